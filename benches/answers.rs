@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use touchstone_formats::json;
-use touchstone_formats::stabletoolbench::answers::convert::{self, Faults};
+use touchstone_formats::stabletoolbench::answers::convert::{self, Defects};
 use touchstone_formats::stabletoolbench::answers::raw;
 
 /// Number of rounds over all files; the fastest one counts.
@@ -37,10 +37,10 @@ fn main() {
         black_box(raw::read(file).is_ok());
     });
     show("converted", &files, |file| {
-        black_box(convert::raw(file, "M", Faults::Mended).is_ok());
+        black_box(convert::raw(file, "M", Defects::Mended).is_ok());
     });
     show("converted and written", &files, |file| {
-        if let Ok(converted) = convert::raw(file, "M", Faults::Mended) {
+        if let Ok(converted) = convert::raw(file, "M", Defects::Mended) {
             black_box(json::write(&converted.entry, true).len());
         }
     });

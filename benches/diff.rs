@@ -110,11 +110,11 @@ fn measure(name: &str, expected: &Value, actual: &Value) {
     }
     let Some(diff) = shown else { return };
     let started = Instant::now();
-    let lines = Columns::of(&diff).folded(3).len();
+    let lines = Columns::from_diff(&diff).folded(3).len();
     let columns = started.elapsed();
     let started = Instant::now();
     let rows =
-        Table::of(&diff).map_or(0, |table| (0..table.len()).filter_map(|at| table.row(at)).count());
+        Table::from_diff(&diff).map_or(0, |table| (0..table.len()).filter_map(|at| table.row(at)).count());
     let table = started.elapsed();
     let started = Instant::now();
     let summary = diff.summary();

@@ -61,7 +61,7 @@ fn counting() {
     let mut dice = Dice::new(5);
     let runs: Vec<ScoredRun> = (0..96_000).map(|n| scored(n, &mut dice)).collect();
     let (started, worked) = (Instant::now(), cpu_s());
-    let matrix = Matrix::of(&runs, &Arc::default(), &Filter::default(), Vec::new());
+    let matrix = Matrix::from_runs(&runs, &Arc::default(), &Filter::default(), Vec::new());
     let (took, worked) = (started.elapsed(), cpu_s() - worked);
     println!(
         "overview: {} scored runs gathered in {} (processor {worked:.2} s)",

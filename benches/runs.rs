@@ -36,39 +36,39 @@ use std::time::Duration;
 const MEASURES: [(&str, Measure); 9] = [
     (
         "full speed, bare loop",
-        Measure { who: Who::Bare, conversations: 1200, at_once: 64, think_ms: 0, held: false },
+        Measure { who: Client::Bare, conversations: 1200, at_once: 64, think_ms: 0, held: false },
     ),
     (
         "full speed, bare, synced",
-        Measure { who: Who::Synced, conversations: 1200, at_once: 64, think_ms: 0, held: false },
+        Measure { who: Client::Synced, conversations: 1200, at_once: 64, think_ms: 0, held: false },
     ),
     (
         "full speed, engine",
-        Measure { who: Who::Engine, conversations: 1200, at_once: 64, think_ms: 0, held: false },
+        Measure { who: Client::Engine, conversations: 1200, at_once: 64, think_ms: 0, held: false },
     ),
     (
         "full speed, with index",
-        Measure { who: Who::Program, conversations: 1200, at_once: 64, think_ms: 0, held: false },
+        Measure { who: Client::Program, conversations: 1200, at_once: 64, think_ms: 0, held: false },
     ),
     (
         "at leisure, bare loop",
-        Measure { who: Who::Bare, conversations: 120, at_once: 8, think_ms: 40, held: false },
+        Measure { who: Client::Bare, conversations: 120, at_once: 8, think_ms: 40, held: false },
     ),
     (
         "at leisure, bare, synced",
-        Measure { who: Who::Synced, conversations: 120, at_once: 8, think_ms: 40, held: false },
+        Measure { who: Client::Synced, conversations: 120, at_once: 8, think_ms: 40, held: false },
     ),
     (
         "at leisure, engine",
-        Measure { who: Who::Engine, conversations: 120, at_once: 8, think_ms: 40, held: false },
+        Measure { who: Client::Engine, conversations: 120, at_once: 8, think_ms: 40, held: false },
     ),
     (
         "at leisure, with index",
-        Measure { who: Who::Program, conversations: 120, at_once: 8, think_ms: 40, held: false },
+        Measure { who: Client::Program, conversations: 120, at_once: 8, think_ms: 40, held: false },
     ),
     (
         "1,000 under way",
-        Measure { who: Who::Program, conversations: 1000, at_once: 1000, think_ms: 0, held: true },
+        Measure { who: Client::Program, conversations: 1000, at_once: 1000, think_ms: 0, held: true },
     ),
 ];
 
@@ -76,7 +76,7 @@ const MEASURES: [(&str, Measure); 9] = [
 const ROUNDS: usize = 5;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Who {
+enum Client {
     /// A loop that sends and reads, and nothing else.
     Bare,
     /// Like `Bare`, with each reply synced to disk before it is acted upon.
@@ -91,7 +91,7 @@ enum Who {
 /// Parameters of one measurement.
 #[derive(Clone, Copy)]
 struct Measure {
-    who: Who,
+    who: Client,
     conversations: u32,
     at_once: u32,
     /// Delay of the provider before each reply, in milliseconds.
@@ -118,23 +118,23 @@ fn main() {
                 for (name, _) in
                     MEASURES.iter().filter(|(name, _)| words.iter().all(|word| name.contains(word)))
                 {
-                    apart(name);
+                    run_in_process(name);
                 }
             }
-            let _ = fs_err::remove_dir_all(place());
+            let _ = fs_err::remove_dir_all(work_dir());
         }
     }
 }
 
 /// Returns the directory that holds the folders of all measurements, creating it if necessary.
-fn place() -> PathBuf {
+fn work_dir() -> PathBuf {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench-runs");
     fs_err::create_dir_all(&place).unwrap_or_else(|why| panic!("no folder: {why}"));
     place
 }
 
 /// Runs a measurement in a separate process, so that its memory and CPU time are its own.
-fn apart(name: &str) {
+fn run_in_process(name: &str) {
     let me =
         std::env::current_exe().unwrap_or_else(|why| panic!("cannot find this program: {why}"));
     let status = Command::new(me).args(["--measure", name]).status();
@@ -147,10 +147,10 @@ fn measured(measure: &Measure) -> String {
     let provider = Provider::start(measure.think_ms, measure.held);
     let before = floor::cpu_s();
     let took = match measure.who {
-        Who::Bare => bare::run(&provider, measure, None),
-        Who::Synced => bare::run(&provider, measure, Some(&place())),
-        Who::Engine => engine::run(&provider, measure, false),
-        Who::Program => engine::run(&provider, measure, true),
+        Client::Bare => bare::run(&provider, measure, None),
+        Client::Synced => bare::run(&provider, measure, Some(&work_dir())),
+        Client::Engine => engine::run(&provider, measure, false),
+        Client::Program => engine::run(&provider, measure, true),
     };
     let cpu_ms = (floor::cpu_s() - before) * 1000.0;
     let Stats { asked, p50_ms, p95_ms, .. } = provider.stats();

@@ -42,7 +42,7 @@ pub(crate) fn run(dir: &Path) {
 }
 
 fn report(app: &App, format: ReportFormat) {
-    let request = ReportRequest { filter: SOME.to_owned(), ..ReportRequest::of(format) };
+    let request = ReportRequest { filter: SOME.to_owned(), ..ReportRequest::for_format(format) };
     let what = format!("report of some as {format:?}");
     let report = timed(&what, || app.make_report(&request, true).unwrap_or_else(|e| panic!("{e}")));
     println!("  {} runs, {} KB", report.runs, report.bytes / 1_000);

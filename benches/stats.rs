@@ -5,7 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a measurement fails by panicking")]
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use touchstone_scoring::standing::{Counted, End, Standing};
+use touchstone_scoring::standing::{Counted, End, Aggregate};
 use touchstone_scoring::stats::{
     Clusters, Power, Resampling, detectable_rate_difference, sign_flips,
 };
@@ -37,7 +37,7 @@ fn main() {
     let tasks: Vec<String> = (0..CLUSTERS).map(|task| format!("task {task}")).collect();
     let runs = runs(&tasks);
     measure("how 12 systems stand, 4,800 runs, all against the first", || {
-        Standing::of(&runs, None)
+        Aggregate::new(&runs, None)
     });
     measure("smallest difference of 200 pairs", || {
         detectable_rate_difference(200, 0.3, Power::default())

@@ -12,7 +12,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use touchstone_app::app::virtual_apis::VirtualWish;
+use touchstone_app::app::virtual_apis::VirtualApiOptions;
 use touchstone_app::app::{App, AppConfig};
 
 /// Numbers of entries of a file.
@@ -34,7 +34,7 @@ fn main() {
         let size = fill(&folder, entries);
         let app = App::new(AppConfig::from_system(None));
         let door = app
-            .open_virtual(&VirtualWish { folder: folder.clone(), ..VirtualWish::default() })
+            .open_virtual(&VirtualApiOptions { folder: folder.clone(), ..VirtualApiOptions::default() })
             .unwrap();
         let begun = Instant::now();
         runtime.block_on(door.answer(body(0).as_bytes()));

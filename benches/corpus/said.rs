@@ -4,7 +4,7 @@ use super::Dice;
 use fs_err as fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use touchstone_formats::judgement::{self, Judgement, Round, Sheet};
+use touchstone_formats::judgement::{self, Judgement, Round, JudgementFile};
 use touchstone_formats::{review, transcript};
 use touchstone_scoring::judges::{self, Rules, Subject};
 use xxhash_rust::xxh3::xxh3_128;
@@ -45,7 +45,7 @@ pub(crate) fn write(root: &Path) -> io::Result<PathBuf> {
             reviews.join(review::file_of(&run)),
             format!("verdict: {person}\nnote: The count was looked up.\n"),
         )?;
-        fs::write(judgements.join(judgement::file_of(&run)), sheet(&mut dice, &text, good))?;
+        fs::write(judgements.join(judgement::file_of(&run)), build_verdicts(&mut dice, &text, good))?;
         fs::write(results.join(run), text)?;
     }
     fs::write(done, b"")?;
@@ -62,10 +62,10 @@ fn transcript(dice: &mut Dice) -> String {
 
 /// Builds the verdicts of both judges for this exact run. For any other run they would be stale,
 /// and not counted.
-fn sheet(dice: &mut Dice, text: &str, good: usize) -> String {
+fn build_verdicts(dice: &mut Dice, text: &str, good: usize) -> String {
     let run = transcript::read(text.as_bytes()).unwrap_or_else(|e| panic!("{}", e.message));
-    let subject = Subject::of(&run, None);
-    let mut sheet = Sheet::default();
+    let subject = Subject::from_run(&run, None);
+    let mut sheet = JudgementFile::default();
     for (name, words) in [("sopr", &SOPR[..]), ("relevance", &RELEVANCE[..])] {
         let judge = judges::named(name).unwrap_or_else(|| panic!("there is no judge named {name}"));
         let (word, score) = words[slip(dice, good * (words.len() - 1), words.len())];

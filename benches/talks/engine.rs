@@ -11,13 +11,13 @@ use tokio::runtime::Runtime;
 use touchstone_api::{LaunchRequest, Span};
 use touchstone_app::app::{App, AppConfig};
 use touchstone_formats::{suite, workspace};
-use touchstone_runner::drive::{Crew, Doors, Job, Purse, Toolbox};
+use touchstone_runner::drive::{LaunchContext, Endpoints, Job, SpendLimit, Toolbox};
 use touchstone_runner::http::client::Client;
 use touchstone_runner::http::limiter::Limiters;
 use touchstone_runner::http::redact::Redactor;
-use touchstone_runner::launch::{Launch, Stops, Teller};
+use touchstone_runner::launch::{Launch, StopTokens, RunEventSender};
 use touchstone_runner::log;
-use touchstone_runner::plan::{self, Wish};
+use touchstone_runner::plan::{self, MatrixSpec};
 use touchstone_runner::secrets::Secrets;
 use touchstone_runner::setup::Setup;
 use touchstone_store::limits::Limits;
@@ -35,7 +35,7 @@ pub(crate) fn runtime() -> Runtime {
 pub(crate) fn run(provider: &Provider, measure: &Measure, with_index: bool) -> Duration {
     // The folder is kept until all measurements are done, since a disk that has just deleted many
     // files is slow to create new ones.
-    let home = tempfile::Builder::new().disable_cleanup(true).tempdir_in(crate::place());
+    let home = tempfile::Builder::new().disable_cleanup(true).tempdir_in(crate::work_dir());
     let home = home.unwrap_or_else(|why| panic!("no folder: {why}"));
     let models: Vec<String> = if measure.held {
         (0..MODELS).map(|n| format!("m{n}")).collect()
@@ -122,12 +122,12 @@ fn program(provider: &Provider, measure: &Measure, home: &Path, models: Vec<Stri
 fn alone(measure: &Measure, folder: &Path, models: Vec<String>) -> Duration {
     let text = |path: &str| fs::read_to_string(folder.join(path)).unwrap_or_default();
     let read = workspace::read(&text("touchstone.yaml")).unwrap_or_else(|why| panic!("{why}"));
-    let mut setup = Setup::of(&read);
+    let mut setup = Setup::from_workspace(&read);
     setup.rules.concurrency = measure.at_once;
     let tasks =
         suite::read(&text("tasks/count.yaml"), "count").unwrap_or_else(|why| panic!("{why}")).tasks;
     let tasks: Vec<_> = tasks.into_iter().map(Arc::new).collect();
-    let wish = Wish { systems: vec!["tool_calling".to_owned()], models, ..Wish::default() };
+    let wish = MatrixSpec { systems: vec!["tool_calling".to_owned()], models, ..MatrixSpec::default() };
     let rules = plan::Rules::default();
     let jobs: Vec<Job> = plan::matrix(&tasks, &wish)
         .slots
@@ -138,10 +138,10 @@ fn alone(measure: &Measure, folder: &Path, models: Vec<String>) -> Duration {
     let secrets = Secrets::default();
     let toolbox =
         runtime.block_on(Toolbox::open(&setup, folder, &secrets, |_: &str| true, None, None));
-    let (teller, events) = Teller::new();
+    let (teller, events) = RunEventSender::new();
     let output_dir = folder.join("results");
     let listeners = log::listener(&output_dir, "bench").into_iter().collect();
-    let crew = Arc::new(Crew {
+    let crew = Arc::new(LaunchContext {
         output_dir,
         base: folder.to_owned(),
         keys: std::collections::HashMap::default(),
@@ -151,9 +151,9 @@ fn alone(measure: &Measure, folder: &Path, models: Vec<String>) -> Duration {
         toolbox,
         secrets,
         teller,
-        stops: Stops::default(),
-        purse: Arc::new(Purse::new(None)),
-        doors: Doors::default(),
+        stops: StopTokens::default(),
+        purse: Arc::new(SpendLimit::new(None)),
+        doors: Endpoints::default(),
         setup,
     });
     let begun = Instant::now();

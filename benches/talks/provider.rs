@@ -99,7 +99,7 @@ pub(crate) fn serve(think_ms: u64, held: bool) {
     let server = Scripted::start(move |seen| {
         let now = Instant::now();
         match seen.path.as_str() {
-            "/stats" => return Reply::json(&told(&notes)),
+            "/stats" => return Reply::json(&stats_json(&notes)),
             "/open" => {
                 latch.open();
                 return Reply::json(&json!({}));
@@ -129,7 +129,7 @@ pub(crate) fn serve(think_ms: u64, held: bool) {
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }
 
-fn told(notes: &Mutex<Notes>) -> Value {
+fn stats_json(notes: &Mutex<Notes>) -> Value {
     let Ok(mut notes) = notes.lock() else { return Value::Null };
     notes.gaps.sort_unstable();
     let at = |part: f64| {

@@ -173,7 +173,7 @@ struct Tasks {
 }
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Own {
+struct PublishedArgs {
     request: PublishedRequest,
 }
 #[derive(Deserialize)]
@@ -203,13 +203,13 @@ struct Two {
 }
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Say {
+struct ReviewArgs {
     folder: Option<String>,
     id: String,
     review: Option<Review>,
 }
 
-impl Say {
+impl ReviewArgs {
     fn keep(&self, app: &App) -> Result<(), AppError> {
         app.review_run_of(self.folder.as_deref(), &self.id, self.review.as_ref())
     }
@@ -290,9 +290,9 @@ pub(crate) fn call(
         "make_report" => reply(json, |Make { request, whole }| app.make_report(&request, whole)),
         "list_tasks" => reply(json, |Tasks { request }| app.list_tasks(request)),
         "read_task" => reply(json, |Id { id }| app.read_task(&id)),
-        "published" => reply(json, |Own { request }| app.published(&request)),
+        "published" => reply(json, |PublishedArgs { request }| app.published(&request)),
         "run_scorers" => reply(json, |Filter { filter }| app.run_scorers(&filter)),
-        "review_run" => reply(json, |say: Say| say.keep(app)),
+        "review_run" => reply(json, |say: ReviewArgs| say.keep(app)),
         "save_report" => reply(json, |Save { .. }| save_report()),
         "reveal_file" => reply(json, |Reveal { .. }| reveal_file()),
         "doctor" => reply(json, |Nothing {}| Ok(with_ours(app.doctor(may_run)))),

@@ -5,7 +5,7 @@ mod reveal;
 
 pub(crate) use reveal::give_no_keys;
 
-use crate::leaving::{Leaving, Wish};
+use crate::leaving::{Shutdown, ShutdownRequest};
 use crate::signals::EndSignals;
 use crate::surroundings::with_ours;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use tauri_plugin_dialog::DialogExt as _;
 use touchstone_api::{
     Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, KeyState,
     LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched, ListRequest, Matches, Overview,
-    OverviewRequest, Place, ProblemPage, Published, PublishedRequest, Report, ReportRequest,
+    OverviewRequest, ListPosition, ProblemPage, Published, PublishedRequest, Report, ReportRequest,
     Review, RowPiece, RowRequest, RunPage, RunScores, RunView, RunsAround, Sort, Span, Status,
     StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView,
 };
@@ -29,7 +29,7 @@ use touchstone_app::{
 /// Tauri event that carries all events of the engine; `ui/src/backend/tauri.ts` listens to it.
 const EVENT: &str = "app_event";
 /// Tauri event for errors that are not the reply to a command.
-const TROUBLE: &str = "app_trouble";
+const ERROR_EVENT: &str = "app_trouble";
 
 type Engine<'a> = State<'a, App>;
 type Reply<T> = Result<T, AppError>;
@@ -91,7 +91,7 @@ async fn list_runs(app: Engine<'_>, request: ListRequest) -> Reply<RunPage> {
     run(app, move |app| app.list_runs(request)).await
 }
 #[tauri::command]
-async fn locate_run(app: Engine<'_>, filter: String, sort: Sort, id: String) -> Reply<Place> {
+async fn locate_run(app: Engine<'_>, filter: String, sort: Sort, id: String) -> Reply<ListPosition> {
     run(app, move |app| app.locate_run(&filter, sort, &id)).await
 }
 #[tauri::command]
@@ -279,7 +279,7 @@ pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
     Builder::default()
         .plugin(tauri_plugin_dialog::init())
         .manage(app.clone())
-        .manage(Leaving::default())
+        .manage(Shutdown::default())
         .invoke_handler(commands())
         .on_window_event(|window, event| match event {
             WindowEvent::DragDrop(DragDropEvent::Drop { paths, .. }) => {
@@ -337,24 +337,24 @@ const CLOSED: &str = "The window was closed, and goes away when these runs have 
 /// Returns true if the window may close at once. While runs are in progress, it stays open until
 /// they have stopped, and displays a message.
 fn may_close(handle: &AppHandle) -> bool {
-    match handle.state::<Leaving>().wish(&handle.state::<App>(), CLOSED) {
-        Wish::Granted => return true,
-        Wish::Hurries => return false,
-        Wish::Waits => {}
+    match handle.state::<Shutdown>().wish(&handle.state::<App>(), CLOSED) {
+        ShutdownRequest::Granted => return true,
+        ShutdownRequest::Hurries => return false,
+        ShutdownRequest::Waits => {}
     }
     let told = AppError::new(
         Code::BadRequest,
         "Runs are in progress. The window closes by itself when what is in flight is saved.",
     );
     let _ = handle.emit(
-        TROUBLE,
+        ERROR_EVENT,
         told.hint(
             "Close it once more to give up what is in flight. Runs that were stopped go on later.",
         ),
     );
     let handle = handle.clone();
     tauri::async_runtime::spawn_blocking(move || {
-        handle.state::<Leaving>().wait(&handle.state::<App>(), CLOSED);
+        handle.state::<Shutdown>().wait(&handle.state::<App>(), CLOSED);
         if let Some(window) = handle.get_webview_window("main") {
             // The window may be gone already.
             let _ = window.destroy();
@@ -383,7 +383,7 @@ fn open_dropped(handle: &AppHandle, paths: Vec<PathBuf>) {
     let handle = handle.clone();
     tauri::async_runtime::spawn_blocking(move || {
         if let Err(error) = dropped(&paths).and_then(|folder| handle.state::<App>().open(folder)) {
-            let _ = handle.emit(TROUBLE, &error);
+            let _ = handle.emit(ERROR_EVENT, &error);
         }
     });
 }

@@ -13,14 +13,14 @@ const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// State of a shutdown.
 #[derive(Debug, Default)]
-pub(crate) struct Leaving {
+pub(crate) struct Shutdown {
     asked: AtomicBool,
     now: AtomicBool,
 }
 
 /// Result of a shutdown request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum ShutdownRequest {
     /// Nothing is in progress: the program may exit at once.
     Granted,
     /// Runs are stopping; the caller has to wait for them with [`Leaving::wait`].
@@ -29,19 +29,19 @@ pub(crate) enum Wish {
     Hurries,
 }
 
-impl Leaving {
+impl Shutdown {
     /// Requests a shutdown; `why` is displayed with the stopping runs.
-    pub(crate) fn wish(&self, app: &App, why: &str) -> Wish {
+    pub(crate) fn request(&self, app: &App, why: &str) -> ShutdownRequest {
         if self.asked.load(Ordering::Acquire) {
             self.now.store(true, Ordering::Release);
             app.stop_all_launches(true, why);
-            return Wish::Hurries;
+            return ShutdownRequest::Hurries;
         }
         if !app.stop_all_launches(false, why) {
-            return Wish::Granted;
+            return ShutdownRequest::Granted;
         }
         self.asked.store(true, Ordering::Release);
-        Wish::Waits
+        ShutdownRequest::Waits
     }
 
     /// Waits until nothing is in progress.

@@ -13,13 +13,13 @@ mod surroundings;
 #[cfg(test)]
 mod agreement;
 
-pub use surroundings::Surroundings;
+pub use surroundings::Environment;
 
 use std::{ffi::OsString, process::ExitCode};
 use touchstone_runner::tools::sql::process;
 
 /// Runs the program with these arguments, of which the first is its own name.
-pub fn main(arguments: impl Iterator<Item = OsString>, surroundings: &Surroundings) -> ExitCode {
+pub fn main(arguments: impl Iterator<Item = OsString>, surroundings: &Environment) -> ExitCode {
     let mut arguments = arguments.peekable();
     let name = arguments.next();
     if arguments.peek().is_some_and(|first| first == process::ARGUMENT) {

@@ -1,6 +1,6 @@
 //! Reads the arguments and the environment, at this single place, and passes them to the host.
 use std::{env, ffi::OsStr, io::IsTerminal as _, path::PathBuf, process::ExitCode};
-use touchstone_host::Surroundings;
+use touchstone_host::Environment;
 
 fn main() -> ExitCode {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
@@ -10,7 +10,7 @@ fn main() -> ExitCode {
         && set("TERM").as_deref() != Some(OsStr::new("dumb"));
     touchstone_host::main(
         env::args_os(),
-        &Surroundings {
+        &Environment {
             display: set("DISPLAY").is_some() || set("WAYLAND_DISPLAY").is_some(),
             colour: terminal,
             log: env::var("TOUCHSTONE_LOG").ok(),

@@ -12,7 +12,7 @@ use tracing_subscriber::EnvFilter;
 
 /// Environment of the program, read once in `main`.
 #[derive(Debug, Clone, Default)]
-pub struct Surroundings {
+pub struct Environment {
     /// True if a window can be displayed.
     pub display: bool,
     /// True if standard output is a terminal that supports colors.
@@ -29,7 +29,7 @@ pub struct Surroundings {
     pub demo_dir: Option<PathBuf>,
 }
 
-impl Surroundings {
+impl Environment {
     /// Starts logging to standard error.
     pub(crate) fn listen_to_mistakes(&self) {
         let filter = EnvFilter::new(self.log.as_deref().unwrap_or("warn"));
@@ -215,14 +215,14 @@ mod tests {
     #[test]
     fn the_sample_data_is_where_it_was_said_to_be_before_all_else() {
         let said = std::env::temp_dir();
-        let here = Surroundings { demo_dir: Some(said.clone()), ..Surroundings::default() };
+        let here = Environment { demo_dir: Some(said.clone()), ..Environment::default() };
         assert_eq!(here.demo(), Some(said));
     }
 
     #[test]
     fn sample_data_that_is_not_there_is_not_named() {
         let nowhere =
-            Surroundings { demo_dir: Some("/nowhere/at/all".into()), ..Surroundings::default() };
+            Environment { demo_dir: Some("/nowhere/at/all".into()), ..Environment::default() };
         assert!(nowhere.demo().is_none_or(|dir| dir.is_dir()));
     }
 
@@ -254,7 +254,7 @@ mod tests {
         if std::env::var_os("TEST_PANICS").is_none() {
             return eprintln!("not run: the next test makes a process for it");
         }
-        Surroundings::default().listen_to_mistakes();
+        Environment::default().listen_to_mistakes();
         keep_secrets();
         let broken = std::thread::Builder::new()
             .name("run".to_owned())

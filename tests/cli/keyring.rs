@@ -79,11 +79,11 @@ impl Stage {
                 .open(self.everything().join("log"))
                 .unwrap(),
         ));
-        Settings(Served::of(&mut command))
+        Settings(Served::start_command(&mut command))
     }
 
     /// Returns the keys received by the provider, in order.
-    fn shown(&self) -> Vec<String> {
+    fn received_keys(&self) -> Vec<String> {
         let bearer =
             |seen: Seen| seen.headers["authorization"].trim_start_matches("Bearer ").to_owned();
         self.server.seen().into_iter().map(bearer).collect()
@@ -119,7 +119,7 @@ impl Settings {
     }
 
     /// Tests the model. Returns the result, and its description.
-    fn tried(&self) -> (bool, String) {
+    fn test_model(&self) -> (bool, String) {
         let found = self.ask("test_model", &json!({ "name": "local" }));
         (found["ok"] == true, found["detail"].as_str().unwrap().to_owned())
     }
@@ -149,7 +149,7 @@ fn a_key_that_is_stored_from_settings_is_used_and_forgotten_and_is_nowhere_but_i
     assert_eq!(page.store(&format!(" {KEY}\n")), Value::Null);
     assert_eq!(page.key()["source"], "keyring");
     let said = "any-1 answers: You said Bearer [redacted].";
-    let (works, found) = page.tried();
+    let (works, found) = page.test_model();
     assert!(works && found.starts_with(said), "{found}");
     let launch = page.launched();
     assert_eq!((&launch["total"], stage.shown()), (&json!(1), vec![KEY.to_owned(); 2]), "{launch}");
@@ -164,7 +164,7 @@ fn a_key_that_is_stored_from_settings_is_used_and_forgotten_and_is_nowhere_but_i
     assert!(doctor.out.contains(&format!("Key {NAME}: Set in the keyring.")), "{doctor:?}");
     // A second key replaces the first, and an environment variable takes precedence over both.
     page.store("another-key");
-    page.tried();
+    page.test_model();
     let own = stage
         .command(&service, &[RUN.as_slice(), &["--force"]].concat())
         .env(NAME, "of-the-environment")

@@ -4,7 +4,7 @@ use crate::sandbox::{ANSWERED, Sandbox};
 const FILE: &str = "results/tickets-tool_calling-claude-variation0.yaml";
 const REVIEW: &str = "results/.touchstone/reviews/tickets-tool_calling-claude-variation0.yaml";
 
-fn said(sandbox: &Sandbox) -> String {
+fn review_text(sandbox: &Sandbox) -> String {
     std::fs::read_to_string(sandbox.folder.join(REVIEW)).unwrap_or_default()
 }
 

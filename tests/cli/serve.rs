@@ -278,7 +278,7 @@ fn when_the_system_lets_no_more_folders_be_watched_all_is_found_by_listing_and_t
     command.args(["--user", "--map-root-user", "sh", "-c", limit, "sh"]).arg(program.get_program());
     command.args(["serve", ".", "--json"]).current_dir(&sandbox.folder).stdin(Stdio::null());
     command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let served = Served::of(&mut command);
+    let served = Served::start_command(&mut command);
     let status = |wish: &dyn Fn(&Value) -> bool| until(&served, "status", &json!({}), wish);
     status(&|status| status["watching"]["by"] == "native" && status["phase"]["kind"] == "ready");
     for n in 0..8 {

@@ -28,11 +28,11 @@ impl Served {
         arguments: &[&str],
         environment: &[(&str, &str)],
     ) -> Self {
-        Self::of(sandbox.command(arguments).envs(environment.iter().copied()))
+        Self::start_command(sandbox.command(arguments).envs(environment.iter().copied()))
     }
 
     /// Starts the server of a command.
-    pub(crate) fn of(command: &mut Command) -> Self {
+    pub(crate) fn start_command(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());

@@ -20,13 +20,13 @@ const MOST_MEMORY: u64 = 320 << 10;
 const MOST_WRITTEN: u64 = 4 << 20;
 
 /// The query process, started like the program does.
-struct Answering {
+struct QueryProcess {
     child: Child,
     questions: ChildStdin,
     answers: BufReader<ChildStdout>,
 }
 
-impl Answering {
+impl QueryProcess {
     fn start() -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_touchstone"));
         command
@@ -62,7 +62,7 @@ impl Answering {
     }
 }
 
-impl Drop for Answering {
+impl Drop for QueryProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -145,7 +145,7 @@ fn a_query_that_needs_too_much_ends_with_an_error_within_bounded_memory_and_writ
     let sandbox = Sandbox::with("sql-memory", &[]);
     let database = database(&sandbox);
     for (name, sql) in GREEDY {
-        let mut answering = Answering::start();
+        let mut answering = QueryProcess::start();
         let answer = answering.ask(&database, sql);
         // A text that is too long for `printf` becomes null.
         let error = answer["error"].as_str().unwrap_or_default().to_owned();

@@ -135,7 +135,7 @@ fn sandbox(name: &str, model: &Scripted) -> Sandbox {
     Sandbox::with(name, &[("touchstone.yaml", &workspace)])
 }
 
-fn kept(sandbox: &Sandbox) -> Map<String, Value> {
+fn cached_replies(sandbox: &Sandbox) -> Map<String, Value> {
     serde_json::from_str(&fs::read_to_string(sandbox.folder.join(FILE)).unwrap()).unwrap()
 }
 
@@ -208,7 +208,7 @@ fn of_two_hundred_requests_at_once_to_two_servers_no_reply_is_lost() {
             });
         }
     });
-    let kept = kept(&sandbox);
+    let kept = cached_replies(&sandbox);
     assert_eq!(kept.len(), 200);
     assert!((0..200).all(|n| kept.contains_key(&format!("{{'n': {n}}}"))));
     assert_eq!(model.delivered(), 100, "each was bought once");

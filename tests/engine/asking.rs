@@ -22,7 +22,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// Everything a request needs, with delays short enough for a test.
 #[derive(Clone)]
-struct Desk {
+struct RequestFixture {
     client: Client,
     limiter: Limiter,
     request: HttpRequest,
@@ -36,8 +36,8 @@ struct Desk {
     disk: Arc<Mutex<Vec<DiskErrorKind>>>,
 }
 
-impl Desk {
-    fn at(url: &str) -> Self {
+impl RequestFixture {
+    fn for_url(url: &str) -> Self {
         let short = Duration::from_millis(2);
         Self {
             client: Client::default(),
@@ -51,7 +51,7 @@ impl Desk {
                 patience: 20,
             },
             key: Some(ApiKey::new(KEY).unwrap()),
-            rules: Rules { first_wait: short, full_disk: short, ..Rules::of(Provider::Anthropic) },
+            rules: Rules { first_wait: short, full_disk: short, ..Rules::for_provider(Provider::Anthropic) },
             rest: CancellationToken::new(),
             stop: CancellationToken::new(),
             kept: Arc::default(),
@@ -110,7 +110,7 @@ impl Desk {
         self.kept.lock().unwrap().iter().map(|attempt| (attempt.number, attempt.status)).collect()
     }
 
-    fn told(&self) -> Vec<Retrying> {
+    fn retry_events(&self) -> Vec<Retrying> {
         self.told.lock().unwrap().clone()
     }
 }
@@ -123,7 +123,7 @@ fn good() -> Reply {
     Reply::new(200).text("text/plain", "good")
 }
 
-fn said(status: u16, text: &str) -> Reply {
+fn text_reply(status: u16, text: &str) -> Reply {
     Reply::new(status).text("text/plain", text)
 }
 
@@ -138,17 +138,17 @@ fn fault(ended: Result<String, Failed>) -> (Fault, u32) {
 #[tokio::test]
 async fn what_passes_is_asked_again_and_every_attempt_is_kept() {
     let server = Scripted::sequence([
-        said(429, "slow down")
+        text_reply(429, "slow down")
             .header("retry-after-ms", "30")
             .header("request-id", "r1")
             .header("server", "x"),
         Reply::new(529),
         good(),
     ]);
-    let desk = Desk::at(&server.url("/"));
+    let desk = RequestFixture::for_url(&server.url("/"));
     assert_eq!(desk.ask().await.unwrap(), "good");
     assert_eq!(desk.statuses(), [(1, Some(429)), (2, Some(529)), (3, Some(200))]);
-    let told = desk.told();
+    let told = desk.retry_events();
     assert_eq!(told.iter().map(|told| told.attempt).collect::<Vec<_>>(), [2, 3]);
     assert_eq!(
         (told[0].wait, told[0].why.as_str()),
@@ -163,7 +163,7 @@ async fn what_passes_is_asked_again_and_every_attempt_is_kept() {
 #[tokio::test]
 async fn it_is_asked_three_times_at_most_and_the_message_says_so() {
     let server = Scripted::always(Reply::new(500).text("text/html", "<html>"));
-    let desk = Desk::at(&server.url("/"));
+    let desk = RequestFixture::for_url(&server.url("/"));
     let (fault, attempts) = fault(desk.ask().await);
     assert_eq!(
         (fault.kind, fault.status, attempts, server.seen().len()),
@@ -175,14 +175,14 @@ async fn it_is_asked_three_times_at_most_and_the_message_says_so() {
 #[tokio::test]
 async fn what_does_not_pass_is_asked_once() {
     for (reply, kind, times) in [
-        (said(400, "wrong"), FaultKind::Refused, 1),
-        (said(400, "wrong").header("x-should-retry", "true"), FaultKind::Refused, 3),
-        (said(401, "who are you"), FaultKind::Key, 1),
-        (said(429, "quota").header("x-should-retry", "true"), FaultKind::Exhausted, 1),
-        (said(500, "no").header("x-should-retry", "false"), FaultKind::Passing, 1),
+        (text_reply(400, "wrong"), FaultKind::Refused, 1),
+        (text_reply(400, "wrong").header("x-should-retry", "true"), FaultKind::Refused, 3),
+        (text_reply(401, "who are you"), FaultKind::Key, 1),
+        (text_reply(429, "quota").header("x-should-retry", "true"), FaultKind::Exhausted, 1),
+        (text_reply(500, "no").header("x-should-retry", "false"), FaultKind::Passing, 1),
     ] {
         let server = Scripted::always(reply);
-        let desk = Desk::at(&server.url("/"));
+        let desk = RequestFixture::for_url(&server.url("/"));
         let (fault, attempts) = fault(desk.ask().await);
         assert_eq!(
             (fault.kind, attempts, server.seen().len()),
@@ -195,8 +195,8 @@ async fn what_does_not_pass_is_asked_once() {
 #[tokio::test]
 async fn a_reply_that_broke_off_is_kept_as_far_as_it_came_and_asked_for_from_the_start() {
     let server =
-        Scripted::sequence([said(200, "half of it").cut_after(4), said(200, "cut"), good()]);
-    let desk = Desk::at(&server.url("/"));
+        Scripted::sequence([text_reply(200, "half of it").cut_after(4), text_reply(200, "cut"), good()]);
+    let desk = RequestFixture::for_url(&server.url("/"));
     assert_eq!(desk.ask().await.unwrap(), "good");
     let kept = desk.kept.lock().unwrap().clone();
     assert_eq!((kept[0].status, kept[0].body.as_slice()), (Some(200), &b"half"[..]));
@@ -212,7 +212,7 @@ async fn a_reply_that_broke_off_is_kept_as_far_as_it_came_and_asked_for_from_the
 #[tokio::test]
 async fn a_connection_that_fails_is_kept_as_an_attempt_without_status() {
     let server = Scripted::sequence([Reply::reset_at_once(), good()]);
-    let desk = Desk::at(&server.url("/"));
+    let desk = RequestFixture::for_url(&server.url("/"));
     assert_eq!(desk.ask().await.unwrap(), "good");
     assert_eq!(desk.statuses(), [(1, None), (2, Some(200))]);
     assert!(desk.kept.lock().unwrap()[0].error.is_some());
@@ -221,9 +221,9 @@ async fn a_connection_that_fails_is_kept_as_an_attempt_without_status() {
 #[tokio::test]
 async fn what_was_never_sent_is_no_attempt() {
     let server = Scripted::always(good());
-    let no_key = Desk { key: None, ..Desk::at(&server.url("/")) };
+    let no_key = RequestFixture { key: None, ..RequestFixture::for_url(&server.url("/")) };
     assert_eq!(fault(no_key.ask().await).0.kind, FaultKind::Key);
-    let unsafe_host = Desk::at(&server.url("/").replace("127.0.0.1", "0.0.0.0"));
+    let unsafe_host = RequestFixture::for_url(&server.url("/").replace("127.0.0.1", "0.0.0.0"));
     assert_eq!(fault(unsafe_host.ask().await).0.kind, FaultKind::Refused);
     assert_eq!(
         (no_key.statuses().len(), unsafe_host.statuses().len(), server.seen().len()),
@@ -235,7 +235,7 @@ async fn what_was_never_sent_is_no_attempt() {
 async fn a_redirect_is_refused_and_kept() {
     let other = Scripted::always(good());
     let server = Scripted::always(Reply::new(302).header("location", &other.url("/")));
-    let desk = Desk::at(&server.url("/"));
+    let desk = RequestFixture::for_url(&server.url("/"));
     let (fault, attempts) = fault(desk.ask().await);
     assert_eq!((fault.kind, attempts, other.seen().len()), (FaultKind::Refused, 1, 0));
     assert_eq!(desk.statuses(), [(1, Some(302))]);
@@ -244,9 +244,9 @@ async fn a_redirect_is_refused_and_kept() {
 #[tokio::test]
 async fn a_full_disk_is_waited_out_and_nothing_is_bought_meanwhile() {
     let server = Scripted::always(good());
-    let desk = Desk {
+    let desk = RequestFixture {
         limiter: Limiter::new(Bounds { start: 1, min: 1, max: 1 }),
-        ..Desk::at(&server.url("/"))
+        ..RequestFixture::for_url(&server.url("/"))
     };
     *desk.disk.lock().unwrap() = vec![DiskErrorKind::Full; 3];
     assert_eq!(desk.ask().await.unwrap(), "good");
@@ -258,13 +258,13 @@ async fn a_full_disk_is_waited_out_and_nothing_is_bought_meanwhile() {
 #[tokio::test]
 async fn a_reply_that_cannot_be_kept_is_handed_back_and_not_acted_on() {
     let server = Scripted::always(good());
-    let broken = Desk::at(&server.url("/"));
+    let broken = RequestFixture::for_url(&server.url("/"));
     *broken.disk.lock().unwrap() = vec![DiskErrorKind::NotPermitted];
-    let full = Desk::at(&server.url("/"));
+    let full = RequestFixture::for_url(&server.url("/"));
     *full.disk.lock().unwrap() = vec![DiskErrorKind::Full; 1_000_000];
     let stop = full.stop.clone();
     let stopped = async {
-        while full.told().is_empty() {
+        while full.retry_events().is_empty() {
             tokio::task::yield_now().await;
         }
         stop.cancel();
@@ -279,12 +279,12 @@ async fn a_reply_that_cannot_be_kept_is_handed_back_and_not_acted_on() {
 async fn stopping_ends_every_wait_within_a_second() {
     let never = Latch::default();
     let silent = Scripted::always(good().once_open(&never));
-    let busy = Scripted::always(said(429, "").header("retry-after", "50"));
+    let busy = Scripted::always(text_reply(429, "").header("retry-after", "50"));
     let only_one = Limiter::new(Bounds { start: 1, min: 1, max: 1 });
-    let _taken = only_one.enter().await;
+    let _taken = only_one.acquire().await;
     for hard in [true, false] {
-        let (under_way, backing_off) = (Desk::at(&silent.url("/")), Desk::at(&busy.url("/")));
-        let in_line = Desk { limiter: only_one.clone(), ..Desk::at(&busy.url("/")) };
+        let (under_way, backing_off) = (RequestFixture::for_url(&silent.url("/")), RequestFixture::for_url(&busy.url("/")));
+        let in_line = RequestFixture { limiter: only_one.clone(), ..RequestFixture::for_url(&busy.url("/")) };
         let mut asking = vec![
             (&backing_off, asks(&backing_off, || backing_off.told().len() == 1).await),
             (&in_line, asks(&in_line, || true).await),
@@ -311,7 +311,7 @@ async fn stopping_ends_every_wait_within_a_second() {
 
 /// Starts a request, and returns when the condition holds.
 async fn asks(
-    desk: &Desk,
+    desk: &RequestFixture,
     as_far: impl Fn() -> bool,
 ) -> tokio::task::JoinHandle<Result<String, Failed>> {
     let asking = tokio::spawn({
@@ -330,7 +330,7 @@ async fn asks(
 async fn resting_waits_for_what_is_under_way_and_begins_nothing() {
     let latch = Latch::default();
     let server = Scripted::always(good().once_open(&latch));
-    let desk = Desk::at(&server.url("/"));
+    let desk = RequestFixture::for_url(&server.url("/"));
     let rest = async {
         while server.seen().is_empty() {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -346,10 +346,10 @@ async fn resting_waits_for_what_is_under_way_and_begins_nothing() {
 #[tokio::test]
 async fn too_many_requests_slow_all_down_and_an_empty_purse_does_not() {
     for (reply, limit) in
-        [(said(429, "slow"), 16), (said(429, "quota"), 20), (said(500, ""), 20), (good(), 20)]
+        [(text_reply(429, "slow"), 16), (text_reply(429, "quota"), 20), (text_reply(500, ""), 20), (good(), 20)]
     {
         let server = Scripted::always(reply);
-        let desk = Desk::at(&server.url("/"));
+        let desk = RequestFixture::for_url(&server.url("/"));
         let _ = desk.ask().await;
         assert_eq!((desk.limiter.limit(), desk.limiter.in_flight()), (limit, 0));
     }
@@ -359,9 +359,9 @@ async fn too_many_requests_slow_all_down_and_an_empty_purse_does_not() {
 async fn no_more_than_the_limit_are_under_way_at_once() {
     let latch = Latch::default();
     let server = Scripted::always(good().once_open(&latch));
-    let desk = Desk {
+    let desk = RequestFixture {
         limiter: Limiter::new(Bounds { start: 3, min: 1, max: 3 }),
-        ..Desk::at(&server.url("/"))
+        ..RequestFixture::for_url(&server.url("/"))
     };
     let asking: Vec<_> = (0..9)
         .map(|_| {
@@ -383,8 +383,8 @@ async fn no_more_than_the_limit_are_under_way_at_once() {
 #[tokio::test]
 async fn a_provider_that_repeats_the_key_gives_nothing_away_once_it_is_cleaned() {
     let echo = json!({ "error": format!("wrong key {KEY}") }).to_string();
-    let server = Scripted::always(said(401, &echo));
-    let desk = Desk::at(&server.url("/"));
+    let server = Scripted::always(text_reply(401, &echo));
+    let desk = RequestFixture::for_url(&server.url("/"));
     let (fault, _) = fault(desk.ask().await);
     let kept = desk.kept.lock().unwrap()[0].clone();
     // Without redaction the key is there.

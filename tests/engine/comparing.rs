@@ -20,7 +20,7 @@ fn compare(bench: &Bench, paths: &[&str]) -> Comparison {
 }
 
 /// Formats rows and notes as text.
-fn shown(comparison: &Comparison) -> String {
+fn format_comparison(comparison: &Comparison) -> String {
     let mut out = String::new();
     for row in &comparison.rows {
         for step in &row.steps {
@@ -86,7 +86,7 @@ fn runs_stand_beside_each_other_step_by_step_with_their_answers() {
     let paths = ["", "-run2", "-run3"]
         .map(|repeat| format!("plans-tool_calling-o1-variation0{repeat}.yaml"));
     let comparison = compare(&bench, &paths.each_ref().map(String::as_str));
-    insta::assert_snapshot!(shown(&comparison), @"
+    insta::assert_snapshot!(format_comparison(&comparison), @"
      0  0  0 Same prompt
      1  1  1 Reworded assistant message
      2  2  2 Similar query_plans <
@@ -132,7 +132,7 @@ fn runs_of_different_kinds_are_compared_too_and_a_damaged_one_says_why_not() {
         .file("results/plans-promptql-o1-variation0.yaml", PROMPTQL)
         .file("results/plans-tool_calling-o3-mini-variation0.yaml", broken())
         .open();
-    insta::assert_snapshot!(shown(&compare(&bench, &[
+    insta::assert_snapshot!(format_comparison(&compare(&bench, &[
         "plans-tool_calling-o1-variation0.yaml",
         "plans-promptql-o1-variation0.yaml",
         "plans-tool_calling-o3-mini-variation0.yaml",

@@ -56,7 +56,7 @@ impl Conversation {
         };
         let model = body["model"].as_str().unwrap_or("scripted").to_owned();
         // About four characters per token; computed from the request alone.
-        let said = Said { model, turn, text, call, sent: seen.body.len() / 4 };
+        let said = TurnContent { model, turn, text, call, sent: seen.body.len() / 4 };
         match (self.wire, body["stream"] == true) {
             (Wire::Messages, false) => Reply::json(&said.message()),
             (Wire::Messages, true) => Reply::events(said.message_events()),
@@ -109,7 +109,7 @@ fn plain_arguments(tool: &str, turn: usize) -> Value {
 }
 
 /// Content of one turn.
-struct Said {
+struct TurnContent {
     model: String,
     turn: usize,
     text: String,
@@ -118,7 +118,7 @@ struct Said {
     sent: usize,
 }
 
-impl Said {
+impl TurnContent {
     fn received(&self) -> usize {
         self.text.len() / 4 + 1
     }

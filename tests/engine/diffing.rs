@@ -57,7 +57,7 @@ fn view(bench: &Bench, path: &str, against: Option<&str>) -> DiffView {
     bench.app().diff_answer(&request(bench, path, against)).unwrap()
 }
 
-fn told(row: &DiffRow) -> String {
+fn format_row(row: &DiffRow) -> String {
     let mut told = format!("{:?} {} {:?}>{:?}", row.kind, row.label, row.from, row.to);
     if row.moved {
         told.push_str(" moved");
@@ -104,7 +104,7 @@ fn an_answer_is_shown_beside_what_was_expected() {
     );
     assert_eq!((view.total_rows, view.total_lines), (4, view.lines.len() as u64));
     insta::assert_snapshot!(view.summary, @"0 of 3 rows right, 1 missing (#287), 1 extra (#9), 1 field differs: score 84.1 → 81.9, 1 moved: #286 (3 → 1), 1 value of another type");
-    insta::assert_snapshot!(view.rows.iter().map(told).collect::<String>(), @"
+    insta::assert_snapshot!(view.rows.iter().map(format_row).collect::<String>(), @"
     Changed #143 Some(1)>Some(2) | Same 143 - | Same free - | Changed 84.1 81.9
     Extra #9 None>Some(3) | Extra - 9 | Extra - x | Absent - -
     Missing #287 Some(2)>None | Missing 287 - | Missing base - | Missing 70.10 -

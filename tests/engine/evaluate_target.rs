@@ -43,7 +43,7 @@ fn all(again: bool) -> EvaluateAgain {
     if again { EvaluateAgain::All } else { EvaluateAgain::Nothing }
 }
 
-fn asked(bench: &Bench) -> usize {
+fn target_calls(bench: &Bench) -> usize {
     fs::read_to_string(bench.path("asked")).map_or(0, |text| text.lines().count())
 }
 

@@ -96,7 +96,7 @@ fn two_evaluations_of_the_same_data_stand_beside_each_other_row_by_row() {
 }
 
 fn report(bench: &Bench, format: ReportFormat, filter: &str) -> Report {
-    let request = ReportRequest { filter: filter.to_owned(), ..ReportRequest::of(format) };
+    let request = ReportRequest { filter: filter.to_owned(), ..ReportRequest::for_format(format) };
     bench.app().make_report(&request, true).unwrap()
 }
 

@@ -14,13 +14,13 @@ use touchstone_formats::value::Value;
 const OWN: [&str; 5] =
     ["kept.json", "pier_small.json", "pier_large.json", "berths.json", "echo_target.json"];
 
-fn own(name: &str) -> String {
+fn fixture_text(name: &str) -> String {
     fs::read_to_string(beside_the_project("tests/fixtures/azure/rows").join(name)).unwrap()
 }
 
 fn exported(bench: &Bench, filter: &str) -> Report {
     let request =
-        ReportRequest { filter: filter.to_owned(), ..ReportRequest::of(ReportFormat::Azure) };
+        ReportRequest { filter: filter.to_owned(), ..ReportRequest::for_format(ReportFormat::Azure) };
     bench.app().make_report(&request, true).unwrap()
 }
 
@@ -126,12 +126,12 @@ fn same_metrics(name: &str, theirs: &Value, ours: &Value) -> Vec<Rule> {
 fn a_file_that_is_opened_and_written_again_has_the_same_rows_and_all_that_was_said_of_them() {
     let bench = OWN
         .iter()
-        .fold(Bench::new(), |bench, name| bench.file(&format!("results/{name}"), own(name)))
+        .fold(Bench::new(), |bench, name| bench.file(&format!("results/{name}"), fixture_text(name)))
         .open();
     for name in OWN {
         let report = exported(&bench, &format!("system:{}", name.trim_end_matches(".json")));
         let (theirs, ours) =
-            (json::read_python(&own(name)).unwrap(), json::read(&report.text).unwrap());
+            (json::read_python(&fixture_text(name)).unwrap(), json::read(&report.text).unwrap());
         same_rows(name, theirs.get("rows").unwrap().items(), ours.get("rows").unwrap().items());
         same_metrics(name, &theirs, &ours);
         for key in ["studio_url", "evaluators", "made_with"] {
@@ -169,10 +169,10 @@ fn rows_of_several_files_say_which_they_are_and_what_held_of_one_file_alone_is_t
 {
     let bench = OWN
         .iter()
-        .fold(Bench::new(), |bench, name| bench.file(&format!("results/{name}"), own(name)));
+        .fold(Bench::new(), |bench, name| bench.file(&format!("results/{name}"), fixture_text(name)));
     let bench = bench
         .file("results/lines.jsonl", "{\"inputs.query\": \"a\", \"line_number\": 0}\n{\"inputs.query\": \"b\", \"line_number\": 1, \"outputs.tone.tone\": 5}\n")
-        .file("results/other.json", own("kept.json").replace("\"version\": 2", "\"version\": 3"))
+        .file("results/other.json", fixture_text("kept.json").replace("\"version\": 2", "\"version\": 3"))
         .open();
     let report = exported(&bench, "system:kept,other,lines");
     let file = json::read(&report.text).unwrap();
@@ -285,7 +285,7 @@ fn stored(bench: &Bench, path: &str) -> Vec<StoredVerdict> {
 
 #[test]
 fn an_evaluator_that_failed_on_a_row_is_shown_with_the_reason_and_is_no_verdict() {
-    let bench = Bench::new().file("results/kept.json", own("kept.json")).open();
+    let bench = Bench::new().file("results/kept.json", fixture_text("kept.json")).open();
     let told = |path: &str| {
         let told = |one: StoredVerdict| {
             format!(

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params_from_iter};
 use std::collections::BTreeSet;
 use touchstone_api::StoredResult;
 use touchstone_store::filter::{
-    Ask, Comparison, Filter, KEYS, Key, Param, Pattern, STATES, StoredAsk, Takes, Token, Wanted,
+    Ask, Comparison, Filter, KEYS, Key, Param, Pattern, STATES, VerdictCondition, ValueKind, Token, FilterValue,
     key_rule,
 };
 
@@ -319,9 +319,9 @@ fn what_is_stored_is_asked_for_by_its_evaluator_and_what_came_of_it() {
 fn closed_tokens() -> Vec<String> {
     let tokens = KEYS.iter().flat_map(|rule| {
         let words: Vec<&str> = match rule.takes {
-            Takes::State => STATES.iter().map(|(_, name)| *name).collect(),
-            Takes::Word(words) => words.to_vec(),
-            Takes::Flag => vec!["yes", "no"],
+            ValueKind::State => STATES.iter().map(|(_, name)| *name).collect(),
+            ValueKind::Word(words) => words.to_vec(),
+            ValueKind::Flag => vec!["yes", "no"],
             _ => vec![],
         };
         let name = rule.name;
@@ -335,16 +335,16 @@ fn closed_tokens() -> Vec<String> {
     tokens.collect()
 }
 
-fn any_wanted(key: Key) -> BoxedStrategy<Wanted> {
+fn any_wanted(key: Key) -> BoxedStrategy<FilterValue> {
     let text = prop::collection::vec("[a-z0-9 ,:*\"\\\\_%é\u{1}-]{1,6}", 1..3)
-        .prop_map(|pieces| Wanted::Like(Pattern(pieces)));
-    let flag = any::<bool>().prop_map(Wanted::Flag);
+        .prop_map(|pieces| FilterValue::Like(Pattern(pieces)));
+    let flag = any::<bool>().prop_map(FilterValue::Flag);
     match key_rule(key).takes {
-        Takes::Text => text.boxed(),
-        Takes::Stored => {
+        ValueKind::Text => text.boxed(),
+        ValueKind::Stored => {
             let ask = prop_oneof![
-                Just(StoredAsk::Anything),
-                prop::sample::select(StoredResult::ALL.to_vec()).prop_map(StoredAsk::Result),
+                Just(VerdictCondition::Anything),
+                prop::sample::select(StoredResult::ALL.to_vec()).prop_map(VerdictCondition::Result),
                 (
                     prop::sample::select(vec![
                         Comparison::Less,
@@ -353,23 +353,23 @@ fn any_wanted(key: Key) -> BoxedStrategy<Wanted> {
                     ]),
                     0.0..1e3
                 )
-                    .prop_map(|(by, x)| StoredAsk::Number(by, x)),
+                    .prop_map(|(by, x)| VerdictCondition::Number(by, x)),
             ];
             let name =
                 prop::collection::vec("[a-z0-9 ,:*=<>\"\\\\_%é-]{1,6}", 1..3).prop_map(Pattern);
-            (name, ask).prop_map(|(name, ask)| Wanted::Stored(name, ask)).boxed()
+            (name, ask).prop_map(|(name, ask)| FilterValue::Stored(name, ask)).boxed()
         }
-        Takes::State => prop::sample::select(STATES.map(|(state, _)| state).to_vec())
-            .prop_map(Wanted::State)
+        ValueKind::State => prop::sample::select(STATES.map(|(state, _)| state).to_vec())
+            .prop_map(FilterValue::State)
             .boxed(),
-        Takes::Word(words) => prop::sample::select(words.to_vec()).prop_map(Wanted::Word).boxed(),
-        Takes::Flag => flag.boxed(),
-        Takes::FlagOrText => prop_oneof![text, flag].boxed(),
-        Takes::Number(_) => {
+        ValueKind::Word(words) => prop::sample::select(words.to_vec()).prop_map(FilterValue::Word).boxed(),
+        ValueKind::Flag => flag.boxed(),
+        ValueKind::FlagOrText => prop_oneof![text, flag].boxed(),
+        ValueKind::Number(_) => {
             use Comparison::{AtLeast, AtMost, Equal, Less, More};
             let by = prop::sample::select(vec![AtLeast, AtMost, Equal, Less, More]);
             (by, prop_oneof![0.0..1e9, (0u32..20).prop_map(f64::from)])
-                .prop_map(|(by, x)| Wanted::Number(by, x))
+                .prop_map(|(by, x)| FilterValue::Number(by, x))
                 .boxed()
         }
     }

@@ -289,7 +289,7 @@ async fn through_the_proxy_of_the_environment() {
 }
 
 /// Returns the outcome of each address in this environment, without any other proxy variable.
-fn asked(urls: &[&str], environment: &[(&str, &str)]) -> Vec<String> {
+fn outcomes_in(urls: &[&str], environment: &[(&str, &str)]) -> Vec<String> {
     let mut child = std::process::Command::new(std::env::current_exe().unwrap());
     for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "REQUEST_METHOD"] {
         child.env_remove(name).env_remove(name.to_lowercase());
@@ -309,7 +309,7 @@ fn asked(urls: &[&str], environment: &[(&str, &str)]) -> Vec<String> {
 }
 
 /// Returns the requests received by a proxy or a server.
-fn heard(server: &Scripted) -> Vec<String> {
+fn received_requests(server: &Scripted) -> Vec<String> {
     server.seen().into_iter().map(|seen| format!("{} {}", seen.method, seen.path)).collect()
 }
 
@@ -330,7 +330,7 @@ fn a_proxy_is_asked_for_a_tunnel_to_an_encrypted_provider_and_hears_no_key() {
         for (status, why) in [(403, "unsuccessful"), (407, "authorization")] {
             let proxy = Scripted::always(Reply::new(status));
             let own = proxy.url("").replace("//", "//me:hunter2-of-the-proxy@");
-            let said = asked(&["https://provider.invalid/v1"], &[(name, &own)]).remove(0);
+            let said = outcomes_in(&["https://provider.invalid/v1"], &[(name, &own)]).remove(0);
             assert_eq!(heard(&proxy), ["CONNECT provider.invalid:443"], "{name}");
             let seen = &proxy.seen()[0];
             assert!(
@@ -356,14 +356,14 @@ fn a_proxy_is_asked_for_a_tunnel_to_an_encrypted_provider_and_hears_no_key() {
 fn a_proxy_that_is_down_is_named_as_what_is_in_the_way() {
     let down = "http://127.0.0.1:1";
     for url in ["https://provider.invalid/v1", "http://provider.invalid/v1"] {
-        let said = asked(&[url], &[("ALL_PROXY", down)]).remove(0);
+        let said = outcomes_in(&[url], &[("ALL_PROXY", down)]).remove(0);
         assert!(
             said.starts_with("Broken: No connection through the proxy 127.0.0.1:1, "),
             "{said}"
         );
         assert!(said.contains("refused") && said.contains("NO_PROXY"), "{said}");
     }
-    let local = asked(&["http://127.0.0.1:1/v1"], &[("ALL_PROXY", down)]).remove(0);
+    let local = outcomes_in(&["http://127.0.0.1:1/v1"], &[("ALL_PROXY", down)]).remove(0);
     assert!(
         local.contains("refused") && !local.contains("proxy"),
         "no proxy has a part in this: {local}"
@@ -378,7 +378,7 @@ fn what_the_environment_excepts_from_its_proxy_is_asked_directly() {
     let other = "http://provider.invalid/v1";
     let own = proxy.url("");
     let with =
-        |excepted: &str| asked(&[&direct, other], &[("HTTP_PROXY", &own), ("NO_PROXY", excepted)]);
+        |excepted: &str| outcomes_in(&[&direct, other], &[("HTTP_PROXY", &own), ("NO_PROXY", excepted)]);
     assert_eq!(with(""), ["status 418", "status 418"], "without an exception both go through it");
     assert_eq!(with("localhost,0.0.0.0"), ["status 200", "status 418"]);
     assert_eq!((proxy.seen().len(), server.seen().len()), (3, 1));

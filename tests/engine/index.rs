@@ -254,7 +254,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-fn place(file: u8) -> String {
+fn run_path(file: u8) -> String {
     let name = ["t-x-o1-variation0.yaml", "b_run_1.result", "b_run_1.history", "c.txt"]
         [usize::from(file % 4)];
     format!("results/d{}/{name}", file / 4)
@@ -286,14 +286,14 @@ fn happen(bench: Bench, event: &Event) -> Bench {
                 5 => TAGGED.into(),
                 _ => answered(&format!("w{text}")),
             };
-            bench.write(&place(*file), content);
+            bench.write(&run_path(*file), content);
         }
         Event::Append(file) => {
-            let path = bench.path(&place(*file));
+            let path = bench.path(&run_path(*file));
             let text = fs_err::read_to_string(&path).unwrap_or_default();
-            bench.write(&place(*file), format!("{text}extra: 1\n"));
+            bench.write(&run_path(*file), format!("{text}extra: 1\n"));
         }
-        Event::Remove(file) => drop(fs_err::remove_file(bench.path(&place(*file)))),
+        Event::Remove(file) => drop(fs_err::remove_file(bench.path(&run_path(*file)))),
         Event::RemoveDir(n) => drop(fs_err::remove_dir_all(dir(n))),
         Event::MoveDir(from, to) => drop(fs_err::rename(dir(from), dir(to))),
         Event::Suite(0) => drop(fs_err::remove_dir_all(bench.path("tasks/d1"))),

@@ -11,7 +11,7 @@ use touchstone_api::{
 };
 use touchstone_app::app::App;
 use touchstone_app::error::AppError;
-use touchstone_formats::judgement::Sheet;
+use touchstone_formats::judgement::JudgementFile;
 
 const RUN: &str = "results/count-tool_calling-o1-variation0.yaml";
 const NAME: &str = "count-tool_calling-o1-variation0.yaml";
@@ -63,8 +63,8 @@ fn scored(bench: &Bench, standing: ScoreStanding) -> RunScore {
     })
 }
 
-fn sheet(bench: &Bench) -> Sheet {
-    Sheet::read(&fs::read(bench.path(FILE)).unwrap()).unwrap()
+fn stored_judgements(bench: &Bench) -> JudgementFile {
+    JudgementFile::read(&fs::read(bench.path(FILE)).unwrap()).unwrap()
 }
 
 fn refused(bench: &Bench, request: &JudgeRequest) -> AppError {
@@ -115,7 +115,7 @@ fn a_reply_that_cannot_be_read_is_asked_for_once_more_and_then_kept_as_it_came()
     let bench = bench(&server);
     let view = judge(bench.app(), &request(2));
     assert_eq!((view.done, view.unread, view.calls), (1, 1, 4));
-    let rounds = sheet(&bench).judgements()[0].rounds.clone();
+    let rounds = stored_judgements(&bench).judgements()[0].rounds.clone();
     assert_eq!(
         (rounds[0].score, rounds[1].score, rounds[1].verdict.as_deref()),
         (Some(1.0), None, None)
@@ -182,7 +182,7 @@ fn what_was_paid_for_is_not_bought_again_after_the_program_was_ended_in_the_midd
     latch.open();
     let bench = bench.reopen();
     // Simulates an end between the reply and the verdict: the reply is only in the journal.
-    let mut torn = sheet(&bench);
+    let mut torn = stored_judgements(&bench);
     let mut judgement = torn.judgements()[0].clone();
     judgement.rounds.pop();
     torn.put(0, judgement);
@@ -447,7 +447,7 @@ fn two_systems_are_compared_pair_by_pair_in_an_order_that_is_kept() {
     let view = judge(bench.app(), &against(6));
     assert_eq!((view.done, view.skipped, view.calls), (1, 1, 6), "{view:?}");
     assert!(view.troubles[0].why.contains("no run of the reference"), "{:?}", view.troubles);
-    let said = sheet(&bench).judgements()[0].clone();
+    let said = stored_judgements(&bench).judgements()[0].clone();
     assert_eq!(said.against.as_deref(), Some("count-tool_calling-claude-variation0.yaml"));
     for (round, seen) in said.rounds.iter().zip(server.seen()) {
         let asked = seen.json()["messages"][1]["content"].as_str().unwrap().to_owned();

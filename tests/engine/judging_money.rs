@@ -10,7 +10,7 @@ use touchstone_api::{
     EvaluateRequest, EvaluatorRequest, JudgeRequest, Judged, LaunchRequest, LaunchState,
     ReportFormat, ReportRequest,
 };
-use touchstone_formats::judgement::Sheet;
+use touchstone_formats::judgement::JudgementFile;
 
 const NAME: &str = "count-tool_calling-o1-variation0.yaml";
 const RUN: &str = "results/count-tool_calling-o1-variation0.yaml";
@@ -50,8 +50,8 @@ fn judged(bench: &Bench) -> Vec<Judged> {
     bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged
 }
 
-fn sheet(bench: &Bench) -> Sheet {
-    Sheet::read(&fs::read(bench.path(FILE)).unwrap()).unwrap()
+fn stored_judgements(bench: &Bench) -> JudgementFile {
+    JudgementFile::read(&fs::read(bench.path(FILE)).unwrap()).unwrap()
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn the_words_of_a_refusal_are_no_verdict_though_they_look_like_one() {
     let bench = bench(workspace(&server, ""));
     let view = judge(bench.app(), &request(1));
     assert_eq!((view.done, view.unread, view.calls, server.seen().len()), (1, 1, 1, 1), "{view:?}");
-    let round = sheet(&bench).judgements()[0].rounds[0].clone();
+    let round = stored_judgements(&bench).judgements()[0].rounds[0].clone();
     assert_eq!((round.verdict, round.score, round.replies), (None, None, vec![SOLVED.to_owned()]));
     assert_eq!(round.reason, "The judge refused, so there is no verdict.");
 }
@@ -268,7 +268,7 @@ fn what_judges_said_and_cannot_be_read_is_told_by_trust_and_by_every_report() {
     assert!(told(&trust.notes), "{trust:?}");
     assert_eq!(bench.app().trust("model:claude").unwrap().unreadable, 0);
     for format in [ReportFormat::Azure, ReportFormat::Markdown] {
-        let request = ReportRequest::of(format);
+        let request = ReportRequest::for_format(format);
         let report = bench.app().make_report(&request, true).unwrap();
         assert!(report.unreadable == 1 && told(&report.notes), "{report:?}");
     }

@@ -222,7 +222,7 @@ fn what_waits_for_a_judge_is_nowhere_taken_for_nothing_right() {
     assert_eq!(unscored, 2 * scored, "two of three wait, however cells are folded");
     let report = |format| {
         let request =
-            ReportRequest { scorer: Some("judge:sopr".into()), ..ReportRequest::of(format) };
+            ReportRequest { scorer: Some("judge:sopr".into()), ..ReportRequest::for_format(format) };
         bench.app().make_report(&request, true).unwrap().text
     };
     let lines = report(ReportFormat::Jsonl);
@@ -235,7 +235,7 @@ const TONE: &str = "label_model: { name: tone, input: 'Is this polite? {{item.re
 const DEPTH: &str =
     "score_model: { name: depth, input: 'How deep is this? {{item.response}}', range: [1, 5] }";
 
-fn of(judge: &str) -> JudgeRequest {
+fn judge_request(judge: &str) -> JudgeRequest {
     JudgeRequest { judge: judge.into(), rounds: None, ..request(1) }
 }
 
@@ -257,13 +257,13 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
         (Some("other"), 1, "one of its labels")
     );
     let plan =
-        bench.app().plan_judging(&JudgeRequest { model: String::new(), ..of("tone") }).unwrap();
+        bench.app().plan_judging(&JudgeRequest { model: String::new(), ..judge_request("tone") }).unwrap();
     assert_eq!(
         (plan.model.as_str(), plan.runs, plan.calls_most, plan.skipped_total),
         ("other", 2, 2, 1)
     );
     assert_eq!(plan.skipped[0].why, "Its suite has no scorer that is the judge `tone`.");
-    let view = judge(bench.app(), &JudgeRequest { model: String::new(), ..of("tone") });
+    let view = judge(bench.app(), &JudgeRequest { model: String::new(), ..judge_request("tone") });
     assert_eq!((view.done, view.skipped, view.calls, view.unread), (2, 1, 2, 0), "{view:?}");
     assert!(
         server.seen()[0].json()["messages"][1]["content"]
@@ -271,7 +271,7 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
             .unwrap()
             .contains("\n| There are 3.\n")
     );
-    judge(bench.app(), &of("depth"));
+    judge(bench.app(), &judge_request("depth"));
     let row = || bench.row("a-tool_calling-o1-variation0.yaml").unwrap();
     let score = |name: &str, standing: ScoreStanding| {
         wait_until(&format!("{name} is {standing:?}"), || {
@@ -308,8 +308,8 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
     let why = score("judge:tone", ScoreStanding::Waiting).reason;
     assert!(why.contains("The run or its task has changed since."), "{why}");
     let plan =
-        bench.app().plan_judging(&JudgeRequest { model: "other".into(), ..of("tone") }).unwrap();
+        bench.app().plan_judging(&JudgeRequest { model: "other".into(), ..judge_request("tone") }).unwrap();
     assert_eq!((plan.runs, plan.complete), (1, 1));
-    let unknown = bench.app().plan_judging(&of("tune")).unwrap_err();
+    let unknown = bench.app().plan_judging(&judge_request("tune")).unwrap_err();
     assert!(unknown.to_string().contains("There is no judge named `tune`."), "{unknown}");
 }

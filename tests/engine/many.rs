@@ -45,7 +45,7 @@ fn wait_members(bench: &Bench, wanted: &[&str]) {
 }
 
 /// Runs reported by events.
-fn told(bench: &Bench) -> Vec<String> {
+fn changed_run_ids(bench: &Bench) -> Vec<String> {
     let ids = bench
         .events()
         .into_iter()
@@ -132,12 +132,12 @@ fn when_one_run_of_a_file_changes_only_that_one_is_told_of() {
     // The events of the first scan arrive before any later ones.
     bench.put("results/z.yaml", answered("Last."));
     let last = wait_until("the last file is listed", || bench.row("z.yaml")).id;
-    wait_until("it is told of", || told(&bench).contains(&last).then_some(()));
+    wait_until("it is told of", || changed_run_ids(&bench).contains(&last).then_some(()));
     bench.forget_events();
     bench.put(FILE, file(&[entry(1, "One."), entry(2, "Zwei."), entry(3, "Three.")]));
     wait_until("the other answer is found", || (bench.hits("Zwei") == [path("2")]).then_some(()));
-    wait_until("it is told of", || told(&bench).contains(&before[1]).then_some(()));
-    let others = told(&bench).into_iter().filter(|id| *id != last && *id != before[1]);
+    wait_until("it is told of", || changed_run_ids(&bench).contains(&before[1]).then_some(()));
+    let others = changed_run_ids(&bench).into_iter().filter(|id| *id != last && *id != before[1]);
     assert_eq!(others.collect::<Vec<_>>(), Vec::<String>::new());
     assert!(bench.hits("\"Two.\"").is_empty());
     assert_eq!(

@@ -66,7 +66,7 @@ async fn call(tool: &McpTool, name: &str, params: &str) -> Called {
 }
 
 /// Formats a result on one line: JSON for values, text unchanged, failures marked.
-fn shown(called: &Called) -> String {
+fn format_result(called: &Called) -> String {
     match called {
         Ok(Value::Text(text)) => text.clone(),
         Ok(value) => json::write(value, false),
@@ -101,7 +101,7 @@ async fn the_public_server_answers(tool: &McpTool) {
         call(tool, "get-structured-content", r#"{"location": "Chicago"}"#).await,
         call(tool, "get-tiny-image", "{}").await,
     ];
-    let said = asked.iter().map(shown).collect::<Vec<_>>().join("\n");
+    let said = asked.iter().map(format_result).collect::<Vec<_>>().join("\n");
     insta::allow_duplicates! { insta::assert_snapshot!(said, @r#"
     Echo: hello
     The sum of 2 and 3 is 5.
@@ -258,7 +258,7 @@ fn a_tool_that_fails_says_why_and_the_next_call_works() {
             call(&tool, "garbage", "{}").await,
             call(&tool, "echo", r#"{"say": "hello"}"#).await,
         ];
-        insta::assert_snapshot!(asked.iter().map(shown).collect::<Vec<_>>().join("\n"), @r#"
+        insta::assert_snapshot!(asked.iter().map(format_result).collect::<Vec<_>>().join("\n"), @r#"
         failed: there is
         no such row
         failed: `notes`: I do not like these arguments.
@@ -276,7 +276,7 @@ fn a_long_reply_is_cut_and_one_without_an_end_is_given_up() {
     run(async {
         let scene = Scene::new();
         let tool = scene.open("well", "").await.unwrap();
-        let long = shown(&call(&tool, "long", "{}").await);
+        let long = format_result(&call(&tool, "long", "{}").await);
         assert!(long.len() < (1 << 20) + 100 && long.ends_with("bytes]"), "{} bytes", long.len());
         let flood = call(&tool, "flood", "{}").await.unwrap_err();
         assert_eq!(flood.message, "`notes`: Its reply is longer than 16 MiB, and was not read.");

@@ -15,10 +15,10 @@ use touchstone_formats::{json, value::Value};
 use touchstone_runner::http::client::{Client, SendError, SendFault};
 use touchstone_runner::http::keys::ApiKey;
 use touchstone_runner::provider::{
-    Ask, Auth, Fault, FaultKind, HttpReply, HttpRequest, Offer, Reply, Stop, decode, encode,
+    ModelRequest, Auth, Fault, FaultKind, HttpReply, HttpRequest, ToolOffer, Reply, StopReason, decode, encode,
 };
 use touchstone_runner::spec::{Model, Provider};
-use touchstone_runner::talk::{Outcome, Said, Turn};
+use touchstone_runner::talk::{Outcome, AssistantMessage, Turn};
 
 fn model(provider: Provider, base_url: String, stream: bool) -> Model {
     Model {
@@ -36,17 +36,17 @@ fn model(provider: Provider, base_url: String, stream: bool) -> Model {
         price: None,
         reasoning: false,
         keeps_system: false,
-        way: touchstone_runner::way::Way::default(),
+        way: touchstone_runner::way::Strategy::default(),
         settings: vec![("stream".to_owned(), Value::Bool(stream))],
     }
 }
 
-fn offers() -> Vec<Offer> {
+fn offers() -> Vec<ToolOffer> {
     let parameters = json::read(
         r#"{"type":"object","properties":{"sql":{"type":"string"}},"required":["sql"]}"#,
     )
     .unwrap();
-    let offer = |name: &str| Offer {
+    let offer = |name: &str| ToolOffer {
         name: name.to_owned(),
         description: "Asks.".to_owned(),
         parameters: parameters.clone(),
@@ -71,7 +71,7 @@ fn send(request: &HttpRequest, more: Option<(&str, &str)>) -> Result<HttpReply, 
 }
 
 fn ask(model: &Model, turns: &[Turn], more: Option<(&str, &str)>) -> Result<Reply, Fault> {
-    let request = encode(&Ask { model, system: "Be brief.", turns, tools: &offers() });
+    let request = encode(&ModelRequest { model, system: "Be brief.", turns, tools: &offers() });
     match send(&request, more) {
         Ok(reply) => decode(model.provider, &reply),
         Err(error) => {
@@ -103,7 +103,7 @@ fn servers() -> Vec<String> {
     servers
 }
 
-fn each(mut look: impl FnMut(&str, &Model)) {
+fn for_each_server(mut look: impl FnMut(&str, &Model)) {
     for server in servers() {
         for provider in [Provider::Anthropic, Provider::OpenAi] {
             let base = base(&server, provider);
@@ -117,7 +117,7 @@ fn each(mut look: impl FnMut(&str, &Model)) {
 #[test]
 #[ignore = "needs servers in TOUCHSTONE_MOCKS"]
 fn servers_that_others_wrote_take_questions_and_results_of_tools() {
-    each(|server, model| {
+    for_each_server(|server, model| {
         let mut turns = vec![Turn::User("How many?".to_owned())];
         let first = ask(model, &turns, None).unwrap();
         assert_eq!(first.stop, Stop::Calls, "{server} {:?}", model.provider);
@@ -133,7 +133,7 @@ fn servers_that_others_wrote_take_questions_and_results_of_tools() {
                 Some(if at == 0 { Outcome::Result(value) } else { Outcome::Error(value) });
         }
         eprintln!("{server} {:?}: {} calls, {:?}", model.provider, calls.len(), first.usage);
-        turns.push(Turn::Assistant(Said { text: first.text, kept: first.kept, calls }));
+        turns.push(Turn::Assistant(AssistantMessage { text: first.text, kept: first.kept, calls }));
         let last = ask(model, &turns, None).unwrap();
         assert_eq!(last.stop, Stop::Done, "{server} {:?}", model.provider);
         assert!(last.text.is_some());
@@ -153,7 +153,7 @@ fn script(server: &str, behaviour: &str) -> bool {
 #[ignore = "needs servers in TOUCHSTONE_MOCKS"]
 fn what_such_servers_break_is_a_fault() {
     let hello = [Turn::User("hello".to_owned())];
-    each(|server, model| {
+    for_each_server(|server, model| {
         let found = |what: Option<(&str, &str)>| {
             let found = ask(model, &hello, what);
             eprintln!("{server} {:?} {} {what:?}: {found:?}", model.provider, found.is_ok());
@@ -197,7 +197,7 @@ fn what_such_servers_break_is_a_fault() {
 #[test]
 #[ignore = "needs servers in TOUCHSTONE_MOCKS"]
 fn a_whole_run_comes_to_its_end_against_such_a_server() {
-    each(|server, model| {
+    for_each_server(|server, model| {
         let provider = if model.provider == Provider::Anthropic { "anthropic" } else { "openai" };
         let (id, url, stream) = (&model.model_id, &model.base_url, switched(model));
         let file = format!(
@@ -212,7 +212,7 @@ fn a_whole_run_comes_to_its_end_against_such_a_server() {
             "{server} {provider} {stream}: {:?}",
             view.runs
         );
-        let said = running::stage::said(&bench, running::stage::RUN);
+        let said = running::stage::transcript_lines(&bench, running::stage::RUN);
         eprintln!("{server} {provider} {stream}:\n{said}");
         let last = said.lines().last().unwrap();
         assert!(said.contains("query_things") && last.contains("assistant_message"), "{said}");
@@ -225,7 +225,7 @@ fn a_whole_run_comes_to_its_end_against_such_a_server() {
 #[ignore = "needs servers in TOUCHSTONE_MOCKS"]
 fn broken_arguments_from_such_a_server_come_as_text_and_are_taken_back() {
     let mut broken = 0;
-    each(|server, model| {
+    for_each_server(|server, model| {
         if !script(server, r#"{"type":"tool_fault","kind":"malformed_arguments"}"#) {
             return;
         }
@@ -236,7 +236,7 @@ fn broken_arguments_from_such_a_server_come_as_text_and_are_taken_back() {
         for call in &mut first.calls {
             call.outcome = Some(Outcome::Error(Value::from("These arguments are no JSON.")));
         }
-        turns.push(Turn::Assistant(Said {
+        turns.push(Turn::Assistant(AssistantMessage {
             text: first.text,
             kept: first.kept,
             calls: first.calls,

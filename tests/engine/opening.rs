@@ -21,7 +21,7 @@ fn span(offset: u32, limit: u32) -> Span {
     Span { offset, limit }
 }
 
-fn whole(app: &App, id: &str, part: &str) -> String {
+fn read_full_text(app: &App, id: &str, part: &str) -> String {
     let (mut text, mut at) = (String::new(), Some(0));
     while let Some(offset) = at {
         let piece = app.read_text(id, part, offset, 1 << 20).unwrap();
@@ -206,7 +206,7 @@ fn a_view_stays_small_for_very_many_messages_and_for_one_very_long_line() {
     let page = bench.app().read_steps(&view.row.id, &view.version, span(99_990, 200)).unwrap();
     assert_eq!((page.steps.len(), page.steps[0].index), (10, 99_990));
     let long = open(&bench, "long.yaml");
-    let text = whole(bench.app(), &long.row.id, &long.steps[0].parts[0].id);
+    let text = read_full_text(bench.app(), &long.row.id, &long.steps[0].parts[0].id);
     assert_eq!(text.len() as u64, long.steps[0].parts[0].bytes);
     assert_eq!(text, "\u{1}word ".repeat(1 << 20));
 }

@@ -43,7 +43,7 @@ pub(crate) fn short() -> PythonLimits {
     }
 }
 
-pub(crate) fn asked(program: &str) -> Value {
+pub(crate) fn program_params(program: &str) -> Value {
     Value::Map(vec![(Value::from("pythonCode"), Value::from(program))])
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn run(tool: &PythonTool, program: &str) -> Ended {
 }
 
 async fn run_until(tool: &PythonTool, program: &str, stop: &CancellationToken) -> Ended {
-    let result = tool.call(&asked(program), stop).await.unwrap();
+    let result = tool.call(&program_params(program), stop).await.unwrap();
     let text = |key: &str| result.get(key).and_then(Value::text).unwrap_or_default().to_owned();
     Ended {
         outcome: text("outcome"),
@@ -347,7 +347,7 @@ async fn a_program_can_be_stopped_at_any_moment() {
 async fn a_call_that_is_dropped_ends_its_program() {
     let Some(tool) = tool(PythonLimits::default()).await else { return };
     let (program, number) = leaves_behind("time.sleep(60)");
-    let (params, stop) = (asked(&program), CancellationToken::new());
+    let (params, stop) = (program_params(&program), CancellationToken::new());
     let mut call: std::pin::Pin<Box<dyn Future<Output = _>>> = Box::pin(tool.call(&params, &stop));
     tokio::select! {
         _ = &mut call => panic!("it ended"),
@@ -389,7 +389,7 @@ async fn a_call_without_a_program_or_with_a_huge_one_fails_with_a_reason() {
     let stop = CancellationToken::new();
     let failure = tool.call(&Value::Map(Vec::new()), &stop).await.unwrap_err();
     insta::assert_snapshot!(failure.message, @"execute_python_program needs pythonCode, a string.");
-    let failure = tool.call(&asked(&"#".repeat((1 << 20) + 1)), &stop).await.unwrap_err();
+    let failure = tool.call(&program_params(&"#".repeat((1 << 20) + 1)), &stop).await.unwrap_err();
     insta::assert_snapshot!(failure.message, @"The program is longer than 1 MiB. Write a shorter one.");
     let large = format!("{}\nprint('ok')", "#".repeat(1 << 19));
     assert_eq!(run(&tool, &large).await.stdout, "ok\n", "more than a pipe holds");

@@ -4,7 +4,7 @@ use crate::bench::{Bench, answered, wait_until};
 use fs_err as fs;
 use std::path::Path;
 use touchstone_api::Span;
-use touchstone_app::app::virtual_apis::VirtualWish;
+use touchstone_app::app::virtual_apis::VirtualApiOptions;
 
 const G1: &str =
     include_str!("../fixtures/stabletoolbench/queries/test_instruction/G1_instruction.json");
@@ -212,7 +212,7 @@ fn a_task_is_read_whole_by_any_of_its_names() {
 fn virtual_apis_without_a_folder_of_tools_are_known_from_the_queries() {
     let told = |bench: &Bench| {
         let wish =
-            VirtualWish { folder: bench.path("."), no_cache: true, ..VirtualWish::default() };
+            VirtualApiOptions { folder: bench.path("."), no_cache: true, ..VirtualApiOptions::default() };
         bench.app().open_virtual(&wish).unwrap().told().last().unwrap().clone()
     };
     let known = told(&sets(Bench::new(), "tasks/").file("results/a.yaml", answered("3")).open());

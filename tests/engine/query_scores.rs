@@ -190,7 +190,7 @@ fn result_file(bench: &Bench, scorer: Option<&str>, name: Option<&str>) -> (Repo
     let request = ReportRequest {
         scorer: scorer.map(str::to_owned),
         baseline: name.map(str::to_owned),
-        ..ReportRequest::of(ReportFormat::StableToolBench)
+        ..ReportRequest::for_format(ReportFormat::StableToolBench)
     };
     let report = bench.app().make_report(&request, true).unwrap();
     let file = ResultFile::read(report.text.as_bytes()).unwrap();
@@ -374,7 +374,7 @@ fn answers_of_the_original_are_scored_from_their_own_files() {
 fn a_report_sums_runs_of_queries_up_and_has_what_others_published_when_it_is_asked_for() {
     let bench = two_systems();
     let report = |format, published| {
-        let request = ReportRequest { runs: false, published, ..ReportRequest::of(format) };
+        let request = ReportRequest { runs: false, published, ..ReportRequest::for_format(format) };
         bench.app().make_report(&request, true).unwrap()
     };
     let plain = report(ReportFormat::Markdown, false);

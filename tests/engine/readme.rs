@@ -1,6 +1,6 @@
 //! Tests that every example file in the README can be read as the kind of file it shows.
 use std::collections::BTreeSet;
-use touchstone_formats::run::Standing;
+use touchstone_formats::run::RecordedState;
 use touchstone_formats::{suite, transcript, workspace};
 
 const README: &str = include_str!("../../README.md");

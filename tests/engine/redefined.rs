@@ -22,7 +22,7 @@ fn bench(server: &Scripted) -> Bench {
 }
 
 /// Number of the judge's verdicts that count and that are stale, and the standing of its scorer.
-fn told(bench: &Bench) -> ((u64, u64), Option<ScoreStanding>) {
+fn verdict_counts(bench: &Bench) -> ((u64, u64), Option<ScoreStanding>) {
     let trust = bench.app().trust("").unwrap();
     let judge = trust.raters.iter().find(|rater| rater.id == "sopr:ours:local");
     (judge.map_or((0, 0), |rater| (rater.runs, rater.stale)), bench.row(NAME).unwrap().scoring)
@@ -30,7 +30,7 @@ fn told(bench: &Bench) -> ((u64, u64), Option<ScoreStanding>) {
 
 fn wait(bench: &Bench, wanted: ((u64, u64), ScoreStanding)) {
     wait_until(&format!("it is {wanted:?}"), || {
-        (told(bench) == (wanted.0, Some(wanted.1))).then_some(())
+        (verdict_counts(bench) == (wanted.0, Some(wanted.1))).then_some(())
     });
 }
 
@@ -55,7 +55,7 @@ fn verdicts_of_a_former_definition_count_nowhere_until_the_run_is_judged_again()
     );
     let report = ReportRequest {
         scorer: Some("judge:sopr".to_owned()),
-        ..ReportRequest::of(ReportFormat::Json)
+        ..ReportRequest::for_format(ReportFormat::Json)
     };
     let page: serde_json::Value =
         serde_json::from_str(&bench.app().make_report(&report, true).unwrap().text).unwrap();

@@ -234,7 +234,7 @@ fn a_review_of_an_answer_that_changed_is_kept_but_not_counted_until_it_is_given_
 fn a_note_without_a_verdict_is_in_reports_until_the_run_has_another_answer() {
     let bench = one_run();
     let reported = |format| {
-        let request = ReportRequest::of(format);
+        let request = ReportRequest::for_format(format);
         bench.app().make_report(&request, true).unwrap().text
     };
     let formats = [ReportFormat::Csv, ReportFormat::Html, ReportFormat::Junit];

@@ -1,6 +1,6 @@
 //! Tests of the isolation of Python programs. Each access is first shown to work without the
 //! sandbox, and each probe is shown to detect a sandbox that permits it.
-use crate::python::{SECOND, asked, run, short, tool};
+use crate::python::{SECOND, program_params, run, short, tool};
 use fs_err as fs;
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
@@ -11,7 +11,7 @@ use std::process::Command;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use touchstone_runner::tools::Unusable;
-use touchstone_runner::tools::python::{Places, PythonLimits, PythonTool, checks};
+use touchstone_runner::tools::python::{SearchPaths, PythonLimits, PythonTool, checks};
 
 /// Runs a program without a sandbox; only used for harmless programs.
 fn outside(program: &str) -> String {
@@ -322,13 +322,13 @@ async fn as_many_processes_as_are_allowed_and_no_more() {
 }
 
 /// Creates a folder with a replacement of `bwrap` that every user can start.
-fn with_bwrap(script: &str, mode: u32) -> (TempDir, Places) {
+fn with_bwrap(script: &str, mode: u32) -> (TempDir, SearchPaths) {
     let folder = TempDir::new().unwrap();
     fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let path = folder.path().join("bwrap");
     write_program(&path, &format!("#!/bin/sh\n{script}\n"));
     fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
-    let places = Places { path: folder.path().into(), ..Places::default() };
+    let places = SearchPaths { path: folder.path().into(), ..SearchPaths::default() };
     (folder, places)
 }
 
@@ -342,7 +342,7 @@ fn write_program(path: &Path, text: &str) {
     fs::remove_file(source).unwrap();
 }
 
-async fn refusal(places: &Places) -> Unusable {
+async fn refusal(places: &SearchPaths) -> Unusable {
     let cache = TempDir::new().unwrap();
     let refusal =
         PythonTool::open_in(cache.path(), PythonLimits::default(), places).await.unwrap_err();
@@ -365,7 +365,7 @@ async fn without_a_sandbox_there_is_no_tool_and_nothing_is_started() {
     insta::assert_snapshot!(unusable.fix.unwrap(), @"Install it: sudo apt install bubblewrap (Debian, Ubuntu), sudo dnf install bubblewrap (Fedora).");
     assert!(!started.exists());
     for python in ["/nowhere/python3", "/etc/hostname", "/usr/bin/no-python"] {
-        let places = Places { python: python.into(), ..Places::default() };
+        let places = SearchPaths { python: python.into(), ..SearchPaths::default() };
         assert!(refusal(&places).await.fix.unwrap().contains("python3"), "{python}");
     }
 }
@@ -575,7 +575,7 @@ async fn what_was_verified_is_remembered_until_it_changes() {
     open().await.unwrap();
     fs::write(folder.path().join("broken"), "").unwrap();
     let tool = open().await.expect("it is not looked at again");
-    let failure = tool.call(&asked("print(1)"), &CancellationToken::new()).await.unwrap_err();
+    let failure = tool.call(&program_params("print(1)"), &CancellationToken::new()).await.unwrap_err();
     assert!(failure.message.starts_with("The sandbox could not be started"), "{failure}");
     let path = folder.path().join("bwrap");
     write_program(&path, &format!("{}# changed\n", fs::read_to_string(&path).unwrap()));

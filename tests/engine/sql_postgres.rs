@@ -27,7 +27,7 @@ pub(crate) fn params(sql: &str) -> Value {
     Value::Map(vec![(Value::from("sql"), Value::from(sql))])
 }
 
-pub(crate) async fn said(tool: &SqlTool, sql: &str) -> String {
+pub(crate) async fn run_sql(tool: &SqlTool, sql: &str) -> String {
     let said = match tool.call(&params(sql), &CancellationToken::new()).await {
         Ok(value) => json::write(&value, false),
         Err(failure) => format!("error: {failure}"),
@@ -42,7 +42,7 @@ pub(crate) fn everywhere(text: &str) -> String {
 }
 
 /// A bypass: its control without the protections, and the calls of the model.
-struct Way {
+struct Bypass {
     name: &'static str,
     /// SQL that an unprotected tool would run first.
     before: &'static str,
@@ -55,38 +55,38 @@ struct Way {
 
 const INSERT: &str = "INSERT INTO items VALUES (3, 'three')";
 
-const fn way(
+const fn bypass(
     name: &'static str,
     before: &'static str,
     calls: &'static [&'static str],
     after: &'static str,
-) -> Way {
-    Way { name, before, calls, after, simple: false }
+) -> Bypass {
+    Bypass { name, before, calls, after, simple: false }
 }
 
-const WAYS: [Way; 16] = [
-    Way {
+const WAYS: [Bypass; 16] = [
+    Bypass {
         simple: true,
-        ..way(
+        ..bypass(
             "two statements in one",
             "BEGIN READ ONLY",
             &["COMMIT; INSERT INTO items VALUES (3, 'three')"],
             "ROLLBACK",
         )
     },
-    way(
+    bypass(
         "a setting changed in the call before",
         "SET default_transaction_read_only = on",
         &["SET default_transaction_read_only = off", INSERT],
         "",
     ),
-    way(
+    bypass(
         "a setting changed by a function",
         "SET default_transaction_read_only = on",
         &["SELECT set_config('default_transaction_read_only', 'off', false)", INSERT],
         "",
     ),
-    way(
+    bypass(
         "a block that commits",
         "SET default_transaction_read_only = on",
         &[
@@ -94,27 +94,27 @@ const WAYS: [Way; 16] = [
         ],
         "",
     ),
-    way("a procedure that commits", "SET default_transaction_read_only = on", &["CALL slip()"], ""),
-    way(
+    bypass("a procedure that commits", "SET default_transaction_read_only = on", &["CALL slip()"], ""),
+    bypass(
         "a transaction made one that writes",
         "BEGIN READ ONLY",
         &["SET TRANSACTION READ WRITE", INSERT],
         "COMMIT",
     ),
-    way("a transaction ended in the call before", "BEGIN READ ONLY", &["COMMIT", INSERT], ""),
-    way(
+    bypass("a transaction ended in the call before", "BEGIN READ ONLY", &["COMMIT", INSERT], ""),
+    bypass(
         "a transaction rolled back in the call before",
         "BEGIN READ ONLY",
         &["ROLLBACK", INSERT],
         "",
     ),
-    way(
+    bypass(
         "a transaction chained",
         "BEGIN READ ONLY",
         &["COMMIT AND CHAIN", "SET TRANSACTION READ WRITE", INSERT],
         "COMMIT",
     ),
-    way(
+    bypass(
         "a block that sets",
         "",
         &[
@@ -122,22 +122,22 @@ const WAYS: [Way; 16] = [
         ],
         "",
     ),
-    way("a plain statement", "", &[INSERT], ""),
-    way(
+    bypass("a plain statement", "", &[INSERT], ""),
+    bypass(
         "a statement that gives rows",
         "",
         &["INSERT INTO items VALUES (3, 'three') RETURNING id"],
         "",
     ),
-    way(
+    bypass(
         "a query that deletes",
         "",
         &["WITH gone AS (DELETE FROM items RETURNING id) SELECT * FROM gone"],
         "",
     ),
-    way("a plan that is carried out", "", &["EXPLAIN ANALYZE DELETE FROM items"], ""),
-    way("a function that writes", "", &["SELECT sly()"], ""),
-    way("a comment first", "", &["/* SELECT */ -- SELECT\n DELETE FROM items"], ""),
+    bypass("a plan that is carried out", "", &["EXPLAIN ANALYZE DELETE FROM items"], ""),
+    bypass("a function that writes", "", &["SELECT sly()"], ""),
+    bypass("a comment first", "", &["/* SELECT */ -- SELECT\n DELETE FROM items"], ""),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -165,7 +165,7 @@ async fn no_way_round_writes_even_as_a_role_that_may() {
 
         let tool = tool_as("rw", &database, r#", "accept_writer": true"#);
         for call in way.calls {
-            let said = said(&tool, call).await;
+            let said = run_sql(&tool, call).await;
             assert!(
                 said.starts_with("error: ") || call.contains("set_config("),
                 "{}: {call}: {said}",
@@ -226,7 +226,7 @@ async fn the_extended_protocol_alone_keeps_a_second_statement_from_running() {
             let _ = open.batch_execute("COMMIT").await;
             assert_eq!(database.rows().await, 2, "{before}: {both}: the extended protocol");
 
-            let said = said(&tool_as("rw", &database, r#", "accept_writer": true"#), &both).await;
+            let said = run_sql(&tool_as("rw", &database, r#", "accept_writer": true"#), &both).await;
             assert!(said.contains("cannot insert multiple commands"), "{both}: {said}");
         }
     }
@@ -263,7 +263,7 @@ async fn a_read_only_transaction_does_not_hold_a_superuser_and_the_role_does() {
             is_refused(refused.as_db_error().unwrap().message()),
             "{sql}: {refused:?}: the role alone"
         );
-        let said = said(&tool_as("ro", &database, ""), sql).await;
+        let said = run_sql(&tool_as("ro", &database, ""), sql).await;
         assert!(is_refused(&said), "{sql}: {said}");
         assert!(!file.exists(), "{sql}");
     }
@@ -275,7 +275,7 @@ async fn what_a_role_that_reads_may_still_do_reaches_nobody() {
     let (_listening, mut heard) = database.listening("news").await;
     let (tool, plain) = (tool_as("ro", &database, ""), database.as_role("ro").await);
     for sql in ["NOTIFY news, 'a model'", "SELECT pg_notify('news', 'a model')"] {
-        said(&tool, sql).await;
+        run_sql(&tool, sql).await;
         plain.batch_execute("NOTIFY news, 'anybody'").await.unwrap();
         assert_eq!(heard.recv().await.unwrap(), "anybody", "{sql} was heard");
     }
@@ -302,10 +302,10 @@ async fn a_limit_of_time_that_one_call_lifts_holds_in_the_next() {
     let tool = tool_as("ro", &database, r#", "seconds": 1"#);
     for lift in ["SET statement_timeout = 0", "SELECT set_config('statement_timeout', '0', false)"]
     {
-        said(&tool, lift).await;
+        run_sql(&tool, lift).await;
         let limit = "SELECT current_setting('statement_timeout') AS t, current_setting('lock_timeout') AS l";
         assert_eq!(said(&tool, limit).await, r#"[{"t":"1s","l":"1s"}]"#, "after {lift}");
-        let said = said(&tool, "SELECT pg_sleep(60)").await;
+        let said = run_sql(&tool, "SELECT pg_sleep(60)").await;
         assert!(said.contains("took longer than 1 second"), "after {lift}: {said}");
         running(&database, 0).await;
     }
@@ -322,7 +322,7 @@ async fn a_role_that_may_write_is_refused_unless_that_is_accepted() {
             unusable.message
         });
         all.push(everywhere(&checked));
-        let called = said(&tool, "SELECT count(*) AS n FROM items").await;
+        let called = run_sql(&tool, "SELECT count(*) AS n FROM items").await;
         assert_eq!(called == r#"[{"n":2}]"#, role == "ro", "{role}: {called}");
         let accepted = tool_as(role, &database, r#", "accept_writer": true"#);
         assert!(accepted.check().await.is_ok());
@@ -384,7 +384,7 @@ async fn nothing_of_a_call_is_left_for_the_next() {
         "LISTEN x",
         "DECLARE c CURSOR WITH HOLD FOR SELECT 1",
     ] {
-        said(&first, sql).await;
+        run_sql(&first, sql).await;
     }
     for tool in [&first, &second] {
         let clean = "SELECT current_setting('search_path') AS path, (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory') AS locks";
@@ -408,7 +408,7 @@ async fn what_never_ends_is_stopped_here_and_on_the_server() {
         "SELECT * FROM items",
     ] {
         let begun = Instant::now();
-        let said = said(&tool, sql).await;
+        let said = run_sql(&tool, sql).await;
         assert!(
             said.contains("took longer than 1 second") || said.contains("lock timeout"),
             "{sql}: {said}"
@@ -448,32 +448,32 @@ async fn running(database: &Database, wanted: i64) {
 async fn large_results_are_cut_and_say_so() {
     let database = Database::new().await;
     let tool = tool_as("ro", &database, r#", "rows": 3"#);
-    insta::assert_snapshot!(said(&tool, "SELECT generate_series(1, 1000000000000) AS n").await, @r#"{"rows":[{"n":1},{"n":2},{"n":3}],"truncated":true,"note":"Only the first 3 rows are here: there are more. Ask for less: fewer columns, a condition, or an aggregate."}"#);
+    insta::assert_snapshot!(run_sql(&tool, "SELECT generate_series(1, 1000000000000) AS n").await, @r#"{"rows":[{"n":1},{"n":2},{"n":3}],"truncated":true,"note":"Only the first 3 rows are here: there are more. Ask for less: fewer columns, a condition, or an aggregate."}"#);
     let tool = tool_as("ro", &database, "");
-    let rows = said(&tool, "SELECT generate_series(1, 1000000000000) AS n;").await;
+    let rows = run_sql(&tool, "SELECT generate_series(1, 1000000000000) AS n;").await;
     assert!(rows.contains("Only the first 10000 rows are here"), "{}", &rows[rows.len() - 200..]);
-    let bytes = said(&tool, "SELECT repeat('x', 40000) AS x FROM generate_series(1, 1000)").await;
+    let bytes = run_sql(&tool, "SELECT repeat('x', 40000) AS x FROM generate_series(1, 1000)").await;
     assert!(bytes.contains("Only the first 26 rows are here") && bytes.len() < (1 << 20) + 300);
     for sql in [
         "SELECT repeat('x', 10000000) AS x",
         "SELECT array_agg(n) AS x FROM generate_series(1, 100000) n",
     ] {
-        let cell = said(&tool, sql).await;
+        let cell = run_sql(&tool, sql).await;
         assert!(cell.len() < 66_000 && cell.contains("are cut"), "{sql}: {}", cell.len());
     }
     // The text after the `;` prevents the query from being wrapped, so the bytes of the connection
     // are counted.
-    let raw = said(&tool, "SELECT repeat('x', 300000000) AS x; -- raw").await;
+    let raw = run_sql(&tool, "SELECT repeat('x', 300000000) AS x; -- raw").await;
     insta::assert_snapshot!(raw, @"error: The server sent more than 32 MiB. Ask for less.");
     let columns = vec!["1"; 201].join(", ");
-    insta::assert_snapshot!(said(&tool, &format!("SELECT {columns}")).await, @"error: The result has 201 columns, and at most 200 come back: name those that are needed.");
+    insta::assert_snapshot!(run_sql(&tool, &format!("SELECT {columns}")).await, @"error: The result has 201 columns, and at most 200 come back: name those that are needed.");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gigabyte_in_one_value_does_not_arrive() {
     let database = Database::new().await;
     let said =
-        said(&tool_as("ro", &database, r#", "seconds": 5"#), "SELECT repeat('x', 1000000000) AS x")
+        run_sql(&tool_as("ro", &database, r#", "seconds": 5"#), "SELECT repeat('x', 1000000000) AS x")
             .await;
     assert!(said.len() < 66_000, "{}", said.len());
     assert!(said.starts_with("error: ") || said.contains("are cut"), "{}", &said[..200]);

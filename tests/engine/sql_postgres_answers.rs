@@ -1,7 +1,7 @@
 //! Tests of replies of a PostgreSQL server: exact values, errors in its own words, and the schema
 //! given to the model.
 use crate::postgres::{Database, PASSWORD, server};
-use crate::sql_postgres::{everywhere, said, tool_as};
+use crate::sql_postgres::{everywhere, run_sql, tool_as};
 use touchstone_formats::json;
 use touchstone_runner::tools::sql::SqlTool;
 
@@ -34,7 +34,7 @@ async fn values_come_back_exactly() {
     ];
     let mut all = Vec::new();
     for sql in given {
-        all.push(said(&tool, sql).await);
+        all.push(run_sql(&tool, sql).await);
     }
     insta::assert_snapshot!(all.join("\n"), @r#"
     [{"b":true,"i2":1,"i4":-2,"i8":9223372036854775807,"n":12345678901234567890.1234567890,"m":1.50}]
@@ -80,7 +80,7 @@ async fn errors_are_in_the_words_of_the_server_with_their_place() {
         "SET search_path = pg_catalog",
         "SELECT * FROM pg_authid",
     ] {
-        all.push(said(&tool, sql).await);
+        all.push(run_sql(&tool, sql).await);
     }
     insta::assert_snapshot!(all.join("\n"), @r#"
     error: column "nme" does not exist. Hint: Perhaps you meant to reference the column "items.name". (at character 8: `nme FROM items`)
@@ -166,7 +166,7 @@ async fn a_server_that_cannot_be_used_says_why_without_the_password() {
             .check()
             .await
             .unwrap_or_else(|unusable| format!("{} | {}", unusable.message, unusable.fix.unwrap()));
-        let called = said(&tool, "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").await;
+        let called = run_sql(&tool, "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").await;
         let shown = format!("{tool:?} {checked}");
         assert!(!shown.contains("canary"), "{shown}");
         all.push(everywhere(&format!("{checked} | {called}")));

@@ -2,7 +2,7 @@
 //! have such an effect; a role that may run one is refused, and the statements in the error fix
 //! that.
 use crate::postgres::{Database, server};
-use crate::sql_postgres::{said, tool_as};
+use crate::sql_postgres::{run_sql, tool_as};
 use std::time::Duration;
 use touchstone_runner::tools::sql::postgres::opening;
 
@@ -86,7 +86,7 @@ async fn what_survives_a_rollback_is_refused_until_the_printed_statements_take_i
         "SELECT pg_terminate_backend(0)",
         "SELECT pg_cancel_backend(0)",
     ] {
-        let said = said(&tool, sql).await;
+        let said = run_sql(&tool, sql).await;
         assert!(said.contains("permission denied for function"), "{sql}: {said}");
     }
     assert!(!file.exists());
@@ -209,7 +209,7 @@ async fn an_advisory_lock_ends_with_its_call() {
         "SELECT pg_advisory_lock_shared(7)",
         "SELECT pg_try_advisory_lock(7)",
     ] {
-        said(&tool, sql).await;
+        run_sql(&tool, sql).await;
         let other = database.as_role("ro").await;
         let mut is_free = false;
         while !is_free {

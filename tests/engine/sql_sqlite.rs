@@ -14,7 +14,7 @@ use touchstone_runner::tools::sql::SqlTool;
 mod kept;
 
 /// A folder with a database in it.
-pub(crate) struct Ground {
+pub(crate) struct DatabaseFolder {
     home: TempDir,
 }
 
@@ -27,11 +27,11 @@ INSERT INTO regions VALUES (1, 'north'), (2, 'süd');
 INSERT INTO sales VALUES (1, 1, 0.1, 'first', x'0102'), (2, 1, 0.2, NULL, NULL), (9007199254740993, 2, 1e300, 7, x'00');
 ";
 
-impl Ground {
+impl DatabaseFolder {
     fn new() -> Self {
         let home = TempDir::new().unwrap();
         Connection::open(home.path().join("sales.db")).unwrap().execute_batch(SALES).unwrap();
-        Ground { home }
+        DatabaseFolder { home }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -73,7 +73,7 @@ fn params(sql: &str) -> Value {
     Value::Map(vec![(Value::from("sql"), Value::from(sql))])
 }
 
-fn said(tool: &SqlTool, sql: &str) -> String {
+fn run_sql(tool: &SqlTool, sql: &str) -> String {
     match runtime().block_on(tool.call(&params(sql), &CancellationToken::new())) {
         Ok(value) => json::write(&value, false),
         Err(failure) => format!("error: {failure}"),
@@ -82,18 +82,18 @@ fn said(tool: &SqlTool, sql: &str) -> String {
 
 #[test]
 fn rows_come_back_as_they_are_kept() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let tool = ground.tool();
-    insta::assert_snapshot!(said(&tool, "SELECT * FROM sales ORDER BY id"), @r#"[{"id":1,"region_id":1,"amount":0.1,"note":"first","picture":"<2 bytes>"},{"id":2,"region_id":1,"amount":0.2,"note":null,"picture":null},{"id":9007199254740993,"region_id":2,"amount":1e300,"note":7,"picture":"<1 byte>"}]"#);
-    insta::assert_snapshot!(said(&tool, "SELECT 0.1 + 0.2 AS sum, 1e999 AS much, 5.0, x'' AS x"), @r#"[{"sum":0.30000000000000004,"much":"Infinity","5.0":5.0,"x":"<0 bytes>"}]"#);
-    insta::assert_snapshot!(said(&tool, "SELECT s.id, r.id, r.name AS id FROM sales s JOIN regions r ON r.id = region_id LIMIT 1"), @r#"[{"id":1,"id_2":1,"id_3":"north"}]"#);
-    insta::assert_snapshot!(said(&tool, "SELECT CAST(x'61ff' AS TEXT) AS torn"), @r#"[{"torn":"a�"}]"#);
-    insta::assert_snapshot!(said(&tool, "SELECT * FROM totals WHERE region_id = 3"), @"[]");
+    insta::assert_snapshot!(run_sql(&tool, "SELECT * FROM sales ORDER BY id"), @r#"[{"id":1,"region_id":1,"amount":0.1,"note":"first","picture":"<2 bytes>"},{"id":2,"region_id":1,"amount":0.2,"note":null,"picture":null},{"id":9007199254740993,"region_id":2,"amount":1e300,"note":7,"picture":"<1 byte>"}]"#);
+    insta::assert_snapshot!(run_sql(&tool, "SELECT 0.1 + 0.2 AS sum, 1e999 AS much, 5.0, x'' AS x"), @r#"[{"sum":0.30000000000000004,"much":"Infinity","5.0":5.0,"x":"<0 bytes>"}]"#);
+    insta::assert_snapshot!(run_sql(&tool, "SELECT s.id, r.id, r.name AS id FROM sales s JOIN regions r ON r.id = region_id LIMIT 1"), @r#"[{"id":1,"id_2":1,"id_3":"north"}]"#);
+    insta::assert_snapshot!(run_sql(&tool, "SELECT CAST(x'61ff' AS TEXT) AS torn"), @r#"[{"torn":"a�"}]"#);
+    insta::assert_snapshot!(run_sql(&tool, "SELECT * FROM totals WHERE region_id = 3"), @"[]");
 }
 
 #[test]
 fn what_analysts_write_is_allowed() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let tool = ground.tool();
     for sql in [
         "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 5) SELECT sum(x) FROM n",
@@ -111,21 +111,21 @@ fn what_analysts_write_is_allowed() {
         "SELECT * FROM sales NATURAL JOIN (SELECT id FROM regions UNION SELECT 1 EXCEPT SELECT 2 INTERSECT SELECT 1)",
         "SELECT CASE WHEN amount > 1 THEN 'much' END, CAST(amount AS INTEGER), iif(1, 2, 3), unhex('41') FROM sales",
     ] {
-        let said = said(&tool, sql);
+        let said = run_sql(&tool, sql);
         assert!(!said.starts_with("error"), "{sql}: {said}");
     }
 }
 
 #[test]
 fn full_text_tables_can_be_asked() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let write = Connection::open(ground.path("sales.db")).unwrap();
     write
         .execute_batch(
             "CREATE VIRTUAL TABLE words USING fts5(t); INSERT INTO words VALUES ('good morning');",
         )
         .unwrap();
-    insta::assert_snapshot!(said(&ground.tool(), "SELECT t, bm25(words) < 0 AS ranked FROM words WHERE words MATCH 'morning'"), @r#"[{"t":"good morning","ranked":1}]"#);
+    insta::assert_snapshot!(run_sql(&ground.tool(), "SELECT t, bm25(words) < 0 AS ranked FROM words WHERE words MATCH 'morning'"), @r#"[{"t":"good morning","ranked":1}]"#);
 }
 
 /// Statements that must fail, with a part of the error. `open` shows that each works without the
@@ -165,7 +165,7 @@ const BLOCKED: [(&str, &str); 26] = [
 #[test]
 fn everything_but_reading_is_refused_and_works_without_the_guards() {
     for (sql, why) in BLOCKED {
-        let open = Ground::new();
+        let open = DatabaseFolder::new();
         let sql_there = sql.replace("{dir}", &open.home.path().display().to_string());
         let unguarded = Connection::open(open.path("sales.db")).unwrap();
         let tried = unguarded.prepare(&sql_there).and_then(|mut statement| {
@@ -175,10 +175,10 @@ fn everything_but_reading_is_refused_and_works_without_the_guards() {
         });
         assert!(tried.is_ok(), "without guards this works, or it proves nothing: {sql}: {tried:?}");
 
-        let ground = Ground::new();
+        let ground = DatabaseFolder::new();
         let before = ground.files();
         let said =
-            said(&ground.tool(), &sql.replace("{dir}", &ground.home.path().display().to_string()));
+            run_sql(&ground.tool(), &sql.replace("{dir}", &ground.home.path().display().to_string()));
         assert!(said.starts_with("error: ") && said.contains(why), "{sql}: {said}");
         assert!(
             !said.contains(&ground.home.path().display().to_string()) || sql.contains("{dir}"),
@@ -190,7 +190,7 @@ fn everything_but_reading_is_refused_and_works_without_the_guards() {
 
 #[test]
 fn a_second_statement_is_refused_and_not_run() {
-    let open = Ground::new();
+    let open = DatabaseFolder::new();
     let both = "SELECT 1; DELETE FROM sales";
     Connection::open(open.path("sales.db")).unwrap().execute_batch(both).unwrap();
     let left: i64 = Connection::open(open.path("sales.db"))
@@ -198,16 +198,16 @@ fn a_second_statement_is_refused_and_not_run() {
         .query_row("SELECT count(*) FROM sales", [], |row| row.get(0))
         .unwrap();
     assert_eq!(left, 0, "a batch runs both");
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     for sql in
         [both, "SELECT 1; SELECT 2", "SELECT 1;; /* x */ ;DROP TABLE sales", ";SELECT 1; COMMIT"]
     {
         let before = ground.files();
-        let said = said(&ground.tool(), sql);
+        let said = run_sql(&ground.tool(), sql);
         assert!(said.starts_with("error: "), "{sql}: {said}");
         assert!(ground.files() == before, "{sql} changed a file");
     }
-    insta::assert_snapshot!(said(&ground.tool(), "SELECT 1; SELECT 2"), @"error: There is more than one statement. Only one query that reads can be run here: SELECT, WITH … SELECT, VALUES or EXPLAIN.");
+    insta::assert_snapshot!(run_sql(&ground.tool(), "SELECT 1; SELECT 2"), @"error: There is more than one statement. Only one query that reads can be run here: SELECT, WITH … SELECT, VALUES or EXPLAIN.");
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn functions_that_reach_out_are_not_there() {
         .unwrap_err()
         .to_string();
     assert!(!known.contains("no such function"), "the function is there without guards: {known}");
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let given = [
         "SELECT load_extension('/tmp/x.so')",
         "SELECT fts3_tokenizer('simple')",
@@ -231,7 +231,7 @@ fn functions_that_reach_out_are_not_there() {
         "SELECT writefile('/tmp/touchstone-x', 'y')",
         "SELECT edit('x')",
     ];
-    insta::assert_snapshot!(given.map(|sql| said(&ground.tool(), sql)).join("\n"), @"
+    insta::assert_snapshot!(given.map(|sql| run_sql(&ground.tool(), sql)).join("\n"), @"
     error: not authorized to use function: load_extension (at character 8: `load_extension('/tmp/x.s`)
     error: not authorized to use function: fts3_tokenizer (at character 8: `fts3_tokenizer('simple')`)
     error: not authorized to use function: sqlite_compileoption_get (at character 8: `sqlite_compileoption_get`)
@@ -243,7 +243,7 @@ fn functions_that_reach_out_are_not_there() {
 
 #[test]
 fn what_never_ends_is_stopped_in_time() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let tool = ground.tool_with(r#", "seconds": 1"#);
     for sql in [
         "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n",
@@ -261,7 +261,7 @@ fn what_never_ends_is_stopped_in_time() {
 
 #[test]
 fn a_person_who_presses_stop_does_not_wait() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let tool = ground.tool();
     let stop = CancellationToken::new();
     let begun = Instant::now();
@@ -276,23 +276,23 @@ fn a_person_who_presses_stop_does_not_wait() {
 
 #[test]
 fn large_results_are_cut_and_say_so() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 1000000000000) SELECT x FROM n";
-    insta::assert_snapshot!(said(&ground.tool_with(r#", "rows": 3"#), endless), @r#"{"rows":[{"x":1},{"x":2},{"x":3}],"truncated":true,"note":"Only the first 3 rows are here: there are more. Ask for less: fewer columns, a condition, or an aggregate."}"#);
-    let whole = said(&ground.tool(), endless);
+    insta::assert_snapshot!(run_sql(&ground.tool_with(r#", "rows": 3"#), endless), @r#"{"rows":[{"x":1},{"x":2},{"x":3}],"truncated":true,"note":"Only the first 3 rows are here: there are more. Ask for less: fewer columns, a condition, or an aggregate."}"#);
+    let whole = run_sql(&ground.tool(), endless);
     assert!(
         whole.contains("Only the first 10000 rows are here")
             && whole.contains("\"truncated\":true")
     );
     let wide = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 100) SELECT hex(zeroblob(20000)) AS h FROM n";
-    let cut = said(&ground.tool(), wide);
+    let cut = run_sql(&ground.tool(), wide);
     assert!(
         cut.contains("Only the first 26 rows are here: more do not fit into 1 MiB."),
         "{}",
         &cut[cut.len() - 200..]
     );
     assert!(cut.len() < (1 << 20) + 300);
-    let cell = said(&ground.tool(), "SELECT hex(zeroblob(40000)) AS h");
+    let cell = run_sql(&ground.tool(), "SELECT hex(zeroblob(40000)) AS h");
     assert!(
         cell.len() < 66_000 && cell.contains("Values longer than 64 KiB are cut"),
         "{}",
@@ -303,7 +303,7 @@ fn large_results_are_cut_and_say_so() {
         "SELECT hex(zeroblob(900000))",
         "SELECT printf('%.*c', 500000000, 'x')",
     ] {
-        let said = said(&ground.tool(), large);
+        let said = run_sql(&ground.tool(), large);
         assert!(
             said.contains("too big") || said.contains("null"),
             "{large}: {}",
@@ -311,25 +311,25 @@ fn large_results_are_cut_and_say_so() {
         );
     }
     let columns = vec!["1"; 201].join(", ");
-    insta::assert_snapshot!(said(&ground.tool(), &format!("SELECT {columns}")), @"error: The result has 201 columns, and at most 200 come back: name those that are needed.");
+    insta::assert_snapshot!(run_sql(&ground.tool(), &format!("SELECT {columns}")), @"error: The result has 201 columns, and at most 200 come back: name those that are needed.");
 }
 
 #[test]
 fn a_large_value_can_be_asked_about_without_being_shown() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let write = Connection::open(ground.path("sales.db")).unwrap();
     write
         .execute_batch(
             "CREATE TABLE books (id, text); INSERT INTO books VALUES (1, hex(zeroblob(2000000)))",
         )
         .unwrap();
-    insta::assert_snapshot!(said(&ground.tool(), "SELECT id FROM books"), @r#"[{"id":1}]"#);
-    insta::assert_snapshot!(said(&ground.tool(), "SELECT length(text) AS l FROM books"), @"error: string or blob too big: a value may have at most 1000000 bytes.");
+    insta::assert_snapshot!(run_sql(&ground.tool(), "SELECT id FROM books"), @r#"[{"id":1}]"#);
+    insta::assert_snapshot!(run_sql(&ground.tool(), "SELECT length(text) AS l FROM books"), @"error: string or blob too big: a value may have at most 1000000 bytes.");
 }
 
 #[test]
 fn errors_are_in_the_words_of_the_database_with_their_place() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let given = [
         "SELECT nme FROM regions",
         "SELECT \"north\" FROM regions",
@@ -341,7 +341,7 @@ fn errors_are_in_the_words_of_the_database_with_their_place() {
         "",
         "SELECT abs(-9223372036854775808)",
     ];
-    insta::assert_snapshot!(given.map(|sql| said(&ground.tool(), sql)).join("\n"), @r#"
+    insta::assert_snapshot!(given.map(|sql| run_sql(&ground.tool(), sql)).join("\n"), @r#"
     error: no such column: nme (at character 8: `nme FROM regions`)
     error: no such column: "north" - should this be a string literal in single-quotes? (at character 8: `"north" FROM regions`)
     error: near "regions": syntax error (at character 17: `regions`)
@@ -359,7 +359,7 @@ fn errors_are_in_the_words_of_the_database_with_their_place() {
 
 #[test]
 fn the_schema_is_read_as_sql_and_stays_the_same() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let write = Connection::open(ground.path("sales.db")).unwrap();
     write.execute_batch("CREATE VIRTUAL TABLE words USING fts5(t); CREATE TABLE \"Odd name\" (\"a b\", k TEXT, PRIMARY KEY (k, \"a b\"))").unwrap();
     let schema = runtime().block_on(ground.tool().schema()).unwrap();
@@ -398,7 +398,7 @@ fn the_schema_is_read_as_sql_and_stays_the_same() {
 #[test]
 fn a_file_that_is_written_meanwhile_is_read_as_it_is_now() {
     for mode in ["DELETE", "WAL"] {
-        let ground = Ground::new();
+        let ground = DatabaseFolder::new();
         let write = Connection::open(ground.path("sales.db")).unwrap();
         write.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |_| Ok(())).unwrap();
         let tool = ground.tool();
@@ -412,7 +412,7 @@ fn a_file_that_is_written_meanwhile_is_read_as_it_is_now() {
 
 #[test]
 fn a_database_that_cannot_be_used_says_why_and_how_to_mend_it() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     fs::write(
         ground.path("text.db"),
         "this is no database, and long enough to be looked at as one: ".repeat(50),
@@ -449,7 +449,7 @@ fn a_database_that_cannot_be_used_says_why_and_how_to_mend_it() {
 
 #[test]
 fn the_tool_is_offered_with_one_parameter() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let offer = ground.tool_with(r#", "description": "Sales of all shops.""#).offer();
     insta::assert_snapshot!(format!("{}: {}\n{}", offer.name, offer.description, json::write(&offer.parameters, false)), @r#"
     sales: Sales of all shops. Runs one read-only SQL query (SQLite) and gives its rows back as a list of objects.
@@ -466,7 +466,7 @@ fn a_view_that_may_not_be_asked_is_left_out_with_the_reason_and_hides_nothing_el
         "SELECT * FROM gone",
         "SELECT no_such_function(1)",
     ] {
-        let ground = Ground::new();
+        let ground = DatabaseFolder::new();
         let write = Connection::open(ground.path("sales.db")).unwrap();
         write
             .execute_batch(&format!(

@@ -79,7 +79,7 @@ fn lists_count_what_is_stored_and_sort_by_the_share_that_passes() {
 }
 
 /// Verdict of an evaluator on each run.
-type Said = Vec<Option<(StoredResult, Option<String>)>>;
+type VerdictsByRun = Vec<Option<(StoredResult, Option<String>)>>;
 
 #[test]
 fn a_comparison_has_a_line_for_each_evaluator_and_says_where_nothing_is_stored() {
@@ -87,7 +87,7 @@ fn a_comparison_has_a_line_for_each_evaluator_and_says_where_nothing_is_stored()
     let id = |path: &str| bench.row(path).unwrap().id;
     let ids = [id("pier_small.json#row-3"), id("pier_large.json#row-3"), id("a.yaml")];
     let compared = bench.app().compare_runs(&ids).unwrap();
-    let told: Vec<(String, Said)> = compared
+    let told: Vec<(String, VerdictsByRun)> = compared
         .stored
         .into_iter()
         .map(|line| {
@@ -122,7 +122,7 @@ fn a_comparison_has_a_line_for_each_evaluator_and_says_where_nothing_is_stored()
 }
 
 fn report(bench: &Bench, format: ReportFormat) -> String {
-    let request = ReportRequest::of(format);
+    let request = ReportRequest::for_format(format);
     bench.app().make_report(&request, true).unwrap().text
 }
 
@@ -243,7 +243,7 @@ fn a_table_that_has_no_columns_for_some_evaluators_says_so_in_the_notes_of_its_r
     let bench = Bench::new()
         .file("results/wide.jsonl", format!("{{\"inputs.query\": \"q\", {}}}\n", said.join(", ")));
     let bench = bench.open();
-    let notes = |format| bench.app().make_report(&ReportRequest::of(format), true).unwrap().notes;
+    let notes = |format| bench.app().make_report(&ReportRequest::for_format(format), true).unwrap().notes;
     let is_told = |notes: Vec<String>| {
         notes.iter().filter(|note| note.contains(" 2 more are left out")).count()
     };

@@ -1,7 +1,7 @@
 //! Tests of suites: names of variations, expected tool calls, and errors in a suite.
 use crate::bench::{Bench, answered, wait_until};
 use touchstone_api::ProblemKind;
-use touchstone_store::limits::Held;
+use touchstone_store::limits::SuiteUsage;
 
 const RUN: &str = "results/plans-tool_calling-claude-variation0.yaml";
 const RUN_PATH: &str = "plans-tool_calling-claude-variation0.yaml";
@@ -162,7 +162,7 @@ fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_un
         format!("tool_calling_prompt: How many {{what}}?\nvariations:\n{variations}")
     };
     let bench = Bench::new()
-        .limit(|limits| limits.suites = Held { variations: 100, values: 10_000, bytes: 1 << 20 })
+        .limit(|limits| limits.suites = SuiteUsage { variations: 100, values: 10_000, bytes: 1 << 20 })
         .file("tasks/a.yaml", many(60))
         .file("tasks/b.yaml", many(60))
         .file("tasks/c.yaml", many(40))
@@ -186,8 +186,8 @@ fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_un
         left_out().iter().any(|(file, _)| file == "tasks/c.yaml").then_some(())
     });
     for (what, most) in [
-        ("values", Held { variations: 1_000, values: 100, bytes: 1 << 20 }),
-        ("bytes", Held { variations: 1_000, values: 10_000, bytes: 3_000 }),
+        ("values", SuiteUsage { variations: 1_000, values: 100, bytes: 1 << 20 }),
+        ("bytes", SuiteUsage { variations: 1_000, values: 10_000, bytes: 3_000 }),
     ] {
         let bench = Bench::new()
             .limit(|limits| limits.suites = most)
@@ -265,7 +265,7 @@ fn an_expected_tool_that_no_tool_set_has_is_a_warning_unless_only_the_tools_know
             .file("touchstone.yaml", workspace(more))
             .file("tasks/plans.yaml", suite("query_plans, query_plan, execute_python_program"))
             .open();
-        bench.problems().iter().map(touchstone_api::Problem::told).collect::<Vec<_>>()
+        bench.problems().iter().map(touchstone_api::Problem::to_line).collect::<Vec<_>>()
     };
     let expected = "tasks/plans.yaml, line 2: `query_plan` is not a tool of touchstone.yaml, so no run can call it. Did you mean `query_plans`?";
     assert_eq!(warned(""), [expected]);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use touchstone_api::{Phase, RunRow, Span};
 use touchstone_app::app::App;
 
-type Harm = fn(&PathBuf);
+type DamageFn = fn(&PathBuf);
 
 fn bench() -> Bench {
     let bench = (0..40).fold(Bench::new(), |bench, n| {
@@ -36,7 +36,7 @@ fn assert_same(bench: &Bench, before: &[RunRow], what: &str) {
 
 #[test]
 fn an_index_that_was_damaged_in_any_way_is_made_anew_with_the_same_content() {
-    let harm: [(&str, Harm); 6] = [
+    let harm: [(&str, DamageFn); 6] = [
         ("header", |db| overwrite(db, 0, b"this is not a database at all")),
         ("empty", |db| fs::write(db, b"").unwrap()),
         ("half", |db| {
@@ -309,13 +309,13 @@ fn a_folder_in_the_place_of_any_file_of_the_index_is_moved_aside() {
 }
 
 /// An action on an open folder.
-type Deed<'a> = &'a dyn Fn(&Bench);
+type Action<'a> = &'a dyn Fn(&Bench);
 
 #[test]
 fn whatever_is_done_to_the_cache_while_it_is_in_use_no_answer_is_wrong() {
     let bench = bench();
     let mut count = bench.rows().len();
-    let harm: [(&str, Deed<'_>); 5] = [
+    let harm: [(&str, Action<'_>); 5] = [
         ("the whole cache goes", &|bench| fs::remove_dir_all(bench.cache()).unwrap()),
         ("the build goes", &|bench| fs::remove_dir_all(database(bench).parent().unwrap()).unwrap()),
         ("the log goes", &|bench| {

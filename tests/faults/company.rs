@@ -44,7 +44,7 @@ fn a_first_interrupt_lets_what_is_in_flight_be_saved_and_all_can_be_gone_on_with
     let (expected, _) = straight("faults-calm");
     let stage = Stage::new("faults-interrupted", Some(latch.clone()));
     let mut child = stage.run(&[]).stdout(Stdio::null()).spawn().unwrap();
-    until("as many requests as may be", DEADLINE, || stage.asked().len() == AT_ONCE);
+    until("as many requests as may be", DEADLINE, || stage.request_hashes().len() == AT_ONCE);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let mut said = String::new();
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
@@ -109,7 +109,7 @@ struct Process {
 }
 
 impl Process {
-    fn of(id: u32) -> Option<Self> {
+    fn from_pid(id: u32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
         let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
         let fields: Vec<&str> = rest.split_whitespace().collect();
@@ -124,7 +124,7 @@ impl Process {
 
     /// Returns true while the process exists. Its number may have been reused since.
     fn lives(&self) -> bool {
-        Process::of(self.id).is_some_and(|now| now.began == self.began)
+        Process::from_pid(self.id).is_some_and(|now| now.began == self.began)
     }
 }
 
@@ -134,7 +134,7 @@ fn below(id: u32) -> Vec<Process> {
         .unwrap()
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let mut others: Vec<Process> = numbers.filter_map(Process::of).collect();
+    let mut others: Vec<Process> = numbers.filter_map(Process::from_pid).collect();
     let (mut found, mut parents) = (Vec::new(), vec![id]);
     while let Some(parent) = parents.pop() {
         let (mine, rest): (Vec<_>, Vec<_>) =

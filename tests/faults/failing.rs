@@ -3,7 +3,7 @@
 //! user how to proceed, and once the disk works again the outcome equals that of an undisturbed
 //! launch, without paying for a reply twice.
 use crate::sandbox::Ran;
-use crate::stage::{Found, Stage};
+use crate::stage::{OutputContents, Stage};
 use crate::straight_of;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,7 +22,7 @@ static DISK: LazyLock<PathBuf> = LazyLock::new(|| {
 const FAILS: &str = "the disk reports an error. Look at it before going on.";
 
 /// A disk failure and its expected consequences.
-struct Trouble {
+struct DiskFailure {
     name: &'static str,
     rules: &'static [&'static str],
     /// Expected messages; empty if the failure has no visible effect.
@@ -34,8 +34,8 @@ struct Trouble {
     lost: usize,
 }
 
-const TROUBLES: [Trouble; 7] = [
-    Trouble {
+const TROUBLES: [DiskFailure; 7] = [
+    DiskFailure {
         name: "no-journal-is-synced",
         rules: &["fdatasync:*/journal/*:EIO:1:0", "fsync:*/journal/*:EIO:1:0"],
         says: &[
@@ -47,7 +47,7 @@ const TROUBLES: [Trouble; 7] = [
         used: 0,
         lost: 0,
     },
-    Trouble {
+    DiskFailure {
         name: "a-journal-is-not-synced-twice",
         rules: &["fdatasync:*/journal/*:EIO:3:1", "fsync:*/journal/*:EIO:1:1"],
         says: &["A reply could not be kept: ", FAILS],
@@ -55,7 +55,7 @@ const TROUBLES: [Trouble; 7] = [
         used: 2,
         lost: 0,
     },
-    Trouble {
+    DiskFailure {
         name: "a-line-is-written-by-half",
         rules: &["write:*/journal/*:short:4:1", "write:*/journal/*:EIO:5:0"],
         says: &["A reply could not be kept: ", FAILS],
@@ -63,7 +63,7 @@ const TROUBLES: [Trouble; 7] = [
         used: 2,
         lost: 1,
     },
-    Trouble {
+    DiskFailure {
         name: "half-a-line-stays",
         rules: &[
             "write:*/journal/*:short:4:1",
@@ -75,7 +75,7 @@ const TROUBLES: [Trouble; 7] = [
         used: 2,
         lost: 1,
     },
-    Trouble {
+    DiskFailure {
         name: "no-transcript-is-synced",
         rules: &["fsync:*/results/.touchstone-*.tmp:EIO:1:0"],
         says: &[".yaml could not be written: ", FAILS],
@@ -83,7 +83,7 @@ const TROUBLES: [Trouble; 7] = [
         used: 0,
         lost: 0,
     },
-    Trouble {
+    DiskFailure {
         name: "no-folder-is-synced",
         rules: &["fsync:*/results:EIO:1:0"],
         says: &[".yaml could not be written: ", FAILS],
@@ -91,7 +91,7 @@ const TROUBLES: [Trouble; 7] = [
         used: 0,
         lost: 0,
     },
-    Trouble {
+    DiskFailure {
         name: "no-folder-of-journals-is-synced",
         rules: &["fsync:*/.touchstone/journal:EIO:1:0"],
         says: &[FAILS],
@@ -120,14 +120,14 @@ fn on(rules: &[&str], stage: &Stage) -> Ran {
     ran
 }
 
-fn straight(name: &str) -> Found {
+fn straight(name: &str) -> OutputContents {
     straight_of(&Stage::plain(name, "chat,flowing")).0
 }
 
 #[test]
 fn what_a_failing_disk_did_not_take_is_not_used_and_nothing_is_bought_twice_once_it_is_well() {
     let expected = straight("faults-disk-well");
-    for Trouble { name, rules, says, bought, used, lost } in TROUBLES {
+    for DiskFailure { name, rules, says, bought, used, lost } in TROUBLES {
         let stage = Stage::plain(&format!("faults-disk-{name}"), "chat,flowing");
         let ran = on(rules, &stage);
         assert_eq!(ran.status, 1, "{name}: {ran:?}");

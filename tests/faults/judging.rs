@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use touchstone_formats::judgement::Sheet;
+use touchstone_formats::judgement::JudgementFile;
 
 const RUNS: usize = 4;
 const ROUNDS: usize = 3;
@@ -32,7 +32,7 @@ const AFTER: [&str; 7] = [
 ];
 
 /// A folder of answered runs, its provider, and the requests it received.
-struct Court {
+struct JudgingFixture {
     sandbox: Sandbox,
     heard: Arc<Mutex<Vec<String>>>,
     /// Number of runs judged at the same time.
@@ -40,7 +40,7 @@ struct Court {
     kills: usize,
 }
 
-impl Court {
+impl JudgingFixture {
     fn new(name: &str, at_once: usize) -> Self {
         let heard = Arc::<Mutex<Vec<String>>>::default();
         let log = Arc::clone(&heard);
@@ -114,11 +114,11 @@ impl Court {
     }
 
     /// Reads the folder of verdicts. Fails if a file cannot be read.
-    fn sheets(&self) -> BTreeMap<String, Sheet> {
+    fn sheets(&self) -> BTreeMap<String, JudgementFile> {
         let files = fs::read_dir(self.folder()).into_iter().flatten().flatten();
         let named = files.map(|file| (file.file_name().into_string().unwrap(), file.path()));
         let whole = named.filter(|(name, _)| name.ends_with(".yaml"));
-        whole.map(|(name, path)| (name, Sheet::read(&fs::read(path).unwrap()).unwrap())).collect()
+        whole.map(|(name, path)| (name, JudgementFile::read(&fs::read(path).unwrap()).unwrap())).collect()
     }
 
     /// Resumes to the end and checks that every verdict exists, that each is made of its own
@@ -193,7 +193,7 @@ fn what_a_judge_said_is_bought_once_wherever_the_program_is_killed() {
     for (places, lost) in [(AFTER.as_slice(), 0), (&BEFORE, 1)] {
         // Several lives on one folder, with a few fail points each.
         for (number, places) in places.chunks(3).enumerate() {
-            let mut court = Court::new(&format!("faults-judged-{lost}-{number}"), 1);
+            let mut court = JudgingFixture::new(&format!("faults-judged-{lost}-{number}"), 1);
             for place in places {
                 let place = format!("{place}:{}", 1 + chance.below(3));
                 assert!(court.killed_at(&place), "{place} is not passed");
@@ -207,14 +207,14 @@ fn what_a_judge_said_is_bought_once_wherever_the_program_is_killed() {
 #[test]
 fn whenever_it_is_killed_every_verdict_is_there_in_the_end() {
     let mut chance = Chance::seeded();
-    let straight = Court::new("faults-judged-straight", 2);
+    let straight = JudgingFixture::new("faults-judged-straight", 2);
     let begun = Instant::now();
     assert!(exit_of(&mut straight.begin(None)).success());
     let took = begun.elapsed();
     straight.ends(0);
-    let (wanted, mut kills, mut folders) = (crate::wanted().div_ceil(4), 0, 0);
+    let (wanted, mut kills, mut folders) = (crate::kill_count().div_ceil(4), 0, 0);
     while kills < wanted || folders < 3 {
-        let mut court = Court::new(&format!("faults-judged-at-{folders}"), 2);
+        let mut court = JudgingFixture::new(&format!("faults-judged-at-{folders}"), 2);
         while court.kills < 4 && court.killed_after(took.mul_f64(chance.part())) {}
         let lost = court.kills * court.at_once;
         kills += court.kills;

@@ -3,10 +3,10 @@
 //! the replies of their provider.
 use crate::chance::Chance;
 use crate::conversation::{Conversation, Wire};
-use crate::lives::Life;
+use crate::lives::Termination;
 use crate::scripted::{Reply, Seen};
-use crate::stage::{EVERY_WIRE, Stage, VARIATIONS, told};
-use crate::{Folder, PLACES, killed, straight_of, wanted};
+use crate::stage::{EVERY_WIRE, Stage, VARIATIONS, with_body};
+use crate::{Folder, PLACES, killed, straight_of, kill_count};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ const OUTLOOK: &str = "outlook_for_river_gauge";
 /// One task with two variations for every API, whose tool runs programs.
 fn programs(name: &str) -> Stage {
     let task = format!("tool_calling_python_prompt: Compute {{times}} times.\n{VARIATIONS}");
-    Stage::of(
+    Stage::with_tasks(
         name,
         None,
         ("tool_calling_python", EVERY_WIRE),
@@ -35,7 +35,7 @@ fn promptql(name: &str) -> Stage {
     let task = format!(
         "promptql_prompt: Plan {{times}} times.\nexpected_promptql_artifact: table\nvariations:\n{times}"
     );
-    Stage::of(name, None, ("promptql", "chat"), &[("tasks/plan.yaml", &task)], |url| {
+    Stage::with_tasks(name, None, ("promptql", "chat"), &[("tasks/plan.yaml", &task)], |url| {
         format!(
             "systems: {{ promptql: {{ base_url: '{url}', key: PQL_KEY, build_version: b1, confirm_plans: 9 }} }}\n"
         )
@@ -46,7 +46,7 @@ fn promptql(name: &str) -> Stage {
 fn servers(name: &str) -> Stage {
     let task = format!("tool_calling_prompt: Echo {{times}} times.\n{VARIATIONS}");
     let stage =
-        Stage::of(name, None, ("tool_calling", EVERY_WIRE), &[("tasks/echo.yaml", &task)], |_| {
+        Stage::with_tasks(name, None, ("tool_calling", EVERY_WIRE), &[("tasks/echo.yaml", &task)], |_| {
             "tools: { notes: { kind: mcp, command: [python3, scripted.py] } }\n".to_owned()
         });
     let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mcp/scripted.py");
@@ -76,7 +76,7 @@ fn searches(name: &str) -> Stage {
         ("apis/Weather/river_gauge_for_Weather/level.json", &stands),
         ("apis/Weather/river_gauge_for_Weather/outlook.json", &stands),
     ];
-    Stage::of(name, None, ("tool_calling", EVERY_WIRE), &files, |_| {
+    Stage::with_tasks(name, None, ("tool_calling", EVERY_WIRE), &files, |_| {
         "systems: { tool_calling: { method: DFS_woFilter_w2, offer: query } }\ntools: { apis: { kind: virtual, cache: apis } }\n"
             .to_owned()
     })
@@ -107,7 +107,7 @@ pub(crate) fn reply(seen: &Seen, body: &Value, wire: Wire) -> Option<Reply> {
         }
     };
     Some(
-        Conversation { arguments, ..Conversation::new(wire, usize::MAX) }.reply(&told(seen, &body)),
+        Conversation { arguments, ..Conversation::new(wire, usize::MAX) }.reply(&with_body(seen, &body)),
     )
 }
 
@@ -166,7 +166,7 @@ fn kind(name: &str, stage: fn(&str) -> Stage, places: &[&str], expected: (usize,
         assert!(text.contains("\nanswer:") && !text.contains("\nerror:"), "{name}: {text}");
     }
     let mut chance = Chance::seeded();
-    let wanted = wanted().div_ceil(4);
+    let wanted = kill_count().div_ceil(4);
     let mut places: Vec<String> =
         places.iter().map(|place| format!("{place}:{}", 1 + chance.below(3))).collect();
     while places.len() > wanted * 2 / 3 {

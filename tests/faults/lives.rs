@@ -9,7 +9,7 @@ const GLANCE: Duration = Duration::from_millis(1);
 
 /// End of a run of the program.
 #[derive(Debug)]
-pub(crate) enum Life {
+pub(crate) enum Termination {
     /// Ends when all work is done.
     Whole,
     /// Killed by SIGKILL after a time.
@@ -18,11 +18,11 @@ pub(crate) enum Life {
     At(String),
 }
 
-impl Life {
+impl Termination {
     /// Runs the program. Returns true if it was killed by the signal.
     pub(crate) fn live(&self, stage: &Stage) -> bool {
-        let mut child = stage.begin(if let Life::At(place) = self { Some(place) } else { None });
-        if let Life::Until(at) = self {
+        let mut child = stage.begin(if let Termination::At(place) = self { Some(place) } else { None });
+        if let Termination::Until(at) = self {
             kill_after(&mut child, *at);
         }
         let status = exit_of(&mut child);

@@ -28,8 +28,8 @@ mod stage;
 mod verdicts;
 
 use chance::Chance;
-use lives::Life;
-use stage::{AT_ONCE, Found, Stage};
+use lives::Termination;
+use stage::{AT_ONCE, OutputContents, Stage};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -57,12 +57,12 @@ const PLACES: [&str; 15] = [
 const ELSEWHERE: [&str; 3] = ["publish.half_aside", "judgement.before", "evaluation.before"];
 
 /// Number of kills.
-fn wanted() -> usize {
+fn kill_count() -> usize {
     std::env::var("TOUCHSTONE_KILLS").map_or(25, |text| text.parse().unwrap())
 }
 
 /// Returns the content of a folder after an undisturbed launch, and its duration.
-fn straight_of(stage: &Stage) -> (Found, Duration) {
+fn straight_of(stage: &Stage) -> (OutputContents, Duration) {
     let begun = Instant::now();
     let ran = sandbox::Ran::from(stage.run(&[]).output().unwrap());
     let took = begun.elapsed();
@@ -78,7 +78,7 @@ fn straight_of(stage: &Stage) -> (Found, Duration) {
 }
 
 /// Like `straight_of`, for the folder with all APIs, in which some runs are nudged.
-fn straight(name: &str) -> (Found, Duration) {
+fn straight(name: &str) -> (OutputContents, Duration) {
     let (found, took) = straight_of(&Stage::new(name, None));
     assert_eq!(found.transcripts.len(), 16, "{:?}", found.transcripts.keys());
     assert!(
@@ -108,14 +108,14 @@ impl Folder {
 
     /// Runs the program once. Returns true if it was killed. Checks that no stored reply is
     /// requested again.
-    fn live(&mut self, life: &Life) -> bool {
+    fn live(&mut self, life: &Termination) -> bool {
         let bought = self.stage.found().bought;
-        self.begun = self.stage.asked().len();
+        self.begun = self.stage.request_hashes().len();
         let killed = life.live(&self.stage);
         let found = self.stage.found();
         let again: Vec<String> = self
             .stage
-            .asked()
+            .request_hashes()
             .split_off(self.begun)
             .into_iter()
             .filter(|hash| bought.contains(hash))
@@ -133,8 +133,8 @@ impl Folder {
     }
 
     /// Resumes to the end, and compares the result.
-    fn finish(mut self, expected: &Found) {
-        self.live(&Life::Whole);
+    fn finish(mut self, expected: &OutputContents) {
+        self.live(&Termination::Whole);
         let found = self.stage.found();
         for (name, text) in &expected.transcripts {
             assert_eq!(
@@ -146,9 +146,9 @@ impl Folder {
         }
         assert_eq!(found.transcripts.len(), expected.transcripts.len());
         assert_eq!(found.left, [""; 0]);
-        let counts = |found: &Found| (found.replies, found.bought.len(), found.turns);
+        let counts = |found: &OutputContents| (found.replies, found.bought.len(), found.turns);
         assert_eq!(counts(&found), counts(expected), "every reply is used once");
-        let asked = self.stage.asked();
+        let asked = self.stage.request_hashes();
         let twice = asked.len() - asked.iter().collect::<BTreeSet<_>>().len();
         assert!(twice <= self.kills * AT_ONCE, "{twice} requests were sent twice");
     }
@@ -190,7 +190,7 @@ fn every_place_that_has_a_name_is_died_at() {
 fn killed(
     name: &str,
     stage: impl Fn(&str) -> Stage,
-    (expected, took): (&Found, Duration),
+    (expected, took): (&OutputContents, Duration),
     (mut places, wanted): (Vec<String>, usize),
     chance: &mut Chance,
 ) {
@@ -203,7 +203,7 @@ fn killed(
             // almost done does not pass every fail point.
             let place = if kills % 5 < 3 { places.pop() } else { None };
             let at = took.mul_f64(chance.part());
-            let life = place.clone().map_or(Life::Until(at), Life::At);
+            let life = place.clone().map_or(Termination::Until(at), Termination::At);
             if !folder.live(&life) {
                 assert!(
                     place.is_none() || folder.kills > 0,
@@ -224,7 +224,7 @@ fn killed(
 
 #[test]
 fn whenever_it_is_killed_it_ends_as_if_nothing_had_happened() {
-    let wanted = wanted();
+    let wanted = kill_count();
     let mut chance = Chance::seeded();
     let (expected, took) = straight("faults-straight");
     let mut places: Vec<String> = Vec::new();

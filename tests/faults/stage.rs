@@ -64,7 +64,7 @@ impl Stage {
         models: &'static str,
         tasks: &[(&str, &str)],
     ) -> Self {
-        let stage = Self::of(name, hold, ("tool_calling", models), tasks, |_| TOOLS.to_owned());
+        let stage = Self::with_tasks(name, hold, ("tool_calling", models), tasks, |_| TOOLS.to_owned());
         let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/data/support.db");
         fs::copy(demo, stage.sandbox.folder.join("tickets.db")).unwrap();
         stage
@@ -72,7 +72,7 @@ impl Stage {
 
     /// Creates a folder with other tasks and settings. `system` is given with its models; `more` is
     /// appended to the workspace file, and receives the address of the provider.
-    pub(crate) fn of(
+    pub(crate) fn with_tasks(
         name: &str,
         hold: Option<Latch>,
         (system, models): (&'static str, &'static str),
@@ -119,7 +119,7 @@ impl Stage {
     }
 
     /// Returns the hashes of all requests so far, as in the journal.
-    pub(crate) fn asked(&self) -> Vec<String> {
+    pub(crate) fn request_hashes(&self) -> Vec<String> {
         let hash = |(path, body): &Request| {
             let (url, body) = (self.server.url(path), body.clone());
             provider::hash(&HttpRequest {
@@ -140,8 +140,8 @@ impl Stage {
     }
 
     /// Reads every file of the results. Fails if a transcript cannot be read.
-    pub(crate) fn found(&self) -> Found {
-        let mut found = Found::default();
+    pub(crate) fn found(&self) -> OutputContents {
+        let mut found = OutputContents::default();
         walk(&self.results(), &mut |path| found.take(path));
         found
     }
@@ -149,7 +149,7 @@ impl Stage {
 
 /// Content of an output directory.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct OutputContents {
     /// Transcripts by path, without the fields that differ each time: times and durations.
     pub(crate) transcripts: BTreeMap<String, String>,
     /// Hashes of the requests whose replies are in a journal.
@@ -163,7 +163,7 @@ pub(crate) struct Found {
     pub(crate) left: Vec<String>,
 }
 
-impl Found {
+impl OutputContents {
     fn take(&mut self, path: &Path) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let below = path.display().to_string();
@@ -262,11 +262,11 @@ fn reply(seen: &Seen) -> Reply {
     if let Some(tools) = body["tools"].as_array_mut() {
         tools.rotate_left(1);
     }
-    Conversation::new(wire, usize::MAX).reply(&told(seen, &body))
+    Conversation::new(wire, usize::MAX).reply(&with_body(seen, &body))
 }
 
 /// Returns the request with another body.
-pub(crate) fn told(seen: &Seen, body: &serde_json::Value) -> Seen {
+pub(crate) fn with_body(seen: &Seen, body: &serde_json::Value) -> Seen {
     Seen { body: serde_json::to_vec(body).unwrap(), ..seen.clone() }
 }
 

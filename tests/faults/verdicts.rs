@@ -48,14 +48,14 @@ const JUDGE: [&str; 9] =
     ["score", ".", "--judge", "sopr", "--judge-model", "local", "--rounds", "1", "--json"];
 
 /// A folder with rows and runs, a judge, and the requests it received.
-struct Court {
+struct JudgingFixture {
     sandbox: Sandbox,
     _server: Scripted,
     asked: Arc<Mutex<Vec<Vec<u8>>>>,
     command: &'static [&'static str],
 }
 
-impl Court {
+impl JudgingFixture {
     fn new(name: &str, command: &'static [&'static str]) -> Self {
         let asked = Arc::<Mutex<Vec<Vec<u8>>>>::default();
         let log = Arc::clone(&asked);
@@ -95,7 +95,7 @@ impl Court {
     }
 
     /// Runs to the end, and returns the lines of standard output.
-    fn whole(&self) -> Vec<Value> {
+    fn run_to_end(&self) -> Vec<Value> {
         let ran = Ran::from(self.sandbox.command(self.command).output().unwrap());
         assert_eq!(ran.status, 0, "{ran:?}");
         let mut said = ran.json();
@@ -121,7 +121,7 @@ impl Court {
         );
     }
 
-    fn asked(&self) -> usize {
+    fn request_count(&self) -> usize {
         self.asked.lock().unwrap().len()
     }
 
@@ -134,7 +134,7 @@ impl Court {
     fn finish(&self, expected: &[Value], lost: usize) {
         assert_eq!(self.whole(), expected);
         assert_eq!(self.distinct(), MANY);
-        let again = self.asked() - MANY;
+        let again = self.request_count() - MANY;
         assert!(again <= lost, "{again} were asked again, and {lost} were lost at most");
         assert_eq!(self.whole(), expected, "there is nothing left to ask");
         assert_eq!(self.asked(), MANY + again);
@@ -142,10 +142,10 @@ impl Court {
 }
 
 fn killed_at(name: &str, command: &'static [&'static str], places: &[(&str, usize)]) {
-    let straight = Court::new(&format!("faults-{name}"), command);
-    let expected = straight.whole();
+    let straight = JudgingFixture::new(&format!("faults-{name}"), command);
+    let expected = straight.run_to_end();
     assert_eq!((straight.asked(), straight.distinct()), (MANY, MANY));
-    let court = Court::new(&format!("faults-{name}-killed"), command);
+    let court = JudgingFixture::new(&format!("faults-{name}-killed"), command);
     for (place, _) in places {
         court.die_at(place);
     }
@@ -168,15 +168,15 @@ fn a_kill_while_runs_are_judged_loses_no_verdict_that_was_kept() {
 fn whenever_it_is_killed_judging_ends_as_if_nothing_had_happened() {
     /// Number of kills in one folder before it is resumed to the end.
     const KILLS: usize = 6;
-    let folders = crate::wanted().div_ceil(4 * KILLS);
+    let folders = crate::kill_count().div_ceil(4 * KILLS);
     let mut chance = Chance::seeded();
     for (name, command) in [("evaluate", EVALUATE.as_slice()), ("judge", JUDGE.as_slice())] {
-        let straight = Court::new(&format!("faults-{name}-straight"), command);
+        let straight = JudgingFixture::new(&format!("faults-{name}-straight"), command);
         let begun = Instant::now();
-        let expected = straight.whole();
+        let expected = straight.run_to_end();
         let took = begun.elapsed();
         for folder in 0..folders {
-            let court = Court::new(&format!("faults-{name}-chance-{folder}"), command);
+            let court = JudgingFixture::new(&format!("faults-{name}-chance-{folder}"), command);
             for _ in 0..KILLS {
                 let mut child = court
                     .sandbox

@@ -1,6 +1,6 @@
 //! **Pure.** Evaluating a data file row by row with several evaluators: options, plans, progress
 //! and results.
-use super::launch::{Choice, LaunchState, Trouble};
+use super::launch::{Choice, LaunchState, Blocker};
 use serde::{Deserialize, Serialize};
 
 /// Options for evaluating data files.
@@ -20,7 +20,7 @@ pub struct EvaluateOptions {
     /// Folder of the results, for display; none if results cannot be written.
     pub folder: Option<String>,
     /// Reason that evaluating is impossible here.
-    pub why_not: Option<Trouble>,
+    pub why_not: Option<Blocker>,
 }
 
 /// A kind of evaluator that can be selected.
@@ -192,7 +192,7 @@ pub struct EvaluatePlan {
     /// Warning that the spend limit in the workspace file has no effect because a price is unknown.
     pub unbound: Option<String>,
     /// Reason that this complete request cannot be started; none if it can.
-    pub why_not: Option<Trouble>,
+    pub why_not: Option<Blocker>,
 }
 
 /// An evaluation that was started and has no complete results. It can be resumed without paying

@@ -1,5 +1,5 @@
 //! **Pure.** Judging runs by model: options, plans, progress and judgements.
-use super::launch::{Choice, LaunchState, Trouble};
+use super::launch::{Choice, LaunchState, Blocker};
 use serde::{Deserialize, Serialize};
 
 /// Options for judging runs.
@@ -13,7 +13,7 @@ pub struct JudgeOptions {
     /// Models, each with the reason if it cannot be used.
     pub models: Vec<Choice>,
     /// Reason that judging is impossible here.
-    pub why_not: Option<Trouble>,
+    pub why_not: Option<Blocker>,
 }
 
 /// A group of judges.

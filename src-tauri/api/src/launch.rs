@@ -24,7 +24,7 @@ pub struct LaunchOptions {
     pub wrong: Vec<String>,
     /// Reason that nothing can be launched, with the next step: there is no input directory, or
     /// this host does not allow launches.
-    pub why_not: Option<Trouble>,
+    pub why_not: Option<Blocker>,
 }
 
 /// Default settings for searching an answer and offering functions.
@@ -66,13 +66,13 @@ pub struct Choice {
     /// Short description: provider and id of a model, or kind of a tool.
     pub detail: String,
     /// Reason that it cannot be used now, such as a missing key or sandbox.
-    pub why_not: Option<Trouble>,
+    pub why_not: Option<Blocker>,
 }
 
 /// A problem with a suggested fix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
-pub struct Trouble {
+pub struct Blocker {
     /// The problem, in one sentence.
     pub message: String,
     /// Suggested fix.
@@ -175,7 +175,7 @@ pub struct LaunchPlan {
     /// Problems with the workspace file and with the suites of these runs, worst first.
     pub problems: Vec<Problem>,
     /// First error in the workspace file or the suites that prevents a launch, with its line.
-    pub invalid: Option<Trouble>,
+    pub invalid: Option<Blocker>,
 }
 
 /// A cause that prevents runs from starting here.

@@ -79,13 +79,13 @@ pub struct RunPage {
     pub rows: Vec<RunRow>,
     /// Tokens of the filter that could not be parsed, with corrections. A filter with such a token
     /// matches no run.
-    pub misread: Vec<Misread>,
+    pub misread: Vec<FilterError>,
 }
 
 /// A token of a filter that could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
-pub struct Misread {
+pub struct FilterError {
     /// The token as typed.
     pub token: String,
     /// The mistake and its correction.
@@ -199,7 +199,7 @@ impl Lineage {
 
 /// Formats a note on the number of runs that are excluded from statistics because they are forks or
 /// were continued by a person. Returns `None` for 0.
-pub fn forks_left_out(count: u64) -> Option<String> {
+pub fn describe_excluded_forks(count: u64) -> Option<String> {
     match count {
         0 => None,
         1 => Some("1 fork or continued run is left out of these numbers. `forked:yes` shows it, `forked:yes,no` counts all runs.".to_owned()),
@@ -253,7 +253,7 @@ pub struct SnippetPiece {
 /// Position of a run in a list, and its neighbours.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
-pub struct Place {
+pub struct ListPosition {
     /// Position from 0; none if the run does not match the filter.
     pub position: Option<u64>,
     /// Number of runs in the list.

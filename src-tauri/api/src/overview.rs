@@ -1,5 +1,5 @@
 //! **Pure.** The overview matrix: tasks and their variations by systems and models.
-use super::list::Misread;
+use super::list::FilterError;
 use super::status::Span;
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ pub struct Overview {
     /// properties that only existing runs have, because expected runs cannot be filtered by these.
     pub missing: Option<u64>,
     /// Tokens of the filter that could not be parsed.
-    pub misread: Vec<Misread>,
+    pub misread: Vec<FilterError>,
 }
 
 /// Column of a system with a model.

@@ -1,5 +1,5 @@
 //! **Pure.** Results on the query sets of `StableToolBench`, and the published figures beside them.
-use super::list::Misread;
+use super::list::FilterError;
 use serde::Serialize;
 
 /// Runs to compare with published figures.
@@ -29,7 +29,7 @@ pub struct Published {
     /// Notes for the reader.
     pub notes: Vec<String>,
     /// Tokens of the filter that could not be parsed.
-    pub misread: Vec<Misread>,
+    pub misread: Vec<FilterError>,
 }
 
 /// A test set.

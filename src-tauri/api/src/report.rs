@@ -1,5 +1,5 @@
 //! **Pure.** Reports: requests and results.
-use super::list::Misread;
+use super::list::FilterError;
 use serde::{Deserialize, Serialize};
 
 /// Options of a report.
@@ -27,7 +27,7 @@ pub struct ReportRequest {
 
 impl ReportRequest {
     /// Creates a request for a report on all runs, with each run listed.
-    pub fn of(format: ReportFormat) -> Self {
+    pub fn for_format(format: ReportFormat) -> Self {
         Self {
             format,
             filter: String::new(),
@@ -91,7 +91,7 @@ pub struct Report {
     /// Number of runs covered.
     pub runs: u64,
     /// Tokens of the filter that could not be parsed.
-    pub misread: Vec<Misread>,
+    pub misread: Vec<FilterError>,
     /// Notes for the reader, such as invalid tokens or groups that cannot be compared.
     pub notes: Vec<String>,
     /// Number of judgement files that cannot be read; a note names them.

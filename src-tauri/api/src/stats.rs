@@ -1,5 +1,5 @@
 //! **Pure.** Statistics of runs: the numbers of a report, for callers that need only these.
-use super::list::Misread;
+use super::list::FilterError;
 use super::score::FailureClass;
 use serde::Serialize;
 
@@ -42,7 +42,7 @@ pub struct Stats {
     /// Sentences that explain the statistical methods.
     pub method: Vec<String>,
     /// Tokens of the filter that could not be parsed.
-    pub misread: Vec<Misread>,
+    pub misread: Vec<FilterError>,
 }
 
 /// Outcomes of runs. Each run is counted in exactly one field, apart from `runs` and `nudged`.

@@ -224,7 +224,7 @@ pub struct Problem {
 
 impl Problem {
     /// Formats the problem on one line: file, line number, message and advice.
-    pub fn told(&self) -> String {
+    pub fn to_line(&self) -> String {
         let line = self.line.map_or_else(String::new, |line| format!(", line {line}"));
         let advice = self.advice.as_ref().map_or_else(String::new, |advice| format!(" {advice}"));
         format!("{}{line}: {}{advice}", self.file, self.message)

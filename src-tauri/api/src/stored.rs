@@ -38,7 +38,7 @@ impl StoredResult {
 /// Short form of an evaluator's imported verdict on a run. None of it was produced by this program.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
-pub struct StoredSaid {
+pub struct StoredBrief {
     /// Name of the evaluator in the file.
     pub evaluator: String,
     /// Result.
@@ -53,9 +53,9 @@ pub struct StoredSaid {
     pub reason: Option<String>,
 }
 
-impl StoredSaid {
+impl StoredBrief {
     /// Formats label, score and result in this order, leaving out those that are unknown.
-    pub fn told(&self) -> String {
+    pub fn to_short_text(&self) -> String {
         let result = match self.result {
             StoredResult::None => "no result",
             StoredResult::Open => "",
@@ -73,7 +73,7 @@ pub struct StoredLine {
     /// Name of the evaluator.
     pub evaluator: String,
     /// One verdict per run; none where the run's file has no column for the evaluator.
-    pub said: Vec<Option<StoredSaid>>,
+    pub said: Vec<Option<StoredBrief>>,
 }
 
 /// Numbers of evaluators by imported result for one run.

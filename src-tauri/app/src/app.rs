@@ -5,8 +5,8 @@ use crate::error::{AppError, Code};
 use crate::paths::{self, Resolved};
 use crate::reading::Reading;
 use crate::recent::{Recent, folder_id, folder_name};
-use bulletin::Bulletin;
-use data_files::Handed;
+use bulletin::EventBus;
+use data_files::DataFileRegistry;
 use evaluations::Evaluations;
 use judgings::Judgings;
 use launches::Launches;
@@ -21,7 +21,7 @@ use touchstone_runner::http::keys::Keys;
 use touchstone_runner::setup::Setup;
 use touchstone_store::catalog::Catalogs;
 use touchstone_store::conduct::{Change, LOST};
-use touchstone_store::flow::Flow;
+use touchstone_store::flow::FolderIndex;
 use touchstone_store::home::make_temporary;
 use touchstone_store::index::IndexError;
 use touchstone_store::limits::Limits;
@@ -73,12 +73,12 @@ pub mod virtual_apis;
 mod wishes;
 
 pub use bulletin::Subscription;
-pub use problems::SuiteTrouble;
+pub use problems::SuiteProblems;
 pub use reporting::keep_text;
 pub use scoring::FileScores;
 
 pub use crate::evaluating::known::known_evaluators;
-pub use diffing::{DiffWish, Given, PlainDiff, Style};
+pub use diffing::{FileDiffOptions, InputFile, FileDiff, Style};
 pub use evaluating::{FileRequest, typed_evaluators};
 
 /// Directories and limits of the program.
@@ -112,11 +112,11 @@ struct Inner {
     config: AppConfig,
     recent: Recent,
     open: Mutex<Option<Arc<OpenFolder>>>,
-    bulletin: Bulletin,
+    bulletin: EventBus,
     launches: Launches,
     judgings: Judgings,
     evaluations: Evaluations,
-    handed: Handed,
+    handed: DataFileRegistry,
     keys: Keys,
 }
 
@@ -126,7 +126,7 @@ type WorkspaceStamp = Option<(u64, u64, i64, i64)>;
 /// An open folder with everything read from it.
 pub(crate) struct OpenFolder {
     pub(crate) folder: Folder,
-    pub(crate) flow: Flow,
+    pub(crate) flow: FolderIndex,
     pub(crate) lists: Lists,
     pub(crate) reading: Reading,
     pub(crate) catalogs: Catalogs,
@@ -154,7 +154,7 @@ impl OpenFolder {
 
     /// Fails if directories are missing whose runs are still shown. Files written now would land in
     /// an empty folder with the same name, and runs that already exist would be run again.
-    pub(crate) fn check_there(&self) -> Result<(), AppError> {
+    pub(crate) fn check_directories_exist(&self) -> Result<(), AppError> {
         let now = self.flow.live.now();
         match now.phase {
             Phase::Failed { reason, hint } if hint == LOST => {
@@ -186,11 +186,11 @@ impl App {
                 config,
                 recent,
                 open: Mutex::default(),
-                bulletin: Bulletin::start(),
+                bulletin: EventBus::start(),
                 launches: Launches::default(),
                 judgings: Judgings::default(),
                 evaluations: Evaluations::default(),
-                handed: Handed::default(),
+                handed: DataFileRegistry::default(),
                 keys,
             }),
         }
@@ -220,7 +220,7 @@ impl App {
         input: Option<&Path>,
         output: Option<&Path>,
     ) -> Result<(), AppError> {
-        let output = output.map(paths::absent);
+        let output = output.map(paths::absolute_path);
         let mut resolved = paths::resolve(folder)?.with(input, None)?;
         if let Some(dir) = output {
             resolved.roots.output_dir = dir;
@@ -229,12 +229,12 @@ impl App {
     }
 
     fn open_resolved(&self, Resolved { roots }: Resolved) -> Result<(), AppError> {
-        if self.current().is_some_and(|open| open.flow.roots.as_ref() == &roots) {
+        if self.current_folder().is_some_and(|open| open.flow.roots.as_ref() == &roots) {
             return Ok(());
         }
         self.refuse_if_busy()?;
         let config = &self.inner.config;
-        let samples = config.demo_dir.iter().cloned().chain([demo::place(&config.state_dir)]);
+        let samples = config.demo_dir.iter().cloned().chain([demo::copy_dir(&config.state_dir)]);
         let demo =
             samples.filter_map(|dir| fs_err::canonicalize(dir).ok()).any(|dir| dir == roots.folder);
         let row = Folder {
@@ -264,7 +264,7 @@ impl App {
             workspace_problems,
             patience: OnceLock::new(),
         };
-        let old = self.put(Some(Arc::new(open)))?;
+        let old = self.replace_folder(Some(Arc::new(open)))?;
         if let Some(old) = old {
             old.flow.stop();
         }
@@ -277,10 +277,10 @@ impl App {
 
     /// Starts indexing and watching a folder. If the cache directory is not usable, the index is
     /// created in a temporary directory instead.
-    fn start(&self, roots: &touchstone_store::roots::Roots) -> Result<Flow, AppError> {
+    fn start(&self, roots: &touchstone_store::roots::Roots) -> Result<FolderIndex, AppError> {
         let Inner { config, bulletin, .. } = self.inner.as_ref();
         let publish = || -> touchstone_store::conduct::Publish {
-            let bulletin = bulletin.poster();
+            let bulletin = bulletin.sender();
             Box::new(move |change| bulletin.post(stale(change)))
         };
         let limits = &config.limits;
@@ -289,11 +289,11 @@ impl App {
             // before remain until the file is readable.
             Some(Err(_)) => None,
             read => {
-                Some(verdicts::marks(&Setup::of(&read.and_then(Result::ok).unwrap_or_default())))
+                Some(verdicts::marks(&Setup::from_workspace(&read.and_then(Result::ok).unwrap_or_default())))
             }
         };
         let start =
-            |dir: &Path| Flow::start(roots.clone(), dir, limits.clone(), marks.clone(), publish());
+            |dir: &Path| FolderIndex::start(roots.clone(), dir, limits.clone(), marks.clone(), publish());
         start(&config.cache_dir).or_else(|error| {
             tracing::warn!(%error, "the cache folder cannot be used");
             let dir = make_temporary().map_err(IndexError::from)?;
@@ -339,7 +339,7 @@ impl App {
 
     /// Closes the open folder. Fails while work in it is in progress.
     pub fn close_folder(&self) -> Result<(), AppError> {
-        if let Some(open) = self.put(None)? {
+        if let Some(open) = self.replace_folder(None)? {
             open.flow.stop();
             self.inner.bulletin.post(Stale::Folder);
         }
@@ -348,7 +348,7 @@ impl App {
 
     /// Replaces the open folder and returns the previous one. Fails if work was started there in
     /// the meantime.
-    fn put(&self, folder: Option<Arc<OpenFolder>>) -> Result<Option<Arc<OpenFolder>>, AppError> {
+    fn replace_folder(&self, folder: Option<Arc<OpenFolder>>) -> Result<Option<Arc<OpenFolder>>, AppError> {
         let mut open = self.lock();
         if let Err(busy) = self.refuse_if_busy() {
             if let Some(folder) = &folder {
@@ -370,7 +370,7 @@ impl App {
     /// Returns the state that the frame of the window shows.
     pub fn status(&self) -> Status {
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        let Some(open) = self.current() else {
+        let Some(open) = self.current_folder() else {
             return Status {
                 version,
                 folder: None,
@@ -412,7 +412,7 @@ impl App {
     /// Waits until the list of runs is complete. If the index later turns out to be damaged and is
     /// rebuilt, queries wait for up to `timeout` too.
     pub fn wait_ready(&self, timeout: Duration) -> Result<(), AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         open.patience.get_or_init(|| timeout);
         open.flow.live.stir();
         if !open.flow.live.wait(|now| !matches!(now.phase, Phase::Indexing { .. }), timeout) {
@@ -428,14 +428,14 @@ impl App {
 
     /// Waits until the full-text index is complete. Returns false on timeout.
     pub fn wait_searchable(&self, timeout: Duration) -> Result<bool, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         open.flow.live.stir();
         Ok(open.flow.live.wait(|now| now.took.search.is_some(), timeout))
     }
 
     /// Returns counts and durations of the opening of the folder.
     pub fn index_report(&self) -> Result<IndexReport, AppError> {
-        let now = self.opened()?.flow.live.now();
+        let now = self.require_folder()?.flow.live.now();
         let ms =
             |time: Option<Duration>| time.and_then(|time| u64::try_from(time.as_millis()).ok());
         Ok(IndexReport {
@@ -450,13 +450,13 @@ impl App {
     }
 
     /// Returns the open folder, if any.
-    pub(crate) fn current(&self) -> Option<Arc<OpenFolder>> {
+    pub(crate) fn current_folder(&self) -> Option<Arc<OpenFolder>> {
         self.lock().clone()
     }
 
     /// Returns the open folder. Fails if none is open.
-    pub(crate) fn opened(&self) -> Result<Arc<OpenFolder>, AppError> {
-        self.current().ok_or_else(|| AppError::new(Code::NoFolder, "No folder is open."))
+    pub(crate) fn require_folder(&self) -> Result<Arc<OpenFolder>, AppError> {
+        self.current_folder().ok_or_else(|| AppError::new(Code::NoFolder, "No folder is open."))
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Arc<OpenFolder>>> {

@@ -7,7 +7,7 @@ pub(crate) fn line<'a>(out: &mut String, fields: impl Iterator<Item = Option<Cow
     for (at, field) in fields.enumerate() {
         out.push_str(if at == 0 { "" } else { "," });
         if let Some(field) = field {
-            put(out, &harmless(&field));
+            put(out, &escape_formula(&field));
         }
     }
     out.push_str("\r\n");
@@ -16,7 +16,7 @@ pub(crate) fn line<'a>(out: &mut String, fields: impl Iterator<Item = Option<Cow
 /// Prefixes text that a spreadsheet would take for a formula with an apostrophe. The text comes
 /// from files written by others, and a spreadsheet may run programs when it evaluates a formula.
 /// Negative numbers are not formulas and stay unchanged.
-fn harmless(text: &str) -> Cow<'_, str> {
+fn escape_formula(text: &str) -> Cow<'_, str> {
     let is_number = text.starts_with('-') && text.parse::<f64>().is_ok_and(f64::is_finite);
     if !is_number && text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
         Cow::Owned(format!("'{text}"))

@@ -29,7 +29,7 @@ struct State {
 
 /// Record of earlier copies, stored beside the copy.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Memory {
+struct CopyRecord {
     /// State of the sample when it was last copied.
     sample: Files,
     /// Files of the copy that came from a sample, in the state in which they were written.
@@ -37,7 +37,7 @@ struct Memory {
 }
 
 /// Returns the path of the copy, which need not exist.
-pub(crate) fn place(state_dir: &Path) -> PathBuf {
+pub(crate) fn copy_dir(state_dir: &Path) -> PathBuf {
     state_dir.join("demo")
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn place(state_dir: &Path) -> PathBuf {
 /// file is renamed into place only when complete, and the next call finishes the work of a process
 /// that was killed.
 pub(crate) fn copy(sample: &Path, state_dir: &Path) -> io::Result<PathBuf> {
-    let (copy, remembered) = (place(state_dir), state_dir.join("demo.json"));
+    let (copy, remembered) = (copy_dir(state_dir), state_dir.join("demo.json"));
     make_private(state_dir)?;
     let lock = fs::OpenOptions::new()
         .create(true)
@@ -58,7 +58,7 @@ pub(crate) fn copy(sample: &Path, state_dir: &Path) -> io::Result<PathBuf> {
     let wanted = listed(sample, &COPIED)?;
     // An unreadable record counts as an empty one: no file is then known to come from the sample,
     // and none is replaced.
-    let memory: Memory = fs::read(&remembered)
+    let memory: CopyRecord = fs::read(&remembered)
         .ok()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
         .unwrap_or_default();
@@ -81,7 +81,7 @@ pub(crate) fn copy(sample: &Path, state_dir: &Path) -> io::Result<PathBuf> {
     let put = put.into_iter().filter(|(path, state)| {
         wanted.get(path) == Some(state) || memory.put.get(path) == Some(state)
     });
-    let memory = Memory { put: put.collect(), sample: wanted };
+    let memory = CopyRecord { put: put.collect(), sample: wanted };
     let beside = state_dir.join(".demo.json.part");
     create_private(&beside)?.write_all(&serde_json::to_vec(&memory)?)?;
     fs::rename(&beside, &remembered)?;

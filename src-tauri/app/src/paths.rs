@@ -72,7 +72,7 @@ pub(crate) fn resolve(folder: &Path) -> Result<Resolved, AppError> {
 
 /// Returns the nearest ancestor folder of a file that has an input directory and whose output
 /// directory contains the file. The search ends at the first folder that belongs to another user.
-pub(crate) fn above(file: &Path) -> Option<PathBuf> {
+pub(crate) fn containing_folder(file: &Path) -> Option<PathBuf> {
     let us = rustix::process::getuid().as_raw();
     let ours = |dir: &Path| dir.metadata().is_ok_and(|meta| meta.uid() == us);
     let holds = |dir: &&Path| {
@@ -150,7 +150,7 @@ pub(crate) fn workspace_stamp(folder: &Path) -> Option<(u64, u64, i64, i64)> {
 
 /// Returns the absolute path of a folder that need not exist, with links resolved in the part that
 /// does exist.
-pub(crate) fn absent(folder: &Path) -> PathBuf {
+pub(crate) fn absolute_path(folder: &Path) -> PathBuf {
     let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let there = whole.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
     there.map_or_else(
@@ -188,7 +188,7 @@ fn by_workspace(folder: PathBuf, workspace: workspace::Workspace) -> Resolved {
     let roots = Roots {
         input_dir: dir(&workspace.input_dir)
             .or(by_names.input_dir)
-            .or_else(|| named(&folder, &INPUTS)),
+            .or_else(|| first_subfolder(&folder, &INPUTS)),
         output_dir: dir(&workspace.output_dir).unwrap_or(by_names.output_dir),
         models: workspace.models.into_iter().map(|model| model.name).collect(),
         query_scorers: workspace.query_scorers,
@@ -218,11 +218,11 @@ fn tool_names(tools: &[(String, Value)]) -> Vec<(String, Option<Vec<String>>)> {
 /// Finds the directories by their names. Since the user did not name them, links do not count: they
 /// might lead anywhere.
 fn by_names(folder: PathBuf) -> Resolved {
-    let roots = match (named(&folder, &INPUTS), named(&folder, &OUTPUTS)) {
+    let roots = match (first_subfolder(&folder, &INPUTS), first_subfolder(&folder, &OUTPUTS)) {
         (Some(input), Some(output)) => {
             Roots { input_dir: Some(input), output_dir: output, ..alone(folder) }
         }
-        (None, Some(output)) if keeps_for(&folder, &output) => {
+        (None, Some(output)) if is_sole_output(&folder, &output) => {
             Roots { output_dir: output, ..alone(folder) }
         }
         _ => alone(folder),
@@ -231,7 +231,7 @@ fn by_names(folder: PathBuf) -> Resolved {
 }
 
 /// Returns the first existing subfolder with one of these names.
-fn named(folder: &Path, names: &[&str]) -> Option<PathBuf> {
+fn first_subfolder(folder: &Path, names: &[&str]) -> Option<PathBuf> {
     let is_dir = |dir: &PathBuf| fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir());
     names.iter().map(|name| folder.join(name)).find(is_dir)
 }
@@ -240,7 +240,7 @@ fn named(folder: &Path, names: &[&str]) -> Option<PathBuf> {
 /// data about runs (`.touchstone`) and `folder` holds neither such data nor other runs. This
 /// happens after a run in `output` was opened by its own path: opening `folder` then means the same
 /// runs.
-fn keeps_for(folder: &Path, output: &Path) -> bool {
+fn is_sole_output(folder: &Path, output: &Path) -> bool {
     let has_ours =
         |dir: &Path| fs::symlink_metadata(dir.join(".touchstone")).is_ok_and(|meta| meta.is_dir());
     let is_other = |entry: fs::DirEntry| {

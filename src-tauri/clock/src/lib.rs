@@ -44,12 +44,12 @@ pub fn is_settled(changed_ns: i64, now_ns: i64) -> bool {
 /// Monotonic clock for measurements: the date at its start plus the time elapsed since then,
 /// unaffected by changes of the system time.
 #[derive(Debug, Clone, Copy)]
-pub struct Steady {
+pub struct MonotonicClock {
     started: Instant,
     started_ms: i64,
 }
 
-impl Steady {
+impl MonotonicClock {
     /// Starts the clock now.
     pub fn start() -> Self {
         Self { started: Instant::now(), started_ms: now_ms() }
@@ -63,19 +63,19 @@ impl Steady {
 }
 
 /// Formats a time in UTC as people and files write it: `2025-03-04T16:55:39.000Z`.
-pub fn written(ms: i64) -> String {
+pub fn format_utc(ms: i64) -> String {
     jiff::Timestamp::from_millisecond(ms)
         .map_or_else(|_| String::new(), |time| format!("{time:.3}"))
 }
 
 /// Formats a time in UTC like Python programs that format it by hand: `2025-03-04 16:55:39`.
-pub fn to_the_second(ms: i64) -> String {
+pub fn format_utc_seconds(ms: i64) -> String {
     let time = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();
     time.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 /// Formats a time for people, to the minute: `2025-03-04 16:55 UTC`.
-pub fn to_the_minute(ms: i64) -> String {
+pub fn format_utc_minutes(ms: i64) -> String {
     let time = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();
     time.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }

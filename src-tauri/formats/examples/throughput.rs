@@ -10,7 +10,7 @@ use touchstone_formats::{transcript, yaml};
 /// Number of rounds; the best time of each parser counts.
 const ROUNDS: usize = 5;
 
-type Way = fn(&[u8]) -> bool;
+type ParseFn = fn(&[u8]) -> bool;
 
 fn main() {
     let folder = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
@@ -19,7 +19,7 @@ fn main() {
     let fast =
         files.iter().filter(|file| text(file).and_then(yaml::read_fast_only).is_some()).count();
     println!("{} files, {:.1} MB, of which {fast} go the fast way", files.len(), megabytes(bytes));
-    let ways: [(&str, Way); 5] = [
+    let ways: [(&str, ParseFn); 5] = [
         ("utf-8 check", |file| text(file).is_some()),
         ("outline", |file| transcript::outline(file).is_ok()),
         ("whole run", |file| transcript::read(file).is_ok()),

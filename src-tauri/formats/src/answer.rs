@@ -36,7 +36,7 @@ pub const LAST_MESSAGE: &str = "last message";
 
 /// Location of the answer in a finished conversation that does not store an answer of its own.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Place {
+pub enum AnswerLocation {
     /// The result of the search that does not know the task: a fence, or no answer.
     AsFound,
     /// The arguments of the last call of `Finish`.
@@ -50,21 +50,21 @@ pub enum Place {
 /// Returns the location of the answer for a task whose answers are in the tag `tag`. A fence takes
 /// precedence over a tag. Queries of `StableToolBench` ([`WHOLE_MESSAGE`]) ignore fences: their
 /// answer is the arguments of `Finish`, else the whole last message, `said`.
-pub fn place(tag: &str, said: &str, is_fenced: bool, ended: Ended) -> Place {
+pub fn locate_answer(tag: &str, said: &str, is_fenced: bool, ended: FinishOutcome) -> AnswerLocation {
     if tag != WHOLE_MESSAGE {
         let found = if is_fenced { None } else { in_tag(said, tag) };
-        return found.map_or(Place::AsFound, Place::Said);
+        return found.map_or(AnswerLocation::AsFound, AnswerLocation::Said);
     }
     match ended {
-        Ended::Answered => Place::Finish,
-        Ended::GaveUp => Place::Nowhere,
-        Ended::Otherwise => in_tag(said, tag).map_or(Place::Nowhere, Place::Said),
+        FinishOutcome::Answered => AnswerLocation::Finish,
+        FinishOutcome::GaveUp => AnswerLocation::Nowhere,
+        FinishOutcome::Otherwise => in_tag(said, tag).map_or(AnswerLocation::Nowhere, AnswerLocation::Said),
     }
 }
 
 /// Outcome of the last call of `Finish` in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Ended {
+pub enum FinishOutcome {
     /// Ended with an answer.
     Answered,
     /// Gave up.
@@ -90,7 +90,7 @@ pub fn in_tag(message: &str, tag: &str) -> Option<Answer> {
 
 /// Explains, in one sentence, that the last JSON fence of the messages could not be parsed. Returns
 /// `None` if there is no such fence, it is empty, or it can be parsed.
-pub fn why_unread(messages: &[&str]) -> Option<String> {
+pub fn explain_unparsable(messages: &[&str]) -> Option<String> {
     let text = messages.iter().rev().find_map(|message| fences::last_json(message))?.trim();
     if text.is_empty() {
         return None;

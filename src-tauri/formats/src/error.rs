@@ -58,8 +58,8 @@ impl ReadError {
     }
 
     /// Returns an error at a byte offset of the text, with line, column and excerpt.
-    pub fn at(kind: ReadErrorKind, text: &str, offset: usize, message: impl Into<String>) -> Self {
-        let place = Place::of(text, offset);
+    pub fn at_offset(kind: ReadErrorKind, text: &str, offset: usize, message: impl Into<String>) -> Self {
+        let place = Position::from_offset(text, offset);
         let excerpt = Some(excerpt(place.content));
         ReadError {
             line: Some(place.line),
@@ -79,7 +79,7 @@ impl ReadError {
 
 /// Position of a byte in a text, as line and column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place<'a> {
+pub(crate) struct Position<'a> {
     /// Line number, from 1.
     pub line: u32,
     /// Column in characters, from 1.
@@ -88,10 +88,10 @@ pub(crate) struct Place<'a> {
     pub content: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Position<'a> {
     /// Returns the position of a byte offset. An offset past the end counts as the end, and one
     /// inside a character as the start of that character.
-    pub(crate) fn of(text: &'a str, offset: usize) -> Self {
+    pub(crate) fn from_offset(text: &'a str, offset: usize) -> Self {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {
             offset -= 1;
@@ -102,7 +102,7 @@ impl<'a> Place<'a> {
         let line = memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1;
         let column = text[start..offset].chars().count() + 1;
         let content = text[start..end].trim_end_matches('\r');
-        Place { line: count(line), column: count(column), content }
+        Position { line: count(line), column: count(column), content }
     }
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, ReadError> {
         Err(error) => return Err(not_utf8(bytes, error)),
     };
     if let Some(at) = memchr::memchr(0, bytes) {
-        return Err(ReadError::at(
+        return Err(ReadError::at_offset(
             ReadErrorKind::Syntax,
             text,
             at,
@@ -146,6 +146,6 @@ fn not_utf8(bytes: &[u8], error: std::str::Utf8Error) -> ReadError {
     let kind =
         if error.error_len().is_none() { ReadErrorKind::Truncated } else { ReadErrorKind::NotUtf8 };
     let shown = rest.first().copied().unwrap_or_default();
-    ReadError::at(kind, text, at, format!("The byte 0x{shown:02X} is no UTF-8 text."))
+    ReadError::at_offset(kind, text, at, format!("The byte 0x{shown:02X} is no UTF-8 text."))
         .advise("Save the file as UTF-8.")
 }

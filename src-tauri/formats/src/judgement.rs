@@ -82,14 +82,14 @@ pub fn run_of(file: &str) -> Option<String> {
 
 /// A file of judgements.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Sheet {
+pub struct JudgementFile {
     entries: Vec<(Value, Value)>,
     judgements: Vec<Judgement>,
 }
 
 const KEY: &str = "judgements";
 
-impl Sheet {
+impl JudgementFile {
     /// Parses a file. Fails if it has no list `judgements`, or if a judgement lacks a required key.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
         let bad = |message: &str| ReadError::new(ReadErrorKind::BadValue, message);
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn judgements_are_written_so_that_people_can_read_them() {
-        let mut sheet = Sheet::default();
+        let mut sheet = JudgementFile::default();
         sheet.put(0, example());
         assert_eq!(sheet.write(), WRITTEN);
         assert_eq!(Sheet::read(sheet.write().as_bytes()).unwrap(), sheet);
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn what_we_do_not_know_stays_and_only_the_place_that_is_meant_changes() {
-        let mut sheet = Sheet::read(b"by: me\njudgements:\n  - judge: a\n    model: m\n    inputs: x\n    rounds: []\n    tag: 1.10\n  - judge: b\n    model: m\n    inputs: x\n    rounds: [{ verdict: odd, extra: 1 }]\n").unwrap();
+        let mut sheet = JudgementFile::read(b"by: me\njudgements:\n  - judge: a\n    model: m\n    inputs: x\n    rounds: []\n    tag: 1.10\n  - judge: b\n    model: m\n    inputs: x\n    rounds: [{ verdict: odd, extra: 1 }]\n").unwrap();
         let mut first = sheet.judgements()[0].clone();
         first.rounds.push(Round { verdict: Some("solved".to_owned()), ..Round::default() });
         sheet.put(0, first);
@@ -370,15 +370,15 @@ mod tests {
             let mut judgement = example();
             judgement.against = judgement.rounds[0].verdict.clone();
             judgement.rounds[0] = Round { reason, replies: vec![reply], verdict, ..judgement.rounds[0].clone() };
-            let mut sheet = Sheet::default();
+            let mut sheet = JudgementFile::default();
             sheet.put(0, judgement.clone());
-            let read = Sheet::read(sheet.write().as_bytes()).unwrap();
+            let read = JudgementFile::read(sheet.write().as_bytes()).unwrap();
             prop_assert_eq!(&read.judgements()[0], &judgement);
         }
 
         #[test]
         fn nothing_that_is_read_stops_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
-            let _ = Sheet::read(&bytes);
+            let _ = JudgementFile::read(&bytes);
         }
     }
 }

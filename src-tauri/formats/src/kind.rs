@@ -66,7 +66,7 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
         {
             return FileKind::Transcript;
         }
-        Some("json" | "csv" | "tsv") if let Some(reason) = collection::why_no_runs(head) => {
+        Some("json" | "csv" | "tsv") if let Some(reason) = collection::explain_no_runs(head) => {
             return FileKind::Other(reason.to_owned());
         }
         _ => {

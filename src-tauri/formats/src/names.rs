@@ -37,7 +37,7 @@ pub fn read(path: &str, known_models: &[&str]) -> Option<Coordinates> {
         _ => (name, 1),
     };
     let (name, variation) = numbered(name, "-variation")?;
-    let (task, system, model) = known(name, known_models).or_else(|| unknown(name))?;
+    let (task, system, model) = parse_known_model(name, known_models).or_else(|| unknown(name))?;
     let task = without_extension(task).unwrap_or(task);
     let stem = task.rsplit('/').next().unwrap_or(task);
     if stem.is_empty() || model.is_empty() || model.contains('/') {
@@ -94,7 +94,7 @@ fn numbered<'a>(name: &'a str, mark: &str) -> Option<(&'a str, u32)> {
     (number.to_string() == digits).then_some((&name[..at], number))
 }
 
-fn known<'a>(name: &'a str, models: &[&str]) -> Option<(&'a str, &'a str, &'a str)> {
+fn parse_known_model<'a>(name: &'a str, models: &[&str]) -> Option<(&'a str, &'a str, &'a str)> {
     let fits = models.iter().filter_map(|model| {
         let rest = name.strip_suffix(model)?.strip_suffix('-')?;
         let (task, system) = SYSTEMS.iter().find_map(|system| {

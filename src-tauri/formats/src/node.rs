@@ -19,7 +19,7 @@ pub(crate) trait Node<'t>: Copy {
     }
 
     /// Returns the value of a text key, unless it is null.
-    fn given(self, key: &str) -> Option<Self> {
+    fn get_non_null(self, key: &str) -> Option<Self> {
         self.get(key).filter(|value| !value.is_null())
     }
 

@@ -6,7 +6,7 @@ use crate::value::Value;
 
 /// A tool definition as sent to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
+pub struct ToolOffer {
     /// Name, unique among the tools of a run.
     pub name: String,
     /// Description.
@@ -42,7 +42,7 @@ impl Dialect {
     }
 
     /// Returns the dialect of a database address. Returns `None` if the address does not state it.
-    fn of(address: &str) -> Option<Self> {
+    fn from_address(address: &str) -> Option<Self> {
         match address.trim().split_once(':')?.0 {
             "sqlite" => Some(Self::Sqlite),
             "postgres" | "postgresql" => Some(Self::Postgres),
@@ -51,7 +51,7 @@ impl Dialect {
     }
 }
 
-impl Offer {
+impl ToolOffer {
     /// Returns the definition of a tool that queries a database; `own` is its description in the
     /// workspace file.
     pub fn sql(name: &str, dialect: Dialect, own: Option<&str>) -> Self {
@@ -108,39 +108,39 @@ fn one_text(name: &str, about: &str) -> Value {
 
 /// Returns the definitions of tools that the workspace file describes completely, which are the
 /// databases. Tool servers have to be queried instead.
-pub fn declared(tools: &[(String, Value)]) -> Vec<Offer> {
+pub fn declared(tools: &[(String, Value)]) -> Vec<ToolOffer> {
     let text =
         |settings: &Value, key: &str| settings.get(key).and_then(Value::text).map(str::to_owned);
     let offer = |(name, settings): &(String, Value)| {
-        let dialect = Dialect::of(&text(settings, "database")?)?;
+        let dialect = Dialect::from_address(&text(settings, "database")?)?;
         let is_sql = settings.get("kind").and_then(Value::text) == Some("sql");
-        is_sql.then(|| Offer::sql(name, dialect, text(settings, "description").as_deref()))
+        is_sql.then(|| ToolOffer::sql(name, dialect, text(settings, "description").as_deref()))
     };
     tools.iter().filter_map(offer).collect()
 }
 
 /// Returns the declared tools that a task uses: all of them unless it names some.
-pub fn of_task(declared: &[Offer], named: Option<&[String]>) -> Vec<Offer> {
-    let is_its = |offer: &&Offer| named.is_none_or(|named| named.contains(&offer.name));
+pub fn of_task(declared: &[ToolOffer], named: Option<&[String]>) -> Vec<ToolOffer> {
+    let is_its = |offer: &&ToolOffer| named.is_none_or(|named| named.contains(&offer.name));
     declared.iter().filter(is_its).cloned().collect()
 }
 
 /// Returns the tools offered to a run of a task with these tools, depending on its system. Returns
 /// none for other systems, and for runs of other programs, which have tools of their own.
-pub fn of_run(tools: &[Offer], layout: Layout, system: Option<&str>) -> Vec<Offer> {
+pub fn of_run(tools: &[ToolOffer], layout: Layout, system: Option<&str>) -> Vec<ToolOffer> {
     let python = match system.filter(|_| layout == Layout::ToolCalling) {
         Some("tool_calling") => None,
-        Some("tool_calling_python") => Some(Offer::python(USUAL)),
+        Some("tool_calling_python") => Some(ToolOffer::python(USUAL)),
         _ => return Vec::new(),
     };
     tools.iter().cloned().chain(python).collect()
 }
 
 /// Adds the offered tools to a run, unless the run records them itself.
-pub fn tell(run: &mut Run, offers: &[Offer]) {
+pub fn add_to_run(run: &mut Run, offers: &[ToolOffer]) {
     let tells = run.facts.iter().any(|(key, _)| crate::azure::TOOLS.contains(&key.as_str()));
     if !tells && !offers.is_empty() {
-        run.facts.push((FACT.to_owned(), Value::List(offers.iter().map(Offer::value).collect())));
+        run.facts.push((FACT.to_owned(), Value::List(offers.iter().map(ToolOffer::value).collect())));
     }
 }
 
@@ -155,11 +155,11 @@ mod tests {
     /// The first of them.
     const FIRST: &str = r#"{"name":"a","description":"Tickets. Runs one read-only SQL query (SQLite) and gives its rows back as a list of objects.","parameters":{"type":"object","properties":{"sql":{"type":"string","description":"One SQLite query."}},"required":["sql"],"additionalProperties":false}}"#;
 
-    fn tools() -> Vec<Offer> {
+    fn tools() -> Vec<ToolOffer> {
         declared(&workspace::read(FILE).unwrap().tools)
     }
 
-    fn names(offers: &[Offer]) -> String {
+    fn names(offers: &[ToolOffer]) -> String {
         offers.iter().map(|offer| offer.name.as_str()).collect::<Vec<_>>().join(" ")
     }
 
@@ -199,7 +199,7 @@ mod tests {
             let facts =
                 fact.map(|key| (key.to_owned(), json::read(r#"[{"name": "own"}]"#).unwrap()));
             let mut run = Run { facts: facts.into_iter().collect(), ..Run::default() };
-            tell(&mut run, &tools());
+            add_to_run(&mut run, &tools());
             let rows = thread(&run).rows(&Choice::default()).unwrap();
             let name = |tool: &Value| {
                 tool.get("name").and_then(Value::text).unwrap_or_default().to_owned()

@@ -33,7 +33,7 @@ impl Verdict {
     }
 
     /// Parses the word used in files.
-    pub fn of(word: &str) -> Option<Self> {
+    pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|verdict| verdict.word() == word)
     }
 }
@@ -78,12 +78,12 @@ pub const END: &str = ".yaml";
 
 /// A review file: the review together with all other keys of the file.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Sheet {
+pub struct ReviewFile {
     entries: Vec<(Value, Value)>,
     review: Review,
 }
 
-impl Sheet {
+impl ReviewFile {
     /// Parses a file. Fails if it is empty, is not a map, or has an invalid value.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
         let text = text_of(bytes)?;
@@ -99,8 +99,8 @@ impl Sheet {
             return Err(reader.bad(root, "A review has to be a map of keys", EXAMPLE));
         }
         let review = Review {
-            verdict: root.given("verdict").map(|at| reader.verdict(at)).transpose()?,
-            score: root.given("score").map(|at| reader.score(at)).transpose()?,
+            verdict: root.get_non_null("verdict").map(|at| reader.verdict(at)).transpose()?,
+            score: root.get_non_null("score").map(|at| reader.score(at)).transpose()?,
             note: reader.word(root, "note")?.unwrap_or_default(),
             at: reader.word(root, "at")?,
             answer: reader.word(root, "answer")?,
@@ -167,7 +167,7 @@ impl Reader<'_> {
     fn verdict(&self, at: Item<'_>) -> Result<Verdict, ReadError> {
         let word = at.word().unwrap_or_default();
         let unknown = || self.bad(at, "This is no verdict", "Write right, partly or wrong.");
-        Verdict::of(&word.trim().to_lowercase()).ok_or_else(unknown)
+        Verdict::from_word(&word.trim().to_lowercase()).ok_or_else(unknown)
     }
 
     fn score(&self, at: Item<'_>) -> Result<f64, ReadError> {
@@ -176,7 +176,7 @@ impl Reader<'_> {
     }
 
     fn word(&self, root: Item<'_>, key: &str) -> Result<Option<String>, ReadError> {
-        let Some(at) = root.given(key) else { return Ok(None) };
+        let Some(at) = root.get_non_null(key) else { return Ok(None) };
         let word = at.word().map(|word| Some(word.to_owned()));
         word.ok_or_else(|| {
             self.bad(
@@ -189,7 +189,7 @@ impl Reader<'_> {
 
     fn bad(&self, at: Item<'_>, message: &str, advice: &str) -> ReadError {
         let offset = at.span().map_or(0, |(from, _)| from);
-        ReadError::at(ReadErrorKind::BadValue, self.text, offset, format!("{message}."))
+        ReadError::at_offset(ReadErrorKind::BadValue, self.text, offset, format!("{message}."))
             .advise(advice)
     }
 }
@@ -199,18 +199,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn sheet(text: &str) -> Sheet {
-        Sheet::read(text.as_bytes()).unwrap()
+    fn parse_review(text: &str) -> ReviewFile {
+        ReviewFile::read(text.as_bytes()).unwrap()
     }
 
     fn refused(text: &str) -> (Option<u32>, String, Option<String>) {
-        let error = Sheet::read(text.as_bytes()).unwrap_err();
+        let error = ReviewFile::read(text.as_bytes()).unwrap_err();
         (error.line, error.message, error.advice)
     }
 
     #[test]
     fn a_review_is_written_as_people_would_write_it() {
-        let mut new = Sheet::default();
+        let mut new = ReviewFile::default();
         new.set(Review {
             verdict: Some(Verdict::Partly),
             score: Some(0.5),
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn what_people_leave_out_or_write_otherwise_is_read() {
-        let review = sheet("note: 12\nverdict: Right\nscore:\n").review().clone();
+        let review = parse_review("note: 12\nverdict: Right\nscore:\n").review().clone();
         assert_eq!(
             (review.verdict, review.score, review.note.as_str()),
             (Some(Verdict::Right), None, "12")
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn keys_we_do_not_know_stay_where_they_are_and_numbers_keep_their_text() {
-        let mut old = sheet("by: Zoë\nscore: 0.50\nverdict: wrong\ntags: [a, 1.10]\nnote: x\n");
+        let mut old = parse_review("by: Zoë\nscore: 0.50\nverdict: wrong\ntags: [a, 1.10]\nnote: x\n");
         let now =
             Review { verdict: Some(Verdict::Right), note: String::new(), ..old.review().clone() };
         old.set(now);
@@ -310,11 +310,11 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_is_written_is_read_back(first in review(), second in review()) {
-            let mut sheet = Sheet::default();
+            let mut sheet = ReviewFile::default();
             for review in [first, second] {
                 sheet.set(review.clone());
                 if sheet.entries.is_empty() { continue }
-                let read = Sheet::read(sheet.write().as_bytes()).unwrap();
+                let read = ReviewFile::read(sheet.write().as_bytes()).unwrap();
                 prop_assert_eq!(read.review(), &review);
                 prop_assert_eq!(read.write(), sheet.write());
             }
@@ -322,7 +322,7 @@ mod tests {
 
         #[test]
         fn nothing_that_is_read_stops_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
-            let _ = Sheet::read(&bytes);
+            let _ = ReviewFile::read(&bytes);
         }
     }
 }

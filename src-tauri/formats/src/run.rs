@@ -1,6 +1,6 @@
 //! **Pure.** The data model of a run, common to all file layouts: the events of a run, step by
 //! step. Files are read into it; display is decided elsewhere.
-use crate::answer::{Ended, Place};
+use crate::answer::{FinishOutcome, AnswerLocation};
 use crate::stabletoolbench::{Pair, answers};
 use crate::value::Value;
 use crate::{answer, json};
@@ -53,7 +53,7 @@ impl Run {
     /// Replaces the answer by the one that the task's tag selects, if the file stores none itself:
     /// other programs do not always copy it out, and only the suite knows the tag.
     /// [`answer::place`] determines its location.
-    pub fn take_tagged(&mut self, tag: &str) {
+    pub fn apply_answer_tag(&mut self, tag: &str) {
         // A search returns its answer by `Finish`; its last message is only a thought.
         if !self.is_sought || self.facts.iter().any(|(key, _)| key == "run.method") {
             return;
@@ -64,11 +64,11 @@ impl Run {
         let texts: Vec<&str> = message.filter_map(|part| part.value.text()).collect();
         let finish = answers::last_finish(self);
         let found =
-            match answer::place(tag, &texts.join("\n"), self.answer.is_some(), finish.ended()) {
-                Place::AsFound => return,
-                Place::Nowhere => None,
-                Place::Said(found) => Some(found),
-                Place::Finish => finish.answer(),
+            match answer::locate_answer(tag, &texts.join("\n"), self.answer.is_some(), finish.ended()) {
+                AnswerLocation::AsFound => return,
+                AnswerLocation::Nowhere => None,
+                AnswerLocation::Said(found) => Some(found),
+                AnswerLocation::Finish => finish.answer(),
             };
         let unread = self.unread.take();
         self.notes.retain(|note| Some(note) != unread.as_ref() && note != LENIENT);
@@ -275,7 +275,7 @@ pub struct Answer {
 
 /// State of a run, according to its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Standing {
+pub enum RecordedState {
     /// Ended with an answer.
     Answered,
     /// Ended without an answer.
@@ -294,7 +294,7 @@ pub struct Outline {
     /// Layout of the files.
     pub layout: Layout,
     /// State of the run.
-    pub standing: Standing,
+    pub standing: RecordedState,
     /// Reason of the state where it needs one: the first line of the error, or the missing event.
     pub reason: Option<String>,
     /// Number of assistant turns.
@@ -326,16 +326,16 @@ pub struct Outline {
     /// All searchable text, item by item, each ended by a line feed.
     pub text: String,
     /// Answer; `None` if there is none.
-    pub answer: Option<Kept>,
+    pub answer: Option<StoredAnswer>,
     /// True if the conversation ended with a message and the file stores no answer: the answer may
     /// be in its messages.
     pub is_sought: bool,
     /// Answer in the last call of `Finish`; `None` if it has none or gave up.
-    pub finish: Option<Kept>,
+    pub finish: Option<StoredAnswer>,
     /// Tool calls in order: the name (empty if unknown), and true if the call failed.
     pub calls: Vec<(String, bool)>,
     /// Information about the actions of the run that the calls do not give.
-    pub told: Told,
+    pub told: CallInfo,
     /// Start and end byte of the model's last message in `text`.
     pub said: Option<(u32, u32)>,
     /// Verdicts of evaluators, as stored.
@@ -356,7 +356,7 @@ pub struct ForkOrigin {
 
 /// Information about the actions of a run in addition to its calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Told {
+pub struct CallInfo {
     /// True if the file does not record calls: the absence of a call then means nothing.
     pub untold: bool,
     /// APIs that were called, where the file records them instead of functions.
@@ -367,16 +367,16 @@ pub struct Told {
 
 impl Outline {
     /// Returns the outcome of the last call of `Finish`.
-    pub fn ended(&self) -> Ended {
+    pub fn ended(&self) -> FinishOutcome {
         match (&self.finish, self.told.gave_up) {
-            (_, Some(true)) => Ended::GaveUp,
-            (Some(_), _) => Ended::Answered,
-            _ => Ended::Otherwise,
+            (_, Some(true)) => FinishOutcome::GaveUp,
+            (Some(_), _) => FinishOutcome::Answered,
+            _ => FinishOutcome::Otherwise,
         }
     }
 
     /// Returns the last message of the model; empty if there is none.
-    pub fn said(&self) -> &str {
+    pub fn last_message(&self) -> &str {
         let said = self.said.and_then(|(from, to)| self.text.get(from as usize..to as usize));
         said.unwrap_or_default()
     }
@@ -384,7 +384,7 @@ impl Outline {
 
 /// An answer as stored for scoring.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Kept {
+pub struct StoredAnswer {
     /// Answer as JSON for [`json::read_back`], with numbers as written; `None` if it is longer than
     /// [`LONGEST_ANSWER`].
     pub json: Option<String>,
@@ -392,10 +392,10 @@ pub struct Kept {
     pub lenient: bool,
 }
 
-impl Kept {
+impl StoredAnswer {
     /// Converts an answer.
-    pub fn of(answer: &Answer) -> Self {
-        Kept { json: json::write_within(&answer.value, LONGEST_ANSWER), lenient: answer.lenient }
+    pub fn from_answer(answer: &Answer) -> Self {
+        StoredAnswer { json: json::write_within(&answer.value, LONGEST_ANSWER), lenient: answer.lenient }
     }
 
     /// Returns the answer; `None` if it was too long to be stored.
@@ -406,7 +406,7 @@ impl Kept {
     /// Returns the answer as [`json::write`] formats it, with numbers that JSON does not have as
     /// text. Checksums of answers are computed from this text, which is equal for every source of
     /// the answer.
-    pub fn plain(&self) -> Option<Cow<'_, str>> {
+    pub fn canonical_json(&self) -> Option<Cow<'_, str>> {
         let json = self.json.as_deref()?;
         let may_differ = json.contains("NaN") || json.contains("Infinity");
         let value = may_differ.then(|| self.value()).flatten();

@@ -34,7 +34,7 @@ impl Warning {
 /// field without a value in this variation stays as written.
 pub fn render(template: &str, names: &[&str], parameters: &[(String, Value)]) -> String {
     let value = |word: &str| {
-        parameters.iter().find(|(name, _)| name == word).map(|(_, value)| shown(value))
+        parameters.iter().find(|(name, _)| name == word).map(|(_, value)| format_parameter(value))
     };
     let field =
         |word: &str| value(word).or_else(|| names.contains(&word).then(|| format!("{{{word}}}")));
@@ -69,7 +69,7 @@ fn warning(word: &str, offset: usize, names: &[&str]) -> Warning {
 }
 
 /// Formats a parameter value for insertion into a prompt.
-fn shown(value: &Value) -> String {
+fn format_parameter(value: &Value) -> String {
     match value.word() {
         Some(word) => word.to_owned(),
         None => json::write(value, false),

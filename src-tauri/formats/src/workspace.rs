@@ -96,13 +96,13 @@ pub fn read(text: &str) -> Result<Workspace, ReadError> {
 }
 
 fn workspace(root: Item<'_>) -> Workspace {
-    let run = root.given("run");
+    let run = root.get_non_null("run");
     let nudge = run.and_then(|run| run.given("nudge"));
     let switch = |value: Item<'_>| match value.shape() {
         Shape::Scalar(Scalar::Bool(on)) => Some(on),
         _ => None,
     };
-    let scorers = root.given("queries").and_then(|queries| queries.given("scorers"));
+    let scorers = root.get_non_null("queries").and_then(|queries| queries.given("scorers"));
     Workspace {
         input_dir: text(root, "input_dir"),
         output_dir: text(root, "output_dir"),
@@ -131,7 +131,7 @@ fn model(name: String, settings: Item<'_>) -> Model {
     let others = settings
         .entries()
         .filter_map(|(key, value)| Some((key.word()?.to_owned(), value.to_value())));
-    let price = settings.given("price");
+    let price = settings.get_non_null("price");
     Model {
         name,
         provider: text(settings, "provider"),
@@ -152,23 +152,23 @@ fn model(name: String, settings: Item<'_>) -> Model {
 
 /// Returns the entries of the map under a key, by name.
 fn named<'t>(root: Item<'t>, key: &str) -> impl Iterator<Item = (String, Item<'t>)> {
-    let entries = root.given(key).into_iter().flat_map(Node::entries);
+    let entries = root.get_non_null(key).into_iter().flat_map(Node::entries);
     entries.map(|(name, settings)| (name.word().unwrap_or_default().to_owned(), settings))
 }
 
 fn text(map: Item<'_>, key: &str) -> Option<String> {
-    map.given(key).and_then(Node::word).map(str::to_owned)
+    map.get_non_null(key).and_then(Node::word).map(str::to_owned)
 }
 
 fn number<T: std::str::FromStr>(map: Item<'_>, key: &str) -> Option<T> {
-    match map.given(key)?.shape() {
+    match map.get_non_null(key)?.shape() {
         Shape::Scalar(Scalar::Number(text)) => text.parse().ok(),
         _ => None,
     }
 }
 
 fn dollars(map: Item<'_>, key: &str) -> Option<f64> {
-    map.given(key).and_then(Node::number).filter(|number| *number >= 0.0)
+    map.get_non_null(key).and_then(Node::number).filter(|number| *number >= 0.0)
 }
 
 struct Reader<'a> {
@@ -178,7 +178,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn bad(&self, node: Item<'_>, message: &str) -> ReadError {
         let offset = node.span().map_or(0, |(from, _)| from);
-        ReadError::at(ReadErrorKind::BadValue, self.text, offset, format!("{message}."))
+        ReadError::at_offset(ReadErrorKind::BadValue, self.text, offset, format!("{message}."))
     }
 
     /// Fails if there is a key or token anywhere. The error does not repeat it: its excerpt is

@@ -1,5 +1,5 @@
 //! Tests of finding and parsing the answer of a run.
-use touchstone_formats::answer::{extract, why_unread};
+use touchstone_formats::answer::{extract, explain_unparsable};
 use touchstone_formats::{ReadErrorKind, json};
 
 fn found(messages: &[&str], tag: Option<&str>) -> Option<(String, String, bool)> {
@@ -87,7 +87,7 @@ fn of_a_key_that_a_model_writes_twice_the_last_counts_however_many_there_are() {
 
 #[test]
 fn an_answer_that_cannot_be_read_has_a_reason() {
-    let why = |messages: &[&str]| why_unread(messages);
+    let why = |messages: &[&str]| explain_unparsable(messages);
     assert_eq!(
         why(&["```json\n[1,\n2 3]\n```", "Done."]).as_deref(),
         Some(

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use touchstone_formats::benchmark::{Kind, Parts, coordinates, member, outline, read};
-use touchstone_formats::run::{Language, Run, Standing, StepKind};
+use touchstone_formats::run::{Language, Run, RecordedState, StepKind};
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadErrorKind, json};
 
@@ -187,7 +187,7 @@ fn every_run_of_a_folder_says_where_it_belongs_and_how_it_ended() {
         (
             "claude/tool_calling/retrieval",
             "last_3_run_1",
-            Standing::Answered,
+            RecordedState::Answered,
             [6, 2],
             Some(2_826),
             26.381,
@@ -196,7 +196,7 @@ fn every_run_of_a_folder_says_where_it_belongs_and_how_it_ended() {
         (
             "claude/tool_calling/retrieval",
             "last_3_run_2",
-            Standing::Error,
+            RecordedState::Error,
             [3, 1],
             Some(941),
             7.002,
@@ -205,18 +205,18 @@ fn every_run_of_a_folder_says_where_it_belongs_and_how_it_ended() {
         (
             "claude/tool_calling_python/retrieval",
             "last_3_run_1",
-            Standing::Answered,
+            RecordedState::Answered,
             [4, 2],
             Some(2_826),
             135.443,
             "7",
         ),
-        ("o1/promptql/retrieval", "last_3_run_1", Standing::Answered, [5, 0], None, 62.5, "8"),
-        ("o1/promptql/retrieval", "last_3_run_2", Standing::NoAnswer, [0, 0], None, 93.196, ""),
+        ("o1/promptql/retrieval", "last_3_run_1", RecordedState::Answered, [5, 0], None, 62.5, "8"),
+        ("o1/promptql/retrieval", "last_3_run_2", RecordedState::NoAnswer, [0, 0], None, 93.196, ""),
         (
             "o3-mini/tool_calling/oracle",
             "last_4_run_1",
-            Standing::Answered,
+            RecordedState::Answered,
             [4, 1],
             Some(721),
             5.0,

@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::{Path, PathBuf};
 
-use touchstone_formats::collection::{self, Form, Member, form_of, why_no_runs};
+use touchstone_formats::collection::{self, Form, Member, form_of, explain_no_runs};
 use touchstone_formats::json;
-use touchstone_formats::run::Standing;
+use touchstone_formats::run::RecordedState;
 use touchstone_formats::value::Value;
 
 /// Returns the files below a folder of the golden data, by their paths below `data_example`.
@@ -33,7 +33,7 @@ fn files(folder: &str) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-fn place(member: &Member) -> String {
+fn format_place(member: &Member) -> String {
     let word = |word: &Option<String>| word.clone().unwrap_or_default();
     [&member.place.task, &member.place.system, &member.place.model].map(word).join(" ")
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use edits::Edits;
 use touchstone_formats::benchmark::{self, Parts, python};
-use touchstone_formats::run::Standing;
+use touchstone_formats::run::RecordedState;
 use touchstone_formats::stabletoolbench::{Api, Pool, Query, functions};
 use touchstone_formats::value::Value;
 use touchstone_formats::{
@@ -266,7 +266,7 @@ fn a_file_cut_off_anywhere_is_never_answered_by_accident() {
     let end = text.find("\nanswer:").unwrap();
     for cut in (1..end).filter(|cut| text.is_char_boundary(*cut)) {
         if let Ok(outline) = transcript::outline(&text.as_bytes()[..cut]) {
-            let fenced = outline.standing == Standing::Answered
+            let fenced = outline.standing == RecordedState::Answered
                 && text[..cut].contains("```json\n    [{\"parcel_id\": 41, \"days");
             assert!(fenced || outline.standing != Standing::Answered, "{}", &text[..cut]);
         }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use touchstone_formats::json;
 use touchstone_formats::run::{Run, StepKind, TreeKind};
 use touchstone_formats::stabletoolbench::ResultFile;
-use touchstone_formats::stabletoolbench::answers::convert::{self, Faults};
+use touchstone_formats::stabletoolbench::answers::convert::{self, Defects};
 use touchstone_formats::stabletoolbench::answers::{converted, details, raw};
 use touchstone_formats::stabletoolbench::results::{Evaluation, Metadata, Summary};
 use touchstone_formats::transcript;
@@ -31,7 +31,7 @@ fn read(name: &str) -> Run {
     raw::read(&bytes(name)).unwrap()
 }
 
-fn told(run: &Run) -> String {
+fn format_steps(run: &Run) -> String {
     let mut out = String::new();
     for (at, step) in run.steps.iter().enumerate() {
         let mut line = format!("{at} turn {} {:?}", step.turn, step.kind);
@@ -44,7 +44,7 @@ fn told(run: &Run) -> String {
     out
 }
 
-fn drawn(run: &Run) -> String {
+fn format_tree(run: &Run) -> String {
     let tree = run.tree.as_ref().unwrap();
     let mut out = String::new();
     let mut depths: Vec<usize> = Vec::new();
@@ -79,7 +79,7 @@ fn outlines_agree_with_what_is_read() {
 fn the_way_of_a_tree_that_counts_is_told_and_everything_tried_is_kept() {
     let run = read("101_DFS_woFilter_w2.json");
     same_lines(
-        &told(&run),
+        &format_steps(&run),
         "0 turn 1 System [message]
 1 turn 1 User [message]
 2 turn 2 User nudge [message]
@@ -91,7 +91,7 @@ fn the_way_of_a_tree_that_counts_is_told_and_everything_tried_is_kept() {
 ",
     );
     same_lines(
-        &drawn(&run),
+        &format_tree(&run),
         "Root
   Thought I should find the ferrie
     Call ferries_between_for_harb, Replied with an error message
@@ -120,7 +120,7 @@ fn the_way_of_a_tree_that_counts_is_told_and_everything_tried_is_kept() {
 fn tries_are_branches_and_the_last_counts() {
     let run = read("101_CoT@2.json");
     same_lines(
-        &drawn(&run),
+        &format_tree(&run),
         "Root
   Root Try 1
     Thought Tides say when ferries c
@@ -217,8 +217,8 @@ fn calls_beside_finish_are_kept_with_their_replies_unless_the_faults_are_wanted_
 fn a_raw_answer_and_what_it_is_converted_to_are_the_same_run() {
     for name in ALL {
         let run = read(name);
-        let entry = convert::raw(&bytes(name), "M", Faults::Mended).unwrap().entry;
-        for entry in [entry, convert::of_run(&run, "M", None, convert::Faults::Mended).unwrap()] {
+        let entry = convert::raw(&bytes(name), "M", Defects::Mended).unwrap().entry;
+        for entry in [entry, convert::of_run(&run, "M", None, convert::Defects::Mended).unwrap()] {
             let again = converted::run(convert::id(name), &entry);
             let (a, b) = (run.outline(), again.outline());
             assert_eq!(
@@ -249,7 +249,7 @@ answer: { km: 5 }
 "#,
     )
     .unwrap();
-    let entry = convert::of_run(&run, "CoT@1", None, convert::Faults::Mended).unwrap();
+    let entry = convert::of_run(&run, "CoT@1", None, convert::Defects::Mended).unwrap();
     assert_eq!(entry.get("query").and_then(Value::text), Some("How far is B?"));
     let answer = entry.get("answer").unwrap();
     assert_eq!(
@@ -277,7 +277,7 @@ fn a_call_through_the_tool_that_calls_others_is_converted_as_one_of_the_function
 "#,
     )
     .unwrap();
-    let entry = convert::of_run(&run, "M", None, convert::Faults::Mended).unwrap();
+    let entry = convert::of_run(&run, "M", None, convert::Defects::Mended).unwrap();
     let calls = details::calls(entry.get("answer").unwrap().get("answer_details").unwrap());
     let told: Vec<(&str, &str)> =
         calls.iter().map(|(call, _)| (&*call.name, &*call.arguments)).collect();
@@ -326,7 +326,7 @@ fn what_was_done_in_a_hundred_steps_is_read_back_from_the_result_file_that_was_w
         &transcript::read(text.as_bytes()).unwrap(),
         "M",
         None,
-        convert::Faults::Mended,
+        convert::Defects::Mended,
     )
     .unwrap();
     let details = entry.get("answer").unwrap().get("answer_details").unwrap().clone();
@@ -378,7 +378,7 @@ fn deep_and_huge_answers_are_read_or_refused_soon() {
     assert!(raw::read(tree(10_000).as_bytes()).is_err());
     let deep = raw::read(tree(480).as_bytes()).unwrap();
     assert_eq!(deep.steps.len(), 480);
-    let again = convert::raw(tree(480).as_bytes(), "M", Faults::Mended).unwrap().entry;
+    let again = convert::raw(tree(480).as_bytes(), "M", Defects::Mended).unwrap().entry;
     assert_eq!(json::read_deep(&json::write(&again, true)).unwrap(), again);
     let mut wide = String::from("{\"win\": false, \"trys\": [{\"chain\": [");
     for at in 0..20_000 {

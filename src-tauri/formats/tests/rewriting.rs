@@ -1,6 +1,6 @@
 //! Rewriting a transcript keeps unknown content in place.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
-use touchstone_formats::run::Standing;
+use touchstone_formats::run::RecordedState;
 use touchstone_formats::transcript::{self, Document};
 use touchstone_formats::value::Value;
 use touchstone_formats::yaml;

@@ -66,7 +66,7 @@ fn queries() -> Vec<(String, Query)> {
     ];
     let mut all = Vec::new();
     for set in sets {
-        let Some(text) = whole(&format!("solvable_queries/test_instruction/{set}.json")) else {
+        let Some(text) = read_golden(&format!("solvable_queries/test_instruction/{set}.json")) else {
             continue;
         };
         for task in suite::read(&text, set).unwrap().tasks {
@@ -83,7 +83,7 @@ fn text(value: &Value, key: &str) -> String {
     }
 }
 
-fn whole(name: &str) -> Option<String> {
+fn read_golden(name: &str) -> Option<String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/golden/stabletoolbench")
         .join(name);
@@ -200,11 +200,11 @@ fn names_that_several_apis_share_are_those_of_the_original() {
 
 #[test]
 fn query_files_hold_what_is_known_of_them() {
-    let Some(table) = whole("data_table.json") else { return };
+    let Some(table) = read_golden("data_table.json") else { return };
     let mut cases = 0;
     for row in json::read(&table).unwrap().items() {
         let set = text(row, "test_set");
-        let Some(file) = whole(&format!("solvable_queries/test_instruction/{set}.json")) else {
+        let Some(file) = read_golden(&format!("solvable_queries/test_instruction/{set}.json")) else {
             continue;
         };
         let tasks = suite::read(&file, &set).unwrap().tasks;
@@ -255,7 +255,7 @@ fn query_files_hold_what_is_known_of_them() {
             assert!(task.expected_tool_calls.iter().all(|name| gold.contains(name)), "{}", task.id);
         }
         let ids = filter::Ids::read(
-            &whole(&format!("solvable_queries/test_query_ids/{set}.json")).unwrap(),
+            &read_golden(&format!("solvable_queries/test_query_ids/{set}.json")).unwrap(),
         )
         .unwrap();
         assert!(queries.iter().all(|query| ids.admit(&query.id)));
@@ -288,7 +288,7 @@ fn rows_may_say_little() {
         "inference_query_demo",
         "inference_query_demo_open_domain",
     ] {
-        let Some(file) = whole(&format!("toolbench_data/instruction/{name}.json")) else {
+        let Some(file) = read_golden(&format!("toolbench_data/instruction/{name}.json")) else {
             continue;
         };
         let tasks = suite::read(&file, name).unwrap().tasks;

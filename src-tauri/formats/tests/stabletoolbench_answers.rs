@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use touchstone_formats::json;
 use touchstone_formats::kind::{self, FileKind};
-use touchstone_formats::run::{Standing, StepKind};
-use touchstone_formats::stabletoolbench::answers::convert::{self, Faults};
+use touchstone_formats::run::{RecordedState, StepKind};
+use touchstone_formats::stabletoolbench::answers::convert::{self, Defects};
 use touchstone_formats::stabletoolbench::answers::{converted, details, raw};
 use touchstone_formats::value::Value;
 
@@ -87,7 +87,7 @@ fn source(case: &Value) -> Vec<u8> {
 fn raw_answers_are_converted_as_the_original_does_it() {
     let (mut cases, mut drawn) = (0, 0);
     for case in lines("conversions.jsonl") {
-        let converted = convert::raw(&source(&case), text(&case, "method"), Faults::Kept).unwrap();
+        let converted = convert::raw(&source(&case), text(&case, "method"), Defects::Kept).unwrap();
         let golden = case.get("converted").unwrap();
         let entry = &converted.entry;
         assert_eq!(entry.get("query"), golden.get("query"));
@@ -125,7 +125,7 @@ fn what_the_original_converted_of_scripted_runs_is_converted_alike() {
         let Some(raw) = case.get("raw_answer").filter(|raw| **raw != Value::Null) else { continue };
         let bytes = json::write(raw, false);
         let converted =
-            convert::raw(bytes.as_bytes(), text(&case, "method"), Faults::Kept).unwrap();
+            convert::raw(bytes.as_bytes(), text(&case, "method"), Defects::Kept).unwrap();
         let (entry, name) = (converted.entry.get("answer").unwrap(), text(&case, "case"));
         match case.get("converted_answer").filter(|golden| **golden != Value::Null) {
             Some(_) if converted.chosen_by.is_some() => drawn += 1,

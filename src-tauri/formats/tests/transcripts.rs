@@ -1,6 +1,6 @@
 //! Tests of transcripts: steps, turns, status, and agreement between the outline and the whole.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
-use touchstone_formats::run::{Language, Layout, Standing, StepKind};
+use touchstone_formats::run::{Language, Layout, RecordedState, StepKind};
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadErrorKind, transcript};
 
@@ -93,50 +93,50 @@ fn a_run_stands_as_its_end_says() {
     for (text, standing, reason) in [
         (
             "conversation:\n- user_message: a\n",
-            Standing::Waiting,
+            RecordedState::Waiting,
             Some("Ends in a message that nobody answered."),
         ),
         (
             "conversation:\n- tool_call: {name: t}\n",
-            Standing::Waiting,
+            RecordedState::Waiting,
             Some("Ends in a call of t without a result."),
         ),
         (
             "conversation:\n- tool_call: {name: t, result: 1}\nanswer: 1\n",
-            Standing::Waiting,
+            RecordedState::Waiting,
             Some("Ends in the result of t."),
         ),
-        ("conversation:\n- assistant_message: a\n", Standing::NoAnswer, None),
-        ("conversation:\n- assistant_message: a\nanswer: []\n", Standing::Answered, None),
+        ("conversation:\n- assistant_message: a\n", RecordedState::NoAnswer, None),
+        ("conversation:\n- assistant_message: a\nanswer: []\n", RecordedState::Answered, None),
         (
             "conversation:\n- assistant_message: a\n- error: {status: 500, body: no}\n",
-            Standing::Error,
+            RecordedState::Error,
             Some("no (status 500)"),
         ),
         (
             "conversation:\n- error: {status: 503, body: '{\"error\": {\"message\": \"overloaded\"}}'}\n",
-            Standing::Error,
+            RecordedState::Error,
             Some("overloaded (status 503)"),
         ),
         (
             "conversation:\n- error: |\n    Traceback (most recent call last):\n      File\n    ValueError: bad\n",
-            Standing::Error,
+            RecordedState::Error,
             Some("ValueError: bad"),
         ),
-        ("conversation:\n- error:\n", Standing::Error, None),
-        ("conversation:\n- error: x\n- assistant_message: a\n", Standing::NoAnswer, None),
-        ("error: x\nnote: y\nrun: {model: a}\n", Standing::Error, Some("x")),
-        ("conversation: []\n", Standing::NoAnswer, Some("The conversation is empty.")),
+        ("conversation:\n- error:\n", RecordedState::Error, None),
+        ("conversation:\n- error: x\n- assistant_message: a\n", RecordedState::NoAnswer, None),
+        ("error: x\nnote: y\nrun: {model: a}\n", RecordedState::Error, Some("x")),
+        ("conversation: []\n", RecordedState::NoAnswer, Some("The conversation is empty.")),
         (
             "conversation:\n- assistant_message: |\n    ```json\n    [1, 2\n    ```\n",
-            Standing::NoAnswer,
+            RecordedState::NoAnswer,
             Some(
                 "The last ```json fence is no JSON that can be read (line 1): The JSON text ends in the middle.",
             ),
         ),
-        ("output: {assistant_actions: []}\nanswer: []\n", Standing::Answered, None),
-        ("output: {assistant_actions: []}\n", Standing::NoAnswer, None),
-        ("output: null\nerror: |\n  timed out\n  after 5 s\n", Standing::Error, Some("timed out")),
+        ("output: {assistant_actions: []}\nanswer: []\n", RecordedState::Answered, None),
+        ("output: {assistant_actions: []}\n", RecordedState::NoAnswer, None),
+        ("output: null\nerror: |\n  timed out\n  after 5 s\n", RecordedState::Error, Some("timed out")),
     ] {
         let outline = transcript::outline(text.as_bytes()).unwrap();
         assert_eq!((outline.standing, outline.reason.as_deref()), (standing, reason), "{text}");

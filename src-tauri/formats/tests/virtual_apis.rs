@@ -6,7 +6,7 @@ use std::path::Path;
 use touchstone_formats::stabletoolbench::cache_file::{self, CacheFile};
 use touchstone_formats::stabletoolbench::check::{self, Rules};
 use touchstone_formats::stabletoolbench::python_json::{self, Layout, Py};
-use touchstone_formats::stabletoolbench::strip::{self, Written};
+use touchstone_formats::stabletoolbench::strip::{self, SimulatorOutput};
 
 fn lines(name: &str) -> Vec<Py> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -63,13 +63,13 @@ fn what_simulators_write_is_read_as_the_original_reads_it() {
     for case in &cases {
         let output = text(case, "llm_output").unwrap();
         let nothing = |key: &str| matches!(case.get(key), None | Some(Py::Null));
-        match strip::mirrored(&output) {
-            Written::Reply(reply) => {
+        match strip::parse_trained_simulator(&output) {
+            SimulatorOutput::Reply(reply) => {
                 assert_eq!(reply.get("error"), case.get("error_field"), "{output}");
                 assert_eq!(reply.get("response"), case.get("response_field"), "{output}");
             }
-            Written::Odd(_) => assert!(!nothing("exception"), "{output}"),
-            Written::Nothing => assert!(nothing("exception") && nothing("error_field"), "{output}"),
+            SimulatorOutput::Odd(_) => assert!(!nothing("exception"), "{output}"),
+            SimulatorOutput::Nothing => assert!(nothing("exception") && nothing("error_field"), "{output}"),
         }
     }
     println!("cases: {}", cases.len());

@@ -48,7 +48,7 @@ pub enum DiskErrorKind {
 }
 
 impl DiskError {
-    pub(super) fn of(path: &Path, error: Errno) -> Self {
+    pub(super) fn from_errno(path: &Path, error: Errno) -> Self {
         use DiskErrorKind::{BadPath, Failing, Full, InTheWay, NotPermitted, Other};
         let (kind, why) = match error {
             Errno::NOSPC | Errno::DQUOT => {
@@ -118,7 +118,7 @@ pub fn make_root(output_dir: &Path) -> Result<(), DiskError> {
         return Ok(());
     }
     std::fs::DirBuilder::new().recursive(true).create(output_dir).map_err(|error| {
-        DiskError::of(output_dir, Errno::from_io_error(&error).unwrap_or(Errno::IO))
+        DiskError::from_errno(output_dir, Errno::from_io_error(&error).unwrap_or(Errno::IO))
     })
 }
 
@@ -179,7 +179,7 @@ impl Folder {
                 match rustix::fs::mkdirat(&self.fd, name, mode) {
                     Ok(()) => self.sync()?,
                     Err(Errno::EXIST) => {}
-                    Err(error) => return Err(DiskError::of(&path, error)),
+                    Err(error) => return Err(DiskError::from_errno(&path, error)),
                 }
                 open()
             }
@@ -221,7 +221,7 @@ impl Folder {
             .take(limit + 1)
             .read_to_end(&mut bytes);
         let failed =
-            |why: String| DiskError { kind: DiskErrorKind::Other, path: self.shown(name), why };
+            |why: String| DiskError { kind: DiskErrorKind::Other, path: self.display_path(name), why };
         read.map_err(|error| failed(format!("{error}.")))?;
         if bytes.len() as u64 > limit {
             return Err(failed(format!("it is larger than the {limit} bytes that are read.")));
@@ -277,15 +277,15 @@ impl Folder {
         match retry_on_intr(|| rustix::fs::fsync(&self.fd)) {
             // Some file systems cannot sync a folder, and do not need it.
             Ok(()) | Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
-            Err(error) => Err(DiskError::of(&self.path, error)),
+            Err(error) => Err(DiskError::from_errno(&self.path, error)),
         }
     }
 
     pub(super) fn error(&self, name: &str, error: Errno) -> DiskError {
-        DiskError::of(&self.path.join(name), error)
+        DiskError::from_errno(&self.path.join(name), error)
     }
 
-    fn shown(&self, name: &str) -> String {
+    fn display_path(&self, name: &str) -> String {
         self.path.join(name).display().to_string()
     }
 }
@@ -300,7 +300,7 @@ fn gone_or(path: &Path, error: Errno) -> DiskError {
             path: path.display().to_string(),
             why: GONE.to_owned(),
         },
-        other => DiskError::of(path, other),
+        other => DiskError::from_errno(path, other),
     }
 }
 
@@ -323,7 +323,7 @@ mod tests {
     fn a_full_and_a_failing_disk_are_told_from_one_another() {
         // `/dev/full` is always full, which tests the error path without filling a disk.
         let full = rustix::fs::open("/dev/full", OFlags::WRONLY, Mode::empty()).unwrap();
-        let error = DiskError::of(Path::new("a.yaml"), write_all(&full, b"x").unwrap_err());
+        let error = DiskError::from_errno(Path::new("a.yaml"), write_all(&full, b"x").unwrap_err());
         assert!(error.is_full());
         insta::assert_snapshot!(error, @"a.yaml: the disk is full. Make room, then go on.");
         assert_eq!(DiskError::of(Path::new("a"), Errno::IO).kind, DiskErrorKind::Failing);

@@ -2,7 +2,7 @@
 //! separate journal, which keeps any reply from being bought twice, and finally the raw replies.
 //! The format of the result file is not known here.
 use super::disk::{DiskError, Folder, PRIVATE, PUBLIC, split};
-use super::journal::{self, Journal, Kept};
+use super::journal::{self, Journal, JournalSnapshot};
 use super::lock::{LockError, RunLock};
 use super::{disk, fault, publish};
 use rustix::fs::Mode;
@@ -30,7 +30,7 @@ const OWN: Mode = Mode::from_raw_mode(0o600);
 
 /// Location of a result file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct OutputFile {
     /// Folder that exists or can be created.
     pub dir: PathBuf,
     /// Path of the file below `dir`, with `/` between the parts. Locks and journals are kept in the
@@ -39,7 +39,7 @@ pub struct Place {
     pub path: String,
 }
 
-impl Place {
+impl OutputFile {
     /// Checks that the path is plain and stays below `dir`.
     pub fn check(&self) -> Result<(), DiskError> {
         split(&self.path).map(drop)
@@ -54,10 +54,10 @@ impl Place {
     }
 
     /// Returns the replies from earlier attempts, without taking the lock.
-    pub fn kept(&self) -> Result<Kept, DiskError> {
+    pub fn journal_snapshot(&self) -> Result<JournalSnapshot, DiskError> {
         match self.folder()? {
-            Some((folder, name)) => journal::look(&folder.path, &hidden(name)),
-            None => Ok(Kept::default()),
+            Some((folder, name)) => journal::read_snapshot(&folder.path, &hidden(name)),
+            None => Ok(JournalSnapshot::default()),
         }
     }
 
@@ -107,13 +107,13 @@ fn hidden(name: &str) -> String {
 }
 
 /// Exclusive access to the result file of one evaluation.
-pub struct Bench {
-    kept: Option<Beside>,
+pub struct EvaluationFiles {
+    kept: Option<ReplyFiles>,
     _lock: RunLock,
 }
 
 /// Files that are kept for results that cost money.
-struct Beside {
+struct ReplyFiles {
     journal: Journal,
     /// Folder of the result file.
     home: PathBuf,
@@ -123,7 +123,7 @@ struct Beside {
 
 /// Replies to keep beside a result file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keeping {
+pub enum ReplyRetention {
     /// No replies: the file is only written.
     Nothing,
     /// Replies, including those from earlier attempts.
@@ -132,19 +132,19 @@ pub enum Keeping {
     Anew,
 }
 
-impl Bench {
+impl EvaluationFiles {
     /// Locks the file. May block for some milliseconds.
-    pub fn take(place: &Place, keeping: Keeping) -> Result<Self, LockError> {
+    pub fn take(place: &OutputFile, keeping: ReplyRetention) -> Result<Self, LockError> {
         let (folders, name) = split(&place.path)?;
         // Made first, so that no link on the way is followed.
         let home = Folder::make_whole(&place.dir, &folders, PUBLIC)?;
         let lock = RunLock::take(&home.path, &hidden(name))?;
         // Temporary files of a process that died.
         publish::clear(&home, name)?;
-        if keeping == Keeping::Anew {
+        if keeping == ReplyRetention::Anew {
             publish::journal_aside(&home.path, &hidden(name))?;
         }
-        let kept = (keeping != Keeping::Nothing).then(|| Beside::of(&home, name)).transpose()?;
+        let kept = (keeping != ReplyRetention::Nothing).then(|| ReplyFiles::open(&home, name)).transpose()?;
         Ok(Self { kept, _lock: lock })
     }
 
@@ -173,14 +173,14 @@ impl Bench {
     /// Writes the raw replies beside the results. Replies of results that were replaced are kept
     /// with those.
     pub fn keep(&self, text: &str) -> Result<(), DiskError> {
-        let Some(Beside { home, folder, name, .. }) = &self.kept else { return Ok(()) };
+        let Some(ReplyFiles { home, folder, name, .. }) = &self.kept else { return Ok(()) };
         spare(home, (folder, name), &[REPLIES], text.as_bytes())?;
         publish::put(folder, name, text.as_bytes(), FRESH)
     }
 }
 
-impl Beside {
-    fn of(home: &Folder, name: &str) -> Result<Self, DiskError> {
+impl ReplyFiles {
+    fn open(home: &Folder, name: &str) -> Result<Self, DiskError> {
         let journal = Journal::open(&home.path, &hidden(name))?;
         let replies = beside::replies(name);
         let mut parts: Vec<&str> = replies.split('/').collect();
@@ -232,7 +232,7 @@ fn spare(
 }
 
 /// Describes in a sentence the reason a file cannot be locked.
-pub fn taken(error: &LockError) -> String {
+pub fn describe_lock_error(error: &LockError) -> String {
     match error {
         LockError::Held { by } => format!("Another process is making these results ({by})."),
         other => other.to_string(),
@@ -240,8 +240,8 @@ pub fn taken(error: &LockError) -> String {
 }
 
 /// Splits a path that the user typed into folder and file name.
-pub fn place_of(out: &Path) -> Option<Place> {
+pub fn output_file_from_path(out: &Path) -> Option<OutputFile> {
     let name = out.file_name()?.to_str()?.to_owned();
     let dir = out.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Some(Place { dir: dir.to_owned(), path: name })
+    Some(OutputFile { dir: dir.to_owned(), path: name })
 }

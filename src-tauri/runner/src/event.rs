@@ -12,13 +12,13 @@ pub struct RunEvent {
     pub run: Option<String>,
     /// The event itself.
     #[serde(flatten)]
-    pub what: What,
+    pub what: RunEventKind,
 }
 
 /// Kinds of events.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum What {
+pub enum RunEventKind {
     /// The launch has started.
     Began {
         /// Number of runs to execute.

@@ -1,14 +1,14 @@
 //! **Pure.** Forks a run: copies a transcript up to a step, to continue differently from there. The
 //! original is not changed.
-use super::script::walk::{self, Group, Kind, Piece, whole};
-use super::script::{End, ForkedFrom, Script};
+use super::script::walk::{self, Group, Kind, Piece, parse_u64};
+use super::script::{End, ForkedFrom, TranscriptWriter};
 use std::collections::HashSet;
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 
 /// Reason a transcript cannot be forked at a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unforkable {
+pub enum ForkError {
     /// Only conversations can be copied in part.
     #[error("Only a conversation can be continued from a step; run this one again instead.")]
     NoConversation,
@@ -49,13 +49,13 @@ pub fn fork(
     file: &str,
     step: usize,
     message: Option<&str>,
-) -> Result<Script, Unforkable> {
+) -> Result<TranscriptWriter, ForkError> {
     if original.get("conversation").is_none() {
-        return Err(Unforkable::NoConversation);
+        return Err(ForkError::NoConversation);
     }
     let items = original.items();
     let pieces = walk::pieces(items);
-    let keep = kept(original, &pieces, step, message.is_some())?;
+    let keep = count_kept_pieces(original, &pieces, step, message.is_some())?;
     let open = open_calls(pieces.get(..keep).unwrap_or_default());
     let mut document = original.clone();
     document.set(
@@ -64,7 +64,7 @@ pub fn fork(
     );
     document.remove("answer");
     document.remove("error");
-    let mut script = Script::from(document);
+    let mut script = TranscriptWriter::from(document);
     script.drop_error();
     for fact in OWN {
         script.forget(fact);
@@ -74,9 +74,9 @@ pub fn fork(
         None => script = unanswered(script),
     }
     if !script.is_spoken() {
-        return Err(Unforkable::Nothing);
+        return Err(ForkError::Nothing);
     }
-    let before = Script::from(original.clone());
+    let before = TranscriptWriter::from(original.clone());
     let was_edited = before.facts().forked_from.is_some_and(|from| from.edited);
     let edited = was_edited || before.first_message() != script.first_message();
     let from = ForkedFrom { file: file.to_owned(), step: step as u64, edited };
@@ -87,17 +87,17 @@ pub fn fork(
 }
 
 /// Returns the number of pieces to keep.
-fn kept(
+fn count_kept_pieces(
     original: &Document,
     pieces: &[Piece<'_>],
     step: usize,
     has_message: bool,
-) -> Result<usize, Unforkable> {
+) -> Result<usize, ForkError> {
     let Some(piece) = pieces.get(step) else {
         // An error outside the conversation is displayed as its last step.
         let is_error = step == pieces.len()
             && original.get("error").is_some_and(|error| *error != Value::Null);
-        return if is_error { Ok(step) } else { Err(Unforkable::NoStep) };
+        return if is_error { Ok(step) } else { Err(ForkError::NoStep) };
     };
     Ok(match piece.kind {
         Kind::User if has_message => step,
@@ -139,7 +139,7 @@ fn copy(items: &[Value], pieces: &[Piece<'_>], stays: impl Fn(usize) -> bool) ->
 }
 
 /// Drops assistant messages at the end, so that the model is asked again.
-fn unanswered(mut script: Script) -> Script {
+fn unanswered(mut script: TranscriptWriter) -> TranscriptWriter {
     while script.end() == End::Assistant {
         let mut document = script.document().clone();
         let items = document.items().to_vec();
@@ -148,27 +148,27 @@ fn unanswered(mut script: Script) -> Script {
             break;
         };
         document.set("conversation", Value::List(copy(&items, &pieces, |at| at != last)));
-        script = Script::from(document);
+        script = TranscriptWriter::from(document);
     }
     script
 }
 
 /// Drops the thinking blocks of turns that are left out.
-fn without_later_thinking(mut script: Script) -> Script {
+fn without_later_thinking(mut script: TranscriptWriter) -> TranscriptWriter {
     let last = u64::from(script.next_turn()).saturating_sub(1);
     let mut document = script.document().clone();
     let Some(thinking) = document.get("run").and_then(|run| run.get("thinking")) else {
         return script;
     };
     let of_turn =
-        |entry: &&Value| entry.get("turn").and_then(whole).is_none_or(|turn| turn <= last);
+        |entry: &&Value| entry.get("turn").and_then(parse_u64).is_none_or(|turn| turn <= last);
     let left: Vec<Value> = thinking.items().iter().filter(of_turn).cloned().collect();
     if left.is_empty() {
         script.forget("thinking");
         return script;
     }
     document.set_run("thinking", Value::List(left));
-    Script::from(document)
+    TranscriptWriter::from(document)
 }
 
 #[cfg(test)]
@@ -195,7 +195,7 @@ run: {model: o1, started: 1, finished: 2, seconds: 1, cost: 3, thinking: [{turn:
         Document::read(text.as_bytes()).unwrap()
     }
 
-    fn forked(step: usize, message: Option<&str>) -> Result<(String, Script), Unforkable> {
+    fn forked(step: usize, message: Option<&str>) -> Result<(String, TranscriptWriter), ForkError> {
         let original = read(ORIGINAL);
         let script = fork(&original, "o.yaml", step, message)?;
         assert_eq!(Script::from(read(&script.write())), script);

@@ -19,7 +19,7 @@ const MOST: u64 = 64 << 20;
 const FRESH: Mode = Mode::from_raw_mode(0o666);
 
 /// Exclusive access to the judgements of one run.
-pub struct Bench {
+pub struct JudgementFiles {
     /// Journal that makes replies durable before they are used.
     pub journal: Journal,
     folder: Folder,
@@ -27,7 +27,7 @@ pub struct Bench {
     _lock: RunLock,
 }
 
-impl Bench {
+impl JudgementFiles {
     /// Locks the run's judgements and removes temporary files that a dead process left beside the
     /// file and the journal. May block for some milliseconds.
     pub fn take(output_dir: &Path, run: &str) -> Result<Self, LockError> {
@@ -56,7 +56,7 @@ impl Bench {
 }
 
 /// Describes in a sentence the reason the judgements cannot be locked.
-pub fn taken(error: &LockError) -> String {
+pub fn describe_lock_error(error: &LockError) -> String {
     match error {
         LockError::Held { by } => format!("Another process is judging it ({by})."),
         other => other.to_string(),

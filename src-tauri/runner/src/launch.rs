@@ -1,8 +1,8 @@
 //! Launches: executes many runs concurrently, fairly between models, with a graceful and an
 //! immediate stop, and reports progress as events. Owns the order and the stopping; a single run is
 //! executed in `drive`.
-use super::drive::{Crew, Job, drive};
-use super::event::{Ending, RunEvent, What};
+use super::drive::{LaunchContext, Job, execute_run};
+use super::event::{Ending, RunEvent, RunEventKind};
 use super::progress::Progress;
 use super::setup::Rules;
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use touchstone_clock::Steady;
+use touchstone_clock::MonotonicClock;
 
 /// Receives all events, in batches, on a thread that may block; the runs do not wait for it.
 pub type Listener = Box<dyn FnMut(&[RunEvent]) + Send>;
@@ -37,23 +37,23 @@ pub struct Launch {
 }
 
 struct Shared {
-    standing: Mutex<Standing>,
+    standing: Mutex<LaunchStatus>,
     over: Condvar,
-    stops: Stops,
+    stops: StopTokens,
     /// Sends the event of a stop. It is weak, because the runs alone decide how long the channel
     /// stays open.
     teller: mpsc::WeakUnboundedSender<RunEvent>,
-    clock: Steady,
+    clock: MonotonicClock,
 }
 
-struct Standing {
+struct LaunchStatus {
     progress: Progress,
     over: bool,
 }
 
 /// Tokens for the two ways to stop a launch.
 #[derive(Debug, Clone, Default)]
-pub struct Stops {
+pub struct StopTokens {
     /// Graceful: nothing new is started; work in progress is finished and saved.
     pub soft: CancellationToken,
     /// Immediate: work in progress is cancelled, too.
@@ -62,11 +62,11 @@ pub struct Stops {
 
 /// Sends the events of a launch.
 #[derive(Clone)]
-pub struct Teller(mpsc::UnboundedSender<RunEvent>, Steady);
+pub struct RunEventSender(mpsc::UnboundedSender<RunEvent>, MonotonicClock);
 
-impl Teller {
+impl RunEventSender {
     /// Sends an event about a run, or about the whole launch.
-    pub fn tell(&self, run: Option<&str>, what: What) {
+    pub fn send(&self, run: Option<&str>, what: RunEventKind) {
         // The receiver is gone only when the program ends.
         let _ = self.0.send(RunEvent { at_ms: self.1.now_ms(), run: run.map(str::to_owned), what });
     }
@@ -74,7 +74,7 @@ impl Teller {
     /// Creates a sender and its receiver.
     pub fn new() -> (Self, mpsc::UnboundedReceiver<RunEvent>) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        (Self(sender, Steady::start()), receiver)
+        (Self(sender, MonotonicClock::start()), receiver)
     }
 }
 
@@ -82,14 +82,14 @@ impl Launch {
     /// Starts the launch on the current Tokio runtime.
     pub fn start(
         id: String,
-        crew: Arc<Crew>,
+        crew: Arc<LaunchContext>,
         jobs: Vec<Job>,
         events: mpsc::UnboundedReceiver<RunEvent>,
         listeners: Vec<Listener>,
     ) -> Self {
-        let progress = Progress::of(jobs.iter().map(|job| job.slot.path.clone()));
-        let standing = Mutex::new(Standing { progress, over: false });
-        let (stops, Teller(teller, clock), rules) =
+        let progress = Progress::for_paths(jobs.iter().map(|job| job.slot.path.clone()));
+        let standing = Mutex::new(LaunchStatus { progress, over: false });
+        let (stops, RunEventSender(teller, clock), rules) =
             (crew.stops.clone(), &crew.teller, crew.setup.rules);
         let (teller, clock) = (teller.downgrade(), *clock);
         let shared = Arc::new(Shared { standing, over: Condvar::new(), stops, teller, clock });
@@ -101,7 +101,7 @@ impl Launch {
     }
 
     /// Calls `look` with the current progress.
-    pub fn look<T>(&self, look: impl FnOnce(&Progress) -> T) -> T {
+    pub fn with_progress<T>(&self, look: impl FnOnce(&Progress) -> T) -> T {
         look(&self.shared.lock().progress)
     }
 
@@ -124,7 +124,7 @@ impl Launch {
             stops.hard.cancel();
         }
         if let Some(teller) = self.shared.teller.upgrade().filter(|_| is_first) {
-            Teller(teller, self.shared.clock).tell(None, What::Stopping { why: why.to_owned() });
+            RunEventSender(teller, self.shared.clock).send(None, RunEventKind::Stopping { why: why.to_owned() });
         }
     }
 
@@ -138,7 +138,7 @@ impl Launch {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Standing> {
+    fn lock(&self) -> MutexGuard<'_, LaunchStatus> {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -207,8 +207,8 @@ impl Queue {
     }
 }
 
-async fn work_off(crew: Arc<Crew>, jobs: Vec<Job>) {
-    crew.teller.tell(None, What::Began { runs: jobs.len() as u64 });
+async fn work_off(crew: Arc<LaunchContext>, jobs: Vec<Job>) {
+    crew.teller.tell(None, RunEventKind::Began { runs: jobs.len() as u64 });
     let seats = (crew.setup.rules.concurrency as usize).min(jobs.len());
     let queue = Arc::new(Mutex::new(Queue::new(jobs)));
     let workers: Vec<_> =
@@ -222,10 +222,10 @@ async fn work_off(crew: Arc<Crew>, jobs: Vec<Job>) {
     if let Some(crew) = Arc::into_inner(crew) {
         crew.toolbox.close().await;
     }
-    teller.tell(None, What::Finished);
+    teller.tell(None, RunEventKind::Finished);
 }
 
-async fn work(crew: Arc<Crew>, queue: Arc<Mutex<Queue>>) {
+async fn work(crew: Arc<LaunchContext>, queue: Arc<Mutex<Queue>>) {
     let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let Some(job) = lock().next() else { return };
@@ -238,9 +238,9 @@ async fn work(crew: Arc<Crew>, queue: Arc<Mutex<Queue>>) {
             // In a task of its own, which limits a panic to this run.
             let broken =
                 |_| (Ending::Error, Some("A mistake in Touchstone ended this run.".to_owned()));
-            tokio::spawn(drive(Arc::clone(&crew), job)).await.unwrap_or_else(broken)
+            tokio::spawn(execute_run(Arc::clone(&crew), job)).await.unwrap_or_else(broken)
         };
-        crew.teller.tell(Some(&path), What::Ended { how, why });
+        crew.teller.tell(Some(&path), RunEventKind::Ended { how, why });
         lock().done(&model);
     }
 }

@@ -13,10 +13,10 @@ pub const MOST_BYTES: u64 = 256 << 20;
 const HEAD: usize = 64 << 10;
 
 /// Returns the state of a run on disk, given the path of its transcript.
-pub fn look(output_dir: &Path, path: &str) -> OnDisk {
+pub fn read_disk_state(output_dir: &Path, path: &str) -> OnDisk {
     let file = match disk::read(output_dir, path, MOST_BYTES) {
         Ok(None) => File::Absent,
-        Ok(Some(bytes)) => File::of(&bytes),
+        Ok(Some(bytes)) => File::from_bytes(&bytes),
         // There is nothing that could be moved aside.
         Err(error) if error.kind == DiskErrorKind::BadPath => File::Impossible(error.why),
         Err(error) => File::Damaged(error.why),
@@ -75,17 +75,17 @@ mod tests {
         let lock = RunLock::take(dir.path(), "a/r.yaml").unwrap();
         fs::create_dir(dir.path().join("a")).unwrap();
         fs::write(dir.path().join("a/r.yaml"), "conversation: [").unwrap();
-        let seen = look(dir.path(), "a/r.yaml");
+        let seen = read_disk_state(dir.path(), "a/r.yaml");
         assert!(matches!(seen.file, File::Damaged(_)) && seen.locked_by.is_some());
         drop(lock);
         fs::write(dir.path().join("a/r.yaml"), "conversation: []").unwrap();
-        let seen = look(dir.path(), "a/r.yaml");
+        let seen = read_disk_state(dir.path(), "a/r.yaml");
         assert!(matches!(seen.file, File::Read(_)) && seen.locked_by.is_none());
         std::os::unix::fs::symlink("r.yaml", dir.path().join("a/l.yaml")).unwrap();
         assert!(matches!(look(dir.path(), "a/l.yaml").file, File::Damaged(_)));
         let most = format!("a/{}.yaml", "x".repeat(250));
         assert_eq!(look(dir.path(), &most).file, File::Absent);
-        let File::Impossible(why) = look(dir.path(), &most.replace("x.yaml", "xx.yaml")).file
+        let File::Impossible(why) = read_disk_state(dir.path(), &most.replace("x.yaml", "xx.yaml")).file
         else {
             panic!("it fits")
         };

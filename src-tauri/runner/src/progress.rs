@@ -1,6 +1,6 @@
 //! **Pure.** Progress of a launch, as a fold over its events. The same events always give the same
 //! state: for the window, the command line and a log that is read again.
-use super::event::{Ending, RunEvent, What};
+use super::event::{Ending, RunEvent, RunEventKind};
 use std::collections::HashMap;
 
 /// Limits on notes: their number, and the characters of each. Nobody reads an endless list.
@@ -66,7 +66,7 @@ pub enum Stage {
 
 impl Progress {
     /// Returns the progress of a launch of these runs that has not started.
-    pub fn of(paths: impl IntoIterator<Item = String>) -> Self {
+    pub fn for_paths(paths: impl IntoIterator<Item = String>) -> Self {
         let mut progress = Self::default();
         for path in paths {
             progress.run(&path);
@@ -92,18 +92,18 @@ impl Progress {
     /// Applies an event.
     pub fn apply(&mut self, event: &RunEvent) {
         match (&event.what, &event.run) {
-            (What::Began { .. }, _) => self.began_ms = event.at_ms,
-            (What::Finished, _) => self.ended_ms = Some(event.at_ms),
-            (What::Stopping { why }, _) => self.stopping = Some(why.clone()),
-            (What::Noted { note }, _) => self.note(note),
-            (What::Simulated { usage, cost }, _) => {
+            (RunEventKind::Began { .. }, _) => self.began_ms = event.at_ms,
+            (RunEventKind::Finished, _) => self.ended_ms = Some(event.at_ms),
+            (RunEventKind::Stopping { why }, _) => self.stopping = Some(why.clone()),
+            (RunEventKind::Noted { note }, _) => self.note(note),
+            (RunEventKind::Simulated { usage, cost }, _) => {
                 self.tokens = sum(self.tokens, tokens(usage));
                 self.cost += cost.unwrap_or(0.0);
                 self.unpriced += u64::from(cost.is_none());
             }
             (what, Some(path)) => {
-                if let What::Replied { usage, cost, journaled: false, .. }
-                | What::Lost { usage, cost, .. } = what
+                if let RunEventKind::Replied { usage, cost, journaled: false, .. }
+                | RunEventKind::Lost { usage, cost, .. } = what
                 {
                     self.tokens = sum(self.tokens, tokens(usage));
                     self.cost += cost.unwrap_or(0.0);
@@ -170,18 +170,18 @@ impl RunProgress {
         matches!(self.stage, Stage::Ended(_))
     }
 
-    fn apply(&mut self, what: &What, at_ms: i64) {
+    fn apply(&mut self, what: &RunEventKind, at_ms: i64) {
         match what {
-            What::Started { resumed } => {
+            RunEventKind::Started { resumed } => {
                 *self =
                     Self { stage: Stage::Running, began_ms: Some(at_ms), ..Self::new(&self.path) };
                 self.doing = resumed.then(|| "goes on".to_owned());
             }
-            What::Asking { turn } => {
+            RunEventKind::Asking { turn } => {
                 self.turn = *turn;
                 self.doing = Some("asks the model".to_owned());
             }
-            What::Replied { turn, usage, cost, journaled, .. } => {
+            RunEventKind::Replied { turn, usage, cost, journaled, .. } => {
                 self.turn = *turn;
                 self.doing = None;
                 if !journaled {
@@ -189,28 +189,28 @@ impl RunProgress {
                     self.cost = self.cost.zip(*cost).map(|(sum, cost)| sum + cost);
                 }
             }
-            What::Lost { usage, cost, .. } => {
+            RunEventKind::Lost { usage, cost, .. } => {
                 self.tokens = sum(self.tokens, tokens(usage));
                 self.cost = self.cost.zip(*cost).map(|(sum, cost)| sum + cost);
             }
-            What::Retrying { wait_ms, why, .. } => {
+            RunEventKind::Retrying { wait_ms, why, .. } => {
                 #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
                 let seconds = *wait_ms as f64 / 1000.0;
                 self.doing = Some(format!("waits {seconds:.1} s: {why}"));
             }
-            What::Calling { tool } => self.doing = Some(tool.clone()),
-            What::Called { .. } => self.doing = None,
-            What::Nudged { count } => self.doing = Some(format!("nudged ({count})")),
-            What::Ended { how, why } => {
+            RunEventKind::Calling { tool } => self.doing = Some(tool.clone()),
+            RunEventKind::Called { .. } => self.doing = None,
+            RunEventKind::Nudged { count } => self.doing = Some(format!("nudged ({count})")),
+            RunEventKind::Ended { how, why } => {
                 self.stage = Stage::Ended(*how);
                 self.ended_ms = Some(at_ms);
                 self.doing.clone_from(why);
             }
-            What::Began { .. }
-            | What::Simulated { .. }
-            | What::Noted { .. }
-            | What::Stopping { .. }
-            | What::Finished => {}
+            RunEventKind::Began { .. }
+            | RunEventKind::Simulated { .. }
+            | RunEventKind::Noted { .. }
+            | RunEventKind::Stopping { .. }
+            | RunEventKind::Finished => {}
         }
     }
 }
@@ -219,24 +219,24 @@ impl RunProgress {
 mod tests {
     use super::*;
 
-    fn told(notes: impl IntoIterator<Item = String>) -> Progress {
+    fn progress_with_notes(notes: impl IntoIterator<Item = String>) -> Progress {
         let mut progress = Progress::default();
         for note in notes {
-            progress.apply(&RunEvent { at_ms: 0, run: None, what: What::Noted { note } });
+            progress.apply(&RunEvent { at_ms: 0, run: None, what: RunEventKind::Noted { note } });
         }
         progress
     }
 
     #[test]
     fn of_many_notes_the_first_and_the_latest_are_kept_once_each_and_the_others_are_counted() {
-        let few = told(["a".to_owned(), "b".to_owned(), "a".to_owned()]);
+        let few = progress_with_notes(["a".to_owned(), "b".to_owned(), "a".to_owned()]);
         assert_eq!((few.notes.join(" "), few.more_notes), ("a b".to_owned(), 0));
-        let many = told((0..30).map(|note| note.to_string()));
+        let many = progress_with_notes((0..30).map(|note| note.to_string()));
         assert_eq!(
             (many.notes.join(" "), many.more_notes),
             ("0 1 2 3 4 5 6 7 8 9 20 21 22 23 24 25 26 27 28 29".to_owned(), 10)
         );
-        let long = told(["ä".repeat(1_000)]);
+        let long = progress_with_notes(["ä".repeat(1_000)]);
         assert_eq!(long.notes[0].chars().count(), LONGEST_NOTE + 1);
     }
 }

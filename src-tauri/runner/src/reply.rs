@@ -79,7 +79,7 @@ pub(super) fn last_artifact<'v>(output: &'v Value, name: &str) -> Option<&'v Val
 mod tests {
     use super::*;
     use touchstone_formats::json;
-    use touchstone_formats::run::Standing;
+    use touchstone_formats::run::RecordedState;
 
     #[test]
     fn the_last_artifact_of_the_name_is_the_answer() {

@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn where_nothing_may_be_written_the_error_says_what_to_do() {
-        let Some(disk) = Mounted::of("64k") else { return };
+        let Some(disk) = Mounted::with_size("64k") else { return };
         put(disk.path(), "1", false);
         disk.make_read_only();
         let tried =

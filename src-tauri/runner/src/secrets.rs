@@ -47,23 +47,23 @@ impl Secrets {
     }
 
     /// Returns the error of looking up a name, if there was one.
-    pub fn wrong(&self, name: &str) -> Option<&str> {
+    pub fn lookup_error(&self, name: &str) -> Option<&str> {
         self.wrong.get(name).map(String::as_str)
     }
 
     /// Returns the first name in these settings whose lookup failed, with the error.
-    pub fn trouble(&self, settings: &Value) -> Option<(String, &str)> {
+    pub fn first_lookup_error(&self, settings: &Value) -> Option<(String, &str)> {
         let mut names = BTreeSet::new();
-        places(settings, &mut names);
-        names.into_iter().find_map(|name| self.wrong(&name).map(|why| (name.clone(), why)))
+        collect_placeholders(settings, &mut names);
+        names.into_iter().find_map(|name| self.lookup_error(&name).map(|why| (name.clone(), why)))
     }
 }
 
 /// Collects the names in `${NAME}`.
-pub fn places(settings: &Value, names: &mut BTreeSet<String>) {
+pub fn collect_placeholders(settings: &Value, names: &mut BTreeSet<String>) {
     names.extend(named(settings.text().unwrap_or_default()).map(str::to_owned));
-    settings.items().iter().for_each(|item| places(item, names));
-    settings.entries().iter().for_each(|(_, value)| places(value, names));
+    settings.items().iter().for_each(|item| collect_placeholders(item, names));
+    settings.entries().iter().for_each(|(_, value)| collect_placeholders(value, names));
 }
 
 fn named(text: &str) -> impl Iterator<Item = &str> {
@@ -73,7 +73,7 @@ fn named(text: &str) -> impl Iterator<Item = &str> {
 /// Returns the values that must never be written anywhere: database passwords, values passed to
 /// tool servers, and `PromptQL` headers. User names, database names, hosts and paths are not
 /// secret: they occur in many programs.
-pub fn of(setup: &Setup, look: Look) -> Vec<Zeroizing<String>> {
+pub fn secret_values(setup: &Setup, look: Look) -> Vec<Zeroizing<String>> {
     let mut found = Vec::new();
     for tool in &setup.tools {
         match tool.kind.as_str() {
@@ -110,7 +110,7 @@ fn server(tool: &ToolEntry, look: Look, found: &mut Vec<String>) {
     found.extend(url.into_iter().flat_map(|url| sql::passwords(url, look)));
     let mut names = BTreeSet::new();
     for part in ["url", "command"].iter().filter_map(|part| tool.settings.get(part)) {
-        places(part, &mut names);
+        collect_placeholders(part, &mut names);
     }
     found.extend(names.iter().filter(|name| sounds_secret(name)).filter_map(|name| look(name)));
 }
@@ -175,7 +175,7 @@ mod tests {
             settings: settings.clone(),
         };
         let tools = json::read(TOOLS).unwrap().entries().iter().map(tool).collect();
-        let built_in = Setup::of(&touchstone_formats::workspace::Workspace::default());
+        let built_in = Setup::from_workspace(&touchstone_formats::workspace::Workspace::default());
         Setup { tools, promptql: Some(json::read(PROMPTQL).unwrap()), ..built_in }
     }
 
@@ -193,7 +193,7 @@ mod tests {
     fn passwords_and_headers_are_secret_and_names_hosts_and_paths_are_not() {
         let setup = setup();
         let found: BTreeSet<String> =
-            of(&setup, &look).iter().map(|secret| secret.to_string()).collect();
+            secret_values(&setup, &look).iter().map(|secret| secret.to_string()).collect();
         insta::assert_snapshot!(found.into_iter().collect::<Vec<_>>().join("\n"), @"
         Bearer literal-word
         in%40side%2Dword
@@ -225,7 +225,7 @@ mod tests {
         });
         let trouble = |name: &str| {
             let tool = setup.tools.iter().find(|tool| tool.name == name).unwrap();
-            found.trouble(&tool.settings)
+            found.first_lookup_error(&tool.settings)
         };
         assert_eq!(trouble("behind"), Some(("OTHER".to_owned(), "The keyring is locked.")));
         assert_eq!(

@@ -6,7 +6,7 @@ use super::script::walk::word;
 use super::secrets;
 use super::spec::{Model, Price, Provider};
 use super::tools::virtual_api;
-use super::way::Way;
+use super::way::Strategy;
 use std::collections::BTreeSet;
 use touchstone_formats::ReadError;
 use touchstone_formats::names::Coordinates;
@@ -35,7 +35,7 @@ pub struct Setup {
     /// Instructions that replace the built-in ones; `{schemas}` and `{now}` are filled in.
     pub system_prompt: Option<String>,
     /// Default strategy of runs.
-    pub way: Way,
+    pub way: Strategy,
     /// Tools, in the order of the file.
     pub tools: Vec<ToolEntry>,
     /// Limits.
@@ -99,7 +99,7 @@ impl Default for Rules {
 
 impl Setup {
     /// Resolves a workspace file; an empty one gives the defaults.
-    pub fn of(workspace: &Workspace) -> Self {
+    pub fn from_workspace(workspace: &Workspace) -> Self {
         let mut setup = Setup {
             rules: rules(&workspace.run),
             faults: workspace.faults.clone(),
@@ -122,7 +122,7 @@ impl Setup {
                 "tool_calling" => {
                     setup.system_prompt =
                         settings.get("system_prompt").and_then(Value::text).map(str::to_owned);
-                    match Way::of_settings(settings) {
+                    match Strategy::from_settings(settings) {
                         Ok(way) => setup.way = way,
                         Err(why) => setup.wrong.push(format!("The system `tool_calling`: {why}")),
                     }
@@ -145,15 +145,15 @@ impl Setup {
 
     /// Returns the strategy for a run: settings of the launch first, then of the model, then the
     /// defaults of all models.
-    pub fn way(&self, asked: Way, at: &Coordinates, task: &Task) -> Way {
+    pub fn strategy_for(&self, asked: Strategy, at: &Coordinates, task: &Task) -> Strategy {
         if at.system == "promptql" {
-            return Way::default();
+            return Strategy::default();
         }
         let named =
             |tool: &ToolEntry| task.tools.as_ref().is_none_or(|tools| tools.contains(&tool.name));
         let has_apis = self.tools.iter().any(|tool| tool.kind == "virtual" && named(tool));
         let of_model = self.model(&at.model).map(|model| model.way).unwrap_or_default();
-        asked.or(of_model).or(self.way).settled(has_apis)
+        asked.or(of_model).or(self.way).with_defaults(has_apis)
     }
 
     /// Returns the `PromptQL` settings, if they are present and valid.
@@ -182,7 +182,7 @@ impl Setup {
         if let Some(spec) = self.promptql_spec() {
             names.extend(self.models.iter().flat_map(|model| spec.names(model)));
         }
-        self.tools.iter().for_each(|tool| secrets::places(&tool.settings, &mut names));
+        self.tools.iter().for_each(|tool| secrets::collect_placeholders(&tool.settings, &mut names));
         names
     }
 
@@ -271,14 +271,14 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
         (None, Provider::OpenAi) if base_url == OPENAI => Some("OPENAI_API_KEY".to_owned()),
         _ => None,
     };
-    let price = said.price.map(|said| stated(said, price::known(&model_id)));
-    let way = Way::read(|key| flag(key).and_then(word))
+    let price = said.price.map(|said| stated(said, price::list_price(&model_id)));
+    let way = Strategy::read(|key| flag(key).and_then(word))
         .map_err(|why| format!("The model `{name}`: {why}"))?;
     Ok(Model {
         way,
         name: name.to_owned(),
         provider,
-        price: price.or_else(|| (base_url == usual).then(|| price::known(&model_id)).flatten()),
+        price: price.or_else(|| (base_url == usual).then(|| price::list_price(&model_id)).flatten()),
         max_tokens: said.max_tokens.or((provider == Provider::Anthropic).then_some(MAX_TOKENS)),
         model_id,
         base_url,
@@ -314,13 +314,13 @@ fn thinks(id: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Setup {
-        Setup::of(&workspace::read(text).unwrap())
+    fn parse_setup(text: &str) -> Setup {
+        Setup::from_workspace(&workspace::read(text).unwrap())
     }
 
     #[test]
     fn the_built_in_models_are_there_without_a_file() {
-        let setup = of("");
+        let setup = parse_setup("");
         let shown: Vec<_> = setup
             .models
             .iter()
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn the_file_overrides_what_is_built_in_key_by_key() {
-        let setup = of("models: { claude: { max_tokens: 100, temperature: 0 } }");
+        let setup = parse_setup("models: { claude: { max_tokens: 100, temperature: 0 } }");
         let claude = setup.model("claude").unwrap();
         assert_eq!((claude.max_tokens, claude.provider), (Some(100), Provider::Anthropic));
         assert_eq!(claude.setting("temperature"), Some(&Value::Number("0".to_owned())));
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_key_is_never_meant_for_another_address() {
-        let setup = of(
+        let setup = parse_setup(
             "models: { o1: { base_url: 'https://elsewhere.example/v1/' }, a: { base_url: 'https://b.example', api_key_env: B_KEY } }",
         );
         let o1 = setup.model("o1").unwrap();
@@ -368,7 +368,7 @@ mod tests {
             ("input: 2, output: 15", None, None),
             ("input: 2, output: 15, cache_read: 0.2, cache_write: 4", Some(0.2), Some(4.0)),
         ] {
-            let setup = of(&format!("models: {{ claude: {{ price: {{ {said} }} }} }}"));
+            let setup = parse_setup(&format!("models: {{ claude: {{ price: {{ {said} }} }} }}"));
             let price = setup.model("claude").unwrap().price.unwrap();
             let shown = |dollars: Option<f64>| dollars.map(|dollars| format!("{dollars:.4}"));
             assert_eq!(
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn one_wrong_model_does_not_hide_the_others() {
-        let setup = of(
+        let setup = parse_setup(
             "models: { 'a/b': { provider: openai }, c: { provider: other }, d: {}, e: { provider: replay } }",
         );
         assert_eq!(setup.models.len(), 4);

@@ -1,6 +1,6 @@
 //! **Pure.** Models as runs use them, resolved from the workspace file and the built-in defaults.
 //! Holds no key, only the name of the environment variable that may hold one.
-use super::way::Way;
+use super::way::Strategy;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use xxhash_rust::xxh3::Xxh3;
@@ -30,7 +30,7 @@ pub struct Model {
     /// azure-ai-evaluation does.
     pub keeps_system: bool,
     /// Strategy of its runs, where the model sets one.
-    pub way: Way,
+    pub way: Strategy,
     /// Other settings of the workspace file: `temperature`, `reasoning_effort`, `thinking`,
     /// `stream`, `recordings` …
     pub settings: Vec<(String, Value)>,

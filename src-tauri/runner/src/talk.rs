@@ -9,12 +9,12 @@ pub enum Turn {
     /// Message of the user, or a nudge.
     User(String),
     /// Reply of the model, with its tool calls.
-    Assistant(Said),
+    Assistant(AssistantMessage),
 }
 
 /// Assistant turn.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Said {
+pub struct AssistantMessage {
     /// Text; none if the turn only calls tools. Never empty.
     pub text: Option<String>,
     /// Blocks that must be returned to the provider unchanged (signed thinking), as JSON values.
@@ -47,7 +47,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Formats the outcome for the model: text unchanged, anything else as JSON.
-    pub fn shown(&self) -> String {
+    pub fn to_model_text(&self) -> String {
         let (Outcome::Result(value) | Outcome::Error(value)) = self;
         match value {
             Value::Text(text) => text.clone(),

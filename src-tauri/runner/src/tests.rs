@@ -4,7 +4,7 @@
 use super::journal::{Attempt, Body, Journal, Record};
 use super::lock::RunLock;
 use super::publish;
-use super::script::{End, Script};
+use super::script::{End, TranscriptWriter};
 use crate::provider::Reply;
 use fs_err as fs;
 use std::io::Write as _;
@@ -37,15 +37,15 @@ fn go_on(dir: &Path) {
     let _lock = RunLock::take(dir, RUN).unwrap();
     let journal = Journal::open(dir, RUN).unwrap();
     let mut script = match fs::read(dir.join(RUN)) {
-        Ok(bytes) => Script::from(Document::read(&bytes).unwrap()),
-        Err(_) => Script::new("begin"),
+        Ok(bytes) => TranscriptWriter::from(Document::read(&bytes).unwrap()),
+        Err(_) => TranscriptWriter::new("begin"),
     };
     while script.next_turn() <= TURNS {
         let turn = script.next_turn();
         let hash = format!("question {turn}");
         let paid = journal.find(&hash, 0, None).unwrap_or_else(|| buy(dir, &journal, turn, hash));
         let text = String::from_utf8(paid.body.bytes()).unwrap();
-        script.say(&Reply { text: Some(text), ..Reply::default() });
+        script.push_reply(&Reply { text: Some(text), ..Reply::default() });
         if turn < TURNS {
             script.nudge("go on");
         }
@@ -57,7 +57,7 @@ fn go_on(dir: &Path) {
 fn buy(dir: &Path, journal: &Journal, turn: u32, hash: String) -> Attempt {
     let mut sold = fs::OpenOptions::new().create(true).append(true).open(dir.join("sold")).unwrap();
     writeln!(sold, "{turn}").unwrap();
-    let body = Body::of(format!("answer {turn}").as_bytes());
+    let body = Body::from_bytes(format!("answer {turn}").as_bytes());
     let attempt = Attempt {
         turn,
         hash,
@@ -110,7 +110,7 @@ fn wherever_a_run_is_killed_it_ends_as_if_nothing_had_happened() {
             let bought = Journal::open(dir, RUN).unwrap().lines();
             assert!(sold(dir) - bought <= 1, "{place}:{count}");
             if let Ok(bytes) = fs::read(dir.join(RUN)) {
-                let script = Script::from(Document::read(&bytes).unwrap());
+                let script = TranscriptWriter::from(Document::read(&bytes).unwrap());
                 assert!(script.next_turn() as usize <= bought + 1, "{place}:{count}");
             }
             let before = sold(dir);

@@ -9,7 +9,7 @@ use touchstone_formats::value::Value;
 
 /// Strategy settings. `None` stands for the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Way {
+pub struct Strategy {
     /// Search method; none for an ordinary conversation.
     pub method: Option<Method>,
     /// Maximum depth of a path in a search.
@@ -67,7 +67,7 @@ impl fmt::Display for Offering {
     }
 }
 
-impl Way {
+impl Strategy {
     /// Reads settings. Returns a sentence for the first invalid one.
     pub fn read(setting: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let number = |key: &str| {
@@ -96,13 +96,13 @@ impl Way {
     }
 
     /// Reads settings of a workspace file.
-    pub fn of_settings(settings: &Value) -> Result<Self, String> {
+    pub fn from_settings(settings: &Value) -> Result<Self, String> {
         Self::read(|key| settings.get(key).and_then(word))
     }
 
     /// Reads the strategy recorded in a transcript. Invalid values count as absent, together with
     /// all others.
-    pub fn of_file(document: &Document) -> Self {
+    pub fn from_transcript(document: &Document) -> Self {
         Self::read(|key| document.get("run")?.get(key).and_then(word)).unwrap_or_default()
     }
 
@@ -122,7 +122,7 @@ impl Way {
     /// Fills in the defaults of all settings that matter, in order to record them in the
     /// transcript. Runs without virtual APIs get no offering.
     #[must_use]
-    pub fn settled(self, has_apis: bool) -> Self {
+    pub fn with_defaults(self, has_apis: bool) -> Self {
         let searches = self.method.is_some();
         Self {
             method: self.method,
@@ -169,15 +169,15 @@ mod tests {
     use super::*;
     use touchstone_formats::yaml;
 
-    fn of(text: &str) -> Result<Way, String> {
-        Way::of_settings(&yaml::read(text).unwrap_or_default())
+    fn parse_strategy(text: &str) -> Result<Strategy, String> {
+        Strategy::from_settings(&yaml::read(text).unwrap_or_default())
     }
 
     #[test]
     fn what_is_said_closest_to_a_run_counts() {
-        let all = of("{ method: CoT@1, steps: 20, offer: query }").unwrap();
-        let model = of("{ method: DFS_woFilter_w2 }").unwrap();
-        let launch = of("{ offer: top-5 }").unwrap();
+        let all = parse_strategy("{ method: CoT@1, steps: 20, offer: query }").unwrap();
+        let model = parse_strategy("{ method: DFS_woFilter_w2 }").unwrap();
+        let launch = parse_strategy("{ offer: top-5 }").unwrap();
         let facts = launch.or(model).or(all).settled(true).facts();
         let facts: Vec<_> = facts
             .into_iter()
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_transcript_says_how_it_was_made() {
-        let way = of("{ method: CoT@2, offer: all, compat: true }").unwrap().settled(true);
+        let way = parse_strategy("{ method: CoT@2, offer: all, compat: true }").unwrap().settled(true);
         let mut document = Document::conversation();
         for (key, value) in way.facts() {
             document.set_run(key, value);

@@ -1,12 +1,12 @@
 //! **Pure.** Agreement between two raters of the same runs: maps judge means, automatic scores and
 //! human reviews to three verdicts, counts them in a table, and puts the agreement (Cohen's κ) into
 //! plain words.
-use crate::judges::{Judge, reaches};
+use crate::judges::{Judge, meets_threshold};
 use crate::stats::{Confusion, Interval, Kappa, Level, Weights};
 
 /// Verdict of a rater on a run, on a scale of three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Says {
+pub enum Rating {
     /// Right.
     Right,
     /// Neither: partly right, unsure, or the judge's rounds are evenly split.
@@ -15,16 +15,16 @@ pub enum Says {
     Wrong,
 }
 
-impl Says {
+impl Rating {
     /// All verdicts in order; adjacent ones count as near misses in weighted κ.
-    pub const ALL: [Says; 3] = [Says::Right, Says::Between, Says::Wrong];
+    pub const ALL: [Rating; 3] = [Rating::Right, Rating::Between, Rating::Wrong];
 
     /// Returns the verdict as display text.
     pub fn word(self) -> &'static str {
         match self {
-            Says::Right => "right",
-            Says::Between => "in between",
-            Says::Wrong => "wrong",
+            Rating::Right => "right",
+            Rating::Between => "in between",
+            Rating::Wrong => "wrong",
         }
     }
 
@@ -36,12 +36,12 @@ impl Says {
     /// wrong. A judge that is not built in (`None`) passes above 0.5.
     pub fn of_judge(judge: Option<&Judge>, mean: f64, least: Option<f64>) -> Self {
         let passes = || judge.map_or(mean > 0.5, |judge| judge.passes(mean));
-        if least.map_or_else(passes, |least| reaches(mean, least)) {
-            Says::Right
+        if least.map_or_else(passes, |least| meets_threshold(mean, least)) {
+            Rating::Right
         } else if least.is_none() && (mean - 0.5).abs() < 1e-9 {
-            Says::Between
+            Rating::Between
         } else {
-            Says::Wrong
+            Rating::Wrong
         }
     }
 
@@ -49,9 +49,9 @@ impl Says {
     /// in between. Lists use the same bands.
     pub fn of_scorer(score: f64, passed: bool) -> Self {
         match (passed, score) {
-            (true, _) => Says::Right,
-            (false, score) if score >= 0.5 => Says::Between,
-            (false, _) => Says::Wrong,
+            (true, _) => Rating::Right,
+            (false, score) if score >= 0.5 => Rating::Between,
+            (false, _) => Rating::Wrong,
         }
     }
 
@@ -59,15 +59,15 @@ impl Says {
     /// at 1 or more, wrong only at 0 or less.
     pub fn of_score(score: f64) -> Self {
         if score >= 1.0 {
-            Says::Right
+            Rating::Right
         } else if score <= 0.0 {
-            Says::Wrong
+            Rating::Wrong
         } else {
-            Says::Between
+            Rating::Between
         }
     }
 
-    fn at(self) -> usize {
+    fn index(self) -> usize {
         self as usize
     }
 }
@@ -87,7 +87,7 @@ pub fn level(score: f64, levels: usize) -> usize {
 
 /// Counts of the verdicts that two raters gave the same runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Tally {
+pub struct VerdictCounts {
     /// Counts by verdict of the first rater, then of the second.
     said: [[u64; 3]; 3],
     /// Counts by level, if both raters use the same scale of at least three levels; otherwise
@@ -97,9 +97,9 @@ pub struct Tally {
 
 /// Agreement statistics computed from a [`Tally`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Agreed {
+pub struct AgreementStats {
     /// Verdicts that label the table, in order; `Between` only if a rater used it.
-    pub said: Vec<Says>,
+    pub said: Vec<Rating>,
     /// Counts: one row per verdict of the first rater, one column per verdict of the second.
     pub table: Vec<Vec<u64>>,
     /// Number of runs that both raters rated.
@@ -117,7 +117,7 @@ pub struct Agreed {
     pub few: bool,
 }
 
-impl Tally {
+impl VerdictCounts {
     /// Creates an empty count for raters that share a scale of `levels` levels; 0 if they share
     /// none.
     pub fn new(levels: usize) -> Self {
@@ -127,8 +127,8 @@ impl Tally {
 
     /// Adds a run with the verdict and score of each rater. The scores matter only if the raters
     /// share a scale.
-    pub fn add(&mut self, first: (Says, f64), second: (Says, f64)) {
-        self.said[first.0.at()][second.0.at()] += 1;
+    pub fn add(&mut self, first: (Rating, f64), second: (Rating, f64)) {
+        self.said[first.0.index()][second.0.index()] += 1;
         let size = self.levels.len();
         if let Some(cell) = self
             .levels
@@ -140,16 +140,16 @@ impl Tally {
     }
 
     /// Computes the agreement statistics.
-    pub fn agreed(&self) -> Agreed {
-        let between = Says::Between.at();
+    pub fn agreed(&self) -> AgreementStats {
+        let between = Rating::Between.index();
         let any = self.said[between]
             .iter()
             .chain(self.said.iter().map(|row| &row[between]))
             .any(|times| *times > 0);
-        let said: Vec<Says> =
-            Says::ALL.into_iter().filter(|says| any || *says != Says::Between).collect();
+        let said: Vec<Rating> =
+            Rating::ALL.into_iter().filter(|says| any || *says != Rating::Between).collect();
         let row =
-            |first: &Says| said.iter().map(|second| self.said[first.at()][second.at()]).collect();
+            |first: &Rating| said.iter().map(|second| self.said[first.index()][second.at()]).collect();
         let table: Vec<Vec<u64>> = said.iter().map(row).collect();
         let counted = Confusion::from(table.clone());
         let kappa = counted.kappa(Weights::None, Level::default());
@@ -162,7 +162,7 @@ impl Tally {
         };
         let (n, same) = (counted.n(), (0..said.len()).map(|at| table[at][at]).sum());
         let words = words(n, same, kappa.map(|kappa| (kappa.value, kappa.interval)));
-        Agreed { said, table, n, same, kappa, weighted, words, few: n < FEW }
+        AgreementStats { said, table, n, same, kappa, weighted, words, few: n < FEW }
     }
 }
 
@@ -212,8 +212,8 @@ mod tests {
     use crate::judges::named;
     use proptest::prelude::*;
 
-    fn agreed(cells: &[(Says, Says, u64)]) -> Agreed {
-        let mut tally = Tally::default();
+    fn agreed(cells: &[(Rating, Rating, u64)]) -> AgreementStats {
+        let mut tally = VerdictCounts::default();
         for (first, second, times) in cells {
             for _ in 0..*times {
                 tally.add((*first, 0.0), (*second, 0.0));
@@ -222,7 +222,7 @@ mod tests {
         tally.agreed()
     }
 
-    use Says::{Between, Right, Wrong};
+    use Rating::{Between, Right, Wrong};
 
     #[test]
     fn a_judge_is_right_where_it_passes_and_in_between_exactly_halfway() {
@@ -279,13 +279,13 @@ mod tests {
 
     #[test]
     fn levels_of_a_scale_are_compared_as_levels() {
-        let mut tally = Tally::new(5);
+        let mut tally = VerdictCounts::new(5);
         for (first, second) in [(0.0, 0.25), (0.25, 0.25), (0.5, 0.5), (0.75, 1.0), (1.0, 1.0)] {
             tally.add((Right, first), (Right, second));
         }
         let agreed = tally.agreed();
         assert_eq!(agreed.kappa, None, "all passed, so the words vary in nothing");
-        let by_hand = Confusion::of([(0, 1), (1, 1), (2, 2), (3, 4), (4, 4)], 5).unwrap();
+        let by_hand = Confusion::from_pairs([(0, 1), (1, 1), (2, 2), (3, 4), (4, 4)], 5).unwrap();
         assert_eq!(agreed.weighted, by_hand.kappa(Weights::Linear, Level::default()));
         assert_eq!([0.0, 0.12, 0.13, 1.0, 7.0].map(|score| level(score, 5)), [0, 0, 1, 4, 4]);
         assert_eq!(level(f64::NAN, 5), 0);
@@ -319,8 +319,8 @@ mod tests {
         assert_eq!((agreed.same, agreed.words.as_str()), (0, "worse than chance"));
     }
 
-    fn says() -> impl Strategy<Value = Says> {
-        prop::sample::select(Says::ALL.to_vec())
+    fn says() -> impl Strategy<Value = Rating> {
+        prop::sample::select(Rating::ALL.to_vec())
     }
 
     proptest! {
@@ -329,7 +329,7 @@ mod tests {
             pairs in prop::collection::vec((says(), says()), 0..60),
         ) {
             let tally = |turned: bool| {
-                let mut tally = Tally::default();
+                let mut tally = VerdictCounts::default();
                 for (a, b) in &pairs {
                     if turned { tally.add((*b, 0.0), (*a, 0.0)) } else { tally.add((*a, 0.0), (*b, 0.0)) }
                 }

@@ -41,7 +41,7 @@ fn done(evaluator: &Evaluator, inputs: &Inputs, quirks: &Quirks) -> Result<Outco
     loop {
         match evaluation.next() {
             Next::Ask(question) => {
-                evaluation.take(stub(evaluator.takes.name, inputs, &question.text));
+                evaluation.add_reply(stub(evaluator.takes.name, inputs, &question.text));
             }
             Next::Done(result) => return result,
             other => panic!("{other:?}"),
@@ -112,7 +112,7 @@ fn text_evaluators_with_options_come_to_what_the_package_does() {
         let name = format!("{kind} {}", json::write(params, false));
         let inputs = inputs(row.get("inputs").unwrap());
         let came = |quirks: &Quirks| {
-            let evaluator = Evaluator::read_like("any", &with(params, &[("kind", kind)]), quirks)?;
+            let evaluator = Evaluator::read_with_quirks("any", &with(params, &[("kind", kind)]), quirks)?;
             Ok(map(done(&evaluator, &inputs, quirks).unwrap()))
         };
         let theirs = theirs.get("message").and_then(Value::text).map_or(Ok(plain(theirs)), Err);
@@ -135,7 +135,7 @@ fn text_evaluators_with_options_come_to_what_the_package_does() {
             (ours, _) => {
                 let switches = ["rouge_types_unlisted", "rouge_thresholds_with_fraction"];
                 let one =
-                    switches.map(|switch| came(&Quirks::of([switch]).unwrap()) == like_theirs);
+                    switches.map(|switch| came(&Quirks::from_names([switch]).unwrap()) == like_theirs);
                 let which =
                     one.iter().position(|same| *same).unwrap_or_else(|| panic!("{name}: {ours:?}"));
                 differ[which] += 1;
@@ -180,22 +180,22 @@ fn found_documents_come_to_what_the_package_does() {
 }
 
 /// An evaluator of a test: its name in results, kind, options and mapping.
-struct Asked {
+struct EvaluatorSpec {
     name: &'static str,
     kind: &'static str,
     options: &'static str,
     mapping: &'static [(&'static str, &'static str)],
 }
 
-const fn asked(name: &'static str, kind: &'static str) -> Asked {
-    Asked { name, kind, options: "{}", mapping: &[] }
+const fn evaluator_spec(name: &'static str, kind: &'static str) -> EvaluatorSpec {
+    EvaluatorSpec { name, kind, options: "{}", mapping: &[] }
 }
 
 /// Does what the package's `evaluate` does: rows, evaluators, metrics and the file.
 fn evaluated(
     text: &str,
     csv: bool,
-    evaluators: &[Asked],
+    evaluators: &[EvaluatorSpec],
     target: Option<&Table>,
     quirks: &Quirks,
 ) -> Result<String, String> {
@@ -204,11 +204,11 @@ fn evaluated(
     let said: Vec<&str> =
         target.iter().flat_map(|target| &target.columns).map(String::as_str).collect();
     // The default mapping is listed among the evaluators, like in the package.
-    let (usual, evaluators): (Vec<&Asked>, Vec<&Asked>) =
+    let (usual, evaluators): (Vec<&EvaluatorSpec>, Vec<&EvaluatorSpec>) =
         evaluators.iter().partition(|one| one.name == "default");
     let usual = Mapping::read(usual.into_iter().flat_map(|one| one.mapping).copied())?;
     let mut outputs = Vec::new();
-    for Asked { name, kind, options, mapping } in evaluators {
+    for EvaluatorSpec { name, kind, options, mapping } in evaluators {
         let options = with(&value(options), &[("kind", kind)]);
         let evaluator = Evaluator::read(name, &options)?;
         let own = Mapping::read(mapping.iter().copied())?;
@@ -245,8 +245,8 @@ fn evaluated(
     Ok(results.text(quirks))
 }
 
-const TEXTS: [Asked; 3] =
-    [asked("f1", "f1_score"), asked("bleu", "bleu_score"), asked("rouge", "rouge_score")];
+const TEXTS: [EvaluatorSpec; 3] =
+    [evaluator_spec("f1", "f1_score"), evaluator_spec("bleu", "bleu_score"), evaluator_spec("rouge", "rouge_score")];
 
 fn variant(name: &str) -> Option<String> {
     golden(&format!("evaluate_variants/{name}"))
@@ -254,7 +254,7 @@ fn variant(name: &str) -> Option<String> {
 
 /// Compares the produced file with the package's file byte by byte. Returns the number of
 /// comparisons, 0 when that file is missing.
-fn same(name: &str, data: Option<String>, evaluators: &[Asked], target: Option<&Table>) -> usize {
+fn same(name: &str, data: Option<String>, evaluators: &[EvaluatorSpec], target: Option<&Table>) -> usize {
     let theirs =
         if name == "main" { golden("evaluate_out.json") } else { variant(&format!("{name}.json")) };
     let (Some(theirs), Some(data)) = (theirs, data) else { return 0 };
@@ -268,15 +268,15 @@ fn same(name: &str, data: Option<String>, evaluators: &[Asked], target: Option<&
 fn files_of_results_are_those_of_the_package_to_the_byte() {
     let main = || golden("evaluate_in.jsonl");
     let [f1, bleu, rouge] = TEXTS;
-    let rouge1 = Asked { options: r#"{"rouge_type": "rouge1"}"#, ..asked("rouge1", "rouge_score") };
+    let rouge1 = EvaluatorSpec { options: r#"{"rouge_type": "rouge1"}"#, ..evaluator_spec("rouge1", "rouge_score") };
     let all =
-        [f1, bleu, rouge, asked("gleu", "gleu_score"), asked("meteor", "meteor_score"), rouge1];
-    let f1 = [asked("f1", "f1_score")];
-    let documents = [asked("doc_retrieval", "document_retrieval")];
+        [f1, bleu, rouge, evaluator_spec("gleu", "gleu_score"), evaluator_spec("meteor", "meteor_score"), rouge1];
+    let f1 = [evaluator_spec("f1", "f1_score")];
+    let documents = [evaluator_spec("doc_retrieval", "document_retrieval")];
     let cases = [
         same("main", main(), &TEXTS, None),
         same("all_text_evaluators", main(), &all, None),
-        same("dotted_name", main(), &[asked("my.f1", "f1_score")], None),
+        same("dotted_name", main(), &[evaluator_spec("my.f1", "f1_score")], None),
         same("missing_columns", variant("column_mapping.jsonl"), &TEXTS, None),
         same("nulls", variant("nulls.jsonl"), &TEXTS, None),
         same("numeric_strings", variant("numeric_strings.jsonl"), &f1, None),
@@ -291,9 +291,9 @@ fn files_of_results_are_those_of_the_package_to_the_byte() {
 fn files_of_mapped_columns_and_targets_are_those_of_the_package_to_the_byte() {
     let data = || variant("column_mapping.jsonl");
     let mapping = &[("response", "${data.answer}"), ("ground_truth", "${data.expected}")];
-    let mapped = TEXTS.map(|asked| Asked { mapping, ..asked });
+    let mapped = TEXTS.map(|asked| EvaluatorSpec { mapping, ..asked });
     let [f1, bleu, rouge] = TEXTS;
-    let usual = [Asked { mapping, ..asked("default", "") }, f1, bleu, rouge];
+    let usual = [EvaluatorSpec { mapping, ..evaluator_spec("default", "") }, f1, bleu, rouge];
     let mut cases = same("column_mapping", data(), &mapped, None)
         + same("column_mapping_default", data(), &usual, None);
     let echo = |line: &str| {
@@ -305,11 +305,11 @@ fn files_of_mapped_columns_and_targets_are_those_of_the_package_to_the_byte() {
         ]
     };
     let data = || variant("target.jsonl");
-    let said = Table::gathered(data().unwrap_or_default().lines().map(echo)).unwrap();
+    let said = Table::from_rows(data().unwrap_or_default().lines().map(echo)).unwrap();
     let mapping = &[("response", "${target.response}"), ("ground_truth", "${data.ground_truth}")];
-    cases += same("target", data(), &[asked("f1", "f1_score")], Some(&said));
+    cases += same("target", data(), &[evaluator_spec("f1", "f1_score")], Some(&said));
     cases +=
-        same("target_mapped", data(), &[Asked { mapping, ..asked("f1", "f1_score") }], Some(&said));
+        same("target_mapped", data(), &[EvaluatorSpec { mapping, ..evaluator_spec("f1", "f1_score") }], Some(&said));
     println!("cases: {cases} files of evaluate, with mappings and targets");
 }
 
@@ -326,8 +326,8 @@ fn files_with_judges_are_those_of_the_package_to_the_byte() {
         "similarity",
         "tool_call_accuracy",
     ];
-    let judges = names.map(|name| asked(name, name));
-    let talk = ["coherence", "groundedness"].map(|name| asked(name, name));
+    let judges = names.map(|name| evaluator_spec(name, name));
+    let talk = ["coherence", "groundedness"].map(|name| evaluator_spec(name, name));
     let cases = [
         same("judges_stubbed", main(), &judges, None),
         same("judges_no_tools", main(), &judges[..7], None),
@@ -342,7 +342,7 @@ fn what_the_package_refuses_is_refused_in_its_words_when_it_is_followed() {
         evaluated(
             text,
             false,
-            &[Asked { mapping, ..asked("f1", "f1_score") }],
+            &[EvaluatorSpec { mapping, ..evaluator_spec("f1", "f1_score") }],
             None,
             &Quirks::all(),
         )

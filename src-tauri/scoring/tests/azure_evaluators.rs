@@ -41,7 +41,7 @@ fn row(text: &str) -> Inputs {
     inputs(&value(text))
 }
 
-fn told(result: Result<Outcome, Failure>) -> String {
+fn format_result(result: Result<Outcome, Failure>) -> String {
     result.map_or_else(|failure| failure.message, |outcome| json::write(&map(outcome), false))
 }
 
@@ -123,7 +123,7 @@ fn texts_are_measured_with_their_own_thresholds_and_what_is_no_text_is_told() {
     let quirks = Quirks::default();
     let f1 = read("f1_score", r#"{"threshold": 1}"#).unwrap();
     let of = |evaluator: &Evaluator, text: &str, quirks: &Quirks| {
-        told(done(evaluator, &evaluator.filtered(&row(text)), quirks))
+        format_result(done(evaluator, &evaluator.filtered(&row(text)), quirks))
     };
     insta::assert_snapshot!(of(&f1, r#"{"response": "Paris", "ground_truth": "paris!", "other": 1}"#, &quirks), @r#"{"f1_score":1.0,"f1_result":"pass","f1_threshold":1}"#);
     insta::assert_snapshot!(of(&f1, r#"{"response": 42, "ground_truth": "42"}"#, &quirks), @r#"{"f1_score":1.0,"f1_result":"pass","f1_threshold":1}"#);
@@ -137,7 +137,7 @@ fn texts_are_measured_with_their_own_thresholds_and_what_is_no_text_is_told() {
 fn graders_say_what_passes_and_a_program_that_gives_no_score_is_no_wrong_answer() {
     let quirks = Quirks::default();
     let of = |name: &str, options: &str, text: &str| {
-        told(done(&read(name, options).unwrap(), &row(text), &quirks))
+        format_result(done(&read(name, options).unwrap(), &row(text), &quirks))
     };
     let paris = r#"{"response": "It is Paris.", "ground_truth": "paris", "n": 4}"#;
     insta::assert_snapshot!(of("string_check", "{}", paris), @r#"{"passed":false,"score":0.0,"sample":null,"string_check_result":"fail"}"#);
@@ -157,9 +157,9 @@ fn graders_say_what_passes_and_a_program_that_gives_no_score_is_no_wrong_answer(
             called,
             r#"{"output_text":"It is Paris."} {"response":"It is Paris.","ground_truth":"paris","n":4}"#
         );
-        evaluation.ran(came);
+        evaluation.set_program_result(came);
         let Next::Done(result) = evaluation.next() else { panic!() };
-        told(result)
+        format_result(result)
     };
     insta::assert_snapshot!(ran(Ok(0.75)), @r#"{"passed":true,"score":0.75,"sample":null,"own_result":"pass"}"#);
     for (came, told) in [(f64::NAN, "NaN"), (2.0, "2"), (-0.5, "-0.5")] {
@@ -404,7 +404,7 @@ fn a_file_is_valid_json_that_tells_of_evaluators_counts_and_errors_and_is_read_b
     assert!(json::read(&ours).is_ok());
     insta::assert_snapshot!(written(&Quirks::all()), @r#"{"rows": [{"inputs.q": "a\u0001", "inputs.n": 1.5, "inputs.big": NaN, "outputs.f1.f1_score": 0.25, "outputs.f1.f1_result": "fail", "outputs.f1.f1_threshold": 1.0}, {"inputs.q": null, "inputs.n": NaN, "inputs.big": 12345678901234567890, "outputs.f1.f1_score": NaN, "outputs.f1.f1_result": NaN, "outputs.f1.f1_threshold": NaN}], "metrics": {"f1.f1_score": 0.25, "f1.f1_threshold": 1.0, "f1.binary_aggregate": 0.0}, "studio_url": null}"#);
     // Only the full set of quirks omits Touchstone's additional keys.
-    let bare = written(&Quirks::of(["bare_nan"]).unwrap());
+    let bare = written(&Quirks::from_names(["bare_nan"]).unwrap());
     assert!(
         bare.contains("\"inputs.big\": NaN")
             && bare.ends_with(&ours[ours.find("\"evaluators\"").unwrap()..]),
@@ -454,7 +454,7 @@ proptest! {
         let row = |values: &Vec<Value>| {
             names(values, ["a", "b.c"]).into_iter().map(|(name, value)| (name, Some(value))).collect()
         };
-        let data = Table::gathered(cells.iter().map(row)).unwrap();
+        let data = Table::from_rows(cells.iter().map(row)).unwrap();
         let mut outputs = Outputs::new(&read("an.f1", r#"{"kind": "f1_score"}"#).unwrap(), cells.len());
         for (at, result) in results.iter().take(cells.len()).enumerate() {
             outputs.set(at, &result.as_ref().map(|values| names(values, ["score", "x_result"])).unwrap_or_default());
@@ -479,7 +479,7 @@ proptest! {
 
 #[test]
 fn a_column_of_the_data_that_is_named_like_our_numbers_of_rows_is_kept() {
-    let said = Table::gathered(
+    let said = Table::from_rows(
         [1, 2].map(|at| vec![("r".to_owned(), Some(Value::Number(at.to_string())))]),
     )
     .unwrap();

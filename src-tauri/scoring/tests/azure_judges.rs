@@ -7,7 +7,7 @@ use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{
-    Evaluation, Evaluator, Failure, Inputs, Next, Outcome, Quirks, Unasked, calls_of, reformat,
+    Evaluation, Evaluator, Failure, Inputs, Next, Outcome, Quirks, SkipReason, calls_of, reformat,
     tool_inputs,
 };
 
@@ -90,7 +90,7 @@ fn went(evaluator: &Evaluator, inputs: &Value, replies: &[String], quirks: &Quir
                 // A single reply is repeated.
                 let reply = replies.get(asked.len()).or(replies.last()).unwrap();
                 asked.push(question.text);
-                evaluation.take(reply);
+                evaluation.add_reply(reply);
             }
             Next::Run(_) | Next::Embed(_) => panic!("only models are asked"),
             Next::Done(came) => return Went { asked, came },
@@ -422,7 +422,7 @@ fn what_stands_for_a_score_is_named_as_it_was_written() {
 
 #[test]
 fn with_asked_once_nothing_is_said_of_asking_again() {
-    let once = Quirks::of(["asked_once"]).unwrap();
+    let once = Quirks::from_names(["asked_once"]).unwrap();
     for kind in ["relevance", "coherence", "similarity", "violence", "protected_material"] {
         let (again, alone) = (came(kind, &["{}"], &Quirks::default()), came(kind, &["{}"], &once));
         assert!(again.unwrap_err().contains("and neither could the first"), "{kind}");
@@ -457,7 +457,7 @@ fn five_judges_accept_that_their_model_reasons_and_four_have_it_asked_so() {
             for _ in 0..2 {
                 let Next::Ask(question) = evaluation.next() else { panic!("{kind} asks twice") };
                 assert_eq!(question.reasoning, reasons && kind != "groundedness", "{kind}");
-                evaluation.take("unreadable");
+                evaluation.add_reply("unreadable");
             }
         }
         let wrong = Evaluator::read(kind, &read(r#"{"is_reasoning_model": "yes"}"#));
@@ -489,10 +489,10 @@ fn tools(case: &Value, inputs: &Value) {
             }
             assert_eq!(once, definitions, "{case:?}");
         }
-        Err(Unasked::NotApplicable(why)) => {
+        Err(SkipReason::NotApplicable(why)) => {
             assert_eq!(text(wanted, "error_message"), why, "{case:?}");
         }
-        Err(Unasked::Fails(why)) => panic!("{case:?}: {why}"),
+        Err(SkipReason::Fails(why)) => panic!("{case:?}: {why}"),
     }
 }
 

@@ -8,7 +8,7 @@ use touchstone_formats::stabletoolbench::answers::converted;
 use touchstone_formats::value::Value;
 use touchstone_scoring::judges::sowr::shares;
 use touchstone_scoring::judges::{
-    Next, Rules, Sitting, Status, Subject, named, official_score, solve_rate,
+    Next, Rules, JudgeRound, Status, Subject, named, official_score, solve_rate,
 };
 
 fn lines(name: &str) -> Vec<Value> {
@@ -27,7 +27,7 @@ fn number(value: &Value) -> f64 {
     text.parse().unwrap()
 }
 
-fn of(case: &Value, key: &str) -> Value {
+fn field(case: &Value, key: &str) -> Value {
     case.get(key).cloned().unwrap_or_default()
 }
 
@@ -35,10 +35,10 @@ fn of(case: &Value, key: &str) -> Value {
 fn sopr_decides_by_the_official_rule_what_the_script_decides_and_asks_as_often() {
     let mut cases = 0;
     for case in lines("sopr_decisions.jsonl") {
-        let subject = subject(of(&case, "answer_details"), of(&case, "final_answer"));
-        let mut sitting = Sitting::new(named("sopr").unwrap(), &subject, Rules::Official);
+        let subject = subject(field(&case, "answer_details"), field(&case, "final_answer"));
+        let mut sitting = JudgeRound::new(named("sopr").unwrap(), &subject, Rules::Official);
         let mut asked = 0;
-        let replies = of(&case, "judge_replies");
+        let replies = field(&case, "judge_replies");
         for reply in replies.items() {
             assert!(matches!(sitting.next(), Next::Ask(_)), "{case:?}");
             sitting.take(&format!(
@@ -47,7 +47,7 @@ fn sopr_decides_by_the_official_rule_what_the_script_decides_and_asks_as_often()
             ));
             asked += 1;
         }
-        match of(&case, "status") {
+        match field(&case, "status") {
             // The script asked a question, but the case had no reply left.
             Value::Null => assert!(matches!(sitting.next(), Next::Ask(_)), "{case:?}"),
             status => {
@@ -76,13 +76,13 @@ fn subject(details: Value, final_answer: Value) -> Subject {
         ("available_tools", Value::List(Vec::new())),
         ("answer", answer),
     ]);
-    Subject::of(&converted::run("1", &entry), None)
+    Subject::from_run(&converted::run("1", &entry), None)
 }
 
 /// Returns the verdict on a converted answer before any reply, or `asks`.
 fn ruled(details: &str, final_answer: &str, rules: Rules) -> String {
     let subject = subject(json::read(details).unwrap(), json::read(final_answer).unwrap());
-    match Sitting::new(named("sopr").unwrap(), &subject, rules).next() {
+    match JudgeRound::new(named("sopr").unwrap(), &subject, rules).next() {
         Next::Ask(question) => {
             // The question shows the text that the script would show.
             let shown = subject
@@ -290,26 +290,26 @@ fn a_verdict_by_the_official_rule_is_stale_when_the_answer_that_was_shown_is_ano
 fn solve_rates_are_those_of_the_script() {
     let mut cases = 0;
     for case in lines("sopr_aggregates.jsonl") {
-        let judged: Vec<Vec<Option<f64>>> = of(&case, "is_solved")
+        let judged: Vec<Vec<Option<f64>>> = field(&case, "is_solved")
             .entries()
             .iter()
             .map(|(_, rounds)| {
                 let round = |at: usize| {
                     rounds
                         .get(&at.to_string())
-                        .and_then(|word| Some(Status::of(word.text()?)?.score()))
+                        .and_then(|word| Some(Status::from_word(word.text()?)?.score()))
                 };
                 (0..20).map(round).collect()
             })
             .collect();
-        let times = number(&of(&case, "evaluate_times"));
+        let times = number(&field(&case, "evaluate_times"));
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "a small whole number"
         )]
         let rates = solve_rate(&judged, times as usize, 0).unwrap();
-        let wanted: Vec<f64> = of(&case, "scores_per_round").items().iter().map(number).collect();
+        let wanted: Vec<f64> = field(&case, "scores_per_round").items().iter().map(number).collect();
         let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
         assert!(
             wanted.len() == rates.rounds.len()
@@ -333,7 +333,7 @@ fn solve_rates_are_those_of_the_script() {
 fn wins_are_counted_as_the_script_counts_them() {
     let mut cases = 0;
     for case in lines("sowr_cases.jsonl") {
-        let points: Vec<(u32, u32)> = of(&case, "prefer_dict")
+        let points: Vec<(u32, u32)> = field(&case, "prefer_dict")
             .entries()
             .iter()
             .map(|(_, points)| {
@@ -361,7 +361,7 @@ fn wins_are_counted_as_the_script_counts_them() {
 fn completeness_is_read_as_the_script_reads_it_only_for_comparing() {
     let mut cases = 0;
     for case in lines("fac_get_response.jsonl") {
-        let verdict = of(&case, "judge_text");
+        let verdict = field(&case, "judge_text");
         assert!(
             (f64::from(official_score(verdict.text().unwrap())) - number(&of(&case, "score")))
                 .abs()

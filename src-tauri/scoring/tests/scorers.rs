@@ -44,7 +44,7 @@ fn scored(line: &str, expected: &str, answer: &str) -> Scored {
 }
 
 /// Formats a score: `0.75 failed: reason`.
-fn told(scored: &Scored) -> String {
+fn format_score(scored: &Scored) -> String {
     let verdict = match scored.passed {
         Some(true) => "passed",
         Some(false) => "failed",

@@ -7,7 +7,7 @@ use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::{Api, Pair, Query, names};
 use touchstone_formats::value::Value;
 use touchstone_scoring::stabletoolbench::{
-    ApiCalls, Called, Finish, FinishRule, Offered, SETS, Standing, literal, published, sanitized,
+    ApiCalls, Called, Finish, FinishRule, Offered, SETS, Visibility, literal, published, sanitized,
 };
 
 fn golden(name: &str) -> PathBuf {
@@ -75,7 +75,7 @@ fn every_gold_api_is_found_by_the_name_of_its_function() {
     for case in lines("gold_mapping.jsonl") {
         let (set, query) = &queries[&word(&case, "query_id")];
         assert_eq!(*set, word(&case, "test_set"));
-        let offered = Offered::of(query);
+        let offered = Offered::from_query(query);
         assert_eq!(offered.gold.len().to_string(), word(&case, "gold_distinct"));
         for gold in case.get("gold").unwrap().items() {
             let pair = Pair::read(gold).unwrap();
@@ -112,7 +112,7 @@ fn api_call_scores_are_those_of_the_original_answers() {
     for case in lines("api_scores.jsonl") {
         let known = queries.get(&word(&case, "query_id"));
         let Some((_, query)) = known else { panic!("the query is not known: {case:?}") };
-        let offered = Offered::of(query);
+        let offered = Offered::from_query(query);
         let called = words(&case, "called_names");
         let counts = ApiCalls::count(&offered, called.iter().map(|name| Called::Name(name)));
         let sorted = |mut pairs: Vec<Pair>| {
@@ -138,7 +138,7 @@ fn answers_that_call_finish_are_finished() {
     let mut cases = 0;
     for case in lines("legacy_called_names.jsonl") {
         let names = words(&case, "called_names");
-        let finish = Finish::of(names.iter().map(|name| (name.as_str(), None)));
+        let finish = Finish::from_calls(names.iter().map(|name| (name.as_str(), None)));
         let is = finish.holds(FinishRule::Document);
         assert_eq!(Some(&Value::Bool(is)), case.get("has_finish"), "{case:?}");
         // These answers end with `Finish`.
@@ -178,7 +178,7 @@ fn published_figures_are_as_they_were_printed() {
         );
         assert_eq!((ours.judge, ours.against), (said("evaluator"), said("reference_model")));
         assert_eq!(Some(ours.system), said("method"));
-        let hidden = Value::Bool(ours.standing == Standing::Hidden);
+        let hidden = Value::Bool(ours.standing == Visibility::Hidden);
         assert_eq!(row.get("commented_out"), Some(&hidden));
         let sets = SETS.iter().map(|(set, _)| *set).zip(ours.sets);
         for (set, figure) in sets.chain([("average", ours.average)]) {

@@ -1,10 +1,10 @@
 //! `agreement`: measures the agreement of judges with people and with each other, and lists the
 //! runs on which they disagree.
 use super::{
-    Ended, Outcome, Where, folder,
+    CommandStatus, Outcome, FolderArgs, folder,
     terminal::{Columns, Head, Paint, one_line},
 };
-use crate::Surroundings;
+use crate::Environment;
 use clap::Args;
 use serde_json::json;
 use std::io::{self, BufWriter, Write};
@@ -21,7 +21,7 @@ do not count, and are named below the table. What evaluators are stored to have 
 right where it passes and wrong where it does not, as its file has it.")]
 pub(super) struct AgreementOf {
     #[command(flatten)]
-    place: Where,
+    place: FolderArgs,
     /// Show the table and the runs on which this judge and people disagree: its name, or `sopr by
     /// MODEL`
     #[arg(long, value_name = "NAME")]
@@ -41,7 +41,7 @@ pub(super) struct AgreementOf {
     json: bool,
 }
 
-pub(super) fn run(asked: &AgreementOf, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &AgreementOf, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
     let trust = app.trust(&asked.filter)?;
     let shown = closer(&trust, asked)?
@@ -59,7 +59,7 @@ pub(super) fn run(asked: &AgreementOf, here: &Surroundings) -> Outcome {
         }
     }
     out.flush()?;
-    Ok(if trust.unreadable == 0 { Ended::Well } else { Ended::WithFailures })
+    Ok(if trust.unreadable == 0 { CommandStatus::Well } else { CommandStatus::WithFailures })
 }
 
 /// Tests a rater against a name: its identifier, its display name, or the identifier's part before

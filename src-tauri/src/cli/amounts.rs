@@ -2,7 +2,7 @@
 use touchstone_app::written::fixed;
 
 /// Returns the singular or plural of `word` for a count.
-pub(super) fn of(many: u64, word: &str) -> String {
+pub(super) fn pluralize(many: u64, word: &str) -> String {
     if many == 1 { word.to_owned() } else { format!("{word}s") }
 }
 

@@ -1,5 +1,5 @@
 //! `stabletoolbench score`: scores answer files against query sets.
-use super::{Ended, Outcome, terminal::one_line};
+use super::{CommandStatus, Outcome, terminal::one_line};
 use clap::{Args, ValueEnum};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ pub(super) fn run(asked: &Answers) -> Outcome {
         }
         writeln!(out, "{}", total(&scores))?;
     }
-    Ok(if scores.notes.is_empty() { Ended::Well } else { Ended::WithFailures })
+    Ok(if scores.notes.is_empty() { CommandStatus::Well } else { CommandStatus::WithFailures })
 }
 
 /// Formats one line, such as `588  0.50  1 of 2 gold APIs called, never called: Moons; finished`.

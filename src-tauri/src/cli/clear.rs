@@ -1,6 +1,6 @@
 //! `clear`: deletes leftovers of old indexes and results that were replaced.
-use super::{Ended, Outcome, Where, folder};
-use crate::Surroundings;
+use super::{CommandStatus, Outcome, FolderArgs, folder};
+use crate::Environment;
 use clap::Args;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use touchstone_app::app::leftovers::{Leftovers, in_words};
@@ -14,13 +14,13 @@ Nothing deletes them but this command, and it asks first: replies that were paid
 Of indexes in the cache one copy is kept that was damaged or of another version, for 14 days and up to 256 MiB.")]
 pub(super) struct Clear {
     #[command(flatten)]
-    place: Where,
+    place: FolderArgs,
     /// Delete without a question
     #[arg(short, long)]
     yes: bool,
 }
 
-pub(super) fn run(asked: &Clear, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &Clear, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
     let mut out = io::stdout().lock();
     let indexes = app.clear_old_indexes()?;
@@ -28,7 +28,7 @@ pub(super) fn run(asked: &Clear, here: &Surroundings) -> Outcome {
     let replaced = app.replaced()?;
     if replaced.files == 0 {
         writeln!(out, "Replaced results: none.")?;
-        return Ok(Ended::Well);
+        return Ok(CommandStatus::Well);
     }
     let place = replaced.dir.display();
     writeln!(out, "Replaced results: {} in {place}.", told(&replaced))?;
@@ -50,15 +50,15 @@ pub(super) fn run(asked: &Clear, here: &Surroundings) -> Outcome {
         io::stdin().lock().read_line(&mut answer)?;
         if !matches!(answer.trim(), "y" | "Y" | "yes") {
             writeln!(out, "Nothing was deleted.")?;
-            return Ok(Ended::Well);
+            return Ok(CommandStatus::Well);
         }
     }
     let gone = app.clear_replaced()?;
     writeln!(out, "{} deleted.", told(&gone))?;
-    Ok(Ended::Well)
+    Ok(CommandStatus::Well)
 }
 
-fn told(leftovers: &Leftovers) -> String {
+fn describe_leftovers(leftovers: &Leftovers) -> String {
     match leftovers.files {
         0 => "nothing".to_owned(),
         1 => format!("1 file ({})", in_words(leftovers.bytes)),

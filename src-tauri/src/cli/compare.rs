@@ -3,10 +3,10 @@
 mod told;
 
 use super::{
-    Dirs, Ended, Outcome, Stop, folder, list, show,
+    DirArgs, CommandStatus, Outcome, CommandError, folder, list, show,
     terminal::{Columns, Head, Paint, lines, one_line},
 };
-use crate::Surroundings;
+use crate::Environment;
 use clap::Args;
 use std::{
     io::{self, BufWriter, Write},
@@ -46,13 +46,13 @@ pub(super) struct Compare {
     #[arg(required = true, num_args = 2..=4, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    dirs: Dirs,
+    dirs: DirArgs,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn run(asked: &Compare, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &Compare, here: &Environment) -> Outcome {
     let mut folders: Vec<(PathBuf, App)> = Vec::new();
     let mut found = Vec::new();
     for file in &asked.files {
@@ -83,7 +83,7 @@ pub(super) fn run(asked: &Compare, here: &Surroundings) -> Outcome {
         let why = run.trouble.as_deref().unwrap_or_default();
         return Err(AppError::new(Code::Failed, format!("{name} could not be read. {why}")).into());
     }
-    Ok(if differ(&comparison) { Ended::WithFailures } else { Ended::Well })
+    Ok(if differ(&comparison) { CommandStatus::WithFailures } else { CommandStatus::Well })
 }
 
 /// Summary of the difference between an answer and the expected one, with true if they are equal.
@@ -95,10 +95,10 @@ type Expected = Option<(String, bool)>;
 /// the expected answer is known; otherwise opens the directory of the file.
 fn find(
     file: &Path,
-    dirs: &Dirs,
+    dirs: &DirArgs,
     folders: &mut Vec<(PathBuf, App)>,
-    here: &Surroundings,
-) -> Result<(usize, String), Stop> {
+    here: &Environment,
+) -> Result<(usize, String), CommandError> {
     let unreadable = |why: String| {
         AppError::new(Code::NotFound, format!("{} could not be compared: {why}.", file.display()))
     };
@@ -128,10 +128,10 @@ fn find(
 /// Returns the index of a folder among the open ones, opening it first if necessary.
 fn opened(
     key: PathBuf,
-    place: &folder::Place,
+    place: &folder::FolderLocation,
     folders: &mut Vec<(PathBuf, App)>,
-    here: &Surroundings,
-) -> Result<usize, Stop> {
+    here: &Environment,
+) -> Result<usize, CommandError> {
     let at = folders.iter().position(|(open, _)| *open == key).unwrap_or(folders.len());
     if at == folders.len() {
         folders.push((key, folder::read(place, here)?));
@@ -191,7 +191,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    fn write(&self, out: &mut dyn Write) -> Result<(), Stop> {
+    fn write(&self, out: &mut dyn Write) -> Result<(), CommandError> {
         self.heads(out)?;
         told::stored(out, self.comparison, self.paint)?;
         for note in &self.comparison.notes {
@@ -343,7 +343,7 @@ impl Page<'_> {
     }
 
     /// Writes the details of the step at which the runs diverge.
-    fn parting(&self, out: &mut dyn Write) -> Result<(), Stop> {
+    fn parting(&self, out: &mut dyn Write) -> Result<(), CommandError> {
         let divergence = self.comparison.first_divergence.map(|row| (row, "They part here"));
         let result = self
             .comparison
@@ -363,8 +363,8 @@ impl Page<'_> {
         let mut shown = false;
         for (other, other_step) in present.filter(|(run, _)| here(*run)) {
             shown = true;
-            let left = (self.runs[first].0, &self.place(first, step));
-            let right = (self.runs[other].0, &self.place(other, other_step));
+            let left = (self.runs[first].0, &self.step_ref(first, step));
+            let right = (self.runs[other].0, &self.step_ref(other, other_step));
             for part in App::diff_steps_across(left, right)?
                 .parts
                 .iter()
@@ -383,7 +383,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn place(&self, run: usize, step: u32) -> StepRef {
+    fn step_ref(&self, run: usize, step: u32) -> StepRef {
         StepRef {
             id: self.runs[run].1.to_owned(),
             version: self.comparison.runs[run].version.clone(),
@@ -450,8 +450,8 @@ impl Page<'_> {
     }
 
     /// Writes the beginning of a step of one run.
-    fn excerpt(&self, out: &mut dyn Write, run: usize, step: u32) -> Result<(), Stop> {
-        let StepRef { id, version, .. } = self.place(run, step);
+    fn excerpt(&self, out: &mut dyn Write, run: usize, step: u32) -> Result<(), CommandError> {
+        let StepRef { id, version, .. } = self.step_ref(run, step);
         let page = self.runs[run].0.read_steps(&id, &version, Span { offset: step, limit: 1 })?;
         for part in page.steps.iter().flat_map(|step| &step.parts) {
             if let Body::Text { text, .. } | Body::Value { text, .. } = &part.body {

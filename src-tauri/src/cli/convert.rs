@@ -1,6 +1,6 @@
 //! `stabletoolbench convert`: prints raw answers and transcripts as converted answers.
 use super::{
-    Ended, Outcome, diff,
+    CommandStatus, Outcome, diff,
     terminal::{complain, one_line},
 };
 use clap::Args;
@@ -33,14 +33,14 @@ pub(super) struct Convert {
 
 pub(super) fn run(asked: &Convert) -> Outcome {
     let mut conversion = Conversion::default();
-    let mut ended = Ended::Well;
+    let mut ended = CommandStatus::Well;
     for path in &files(asked)? {
         match diff::read(path).and_then(|file| conversion.add(&file, &asked.method, asked.compat)) {
             Ok(None) => {}
             Ok(Some(note)) => writeln!(io::stderr(), "{}", one_line(&note))?,
             Err(error) => {
                 complain(&error);
-                ended = Ended::WithFailures;
+                ended = CommandStatus::WithFailures;
             }
         }
     }

@@ -1,16 +1,16 @@
 //! `diff`: prints the differences between two values, read from files or from standard input.
 use super::{
-    Ended, Outcome,
+    CommandStatus, Outcome,
     terminal::{Paint, one_line},
 };
-use crate::Surroundings;
+use crate::Environment;
 use clap::Args;
 use std::{
     io::{self, BufWriter, Read as _, Write as _},
     path::{Path, PathBuf},
 };
 use touchstone_app::{
-    app::{App, DiffWish, Given, Style},
+    app::{App, FileDiffOptions, InputFile, Style},
     error::{AppError, Code},
 };
 
@@ -42,7 +42,7 @@ pub(super) struct Diff {
     json: bool,
 }
 
-pub(super) fn run(asked: &Diff, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &Diff, here: &Environment) -> Outcome {
     let is_input = |path: &Path| path == Path::new("-");
     if is_input(&asked.expected) && is_input(&asked.actual) {
         let why = "Only one of the two can be read from standard input.";
@@ -50,7 +50,7 @@ pub(super) fn run(asked: &Diff, here: &Surroundings) -> Outcome {
             .hint("Name a file for the other one.")
             .into());
     }
-    let wish = DiffWish {
+    let wish = FileDiffOptions {
         key: asked.key.clone(),
         tolerance: asked.tolerance.clone(),
         ignore_order: asked.ignore_order,
@@ -84,7 +84,7 @@ pub(super) fn run(asked: &Diff, here: &Surroundings) -> Outcome {
         }
     }
     out.flush()?;
-    Ok(if diff.equal { Ended::Well } else { Ended::WithFailures })
+    Ok(if diff.equal { CommandStatus::Well } else { CommandStatus::WithFailures })
 }
 
 fn dress(paint: Paint, style: Style, text: &str) -> String {
@@ -97,7 +97,7 @@ fn dress(paint: Paint, style: Style, text: &str) -> String {
     }
 }
 
-pub(super) fn read(path: &Path) -> Result<Given, AppError> {
+pub(super) fn read(path: &Path) -> Result<InputFile, AppError> {
     let name = if path == Path::new("-") {
         "standard input".to_owned()
     } else {
@@ -116,7 +116,7 @@ pub(super) fn read(path: &Path) -> Result<Given, AppError> {
         return if bytes.len() as u64 > MOST {
             Err(too_large())
         } else {
-            Ok(Given { name, bytes })
+            Ok(InputFile { name, bytes })
         };
     }
     let about = std::fs::metadata(path).map_err(|why| unreadable(why.to_string()))?;
@@ -127,5 +127,5 @@ pub(super) fn read(path: &Path) -> Result<Given, AppError> {
         return Err(too_large());
     }
     let bytes = std::fs::read(path).map_err(|why| unreadable(why.to_string()))?;
-    Ok(Given { name, bytes })
+    Ok(InputFile { name, bytes })
 }

@@ -1,9 +1,9 @@
 //! `doctor`: checks the installation, and prints fixes for whatever does not work.
 use super::{
-    Ended, Outcome, Where, folder,
+    CommandStatus, Outcome, FolderArgs, folder,
     terminal::{Paint, one_line},
 };
-use crate::{Surroundings, surroundings};
+use crate::{Environment, surroundings};
 use clap::Args;
 use std::{
     io::{self, Write as _},
@@ -17,13 +17,13 @@ With a folder, what its workspace file names is looked at, too: databases, keys,
 when there is a workspace file in it.")]
 pub(super) struct Doctor {
     #[command(flatten)]
-    place: Where,
+    place: FolderArgs,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn run(asked: &Doctor, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &Doctor, here: &Environment) -> Outcome {
     let app = here.engine();
     let here_too = || Path::new("touchstone.yaml").exists().then(|| PathBuf::from(".").into());
     if let Some(place) =
@@ -55,5 +55,5 @@ pub(super) fn run(asked: &Doctor, here: &Surroundings) -> Outcome {
             }
         }
     }
-    Ok(if checks.iter().all(|check| check.ok) { Ended::Well } else { Ended::WithFailures })
+    Ok(if checks.iter().all(|check| check.ok) { CommandStatus::Well } else { CommandStatus::WithFailures })
 }

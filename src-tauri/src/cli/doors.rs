@@ -1,9 +1,9 @@
 //! The two long-running commands: the window and the server.
-use super::{Dirs, Ended, Outcome, folder};
+use super::{DirArgs, CommandStatus, Outcome, folder};
 use crate::{
-    Surroundings, calls, desktop,
-    leaving::{Leaving, Wish},
-    serve::{Events, Inside, Invites, Page, Server},
+    Environment, calls, desktop,
+    leaving::{Shutdown, ShutdownRequest},
+    serve::{Events, ServerState, Invites, Page, Server},
     signals::EndSignals,
 };
 use clap::Args;
@@ -26,7 +26,7 @@ pub(super) struct Serve {
     /// The folder to open; without one the start page is shown
     folder: Option<PathBuf>,
     #[command(flatten)]
-    dirs: Dirs,
+    dirs: DirArgs,
     /// Open a copy of the sample data
     #[arg(long, conflicts_with_all = ["folder", "input_dir", "output_dir"])]
     demo: bool,
@@ -51,7 +51,7 @@ fn context() -> Context<Wry> {
 
 /// Opens the window. Fails if there is no display; this is checked first, because the toolkit would
 /// end the process.
-pub(super) fn window(folder: Option<PathBuf>, demo: bool, here: &Surroundings) -> Outcome {
+pub(super) fn window(folder: Option<PathBuf>, demo: bool, here: &Environment) -> Outcome {
     if !here.display {
         let error = AppError::new(Code::Failed, "There is no display here to open a window on.");
         return Err(error
@@ -69,11 +69,11 @@ pub(super) fn window(folder: Option<PathBuf>, demo: bool, here: &Surroundings) -
     desktop::show(app, context()).map_err(|why| {
         AppError::new(Code::Failed, format!("The window could not be opened: {why}."))
     })?;
-    Ok(Ended::Well)
+    Ok(CommandStatus::Well)
 }
 
 /// Serves the page until Ctrl-C.
-pub(super) fn serve(asked: Serve, here: &Surroundings) -> Outcome {
+pub(super) fn serve(asked: Serve, here: &Environment) -> Outcome {
     let app = here.engine();
     if asked.demo {
         app.open_demo()?;
@@ -102,7 +102,7 @@ pub(super) fn serve(asked: Serve, here: &Surroundings) -> Outcome {
         }
         let (inside, _told) = inside(app.clone(), asked.allow_run);
         server.run(inside, end).await?;
-        Ok(Ended::Well)
+        Ok(CommandStatus::Well)
     })
 }
 
@@ -112,7 +112,7 @@ pub(super) fn serve(asked: Serve, here: &Surroundings) -> Outcome {
 fn interrupted(app: App) -> io::Result<impl Future<Output = ()> + Send + 'static> {
     const WHY: &str = "The server was asked to end, and ends when these runs have stopped.";
     let mut signals = EndSignals::listen()?;
-    let leaving = Arc::new(Leaving::default());
+    let leaving = Arc::new(Shutdown::default());
     Ok(async move {
         let mut wait = None;
         loop {
@@ -127,9 +127,9 @@ fn interrupted(app: App) -> io::Result<impl Future<Output = ()> + Send + 'static
                 () = over => return,
             }
             match leaving.wish(&app, WHY) {
-                Wish::Granted => return,
-                Wish::Hurries => say("Stopping now."),
-                Wish::Waits => {
+                ShutdownRequest::Granted => return,
+                ShutdownRequest::Hurries => say("Stopping now."),
+                ShutdownRequest::Waits => {
                     say(
                         "Stopping: calls in flight finish first. Press Ctrl-C again to give them up.",
                     );
@@ -163,7 +163,7 @@ fn announce_again(invites: Arc<Invites>, json: bool) -> io::Result<()> {
 
 /// Opens the page with the desktop's default browser. The arguments of a process are readable by
 /// all users, so the address handed over is one that no other user can use (`serve/invites.rs`).
-fn open_browser(invites: &Invites, here: &Surroundings) -> io::Result<()> {
+fn open_browser(invites: &Invites, here: &Environment) -> io::Result<()> {
     const BY_HAND: &str = "Please open the printed address by hand.";
     if !here.display {
         eprintln!("There is no display here to open a browser on. {BY_HAND}");
@@ -200,13 +200,13 @@ pub(super) fn announce(address: &str, json: bool) -> io::Result<()> {
 
 /// Builds the handlers of the server. Events are forwarded until the returned subscription is
 /// dropped.
-fn inside(app: App, may_run: bool) -> (Inside, Subscription) {
+fn inside(app: App, may_run: bool) -> (ServerState, Subscription) {
     let events = Events::new();
     let passed_on = events.clone();
     let told = app.subscribe(Box::new(move |event| passed_on.send(event)));
     let page = Arc::new(Page::built_in(context().assets()));
     (
-        Inside {
+        ServerState {
             calls: Arc::new(move |name, arguments| calls::call(&app, may_run, name, arguments)),
             events,
             page,

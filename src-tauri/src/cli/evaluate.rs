@@ -5,8 +5,8 @@ mod told;
 
 use super::terminal::{Paint, one_line};
 use super::watch::Interrupts;
-use super::{Ended, Outcome, folder};
-use crate::Surroundings;
+use super::{CommandStatus, Outcome, folder};
+use crate::Environment;
 use clap::{Args, ValueEnum};
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ pub(super) struct Evaluate {
     /// End with 1 when a metric is below this: `relevance.relevance=3.5`, or when fewer rows of an
     /// evaluator pass: `80%`
     #[arg(long, value_name = "X", value_parser = least)]
-    fail_under: Vec<Least>,
+    fail_under: Vec<Threshold>,
     /// Only say what it would take
     #[arg(long)]
     plan: bool,
@@ -104,30 +104,30 @@ enum Again {
 
 /// Threshold of `--fail-under`.
 #[derive(Debug, Clone, PartialEq)]
-enum Least {
+enum Threshold {
     /// Minimum of a metric, by its name.
     Metric(String, f64),
     /// Minimum share of passing rows, for every evaluator.
     Passed(f64),
 }
 
-fn least(word: &str) -> Result<Least, String> {
+fn least(word: &str) -> Result<Threshold, String> {
     let wrong = || {
         "write a metric and a number such as relevance.relevance=3.5, or a share such as 80%"
             .to_owned()
     };
     if let Some((name, number)) = word.rsplit_once('=') {
-        return Ok(Least::Metric(name.to_owned(), number.trim().parse().map_err(|_| wrong())?));
+        return Ok(Threshold::Metric(name.to_owned(), number.trim().parse().map_err(|_| wrong())?));
     }
     let share: f64 =
         word.strip_suffix('%').and_then(|share| share.trim().parse().ok()).ok_or_else(wrong)?;
     if !(0.0..=100.0).contains(&share) {
         return Err("shares are from 0% to 100%".to_owned());
     }
-    Ok(Least::Passed(share / 100.0))
+    Ok(Threshold::Passed(share / 100.0))
 }
 
-pub(super) fn run(asked: &Evaluate, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &Evaluate, here: &Environment) -> Outcome {
     if asked.list {
         return list(asked.json, here);
     }
@@ -158,7 +158,7 @@ pub(super) fn run(asked: &Evaluate, here: &Surroundings) -> Outcome {
     }
     let is_whole = view.state == LaunchState::Done && view.failed == 0 && view.unread == 0;
     let well = is_whole && below.is_empty() && results.is_some();
-    Ok(if well { Ended::Well } else { Ended::WithFailures })
+    Ok(if well { CommandStatus::Well } else { CommandStatus::WithFailures })
 }
 
 fn understood(asked: &Evaluate) -> Result<FileRequest, AppError> {
@@ -259,7 +259,7 @@ fn tell(
     asked: &Evaluate,
     view: &EvaluationView,
     (results, lines): (Option<&str>, &[String]),
-    here: &Surroundings,
+    here: &Environment,
 ) -> io::Result<()> {
     if asked.json {
         if let Some(results) = results {
@@ -278,10 +278,10 @@ fn tell(
 
 /// Rejects metrics that no evaluator can produce, before any request is paid for. The metrics of an
 /// evaluator are only known at the end, but all their names begin with the name of the evaluator.
-fn reachable(wanted: &[Least], evaluators: &[String]) -> Result<(), AppError> {
+fn reachable(wanted: &[Threshold], evaluators: &[String]) -> Result<(), AppError> {
     let first = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     for least in wanted {
-        let Least::Metric(metric, _) = least else { continue };
+        let Threshold::Metric(metric, _) = least else { continue };
         // In aggregated metrics the package shortens the name of an evaluator to the part before
         // its first dot.
         let is_of = |name: &String| metric.contains('.') && first(name) == first(metric);
@@ -305,18 +305,18 @@ fn examples(evaluators: &[String]) -> String {
 
 /// Describes the thresholds that were not reached. A missing metric counts as not reached, as does
 /// the share of an evaluator that never tells if a row passes.
-fn below(wanted: &[Least], evaluators: &[String], metrics: &[EvaluateMetric]) -> Vec<String> {
+fn below(wanted: &[Threshold], evaluators: &[String], metrics: &[EvaluateMetric]) -> Vec<String> {
     let mut lines = Vec::new();
     for least in wanted {
         match least {
-            Least::Metric(name, least) => {
+            Threshold::Metric(name, least) => {
                 match metrics.iter().find(|metric| metric.name == *name) {
                     None => lines
                         .push(format!("There is no metric {name}.{}", there_are(name, metrics))),
                     Some(metric) => lines.extend(missed(metric, *least)),
                 }
             }
-            Least::Passed(share) => {
+            Threshold::Passed(share) => {
                 lines.extend(evaluators.iter().flat_map(|name| not_passed(name, metrics, *share)));
             }
         }
@@ -453,7 +453,7 @@ mod tests {
             metric("mute.mute", 4.0),
         ];
         let told = |name: &str, share: f64| {
-            below(&[Least::Passed(share)], &[name.to_owned()], &metrics).join(" ")
+            below(&[Threshold::Passed(share)], &[name.to_owned()], &metrics).join(" ")
         };
         assert_eq!(told("code", 0.7), "");
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Opens a folder for a command: waits until its index is ready, and iterates over its runs page by
 //! page.
-use super::{Dirs, Where, terminal::one_line};
-use crate::Surroundings;
+use super::{DirArgs, FolderArgs, terminal::one_line};
+use crate::Environment;
 use std::{
     io::{self, Write as _},
     path::{Path, PathBuf},
@@ -9,7 +9,7 @@ use std::{
 };
 use touchstone_api::{ListRequest, RunRow, Sort, Span};
 use touchstone_app::{
-    app::{App, SuiteTrouble},
+    app::{App, SuiteProblems},
     error::{AppError, Code},
 };
 
@@ -19,33 +19,33 @@ pub(super) const PATIENCE: Duration = Duration::from_mins(10);
 const PAGE: u32 = 500;
 
 /// Location given on the command line: a folder, or its task and transcript directories.
-pub(super) struct Place {
+pub(super) struct FolderLocation {
     folder: PathBuf,
-    dirs: Dirs,
+    dirs: DirArgs,
 }
 
-impl From<PathBuf> for Place {
+impl From<PathBuf> for FolderLocation {
     fn from(folder: PathBuf) -> Self {
-        Self { folder, dirs: Dirs::default() }
+        Self { folder, dirs: DirArgs::default() }
     }
 }
 
 /// Returns the location that the arguments name, if any. A transcript directory by itself counts as
 /// a folder.
-pub(super) fn chosen(folder: Option<PathBuf>, dirs: Dirs) -> Option<Place> {
+pub(super) fn chosen(folder: Option<PathBuf>, dirs: DirArgs) -> Option<FolderLocation> {
     let folder = folder
         .or_else(|| dirs.output_dir.clone())
         .or_else(|| dirs.input_dir.as_ref().map(|_| ".".into()))?;
-    Some(Place { folder, dirs })
+    Some(FolderLocation { folder, dirs })
 }
 
 /// Opens a folder, without waiting for its index.
-pub(super) fn open(app: &App, place: &Place) -> Result<(), AppError> {
+pub(super) fn open(app: &App, place: &FolderLocation) -> Result<(), AppError> {
     app.open_with(&place.folder, place.dirs.input_dir.as_deref(), place.dirs.output_dir.as_deref())
 }
 
 /// Returns an engine that has read the folder of the arguments, or the current one.
-pub(super) fn ready(asked: Where, here: &Surroundings) -> Result<App, AppError> {
+pub(super) fn ready(asked: FolderArgs, here: &Environment) -> Result<App, AppError> {
     read(&chosen(asked.folder, asked.dirs).unwrap_or_else(|| PathBuf::from(".").into()), here)
 }
 
@@ -60,7 +60,7 @@ pub(super) fn tell_unread(app: &App) -> Result<(), AppError> {
 
 /// Returns the problems of the suites of the runs that match the filter, and prints them. Called
 /// before anything is counted by these suites.
-pub(super) fn suite_trouble(app: &App, filter: &str) -> Result<SuiteTrouble, AppError> {
+pub(super) fn suite_trouble(app: &App, filter: &str) -> Result<SuiteProblems, AppError> {
     let trouble = app.suite_trouble(filter)?;
     for line in &trouble.lines {
         let _ = writeln!(io::stderr(), "{}", one_line(line));
@@ -78,7 +78,7 @@ pub(super) fn check_scorers(left_out: Option<String>) -> Result<(), AppError> {
 }
 
 /// Returns an engine that has read the folder of `place`.
-pub(super) fn read(place: &Place, here: &Surroundings) -> Result<App, AppError> {
+pub(super) fn read(place: &FolderLocation, here: &Environment) -> Result<App, AppError> {
     let app = here.engine();
     open(&app, place)?;
     app.wait_ready(PATIENCE)?;
@@ -108,15 +108,15 @@ pub(super) fn below(full: &Path, member: Option<&str>) -> Option<(PathBuf, Strin
 
 /// Like `below`, for directories given by options: the place holds these, and the path is relative
 /// to the transcript directory. `None` if the run is not inside it.
-pub(super) fn within(full: &Path, member: Option<&str>, dirs: &Dirs) -> Option<(Place, String)> {
+pub(super) fn within(full: &Path, member: Option<&str>, dirs: &DirArgs) -> Option<(FolderLocation, String)> {
     let (folder, name) = below(full, member)?;
     let Some(output) = &dirs.output_dir else {
         let dirs =
-            Dirs { output_dir: dirs.input_dir.as_ref().map(|_| folder.clone()), ..dirs.clone() };
-        return Some((Place { folder, dirs }, name));
+            DirArgs { output_dir: dirs.input_dir.as_ref().map(|_| folder.clone()), ..dirs.clone() };
+        return Some((FolderLocation { folder, dirs }, name));
     };
     let path = folder.strip_prefix(std::fs::canonicalize(output).ok()?).ok()?.join(name);
-    Some((Place { folder, dirs: dirs.clone() }, path.to_str()?.to_owned()))
+    Some((FolderLocation { folder, dirs: dirs.clone() }, path.to_str()?.to_owned()))
 }
 
 /// Calls `each` for every run that matches the filter, at most `limit` times; never for an invalid

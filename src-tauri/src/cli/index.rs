@@ -1,6 +1,6 @@
 //! `index`: reads a folder and prints the number of its files and runs.
-use super::{Ended, Outcome, Where, folder};
-use crate::Surroundings;
+use super::{CommandStatus, Outcome, FolderArgs, folder};
+use crate::Environment;
 use clap::Args;
 use std::io::{self, Write as _};
 
@@ -8,13 +8,13 @@ use std::io::{self, Write as _};
 #[derive(Debug, Args)]
 pub(super) struct Index {
     #[command(flatten)]
-    place: Where,
+    place: FolderArgs,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn run(asked: &Index, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &Index, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
     app.wait_searchable(folder::PATIENCE)?;
     let report = app.index_report()?;
@@ -26,7 +26,7 @@ pub(super) fn run(asked: &Index, here: &Surroundings) -> Outcome {
             "scan_ms": report.scan_ms, "index_ms": report.index_ms, "search_ready_ms": report.search_ready_ms,
         });
         writeln!(out, "{line}")?;
-        return Ok(Ended::Well);
+        return Ok(CommandStatus::Well);
     }
     writeln!(
         out,
@@ -45,5 +45,5 @@ pub(super) fn run(asked: &Index, here: &Surroundings) -> Outcome {
         Some(ms) => writeln!(out, ", search index complete after {ms} ms")?,
         None => writeln!(out, ", search index not complete yet")?,
     }
-    Ok(Ended::Well)
+    Ok(CommandStatus::Well)
 }

@@ -1,17 +1,17 @@
 //! `score --judge`: has a model judge runs on disk, a few at a time, and stores the verdicts beside
 //! them. On Ctrl-C, requests in flight are completed; a second Ctrl-C aborts them. Existing
 //! verdicts are not requested again.
-use super::amounts::{between, dollars, of};
+use super::amounts::{between, dollars, pluralize};
 use super::terminal::one_line;
 use super::watch::{Interrupts, unbound};
-use super::{Ended, Outcome};
+use super::{CommandStatus, Outcome};
 use clap::Args;
 use serde_json::json;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::time::Duration;
 use touchstone_api::{
     Column, JudgePasses, JudgePlan, JudgeRates, JudgeRequest, Judged, JudgingView, LaunchState,
-    ListRequest, RunRow, Sort, Span, forks_left_out,
+    ListRequest, RunRow, Sort, Span, describe_excluded_forks,
 };
 use touchstone_app::app::App;
 use touchstone_app::written::fixed;
@@ -100,7 +100,7 @@ pub(super) fn run(app: &App, judge: &str, asked: &ByModel, filter: &str, json: b
     }
     let well =
         view.state == LaunchState::Done && view.failed == 0 && view.unread == 0 && view.done > 0;
-    Ok(if well { Ended::Well } else { Ended::WithFailures })
+    Ok(if well { CommandStatus::Well } else { CommandStatus::WithFailures })
 }
 
 fn plan(plan: &JudgePlan, json: bool) -> Outcome {
@@ -108,7 +108,7 @@ fn plan(plan: &JudgePlan, json: bool) -> Outcome {
     if json {
         serde_json::to_writer(&mut out, plan).map_err(io::Error::from)?;
         writeln!(out)?;
-        return Ok(Ended::Well);
+        return Ok(CommandStatus::Well);
     }
     let JudgePlan {
         model,
@@ -137,13 +137,13 @@ fn plan(plan: &JudgePlan, json: bool) -> Outcome {
         _ => writeln!(out, "what it costs is not known: the model has no price")?,
     }
     plan.unbound.iter().try_for_each(|why| writeln!(out, "{}", one_line(why)))?;
-    forks_left_out(plan.forks_left_out)
+    describe_excluded_forks(plan.forks_left_out)
         .iter()
         .try_for_each(|note| writeln!(out, "{}", one_line(note)))?;
     for skip in &plan.skipped {
         writeln!(out, "skipped  {}: {}", one_line(&skip.path), one_line(&skip.why))?;
     }
-    Ok(Ended::Well)
+    Ok(CommandStatus::Well)
 }
 
 /// Writes the verdict on each run, sorted by path.
@@ -181,7 +181,7 @@ fn verdicts(app: &App, request: &JudgeRequest, json: bool) -> Outcome {
         }
     }
     out.flush()?;
-    Ok(Ended::Well)
+    Ok(CommandStatus::Well)
 }
 
 fn verdict(out: &mut impl Write, row: &RunRow, judged: &Judged, json: bool) -> io::Result<()> {
@@ -207,7 +207,7 @@ fn verdict(out: &mut impl Write, row: &RunRow, judged: &Judged, json: bool) -> i
 }
 
 /// Formats the mean on the judge's own scale, and the number of passing runs.
-fn own(judge: &str, rates: &JudgeRates) -> Option<String> {
+fn format_judge_rates(judge: &str, rates: &JudgeRates) -> Option<String> {
     let between = |interval: Option<(f64, f64)>, places: usize, times: f64| {
         let shown =
             |(low, high)| format!(" [{:.places$} to {:.places$}]", times * low, times * high);
@@ -236,7 +236,7 @@ fn summary(view: &JudgingView) -> Vec<String> {
             let (win, lose, tie) = (percent(pairs.win), percent(pairs.lose), percent(pairs.tie));
             lines.push(format!("{judge}: {win} won, {lose} lost, {tie} neither"));
         }
-        lines.extend(own(judge, rates));
+        lines.extend(format_judge_rates(judge, rates));
         let answered = rates.runs - rates.without_answer;
         let of_answered = rates
             .mean_of_answered

@@ -1,9 +1,9 @@
 //! Stored verdicts of judges on one run: finds and prints them. Never calls a model.
 use super::{
-    Dirs, folder, nudge, review,
+    DirArgs, folder, nudge, review,
     terminal::{Paint, lines, one_line},
 };
-use crate::Surroundings;
+use crate::Environment;
 use std::{
     io::{self, Write},
     path::Path,
@@ -13,16 +13,16 @@ use touchstone_app::written::fixed;
 use touchstone_app::{app::App, error::AppError};
 
 /// Verdicts on a run, newest first, and the reason if they could not be read.
-pub(super) type Said = (Vec<Judged>, Option<String>);
+pub(super) type StoredVerdicts = (Vec<Judged>, Option<String>);
 
 /// Returns the stored verdicts on a run: from the open folder if directories were given by options,
 /// otherwise from the folder that holds the run's tasks, or its `.touchstone` directory.
 pub(super) fn find(
     (app, id): (&App, &str),
     (full, member): (&Path, Option<&str>),
-    dirs: &Dirs,
-    here: &Surroundings,
-) -> Result<Said, AppError> {
+    dirs: &DirArgs,
+    here: &Environment,
+) -> Result<StoredVerdicts, AppError> {
     let named = dirs.input_dir.is_some() || dirs.output_dir.is_some();
     let is_kept = |dir: &Path| dir.join(".touchstone/judgements").is_dir();
     if named || !nudge::above(full).any(is_kept) {
@@ -34,7 +34,7 @@ pub(super) fn find(
     }
     let app = folder::read(&folder.into(), here)?;
     // A file that is not among the results of that folder was never judged there.
-    app.run_with(full, member).map_or_else(|_| Ok(Said::default()), |id| app.judged(&id))
+    app.run_with(full, member).map_or_else(|_| Ok(StoredVerdicts::default()), |id| app.judged(&id))
 }
 
 /// Prints all verdicts. Raw replies are included only if `replies` is set.
@@ -64,7 +64,7 @@ pub(super) fn print(
             )?;
         }
         for round in &one.rounds {
-            told(out, round, replies, paint)?;
+            write_round(out, round, replies, paint)?;
         }
     }
     Ok(())
@@ -92,7 +92,7 @@ fn verdict(one: &Judged, paint: Paint) -> String {
     format!("{}{passes}{}{rounds}", one_line(&format!("{mean}{spread}")), one_line(&from))
 }
 
-fn told(out: &mut dyn Write, round: &JudgedRound, replies: bool, paint: Paint) -> io::Result<()> {
+fn write_round(out: &mut dyn Write, round: &JudgedRound, replies: bool, paint: Paint) -> io::Result<()> {
     let order = round.order.as_ref().map(|order| format!(" ({order})")).unwrap_or_default();
     let reason =
         if round.reason.is_empty() { String::new() } else { format!(": {}", round.reason) };

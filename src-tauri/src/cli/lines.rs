@@ -1,5 +1,5 @@
 //! Line filter for commands that read standard input and write one output line for each input line.
-use super::{Ended, Outcome, terminal};
+use super::{CommandStatus, Outcome, terminal};
 use std::{
     io::{self, BufRead, BufReader, IsTerminal as _, Read as _, Write as _},
     num::NonZero,
@@ -23,7 +23,7 @@ pub(super) fn answer(one: impl Fn(&str) -> Line + Sync) -> Outcome {
     }
     let mut from = BufReader::with_capacity(AHEAD, io::stdin().lock());
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    let (mut number, mut ended) = (0_u64, Ended::Well);
+    let (mut number, mut ended) = (0_u64, CommandStatus::Well);
     loop {
         let lines = lines(&mut from)?;
         if lines.is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn answer(one: impl Fn(&str) -> Line + Sync) -> Outcome {
                 Ok(line) if line.is_empty() => {}
                 Ok(line) => writeln!(out, "{line}")?,
                 Err(why) => {
-                    ended = Ended::WithFailures;
+                    ended = CommandStatus::WithFailures;
                     terminal::complain(&AppError {
                         message: format!("Line {number} was left out. {}", why.message),
                         ..why
@@ -86,14 +86,14 @@ fn answers(
     let first = shares.next();
     thread::scope(|scope| {
         for others in shares {
-            scope.spawn(move || each(others, one));
+            scope.spawn(move || process_chunk(others, one));
         }
-        each(first.unwrap_or_default(), one);
+        process_chunk(first.unwrap_or_default(), one);
     });
     lines
 }
 
-fn each(lines: &mut [Line], one: &impl Fn(&str) -> Line) {
+fn process_chunk(lines: &mut [Line], one: &impl Fn(&str) -> Line) {
     for line in lines {
         if let Ok(text) = line {
             let text = text.trim();

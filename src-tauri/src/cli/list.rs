@@ -1,9 +1,9 @@
 //! `list`: prints runs, one per line.
 use super::{
-    Ended, Outcome, Stop, Where, folder,
+    CommandStatus, Outcome, CommandError, FolderArgs, folder,
     terminal::{Columns, Head, Paint, one_line},
 };
-use crate::Surroundings;
+use crate::Environment;
 use clap::Args;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ const LONGEST_REASON: usize = 80;
 #[derive(Debug, Args)]
 pub(super) struct List {
     #[command(flatten)]
-    place: Where,
+    place: FolderArgs,
     /// As in the window: `system:promptql state:error "free text"`
     #[arg(long, default_value = "", allow_hyphen_values = true)]
     filter: String,
@@ -43,19 +43,19 @@ fn sort(word: &str) -> Result<Sort, String> {
     Ok(Sort { column, descending: word.starts_with('-') })
 }
 
-pub(super) fn run(asked: &List, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &List, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
     folder::tell_unread(&app)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let mut columns = Columns::new(heads());
-    App::understood(&asked.filter)?;
+    App::check_filter(&asked.filter)?;
     folder::each_run(&app, &asked.filter, asked.sort, asked.limit, |row| {
         if asked.json {
             writeln!(out, "{}", object(&row))?;
         } else {
             columns.row(cells(&row));
         }
-        Ok::<(), Stop>(())
+        Ok::<(), CommandError>(())
     })?;
     if !asked.json {
         let paint = Paint(here.colour);
@@ -64,7 +64,7 @@ pub(super) fn run(asked: &List, here: &Surroundings) -> Outcome {
         })?;
     }
     out.flush()?;
-    Ok(Ended::Well)
+    Ok(CommandStatus::Well)
 }
 
 /// Converts a row to a JSON object; unknown values are null. The reason is that of the state, or

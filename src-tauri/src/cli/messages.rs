@@ -1,9 +1,9 @@
 //! `messages`: converts message threads and runs to JSON Lines that evaluators accept.
 use super::{
-    Dirs, Ended, Outcome, diff, folder,
+    DirArgs, CommandStatus, Outcome, diff, folder,
     terminal::{complain, one_line},
 };
-use crate::Surroundings;
+use crate::Environment;
 use clap::Args;
 use std::{
     io::{self, Write as _},
@@ -26,7 +26,7 @@ pub(super) struct Messages {
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["files", "run_id"])]
     folder: Option<PathBuf>,
     #[command(flatten)]
-    dirs: Dirs,
+    dirs: DirArgs,
     /// Which runs of the folder, as in the window: `system:promptql model:o1`
     #[arg(
         long,
@@ -64,11 +64,11 @@ fn turn(word: &str) -> Result<Part, String> {
     }
 }
 
-pub(super) fn run(asked: &Messages, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &Messages, here: &Environment) -> Outcome {
     let part = asked.run_id.clone().map_or_else(|| asked.turn.clone(), Part::Run);
     let choice = Choice { part, without_earlier_tool_calls: asked.without_earlier_tool_calls };
     let mut lines = Vec::new();
-    let mut ended = Ended::Well;
+    let mut ended = CommandStatus::Well;
     let mut take = |rows: EvaluatorRows| {
         for note in &rows.notes {
             let _ = writeln!(io::stderr(), "{}", one_line(note));
@@ -80,22 +80,22 @@ pub(super) fn run(asked: &Messages, here: &Surroundings) -> Outcome {
     if let Some(folder) = &asked.folder {
         let place = folder::chosen(Some(folder.clone()), asked.dirs.clone())
             .unwrap_or_else(|| folder.clone().into());
-        App::understood(&asked.filter)?;
+        App::check_filter(&asked.filter)?;
         let (rows, _) = folder::read(&place, here)?.rows_of_runs(&asked.filter, &choice)?;
         if !take(rows) {
-            ended = Ended::WithFailures;
+            ended = CommandStatus::WithFailures;
         }
     }
     for path in &asked.files {
         match diff::read(path).and_then(|file| rows_of_file(&file, &choice)) {
             Ok(rows) => {
                 if !take(rows) {
-                    ended = Ended::WithFailures;
+                    ended = CommandStatus::WithFailures;
                 }
             }
             Err(error) => {
                 complain(&error);
-                ended = Ended::WithFailures;
+                ended = CommandStatus::WithFailures;
             }
         }
     }

@@ -35,7 +35,7 @@ mod virtual_apis;
 mod watch;
 mod whole;
 
-use crate::Surroundings;
+use crate::Environment;
 use clap::{Args, Parser, Subcommand};
 use std::{
     ffi::OsString,
@@ -118,16 +118,16 @@ enum Command {
 
 /// Which folder a command is about.
 #[derive(Debug, Clone, Args)]
-struct Where {
+struct FolderArgs {
     /// The folder; the current one when left out
     folder: Option<PathBuf>,
     #[command(flatten)]
-    dirs: Dirs,
+    dirs: DirArgs,
 }
 
 /// The two directories by themselves, instead of the folder that holds them.
 #[derive(Debug, Default, Clone, Args)]
-struct Dirs {
+struct DirArgs {
     /// Directory of the tasks
     #[arg(short, long, value_name = "DIR")]
     input_dir: Option<PathBuf>,
@@ -138,27 +138,27 @@ struct Dirs {
 
 /// Outcome of a command that was carried out.
 #[derive(Debug, PartialEq, Eq)]
-enum Ended {
+enum CommandStatus {
     Well,
     WithFailures,
 }
 
 /// Reason for which a command could not be carried out.
 #[derive(Debug)]
-enum Stop {
+enum CommandError {
     /// An error to report.
     Why(AppError),
     /// The reader of the output is gone (broken pipe).
     NobodyReads,
 }
 
-impl From<AppError> for Stop {
+impl From<AppError> for CommandError {
     fn from(error: AppError) -> Self {
         Self::Why(error)
     }
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         if error.kind() == ErrorKind::BrokenPipe {
             return Self::NobodyReads;
@@ -170,10 +170,10 @@ impl From<io::Error> for Stop {
     }
 }
 
-type Outcome = Result<Ended, Stop>;
+type Outcome = Result<CommandStatus, CommandError>;
 
 /// Parses the arguments and runs the command. Returns the exit status.
-pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surroundings) -> ExitCode {
+pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment) -> ExitCode {
     let asked = match CommandLine::try_parse_from(arguments) {
         Ok(asked) => asked,
         Err(error) => {
@@ -215,9 +215,9 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
         Some(Command::Clear(clear)) => clear::run(&clear, here),
     };
     match outcome {
-        Ok(Ended::Well) | Err(Stop::NobodyReads) => ExitCode::SUCCESS,
-        Ok(Ended::WithFailures) => ExitCode::from(1),
-        Err(Stop::Why(error)) => {
+        Ok(CommandStatus::Well) | Err(CommandError::NobodyReads) => ExitCode::SUCCESS,
+        Ok(CommandStatus::WithFailures) => ExitCode::from(1),
+        Err(CommandError::Why(error)) => {
             terminal::complain(&error);
             ExitCode::from(2)
         }

@@ -1,6 +1,6 @@
 //! `nudge`: sends a message to a run, either to a fork of it or to the run itself.
-use super::{Dirs, Outcome, Where, folder, watch};
-use crate::Surroundings;
+use super::{DirArgs, Outcome, FolderArgs, folder, watch};
+use crate::Environment;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use touchstone_app::error::{AppError, Code};
@@ -16,19 +16,19 @@ pub(super) struct Nudge {
     #[arg(long)]
     in_place: bool,
     #[command(flatten)]
-    dirs: Dirs,
+    dirs: DirArgs,
     /// Print one event a line as JSON
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn run(asked: &Nudge, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &Nudge, here: &Environment) -> Outcome {
     let file = &asked.file;
     let (full, member) = folder::located(file).map_err(|why| {
         AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display()))
     })?;
     let app =
-        folder::ready(Where { folder: Some(workspace_of(&full)), dirs: asked.dirs.clone() }, here)?;
+        folder::ready(FolderArgs { folder: Some(workspace_of(&full)), dirs: asked.dirs.clone() }, here)?;
     let id =
         if member.is_some() { app.run_with(&full, member.as_deref())? } else { app.run_of(&full)? };
     let nudge = |listeners| {

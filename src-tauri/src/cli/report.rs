@@ -1,9 +1,9 @@
 //! `report`: writes reports on the runs of a folder.
 use super::{
-    Ended, Outcome, Where, folder,
+    CommandStatus, Outcome, FolderArgs, folder,
     terminal::{complain, one_line},
 };
-use crate::Surroundings;
+use crate::Environment;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::{
@@ -21,7 +21,7 @@ use touchstone_app::{
 #[derive(Debug, Args)]
 pub(super) struct Report {
     #[command(flatten)]
-    place: Where,
+    place: FolderArgs,
     /// One or several, with commas between
     #[arg(long, value_delimiter = ',', default_value = "html", value_name = "FORMAT")]
     format: Vec<Format>,
@@ -80,14 +80,14 @@ impl From<Format> for ReportFormat {
     }
 }
 
-pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &Report, here: &Environment) -> Outcome {
     let printed = asked.out.as_os_str() == "-";
     if printed && (asked.format.len() > 1 || asked.json) {
         return Err(AppError::new(Code::BadRequest, "Only one format can be printed.")
             .hint("Name a directory with --out to write several.")
             .into());
     }
-    App::understood(&asked.filter)?;
+    App::check_filter(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
     if !printed {
         fs_make(&asked.out)?;
@@ -139,7 +139,7 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
         }
     }
     folder::check_scorers(left_out)?;
-    Ok(if whole { Ended::Well } else { Ended::WithFailures })
+    Ok(if whole { CommandStatus::Well } else { CommandStatus::WithFailures })
 }
 
 /// Makes the reports of one format: a single one, or for StableToolBench a result file for each

@@ -1,9 +1,9 @@
 //! `review`: writes or prints a person's review of a run.
 use super::{
-    Dirs, Ended, Outcome, Where, folder, nudge,
+    DirArgs, CommandStatus, Outcome, FolderArgs, folder, nudge,
     terminal::{Paint, complain, lines, one_line},
 };
-use crate::Surroundings;
+use crate::Environment;
 use clap::{Args, ValueEnum};
 use std::{
     io::{self, Write as _},
@@ -32,7 +32,7 @@ pub(super) struct Review {
     #[arg(long, conflicts_with_all = ["verdict", "score", "note"])]
     clear: bool,
     #[command(flatten)]
-    dirs: Dirs,
+    dirs: DirArgs,
     /// Print what is said as one JSON document
     #[arg(long)]
     json: bool,
@@ -45,7 +45,7 @@ enum Word {
     Wrong,
 }
 
-pub(super) fn run(asked: &Review, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &Review, here: &Environment) -> Outcome {
     let file = &asked.file;
     let (full, member) = folder::located(file).map_err(|why| {
         AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display()))
@@ -57,7 +57,7 @@ pub(super) fn run(asked: &Review, here: &Surroundings) -> Outcome {
     let is_new =
         is_alone && App::folder_above(&full).is_none() && !folder.join(".touchstone").is_dir();
     let kept_alone = is_new.then(|| folder.clone());
-    let app = folder::ready(Where { folder: Some(folder), dirs: asked.dirs.clone() }, here)?;
+    let app = folder::ready(FolderArgs { folder: Some(folder), dirs: asked.dirs.clone() }, here)?;
     let id = app.run_with(&full, member.as_deref())?;
     if asked.clear {
         app.review_run(&id, None)?;
@@ -78,9 +78,9 @@ pub(super) fn run(asked: &Review, here: &Surroundings) -> Outcome {
     } else {
         print(said.as_ref(), Paint(here.colour))?;
     }
-    let Some(damaged) = damaged else { return Ok(Ended::Well) };
+    let Some(damaged) = damaged else { return Ok(CommandStatus::Well) };
     complain(&AppError::new(Code::Failed, damaged));
-    Ok(Ended::WithFailures)
+    Ok(CommandStatus::WithFailures)
 }
 
 /// Returns the folder that holds the reviews of a file: the one with the workspace file, or else

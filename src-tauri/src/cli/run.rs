@@ -1,18 +1,18 @@
 //! `plan` and `run`: plan a launch, and launch it.
 use super::{
-    Ended, Outcome, Stop, Where,
+    CommandStatus, Outcome, CommandError, FolderArgs,
     amounts::counted,
     folder,
     terminal::{Columns, Head, Paint, one_line},
     watch,
 };
-use crate::Surroundings;
+use crate::Environment;
 use clap::Args;
 use serde_json::json;
 use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 use touchstone_api::{
-    Act, Blocked, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Problem, Shard, Trouble,
+    Act, Blocked, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Problem, Shard, Blocker,
 };
 use touchstone_app::written::fixed;
 use touchstone_app::{
@@ -22,9 +22,9 @@ use touchstone_app::{
 
 /// Which runs.
 #[derive(Debug, Args)]
-struct Which {
+struct RunSelection {
     #[command(flatten)]
-    place: Where,
+    place: FolderArgs,
     /// System: `promptql`, `tool_calling`, `tool_calling_python`; several with commas
     #[arg(short, long, value_delimiter = ',', required = true)]
     system: Vec<String>,
@@ -70,7 +70,7 @@ struct Which {
 #[derive(Debug, Args)]
 pub(super) struct Plan {
     #[command(flatten)]
-    which: Which,
+    which: RunSelection,
     /// Print the plan as one JSON document
     #[arg(long)]
     json: bool,
@@ -80,7 +80,7 @@ pub(super) struct Plan {
 #[derive(Debug, Args)]
 pub(super) struct Run {
     #[command(flatten)]
-    which: Which,
+    which: RunSelection,
     /// Only say what would be done
     #[arg(long)]
     plan: bool,
@@ -105,7 +105,7 @@ fn shard(text: &str) -> Result<Shard, String> {
     }
 }
 
-impl Which {
+impl RunSelection {
     fn request(&self) -> LaunchRequest {
         LaunchRequest {
             tasks: self.task.clone(),
@@ -126,7 +126,7 @@ impl Which {
 
     /// Returns an engine that has read the folder. An output directory given by an option need not
     /// exist; it is created with the first run.
-    fn ready(&self, here: &Surroundings) -> Result<App, AppError> {
+    fn ready(&self, here: &Environment) -> Result<App, AppError> {
         // Models and tools come from the workspace file of the current folder, even if both
         // directories are given.
         let folder = self.place.folder.clone().unwrap_or_else(|| ".".into());
@@ -138,7 +138,7 @@ impl Which {
     }
 }
 
-pub(super) fn plan(asked: &Plan, here: &Surroundings) -> Outcome {
+pub(super) fn plan(asked: &Plan, here: &Environment) -> Outcome {
     let app = asked.which.ready(here)?;
     say(&app.plan_launch(&asked.which.request())?, asked.json, Paint(here.colour))
 }
@@ -149,13 +149,13 @@ fn tell_problems(plan: &LaunchPlan) {
     // The problem that blocks the whole launch is printed last, as the error.
     let last = plan.invalid.as_ref().map_or("", |invalid| invalid.message.as_str());
     for line in
-        plan.problems.iter().map(Problem::told).filter(|line| !last.starts_with(line.as_str()))
+        plan.problems.iter().map(Problem::to_line).filter(|line| !last.starts_with(line.as_str()))
     {
         let _ = writeln!(io::stderr(), "{}", one_line(&line));
     }
 }
 
-pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &Run, here: &Environment) -> Outcome {
     let app = asked.which.ready(here)?;
     let request = LaunchRequest {
         concurrency: asked.concurrency,
@@ -168,8 +168,8 @@ pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
     match app.plan_launch(&request) {
         Ok(plan) => {
             tell_problems(&plan);
-            if let Some(Trouble { message, fix }) = plan.invalid {
-                return Err(Stop::Why(AppError {
+            if let Some(Blocker { message, fix }) = plan.invalid {
+                return Err(CommandError::Why(AppError {
                     hint: fix,
                     ..AppError::new(Code::Failed, message)
                 }));
@@ -179,14 +179,14 @@ pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
         Err(why) => tracing::debug!(why.message, "no plan could be made"),
     }
     let launched =
-        watch::launch(&app, asked.json, |listeners| app.start_launch_told(&request, listeners));
+        watch::launch(&app, asked.json, |listeners| app.start_launch_with_skipped(&request, listeners));
     match launched {
-        Err(Stop::Why(error)) if error.code == Code::BadRequest => {
+        Err(CommandError::Why(error)) if error.code == Code::BadRequest => {
             match app.plan_launch(&request) {
                 Ok(plan) if plan.owed_total == 0 && plan.skipped_total > 0 => {
-                    nothing_owed(plan.skipped_total, &LeftOut(app.left_out(&request)?), asked.json)
+                    nothing_owed(plan.skipped_total, &SkippedRuns(app.left_out(&request)?), asked.json)
                 }
-                _ => Err(Stop::Why(error)),
+                _ => Err(CommandError::Why(error)),
             }
         }
         other => other,
@@ -195,7 +195,7 @@ pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
 
 /// Prints that there is nothing to run, with the runs that were left out. This is a success if all
 /// others are complete already, and a failure if some cannot be run.
-fn nothing_owed(total: u64, left: &LeftOut, json: bool) -> Outcome {
+fn nothing_owed(total: u64, left: &SkippedRuns, json: bool) -> Outcome {
     // The reader of standard error may be gone.
     let _ = writeln!(
         io::stderr(),
@@ -209,13 +209,13 @@ fn nothing_owed(total: u64, left: &LeftOut, json: bool) -> Outcome {
     if json {
         left.print(&mut io::stdout().lock())?;
     }
-    Ok(if left.failed() == 0 { Ended::Well } else { Ended::WithFailures })
+    Ok(if left.failed() == 0 { CommandStatus::Well } else { CommandStatus::WithFailures })
 }
 
 /// Requested runs that are not complete and are not started.
-pub(super) struct LeftOut(pub(super) Vec<PlannedRun>);
+pub(super) struct SkippedRuns(pub(super) Vec<PlannedRun>);
 
-impl LeftOut {
+impl SkippedRuns {
     /// Number of runs that no process executes. A run in progress in another process is not a
     /// failure.
     pub(super) fn failed(&self) -> usize {
@@ -257,8 +257,8 @@ fn say(plan: &LaunchPlan, json: bool, paint: Paint) -> Outcome {
     out.flush()?;
     tell_problems(plan);
     match &plan.invalid {
-        None => Ok(Ended::Well),
-        Some(Trouble { message, fix }) => Err(Stop::Why(AppError {
+        None => Ok(CommandStatus::Well),
+        Some(Blocker { message, fix }) => Err(CommandError::Why(AppError {
             hint: fix.clone(),
             ..AppError::new(Code::Failed, message.clone())
         })),

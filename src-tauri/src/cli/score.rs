@@ -2,17 +2,17 @@
 //! repeated; scorers that are programs are executed only for runs without a stored result of
 //! theirs.
 use super::{
-    Ended, Outcome, Stop, Where, folder, judge,
+    CommandStatus, Outcome, CommandError, FolderArgs, folder, judge,
     list::score as shown,
     terminal::{Columns, Head, Paint, one_line},
 };
-use crate::Surroundings;
+use crate::Environment;
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use touchstone_api::{RunScore, RunState, ScoreDetail, ScoreStanding};
-use touchstone_app::app::{App, FileScores, SuiteTrouble};
+use touchstone_app::app::{App, FileScores, SuiteProblems};
 use touchstone_app::written::fixed;
 
 /// Maximum number of characters of a reason; `show` prints all of it.
@@ -22,7 +22,7 @@ const LONGEST_REASON: usize = 100;
 #[derive(Debug, Args)]
 pub(super) struct Score {
     #[command(flatten)]
-    place: Where,
+    place: FolderArgs,
     /// By this scorer instead of those of the suites, written as in a suite: `kendall_tau`, `text:
     /// f1`
     #[arg(long, value_name = "NAME")]
@@ -33,7 +33,7 @@ pub(super) struct Score {
     /// End with 1 when the mean score is below this (0.8), or the share of runs that passed (80%).
     /// The first scorer of each run counts
     #[arg(long, value_name = "X", value_parser = least)]
-    fail_under: Option<Least>,
+    fail_under: Option<Threshold>,
     /// Run no programs of scorers; what they said before counts
     #[arg(long)]
     no_programs: bool,
@@ -46,24 +46,24 @@ pub(super) struct Score {
 
 /// Threshold of `--fail-under`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Least {
+enum Threshold {
     Mean(f64),
     /// Share of passing runs, in percent.
     Passed(f64),
 }
 
-fn least(word: &str) -> Result<Least, String> {
+fn least(word: &str) -> Result<Threshold, String> {
     let (number, most) = word.strip_suffix('%').map_or((word, 1.0), |number| (number, 100.0));
     let value: f64 =
         number.trim().parse().map_err(|_| "write a number such as 0.8, or 80%".to_owned())?;
     if !(0.0..=most).contains(&value) {
         return Err("scores are from 0 to 1, and shares from 0% to 100%".to_owned());
     }
-    Ok(if word.ends_with('%') { Least::Passed(value) } else { Least::Mean(value) })
+    Ok(if word.ends_with('%') { Threshold::Passed(value) } else { Threshold::Mean(value) })
 }
 
-pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
-    App::understood(&asked.filter)?;
+pub(super) fn run(asked: &Score, here: &Environment) -> Outcome {
+    App::check_filter(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
     if let Some(name) = &asked.judge.judge {
         return judge::run(&app, name, &asked.judge, &asked.filter, asked.json);
@@ -86,7 +86,7 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
             return lines(&run)
                 .iter()
                 .try_for_each(|line| writeln!(out, "{line}"))
-                .map_err(Stop::from);
+                .map_err(CommandError::from);
         }
         for row in rows(&run) {
             columns.row(row);
@@ -122,11 +122,11 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
         || !not_enough.is_empty()
         || counts.first.error > 0
         || counts.first.failed > 0;
-    Ok(if failed { Ended::WithFailures } else { Ended::Well })
+    Ok(if failed { CommandStatus::WithFailures } else { CommandStatus::Well })
 }
 
 /// Describes problems of the suites that make it uncertain if the threshold is reached.
-fn unsure(suites: &SuiteTrouble, by_suites: bool) -> Vec<String> {
+fn unsure(suites: &SuiteProblems, by_suites: bool) -> Vec<String> {
     let unread = match suites.unread {
         0 => None,
         1 => Some("One suite cannot be read, so its runs have no score.".to_owned()),
@@ -147,15 +147,15 @@ fn ended(state: RunState) -> bool {
 /// Counts of the first scorer of each run, and of every scorer.
 #[derive(Default)]
 struct Counts {
-    first: Tally,
+    first: ScorerCounts,
     nothing: u64,
     damaged: u64,
     expected_unread: u64,
-    by_scorer: BTreeMap<String, Tally>,
+    by_scorer: BTreeMap<String, ScorerCounts>,
 }
 
 #[derive(Default)]
-struct Tally {
+struct ScorerCounts {
     scored: u64,
     sum: f64,
     passed: u64,
@@ -166,7 +166,7 @@ struct Tally {
     failed: u64,
 }
 
-impl Tally {
+impl ScorerCounts {
     fn add(&mut self, score: &RunScore) {
         let count = match score.standing {
             ScoreStanding::Scored => &mut self.scored,
@@ -223,7 +223,7 @@ impl Counts {
         let mut lines = Vec::new();
         for (scorer, tally) in &self.by_scorer {
             if let (Some(mean), Some(percent)) = (tally.mean(), tally.percent()) {
-                let Tally { scored, passed, .. } = tally;
+                let ScorerCounts { scored, passed, .. } = tally;
                 let scorer = one_line(scorer);
                 lines.push(format!(
                     "{scorer}: mean {} of {scored} runs, {passed} passed ({} %)",
@@ -232,7 +232,7 @@ impl Counts {
                 ));
             }
         }
-        let Tally { error, not_ended, no_expected, waiting, failed, .. } = self.first;
+        let ScorerCounts { error, not_ended, no_expected, waiting, failed, .. } = self.first;
         let apart = [
             (error, "ended in a system error"),
             (self.damaged, "that cannot be read"),
@@ -263,7 +263,7 @@ impl Counts {
             1 => Some(format!("One {one}, so its score is not known.{then}")),
             count => Some(format!("{count} {more}, so their scores are not known.{then}")),
         };
-        let Tally { not_ended, waiting, .. } = self.first;
+        let ScorerCounts { not_ended, waiting, .. } = self.first;
         let them = if not_ended == 1 { "it" } else { "them" };
         let end = format!(" Let {them} end, or leave {them} out with --filter.");
         [
@@ -288,21 +288,21 @@ impl Counts {
     }
 
     /// Describes a threshold that was not reached; `None` if it was.
-    fn below(&self, least: Least) -> Option<String> {
+    fn below(&self, least: Threshold) -> Option<String> {
         let scored = self.first.scored;
         let (is, wanted) = match least {
-            Least::Mean(wanted) => (self.first.mean(), wanted),
-            Least::Passed(wanted) => (self.first.percent(), wanted),
+            Threshold::Mean(wanted) => (self.first.mean(), wanted),
+            Threshold::Passed(wanted) => (self.first.percent(), wanted),
         };
         match (is, least) {
             (None, _) => {
                 Some("No run was scored, so there is nothing that could be enough.".to_owned())
             }
             (Some(is), _) if is >= wanted => None,
-            (Some(is), Least::Mean(_)) => {
+            (Some(is), Threshold::Mean(_)) => {
                 Some(format!("The mean score is {} ({scored} runs), below {wanted}.", fixed(is, 4)))
             }
-            (Some(is), Least::Passed(_)) => {
+            (Some(is), Threshold::Passed(_)) => {
                 Some(format!("{} % of {scored} runs passed, below {wanted} %.", fixed(is, 2)))
             }
         }

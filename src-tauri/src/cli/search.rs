@@ -1,9 +1,9 @@
 //! `search`: finds a text in all transcripts.
 use super::{
-    Ended, Outcome, Where, folder,
+    CommandStatus, Outcome, FolderArgs, folder,
     terminal::{Paint, one_line},
 };
-use crate::Surroundings;
+use crate::Environment;
 use clap::Args;
 use std::io::{self, BufWriter, Write as _};
 use touchstone_api::{Hit, SnippetPiece, Span};
@@ -16,7 +16,7 @@ pub(super) struct Search {
     #[arg(allow_hyphen_values = true)]
     text: String,
     #[command(flatten)]
-    place: Where,
+    place: FolderArgs,
     /// At most so many
     #[arg(long, default_value_t = 200)]
     limit: u32,
@@ -25,9 +25,9 @@ pub(super) struct Search {
     json: bool,
 }
 
-pub(super) fn run(asked: &Search, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &Search, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
-    App::understood(&asked.text)?;
+    App::check_filter(&asked.text)?;
     let hits = app.search(&asked.text, Span { offset: 0, limit: asked.limit })?;
     let mut out = BufWriter::new(io::stdout().lock());
     let paint = Paint(here.colour);
@@ -45,18 +45,18 @@ pub(super) fn run(asked: &Search, here: &Surroundings) -> Outcome {
         }
     }
     out.flush()?;
-    Ok(Ended::Well)
+    Ok(CommandStatus::Well)
 }
 
 /// Formats a hit. Steps are counted from 1, as in the window.
 fn line(hit: &Hit, paint: Paint) -> String {
     let step = hit.snippet.step.map(|step| format!(" step {}", step + 1)).unwrap_or_default();
-    let text: String = hit.snippet.pieces.iter().map(|piece| shown(piece, paint)).collect();
+    let text: String = hit.snippet.pieces.iter().map(|piece| format_piece(piece, paint)).collect();
     format!("{}{}: {}", paint.bold(&one_line(&hit.path)), paint.dim(&step), text.trim())
 }
 
 /// Formats a piece of a snippet, highlighted if it is a hit.
-fn shown(piece: &SnippetPiece, paint: Paint) -> String {
+fn format_piece(piece: &SnippetPiece, paint: Paint) -> String {
     let text = one_line(&piece.text);
     if piece.hit { paint.yellow(&text) } else { text.into_owned() }
 }

@@ -1,11 +1,11 @@
 //! `show`: prints one transcript in readable form, with the verdicts of judges.
 use super::amounts::counted;
 use super::{
-    Dirs, Ended, Outcome, Stop, folder, judged, list,
+    DirArgs, CommandStatus, Outcome, CommandError, folder, judged, list,
     terminal::{Columns, Head, Paint, complain, lines, one_line},
     whole,
 };
-use crate::Surroundings;
+use crate::Environment;
 use clap::Args;
 use serde::Serialize;
 use std::{
@@ -28,7 +28,7 @@ pub(super) struct Show {
     /// The transcript; one of many in a file as FILE#NAME
     file: PathBuf,
     #[command(flatten)]
-    dirs: Dirs,
+    dirs: DirArgs,
     /// Print the replies of judges as they came, too
     #[arg(long)]
     replies: bool,
@@ -40,13 +40,13 @@ pub(super) struct Show {
 
 /// JSON document of a transcript.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ShowDocument<'a> {
     #[serde(flatten)]
     view: &'a RunView,
     judged: &'a [Judged],
 }
 
-pub(super) fn run(asked: &Show, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &Show, here: &Environment) -> Outcome {
     let file = &asked.file;
     let unreadable = |why: String| {
         AppError::new(Code::NotFound, format!("{} could not be shown: {why}.", file.display()))
@@ -63,7 +63,7 @@ pub(super) fn run(asked: &Show, here: &Surroundings) -> Outcome {
     let (said, unread) = judged::find((&app, &id), (&full, member.as_deref()), &asked.dirs, here)?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
-        serde_json::to_writer(&mut out, &Shown { view: &view, judged: &said })
+        serde_json::to_writer(&mut out, &ShowDocument { view: &view, judged: &said })
             .map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
@@ -71,13 +71,13 @@ pub(super) fn run(asked: &Show, here: &Surroundings) -> Outcome {
         judged::print(&mut out, &said, asked.replies, Paint(here.colour))?;
     }
     out.flush()?;
-    let Some(unread) = unread else { return Ok(Ended::Well) };
+    let Some(unread) = unread else { return Ok(CommandStatus::Well) };
     complain(&AppError::new(Code::Failed, unread));
-    Ok(Ended::WithFailures)
+    Ok(CommandStatus::WithFailures)
 }
 
 /// Describes the reason why a file is not a run: it holds several runs, or is not a transcript.
-pub(super) fn why_not(app: &App, name: &str) -> Result<String, Stop> {
+pub(super) fn why_not(app: &App, name: &str) -> Result<String, CommandError> {
     let (start, mut first, mut count) = (format!("{name}#"), None, 0_u64);
     let sort = Sort { column: Column::Path, descending: false };
     folder::each_run(app, "", sort, u64::MAX, |row| {
@@ -85,7 +85,7 @@ pub(super) fn why_not(app: &App, name: &str) -> Result<String, Stop> {
             count += 1;
             first.get_or_insert(row.path);
         }
-        Ok::<(), Stop>(())
+        Ok::<(), CommandError>(())
     })?;
     Ok(first.map_or_else(
         || "it is not a transcript".to_owned(),
@@ -95,7 +95,7 @@ pub(super) fn why_not(app: &App, name: &str) -> Result<String, Stop> {
 
 /// Finds the run of a file. A run of several files is found by any of them, since its path is their
 /// common stem.
-pub(super) fn find(app: &App, name: &str) -> Result<Option<String>, Stop> {
+pub(super) fn find(app: &App, name: &str) -> Result<Option<String>, CommandError> {
     let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
     let mut found = None;
     let sort = Sort { column: Column::Path, descending: false };
@@ -103,7 +103,7 @@ pub(super) fn find(app: &App, name: &str) -> Result<Option<String>, Stop> {
         if row.path == name || (found.is_none() && Some(row.path.as_str()) == stem) {
             found = Some(row.id);
         }
-        Ok::<(), Stop>(())
+        Ok::<(), CommandError>(())
     })?;
     Ok(found)
 }

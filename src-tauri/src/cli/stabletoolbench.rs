@@ -1,7 +1,7 @@
 //! `stabletoolbench`: commands specific to that benchmark. `names` and `keys` print one output line
 //! per input line.
 use super::{Outcome, answers, convert, lines, virtual_apis};
-use crate::Surroundings;
+use crate::Environment;
 use clap::{Args, Subcommand};
 use touchstone_app::app::stabletoolbench::{function_name_line, key_line};
 
@@ -9,11 +9,11 @@ use touchstone_app::app::stabletoolbench::{function_name_line, key_line};
 #[derive(Debug, Args)]
 pub(super) struct StableToolBench {
     #[command(subcommand)]
-    asked: Asked,
+    asked: BenchmarkCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Asked {
+enum BenchmarkCommand {
     /// Tools and APIs as JSON Lines on standard input, the names of their functions on standard
     /// output
     Names(Lines),
@@ -36,12 +36,12 @@ struct Lines {
     json: bool,
 }
 
-pub(super) fn run(asked: &StableToolBench, here: &Surroundings) -> Outcome {
+pub(super) fn run(asked: &StableToolBench, here: &Environment) -> Outcome {
     match &asked.asked {
-        Asked::Names(_) => lines::answer(function_name_line),
-        Asked::Keys(_) => lines::answer(key_line),
-        Asked::Convert(asked) => convert::run(asked),
-        Asked::Serve(serve) => virtual_apis::serve(serve, here),
-        Asked::Score(asked) => answers::run(asked),
+        BenchmarkCommand::Names(_) => lines::answer(function_name_line),
+        BenchmarkCommand::Keys(_) => lines::answer(key_line),
+        BenchmarkCommand::Convert(asked) => convert::run(asked),
+        BenchmarkCommand::Serve(serve) => virtual_apis::serve(serve, here),
+        BenchmarkCommand::Score(asked) => answers::run(asked),
     }
 }

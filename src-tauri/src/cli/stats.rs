@@ -2,15 +2,15 @@
 //! a baseline.
 use super::amounts::counted;
 use super::{
-    Ended, Outcome, Where, folder,
+    CommandStatus, Outcome, FolderArgs, folder,
     terminal::{Columns, Head, Paint, one_line},
 };
-use crate::Surroundings;
+use crate::Environment;
 use clap::Args;
 use std::io::{self, BufWriter, Write};
 use touchstone_api::{
     FailureClass, Stats, StatsAmount, StatsEnds, StatsGroup, StatsRequest, StatsTries,
-    forks_left_out,
+    describe_excluded_forks,
 };
 use touchstone_app::app::App;
 use touchstone_app::written::fixed;
@@ -22,7 +22,7 @@ const NONE: &str = "–";
 #[derive(Debug, Args)]
 pub(super) struct StatsOf {
     #[command(flatten)]
-    place: Where,
+    place: FolderArgs,
     /// Which runs, as in the window: `system:promptql model:o1`
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     filter: String,
@@ -37,8 +37,8 @@ pub(super) struct StatsOf {
     json: bool,
 }
 
-pub(super) fn run(asked: &StatsOf, here: &Surroundings) -> Outcome {
-    App::understood(&asked.filter)?;
+pub(super) fn run(asked: &StatsOf, here: &Environment) -> Outcome {
+    App::check_filter(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
     let left_out =
         folder::suite_trouble(&app, &asked.filter)?.left_out.filter(|_| asked.scorer.is_none());
@@ -54,12 +54,12 @@ pub(super) fn run(asked: &StatsOf, here: &Surroundings) -> Outcome {
     }
     out.flush()?;
     folder::check_scorers(left_out)?;
-    Ok(Ended::Well)
+    Ok(CommandStatus::Well)
 }
 
 fn write(out: &mut dyn Write, stats: &Stats, paint: Paint) -> io::Result<()> {
     writeln!(out, "{}", headline(stats))?;
-    if let Some(note) = forks_left_out(stats.forks_left_out) {
+    if let Some(note) = describe_excluded_forks(stats.forks_left_out) {
         writeln!(out, "{note}")?;
     }
     if stats.groups.is_empty() {

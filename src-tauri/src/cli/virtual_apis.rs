@@ -1,10 +1,10 @@
 //! `stabletoolbench serve`: runs the server of virtual APIs, from its arguments to its shutdown.
 use super::{
-    Ended, Outcome, Stop,
+    CommandStatus, Outcome, CommandError,
     doors::{announce, say},
 };
 use crate::{
-    Surroundings,
+    Environment,
     serve::{Secret, VirtualServer},
     signals::EndSignals,
 };
@@ -12,7 +12,7 @@ use clap::Args;
 use std::{io, path::PathBuf};
 use tokio::sync::watch;
 use touchstone_app::{
-    app::virtual_apis::VirtualWish,
+    app::virtual_apis::VirtualApiOptions,
     error::{AppError, Code},
 };
 
@@ -71,7 +71,7 @@ const SHORTEST_TOKEN: usize = 16;
 impl Serve {
     /// Returns the token that clients must send, if any. The port is reachable for every user of
     /// the machine, so a token is required if answers may cost money, unless `--no-token` is set.
-    fn token(&self, may_cost: bool) -> Result<Option<Secret>, Stop> {
+    fn token(&self, may_cost: bool) -> Result<Option<Secret>, CommandError> {
         let Some(name) = &self.token_env else {
             return Ok(if may_cost && !self.no_token { Some(Secret::random()?) } else { None });
         };
@@ -93,8 +93,8 @@ impl Serve {
         Ok(Some(Secret::new(token)))
     }
 
-    fn wish(&self) -> VirtualWish {
-        VirtualWish {
+    fn server_settings(&self) -> VirtualApiOptions {
+        VirtualApiOptions {
             folder: self.folder.clone().unwrap_or_else(|| ".".into()),
             cache: self.cache.clone(),
             no_cache: self.no_cache,
@@ -110,8 +110,8 @@ impl Serve {
 }
 
 /// Serves until Ctrl-C.
-pub(super) fn serve(asked: &Serve, here: &Surroundings) -> Outcome {
-    let door = here.engine().open_virtual(&asked.wish())?;
+pub(super) fn serve(asked: &Serve, here: &Environment) -> Outcome {
+    let door = here.engine().open_virtual(&asked.server_settings())?;
     let token = asked.token(door.may_cost())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -128,7 +128,7 @@ pub(super) fn serve(asked: &Serve, here: &Surroundings) -> Outcome {
         }
         announce(&server.address(), asked.json)?;
         server.run(door, asked_to_end).await;
-        Ok(Ended::Well)
+        Ok(CommandStatus::Well)
     })
 }
 

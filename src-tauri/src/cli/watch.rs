@@ -1,7 +1,7 @@
 //! Follows a launch on a terminal: a progress bar and one line for each completed run, or one JSON
 //! event per line for programs. On Ctrl-C, requests in flight are completed; a second Ctrl-C aborts
 //! them.
-use super::{Ended, Outcome, Stop, amounts::counted, run::LeftOut, terminal::one_line};
+use super::{CommandStatus, Outcome, CommandError, amounts::counted, run::SkippedRuns, terminal::one_line};
 use crate::signals::EndSignals;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal as _, Write as _};
@@ -15,7 +15,7 @@ use touchstone_app::{
     error::{AppError, Code},
 };
 use touchstone_runner::{
-    event::{Ending, RunEvent, What},
+    event::{Ending, RunEvent, RunEventKind},
     launch::Listener,
 };
 
@@ -47,10 +47,10 @@ pub(super) fn launch(
     };
     let interrupts = Interrupts::listen()?;
     let (launched, left) = match begin(app, &interrupts, || start(vec![listener])) {
-        Ok((launched, left)) => (launched, LeftOut(left)),
+        Ok((launched, left)) => (launched, SkippedRuns(left)),
         Err(why) if interrupts.count() > 0 => {
             writeln!(io::stderr(), "{why}")?;
-            return Ok(Ended::WithFailures);
+            return Ok(CommandStatus::WithFailures);
         }
         Err(why) => return Err(why.into()),
     };
@@ -70,7 +70,7 @@ pub(super) fn launch(
         writeln!(io::stdout(), "{}{}", summary(&view), left_out(left.failed()))?;
     }
     let well = view.state == LaunchState::Done && view.failed == 0 && left.failed() == 0;
-    Ok(if well { Ended::Well } else { Ended::WithFailures })
+    Ok(if well { CommandStatus::Well } else { CommandStatus::WithFailures })
 }
 
 /// Waits for the end of a launch. Stops it on a signal, or when its output is closed.
@@ -80,7 +80,7 @@ fn stay(
     interrupts: &Interrupts,
     unread: &AtomicBool,
     bar: Option<&ProgressBar>,
-) -> Result<(), Stop> {
+) -> Result<(), CommandError> {
     let mut stopped = 0;
     loop {
         // Also counts signals received while tools were being opened.
@@ -194,8 +194,8 @@ fn print(event: &RunEvent) -> io::Result<()> {
 fn draw(bar: &ProgressBar, event: &RunEvent) {
     let path = event.run.as_deref().map(one_line).unwrap_or_default();
     match &event.what {
-        What::Began { runs } => bar.set_length(*runs),
-        What::Ended { how, why } => {
+        RunEventKind::Began { runs } => bar.set_length(*runs),
+        RunEventKind::Ended { how, why } => {
             // A stopped run, or one that never started, is not done.
             if *how != Ending::Stopped {
                 bar.inc(1);
@@ -203,12 +203,12 @@ fn draw(bar: &ProgressBar, event: &RunEvent) {
             let why = why.as_deref().map(|why| format!(": {}", one_line(why))).unwrap_or_default();
             say(bar, &format!("{:<9} {path}{why}", word(*how)));
         }
-        What::Retrying { wait_ms, why, .. } => {
+        RunEventKind::Retrying { wait_ms, why, .. } => {
             bar.set_message(format!("{path} waits {} s: {}", wait_ms / 1000, one_line(why)));
         }
-        What::Noted { note } => say(bar, &one_line(note)),
-        What::Stopping { why } => say(bar, &one_line(why)),
-        What::Asking { turn } => bar.set_message(format!("{path} turn {turn}")),
+        RunEventKind::Noted { note } => say(bar, &one_line(note)),
+        RunEventKind::Stopping { why } => say(bar, &one_line(why)),
+        RunEventKind::Asking { turn } => bar.set_message(format!("{path} turn {turn}")),
         _ => {}
     }
 }
@@ -282,7 +282,7 @@ mod tests {
         let ended = |how| RunEvent {
             at_ms: 0,
             run: Some("a.yaml".to_owned()),
-            what: What::Ended { how, why: None },
+            what: RunEventKind::Ended { how, why: None },
         };
         for (how, done) in [
             (Ending::Answered, 1),

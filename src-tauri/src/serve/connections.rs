@@ -5,7 +5,7 @@
 //! another one arrives, and each has little time to send an admissible request. Connections are
 //! thus always accepted, and legitimate clients get through. If requests of all clients are
 //! admitted, idle connections are closed in favor of new ones.
-use super::line::Line;
+use super::line::ClientSocket;
 use axum::{
     Extension, Router,
     http::{HeaderValue, header},
@@ -47,7 +47,7 @@ const AFTER_FAILURE: Duration = Duration::from_millis(20);
 
 /// Limits for the number of connections.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shares {
+pub(super) struct ConnectionLimits {
     /// Maximum number of connections without an admitted request. When another arrives, the oldest
     /// is closed.
     pub(super) strangers: usize,
@@ -180,9 +180,9 @@ impl Strangers {
 
 /// Connections that may be closed for others. Holds only weak references.
 #[derive(Default)]
-struct Guests(Vec<(Weak<State>, AbortHandle)>);
+struct Evictable(Vec<(Weak<State>, AbortHandle)>);
 
-impl Guests {
+impl Evictable {
     fn take(&mut self, connection: &Connection, task: AbortHandle) {
         self.0.retain(|(_, task)| !task.is_finished());
         self.0.push((Arc::downgrade(&connection.0), task));
@@ -202,7 +202,7 @@ impl Guests {
 pub(super) async fn answer(
     listener: TcpListener,
     rooms: &Router,
-    shares: Shares,
+    shares: ConnectionLimits,
     end: impl Future<Output = ()> + Send + 'static,
     hurry: impl Future<Output = ()>,
 ) {
@@ -210,7 +210,7 @@ pub(super) async fn answer(
     http.timer(TokioTimer::new()).header_read_timeout(SLOWEST_HEAD).max_buf_size(LARGEST_BUFFER);
     let (graceful, mut connections) = (GracefulShutdown::new(), JoinSet::new());
     let (count, changed) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
-    let (mut strangers, mut guests) = (Strangers::default(), Guests::default());
+    let (mut strangers, mut guests) = (Strangers::default(), Evictable::default());
     let mut end = pin!(end);
     loop {
         let full_until = strangers.full_until(shares.strangers);
@@ -233,7 +233,7 @@ pub(super) async fn answer(
                     let idle = Mutex::new(Some(Instant::now()));
                     let state = State { peer, admitted: AtomicBool::new(false), count, changed, idle };
                     let known = Connection(Arc::new(state));
-                    let line = Line::new(stream, known.clone());
+                    let line = ClientSocket::new(stream, known.clone());
                     let service = TowerToHyperService::new(rooms.clone().layer(Extension(known.clone())));
                     let answering = graceful.watch(http.serve_connection(TokioIo::new(line), service));
                     let task = connections.spawn(patiently(answering, known.clone()));
@@ -312,7 +312,7 @@ mod tests {
                 "fine"
             }),
         );
-        let shares = Shares { strangers: 8, admitted: 4, idle_gives_way: true };
+        let shares = ConnectionLimits { strangers: 8, admitted: 4, idle_gives_way: true };
         let served = runtime.spawn(async move {
             answer(listener, &rooms, shares, std::future::pending(), std::future::pending()).await;
         });

@@ -1,6 +1,6 @@
 //! Stream of server-sent events. A reader that is too slow is told that everything is stale, and
 //! delays no other reader.
-use super::Inside;
+use super::ServerState;
 use axum::{
     extract::State,
     response::sse::{Event, KeepAlive, Sse},
@@ -39,7 +39,7 @@ impl Events {
 
 /// Handles `GET /api/events`.
 pub(super) async fn stream(
-    State(inside): State<Inside>,
+    State(inside): State<ServerState>,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let happened = BroadcastStream::new(inside.events.0.subscribe());
     let told =

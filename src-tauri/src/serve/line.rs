@@ -19,7 +19,7 @@ use tokio::{
 /// Time for an untrusted client to close the connection after the response.
 const LAST_MOMENT: Duration = Duration::from_secs(1);
 
-pub(super) struct Line {
+pub(super) struct ClientSocket {
     stream: TcpStream,
     connection: Connection,
     /// True once the client has closed its side.
@@ -27,7 +27,7 @@ pub(super) struct Line {
     moment: Option<Pin<Box<Sleep>>>,
 }
 
-impl Line {
+impl ClientSocket {
     pub(super) fn new(stream: TcpStream, connection: Connection) -> Self {
         Self { stream, connection, ended: false, moment: None }
     }
@@ -46,7 +46,7 @@ impl Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for ClientSocket {
     fn drop(&mut self) {
         if !self.ended && !self.connection.is_admitted() {
             // If this fails, the connection is closed normally.
@@ -55,7 +55,7 @@ impl Drop for Line {
     }
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for ClientSocket {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -68,7 +68,7 @@ impl AsyncRead for Line {
     }
 }
 
-impl AsyncWrite for Line {
+impl AsyncWrite for ClientSocket {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -19,7 +19,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use connections::{Connection, Shares};
+use connections::{Connection, ConnectionLimits};
 use gate::{Gate, Verdict};
 use std::{
     future::Future,
@@ -41,8 +41,8 @@ pub(crate) use virtual_apis::VirtualServer;
 const LONGEST_BODY: usize = 64 * 1024;
 /// Connection limits for the owner's browsers and for all other clients. Each connection uses a
 /// file descriptor.
-const SHARES: Shares =
-    Shares { strangers: if cfg!(test) { 256 } else { 1024 }, admitted: 128, idle_gives_way: false };
+const SHARES: ConnectionLimits =
+    ConnectionLimits { strangers: if cfg!(test) { 256 } else { 1024 }, admitted: 128, idle_gives_way: false };
 /// Time for requests to end after Ctrl-C.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -51,7 +51,7 @@ pub(crate) type Calls = dyn Fn(&str, &[u8]) -> Result<Vec<u8>, AppError> + Send 
 
 /// State of the request handlers.
 #[derive(Clone)]
-pub(crate) struct Inside {
+pub(crate) struct ServerState {
     /// Runs a command.
     pub(crate) calls: Arc<Calls>,
     /// Events of the engine.
@@ -63,12 +63,12 @@ pub(crate) struct Inside {
 /// A server that is bound to its port, but does not answer yet.
 pub(crate) struct Server {
     listener: TcpListener,
-    front: Front,
+    front: AccessState,
 }
 
 /// State of the admission check.
 #[derive(Clone)]
-struct Front {
+struct AccessState {
     port: u16,
     gate: Arc<Gate>,
     invites: Arc<Invites>,
@@ -80,7 +80,7 @@ impl Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let port = listener.local_addr()?.port();
         let gate = Arc::new(Gate::new(port, Secret::random()?));
-        Ok(Self { listener, front: Front { port, gate, invites: Arc::new(Invites::new(port)) } })
+        Ok(Self { listener, front: AccessState { port, gate, invites: Arc::new(Invites::new(port)) } })
     }
 
     /// Returns the source of addresses to open.
@@ -91,7 +91,7 @@ impl Server {
     /// Serves until `end`. Event streams never end by themselves, therefore they are cut.
     pub(crate) async fn run(
         self,
-        inside: Inside,
+        inside: ServerState,
         end: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<()> {
         let rooms = router(inside, self.front);
@@ -102,7 +102,7 @@ impl Server {
     }
 }
 
-fn router(inside: Inside, front: Front) -> Router {
+fn router(inside: ServerState, front: AccessState) -> Router {
     Router::new()
         .route("/api/events", get(events::stream))
         .route("/api/{name}", post(command))
@@ -114,7 +114,7 @@ fn router(inside: Inside, front: Front) -> Router {
 /// Checks admission. All responses pass through here, including errors, and get the security
 /// headers.
 async fn guard(
-    State(front): State<Front>,
+    State(front): State<AccessState>,
     Extension(connection): Extension<Connection>,
     request: Request,
     next: Next,
@@ -152,7 +152,7 @@ async fn guard(
     response
 }
 
-async fn command(State(inside): State<Inside>, Path(name): Path<String>, body: Body) -> Response {
+async fn command(State(inside): State<ServerState>, Path(name): Path<String>, body: Body) -> Response {
     let Ok(arguments) = body::to_bytes(body, LONGEST_BODY).await else {
         let error = AppError::new(
             Code::BadRequest,

@@ -1,5 +1,5 @@
 //! Files of the embedded page, and the headers of all responses.
-use super::Inside;
+use super::ServerState;
 use axum::{
     body::Bytes,
     extract::State,
@@ -45,11 +45,11 @@ impl Page {
             let bytes = assets.get(&name.as_str().into())?.into_owned();
             Some((name, bytes))
         });
-        Self::of(files)
+        Self::from_files(files)
     }
 
     /// Creates a page from these files.
-    pub(super) fn of(files: impl Iterator<Item = (String, Vec<u8>)>) -> Self {
+    pub(super) fn from_files(files: impl Iterator<Item = (String, Vec<u8>)>) -> Self {
         let file = |name: &str, bytes: Vec<u8>| File {
             kind: MimeType::parse(&bytes, name),
             bytes: bytes.into(),
@@ -60,7 +60,7 @@ impl Page {
 
 /// Handles every address outside `/api`: returns a file of the page, or 404. Locations within the
 /// page are behind a `#`.
-pub(super) async fn show(State(inside): State<Inside>, uri: Uri) -> Response {
+pub(super) async fn show(State(inside): State<ServerState>, uri: Uri) -> Response {
     let name = if uri.path() == "/" { "/index.html" } else { uri.path() };
     let Some(file) = inside.page.0.get(name) else {
         return (StatusCode::NOT_FOUND, "There is no such page.\n").into_response();

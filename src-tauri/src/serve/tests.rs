@@ -31,10 +31,10 @@ fn echo(name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
 impl Served {
     fn start() -> Self {
         let files = [("/index.html", "<p>page"), ("/assets/a-123.js", "let a")];
-        let page = Page::of(
+        let page = Page::from_files(
             files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())),
         );
-        let inside = Inside { calls: Arc::new(echo), events: Events::new(), page: Arc::new(page) };
+        let inside = ServerState { calls: Arc::new(echo), events: Events::new(), page: Arc::new(page) };
         let events = inside.events.clone();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)

@@ -1,6 +1,6 @@
 //! Server of virtual APIs for local programs: `POST /virtual` on 127.0.0.1. Owns the socket and the
 //! admission; the engine answers the calls.
-use super::connections::{self, Connection, Shares};
+use super::connections::{self, Connection, ConnectionLimits};
 use super::{gate, secret::Secret};
 use axum::{
     Extension, Router,
@@ -13,13 +13,13 @@ use axum::{
 };
 use std::{io, net::Ipv4Addr, sync::Arc};
 use tokio::{net::TcpListener, sync::watch};
-use touchstone_app::app::virtual_apis::VirtualDoor;
+use touchstone_app::app::virtual_apis::VirtualEndpoint;
 
 /// Maximum number of bytes of a request. Inputs of calls are short, but some contain a document.
 const LONGEST_BODY: usize = 8 << 20;
 /// Connection limits. Programs send many queries concurrently, and other clients must not get in
 /// their way.
-const SHARES: Shares = Shares { strangers: 1024, admitted: 512, idle_gives_way: false };
+const SHARES: ConnectionLimits = ConnectionLimits { strangers: 1024, admitted: 512, idle_gives_way: false };
 
 /// A server that is bound to its port, but does not answer yet.
 pub(crate) struct VirtualServer {
@@ -53,9 +53,9 @@ impl VirtualServer {
 
     /// Serves until the first shutdown request. Calls in progress are then still answered and
     /// cached, until a second request.
-    pub(crate) async fn run(self, door: VirtualDoor, asked: watch::Receiver<u8>) {
+    pub(crate) async fn run(self, door: VirtualEndpoint, asked: watch::Receiver<u8>) {
         let door = Arc::new(door);
-        let shares = Shares { idle_gives_way: self.guard.token.is_none(), ..SHARES };
+        let shares = ConnectionLimits { idle_gives_way: self.guard.token.is_none(), ..SHARES };
         let rooms = Router::new()
             .route("/virtual", post(called))
             .fallback(|| async { (StatusCode::NOT_FOUND, json("{\"detail\":\"Not Found\"}")) })
@@ -108,7 +108,7 @@ fn brings(head: &Parts, token: &Secret) -> bool {
 }
 
 async fn called(
-    State(door): State<Arc<VirtualDoor>>,
+    State(door): State<Arc<VirtualEndpoint>>,
     Extension(connection): Extension<Connection>,
     body: Body,
 ) -> Response {

@@ -162,7 +162,7 @@ impl BlobWriter {
     }
 
     /// Marks the checksums as saved in the index.
-    pub(crate) fn kept(&mut self) {
+    pub(crate) fn mark_saved(&mut self) {
         self.whole.clear();
     }
 

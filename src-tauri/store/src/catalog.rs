@@ -24,7 +24,7 @@ pub struct Catalogs {
 
 impl Catalogs {
     /// Returns the catalog of these tasks. Rebuilds it only when the tasks changed.
-    pub fn of(&self, tasks: &Arc<Tasks>) -> Arc<Catalog> {
+    pub fn catalog_for(&self, tasks: &Arc<Tasks>) -> Arc<Catalog> {
         let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         match newest.as_ref() {
             Some(known) if Arc::ptr_eq(&known.tasks, tasks) => Arc::clone(known),
@@ -218,10 +218,10 @@ mod tests {
             yardsticks: Vec::new(),
             tools: Vec::new(),
         };
-        Catalog::new(&Arc::new(Tasks::of(suites.map(task).map(Arc::new))))
+        Catalog::new(&Arc::new(Tasks::from_tasks(suites.map(task).map(Arc::new))))
     }
 
-    fn asked(words: &str, set: Option<&str>, category: Option<&str>) -> TaskRequest {
+    fn task_request(words: &str, set: Option<&str>, category: Option<&str>) -> TaskRequest {
         let own = |word: Option<&str>| word.map(str::to_owned);
         TaskRequest {
             words: words.to_owned(),
@@ -232,7 +232,7 @@ mod tests {
     }
 
     fn found(catalog: &Catalog, words: &str) -> String {
-        let page = catalog.list(&asked(words, None, None));
+        let page = catalog.list(&task_request(words, None, None));
         let ids: Vec<&str> = page.rows.iter().filter_map(|row| row.id.rsplit('/').next()).collect();
         ids.join(" ")
     }
@@ -265,18 +265,18 @@ mod tests {
         let shown = |values: &[FacetValue]| {
             values.iter().map(|one| format!("{} {}", one.value, one.count)).collect::<Vec<_>>()
         };
-        let page = catalog.list(&asked("", None, Some("Weather")));
+        let page = catalog.list(&task_request("", None, Some("Weather")));
         assert_eq!((page.all, page.total), (5, 3));
         assert_eq!(shown(&page.sets), ["G1_instruction 2", "G2_category 1"]);
         assert_eq!(shown(&page.categories), ["Weather 3", "Real_Estate 2", "Education 1"]);
-        let page = catalog.list(&asked("", Some("G2_category"), None));
+        let page = catalog.list(&task_request("", Some("G2_category"), None));
         assert_eq!(shown(&page.sets), ["G1_instruction 3", "G2_category 2"]);
         assert_eq!(shown(&page.categories), ["Real_Estate 2", "Weather 1"]);
     }
 
     #[test]
     fn a_row_says_what_is_asked_on_one_line_and_whether_names_are_shared() {
-        let page = catalog(&[]).list(&asked("", None, None));
+        let page = catalog(&[]).list(&task_request("", None, None));
         let flags: Vec<bool> = page.rows.iter().map(|row| row.ambiguous).collect();
         assert_eq!(flags, [false, true, false, false, false]);
         assert_eq!(
@@ -284,7 +284,7 @@ mod tests {
             (3, 2, 1)
         );
         let long = format!("tool_calling_prompt: |\n  {}\n", "word\n  ".repeat(1_000));
-        let page = catalog(&[("long", &long)]).list(&asked("", None, None));
+        let page = catalog(&[("long", &long)]).list(&task_request("", None, None));
         assert!(
             page.rows[0].prompt.ends_with("word…") && page.rows[0].prompt.chars().count() < 260
         );

@@ -5,7 +5,7 @@ use super::{compact, words};
 use std::collections::VecDeque;
 
 /// Remaining background tasks.
-pub(crate) struct Chores {
+pub(crate) struct BackgroundTasks {
     indexes: VecDeque<&'static str>,
     words: bool,
     compact: bool,
@@ -19,7 +19,7 @@ pub(crate) enum Done {
     Words { finished: u64, all: bool },
 }
 
-impl Chores {
+impl BackgroundTasks {
     pub(crate) fn new() -> Self {
         let indexes = include_str!("sort_indexes.sql")
             .split_inclusive(';')

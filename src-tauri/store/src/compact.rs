@@ -46,7 +46,7 @@ pub(crate) fn rewrite(writer: &mut Writer) -> Result<(), IndexError> {
     transaction.execute("DELETE FROM text_sums", [])?;
     put_sums(&transaction, &new)?;
     transaction.commit()?;
-    new.kept();
+    new.mark_saved();
     writer.blob = new;
     Ok(())
 }

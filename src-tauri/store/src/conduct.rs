@@ -7,14 +7,14 @@ use super::index::{Index, IndexError, Writer, is_damage};
 use super::judgements::Marks;
 use super::limits::Limits;
 use super::live::Live;
-use super::pace::Pace;
-use super::reconcile::{Known, Step, reconcile};
-use super::renewing::Renewing;
+use super::pace::ReadThrottle;
+use super::reconcile::{KnownFiles, Step, reconcile};
+use super::renewing::RescoreProgress;
 use super::reviews::Reviews;
 use super::roots::{FileId, Root, Roots};
 use super::scan::{self, Survey};
-use super::suites::Shelving;
-use super::tally::Tally;
+use super::suites::SuiteLoader;
+use super::tally::StateCounts;
 use super::watch::Watch;
 use super::watching::{Identity, RootState};
 use super::{chores, load};
@@ -60,7 +60,7 @@ pub type Publish = Box<dyn Fn(Change) + Send>;
 
 /// Scopes that cover every root completely.
 fn everything(roots: &Roots) -> Vec<FileId> {
-    roots.each().into_iter().map(|root| FileId::new(root, "")).collect()
+    roots.existing().into_iter().map(|root| FileId::new(root, "")).collect()
 }
 
 /// State shared between the indexer and its readers.
@@ -75,26 +75,26 @@ pub(crate) struct Shared {
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "each says one thing that is due or was seen")]
-pub(crate) struct Conductor {
+pub(crate) struct Indexer {
     pub(crate) shared: Shared,
     pub(crate) writer: Writer,
     pub(crate) publish: Publish,
-    pub(crate) shelving: Shelving,
-    pub(crate) known: Known,
+    pub(crate) shelving: SuiteLoader,
+    pub(crate) known: KnownFiles,
     pub(crate) backlog: Backlog,
-    pub(crate) tally: Tally,
-    pub(crate) chores: chores::Chores,
+    pub(crate) tally: StateCounts,
+    pub(crate) chores: chores::BackgroundTasks,
     pub(crate) reviews: Reviews,
     /// Model names and their true identities.
     pub(crate) marks: Arc<Marks>,
     /// Progress of rescoring rows after suites changed.
-    pub(crate) renewing: Option<Renewing>,
+    pub(crate) renewing: Option<RescoreProgress>,
     /// Files to examine again, by due time.
     pub(crate) again: BTreeMap<Instant, BTreeSet<FileId>>,
     pub(crate) opened: Instant,
     next_scan: Instant,
     pub(crate) watching: Watching,
-    pace: Pace,
+    pace: ReadThrottle,
     /// Identities of the watched directories. A different directory of the same name is not
     /// watched.
     pub(crate) watched: Vec<Option<Identity>>,
@@ -123,17 +123,17 @@ pub(crate) struct Conductor {
     drift_ms: i64,
 }
 
-impl Conductor {
+impl Indexer {
     pub(crate) fn new(
         shared: Shared,
         writer: Writer,
-        shelving: Shelving,
+        shelving: SuiteLoader,
         marks: Option<Marks>,
         publish: Publish,
     ) -> Self {
         let opened = Instant::now();
         Self {
-            chores: chores::Chores::new(),
+            chores: chores::BackgroundTasks::new(),
             reviews: Reviews::knowing(marks.is_some()),
             marks: Arc::new(marks.unwrap_or_default()),
             renewing: None,
@@ -141,14 +141,14 @@ impl Conductor {
             writer,
             publish,
             shelving,
-            known: Known::new(),
+            known: KnownFiles::new(),
             backlog: Backlog::default(),
-            tally: Tally::default(),
+            tally: StateCounts::default(),
             again: BTreeMap::new(),
             opened,
             next_scan: opened,
             watching: Watching { by: WatchMeans::Off, notice: None },
-            pace: Pace::default(),
+            pace: ReadThrottle::default(),
             watched: Vec::new(),
             rewatch: false,
             cut: false,
@@ -167,7 +167,7 @@ impl Conductor {
     /// Runs until the folder is closed. A panic ends the indexing, not the program, and is reported
     /// as a failure.
     pub(crate) fn run(mut self) {
-        let ended = catch_unwind(AssertUnwindSafe(|| self.conduct()));
+        let ended = catch_unwind(AssertUnwindSafe(|| self.run_loop()));
         self.shared.index.release();
         if ended.is_err() {
             let hint = "What was read before is still shown. Open the folder again to follow it, and please report this.";
@@ -180,7 +180,7 @@ impl Conductor {
         self.writer.close();
     }
 
-    fn conduct(&mut self) {
+    fn run_loop(&mut self) {
         self.begin();
         loop {
             match self.shared.inbox.wait(self.next_moment()) {
@@ -238,12 +238,12 @@ impl Conductor {
             self.renew()?;
         }
         load::put_models(&self.writer.sql, models)?;
-        self.known = load::known(&self.writer.sql)?;
-        self.tally = load::tally(&self.writer.sql)?;
+        self.known = load::known_files(&self.writer.sql)?;
+        self.tally = load::count_states(&self.writer.sql)?;
         for root in load::mounted(&self.writer.sql)? {
             self.listed.entry(root).or_insert(true);
         }
-        self.chores = chores::Chores::new();
+        self.chores = chores::BackgroundTasks::new();
         self.heed_marks()?;
         let generation = load::generation(&self.writer.sql)?;
         self.shared.live.change(|standing| standing.generation = generation);
@@ -257,7 +257,7 @@ impl Conductor {
         self.backlog.clear();
         self.again.clear();
         self.unlisted = true;
-        self.tally = Tally::default();
+        self.tally = StateCounts::default();
         let tally = self.tally;
         self.shared.live.change(|standing| {
             standing.phase = Phase::Indexing { done: 0, total: 0 };

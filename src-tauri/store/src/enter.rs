@@ -1,15 +1,15 @@
 //! The indexer's writing: parses units, writes them in transactions, and publishes the changes
 //! after the commit.
-use super::conduct::{Change, Conductor, Shared};
+use super::conduct::{Change, Indexer, Shared};
 use super::index::{IndexError, Writer, put_sums};
-use super::ingest::{Eyes, look_at};
+use super::ingest::{ParseContext, look_at};
 use super::limits::Limits;
-use super::look::{Looked, Outcome};
-use super::reconcile::{Found, Known, Mark, Step, Unit, UnitId, members};
+use super::look::{ParsedUnit, Outcome};
+use super::reconcile::{Found, KnownFiles, Mark, Step, Unit, UnitId, members};
 use super::record::{self, Placed, Written};
 use super::roots::{FileId, Root, Roots};
 use super::scan::{PROMPT_NAMES, is_prompt_like, is_prompt_name, is_query_name};
-use super::suites::Shelving;
+use super::suites::SuiteLoader;
 use super::{chores, judgements, layouts, load, open, reviews};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -32,7 +32,7 @@ struct Entered {
 
 /// Written rows that are not committed yet.
 #[derive(Default)]
-struct Open {
+struct OpenTransaction {
     written: Vec<Written>,
     units: Vec<Entered>,
     /// Ids of the original runs whose forks were written.
@@ -40,7 +40,7 @@ struct Open {
     since: Option<Instant>,
 }
 
-impl Conductor {
+impl Indexer {
     /// Does one batch of the waiting work.
     pub(crate) fn work(&mut self) {
         // Suites are published before the first runs. Later they are published after the last
@@ -72,8 +72,8 @@ impl Conductor {
     fn enter(&mut self, units: Vec<Unit>) -> Result<(), IndexError> {
         let Shared { roots, limits, inbox, .. } = self.shared.clone();
         let tasks = self.shelving.tasks();
-        let eyes = Eyes { roots: &roots, limits: &limits, inbox: &inbox, tasks: &tasks };
-        let mut open = Open::default();
+        let eyes = ParseContext { roots: &roots, limits: &limits, inbox: &inbox, tasks: &tasks };
+        let mut open = OpenTransaction::default();
         let mut result = look_at(&eyes, units, |looked, placed| {
             self.put(looked, placed, &mut open)?;
             let long = open.since.is_some_and(|since| since.elapsed() > COMMIT_AFTER);
@@ -91,9 +91,9 @@ impl Conductor {
 
     fn put(
         &mut self,
-        looked: Looked,
+        looked: ParsedUnit,
         placed: Vec<Placed>,
-        open: &mut Open,
+        open: &mut OpenTransaction,
     ) -> Result<(), IndexError> {
         if open.since.is_none() {
             self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
@@ -134,11 +134,11 @@ impl Conductor {
     }
 
     /// Commits, and only then updates the memory and publishes the changes.
-    fn commit(&mut self, open: &mut Open) -> Result<(), IndexError> {
+    fn commit(&mut self, open: &mut OpenTransaction) -> Result<(), IndexError> {
         if open.since.is_none() {
             return Ok(());
         }
-        let Open { written, units, origins, .. } = std::mem::take(open);
+        let OpenTransaction { written, units, origins, .. } = std::mem::take(open);
         let visible = written.iter().filter(|w| w.visible).map(|w| w.key.clone());
         let visible: Vec<String> = visible.chain(origins).collect();
         let generation = finish(&mut self.writer, !visible.is_empty())?;
@@ -328,12 +328,12 @@ pub(crate) fn finish(writer: &mut Writer, visible: bool) -> Result<u64, IndexErr
         .execute([i64::from(visible)])?;
     let generation = load::generation(&writer.sql)?;
     writer.sql.execute_batch("COMMIT")?;
-    writer.blob.kept();
+    writer.blob.mark_saved();
     Ok(generation)
 }
 
 /// Reads the folder of loose prompts that a file belongs to.
-fn read_prompts(roots: &Roots, limits: &Limits, file: &FileId, shelving: &mut Shelving) {
+fn read_prompts(roots: &Roots, limits: &Limits, file: &FileId, shelving: &mut SuiteLoader) {
     let folder = FileId::new(file.root, file.parent());
     let read = PROMPT_NAMES.iter().filter_map(|name| {
         let (bytes, _) =
@@ -346,7 +346,7 @@ fn read_prompts(roots: &Roots, limits: &Limits, file: &FileId, shelving: &mut Sh
 }
 
 /// Replaces the recorded marks of a unit.
-pub(crate) fn remember(known: &mut Known, unit: &UnitId, marks: Vec<(FileId, Mark)>) {
+pub(crate) fn remember(known: &mut KnownFiles, unit: &UnitId, marks: Vec<(FileId, Mark)>) {
     for (file, _) in members(known, unit) {
         known.remove(&file);
     }

@@ -1,14 +1,14 @@
 //! Results of one open folder: starts and stops its threads. Its fields give access to its parts.
-use super::conduct::{Conductor, Publish, Shared};
+use super::conduct::{Indexer, Publish, Shared};
 use super::inbox::{Hints, Inbox};
 use super::index::{Index, IndexError};
 use super::ingest::STACK;
 use super::judgements::Marks;
 use super::limits::Limits;
-use super::live::{Live, Standing};
+use super::live::{Live, IndexStatus};
 use super::roots::{FileId, Roots};
-use super::scoring::write::Kept;
-use super::suites::{Shelf, Shelving};
+use super::scoring::write::ProgramResult;
+use super::suites::{SuiteStore, SuiteLoader};
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,12 +19,12 @@ use touchstone_api::Phase;
 /// Maximum time that the file watcher waits for the first listing.
 const LISTING: Duration = Duration::from_secs(2);
 
-fn is_listed(now: &Standing) -> bool {
+fn is_listed(now: &IndexStatus) -> bool {
     now.took.scan.is_some() || matches!(now.phase, Phase::Failed { .. })
 }
 
 /// Open folder that is kept indexed.
-pub struct Flow {
+pub struct FolderIndex {
     /// Directories of the folder.
     pub roots: Arc<Roots>,
     /// Index for queries.
@@ -32,14 +32,14 @@ pub struct Flow {
     /// Live status.
     pub live: Arc<Live>,
     /// Tasks of the folder.
-    pub shelf: Arc<Shelf>,
+    pub shelf: Arc<SuiteStore>,
     /// Limits in effect.
     pub limits: Limits,
     inbox: Arc<Inbox>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-impl Flow {
+impl FolderIndex {
     /// Opens the index and starts the threads.
     pub fn start(
         roots: Roots,
@@ -49,7 +49,7 @@ impl Flow {
         publish: Publish,
     ) -> Result<Self, IndexError> {
         let (index, writer) = Index::open(cache_dir, &roots.output_dir)?;
-        let (shelf, suites) = (Arc::new(Shelf::default()), limits.suites);
+        let (shelf, suites) = (Arc::new(SuiteStore::default()), limits.suites);
         let shared = Shared {
             roots: Arc::new(roots),
             index: Arc::new(index),
@@ -81,7 +81,7 @@ impl Flow {
             }
         })?;
         flow.spawn("index", move || {
-            Conductor::new(shared, writer, Shelving::new(shelf, suites), marks, publish).run();
+            Indexer::new(shared, writer, SuiteLoader::new(shelf, suites), marks, publish).run();
         })?;
         Ok(flow)
     }
@@ -114,7 +114,7 @@ impl Flow {
     }
 
     /// Stores the results of scorer programs. Returns false when that fails or times out.
-    pub fn keep_scores(&self, kept: Vec<Kept>, timeout: Duration) -> bool {
+    pub fn keep_scores(&self, kept: Vec<ProgramResult>, timeout: Duration) -> bool {
         let (tell, told) = channel();
         self.inbox.add(|hints: &mut Hints| hints.kept.push((kept, tell)));
         told.recv_timeout(timeout).unwrap_or(false)
@@ -134,7 +134,7 @@ impl Flow {
     }
 }
 
-impl Drop for Flow {
+impl Drop for FolderIndex {
     fn drop(&mut self) {
         self.stop();
     }
@@ -173,7 +173,7 @@ mod tests {
         };
         // A regular listing would hide that no event arrives.
         let limits = Limits { rescan: Duration::from_hours(1), ..Limits::default() };
-        let flow = Flow::start(
+        let flow = FolderIndex::start(
             roots,
             &home.path().join("cache"),
             limits,
@@ -182,7 +182,7 @@ mod tests {
         )
         .unwrap();
         let settled =
-            |now: &Standing| now.phase == Phase::Ready && now.watching.by == WatchMeans::Native;
+            |now: &IndexStatus| now.phase == Phase::Ready && now.watching.by == WatchMeans::Native;
         assert!(flow.live.wait(settled, DEADLINE));
         let late = results.join("late");
         // The thread that empties the queue is blocked while this closure runs.

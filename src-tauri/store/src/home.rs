@@ -22,7 +22,7 @@ const ASIDE_BYTES: u64 = 256 << 20;
 const DEPTH: usize = 8;
 
 /// Claimed folder in the cache. Released on drop, or by the system when the process dies.
-pub(crate) struct Home {
+pub(crate) struct IndexDir {
     cache_dir: PathBuf,
     output_dir: PathBuf,
     dir: PathBuf,
@@ -32,7 +32,7 @@ pub(crate) struct Home {
     last: u64,
 }
 
-impl Home {
+impl IndexDir {
     /// Claims the folder for this output directory, or the next numbered one if another process
     /// holds it. Fails when all of them are taken.
     pub(crate) fn claim(cache_dir: &Path, output_dir: &Path) -> io::Result<Self> {
@@ -202,7 +202,7 @@ fn discard_free(dir: &Path) {
     }
 }
 
-impl Drop for Home {
+impl Drop for IndexDir {
     fn drop(&mut self) {
         if let Err(error) = self.lock.unlock() {
             tracing::debug!(%error, "the lock of the index could not be given back; the system does it");

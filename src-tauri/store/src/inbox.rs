@@ -2,7 +2,7 @@
 //! system's event queue overflows when its reader is slow.
 use super::judgements::Marks;
 use super::limits::Limits;
-use super::scoring::write::Kept;
+use super::scoring::write::ProgramResult;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(crate) struct Hints {
     /// A reader found the index damaged.
     pub(crate) doubt: bool,
     /// Results of scorer programs to store, with the channel for the outcome.
-    pub(crate) kept: Vec<(Vec<Kept>, Sender<bool>)>,
+    pub(crate) kept: Vec<(Vec<ProgramResult>, Sender<bool>)>,
     /// Current model identities, when they may have changed.
     pub(crate) marks: Option<Arc<Marks>>,
     /// New state of the file watching.

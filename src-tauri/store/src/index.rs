@@ -2,7 +2,7 @@
 //! it, and its connections: one writer, any number of readers. Writing is implemented in `record`
 //! and `words`, querying in `query` and `search`.
 use super::blob::{BlobWriter, TextBlob};
-use super::home::{self, Home};
+use super::home::{self, IndexDir};
 use super::seal;
 use fs_err as fs;
 use rusqlite::{Connection, OpenFlags};
@@ -39,7 +39,7 @@ pub enum IndexError {
 
 /// Index of one output directory.
 pub struct Index {
-    home: Mutex<Home>,
+    home: Mutex<IndexDir>,
     build: Mutex<Build>,
     idle: Mutex<Vec<(PathBuf, Connection)>>,
     doubt: OnceLock<Box<dyn Fn() + Send + Sync>>,
@@ -60,7 +60,7 @@ struct Build {
 const DATABASE: [&str; 3] = ["index.db", "index.db-wal", "index.db-shm"];
 
 impl Build {
-    fn of(dir: &Path) -> Self {
+    fn from_dir(dir: &Path) -> Self {
         Self { dir: dir.to_owned(), files: DATABASE.map(|name| identity(&dir.join(name))) }
     }
 
@@ -102,7 +102,7 @@ impl Index {
     /// Opens the index of an output directory. Creates an empty one if there is none or it cannot
     /// be used.
     pub(crate) fn open(cache_dir: &Path, output_dir: &Path) -> Result<(Self, Writer), IndexError> {
-        let mut home = Home::claim(cache_dir, output_dir)?;
+        let mut home = IndexDir::claim(cache_dir, output_dir)?;
         let old = home.newest().and_then(|dir| match Writer::open(&dir) {
             Ok(writer) => Some(writer),
             Err(error) => {
@@ -115,7 +115,7 @@ impl Index {
             None => Writer::create(&home.renew()?)?,
         };
         home.tidy();
-        let build = Mutex::new(Build::of(&writer.dir));
+        let build = Mutex::new(Build::from_dir(&writer.dir));
         Ok((
             Self {
                 home: Mutex::new(home),
@@ -133,7 +133,7 @@ impl Index {
     pub(crate) fn renew(&self) -> Result<Writer, IndexError> {
         let dir = lock(&self.home).renew()?;
         let writer = Writer::create(&dir)?;
-        *lock(&self.build) = Build::of(&writer.dir);
+        *lock(&self.build) = Build::from_dir(&writer.dir);
         lock(&self.idle).clear();
         Ok(writer)
     }
@@ -276,7 +276,7 @@ impl Writer {
         ))?;
         let mut blob = BlobWriter::create(dir, 1)?;
         put_sums(&sql, &blob)?;
-        blob.kept();
+        blob.mark_saved();
         Self::new(sql, blob, dir, true)
     }
 

@@ -2,7 +2,7 @@
 //! ready. Owns the limits on waiting units and on bytes in memory.
 use super::inbox::Inbox;
 use super::limits::Limits;
-use super::look::{self, Looked};
+use super::look::{self, ParsedUnit};
 use super::reconcile::Unit;
 use super::record::{self, Placed};
 use super::roots::Roots;
@@ -22,18 +22,18 @@ const BYTES: u64 = 32 << 20;
 pub(crate) const STACK: usize = 8 << 20;
 
 /// Context for parsing.
-pub(crate) struct Eyes<'a> {
+pub(crate) struct ParseContext<'a> {
     pub(crate) roots: &'a Roots,
     pub(crate) limits: &'a Limits,
     pub(crate) inbox: &'a Inbox,
     pub(crate) tasks: &'a Tasks,
 }
 
-impl Eyes<'_> {
+impl ParseContext<'_> {
     /// Parses a unit and passes it to `give` in one or more parts, until `give` returns false.
-    fn look(&self, unit: Unit, give: &mut dyn FnMut(Looked, Vec<Placed>) -> bool) {
+    fn look(&self, unit: Unit, give: &mut dyn FnMut(ParsedUnit, Vec<Placed>) -> bool) {
         look::look(self.roots, self.limits, unit, &mut |mut looked| {
-            let placed = record::place(&mut looked, self.tasks, &self.roots.models);
+            let placed = record::place_rows(&mut looked, self.tasks, &self.roots.models);
             !self.inbox.is_stopping() && give(looked, placed)
         });
     }
@@ -41,9 +41,9 @@ impl Eyes<'_> {
 
 /// Parses all units. Stops early when the folder is being closed or the receiver fails.
 pub(crate) fn look_at<E>(
-    eyes: &Eyes<'_>,
+    eyes: &ParseContext<'_>,
     units: Vec<Unit>,
-    mut take: impl FnMut(Looked, Vec<Placed>) -> Result<(), E>,
+    mut take: impl FnMut(ParsedUnit, Vec<Placed>) -> Result<(), E>,
 ) -> Result<(), E> {
     if units.len() < FEW {
         return units.into_iter().try_for_each(|unit| {
@@ -86,10 +86,10 @@ pub(crate) fn look_at<E>(
     })
 }
 
-type Seen = ((Looked, Vec<Placed>), u64);
+type Seen = ((ParsedUnit, Vec<Placed>), u64);
 
 fn read(
-    eyes: &Eyes<'_>,
+    eyes: &ParseContext<'_>,
     queue: &Mutex<std::vec::IntoIter<Unit>>,
     budget: &Budget,
     send: &SyncSender<Seen>,

@@ -7,7 +7,7 @@ use super::limits::Limits;
 use super::open::{self, Refused};
 use super::reconcile::UnitId;
 use super::roots::{FileId, Root, Roots};
-use super::scoring::read::known;
+use super::scoring::read::load_scored_row;
 use super::scoring::write::word;
 use super::suites::Tasks;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -16,10 +16,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::panic::catch_unwind;
 use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
-use touchstone_formats::judgement::{self, Judgement, Round, Sheet};
+use touchstone_formats::judgement::{self, Judgement, Round, JudgementFile};
 use touchstone_formats::run::Run;
 use touchstone_formats::{ReadError, ReadErrorKind, offered};
-use touchstone_scoring::judges::{self, Judge, Rules, Scale, Seat, Subject, mean_and_spread};
+use touchstone_scoring::judges::{self, Judge, Rules, Scale, JudgeRef, Subject, mean_and_spread};
 use touchstone_scoring::scorers::Scorer;
 use touchstone_scoring::written::fixed;
 use xxhash_rust::xxh3::xxh3_128;
@@ -62,8 +62,8 @@ pub(super) fn keys_of(file: &FileId) -> Vec<String> {
 }
 
 /// Parses a judgement file. A panic of the parser is reported as a damaged file.
-pub fn read(bytes: &[u8]) -> Result<Sheet, ReadError> {
-    catch_unwind(|| Sheet::read(bytes)).unwrap_or_else(|_| {
+pub fn read(bytes: &[u8]) -> Result<JudgementFile, ReadError> {
+    catch_unwind(|| JudgementFile::read(bytes)).unwrap_or_else(|_| {
         let message = "The file could not be read: its content brought the reader to a stop.";
         Err(ReadError::new(ReadErrorKind::Syntax, message))
     })
@@ -89,7 +89,7 @@ struct Judged {
 }
 
 /// Converts a judgement file to the JSON stored in the index.
-pub(super) fn kept(sheet: &Sheet) -> String {
+pub(super) fn to_stored_json(sheet: &JudgementFile) -> String {
     let judged = |judgement: &Judgement| {
         let Judgement { judge, version, model, model_mark, rules, inputs, wanted, rounds, .. } =
             judgement.clone();
@@ -121,7 +121,7 @@ pub(super) fn kept(sheet: &Sheet) -> String {
 
 /// Judgement of one judge about a run, as stored in the index.
 #[derive(Deserialize)]
-pub struct Kept<'a> {
+pub struct StoredJudgement<'a> {
     #[serde(borrow)]
     pub(super) judge: Cow<'a, str>,
     version: u32,
@@ -138,11 +138,11 @@ pub struct Kept<'a> {
     pub(super) least: Option<f64>,
 }
 
-impl Kept<'_> {
+impl StoredJudgement<'_> {
     /// Parses stored judgements without copying them. `same` has a `1` for each judgement whose
     /// inputs and model are unchanged; `least` holds the thresholds of the suite.
-    pub(super) fn all<'a>(json: &'a str, same: &str, least: &str) -> Vec<Kept<'a>> {
-        let mut all: Vec<Kept<'a>> = serde_json::from_str(json).unwrap_or_default();
+    pub(super) fn all<'a>(json: &'a str, same: &str, least: &str) -> Vec<StoredJudgement<'a>> {
+        let mut all: Vec<StoredJudgement<'a>> = serde_json::from_str(json).unwrap_or_default();
         all.iter_mut().zip(same.bytes()).for_each(|(one, same)| one.same = same == b'1');
         let least: Vec<Option<f64>> = serde_json::from_str(least).unwrap_or_default();
         all.iter_mut().zip(least).for_each(|(one, least)| one.least = least);
@@ -168,7 +168,7 @@ impl Judged {
 
     /// Returns true when the judge version and the inputs are unchanged.
     fn is_same(&self, now: Option<&Subject>, scorers: &[Scorer]) -> bool {
-        let rules = seat(&self.judge, scorers).zip(Rules::of(&self.rules));
+        let rules = seat(&self.judge, scorers).zip(Rules::from_word(&self.rules));
         rules.zip(now).is_some_and(|((judge, rules), now)| {
             judge.version() == self.version && inputs_mark(&judge, rules, now) == self.inputs
         })
@@ -185,12 +185,12 @@ pub(super) fn may_turn(json: &str, same: &str, marks: &Marks) -> bool {
 
 /// Returns the judge with this name: a built-in one, or one that the suite of these scorers
 /// defines.
-pub fn seat(name: &str, scorers: &[Scorer]) -> Option<Seat> {
-    judges::named(name).map(Seat::Known).or_else(|| own(name, scorers))
+pub fn seat(name: &str, scorers: &[Scorer]) -> Option<JudgeRef> {
+    judges::named(name).map(JudgeRef::Known).or_else(|| suite_judge(name, scorers))
 }
 
 /// Returns the judge with this name that the suite of these scorers defines.
-pub fn own(name: &str, scorers: &[Scorer]) -> Option<Seat> {
+pub fn suite_judge(name: &str, scorers: &[Scorer]) -> Option<JudgeRef> {
     let mut judges = scorers.iter().filter_map(Scorer::judge).map(|(judge, ..)| judge);
     judges.find(|judge| matches!(judge, Seat::Own(_)) && judge.name == name)
 }
@@ -204,7 +204,7 @@ pub fn least(scorers: &[Scorer], (judge, rules, model): (&str, Rules, &str)) -> 
         let is_it = known.name == judge && rule == rules && by.is_none_or(|by| by == model);
         scorer.threshold().filter(|_| is_it)
     };
-    scorers.iter().find_map(of_it).or_else(|| own(judge, scorers)?.threshold())
+    scorers.iter().find_map(of_it).or_else(|| suite_judge(judge, scorers)?.threshold())
 }
 
 /// Last reason given in the judgement that counts.
@@ -249,7 +249,7 @@ pub(super) fn show(
     file: &FileId,
     key: &str,
 ) -> Result<(), IndexError> {
-    let Some(known) = known(sql, key)? else { return Ok(()) };
+    let Some(known) = load_scored_row(sql, key)? else { return Ok(()) };
     let place = known.place();
     let judged: Option<Option<String>> = sql
         .prepare_cached("SELECT judged FROM reviews WHERE path = ?")?
@@ -258,22 +258,22 @@ pub(super) fn show(
     let judged: Vec<Judged> =
         judged.flatten().and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
     // Current inputs of the judges, from the files of the run; `None` when these cannot be read.
-    let run = if judged.is_empty() { None } else { whole(sql, roots, limits, key)? };
+    let run = if judged.is_empty() { None } else { read_current_run(sql, roots, limits, key)? };
     let query = place.prompt(tasks, known.system.as_deref());
     let against = place.against(tasks);
     let of = |run: Run| {
-        let subject = Subject::of(&run, query.as_deref());
+        let subject = Subject::from_run(&run, query.as_deref());
         let Some(task) = place.task.and_then(|name| tasks.get(name)) else { return subject };
         let tools = offered::of_run(&task.tools, run.layout, known.system.as_deref());
         let expected = against.as_ref().and_then(|against| against.yardstick.expected.as_deref());
-        subject.expecting(expected).offering(&task.suite, &tools)
+        subject.with_expected(expected).with_tools(&task.suite, &tools)
     };
     let subject = run.map(of);
     let scorers: &[Scorer] = against.as_ref().map_or(&[], |against| &against.panel.scorers);
     let is_same =
         |one: &Judged| one.is_same(subject.as_ref(), scorers) && one.other_model(marks).is_none();
     let same: String = judged.iter().map(|one| if is_same(one) { '1' } else { '0' }).collect();
-    let least = |one: &Judged| least(scorers, (&one.judge, Rules::of(&one.rules)?, &one.model));
+    let least = |one: &Judged| least(scorers, (&one.judge, Rules::from_word(&one.rules)?, &one.model));
     let least =
         serde_json::to_string(&judged.iter().map(least).collect::<Vec<_>>()).unwrap_or_default();
     sql.prepare_cached("UPDATE reviews SET run = ?, same = ?, least = ? WHERE path = ?")?
@@ -288,7 +288,7 @@ pub(super) fn show(
 }
 
 /// Reads the run from its current files. Returns `None` when they cannot be read.
-pub(super) fn whole(
+pub(super) fn read_current_run(
     sql: &Connection,
     roots: &Roots,
     limits: &Limits,
@@ -316,15 +316,15 @@ pub(super) fn whole(
         read.iter().map(|(file, bytes)| (file, bytes.as_slice())).collect();
     let read = || match (&member, files.as_slice()) {
         (Some(member), [(file, bytes)]) => {
-            layouts::one(file, bytes, member).ok().map(|(run, _)| run)
+            layouts::read_member(file, bytes, member).ok().map(|(run, _)| run)
         }
-        _ => layouts::whole(&files, tag.as_deref()).ok(),
+        _ => layouts::read_run(&files, tag.as_deref()).ok(),
     };
     Ok(catch_unwind(read).ok().flatten())
 }
 
 /// Score computed from the judgements for one scorer.
-struct Says {
+struct JudgeScore {
     standing: ScoreStanding,
     score: Option<f64>,
     passed: Option<bool>,
@@ -332,8 +332,8 @@ struct Says {
     detail: Vec<ScoreDetail>,
 }
 
-fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>, &Marks)) -> Says {
-    let waiting = |reason: String| Says {
+fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>, &Marks)) -> JudgeScore {
+    let waiting = |reason: String| JudgeScore {
         standing: ScoreStanding::Waiting,
         score: None,
         passed: None,
@@ -361,7 +361,7 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
         last.words.iter().map(|word| word.as_deref().unwrap_or("not read")).collect();
     let mean = mean_and_spread(&last.scores);
     if let Some(why) = outdated(last) {
-        let said = mean.map_or_else(|| "nothing".to_owned(), |(mean, _)| told(&judge, mean));
+        let said = mean.map_or_else(|| "nothing".to_owned(), |(mean, _)| format_score(&judge, mean));
         return waiting(format!("{} said {said} before. {why} Judge it again.", last.model));
     }
     let detail = |name: &str, value: String| ScoreDetail { name: name.to_owned(), value };
@@ -381,17 +381,17 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
         };
         let standing =
             if last.words.is_empty() { ScoreStanding::Waiting } else { ScoreStanding::Failed };
-        return Says { standing, detail: details, ..waiting(reason) };
+        return JudgeScore { standing, detail: details, ..waiting(reason) };
     };
     details.push(detail("spread", fixed(spread, 3)));
     details.extend(last.seconds.map(|seconds| detail("seconds", fixed(seconds, 3))));
     if judge.about().scale.ends().is_some() {
-        details.push(detail("mean", told(&judge, mean)));
+        details.push(detail("mean", format_score(&judge, mean)));
         let scale = judge.about().scale;
-        let threshold = scorer.threshold().or(judge.threshold()).and_then(|least| scale.own(least));
-        details.extend(threshold.map(|least| detail("passes", scale.reach(least))));
+        let threshold = scorer.threshold().or(judge.threshold()).and_then(|least| scale.value_of(least));
+        details.extend(threshold.map(|least| detail("passes", scale.format_threshold(least))));
     }
-    Says {
+    JudgeScore {
         standing: ScoreStanding::Scored,
         score: Some(mean),
         passed: Some(scorer.passed(mean)),
@@ -401,9 +401,9 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
 }
 
 /// Formats a score on the scale of the judge: `3.7 of 5`; for scales of words, the plain number.
-fn told(judge: &Judge, score: f64) -> String {
+fn format_score(judge: &Judge, score: f64) -> String {
     let scale = judge.about().scale;
-    scale.own(score).map_or_else(|| fixed(score, 2), |own| scale.told(own))
+    scale.value_of(score).map_or_else(|| fixed(score, 2), |own| scale.format_value(own))
 }
 
 /// Returns the reason why a judgement is outdated, or `None` when it is valid.
@@ -430,13 +430,13 @@ pub fn other_model(model: &str, then: Option<&str>, marks: &Marks) -> Option<Str
 /// Stores a score. Updates only rows that wait for a judge (`ask` is set). The failure class was
 /// determined without the judge: a negative verdict adds `wrong_answer` unless another class is
 /// known, a positive one clears the class, and a pending one leaves all other classes.
-fn put(sql: &Connection, run: i64, at: usize, says: &Says) -> Result<(), IndexError> {
+fn put(sql: &Connection, run: i64, at: usize, says: &JudgeScore) -> Result<(), IndexError> {
     const FILL: &str = "UPDATE scores SET standing = ?, score = ?, passed = ?, reason = ?, detail = ?, \
                         class = CASE ?3 WHEN 1 THEN NULL WHEN 0 THEN COALESCE(class, ?6) ELSE NULLIF(class, ?6) END \
                         WHERE run = ?7 AND place = ?8 AND ask IS NOT NULL";
     const FIRST: &str = "UPDATE runs SET scoring = ?, score = ?, passed = ?, score_reason = ?, \
                          class = (SELECT class FROM scores WHERE run = runs.id AND place = 0) WHERE id = ?";
-    let Says { standing, score, passed, reason, detail } = says;
+    let JudgeScore { standing, score, passed, reason, detail } = says;
     let wrong = word(FailureClass::WrongAnswer);
     let place = i64::try_from(at).unwrap_or(i64::MAX);
     let (standing, detail) = (word(standing), serde_json::to_string(detail).unwrap_or_default());

@@ -20,7 +20,7 @@ pub(crate) const HEAD: usize = 16 << 10;
 const MODELS: [&str; 3] = ["claude", "o1", "o3-mini"];
 
 /// Detected kind of a file, with its content.
-pub(crate) enum Seen {
+pub(crate) enum FileContent {
     /// Run.
     Run(Box<Outline>),
     /// File with many runs.
@@ -89,23 +89,23 @@ pub(crate) fn head(file: &FileId, bytes: &[u8]) -> Head {
 }
 
 /// Detects the kind of a file and parses its outline.
-pub(crate) fn look(file: &FileId, bytes: &[u8]) -> Seen {
-    if filter::is_one(&file.shown()) {
-        return Seen::Workspace;
+pub(crate) fn look(file: &FileId, bytes: &[u8]) -> FileContent {
+    if filter::is_one(&file.to_display()) {
+        return FileContent::Workspace;
     }
     if is_suite_name(file) && bytes.iter().all(u8::is_ascii_whitespace) {
-        return Seen::Damaged(ReadError::new(ReadErrorKind::Truncated, "The file is empty."));
+        return FileContent::Damaged(ReadError::new(ReadErrorKind::Truncated, "The file is empty."));
     }
     match kind_of(file, bytes) {
         FileKind::Transcript | FileKind::BenchmarkMember => transcript::outline(bytes)
-            .map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline))),
+            .map_or_else(FileContent::Damaged, |outline| FileContent::Run(Box::new(outline))),
         FileKind::RawAnswer => {
-            raw::outline(bytes).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline)))
+            raw::outline(bytes).map_or_else(FileContent::Damaged, |outline| FileContent::Run(Box::new(outline)))
         }
-        FileKind::Collection => Seen::Many,
-        FileKind::Suite => Seen::Suite,
-        FileKind::Workspace => Seen::Workspace,
-        FileKind::Other(reason) => Seen::Other(reason),
+        FileKind::Collection => FileContent::Many,
+        FileKind::Suite => FileContent::Suite,
+        FileKind::Workspace => FileContent::Workspace,
+        FileKind::Other(reason) => FileContent::Other(reason),
     }
 }
 
@@ -114,18 +114,18 @@ fn kind_of(file: &FileId, bytes: &[u8]) -> FileKind {
 }
 
 /// Parses the files of a run of a benchmark folder.
-pub(crate) fn look_group(files: &[(&FileId, &[u8])]) -> Seen {
+pub(crate) fn look_group(files: &[(&FileId, &[u8])]) -> FileContent {
     let mut parts = benchmark::Parts::default();
     for (file, bytes) in files {
         if let Some((_, kind)) = std::str::from_utf8(file.name()).ok().and_then(benchmark::member) {
             parts.set(kind, bytes);
         }
     }
-    benchmark::outline(&parts).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline)))
+    benchmark::outline(&parts).map_or_else(FileContent::Damaged, |outline| FileContent::Run(Box::new(outline)))
 }
 
 /// Reads a complete run. `tag` is the tag that holds the answer, if the index recorded one.
-pub fn whole(files: &[(&FileId, &[u8])], tag: Option<&str>) -> Result<Run, ReadError> {
+pub fn read_run(files: &[(&FileId, &[u8])], tag: Option<&str>) -> Result<Run, ReadError> {
     let mut run = as_they_are(files)?;
     if let Some(tag) = tag {
         run.take_tagged(tag);
@@ -152,10 +152,10 @@ fn as_they_are(files: &[(&FileId, &[u8])]) -> Result<Run, ReadError> {
 }
 
 /// Reads one run of a file with many, with its position and content hash.
-pub fn one(file: &FileId, bytes: &[u8], member: &str) -> Result<(Run, Spot), ReadError> {
-    let many = collection::Collection::open(&file.shown(), bytes)?;
+pub fn read_member(file: &FileId, bytes: &[u8], member: &str) -> Result<(Run, MemberPosition), ReadError> {
+    let many = collection::Collection::open(&file.to_display(), bytes)?;
     let at = many.find(member).unwrap_or(usize::MAX);
-    Ok((many.run(at)?, Spot { at, content: xxh3_64(many.bytes_of(at)) }))
+    Ok((many.run(at)?, MemberPosition { at, content: xxh3_64(many.bytes_of(at)) }))
 }
 
 /// Content hashes of the runs in a file, in file order; empty for other files.
@@ -172,7 +172,7 @@ pub fn keys(bytes: &[u8]) -> Vec<String> {
 
 /// Position of a run within a file of many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spot {
+pub struct MemberPosition {
     /// Index in the file, from 0.
     pub at: usize,
     /// Hash of its text.
@@ -232,7 +232,7 @@ pub(crate) fn coordinates(unit: &UnitId, models: &[String]) -> Coordinates {
         };
     }
     let known: Vec<&str> = MODELS.into_iter().chain(models.iter().map(String::as_str)).collect();
-    let path = unit.file.shown();
+    let path = unit.file.to_display();
     if let Some(at) = raw::coordinates(&path).filter(|_| names::read(&path, &known).is_none()) {
         let (task, system) = (Some(at.task), Some(at.method));
         return Coordinates { task, system, model: at.model, variation: Some(0), ..none };

@@ -9,7 +9,7 @@ pub struct Limits {
     /// Maximum size of a suite file. Larger ones are refused because suites stay in memory.
     pub suite_bytes: u64,
     /// Limits for all suites of a folder together. Suites beyond them are left out and reported.
-    pub suites: Held,
+    pub suites: SuiteUsage,
     /// Maximum directory depth.
     pub depth: usize,
     /// Maximum number of listed entries.
@@ -34,7 +34,7 @@ pub struct Limits {
 
 /// Memory use of suites.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct SuiteUsage {
     /// Number of variations of all tasks.
     pub variations: usize,
     /// Number of values: parameters, expected answers, scorers and everything else written in a
@@ -49,7 +49,7 @@ impl Default for Limits {
         Self {
             file_bytes: 256 << 20,
             suite_bytes: 16 << 20,
-            suites: Held { variations: 200_000, values: 2_000_000, bytes: 256 << 20 },
+            suites: SuiteUsage { variations: 200_000, values: 2_000_000, bytes: 256 << 20 },
             depth: 16,
             entries: 200_000,
             settle: Duration::from_secs(5),

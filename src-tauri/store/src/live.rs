@@ -5,7 +5,7 @@ use touchstone_api::{Counts, Phase, ScoringProgress, SearchProgress, WatchMeans,
 
 /// Status of the index.
 #[derive(Debug, Clone)]
-pub struct Standing {
+pub struct IndexStatus {
     /// Current phase.
     pub phase: Phase,
     /// Counter of committed changes.
@@ -19,7 +19,7 @@ pub struct Standing {
     /// State of the file watching.
     pub watching: Watching,
     /// Durations of the first load.
-    pub took: Took,
+    pub took: LoadTimes,
     /// The first page was served, or a caller waits for the disk to be read.
     pub(crate) stirred: bool,
     /// Number of index rebuilds since the folder was opened.
@@ -28,7 +28,7 @@ pub struct Standing {
 
 /// Durations of the first load, counted from opening the folder.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Took {
+pub struct LoadTimes {
     /// Number of listed files.
     pub files: u64,
     /// Time until all files were listed.
@@ -42,20 +42,20 @@ pub struct Took {
 /// Shared status with change notification.
 #[derive(Debug)]
 pub struct Live {
-    standing: Mutex<Standing>,
+    standing: Mutex<IndexStatus>,
     changed: Condvar,
 }
 
 impl Live {
     pub(crate) fn new() -> Self {
-        let standing = Standing {
+        let standing = IndexStatus {
             phase: Phase::Indexing { done: 0, total: 0 },
             generation: 0,
             counts: Counts::default(),
             search: SearchProgress::default(),
             scoring: None,
             watching: Watching { by: WatchMeans::Off, notice: None },
-            took: Took::default(),
+            took: LoadTimes::default(),
             stirred: false,
             renewals: 0,
         };
@@ -63,11 +63,11 @@ impl Live {
     }
 
     /// Returns a copy of the current status.
-    pub fn now(&self) -> Standing {
+    pub fn now(&self) -> IndexStatus {
         self.lock().clone()
     }
 
-    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Standing) -> T) -> T {
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut IndexStatus) -> T) -> T {
         let mut standing = self.lock();
         let out = change(&mut standing);
         drop(standing);
@@ -83,7 +83,7 @@ impl Live {
     }
 
     /// Waits until the condition holds. Returns false on timeout.
-    pub fn wait(&self, wish: impl Fn(&Standing) -> bool, timeout: Duration) -> bool {
+    pub fn wait(&self, wish: impl Fn(&IndexStatus) -> bool, timeout: Duration) -> bool {
         let end = Instant::now() + timeout;
         let mut standing = self.lock();
         while !wish(&standing) {
@@ -100,7 +100,7 @@ impl Live {
         true
     }
 
-    fn lock(&self) -> MutexGuard<'_, Standing> {
+    fn lock(&self) -> MutexGuard<'_, IndexStatus> {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

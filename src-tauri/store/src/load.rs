@@ -3,15 +3,15 @@
 use super::index::{IndexError, meta};
 use super::judgements::Marks;
 use super::open::Stamp;
-use super::reconcile::{Known, Mark};
+use super::reconcile::{KnownFiles, Mark};
 use super::record::Counted;
 use super::roots::{FileId, Root};
-use super::tally::Tally;
+use super::tally::StateCounts;
 use rusqlite::Connection;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Loads the marks of all files of all rows.
-pub(crate) fn known(sql: &Connection) -> Result<Known, IndexError> {
+pub(crate) fn known_files(sql: &Connection) -> Result<KnownFiles, IndexError> {
     let mut select = sql.prepare("SELECT path, odd, size, mtime_ns, inode, settled FROM files")?;
     let rows = select.query_map([], |row| {
         let (size, inode): (i64, i64) = (row.get(2)?, row.get(4)?);
@@ -30,11 +30,11 @@ pub(crate) fn known(sql: &Connection) -> Result<Known, IndexError> {
 }
 
 /// Counts the rows by state.
-pub(crate) fn tally(sql: &Connection) -> Result<Tally, IndexError> {
+pub(crate) fn count_states(sql: &Connection) -> Result<StateCounts, IndexError> {
     let mut select = sql
         .prepare("SELECT state_order, words_done < item_count, count(*) FROM runs GROUP BY 1, 2")?;
     let mut rows = select.query([])?;
-    let mut tally = Tally::default();
+    let mut tally = StateCounts::default();
     while let Some(row) = rows.next()? {
         tally.add(Counted { state: row.get(0)?, unfinished: row.get(1)? }, row.get(2)?);
     }

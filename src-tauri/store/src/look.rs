@@ -1,18 +1,18 @@
 //! Reads the files of a unit and builds its row. Never fails: every error becomes part of the row.
 //! Also splits the text into pieces for the search. Writes nothing.
-use super::layouts::{self, Coordinates, Seen};
+use super::layouts::{self, Coordinates, FileContent};
 use super::limits::Limits;
 use super::members;
 use super::open::{self, Refused, Stamp};
 use super::reconcile::{Mark, Unit, UnitId};
 use super::roots::{FileId, Roots};
-use super::scoring::held::{Found, Sought};
+use super::scoring::held::{ResolvedAnswer, AlternativeAnswers};
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use touchstone_api::RunState;
 use touchstone_clock as clock;
-use touchstone_formats::run::{Layout, Outline, Standing};
+use touchstone_formats::run::{Layout, Outline, RecordedState};
 use touchstone_formats::{ReadError, ReadErrorKind};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::Xxh3;
 const PIECE: usize = 64 << 10;
 
 /// Parsed unit.
-pub(crate) struct Looked {
+pub(crate) struct ParsedUnit {
     pub(crate) unit: UnitId,
     /// Files with their state at opening.
     pub(crate) marks: Vec<(FileId, Mark)>,
@@ -30,7 +30,7 @@ pub(crate) struct Looked {
     pub(crate) again_ns: Option<i64>,
 }
 
-impl Looked {
+impl ParsedUnit {
     /// Returns true unless more parts of the unit follow.
     pub(crate) fn is_last(&self) -> bool {
         !matches!(self.outcome, Outcome::Part(_))
@@ -76,7 +76,7 @@ pub(crate) struct Row {
     pub(crate) reason: Option<String>,
     pub(crate) outline: Option<Outline>,
     /// Alternative sources of the answer, for files without a definite one.
-    pub(crate) sought: Option<Sought>,
+    pub(crate) sought: Option<AlternativeAnswers>,
     /// Tag that holds the answer, as named by the suite.
     pub(crate) tag: Option<String>,
     pub(crate) fault: Option<ReadError>,
@@ -110,7 +110,7 @@ pub(crate) fn look(
     roots: &Roots,
     limits: &Limits,
     unit: Unit,
-    give: &mut dyn FnMut(Looked) -> bool,
+    give: &mut dyn FnMut(ParsedUnit) -> bool,
 ) {
     match look_whole(roots, limits, unit) {
         Sight::One(looked) => {
@@ -122,7 +122,7 @@ pub(crate) fn look(
 
 /// Parsed unit, or a file with many runs that still has to be split.
 enum Sight {
-    One(Looked),
+    One(ParsedUnit),
     Many(members::ManyFile),
 }
 
@@ -171,7 +171,7 @@ fn look_whole(roots: &Roots, limits: &Limits, unit: Unit) -> Sight {
         }
     }
     if read.is_empty() {
-        return Sight::One(Looked { unit: unit.id, marks, outcome: Outcome::Gone, again_ns: None });
+        return Sight::One(ParsedUnit { unit: unit.id, marks, outcome: Outcome::Gone, again_ns: None });
     }
     judge(limits, unit.id, marks, read)
 }
@@ -193,32 +193,32 @@ fn judge(
     };
     let mut again_ns = None;
     match see(&unit, &read) {
-        Seen::Suite => {
+        FileContent::Suite => {
             let text = read.into_iter().find_map(|(.., bytes)| bytes.ok()).unwrap_or_default();
-            return Sight::One(Looked { unit, marks, outcome: Outcome::Suite(text), again_ns });
+            return Sight::One(ParsedUnit { unit, marks, outcome: Outcome::Suite(text), again_ns });
         }
-        Seen::Workspace => {
-            return Sight::One(Looked { unit, marks, outcome: Outcome::Gone, again_ns });
+        FileContent::Workspace => {
+            return Sight::One(ParsedUnit { unit, marks, outcome: Outcome::Gone, again_ns });
         }
-        Seen::Many => {
+        FileContent::Many => {
             let bytes = read.pop().and_then(|(.., bytes)| bytes.ok()).unwrap_or_default();
             return Sight::Many(members::ManyFile { unit, marks, bytes, newest });
         }
-        Seen::Run(outline) => {
+        FileContent::Run(outline) => {
             row.take(*outline);
         }
-        Seen::Other(reason) => {
+        FileContent::Other(reason) => {
             row.state = Some(RunState::Other);
             row.reason = Some(reason);
         }
-        Seen::Damaged(error) => {
+        FileContent::Damaged(error) => {
             again_ns = row.fail(error, newest, limits);
             if again_ns.is_some() {
                 unsettle(&mut marks);
             }
         }
     }
-    Sight::One(Looked { unit, marks, outcome: Outcome::Row(Box::new(row)), again_ns })
+    Sight::One(ParsedUnit { unit, marks, outcome: Outcome::Row(Box::new(row)), again_ns })
 }
 
 impl Row {
@@ -229,7 +229,7 @@ impl Row {
         self.pieces = pieces(&outline);
         self.sought = outline
             .is_sought
-            .then(|| Sought { fence: outline.answer.clone(), finish: outline.finish.clone() });
+            .then(|| AlternativeAnswers { fence: outline.answer.clone(), finish: outline.finish.clone() });
         self.outline = Some(outline);
     }
 
@@ -238,7 +238,7 @@ impl Row {
         let Some((outline, sought)) = self.outline.as_mut().zip(self.sought.as_ref()) else {
             return;
         };
-        let Found { answer, tag, why } =
+        let ResolvedAnswer { answer, tag, why } =
             sought.by(Some(tag), outline.said(), outline.told.gave_up == Some(true));
         if tag.is_none() {
             return;
@@ -269,14 +269,14 @@ pub(super) fn unsettle(marks: &mut [(FileId, Mark)]) {
 }
 
 /// Detects the kind of the files. A panic of a parser is reported as a damaged file.
-fn see(unit: &UnitId, read: &[Read]) -> Seen {
+fn see(unit: &UnitId, read: &[Read]) -> FileContent {
     if let Some((_, _, Err(refused))) = read.iter().find(|(.., bytes)| bytes.is_err()) {
         let kind = if matches!(refused, Refused::TooLarge { .. }) {
             ReadErrorKind::TooLarge
         } else {
             ReadErrorKind::BadValue
         };
-        return Seen::Damaged(ReadError::new(kind, sentence(&refused.to_string())));
+        return FileContent::Damaged(ReadError::new(kind, sentence(&refused.to_string())));
     }
     let files: Vec<(&FileId, &[u8])> =
         read.iter().map(|(file, _, bytes)| (file, bytes.as_deref().unwrap_or_default())).collect();
@@ -286,7 +286,7 @@ fn see(unit: &UnitId, read: &[Read]) -> Seen {
     }));
     seen.unwrap_or_else(|_| {
         let message = "The file could not be read: its content brought the reader to a stop.";
-        Seen::Damaged(
+        FileContent::Damaged(
             ReadError::new(ReadErrorKind::Syntax, message)
                 .advise("Please report this file; it shows a fault in Touchstone."),
         )
@@ -305,7 +305,7 @@ fn sniff(roots: &Roots, limits: &Limits, file: &FileId) -> Result<(Vec<u8>, Stam
     }
 }
 
-fn odd_one(unit: UnitId, file: FileId, stamp: Stamp, reason: String) -> Looked {
+fn odd_one(unit: UnitId, file: FileId, stamp: Stamp, reason: String) -> ParsedUnit {
     let row = Row {
         state: Some(RunState::Other),
         reason: Some(reason),
@@ -313,7 +313,7 @@ fn odd_one(unit: UnitId, file: FileId, stamp: Stamp, reason: String) -> Looked {
         ..Row::default()
     };
     let marks = vec![(file, Mark { stamp, settled: true, odd: true })];
-    Looked { unit, marks, outcome: Outcome::Row(Box::new(row)), again_ns: None }
+    ParsedUnit { unit, marks, outcome: Outcome::Row(Box::new(row)), again_ns: None }
 }
 
 /// Returns only the stamp, for files whose content is not used.
@@ -345,12 +345,12 @@ fn is_young(mtime_ns: i64, settle: Duration) -> bool {
     (-1_000_000_000..i64::try_from(settle.as_nanos()).unwrap_or(i64::MAX)).contains(&age)
 }
 
-fn state_of(standing: Standing) -> RunState {
+fn state_of(standing: RecordedState) -> RunState {
     match standing {
-        Standing::Answered => RunState::Answered,
-        Standing::NoAnswer => RunState::NoAnswer,
-        Standing::Waiting => RunState::Waiting,
-        Standing::Error => RunState::Error,
+        RecordedState::Answered => RunState::Answered,
+        RecordedState::NoAnswer => RunState::NoAnswer,
+        RecordedState::Waiting => RunState::Waiting,
+        RecordedState::Error => RunState::Error,
     }
 }
 

@@ -3,13 +3,13 @@
 //! content first appeared.
 use super::layouts;
 use super::limits::Limits;
-use super::look::{Looked, MemberRow, Outcome, Row, unsettle};
+use super::look::{ParsedUnit, MemberRow, Outcome, Row, unsettle};
 use super::reconcile::{Mark, UnitId};
 use super::roots::FileId;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use touchstone_api::RunState;
-use touchstone_formats::collection::{Collection, Member, Place};
+use touchstone_formats::collection::{Collection, Member, RunIdentity};
 use touchstone_formats::{ReadError, ReadErrorKind};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -27,9 +27,9 @@ pub(super) struct ManyFile {
 }
 
 /// Passes the rows of a file to `give` until it returns false.
-pub(super) fn look(limits: &Limits, file: ManyFile, give: &mut dyn FnMut(Looked) -> bool) {
+pub(super) fn look(limits: &Limits, file: ManyFile, give: &mut dyn FnMut(ParsedUnit) -> bool) {
     let ManyFile { unit, mut marks, bytes, newest } = file;
-    let path = unit.file.shown();
+    let path = unit.file.to_display();
     let opened = guarded(|| Collection::open(&path, &bytes)).and_then(|opened| opened);
     let many = match opened {
         Ok(many) => many,
@@ -40,7 +40,7 @@ pub(super) fn look(limits: &Limits, file: ManyFile, give: &mut dyn FnMut(Looked)
                 ..Row::default()
             };
             let again_ns = row.fail(error, newest, limits);
-            give(Looked { unit, marks, outcome: Outcome::Row(Box::new(row)), again_ns });
+            give(ParsedUnit { unit, marks, outcome: Outcome::Row(Box::new(row)), again_ns });
             return;
         }
     };
@@ -51,7 +51,7 @@ pub(super) fn look(limits: &Limits, file: ManyFile, give: &mut dyn FnMut(Looked)
     for at in 0..many.len() {
         let member = guarded(|| many.member(at)).unwrap_or_else(|error| {
             let key = many.key(at).to_owned();
-            Some(Member { key, place: Place::default(), outline: Err(error) })
+            Some(Member { key, place: RunIdentity::default(), outline: Err(error) })
         });
         let Some(member) = member else { continue };
         let (row, again) = row(&many, at, member, newest, limits);
@@ -63,14 +63,14 @@ pub(super) fn look(limits: &Limits, file: ManyFile, give: &mut dyn FnMut(Looked)
             weight = 0;
             // The file counts as unread until the last part is written.
             let outcome = Outcome::Part(std::mem::take(&mut rows));
-            if !give(Looked { unit: unit.clone(), marks: unread.clone(), outcome, again_ns: None })
+            if !give(ParsedUnit { unit: unit.clone(), marks: unread.clone(), outcome, again_ns: None })
             {
                 return;
             }
         }
     }
     if let Some(mut row) = around(&many, &bytes, newest) {
-        if let Some(error) = many.wrong() {
+        if let Some(error) = many.file_error() {
             again_ns = again_ns.max(row.fail(error.clone(), newest, limits));
         }
         keys.insert(unit.key_of(None));
@@ -79,13 +79,13 @@ pub(super) fn look(limits: &Limits, file: ManyFile, give: &mut dyn FnMut(Looked)
     if again_ns.is_some() {
         unsettle(&mut marks);
     }
-    give(Looked { unit, marks, outcome: Outcome::Last(rows, keys), again_ns });
+    give(ParsedUnit { unit, marks, outcome: Outcome::Last(rows, keys), again_ns });
 }
 
 /// Row for the file itself, if it is broken or has no members. Ensures that every recognized file
 /// has a row.
 fn around(many: &Collection<'_>, bytes: &[u8], newest: i64) -> Option<Row> {
-    if many.wrong().is_none() && !many.is_empty() {
+    if many.file_error().is_none() && !many.is_empty() {
         return None;
     }
     let mut hash = Xxh3::new();
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use crate::index::{Index, Writer};
     use crate::look;
-    use crate::reconcile::{Found, Known, Step, reconcile};
+    use crate::reconcile::{Found, KnownFiles, Step, reconcile};
     use crate::roots::{Root, Roots};
     use crate::suites::Tasks;
     use crate::{enter, load, open, record};
@@ -162,7 +162,7 @@ mod tests {
     struct Folder {
         home: tempfile::TempDir,
         roots: Roots,
-        known: Known,
+        known: KnownFiles,
         written: usize,
     }
 
@@ -215,7 +215,7 @@ mod tests {
                 output_dir,
                 ..Roots::default()
             };
-            Self { home, roots, known: Known::new(), written: 0 }
+            Self { home, roots, known: KnownFiles::new(), written: 0 }
         }
 
         fn write(&self, file: usize, content: &Content) {
@@ -244,7 +244,7 @@ mod tests {
                 };
                 let mut left = parts;
                 look::look(&self.roots, &Limits::default(), unit, &mut |mut looked| {
-                    let placed = record::place(&mut looked, &Tasks::default(), &[]);
+                    let placed = record::place_rows(&mut looked, &Tasks::default(), &[]);
                     let written = record::put(writer, &looked, placed).unwrap();
                     self.written += written.len();
                     visible
@@ -291,10 +291,10 @@ mod tests {
                 if cut_off {
                     // Simulates a restart: the new process knows only what is in the index.
                     folder.look(&mut writer, 1);
-                    folder.known = load::known(&writer.sql).unwrap();
+                    folder.known = load::known_files(&writer.sql).unwrap();
                 }
                 folder.look(&mut writer, usize::MAX);
-                let mut again = Folder { home: tempfile::tempdir().unwrap(), roots: folder.roots.clone(), known: Known::new(), written: 0 };
+                let mut again = Folder { home: tempfile::tempdir().unwrap(), roots: folder.roots.clone(), known: KnownFiles::new(), written: 0 };
                 let (_index, mut anew) = Index::open(&again.home.path().join("cache"), &again.roots.output_dir).unwrap();
                 again.look(&mut anew, usize::MAX);
                 prop_assert_eq!(rows(&writer), rows(&anew));
@@ -313,7 +313,7 @@ mod tests {
         fs::write(folder.roots.output_dir.join("a.json"), format!("{{{}}}", entries.join(",")))
             .unwrap();
         assert_eq!(folder.look(&mut writer, 1).len(), 100);
-        let known = load::known(&writer.sql).unwrap();
+        let known = load::known_files(&writer.sql).unwrap();
         assert_eq!(known.values().map(|mark| mark.settled).collect::<Vec<_>>(), [false]);
         folder.known = known;
         // Rows written earlier are not reported again.

@@ -11,11 +11,11 @@ const BYTES_A_SECOND: u64 = 8 << 20;
 
 /// Time of the last read of each large unit.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct ReadThrottle {
     last: HashMap<UnitId, Instant>,
 }
 
-impl Pace {
+impl ReadThrottle {
     /// Returns the time at which a unit should be read, or `None` to read it now.
     pub(crate) fn hold(&mut self, unit: &Unit, now: Instant) -> Option<Instant> {
         let size: u64 = unit.files.values().map(|found| found.stamp.size).sum();
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn a_large_file_is_read_at_once_and_then_again_after_a_time_that_fits_its_size() {
-        let (mut pace, start) = (Pace::default(), Instant::now());
+        let (mut pace, start) = (ReadThrottle::default(), Instant::now());
         let (size, pause) = (80 << 20, Duration::from_secs(10));
         assert_eq!(pace.hold(&unit(size), start), None);
         assert_eq!(pace.hold(&unit(size), start + pause / 2), Some(start + pause));
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_small_file_is_always_read() {
-        let (mut pace, now) = (Pace::default(), Instant::now());
+        let (mut pace, now) = (ReadThrottle::default(), Instant::now());
         assert_eq!(
             [pace.hold(&unit(LARGE - 1), now), pace.hold(&unit(LARGE - 1), now)],
             [None, None]

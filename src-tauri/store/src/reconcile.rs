@@ -19,7 +19,7 @@ pub(crate) struct Mark {
 }
 
 /// Marks of all indexed files.
-pub(crate) type Known = BTreeMap<FileId, Mark>;
+pub(crate) type KnownFiles = BTreeMap<FileId, Mark>;
 
 /// State of a file on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,8 +54,8 @@ impl UnitId {
     }
 
     /// Display form: the path, with the key of the member.
-    pub(crate) fn shown(&self, member: Option<&str>) -> String {
-        let path = self.file.shown();
+    pub(crate) fn to_display(&self, member: Option<&str>) -> String {
+        let path = self.file.to_display();
         member.map_or_else(|| path.clone(), |member| format!("{path}#{member}"))
     }
 
@@ -104,7 +104,7 @@ pub(crate) fn unit_of(file: &FileId, odd: bool) -> UnitId {
 }
 
 /// Returns the files of a unit that are in the index.
-pub(crate) fn members(known: &Known, unit: &UnitId) -> Vec<(FileId, Mark)> {
+pub(crate) fn members(known: &KnownFiles, unit: &UnitId) -> Vec<(FileId, Mark)> {
     if !unit.group {
         let mark = known.get(&unit.file).filter(|mark| unit_of(&unit.file, mark.odd) == *unit);
         return mark.map(|mark| (unit.file.clone(), *mark)).into_iter().collect();
@@ -117,7 +117,7 @@ pub(crate) fn members(known: &Known, unit: &UnitId) -> Vec<(FileId, Mark)> {
 
 /// Returns the steps for everything within the scopes. Files outside of them are left alone.
 pub(crate) fn reconcile(
-    known: &Known,
+    known: &KnownFiles,
     scopes: &[FileId],
     found: &BTreeMap<FileId, Found>,
 ) -> Vec<Step> {
@@ -144,7 +144,7 @@ pub(crate) fn reconcile(
     units.into_iter().map(|unit| step(known, scopes, found, unit)).collect()
 }
 
-fn step(known: &Known, scopes: &[FileId], found: &BTreeMap<FileId, Found>, unit: UnitId) -> Step {
+fn step(known: &KnownFiles, scopes: &[FileId], found: &BTreeMap<FileId, Found>, unit: UnitId) -> Step {
     let elsewhere = members(known, &unit)
         .into_iter()
         .filter(|(file, _)| !scopes.iter().any(|scope| scope.holds(file)));
@@ -160,7 +160,7 @@ fn step(known: &Known, scopes: &[FileId], found: &BTreeMap<FileId, Found>, unit:
     if files.is_empty() { Step::Forget(unit) } else { Step::Read(Unit { id: unit, files }) }
 }
 
-fn below<'a>(known: &'a Known, start: &'a FileId) -> impl Iterator<Item = (&'a FileId, &'a Mark)> {
+fn below<'a>(known: &'a KnownFiles, start: &'a FileId) -> impl Iterator<Item = (&'a FileId, &'a Mark)> {
     known.range(start.clone()..).take_while(move |(file, _)| starts_with(file, start))
 }
 
@@ -215,7 +215,7 @@ mod tests {
     }
 
     /// Lists the scopes and applies the reconciliation steps.
-    fn look(known: &mut Known, rows: &mut Rows, disk: &Disk, scopes: &[FileId]) {
+    fn look(known: &mut KnownFiles, rows: &mut Rows, disk: &Disk, scopes: &[FileId]) {
         let seen: Disk = disk
             .iter()
             .filter(|(file, _)| scopes.iter().any(|s| s.holds(file)))
@@ -247,7 +247,7 @@ mod tests {
     proptest! {
         #[test]
         fn following_any_sequence_of_events_ends_where_reading_everything_anew_does(events in prop::collection::vec(event(), 0..40)) {
-            let (mut disk, mut known, mut rows) = (Disk::new(), Known::new(), Rows::new());
+            let (mut disk, mut known, mut rows) = (Disk::new(), KnownFiles::new(), Rows::new());
             for event in events {
                 match event {
                     Event::Put(n, size) => {
@@ -265,7 +265,7 @@ mod tests {
             }
             let everything = [file("")];
             look(&mut known, &mut rows, &disk, &everything);
-            let (mut known_anew, mut rows_anew) = (Known::new(), Rows::new());
+            let (mut known_anew, mut rows_anew) = (KnownFiles::new(), Rows::new());
             look(&mut known_anew, &mut rows_anew, &disk, &everything);
             prop_assert_eq!(&rows, &rows_anew);
             prop_assert_eq!(&known, &known_anew);
@@ -278,7 +278,7 @@ mod tests {
         let found = Found { stamp: Stamp::default(), odd: None };
         let disk = Disk::from([(file("a.yaml"), found)]);
         let mark = |settled| {
-            Known::from([(file("a.yaml"), Mark { stamp: Stamp::default(), settled, odd: false })])
+            KnownFiles::from([(file("a.yaml"), Mark { stamp: Stamp::default(), settled, odd: false })])
         };
         assert_eq!(reconcile(&mark(true), &[file("")], &disk).len(), 0);
         assert_eq!(reconcile(&mark(false), &[file("")], &disk).len(), 1);

@@ -3,17 +3,17 @@
 //! row columns, on which the queries rely.
 use super::index::{IndexError, Writer};
 use super::layouts::{self, Coordinates};
-use super::look::{Looked, Outcome, Row, layout_name};
+use super::look::{ParsedUnit, Outcome, Row, layout_name};
 use super::reconcile::{Mark, UnitId};
 use super::roots::FileId;
-use super::scoring::measure::{Evidence, Measured, Place, measure};
+use super::scoring::measure::{Evidence, Measured, ScoringKey, measure};
 use super::scoring::write::{self, Columns};
 use super::stored;
 use super::suites::Tasks;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashSet;
 use touchstone_api::{Lineage, RunState};
-use touchstone_formats::run::{Outline, Standing};
+use touchstone_formats::run::{Outline, RecordedState};
 use touchstone_scoring::missing_calls;
 
 /// State of a row, for counting.
@@ -55,7 +55,7 @@ pub(crate) struct Placed {
 }
 
 /// Determines the coordinates of a unit's runs and scores them.
-pub(crate) fn place(looked: &mut Looked, tasks: &Tasks, models: &[String]) -> Vec<Placed> {
+pub(crate) fn place_rows(looked: &mut ParsedUnit, tasks: &Tasks, models: &[String]) -> Vec<Placed> {
     let unit = looked.unit.clone();
     looked.rows_mut().iter_mut().map(|row| place_row(&unit, row, tasks, models)).collect()
 }
@@ -72,7 +72,7 @@ fn place_row(unit: &UnitId, row: &mut Row, tasks: &Tasks, models: &[String]) -> 
     let outline = row.outline.as_ref().unwrap_or(&blank);
     let layout = row.outline.as_ref().map_or("", |outline| layout_name(outline.layout));
     let system = at.system.as_deref().or(outline.system.as_deref());
-    let place = Place {
+    let place = ScoringKey {
         task: at.task.as_deref(),
         variation: at.variation,
         variation_name: at.variation_name.as_deref(),
@@ -99,7 +99,7 @@ fn place_row(unit: &UnitId, row: &mut Row, tasks: &Tasks, models: &[String]) -> 
 /// Replaces the rows and files of a unit, or writes a part of them.
 pub(crate) fn put(
     writer: &mut Writer,
-    looked: &Looked,
+    looked: &ParsedUnit,
     placed: Vec<Placed>,
 ) -> Result<Vec<Written>, IndexError> {
     let unit = &looked.unit;
@@ -268,9 +268,9 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
     let Placed { place, missing, variation_name, measured } = placed;
     let blank = Outline::default();
     let outline = row.outline.as_ref().unwrap_or(&blank);
-    let (scores, fault) = (Columns::of(measured), row.fault.as_ref());
+    let (scores, fault) = (Columns::from_measured(measured), row.fault.as_ref());
     let has_answer = outline.answer.is_some()
-        || row.outline.as_ref().is_some_and(|o| o.standing == Standing::Answered);
+        || row.outline.as_ref().is_some_and(|o| o.standing == RecordedState::Answered);
     let text =
         "INSERT OR REPLACE INTO runs (id, key, path, unit, member, layout, task, system, model, variation, variation_name, repeat,
         state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens, cost, seconds, unfinished,
@@ -280,7 +280,7 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
     sql.prepare_cached(text)?.execute(params![
         id,
         key,
-        unit.shown(*member),
+        unit.to_display(*member),
         unit.number(),
         member,
         row.outline.as_ref().map_or("", |outline| layout_name(outline.layout)),
@@ -379,7 +379,7 @@ pub(crate) fn calls_tools(layout: &str, system: Option<&str>) -> bool {
 /// variation.
 pub(crate) fn from_suite(
     tasks: &Tasks,
-    place: &Place<'_>,
+    place: &ScoringKey<'_>,
     tools: &[String],
 ) -> (String, Option<String>) {
     let Some(task) = place.task.and_then(|task| tasks.get(task)) else {

@@ -1,7 +1,7 @@
 //! Rescoring of rows after suites changed: in batches between other work, each committed and
 //! published. If interrupted, it starts over at the next start, because only its completion is
 //! recorded.
-use super::conduct::{Change, Conductor, Shared};
+use super::conduct::{Change, Indexer, Shared};
 use super::enter::finish;
 use super::index::{IndexError, Writer, meta};
 use super::judgements;
@@ -10,14 +10,14 @@ use super::load;
 use super::reviews;
 use super::roots::{FileId, Root, Roots};
 use super::scoring::renew;
-use super::scoring::write::{Kept, keep};
+use super::scoring::write::{ProgramResult, keep};
 use rusqlite::Connection;
 use std::sync::Arc;
 use touchstone_api::ScoringProgress;
 
 /// Progress of rescoring.
 #[derive(Debug)]
-pub(crate) struct Renewing {
+pub(crate) struct RescoreProgress {
     /// Hash of the tasks that the rows are updated to.
     tasks: i64,
     /// Last processed row.
@@ -26,14 +26,14 @@ pub(crate) struct Renewing {
     done: u64,
 }
 
-impl Renewing {
+impl RescoreProgress {
     /// Restarts at the first row.
     pub(crate) fn again(&mut self) {
         (self.after, self.done) = (0, 0);
     }
 }
 
-impl Conductor {
+impl Indexer {
     /// Publishes changed suites. The rows are rescored afterwards.
     pub(crate) fn publish_tasks(&mut self) -> Result<(), IndexError> {
         let first = self.shelving.is_new();
@@ -45,14 +45,14 @@ impl Conductor {
         });
         self.tell_status();
         // If the index fails now, `recover` restarts at the first row.
-        self.renewing = Some(Renewing { tasks, after: 0, done: 0 });
+        self.renewing = Some(RescoreProgress { tasks, after: 0, done: 0 });
         let agree = meta(&self.writer.sql, "tasks")? == tasks;
         if !agree {
             // Until the last row is processed, some rows match the new suites and some the old
             // ones.
             load::put_meta(&self.writer.sql, "tasks", load::UNDER_WAY)?;
         }
-        self.renewing = (!agree).then_some(Renewing { tasks, after: 0, done: 0 });
+        self.renewing = (!agree).then_some(RescoreProgress { tasks, after: 0, done: 0 });
         // Lists of tasks are stale even if no run changed, except lists that were empty and stay
         // empty.
         if !first || count > 0 {
@@ -64,7 +64,7 @@ impl Conductor {
 
     /// Rescores the next batch of rows.
     pub(crate) fn renew_rows(&mut self) -> Result<(), IndexError> {
-        let Some(Renewing { tasks, after, done }) = self.renewing else { return Ok(()) };
+        let Some(RescoreProgress { tasks, after, done }) = self.renewing else { return Ok(()) };
         let (known, marks) = (self.shelving.tasks(), Arc::clone(&self.marks));
         let Shared { roots, limits, .. } = self.shared.clone();
         let batch = renew::batch(&self.writer, &known, after)?;
@@ -89,9 +89,9 @@ impl Conductor {
                 Ok(changed)
             })?;
         }
-        self.renewing = (!end).then_some(Renewing { tasks, after: next, done });
+        self.renewing = (!end).then_some(RescoreProgress { tasks, after: next, done });
         if turns {
-            self.tally = load::tally(&self.writer.sql)?;
+            self.tally = load::count_states(&self.writer.sql)?;
             let tally = self.tally;
             self.shared.live.change(|standing| tally.fill(&mut standing.counts));
         }
@@ -100,7 +100,7 @@ impl Conductor {
     }
 
     /// Stores the results of scorer programs.
-    pub(crate) fn keep_scores(&mut self, kept: &[Kept]) -> Result<(), IndexError> {
+    pub(crate) fn keep_scores(&mut self, kept: &[ProgramResult]) -> Result<(), IndexError> {
         if kept.is_empty() {
             return Ok(());
         }

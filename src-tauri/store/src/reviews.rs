@@ -5,7 +5,7 @@ mod taken;
 
 pub(super) use taken::beginning;
 
-use super::conduct::{Conductor, Shared};
+use super::conduct::{Indexer, Shared};
 use super::enter::finish;
 use super::index::{IndexError, Reader, meta};
 use super::judgements::{self, Marks};
@@ -21,11 +21,11 @@ use std::collections::BTreeMap;
 use std::panic::catch_unwind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use taken::Taken;
+use taken::ReviewFile;
 use touchstone_api::{Problem, ProblemKind, RunRow};
 use touchstone_formats::collection;
-use touchstone_formats::review::{self, Sheet};
-use touchstone_formats::run::Kept;
+use touchstone_formats::review::{self, ReviewFile};
+use touchstone_formats::run::StoredAnswer;
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, json};
 use xxhash_rust::xxh3::xxh3_128;
@@ -112,7 +112,7 @@ pub fn keys_of(file: &FileId) -> Vec<String> {
     let below = below.unwrap_or_default();
     let stem = below.strip_suffix(review::END.as_bytes()).unwrap_or(below);
     let key = |path: &[u8], group| UnitId { file: FileId::new(Root::Output, path), group }.key();
-    let named = std::str::from_utf8(stem).ok().and_then(collection::named_run);
+    let named = std::str::from_utf8(stem).ok().and_then(collection::parse_run_name);
     let member = named.map(|(path, member)| {
         UnitId { file: FileId::new(Root::Output, path), group: false }.key_of(Some(&member))
     });
@@ -132,7 +132,7 @@ pub fn problems(index: &Reader<'_>, roots: &Roots) -> Result<Vec<Problem>, Index
         let file = FileId::new(Root::Output, path);
         let run = owner(index, &file)?;
         let wrong: Wrong = serde_json::from_str(&wrong).unwrap_or_default();
-        problems.push(wrong.show(roots.shown(&file), run));
+        problems.push(wrong.show(roots.display_path(&file), run));
     }
     Ok(problems)
 }
@@ -148,7 +148,7 @@ struct Wrong {
 }
 
 impl Wrong {
-    fn of(error: ReadError) -> Self {
+    fn from_error(error: ReadError) -> Self {
         let ReadError { message, line, column, excerpt, advice, .. } = error;
         Self { message, line, column, excerpt, advice }
     }
@@ -173,8 +173,8 @@ impl Wrong {
 }
 
 /// Parses a review file. A panic of the parser is reported as a damaged file.
-pub fn read(bytes: &[u8]) -> Result<Sheet, ReadError> {
-    catch_unwind(|| Sheet::read(bytes)).unwrap_or_else(|_| {
+pub fn read(bytes: &[u8]) -> Result<ReviewFile, ReadError> {
+    catch_unwind(|| ReviewFile::read(bytes)).unwrap_or_else(|_| {
         let message = "The file could not be read: its content brought the reader to a stop.";
         Err(ReadError::new(touchstone_formats::ReadErrorKind::Syntax, message))
     })
@@ -223,8 +223,8 @@ pub(super) fn show(
     file: &FileId,
     key: &str,
 ) -> Result<(), IndexError> {
-    type Said = (Option<String>, Option<f64>, Option<String>);
-    let said: Option<Said> = sql
+    type SavedReview = (Option<String>, Option<f64>, Option<String>);
+    let said: Option<SavedReview> = sql
         .prepare_cached(
             "SELECT verdict, score, answer FROM reviews WHERE path = ? AND problem IS NULL",
         )?
@@ -255,7 +255,7 @@ fn current_mark(
     if let Some(mark) = mark_of_member(sql, key)? {
         return Ok(mark);
     }
-    let run = judgements::whole(sql, roots, limits, key)?;
+    let run = judgements::read_current_run(sql, roots, limits, key)?;
     Ok(answer_mark(run.and_then(|run| run.answer).as_ref().map(|answer| &answer.value)))
 }
 
@@ -271,7 +271,7 @@ fn mark_of_member(sql: &Connection, key: &str) -> Result<Option<String>, IndexEr
         .optional()?;
     Ok(kept.map(|kept| match kept {
         (Some(lenient), Some(json)) => {
-            let kept = Kept { json: Some(json), lenient };
+            let kept = StoredAnswer { json: Some(json), lenient };
             format!("{:032x}", xxh3_128(kept.plain().unwrap_or_default().as_bytes()))
         }
         // An answer that is too long to be stored cannot be compared, so no review matches it.
@@ -280,7 +280,7 @@ fn mark_of_member(sql: &Connection, key: &str) -> Result<Option<String>, IndexEr
     }))
 }
 
-impl Conductor {
+impl Indexer {
     /// Lists the review files if something may have changed, and reads a batch of the changed ones.
     pub(crate) fn review(&mut self) -> Result<(), IndexError> {
         if std::mem::take(&mut self.reviews.due) {
@@ -320,8 +320,8 @@ impl Conductor {
         let tasks = self.shelving.tasks();
         let mut ids = Vec::new();
         for (file, found) in batch {
-            let taken = Taken::of(roots, &file, found);
-            if let Taken::Sheet { stamp, settled: false, .. } = &taken {
+            let taken = ReviewFile::load(roots, &file, found);
+            if let ReviewFile::Sheet { stamp, settled: false, .. } = &taken {
                 // Another change within the clock resolution would produce the same stamp.
                 let wait = if stamp.mtime_ns % 1_000_000_000 == 0 { COARSE } else { FINE };
                 self.again.entry(Instant::now() + wait).or_default().insert(file.clone());
@@ -343,7 +343,7 @@ impl Conductor {
     }
 }
 
-impl Conductor {
+impl Indexer {
     /// Sets the current model identities.
     pub(crate) fn know_models(&mut self, marks: &Arc<Marks>) {
         (self.marks, self.reviews.knows_models) = (Arc::clone(marks), true);

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
-use touchstone_formats::offered::Offer;
+use touchstone_formats::offered::ToolOffer;
 use touchstone_formats::value::Value;
 
 /// Locations of suites and transcripts.
@@ -20,7 +20,7 @@ pub struct Roots {
     /// Scorers for queries from the workspace file; empty means the defaults.
     pub query_scorers: Vec<Value>,
     /// Tools declared in the workspace file, if their parameters are given.
-    pub tools: Vec<Offer>,
+    pub tools: Vec<ToolOffer>,
     /// Entries of `tools` in the workspace file, each with the names of its tools. `None` where the
     /// names are only known after contacting the tool server.
     pub tool_names: Vec<(String, Option<Vec<String>>)>,
@@ -51,7 +51,7 @@ impl FileId {
     }
 
     /// Path for display, with invalid UTF-8 replaced.
-    pub fn shown(&self) -> String {
+    pub fn to_display(&self) -> String {
         String::from_utf8_lossy(&self.path).into_owned()
     }
 
@@ -107,7 +107,7 @@ impl Roots {
     }
 
     /// Existing roots. If one is inside the other, the outer one comes first.
-    pub fn each(&self) -> Vec<Root> {
+    pub fn existing(&self) -> Vec<Root> {
         match &self.input_dir {
             None => vec![Root::Output],
             Some(input) if *input == self.output_dir => vec![Root::Output],
@@ -118,7 +118,7 @@ impl Roots {
 
     /// Maps an absolute path to a file id. Prefers the inner root if one is inside the other.
     pub fn locate(&self, path: &Path) -> Option<FileId> {
-        self.each().into_iter().rev().find_map(|root| {
+        self.existing().into_iter().rev().find_map(|root| {
             let below = path.strip_prefix(self.dir(root)?).ok()?;
             Some(FileId::new(root, below.as_os_str().as_bytes()))
         })
@@ -135,7 +135,7 @@ impl Roots {
     }
 
     /// Path for display, relative to the opened folder.
-    pub fn shown(&self, file: &FileId) -> String {
+    pub fn display_path(&self, file: &FileId) -> String {
         let path = self.path(file).unwrap_or_default();
         path.strip_prefix(&self.folder).unwrap_or(&path).to_string_lossy().into_owned()
     }

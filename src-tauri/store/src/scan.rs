@@ -278,7 +278,7 @@ pub(crate) fn is_prompt_like(file: &FileId) -> bool {
 pub(crate) fn is_query_name(file: &FileId) -> bool {
     file.name().to_ascii_lowercase().ends_with(b".json")
         && !is_prompt_name(file)
-        && !filter::is_one(&file.shown())
+        && !filter::is_one(&file.to_display())
 }
 
 /// Returns true for names that a suite may have.

@@ -4,7 +4,7 @@ use rusqlite::params;
 use touchstone_api::{Column, ListRequest, RunPage, Sort, Span};
 
 /// Index in a temporary folder.
-pub(super) struct Shelf {
+pub(super) struct TestIndex {
     index: Index,
     writer: Writer,
     _dir: tempfile::TempDir,
@@ -12,7 +12,7 @@ pub(super) struct Shelf {
 
 /// Run in a test; other columns get default values.
 #[derive(Default, Clone)]
-pub(super) struct Book {
+pub(super) struct TestRun {
     pub(super) path: String,
     pub(super) task: Option<String>,
     pub(super) model: Option<String>,
@@ -24,7 +24,7 @@ pub(super) struct Book {
     pub(super) items: Vec<(Option<u32>, String)>,
 }
 
-impl Shelf {
+impl TestIndex {
     pub(super) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let (index, writer) =
@@ -32,14 +32,14 @@ impl Shelf {
         Self { index, writer, _dir: dir }
     }
 
-    pub(super) fn with(books: &[Book]) -> Self {
+    pub(super) fn with(books: &[TestRun]) -> Self {
         let mut shelf = Self::new();
         shelf.add(books);
         shelf
     }
 
     /// Adds runs, without full-text entries.
-    pub(super) fn add(&mut self, books: &[Book]) {
+    pub(super) fn add(&mut self, books: &[TestRun]) {
         let write = self.writer.sql.unchecked_transaction().unwrap();
         for book in books {
             let text: String =
@@ -94,7 +94,7 @@ impl Shelf {
     }
 }
 
-fn insert(write: &rusqlite::Connection, book: &Book, start: u64, len: usize) -> i64 {
+fn insert(write: &rusqlite::Connection, book: &TestRun, start: u64, len: usize) -> i64 {
     const RUN: &str =
         "INSERT INTO runs (key, path, unit, layout, task, model, repeat, state, state_order, turns, tool_calls,
         failed_calls, nudges, missing_calls, tools, tokens, size, modified_ms, has_answer, content_hash, text_offset,

@@ -5,7 +5,7 @@ use super::query::RunSet;
 use super::reviews::beginning;
 use rusqlite::{Connection, Row, params};
 use std::collections::HashMap;
-use touchstone_api::{StoredResult, StoredSaid};
+use touchstone_api::{StoredResult, StoredBrief};
 use touchstone_formats::run::{Outline, Verdict};
 
 /// Maximum number of evaluators per run.
@@ -14,7 +14,7 @@ const MOST: usize = 500;
 const LONGEST: usize = 300;
 
 /// Imported verdicts by run id.
-pub type Stored = HashMap<String, Vec<StoredSaid>>;
+pub type Stored = HashMap<String, Vec<StoredBrief>>;
 
 /// Result of an evaluator. A verdict that neither passes nor fails and declares itself not
 /// applicable counts as no result.
@@ -30,9 +30,9 @@ pub fn result(verdict: &Verdict) -> StoredResult {
 }
 
 /// Short form of a verdict.
-pub fn said(verdict: &Verdict) -> StoredSaid {
+pub fn summarize(verdict: &Verdict) -> StoredBrief {
     let short = |text: &String| text.chars().take(LONGEST).collect::<String>();
-    StoredSaid {
+    StoredBrief {
         evaluator: verdict.evaluator.clone(),
         result: result(verdict),
         score: verdict.score.as_ref().map(short),
@@ -66,9 +66,9 @@ pub(super) fn put(
     let (mut passed, mut decided, mut errors) = (0_u32, 0_u32, 0_u32);
     for (place, verdict) in verdicts.iter().take(MOST).enumerate() {
         let place = i64::try_from(place).unwrap_or(i64::MAX);
-        let said = said(verdict);
+        let said = summarize(verdict);
         let number = number(said.score.as_deref());
-        let StoredSaid { evaluator, result, score, word, threshold, reason } = said;
+        let StoredBrief { evaluator, result, score, word, threshold, reason } = said;
         let row =
             params![run, place, evaluator, result.word(), score, number, word, threshold, reason];
         sql.prepare_cached(PUT)?.execute(row)?;
@@ -86,7 +86,7 @@ pub(super) fn put(
 }
 
 /// Returns the imported verdicts of the given runs.
-pub(super) fn of(index: &Reader<'_>, wanted: &RunSet) -> Result<Stored, IndexError> {
+pub(super) fn load_verdicts(index: &Reader<'_>, wanted: &RunSet) -> Result<Stored, IndexError> {
     const OF: &str = "SELECT s.run, r.key, s.evaluator, s.result, s.score, s.word, s.threshold, s.reason \
                       FROM stored s JOIN runs r ON r.id = s.run ORDER BY s.run, s.place";
     let mut select = index.prepare_cached(OF)?;
@@ -100,8 +100,8 @@ pub(super) fn of(index: &Reader<'_>, wanted: &RunSet) -> Result<Stored, IndexErr
     Ok(all)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<StoredSaid> {
-    Ok(StoredSaid {
+fn read(row: &Row<'_>) -> rusqlite::Result<StoredBrief> {
+    Ok(StoredBrief {
         evaluator: row.get(2)?,
         result: result_named(row.get_ref(3)?.as_str_or_null()?.unwrap_or_default()),
         score: row.get(4)?,
@@ -118,7 +118,7 @@ fn result_named(word: &str) -> StoredResult {
 /// Calls `take` for each imported verdict, grouped by run, with true or false for pass or fail, and
 /// `None` for an error or an open result. An evaluator may have both a verdict and an error; these
 /// are passed separately. Results of `none` are skipped.
-pub(super) fn each(
+pub(super) fn for_each_verdict(
     index: &Reader<'_>,
     mut take: impl FnMut(i64, &str, Option<bool>),
 ) -> Result<(), IndexError> {
@@ -188,7 +188,7 @@ mod tests {
                 "open",
             ),
         ] {
-            let said = said(&verdict);
+            let said = summarize(&verdict);
             assert_eq!((said.result.word(), result_named(word)), (word, said.result));
         }
         assert_eq!(

@@ -1,16 +1,16 @@
 //! Suites of the open folder, kept in memory, because there are few and every run may need its
 //! task. Owns reading the suites and their problems.
-use super::limits::Held;
+use super::limits::SuiteUsage;
 use super::roots::{FileId, Roots};
 use super::scan::{is_query_name, is_suite_name};
-use super::scoring::companions::{Companions, beside};
-use super::scoring::yardstick::Yardstick;
+use super::scoring::companions::{ReferencedFiles, beside};
+use super::scoring::yardstick::ScoringSpec;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::catch_unwind;
 use std::sync::{Arc, PoisonError, RwLock};
 use touchstone_api::{Problem, ProblemKind};
 use touchstone_formats::nearest::nearest;
-use touchstone_formats::offered::{self, Offer};
+use touchstone_formats::offered::{self, ToolOffer};
 use touchstone_formats::stabletoolbench::filter::{self, Ids};
 use touchstone_formats::suite::Expected;
 use touchstone_formats::value::Value;
@@ -33,9 +33,9 @@ pub struct Task {
     /// File of the suite, or the folder for a folder of loose prompts.
     pub file: FileId,
     /// Scoring spec of each variation.
-    pub yardsticks: Vec<Yardstick>,
+    pub yardsticks: Vec<ScoringSpec>,
     /// Tools from the workspace file that are available to its runs.
-    pub tools: Vec<Offer>,
+    pub tools: Vec<ToolOffer>,
 }
 
 impl Task {
@@ -141,7 +141,7 @@ impl Tasks {
         self.by_id.values()
     }
 
-    pub(crate) fn of(tasks: impl Iterator<Item = Arc<Task>>) -> Self {
+    pub(crate) fn from_tasks(tasks: impl Iterator<Item = Arc<Task>>) -> Self {
         let mut all = Self::default();
         for task in tasks {
             if let Some((folder, _)) = task.suite.id.rsplit_once('/') {
@@ -177,12 +177,12 @@ fn asks_the_same(one: &suite::Task, other: &suite::Task) -> bool {
 
 /// Shared store of the current suites and their problems.
 #[derive(Debug, Default)]
-pub struct Shelf {
+pub struct SuiteStore {
     tasks: RwLock<Arc<Tasks>>,
     problems: RwLock<Arc<Vec<Problem>>>,
 }
 
-impl Shelf {
+impl SuiteStore {
     /// Current tasks.
     pub fn tasks(&self) -> Arc<Tasks> {
         Arc::clone(&self.tasks.read().unwrap_or_else(PoisonError::into_inner))
@@ -195,13 +195,13 @@ impl Shelf {
 }
 
 #[derive(Default)]
-struct Shelved {
+struct LoadedSuite {
     hash: u64,
     suites: Vec<Arc<suite::Task>>,
     /// Problems of the file itself.
     problems: Vec<Problem>,
     fitted: Fitted,
-    held: Held,
+    held: SuiteUsage,
     /// True when the suite was left out because of the limits.
     left_out: bool,
     /// For a file that only looks like a task: its folder. Next to a real task it is considered a
@@ -209,7 +209,7 @@ struct Shelved {
     looks_like_task_in: Option<Vec<u8>>,
 }
 
-impl Held {
+impl SuiteUsage {
     /// Adds the tasks of a file.
     fn with(self, tasks: &[suite::Task], bytes: usize) -> Self {
         tasks.iter().fold(
@@ -263,23 +263,23 @@ struct Fitted {
     problems: Vec<Problem>,
 }
 
-impl Shelved {
+impl LoadedSuite {
     fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter().chain(&self.fitted.problems)
     }
 }
 
 /// Loader that fills the shared store.
-pub(crate) struct Shelving {
-    shelf: Arc<Shelf>,
+pub(crate) struct SuiteLoader {
+    shelf: Arc<SuiteStore>,
     /// Limits for all suites together.
-    most: Held,
+    most: SuiteUsage,
     /// Current usage of all suites.
-    held: Held,
+    held: SuiteUsage,
     /// True when a suite was removed, so that left-out suites may fit now.
     has_room: bool,
-    files: BTreeMap<FileId, Shelved>,
-    companions: Companions,
+    files: BTreeMap<FileId, LoadedSuite>,
+    companions: ReferencedFiles,
     tasks: Arc<Tasks>,
     changed: bool,
     /// Files that look like tasks but are parts of one.
@@ -288,13 +288,13 @@ pub(crate) struct Shelving {
     new: bool,
 }
 
-impl Shelving {
-    pub(crate) fn new(shelf: Arc<Shelf>, most: Held) -> Self {
-        let (files, companions) = (BTreeMap::new(), Companions::default());
+impl SuiteLoader {
+    pub(crate) fn new(shelf: Arc<SuiteStore>, most: SuiteUsage) -> Self {
+        let (files, companions) = (BTreeMap::new(), ReferencedFiles::default());
         Self {
             shelf,
             most,
-            held: Held::default(),
+            held: SuiteUsage::default(),
             has_room: false,
             files,
             companions,
@@ -354,7 +354,7 @@ impl Shelving {
 
     /// Reads a folder of loose prompts.
     pub(crate) fn put_folder(&mut self, roots: &Roots, folder: &FileId, files: &[(&str, &str)]) {
-        match suite::from_folder(&folder.shown(), files) {
+        match suite::from_folder(&folder.to_display(), files) {
             None if files.is_empty() => self.remove(folder),
             None => {
                 let names: Vec<String> =
@@ -385,7 +385,7 @@ impl Shelving {
             held if held.fits(&self.most) => Ok((suite, held)),
             _ => Err(self.no_room()),
         });
-        let mut shelved = Shelved { hash, ..Shelved::default() };
+        let mut shelved = LoadedSuite { hash, ..LoadedSuite::default() };
         match suite {
             Ok((suite, held)) => {
                 let warnings = suite.warnings.into_iter().map(|warning| Problem {
@@ -417,7 +417,7 @@ impl Shelving {
     }
 
     fn no_room(&self) -> ReadError {
-        let Held { variations, values, bytes } = self.most;
+        let SuiteUsage { variations, values, bytes } = self.most;
         let message = format!(
             "{LEFT_OUT}: the suites of this folder together hold more than {variations} variations, {values} values or {} MB.",
             bytes >> 20
@@ -430,7 +430,7 @@ impl Shelving {
     fn take_off(&mut self, file: &FileId) -> bool {
         let Some(gone) = self.files.remove(file) else { return false };
         self.held = self.held.less(&gone.held);
-        self.has_room |= gone.held != Held::default();
+        self.has_room |= gone.held != SuiteUsage::default();
         true
     }
 
@@ -463,7 +463,7 @@ impl Shelving {
     pub(crate) fn refuse(&mut self, roots: &Roots, file: &FileId, reason: &str) {
         let problem = blank(ProblemKind::SuiteError, roots, file, reason.to_owned());
         self.take_off(file);
-        self.files.insert(file.clone(), Shelved { problems: vec![problem], ..Shelved::default() });
+        self.files.insert(file.clone(), LoadedSuite { problems: vec![problem], ..LoadedSuite::default() });
         self.changed = true;
     }
 
@@ -481,7 +481,7 @@ impl Shelving {
         let looks_like_task_in = Some(folder.to_owned());
         self.files.insert(
             file.clone(),
-            Shelved { problems: vec![problem], looks_like_task_in, ..Shelved::default() },
+            LoadedSuite { problems: vec![problem], looks_like_task_in, ..LoadedSuite::default() },
         );
         self.changed = true;
     }
@@ -509,7 +509,7 @@ impl Shelving {
         self.new = false;
         let all = || self.files.values();
         self.companions.keep(&all().flat_map(|shelved| &shelved.fitted.companions).collect());
-        let mut tasks = Tasks::of(all().flat_map(|shelved| shelved.fitted.tasks.iter().cloned()));
+        let mut tasks = Tasks::from_tasks(all().flat_map(|shelved| shelved.fitted.tasks.iter().cloned()));
         let wrong = self.files.iter().filter_map(|(file, shelved)| {
             let error =
                 shelved.problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
@@ -523,7 +523,7 @@ impl Shelving {
             .iter()
             .filter(|(file, _)| !self.beside.contains(*file))
             .map(|(_, shelved)| shelved);
-        let mut problems: Vec<Problem> = shown.flat_map(Shelved::problems).cloned().collect();
+        let mut problems: Vec<Problem> = shown.flat_map(LoadedSuite::problems).cloned().collect();
         problems.sort_by_key(|problem| problem.kind);
         *self.shelf.tasks.write().unwrap_or_else(PoisonError::into_inner) = self.tasks();
         *self.shelf.problems.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(problems);
@@ -577,7 +577,7 @@ fn fit(
     roots: &Roots,
     file: &FileId,
     suites: &[Arc<suite::Task>],
-    companions: &mut Companions,
+    companions: &mut ReferencedFiles,
 ) -> Fitted {
     let mut fitted = Fitted::default();
     let ids = ids(roots, file, suites, companions, &mut fitted);
@@ -600,9 +600,9 @@ fn fit(
                 Some(program) => companions.program(roots, &program),
                 None => Err("it lies outside the input directory.".to_owned()),
             };
-            yardsticks.push(Yardstick::new(suite, variation, (&tools, gold), &mut program));
+            yardsticks.push(ScoringSpec::new(suite, variation, (&tools, gold), &mut program));
         }
-        let unread = yardsticks.iter().flat_map(Yardstick::unread_programs);
+        let unread = yardsticks.iter().flat_map(ScoringSpec::unread_programs);
         let unread =
             unread.map(|(path, why)| format!("The scorer {path} could not be read: {why}"));
         let mut messages: Vec<String> =
@@ -625,11 +625,11 @@ fn ids(
     roots: &Roots,
     file: &FileId,
     suites: &[Arc<suite::Task>],
-    companions: &mut Companions,
+    companions: &mut ReferencedFiles,
     fitted: &mut Fitted,
 ) -> Ids {
     let is_set = suites.first().is_some_and(|suite| suite.query.is_some());
-    let at = filter::beside(&file.shown())
+    let at = filter::beside(&file.to_display())
         .filter(|_| is_set)
         .and_then(|path| beside(roots, file, &path));
     let Some(at) = at else { return Ids::default() };
@@ -717,7 +717,7 @@ fn place_of(bytes: &[u8], section: &str, warning: &str) -> Option<(u32, String)>
 
 /// Id of the task in a file.
 fn task_id(file: &FileId) -> String {
-    let path = file.shown();
+    let path = file.to_display();
     let stem = path.rsplit_once('.').map(|(stem, _)| stem.to_owned());
     if is_suite_name(file) || is_query_name(file) { stem.unwrap_or(path) } else { path }
 }
@@ -737,7 +737,7 @@ pub fn problem(file: String, error: ReadError) -> Problem {
 }
 
 fn blank(kind: ProblemKind, roots: &Roots, file: &FileId, message: String) -> Problem {
-    let file = roots.shown(file);
+    let file = roots.display_path(file);
     Problem {
         kind,
         file,

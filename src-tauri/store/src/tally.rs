@@ -8,12 +8,12 @@ const STATES: usize = 7;
 
 /// Number of rows by state, and of runs missing from the full-text index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct StateCounts {
     states: [u64; STATES],
     unfinished: u64,
 }
 
-impl Tally {
+impl StateCounts {
     /// Adds `n` rows with this state; negative to remove.
     pub(crate) fn add(&mut self, row: Counted, n: i64) {
         if let Some(count) = self.states.get_mut(usize::from(row.state)) {

@@ -3,7 +3,7 @@
 //! `scoring::trust`.
 use std::collections::BTreeMap;
 use touchstone_api::{Agreement, Rater, Trust};
-use touchstone_scoring::trust::{Says, Tally};
+use touchstone_scoring::trust::{Rating, VerdictCounts};
 
 /// Maximum number of raters.
 const MOST_RATERS: usize = 40;
@@ -15,7 +15,7 @@ const STORED: &str = "stored";
 
 /// Judge with its rules and model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Asked {
+pub(super) struct JudgeId {
     pub(super) judge: String,
     pub(super) rules: String,
     pub(super) model: String,
@@ -23,42 +23,42 @@ pub(super) struct Asked {
 
 /// Rater, in table order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Who {
+pub(super) enum RaterId {
     People,
     Automatic,
-    Judge(Asked),
+    Judge(JudgeId),
     /// Evaluator with imported verdicts, by name.
     Stored(String),
 }
 
-impl Who {
+impl RaterId {
     fn name(&self) -> String {
         match self {
-            Who::People => PEOPLE.to_owned(),
-            Who::Automatic => "automatic score".to_owned(),
-            Who::Judge(Asked { judge, rules, model }) if rules == "official" => {
+            RaterId::People => PEOPLE.to_owned(),
+            RaterId::Automatic => "automatic score".to_owned(),
+            RaterId::Judge(JudgeId { judge, rules, model }) if rules == "official" => {
                 format!("{judge} by {model}, official rules")
             }
-            Who::Judge(Asked { judge, model, .. }) => format!("{judge} by {model}"),
-            Who::Stored(evaluator) => format!("stored: {evaluator}"),
+            RaterId::Judge(JudgeId { judge, model, .. }) => format!("{judge} by {model}"),
+            RaterId::Stored(evaluator) => format!("stored: {evaluator}"),
         }
     }
 
     fn id(&self) -> String {
         match self {
-            Who::People => PEOPLE.to_owned(),
-            Who::Automatic => AUTOMATIC.to_owned(),
+            RaterId::People => PEOPLE.to_owned(),
+            RaterId::Automatic => AUTOMATIC.to_owned(),
             // The model comes last because its name may contain any characters.
-            Who::Judge(Asked { judge, rules, model }) => format!("{judge}:{rules}:{model}"),
-            Who::Stored(evaluator) => format!("{STORED}:{evaluator}"),
+            RaterId::Judge(JudgeId { judge, rules, model }) => format!("{judge}:{rules}:{model}"),
+            RaterId::Stored(evaluator) => format!("{STORED}:{evaluator}"),
         }
     }
 }
 
 /// Rater with its counts.
 #[derive(Debug)]
-struct Seat {
-    who: Who,
+struct RaterCounts {
+    who: RaterId,
     /// Number of levels of its scale; 0 for none.
     levels: usize,
     runs: u64,
@@ -70,7 +70,7 @@ struct Seat {
 /// State of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Verdict {
-    Counts(Says, f64),
+    Counts(Rating, f64),
     Stale,
     Unread,
 }
@@ -80,14 +80,14 @@ pub(super) enum Verdict {
 struct Fact {
     run: i64,
     seat: u16,
-    says: Says,
+    says: Rating,
     score: f32,
 }
 
 /// All verdicts about the runs that pass a filter.
 #[derive(Debug, Default)]
-pub(super) struct Said {
-    seats: Vec<Seat>,
+pub(super) struct RaterVerdicts {
+    seats: Vec<RaterCounts>,
     /// Counted verdicts, ordered by run.
     facts: Vec<Fact>,
     notes: Vec<String>,
@@ -95,7 +95,7 @@ pub(super) struct Said {
     pub(super) unreadable: u64,
 }
 
-impl Said {
+impl RaterVerdicts {
     /// Returns the index of a judge, adding it if necessary. `None` when there are too many raters.
     /// Compares borrowed names first, to avoid a copy for each run.
     pub(super) fn seat_of_judge(
@@ -103,26 +103,26 @@ impl Said {
         (judge, rules, model): (&str, &str, &str),
         levels: usize,
     ) -> Option<u16> {
-        let same = |seat: &Seat| matches!(&seat.who, Who::Judge(asked) if asked.judge == judge && asked.rules == rules && asked.model == model);
+        let same = |seat: &RaterCounts| matches!(&seat.who, Who::Judge(asked) if asked.judge == judge && asked.rules == rules && asked.model == model);
         if let Some(at) = self.seats.iter().position(same) {
             return u16::try_from(at).ok();
         }
         let judge =
-            Asked { judge: judge.to_owned(), rules: rules.to_owned(), model: model.to_owned() };
-        self.seat(Who::Judge(judge), levels)
+            JudgeId { judge: judge.to_owned(), rules: rules.to_owned(), model: model.to_owned() };
+        self.seat(RaterId::Judge(judge), levels)
     }
 
     /// Like [`Self::seat_of_judge`], for an evaluator with imported verdicts.
     pub(super) fn seat_of_stored(&mut self, evaluator: &str) -> Option<u16> {
-        let same = |seat: &Seat| matches!(&seat.who, Who::Stored(known) if known == evaluator);
+        let same = |seat: &RaterCounts| matches!(&seat.who, Who::Stored(known) if known == evaluator);
         if let Some(at) = self.seats.iter().position(same) {
             return u16::try_from(at).ok();
         }
-        self.seat(Who::Stored(evaluator.to_owned()), 0)
+        self.seat(RaterId::Stored(evaluator.to_owned()), 0)
     }
 
     /// Returns the index of a rater, adding it if necessary. `None` when there are too many.
-    pub(super) fn seat(&mut self, who: Who, levels: usize) -> Option<u16> {
+    pub(super) fn seat(&mut self, who: RaterId, levels: usize) -> Option<u16> {
         let at = self.seats.iter().position(|seat| seat.who == who).unwrap_or(self.seats.len());
         if at >= MOST_RATERS {
             self.note(format!(
@@ -131,7 +131,7 @@ impl Said {
             return None;
         }
         if at == self.seats.len() {
-            self.seats.push(Seat { who, levels, runs: 0, reviewed: 0, stale: 0, unread: 0 });
+            self.seats.push(RaterCounts { who, levels, runs: 0, reviewed: 0, stale: 0, unread: 0 });
         }
         u16::try_from(at).ok()
     }
@@ -182,7 +182,7 @@ impl Said {
         }
         self.seats.sort_by(|a, b| a.who.cmp(&b.who));
         self.facts.sort_unstable_by_key(|fact| (fact.run, fact.seat));
-        let people = self.seats.first().is_some_and(|seat| seat.who == Who::People);
+        let people = self.seats.first().is_some_and(|seat| seat.who == RaterId::People);
         for facts in self.facts.chunk_by(|a, b| a.run == b.run) {
             if people && facts.first().is_some_and(|fact| fact.seat == 0) {
                 for fact in facts {
@@ -195,18 +195,18 @@ impl Said {
 
     /// Returns all raters and the agreement of each pair.
     pub(super) fn trust(&self) -> Trust {
-        let mut pairs: BTreeMap<(u16, u16), Tally> = BTreeMap::new();
+        let mut pairs: BTreeMap<(u16, u16), VerdictCounts> = BTreeMap::new();
         for facts in self.facts.chunk_by(|a, b| a.run == b.run) {
             for (at, first) in facts.iter().enumerate() {
                 for second in &facts[at + 1..] {
                     let tally = pairs.entry((first.seat, second.seat));
                     tally
-                        .or_insert_with(|| self.tally(first.seat, second.seat))
-                        .add(heard(first), heard(second));
+                        .or_insert_with(|| self.new_tally(first.seat, second.seat))
+                        .add(says_and_score(first), says_and_score(second));
                 }
             }
         }
-        let people = self.seats.first().filter(|seat| seat.who == Who::People);
+        let people = self.seats.first().filter(|seat| seat.who == RaterId::People);
         Trust {
             raters: (0..self.seats.len()).map(|at| self.rater(at)).collect(),
             pairs: pairs
@@ -220,20 +220,20 @@ impl Said {
     }
 
     /// Returns the index and identity of the rater with this id.
-    pub(super) fn find(&self, id: &str) -> Option<(u16, &Who)> {
+    pub(super) fn find(&self, id: &str) -> Option<(u16, &RaterId)> {
         let at = self.seats.iter().position(|seat| seat.who.id() == id)?;
         Some((u16::try_from(at).ok()?, &self.seats[at].who))
     }
 
     /// Returns the agreement of two raters without the list of disagreements, and the runs on which
     /// they disagree with both verdicts.
-    pub(super) fn pair(&self, first: u16, second: u16) -> (Agreement, Vec<(i64, Says, Says)>) {
-        let mut tally = self.tally(first, second);
+    pub(super) fn pair(&self, first: u16, second: u16) -> (Agreement, Vec<(i64, Rating, Rating)>) {
+        let mut tally = self.new_tally(first, second);
         let mut apart = Vec::new();
         for facts in self.facts.chunk_by(|a, b| a.run == b.run) {
             let of = |seat: u16| facts.iter().find(|fact| fact.seat == seat);
             let (Some(one), Some(other)) = (of(first), of(second)) else { continue };
-            tally.add(heard(one), heard(other));
+            tally.add(says_and_score(one), says_and_score(other));
             if one.says != other.says {
                 apart.push((one.run, one.says, other.says));
             }
@@ -241,16 +241,16 @@ impl Said {
         (self.agreement(first, second, &tally), apart)
     }
 
-    fn tally(&self, first: u16, second: u16) -> Tally {
+    fn new_tally(&self, first: u16, second: u16) -> VerdictCounts {
         let scale = |seat: u16| match self.seats.get(usize::from(seat)) {
-            Some(Seat { who: Who::Judge(_), levels, .. }) => *levels,
+            Some(RaterCounts { who: RaterId::Judge(_), levels, .. }) => *levels,
             _ => 0,
         };
-        Tally::new(if scale(first) == scale(second) { scale(first) } else { 0 })
+        VerdictCounts::new(if scale(first) == scale(second) { scale(first) } else { 0 })
     }
 
     fn rater(&self, at: usize) -> Rater {
-        let Seat { who, runs, reviewed, stale, unread, .. } = &self.seats[at];
+        let RaterCounts { who, runs, reviewed, stale, unread, .. } = &self.seats[at];
         Rater {
             id: who.id(),
             name: who.name(),
@@ -261,7 +261,7 @@ impl Said {
         }
     }
 
-    fn agreement(&self, first: u16, second: u16, tally: &Tally) -> Agreement {
+    fn agreement(&self, first: u16, second: u16, tally: &VerdictCounts) -> Agreement {
         let agreed = tally.agreed();
         let interval = agreed.kappa.and_then(|kappa| kappa.interval);
         Agreement {
@@ -282,15 +282,15 @@ impl Said {
     }
 }
 
-fn heard(fact: &Fact) -> (Says, f64) {
+fn says_and_score(fact: &Fact) -> (Rating, f64) {
     (fact.says, f64::from(fact.score))
 }
 
 /// Word for a verdict; the middle category depends on the rater.
-pub(super) fn word(who: &Who, says: Says) -> &'static str {
+pub(super) fn word(who: &RaterId, says: Rating) -> &'static str {
     match (who, says) {
-        (Who::People | Who::Automatic, Says::Between) => "partly right",
-        (_, Says::Between) => "unsure",
+        (RaterId::People | RaterId::Automatic, Rating::Between) => "partly right",
+        (_, Rating::Between) => "unsure",
         _ => says.word(),
     }
 }
@@ -298,13 +298,13 @@ pub(super) fn word(who: &Who, says: Says) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Says::{Between, Right, Wrong};
+    use Rating::{Between, Right, Wrong};
 
-    fn said() -> Said {
-        let mut said = Said::default();
+    fn sample_verdicts() -> RaterVerdicts {
+        let mut said = RaterVerdicts::default();
         let b = said.seat_of_judge(("sopr", "ours", "b"), 3).unwrap();
         let a = said.seat_of_judge(("sopr", "ours", "a"), 3).unwrap();
-        let people = said.seat(Who::People, 0).unwrap();
+        let people = said.seat(RaterId::People, 0).unwrap();
         for (run, seat, verdict) in [
             (1, people, Verdict::Counts(Right, 1.0)),
             (1, a, Verdict::Counts(Right, 1.0)),
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn people_come_first_and_what_does_not_count_is_said() {
-        let trust = said().trust();
+        let trust = sample_verdicts().trust();
         let raters: Vec<_> = trust
             .raters
             .iter()
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_pair_alone_is_the_pair_among_all_and_names_the_runs_that_they_disagree_on() {
-        let said = said();
+        let said = sample_verdicts();
         let (first, second) = (said.find("people").unwrap().0, said.find("sopr:ours:a").unwrap().0);
         let (pair, apart) = said.pair(first, second);
         assert_eq!(pair, said.trust().pairs[0]);
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn there_is_an_end_to_how_many_judges_are_told_apart() {
-        let mut said = Said::default();
+        let mut said = RaterVerdicts::default();
         let seats = (0..60)
             .filter_map(|at| said.seat_of_judge(("sopr", "ours", &format!("m{at}")), 3))
             .count();

@@ -157,7 +157,7 @@ fn sentence(error: &notify::Error) -> String {
 
 /// Returns the roots that are not inside another one.
 fn outer_dirs(roots: &Roots) -> Vec<PathBuf> {
-    let dirs: Vec<&Path> = roots.each().into_iter().filter_map(|root| roots.dir(root)).collect();
+    let dirs: Vec<&Path> = roots.existing().into_iter().filter_map(|root| roots.dir(root)).collect();
     let outer =
         dirs.iter().filter(|dir| !dirs.iter().any(|other| other != *dir && dir.starts_with(other)));
     outer.map(|dir| dir.to_path_buf()).collect()
@@ -190,7 +190,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     /// Returns the hints that result from these events.
-    fn told(events: Vec<notify::Result<Event>>) -> Hints {
+    fn hints_from(events: Vec<notify::Result<Event>>) -> Hints {
         let inbox = Inbox::new(&Limits { quiet: Duration::ZERO, ..Limits::default() });
         for event in events {
             note(event, &inbox);
@@ -203,13 +203,13 @@ mod tests {
 
     #[test]
     fn after_a_queue_that_overflowed_everything_is_listed_and_watched_anew() {
-        let hints = told(vec![Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan))]);
+        let hints = hints_from(vec![Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan))]);
         assert!(hints.rescan && hints.rewatch && hints.watching.is_none(), "{hints:?}");
     }
 
     #[test]
     fn where_no_more_folders_may_be_watched_it_is_polled_and_the_sentence_names_the_limit() {
-        let hints = told(vec![Err(notify::Error::new(notify::ErrorKind::MaxFilesWatch))]);
+        let hints = hints_from(vec![Err(notify::Error::new(notify::ErrorKind::MaxFilesWatch))]);
         let watching = hints.watching.unwrap();
         assert!(hints.rescan && watching.by == WatchMeans::Polling);
         let notice = watching.notice.unwrap();
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn any_other_trouble_has_everything_listed_and_changes_nothing_about_the_watch() {
-        let hints = told(vec![Err(notify::Error::generic("trouble"))]);
+        let hints = hints_from(vec![Err(notify::Error::generic("trouble"))]);
         assert!(hints.rescan && !hints.rewatch && hints.watching.is_none(), "{hints:?}");
     }
 
@@ -238,7 +238,7 @@ mod tests {
         }
         assert!(!inbox.is_pressing());
         let moved = EventKind::Modify(ModifyKind::Name(RenameMode::To));
-        let hints = told(vec![
+        let hints = hints_from(vec![
             Ok(Event::new(EventKind::Access(AccessKind::Close(AccessMode::Write)))
                 .add_path("/f/a.yaml".into())),
             Ok(Event::new(moved).add_path("/f/b".into())),
@@ -261,7 +261,7 @@ mod tests {
         );
         assert!(!inbox.is_pressing());
         let moved = Event::new(EventKind::Modify(ModifyKind::Name(RenameMode::Both)));
-        let hints = told(vec![
+        let hints = hints_from(vec![
             Ok(moved.add_path("/f/.touchstone-0-1-2.tmp".into()).add_path("/f/a.yaml".into())),
             Ok(written().add_path("/f/.touchstone/reviews/a.yaml".into())),
             Ok(written().add_path("/f/.touchstone/judgements/a.yaml".into())),

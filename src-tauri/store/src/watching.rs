@@ -1,5 +1,5 @@
 //! State of the roots and of the file watching, and the notices about them.
-use super::conduct::Conductor;
+use super::conduct::Indexer;
 use super::conduct::Shared;
 use super::roots::{FileId, Root};
 use super::scan::{self, Survey};
@@ -56,7 +56,7 @@ pub fn lost(dir: &Path, error: &io::Error) -> String {
     }
 }
 
-impl Conductor {
+impl Indexer {
     /// Handles a missing results folder. It is not an error if there were never any results,
     /// because the folder is created by the first run. Otherwise it counts as lost and may return.
     pub(crate) fn heed_unborn(&mut self, scopes: &[FileId], survey: &mut Survey) {
@@ -141,7 +141,7 @@ impl Conductor {
             }),
             Err(error) => RootState::Lost(error.kind()),
         };
-        roots.each().into_iter().map(state).collect()
+        roots.existing().into_iter().map(state).collect()
     }
 
     /// Message about missing roots whose content is shown. A task folder that was never seen is not

@@ -1,6 +1,6 @@
 //! Tests of complete launches with broken replies: transient failures are retried without a trace,
 //! and others end the run with an error message.
-use super::stage::{ear, folder_with, journal, said};
+use super::stage::{ear, folder_with, journal, transcript_lines};
 use super::{ended, run};
 use crate::conversation::{Conversation, Wire};
 use crate::gzip::gzip;
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use touchstone_api::{LaunchRequest, LaunchRunState};
-use touchstone_runner::event::What;
+use touchstone_runner::event::RunEventKind;
 
 /// Replaces a good reply by a broken one.
 type Breaks = fn(Reply) -> Reply;
@@ -113,7 +113,7 @@ fn name(case: usize) -> String {
 }
 
 /// Builds the request for the cases of one API.
-fn wanted(wire: &str) -> LaunchRequest {
+fn launch_request(wire: &str) -> LaunchRequest {
     let variations = (0..CASES.len()).filter(|case| CASES[*case].1 == wire);
     LaunchRequest {
         systems: vec!["tool_calling".into()],
@@ -131,7 +131,7 @@ fn a_reply_that_is_broken_once_is_asked_for_again_or_ends_the_run_with_a_sentenc
     let mut told = vec![String::new(); CASES.len()];
     for wire in ["whole", "streamed", "messages"] {
         let (events, listener) = ear();
-        let launch = bench.app().start_launch_with(&wanted(wire), vec![listener]).unwrap().launch;
+        let launch = bench.app().start_launch_with(&launch_request(wire), vec![listener]).unwrap().launch;
         let view = ended(&bench, &launch);
         for case in (0..CASES.len()).filter(|case| CASES[*case].1 == wire) {
             let row = view.runs.iter().find(|run| run.path == name(case)).unwrap();
@@ -139,10 +139,10 @@ fn a_reply_that_is_broken_once_is_asked_for_again_or_ends_the_run_with_a_sentenc
             let retried = events.iter().filter(|event| event.run.as_ref() == Some(&row.path));
             let retried = retried.filter_map(|event| match &event.what {
                 // The number of bytes that survive a reset depends on the system.
-                What::Retrying { .. } if CASES[case].0 == "reset in the middle" => {
+                RunEventKind::Retrying { .. } if CASES[case].0 == "reset in the middle" => {
                     Some(" again: (as the system says it)".to_owned())
                 }
-                What::Retrying { why, .. } => Some(format!(" again: {why}")),
+                RunEventKind::Retrying { why, .. } => Some(format!(" again: {why}")),
                 _ => None,
             });
             let line = &mut told[case];
@@ -156,7 +156,7 @@ fn a_reply_that_is_broken_once_is_asked_for_again_or_ends_the_run_with_a_sentenc
                 "every attempt is kept: {line}"
             );
             if row.state == LaunchRunState::Answered {
-                let said = said(&bench, &format!("results/{}", row.path));
+                let said = transcript_lines(&bench, &format!("results/{}", row.path));
                 assert!(
                     said.lines().count() == 2 && said.contains("Here it is."),
                     "{line}: {said}"
@@ -192,7 +192,7 @@ fn a_reply_that_is_broken_every_time_ends_the_run_with_what_is_wrong() {
     let bench = folder(&server);
     let mut told = vec![String::new(); CASES.len()];
     for wire in ["whole", "streamed", "messages"] {
-        let view = run(&bench, &wanted(wire));
+        let view = run(&bench, &launch_request(wire));
         for case in (0..CASES.len()).filter(|case| CASES[*case].1 == wire) {
             let row = view.runs.iter().find(|run| run.path == name(case)).unwrap();
             let doing = row.doing.as_deref().unwrap_or_default();
@@ -200,7 +200,7 @@ fn a_reply_that_is_broken_every_time_ends_the_run_with_what_is_wrong() {
                 if CASES[case].0.starts_with("reset") { "(as the system says it)" } else { doing };
             told[case] = format!("{}: {:?} {doing}", CASES[case].0, row.state);
             let last =
-                said(&bench, &format!("results/{}", row.path)).lines().last().unwrap().to_owned();
+                transcript_lines(&bench, &format!("results/{}", row.path)).lines().last().unwrap().to_owned();
             assert_eq!(
                 last.contains(r#""error""#),
                 row.state == LaunchRunState::Error,
@@ -247,10 +247,10 @@ fn ids_of_events_change_nothing_also_when_two_events_have_the_same() {
                 super::THINGS
             );
             let bench = super::folder_of(&file, super::stage::PLAIN).open();
-            let request = LaunchRequest { variations: Vec::new(), ..wanted(wire) };
+            let request = LaunchRequest { variations: Vec::new(), ..launch_request(wire) };
             let view = run(&bench, &request);
             assert_eq!((view.done, server.delivered()), (1, 3), "{:?}", view.runs);
-            said(&bench, &format!("results/count-tool_calling-{wire}-variation0.yaml"))
+            transcript_lines(&bench, &format!("results/count-tool_calling-{wire}-variation0.yaml"))
         });
         assert!(
             told[0].lines().count() == 6 && told[0] == told[1] && told[1] == told[2],
@@ -273,7 +273,7 @@ fn a_reply_that_trickles_in_without_end_is_given_up_at_once_when_it_is_stopped()
     });
     let bench = folder(&server);
     for wire in ["whole", "streamed"] {
-        let request = LaunchRequest { variations: vec![0], ..wanted(wire) };
+        let request = LaunchRequest { variations: vec![0], ..launch_request(wire) };
         let launch = bench.app().start_launch(&request).unwrap().launch;
         server.wait_for(if wire == "whole" { 1 } else { 2 });
         let began = Instant::now();

@@ -1,5 +1,5 @@
 //! Tests of a clock that jumps: durations are measured correctly, and waits end in time.
-use super::stage::{NAME, PLAIN, RUN, calls_then_answers, ear, heard, plain, repeats, workspace};
+use super::stage::{NAME, PLAIN, RUN, calls_then_answers, ear, count_events, plain, repeats, workspace};
 use super::{ended, folder_of, request, run, view};
 use crate::bench::{Bench, answered, broken, wait_until};
 use crate::scripted::{Latch, Reply, Scripted};
@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 use touchstone_api::{LaunchRequest, LaunchState, LaunchView, RunState, WatchMeans};
 use touchstone_clock as clock;
-use touchstone_runner::event::What;
+use touchstone_runner::event::RunEventKind;
 
 const HOUR: i64 = 3_600_000;
 
@@ -104,7 +104,7 @@ fn while_runs_are_under_way() {
         let (events, listener) = ear();
         let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
         wait_until("it waits", || {
-            (heard(&events, |what| matches!(what, What::Retrying { wait_ms: 1000, .. })) == 1)
+            (count_events(&events, |what| matches!(what, What::Retrying { wait_ms: 1000, .. })) == 1)
                 .then_some(())
         });
         let began = Instant::now();

@@ -1,6 +1,6 @@
 //! Tests of every way in which a run can end, and of the resulting file.
 use super::stage::{
-    ANSWER, PLAIN, QUERY, RUN, calls, chat, fact, folder_with, plain, said, says, workspace,
+    ANSWER, PLAIN, QUERY, RUN, calls, chat, fact, folder_with, plain, transcript_lines, says, workspace,
 };
 use super::{document, folder, request, run};
 use crate::conversation::{Conversation, Wire};
@@ -73,7 +73,7 @@ fn a_run_ends_as_its_last_reply_says() {
         let row = view.runs.iter().find(|run| run.path == path).unwrap();
         assert_eq!((row.state, row.doing.as_deref()), (*state, *doing), "{case}");
         let path = format!("results/{path}");
-        let lines = said(&bench, &path);
+        let lines = transcript_lines(&bench, &path);
         let lines: Vec<&str> = lines.lines().collect();
         assert_eq!(lines.len(), 2, "{case}: {lines:?}");
         assert_eq!(serde_json::from_str::<Value>(lines[1]).unwrap(), *item, "{case}");
@@ -103,7 +103,7 @@ fn what_goes_wrong_in_a_tool_is_told_to_the_model_and_the_run_goes_on() {
     let bench = plain(&server);
     let view = run(&bench, &request());
     assert_eq!((view.done, view.failed), (1, 0), "{:?}", view.runs);
-    insta::assert_snapshot!(said(&bench, RUN), @r#"
+    insta::assert_snapshot!(transcript_lines(&bench, RUN), @r#"
     {"user_message":"How many?"}
     {"tool_call":{"id":"a","name":"query_things","params":"{\"sql\": ","error":"The arguments are no JSON object, so `query_things` was not called. What came: {\"sql\": ","turn":1}}
     {"tool_call":{"id":"b","name":"query_nothing","params":{"sql":"SELECT sum(number) AS n FROM things"},"error":"There is no tool named `query_nothing`. There are: query_things.","turn":1}}
@@ -197,7 +197,7 @@ fn a_reply_that_comes_as_a_stream_makes_the_same_transcript() {
                 assert_eq!(run(&bench, &request()).done, 1);
                 let streamed = server.seen().iter().all(|seen| seen.json()["stream"] == true);
                 assert_eq!(streamed, stream == "true");
-                said(&bench, RUN)
+                transcript_lines(&bench, RUN)
             })
             .into();
         assert_eq!(said[0], said[1]);

@@ -1,31 +1,31 @@
 //! Tests of progress as a fold over events: equal events give an equal view, and all counts agree.
 use proptest::prelude::*;
-use touchstone_runner::event::{Ending, RunEvent, What};
+use touchstone_runner::event::{Ending, RunEvent, RunEventKind};
 use touchstone_runner::progress::{Progress, Stage};
 use touchstone_runner::provider::Usage;
 
 const RUNS: [&str; 3] = ["a.yaml", "b.yaml", "c.yaml"];
 
-fn replied(tokens: u64, cost: Option<f64>, journaled: bool) -> What {
+fn replied(tokens: u64, cost: Option<f64>, journaled: bool) -> RunEventKind {
     let usage = Usage { input: Some(tokens), ..Usage::default() };
-    What::Replied { turn: 1, usage, cost, ms: 1, journaled }
+    RunEventKind::Replied { turn: 1, usage, cost, ms: 1, journaled }
 }
 
-fn what() -> impl Strategy<Value = What> {
+fn what() -> impl Strategy<Value = RunEventKind> {
     prop_oneof![
-        any::<bool>().prop_map(|resumed| What::Started { resumed }),
-        (1..5_u32).prop_map(|turn| What::Asking { turn }),
+        any::<bool>().prop_map(|resumed| RunEventKind::Started { resumed }),
+        (1..5_u32).prop_map(|turn| RunEventKind::Asking { turn }),
         (0..1000_u64, prop::option::of(Just(0.25)), any::<bool>())
             .prop_map(|(tokens, cost, kept)| replied(tokens, cost, kept)),
-        (0..1000_u64, prop::option::of(Just(0.25))).prop_map(|(tokens, cost)| What::Lost {
+        (0..1000_u64, prop::option::of(Just(0.25))).prop_map(|(tokens, cost)| RunEventKind::Lost {
             turn: 1,
             usage: Usage { input: Some(tokens), ..Usage::default() },
             cost,
         }),
-        Just(What::Retrying { attempt: 2, wait_ms: 100, why: "busy".to_owned() }),
-        Just(What::Calling { tool: "t".to_owned() }),
-        any::<bool>().prop_map(|failed| What::Called { tool: "t".to_owned(), failed, ms: 3 }),
-        Just(What::Nudged { count: 1 }),
+        Just(RunEventKind::Retrying { attempt: 2, wait_ms: 100, why: "busy".to_owned() }),
+        Just(RunEventKind::Calling { tool: "t".to_owned() }),
+        any::<bool>().prop_map(|failed| RunEventKind::Called { tool: "t".to_owned(), failed, ms: 3 }),
+        Just(RunEventKind::Nudged { count: 1 }),
         prop::sample::select(vec![
             Ending::Answered,
             Ending::NoAnswer,
@@ -33,7 +33,7 @@ fn what() -> impl Strategy<Value = What> {
             Ending::Stopped,
             Ending::Elsewhere
         ])
-        .prop_map(|how| What::Ended { how, why: None }),
+        .prop_map(|how| RunEventKind::Ended { how, why: None }),
     ]
 }
 
@@ -48,13 +48,13 @@ fn events() -> impl Strategy<Value = Vec<RunEvent>> {
     let one = prop_oneof![8 => of_run, 1 => of_all];
     prop::collection::vec(one, 0..60).prop_map(|all| {
         let at =
-            |(at_ms, (run, what)): (i64, (Option<String>, What))| RunEvent { at_ms, run, what };
+            |(at_ms, (run, what)): (i64, (Option<String>, RunEventKind))| RunEvent { at_ms, run, what };
         (1..).zip(all).map(at).collect()
     })
 }
 
-fn told<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Progress {
-    let mut progress = Progress::of(RUNS.map(str::to_owned));
+fn fold_events<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Progress {
+    let mut progress = Progress::for_paths(RUNS.map(str::to_owned));
     for event in events {
         progress.apply(event);
     }
@@ -64,9 +64,9 @@ fn told<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Progress {
 proptest! {
     #[test]
     fn the_same_events_give_the_same_picture_whoever_looks_when(events in events(), cut in 0..60_usize) {
-        let whole = told(&events);
+        let whole = fold_events(&events);
         let (before, after) = events.split_at(cut.min(events.len()));
-        let mut later = told(before);
+        let mut later = fold_events(before);
         for event in after {
             later.apply(event);
         }
@@ -91,9 +91,9 @@ proptest! {
 
     #[test]
     fn what_happens_to_one_run_does_not_depend_on_the_others(events in events()) {
-        let whole = told(&events);
+        let whole = fold_events(&events);
         for run in RUNS {
-            let own = told(events.iter().filter(|event| event.run.as_deref() == Some(run)));
+            let own = fold_events(events.iter().filter(|event| event.run.as_deref() == Some(run)));
             let find = |progress: &Progress| progress.runs().iter().find(|one| one.path == run).cloned();
             prop_assert_eq!(find(&own), find(&whole));
         }

@@ -2,7 +2,7 @@
 //! from a step.
 use super::stage::{
     ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, count, fact, folder_with, plain,
-    refuses, repeats, said, says, workspace,
+    refuses, repeats, transcript_lines, says, workspace,
 };
 use super::{THINGS, document, ended, folder_of, request, run};
 use crate::bench::{Bench, wait_until};
@@ -83,7 +83,7 @@ fn a_message_by_hand_goes_on_with_a_run_whatever_it_ends_in() {
         let view = ended(&bench, &launched.launch);
         assert_eq!((view.done, view.total), (1, 1), "{tail}: {:?}", view.runs);
         assert_eq!(messages(&bench), ["Look again."], "{tail}");
-        let said = said(&bench, RUN);
+        let said = transcript_lines(&bench, RUN);
         assert!(
             said.starts_with("{\"user_message\":\"Something else?\"}\n")
                 && !said.contains(r#"{"error""#),
@@ -126,7 +126,7 @@ fn a_message_to_a_finished_run_goes_to_a_fork_unless_the_run_itself_is_asked_for
     assert_eq!(notes, [format!("Fork created: {fork}. {NAME} stays as it is.")]);
     assert_eq!(fs::read(bench.path(RUN)).unwrap(), original);
     let path = format!("results/{fork}");
-    let before = said(&bench, RUN);
+    let before = transcript_lines(&bench, RUN);
     assert!(
         said(&bench, &path).starts_with(&format!("{before}\n{{\"user_message\":\"Look again.\"}}")),
         "all of it was copied"
@@ -185,7 +185,7 @@ fn forks_and_continued_runs_are_in_no_number_unless_the_filter_names_them() {
     assert_eq!(overview("forked:yes"), (3, 0, 3, 0));
     let report = |filter: &str| {
         let request =
-            ReportRequest { filter: filter.to_owned(), ..ReportRequest::of(ReportFormat::Json) };
+            ReportRequest { filter: filter.to_owned(), ..ReportRequest::for_format(ReportFormat::Json) };
         bench.app().make_report(&request, true).unwrap()
     };
     assert_eq!(report("").runs, 2);
@@ -449,7 +449,7 @@ fn a_copy_takes_nothing_that_was_brought_to_a_copy_that_is_gone() {
     for _ in 0..2 {
         let copied = bench.app().fork_run(&id(&bench, RUN), 0, Some("How few?")).unwrap();
         assert_eq!(ended(&bench, &continued(&bench, &copied)).done, 1);
-        brought.push(said(&bench, second).contains("107"));
+        brought.push(transcript_lines(&bench, second).contains("107"));
         bench.remove(second);
         let sql = rusqlite::Connection::open(bench.path("data/things.db")).unwrap();
         sql.execute("UPDATE things SET number = number + 50", []).unwrap();

@@ -1,5 +1,5 @@
 //! Tests of disks that reject writes, and of files that change during a launch.
-use super::stage::{PLAIN, QUERY, RUN, calls, calls_then_answers, ear, heard, plain, workspace};
+use super::stage::{PLAIN, QUERY, RUN, calls, calls_then_answers, ear, count_events, plain, workspace};
 use super::{document, ended, folder_of, request, run};
 use crate::bench::{Bench, wait_until};
 use crate::scripted::Scripted;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use touchstone_api::{Act, LaunchState};
-use touchstone_runner::event::What;
+use touchstone_runner::event::RunEventKind;
 
 /// Runs the calling test again in its own user and mount namespace, where it may mount small disks,
 /// and returns true, so that the caller ends. Inside the namespace it returns false. Set
@@ -46,7 +46,7 @@ fn is_run_where_disks_can_be_mounted() -> bool {
 struct Mounted(PathBuf);
 
 impl Mounted {
-    fn at(path: &Path, options: &str) -> Self {
+    fn mount(path: &Path, options: &str) -> Self {
         let done = Command::new("mount")
             .args(["-t", "tmpfs", "-o", options, "tmpfs"])
             .arg(path)
@@ -70,7 +70,7 @@ fn where_nothing_can_be_written_nothing_is_bought_and_a_sentence_says_so() {
     }
     let server = Scripted::start(calls_then_answers);
     let bench = folder_of(&workspace(&server, "", ""), PLAIN);
-    let mount = Mounted::at(&bench.path("results"), "ro,size=64k");
+    let mount = Mounted::mount(&bench.path("results"), "ro,size=64k");
     let bench = bench.open();
     let view = run(&bench, &request());
     assert_eq!((view.state, view.failed), (LaunchState::Done, 1), "{:?}", view.runs);
@@ -108,13 +108,13 @@ fn on_a_disk_that_is_full_from(request_number: usize, then: impl FnOnce(&Bench, 
     });
     let bench = folder_of(&workspace(&server, "", ""), PLAIN);
     let results = bench.path("results");
-    let _mount = Mounted::at(&results, "size=512k");
+    let _mount = Mounted::mount(&results, "size=512k");
     place.set(results).unwrap();
     let bench = bench.open();
     let (events, listener) = ear();
     let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
-    let waits = |what: &What| matches!(what, What::Retrying { why, .. } if why.contains("full") || why.contains("room"));
-    wait_until("it waits for room", || (heard(&events, waits) > 0).then_some(()));
+    let waits = |what: &RunEventKind| matches!(what, What::Retrying { why, .. } if why.contains("full") || why.contains("room"));
+    wait_until("it waits for room", || (count_events(&events, waits) > 0).then_some(()));
     then(&bench, &server, &launch);
     assert_eq!(document(&bench, RUN).items().len(), 3);
 }

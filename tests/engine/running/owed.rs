@@ -2,7 +2,7 @@
 //! twice.
 use super::stage::{
     ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, chat, count, fact, folder_with,
-    journal, plain, said, says, workspace,
+    journal, plain, transcript_lines, says, workspace,
 };
 use super::{document, request, run};
 use crate::scripted::{Reply, Scripted};
@@ -57,7 +57,7 @@ fn from_every_earlier_state_a_run_comes_to_the_same_end_and_buys_nothing_again()
         let lasting = text.lines().filter(|line| !line.contains(r#""failed":true"#));
         lasting.map(str::to_owned).collect::<Vec<_>>()
     };
-    let (before, says) = (kept(), said(&bench, RUN));
+    let (before, says) = (kept(), transcript_lines(&bench, RUN));
     assert_eq!(before.len(), 5, "three replies, and two calls that worked");
     for (items, open) in [(1, 0), (3, 2), (3, 1), (3, 0), (5, 1), (5, 0), (6, 0)] {
         bench.write(RUN, earlier(&whole, items, open).write());
@@ -224,7 +224,7 @@ fn a_damaged_file_is_left_alone_and_kept_when_the_run_starts_over() {
     assert!(plan.skipped[0].why.contains("moves the file aside"), "{}", plan.skipped[0].why);
     let anew = LaunchRequest { start_over: true, ..request() };
     assert_eq!(run(&bench, &anew).done, 1);
-    let first: String = said(&bench, RUN);
+    let first: String = transcript_lines(&bench, RUN);
     assert_eq!(replaced(&bench), ["conversation: [\n"]);
     // Starting over once more moves the result and its journal away together, so everything is paid
     // for again.

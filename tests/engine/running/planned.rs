@@ -72,14 +72,14 @@ fn a_plan_says_where_runs_of_several_models_would_send_the_same_requests() {
 
 /// A folder with copies of all files of another one.
 fn copied(from: &str) -> Bench {
-    fn each(dir: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+    fn collect_files(dir: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
         for entry in fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() { each(&path, found) } else { found.push(path) }
+            if path.is_dir() { collect_files(&path, found) } else { found.push(path) }
         }
     }
     let (root, mut files) = (beside_the_project(from), Vec::new());
-    each(&root, &mut files);
+    collect_files(&root, &mut files);
     let bench = Bench::new();
     // Keep only the directories of the original.
     fs::remove_dir(bench.path("tasks")).unwrap();

@@ -31,7 +31,7 @@ pub(super) fn folder(server: &Scripted, settings: &str) -> Bench {
     bench.key("PQL_KEY", KEY).key("DDN_TOKEN", TOKEN).open()
 }
 
-pub(super) fn wanted() -> LaunchRequest {
+pub(super) fn promptql_launch() -> LaunchRequest {
     LaunchRequest {
         systems: vec!["promptql".into()],
         models: vec!["scripted".into()],
@@ -56,7 +56,7 @@ fn both_versions_are_asked_and_the_last_artifact_of_its_name_is_the_answer() {
     for settings in [V1, V2] {
         let server = Scripted::always(Reply::json(&answers()));
         let bench = folder(&server, settings);
-        let view = run(&bench, &wanted());
+        let view = run(&bench, &promptql_launch());
         assert_eq!(
             (view.done, view.runs[0].state),
             (1, LaunchRunState::Answered),
@@ -105,7 +105,7 @@ fn an_error_is_kept_as_it_came_and_the_run_is_made_again_from_the_start() {
         _ => Reply::json(&answers()),
     });
     let bench = folder(&server, V2);
-    let view = run(&bench, &wanted());
+    let view = run(&bench, &promptql_launch());
     assert_eq!(view.failed, 1, "{:?}", view.runs);
     let document = document(&bench, PQL);
     let error: Value = serde_json::from_str(&get(&document, "error").unwrap()).unwrap();
@@ -133,7 +133,7 @@ fn a_plan_is_told_to_go_ahead_as_often_as_the_settings_say() {
             Reply::json(&if seen.number < 2 { plan.clone() } else { answers() })
         });
         let bench = folder(&server, &format!("{V2}    confirm_plans: {times}\n"));
-        let view = run(&bench, &wanted());
+        let view = run(&bench, &promptql_launch());
         assert_eq!((view.runs[0].state, server.delivered()), (state, asked), "{times}");
         let last = server.seen().last().unwrap().json();
         assert_eq!(last["interactions"].as_array().unwrap().len() as u64, asked);
@@ -220,7 +220,7 @@ fn settings_that_cannot_be_used_are_said_before_a_result_is_moved_aside() {
         .file(PQL, "output: {}\n")
         .open();
     let refused =
-        bench.app().start_launch(&LaunchRequest { start_over: true, ..wanted() }).unwrap_err();
+        bench.app().start_launch(&LaunchRequest { start_over: true, ..promptql_launch() }).unwrap_err();
     assert!(refused.message.contains("build_id"), "{refused:?}");
     assert_eq!(server.seen().len(), 0);
     assert_eq!(fs::read_to_string(bench.path(PQL)).unwrap(), "output: {}\n");
@@ -237,14 +237,14 @@ fn a_header_whose_value_is_not_set_is_said_before_anything_is_sent() {
         let server = Scripted::always(Reply::json(&answers()));
         let bench = super::folder_of(&workspace(&server, &settings), TASK).key("PQL_KEY", KEY);
         let bench = if name == "DDN_TOKEN" { bench } else { bench.key("DDN_TOKEN", TOKEN) }.open();
-        let plan = bench.app().plan_launch(&wanted()).unwrap();
+        let plan = bench.app().plan_launch(&promptql_launch()).unwrap();
         assert_eq!((plan.owed_total, plan.blocked_total, plan.blocked[0].runs), (1, 1, 1));
         let why = &plan.blocked[0].why;
         assert_eq!(
             *why,
             format!("{name} is not set, and `systems.promptql` in touchstone.yaml needs it")
         );
-        let refused = bench.app().start_launch(&wanted()).unwrap_err();
+        let refused = bench.app().start_launch(&promptql_launch()).unwrap_err();
         assert!(refused.message.contains(why.as_str()), "{refused:?}");
         assert!(server.seen().is_empty() && !bench.path(PQL).exists());
     }

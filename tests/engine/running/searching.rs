@@ -59,7 +59,7 @@ pub(super) fn only(task: &str) -> LaunchRequest {
     LaunchRequest { tasks: vec![task.into()], ..request() }
 }
 
-pub(super) fn one(name: &str, arguments: &str) -> Reply {
+pub(super) fn call_reply(name: &str, arguments: &str) -> Reply {
     calls(&[("c", name, arguments)])
 }
 
@@ -87,9 +87,9 @@ fn queries_run_to_their_answers_over_virtual_apis() {
             .unwrap();
         let name = if place == "Murg" { "outlook_for_river_gauge" } else { LEVEL };
         if count(seen, "tool") == 0 {
-            one(name, &format!(r#"{{"place": "{place}"}}"#))
+            call_reply(name, &format!(r#"{{"place": "{place}"}}"#))
         } else {
-            one("Finish", GIVES)
+            call_reply("Finish", GIVES)
         }
     });
     let bench = folder(&server, "method: CoT@1, offer: query", "");
@@ -154,9 +154,9 @@ fn a_tree_is_told_whole_and_the_way_that_counts_is_the_conversation() {
                 ("c", "outlook_for_river_gauge", r#"{"place": "Elz"}"#),
             ],
         )),
-        one("Finish", GIVES_UP),
-        one("made_up", "{}"),
-        one("Finish", GIVES),
+        call_reply("Finish", GIVES_UP),
+        call_reply("made_up", "{}"),
+        call_reply("Finish", GIVES),
     ]);
     let bench = folder(&server, "method: DFS_woFilter_w2, offer: query", "");
     let view = run(&bench, &only("*/1"));
@@ -195,7 +195,7 @@ fn a_tree_is_told_whole_and_the_way_that_counts_is_the_conversation() {
 
 #[test]
 fn a_search_without_an_answer_has_none_and_is_complete() {
-    let server = Scripted::always(one("Finish", GIVES_UP));
+    let server = Scripted::always(call_reply("Finish", GIVES_UP));
     let bench = folder(&server, "method: CoT@2, offer: query", "");
     let view = run(&bench, &only("*/1"));
     assert_eq!((view.done, server.delivered()), (1, 2), "{:?}", view.runs);
@@ -212,11 +212,11 @@ fn a_search_that_was_stopped_goes_on_where_it_was_and_buys_nothing_twice() {
         let latch = Latch::default();
         let held = latch.clone();
         let server = Scripted::start(move |seen| match seen.number {
-            0 => one(LEVEL, r#"{"place": "Elz"}"#),
-            1 => one("Finish", GIVES_UP),
-            2 => one("outlook_for_river_gauge", "{}").once_open(&held),
-            _ if count(seen, "tool") == 0 => one("outlook_for_river_gauge", "{}"),
-            _ => one("Finish", GIVES),
+            0 => call_reply(LEVEL, r#"{"place": "Elz"}"#),
+            1 => call_reply("Finish", GIVES_UP),
+            2 => call_reply("outlook_for_river_gauge", "{}").once_open(&held),
+            _ if count(seen, "tool") == 0 => call_reply("outlook_for_river_gauge", "{}"),
+            _ => call_reply("Finish", GIVES),
         });
         let bench = folder(&server, "method: DFS_woFilter_w2, offer: query", "");
         let launch = bench.app().start_launch(&only("*/1")).unwrap().launch;
@@ -270,10 +270,10 @@ fn lost(whole: &Document, nodes: usize) -> Document {
 fn a_search_whose_file_lost_its_end_takes_it_from_the_journal() {
     let script = || {
         Scripted::sequence([
-            one(LEVEL, r#"{"place": "Elz"}"#),
-            one("Finish", GIVES_UP),
-            one(LEVEL, "{}"),
-            one("Finish", GIVES),
+            call_reply(LEVEL, r#"{"place": "Elz"}"#),
+            call_reply("Finish", GIVES_UP),
+            call_reply(LEVEL, "{}"),
+            call_reply("Finish", GIVES),
         ])
     };
     let server = script();
@@ -299,7 +299,7 @@ fn a_failed_call_of_a_search_is_not_tried_again_where_the_model_was_told_of_it()
             ("a", "query_things", r#"{"sql": "SELECT n FROM later"}"#),
             ("b", LEVEL, r#"{"place": "Elz"}"#),
         ]),
-        _ => one("Finish", GIVES),
+        _ => call_reply("Finish", GIVES),
     });
     let bench = folder(&server, "method: CoT@1, offer: query, system_prompt: Be brief.", "");
     let workspace = fs::read_to_string(bench.path("touchstone.yaml")).unwrap();
@@ -336,9 +336,9 @@ fn a_failed_call_of_a_search_is_not_tried_again_where_the_model_was_told_of_it()
 #[test]
 fn a_search_that_failed_is_gone_on_with_and_not_in_another_way() {
     let server = Scripted::start(|seen| match seen.number {
-        0 => one(LEVEL, r#"{"place": "Elz"}"#),
+        0 => call_reply(LEVEL, r#"{"place": "Elz"}"#),
         1 => super::stage::refuses(400, "invalid_request_error", "no"),
-        _ => one("Finish", GIVES),
+        _ => call_reply("Finish", GIVES),
     });
     let bench = folder(&server, "method: CoT@1, offer: query", "");
     assert_eq!(run(&bench, &only("*/1")).failed, 1);
@@ -363,10 +363,10 @@ fn a_search_that_failed_is_gone_on_with_and_not_in_another_way() {
 #[test]
 fn more_functions_than_a_provider_takes_are_offered_through_a_search() {
     let server = Scripted::sequence([
-        one("search_apis", r#"{"query": "how high is the water", "limit": 1}"#),
-        one("call_api", r#"{"name": "level_for_river_gauge", "arguments": {"place": "Elz"}}"#),
-        one("call_api", r#"{"name": "level", "arguments": {}}"#),
-        one("Finish", GIVES),
+        call_reply("search_apis", r#"{"query": "how high is the water", "limit": 1}"#),
+        call_reply("call_api", r#"{"name": "level_for_river_gauge", "arguments": {"place": "Elz"}}"#),
+        call_reply("call_api", r#"{"name": "level", "arguments": {}}"#),
+        call_reply("Finish", GIVES),
     ]);
     let bench = folder(&server, "method: CoT@1", ", max_tools: 2");
     assert_eq!(run(&bench, &only("*/1")).done, 1);
@@ -393,7 +393,7 @@ fn more_functions_than_a_provider_takes_are_offered_through_a_search() {
 
 #[test]
 fn functions_are_offered_as_it_was_asked() {
-    let server = Scripted::always(one("Finish", GIVES));
+    let server = Scripted::always(call_reply("Finish", GIVES));
     let bench = folder(&server, "method: CoT@1", "");
     for (offer, task, functions) in [
         ("all", "*/3", vec!["level_for_river_gauge", "outlook_for_river_gauge", "Finish"]),
@@ -430,7 +430,7 @@ fn the_calls_that_are_right_for_a_query_are_told_to_nobody_unless_that_is_asked_
 
 #[test]
 fn a_message_is_not_taken_by_a_search_that_is_over() {
-    let server = Scripted::always(one("Finish", GIVES));
+    let server = Scripted::always(call_reply("Finish", GIVES));
     let bench = folder(&server, "method: CoT@1", "");
     let launched = bench.app().start_launch(&only("*/1")).unwrap();
     ended(&bench, &launched.launch);

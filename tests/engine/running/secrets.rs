@@ -72,7 +72,7 @@ fn reports(bench: &Bench) {
         // Includes the continued run, which is left out by default because its numbers are not
         // comparable.
         let request =
-            ReportRequest { filter: "forked:yes,no".to_owned(), ..ReportRequest::of(format) };
+            ReportRequest { filter: "forked:yes,no".to_owned(), ..ReportRequest::for_format(format) };
         let report = bench.app().make_report(&request, true).unwrap();
         assert!(report.text.contains("scripted"), "{format:?} tells of the runs: {}", report.text);
         clean("report", &report.text);

@@ -1,6 +1,6 @@
 //! Tests of virtual APIs simulated by a model: their cost, the failures that stop them, and their
 //! effect on a run.
-use super::searching::{GIVES, LEVEL, RUN, folder, last, one, only};
+use super::searching::{GIVES, LEVEL, RUN, folder, last, call_reply, only};
 use super::stage::{calls, count, says};
 use super::{document, request, run};
 use crate::bench::Bench;
@@ -28,9 +28,9 @@ fn simulated(server: &Scripted, simulator: &Scripted, more: &str, key: &str) -> 
 /// A model that looks up two uncached places in turn, then answers.
 fn looks_twice() -> Scripted {
     Scripted::start(|seen| match count(seen, "tool") {
-        0 => one(LEVEL, r#"{"place": "Nowhere"}"#),
-        1 => one(LEVEL, r#"{"place": "Elsewhere"}"#),
-        _ => one("Finish", GIVES),
+        0 => call_reply(LEVEL, r#"{"place": "Nowhere"}"#),
+        1 => call_reply(LEVEL, r#"{"place": "Elsewhere"}"#),
+        _ => call_reply("Finish", GIVES),
     })
 }
 
@@ -53,7 +53,7 @@ fn simulated_replies_are_paid_for_like_any_other() {
 fn a_budget_that_is_spent_buys_no_simulated_reply() {
     let server = Scripted::start(|seen| match count(seen, "tool") {
         0 => calls(&[("a", LEVEL, r#"{"place": "Nowhere"}"#)]),
-        _ => one("Finish", GIVES),
+        _ => call_reply("Finish", GIVES),
     });
     let simulator = Scripted::always(says(r#"{"error": "", "response": "dry"}"#));
     let bench = simulated(&server, &simulator, "", "");

@@ -6,7 +6,7 @@ use fs_err as fs;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use touchstone_api::LaunchRequest;
-use touchstone_runner::event::{RunEvent, What};
+use touchstone_runner::event::{RunEvent, RunEventKind};
 use touchstone_runner::launch::Listener;
 
 /// A task with a prompt and nothing else.
@@ -88,7 +88,7 @@ pub(crate) fn calls_then_answers(seen: &Seen) -> Reply {
 }
 
 /// Formats the items of a transcript, one per line, without the duration of calls.
-pub(crate) fn said(bench: &Bench, path: &str) -> String {
+pub(crate) fn transcript_lines(bench: &Bench, path: &str) -> String {
     let document = document(bench, path);
     let line = |item: &touchstone_formats::value::Value| {
         let mut item: Value =
@@ -123,7 +123,7 @@ pub(crate) fn ear() -> (Arc<Mutex<Vec<RunEvent>>>, Listener) {
 }
 
 /// Returns the number of events that match.
-pub(crate) fn heard(events: &Mutex<Vec<RunEvent>>, passes: impl Fn(&What) -> bool) -> usize {
+pub(crate) fn count_events(events: &Mutex<Vec<RunEvent>>, passes: impl Fn(&RunEventKind) -> bool) -> usize {
     events.lock().unwrap().iter().filter(|event| passes(&event.what)).count()
 }
 

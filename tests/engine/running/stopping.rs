@@ -1,7 +1,7 @@
 //! Tests of stopping: gracefully, at once, at the spend limit, and after a failure that affects all
 //! runs.
 use super::stage::{
-    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, chat, ear, folder_with, heard,
+    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, chat, ear, folder_with, count_events,
     journal, plain, refuses, repeats, says, workspace,
 };
 use super::{document, ended, request, run, view};
@@ -10,7 +10,7 @@ use crate::scripted::{Latch, Reply, Scripted};
 use fs_err as fs;
 use std::time::{Duration, Instant};
 use touchstone_api::{LaunchRequest, LaunchRunState, LaunchState};
-use touchstone_runner::event::What;
+use touchstone_runner::event::RunEventKind;
 
 fn one_at_a_time(repeats_: u32) -> LaunchRequest {
     LaunchRequest { concurrency: Some(1), ..repeats(repeats_) }
@@ -140,7 +140,7 @@ fn a_tool_that_computes_is_given_up_at_once_too_and_run_again() {
     let (events, listener) = ear();
     let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
     wait_until("it calls", || {
-        (heard(&events, |what| matches!(what, What::Calling { .. })) == 1).then_some(())
+        (count_events(&events, |what| matches!(what, What::Calling { .. })) == 1).then_some(())
     });
     let began = Instant::now();
     bench.app().stop_launch(&launch, true).unwrap();
@@ -165,11 +165,11 @@ fn whoever_waits_to_ask_again_is_stopped_without_asking() {
         if now {
             // The provider's delay now applies to all requests.
             wait_until("it asks", || {
-                (heard(&events, |what| matches!(what, What::Asking { .. })) == 1).then_some(())
+                (count_events(&events, |what| matches!(what, What::Asking { .. })) == 1).then_some(())
             });
         } else {
             wait_until("it waits", || {
-                (heard(&events, |what| matches!(what, What::Retrying { .. })) == 1).then_some(())
+                (count_events(&events, |what| matches!(what, What::Retrying { .. })) == 1).then_some(())
             });
         }
         let began = Instant::now();
@@ -274,7 +274,7 @@ fn a_key_that_is_refused_stops_those_who_need_it_and_nobody_else() {
         "two models are asked in one place with one key, the third elsewhere"
     );
     assert_eq!((view.state, view.why), (LaunchState::Stopped, None));
-    let says = |what: &What| matches!(what, What::Noted { note } if note.contains("key") && note.contains("others go on"));
+    let says = |what: &RunEventKind| matches!(what, What::Noted { note } if note.contains("key") && note.contains("others go on"));
     assert_eq!(heard(&events, says), 1);
     let begun = fs::read_dir(bench.path("results")).unwrap().flatten();
     let begun = begun.filter(|entry| entry.file_name().to_string_lossy().ends_with(".yaml"));

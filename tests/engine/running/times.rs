@@ -142,7 +142,7 @@ fn promptql_that_was_cut_off_behind_its_reply_counts_it_with_the_time_it_took() 
     fs::remove_file(bench.path(promptql::PQL)).unwrap();
     let task = "promptql_prompt: How many {what}?\nexpected_promptql_artifact: table\nvariations: [{what: shrubs}, {what: ferns}]\n";
     bench.write("tasks/count.yaml", task);
-    let owed = || bench.app().plan_launch(&promptql::wanted()).unwrap().owed_total;
+    let owed = || bench.app().plan_launch(&promptql::promptql_launch()).unwrap().owed_total;
     wait_until("the task is read again", || (owed() == 2).then_some(()));
     let began = Instant::now();
     assert_eq!((run(&bench, &promptql::wanted()).done, server.seen().len()), (2, 3));
@@ -181,9 +181,9 @@ fn a_search_that_is_given_up_keeps_what_was_spent_on_it_and_takes_it_along() {
     let latch = Latch::default();
     let held = latch.clone();
     let server = Scripted::start(move |seen| match seen.number {
-        0 => searching::one(searching::LEVEL, r#"{"place": "Elz"}"#),
-        1 => searching::one("Finish", searching::GIVES).once_open(&held),
-        _ => searching::one("Finish", searching::GIVES),
+        0 => searching::call_reply(searching::LEVEL, r#"{"place": "Elz"}"#),
+        1 => searching::call_reply("Finish", searching::GIVES).once_open(&held),
+        _ => searching::call_reply("Finish", searching::GIVES),
     });
     let bench = searching::folder(&server, "method: DFS_woFilter_w2, offer: query", "");
     let wanted = searching::only("*/1");

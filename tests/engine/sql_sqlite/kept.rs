@@ -1,6 +1,6 @@
 //! Tests of reused connections: they are as restricted as new ones, and used only while the file is
 //! the one they were opened on.
-use super::{BLOCKED, Ground, SALES, runtime, said};
+use super::{BLOCKED, DatabaseFolder, SALES, runtime, run_sql};
 use crate::bench::wait_until;
 use fs_err as fs;
 use rusqlite::Connection;
@@ -13,7 +13,7 @@ const LONG: &str = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM
 const ENDLESS: &str =
     "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) AS n FROM n";
 
-impl Ground {
+impl DatabaseFolder {
     /// A tool whose connection has answered and is idle.
     fn warm(&self) -> SqlTool {
         let tool = self.tool_with(r#", "seconds": 1"#);
@@ -26,12 +26,12 @@ impl Ground {
     fn ask_until_one_waits(&self, tool: &SqlTool, regions: u32) {
         wait_until("a connection waits", || {
             assert_eq!(said(tool, COUNT), format!(r#"[{{"n":{regions}}}]"#));
-            (self.held() == 1).then_some(())
+            (self.open_handles() == 1).then_some(())
         });
     }
 
     /// Number of times this process has the database open.
-    fn held(&self) -> usize {
+    fn open_handles(&self) -> usize {
         let database = fs::canonicalize(self.path("sales.db")).unwrap();
         let open = fs::read_dir("/proc/self/fd")
             .unwrap()
@@ -42,12 +42,12 @@ impl Ground {
 
 /// Waits until a later change of the files written so far is sure to be detected.
 fn settle() {
-    Ground::new().warm();
+    DatabaseFolder::new().warm();
 }
 
 #[test]
 fn one_connection_answers_one_question_after_the_other() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let tool = ground.warm();
     for _ in 0..3 {
         assert_eq!(said(&tool, COUNT), r#"[{"n":2}]"#);
@@ -60,9 +60,9 @@ fn one_connection_answers_one_question_after_the_other() {
 #[test]
 fn a_connection_that_answered_refuses_what_a_new_one_does() {
     for (sql, why) in BLOCKED {
-        let ground = Ground::new();
+        let ground = DatabaseFolder::new();
         let (before, tool) = (ground.files(), ground.warm());
-        let said = said(&tool, &sql.replace("{dir}", &ground.home.path().display().to_string()));
+        let said = run_sql(&tool, &sql.replace("{dir}", &ground.home.path().display().to_string()));
         assert!(said.starts_with("error: ") && said.contains(why), "{sql}: {said}");
         assert_eq!(ground.held(), 0, "one that refused is asked nothing more: {sql}");
         drop(tool);
@@ -72,7 +72,7 @@ fn a_connection_that_answered_refuses_what_a_new_one_does() {
 
 #[test]
 fn each_question_has_a_clock_of_its_own() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let (tool, other) = (ground.warm(), ground.tool_with(r#", "seconds": 1"#));
     let too_long = "error: The query took longer than 1 second and was stopped. Ask for less.";
     // During this query, the time limit of the previous one expires.
@@ -85,7 +85,7 @@ fn each_question_has_a_clock_of_its_own() {
 
 #[test]
 fn another_file_in_its_place_is_opened_anew() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let tool = ground.warm();
     let third = SALES.replace("(2, 'süd')", "(2, 'süd'), (3, 'east')");
     Connection::open(ground.path("next.db")).unwrap().execute_batch(&third).unwrap();
@@ -112,7 +112,7 @@ fn another_file_in_its_place_is_opened_anew() {
 
 #[test]
 fn where_another_program_writes_to_a_log_no_connection_waits() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let tool = ground.warm();
     let write = Connection::open(ground.path("sales.db")).unwrap();
     write.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).unwrap();
@@ -131,7 +131,7 @@ fn where_another_program_writes_to_a_log_no_connection_waits() {
 
 #[test]
 fn what_a_full_text_table_counts_is_not_told_to_the_next_one_who_asks() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let open = Connection::open(ground.path("sales.db")).unwrap();
     open.execute_batch(
         "CREATE VIRTUAL TABLE words USING fts5(t); INSERT INTO words VALUES ('good morning');",
@@ -143,7 +143,7 @@ fn what_a_full_text_table_counts_is_not_told_to_the_next_one_who_asks() {
     assert_ne!(counted(), counted(), "one connection counts, or this proves nothing");
     drop(open);
     let tool = ground.tool();
-    let first = said(&tool, count);
+    let first = run_sql(&tool, count);
     assert!(first.starts_with(r#"[{"words":"#), "{first}");
     settle();
     for _ in 0..3 {
@@ -154,7 +154,7 @@ fn what_a_full_text_table_counts_is_not_told_to_the_next_one_who_asks() {
 
 #[test]
 fn nobody_who_writes_waits_for_a_connection_that_waits() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let tool = ground.warm();
     let write = Connection::open(ground.path("sales.db")).unwrap();
     write.busy_timeout(Duration::ZERO).unwrap();
@@ -164,7 +164,7 @@ fn nobody_who_writes_waits_for_a_connection_that_waits() {
 
 #[test]
 fn no_more_than_a_few_wait() {
-    let ground = Ground::new();
+    let ground = DatabaseFolder::new();
     let tool = ground.tool_with(r#", "seconds": 60"#);
     ground.ask_until_one_waits(&tool, 2);
     runtime().block_on(async {

@@ -55,7 +55,7 @@ async fn replayed(case: &Value, pool: &Arc<Pool>) -> bool {
         None => Reply::json(&backend["body"])
             .status(u16::try_from(backend["status"].as_u64().unwrap()).unwrap()),
     });
-    let order = Order::of(case["server"].as_str().unwrap()).unwrap();
+    let order = Order::from_word(case["server"].as_str().unwrap()).unwrap();
     let url = real.url("/");
     let stage = Stage { pool: Arc::clone(pool), ..Stage::new().simulated_by(&model) };
     let stage = stage.set(|settings| {

@@ -1,6 +1,6 @@
 //! Tests of the cache of virtual APIs on disk: every layout is found, files are never destroyed,
 //! and nothing is lost.
-use super::{KEPT, KEY, Stage, call, echo, said};
+use super::{KEPT, KEY, Stage, call, echo, reply_json};
 use crate::scripted::{Reply, Scripted};
 use fs_err as fs;
 use futures_util::future::join_all;
@@ -232,7 +232,7 @@ async fn of_many_calls_at_once_to_one_api_none_is_lost() {
         let wanted = if n < 50 { json!(n) } else { json!(format!("{{'id': {n}}}")) };
         assert_eq!(said(&reply)["response"], wanted);
     }
-    let kept = stage.kept(KEPT);
+    let kept = stage.cached_entries(KEPT);
     assert_eq!(kept.len(), 200);
     assert!(kept.iter().take(50).enumerate().all(|(n, (key, _))| *key == format!("{{'id': {n}}}")));
     assert_eq!(

@@ -19,7 +19,7 @@ use touchstone_runner::http::limiter::Limiters;
 use touchstone_runner::http::redact::Redactor;
 use touchstone_runner::setup::Setup;
 use touchstone_runner::tools::pool;
-use touchstone_runner::tools::virtual_api::{self, VirtualApis, VirtualSettings, Wires};
+use touchstone_runner::tools::virtual_api::{self, VirtualApis, VirtualSettings, ApiEnvironment};
 
 /// Cache file of the standard call.
 const KEPT: &str = "Weather/river_gauge_for_Weather/level_of_gauge.json";
@@ -65,9 +65,9 @@ impl Stage {
     }
 
     fn open(&self) -> VirtualApis {
-        let setup = Setup::of(&workspace::read(&self.models).unwrap());
+        let setup = Setup::from_workspace(&workspace::read(&self.models).unwrap());
         let key = |name: &str| (name == "TOOLBENCH_KEY").then(|| ApiKey::new(KEY).unwrap());
-        let wires = Wires {
+        let wires = ApiEnvironment {
             client: Client::default(),
             limiters: Arc::new(Limiters::default()),
             keys: Arc::new(key),
@@ -91,7 +91,7 @@ impl Stage {
     }
 
     /// Content of a cache file, by key.
-    fn kept(&self, name: &str) -> serde_json::Map<String, Value> {
+    fn cached_entries(&self, name: &str) -> serde_json::Map<String, Value> {
         self.read(name).map(|text| serde_json::from_str(&text).unwrap()).unwrap_or_default()
     }
 }
@@ -105,7 +105,7 @@ async fn call(apis: &VirtualApis, input: &str) -> virtual_api::Reply {
         .unwrap()
 }
 
-fn said(reply: &virtual_api::Reply) -> Value {
+fn reply_json(reply: &virtual_api::Reply) -> Value {
     serde_json::from_str(&reply.json()).unwrap()
 }
 

@@ -1,5 +1,5 @@
 //! Tests of the order of sources, and of their requests.
-use super::{KEPT, KEY, Stage, call, chat, completion, echo, said};
+use super::{KEPT, KEY, Stage, call, chat, completion, echo, reply_json};
 use crate::scripted::{Latch, Reply, Scripted};
 use fs_err as fs;
 use serde_json::json;
@@ -214,7 +214,7 @@ async fn a_reply_is_made_short_where_the_settings_say_so() {
     assert_eq!(said(&whole)["response"]["text"].as_str().unwrap().len(), 3000);
     let apis = stage.set(|settings| settings.strip = Some(Shorten::Always(Strip::Truncate))).open();
     let short = call(&apis, "{}").await;
-    let text = said(&short)["response"].as_str().unwrap().to_owned();
+    let text = reply_json(&short)["response"].as_str().unwrap().to_owned();
     assert!(text.starts_with("{'text': 'xxx") && text.len() == 2048, "{text}");
 }
 
@@ -267,7 +267,7 @@ async fn the_log_has_a_line_for_every_call_and_no_key() {
 async fn the_doctor_says_what_there_is_and_what_is_missing() {
     let model = Scripted::start(echo);
     let stage = Stage::new().simulated_by(&model);
-    let setup = |stage: &Stage| Setup::of(&workspace::read(&stage.models).unwrap());
+    let setup = |stage: &Stage| Setup::from_workspace(&workspace::read(&stage.models).unwrap());
     let said = look(&stage.settings, &setup(&stage)).await.unwrap();
     assert!(
         said.contains("made with the first reply") && said.contains("sim can be reached"),

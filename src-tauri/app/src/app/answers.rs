@@ -13,7 +13,7 @@ use touchstone_formats::stabletoolbench::{Pair, Query, ResultFile};
 use touchstone_formats::suite;
 use touchstone_formats::value::Value;
 use touchstone_scoring::stabletoolbench::{
-    ApiCalls, Called, Evaluation, Finish, FinishRule, Likely, Offered, Returned, Summary, literal,
+    ApiCalls, Called, Evaluation, Finish, FinishRule, HeuristicVerdict, Offered, Returned, Summary, literal,
     literal_names,
 };
 
@@ -146,7 +146,7 @@ pub fn score_answers(
             ..Evaluation::default()
         })
         .collect();
-    let of = Summary::of(&evaluations);
+    let of = Summary::from_evaluations(&evaluations);
     let missing = known.keys().filter(|id| scored.iter().all(|one| one.query_id != **id)).count();
     let mean = of.api_calls;
     let ends = mean.and_then(|mean| mean.interval);
@@ -168,9 +168,9 @@ pub fn score_answers(
 
 fn score(one: &Read, query: Option<&Query>, file: &str, seed: bool) -> Option<AnswerScore> {
     let offered = match query {
-        Some(query) => Offered::of(query),
+        Some(query) => Offered::from_query(query),
         None if one.gold.is_empty() => return None,
-        None => Offered::of(&Query { gold: one.gold.clone(), ..Query::default() }),
+        None => Offered::from_query(&Query { gold: one.gold.clone(), ..Query::default() }),
     };
     let calls = details::calls(&one.details);
     let names = calls.iter().map(|(call, _)| Called::Name(&call.name));
@@ -188,7 +188,7 @@ fn score(one: &Read, query: Option<&Query>, file: &str, seed: bool) -> Option<An
         answers::Finish::GaveUp | answers::Finish::Nothing => String::new(),
     };
     let rule = if seed { FinishRule::Seed } else { FinishRule::Ours };
-    let likely = Likely::of(&answer, finish.holds(rule), score.unwrap_or(0.0));
+    let likely = HeuristicVerdict::estimate(&answer, finish.holds(rule), score.unwrap_or(0.0));
     let pairs =
         |pairs: &[Pair]| pairs.iter().map(|pair| [pair.tool.clone(), pair.api.clone()]).collect();
     Some(AnswerScore {
@@ -298,7 +298,7 @@ fn read_answers(file: &Path) -> Result<Vec<Read>, AppError> {
         .map_err(|_| unread("it holds bytes that are no UTF-8 text.".to_owned()))?;
     let root = json::read_python(text).map_err(|why| unread(why.to_string()))?;
     if root.get("answer_generation").is_some() {
-        let made = convert::raw(&bytes, "", convert::Faults::Mended)
+        let made = convert::raw(&bytes, "", convert::Defects::Mended)
             .map_err(|why| unread(why.to_string()))?;
         return Ok(vec![of_entry(convert::id(name.trim_end_matches(".json")), &made.entry)]);
     }

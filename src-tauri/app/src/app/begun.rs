@@ -1,6 +1,6 @@
 //! Registry of background jobs since the program started, newest first. The jobs themselves are
 //! defined by the modules that start them.
-use super::course::Course;
+use super::course::JobHandle;
 use crate::error::{AppError, Code};
 use futures_util::FutureExt as _;
 use std::panic::AssertUnwindSafe;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// Awaits work and converts a panic to an error message, so that the job is counted as failed and
 /// does not stay pending forever.
-pub(super) async fn caught<T>(work: impl Future<Output = T>) -> Result<T, String> {
+pub(super) async fn catch_panic<T>(work: impl Future<Output = T>) -> Result<T, String> {
     AssertUnwindSafe(work)
         .catch_unwind()
         .await
@@ -17,7 +17,7 @@ pub(super) async fn caught<T>(work: impl Future<Output = T>) -> Result<T, String
 }
 
 /// A background job that can be stopped.
-pub(super) trait Lasting {
+pub(super) trait BackgroundJob {
     /// Progress counters of the job.
     type Progress;
     /// Beginning of messages that refuse something while the job runs: `Runs are being judged`.
@@ -25,21 +25,21 @@ pub(super) trait Lasting {
     /// Noun for messages about an unknown job: `judging`.
     const NAME: &'static str;
     /// Handle to the state of the job.
-    fn course(&self) -> &Course<Self::Progress>;
+    fn handle(&self) -> &JobHandle<Self::Progress>;
 }
 
 /// Registered jobs, newest first.
-pub(super) struct Begun<W> {
+pub(super) struct JobRegistry<W> {
     list: Mutex<Vec<Arc<W>>>,
 }
 
-impl<W> Default for Begun<W> {
+impl<W> Default for JobRegistry<W> {
     fn default() -> Self {
         Self { list: Mutex::default() }
     }
 }
 
-impl<W: Lasting> Begun<W> {
+impl<W: BackgroundJob> JobRegistry<W> {
     pub(super) fn add(&self, work: Arc<W>) {
         self.lock().insert(0, work);
     }
@@ -47,7 +47,7 @@ impl<W: Lasting> Begun<W> {
     /// Fails while a job is running: it belongs to the open folder, which therefore cannot be
     /// closed.
     pub(super) fn refuse_if_busy(&self) -> Result<(), AppError> {
-        if self.at_work().is_empty() {
+        if self.running().is_empty() {
             return Ok(());
         }
         let message = format!("{} in the folder that is open, so it stays open.", W::WHAT);
@@ -66,13 +66,13 @@ impl<W: Lasting> Begun<W> {
         self.lock().clone()
     }
 
-    fn at_work(&self) -> Vec<Arc<W>> {
+    fn running(&self) -> Vec<Arc<W>> {
         self.lock().iter().filter(|work| !work.course().is_over()).cloned().collect()
     }
 
     /// Stops all running jobs; returns true if the caller has to wait for any.
     pub(super) fn stop_all(&self, now: bool, why: &str) -> bool {
-        let at_work = self.at_work();
+        let at_work = self.running();
         for work in &at_work {
             work.course().stop(now, why);
         }
@@ -100,7 +100,7 @@ mod tests {
     async fn a_mistake_of_ours_is_what_work_comes_to_and_does_not_end_everything() {
         assert_eq!(caught(async { 1 }).await, Ok(1));
         let broken: Result<u8, String> =
-            caught(async { [1, 2].get(7).copied().expect("no such thing") }).await;
+            catch_panic(async { [1, 2].get(7).copied().expect("no such thing") }).await;
         assert_eq!(broken.unwrap_err(), "A mistake in Touchstone ended this.");
     }
 }

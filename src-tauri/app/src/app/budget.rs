@@ -16,7 +16,7 @@ pub(super) struct Budget {
 impl Budget {
     /// Returns the limit that applies. A requested limit equal to that of the workspace file does
     /// not count as requested. Fails for a negative or non-finite limit.
-    pub(super) fn of(asked: Option<f64>, rules: &Rules) -> Result<Self, AppError> {
+    pub(super) fn resolve(asked: Option<f64>, rules: &Rules) -> Result<Self, AppError> {
         let most = asked.or(rules.max_cost);
         if most.is_some_and(|most| !most.is_finite() || most < 0.0) {
             return Err(AppError::new(
@@ -34,14 +34,14 @@ impl Budget {
 
     /// Returns a sentence if the limit has no effect on some of the models, because their prices
     /// are unknown.
-    pub(super) fn unbound(self, prices: &Prices) -> Option<String> {
+    pub(super) fn ineffective_note(self, prices: &Prices) -> Option<String> {
         let (most, unknown) = (self.most?, prices.unknown()?);
         Some(format!("{unknown}, so the budget of ${most} binds nothing of what is asked there."))
     }
 
     /// Fails if the limit was requested and has no effect.
     pub(super) fn check(self, prices: &Prices) -> Result<(), AppError> {
-        match self.unbound(prices).filter(|_| self.asked) {
+        match self.ineffective_note(prices).filter(|_| self.asked) {
             None => Ok(()),
             Some(why) => Err(AppError::new(Code::BadRequest, why)
                 .hint("Add the `price` of the model in touchstone.yaml, or leave the budget (--max-cost) out.")),
@@ -57,7 +57,7 @@ pub(super) struct Prices {
 
 impl Prices {
     /// Collects the unknown prices of these models. Replayed recordings cost nothing.
-    pub(super) fn of<'m>(models: impl IntoIterator<Item = &'m Model>) -> Self {
+    pub(super) fn for_models<'m>(models: impl IntoIterator<Item = &'m Model>) -> Self {
         let mut prices = Self::default();
         for model in models {
             if model.price.is_none() && model.provider != Provider::Replay {
@@ -118,7 +118,7 @@ mod tests {
             (None, Some(1.0), &["`m`"], false, true),
             (Some(1.0), Some(1.0), &["`m`"], false, true),
         ] {
-            let budget = Budget::of(asked, &rules(of_file)).unwrap();
+            let budget = Budget::resolve(asked, &rules(of_file)).unwrap();
             let prices = prices(unknown);
             assert_eq!(
                 (budget.check(&prices).is_err(), budget.unbound(&prices).is_some()),
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn it_says_whose_price_is_missing_once_each() {
         let budget = Budget { most: Some(0.5), asked: true };
-        let told = budget.unbound(&prices(&["`a`", "`b`", "`a`", "PromptQL"])).unwrap();
+        let told = budget.ineffective_note(&prices(&["`a`", "`b`", "`a`", "PromptQL"])).unwrap();
         assert_eq!(
             told,
             "`a`, `b` and PromptQL have no known price, so the budget of $0.5 binds nothing of what is asked there."

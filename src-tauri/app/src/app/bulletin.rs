@@ -16,7 +16,7 @@ type Listener = Arc<dyn Fn(&AppEvent) + Send + Sync>;
 
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each says of one thing whether it went stale")]
-struct Board {
+struct PendingEvents {
     folder: bool,
     status: bool,
     launches: bool,
@@ -35,19 +35,19 @@ struct Runs {
 
 #[derive(Default)]
 struct Shared {
-    board: Mutex<Board>,
+    board: Mutex<PendingEvents>,
     wake: Condvar,
     listeners: Mutex<(u64, Vec<(u64, Listener)>)>,
 }
 
 /// Accepts events and delivers them to subscribers on its own thread.
-pub(super) struct Bulletin {
+pub(super) struct EventBus {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Sending half, for threads that may outlive the bus.
-pub(super) struct Poster(Arc<Shared>);
+pub(super) struct EventSender(Arc<Shared>);
 
 /// Subscription of a listener; dropping it unsubscribes.
 pub struct Subscription {
@@ -55,7 +55,7 @@ pub struct Subscription {
     number: u64,
 }
 
-impl Bulletin {
+impl EventBus {
     pub(super) fn start() -> Self {
         let shared = Arc::new(Shared::default());
         let of_thread = Arc::clone(&shared);
@@ -67,8 +67,8 @@ impl Bulletin {
         Self { shared, thread: thread.ok() }
     }
 
-    pub(super) fn poster(&self) -> Poster {
-        Poster(Arc::clone(&self.shared))
+    pub(super) fn sender(&self) -> EventSender {
+        EventSender(Arc::clone(&self.shared))
     }
 
     pub(super) fn post(&self, stale: Stale) {
@@ -84,7 +84,7 @@ impl Bulletin {
     }
 }
 
-impl Drop for Bulletin {
+impl Drop for EventBus {
     fn drop(&mut self) {
         lock(&self.shared.board).stop = true;
         self.shared.wake.notify_all();
@@ -99,7 +99,7 @@ impl Drop for Bulletin {
     }
 }
 
-impl Poster {
+impl EventSender {
     pub(super) fn post(&self, stale: Stale) {
         self.0.post(stale);
     }
@@ -144,7 +144,7 @@ impl Shared {
     }
 }
 
-impl Board {
+impl PendingEvents {
     fn add(&mut self, stale: Stale) {
         match stale {
             Stale::Folder => {
@@ -170,7 +170,7 @@ impl Board {
         !self.folder && !self.status && !under_way && self.runs.is_none()
     }
 
-    fn tell(self) -> Vec<Stale> {
+    fn into_events(self) -> Vec<Stale> {
         let runs = self.runs.map(|Runs { generation, ids, all }| {
             let ids = if all { Vec::new() } else { ids.into_iter().collect() };
             Stale::Runs { generation, ids, all }
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn what_is_posted_between_two_rounds_is_told_once_with_the_last_generation() {
-        let mut board = Board::default();
+        let mut board = PendingEvents::default();
         board.add(runs(3, ["b".to_owned()]));
         board.add(Stale::Status);
         board.add(runs(4, ["a".to_owned(), "b".to_owned()]));
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn more_than_a_hundred_ids_are_not_named() {
-        let mut board = Board::default();
+        let mut board = PendingEvents::default();
         board.add(runs(1, (0..100).map(|n| n.to_string())));
         board.add(runs(2, ["one more".to_owned()]));
         assert_eq!(board.tell(), [Stale::Runs { generation: 2, ids: Vec::new(), all: true }]);
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_new_folder_makes_what_was_said_of_the_old_one_void() {
-        let mut board = Board::default();
+        let mut board = PendingEvents::default();
         board.add(runs(9, ["a".to_owned()]));
         board.add(Stale::Folder);
         assert_eq!(board.tell(), [Stale::Folder]);

@@ -1,7 +1,7 @@
 //! Resolves cells of an overview to runs: existing runs at their paths, and missing runs that the
 //! suites define.
 use super::OpenFolder;
-use super::wishes::{MOST_RUNS, Wished, refused, slot};
+use super::wishes::{MOST_RUNS, Selection, refused, slot};
 use crate::error::{AppError, Code};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use touchstone_store::query;
 use touchstone_store::suites::Tasks;
 
 /// Collects the runs of cells. A run of several cells is included once.
-pub(super) fn wished(
+pub(super) fn select_cells(
     open: &OpenFolder,
     setup: &Setup,
     cells: &[LaunchCell],
-) -> Result<Wished, AppError> {
+) -> Result<Selection, AppError> {
     let tasks = open.flow.shelf.tasks();
-    let mut wished = Wished { matrix: Matrix::default(), refused: Vec::new() };
+    let mut wished = Selection { matrix: Matrix::default(), refused: Vec::new() };
     let mut paths = BTreeSet::new();
     for cell in cells {
         let Some(task) = tasks.get(&cell.task).map(|task| Arc::clone(&task.suite)) else {

@@ -21,20 +21,20 @@ impl App {
         }
         let mut sides = Vec::new();
         for (app, id) in runs {
-            let open = app.opened()?;
+            let open = app.require_folder()?;
             sides.push(open.reading.side(&open.flow, id)?);
         }
-        Ok(reading::beside(sides))
+        Ok(reading::compare_sides(sides))
     }
 
     /// Returns the nearest folder above a file that holds the tasks of the results around it.
     pub fn folder_above(file: &Path) -> Option<PathBuf> {
-        paths::above(file)
+        paths::containing_folder(file)
     }
 
     /// Returns a one-line summary of the difference between the answer of a run and the expected
     /// output, and whether they are equal; `None` without expected output.
-    pub fn against_expected(&self, id: &str) -> Option<(String, bool)> {
+    pub fn diff_with_expected(&self, id: &str) -> Option<(String, bool)> {
         let none = Span { offset: 0, limit: 0 };
         let request = DiffRequest {
             id: id.to_owned(),
@@ -57,7 +57,7 @@ impl App {
         right: (&Self, &StepRef),
     ) -> Result<StepDiff, AppError> {
         let side = |(app, step): (&Self, &StepRef)| {
-            let open = app.opened()?;
+            let open = app.require_folder()?;
             Ok::<_, AppError>(open.reading.step(&open.flow, step)?)
         };
         Ok(reading::differences(&side(left)?, &side(right)?)?)

@@ -1,9 +1,9 @@
 //! Converts runs to converted answers of `StableToolBench`, which its own scripts and other scorers
 //! can read. Needs no open folder and stores nothing.
 use crate::error::{AppError, Code};
-use crate::reading::given::Given;
+use crate::reading::given::InputFile;
 use touchstone_formats::kind::{FileKind, detect};
-use touchstone_formats::stabletoolbench::answers::convert::{self, Converted, Faults};
+use touchstone_formats::stabletoolbench::answers::convert::{self, Converted, Defects};
 use touchstone_formats::{ReadError, answer, json, names, transcript};
 
 /// Bytes of a file that are read to detect its kind.
@@ -21,7 +21,7 @@ impl Conversion {
     /// cannot be converted or its query was added before.
     pub fn add(
         &mut self,
-        file: &Given,
+        file: &InputFile,
         method: &str,
         original: bool,
     ) -> Result<Option<String>, AppError> {
@@ -36,7 +36,7 @@ impl Conversion {
                 None => error,
             }
         };
-        let faults = if original { Faults::Kept } else { Faults::Mended };
+        let faults = if original { Defects::Kept } else { Defects::Mended };
         let kind = detect(name, &file.bytes[..file.bytes.len().min(HEAD)]);
         let (id, converted) = if kind == FileKind::Transcript {
             let mut run = transcript::read(&file.bytes).map_err(|why| refuse(&why))?;

@@ -1,18 +1,18 @@
 //! State of a background job: cost, stop reason and completion, for viewing, stopping and waiting.
 //! Its progress counters belong to the module that starts the job.
-use super::bulletin::Poster;
+use super::bulletin::EventSender;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use touchstone_api::{LaunchState, Stale};
 use touchstone_clock as clock;
 use touchstone_runner::drive::Paid;
-use touchstone_runner::event::{RunEvent, What};
-use touchstone_runner::launch::Stops;
+use touchstone_runner::event::{RunEvent, RunEventKind};
+use touchstone_runner::launch::StopTokens;
 
 /// Usage and cost of a job.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Bill {
+pub(super) struct JobCost {
     /// Number of replies.
     pub(super) calls: u64,
     pub(super) tokens: u64,
@@ -22,7 +22,7 @@ pub(super) struct Bill {
     pub(super) unpriced: bool,
 }
 
-impl Bill {
+impl JobCost {
     fn add(&mut self, calls: u64, tokens: Option<u64>, cost: Option<f64>) {
         self.calls += calls;
         self.tokens += tokens.unwrap_or(0);
@@ -32,35 +32,35 @@ impl Bill {
 }
 
 /// Current state of a job.
-pub(super) struct Standing<P> {
+pub(super) struct JobState<P> {
     pub(super) progress: P,
-    pub(super) bill: Bill,
+    pub(super) bill: JobCost,
     /// Reason why it stopped or failed.
     pub(super) why: Option<String>,
     pub(super) over: bool,
 }
 
 /// Handle to a running job.
-pub(super) struct Course<P> {
+pub(super) struct JobHandle<P> {
     pub(super) id: String,
     pub(super) began_ms: i64,
-    pub(super) stops: Stops,
-    poster: Poster,
+    pub(super) stops: StopTokens,
+    poster: EventSender,
     stale: Stale,
-    standing: Mutex<Standing<P>>,
+    standing: Mutex<JobState<P>>,
     ended: Condvar,
 }
 
-impl<P> Course<P> {
+impl<P> JobHandle<P> {
     /// Creates the handle of a job that starts now; `stale` is the event sent on every progress.
     pub(super) fn new(
         id: String,
-        stops: Stops,
-        (poster, stale): (Poster, Stale),
+        stops: StopTokens,
+        (poster, stale): (EventSender, Stale),
         progress: P,
     ) -> Self {
         let standing =
-            Mutex::new(Standing { progress, bill: Bill::default(), why: None, over: false });
+            Mutex::new(JobState { progress, bill: JobCost::default(), why: None, over: false });
         Self {
             id,
             began_ms: clock::now_ms(),
@@ -72,7 +72,7 @@ impl<P> Course<P> {
         }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Standing<P>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, JobState<P>> {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -91,7 +91,7 @@ impl<P> Course<P> {
     }
 
     /// Adds a reply to the bill. A reply from the journal costs nothing.
-    pub(super) fn paid(&self, paid: &Paid) {
+    pub(super) fn add_reply(&self, paid: &Paid) {
         if !paid.journaled {
             self.lock().bill.add(1, paid.tokens, paid.cost);
             self.post();
@@ -100,11 +100,11 @@ impl<P> Course<P> {
 
     /// Processes pending events: records the reason why the job stops by itself (spend limit
     /// reached, invalid key, replies cannot be stored) and the cost of lost replies.
-    pub(super) fn listen(&self, events: &mut UnboundedReceiver<RunEvent>) {
+    pub(super) fn drain_events(&self, events: &mut UnboundedReceiver<RunEvent>) {
         while let Ok(event) = events.try_recv() {
             match event.what {
-                What::Stopping { why } => self.lock().why = Some(why),
-                What::Lost { usage, cost, .. } => self.lock().bill.add(0, usage.total(), cost),
+                RunEventKind::Stopping { why } => self.lock().why = Some(why),
+                RunEventKind::Lost { usage, cost, .. } => self.lock().bill.add(0, usage.total(), cost),
                 _ => {}
             }
         }
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn what_has_no_known_price_is_told_and_never_counted_as_nothing() {
-        let mut bill = Bill::default();
+        let mut bill = JobCost::default();
         bill.add(1, Some(3), Some(0.25));
         assert!(!bill.unpriced);
         bill.add(0, None, None);

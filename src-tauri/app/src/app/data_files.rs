@@ -35,7 +35,7 @@ const SHOWN_WRONG: usize = 20;
 
 /// Files that the page may refer to by id.
 #[derive(Default)]
-pub(super) struct Handed {
+pub(super) struct DataFileRegistry {
     /// Files from a dialog, latest last.
     paths: Mutex<Vec<PathBuf>>,
     /// Files found by the latest search of the folder, by id. Looking one of them up needs no new
@@ -46,7 +46,7 @@ pub(super) struct Handed {
 #[derive(Default)]
 struct Listed {
     of: Weak<OpenFolder>,
-    files: HashMap<String, Found>,
+    files: HashMap<String, FoundFile>,
 }
 
 /// Search limits: names in total and per folder, listed files, depth, and files that are opened.
@@ -62,23 +62,23 @@ struct Bounds {
 
 /// A data file and its location.
 #[derive(Clone)]
-pub(super) struct Found {
+pub(super) struct FoundFile {
     pub(super) file: DataFile,
-    at: At,
+    at: FileLocation,
 }
 
-impl Found {
+impl FoundFile {
     /// Returns the path, if the user gave it.
     pub(super) fn named_at(&self) -> Option<&Path> {
         match &self.at {
-            At::Named(path) => Some(path),
-            At::Below(..) => None,
+            FileLocation::Named(path) => Some(path),
+            FileLocation::Below(..) => None,
         }
     }
 }
 
 #[derive(Clone)]
-enum At {
+enum FileLocation {
     /// Below a directory of the folder; symbolic links are never followed.
     Below(Arc<Roots>, FileId),
     /// Path given by the user.
@@ -102,7 +102,7 @@ impl App {
     pub fn look_at_data(&self, id: &str) -> Result<DataLook, AppError> {
         let found = self.data_file(id)?;
         let table = table(&found, &Quirks::default())?;
-        Ok(look(found.file, &table))
+        Ok(preview(found.file, &table))
     }
 
     /// Returns all data files that the page may use, registered ones first, and a hint if the
@@ -110,22 +110,22 @@ impl App {
     pub(super) fn data_files(&self) -> (Vec<DataFile>, Option<String>) {
         let handed = self.handed().map(|found| found.file);
         let (below, all) =
-            self.current().map_or((Vec::new(), true), |open| self.look_through(&open));
+            self.current_folder().map_or((Vec::new(), true), |open| self.look_through(&open));
         (handed.chain(below).collect(), (!all).then(|| NOT_ALL.to_owned()))
     }
 
     /// Returns the data file with this id. Fails if it does not exist any more.
-    pub(super) fn data_file(&self, id: &str) -> Result<Found, AppError> {
+    pub(super) fn data_file(&self, id: &str) -> Result<FoundFile, AppError> {
         let gone = || AppError::new(Code::NotFound, "This data file is not there any more.");
         if let Some(found) = self.handed().find(|found| found.file.id == id) {
             return Ok(found);
         }
-        let open = self.current().ok_or_else(gone)?;
+        let open = self.current_folder().ok_or_else(gone)?;
         if self.listed(&open, id).is_none() {
             self.look_through(&open);
         }
         let mut found = self.listed(&open, id).ok_or_else(gone)?;
-        if let At::Below(roots, file) = &found.at {
+        if let FileLocation::Below(roots, file) = &found.at {
             match open::open(roots, file) {
                 Ok((_, stamp)) => found.file.size = stamp.size,
                 Err(Refused::Gone) => return Err(gone()),
@@ -144,19 +144,19 @@ impl App {
     ) -> Result<DataFile, AppError> {
         self.look_through(open);
         let listed = lock(&self.inner.handed.listed);
-        let is_it = |found: &&Found| matches!(&found.at, At::Below(roots, file) if roots.path(file).as_deref() == Some(path));
+        let is_it = |found: &&FoundFile| matches!(&found.at, At::Below(roots, file) if roots.path(file).as_deref() == Some(path));
         let file = listed.files.values().find(is_it).map(|found| found.file.clone());
         drop(listed);
         // If the listing was cut off, the file is registered by path.
         file.map_or_else(|| self.register_data(path), Ok)
     }
 
-    fn handed(&self) -> impl Iterator<Item = Found> + use<> {
+    fn handed(&self) -> impl Iterator<Item = FoundFile> + use<> {
         let paths = lock(&self.inner.handed.paths).clone();
         paths.into_iter().rev().filter_map(|path| named(&path).ok())
     }
 
-    fn listed(&self, open: &Arc<OpenFolder>, id: &str) -> Option<Found> {
+    fn listed(&self, open: &Arc<OpenFolder>, id: &str) -> Option<FoundFile> {
         let listed = lock(&self.inner.handed.listed);
         listed.of.upgrade().filter(|of| Arc::ptr_eq(of, open))?;
         listed.files.get(id).cloned()
@@ -173,15 +173,15 @@ impl App {
 }
 
 /// Reads a data file into a table.
-pub(super) fn table(found: &Found, quirks: &Quirks) -> Result<Arc<Table>, AppError> {
+pub(super) fn table(found: &FoundFile, quirks: &Quirks) -> Result<Arc<Table>, AppError> {
     let shown = &found.file.path;
     let failed =
         |why: String| AppError::new(Code::BadRequest, format!("{shown} cannot be read: {why}"));
     let bytes = match &found.at {
-        At::Below(roots, file) => {
+        FileLocation::Below(roots, file) => {
             open::read(roots, file, LARGEST).map_err(|why| failed(format!("{why}.")))?.0
         }
-        At::Named(path) => read(path).map_err(failed)?,
+        FileLocation::Named(path) => read(path).map_err(failed)?,
     };
     let text = String::from_utf8(bytes)
         .map_err(|_| failed("it holds bytes that are no UTF-8 text.".to_owned()))?;
@@ -191,7 +191,7 @@ pub(super) fn table(found: &Found, quirks: &Quirks) -> Result<Arc<Table>, AppErr
 }
 
 /// Returns a data file given by path.
-pub(super) fn named(path: &Path) -> Result<Found, AppError> {
+pub(super) fn named(path: &Path) -> Result<FoundFile, AppError> {
     let shown = path.to_string_lossy().into_owned();
     let failed = |why: String| {
         AppError::new(Code::BadRequest, format!("{shown} cannot be read: {why}"))
@@ -203,9 +203,9 @@ pub(super) fn named(path: &Path) -> Result<Found, AppError> {
     }
     let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let id = format!("{:016x}", xxh3_64(full.as_os_str().as_bytes()));
-    Ok(Found {
+    Ok(FoundFile {
         file: DataFile { id, path: shown, size: meta.len() },
-        at: At::Named(path.to_owned()),
+        at: FileLocation::Named(path.to_owned()),
     })
 }
 
@@ -222,7 +222,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
 /// Searches a folder for data files; also returns whether the search was complete. Breadth first,
 /// so that the limits cut off deep files; hidden files are skipped. Directly in the opened folder
 /// only files count, not its subfolders, which may hold anything.
-fn below(roots: &Roots, bounds: Bounds) -> (Vec<Found>, bool) {
+fn below(roots: &Roots, bounds: Bounds) -> (Vec<FoundFile>, bool) {
     let top = Roots { input_dir: None, output_dir: roots.folder.clone(), ..roots.clone() };
     let (roots, top) = (Arc::new(roots.clone()), Arc::new(top));
     let mut folders: VecDeque<(&Arc<Roots>, FileId)> =
@@ -254,9 +254,9 @@ fn below(roots: &Roots, bounds: Bounds) -> (Vec<Found>, bool) {
             } else if found.len() == bounds.files {
                 return (found, false);
             } else {
-                found.push(Found {
+                found.push(FoundFile {
                     file: described(of, &file, size, is_top),
-                    at: At::Below(Arc::clone(of), file),
+                    at: FileLocation::Below(Arc::clone(of), file),
                 });
             }
         }
@@ -280,7 +280,7 @@ fn entries(path: &Path, most: usize) -> (Vec<Entry>, usize, bool) {
         }
         if kind.is_dir() {
             found.push((name, true, 0));
-        } else if kind.is_file() && is_one(&name) {
+        } else if kind.is_file() && is_data_file(&name) {
             let size = entry.metadata().map_or(0, |meta| meta.len());
             found.push((name, false, size));
         }
@@ -297,7 +297,7 @@ fn described(roots: &Roots, file: &FileId, size: u64, is_top: bool) -> DataFile 
     };
     DataFile {
         id: format!("{:016x}", xxh3_64(&[root, &file.path].concat())),
-        path: roots.shown(file),
+        path: roots.display_path(file),
         size,
     }
 }
@@ -306,7 +306,7 @@ fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn is_one(name: &OsStr) -> bool {
+fn is_data_file(name: &OsStr) -> bool {
     let end = Path::new(name).extension().map(OsStr::to_ascii_lowercase);
     end.is_some_and(|end| end == "jsonl" || end == "csv" || end == "tsv" || end == "json")
 }
@@ -325,7 +325,7 @@ fn is_list(roots: &Roots, file: &FileId, looked: &mut usize) -> bool {
     read.is_ok() && head.trim_ascii_start().first() == Some(&b'[')
 }
 
-fn look(file: DataFile, table: &Table) -> DataLook {
+fn preview(file: DataFile, table: &Table) -> DataLook {
     let short = |value: &Value| {
         let text = match value {
             Value::Text(text) => text.clone(),

@@ -6,12 +6,12 @@ use touchstone_api::{DiffRequest, DiffView};
 use touchstone_formats::json;
 use touchstone_scoring::diff::{Options, Span, Table, Tolerance, diff, plain};
 
-pub use crate::reading::given::Given;
+pub use crate::reading::given::InputFile;
 pub use touchstone_scoring::diff::Style;
 
 /// Options for comparing two files.
 #[derive(Debug, Clone, Default)]
-pub struct DiffWish {
+pub struct FileDiffOptions {
     /// Key fields that identify rows; if empty, they are detected.
     pub key: Vec<String>,
     /// Numeric tolerance: `0.5`, `1%`.
@@ -24,7 +24,7 @@ pub struct DiffWish {
 
 /// Diff of two files, for terminals and programs.
 #[derive(Debug, Clone)]
-pub struct PlainDiff {
+pub struct FileDiff {
     /// One-line summary.
     pub summary: String,
     /// True if nothing differs.
@@ -42,18 +42,18 @@ pub struct PlainDiff {
 impl App {
     /// Returns a window of the comparison of two answers.
     pub fn diff_answer(&self, request: &DiffRequest) -> Result<DiffView, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         Ok(open.reading.diff(&open.flow, request)?)
     }
 
     /// Compares two files, which need not be in any folder. `visible` converts a text to one line
     /// without terminal control characters.
     pub fn diff_files(
-        expected: &Given,
-        actual: &Given,
-        wish: &DiffWish,
+        expected: &InputFile,
+        actual: &InputFile,
+        wish: &FileDiffOptions,
         visible: &dyn Fn(&str) -> String,
-    ) -> Result<PlainDiff, AppError> {
+    ) -> Result<FileDiff, AppError> {
         let tolerance = wish.tolerance.as_deref().map(str::parse::<Tolerance>).transpose();
         let options = Options {
             key: (!wish.key.is_empty()).then(|| wish.key.clone()),
@@ -67,8 +67,8 @@ impl App {
         let (right, right_note) = given::value(actual)?;
         let diff = diff(&left, &right, &options);
         let told = |line: Vec<Span>| line.into_iter().map(|span| (span.style, span.text)).collect();
-        let alignment = Table::of(&diff).and_then(|table| Some(table.alignment()?.words()));
-        Ok(PlainDiff {
+        let alignment = Table::from_diff(&diff).and_then(|table| Some(table.alignment()?.words()));
+        Ok(FileDiff {
             summary: diff.summary(),
             equal: diff.is_equal(),
             aligned: alignment,

@@ -43,7 +43,7 @@ impl App {
     /// Returns a check for problems of suites, including folders that only look like suites; `None`
     /// if there are none.
     fn suites_check(&self) -> Option<Check> {
-        let problems = self.current()?.flow.shelf.problems();
+        let problems = self.current_folder()?.flow.shelf.problems();
         let more = match problems.len() {
             0 => return None,
             1 => String::new(),
@@ -58,7 +58,7 @@ impl App {
     }
 
     fn folder_check(&self) -> Option<Check> {
-        let open = self.current()?;
+        let open = self.current_folder()?;
         // Watching starts a moment after reading.
         open.flow.live.wait(|now| now.watching.by != WatchMeans::Off, UNTIL_WATCHED);
         let watching = open.flow.live.now().watching;

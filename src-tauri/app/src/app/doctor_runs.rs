@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 impl App {
     /// Checks the requirements of launches, with the databases and keys of the open folder.
     pub(super) fn runs_checks(&self) -> Vec<Check> {
-        let base = self.current().map(|open| open.flow.roots.folder.clone());
+        let base = self.current_folder().map(|open| open.flow.roots.folder.clone());
         let read = base.as_deref().and_then(paths::workspace).transpose();
         let unread = read.as_ref().err().map(|why| {
             let advice = why
@@ -48,7 +48,7 @@ impl App {
                 )
             })
             .collect();
-        let setup = Setup::of(&read.ok().flatten().unwrap_or_default());
+        let setup = Setup::from_workspace(&read.ok().flatten().unwrap_or_default());
         let databases =
             base.as_deref().map(|base| self.databases(&setup, base)).unwrap_or_default();
         let runtime = match self.inner.launches.runtime() {

@@ -5,25 +5,25 @@ mod rows;
 mod unfinished;
 
 use super::budget::{Budget, Prices};
-use super::data_files::{Found, named, table};
+use super::data_files::{FoundFile, named, table};
 use super::evaluations::{Asking, Job, Models, Work};
 use super::judging::cannot_judge;
 use super::keys::no_model;
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::evaluating::known::{evaluators, switches};
-use crate::evaluating::sheet::Sheet;
+use crate::evaluating::sheet::RowInputs;
 use crate::evaluating::typed;
-use crate::evaluating::wish::Wish;
+use crate::evaluating::wish::EvaluationSpec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use touchstone_api::{
-    EvaluateAgain, EvaluateOptions, EvaluateRequest, Evaluating, EvaluatorRequest, Trouble,
+    EvaluateAgain, EvaluateOptions, EvaluateRequest, Evaluating, EvaluatorRequest, Blocker,
 };
 use touchstone_formats::workspace::Workspace;
-use touchstone_runner::evaluations::{Bench, Keeping, Place, place_of, taken};
+use touchstone_runner::evaluations::{EvaluationFiles, ReplyRetention, OutputFile, output_file_from_path, describe_lock_error};
 use touchstone_runner::http::redact::Redactor;
-use touchstone_runner::launch::Teller;
+use touchstone_runner::launch::RunEventSender;
 use touchstone_runner::setup::{Rules, Setup};
 use touchstone_runner::spec::Model;
 use touchstone_runner::tools::python::{PythonLimits, PythonTool};
@@ -63,7 +63,7 @@ pub fn typed_evaluators(
     kinds: &[String],
     mappings: &[String],
 ) -> Result<(Vec<EvaluatorRequest>, typed::Pairs), AppError> {
-    let (mut all, mut usual) = (typed::named(kinds), typed::Pairs::new());
+    let (mut all, mut usual) = (typed::from_kinds(kinds), typed::Pairs::new());
     if let Some(path) = config {
         let failed = |why: String| bad(format!("{} cannot be used: {why}", path.display()));
         let found = named(path)?;
@@ -74,18 +74,18 @@ pub fn typed_evaluators(
         }
         let text = fs_err::read_to_string(path)
             .map_err(|why| failed(format!("{}.", open::reason(&why))))?;
-        let (more, of_all) = typed::configured(&text).map_err(failed)?;
+        let (more, of_all) = typed::parse_file(&text).map_err(failed)?;
         all.extend(more);
         usual = of_all;
     }
-    typed::map(&mut all, &mut usual, mappings).map_err(bad)?;
+    typed::apply_mappings(&mut all, &mut usual, mappings).map_err(bad)?;
     Ok((all, usual))
 }
 
 /// A request with resolved files.
-struct Asked {
-    found: Found,
-    place: Option<Place>,
+struct ResolvedRequest {
+    found: FoundFile,
+    place: Option<OutputFile>,
     shown: Option<String>,
     filter: Option<String>,
     target: Vec<String>,
@@ -98,9 +98,9 @@ impl App {
     /// Returns the evaluators, models and data files to choose from. `may_run` is false for a
     /// read-only front end.
     pub fn evaluate_options(&self, may_run: bool) -> Result<EvaluateOptions, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let setup = self.setup_to_look()?;
-        let why_not = (!may_run).then(|| Trouble {
+        let why_not = (!may_run).then(|| Blocker {
             message: "This page may look, but not evaluate anything.".to_owned(),
             fix: Some("Serve it so that it may: touchstone serve --allow-run FOLDER".to_owned()),
         });
@@ -119,31 +119,31 @@ impl App {
 
     /// Starts the evaluation of a request from the page.
     pub fn start_evaluating(&self, request: &EvaluateRequest) -> Result<Evaluating, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         open.check_there()?;
         self.begin_evaluating(self.of_page(request)?, request, Some(open))
     }
 
     /// Starts the evaluation of a request from the command line.
     pub fn start_evaluating_file(&self, asked: &FileRequest) -> Result<Evaluating, AppError> {
-        self.begin_evaluating(of_file(asked)?, &asked.request, self.current())
+        self.begin_evaluating(of_file(asked)?, &asked.request, self.current_folder())
     }
 
     /// Returns true if models have to be called, for which a folder has to be open.
     pub fn evaluating_pays(asked: &FileRequest) -> Result<bool, AppError> {
-        Wish::read(&asked.request, &asked.usual).map(|wish| wish.pays()).map_err(bad)
+        EvaluationSpec::read(&asked.request, &asked.usual).map(|wish| wish.pays()).map_err(bad)
     }
 
     /// Resolves the files of a request from the page.
-    fn of_page(&self, request: &EvaluateRequest) -> Result<Asked, AppError> {
-        let open = self.opened()?;
+    fn of_page(&self, request: &EvaluateRequest) -> Result<ResolvedRequest, AppError> {
+        let open = self.require_folder()?;
         let found = self.data_file(&request.data)?;
         let name = name_of(&request.out, &found.file.path).map_err(bad)?;
         let path = format!("{FOLDER}/{name}");
         let shown = open.flow.roots.shown(&FileId::new(Root::Output, path.as_str()));
         let filter = Some(format!("path:{}*", filter::typed(&path)));
-        let place = Place { dir: open.flow.roots.output_dir.clone(), path };
-        Ok(Asked {
+        let place = OutputFile { dir: open.flow.roots.output_dir.clone(), path };
+        Ok(ResolvedRequest {
             found,
             place: Some(place),
             shown: Some(shown),
@@ -157,32 +157,32 @@ impl App {
 
     fn begin_evaluating(
         &self,
-        asked: Asked,
+        asked: ResolvedRequest,
         request: &EvaluateRequest,
         open: Option<Arc<OpenFolder>>,
     ) -> Result<Evaluating, AppError> {
-        let wish = Wish::read(request, &asked.usual).map_err(bad)?;
+        let wish = EvaluationSpec::read(request, &asked.usual).map_err(bad)?;
         let table = table(&asked.found, &wish.quirks)?;
         usable(&asked, &table, &wish)?;
-        let Hired { models, setup, .. } = self.models(&wish, request)?;
-        let notes = plan::strays(&asked, &wish, &table, &models)?;
+        let ModelSetup { models, setup, .. } = self.models(&wish, request)?;
+        let notes = plan::unused_mappings(&asked, &wish, &table, &models)?;
         self.keyed(&models)?;
         plan::startable(&asked, &wish, &table)?;
         free(&asked, request.replace)?;
-        if wish.pays() && asked.place.is_none() {
+        if wish.is_paid() && asked.place.is_none() {
             return Err(bad("A model is paid for, so what it says has to be kept.".to_owned())
                 .hint("Say where: --out FILE.json"));
         }
         let runtime = self.inner.launches.runtime()?;
-        let programs = if wish.runs() { Some(runtime.block_on(self.sandbox())?) } else { None };
-        let bench = bench(&asked, &wish, request.replace)?;
+        let programs = if wish.needs_programs() { Some(runtime.block_on(self.sandbox())?) } else { None };
+        let bench = lock_results(&asked, &wish, request.replace)?;
         let begun = unfinished::to_keep(&asked, request)?;
         let redactor = self.redactor_for(&asked.target, setup.as_ref());
-        let (teller, events) = Teller::new();
+        let (teller, events) = RunEventSender::new();
         let rules = setup.as_ref().map_or_else(Rules::default, |setup| setup.rules);
         let crew = match (&open, setup) {
-            (Some(open), Some(setup)) if wish.pays() => {
-                Some(runtime.block_on(self.crew(open, setup, &[], teller)))
+            (Some(open), Some(setup)) if wish.is_paid() => {
+                Some(runtime.block_on(self.launch_context(open, setup, &[], teller)))
             }
             _ => None,
         };
@@ -224,9 +224,9 @@ impl App {
 
     /// Resolves the models, and the setup for their requests; without models if none are needed.
     /// Fails if one is not configured or the requested spend limit has no effect.
-    fn models(&self, wish: &Wish, request: &EvaluateRequest) -> Result<Hired, AppError> {
-        let setup = if self.current().is_some() { Some(self.setup()?) } else { None };
-        let budget = Budget::of(
+    fn models(&self, wish: &EvaluationSpec, request: &EvaluateRequest) -> Result<ModelSetup, AppError> {
+        let setup = if self.current_folder().is_some() { Some(self.setup()?) } else { None };
+        let budget = Budget::resolve(
             request.max_cost,
             &setup.as_ref().map_or_else(Rules::default, |setup| setup.rules),
         )?;
@@ -234,11 +234,11 @@ impl App {
             rules: Rules { max_cost: budget.most(), ..setup.rules },
             ..setup
         });
-        if !wish.pays() {
-            return Ok(Hired { models: Models::default(), setup, unbound: None });
+        if !wish.is_paid() {
+            return Ok(ModelSetup { models: Models::default(), setup, unbound: None });
         }
         let Some(setup) = setup else {
-            let named = if wish.asks() {
+            let named = if wish.needs_model() {
                 "--judge-model MODEL, and --folder FOLDER where it is not here"
             } else {
                 "--folder FOLDER"
@@ -249,11 +249,11 @@ impl App {
             )
             .hint(format!("On the command line: {named}")));
         };
-        let judge = wish.asks().then(|| judge(&setup, wish, request)).transpose()?;
+        let judge = wish.needs_model().then(|| judge(&setup, wish, request)).transpose()?;
         let embedder = wish.embeds().then(|| embedder(&setup)).transpose()?;
-        let prices = Prices::of(judge.iter().chain(&embedder));
+        let prices = Prices::for_models(judge.iter().chain(&embedder));
         budget.check(&prices)?;
-        Ok(Hired {
+        Ok(ModelSetup {
             models: Models { judge, embedder },
             setup: Some(setup),
             unbound: budget.unbound(&prices),
@@ -274,7 +274,7 @@ impl App {
             return Redactor::new([]);
         }
         // Without a folder, the default key names are redacted.
-        let usual = Setup::of(&Workspace::default());
+        let usual = Setup::from_workspace(&Workspace::default());
         self.known_secrets(setup.unwrap_or(&usual)).redactor()
     }
 
@@ -292,7 +292,7 @@ impl App {
 }
 
 /// Models to call, with their setup.
-struct Hired {
+struct ModelSetup {
     models: Models,
     setup: Option<Setup>,
     /// Message that the spend limit of the workspace file has no effect.
@@ -300,7 +300,7 @@ struct Hired {
 }
 
 /// Returns the judge model.
-fn judge(setup: &Setup, wish: &Wish, request: &EvaluateRequest) -> Result<Model, AppError> {
+fn judge(setup: &Setup, wish: &EvaluationSpec, request: &EvaluateRequest) -> Result<Model, AppError> {
     if request.model.is_empty() {
         let names: Vec<&str> = wish
             .evaluators
@@ -334,12 +334,12 @@ fn embedder(setup: &Setup) -> Result<Model, AppError> {
     }
 }
 
-fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {
+fn of_file(asked: &FileRequest) -> Result<ResolvedRequest, AppError> {
     let found = named(&asked.data)?;
     let place = match &asked.out {
         Some(out) => {
             let shown = out.display();
-            let place = place_of(out)
+            let place = output_file_from_path(out)
                 .ok_or_else(|| bad(format!("{shown} is no name of a file of results.")))?;
             if !place.dir.is_dir() {
                 return Err(bad(format!("There is no folder for {shown}.")).hint("Make it first."));
@@ -351,7 +351,7 @@ fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {
     };
     let shown = asked.out.as_ref().map(|out| out.to_string_lossy().into_owned());
     let (target, usual, config) = (asked.target.clone(), asked.usual.clone(), asked.config.clone());
-    Ok(Asked {
+    Ok(ResolvedRequest {
         found,
         place,
         shown,
@@ -387,7 +387,7 @@ fn name_of(out: &str, data: &str) -> Result<String, String> {
 
 /// Fails if the results would overwrite a file. Input files are never overwritten, even with
 /// `replace`.
-fn free(asked: &Asked, replace: bool) -> Result<(), AppError> {
+fn free(asked: &ResolvedRequest, replace: bool) -> Result<(), AppError> {
     let Some(place) = &asked.place else { return Ok(()) };
     if let Some(path) = asked
         .found
@@ -418,18 +418,18 @@ fn free(asked: &Asked, replace: bool) -> Result<(), AppError> {
 
 /// Locks the results file if something is stored for it or it is to be replaced. If everything is
 /// to be requested again, stored replies are moved aside.
-fn bench(asked: &Asked, wish: &Wish, replace: bool) -> Result<Option<Bench>, AppError> {
+fn lock_results(asked: &ResolvedRequest, wish: &EvaluationSpec, replace: bool) -> Result<Option<EvaluationFiles>, AppError> {
     let keeping = match asked.again {
-        _ if !wish.pays() && asked.target.is_empty() => Keeping::Nothing,
-        EvaluateAgain::All => Keeping::Anew,
-        EvaluateAgain::Nothing | EvaluateAgain::Unread => Keeping::Replies,
+        _ if !wish.is_paid() && asked.target.is_empty() => ReplyRetention::Nothing,
+        EvaluateAgain::All => ReplyRetention::Anew,
+        EvaluateAgain::Nothing | EvaluateAgain::Unread => ReplyRetention::Replies,
     };
-    let place = asked.place.as_ref().filter(|_| replace || keeping != Keeping::Nothing);
-    place.map(|place| Bench::take(place, keeping)).transpose().map_err(|why| bad(taken(&why)))
+    let place = asked.place.as_ref().filter(|_| replace || keeping != ReplyRetention::Nothing);
+    place.map(|place| EvaluationFiles::take(place, keeping)).transpose().map_err(|why| bad(describe_lock_error(&why)))
 }
 
 /// Fails if some rows cannot be evaluated as requested: the means would silently omit them.
-fn usable(asked: &Asked, table: &Arc<Table>, wish: &Wish) -> Result<(), AppError> {
+fn usable(asked: &ResolvedRequest, table: &Arc<Table>, wish: &EvaluationSpec) -> Result<(), AppError> {
     let shown = &asked.found.file.path;
     if let Some(wrong) = table.wrong.first() {
         let error = bad(format!("{shown} cannot be read whole. {}", wrong.message));
@@ -438,7 +438,7 @@ fn usable(asked: &Asked, table: &Arc<Table>, wish: &Wish) -> Result<(), AppError
     if table.rows.is_empty() {
         return Err(bad(format!("{shown} has no rows to evaluate.")));
     }
-    let lost = Sheet::of(wish, table, None).lost(wish, !asked.target.is_empty());
+    let lost = RowInputs::new(wish, table, None).unknown_references(wish, !asked.target.is_empty());
     lost.into_iter().next().map_or(Ok(()), |why| {
         Err(bad(why).hint(format!("Columns of {shown}: {}.", table.columns.join(", "))))
     })

@@ -3,12 +3,12 @@
 use super::App;
 use super::reporting::{cut_for_preview, file_stem, known_scorer, noted};
 use crate::error::{AppError, Code};
-use crate::reading::given::Given;
-use crate::reading::{Reading, Told};
-use crate::reports::evaluation_file::{self, Asked, Columns};
-use crate::reports::evaluation_sheet::Sheet;
+use crate::reading::given::InputFile;
+use crate::reading::{Reading, ParsedRun};
+use crate::reports::evaluation_file::{self, SuiteData, Columns};
+use crate::reports::evaluation_sheet::EvaluationBuilder;
 use std::ops::ControlFlow;
-use touchstone_api::{Judged, Misread, Report, ReportRequest, RunState};
+use touchstone_api::{Judged, FilterError, Report, ReportRequest, RunState};
 use touchstone_formats::kind::{FileKind, detect};
 use touchstone_formats::run::Run;
 use touchstone_formats::stabletoolbench::answers::raw;
@@ -37,7 +37,7 @@ pub struct EvaluatorRows {
 
 /// Converts a file to rows: message threads of any format, a transcript, a raw answer, or a file
 /// that holds many runs.
-pub fn rows_of_file(file: &Given, choice: &Choice) -> Result<EvaluatorRows, AppError> {
+pub fn rows_of_file(file: &InputFile, choice: &Choice) -> Result<EvaluatorRows, AppError> {
     let refused = |why: &ReadError| {
         let line = why.line.map(|line| format!(" (line {line})")).unwrap_or_default();
         let error = AppError::new(
@@ -85,7 +85,7 @@ impl App {
         &self,
         filter: &str,
         choice: &Choice,
-    ) -> Result<(EvaluatorRows, Vec<Misread>), AppError> {
+    ) -> Result<(EvaluatorRows, Vec<FilterError>), AppError> {
         self.rows_up_to(filter, choice, usize::MAX)
     }
 
@@ -95,8 +95,8 @@ impl App {
         filter: &str,
         choice: &Choice,
         most: usize,
-    ) -> Result<(EvaluatorRows, Vec<Misread>), AppError> {
-        let open = self.opened()?;
+    ) -> Result<(EvaluatorRows, Vec<FilterError>), AppError> {
+        let open = self.require_folder()?;
         let (runs, misread) = open.ask(|index| open.lists.scored(index, filter, None))?;
         let mut rows = EvaluatorRows::default();
         let mut bytes = 0;
@@ -124,7 +124,7 @@ impl App {
                 AppError::new(Code::BadRequest, message).hint("Choose fewer runs by the filter.")
             );
         }
-        some(&mut rows.notes);
+        limit_notes(&mut rows.notes);
         Ok((rows, misread))
     }
 
@@ -133,16 +133,16 @@ impl App {
     fn each_run(
         &self,
         runs: &[ScoredRun],
-        mut each: impl FnMut(&ScoredRun, &Asked, Result<Told, String>) -> ControlFlow<()>,
+        mut each: impl FnMut(&ScoredRun, &SuiteData, Result<ParsedRun, String>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let made: Vec<&ScoredRun> = runs.iter().filter(|run| is_made(run)).collect();
         let ids: Vec<&str> = made.iter().map(|run| run.id.as_str()).collect();
-        Ok(Reading::each(&open.flow, &ids, |at, told| {
+        Ok(Reading::for_each_run(&open.flow, &ids, |at, told| {
             let told =
-                told.map(|told| Told { run: with_tools(&tasks, made[at], told.run), ..told });
-            each(made[at], &asked(&tasks, made[at]), told.map_err(|why| why.to_string()))
+                told.map(|told| ParsedRun { run: with_tools(&tasks, made[at], told.run), ..told });
+            each(made[at], &suite_data(&tasks, made[at]), told.map_err(|why| why.to_string()))
         }))
     }
 
@@ -152,7 +152,7 @@ impl App {
         request: &ReportRequest,
         whole: bool,
     ) -> Result<Report, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;
         let wanted = request.scorer.as_deref();
         known_scorer(wanted, &scorers)?;
@@ -179,7 +179,7 @@ impl App {
         let made = rows.sheet.made().map_err(too_much)?;
         let mut text = made.text;
         let (bytes, cut) = cut_for_preview(&mut text, whole);
-        some(&mut rows.unread);
+        limit_notes(&mut rows.unread);
         // In a preview, file-level data is only missing because rows are.
         let lost = made.notes.into_iter().filter(|_| whole || runs.len() == all);
         let notes = noted(&misread).chain(about(&runs, all, rows.failed, &judged)).chain(lost);
@@ -206,7 +206,7 @@ impl App {
     /// Converts runs to rows: rows of evaluations unchanged, other runs to the inputs of
     /// evaluators.
     fn rows(&self, runs: &[ScoredRun]) -> Result<Rows, AppError> {
-        let sheet = Sheet::new(runs.iter().map(|run| run.path.as_str()));
+        let sheet = EvaluationBuilder::new(runs.iter().map(|run| run.path.as_str()));
         let mut rows = Rows { sheet, taken: Vec::new(), failed: 0, unread: Vec::new() };
         let mut fits = Ok(());
         let _ = self.each_run(runs, |run, asked, told| {
@@ -244,7 +244,7 @@ impl App {
 
 /// Rows of runs, and the reasons for omitted runs.
 struct Rows {
-    sheet: Sheet,
+    sheet: EvaluationBuilder,
     /// Ids of the runs with a row, in order.
     taken: Vec<String>,
     /// Number of runs of this program that ended in a system error.
@@ -274,21 +274,21 @@ fn is_made(run: &ScoredRun) -> bool {
 }
 
 /// Returns the prompt and expected output of a run from its suite.
-fn asked(tasks: &Tasks, run: &ScoredRun) -> Asked {
+fn suite_data(tasks: &Tasks, run: &ScoredRun) -> SuiteData {
     let Some(task) = run.task.as_deref().and_then(|task| tasks.get(task)) else {
-        return Asked::default();
+        return SuiteData::default();
     };
     let at = task.variation(run.variation, run.variation_name.as_deref());
     let given = run.variation_name.as_deref().is_some_and(|name| name.ends_with(" (oracle)"));
     let expected = at.and_then(|at| task.yardsticks.get(at)?.expected.as_deref().cloned());
-    Asked { prompt: task.prompt(at, run.system.as_deref(), given), expected }
+    SuiteData { prompt: task.prompt(at, run.system.as_deref(), given), expected }
 }
 
 /// Adds the tools offered to a run if the transcript does not list them.
 fn with_tools(tasks: &Tasks, run: &ScoredRun, mut told: Run) -> Run {
     if let Some(task) = run.task.as_deref().and_then(|task| tasks.get(task)) {
         let offers = offered::of_run(&task.tools, told.layout, run.system.as_deref());
-        offered::tell(&mut told, &offers);
+        offered::add_to_run(&mut told, &offers);
     }
     told
 }
@@ -302,11 +302,11 @@ fn threshold(tasks: &Tasks, run: &ScoredRun) -> Option<f64> {
 }
 
 /// Returns the conversation of a run; a missing prompt is taken from the suite.
-fn thread(run: &Run, asked: &Asked) -> azure::Thread {
-    azure::of_run(run).asked(asked.prompt.as_deref())
+fn thread(run: &Run, asked: &SuiteData) -> azure::Thread {
+    azure::of_run(run).with_prompt(asked.prompt.as_deref())
 }
 
-fn inputs(run: &ScoredRun, asked: &Asked, told: &Run) -> Result<Columns, String> {
+fn inputs(run: &ScoredRun, asked: &SuiteData, told: &Run) -> Result<Columns, String> {
     let row = thread(told, asked).rows(&Choice::default())?.pop().unwrap_or_default();
     let mut inputs = evaluation_file::columns(run, asked, told, row);
     evaluation_file::plainly(&mut inputs);
@@ -334,7 +334,7 @@ fn left_out(run: &ScoredRun, why: &str) -> String {
 }
 
 /// Keeps the first notes and adds the number of further ones.
-fn some(notes: &mut Vec<String>) {
+fn limit_notes(notes: &mut Vec<String>) {
     let more = notes.len().saturating_sub(NAMED);
     notes.truncate(NAMED);
     notes.extend((more > 0).then(|| format!("And {more} more that cannot be read.")));

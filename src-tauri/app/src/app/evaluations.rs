@@ -4,28 +4,28 @@
 mod asking;
 mod rounds;
 
-use super::begun::{Begun, Lasting, caught};
-use super::course::Course;
+use super::begun::{JobRegistry, BackgroundJob, catch_panic};
+use super::course::JobHandle;
 use super::{App, OpenFolder};
-use crate::app::bulletin::Poster;
+use crate::app::bulletin::EventSender;
 use crate::error::{AppError, Code};
-use crate::evaluating::progress::{End, Progress};
-use crate::evaluating::results::{self, Made};
-use crate::evaluating::rounds::{Lack, Round, together};
-use crate::evaluating::sheet::Sheet;
-use crate::evaluating::wish::Wish;
+use crate::evaluating::progress::{RowOutcome, Progress};
+use crate::evaluating::results::{self, CollectedResults};
+use crate::evaluating::rounds::{ReplyProblem, Round, combine_rounds};
+use crate::evaluating::sheet::RowInputs;
+use crate::evaluating::wish::EvaluationSpec;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use touchstone_api::{EvaluateAgain, EvaluationView, Stale};
-use touchstone_runner::drive::Crew;
-use touchstone_runner::evaluations::{Bench, Place};
+use touchstone_runner::drive::LaunchContext;
+use touchstone_runner::evaluations::{EvaluationFiles, OutputFile};
 use touchstone_runner::event::RunEvent;
 use touchstone_runner::http::redact::Redactor;
 use touchstone_runner::journal::{Journal, Record};
-use touchstone_runner::launch::Stops;
+use touchstone_runner::launch::StopTokens;
 use touchstone_runner::spec::Model;
 use touchstone_runner::tools::python::PythonTool;
 use touchstone_scoring::azure::{self, Table};
@@ -33,7 +33,7 @@ use touchstone_store::roots::{FileId, Root};
 use touchstone_store::{layouts, run_of_file};
 
 /// Evaluations since the program started.
-pub(super) type Evaluations = Begun<Work>;
+pub(super) type Evaluations = JobRegistry<Work>;
 
 /// Maximum number of concurrent programs; each may use a processor and its memory limit.
 const PROGRAMS: usize = 2;
@@ -44,9 +44,9 @@ pub(super) struct Job {
     pub(super) data: String,
     /// Number of rows. The rows themselves are only held while the evaluation runs.
     pub(super) rows: usize,
-    pub(super) wish: Wish,
+    pub(super) wish: EvaluationSpec,
     /// Results file; `None` if none was given.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<OutputFile>,
     /// Displayed path of the results file.
     pub(super) shown: Option<String>,
     pub(super) filter: Option<String>,
@@ -76,7 +76,7 @@ pub(super) struct Models {
 
 /// Context for model requests.
 pub(super) struct Asking {
-    pub(super) crew: Arc<Crew>,
+    pub(super) crew: Arc<LaunchContext>,
     pub(super) models: Models,
 }
 
@@ -89,8 +89,8 @@ pub(super) struct Work {
     program_seats: Semaphore,
     /// Lock on the results file while the evaluation runs, with the journal of replies and target
     /// outputs.
-    bench: Mutex<Option<Bench>>,
-    course: Course<Progress>,
+    bench: Mutex<Option<EvaluationFiles>>,
+    course: JobHandle<Progress>,
     /// Finished results, if they are not written to a file.
     made: Mutex<Option<String>>,
 }
@@ -98,7 +98,7 @@ pub(super) struct Work {
 impl App {
     /// Returns the evaluations of the open folder since the program started, newest first.
     pub fn evaluations(&self) -> Vec<EvaluationView> {
-        let Some(open) = self.current() else { return Vec::new() };
+        let Some(open) = self.current_folder() else { return Vec::new() };
         let here =
             |work: &&Arc<Work>| work.open.as_ref().is_some_and(|its| Arc::ptr_eq(its, &open));
         self.inner.evaluations.all().iter().filter(here).map(|work| work.view()).collect()
@@ -152,12 +152,12 @@ impl Work {
         id: String,
         open: Option<Arc<OpenFolder>>,
         job: Job,
-        (asking, programs, bench): (Option<Asking>, Option<PythonTool>, Option<Bench>),
-        poster: Poster,
+        (asking, programs, bench): (Option<Asking>, Option<PythonTool>, Option<EvaluationFiles>),
+        poster: EventSender,
     ) -> Self {
-        let stops = asking.as_ref().map_or_else(Stops::default, |asking| asking.crew.stops.clone());
-        let progress = Progress::of(job.rows * job.wish.evaluators.len());
-        let course = Course::new(id, stops, (poster, Stale::Evaluations), progress);
+        let stops = asking.as_ref().map_or_else(StopTokens::default, |asking| asking.crew.stops.clone());
+        let progress = Progress::new(job.rows * job.wish.evaluators.len());
+        let course = JobHandle::new(id, stops, (poster, Stale::Evaluations), progress);
         Self {
             open,
             job,
@@ -178,7 +178,7 @@ impl Work {
         mut events: UnboundedReceiver<RunEvent>,
     ) {
         self.course.post();
-        if let Err(why) = caught(self.go(table, seats, &mut events)).await {
+        if let Err(why) = catch_panic(self.go(table, seats, &mut events)).await {
             self.course.lock().why = Some(why);
         }
         // Released before the end is signalled: a waiting caller may start the next evaluation at
@@ -201,7 +201,7 @@ impl Work {
         let said = self.ask_target(&table, &seats).await;
         let wish = &self.job.wish;
         let sheet =
-            Arc::new(tokio::task::block_in_place(|| Sheet::of(wish, &table, said).counted(wish)));
+            Arc::new(tokio::task::block_in_place(|| RowInputs::new(wish, &table, said).with_occurrences(wish)));
         drop(table);
         let unanswered = sheet.unanswered(wish).filter(|_| !self.course.is_stopping());
         let made = match unanswered {
@@ -212,7 +212,7 @@ impl Work {
             }
             None => Some(self.evaluate(&seats, &sheet, events).await),
         };
-        if let Some(made) = made.filter(Made::is_whole) {
+        if let Some(made) = made.filter(CollectedResults::is_whole) {
             let work = Arc::clone(self);
             let written = tokio::task::spawn_blocking(move || work.write(&sheet, &made)).await;
             if let Err(why) =
@@ -239,11 +239,11 @@ impl Work {
     async fn evaluate(
         self: &Arc<Self>,
         seats: &Arc<Semaphore>,
-        sheet: &Arc<Sheet>,
+        sheet: &Arc<RowInputs>,
         events: &mut UnboundedReceiver<RunEvent>,
-    ) -> Made {
+    ) -> CollectedResults {
         let (rows, evaluators) = (self.job.rows, self.job.wish.evaluators.len());
-        let mut made = Made::of(&self.job.wish, rows);
+        let mut made = CollectedResults::new(&self.job.wish, rows);
         let mut running = JoinSet::new();
         for unit in 0..rows * evaluators {
             let Ok(seat) = Arc::clone(seats).acquire_owned().await else { break };
@@ -254,7 +254,7 @@ impl Work {
             let (row, at) = (unit / evaluators, unit % evaluators);
             running.spawn(async move {
                 let failed = |why| Some(vec![Round::unheard(why, Vec::new())]);
-                let ended = caught(work.unit(&sheet, row, at)).await.unwrap_or_else(failed);
+                let ended = catch_panic(work.unit(&sheet, row, at)).await.unwrap_or_else(failed);
                 drop(seat);
                 (row, at, ended)
             });
@@ -274,34 +274,34 @@ impl Work {
     /// Records the result of one evaluator on one row.
     fn take(
         &self,
-        made: &mut Made,
+        made: &mut CollectedResults,
         done: Result<(usize, usize, Option<Vec<Round>>), tokio::task::JoinError>,
     ) {
         let Ok((row, at, ended)) = done else { return };
         let evaluator = &self.job.wish.evaluators[at].evaluator;
         let name = &evaluator.name;
         let Some(rounds) = ended else {
-            self.course.lock().progress.end(row as u64 + 1, (at, name), End::Stopped);
+            self.course.lock().progress.end(row as u64 + 1, (at, name), RowOutcome::Stopped);
             return;
         };
         for (number, round) in rounds.iter().enumerate() {
-            made.say((row, evaluator, number), round);
+            made.record_replies((row, evaluator, number), round);
             self.course.lock().progress.unread += u64::from(round.is_unread());
         }
-        let is_missing = rounds.iter().any(|round| round.lack == Some(Lack::Unheard));
-        let result = together(rounds, evaluator.limit_of_grader());
+        let is_missing = rounds.iter().any(|round| round.lack == Some(ReplyProblem::Unheard));
+        let result = combine_rounds(rounds, evaluator.limit_of_grader());
         let end = match &result {
-            Ok(_) => End::Done,
-            Err(why) if is_missing => End::Missing(why.message.clone()),
-            Err(why) => End::Failed(why.message.clone()),
+            Ok(_) => RowOutcome::Done,
+            Err(why) if is_missing => RowOutcome::Missing(why.message.clone()),
+            Err(why) => RowOutcome::Failed(why.message.clone()),
         };
         self.course.lock().progress.end(row as u64 + 1, (at, name), end);
-        made.take(row, at, &result);
+        made.record_result(row, at, &result);
         self.course.post();
     }
 
     /// Writes raw replies before the results, so that results never exist without their replies.
-    fn write(&self, sheet: &Sheet, made: &Made) -> Result<(), String> {
+    fn write(&self, sheet: &RowInputs, made: &CollectedResults) -> Result<(), String> {
         let model = |one: &azure::Evaluator| {
             let models = &self.asking.as_ref()?.models;
             let model = if one.embeds() {
@@ -321,12 +321,12 @@ impl Work {
             self.written(place, text.as_bytes());
             // While results are missing, journaled target outputs stay valid for the remaining
             // rows.
-            let journal = self.journal().filter(|_| !made.has_holes());
+            let journal = self.journal().filter(|_| !made.has_gaps());
             if let Some(Err(error)) = journal.map(|journal| journal.note(Record::Written)) {
                 tracing::debug!(%error, "what the target said counts once more");
             }
             let bench = self.bench.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(Err(error)) = bench.as_ref().filter(|_| !made.has_holes()).map(Bench::end) {
+            if let Some(Err(error)) = bench.as_ref().filter(|_| !made.has_gaps()).map(EvaluationFiles::end) {
                 tracing::debug!(%error, "what is finished is offered to be gone on with");
             }
         }
@@ -338,7 +338,7 @@ impl Work {
     }
 
     /// Records that the file was written, and the run ids of its rows if it lies among the results.
-    fn written(&self, place: &Place, text: &[u8]) {
+    fn written(&self, place: &OutputFile, text: &[u8]) {
         let keys = if self.job.filter.is_some() { layouts::keys(text) } else { Vec::new() };
         let file = FileId::new(Root::Output, place.path.as_str());
         let progress = &mut self.course.lock().progress;
@@ -395,12 +395,12 @@ impl Work {
     }
 }
 
-impl Lasting for Work {
+impl BackgroundJob for Work {
     type Progress = Progress;
     const WHAT: &'static str = "A data file is being evaluated";
     const NAME: &'static str = "evaluation";
 
-    fn course(&self) -> &Course<Progress> {
+    fn handle(&self) -> &JobHandle<Progress> {
         &self.course
     }
 }

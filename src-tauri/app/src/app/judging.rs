@@ -3,22 +3,22 @@
 use super::budget::{Budget, Prices};
 use super::judgings::Work;
 use super::keys::no_model;
-use super::rivals::{rival, rivals};
-use super::suite_judges::{Says, agreed};
+use super::rivals::{load_opponent, find_opponents};
+use super::suite_judges::{JudgeOptionsInSuite, agreed};
 use super::{App, OpenFolder, suite_judges};
 use crate::error::{AppError, Code};
-use crate::judging::owed::{self, Takes, Target, Wish};
+use crate::judging::owed::{self, CallEstimate, Target, JudgeSpec};
 use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_api::{
     Choice, JudgeChoice, JudgeGroup, JudgeOptions, JudgePlan, JudgeRequest, JudgeSkip, Judging,
-    RunRow, RunState, Trouble,
+    RunRow, RunState, Blocker,
 };
-use touchstone_formats::judgement::Sheet;
-use touchstone_runner::launch::Teller;
+use touchstone_formats::judgement::JudgementFile;
+use touchstone_runner::launch::RunEventSender;
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Price, Provider};
-use touchstone_scoring::judges::{self, About, Group, MOST_ROUNDS, Rules, Seat, Subject};
+use touchstone_scoring::judges::{self, About, Group, MOST_ROUNDS, Rules, JudgeRef, Subject};
 use touchstone_store::judgements::{self, inputs_mark};
 use touchstone_store::open::{self, Refused};
 use touchstone_store::query::{misread, row_by_key, runs_that_count};
@@ -34,9 +34,9 @@ impl App {
     pub fn judge_options(&self, may_run: bool) -> Result<JudgeOptions, AppError> {
         let setup = self.setup_to_look()?;
         // There are suites only if a folder is open.
-        let tasks = self.opened().map(|open| open.flow.shelf.tasks()).unwrap_or_default();
+        let tasks = self.require_folder().map(|open| open.flow.shelf.tasks()).unwrap_or_default();
         let models = if may_run { self.judges_of(&setup) } else { Vec::new() };
-        let why_not = (!may_run).then(|| Trouble {
+        let why_not = (!may_run).then(|| Blocker {
             message: "This page may look, but not judge anything.".to_owned(),
             fix: Some("Serve it so that it may: touchstone serve --allow-run FOLDER".to_owned()),
         });
@@ -44,8 +44,8 @@ impl App {
             name: group.name().to_owned(),
             what: group.what().to_owned(),
         };
-        let mut judges: Vec<Seat> =
-            judges::all().iter().map(Seat::Known).chain(suite_judges::all_own(&tasks)).collect();
+        let mut judges: Vec<JudgeRef> =
+            judges::all().iter().map(JudgeRef::Known).chain(suite_judges::all_own(&tasks)).collect();
         judges.sort_by_key(|judge| judge.about().group);
         let judges: Vec<JudgeChoice> = judges.iter().map(|judge| choice(judge, &tasks)).collect();
         let mut groups: Vec<JudgeGroup> = Group::ALL.map(group).into();
@@ -58,7 +58,7 @@ impl App {
         let choice = |model: &Model| {
             let mut choice = self.model(model);
             if let Some(message) = cannot_judge(model) {
-                choice.why_not = Some(Trouble { message, fix: None });
+                choice.why_not = Some(Blocker { message, fix: None });
             }
             choice
         };
@@ -67,23 +67,23 @@ impl App {
 
     /// Returns the plan of a request. Nothing is sent.
     pub fn plan_judging(&self, request: &JudgeRequest) -> Result<JudgePlan, AppError> {
-        let open = self.opened()?;
-        let (setup, model, wish) = self.wish(request)?;
-        let unbound = Budget::of(request.max_cost, &setup.rules)?.unbound(&Prices::of([&model]));
+        let open = self.require_folder()?;
+        let (setup, model, wish) = self.resolve_request(request)?;
+        let unbound = Budget::resolve(request.max_cost, &setup.rules)?.unbound(&Prices::for_models([&model]));
         let forks_left_out = if request.runs.is_empty() {
             open.ask(|index| open.lists.forks_left_out(index, &request.filter))?
         } else {
             0
         };
-        let mut sum = Sum::default();
+        let mut sum = PlanTotals::default();
         for target in targets(&open, request, &wish)? {
             match look(&open, &wish, &target)? {
-                Look::Skipped(why) => sum.skip(&target, why),
-                Look::Complete { .. } => sum.complete += 1,
-                Look::Owed { owed, subject } => {
+                JudgeState::Skipped(why) => sum.skip(&target, why),
+                JudgeState::Complete { .. } => sum.complete += 1,
+                JudgeState::Owed { owed, subject } => {
                     let left = owed.judgement.wanted as usize - owed.judgement.rounds.len();
                     let judge = target.judge.as_ref().unwrap_or(&wish.judge);
-                    sum.add(owed::takes(judge, &subject, wish.rules, left as u64));
+                    sum.add(owed::estimate_rounds(judge, &subject, wish.rules, left as u64));
                 }
             }
         }
@@ -101,17 +101,17 @@ impl App {
         &self,
         request: &JudgeRequest,
     ) -> Result<HashMap<String, String>, AppError> {
-        let (_, _, wish) = self.wish(request)?;
+        let (_, _, wish) = self.resolve_request(request)?;
         Ok(wish.rivals.iter().map(|(id, other)| (id.clone(), other.path.clone())).collect())
     }
 
     /// Starts the judging of a request.
     pub fn start_judging(&self, request: &JudgeRequest) -> Result<Judging, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         open.check_there()?;
-        let (mut setup, model, wish) = self.wish(request)?;
-        let budget = Budget::of(request.max_cost, &setup.rules)?;
-        budget.check(&Prices::of([&model]))?;
+        let (mut setup, model, wish) = self.resolve_request(request)?;
+        let budget = Budget::resolve(request.max_cost, &setup.rules)?;
+        budget.check(&Prices::for_models([&model]))?;
         setup.rules.max_cost = budget.most();
         if let Some(why) = model.key.as_deref().and_then(|key| self.no_key(key)) {
             return Err(AppError::new(Code::BadRequest, why));
@@ -124,9 +124,9 @@ impl App {
             ));
         }
         let runtime = self.inner.launches.runtime()?;
-        let (teller, events) = Teller::new();
+        let (teller, events) = RunEventSender::new();
         let (seats, max_cost) = (setup.rules.concurrency as usize, setup.rules.max_cost);
-        let crew = Arc::new(runtime.block_on(self.crew(&open, setup, &[], teller)));
+        let crew = Arc::new(runtime.block_on(self.launch_context(&open, setup, &[], teller)));
         let id = self.inner.launches.next_id();
         let poster = self.inner.bulletin.poster();
         let work = Arc::new(Work::new(
@@ -151,7 +151,7 @@ impl App {
     }
 
     /// Resolves the judge, model and options of a request, with the setup for its requests.
-    fn wish(&self, request: &JudgeRequest) -> Result<(Setup, Model, Wish), AppError> {
+    fn resolve_request(&self, request: &JudgeRequest) -> Result<(Setup, Model, JudgeSpec), AppError> {
         let setup = self.setup()?;
         let bad = |message: String| AppError::new(Code::BadRequest, message);
         // A misread filter would match all runs, and each of them would be paid for.
@@ -174,7 +174,7 @@ impl App {
             return Err(bad(why).hint("Leave the official rules out."));
         }
         let rules = if request.official { Rules::Official } else { Rules::Ours };
-        let suites = self.suites_say(request, &judge, rules)?;
+        let suites = self.suite_options(request, &judge, rules)?;
         let name = if request.model.is_empty() {
             model_of(&suites, &judge)?
         } else {
@@ -190,20 +190,20 @@ impl App {
                 "A run is judged in 1 to {MOST_ROUNDS} rounds, not {rounds}."
             )));
         }
-        let rivals = Arc::new(rivals(&judge, self.opened()?.as_ref(), request)?);
+        let rivals = Arc::new(find_opponents(&judge, self.require_folder()?.as_ref(), request)?);
         let (name, model_mark) = (model.name.clone(), model.mark());
         let wish =
-            Wish { judge, model: name, model_mark, rules, rounds, again: request.again, rivals };
+            JudgeSpec { judge, model: name, model_mark, rules, rounds, again: request.again, rivals };
         Ok((setup, model, wish))
     }
 
     /// Returns the judge with this name: a built-in one, or one defined by the suites of the
     /// folder.
-    fn judge_named(&self, name: &str) -> Result<Seat, AppError> {
+    fn judge_named(&self, name: &str) -> Result<JudgeRef, AppError> {
         if let Some(known) = judges::named(name) {
-            return Ok(Seat::Known(known));
+            return Ok(JudgeRef::Known(known));
         }
-        let own = suite_judges::all_own(&self.opened()?.flow.shelf.tasks());
+        let own = suite_judges::all_own(&self.require_folder()?.flow.shelf.tasks());
         own.iter().find(|judge| judge.name == name).cloned().ok_or_else(|| {
             let known = judges::all().iter().map(|judge| &*judge.name);
             let names: Vec<&str> = known.chain(own.iter().map(|judge| &*judge.name)).collect();
@@ -214,20 +214,20 @@ impl App {
 
     /// Returns the distinct judge options in the suites of the runs; empty if the request sets both
     /// model and rounds.
-    fn suites_say(
+    fn suite_options(
         &self,
         request: &JudgeRequest,
         judge: &judges::Judge,
         rules: Rules,
-    ) -> Result<Vec<Says>, AppError> {
+    ) -> Result<Vec<JudgeOptionsInSuite>, AppError> {
         if !request.model.is_empty() && request.rounds.is_some() {
             return Ok(Vec::new());
         }
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let tasks = open.flow.shelf.tasks();
-        let mut all: Vec<Says> = Vec::new();
+        let mut all: Vec<JudgeOptionsInSuite> = Vec::new();
         for row in rows(&open, request)? {
-            for says in suite_judges::say(suite_judges::scorers(&tasks, &row), &judge.name, rules) {
+            for says in suite_judges::options_for(suite_judges::scorers(&tasks, &row), &judge.name, rules) {
                 if !all.contains(&says) {
                     all.push(says);
                 }
@@ -240,8 +240,8 @@ impl App {
 /// Describes a judge for the page, with the options in the suites of the folder.
 fn choice(judge: &judges::Judge, tasks: &Tasks) -> JudgeChoice {
     let About { group, scale, needs } = judge.about();
-    let suites = suite_judges::everywhere(tasks, &judge.name);
-    let own = |score: f64| scale.own(score).unwrap_or(score);
+    let suites = suite_judges::distinct_options(tasks, &judge.name);
+    let own = |score: f64| scale.value_of(score).unwrap_or(score);
     JudgeChoice {
         name: judge.name.to_string(),
         what: judge.what.to_owned(),
@@ -253,18 +253,18 @@ fn choice(judge: &judges::Judge, tasks: &Tasks) -> JudgeChoice {
         safety: group == Group::Safety,
         scale: scale.words().to_owned(),
         needs: needs.to_owned(),
-        threshold: judge.threshold().map(|least| scale.reach(own(least))),
+        threshold: judge.threshold().map(|least| scale.format_threshold(own(least))),
         suite_model: agreed(suites.iter().map(|says| says.model.clone())).ok().flatten(),
         suite_rounds: agreed(suites.iter().map(|says| says.rounds)).ok().flatten(),
         suite_threshold: agreed(suites.iter().map(|says| says.least))
             .ok()
             .flatten()
-            .map(|least| scale.reach(own(least))),
+            .map(|least| scale.format_threshold(own(least))),
     }
 }
 
 /// Returns the model that the suites name. Fails if they name none or differ.
-fn model_of(suites: &[Says], judge: &judges::Judge) -> Result<String, AppError> {
+fn model_of(suites: &[JudgeOptionsInSuite], judge: &judges::Judge) -> Result<String, AppError> {
     let bad = |message: String| {
         Err(AppError::new(Code::BadRequest, message).hint("Say which model is to judge."))
     };
@@ -283,7 +283,7 @@ fn model_of(suites: &[Says], judge: &judges::Judge) -> Result<String, AppError> 
 
 /// Returns the number of rounds in the suites for this model; the default of the judge if they set
 /// none. Fails if they differ.
-fn rounds_of(suites: &[Says], judge: &judges::Judge, model: &str) -> Result<u32, AppError> {
+fn rounds_of(suites: &[JudgeOptionsInSuite], judge: &judges::Judge, model: &str) -> Result<u32, AppError> {
     let of_it =
         suites.iter().filter(|says| says.model.as_deref().is_none_or(|named| named == model));
     agreed(of_it.map(|says| says.rounds)).map(|rounds| rounds.unwrap_or(judge.rounds)).map_err(
@@ -310,12 +310,12 @@ pub(super) fn cannot_judge(model: &Model) -> Option<String> {
 fn targets(
     open: &OpenFolder,
     request: &JudgeRequest,
-    wish: &Wish,
+    wish: &JudgeSpec,
 ) -> Result<Vec<Target>, AppError> {
     let tasks = open.flow.shelf.tasks();
     let of = |row: RunRow| {
         let scorers = suite_judges::scorers(&tasks, &row);
-        let judge = judgements::own(&request.judge, scorers);
+        let judge = judgements::suite_judge(&request.judge, scorers);
         let least = judgements::least(scorers, (&request.judge, wish.rules, &wish.model));
         Target { judge, ..target(row, least) }
     };
@@ -355,18 +355,18 @@ pub(super) fn passing(open: &OpenFolder, filter: &str) -> Result<Vec<RunRow>, Ap
 }
 
 /// Judging state of a run.
-pub(super) enum Look {
+pub(super) enum JudgeState {
     Skipped(String),
     Complete { inputs: String, subject: Box<Subject> },
-    Owed { owed: Box<owed::Owed>, subject: Box<Subject> },
+    Owed { owed: Box<owed::PendingJudgement>, subject: Box<Subject> },
 }
 
 /// Determines which judgements a run is missing.
-pub(super) fn look(open: &OpenFolder, wish: &Wish, target: &Target) -> Result<Look, AppError> {
-    let sheet = match sheet(open, &target.path) {
+pub(super) fn look(open: &OpenFolder, wish: &JudgeSpec, target: &Target) -> Result<JudgeState, AppError> {
+    let sheet = match read_judgements(open, &target.path) {
         Ok(sheet) => sheet.unwrap_or_default(),
         Err(why) => {
-            return Ok(Look::Skipped(format!("What was said of it before cannot be read. {why}")));
+            return Ok(JudgeState::Skipped(format!("What was said of it before cannot be read. {why}")));
         }
     };
     look_with(open, wish, target, &sheet)
@@ -375,10 +375,10 @@ pub(super) fn look(open: &OpenFolder, wish: &Wish, target: &Target) -> Result<Lo
 /// Like [`look`], with the file of judgements given.
 pub(super) fn look_with(
     open: &OpenFolder,
-    wish: &Wish,
+    wish: &JudgeSpec,
     target: &Target,
-    sheet: &Sheet,
-) -> Result<Look, AppError> {
+    sheet: &JudgementFile,
+) -> Result<JudgeState, AppError> {
     let why = match target.state {
         RunState::Answered | RunState::NoAnswer => None,
         RunState::Error => {
@@ -387,11 +387,11 @@ pub(super) fn look_with(
         RunState::Waiting | RunState::Writing => Some("The run has not ended."),
         RunState::Damaged | RunState::Other => Some("Its file cannot be read."),
     };
-    let skipped = |why: &str| Ok(Look::Skipped(why.to_owned()));
+    let skipped = |why: &str| Ok(JudgeState::Skipped(why.to_owned()));
     if let Some(why) = why {
         return skipped(why);
     }
-    let Some(wish) = &wish.of(target) else {
+    let Some(wish) = &wish.for_run(target) else {
         return skipped(&format!(
             "Its suite has no scorer that is the judge `{}`.",
             wish.judge.name
@@ -409,7 +409,7 @@ pub(super) fn look_with(
             Some(other) if !matches!(other.state, RunState::Answered | RunState::NoAnswer) => {
                 return skipped("The run that it would be compared with has not ended well.");
             }
-            Some(other) => rival(open, &subject, &other.id, Some((wish, target))),
+            Some(other) => load_opponent(open, &subject, &other.id, Some((wish, target))),
         };
         if subject.rival.is_none() {
             return skipped("The run that it would be compared with cannot be read.");
@@ -419,14 +419,14 @@ pub(super) fn look_with(
         return skipped(&why);
     }
     let inputs = inputs_mark(&wish.judge, wish.rules, &subject);
-    Ok(match owed::owed(sheet, wish, &inputs, against.map(|other| other.path.as_str())) {
-        None => Look::Complete { inputs, subject: Box::new(subject) },
-        Some(owed) => Look::Owed { owed: Box::new(owed), subject: Box::new(subject) },
+    Ok(match owed::pending_judgement(sheet, wish, &inputs, against.map(|other| other.path.as_str())) {
+        None => JudgeState::Complete { inputs, subject: Box::new(subject) },
+        Some(owed) => JudgeState::Owed { owed: Box::new(owed), subject: Box::new(subject) },
     })
 }
 
 /// Reads the file of judgements of a run, by its path. The error is a sentence.
-pub(super) fn sheet(open: &OpenFolder, path: &str) -> Result<Option<Sheet>, String> {
+pub(super) fn read_judgements(open: &OpenFolder, path: &str) -> Result<Option<JudgementFile>, String> {
     let file = judgements::file_of_path(path);
     let shown = open.flow.roots.shown(&file);
     match open::read(&open.flow.roots, &file, judgements::MOST) {
@@ -440,16 +440,16 @@ pub(super) fn sheet(open: &OpenFolder, path: &str) -> Result<Option<Sheet>, Stri
 
 /// Accumulates the plan of a request.
 #[derive(Default)]
-struct Sum {
+struct PlanTotals {
     runs: u64,
     unasked: u64,
     complete: u64,
     skipped: Vec<JudgeSkip>,
     skipped_total: u64,
-    takes: Takes,
+    takes: CallEstimate,
 }
 
-impl Sum {
+impl PlanTotals {
     fn skip(&mut self, target: &Target, why: String) {
         self.skipped_total += 1;
         if self.skipped.len() < SHOWN {
@@ -457,14 +457,14 @@ impl Sum {
         }
     }
 
-    fn add(&mut self, takes: Takes) {
-        self.unasked += u64::from(takes == Takes::default());
-        self.runs += u64::from(takes != Takes::default());
+    fn add(&mut self, takes: CallEstimate) {
+        self.unasked += u64::from(takes == CallEstimate::default());
+        self.runs += u64::from(takes != CallEstimate::default());
         self.takes = self.takes.and(takes);
     }
 
     fn plan(self, price: Option<Price>) -> JudgePlan {
-        let Takes { calls, sent, received } = self.takes;
+        let CallEstimate { calls, sent, received } = self.takes;
         let cost = price.map(|price| self.takes.cost(price.input, price.output));
         JudgePlan {
             model: String::new(),

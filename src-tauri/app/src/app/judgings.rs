@@ -1,13 +1,13 @@
 //! Running judging jobs: a few runs are judged at a time, each round is stored before the next one
 //! is requested, and all of it can be stopped. Owns the order of these steps.
-use super::begun::{Begun, Lasting, caught};
-use super::course::Course;
-use super::judging::{Look, look_with};
+use super::begun::{JobRegistry, BackgroundJob, catch_panic};
+use super::course::JobHandle;
+use super::judging::{JudgeState, look_with};
 use super::{App, OpenFolder};
-use crate::app::bulletin::Poster;
+use crate::app::bulletin::EventSender;
 use crate::error::AppError;
-use crate::judging::owed::{self, Owed, Target, Wish};
-use crate::judging::progress::{End, Progress};
+use crate::judging::owed::{self, PendingJudgement, Target, JudgeSpec};
+use crate::judging::progress::{JudgeOutcome, Progress};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,14 +16,14 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use touchstone_api::{JudgingView, Stale};
 use touchstone_clock as clock;
-use touchstone_formats::judgement::{Judgement, Round, Sheet};
-use touchstone_runner::drive::{Crew, Errand, Heard, Unheard};
+use touchstone_formats::judgement::{Judgement, Round, JudgementFile};
+use touchstone_runner::drive::{LaunchContext, PromptRequest, PromptReply, PromptError};
 use touchstone_runner::event::RunEvent;
-use touchstone_runner::judgements::{Bench, taken};
+use touchstone_runner::judgements::{JudgementFiles, describe_lock_error};
 use touchstone_runner::spec::Model;
-use touchstone_runner::talk::{Said, Turn};
+use touchstone_runner::talk::{AssistantMessage, Turn};
 use touchstone_scoring::judges::sowr::reference_first;
-use touchstone_scoring::judges::{Judge, Next, Question, Seat, Sitting, Subject};
+use touchstone_scoring::judges::{Judge, Next, Question, JudgeRef, JudgeRound, Subject};
 use touchstone_store::judgements;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -31,22 +31,22 @@ use xxhash_rust::xxh3::xxh3_64;
 const LONGEST_REPLY: usize = 64 << 10;
 
 /// Judging jobs since the program started.
-pub(super) type Judgings = Begun<Work>;
+pub(super) type Judgings = JobRegistry<Work>;
 
 /// A judging job.
 pub(super) struct Work {
     open: Arc<OpenFolder>,
-    crew: Arc<Crew>,
+    crew: Arc<LaunchContext>,
     model: Model,
-    wish: Wish,
+    wish: JudgeSpec,
     max_cost: Option<f64>,
-    course: Course<Progress>,
+    course: JobHandle<Progress>,
 }
 
 impl App {
     /// Returns the judging jobs of the open folder since the program started, newest first.
     pub fn judgings(&self) -> Vec<JudgingView> {
-        let Some(open) = self.current() else { return Vec::new() };
+        let Some(open) = self.current_folder() else { return Vec::new() };
         let list = self.inner.judgings.all();
         list.iter().filter(|work| Arc::ptr_eq(&work.open, &open)).map(|work| work.view()).collect()
     }
@@ -70,24 +70,24 @@ impl App {
 }
 
 /// A locked run with its missing judgement.
-struct Taken {
-    bench: Bench,
-    sheet: Sheet,
-    owed: Owed,
+struct LockedRun {
+    bench: JudgementFiles,
+    sheet: JudgementFile,
+    owed: PendingJudgement,
     subject: Subject,
-    judge: Seat,
+    judge: JudgeRef,
 }
 
 impl Work {
     pub(super) fn new(
         id: String,
-        (open, crew): (Arc<OpenFolder>, Arc<Crew>),
-        (model, wish): (Model, Wish),
+        (open, crew): (Arc<OpenFolder>, Arc<LaunchContext>),
+        (model, wish): (Model, JudgeSpec),
         (runs, max_cost): (usize, Option<f64>),
-        poster: Poster,
+        poster: EventSender,
     ) -> Self {
-        let progress = Progress::of(wish.judge.clone(), runs, wish.rounds);
-        let course = Course::new(id, crew.stops.clone(), (poster, Stale::Judgings), progress);
+        let progress = Progress::new(wish.judge.clone(), runs, wish.rounds);
+        let course = JobHandle::new(id, crew.stops.clone(), (poster, Stale::Judgings), progress);
         Self { open, crew, model, wish, max_cost, course }
     }
 
@@ -105,7 +105,7 @@ impl Work {
             let Ok(seat) = Arc::clone(&seats).acquire_owned().await else { break };
             let work = Arc::clone(&self);
             running.spawn(async move {
-                let end = caught(work.judge(&target)).await.unwrap_or_else(End::Failed);
+                let end = catch_panic(work.judge(&target)).await.unwrap_or_else(JudgeOutcome::Failed);
                 drop(seat);
                 work.course.lock().progress.end(&target, end);
                 work.course.post();
@@ -121,55 +121,55 @@ impl Work {
         self.course.end();
     }
 
-    async fn judge(self: &Arc<Self>, target: &Target) -> End {
+    async fn judge(self: &Arc<Self>, target: &Target) -> JudgeOutcome {
         if self.course.is_stopping() {
-            return End::Stopped;
+            return JudgeOutcome::Stopped;
         }
         let (work, its) = (Arc::clone(self), target.clone());
         let taken = tokio::task::spawn_blocking(move || work.take(&its)).await;
-        let mut taken = match taken {
-            Ok(Ok(taken)) => taken,
+        let mut taken = match describe_lock_error {
+            Ok(Ok(taken)) => describe_lock_error,
             Ok(Err(end)) => return end,
-            Err(_) => return End::Failed("A mistake in Touchstone ended this.".to_owned()),
+            Err(_) => return JudgeOutcome::Failed("A mistake in Touchstone ended this.".to_owned()),
         };
-        while let Some(round) = taken.owed.round() {
+        while let Some(round) = describe_lock_error.owed.round() {
             if self.course.is_stopping() {
-                return End::Stopped;
+                return JudgeOutcome::Stopped;
             }
-            let said = match self.round(&taken, &target.path, round).await {
+            let said = match self.round(&describe_lock_error, &target.path, round).await {
                 Ok(said) => said,
-                Err(Unheard::Stopped) => return End::Stopped,
-                Err(Unheard::Failed(why) | Unheard::Useless { why, .. }) => {
-                    return End::Failed(why);
+                Err(PromptError::Stopped) => return JudgeOutcome::Stopped,
+                Err(PromptError::Failed(why) | PromptError::Useless { why, .. }) => {
+                    return JudgeOutcome::Failed(why);
                 }
             };
-            taken.owed.judgement.rounds.push(said);
+            describe_lock_error.owed.judgement.rounds.push(said);
             let (work, path) = (Arc::clone(self), target.path.clone());
-            let kept = tokio::task::spawn_blocking(move || work.keep(taken, &path)).await;
-            taken = match kept {
-                Ok(Ok(taken)) => taken,
+            let kept = tokio::task::spawn_blocking(move || work.keep(describe_lock_error, &path)).await;
+            describe_lock_error = match kept {
+                Ok(Ok(taken)) => describe_lock_error,
                 Ok(Err(why)) => {
-                    return End::Failed(format!("What was said could not be kept: {why}"));
+                    return JudgeOutcome::Failed(format!("What was said could not be kept: {why}"));
                 }
-                Err(_) => return End::Failed("A mistake in Touchstone ended this.".to_owned()),
+                Err(_) => return JudgeOutcome::Failed("A mistake in Touchstone ended this.".to_owned()),
             };
         }
-        let without_answer = is_without_answer(&self.wish, &taken.judge, &taken.subject);
-        End::Judged { rounds: taken.owed.judgement.rounds, without_answer }
+        let without_answer = is_without_answer(&self.wish, &describe_lock_error.judge, &describe_lock_error.subject);
+        JudgeOutcome::Judged { rounds: describe_lock_error.owed.judgement.rounds, without_answer }
     }
 
     /// Locks a run and determines again which rounds are missing: another process may have made
     /// them.
-    fn take(&self, target: &Target) -> Result<Taken, End> {
-        let failed = |why: String| End::Failed(self.crew.redactor.clean(&why).into_owned());
+    fn take(&self, target: &Target) -> Result<LockedRun, JudgeOutcome> {
+        let failed = |why: String| JudgeOutcome::Failed(self.crew.redactor.clean(&why).into_owned());
         // Checked before locking, so that no file is created for a run that is skipped.
-        let first = look_with(&self.open, &self.wish, target, &Sheet::default())
+        let first = look_with(&self.open, &self.wish, target, &JudgementFile::default())
             .map_err(|why| failed(why.message))?;
-        if let Look::Skipped(why) = first {
-            return Err(End::Skipped(why));
+        if let JudgeState::Skipped(why) = first {
+            return Err(JudgeOutcome::Skipped(why));
         }
-        let bench = Bench::take(&self.open.flow.roots.output_dir, &target.path)
-            .map_err(|why| failed(taken(&why)))?;
+        let bench = JudgementFiles::take(&self.open.flow.roots.output_dir, &target.path)
+            .map_err(|why| failed(describe_lock_error(&why)))?;
         let bytes = bench.read().map_err(|why| failed(why.to_string()))?;
         let sheet = bytes.as_deref().map(judgements::read).transpose().map_err(|why| {
             failed(format!(
@@ -178,45 +178,45 @@ impl Work {
             ))
         })?;
         let sheet = sheet.unwrap_or_default();
-        let wish = self.wish.of(target).unwrap_or_else(|| self.wish.clone());
+        let wish = self.wish.for_run(target).unwrap_or_else(|| self.wish.clone());
         match look_with(&self.open, &self.wish, target, &sheet)
             .map_err(|why| failed(why.message))?
         {
-            Look::Skipped(why) => Err(End::Skipped(why)),
-            Look::Owed { owed, subject } => {
-                Ok(Taken { bench, sheet, owed: *owed, subject: *subject, judge: wish.judge })
+            JudgeState::Skipped(why) => Err(JudgeOutcome::Skipped(why)),
+            JudgeState::Owed { owed, subject } => {
+                Ok(LockedRun { bench, sheet, owed: *owed, subject: *subject, judge: wish.judge })
             }
-            Look::Complete { inputs, subject } => {
+            JudgeState::Complete { inputs, subject } => {
                 Err(Self::complete(&wish, &sheet, &inputs, &subject))
             }
         }
     }
 
     /// Returns the stored judgement, as the result of a run of which nothing is missing.
-    fn complete(wish: &Wish, sheet: &Sheet, inputs: &str, subject: &Subject) -> End {
-        let of_it = |said: &&Judgement| wish.is_of(said, inputs);
+    fn complete(wish: &JudgeSpec, sheet: &JudgementFile, inputs: &str, subject: &Subject) -> JudgeOutcome {
+        let of_it = |said: &&Judgement| wish.matches(said, inputs);
         let read = |said: &&Judgement| said.rounds.iter().any(|round| round.score.is_some());
         let mut all = sheet.judgements().iter().filter(of_it);
         let said = all.clone().rfind(read).or_else(|| all.next_back());
         let rounds = said.map(|said| said.rounds.clone()).unwrap_or_default();
-        End::Judged { rounds, without_answer: is_without_answer(wish, &wish.judge, subject) }
+        JudgeOutcome::Judged { rounds, without_answer: is_without_answer(wish, &wish.judge, subject) }
     }
 
     /// Runs one round: sends questions until there is a ruling, or two replies in a row cannot be
     /// parsed.
-    async fn round(&self, taken: &Taken, path: &str, round: usize) -> Result<Round, Unheard> {
-        let mark = taken.owed.mark(round);
-        let mut subject = taken.subject.clone();
+    async fn round(&self, taken: &LockedRun, path: &str, round: usize) -> Result<Round, PromptError> {
+        let mark = describe_lock_error.owed.mark(round);
+        let mut subject = describe_lock_error.subject.clone();
         if let Some(rival) = &mut subject.rival {
             // Random, but equal when the round is repeated, so that paid replies are found in the
             // journal.
             rival.seed = xxh3_64(format!("{}-{mark}", taken.owed.judgement.inputs).as_bytes());
         }
-        let mut sitting = Sitting::new(&taken.judge, &subject, self.wish.rules);
-        let errand = Errand {
+        let mut sitting = JudgeRound::new(&describe_lock_error.judge, &subject, self.wish.rules);
+        let errand = PromptRequest {
             crew: &self.crew,
             path,
-            journal: &taken.bench.journal,
+            journal: &describe_lock_error.bench.journal,
             model: &self.model,
             mark: &mark,
         };
@@ -231,9 +231,9 @@ impl Work {
                 let order = shown.map(|rival| {
                     if reference_first(rival.seed) { "reference first" } else { "candidate first" }
                 });
-                let over = owed::round(next, refused, replies, clock::written(clock::now_ms()));
+                let over = owed::round(next, refused, replies, clock::format_utc(clock::now_ms()));
                 let over =
-                    over.ok_or_else(|| Unheard::Failed("The judge came to no end.".to_owned()))?;
+                    over.ok_or_else(|| PromptError::Failed("The judge came to no end.".to_owned()))?;
                 return Ok(Round {
                     order: order.map(str::to_owned),
                     model_id,
@@ -243,9 +243,9 @@ impl Work {
                     ..over
                 });
             };
-            let Heard { text, refused: would_not, model_id: id, paid } =
+            let PromptReply { text, refused: would_not, model_id: id, paid } =
                 errand.ask(&question.instructions, &turns(&question)).await?;
-            self.course.paid(&paid);
+            self.course.add_reply(&paid);
             fresh &= !paid.journaled;
             model_id = id.or(model_id);
             tokens = paid.tokens.map_or(tokens, |used| Some(tokens.unwrap_or(0) + used));
@@ -257,11 +257,11 @@ impl Work {
     }
 
     /// Stores the judgement so far; it is durable on return.
-    fn keep(&self, mut taken: Taken, path: &str) -> Result<Taken, String> {
-        taken.sheet.put(taken.owed.place, taken.owed.judgement.clone());
-        taken.bench.write(&taken.sheet.write()).map_err(|why| why.to_string())?;
+    fn keep(&self, mut taken: LockedRun, path: &str) -> Result<LockedRun, String> {
+        describe_lock_error.sheet.put(describe_lock_error.owed.place, describe_lock_error.owed.judgement.clone());
+        describe_lock_error.bench.write(&describe_lock_error.sheet.write()).map_err(|why| why.to_string())?;
         self.open.flow.look_at(&judgements::file_of_path(path));
-        Ok(taken)
+        Ok(describe_lock_error)
     }
 
     fn view(&self) -> JudgingView {
@@ -291,17 +291,17 @@ impl Work {
     }
 }
 
-impl Lasting for Work {
+impl BackgroundJob for Work {
     type Progress = Progress;
     const WHAT: &'static str = "Runs are being judged";
     const NAME: &'static str = "judging";
 
-    fn course(&self) -> &Course<Progress> {
+    fn handle(&self) -> &JobHandle<Progress> {
         &self.course
     }
 }
 
-fn is_without_answer(wish: &Wish, judge: &Judge, subject: &Subject) -> bool {
+fn is_without_answer(wish: &JudgeSpec, judge: &Judge, subject: &Subject) -> bool {
     !judge.pairs && owed::is_unasked(judge, subject, wish.rules)
 }
 
@@ -316,7 +316,7 @@ pub(super) fn turns(question: &Question) -> Vec<Turn> {
     if let Some((reply, again)) = &question.unread {
         // Some providers reject a turn without text.
         let text = if reply.trim().is_empty() { "(nothing)".to_owned() } else { reply.clone() };
-        turns.push(Turn::Assistant(Said { text: Some(text), ..Said::default() }));
+        turns.push(Turn::Assistant(AssistantMessage { text: Some(text), ..AssistantMessage::default() }));
         turns.push(Turn::User((*again).to_owned()));
     }
     turns

@@ -4,10 +4,10 @@ use super::App;
 use crate::error::{AppError, Code};
 use std::collections::{BTreeMap, HashMap};
 use tokio_util::sync::CancellationToken;
-use touchstone_api::{Check, KeySource, KeyState, Stale, Trouble};
+use touchstone_api::{Check, KeySource, KeyState, Stale, Blocker};
 use touchstone_runner::http::keys::{ApiKey, KeyError, Source};
 use touchstone_runner::http::redact::Redactor;
-use touchstone_runner::provider::{self, Ask};
+use touchstone_runner::provider::{self, ModelRequest};
 use touchstone_runner::secrets::{self, Secrets};
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Provider};
@@ -19,7 +19,7 @@ impl App {
     pub fn keys(&self) -> Result<Vec<KeyState>, AppError> {
         let setup = self
             .setup_to_look()
-            .unwrap_or_else(|_| Setup::of(&touchstone_formats::workspace::Workspace::default()));
+            .unwrap_or_else(|_| Setup::from_workspace(&touchstone_formats::workspace::Workspace::default()));
         let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for model in setup.models.iter().chain(&setup.embedders) {
             if let Some(key) = &model.key {
@@ -90,7 +90,7 @@ impl App {
 
     async fn word_of(&self, setup: &Setup, model: &Model) -> Result<String, String> {
         let turns = [Turn::User("Answer with the one word: ready".to_owned())];
-        let request = provider::encode(&Ask {
+        let request = provider::encode(&ModelRequest {
             model,
             system: "Answer in one word.",
             turns: &turns,
@@ -124,7 +124,7 @@ impl App {
     }
 
     /// Looks up all keys and secrets of a workspace. Queries the keyring, which may block.
-    pub(super) fn known_secrets(&self, setup: &Setup) -> Known {
+    pub(super) fn known_secrets(&self, setup: &Setup) -> KnownSecrets {
         let mut keys = HashMap::new();
         let mut wrong = HashMap::new();
         for name in setup.keys() {
@@ -137,18 +137,18 @@ impl App {
         let look = |name: &str| self.inner.keys.secret(name).map_err(|why| why.to_string());
         let mut secrets = Secrets::look_up(setup.places(), look);
         secrets.add_wrong(wrong);
-        let hidden = secrets::of(setup, &|name| secrets.get(name));
-        Known { keys, secrets, hidden }
+        let hidden = secrets::secret_values(setup, &|name| secrets.get(name));
+        KnownSecrets { keys, secrets, hidden }
     }
 
     /// Like [`App::no_key`], with the fix as a separate field.
-    pub(super) fn key_trouble(&self, name: &str) -> Option<Trouble> {
+    pub(super) fn key_trouble(&self, name: &str) -> Option<Blocker> {
         let (message, fix) = match self.inner.keys.get(name) {
             Ok(Some(_)) => return None,
             Ok(None) => (format!("{name} is not set"), self.inner.keys.how_to_set(name)),
             Err(why) => (format!("{name} cannot be used"), why.to_string()),
         };
-        Some(Trouble { message, fix: Some(fix) })
+        Some(Blocker { message, fix: Some(fix) })
     }
 
     /// Returns the reason why a key cannot be used; `None` if it can.
@@ -173,7 +173,7 @@ impl App {
 }
 
 /// Keys and secrets of a workspace.
-pub(super) struct Known {
+pub(super) struct KnownSecrets {
     /// Keys sent in a header, by name.
     pub(super) keys: HashMap<String, ApiKey>,
     /// All other values.
@@ -181,7 +181,7 @@ pub(super) struct Known {
     hidden: Vec<Zeroizing<String>>,
 }
 
-impl Known {
+impl KnownSecrets {
     /// Returns a redactor for all secrets.
     pub(super) fn redactor(&self) -> Redactor {
         self.redactor_with([])

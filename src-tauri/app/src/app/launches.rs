@@ -123,7 +123,7 @@ impl App {
     /// Returns the launches of the open folder since the program started, newest first, without
     /// their runs.
     pub fn launches(&self) -> Vec<LaunchView> {
-        let Some(open) = self.current() else { return Vec::new() };
+        let Some(open) = self.current_folder() else { return Vec::new() };
         let list = self.inner.launches.lock();
         let here = list.iter().filter(|launch| launch.output_dir == open.flow.roots.output_dir);
         here.map(|launch| view(launch, Span { offset: 0, limit: 0 })).collect()
@@ -190,12 +190,12 @@ pub(super) fn unfinished(launch: &Launch) -> HashMap<String, bool> {
     };
     let left =
         |run: &RunProgress| is_left(run.stage).then(|| (run.path.clone(), run.began_ms.is_some()));
-    launch.look(|progress| progress.runs().iter().filter_map(left).collect())
+    launch.with_progress(|progress| progress.runs().iter().filter_map(left).collect())
 }
 
 fn view(launch: &Launch, span: Span) -> LaunchView {
     let over = launch.is_over();
-    launch.look(|progress| {
+    launch.with_progress(|progress| {
         let ended = |how: Ending| progress.count(|stage| stage == Stage::Ended(how));
         let stopped = ended(Ending::Stopped);
         let waiting = progress.count(|stage| stage == Stage::Waiting);

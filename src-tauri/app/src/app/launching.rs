@@ -1,27 +1,27 @@
 //! Plans and starts launches. Owns the conversion of a request to jobs. Which runs have to be made
 //! is decided in `runs::plan`; the runs of a request are collected in `wishes`.
 use super::budget::{Budget, Prices};
-use super::keys::Known;
+use super::keys::KnownSecrets;
 use super::launches::unfinished;
 use super::left_out::left_out;
-use super::wishes::{Wished, made_by_others, setup_fault, wished};
+use super::wishes::{Selection, made_by_others, setup_fault, select_runs};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use touchstone_api::{
     Act, Blocked, Estimate, LaunchPlan, LaunchRequest, Launched, PlannedRun, Problem, ProblemKind,
-    Stale, Trouble,
+    Stale, Blocker,
 };
 use touchstone_formats::stabletoolbench::{Pool, Query};
-use touchstone_runner::drive::{Account, Around, Crew, Doors, Job, Purse, Toolbox};
-use touchstone_runner::launch::{Launch, Listener, Stops, Teller};
+use touchstone_runner::drive::{Account, VirtualApiContext, LaunchContext, Endpoints, Job, SpendLimit, Toolbox};
+use touchstone_runner::launch::{Launch, Listener, StopTokens, RunEventSender};
 use touchstone_runner::plan::{self, Decision, Matrix, Past, Plan, Planned, Slot};
 use touchstone_runner::provider::promptql::Build;
 use touchstone_runner::setup::{MOST_AT_ONCE, Setup, ToolEntry};
 use touchstone_runner::spec::{Model, Provider};
-use touchstone_runner::tools::virtual_api::{Order, VirtualSettings, Wires};
-use touchstone_runner::way::Way;
+use touchstone_runner::tools::virtual_api::{Order, VirtualSettings, ApiEnvironment};
+use touchstone_runner::way::Strategy;
 use touchstone_runner::{disk, lock, log, look, secrets};
 use touchstone_store as results;
 use touchstone_store::index::Reader;
@@ -39,19 +39,19 @@ const LISTED: usize = 100;
 
 /// Listeners of a launch, and notes sent in addition to run events.
 #[derive(Default)]
-pub(super) struct Telling {
+pub(super) struct LaunchListeners {
     listeners: Vec<Listener>,
     notes: Vec<String>,
 }
 
-impl Telling {
+impl LaunchListeners {
     /// Listeners, with a note that is sent first.
     pub(super) fn noting(listeners: Vec<Listener>, note: String) -> Self {
         Self { listeners, notes: vec![note] }
     }
 }
 
-impl From<Vec<Listener>> for Telling {
+impl From<Vec<Listener>> for LaunchListeners {
     fn from(listeners: Vec<Listener>) -> Self {
         Self { listeners, ..Self::default() }
     }
@@ -60,19 +60,19 @@ impl From<Vec<Listener>> for Telling {
 impl App {
     /// Returns the plan of a request. Nothing is sent.
     pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let setup = self.setup_to_look()?;
         let mut plan = Self::plan_with(&open, &setup, request)?;
         let problems = launch_problems(&open, request, &plan);
         let lost = open
-            .check_there()
+            .check_directories_exist()
             .err()
-            .map(|error| Trouble { message: error.message, fix: error.hint });
+            .map(|error| Blocker { message: error.message, fix: error.hint });
         let invalid = lost.or_else(|| setup_fault(&setup)).or_else(|| suite_fault(&problems));
         let lacking = self.lacking_of(&open, &setup, plan.owed.iter().map(|planned| &planned.slot));
         let notes = same_requests(&setup, &plan).into_iter().collect();
         let prices = prices(&open, &setup, &plan);
-        let unbound = Budget::of(request.max_cost, &setup.rules)?.unbound(&prices);
+        let unbound = Budget::resolve(request.max_cost, &setup.rules)?.unbound(&prices);
         // Complete runs are the least interesting of a long list.
         plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
         let tasks: BTreeSet<&str> =
@@ -122,7 +122,7 @@ impl App {
 
     /// Returns all runs of a request that are incomplete and would not be made, with reasons.
     pub fn left_out(&self, request: &LaunchRequest) -> Result<Vec<PlannedRun>, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let setup = self.setup_to_look()?;
         let mut plan = Self::plan_with(&open, &setup, request)?;
         self.refuse_blocked(&open, &setup, &mut plan);
@@ -140,17 +140,17 @@ impl App {
         request: &LaunchRequest,
         listeners: Vec<Listener>,
     ) -> Result<Launched, AppError> {
-        self.start_launch_told(request, listeners).map(|(launched, _)| launched)
+        self.start_launch_with_skipped(request, listeners).map(|(launched, _)| launched)
     }
 
     /// Like [`App::start_launch_with`], and also returns the incomplete runs that are not made,
     /// with reasons.
-    pub fn start_launch_told(
+    pub fn start_launch_with_skipped(
         &self,
         request: &LaunchRequest,
         listeners: Vec<Listener>,
     ) -> Result<(Launched, Vec<PlannedRun>), AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         open.check_there()?;
         let (mut setup, mut plan) = self.plan(&open, request)?;
         let lacking = self.refuse_blocked(&open, &setup, &mut plan);
@@ -160,11 +160,11 @@ impl App {
         if let Some(concurrency) = request.concurrency {
             setup.rules.concurrency = concurrency.clamp(1, MOST_AT_ONCE);
         }
-        if let Some(Trouble { message, fix }) = suite_fault(&launch_problems(&open, request, &plan))
+        if let Some(Blocker { message, fix }) = suite_fault(&launch_problems(&open, request, &plan))
         {
             return Err(AppError { hint: fix, ..AppError::new(Code::Failed, message) });
         }
-        let budget = Budget::of(request.max_cost, &setup.rules)?;
+        let budget = Budget::resolve(request.max_cost, &setup.rules)?;
         budget.check(&prices(&open, &setup, &plan))?;
         setup.rules.max_cost = budget.most();
         if let Some(refused) =
@@ -191,7 +191,7 @@ impl App {
 
     /// Launches again the runs of a launch that failed or were stopped.
     pub fn retry_launch(&self, id: &str) -> Result<Launched, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let old = self.inner.launches.find(id)?;
         if old.output_dir != open.flow.roots.output_dir {
             let error = AppError::new(Code::BadRequest, "This launch belongs to another folder.");
@@ -218,7 +218,7 @@ impl App {
         let (jobs, left) = self.ready_jobs(&open, &setup, jobs)?;
         setup.rules.max_cost = old.rules.max_cost;
         setup.rules.concurrency = old.rules.concurrency;
-        self.begin(&open, setup, jobs, Telling { notes: left, ..Telling::default() })
+        self.begin(&open, setup, jobs, LaunchListeners { notes: left, ..LaunchListeners::default() })
     }
 
     /// Splits jobs into those that can be made here and sentences about the others. A refused run
@@ -259,20 +259,20 @@ impl App {
         setup: &Setup,
         request: &LaunchRequest,
     ) -> Result<Plan, AppError> {
-        let Wished { mut matrix, mut refused } = wished(open, setup, request)?;
+        let Selection { mut matrix, mut refused } = select_runs(open, setup, request)?;
         if !request.start_over {
             refused.append(&mut complete(open, &mut matrix)?);
         }
-        let asked = way(request)?;
+        let asked = read_strategy(request)?;
         for slot in &mut matrix.slots {
-            slot.way = setup.way(asked, &slot.at, &slot.task);
+            slot.way = setup.strategy_for(asked, &slot.at, &slot.task);
         }
         if !request.start_over {
             refused.append(&mut made_by_others(open, setup, &mut matrix)?);
         }
         let dir = &open.flow.roots.output_dir;
         let mut plan =
-            plan::outstanding(matrix, |slot| look::look(dir, &slot.path), rules(request));
+            plan::outstanding(matrix, |slot| look::read_disk_state(dir, &slot.path), rules(request));
         Self::refuse_impossible(open, setup, &mut plan);
         plan.skipped.append(&mut refused);
         Ok(plan)
@@ -294,7 +294,7 @@ impl App {
         open: &OpenFolder,
         setup: &Setup,
         plan: &mut Plan,
-    ) -> Vec<Vec<Trouble>> {
+    ) -> Vec<Vec<Blocker>> {
         let lacking = self.lacking_of(open, setup, plan.owed.iter().map(|planned| &planned.slot));
         let mut each = lacking.iter();
         refuse(plan, |_| each.next().and_then(|troubles| troubles.first()).map(sentence));
@@ -307,14 +307,14 @@ impl App {
         open: &OpenFolder,
         setup: &Setup,
         slots: impl Iterator<Item = &'s Slot>,
-    ) -> Vec<Vec<Trouble>> {
+    ) -> Vec<Vec<Blocker>> {
         // Cached, because they are equal for every task and querying a keyring is slow.
-        let mut known: HashMap<(String, String), Vec<Trouble>> = HashMap::new();
+        let mut known: HashMap<(String, String), Vec<Blocker>> = HashMap::new();
         let (mut simulators, mut tools) = (None, None);
         let of_slot = |slot: &Slot| {
             let at = &slot.at;
             let key = (at.system.clone(), at.model.clone());
-            let mut troubles = known.entry(key).or_insert_with(|| self.lacking(setup, at)).clone();
+            let mut troubles = known.entry(key).or_insert_with(|| self.missing_settings(setup, at)).clone();
             let uses = |tool: &str| {
                 slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|known| known == tool))
             };
@@ -364,25 +364,25 @@ impl App {
     }
 
     /// Returns the virtual API tools whose simulator lacks a key, with the missing keys.
-    fn simulators_lacking(&self, open: &OpenFolder, setup: &Setup) -> Vec<(String, Trouble)> {
+    fn simulators_lacking(&self, open: &OpenFolder, setup: &Setup) -> Vec<(String, Blocker)> {
         let lacking = |(tool, model): (&ToolEntry, &Model)| {
-            let Trouble { message, fix } = self.key_trouble(model.key.as_deref()?)?;
+            let Blocker { message, fix } = self.key_trouble(model.key.as_deref()?)?;
             let (tool, name) = (&tool.name, &model.name);
             let message =
                 format!("{message}, and the simulator `{name}` of the tool `{tool}` needs it");
-            Some((tool.clone(), Trouble { message, fix }))
+            Some((tool.clone(), Blocker { message, fix }))
         };
         simulators(open, setup).filter_map(lacking).collect()
     }
 
     /// Returns the tools whose settings name a variable that is not set, with the missing
     /// variables.
-    fn tools_lacking(&self, setup: &Setup) -> Vec<(String, Trouble)> {
+    fn tools_lacking(&self, setup: &Setup) -> Vec<(String, Blocker)> {
         let of_tool = |tool: &ToolEntry| {
             let mut names = BTreeSet::new();
             let settings =
                 tool.settings.entries().iter().filter(|(key, _)| key.text() != Some("description"));
-            settings.for_each(|(_, value)| secrets::places(value, &mut names));
+            settings.for_each(|(_, value)| secrets::collect_placeholders(value, &mut names));
             let lacking = names.into_iter().filter_map(|name| {
                 let (message, fix) = match self.inner.keys.secret(&name) {
                     Ok(Some(_)) => return None,
@@ -394,7 +394,7 @@ impl App {
                     Err(why) => (format!("{name} cannot be used"), why.to_string()),
                 };
                 let message = format!("{message}, and the tool `{}` needs it", tool.name);
-                Some((tool.name.clone(), Trouble { message, fix: Some(fix) }))
+                Some((tool.name.clone(), Blocker { message, fix: Some(fix) }))
             });
             lacking.collect::<Vec<_>>()
         };
@@ -407,10 +407,10 @@ impl App {
         open: &OpenFolder,
         setup: Setup,
         jobs: Vec<Job>,
-        telling: Telling,
+        telling: LaunchListeners,
     ) -> Result<Launched, AppError> {
-        open.check_there()?;
-        let Telling { mut listeners, notes } = telling;
+        open.check_directories_exist()?;
+        let LaunchListeners { mut listeners, notes } = telling;
         if jobs.is_empty() {
             let error = AppError::new(Code::BadRequest, "Nothing to run.");
             return Err(error.hint(
@@ -434,10 +434,10 @@ impl App {
         let poster = self.inner.bulletin.poster();
         listeners.push(Box::new(move |_| poster.post(Stale::Launches)));
         listeners.extend(log::listener(&open.flow.roots.output_dir, &id));
-        let (teller, events) = Teller::new();
+        let (teller, events) = RunEventSender::new();
         let given_up = self.inner.launches.opening();
         let crew =
-            runtime.block_on(given_up.run_until_cancelled(self.crew(open, setup, &jobs, teller)));
+            runtime.block_on(given_up.run_until_cancelled(self.launch_context(open, setup, &jobs, teller)));
         let crew = crew.ok_or_else(|| {
             AppError::new(
                 Code::Failed,
@@ -467,13 +467,13 @@ impl App {
     }
 
     /// Returns the context of virtual APIs, if there are any.
-    fn around(
+    fn virtual_api_context(
         &self,
         open: &OpenFolder,
         setup: &Setup,
-        known: &Known,
+        known: &KnownSecrets,
         account: Account,
-    ) -> Option<Around> {
+    ) -> Option<VirtualApiContext> {
         let apis = || setup.tools.iter().filter(|tool| tool.kind == "virtual");
         apis().next()?;
         let need_queries = apis().any(|tool| tool.settings.get("tools_folder").is_none());
@@ -484,9 +484,9 @@ impl App {
             .filter_map(|task| Query::of_task(&task.suite))
             .collect();
         let keys = known.keys.clone();
-        Some(Around {
+        Some(VirtualApiContext {
             queries: Arc::new(Pool::of_queries(&queries)),
-            wires: Wires {
+            wires: ApiEnvironment {
                 client: self.inner.launches.client().clone(),
                 limiters: self.inner.launches.limiters(),
                 keys: Arc::new(move |name| keys.get(name).cloned()),
@@ -496,17 +496,17 @@ impl App {
         })
     }
 
-    pub(super) async fn crew(
+    pub(super) async fn launch_context(
         &self,
         open: &OpenFolder,
         setup: Setup,
         jobs: &[Job],
-        teller: Teller,
-    ) -> Crew {
+        teller: RunEventSender,
+    ) -> LaunchContext {
         let base = open.flow.roots.folder.clone();
         let known = self.known_secrets(&setup);
         let redactor = known.redactor();
-        let (purse, stops) = (Arc::new(Purse::new(setup.rules.max_cost)), Stops::default());
+        let (purse, stops) = (Arc::new(SpendLimit::new(setup.rules.max_cost)), StopTokens::default());
         let with_python = jobs.iter().any(|job| job.slot.at.system == "tool_calling_python");
         let with_tools = jobs.iter().any(|job| job.slot.at.system != "promptql");
         let cache = with_python.then_some(self.inner.config.cache_dir.as_path());
@@ -523,12 +523,12 @@ impl App {
             };
             let account =
                 Account::new(Arc::clone(&purse), teller.clone(), stops.clone(), redactor.clone());
-            let around = self.around(open, &setup, &known, account);
+            let around = self.virtual_api_context(open, &setup, &known, account);
             Toolbox::open(&setup, &base, &known.secrets, wanted, cache, around.as_ref()).await
         } else {
             Toolbox::default()
         };
-        Crew {
+        LaunchContext {
             output_dir: open.flow.roots.output_dir.clone(),
             base,
             keys: known.keys,
@@ -540,7 +540,7 @@ impl App {
             teller,
             stops,
             purse,
-            doors: Doors::of(&setup, jobs),
+            doors: Endpoints::for_jobs(&setup, jobs),
             setup,
         }
     }
@@ -574,7 +574,7 @@ fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
         talks.iter().any(named)
     };
     let simulated = simulators(open, setup).filter(|(tool, _)| uses(tool)).map(|(_, model)| model);
-    let mut prices = Prices::of(talks.iter().filter_map(|planned| model(planned)).chain(simulated));
+    let mut prices = Prices::for_models(talks.iter().filter_map(|planned| model(planned)).chain(simulated));
     if of_promptql.iter().any(|planned| model(planned).is_some()) {
         prices.add("PromptQL".to_owned());
     }
@@ -607,7 +607,7 @@ fn complete(open: &OpenFolder, matrix: &mut Matrix) -> Result<Vec<Planned>, AppE
 }
 
 /// Reads the strategy options of a request.
-fn way(request: &LaunchRequest) -> Result<Way, AppError> {
+fn read_strategy(request: &LaunchRequest) -> Result<Strategy, AppError> {
     let text = |number: Option<u32>| number.map(|number| number.to_string());
     let said = |key: &str| match key {
         "method" => request.method.clone(),
@@ -616,7 +616,7 @@ fn way(request: &LaunchRequest) -> Result<Way, AppError> {
         "queries" => text(request.queries),
         _ => None,
     };
-    Way::read(said).map_err(|why| AppError::new(Code::BadRequest, why))
+    Strategy::read(said).map_err(|why| AppError::new(Code::BadRequest, why))
 }
 
 /// Moves planned runs with a reason to the skipped ones.
@@ -635,9 +635,9 @@ fn refuse(plan: &mut Plan, mut why: impl FnMut(&Slot) -> Option<String>) {
 fn undefined<'s>(
     setup: &'s Setup,
     tools: Option<&'s [String]>,
-) -> impl Iterator<Item = Trouble> + 's {
+) -> impl Iterator<Item = Blocker> + 's {
     let is_known = |name: &String| setup.tools.iter().any(|tool| tool.name == *name);
-    tools.into_iter().flatten().filter(move |name| !is_known(name)).map(|name| Trouble {
+    tools.into_iter().flatten().filter(move |name| !is_known(name)).map(|name| Blocker {
         message: format!("touchstone.yaml does not define the tool `{name}`, and the task uses it"),
         fix: Some(format!(
             "Add `{name}` under `tools:` in touchstone.yaml, or take it out of the task."
@@ -646,14 +646,14 @@ fn undefined<'s>(
 }
 
 /// Joins the message and the fix.
-fn sentence(trouble: &Trouble) -> String {
+fn sentence(trouble: &Blocker) -> String {
     let fix = trouble.fix.as_ref().map(|fix| format!(" {fix}")).unwrap_or_default();
     let end = if trouble.message.ends_with('.') { "" } else { "." };
     format!("{}{end}{fix}", trouble.message)
 }
 
 /// Groups the problems that block runs, the most frequent first.
-fn by_cause(lacking: &[Vec<Trouble>]) -> Vec<Blocked> {
+fn by_cause(lacking: &[Vec<Blocker>]) -> Vec<Blocked> {
     let mut causes: Vec<Blocked> = Vec::new();
     for trouble in lacking.iter().flatten() {
         match causes.iter_mut().find(|cause| cause.why == trouble.message) {
@@ -762,8 +762,8 @@ fn launch_problems(open: &OpenFolder, request: &LaunchRequest, plan: &Plan) -> V
 }
 
 /// Returns the error of a suite of the requested runs, which blocks the launch.
-fn suite_fault(problems: &[Problem]) -> Option<Trouble> {
+fn suite_fault(problems: &[Problem]) -> Option<Blocker> {
     let first = problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
     let fix = "Correct it; until then these runs are not begun.".to_owned();
-    Some(Trouble { message: first.told(), fix: Some(fix) })
+    Some(Blocker { message: first.told(), fix: Some(fix) })
 }

@@ -27,7 +27,7 @@ pub struct Leftovers {
 impl App {
     /// Returns the size of the results of the open folder that were replaced and moved aside.
     pub fn replaced(&self) -> Result<Leftovers, AppError> {
-        Ok(counted(&self.opened()?.flow.roots.output_dir.join(".touchstone/replaced")))
+        Ok(counted(&self.require_folder()?.flow.roots.output_dir.join(".touchstone/replaced")))
     }
 
     /// Deletes the results of the open folder that were moved aside. They contain paid replies, so

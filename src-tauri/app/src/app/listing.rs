@@ -1,14 +1,14 @@
 //! Queries for lists of runs.
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
-use touchstone_api::{Facets, Hit, ListRequest, Phase, Place, RunPage, RunsAround, Sort, Span};
+use touchstone_api::{Facets, Hit, ListRequest, Phase, ListPosition, RunPage, RunsAround, Sort, Span};
 use touchstone_store::filter::Filter;
 use touchstone_store::index::{IndexError, Reader, is_damage};
-use touchstone_store::live::Standing;
+use touchstone_store::live::IndexStatus;
 
 impl App {
     /// Fails for an invalid filter, with a line for each reason.
-    pub fn understood(filter: &str) -> Result<(), AppError> {
+    pub fn check_filter(filter: &str) -> Result<(), AppError> {
         let (_, misread) = Filter::parse(filter);
         let lines: Vec<String> =
             misread.iter().map(|one| format!("{}: {}", one.token, one.message)).collect();
@@ -25,8 +25,8 @@ impl App {
         reason = "requests come from outside and are given away"
     )]
     pub fn list_runs(&self, request: ListRequest) -> Result<RunPage, AppError> {
-        let open = self.opened()?;
-        self.heed_models(&open);
+        let open = self.require_folder()?;
+        self.refresh_models(&open);
         let page = open.ask(|index| open.lists.list(index, &request));
         open.flow.live.stir();
         page
@@ -39,32 +39,32 @@ impl App {
         reason = "requests come from outside and are given away"
     )]
     pub fn list_counted(&self, request: ListRequest) -> Result<RunPage, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         open.ask(|index| open.lists.list_counted(index, &request))
     }
 
     /// Returns the position of a run in a list.
-    pub fn locate_run(&self, filter: &str, sort: Sort, id: &str) -> Result<Place, AppError> {
-        let open = self.opened()?;
+    pub fn locate_run(&self, filter: &str, sort: Sort, id: &str) -> Result<ListPosition, AppError> {
+        let open = self.require_folder()?;
         open.ask(|index| open.lists.locate(index, filter, sort, id))
     }
 
     /// Returns the runs of a list around one of them, so that a person can work through the list
     /// unchanged.
     pub fn runs_around(&self, filter: &str, sort: Sort, id: &str) -> Result<RunsAround, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         open.ask(|index| open.lists.around(index, filter, sort, id))
     }
 
     /// Returns the filter fields and the values that occur.
     pub fn facets(&self) -> Result<Facets, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         open.ask(|index| open.lists.facets(index)).map(|facets| Facets::clone(&facets))
     }
 
     /// Returns the occurrences of a text, newest run first.
     pub fn search(&self, text: &str, span: Span) -> Result<Vec<Hit>, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         open.ask(|index| open.lists.search(index, text, span))
     }
 }
@@ -81,7 +81,7 @@ impl OpenFolder {
         let before = live.now().renewals;
         match (once(), self.patience.get()) {
             (Err(error), Some(patience)) if is_damage(&error) => {
-                let is_settled = |now: &Standing| match now.phase {
+                let is_settled = |now: &IndexStatus| match now.phase {
                     Phase::Indexing { .. } => false,
                     // The rebuild failed.
                     Phase::Failed { .. } | Phase::Closed => true,

@@ -1,5 +1,5 @@
 //! Continues a single run: with a message added by hand, or with a fork that continues differently.
-use super::launching::{Telling, id_of};
+use super::launching::{LaunchListeners, id_of};
 use super::wishes::{Files, slot};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
@@ -15,9 +15,9 @@ use touchstone_runner::drive::Job;
 use touchstone_runner::launch::Listener;
 use touchstone_runner::lock::{LockError, RunLock};
 use touchstone_runner::look::MOST_BYTES;
-use touchstone_runner::script::Script;
+use touchstone_runner::script::TranscriptWriter;
 use touchstone_runner::setup::Setup;
-use touchstone_runner::way::Way;
+use touchstone_runner::way::Strategy;
 use touchstone_runner::{disk, fork, look, plan, publish};
 use touchstone_store::query;
 use touchstone_store::roots::Root;
@@ -43,7 +43,7 @@ impl App {
         in_place: bool,
         listeners: Vec<Listener>,
     ) -> Result<Launched, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         open.check_there()?;
         let message = worded(message)?;
         let setup = self.setup()?;
@@ -67,7 +67,7 @@ impl App {
         }
         // A message to this file is meant for this file, even if the task has changed since.
         let rules = plan::Rules { start_over: false, anyway: true };
-        let on_disk = look::look(&open.flow.roots.output_dir, &slot.path);
+        let on_disk = look::read_disk_state(&open.flow.roots.output_dir, &slot.path);
         if on_disk.searches() {
             return Err(cannot(plan::NO_MESSAGE.to_owned()));
         }
@@ -86,7 +86,7 @@ impl App {
 
     /// Copies a run up to a step to a fork. With a message, the fork is continued with it.
     pub fn fork_run(&self, id: &str, step: u32, message: Option<&str>) -> Result<Copied, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         open.check_there()?;
         let message = message.map(worded).transpose()?;
         // A copy alone sends no requests.
@@ -132,7 +132,7 @@ impl App {
         let copied = plan::Slot { path: path.clone(), ..plan::Slot::new(original.task, at) };
         let rules = plan::Rules { start_over: false, anyway: true };
         let note = format!("Fork created: {path}. {} stays as it is.", original.path);
-        let telling = Telling::noting(listeners, note);
+        let telling = LaunchListeners::noting(listeners, note);
         let launched =
             self.begin(open, setup, vec![Job { slot: copied, rules, message: None }], telling)?;
         Ok((id_of(&path), Some(launched)))
@@ -140,7 +140,7 @@ impl App {
 
     /// Returns the id of the run in a file of the open folder.
     pub fn run_of(&self, file: &Path) -> Result<String, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let found = open.flow.roots.locate(file).filter(|file| file.root == Root::Output);
         let found = found
             .ok_or_else(|| cannot(format!("{} is not in the output directory.", file.display())))?;
@@ -151,8 +151,8 @@ impl App {
 /// Returns the last step of a conversation; `None` if no fork can be made of it.
 fn end(open: &OpenFolder, path: &str) -> Option<u32> {
     let bytes = disk::read(&open.flow.roots.output_dir, path, MOST_BYTES).ok().flatten()?;
-    let script = Script::from(Document::read(&bytes).ok()?);
-    let is_search = Way::of_file(script.document()).method.is_some();
+    let script = TranscriptWriter::from(Document::read(&bytes).ok()?);
+    let is_search = Strategy::from_transcript(script.document()).method.is_some();
     u32::try_from(script.steps().checked_sub(1)?).ok().filter(|_| !is_search)
 }
 

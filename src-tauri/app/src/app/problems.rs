@@ -21,7 +21,7 @@ const TOLD: usize = 20;
 
 /// Problems of suites that affect scores.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SuiteTrouble {
+pub struct SuiteProblems {
     /// One line per problem, worst first.
     pub lines: Vec<String>,
     /// Problems of files without any readable task, and of the workspace file.
@@ -38,16 +38,16 @@ pub struct SuiteTrouble {
 impl App {
     /// Returns the problems of the workspace file and of the suites of the runs that match the
     /// filter; an empty filter means every suite.
-    pub fn suite_trouble(&self, filter: &str) -> Result<SuiteTrouble, AppError> {
-        let open = self.opened()?;
+    pub fn suite_trouble(&self, filter: &str) -> Result<SuiteProblems, AppError> {
+        let open = self.require_folder()?;
         let of_suites = open.flow.shelf.problems();
         let of_workspace = open.workspace_problems();
         if of_suites.is_empty() && of_workspace.is_empty() {
-            return Ok(SuiteTrouble::default());
+            return Ok(SuiteProblems::default());
         }
         let tasks = open.flow.shelf.tasks();
         let asked =
-            if filter.trim().is_empty() { None } else { Some(Asked::of(&open, &tasks, filter)?) };
+            if filter.trim().is_empty() { None } else { Some(RequestedSuites::for_filter(&open, &tasks, filter)?) };
         let is_asked = |problem: &&Problem| asked.as_ref().is_none_or(|asked| asked.means(problem));
         let mut all: Vec<&Problem> =
             of_workspace.iter().chain(of_suites.iter().filter(is_asked)).collect();
@@ -64,7 +64,7 @@ impl App {
             |problem: &&Problem| problem.kind == ProblemKind::SuiteError && is_unread(problem);
         // These include folders and files that only look like tasks.
         let unreadable = of_workspace.iter().chain(of_suites.iter().filter(is_unread));
-        let unreadable = unreadable.take(TOLD).map(Problem::told).collect();
+        let unreadable = unreadable.take(TOLD).map(Problem::to_line).collect();
         let workspace = matches!(paths::workspace(&open.flow.roots.folder), Some(Err(_)));
         let unread = of_suites.iter().filter(cannot_be_read).count() + usize::from(workspace);
         let is_meant = |task: &&Arc<Task>| {
@@ -81,12 +81,12 @@ impl App {
             .iter()
             .find(|complaint| complaint.left_out)
             .map(|complaint| complaint.message.clone());
-        Ok(SuiteTrouble { lines, unreadable, unread, scorers: !complaints.is_empty(), left_out })
+        Ok(SuiteProblems { lines, unreadable, unread, scorers: !complaints.is_empty(), left_out })
     }
 
     /// Returns a page of problems.
     pub fn problems(&self, span: Span) -> Result<ProblemPage, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let index = &open.flow.index;
         let reader = index.reader()?;
         Ok(index.trust(page(&open, &reader, span))?)
@@ -94,7 +94,7 @@ impl App {
 }
 
 /// The suites of some runs.
-struct Asked {
+struct RequestedSuites {
     /// Ids of their tasks.
     tasks: BTreeSet<String>,
     /// Their files.
@@ -103,8 +103,8 @@ struct Asked {
     broken: BTreeSet<String>,
 }
 
-impl Asked {
-    fn of(open: &OpenFolder, tasks: &Tasks, filter: &str) -> Result<Self, AppError> {
+impl RequestedSuites {
+    fn for_filter(open: &OpenFolder, tasks: &Tasks, filter: &str) -> Result<Self, AppError> {
         let names: BTreeSet<String> =
             passing(open, filter)?.into_iter().filter_map(|row| row.task).collect();
         let known = || names.iter().filter_map(|name| tasks.get(name));
@@ -116,7 +116,7 @@ impl Asked {
     }
 
     fn means(&self, problem: &Problem) -> bool {
-        self.files.contains(&problem.file) || self.broken.contains(&problem.told())
+        self.files.contains(&problem.file) || self.broken.contains(&problem.to_line())
     }
 }
 
@@ -147,11 +147,11 @@ fn page(open: &OpenFolder, reader: &Reader<'_>, span: Span) -> Result<ProblemPag
         take: u64::from(span.limit.min(MOST)),
         problems: Vec::new(),
     };
-    window.held(errors);
-    window.listed(open, reader, &damaged)?;
-    window.held(of_reviews);
-    window.held(warnings);
-    window.listed(open, reader, &other)?;
+    window.push_problems(errors);
+    window.push_runs(open, reader, &damaged)?;
+    window.push_problems(of_reviews);
+    window.push_problems(warnings);
+    window.push_runs(open, reader, &other)?;
     Ok(ProblemPage { total, problems: window.problems })
 }
 
@@ -170,13 +170,13 @@ struct Window {
 }
 
 impl Window {
-    fn held(&mut self, list: Vec<Problem>) {
+    fn push_problems(&mut self, list: Vec<Problem>) {
         let skip = usize::try_from(self.skip).unwrap_or(usize::MAX);
         let take = usize::try_from(self.take).unwrap_or(usize::MAX);
         self.pass(list.len() as u64, list.into_iter().skip(skip).take(take).collect());
     }
 
-    fn listed(
+    fn push_runs(
         &mut self,
         open: &OpenFolder,
         reader: &Reader<'_>,

@@ -1,7 +1,7 @@
 //! Runs the programs of scorers in the sandbox. They only run at the request of the user.
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
-use crate::judging::python::{Said, question, said};
+use crate::judging::python::{ScorerReply, scorer_program, parse_score};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -12,9 +12,9 @@ use touchstone_formats::json;
 use touchstone_runner::tools::python::{PythonLimits, PythonTool};
 use touchstone_store::open;
 use touchstone_store::roots::{FileId, Roots};
-use touchstone_store::scoring::awaited::Awaited;
+use touchstone_store::scoring::awaited::PendingRequest;
 use touchstone_store::scoring::measure::ask;
-use touchstone_store::scoring::write::Kept;
+use touchstone_store::scoring::write::ProgramResult;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Maximum size of a module.
@@ -23,10 +23,10 @@ const LARGEST_MODULE: u64 = 1 << 20;
 const AT_A_TIME: usize = 4;
 
 /// Results of running programs.
-pub(super) struct Asked {
+pub(super) struct ProgramResults {
     /// Result of each question, unordered. A question whose module has just changed is omitted: its
     /// key is about to change.
-    pub(super) kept: Vec<Kept>,
+    pub(super) kept: Vec<ProgramResult>,
     /// Reason why the rest could not run.
     pub(super) trouble: Option<AppError>,
 }
@@ -36,10 +36,10 @@ impl App {
     pub(super) fn ask_programs(
         &self,
         open: &OpenFolder,
-        questions: &[Awaited],
-    ) -> Result<Asked, AppError> {
+        questions: &[PendingRequest],
+    ) -> Result<ProgramResults, AppError> {
         let Some(first) = questions.first() else {
-            return Ok(Asked { kept: Vec::new(), trouble: None });
+            return Ok(ProgramResults { kept: Vec::new(), trouble: None });
         };
         let runtime = self.inner.launches.runtime()?;
         let limits = PythonLimits::default();
@@ -54,7 +54,7 @@ impl App {
             AppError { hint: why.fix, ..AppError::new(Code::Failed, message) }
         })?;
         let mut modules = HashMap::new();
-        let mut asked = Asked { kept: Vec::new(), trouble: None };
+        let mut asked = ProgramResults { kept: Vec::new(), trouble: None };
         let mut programs = Vec::new();
         for awaited in questions {
             let module = modules
@@ -63,7 +63,7 @@ impl App {
             match program(module.as_ref(), awaited) {
                 Ok(Some(program)) => programs.push((awaited, program)),
                 Ok(None) => {}
-                Err(why) => asked.kept.push(kept(awaited.ask, Err(why))),
+                Err(why) => asked.kept.push(result_of_reply(awaited.ask, Err(why))),
             }
         }
         runtime.block_on(run(&tool, &limits, programs, &mut asked));
@@ -75,8 +75,8 @@ impl App {
 async fn run(
     tool: &PythonTool,
     limits: &PythonLimits,
-    programs: Vec<(&Awaited, String)>,
-    asked: &mut Asked,
+    programs: Vec<(&PendingRequest, String)>,
+    asked: &mut ProgramResults,
 ) {
     let at_a_time = std::thread::available_parallelism().map_or(1, usize::from).min(AT_A_TIME);
     let turns = Arc::new(Semaphore::new(at_a_time));
@@ -92,7 +92,7 @@ async fn run(
                 return Ok(None);
             }
             let ended = tool.run(&program, &stop).await.map_err(|failure| failure.message)?;
-            Ok::<_, String>((!stop.is_cancelled()).then(|| kept(ask, said(&name, &ended, wall))))
+            Ok::<_, String>((!stop.is_cancelled()).then(|| result_of_reply(ask, parse_score(&name, &ended, wall))))
         });
     }
     while let Some(done) = running.join_next().await {
@@ -132,24 +132,24 @@ fn module(roots: &Roots, file: &FileId) -> Result<Module, String> {
 }
 
 /// Returns the program for a question; `None` if the module has changed since.
-fn program(module: Result<&Module, &String>, awaited: &Awaited) -> Result<Option<String>, String> {
+fn program(module: Result<&Module, &String>, awaited: &PendingRequest) -> Result<Option<String>, String> {
     let module = module.map_err(Clone::clone)?;
     if ask(module.hash, &json::write_back(&awaited.expected), &awaited.answer) != awaited.ask {
         return Ok(None);
     }
     let answer = json::read_back(&awaited.answer)
         .map_err(|why| format!("The answer could not be read: {}", why.message))?;
-    question(&awaited.program.shown(), &module.source, &awaited.expected, &answer).map(Some)
+    scorer_program(&awaited.program.to_display(), &module.source, &awaited.expected, &answer).map(Some)
 }
 
 /// Converts a reply to a result for the index.
-fn kept(ask: i64, reply: Result<Said, String>) -> Kept {
+fn result_of_reply(ask: i64, reply: Result<ScorerReply, String>) -> ProgramResult {
     match reply {
-        Ok(Said { score, printed }) => {
+        Ok(ScorerReply { score, printed }) => {
             let detail = printed.map(|value| ScoreDetail { name: "printed".to_owned(), value });
             let reason = format!("the program returned {score}");
-            Kept { ask, score: Some(score), reason, detail: detail.into_iter().collect() }
+            ProgramResult { ask, score: Some(score), reason, detail: detail.into_iter().collect() }
         }
-        Err(reason) => Kept { ask, score: None, reason, detail: Vec::new() },
+        Err(reason) => ProgramResult { ask, score: None, reason, detail: Vec::new() },
     }
 }

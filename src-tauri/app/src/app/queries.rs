@@ -4,9 +4,9 @@ use super::reporting::{cut_for_preview, noted};
 use crate::error::{AppError, Code};
 use crate::reading::Reading;
 use crate::reports::page::Table;
-use crate::reports::queries::{self, Given, QueryRun};
+use crate::reports::queries::{self, QueryScore, QueryRun};
 use crate::reports::{result_file, tables};
-use touchstone_api::{Misread, Published, PublishedRequest, Report, ReportRequest};
+use touchstone_api::{FilterError, Published, PublishedRequest, Report, ReportRequest};
 use touchstone_clock as clock;
 use touchstone_formats::stabletoolbench::Query;
 use touchstone_store::index::{IndexError, Reader};
@@ -23,7 +23,7 @@ const RESULT_FILE: &str = "result_file";
 impl App {
     /// Returns the local results on query sets and the published ones.
     pub fn published(&self, request: &PublishedRequest) -> Result<Published, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let here = tasks.all().any(|task| is_query(task));
         let ((runs, misread), generation) = open.ask(|index| {
@@ -34,7 +34,7 @@ impl App {
             };
             Ok((runs, index.generation()))
         })?;
-        let own = queries::own(&runs);
+        let own = queries::own_results(&runs);
         let mut notes = Vec::new();
         if here && own.is_empty() {
             notes.push(
@@ -74,7 +74,7 @@ fn sopr_by(asked: Option<&str>) -> (&str, Option<String>) {
 impl App {
     /// Returns the report tables for runs of query sets.
     pub(super) fn query_tables(&self, request: &ReportRequest) -> Result<Vec<Table>, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         if !tasks.all().any(|task| is_query(task)) {
             return Ok(Vec::new());
@@ -83,7 +83,7 @@ impl App {
         let (runs, _) =
             open.ask(|index| runs(index, &open.lists, &tasks, &request.filter, sopr))?;
         // The heuristic is not comparable with the verdicts of judges.
-        let own = if sopr.starts_with(SOPR) { queries::own(&runs) } else { Vec::new() };
+        let own = if sopr.starts_with(SOPR) { queries::own_results(&runs) } else { Vec::new() };
         let published = if request.published { queries::published() } else { Vec::new() };
         Ok(tables(&queries::summaries(&runs), &own, &published))
     }
@@ -95,7 +95,7 @@ impl App {
         request: &ReportRequest,
         whole: bool,
     ) -> Result<Report, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let (sopr, mut note) = sopr_by(request.scorer.as_deref());
         let (runs, misread) =
@@ -138,7 +138,7 @@ impl App {
                 "A result file is made of runs of queries. Of result files that others wrote nothing is made: they are one.",
             ));
         }
-        let file = result_file::write(key, &clock::to_the_second(clock::now_ms()), &chosen, &told);
+        let file = result_file::write(key, &clock::format_utc_seconds(clock::now_ms()), &chosen, &told);
         let mut text = file.write();
         let (bytes, cut) = cut_for_preview(&mut text, whole);
         let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();
@@ -218,7 +218,7 @@ pub(super) fn runs(
     tasks: &Tasks,
     filter: &str,
     sopr: &str,
-) -> Result<(Vec<QueryRun>, Vec<Misread>), IndexError> {
+) -> Result<(Vec<QueryRun>, Vec<FilterError>), IndexError> {
     let scorers = lists.scorers(index)?;
     // A workspace file may select the rules of the original: `api_calls: seed`, `finish: official`.
     let by = |rule: &str| {
@@ -232,12 +232,12 @@ pub(super) fn runs(
     let details = lists.score_details(index, sopr)?;
     let (runs, misread) = by("api_calls")?;
     let (finish, sopr, fac) = (by("finish")?.0, by(sopr)?.0, by(FAC)?.0);
-    let said = |all: &[ScoredRun], at: usize| -> Option<Given> { queries::given(all.get(at)?) };
-    let judged = |given: Given, run: &str| {
+    let said = |all: &[ScoredRun], at: usize| -> Option<QueryScore> { queries::requested_score(all.get(at)?) };
+    let judged = |given: QueryScore, run: &str| {
         let value = |name: &str| {
             details.get(run)?.iter().find(|detail| detail.name == name).map(|it| it.value.clone())
         };
-        Given {
+        QueryScore {
             model: value("model"),
             seconds: value("seconds").and_then(|text| text.parse().ok()),
             ..given

@@ -12,7 +12,7 @@ const MOST_FORKS: usize = 50;
 impl App {
     /// Opens a run as its files are now.
     pub fn open_run(&self, id: &str) -> Result<RunView, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let view = open.reading.open(&open.flow, id)?;
         let lineage = open.ask(|index| query::lineage(index, &view.row, MOST_FORKS))?;
         Ok(RunView { lineage, ..view })
@@ -20,13 +20,13 @@ impl App {
 
     /// Returns steps of the version that was opened.
     pub fn read_steps(&self, id: &str, version: &str, span: Span) -> Result<StepPage, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         Ok(open.reading.steps(&open.flow, id, version, span)?)
     }
 
     /// Returns the search tree of a run, in the version that was opened.
     pub fn read_tree(&self, id: &str, version: &str) -> Result<TreeView, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         Ok(open.reading.tree(&open.flow, id, version)?)
     }
 
@@ -38,15 +38,15 @@ impl App {
         offset: u64,
         limit: u64,
     ) -> Result<TextPiece, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         Ok(open.reading.text(&open.flow, id, part, (offset, limit))?)
     }
 
     /// Returns the path of a file of a run, to be shown in a file manager. For security the page
     /// gives a run and a file number, never a path.
     pub fn reveal_file(&self, id: &str, at: u32) -> Result<PathBuf, AppError> {
-        let open = self.opened()?;
-        Ok(Reading::place(&open.flow, id, at)?)
+        let open = self.require_folder()?;
+        Ok(Reading::file_path(&open.flow, id, at)?)
     }
 
     /// Returns rows of a table.
@@ -60,19 +60,19 @@ impl App {
         part: &str,
         request: RowRequest,
     ) -> Result<RowPiece, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         Ok(open.reading.rows(&open.flow, id, part, &request)?)
     }
 
     /// Returns a table as CSV.
     pub fn read_csv(&self, id: &str, part: &str) -> Result<String, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         Ok(open.reading.csv(&open.flow, id, part)?)
     }
 
     /// Finds the occurrences of a text in a run.
     pub fn find_in_run(&self, id: &str, text: &str) -> Result<Matches, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         Ok(open.reading.find(&open.flow, id, text)?)
     }
 }

@@ -5,7 +5,7 @@ use crate::reports::{self, About, compose, evaluation_file, page::Page};
 use fs_err as fs;
 use std::io::Write as _;
 use std::path::Path;
-use touchstone_api::{Misread, Report, ReportFormat, ReportRequest};
+use touchstone_api::{FilterError, Report, ReportFormat, ReportRequest};
 use touchstone_clock as clock;
 use touchstone_store::roots::Root;
 
@@ -62,13 +62,13 @@ impl App {
     /// Returns the number of judgement files of these runs that cannot be read, and a sentence: the
     /// report is incomplete without them.
     pub(super) fn unreadable(&self, filter: &str) -> Result<Option<(u64, String)>, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         open.ask(|index| open.lists.unreadable(index, filter))
     }
 
     fn gather(&self, request: &ReportRequest, trouble: Vec<String>) -> Result<Gathered, AppError> {
-        let open = self.opened()?;
-        self.heed_models(&open);
+        let open = self.require_folder()?;
+        self.refresh_models(&open);
         let (runs, misread) =
             open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;
@@ -78,7 +78,7 @@ impl App {
         let about = About {
             title: if title.is_empty() { folder.clone() } else { title.to_owned() },
             folder: folder.clone(),
-            made: clock::to_the_minute(clock::now_ms()),
+            made: clock::format_utc_minutes(clock::now_ms()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             filter: request.filter.trim().to_owned(),
             baseline: request.baseline.clone(),
@@ -104,7 +104,7 @@ impl App {
     /// Fails if a report that would be read as runs lies in the output directory: its runs would be
     /// counted twice.
     fn refuse_among_results(&self, report: &Report, path: &Path) -> Result<(), AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let name = path.file_name().unwrap_or_default();
         let folder =
             path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -128,7 +128,7 @@ impl App {
 }
 
 /// Formats the misread parts of a filter as sentences.
-pub(super) fn noted(misread: &[Misread]) -> impl Iterator<Item = String> + '_ {
+pub(super) fn noted(misread: &[FilterError]) -> impl Iterator<Item = String> + '_ {
     misread.iter().map(|one| format!("{}: {}", one.token, one.message))
 }
 
@@ -183,7 +183,7 @@ pub(super) fn cut_for_preview(text: &mut String, whole: bool) -> (u64, bool) {
 struct Gathered {
     page: Page,
     scorers: Vec<String>,
-    misread: Vec<Misread>,
+    misread: Vec<FilterError>,
 }
 
 /// Converts a title to a file name that is valid on any system.

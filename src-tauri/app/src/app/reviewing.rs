@@ -39,7 +39,7 @@ impl App {
         id: &str,
         review: Option<&Review>,
     ) -> Result<(), AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         if folder.is_some_and(|folder| folder != folder_id(&open.flow.roots.folder)) {
             let error =
                 AppError::new(Code::Gone, "The review was not saved: another folder is open now.");
@@ -48,7 +48,7 @@ impl App {
             );
         }
         let subject = subject(&open, id)?;
-        if let Err(lost) = open.check_there() {
+        if let Err(lost) = open.check_directories_exist() {
             // The caller gets the error, and the watcher notices the loss for the rest of the
             // window.
             open.flow.look_at(&subject.file);
@@ -75,7 +75,7 @@ impl App {
 
     /// Returns the review of a run as its file is now, and a message if the file cannot be read.
     pub fn review_of(&self, id: &str) -> Result<(Option<Review>, Option<String>), AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let Ok(Subject { file, .. }) = subject(&open, id) else { return Ok((None, None)) };
         let (bytes, stamp) = match open::read(&open.flow.roots, &file, reviews::MOST) {
             Ok(read) => read,
@@ -97,7 +97,7 @@ impl App {
             Some(mark) => *mark != answer_mark(open.reading.answer(&open.flow, id)?.as_ref()),
         };
         let review = Review {
-            verdict: said.verdict.map(shown),
+            verdict: said.verdict.map(verdict_from_file),
             score: said.score,
             at_ms: said.at_ms().unwrap_or_else(|| stamp.modified_ms()),
             note: said.note,
@@ -110,7 +110,7 @@ impl App {
     /// Returns the id of the run to which a file belongs, including runs of several files and runs
     /// in a file of many.
     pub fn run_with(&self, file: &Path, member: Option<&str>) -> Result<String, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let found = open.flow.roots.locate(file).filter(|file| file.root == Root::Output);
         let outside = || {
             AppError::new(
@@ -189,7 +189,7 @@ fn rewritten(old: Option<&[u8]>, review: &Review, mark: String) -> Rewritten {
     let mut sheet = sheet.and_then(Result::ok).unwrap_or_default();
     let before = sheet.review().clone();
     let new = said::Review {
-        verdict: review.verdict.map(written),
+        verdict: review.verdict.map(verdict_to_file),
         score: review.score,
         note: review.note.clone(),
         answer: Some(mark),
@@ -198,7 +198,7 @@ fn rewritten(old: Option<&[u8]>, review: &Review, mark: String) -> Rewritten {
     if new == before {
         return Rewritten { text: None, keep_old: false };
     }
-    sheet.set(said::Review { at: Some(clock::written(clock::now_ms())), ..new });
+    sheet.set(said::Review { at: Some(clock::format_utc(clock::now_ms())), ..new });
     Rewritten { text: Some(sheet.write()), keep_old }
 }
 
@@ -209,7 +209,7 @@ fn damaged(open: &OpenFolder, file: &FileId, why: &str) -> String {
     )
 }
 
-fn shown(verdict: said::Verdict) -> Verdict {
+fn verdict_from_file(verdict: said::Verdict) -> Verdict {
     match verdict {
         said::Verdict::Right => Verdict::Right,
         said::Verdict::Partly => Verdict::Partly,
@@ -217,7 +217,7 @@ fn shown(verdict: said::Verdict) -> Verdict {
     }
 }
 
-fn written(verdict: Verdict) -> said::Verdict {
+fn verdict_to_file(verdict: Verdict) -> said::Verdict {
     match verdict {
         Verdict::Right => said::Verdict::Right,
         Verdict::Partly => said::Verdict::Partly,

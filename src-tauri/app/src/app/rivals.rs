@@ -1,8 +1,8 @@
 //! Opponents for pairwise judges: the run with which each run is compared, and its data.
 use super::OpenFolder;
-use super::judging::{passing, rows, sheet, target};
+use super::judging::{passing, rows, read_judgements, target};
 use crate::error::{AppError, Code};
-use crate::judging::owed::{Target, Wish};
+use crate::judging::owed::{Target, JudgeSpec};
 use rusqlite::OptionalExtension as _;
 use std::collections::HashMap;
 use touchstone_api::{JudgeRequest, RunRow};
@@ -22,12 +22,12 @@ pub(super) fn id_at(open: &OpenFolder, path: &str) -> Option<String> {
 }
 
 /// Task, variation and repeat of a run.
-type Place = (String, Option<u32>, Option<String>, u32);
+type RunKey = (String, Option<u32>, Option<String>, u32);
 
 /// Returns the opponent of each run: the run of equal task, variation and repeat among those that
 /// match the reference filter. Fails if there are several, or if the judge and the reference do not
 /// fit.
-pub(super) fn rivals(
+pub(super) fn find_opponents(
     judge: &judges::Judge,
     open: &OpenFolder,
     request: &JudgeRequest,
@@ -49,10 +49,10 @@ pub(super) fn rivals(
         }
         (true, false) => {}
     }
-    let place = |row: &RunRow| -> Option<Place> {
+    let place = |row: &RunRow| -> Option<RunKey> {
         Some((row.task.clone()?, row.variation, row.variation_name.clone(), row.repeat))
     };
-    let mut reference: HashMap<Place, Vec<RunRow>> = HashMap::new();
+    let mut reference: HashMap<RunKey, Vec<RunRow>> = HashMap::new();
     for row in passing(open, &request.reference)? {
         if let Some(place) = place(&row) {
             reference.entry(place).or_default().push(row);
@@ -85,11 +85,11 @@ pub(super) fn rivals(
 
 /// Returns the opponent of a run, with the `sopr` verdicts on both by the rules of `wish`; `None`
 /// if it cannot be read.
-pub(super) fn rival(
+pub(super) fn load_opponent(
     open: &OpenFolder,
     own: &Subject,
     id: &str,
-    wish: Option<(&Wish, &Target)>,
+    wish: Option<(&JudgeSpec, &Target)>,
 ) -> Option<Box<Rival>> {
     let (row, other) = open.reading.subject(&open.flow, id).ok()?;
     let known = |path: &str, subject: &Subject| {
@@ -101,10 +101,10 @@ pub(super) fn rival(
 }
 
 /// Returns the most frequent `sopr` verdict on a run, if it is still valid.
-fn side(open: &OpenFolder, path: &str, subject: &Subject, wish: &Wish) -> Side {
+fn side(open: &OpenFolder, path: &str, subject: &Subject, wish: &JudgeSpec) -> Side {
     let Some(judge) = judges::named("sopr") else { return Side::Unknown };
     let inputs = inputs_mark(judge, wish.rules, subject);
-    let sheet = sheet(open, path).ok().flatten().unwrap_or_default();
+    let sheet = read_judgements(open, path).ok().flatten().unwrap_or_default();
     let of_it = |said: &&Judgement| {
         (said.judge == judge.name && said.inputs == inputs && said.rules == wish.rules.word())
             && judge.version() == said.version
@@ -112,7 +112,7 @@ fn side(open: &OpenFolder, path: &str, subject: &Subject, wish: &Wish) -> Side {
     // The last judgement with a readable verdict counts.
     let said = sheet.judgements().iter().rev().filter(of_it).find_map(|said| {
         let rounds: Vec<Status> =
-            said.rounds.iter().filter_map(|round| Status::of(round.verdict.as_deref()?)).collect();
+            said.rounds.iter().filter_map(|round| Status::from_word(round.verdict.as_deref()?)).collect();
         most_frequent(&rounds)
     });
     said.map_or(Side::Unknown, Side::Judged)

@@ -1,18 +1,18 @@
 //! Scores of runs: stored scores, and scorers that only run on request.
 use super::App;
-use super::programs::Asked;
+use super::programs::ProgramResults;
 use crate::error::{AppError, Code};
 use std::time::Duration;
-use touchstone_api::forks_left_out;
+use touchstone_api::describe_excluded_forks;
 use touchstone_api::{
-    Column, FailureClass, Lineage, ListRequest, Misread, RunRow, RunScore, RunScores, RunState,
+    Column, FailureClass, Lineage, ListRequest, FilterError, RunRow, RunScore, RunScores, RunState,
     Sort, Span,
 };
 use touchstone_formats::yaml;
 use touchstone_scoring::scorers::{self, Scorer};
 use touchstone_store::query::runs_that_pass;
 use touchstone_store::scoring::awaited::awaited;
-use touchstone_store::scoring::measure::Place;
+use touchstone_store::scoring::measure::ScoringKey;
 use touchstone_store::scoring::read;
 use touchstone_store::suites::Tasks;
 
@@ -48,18 +48,18 @@ impl App {
     /// Returns a sentence with the number of runs that match a filter but are not counted, because
     /// they are forks or were continued by a person.
     pub fn forks_left_out(&self, filter: &str) -> Result<Option<String>, AppError> {
-        let open = self.opened()?;
-        Ok(forks_left_out(open.ask(|index| open.lists.forks_left_out(index, filter))?))
+        let open = self.require_folder()?;
+        Ok(describe_excluded_forks(open.ask(|index| open.lists.forks_left_out(index, filter))?))
     }
 
     /// Returns the scores, review, judgements and stored verdicts of a run.
     pub fn run_scores(&self, id: &str) -> Result<RunScores, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let scores = open.ask(|index| read::scores(index, &open.flow.shelf.tasks(), id))?;
         let mut scores = scores
             .ok_or_else(|| AppError::new(Code::NotFound, "This run is not there any more."))?;
         let (review, note) = self.review_of(id)?;
-        self.tell_what_lacks(id, &mut scores.scores)?;
+        self.explain_unjudgeable(id, &mut scores.scores)?;
         scores.review = review;
         scores.notes.extend(note);
         let (judged, note) = self.judged(id)?;
@@ -75,7 +75,7 @@ impl App {
     /// again where one failed. Returns the number of results. Runs with equal answers to equal
     /// tasks share one.
     pub fn run_scorers(&self, filter: &str) -> Result<u64, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let (mut done, mut after) = (0, None);
         loop {
@@ -83,7 +83,7 @@ impl App {
                 let wanted = runs_that_pass(index, filter)?;
                 awaited(index, (&tasks, &open.flow.roots), &wanted, after, QUESTIONS)
             })?;
-            let Asked { kept, trouble } = self.ask_programs(&open, &asked)?;
+            let ProgramResults { kept, trouble } = self.ask_programs(&open, &asked)?;
             done += kept.len() as u64;
             if !kept.is_empty() && !open.flow.keep_scores(kept, PATIENCE) {
                 return Err(AppError::new(
@@ -110,9 +110,9 @@ impl App {
         filter: &str,
         named: &[String],
         mut each: impl FnMut(FileScores) -> Result<(), E>,
-    ) -> Result<Vec<Misread>, E> {
+    ) -> Result<Vec<FilterError>, E> {
         let asked = named_scorers(named)?;
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let sort = Sort { column: Column::Path, descending: false };
         let mut offset = 0;
@@ -155,7 +155,7 @@ impl App {
 fn is_expected_unread(tasks: &Tasks, row: &RunRow) -> bool {
     let name = row.variation_name.as_deref().filter(|_| row.variation.is_none());
     let (task, variation) = (row.task.as_deref(), row.variation);
-    let place = Place { task, variation, variation_name: name, ..Place::default() };
+    let place = ScoringKey { task, variation, variation_name: name, ..ScoringKey::default() };
     place.against(tasks).is_some_and(|against| against.yardstick.trouble.is_some())
 }
 

@@ -1,13 +1,13 @@
 //! Judge options of suites: model, rounds, and pass threshold. If suites differ, nothing is
 //! guessed.
 use touchstone_api::RunRow;
-use touchstone_scoring::judges::{Rules, Seat};
+use touchstone_scoring::judges::{Rules, JudgeRef};
 use touchstone_scoring::scorers::Scorer;
 use touchstone_store::suites::Tasks;
 
 /// Judge options of one scorer.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Says {
+pub(super) struct JudgeOptionsInSuite {
     /// The model, by its name in the workspace.
     pub(super) model: Option<String>,
     /// Number of rounds.
@@ -26,14 +26,14 @@ pub(super) fn scorers<'t>(tasks: &'t Tasks, row: &RunRow) -> &'t [Scorer] {
 }
 
 /// Returns the options of every scorer that uses this judge with these rules.
-pub(super) fn say<'t>(
+pub(super) fn options_for<'t>(
     scorers: &'t [Scorer],
     judge: &'t str,
     rules: Rules,
-) -> impl Iterator<Item = Says> + 't {
+) -> impl Iterator<Item = JudgeOptionsInSuite> + 't {
     let of_it = move |scorer: &Scorer| {
         let (known, model, by) = scorer.judge()?;
-        let says = Says {
+        let says = JudgeOptionsInSuite {
             model: model.map(str::to_owned),
             rounds: scorer.rounds(),
             least: scorer.threshold(),
@@ -44,10 +44,10 @@ pub(super) fn say<'t>(
 }
 
 /// Returns the distinct options for a judge in the suites of all tasks.
-pub(super) fn everywhere(tasks: &Tasks, judge: &str) -> Vec<Says> {
-    let mut all: Vec<Says> = Vec::new();
+pub(super) fn distinct_options(tasks: &Tasks, judge: &str) -> Vec<JudgeOptionsInSuite> {
+    let mut all: Vec<JudgeOptionsInSuite> = Vec::new();
     for yardstick in tasks.all().flat_map(|task| &task.yardsticks) {
-        for says in say(&yardstick.panel(false).scorers, judge, Rules::Ours) {
+        for says in options_for(&yardstick.panel(false).scorers, judge, Rules::Ours) {
             if !all.contains(&says) {
                 all.push(says);
             }
@@ -57,8 +57,8 @@ pub(super) fn everywhere(tasks: &Tasks, judge: &str) -> Vec<Says> {
 }
 
 /// Returns the judges defined by suites, the first of each name.
-pub(super) fn all_own(tasks: &Tasks) -> Vec<Seat> {
-    let mut all: Vec<Seat> = Vec::new();
+pub(super) fn all_own(tasks: &Tasks) -> Vec<JudgeRef> {
+    let mut all: Vec<JudgeRef> = Vec::new();
     let scorers =
         tasks.all().flat_map(|task| &task.yardsticks).flat_map(|one| &one.panel(false).scorers);
     for (judge, ..) in scorers.filter_map(Scorer::judge) {

@@ -25,14 +25,14 @@ impl App {
         reason = "requests come from outside and are given away"
     )]
     pub fn list_tasks(&self, request: TaskRequest) -> Result<TaskPage, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let catalogs: &Catalogs = &open.catalogs;
-        Ok(catalogs.of(&open.flow.shelf.tasks()).list(&request))
+        Ok(catalogs.catalog_for(&open.flow.shelf.tasks()).list(&request))
     }
 
     /// Returns a task in full.
     pub fn read_task(&self, id: &str) -> Result<TaskView, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let task = tasks.get(id).ok_or_else(|| {
             AppError::new(Code::NotFound, format!("There is no task `{id}`."))
@@ -57,7 +57,7 @@ impl App {
                 .collect(),
             expected_tool_calls: suite.expected_tool_calls.iter().take(MOST).cloned().collect(),
             scorers: (!suite.scorers.is_empty())
-                .then(|| shown(&Value::List(suite.scorers.clone()), SHORT)),
+                .then(|| clip_value(&Value::List(suite.scorers.clone()), SHORT)),
             query: suite
                 .query
                 .as_deref()
@@ -72,7 +72,7 @@ fn variation(task: &Task, at: usize) -> TaskVariation {
         label: task.variation_name(at).unwrap_or_default(),
         expected: yardstick
             .and_then(|one| one.expected.as_deref())
-            .map(|value| shown(value, SHORT)),
+            .map(|value| clip_value(value, SHORT)),
         trouble: yardstick.and_then(|one| one.trouble.clone()),
     }
 }
@@ -114,7 +114,7 @@ fn query(brief: &Brief, query: &Query) -> TaskQuery {
         gold,
         tools,
         function_count: u32::try_from(functions.len()).unwrap_or(u32::MAX),
-        functions: shown(&list, TEXT),
+        functions: clip_value(&list, TEXT),
     }
 }
 
@@ -131,7 +131,7 @@ fn offered(api: &Api, query: &Query) -> TaskApi {
             .collect(),
         template: api.template.as_ref().map(|template| match template {
             Value::Text(text) => clip(text, SHORT),
-            other => shown(other, SHORT),
+            other => clip_value(other, SHORT),
         }),
     }
 }
@@ -152,7 +152,7 @@ fn parameter(parameter: &Parameter, required: bool) -> TaskParameter {
 }
 
 /// Formats a value as JSON; a text unchanged.
-fn shown(value: &Value, most: usize) -> Clip {
+fn clip_value(value: &Value, most: usize) -> Clip {
     match value {
         Value::Text(text) => clip(text, most),
         other => clip(&json::write(other, true), most),

@@ -6,9 +6,9 @@ use touchstone_api::{Agreement, Trust};
 impl App {
     /// Returns the judges of the runs that match a filter, with the agreement of each two.
     pub fn trust(&self, filter: &str) -> Result<Trust, AppError> {
-        let open = self.opened()?;
-        Self::understood(filter)?;
-        self.heed_models(&open);
+        let open = self.require_folder()?;
+        Self::check_filter(filter)?;
+        self.refresh_models(&open);
         open.ask(|index| open.lists.trust(index, filter))
     }
 
@@ -20,9 +20,9 @@ impl App {
         second: &str,
         filter: &str,
     ) -> Result<Agreement, AppError> {
-        let open = self.opened()?;
-        Self::understood(filter)?;
-        self.heed_models(&open);
+        let open = self.require_folder()?;
+        Self::check_filter(filter)?;
+        self.refresh_models(&open);
         open.ask(|index| open.lists.agreement(index, (first, second), filter))?.ok_or_else(|| {
             AppError::new(Code::NotFound, "One of the two has said nothing of these runs.")
                 .hint("Choose two of the judges that are listed.")

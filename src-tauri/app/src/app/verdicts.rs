@@ -1,7 +1,7 @@
 //! Converts the judgements of a run for display: in words, on the scale of the judge, with the pass
 //! threshold.
-use super::judging::sheet;
-use super::rivals::{id_at, rival};
+use super::judging::read_judgements;
+use super::rivals::{id_at, load_opponent};
 use super::{App, OpenFolder, suite_judges};
 use crate::error::AppError;
 use crate::paths;
@@ -9,7 +9,7 @@ use std::sync::PoisonError;
 use touchstone_api::{Judged, JudgedRound, RunScore, ScoreStanding};
 use touchstone_formats::judgement::{Judgement, Round};
 use touchstone_runner::setup::Setup;
-use touchstone_scoring::judges::{Judge, Rules, Scale, Subject, mean_and_spread, reaches};
+use touchstone_scoring::judges::{Judge, Rules, Scale, Subject, mean_and_spread, meets_threshold};
 use touchstone_scoring::scorers::Scorer;
 use touchstone_store::judgements::{self, Marks, inputs_mark, other_model};
 use touchstone_store::query::row_by_key;
@@ -27,7 +27,7 @@ impl App {
 
     /// Updates the models known to the index if the workspace file changed. Otherwise this only
     /// checks its stamp.
-    pub(super) fn heed_models(&self, open: &OpenFolder) {
+    pub(super) fn refresh_models(&self, open: &OpenFolder) {
         let stamp = paths::workspace_stamp(&open.flow.roots.folder);
         let mut seen = open.workspace.lock().unwrap_or_else(PoisonError::into_inner);
         if *seen == stamp {
@@ -46,11 +46,11 @@ impl App {
         id: &str,
         marks: &Marks,
     ) -> Result<(Vec<Judged>, Option<String>), AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let Some(row) = open.ask(|index| row_by_key(index, id))? else {
             return Ok((Vec::new(), None));
         };
-        let sheet = match sheet(&open, &row.path) {
+        let sheet = match read_judgements(&open, &row.path) {
             Ok(Some(sheet)) => sheet,
             Ok(None) => return Ok((Vec::new(), None)),
             Err(why) => {
@@ -64,19 +64,19 @@ impl App {
         let scorers = suite_judges::scorers(&tasks, &row);
         let own =
             open.reading.subject(&open.flow, id).map(|(_, subject)| subject).unwrap_or_default();
-        self.heed_models(&open);
+        self.refresh_models(&open);
         let judged = |judgement: &Judgement| {
             let mut subject = own.clone();
             let id = judgement.against.as_deref().and_then(|path| id_at(&open, path));
-            subject.rival = id.and_then(|id| rival(&open, &own, &id, None));
-            shown(judgement, &subject, scorers, marks)
+            subject.rival = id.and_then(|id| load_opponent(&open, &own, &id, None));
+            describe_judgement(judgement, &subject, scorers, marks)
         };
         Ok((sheet.judgements().iter().rev().map(judged).collect(), None))
     }
 
     /// Sets the reason of scores that wait for a judge which cannot judge this run, because the run
     /// lacks required data: the score would wait forever.
-    pub(super) fn tell_what_lacks(
+    pub(super) fn explain_unjudgeable(
         &self,
         id: &str,
         scores: &mut [RunScore],
@@ -88,7 +88,7 @@ impl App {
         if waiting.peek().is_none() {
             return Ok(());
         }
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let Ok((row, subject)) = open.reading.subject(&open.flow, id) else { return Ok(()) };
         let tasks = open.flow.shelf.tasks();
         let known = suite_judges::scorers(&tasks, &row);
@@ -108,12 +108,12 @@ pub(super) fn marks(setup: &Setup) -> Marks {
     setup.models.iter().map(|model| (model.name.clone(), model.mark())).collect()
 }
 
-fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer], marks: &Marks) -> Judged {
+fn describe_judgement(judgement: &Judgement, subject: &Subject, scorers: &[Scorer], marks: &Marks) -> Judged {
     let given: Vec<f64> = judgement.rounds.iter().filter_map(|round| round.score).collect();
     let mean = mean_and_spread(&given);
     let seat = judgements::seat(&judgement.judge, scorers);
     let judge = seat.as_deref();
-    let rules = Rules::of(&judgement.rules).unwrap_or_default();
+    let rules = Rules::from_word(&judgement.rules).unwrap_or_default();
     let outdated = match judge {
         Some(judge) => {
             let now = inputs_mark(judge, rules, subject);
@@ -123,12 +123,12 @@ fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer], marks: &M
         None => Some("There is no such judge any more.".to_owned()),
     };
     let scale = judge.map_or(Scale::Words(""), |judge| judge.about().scale);
-    let by = Rules::of(&judgement.rules);
+    let by = Rules::from_word(&judgement.rules);
     let least =
         by.and_then(|by| judgements::least(scorers, (&judgement.judge, by, &judgement.model)));
     let from = least.or_else(|| judge?.threshold());
     let passes = |judge: &Judge, mean| {
-        least.map_or_else(|| judge.passes(mean), |least| reaches(mean, least))
+        least.map_or_else(|| judge.passes(mean), |least| meets_threshold(mean, least))
     };
     let told = |score: f64| scale.own(score).map(|own| scale.told(own));
     Judged {
@@ -156,7 +156,7 @@ fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer], marks: &M
 fn round(round: &Round, scale: Scale) -> JudgedRound {
     JudgedRound {
         verdict: round.verdict.clone(),
-        told: scale.said(round.verdict.as_deref(), round.score),
+        told: scale.format_verdict(round.verdict.as_deref(), round.score),
         score: round.score,
         reason: round.reason.clone(),
         replies: round.replies.clone(),

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-use touchstone_api::Trouble;
+use touchstone_api::Blocker;
 use touchstone_formats::stabletoolbench::Pool;
 use touchstone_formats::stabletoolbench::check::Rules;
 use touchstone_formats::stabletoolbench::request;
@@ -17,7 +17,7 @@ use touchstone_formats::value::Value;
 use touchstone_formats::workspace::Workspace;
 use touchstone_runner::setup::{Setup, ToolEntry};
 use touchstone_runner::tools::virtual_api::{
-    Order, Origin, Save, VirtualApis, VirtualSettings, Wires,
+    Order, Origin, Save, VirtualApis, VirtualSettings, ApiEnvironment,
 };
 use touchstone_runner::tools::{Unusable, pool};
 
@@ -26,7 +26,7 @@ pub(super) const KIND: &str = "virtual";
 
 /// Settings of the user; unset ones come from the workspace file.
 #[derive(Debug, Clone, Default)]
-pub struct VirtualWish {
+pub struct VirtualApiOptions {
     /// Folder of the workspace file.
     pub folder: PathBuf,
     /// Folder of the reply cache.
@@ -50,7 +50,7 @@ pub struct VirtualWish {
 }
 
 /// Endpoint that answers requests.
-pub struct VirtualDoor {
+pub struct VirtualEndpoint {
     apis: VirtualApis,
     told: Vec<String>,
     may_cost: bool,
@@ -71,7 +71,7 @@ pub struct Answer {
 
 impl App {
     /// Opens virtual APIs. Sends nothing yet. May block on the keyring.
-    pub fn open_virtual(&self, wish: &VirtualWish) -> Result<VirtualDoor, AppError> {
+    pub fn open_virtual(&self, wish: &VirtualApiOptions) -> Result<VirtualEndpoint, AppError> {
         let workspace = match paths::workspace(&wish.folder) {
             None => Workspace::default(),
             Some(Ok(workspace)) => workspace,
@@ -82,8 +82,8 @@ impl App {
                 ));
             }
         };
-        let setup = Setup::of(&workspace);
-        if let Some(Trouble { message, fix }) = setup_fault(&setup) {
+        let setup = Setup::from_workspace(&workspace);
+        if let Some(Blocker { message, fix }) = setup_fault(&setup) {
             return Err(AppError { hint: fix, ..AppError::new(Code::BadRequest, message) });
         }
         let settings = settings(wish, &setup).map_err(refused)?;
@@ -94,7 +94,7 @@ impl App {
             None => (of_queries(&wish.folder), Vec::new()),
         };
         let keys = self.virtual_keys(&settings, &setup)?;
-        let wires = Wires {
+        let wires = ApiEnvironment {
             client: self.inner.launches.client().clone(),
             limiters: self.inner.launches.limiters(),
             redactor: self.known_secrets(&setup).redactor_with(keys.values()),
@@ -102,10 +102,10 @@ impl App {
             payer: None,
         };
         let may_cost = settings.simulator.is_some() || settings.url.is_some();
-        let mut told = told(&settings, &pool);
+        let mut told = describe_settings(&settings, &pool);
         told.extend(notes);
         let apis = VirtualApis::open(settings, &setup, Arc::new(pool), wires).map_err(refused)?;
-        Ok(VirtualDoor { apis, told, may_cost })
+        Ok(VirtualEndpoint { apis, told, may_cost })
     }
 
     /// Looks up the required keys once.
@@ -132,9 +132,9 @@ impl App {
     }
 }
 
-impl VirtualDoor {
+impl VirtualEndpoint {
     /// Returns the active settings, a sentence each.
-    pub fn told(&self) -> &[String] {
+    pub fn settings_summary(&self) -> &[String] {
         &self.told
     }
 
@@ -146,7 +146,7 @@ impl VirtualDoor {
 
     /// Waits until pending replies are stored, because they are paid for.
     pub async fn land(&self) {
-        self.apis.land().await;
+        self.apis.wait_idle().await;
     }
 
     /// Answers the body of a request.
@@ -184,7 +184,7 @@ impl VirtualDoor {
 }
 
 /// Merges the settings of the workspace file and of the user, which take precedence.
-fn settings(wish: &VirtualWish, setup: &Setup) -> Result<VirtualSettings, Unusable> {
+fn settings(wish: &VirtualApiOptions, setup: &Setup) -> Result<VirtualSettings, Unusable> {
     let entry = setup.tools.iter().find(|tool| tool.kind == KIND);
     let read =
         |tool: &ToolEntry| VirtualSettings::read(&tool.name, &tool.settings, &wish.folder, &[]);
@@ -194,7 +194,7 @@ fn settings(wish: &VirtualWish, setup: &Setup) -> Result<VirtualSettings, Unusab
     };
     let mut settings = entry.map_or_else(|| Ok(usual()), read)?;
     if let Some(word) = &wish.order {
-        let Some(order) = Order::of(word) else {
+        let Some(order) = Order::from_word(word) else {
             let message = format!("There is no order `{word}`.");
             let fix = "Choose one of mirror, real, main, mirrorapi and mirrorapi_cache.".to_owned();
             return Err(Unusable { message, fix: Some(fix) });
@@ -237,7 +237,7 @@ fn of_queries(folder: &Path) -> Pool {
 }
 
 /// Describes the active settings for the user.
-fn told(settings: &VirtualSettings, pool: &Pool) -> Vec<String> {
+fn describe_settings(settings: &VirtualSettings, pool: &Pool) -> Vec<String> {
     let cached = !matches!(settings.order, Order::MainMirror | Order::MainMirrorCache);
     let cache = match settings.cache.as_deref().filter(|_| cached) {
         Some(dir) => format!("Replies are kept in {}.", dir.display()),
@@ -279,8 +279,8 @@ mod tests {
     fn an_order_that_is_asked_for_decides_only_what_the_file_does_not_say() {
         let of = |said: &str| {
             let file = format!("tools: {{ apis: {{ kind: virtual{said} }} }}");
-            let wish = VirtualWish { order: Some("main".to_owned()), ..VirtualWish::default() };
-            let read = settings(&wish, &Setup::of(&workspace::read(&file).unwrap())).unwrap();
+            let wish = VirtualApiOptions { order: Some("main".to_owned()), ..VirtualApiOptions::default() };
+            let read = settings(&wish, &Setup::from_workspace(&workspace::read(&file).unwrap())).unwrap();
             (read.order, read.style, read.save)
         };
         assert_eq!(of(""), (Order::Main, Style::Gpt, Save::All));

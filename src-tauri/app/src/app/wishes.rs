@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 use touchstone_api::{
-    Choice, LaunchOptions, LaunchRequest, RunRow, RunState, SearchOptions, TaskChoice, Trouble,
+    Choice, LaunchOptions, LaunchRequest, RunRow, RunState, SearchOptions, TaskChoice, Blocker,
 };
 use touchstone_formats::ReadError;
 use touchstone_formats::names::{self, Coordinates, SYSTEMS};
@@ -15,7 +15,7 @@ use touchstone_formats::suite::Task;
 use touchstone_formats::workspace::Workspace;
 use touchstone_runner::drive::not_recorded;
 use touchstone_runner::look;
-use touchstone_runner::plan::{self, Decision, Matrix, Named, Planned, Shard, Slot, Wish};
+use touchstone_runner::plan::{self, Decision, Matrix, Named, Planned, Shard, Slot, MatrixSpec};
 use touchstone_runner::provider::promptql::PromptQl;
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Provider};
@@ -27,7 +27,7 @@ use touchstone_store::{query, suites};
 pub(super) const MOST_RUNS: usize = 200_000;
 
 /// Runs of a matrix, and runs that cannot be part of it.
-pub(super) struct Wished {
+pub(super) struct Selection {
     pub(super) matrix: Matrix,
     pub(super) refused: Vec<Planned>,
 }
@@ -47,10 +47,10 @@ impl App {
 
     /// Like [`App::setup`], for viewing only: errors in entries of the workspace file are ignored.
     pub(super) fn setup_to_look(&self) -> Result<Setup, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         match paths::workspace(&open.flow.roots.folder) {
-            None => Ok(Setup::of(&Workspace::default())),
-            Some(Ok(workspace)) => Ok(Setup::of(&workspace)),
+            None => Ok(Setup::from_workspace(&Workspace::default())),
+            Some(Ok(workspace)) => Ok(Setup::from_workspace(&workspace)),
             Some(Err(error)) => {
                 let error =
                     AppError::new(Code::Failed, format!("touchstone.yaml cannot be read: {error}"));
@@ -62,7 +62,7 @@ impl App {
 
     /// Returns the options of a launch. `may_run` is false for a read-only front end.
     pub fn launch_options(&self, may_run: bool) -> Result<LaunchOptions, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let setup = self.setup_to_look()?;
         let tasks = open.flow.shelf.tasks();
         let task = |task: &Arc<touchstone_store::suites::Task>| TaskChoice {
@@ -129,7 +129,7 @@ impl App {
                     })
                 });
                 let trouble =
-                    tried.err().map(|error| Trouble { message: error.message, fix: error.hint });
+                    tried.err().map(|error| Blocker { message: error.message, fix: error.hint });
                 ("the model calls tools, and runs Python in a sandbox", trouble)
             }
             _ => ("the model calls tools", None),
@@ -145,7 +145,7 @@ impl App {
     }
 
     /// Returns the missing keys and settings of the model and system of a run.
-    pub(super) fn lacking(&self, setup: &Setup, at: &Coordinates) -> Vec<Trouble> {
+    pub(super) fn missing_settings(&self, setup: &Setup, at: &Coordinates) -> Vec<Blocker> {
         let Some(model) = setup.model(&at.model).filter(|model| model.provider != Provider::Replay)
         else {
             return Vec::new();
@@ -162,22 +162,22 @@ impl App {
             return promptql_trouble(setup).into_iter().collect();
         };
         let key = self.key_trouble(&spec.key);
-        let no_build = spec.no_build(model).map(|message| Trouble { message, fix: None });
+        let no_build = spec.no_build(model).map(|message| Blocker { message, fix: None });
         key.into_iter().chain(no_build).chain(self.unset(&spec, model)).collect()
     }
 
     /// Returns the unset variables that the `PromptQL` settings name. Requests without them would
     /// be refused or do harm.
-    fn unset(&self, spec: &PromptQl, model: &Model) -> Vec<Trouble> {
+    fn unset(&self, spec: &PromptQl, model: &Model) -> Vec<Blocker> {
         let trouble = |name: &String| match self.inner.keys.secret(name) {
             Ok(Some(_)) => None,
-            Ok(None) => Some(Trouble {
+            Ok(None) => Some(Blocker {
                 message: format!(
                     "{name} is not set, and `systems.promptql` in touchstone.yaml needs it"
                 ),
                 fix: Some(format!("Set {name} in the environment, and start Touchstone again.")),
             }),
-            Err(why) => Some(Trouble {
+            Err(why) => Some(Blocker {
                 message: format!(
                     "{name} cannot be used, and `systems.promptql` in touchstone.yaml needs it"
                 ),
@@ -195,11 +195,11 @@ impl App {
         };
         let why_not = model.key.as_deref().and_then(|name| match self.inner.keys.get(name) {
             Ok(Some(_)) => None,
-            Ok(None) => Some(Trouble {
+            Ok(None) => Some(Blocker {
                 message: format!("Its key {name} is not set."),
                 fix: Some(self.inner.keys.how_to_set(name)),
             }),
-            Err(why) => Some(Trouble {
+            Err(why) => Some(Blocker {
                 message: format!("Its key {name} cannot be used."),
                 fix: Some(why.to_string()),
             }),
@@ -210,7 +210,7 @@ impl App {
 
 /// Returns the first error of the workspace file and the number of further ones. Any error blocks
 /// all launches; `None` if there is none.
-pub(super) fn setup_fault(setup: &Setup) -> Option<Trouble> {
+pub(super) fn setup_fault(setup: &Setup) -> Option<Blocker> {
     let lines: Vec<String> = setup.faults.iter().map(fault_line).collect();
     let lines = if lines.is_empty() { &setup.wrong } else { &lines };
     let more = match lines.len().saturating_sub(1) {
@@ -220,12 +220,12 @@ pub(super) fn setup_fault(setup: &Setup) -> Option<Trouble> {
     };
     let fix =
         "Correct touchstone.yaml; Problems lists what is wrong with it. Until then nothing is run.";
-    Some(Trouble { message: format!("{}{more}", lines.first()?), fix: Some(fix.to_owned()) })
+    Some(Blocker { message: format!("{}{more}", lines.first()?), fix: Some(fix.to_owned()) })
 }
 
 /// Formats an error of the workspace file as one line, with its location.
 pub(super) fn fault_line(fault: &ReadError) -> String {
-    suites::problem(paths::WORKSPACE.to_owned(), fault.clone()).told()
+    suites::problem(paths::WORKSPACE.to_owned(), fault.clone()).to_line()
 }
 
 /// Returns the search options, if there are virtual APIs or queries.
@@ -241,16 +241,16 @@ fn search_options(has_queries: bool, setup: &Setup) -> Option<SearchOptions> {
 }
 
 /// Collects the runs of a request.
-pub(super) fn wished(
+pub(super) fn select_runs(
     open: &OpenFolder,
     setup: &Setup,
     request: &LaunchRequest,
-) -> Result<Wished, AppError> {
+) -> Result<Selection, AppError> {
     if !request.runs.is_empty() {
         return named(open, setup, &request.runs);
     }
     if !request.cells.is_empty() {
-        return cells::wished(open, setup, &request.cells);
+        return cells::select_cells(open, setup, &request.cells);
     }
     for name in &request.models {
         if setup.model(name).is_none() {
@@ -275,7 +275,7 @@ pub(super) fn wished(
         .filter(|task| request.tasks.is_empty() || patterns.mean(&shelved.names_of(&task.suite)))
         .map(|task| Arc::clone(&task.suite))
         .collect();
-    let wish = Wish {
+    let wish = MatrixSpec {
         systems: request.systems.clone(),
         models: request.models.clone(),
         variations: request.variations.clone(),
@@ -308,13 +308,13 @@ pub(super) fn wished(
     }
     let mut files = Files::new(open, setup);
     let forks = open.ask(query::forks_named_as_repeats)?;
-    matrix.find(|at| files.of(at), &forks);
+    matrix.find(|at| files.paths_for(at), &forks);
     let is_wished =
         |name: &String| request.tasks.is_empty() || patterns.mean(std::slice::from_ref(name));
     let unread = broken.iter().filter(|(name, _)| is_wished(name));
     let unread =
         unread.map(|(name, why)| refused(name.clone(), format!("Its suite cannot be read. {why}")));
-    Ok(Wished { refused: unread.collect(), matrix })
+    Ok(Selection { refused: unread.collect(), matrix })
 }
 
 /// Removes the runs that another program has written in its own layout: they exist, and are never
@@ -324,10 +324,10 @@ pub(super) fn made_by_others(
     setup: &Setup,
     matrix: &mut Matrix,
 ) -> Result<Vec<Planned>, AppError> {
-    type Place<'a> = (&'a str, &'a str, u32, u32);
+    type RunKey<'a> = (&'a str, &'a str, u32, u32);
     let tasks = open.flow.shelf.tasks();
     let runs = open.ask(query::foreign_runs)?;
-    let mut there: HashMap<Place<'_>, Vec<&ForeignRun>> = HashMap::new();
+    let mut there: HashMap<RunKey<'_>, Vec<&ForeignRun>> = HashMap::new();
     for run in &runs {
         let Some(task) = tasks.get(&run.task) else { continue };
         if let Some(variation) = task.counted_as(run.variation, run.variation_name.as_deref()) {
@@ -352,7 +352,7 @@ pub(super) fn made_by_others(
         match same
             .min_by_key(|run| (run.state != RunState::Answered, run.state != RunState::NoAnswer))
         {
-            Some(run) if files.of(at).is_empty() => {
+            Some(run) if files.paths_for(at).is_empty() => {
                 let path = &run.path;
                 let decision = match run.state {
                     RunState::Answered => Decision::done_elsewhere("It is complete", path),
@@ -385,7 +385,7 @@ impl<'a> Files<'a> {
         Self { output_dir: &open.flow.roots.output_dir, models, folders: HashMap::new() }
     }
 
-    pub(super) fn of(&mut self, at: &Coordinates) -> Vec<String> {
+    pub(super) fn paths_for(&mut self, at: &Coordinates) -> Vec<String> {
         let folder = at.task.rsplit_once('/').map_or("", |(folder, _)| folder);
         if !self.folders.contains_key(folder) {
             self.folders
@@ -395,17 +395,17 @@ impl<'a> Files<'a> {
     }
 }
 
-fn promptql_trouble(setup: &Setup) -> Option<Trouble> {
+fn promptql_trouble(setup: &Setup) -> Option<Blocker> {
     let nothing = touchstone_formats::value::Value::Null;
     let read =
         touchstone_runner::provider::promptql::read(setup.promptql.as_ref().unwrap_or(&nothing));
     let fix = "Describe the API under `systems.promptql` in touchstone.yaml. Recorded runs can be replayed without.";
-    read.err().map(|message| Trouble { message, fix: Some(fix.to_owned()) })
+    read.err().map(|message| Blocker { message, fix: Some(fix.to_owned()) })
 }
 
 /// Returns the reason why nothing can be run at all.
-fn why_not(may_run: bool, no_tasks: bool, broken: &BTreeMap<String, String>) -> Option<Trouble> {
-    let trouble = |message: &str, fix: &str| Trouble {
+fn why_not(may_run: bool, no_tasks: bool, broken: &BTreeMap<String, String>) -> Option<Blocker> {
+    let trouble = |message: &str, fix: &str| Blocker {
         message: message.to_owned(),
         fix: Some(fix.to_owned()),
     };
@@ -430,8 +430,8 @@ fn why_not(may_run: bool, no_tasks: bool, broken: &BTreeMap<String, String>) -> 
 }
 
 /// Returns the runs that were named individually.
-fn named(open: &OpenFolder, setup: &Setup, ids: &[String]) -> Result<Wished, AppError> {
-    let mut wished = Wished { matrix: Matrix::default(), refused: Vec::new() };
+fn named(open: &OpenFolder, setup: &Setup, ids: &[String]) -> Result<Selection, AppError> {
+    let mut wished = Selection { matrix: Matrix::default(), refused: Vec::new() };
     for id in ids {
         let row = open.ask(|index| query::row_by_key(index, id))?;
         let row = row.ok_or_else(|| {
@@ -495,6 +495,6 @@ pub(super) fn refused(path: String, why: String) -> Planned {
     Planned { slot, decision: Decision::refused(why) }
 }
 
-fn choice(name: &str, detail: &str, why_not: Option<Trouble>) -> Choice {
+fn choice(name: &str, detail: &str, why_not: Option<Blocker>) -> Choice {
     Choice { name: name.to_owned(), detail: detail.to_owned(), why_not }
 }

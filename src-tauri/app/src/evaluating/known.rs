@@ -1,11 +1,11 @@
 //! **Pure.** Lists of the available evaluators and compatibility switches.
 use touchstone_api::{EvaluateSwitch, EvaluatorChoice};
-use touchstone_scoring::azure::{NEVER, QUIRKS, Quirk, Takes, all};
+use touchstone_scoring::azure::{NEVER, QUIRKS, Quirk, EvaluatorInfo, all};
 
 /// Returns all evaluators.
 pub(crate) fn evaluators() -> Vec<EvaluatorChoice> {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let choice = |takes: &Takes| EvaluatorChoice {
+    let choice = |takes: &EvaluatorInfo| EvaluatorChoice {
         name: takes.name.to_owned(),
         what: takes.what.to_owned(),
         needs: names(takes.needs),

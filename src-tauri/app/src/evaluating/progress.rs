@@ -7,7 +7,7 @@ const SHOWN: usize = 50;
 
 /// Outcome of one evaluator for one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum RowOutcome {
     /// There is a result.
     Done,
     /// There is no result, for this reason.
@@ -39,7 +39,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Creates the progress of an evaluation with `total` results, rows times evaluators.
-    pub(crate) fn of(total: usize) -> Self {
+    pub(crate) fn new(total: usize) -> Self {
         Self { total: total as u64, ..Self::default() }
     }
 
@@ -56,12 +56,12 @@ impl Progress {
     }
 
     /// Records the outcome of an evaluator, given by index and name, for a row, counted from 1.
-    pub(crate) fn end(&mut self, row: u64, (at, evaluator): (usize, &str), end: End) {
+    pub(crate) fn record_outcome(&mut self, row: u64, (at, evaluator): (usize, &str), end: RowOutcome) {
         self.missing += u64::from(matches!(end, End::Missing(_)));
         match end {
-            End::Done => self.done += 1,
-            End::Stopped => self.stopped += 1,
-            End::Failed(why) | End::Missing(why) => {
+            RowOutcome::Done => self.done += 1,
+            RowOutcome::Stopped => self.stopped += 1,
+            RowOutcome::Failed(why) | RowOutcome::Missing(why) => {
                 self.failed += 1;
                 // Rows end in any order, and the failures listed are the first of the file.
                 self.troubles.insert(
@@ -82,13 +82,13 @@ mod tests {
 
     #[test]
     fn what_failed_is_counted_apart_and_the_first_few_rows_are_named_in_their_order() {
-        let mut progress = Progress::of(70);
-        progress.end(1, (0, "a"), End::Done);
-        progress.end(1, (1, "b"), End::Stopped);
+        let mut progress = Progress::new(70);
+        progress.record_outcome(1, (0, "a"), RowOutcome::Done);
+        progress.record_outcome(1, (1, "b"), RowOutcome::Stopped);
         for row in (1..60).rev() {
-            progress.end(row, (0, "a"), End::Failed("No.".to_owned()));
+            progress.record_outcome(row, (0, "a"), RowOutcome::Failed("No.".to_owned()));
         }
-        progress.end(1, (2, "c"), End::Missing("Nobody.".to_owned()));
+        progress.record_outcome(1, (2, "c"), RowOutcome::Missing("Nobody.".to_owned()));
         let told = progress.troubles();
         assert_eq!(
             (progress.done, progress.stopped, progress.failed, told.len()),

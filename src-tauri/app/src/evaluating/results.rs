@@ -1,9 +1,9 @@
 //! **Pure.** Results of all evaluators on all rows, and the files written from them.
 use super::rounds::Round;
-use super::sheet::Sheet;
-use super::wish::{Configured, Wish};
+use super::sheet::RowInputs;
+use super::wish::{Configured, EvaluationSpec};
 use touchstone_api::EvaluateMetric;
-use touchstone_formats::collection::Heard;
+use touchstone_formats::collection::EvaluatorReplies;
 use touchstone_scoring::azure::{
     About, Evaluator, Failure, Fault, Metric, Outcome, Outputs, Results, metrics, prompts_version,
 };
@@ -13,7 +13,7 @@ const LONGEST_REPLY: usize = 64 << 10;
 
 /// Results until now.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct CollectedResults {
     outputs: Vec<Outputs>,
     faults: Vec<Fault>,
     /// Number of finished results, rows times evaluators.
@@ -21,18 +21,18 @@ pub(crate) struct Made {
     /// True if some results are missing and could be obtained by sending the requests again.
     holes: bool,
     /// Replies of models.
-    said: Vec<Heard>,
+    said: Vec<EvaluatorReplies>,
 }
 
-impl Made {
-    pub(crate) fn of(wish: &Wish, rows: usize) -> Self {
+impl CollectedResults {
+    pub(crate) fn new(wish: &EvaluationSpec, rows: usize) -> Self {
         let outputs =
             wish.evaluators.iter().map(|one| Outputs::new(&one.evaluator, rows)).collect();
         Self { outputs, faults: Vec::new(), ended: 0, holes: false, said: Vec::new() }
     }
 
     /// Records the result of an evaluator for a row; the order of calls does not matter.
-    pub(crate) fn take(&mut self, row: usize, at: usize, result: &Result<Outcome, Failure>) {
+    pub(crate) fn record_result(&mut self, row: usize, at: usize, result: &Result<Outcome, Failure>) {
         self.ended += 1;
         match result {
             Ok(outcome) => self.outputs[at].set(row, outcome),
@@ -50,12 +50,12 @@ impl Made {
     }
 
     /// Returns true if a result is missing that another attempt could obtain.
-    pub(crate) fn has_holes(&self) -> bool {
+    pub(crate) fn has_gaps(&self) -> bool {
         self.holes
     }
 
     /// Records the replies of a round of an evaluator that uses a model, or that there were none.
-    pub(crate) fn say(
+    pub(crate) fn record_replies(
         &mut self,
         (row, evaluator, number): (usize, &Evaluator, usize),
         round: &Round,
@@ -65,7 +65,7 @@ impl Made {
             return;
         }
         let cut = |reply: &String| reply.chars().take(LONGEST_REPLY).collect();
-        self.said.push(Heard {
+        self.said.push(EvaluatorReplies {
             row: row + 1,
             of: None,
             evaluator: evaluator.name.clone(),
@@ -80,17 +80,17 @@ impl Made {
     pub(crate) fn replies(&self, contents: &[u64]) -> String {
         let mut said: Vec<_> = self.said.iter().collect();
         said.sort_by_key(|heard| (heard.row, &heard.evaluator, heard.round));
-        let of = |heard: &Heard| contents.get(heard.row - 1).copied();
-        said.into_iter().map(|heard| Heard { of: of(heard), ..heard.clone() }.line()).collect()
+        let of = |heard: &EvaluatorReplies| contents.get(heard.row - 1).copied();
+        said.into_iter().map(|heard| EvaluatorReplies { of: of(heard), ..heard.clone() }.line()).collect()
     }
 }
 
 /// Returns the text of the result file and the metrics over all rows. `model` returns the model
 /// used for an evaluator. Fails with a sentence.
 pub(crate) fn compose(
-    sheet: &Sheet,
-    wish: &Wish,
-    made: &Made,
+    sheet: &RowInputs,
+    wish: &EvaluationSpec,
+    made: &CollectedResults,
     model: impl Fn(&Evaluator) -> Option<String>,
 ) -> Result<(String, Vec<EvaluateMetric>), String> {
     let summed = metrics(&made.outputs, &wish.quirks);
@@ -109,10 +109,10 @@ pub(crate) fn compose(
         faults: &faults,
         kept: None,
     };
-    Ok((results.text(&wish.quirks), summed.into_iter().map(told).collect()))
+    Ok((results.text(&wish.quirks), summed.into_iter().map(metric_row).collect()))
 }
 
-fn about(one: &Configured, wish: &Wish, model: Option<String>) -> About {
+fn about(one: &Configured, wish: &EvaluationSpec, model: Option<String>) -> About {
     let takes = &one.evaluator.takes;
     About {
         name: one.evaluator.name.clone(),
@@ -124,7 +124,7 @@ fn about(one: &Configured, wish: &Wish, model: Option<String>) -> About {
     }
 }
 
-fn told(metric: Metric) -> EvaluateMetric {
+fn metric_row(metric: Metric) -> EvaluateMetric {
     let Metric { name, value, interval, n, left_out } = metric;
     EvaluateMetric {
         name,

@@ -6,7 +6,7 @@
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{Failure, Outcome, safety};
-use touchstone_scoring::judges::{mean_and_spread, reaches};
+use touchstone_scoring::judges::{mean_and_spread, meets_threshold};
 
 /// Suffix of keys that hold the spread between rounds.
 const SPREAD: &str = "_spread";
@@ -18,12 +18,12 @@ pub(crate) struct Round {
     /// Replies of the model, in the order of the requests.
     pub(crate) replies: Vec<String>,
     /// Reason that the round has no usable reply; none if another request would not help.
-    pub(crate) lack: Option<Lack>,
+    pub(crate) lack: Option<ReplyProblem>,
 }
 
 /// Reason that a round has no usable reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lack {
+pub(crate) enum ReplyProblem {
     /// No reply was received because of the provider, the target or the disk. The request is sent
     /// again when the evaluation is started again.
     Unheard,
@@ -37,22 +37,22 @@ pub(crate) enum Lack {
 impl Round {
     /// Creates a round from its result. If there are replies and the error is not caused by the
     /// input, the replies count as unparsed.
-    pub(crate) fn over(result: Result<Outcome, Failure>, replies: Vec<String>) -> Self {
+    pub(crate) fn completed(result: Result<Outcome, Failure>, replies: Vec<String>) -> Self {
         let is_unread = !replies.is_empty() && result.as_ref().is_err_and(|why| !why.by_input);
-        Self { result, replies, lack: is_unread.then_some(Lack::Unread) }
+        Self { result, replies, lack: is_unread.then_some(ReplyProblem::Unread) }
     }
 
     /// Creates a round without a reply.
-    pub(crate) fn unheard(why: String, replies: Vec<String>) -> Self {
-        Self::without(Lack::Unheard, why, replies)
+    pub(crate) fn no_reply(why: String, replies: Vec<String>) -> Self {
+        Self::without(ReplyProblem::Unheard, why, replies)
     }
 
     /// Creates a round with an unusable reply.
-    pub(crate) fn useless(why: String, replies: Vec<String>) -> Self {
-        Self::without(Lack::Useless, why, replies)
+    pub(crate) fn unusable(why: String, replies: Vec<String>) -> Self {
+        Self::without(ReplyProblem::Useless, why, replies)
     }
 
-    fn without(lack: Lack, why: String, replies: Vec<String>) -> Self {
+    fn without(lack: ReplyProblem, why: String, replies: Vec<String>) -> Self {
         Self { result: Err(Failure { by_input: false, message: why }), replies, lack: Some(lack) }
     }
 
@@ -70,7 +70,7 @@ impl Round {
 
 /// Combines all rounds into one result. Fails if no round has a result, or if one is still open.
 /// `limit` is the pass threshold of a grader, which no result contains.
-pub(crate) fn together(rounds: Vec<Round>, limit: Option<f64>) -> Result<Outcome, Failure> {
+pub(crate) fn combine_rounds(rounds: Vec<Round>, limit: Option<f64>) -> Result<Outcome, Failure> {
     let mut results = Vec::new();
     for (at, round) in rounds.into_iter().enumerate() {
         let is_open = round.is_open();
@@ -122,7 +122,7 @@ fn mean_of(
             None => outcome.push((key.clone(), most(&all).unwrap_or_else(|| value.clone()))),
         }
     }
-    judge_again(&said, &mut outcome, limit);
+    redecide_verdicts(&said, &mut outcome, limit);
     rate_again(&mut outcome);
     speak(&said, &mut outcome);
     Ok(outcome)
@@ -168,7 +168,7 @@ fn majority(flags: &[bool]) -> Option<bool> {
 
 /// Decides pass or fail again if the rounds disagree: by the mean, in the direction in which the
 /// rounds were decided. Without such a number, the majority decides.
-fn judge_again(said: &[Outcome], outcome: &mut Outcome, limit: Option<f64>) {
+fn redecide_verdicts(said: &[Outcome], outcome: &mut Outcome, limit: Option<f64>) {
     let names: Vec<String> = outcome
         .iter()
         .filter_map(|(key, _)| Some(key.strip_suffix("_result")?.to_owned()))
@@ -197,7 +197,7 @@ fn judge_again(said: &[Outcome], outcome: &mut Outcome, limit: Option<f64>) {
         });
         let passes = match of(outcome) {
             Some((score, limit)) => {
-                Some(if less_is_better { reaches(limit, score) } else { reaches(score, limit) })
+                Some(if less_is_better { meets_threshold(limit, score) } else { meets_threshold(score, limit) })
             }
             None => {
                 majority(&words.iter().filter_map(|word| verdict((*word)?)).collect::<Vec<_>>())
@@ -301,11 +301,11 @@ mod tests {
         Err(Failure { by_input: false, message: "Unread.".to_owned() })
     }
 
-    fn told(rounds: Vec<Result<Outcome, Failure>>) -> String {
-        held(rounds, None)
+    fn combined_json(rounds: Vec<Result<Outcome, Failure>>) -> String {
+        combined_json_with_limit(rounds, None)
     }
 
-    fn held(rounds: Vec<Result<Outcome, Failure>>, limit: Option<f64>) -> String {
+    fn combined_json_with_limit(rounds: Vec<Result<Outcome, Failure>>, limit: Option<f64>) -> String {
         match mean_of(rounds, limit) {
             Ok(outcome) => json::write(
                 &Value::Map(
@@ -327,7 +327,7 @@ mod tests {
                 r#"{{"a":{score}.0,"a_result":"{result}","a_threshold":3,"a_reason":"{reason}"}}"#
             ))
         };
-        let agreed = told(vec![
+        let agreed = combined_json(vec![
             round(2, "pass", "x"),
             round(4, "pass", "y"),
             failure(),
@@ -336,15 +336,15 @@ mod tests {
         let agreed_says = r#"{"a":4.0,"a_spread":1.632993161855452,"a_result":"pass","a_threshold":3,"a_reason":"z"}"#;
         assert_eq!(agreed, agreed_says);
         insta::assert_snapshot!(
-            told(vec![round(5, "pass", "x"), round(1, "fail", "y"), round(1, "fail", "z")]),
+            combined_json(vec![round(5, "pass", "x"), round(1, "fail", "y"), round(1, "fail", "z")]),
             @r#"{"a":2.3333333333333335,"a_spread":1.8856180831641267,"a_result":"fail","a_threshold":3,"a_reason":"z"}"#
         );
     }
 
     #[test]
     fn one_round_stays_as_it_is_and_none_is_why() {
-        insta::assert_snapshot!(told(vec![outcome(r#"{"a":4,"a_result":"pass"}"#)]), @r#"{"a":4,"a_result":"pass"}"#);
-        insta::assert_snapshot!(told(vec![failure(), failure()]), @"Unread.");
+        insta::assert_snapshot!(combined_json(vec![outcome(r#"{"a":4,"a_result":"pass"}"#)]), @r#"{"a":4,"a_result":"pass"}"#);
+        insta::assert_snapshot!(combined_json(vec![failure(), failure()]), @"Unread.");
         assert!(together(Vec::new(), None).is_err());
     }
 
@@ -352,12 +352,12 @@ mod tests {
     fn a_round_that_nobody_answered_leaves_the_row_without_a_result_and_one_that_could_not_be_read_does_not()
      {
         let said = || vec!["x".to_owned()];
-        let heard = |score: u32| Round::over(outcome(&format!(r#"{{"a":{score}}}"#)), said());
-        let unread = || Round::over(failure(), said());
-        let unheard = || Round::unheard("Refused.".to_owned(), Vec::new());
-        let cut = || Round::useless("Cut.".to_owned(), Vec::new());
+        let heard = |score: u32| Round::completed(outcome(&format!(r#"{{"a":{score}}}"#)), said());
+        let unread = || Round::completed(failure(), said());
+        let unheard = || Round::no_reply("Refused.".to_owned(), Vec::new());
+        let cut = || Round::unusable("Cut.".to_owned(), Vec::new());
         let why = |rounds: Vec<Round>| {
-            together(rounds, None).map_err(|why| why.message).map(|outcome| outcome.len())
+            combine_rounds(rounds, None).map_err(|why| why.message).map(|outcome| outcome.len())
         };
         assert_eq!(
             why(vec![heard(1), heard(3), unheard()]),
@@ -394,11 +394,11 @@ mod tests {
         for reply in replies {
             let mut evaluation = Evaluation::new(&evaluator, &inputs, &quirks);
             assert!(matches!(evaluation.next(), Next::Ask(_)));
-            evaluation.take(reply);
+            evaluation.add_reply(reply);
             let Next::Done(result) = evaluation.next() else { panic!("{reply} is not read") };
             rounds.push(result);
         }
-        told(rounds)
+        combined_json(rounds)
     }
 
     #[test]
@@ -449,17 +449,17 @@ mod tests {
             ))
         };
         let scores = || vec![round(1.0, true, "a"), round(0.9, true, "b"), round(0.4, false, "c")];
-        insta::assert_snapshot!(held(scores(), Some(0.5)), @r#"{"passed":true,"score":0.7666666666666666,"score_spread":0.26246692913372704,"label":"b","own_result":"pass"}"#);
+        insta::assert_snapshot!(combined_json_with_limit(scores(), Some(0.5)), @r#"{"passed":true,"score":0.7666666666666666,"score_spread":0.26246692913372704,"label":"b","own_result":"pass"}"#);
         assert!(held(scores(), Some(0.8)).starts_with(r#"{"passed":false,"#));
         let labels =
             || vec![round(1.0, true, "kind"), round(1.0, true, "kind"), round(0.0, false, "rude")];
-        let told = told(labels());
+        let told = combined_json(labels());
         assert!(
             told.starts_with(r#"{"passed":true,"#)
                 && told.ends_with(r#""label":"kind","own_result":"pass"}"#),
             "{told}"
         );
-        let tie = held(labels()[1..].to_vec(), None);
+        let tie = combined_json_with_limit(labels()[1..].to_vec(), None);
         assert!(
             tie.starts_with(r#"{"passed":null,"#) && tie.ends_with(r#""own_result":null}"#),
             "{tie}"
@@ -474,7 +474,7 @@ mod tests {
             said[0].1 = Value::Number(score.to_owned());
             Ok(said)
         };
-        let left = told(vec![round("4.0", "pass"), round("5.0", "pass"), round("NaN", "fail")]);
+        let left = combined_json(vec![round("4.0", "pass"), round("5.0", "pass"), round("NaN", "fail")]);
         assert_eq!(left, r#"{"a":4.5,"a_spread":0.5,"a_result":"pass","a_threshold":3}"#);
         let none = mean_of(vec![round("NaN", "fail"), round("NaN", "fail")], None).unwrap();
         assert_eq!(none, round("NaN", "fail").unwrap());

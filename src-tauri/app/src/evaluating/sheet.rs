@@ -1,13 +1,13 @@
 //! **Pure.** Rows of a data file with the target's output for them, and the evaluators' inputs for
 //! each row.
 use super::takes::keys;
-use super::wish::Wish;
+use super::wish::EvaluationSpec;
 use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use touchstone_runner::talk::{Call, Outcome};
-use touchstone_scoring::azure::{Evaluation, Inputs, Mapping, Table, lacking, misshapen};
+use touchstone_scoring::azure::{Evaluation, Inputs, Mapping, Table, count_missing_inputs, count_invalid_inputs};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// The target is called once per row, in this turn.
@@ -15,14 +15,14 @@ pub(crate) const TURN: u32 = 1;
 
 /// Output of the target for a row, as columns with values, or the reason that there is none, as a
 /// sentence.
-pub(crate) type Said = Result<Vec<(String, Value)>, String>;
+pub(crate) type TargetOutput = Result<Vec<(String, Value)>, String>;
 
 /// Rows with everything that evaluators need.
 #[derive(Debug)]
-pub(crate) struct Sheet {
+pub(crate) struct RowInputs {
     pub(crate) table: Arc<Table>,
     /// Output of the target by row, if there is a target.
-    pub(crate) said: Option<Vec<Said>>,
+    pub(crate) said: Option<Vec<TargetOutput>>,
     /// Columns of the target's output, in order of first appearance.
     pub(crate) columns: Vec<String>,
     mappings: Vec<Mapping>,
@@ -35,9 +35,9 @@ pub(crate) struct Sheet {
 
 /// Counts repeated occurrences.
 #[derive(Default)]
-pub(crate) struct Again(HashMap<u128, u32>);
+pub(crate) struct OccurrenceCounter(HashMap<u128, u32>);
 
-impl Again {
+impl OccurrenceCounter {
     /// Returns the occurrence number of this text, from 1.
     pub(crate) fn nth(&mut self, text: &str) -> u32 {
         self.nth_of(xxh3_128(text.as_bytes()))
@@ -50,8 +50,8 @@ impl Again {
     }
 }
 
-impl Sheet {
-    pub(crate) fn of(wish: &Wish, table: &Arc<Table>, said: Option<Vec<Said>>) -> Self {
+impl RowInputs {
+    pub(crate) fn new(wish: &EvaluationSpec, table: &Arc<Table>, said: Option<Vec<TargetOutput>>) -> Self {
         let mut columns: Vec<String> = Vec::new();
         for (column, _) in said.iter().flatten().flatten().flatten() {
             if !columns.contains(column) {
@@ -84,9 +84,9 @@ impl Sheet {
 
     /// Counts rows with equal questions. Comparing inputs would not be enough, because different
     /// inputs can lead to the same question.
-    pub(crate) fn counted(mut self, wish: &Wish) -> Self {
+    pub(crate) fn with_occurrences(mut self, wish: &EvaluationSpec) -> Self {
         for (at, one) in wish.evaluators.iter().enumerate().filter(|(_, one)| one.pays()) {
-            let mut again = Again::default();
+            let mut again = OccurrenceCounter::default();
             for row in 0..self.table.rows.len() {
                 let Ok(inputs) = self.inputs(wish, at, row) else { continue };
                 let keys = keys(Evaluation::new(&one.evaluator, &inputs, &wish.quirks)).into_iter();
@@ -112,7 +112,7 @@ impl Sheet {
 
     /// Returns the inputs of an evaluator for a row. Fails with a sentence if the target has no
     /// output for the row.
-    pub(crate) fn inputs(&self, wish: &Wish, at: usize, row: usize) -> Result<Inputs, String> {
+    pub(crate) fn inputs(&self, wish: &EvaluationSpec, at: usize, row: usize) -> Result<Inputs, String> {
         let said = match self.said.as_ref().and_then(|said| said.get(row)) {
             None => &[],
             Some(Ok(said)) => said.as_slice(),
@@ -130,9 +130,9 @@ impl Sheet {
 
     /// Returns sentences about inputs that rows lack, inputs of the wrong shape, and references to
     /// columns that do not exist.
-    pub(crate) fn lacks(&self, wish: &Wish) -> Vec<String> {
+    pub(crate) fn missing_inputs(&self, wish: &EvaluationSpec) -> Vec<String> {
         let rows = self.table.rows.len();
-        let mut lacks = self.lost(wish, false);
+        let mut lacks = self.unknown_references(wish, false);
         for (at, one) in wish.evaluators.iter().enumerate() {
             let inputs = || (0..rows).filter_map(|row| self.inputs(wish, at, row).ok());
             let name = &one.evaluator.name;
@@ -140,14 +140,14 @@ impl Sheet {
             let say = |(need, count): (String, u64)| {
                 format!("{name}: {count} of {rows} rows {} no {need}.", have(count))
             };
-            lacks.extend(lacking(&one.evaluator, inputs()).into_iter().map(say));
+            lacks.extend(count_missing_inputs(&one.evaluator, inputs()).into_iter().map(say));
             let say = |(why, count): (String, u64)| {
                 let result =
                     format!("{name}: {count} of {rows} rows {} no result: {why}", have(count));
                 self.text_instead(&why)
                     .map_or_else(|| result.clone(), |hint| format!("{result} {hint}"))
             };
-            lacks.extend(misshapen(&one.evaluator, inputs(), &wish.quirks).into_iter().map(say));
+            lacks.extend(count_invalid_inputs(&one.evaluator, inputs(), &wish.quirks).into_iter().map(say));
         }
         lacks
     }
@@ -163,7 +163,7 @@ impl Sheet {
 
     /// Returns sentences about references to columns that do not exist. References to the target's
     /// output are checked only if the target was called already.
-    pub(crate) fn lost(&self, wish: &Wish, is_asked_later: bool) -> Vec<String> {
+    pub(crate) fn unknown_references(&self, wish: &EvaluationSpec, is_asked_later: bool) -> Vec<String> {
         let data: Vec<&str> = self.table.columns.iter().map(String::as_str).collect();
         let target: Option<Vec<&str>> =
             (!is_asked_later).then(|| self.columns.iter().map(String::as_str).collect());
@@ -180,17 +180,17 @@ impl Sheet {
     /// Returns the target's output as a table, if there is a target. Fails with a sentence if the
     /// output is too large.
     pub(crate) fn target(&self) -> Result<Option<Table>, String> {
-        let cells = |row: &Said| {
+        let cells = |row: &TargetOutput| {
             let said = row.iter().flatten();
             said.map(|(column, value)| (column.clone(), Some(value.clone()))).collect()
         };
-        self.said.as_ref().map(|said| Table::gathered(said.iter().map(cells))).transpose()
+        self.said.as_ref().map(|said| Table::from_rows(said.iter().map(cells))).transpose()
     }
 
     /// Returns the reason that no evaluator can run after the target was called: its output is too
     /// large to be written, or a mapped column is in none of its outputs. If every call failed,
     /// returns `None`, because each row has its own reason.
-    pub(crate) fn unanswered(&self, wish: &Wish) -> Option<String> {
+    pub(crate) fn target_failure(&self, wish: &EvaluationSpec) -> Option<String> {
         let said = self.said.as_ref()?;
         if let Err(why) = self.target() {
             return Some(format!(
@@ -198,7 +198,7 @@ impl Sheet {
             ));
         }
         let why =
-            self.lost(wish, false).into_iter().next().filter(|_| said.iter().any(Result::is_ok))?;
+            self.unknown_references(wish, false).into_iter().next().filter(|_| said.iter().any(Result::is_ok))?;
         Some(format!(
             "{why} The target gives {}. Mend the mapping, and begin again.",
             self.columns.join(", ")
@@ -212,7 +212,7 @@ fn cell<'a>(said: &'a [(String, Value)], column: &str) -> Option<&'a Value> {
 }
 
 /// Formats a row as the target's input: a JSON object of its columns.
-pub(crate) fn asked(table: &Table, row: usize) -> String {
+pub(crate) fn target_input(table: &Table, row: usize) -> String {
     let cell =
         |column: &String| Some((Value::from(column.as_str()), table.value(row, column)?.clone()));
     json::write(&Value::Map(table.columns.iter().filter_map(cell).collect()), false)
@@ -232,7 +232,7 @@ pub(crate) fn call(target: &[String], asked: &str, nth: u32) -> Call {
 }
 
 /// Parses the target's output as JSON.
-pub(crate) fn said(bytes: &[u8]) -> Result<Value, String> {
+pub(crate) fn parse_target_output(bytes: &[u8]) -> Result<Value, String> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| "The target said something that is no UTF-8 text.".to_owned())?;
     json::read_python(text.trim()).map_err(|why| {
@@ -242,7 +242,7 @@ pub(crate) fn said(bytes: &[u8]) -> Result<Value, String> {
 
 /// Returns the columns of the target's output. Fails if it is not an object, or if a column has the
 /// name of an evaluator's result.
-pub(crate) fn columns(wish: &Wish, value: Value) -> Said {
+pub(crate) fn columns(wish: &EvaluationSpec, value: Value) -> TargetOutput {
     let Value::Map(entries) = value else {
         return Err("The target said something that is no JSON object.".to_owned());
     };
@@ -263,7 +263,7 @@ pub(crate) fn columns(wish: &Wish, value: Value) -> Said {
 
 /// Returns the columns of a recorded target output. Returns `None` if it is not usable, and the
 /// target has to be called again.
-pub(crate) fn kept(wish: &Wish, (outcome, _): (Outcome, u64)) -> Option<Vec<(String, Value)>> {
+pub(crate) fn recorded_columns(wish: &EvaluationSpec, (outcome, _): (Outcome, u64)) -> Option<Vec<(String, Value)>> {
     match outcome {
         Outcome::Result(value) => columns(wish, value).ok(),
         Outcome::Error(_) => None,

@@ -1,9 +1,9 @@
 //! **Pure.** Estimates the requests of one evaluator for one row by simulating it: first with the
 //! recorded replies, then with a reply that nearly every judge can parse.
-use crate::judging::owed::{Takes, tokens};
+use crate::judging::owed::{CallEstimate, tokens};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
-use touchstone_runner::drive::Reply;
+use touchstone_runner::drive::JournaledReply;
 use touchstone_scoring::azure::{Evaluation, Evaluator, Inputs, Next, Quirks};
 use touchstone_scoring::judges::Question;
 use xxhash_rust::xxh3::Xxh3;
@@ -54,7 +54,7 @@ pub(crate) fn keys(mut evaluation: Evaluation<'_>) -> Vec<u128> {
         match evaluation.next() {
             Next::Ask(question) => {
                 keys.push(key(&question));
-                evaluation.take(readable(&question));
+                evaluation.add_reply(readable(&question));
             }
             Next::Embed(texts) => return vec![key_of_texts(&texts)],
             Next::Run(_) | Next::Done(_) => break,
@@ -67,8 +67,8 @@ pub(crate) fn keys(mut evaluation: Evaluation<'_>) -> Vec<u128> {
 
 /// Remaining requests and reusable replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Left {
-    pub(crate) takes: Takes,
+pub(crate) struct RemainingCalls {
+    pub(crate) takes: CallEstimate,
     /// Number of recorded replies that are reused.
     pub(crate) kept: u64,
     /// True if the recorded replies cannot be parsed.
@@ -76,11 +76,11 @@ pub(crate) struct Left {
 }
 
 /// Returns the remaining requests. With `once_more`, unreadable replies are requested again.
-pub(crate) fn takes(
+pub(crate) fn estimate_remaining(
     mut evaluation: Evaluation<'_>,
     once_more: bool,
-    kept: impl Fn(&Question) -> Option<Reply>,
-) -> Left {
+    kept: impl Fn(&Question) -> Option<JournaledReply>,
+) -> RemainingCalls {
     let begun = evaluation.clone();
     let (mut replies, mut last, mut useless) = (Vec::new(), 0, 0);
     while let Next::Ask(question) = evaluation.next()
@@ -88,11 +88,11 @@ pub(crate) fn takes(
         && let Some(reply) = kept(&question)
     {
         last = if question.unread.is_none() { 1 } else { last + 1 };
-        let Reply::Text(reply) = reply else {
+        let JournaledReply::Text(reply) = reply else {
             useless = 1;
             break;
         };
-        evaluation.take(&reply);
+        evaluation.add_reply(&reply);
         replies.push(reply);
     }
     let is_unread =
@@ -102,17 +102,17 @@ pub(crate) fn takes(
         replies.truncate(replies.len() + useless - last);
         evaluation = begun;
         for reply in &replies {
-            evaluation.take(reply);
+            evaluation.add_reply(reply);
         }
         useless = 0;
     }
     // An unusable reply ends the round, whatever questions would follow.
-    let takes = if useless > 0 { Takes::default() } else { fresh(evaluation) };
-    Left { takes, kept: (replies.len() + useless) as u64, unread }
+    let takes = if useless > 0 { CallEstimate::default() } else { fresh(evaluation) };
+    RemainingCalls { takes, kept: (replies.len() + useless) as u64, unread }
 }
 
 /// Estimates the requests from this state on.
-fn fresh(mut evaluation: Evaluation<'_>) -> Takes {
+fn fresh(mut evaluation: Evaluation<'_>) -> CallEstimate {
     let (mut asked, mut fresh, mut sent) = (0, 0, 0);
     while let Next::Ask(question) = evaluation.next()
         && asked < MOST
@@ -121,15 +121,15 @@ fn fresh(mut evaluation: Evaluation<'_>) -> Takes {
         // reply. If the estimate starts at such a question, it is still needed.
         if question.unread.is_none() || asked == 0 {
             fresh += 1;
-            sent += tokens::of(&question.instructions) + tokens::of(&question.text);
+            sent += tokens::estimate(&question.instructions) + tokens::estimate(&question.text);
         }
         asked += 1;
-        evaluation.take(readable(&question));
+        evaluation.add_reply(readable(&question));
     }
     // Each reply may turn out to be unreadable and is then requested once more.
     let most = 2;
     let received = fresh * tokens::REPLY;
-    Takes {
+    CallEstimate {
         calls: (fresh, most * fresh),
         sent: (sent, most * sent),
         received: (received, most * received),
@@ -151,9 +151,9 @@ pub(crate) fn requests(evaluator: &Evaluator, quirks: &Quirks) -> (u64, u64) {
 }
 
 /// Estimates the embedding of two texts: one request, whose response is not counted in tokens.
-pub(crate) fn vectors(texts: &[String; 2]) -> Takes {
-    let sent = texts.iter().map(|text| tokens::of(text)).sum();
-    Takes { calls: (1, 1), sent: (sent, sent), received: (0, 0) }
+pub(crate) fn vectors(texts: &[String; 2]) -> CallEstimate {
+    let sent = texts.iter().map(|text| tokens::estimate(text)).sum();
+    CallEstimate { calls: (1, 1), sent: (sent, sent), received: (0, 0) }
 }
 
 #[cfg(test)]
@@ -162,16 +162,16 @@ mod tests {
 
     const CUT: &str = "(cut)";
 
-    fn left(kind: &str, once_more: bool, kept: &[&str]) -> Left {
+    fn left(kind: &str, once_more: bool, kept: &[&str]) -> RemainingCalls {
         let evaluator = Evaluator::read(kind, &Value::Map(Vec::new())).unwrap();
         let Ok(Value::Map(row)) = json::read(EXAMPLE) else { panic!("the row is no object") };
         let named = |(name, value): (Value, Value)| (name.text().unwrap().to_owned(), value);
         let inputs = evaluator.filtered(&Inputs(row.into_iter().map(named).collect()));
         let quirks = Quirks::default();
         let found = std::cell::Cell::new(0);
-        let left = takes(Evaluation::new(&evaluator, &inputs, &quirks), once_more, |_| {
+        let left = estimate_remaining(Evaluation::new(&evaluator, &inputs, &quirks), once_more, |_| {
             let said = |reply: &&str| {
-                if *reply == CUT { Reply::Useless } else { Reply::Text((*reply).to_owned()) }
+                if *reply == CUT { JournaledReply::Useless } else { JournaledReply::Text((*reply).to_owned()) }
             };
             kept.get(found.replace(found.get() + 1)).map(said)
         });
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn what_is_kept_is_not_owed_and_what_could_not_be_read_only_where_that_is_wished() {
         let told = |kind: &str, once_more: bool, kept: &[&str]| {
-            let Left { takes, kept, unread } = left(kind, once_more, kept);
+            let RemainingCalls { takes, kept, unread } = left(kind, once_more, kept);
             (takes.calls, kept, unread)
         };
         assert_eq!(told("relevance", false, &[READABLE]), ((0, 0), 1, false));

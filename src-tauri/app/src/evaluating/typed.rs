@@ -12,7 +12,7 @@ const DEFAULT: &str = "default";
 pub(crate) type Pairs = Vec<(String, String)>;
 
 /// Creates requests from the kinds of evaluators.
-pub(crate) fn named(kinds: &[String]) -> Vec<EvaluatorRequest> {
+pub(crate) fn from_kinds(kinds: &[String]) -> Vec<EvaluatorRequest> {
     let kinds = kinds.iter().map(|kind| kind.trim()).filter(|kind| !kind.is_empty());
     kinds
         .map(|kind| EvaluatorRequest { kind: kind.to_owned(), ..EvaluatorRequest::default() })
@@ -21,7 +21,7 @@ pub(crate) fn named(kinds: &[String]) -> Vec<EvaluatorRequest> {
 
 /// Parses the evaluators of a YAML or JSON file: `{name: {kind?, threshold?, options?,
 /// column_mapping?}}`. Also returns the mapping for all evaluators.
-pub(crate) fn configured(text: &str) -> Result<(Vec<EvaluatorRequest>, Pairs), String> {
+pub(crate) fn parse_file(text: &str) -> Result<(Vec<EvaluatorRequest>, Pairs), String> {
     let value = yaml::read(text).map_err(|why| format!("it is neither YAML nor JSON: {why}"))?;
     if value.get("evaluators").is_some()
         && let Some(other) = value
@@ -56,12 +56,12 @@ pub(crate) fn configured(text: &str) -> Result<(Vec<EvaluatorRequest>, Pairs), S
             usual = mapping;
             continue;
         }
-        all.push(EvaluatorRequest { mapping, ..one(name, said)? });
+        all.push(EvaluatorRequest { mapping, ..parse_evaluator(name, said)? });
     }
     Ok((all, usual))
 }
 
-fn one(name: &str, said: &Value) -> Result<EvaluatorRequest, String> {
+fn parse_evaluator(name: &str, said: &Value) -> Result<EvaluatorRequest, String> {
     let entries = match said {
         Value::Null => &[][..],
         Value::Map(entries) => entries,
@@ -105,7 +105,7 @@ fn mapping(name: &str, value: &Value) -> Result<Pairs, String> {
 
 /// Applies mappings from the command line: `query=${data.question}` for all evaluators,
 /// `relevance.query=…` for one.
-pub(crate) fn map(
+pub(crate) fn apply_mappings(
     all: &mut [EvaluatorRequest],
     usual: &mut Pairs,
     typed: &[String],
@@ -140,7 +140,7 @@ pub(crate) fn map(
 mod tests {
     use super::*;
 
-    fn told((all, usual): &(Vec<EvaluatorRequest>, Pairs)) -> String {
+    fn describe_evaluators((all, usual): &(Vec<EvaluatorRequest>, Pairs)) -> String {
         let pairs = |pairs: &Pairs| {
             pairs
                 .iter()
@@ -173,7 +173,7 @@ mod tests {
             ("default: { threshold: 4 }", "`default` has `threshold`"),
             ("a: { column_mapping: [x] }", "`column_mapping` of `a`"),
         ] {
-            let error = configured(text).unwrap_err();
+            let error = parse_file(text).unwrap_err();
             assert!(error.starts_with(why), "{error}");
         }
     }
@@ -181,10 +181,10 @@ mod tests {
     #[test]
     fn mappings_are_for_all_or_for_the_one_that_is_named() {
         let mut all =
-            (named(&["relevance".to_owned(), " fluency ".to_owned(), String::new()]), Pairs::new());
+            (from_kinds(&["relevance".to_owned(), " fluency ".to_owned(), String::new()]), Pairs::new());
         let typed = ["relevance.query=${data.q}", "query=${data.question}", "response=${data.a}"]
             .map(str::to_owned);
-        map(&mut all.0, &mut all.1, &typed).unwrap();
+        apply_mappings(&mut all.0, &mut all.1, &typed).unwrap();
         assert_eq!(
             told(&all),
             ":relevance  query=${data.q}\n:fluency  \nquery=${data.question} response=${data.a}"

@@ -19,14 +19,14 @@ pub(crate) struct Configured {
 
 impl Configured {
     /// Returns true if its requests cost money.
-    pub(crate) fn pays(&self) -> bool {
+    pub(crate) fn is_paid(&self) -> bool {
         self.evaluator.takes.model || self.evaluator.embeds()
     }
 }
 
 /// A parsed evaluation request, without the rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Wish {
+pub(crate) struct EvaluationSpec {
     pub(crate) evaluators: Vec<Configured>,
     pub(crate) quirks: Quirks,
     /// Names of the requested switches.
@@ -36,14 +36,14 @@ pub(crate) struct Wish {
     stray: Vec<String>,
 }
 
-impl Wish {
+impl EvaluationSpec {
     /// Parses a request. `usual` holds the sources of inputs for evaluators that do not map them
     /// themselves.
     pub(crate) fn read(
         request: &EvaluateRequest,
         usual: &[(String, String)],
     ) -> Result<Self, String> {
-        let quirks = Quirks::of(request.switches.iter().map(String::as_str))?;
+        let quirks = Quirks::from_names(request.switches.iter().map(String::as_str))?;
         let rounds = request.rounds.unwrap_or(1);
         if !(1..=MOST_ROUNDS).contains(&rounds) {
             return Err(format!("A row is judged in 1 to {MOST_ROUNDS} rounds, not {rounds}."));
@@ -72,14 +72,14 @@ impl Wish {
     }
 
     /// Returns true if some mapping is unused.
-    pub(crate) fn has_strays(&self) -> bool {
+    pub(crate) fn has_unused_mappings(&self) -> bool {
         !self.stray.is_empty()
     }
 
     /// Unused mappings are errors. If replies were already paid for, they are only ignored, with
     /// one sentence each, because an earlier version may have accepted the request and it must
     /// remain resumable.
-    pub(crate) fn strays(&self, is_begun: impl FnOnce() -> bool) -> Result<Vec<String>, String> {
+    pub(crate) fn check_unused_mappings(&self, is_begun: impl FnOnce() -> bool) -> Result<Vec<String>, String> {
         let Some(first) = self.stray.first() else { return Ok(Vec::new()) };
         if !is_begun() {
             return Err(first.clone());
@@ -91,7 +91,7 @@ impl Wish {
     }
 
     /// Returns true if an evaluator sends requests to a model.
-    pub(crate) fn asks(&self) -> bool {
+    pub(crate) fn needs_model(&self) -> bool {
         self.evaluators.iter().any(|one| one.evaluator.takes.model)
     }
 
@@ -101,12 +101,12 @@ impl Wish {
     }
 
     /// Returns true if some requests cost money.
-    pub(crate) fn pays(&self) -> bool {
-        self.asks() || self.embeds()
+    pub(crate) fn is_paid(&self) -> bool {
+        self.needs_model() || self.embeds()
     }
 
     /// Returns true if an evaluator runs programs.
-    pub(crate) fn runs(&self) -> bool {
+    pub(crate) fn needs_programs(&self) -> bool {
         self.evaluators.iter().any(|one| one.evaluator.takes.program)
     }
 
@@ -194,7 +194,7 @@ fn configured(
         entries.retain(|(known, _)| known.text() != Some(key));
         entries.push((Value::from(key), Value::Number(written(threshold))));
     }
-    let evaluator = Evaluator::read_like(name, &Value::Map(entries), quirks).map_err(about)?;
+    let evaluator = Evaluator::read_with_quirks(name, &Value::Map(entries), quirks).map_err(about)?;
     let stray = asked.mapping.iter().filter(|(input, _)| !evaluator.reads(input));
     let stray = stray.map(|(input, _)| about(unread(input, &[&evaluator]))).collect();
     let mapping =
@@ -221,7 +221,7 @@ fn written(number: f64) -> String {
 mod tests {
     use super::*;
 
-    fn told(kinds: &[(&str, &str)], own: &[(&str, &str)], usual: &[(&str, &str)]) -> String {
+    fn validate_mappings(kinds: &[(&str, &str)], own: &[(&str, &str)], usual: &[(&str, &str)]) -> String {
         let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
             pairs
                 .iter()
@@ -236,7 +236,7 @@ mod tests {
         let mut evaluators: Vec<EvaluatorRequest> = kinds.iter().map(one).collect();
         evaluators[0].mapping = pairs(own);
         let request = EvaluateRequest { evaluators, ..EvaluateRequest::default() };
-        let read = Wish::read(&request, &pairs(usual)).and_then(|wish| wish.strays(|| false));
+        let read = EvaluationSpec::read(&request, &pairs(usual)).and_then(|wish| wish.strays(|| false));
         read.map_or_else(|why| why, |_| "well".to_owned())
     }
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_api::RunState;
-use touchstone_formats::judgement::{Judgement, Round, Sheet};
-use touchstone_scoring::judges::{Judge, Next, Rules, Seat, Sitting, Subject};
+use touchstone_formats::judgement::{Judgement, Round, JudgementFile};
+use touchstone_scoring::judges::{Judge, Next, Rules, JudgeRef, JudgeRound, Subject};
 
 /// Approximate numbers of tokens.
 pub(crate) mod tokens {
@@ -14,17 +14,17 @@ pub(crate) mod tokens {
     const LETTERS: u64 = 4;
 
     /// Estimates the number of tokens of a text.
-    pub(crate) fn of(text: &str) -> u64 {
+    pub(crate) fn estimate(text: &str) -> u64 {
         text.chars().count() as u64 / LETTERS
     }
 }
 
 /// Options of a judging job.
 #[derive(Debug, Clone)]
-pub(crate) struct Wish {
+pub(crate) struct JudgeSpec {
     /// The judge. For judges that suites define, this is the one of an arbitrary suite; each run
     /// uses that of its own suite.
-    pub(crate) judge: Seat,
+    pub(crate) judge: JudgeRef,
     pub(crate) model: String,
     /// Checksum of the settings behind the model's name.
     pub(crate) model_mark: String,
@@ -36,21 +36,21 @@ pub(crate) struct Wish {
     pub(crate) rivals: Arc<HashMap<String, Target>>,
 }
 
-impl Wish {
+impl JudgeSpec {
     /// Returns these options with the judge of this run's suite. Returns `None` if the suite does
     /// not define that judge.
-    pub(crate) fn of(&self, run: &Target) -> Option<Wish> {
+    pub(crate) fn for_run(&self, run: &Target) -> Option<JudgeSpec> {
         let judge = match &self.judge {
-            Seat::Known(_) => self.judge.clone(),
-            Seat::Own(_) => run.judge.clone()?,
+            JudgeRef::Known(_) => self.judge.clone(),
+            JudgeRef::Own(_) => run.judge.clone()?,
         };
-        Some(Wish { judge, ..self.clone() })
+        Some(JudgeSpec { judge, ..self.clone() })
     }
 
     /// Returns true if a judgement matches these options: same judge and version, model, rules and
     /// inputs. If the file does not contain the checksum of the model, the model's name is
     /// sufficient.
-    pub(crate) fn is_of(&self, said: &Judgement, inputs: &str) -> bool {
+    pub(crate) fn matches(&self, said: &Judgement, inputs: &str) -> bool {
         (said.judge.as_str(), said.version) == (&*self.judge.name, self.judge.version())
             && (said.model == self.model
                 && said.rules == self.rules.word()
@@ -70,12 +70,12 @@ pub(crate) struct Target {
     /// Pass threshold as a score from 0 to 1, if the suite sets one.
     pub(crate) least: Option<f64>,
     /// The requested judge, if the suite of the run defines it.
-    pub(crate) judge: Option<Seat>,
+    pub(crate) judge: Option<JudgeRef>,
 }
 
 /// A judgement with missing rounds.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Owed {
+pub(crate) struct PendingJudgement {
     /// Index of the judgement in the file.
     pub(crate) place: usize,
     /// Number of earlier judgements with the same options. Part of the request's mark, which makes
@@ -84,7 +84,7 @@ pub(crate) struct Owed {
     pub(crate) judgement: Judgement,
 }
 
-impl Owed {
+impl PendingJudgement {
     /// Returns the index of the next round, or `None` if the judgement is complete.
     pub(crate) fn round(&self) -> Option<usize> {
         let done = self.judgement.rounds.len();
@@ -100,14 +100,14 @@ impl Owed {
 
 /// Returns the judgement to continue or to start, given the recorded ones. Returns `None` if
 /// nothing is missing.
-pub(crate) fn owed(
-    sheet: &Sheet,
-    wish: &Wish,
+pub(crate) fn pending_judgement(
+    sheet: &JudgementFile,
+    wish: &JudgeSpec,
     inputs: &str,
     against: Option<&str>,
-) -> Option<Owed> {
+) -> Option<PendingJudgement> {
     let all = sheet.judgements();
-    let earlier: Vec<usize> = (0..all.len()).filter(|at| wish.is_of(&all[*at], inputs)).collect();
+    let earlier: Vec<usize> = (0..all.len()).filter(|at| wish.matches(&all[*at], inputs)).collect();
     let lacks = |judgement: &Judgement, rounds: u32| judgement.rounds.len() < rounds as usize;
     let last = earlier.last().map(|at| (*at, all[*at].clone()));
     let take = earlier.len();
@@ -118,14 +118,14 @@ pub(crate) fn owed(
             if lacks(&judgement, wish.rounds)
                 && (!wish.again || lacks(&judgement, judgement.wanted)) =>
         {
-            Some(Owed {
+            Some(PendingJudgement {
                 place,
                 take: take - 1,
                 judgement: Judgement { wanted: wish.rounds, ..judgement },
             })
         }
         Some(_) if !wish.again => None,
-        _ => Some(Owed {
+        _ => Some(PendingJudgement {
             place: all.len(),
             take,
             judgement: Judgement {
@@ -146,18 +146,18 @@ pub(crate) fn owed(
 /// Estimated requests and tokens for the rounds of one run, each as minimum and maximum. All 0 if
 /// no request is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Takes {
+pub(crate) struct CallEstimate {
     pub(crate) calls: (u64, u64),
     pub(crate) sent: (u64, u64),
     pub(crate) received: (u64, u64),
 }
 
-impl Takes {
+impl CallEstimate {
     /// Adds two estimates.
     #[must_use]
-    pub(crate) fn and(self, more: Takes) -> Takes {
+    pub(crate) fn and(self, more: CallEstimate) -> CallEstimate {
         let plus = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
-        Takes {
+        CallEstimate {
             calls: plus(self.calls, more.calls),
             sent: plus(self.sent, more.sent),
             received: plus(self.received, more.received),
@@ -175,15 +175,15 @@ impl Takes {
 }
 
 /// Estimates the effort of a number of rounds.
-pub(crate) fn takes(judge: &Judge, subject: &Subject, rules: Rules, rounds: u64) -> Takes {
-    let Next::Ask(first) = Sitting::new(judge, subject, rules).next() else {
-        return Takes::default();
+pub(crate) fn estimate_rounds(judge: &Judge, subject: &Subject, rules: Rules, rounds: u64) -> CallEstimate {
+    let Next::Ask(first) = JudgeRound::new(judge, subject, rules).next() else {
+        return CallEstimate::default();
     };
-    let one = tokens::of(&first.instructions) + tokens::of(&first.text);
+    let one = tokens::estimate(&first.instructions) + tokens::estimate(&first.text);
     let (least, most) = (u64::from(judge.least_questions()), u64::from(judge.questions));
-    let process = || subject.process.iter().map(|line| tokens::of(line)).sum::<u64>();
-    let rest = one + if judge.looks_further() { process() } else { 0 };
-    Takes {
+    let process = || subject.process.iter().map(|line| tokens::estimate(line)).sum::<u64>();
+    let rest = one + if judge.shows_process() { process() } else { 0 };
+    CallEstimate {
         calls: (rounds * least, rounds * most),
         sent: (rounds * least * one, rounds * (one + (most - 1) * rest)),
         received: (rounds * least * tokens::REPLY, rounds * most * tokens::REPLY),
@@ -224,9 +224,9 @@ mod tests {
     use super::*;
     use touchstone_scoring::judges::{Finish, named};
 
-    fn wish(rounds: u32, again: bool) -> Wish {
-        Wish {
-            judge: Seat::Known(named("sopr").unwrap()),
+    fn judge_spec(rounds: u32, again: bool) -> JudgeSpec {
+        JudgeSpec {
+            judge: JudgeRef::Known(named("sopr").unwrap()),
             model: "m".to_owned(),
             model_mark: "1".to_owned(),
             rules: Rules::Ours,
@@ -237,8 +237,8 @@ mod tests {
     }
 
     /// Adds the missing rounds, at most `most`. Returns the number of rounds added.
-    fn judged(sheet: &mut Sheet, wish: &Wish, inputs: &str, most: usize) -> usize {
-        let Some(mut owed) = owed(sheet, wish, inputs, None) else { return 0 };
+    fn judged(sheet: &mut JudgementFile, wish: &JudgeSpec, inputs: &str, most: usize) -> usize {
+        let Some(mut owed) = pending_judgement(sheet, wish, inputs, None) else { return 0 };
         let mut rounds = 0;
         while owed.round().is_some() && rounds < most {
             owed.judgement.rounds.push(Round::default());
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn only_rounds_that_are_missing_are_owed_and_others_only_when_asked_for_again() {
-        let mut sheet = Sheet::default();
+        let mut sheet = JudgementFile::default();
         assert_eq!(judged(&mut sheet, &wish(3, false), "x", 2), 2);
         assert_eq!(judged(&mut sheet, &wish(3, true), "x", 9), 1);
         assert_eq!(judged(&mut sheet, &wish(3, false), "x", 9), 0);
@@ -258,13 +258,13 @@ mod tests {
         assert_eq!(judged(&mut sheet, &wish(2, false), "x", 9), 0);
         assert_eq!(judged(&mut sheet, &wish(2, true), "x", 9), 2);
         assert_eq!(sheet.judgements().len(), 2);
-        let again = owed(&sheet, &wish(2, true), "x", None).unwrap();
+        let again = pending_judgement(&sheet, &judge_spec(2, true), "x", None).unwrap();
         assert_eq!((again.place, again.mark(0)), (2, "2-0".to_owned()));
     }
 
     #[test]
     fn never_more_rounds_are_owed_than_are_asked_for() {
-        let mut sheet = Sheet::default();
+        let mut sheet = JudgementFile::default();
         // Stopped after two of ten.
         assert_eq!(judged(&mut sheet, &wish(10, false), "x", 2), 2);
         assert_eq!(judged(&mut sheet, &wish(1, false), "x", 9), 0);
@@ -275,23 +275,23 @@ mod tests {
 
     #[test]
     fn other_inputs_another_model_and_other_rules_are_other_judgements() {
-        let mut sheet = Sheet::default();
-        judged(&mut sheet, &wish(1, false), "x", 9);
+        let mut sheet = JudgementFile::default();
+        judged(&mut sheet, &judge_spec(1, false), "x", 9);
         for (wish, inputs) in [
-            (wish(1, false), "y"),
-            (Wish { model: "n".to_owned(), ..wish(1, false) }, "x"),
-            (Wish { model_mark: "2".to_owned(), ..wish(1, false) }, "x"),
-            (Wish { rules: Rules::Official, ..wish(1, false) }, "x"),
+            (judge_spec(1, false), "y"),
+            (JudgeSpec { model: "n".to_owned(), ..judge_spec(1, false) }, "x"),
+            (JudgeSpec { model_mark: "2".to_owned(), ..judge_spec(1, false) }, "x"),
+            (JudgeSpec { rules: Rules::Official, ..judge_spec(1, false) }, "x"),
         ] {
-            let owed = owed(&sheet, &wish, inputs, None).unwrap();
+            let owed = pending_judgement(&sheet, &wish, inputs, None).unwrap();
             assert_eq!((owed.place, owed.take, owed.round()), (1, 0, Some(0)));
         }
     }
 
     #[test]
     fn a_judgement_that_does_not_say_what_stood_behind_its_model_is_believed() {
-        let mut sheet = Sheet::default();
-        judged(&mut sheet, &wish(1, false), "x", 9);
+        let mut sheet = JudgementFile::default();
+        judged(&mut sheet, &judge_spec(1, false), "x", 9);
         let old = Judgement { model_mark: None, ..sheet.judgements()[0].clone() };
         sheet.put(0, old);
         assert_eq!(owed(&sheet, &wish(1, false), "x", None), None);
@@ -307,7 +307,7 @@ mod tests {
         assert!(is_unasked(judge, &none, Rules::Ours));
         assert_eq!(takes(judge, &none, Rules::Ours, 3), Takes::default());
         let some = Subject { answer: "42".to_owned(), process: vec!["x".repeat(4_000)], ..none };
-        let takes = takes(judge, &some, Rules::Ours, 3);
+        let takes = estimate_rounds(judge, &some, Rules::Ours, 3);
         assert_eq!((takes.calls, takes.received), ((3, 6), (450, 900)));
         assert!(takes.sent.1 >= 2 * takes.sent.0 + 3_000, "{takes:?}");
     }

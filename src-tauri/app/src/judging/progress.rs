@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use touchstone_api::{JudgeMean, JudgePasses, JudgeRates, JudgeShares, JudgeSkip};
 use touchstone_formats::judgement::Round;
 use touchstone_scoring::judges::sowr::{Shares, Winner, shares};
-use touchstone_scoring::judges::{Seat, mean_and_spread, reaches, solve_rate};
+use touchstone_scoring::judges::{JudgeRef, mean_and_spread, meets_threshold, solve_rate};
 use touchstone_scoring::stats::{Clusters, Level, Resampling, wilson_clustered};
 
 /// Maximum number of problems that are listed.
@@ -12,7 +12,7 @@ const SHOWN: usize = 50;
 
 /// Outcome of judging one run.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum End {
+pub(crate) enum JudgeOutcome {
     /// The run has its verdict.
     Judged {
         /// Rounds of the judgement.
@@ -43,7 +43,7 @@ pub(crate) struct Progress {
     /// Number of rounds requested.
     rounds: usize,
     points: Vec<(u32, u32)>,
-    judge: Option<Seat>,
+    judge: Option<JudgeRef>,
     /// Task, mean and pass of each run with a verdict in every round. If the task is not known, its
     /// path takes the place of the task.
     verdicts: Vec<(String, f64, bool)>,
@@ -51,15 +51,15 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Creates the progress of a job with `total` runs and `rounds` rounds per run.
-    pub(crate) fn of(judge: Seat, total: usize, rounds: u32) -> Self {
+    pub(crate) fn new(judge: JudgeRef, total: usize, rounds: u32) -> Self {
         Self { judge: Some(judge), total: total as u64, rounds: rounds as usize, ..Self::default() }
     }
 
     /// Records the outcome of a run.
-    pub(crate) fn end(&mut self, run: &Target, end: End) {
+    pub(crate) fn record_outcome(&mut self, run: &Target, end: JudgeOutcome) {
         let trouble = |why: String| JudgeSkip { run: run.id.clone(), path: run.path.clone(), why };
         let trouble = match end {
-            End::Judged { mut rounds, without_answer } => {
+            JudgeOutcome::Judged { mut rounds, without_answer } => {
                 // Additional rounds come from earlier jobs. Most runs do not have them, and a
                 // missing round is not a 0.
                 rounds.truncate(self.rounds);
@@ -76,15 +76,15 @@ impl Progress {
                 }
                 None
             }
-            End::Skipped(why) => {
+            JudgeOutcome::Skipped(why) => {
                 self.skipped += 1;
                 Some(trouble(why))
             }
-            End::Failed(why) => {
+            JudgeOutcome::Failed(why) => {
                 self.failed += 1;
                 Some(trouble(why))
             }
-            End::Stopped => {
+            JudgeOutcome::Stopped => {
                 self.stopped += 1;
                 None
             }
@@ -94,7 +94,7 @@ impl Progress {
 
     fn verdict(&mut self, run: &Target, mean: f64) {
         let usual = || self.judge.as_ref().is_some_and(|judge| judge.passes(mean));
-        let passed = run.least.map_or_else(usual, |least| reaches(mean, least));
+        let passed = run.least.map_or_else(usual, |least| meets_threshold(mean, least));
         self.verdicts.push((run.task.clone().unwrap_or_else(|| run.path.clone()), mean, passed));
     }
 
@@ -115,13 +115,13 @@ impl Progress {
                 lose,
                 tie,
             }),
-            own: self.own(over),
+            own: self.own_scale_mean(over),
             passed: self.passed(),
         })
     }
 
     /// Returns the mean on the judge's own scale.
-    fn own(&self, with_interval: bool) -> Option<JudgeMean> {
+    fn own_scale_mean(&self, with_interval: bool) -> Option<JudgeMean> {
         let scale = self.judge.as_ref()?.about().scale;
         let own =
             self.verdicts.iter().filter_map(|(task, mean, _)| Some((task, scale.own(*mean)?)));
@@ -161,8 +161,8 @@ mod tests {
     use touchstone_api::RunState;
     use touchstone_scoring::judges::named;
 
-    fn of(total: usize, rounds: u32) -> Progress {
-        Progress::of(Seat::Known(named("sopr").unwrap()), total, rounds)
+    fn new_progress(total: usize, rounds: u32) -> Progress {
+        Progress::new(JudgeRef::Known(named("sopr").unwrap()), total, rounds)
     }
 
     fn run(id: &str) -> Target {
@@ -170,31 +170,31 @@ mod tests {
         Target { id, path, state: RunState::Answered, task: None, least: None, judge: None }
     }
 
-    fn judged(scores: &[Option<f64>], without_answer: bool) -> End {
+    fn judged(scores: &[Option<f64>], without_answer: bool) -> JudgeOutcome {
         let round = |score: &Option<f64>| Round { score: *score, ..Round::default() };
-        End::Judged { rounds: scores.iter().map(round).collect(), without_answer }
+        JudgeOutcome::Judged { rounds: scores.iter().map(round).collect(), without_answer }
     }
 
     #[test]
     fn rounds_that_were_not_asked_for_count_neither_for_their_run_nor_against_the_others() {
-        let mut progress = of(2, 1);
-        progress.end(&run("a"), judged(&[Some(1.0)], false));
+        let mut progress = new_progress(2, 1);
+        progress.record_outcome(&run("a"), judged(&[Some(1.0)], false));
         // Judged earlier, in more rounds.
-        progress.end(&run("b"), judged(&[Some(1.0), Some(1.0), None], false));
+        progress.record_outcome(&run("b"), judged(&[Some(1.0), Some(1.0), None], false));
         let rates = progress.rates(false).unwrap();
         assert_eq!((rates.runs, rates.mean, rates.spread, progress.unread), (2, 1.0, 0.0, 0));
     }
 
     #[test]
     fn rates_are_told_with_and_without_the_runs_that_have_no_answer() {
-        let mut progress = of(6, 2);
+        let mut progress = new_progress(6, 2);
         assert_eq!(progress.rates(false), None);
-        progress.end(&run("a"), judged(&[Some(1.0), Some(0.5)], false));
-        progress.end(&run("b"), judged(&[Some(0.0), Some(0.0)], true));
-        progress.end(&run("c"), judged(&[None, None], false));
-        progress.end(&run("d"), End::Failed("No.".to_owned()));
-        progress.end(&run("e"), End::Skipped("Not ended.".to_owned()));
-        progress.end(&run("f"), End::Stopped);
+        progress.record_outcome(&run("a"), judged(&[Some(1.0), Some(0.5)], false));
+        progress.record_outcome(&run("b"), judged(&[Some(0.0), Some(0.0)], true));
+        progress.record_outcome(&run("c"), judged(&[None, None], false));
+        progress.record_outcome(&run("d"), JudgeOutcome::Failed("No.".to_owned()));
+        progress.record_outcome(&run("e"), JudgeOutcome::Skipped("Not ended.".to_owned()));
+        progress.record_outcome(&run("f"), JudgeOutcome::Stopped);
         let rates = progress.rates(false).unwrap();
         assert_eq!((rates.runs, rates.without_answer), (2, 1));
         assert_eq!((rates.mean, rates.mean_of_answered, rates.spread), (0.375, Some(0.75), 0.125));

@@ -18,7 +18,7 @@ const PRINTED: usize = 400;
 
 /// Result of a scorer.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct ScorerReply {
     /// Score from 0 to 1.
     pub(crate) score: f64,
     /// Last line of the module's output, if any.
@@ -26,7 +26,7 @@ pub(crate) struct Said {
 }
 
 /// Builds the program that calls a scorer. Fails if it would be too large.
-pub(crate) fn question(
+pub(crate) fn scorer_program(
     name: &str,
     source: &str,
     expected: &Value,
@@ -37,7 +37,7 @@ pub(crate) fn question(
 }
 
 /// Builds the program that calls a grader. Fails if it would be too large.
-pub(crate) fn grade(
+pub(crate) fn grader_program(
     name: &str,
     source: &str,
     sample: &Value,
@@ -102,13 +102,13 @@ struct Reply {
 
 /// Parses a scorer's result from the result of the tool that ran the program. Fails with a sentence
 /// if it is not a score.
-pub(crate) fn said(name: &str, ended: &Value, wall: Duration) -> Result<Said, String> {
+pub(crate) fn parse_score(name: &str, ended: &Value, wall: Duration) -> Result<ScorerReply, String> {
     let (score, printed) = returned(name, SCORER, ended, wall)?;
-    Ok(Said { score: bounded(name, &score)?, printed })
+    Ok(ScorerReply { score: bounded(name, &score)?, printed })
 }
 
 /// Parses a grader's score, with the failures of a scorer's.
-pub(crate) fn graded(name: &str, ended: &Value, wall: Duration) -> Result<f64, String> {
+pub(crate) fn parse_grade(name: &str, ended: &Value, wall: Duration) -> Result<f64, String> {
     let (score, _) = returned(name, GRADER, ended, wall)?;
     bounded(name, &score)
 }
@@ -121,7 +121,7 @@ fn bounded(name: &str, score: &str) -> Result<f64, String> {
 
 /// Checks the result of loading a grader. Fails with the reason if the grader cannot be called.
 /// Code outside its functions runs while loading, and may never end.
-pub(crate) fn read(name: &str, ended: &Value, wall: Duration) -> Result<(), String> {
+pub(crate) fn check_grader(name: &str, ended: &Value, wall: Duration) -> Result<(), String> {
     let outside = match ended.get("outcome").and_then(Value::text) {
         Some("timeout" | "cpu" | "memory" | "files") => {
             " It was only read: what stands outside of its functions runs then."
@@ -201,8 +201,8 @@ mod tests {
         ])
     }
 
-    fn told(outcome: &str, stdout: &str, stderr: &str) -> String {
-        match said("a.py", &ended(outcome, stdout, stderr), Duration::from_secs(30)) {
+    fn describe_result(outcome: &str, stdout: &str, stderr: &str) -> String {
+        match parse_score("a.py", &ended(outcome, stdout, stderr), Duration::from_secs(30)) {
             Ok(said) => format!("{} {:?}", said.score, said.printed),
             Err(why) => why,
         }
@@ -246,14 +246,14 @@ mod tests {
 
     #[test]
     fn a_grader_is_read_before_it_is_asked() {
-        let of = |reply: &str| read("g", &ended("ok", reply, ""), Duration::from_secs(1));
+        let of = |reply: &str| check_grader("g", &ended("ok", reply, ""), Duration::from_secs(1));
         assert_eq!(of(r#"{"score": "0"}"#), Ok(()));
         assert_eq!(
             of(r#"{"missing": true}"#).unwrap_err(),
             "g has no function grade(sample, item)."
         );
         let late = |outcome: &str| {
-            read("g", &ended(outcome, "", ""), Duration::from_secs(30)).unwrap_err()
+            check_grader("g", &ended(outcome, "", ""), Duration::from_secs(30)).unwrap_err()
         };
         let outside = "It was only read: what stands outside of its functions runs then.";
         assert_eq!(late("timeout"), format!("g took longer than 30 s. {outside}"));
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn texts_are_handed_over_as_they_are_and_the_rest_as_json() {
         let list = Value::List(vec![Value::Number("84.10".to_owned()), Value::from("ä\"")]);
-        let program = question("a.py", "x = '\\n'", &list, &Value::from("Paris\n")).unwrap();
+        let program = scorer_program("a.py", "x = '\\n'", &list, &Value::from("Paris\n")).unwrap();
         let first = program.lines().next().unwrap();
         insta::assert_snapshot!(first, @r#"NAME, SOURCE, FUNCTION, GIVEN = "a.py", "x = '\\n'", "evaluate_score", ("[84.10,\"ä\\\"\"]", "Paris\n")"#);
         let large = Value::from("x".repeat(LARGEST).as_str());
@@ -280,7 +280,7 @@ mod tests {
         #[test]
         fn whatever_a_program_writes_is_a_score_or_a_sentence(outcome in "ok|output|killed|[a-z]{0,3}", stdout in "\\PC{0,40}|\\{\"score\": \"[0-9.e-]{0,5}\"\\}") {
             let ended = ended(&outcome, &stdout, &stdout);
-            match said("a.py", &ended, Duration::from_secs(1)) {
+            match parse_score("a.py", &ended, Duration::from_secs(1)) {
                 Ok(said) => prop_assert!((0.0..=1.0).contains(&said.score)),
                 Err(why) => prop_assert!(why.starts_with("a.py ") && why.ends_with('.')),
             }

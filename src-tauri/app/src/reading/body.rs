@@ -36,7 +36,7 @@ pub(super) fn part(
         }
         // The size is computed directly: the text of a table is long and not needed here.
         value => {
-            if let Some(table) = Table::of(value).and_then(|table| table.body(budget)) {
+            if let Some(table) = Table::from_value(value).and_then(|table| table.body(budget)) {
                 (table, json::length(value, true))
             } else {
                 let text = text_of(value);

@@ -1,20 +1,20 @@
 //! Compares runs side by side. `scoring::align` decides which steps are aligned; this module
 //! converts the result for the page. The runs may come from different folders. Apart from the cache
 //! of open runs, only digests, titles and answers are kept in memory.
-use super::desk::Opened;
+use super::desk::OpenedRun;
 use super::pieces::{Budget, short};
 use super::task::{self, Origin};
-use super::{Reading, Unread, count};
+use super::{Reading, RunReadError, count};
 use std::sync::Arc;
 use touchstone_api::{
     CompareRow, ComparedRun, Comparison, DiffKind, Lineage, PartDiff, Relation, RunRow, StepDiff,
-    StepRef, StoredLine, StoredResult, StoredSaid, TextChange,
+    StepRef, StoredLine, StoredResult, StoredBrief, TextChange,
 };
 use touchstone_formats::run::{Step, StepKind};
 use touchstone_formats::value::Value;
 use touchstone_scoring::align::{self, Alignment, Change, Digest, Kind};
 use touchstone_scoring::diff::{self, Options, PieceKind};
-use touchstone_store::flow::Flow;
+use touchstone_store::flow::FolderIndex;
 use touchstone_store::stored;
 
 /// Maximum number of runs compared with each other.
@@ -42,15 +42,15 @@ pub(crate) struct Side {
     titles: Vec<String>,
     answer: Option<Value>,
     /// Stored verdicts of evaluators.
-    stored: Vec<StoredSaid>,
+    stored: Vec<StoredBrief>,
     /// Options by which its suite compares answers.
     options: Options,
 }
 
 impl Reading {
     /// Reads a run for a comparison.
-    pub(crate) fn side(&self, flow: &Flow, id: &str) -> Result<Side, Unread> {
-        let (row, opened) = self.look(flow, id)?;
+    pub(crate) fn side(&self, flow: &FolderIndex, id: &str) -> Result<Side, RunReadError> {
+        let (row, opened) = self.open_current(flow, id)?;
         let run = &opened.run;
         let options =
             task::origin(flow, &row).as_ref().map_or_else(Options::default, Origin::options);
@@ -63,12 +63,12 @@ impl Reading {
             digests: align::digests(run),
             titles: run.steps.iter().map(title).collect(),
             answer: run.answer.as_ref().map(|answer| answer.value.clone()),
-            stored: run.verdicts.iter().take(MAX_STORED).map(stored::said).collect(),
+            stored: run.verdicts.iter().take(MAX_STORED).map(stored::summarize).collect(),
         })
     }
 
     /// Returns the run of a step, in the version the step refers to.
-    pub(crate) fn step(&self, flow: &Flow, step: &StepRef) -> Result<StepSide, Unread> {
+    pub(crate) fn step(&self, flow: &FolderIndex, step: &StepRef) -> Result<StepSide, RunReadError> {
         Ok(StepSide {
             opened: self.version(flow, &step.id, &step.version)?,
             step: step.step as usize,
@@ -78,14 +78,14 @@ impl Reading {
 
 /// A step of an opened run.
 pub(crate) struct StepSide {
-    opened: Arc<Opened>,
+    opened: Arc<OpenedRun>,
     step: usize,
 }
 
 /// Compares two steps part by part. Fails if one of the steps does not exist.
-pub(crate) fn differences(left: &StepSide, right: &StepSide) -> Result<StepDiff, Unread> {
+pub(crate) fn differences(left: &StepSide, right: &StepSide) -> Result<StepDiff, RunReadError> {
     for side in [left, right] {
-        side.opened.run.steps.get(side.step).ok_or(Unread::NoPart)?;
+        side.opened.run.steps.get(side.step).ok_or(RunReadError::NoPart)?;
     }
     let found = align::differences((&left.opened.run, left.step), (&right.opened.run, right.step));
     Ok(StepDiff { parts: found.into_iter().take(MAX_PARTS).map(part).collect() })
@@ -118,17 +118,17 @@ fn part(found: align::Difference) -> PartDiff {
 
 /// Aligns runs with the first of them. A run without steps is listed with an error and no
 /// divergence.
-pub(crate) fn beside(sides: Vec<Side>) -> Comparison {
+pub(crate) fn compare_sides(sides: Vec<Side>) -> Comparison {
     let read: Vec<usize> = (0..sides.len()).filter(|at| !sides[*at].digests.is_empty()).collect();
     let digests: Vec<&[Digest]> = read.iter().map(|at| sides[*at].digests.as_slice()).collect();
     let alignment = align::align(&digests);
     let notes = notes(&sides, &alignment);
-    let mut budget = Budget::of(MAX_TITLES);
+    let mut budget = Budget::new(MAX_TITLES);
     let rows = alignment
         .rows
         .iter()
         .take(MAX_ROWS)
-        .map(|row| told(&sides, &read, row, &mut budget))
+        .map(|row| compare_row(&sides, &read, row, &mut budget))
         .collect();
     let stored = stored_lines(&sides);
     let place = |row: Option<usize>| row.map(count);
@@ -184,7 +184,7 @@ fn stored_lines(sides: &[Side]) -> Vec<StoredLine> {
     names.iter().map(line).collect()
 }
 
-fn told(sides: &[Side], read: &[usize], row: &align::Row, budget: &mut Budget) -> CompareRow {
+fn compare_row(sides: &[Side], read: &[usize], row: &align::Row, budget: &mut Budget) -> CompareRow {
     let mut steps = vec![None; sides.len()];
     let mut titles: Vec<&str> = Vec::new();
     for (at, step) in read.iter().zip(&row.steps) {

@@ -3,7 +3,7 @@ use super::comparing::MOST_RUNS;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
-use touchstone_store::layouts::Spot;
+use touchstone_store::layouts::MemberPosition;
 use touchstone_store::open::Stamp;
 use touchstone_store::roots::FileId;
 
@@ -13,7 +13,7 @@ const MAX_WEIGHT: usize = 96 << 20;
 
 /// A run that was read.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(super) struct OpenedRun {
     /// Id by which the page refers to the run.
     pub(super) id: String,
     /// Files of the run, and their stamps (size, time, inode) at the time of reading.
@@ -26,7 +26,7 @@ pub(super) struct Opened {
     /// Display name of the layout.
     pub(super) layout: &'static str,
     /// Position in a file that holds many runs.
-    pub(super) spot: Option<Spot>,
+    pub(super) spot: Option<MemberPosition>,
     /// The parsed run; empty if it could not be read.
     pub(super) run: Run,
     /// Reasons why it could not be read.
@@ -37,13 +37,13 @@ pub(super) struct Opened {
 
 /// Cache of opened runs, most recently used first.
 #[derive(Default)]
-pub(super) struct Desk {
-    opened: Mutex<Vec<Arc<Opened>>>,
+pub(super) struct RunCache {
+    opened: Mutex<Vec<Arc<OpenedRun>>>,
 }
 
-impl Desk {
+impl RunCache {
     /// Returns a cached run and moves it to the front.
-    pub(super) fn find(&self, id: &str) -> Option<Arc<Opened>> {
+    pub(super) fn find(&self, id: &str) -> Option<Arc<OpenedRun>> {
         let mut opened = self.lock();
         let at = opened.iter().position(|run| run.id == id)?;
         opened[..=at].rotate_right(1);
@@ -52,7 +52,7 @@ impl Desk {
 
     /// Inserts a run at the front, replacing an older version of it, and drops runs over the
     /// limits.
-    pub(super) fn put(&self, run: &Arc<Opened>) {
+    pub(super) fn put(&self, run: &Arc<OpenedRun>) {
         let mut opened = self.lock();
         opened.retain(|other| other.id != run.id);
         opened.insert(0, Arc::clone(run));
@@ -65,7 +65,7 @@ impl Desk {
         opened.truncate(keep);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Opened>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<OpenedRun>>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -114,8 +114,8 @@ pub(super) fn of_value(value: &Value) -> usize {
 mod tests {
     use super::*;
 
-    fn run(id: &str, weight: usize) -> Arc<Opened> {
-        Arc::new(Opened {
+    fn run(id: &str, weight: usize) -> Arc<OpenedRun> {
+        Arc::new(OpenedRun {
             id: id.to_owned(),
             files: Vec::new(),
             tag: None,
@@ -129,13 +129,13 @@ mod tests {
         })
     }
 
-    fn lying(desk: &Desk) -> String {
+    fn lying(desk: &RunCache) -> String {
         desk.lock().iter().map(|run| run.id.as_str()).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn the_last_four_lie_here_and_the_last_one_however_heavy_it_is() {
-        let desk = Desk::default();
+        let desk = RunCache::default();
         for id in ["a", "b", "c", "d", "e"] {
             desk.put(&run(id, 1));
         }

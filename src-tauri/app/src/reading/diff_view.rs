@@ -8,7 +8,7 @@ use touchstone_api::{
 };
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::{
-    Columns, Diff, Kind, Line, LineSide, Options, Piece, PieceKind, Shown, Table, TableCell,
+    Columns, Diff, Kind, Line, LineSide, Options, Piece, PieceKind, FoldItem, Table, TableCell,
     TableRow, diff, words,
 };
 
@@ -35,7 +35,7 @@ pub(super) struct Compared {
     diff: Diff<'static>,
     lines: Columns,
     /// Lines when runs of equal lines are folded.
-    folded: Vec<Shown>,
+    folded: Vec<FoldItem>,
     /// Indexes of the rows that differ.
     differing: Vec<usize>,
     /// `None` if there is no answer.
@@ -48,7 +48,7 @@ pub(super) struct Compared {
 impl Compared {
     /// Compares an answer with the value on the left. Without an answer, everything on the left is
     /// missing.
-    pub(super) fn of(
+    pub(super) fn new(
         left: &Value,
         right: Option<&Value>,
         options: &Options,
@@ -61,9 +61,9 @@ impl Compared {
         };
         let diff = diff(left, right.unwrap_or(&nothing), options);
         let lines =
-            if right.is_some() { Columns::of(&diff) } else { Columns::alone(left, Kind::Missing) };
+            if right.is_some() { Columns::from_diff(&diff) } else { Columns::from_single(left, Kind::Missing) };
         let summary = right.map(|_| diff.summary());
-        let table = Table::of(&diff);
+        let table = Table::from_diff(&diff);
         let rows = table.iter().flat_map(|table| (0..table.len()).filter(|at| !table.is_same(*at)));
         let differing: Vec<usize> = rows.collect();
         if lines.cut {
@@ -79,7 +79,7 @@ impl Compared {
 
     /// Returns the requested window of the comparison.
     pub(super) fn window(&self, request: &DiffRequest) -> DiffView {
-        let table = Table::of(&self.diff);
+        let table = Table::from_diff(&self.diff);
         let changed_only = request.changed_only;
         let all_rows = table.as_ref().map_or(0, Table::len);
         let total_rows = if changed_only { self.differing.len() } else { all_rows };
@@ -103,10 +103,10 @@ impl Compared {
     }
 
     fn rows(&self, table: &Table<'_>, request: &DiffRequest) -> Vec<DiffRow> {
-        let mut budget = Budget::of(MAX_REPLY);
+        let mut budget = Budget::new(MAX_REPLY);
         let mut rows = Vec::new();
         let total = if request.changed_only { self.differing.len() } else { table.len() };
-        for at in asked(request.rows, total, MAX_ROWS) {
+        for at in clamp_span(request.rows, total, MAX_ROWS) {
             let at = if request.changed_only { self.differing[at] } else { at };
             let Some(row) = table.row(at) else { break };
             rows.push(one_row(&row, &mut budget));
@@ -118,14 +118,14 @@ impl Compared {
     }
 
     fn some_lines(&self, request: &DiffRequest) -> Vec<DiffLine> {
-        let mut budget = Budget::of(MAX_REPLY);
+        let mut budget = Budget::new(MAX_REPLY);
         let mut lines = Vec::new();
         let total = if request.changed_only { self.folded.len() } else { self.lines.len() };
-        for at in asked(request.lines, total, MAX_LINES) {
-            let shown = if request.changed_only { &self.folded[at] } else { &Shown::Line(at) };
+        for at in clamp_span(request.lines, total, MAX_LINES) {
+            let shown = if request.changed_only { &self.folded[at] } else { &FoldItem::Line(at) };
             lines.push(match shown {
-                Shown::Folded(range) => DiffLine::Folded { count: count(range.len()) },
-                Shown::Line(at) => {
+                FoldItem::Folded(range) => DiffLine::Folded { count: count(range.len()) },
+                FoldItem::Line(at) => {
                     let Some(line) = self.lines.line(*at) else { break };
                     one_line(&line, &mut budget)
                 }
@@ -145,7 +145,7 @@ impl Compared {
         };
         let places: Box<dyn Iterator<Item = usize>> = if changed_only {
             let begins =
-                |(_, shown): &(usize, &Shown)| matches!(shown, Shown::Line(at) if at_line(*at));
+                |(_, shown): &(usize, &FoldItem)| matches!(shown, Shown::Line(at) if at_line(*at));
             Box::new(self.folded.iter().enumerate().filter(begins).map(|(place, _)| place))
         } else {
             Box::new((0..self.lines.len()).filter(|at| at_line(*at)))
@@ -155,7 +155,7 @@ impl Compared {
 }
 
 /// Clamps a requested span to the available and the permitted number of items.
-fn asked(span: Span, total: usize, most: usize) -> std::ops::Range<usize> {
+fn clamp_span(span: Span, total: usize, most: usize) -> std::ops::Range<usize> {
     let start = (span.offset as usize).min(total);
     start..start.saturating_add((span.limit as usize).min(most)).min(total)
 }

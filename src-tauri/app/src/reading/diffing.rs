@@ -1,14 +1,14 @@
 //! Diffs the answer of a run with the expected output, or with the answer of another run. Owns
 //! which two values are compared and with which options of the suite. Caches the last few
 //! comparisons, so that scrolling does not compare again.
-use super::desk::Opened;
+use super::desk::OpenedRun;
 use super::diff_view::Compared;
 use super::task::{self, Origin};
-use super::{PartId, Reading, Unread};
+use super::{PartId, Reading, RunReadError};
 use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_api::{DiffRequest, DiffView, RunRow};
 use touchstone_scoring::diff::Options;
-use touchstone_store::flow::Flow;
+use touchstone_store::flow::FolderIndex;
 
 /// Maximum number of cached comparisons.
 const MOST: usize = 4;
@@ -17,7 +17,7 @@ const MAX_WEIGHT: usize = 96 << 20;
 
 /// Cache key: the inputs of a comparison.
 #[derive(Clone, PartialEq)]
-struct Made {
+struct DiffKey {
     /// Id and version of the run on the right.
     right: (String, String),
     /// Id and version of the run on the left; `None` if the expected output is on the left.
@@ -28,19 +28,19 @@ struct Made {
 
 /// Cache of comparisons, most recently used first.
 #[derive(Default)]
-pub(super) struct Remembered {
-    compared: Mutex<Vec<(Made, Arc<Compared>)>>,
+pub(super) struct DiffCache {
+    compared: Mutex<Vec<(DiffKey, Arc<Compared>)>>,
 }
 
-impl Remembered {
-    fn find(&self, made: &Made) -> Option<Arc<Compared>> {
+impl DiffCache {
+    fn find(&self, made: &DiffKey) -> Option<Arc<Compared>> {
         let mut compared = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
         let at = compared.iter().position(|(other, _)| other == made)?;
         compared[..=at].rotate_right(1);
         Some(Arc::clone(&compared[0].1))
     }
 
-    fn put(&self, made: Made, new: &Arc<Compared>) {
+    fn put(&self, made: DiffKey, new: &Arc<Compared>) {
         let mut compared = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
         compared.retain(|(other, _)| *other != made);
         compared.insert(0, (made, Arc::clone(new)));
@@ -56,14 +56,14 @@ impl Remembered {
 
 impl Reading {
     /// Returns a window of the comparison of two answers.
-    pub(crate) fn diff(&self, flow: &Flow, request: &DiffRequest) -> Result<DiffView, Unread> {
-        let (row, right) = self.look(flow, &request.id)?;
+    pub(crate) fn diff(&self, flow: &FolderIndex, request: &DiffRequest) -> Result<DiffView, RunReadError> {
+        let (row, right) = self.open_current(flow, &request.id)?;
         let left = match &request.against {
-            Some(id) => Some(self.look(flow, id)?.1),
+            Some(id) => Some(self.open_current(flow, id)?.1),
             None => None,
         };
-        let named = |run: &Opened| (run.id.clone(), run.version.clone());
-        let made = Made {
+        let named = |run: &OpenedRun| (run.id.clone(), run.version.clone());
+        let made = DiffKey {
             right: named(&right),
             left: left.as_deref().map(named),
             origin: task::origin(flow, &row),
@@ -79,12 +79,12 @@ impl Reading {
 }
 
 fn compare(
-    flow: &Flow,
+    flow: &FolderIndex,
     row: &RunRow,
-    right: &Opened,
-    left: Option<&Opened>,
+    right: &OpenedRun,
+    left: Option<&OpenedRun>,
     origin: Option<&Origin>,
-) -> Result<Compared, Unread> {
+) -> Result<Compared, RunReadError> {
     let options = origin.map_or_else(Options::default, Origin::options);
     let mut notes: Vec<String> = right.faults.clone();
     notes.extend(lenient(
@@ -94,21 +94,21 @@ fn compare(
     let answer = right.run.answer.as_ref().map(|answer| &answer.value);
     if let Some(left) = left {
         notes.extend(lenient(left, "The answer on the left"));
-        let other = left.run.answer.as_ref().map(|answer| &answer.value).ok_or(Unread::NoAnswer)?;
-        return Ok(Compared::of(other, answer, &Options { between: true, ..options }, notes));
+        let other = left.run.answer.as_ref().map(|answer| &answer.value).ok_or(RunReadError::NoAnswer)?;
+        return Ok(Compared::new(other, answer, &Options { between: true, ..options }, notes));
     }
-    let asked = task::of(flow, row).ok_or(Unread::NoTask)?;
+    let asked = task::for_run(flow, row).ok_or(RunReadError::NoTask)?;
     let Some(expected) = asked.value(PartId::Expected) else {
         return Err(asked
             .notes
             .first()
-            .map_or(Unread::NoExpected, |why| Unread::BadExpected(why.clone())));
+            .map_or(RunReadError::NoExpected, |why| RunReadError::BadExpected(why.clone())));
     };
     notes.extend(asked.notes.iter().cloned());
-    Ok(Compared::of(&expected, answer, &options, notes))
+    Ok(Compared::new(&expected, answer, &options, notes))
 }
 
-fn lenient(run: &Opened, which: &str) -> Option<String> {
+fn lenient(run: &OpenedRun, which: &str) -> Option<String> {
     let answer = run.run.answer.as_ref().filter(|answer| answer.lenient)?;
     Some(format!(
         "{which} is not strict JSON ({}); it was read as it was probably meant.",

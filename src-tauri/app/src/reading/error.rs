@@ -5,7 +5,7 @@ use touchstone_store::open::Refused;
 
 /// Reason why a run, a part of it or a given file could not be read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unread {
+pub(crate) enum RunReadError {
     /// The index has no such run.
     #[error("This run is not in the list any more.")]
     Unknown,
@@ -69,39 +69,39 @@ pub(crate) enum Unread {
     Index(#[from] IndexError),
 }
 
-impl From<rusqlite::Error> for Unread {
+impl From<rusqlite::Error> for RunReadError {
     fn from(error: rusqlite::Error) -> Self {
-        Unread::Index(error.into())
+        RunReadError::Index(error.into())
     }
 }
 
-impl From<Unread> for AppError {
-    fn from(error: Unread) -> Self {
+impl From<RunReadError> for AppError {
+    fn from(error: RunReadError) -> Self {
         let message = error.to_string();
         match error {
-            Unread::Unknown => AppError::new(Code::NotFound, message)
+            RunReadError::Unknown => AppError::new(Code::NotFound, message)
                 .hint("It was removed or renamed; the list shows what is there now."),
-            Unread::Gone | Unread::File { why: Refused::Gone, .. } => {
+            RunReadError::Gone | RunReadError::File { why: Refused::Gone, .. } => {
                 AppError::new(Code::Gone, message).hint("The list is about to leave it out.")
             }
-            Unread::Changed => AppError::new(Code::Gone, message).hint("Open it again to read it as it is now."),
-            Unread::NoPart | Unread::NoTable | Unread::LongNeedle { .. } => AppError::new(Code::BadRequest, message),
-            Unread::NoTask => AppError::new(Code::NotFound, message)
+            RunReadError::Changed => AppError::new(Code::Gone, message).hint("Open it again to read it as it is now."),
+            RunReadError::NoPart | RunReadError::NoTable | RunReadError::LongNeedle { .. } => AppError::new(Code::BadRequest, message),
+            RunReadError::NoTask => AppError::new(Code::NotFound, message)
                 .hint("Open the folder that holds the suite too, or compare with the answer of another run."),
-            Unread::NoExpected => AppError::new(Code::NotFound, message)
+            RunReadError::NoExpected => AppError::new(Code::NotFound, message)
                 .hint("Write `expected_output` into the suite, or compare with the answer of another run."),
-            Unread::BadExpected(_) => {
+            RunReadError::BadExpected(_) => {
                 AppError::new(Code::Failed, message).hint("Mend that file, or the suite that names it.")
             }
-            Unread::Given { .. } => {
+            RunReadError::Given { .. } => {
                 AppError::new(Code::BadRequest, message).hint("Give JSON, YAML, text or a transcript.")
             }
-            Unread::GivenNoAnswer { .. } => AppError::new(Code::BadRequest, message)
+            RunReadError::GivenNoAnswer { .. } => AppError::new(Code::BadRequest, message)
                 .hint("Give a run that ended with an answer, or the answer itself."),
-            Unread::NoAnswer => AppError::new(Code::NotFound, message).hint("Choose a run that ended with an answer."),
-            Unread::Unreadable(_) => AppError::new(Code::Failed, message).hint("Open the run to see why."),
-            Unread::File { .. } => AppError::new(Code::Failed, message).hint("Check that it is a file you may read."),
-            Unread::Index(error) => error.into(),
+            RunReadError::NoAnswer => AppError::new(Code::NotFound, message).hint("Choose a run that ended with an answer."),
+            RunReadError::Unreadable(_) => AppError::new(Code::Failed, message).hint("Open the run to see why."),
+            RunReadError::File { .. } => AppError::new(Code::Failed, message).hint("Check that it is a file you may read."),
+            RunReadError::Index(error) => error.into(),
         }
     }
 }

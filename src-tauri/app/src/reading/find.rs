@@ -31,7 +31,7 @@ pub(super) fn find(run: &Run, needle: &Needle) -> Matches {
 
 fn in_part(matches: &mut Matches, step: Option<u32>, id: PartId, value: &Value, needle: &Needle) {
     let text = text_of(value);
-    let table = Table::of(value).is_some();
+    let table = Table::from_value(value).is_some();
     let (mut row, mut seen) = (0, 0);
     for place in needle.find_all(text.as_bytes()) {
         matches.total += 1;

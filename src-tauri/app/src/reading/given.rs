@@ -1,12 +1,12 @@
 //! **Pure.** Reads a file given by the user for a comparison: JSON, YAML, one number or text, or
 //! the answer of a transcript.
-use super::error::Unread;
+use super::error::RunReadError;
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, answer, json, suite, transcript, yaml};
 
 /// A file given by the user.
 #[derive(Debug, Clone)]
-pub struct Given {
+pub struct InputFile {
     /// Name used in messages; its extension decides how the file is read.
     pub name: String,
     /// Content of the file.
@@ -15,10 +15,10 @@ pub struct Given {
 
 /// Reads the value of a file. Also returns a note if the file was read leniently or is a
 /// transcript. Fails if it is not UTF-8, does not parse, or is a transcript without an answer.
-pub(crate) fn value(given: &Given) -> Result<(Value, Option<String>), Unread> {
+pub(crate) fn value(given: &InputFile) -> Result<(Value, Option<String>), RunReadError> {
     let name = &given.name;
-    let unreadable = |why: &ReadError| Unread::Given { name: name.clone(), why: sentence(why) };
-    let text = std::str::from_utf8(&given.bytes).map_err(|_| Unread::Given {
+    let unreadable = |why: &ReadError| RunReadError::Given { name: name.clone(), why: sentence(why) };
+    let text = std::str::from_utf8(&given.bytes).map_err(|_| RunReadError::Given {
         name: name.clone(),
         why: "It holds bytes that are no UTF-8 text.".to_owned(),
     })?;
@@ -37,7 +37,7 @@ pub(crate) fn value(given: &Given) -> Result<(Value, Option<String>), Unread> {
         };
     if is_transcript(&value) {
         let run = transcript::read(&given.bytes).map_err(|why| unreadable(&why))?;
-        let answer = run.answer.ok_or_else(|| Unread::GivenNoAnswer { name: name.clone() })?;
+        let answer = run.answer.ok_or_else(|| RunReadError::GivenNoAnswer { name: name.clone() })?;
         return Ok((
             answer.value,
             Some(format!("{name} is a transcript: its answer is compared.")),
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     fn read(name: &str, text: &str) -> Result<(Value, Option<String>), String> {
-        value(&Given { name: name.to_owned(), bytes: text.as_bytes().to_vec() })
+        value(&InputFile { name: name.to_owned(), bytes: text.as_bytes().to_vec() })
             .map_err(|error| error.to_string())
     }
 
@@ -125,7 +125,7 @@ mod tests {
             "t.yaml is a transcript without an answer."
         );
         let error =
-            value(&Given { name: "x".to_owned(), bytes: vec![0xff] }).unwrap_err().to_string();
+            value(&InputFile { name: "x".to_owned(), bytes: vec![0xff] }).unwrap_err().to_string();
         assert_eq!(error, "x cannot be read. It holds bytes that are no UTF-8 text.");
     }
 }

@@ -1,6 +1,6 @@
 //! Reads many runs. A file that holds many runs is read and split once; its runs are returned in
 //! the order of the file, a few at a time.
-use super::error::Unread;
+use super::error::RunReadError;
 use super::source::{read, row_of, sentence, tag_of, with_room};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
@@ -9,7 +9,7 @@ use touchstone_formats::ReadError;
 use touchstone_formats::collection::Collection;
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
-use touchstone_store::flow::Flow;
+use touchstone_store::flow::FolderIndex;
 use touchstone_store::open;
 use touchstone_store::roots::FileId;
 
@@ -18,15 +18,15 @@ const AT_ONCE: usize = 32;
 
 /// A run as parsed from its files.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct ParsedRun {
     pub(crate) run: Run,
     /// The file that holds it together with other runs.
-    pub(crate) whole: Option<Arc<Whole>>,
+    pub(crate) whole: Option<Arc<RunsFile>>,
 }
 
 /// A file that holds many runs.
 #[derive(Debug)]
-pub(crate) struct Whole {
+pub(crate) struct RunsFile {
     pub(crate) path: String,
     /// Number of runs in the file.
     pub(crate) runs: usize,
@@ -38,10 +38,10 @@ pub(crate) struct Whole {
 
 /// Calls `take` for each run with the position of its id, reading the files as they are now. Runs
 /// in files that hold many come last. Stops if `take` breaks.
-pub(super) fn each(
-    flow: &Flow,
+pub(super) fn for_each_run(
+    flow: &FolderIndex,
     ids: &[&str],
-    mut take: impl FnMut(usize, Result<Told, Unread>) -> ControlFlow<()>,
+    mut take: impl FnMut(usize, Result<ParsedRun, RunReadError>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let mut shared: BTreeMap<FileId, Vec<(usize, String)>> = BTreeMap::new();
     for (at, id) in ids.iter().enumerate() {
@@ -52,8 +52,8 @@ pub(super) fn each(
             }
             let opened = read(flow, &row, files, (Vec::new(), tag_of(flow, id)?))?;
             let fault = opened.faults.into_iter().next();
-            fault.map_or(Ok(Some(Told { run: opened.run, whole: None })), |fault| {
-                Err(Unread::Unreadable(fault))
+            fault.map_or(Ok(Some(ParsedRun { run: opened.run, whole: None })), |fault| {
+                Err(RunReadError::Unreadable(fault))
             })
         });
         if let Some(one) = one.transpose() {
@@ -64,16 +64,16 @@ pub(super) fn each(
 }
 
 fn of_file(
-    flow: &Flow,
+    flow: &FolderIndex,
     file: &FileId,
     members: &[(usize, String)],
-    take: &mut impl FnMut(usize, Result<Told, Unread>) -> ControlFlow<()>,
+    take: &mut impl FnMut(usize, Result<ParsedRun, RunReadError>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let unreadable = |why: &ReadError| Unread::Unreadable(sentence(&why.message));
+    let unreadable = |why: &ReadError| RunReadError::Unreadable(sentence(&why.message));
     let read = open::read(&flow.roots, file, flow.limits.file_bytes);
-    let bytes = read.map_err(|why| Unread::File { file: flow.roots.shown(file), why }.to_string());
+    let bytes = read.map_err(|why| RunReadError::File { file: flow.roots.shown(file), why }.to_string());
     let many = bytes.as_ref().map_err(Clone::clone).and_then(|(bytes, _)| {
-        with_room(|| Collection::open(&file.shown(), bytes))
+        with_room(|| Collection::open(&file.to_display(), bytes))
             .map_err(|why| unreadable(&why).to_string())
     });
     let many = match many {
@@ -81,7 +81,7 @@ fn of_file(
         Err(why) => {
             return members
                 .iter()
-                .try_for_each(|(at, _)| take(*at, Err(Unread::Unreadable(why.clone()))));
+                .try_for_each(|(at, _)| take(*at, Err(RunReadError::Unreadable(why.clone()))));
         }
     };
     let known: HashMap<&str, usize> =
@@ -90,12 +90,12 @@ fn of_file(
     for (at, member) in members {
         match known.get(member.as_str()) {
             Some(place) => places.push((*place, *at)),
-            None => take(*at, Err(Unread::Gone))?,
+            None => take(*at, Err(RunReadError::Gone))?,
         }
     }
     places.sort_unstable();
-    let whole = Arc::new(Whole {
-        path: file.shown(),
+    let whole = Arc::new(RunsFile {
+        path: file.to_display(),
         runs: many.len(),
         says: many.says().clone(),
         unread: many.unread(),
@@ -104,7 +104,7 @@ fn of_file(
         match with_room(|| Ok(some.iter().map(|(place, _)| many.run(*place)).collect::<Vec<_>>())) {
             Ok(runs) => {
                 for ((_, at), run) in some.iter().zip(runs) {
-                    let told = run.map(|run| Told { run, whole: Some(Arc::clone(&whole)) });
+                    let told = run.map(|run| ParsedRun { run, whole: Some(Arc::clone(&whole)) });
                     take(*at, told.map_err(|why| unreadable(&why)))?;
                 }
             }

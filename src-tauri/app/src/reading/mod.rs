@@ -33,12 +33,12 @@ mod tests;
 mod tried;
 mod view;
 
-pub(crate) use comparing::{MOST_RUNS, beside, differences};
-pub(crate) use error::Unread;
-pub(crate) use many::{Told, Whole};
+pub(crate) use comparing::{MOST_RUNS, compare_sides, differences};
+pub(crate) use error::RunReadError;
+pub(crate) use many::{ParsedRun, RunsFile};
 pub(crate) use part_id::PartId;
 
-use desk::{Desk, Opened};
+use desk::{RunCache, OpenedRun};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -51,23 +51,23 @@ use touchstone_api::{
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 use touchstone_scoring::judges::Subject;
-use touchstone_store::flow::Flow;
+use touchstone_store::flow::FolderIndex;
 use touchstone_store::reviews::answer_mark;
 use touchstone_store::snippet::{MAX_NEEDLE, Needle};
 
 /// The open runs of one folder, with their caches.
 #[derive(Default)]
 pub(crate) struct Reading {
-    desk: Desk,
-    compared: diffing::Remembered,
+    desk: RunCache,
+    compared: diffing::DiffCache,
 }
 
 impl Reading {
     /// Opens a run as its files are now. The lineage is left empty for the caller to fill from the
     /// index.
-    pub(crate) fn open(&self, flow: &Flow, id: &str) -> Result<RunView, Unread> {
-        let (row, opened) = self.look(flow, id)?;
-        let asked = task::of(flow, &row);
+    pub(crate) fn open(&self, flow: &FolderIndex, id: &str) -> Result<RunView, RunReadError> {
+        let (row, opened) = self.open_current(flow, id)?;
+        let asked = task::for_run(flow, &row);
         let run = &opened.run;
         let mut notes = opened.faults.clone();
         notes.extend(asked.iter().flat_map(|asked| asked.notes.clone()));
@@ -77,7 +77,7 @@ impl Reading {
             version: opened.version.clone(),
             total_steps: count(run.steps.len()),
             steps: view::steps(run, 0, view::MAX_STEPS),
-            pace: pace::of(run),
+            pace: pace::turn_times(run),
             tree: tried::brief(run),
             answer: view::answer(run),
             answer_mark: answer_mark(run.answer.as_ref().map(|answer| &answer.value)),
@@ -91,15 +91,15 @@ impl Reading {
     }
 
     /// Returns the answer as the files are now; `None` if there is none or it cannot be read.
-    pub(crate) fn answer(&self, flow: &Flow, id: &str) -> Result<Option<Value>, Unread> {
-        let (_, opened) = self.look(flow, id)?;
+    pub(crate) fn answer(&self, flow: &FolderIndex, id: &str) -> Result<Option<Value>, RunReadError> {
+        let (_, opened) = self.open_current(flow, id)?;
         Ok(opened.run.answer.as_ref().map(|answer| answer.value.clone()))
     }
 
     /// Reads runs as the files are now, in the order of their ids.
-    pub(crate) fn all(flow: &Flow, ids: &[&str]) -> Vec<Result<Run, Unread>> {
-        let mut all: Vec<_> = ids.iter().map(|_| Err(Unread::Gone)).collect();
-        let _ = Self::each(flow, ids, |at, told| {
+    pub(crate) fn all(flow: &FolderIndex, ids: &[&str]) -> Vec<Result<Run, RunReadError>> {
+        let mut all: Vec<_> = ids.iter().map(|_| Err(RunReadError::Gone)).collect();
+        let _ = Self::for_each_run(flow, ids, |at, told| {
             all[at] = told.map(|told| told.run);
             ControlFlow::Continue(())
         });
@@ -108,19 +108,19 @@ impl Reading {
 
     /// Calls `take` for each run with the position of its id. Runs of a file that holds many come
     /// in the order of that file.
-    pub(crate) fn each(
-        flow: &Flow,
+    pub(crate) fn for_each_run(
+        flow: &FolderIndex,
         ids: &[&str],
-        take: impl FnMut(usize, Result<Told, Unread>) -> ControlFlow<()>,
+        take: impl FnMut(usize, Result<ParsedRun, RunReadError>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        many::each(flow, ids, take)
+        many::for_each_run(flow, ids, take)
     }
 
     /// Returns the data of a run that judges see, as the files are now.
-    pub(crate) fn subject(&self, flow: &Flow, id: &str) -> Result<(RunRow, Subject), Unread> {
-        let (row, opened) = self.look(flow, id)?;
-        let asked = task::of(flow, &row);
-        let subject = Subject::of(&opened.run, asked.as_ref().and_then(task::Asked::prompt));
+    pub(crate) fn subject(&self, flow: &FolderIndex, id: &str) -> Result<(RunRow, Subject), RunReadError> {
+        let (row, opened) = self.open_current(flow, id)?;
+        let asked = task::for_run(flow, &row);
+        let subject = Subject::from_run(&opened.run, asked.as_ref().and_then(task::RunTask::prompt));
         let subject = match asked {
             Some(asked) => asked.put_to(subject, opened.run.layout, row.system.as_deref()),
             None => subject,
@@ -132,24 +132,24 @@ impl Reading {
     /// file cannot be read.
     pub(crate) fn stored(
         &self,
-        flow: &Flow,
+        flow: &FolderIndex,
         id: &str,
-    ) -> Result<(Vec<StoredVerdict>, Option<String>), Unread> {
+    ) -> Result<(Vec<StoredVerdict>, Option<String>), RunReadError> {
         // Only files that hold many runs have stored verdicts; others need not be opened.
         if source::row_of(flow, id)?.0.member.is_none() {
             return Ok((Vec::new(), None));
         }
-        Ok(stored::of(flow, &self.look(flow, id)?.1))
+        Ok(stored::stored_verdicts(flow, &self.open_current(flow, id)?.1))
     }
 
     /// Returns steps of the version that was opened. Fails if the files changed.
     pub(crate) fn steps(
         &self,
-        flow: &Flow,
+        flow: &FolderIndex,
         id: &str,
         version: &str,
         span: Span,
-    ) -> Result<StepPage, Unread> {
+    ) -> Result<StepPage, RunReadError> {
         let opened = self.version(flow, id, version)?;
         let steps = view::steps(&opened.run, span.offset as usize, span.limit as usize);
         Ok(StepPage {
@@ -160,29 +160,29 @@ impl Reading {
     }
 
     /// Returns the search tree of the version that was opened. Fails if the files changed.
-    pub(crate) fn tree(&self, flow: &Flow, id: &str, version: &str) -> Result<TreeView, Unread> {
+    pub(crate) fn tree(&self, flow: &FolderIndex, id: &str, version: &str) -> Result<TreeView, RunReadError> {
         let opened = self.version(flow, id, version)?;
         Ok(tried::view(version, opened.run.tree.as_ref()))
     }
 
     /// Returns the path of a file of a run. Fails if the file cannot be opened.
-    pub(crate) fn place(flow: &Flow, id: &str, at: u32) -> Result<PathBuf, Unread> {
+    pub(crate) fn file_path(flow: &FolderIndex, id: &str, at: u32) -> Result<PathBuf, RunReadError> {
         let file =
-            source::row_of(flow, id)?.1.into_iter().nth(at as usize).ok_or(Unread::NoPart)?;
-        source::place(flow, &file)
+            source::row_of(flow, id)?.1.into_iter().nth(at as usize).ok_or(RunReadError::NoPart)?;
+        source::file_path(flow, &file)
     }
 
     /// Returns a piece of the text of a part, or of a file as it is on disk.
     pub(crate) fn text(
         &self,
-        flow: &Flow,
+        flow: &FolderIndex,
         id: &str,
         part: &str,
         span: (u64, u64),
-    ) -> Result<TextPiece, Unread> {
+    ) -> Result<TextPiece, RunReadError> {
         let (offset, limit) = span;
         if let PartId::Raw(at) = part_id(part)? {
-            let file = source::row_of(flow, id)?.1.into_iter().nth(at).ok_or(Unread::NoPart)?;
+            let file = source::row_of(flow, id)?.1.into_iter().nth(at).ok_or(RunReadError::NoPart)?;
             return source::raw(flow, &file, offset, limit);
         }
         self.with(flow, id, part, |value| Ok(pieces::piece(&pieces::text_of(value), offset, limit)))
@@ -191,68 +191,68 @@ impl Reading {
     /// Returns rows of a part that is a table.
     pub(crate) fn rows(
         &self,
-        flow: &Flow,
+        flow: &FolderIndex,
         id: &str,
         part: &str,
         request: &RowRequest,
-    ) -> Result<RowPiece, Unread> {
+    ) -> Result<RowPiece, RunReadError> {
         self.with(flow, id, part, |value| {
-            Ok(Table::of(value).ok_or(Unread::NoTable)?.read(request))
+            Ok(Table::from_value(value).ok_or(RunReadError::NoTable)?.read(request))
         })
     }
 
     /// Returns a part that is a table as CSV.
-    pub(crate) fn csv(&self, flow: &Flow, id: &str, part: &str) -> Result<String, Unread> {
-        self.with(flow, id, part, |value| Ok(Table::of(value).ok_or(Unread::NoTable)?.csv()))
+    pub(crate) fn csv(&self, flow: &FolderIndex, id: &str, part: &str) -> Result<String, RunReadError> {
+        self.with(flow, id, part, |value| Ok(Table::from_value(value).ok_or(RunReadError::NoTable)?.csv()))
     }
 
     /// Finds the occurrences of a text in a run.
-    pub(crate) fn find(&self, flow: &Flow, id: &str, text: &str) -> Result<Matches, Unread> {
+    pub(crate) fn find(&self, flow: &FolderIndex, id: &str, text: &str) -> Result<Matches, RunReadError> {
         if text.is_empty() {
             return Ok(Matches { total: 0, matches: Vec::new() });
         }
-        let needle = Needle::anywhere(text).ok_or(Unread::LongNeedle { most: MAX_NEEDLE })?;
-        Ok(find::find(&self.on_desk(flow, id)?.run, &needle))
+        let needle = Needle::anywhere(text).ok_or(RunReadError::LongNeedle { most: MAX_NEEDLE })?;
+        Ok(find::find(&self.cached_or_current(flow, id)?.run, &needle))
     }
 
     fn with<T>(
         &self,
-        flow: &Flow,
+        flow: &FolderIndex,
         id: &str,
         part: &str,
-        show: impl FnOnce(&Value) -> Result<T, Unread>,
-    ) -> Result<T, Unread> {
+        show: impl FnOnce(&Value) -> Result<T, RunReadError>,
+    ) -> Result<T, RunReadError> {
         let part = part_id(part)?;
-        let opened = self.on_desk(flow, id)?;
+        let opened = self.cached_or_current(flow, id)?;
         let value = match part {
             PartId::Prompt | PartId::Expected | PartId::Parameter(_) => {
                 let (row, _) = source::row_of(flow, id)?;
-                task::of(flow, &row).and_then(|asked| asked.value(part)).map(Cow::Owned)
+                task::for_run(flow, &row).and_then(|asked| asked.value(part)).map(Cow::Owned)
             }
             part => part.value(&opened.run),
         };
-        show(value.ok_or(Unread::NoPart)?.as_ref())
+        show(value.ok_or(RunReadError::NoPart)?.as_ref())
     }
 
     /// Returns the cached run, or reads it as it is now.
-    fn on_desk(&self, flow: &Flow, id: &str) -> Result<Arc<Opened>, Unread> {
+    fn cached_or_current(&self, flow: &FolderIndex, id: &str) -> Result<Arc<OpenedRun>, RunReadError> {
         match self.desk.find(id) {
             Some(opened) => Ok(opened),
-            None => Ok(self.look(flow, id)?.1),
+            None => Ok(self.open_current(flow, id)?.1),
         }
     }
 
     /// Returns the run in the given version. Fails if its files hold another one by now.
-    fn version(&self, flow: &Flow, id: &str, version: &str) -> Result<Arc<Opened>, Unread> {
+    fn version(&self, flow: &FolderIndex, id: &str, version: &str) -> Result<Arc<OpenedRun>, RunReadError> {
         let opened = match self.desk.find(id).filter(|opened| opened.version == version) {
             Some(opened) => opened,
-            None => self.look(flow, id)?.1,
+            None => self.open_current(flow, id)?.1,
         };
-        if opened.version == version { Ok(opened) } else { Err(Unread::Changed) }
+        if opened.version == version { Ok(opened) } else { Err(RunReadError::Changed) }
     }
 
     /// Returns the run as it is now; reads its files only if they changed.
-    fn look(&self, flow: &Flow, id: &str) -> Result<(RunRow, Arc<Opened>), Unread> {
+    fn open_current(&self, flow: &FolderIndex, id: &str) -> Result<(RunRow, Arc<OpenedRun>), RunReadError> {
         let (row, files) = source::row_of(flow, id)?;
         let stamps = source::stamps(flow, &files);
         let tag = source::tag_of(flow, id)?;
@@ -267,8 +267,8 @@ impl Reading {
     }
 }
 
-fn part_id(text: &str) -> Result<PartId, Unread> {
-    text.parse().map_err(|()| Unread::NoPart)
+fn part_id(text: &str) -> Result<PartId, RunReadError> {
+    text.parse().map_err(|()| RunReadError::NoPart)
 }
 
 fn count(steps: usize) -> u32 {

@@ -6,7 +6,7 @@ use touchstone_formats::run::{Run, Step, StepKind};
 const MOST_TURNS: usize = 200;
 
 /// Returns the time of each turn that records any; `None` if no turn does.
-pub(super) fn of(run: &Run) -> Option<Pace> {
+pub(super) fn turn_times(run: &Run) -> Option<Pace> {
     let (mut turns, mut more, mut begin) = (Vec::new(), 0, 0);
     for steps in run.steps.chunk_by(|one, next| one.turn == next.turn) {
         let step = u32::try_from(begin).unwrap_or(u32::MAX);
@@ -39,8 +39,8 @@ mod tests {
         Step { turn, kind, seconds, ..Step::default() }
     }
 
-    fn told(steps: Vec<Step>) -> String {
-        let pace = of(&Run { steps, ..Run::default() });
+    fn format_pace(steps: Vec<Step>) -> String {
+        let pace = turn_times(&Run { steps, ..Run::default() });
         pace.map_or_else(
             || "nothing".to_owned(),
             |pace| {
@@ -85,7 +85,7 @@ mod tests {
             (1..=count).map(|turn| step(turn, StepKind::Assistant, Some(f64::from(turn)))).collect()
         };
         for count in [most, most + 1, most + 2, 10 * most] {
-            let pace = of(&Run { steps: turns(count), ..Run::default() }).unwrap();
+            let pace = turn_times(&Run { steps: turns(count), ..Run::default() }).unwrap();
             assert_eq!((pace.turns.len(), pace.more), (MOST_TURNS, count - most));
             assert_eq!(
                 pace.turns.last().map(|at| (at.turn, at.model)),

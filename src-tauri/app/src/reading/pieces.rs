@@ -16,7 +16,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    pub(super) fn of(left: usize) -> Self {
+    pub(super) fn new(left: usize) -> Self {
         Self { left }
     }
 

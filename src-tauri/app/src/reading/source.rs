@@ -1,7 +1,7 @@
 //! Loads the content of a run: its row and file names from the index, the bytes through the safe
 //! open. For security the page never names a file; it only has ids.
-use super::desk::{Opened, weight};
-use super::error::Unread;
+use super::desk::{OpenedRun, weight};
+use super::error::RunReadError;
 use super::pieces::{MARGIN, MAX_PIECE, raw_piece, short};
 use super::view;
 use std::os::unix::fs::FileExt as _;
@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use touchstone_api::{RunFile, RunRow, RunState, TextPiece};
 use touchstone_formats::ReadError;
 use touchstone_formats::run::Run;
-use touchstone_store::flow::Flow;
+use touchstone_store::flow::FolderIndex;
 use touchstone_store::index::Reader;
-use touchstone_store::layouts::{self, Spot};
+use touchstone_store::layouts::{self, MemberPosition};
 use touchstone_store::open::{self, Refused, Stamp};
 use touchstone_store::query;
 use touchstone_store::roots::{FileId, Root};
@@ -23,15 +23,15 @@ const STACK: usize = 8 << 20;
 const MAX_NOTE: usize = 1_000;
 
 /// Returns the row of a run and its files, in the order in which `raw:<n>` counts them.
-pub(super) fn row_of(flow: &Flow, id: &str) -> Result<(RunRow, Vec<FileId>), Unread> {
+pub(super) fn row_of(flow: &FolderIndex, id: &str) -> Result<(RunRow, Vec<FileId>), RunReadError> {
     ask(flow, |index| {
-        let row = query::row_by_key(index, id)?.ok_or(Unread::Unknown)?;
+        let row = query::row_by_key(index, id)?.ok_or(RunReadError::Unknown)?;
         Ok((row, names(index, id)?))
     })
 }
 
 /// Returns the tag in which the answer of a run was found, if its suite names one. Most have none.
-pub(super) fn tag_of(flow: &Flow, id: &str) -> Result<Option<String>, Unread> {
+pub(super) fn tag_of(flow: &FolderIndex, id: &str) -> Result<Option<String>, RunReadError> {
     const TAG: &str = "SELECT a.tag FROM runs r JOIN answers a ON a.run = r.id WHERE r.key = ?";
     ask(flow, |index| {
         let mut query = index.prepare_cached(TAG)?;
@@ -40,7 +40,7 @@ pub(super) fn tag_of(flow: &Flow, id: &str) -> Result<Option<String>, Unread> {
     })
 }
 
-fn names(index: &Reader<'_>, id: &str) -> Result<Vec<FileId>, Unread> {
+fn names(index: &Reader<'_>, id: &str) -> Result<Vec<FileId>, RunReadError> {
     const FILES: &str =
         "SELECT f.path FROM runs r JOIN files f ON f.unit = r.unit WHERE r.key = ? ORDER BY f.path";
     let mut query = index.prepare_cached(FILES)?;
@@ -50,28 +50,28 @@ fn names(index: &Reader<'_>, id: &str) -> Result<Vec<FileId>, Unread> {
         .collect::<Result<_, _>>()?)
 }
 
-fn ask<T>(flow: &Flow, ask: impl FnOnce(&Reader<'_>) -> Result<T, Unread>) -> Result<T, Unread> {
+fn ask<T>(flow: &FolderIndex, ask: impl FnOnce(&Reader<'_>) -> Result<T, RunReadError>) -> Result<T, RunReadError> {
     let reader = flow.index.trust(flow.index.reader())?;
     match ask(&reader) {
-        Err(Unread::Index(error)) => Ok(flow.index.trust(Err(error))?),
+        Err(RunReadError::Index(error)) => Ok(flow.index.trust(Err(error))?),
         other => other,
     }
 }
 
 /// Returns the current stamps of files; `None` for one that cannot be opened.
-pub(super) fn stamps(flow: &Flow, files: &[FileId]) -> Vec<Option<Stamp>> {
+pub(super) fn stamps(flow: &FolderIndex, files: &[FileId]) -> Vec<Option<Stamp>> {
     files.iter().map(|file| open::open(&flow.roots, file).ok().map(|(_, stamp)| stamp)).collect()
 }
 
 /// Reads a run. Content that cannot be read becomes a fault that is shown; the files can still be
 /// viewed raw. Fails only if no file exists.
 pub(super) fn read(
-    flow: &Flow,
+    flow: &FolderIndex,
     row: &RunRow,
     files: Vec<FileId>,
     (stamps, tag): (Vec<Option<Stamp>>, Option<String>),
-) -> Result<Opened, Unread> {
-    let mut opened = Opened {
+) -> Result<OpenedRun, RunReadError> {
+    let mut opened = OpenedRun {
         id: row.id.clone(),
         files,
         stamps,
@@ -94,12 +94,12 @@ pub(super) fn read(
             Ok((bytes, _)) => contents.push((file, bytes)),
             Err(Refused::Gone) => {}
             Err(why) => {
-                opened.faults.push(Unread::File { file: flow.roots.shown(file), why }.to_string());
+                opened.faults.push(RunReadError::File { file: flow.roots.shown(file), why }.to_string());
             }
         }
     }
     if contents.is_empty() && opened.faults.is_empty() {
-        return Err(Unread::Gone);
+        return Err(RunReadError::Gone);
     }
     let mut hash = Xxh3::new();
     if row.member.is_none() {
@@ -132,15 +132,15 @@ pub(super) fn read(
 fn parse(
     contents: &[(&FileId, Vec<u8>)],
     (member, tag): (Option<&str>, Option<&str>),
-) -> Result<(Run, Option<Spot>), ReadError> {
+) -> Result<(Run, Option<MemberPosition>), ReadError> {
     let files: Vec<(&FileId, &[u8])> =
         contents.iter().map(|(file, bytes)| (*file, bytes.as_slice())).collect();
     with_room(|| match (member, files.as_slice()) {
         (Some(member), [(file, bytes)]) => {
-            layouts::one(file, bytes, member).map(|(run, spot)| (run, Some(spot)))
+            layouts::read_member(file, bytes, member).map(|(run, spot)| (run, Some(spot)))
         }
         // The version is the hash of the files themselves.
-        _ => layouts::whole(&files, tag).map(|run| (run, None)),
+        _ => layouts::read_run(&files, tag).map(|run| (run, None)),
     })
 }
 
@@ -194,12 +194,12 @@ fn version_of_stamps(stamps: &[Option<Stamp>]) -> String {
 /// Returns a piece of a file as it is on disk, without reading the rest. Works for files that are
 /// too large or not text.
 pub(super) fn raw(
-    flow: &Flow,
+    flow: &FolderIndex,
     file: &FileId,
     offset: u64,
     limit: u64,
-) -> Result<TextPiece, Unread> {
-    let unread = |why| Unread::File { file: flow.roots.shown(file), why };
+) -> Result<TextPiece, RunReadError> {
+    let unread = |why| RunReadError::File { file: flow.roots.shown(file), why };
     let (opened, stamp) = open::open(&flow.roots, file).map_err(unread)?;
     let offset = offset.min(stamp.size);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX).clamp(4, MAX_PIECE);
@@ -228,7 +228,7 @@ pub(super) fn raw(
 }
 
 /// Lists the files for the page.
-pub(super) fn files(flow: &Flow, files: &[FileId]) -> Vec<RunFile> {
+pub(super) fn files(flow: &FolderIndex, files: &[FileId]) -> Vec<RunFile> {
     let shown = |file: &FileId| RunFile {
         path: flow.roots.shown(file),
         full_path: flow.roots.path(file).unwrap_or_default().to_string_lossy().into_owned(),
@@ -238,8 +238,8 @@ pub(super) fn files(flow: &Flow, files: &[FileId]) -> Vec<RunFile> {
 }
 
 /// Returns the path of a file. Fails for one that is reached by a link or is not a file any more.
-pub(super) fn place(flow: &Flow, file: &FileId) -> Result<PathBuf, Unread> {
+pub(super) fn file_path(flow: &FolderIndex, file: &FileId) -> Result<PathBuf, RunReadError> {
     open::open(&flow.roots, file)
-        .map_err(|why| Unread::File { file: flow.roots.shown(file), why })?;
-    flow.roots.path(file).ok_or(Unread::Gone)
+        .map_err(|why| RunReadError::File { file: flow.roots.shown(file), why })?;
+    flow.roots.path(file).ok_or(RunReadError::Gone)
 }

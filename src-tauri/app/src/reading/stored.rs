@@ -1,16 +1,16 @@
 //! Stored verdicts of evaluators on a row of an evaluation and, if the evaluation was made by this
 //! program, the replies of the models from the file beside it. Of that file only the lines of the
 //! requested row are kept in memory; replies whose content hash differs are left out.
-use super::desk::Opened;
+use super::desk::OpenedRun;
 use super::pieces::short;
 use std::io::{BufRead, BufReader, Read};
 use touchstone_api::{StoredRound, StoredVerdict};
 use touchstone_formats::beside::replies;
-use touchstone_formats::collection::Heard;
+use touchstone_formats::collection::EvaluatorReplies;
 use touchstone_formats::run::Verdict;
 use touchstone_formats::value::Value;
-use touchstone_store::flow::Flow;
-use touchstone_store::layouts::Spot;
+use touchstone_store::flow::FolderIndex;
+use touchstone_store::layouts::MemberPosition;
 use touchstone_store::open::{self, Refused};
 use touchstone_store::roots::{FileId, Root};
 use touchstone_store::stored::result;
@@ -27,18 +27,18 @@ const MOST_EVALUATORS: usize = 500;
 const LONGEST_REASON: usize = 16 << 10;
 
 /// Returns the verdicts of a run, and a message if the replies cannot be read.
-pub(super) fn of(flow: &Flow, opened: &Opened) -> (Vec<StoredVerdict>, Option<String>) {
+pub(super) fn stored_verdicts(flow: &FolderIndex, opened: &OpenedRun) -> (Vec<StoredVerdict>, Option<String>) {
     let mut all: Vec<StoredVerdict> =
-        opened.run.verdicts.iter().take(MOST_EVALUATORS).map(told).collect();
+        opened.run.verdicts.iter().take(MOST_EVALUATORS).map(to_stored_verdict).collect();
     if opened.run.row == Value::Null {
         return (all, None);
     }
     let ([file], Some(spot)) = (opened.files.as_slice(), opened.spot) else { return (all, None) };
     let Some(file) = beside(file) else { return (all, None) };
-    match heard(flow, &file, spot) {
+    match read_replies(flow, &file, spot) {
         Ok(heard) => {
             for one in heard {
-                hear(&mut all, one);
+                add_replies(&mut all, one);
             }
             (all, None)
         }
@@ -51,12 +51,12 @@ pub(super) fn of(flow: &Flow, opened: &Opened) -> (Vec<StoredVerdict>, Option<St
 
 /// Adds the replies of a round to the verdict of its evaluator. An evaluator without a result on
 /// any row may be missing from the results file although its calls were paid for; it is added.
-fn hear(all: &mut Vec<StoredVerdict>, heard: Heard) {
+fn add_replies(all: &mut Vec<StoredVerdict>, heard: EvaluatorReplies) {
     let known = all.iter().position(|verdict| verdict.evaluator == heard.evaluator);
     let at = known.unwrap_or(all.len());
     if known.is_none() && all.len() < MOST_EVALUATORS {
         let (evaluator, reason) = (heard.evaluator, heard.error.clone());
-        all.push(told(&Verdict { evaluator, reason, is_silent: true, ..Verdict::default() }));
+        all.push(to_stored_verdict(&Verdict { evaluator, reason, is_silent: true, ..Verdict::default() }));
     }
     if let Some(verdict) = all.get_mut(at) {
         let round = u32::try_from(heard.round).unwrap_or(u32::MAX);
@@ -64,7 +64,7 @@ fn hear(all: &mut Vec<StoredVerdict>, heard: Heard) {
     }
 }
 
-fn told(verdict: &Verdict) -> StoredVerdict {
+fn to_stored_verdict(verdict: &Verdict) -> StoredVerdict {
     let result = result(verdict);
     let Verdict { evaluator, score, word, passed, threshold, reason, is_silent } = verdict.clone();
     let [score, word, threshold, reason] =
@@ -88,25 +88,25 @@ fn beside(file: &FileId) -> Option<FileId> {
     Some(FileId::new(Root::Output, replies(std::str::from_utf8(&file.path).ok()?)))
 }
 
-fn heard(flow: &Flow, file: &FileId, spot: Spot) -> Result<Vec<Heard>, Refused> {
+fn read_replies(flow: &FolderIndex, file: &FileId, spot: MemberPosition) -> Result<Vec<EvaluatorReplies>, Refused> {
     let (opened, _) = open::open(&flow.roots, file)?;
     lines(BufReader::with_capacity(1 << 16, opened.take(MOST)), spot).map_err(Refused::Io)
 }
 
 /// Reads the lines of a row. They are contiguous, and the file is in row order.
-fn lines(mut from: impl BufRead, spot: Spot) -> std::io::Result<Vec<Heard>> {
+fn lines(mut from: impl BufRead, spot: MemberPosition) -> std::io::Result<Vec<EvaluatorReplies>> {
     let (mut found, mut room, mut line) = (Vec::new(), MOST_SHOWN, Vec::new());
     loop {
         line.clear();
         if from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
             return Ok(found);
         }
-        match Heard::row_of(&line) {
+        match EvaluatorReplies::row_of(&line) {
             Some(row) if row == spot.at + 1 => {}
             Some(row) if row > spot.at + 1 => return Ok(found),
             _ => continue,
         }
-        if let Some(heard) = Heard::read(&line).filter(|heard| heard.of == Some(spot.content)) {
+        if let Some(heard) = EvaluatorReplies::read(&line).filter(|heard| heard.of == Some(spot.content)) {
             room = match room.checked_sub(line.len()) {
                 Some(room) => room,
                 None => return Ok(found),
@@ -120,9 +120,9 @@ fn lines(mut from: impl BufRead, spot: Spot) -> std::io::Result<Vec<Heard>> {
 mod tests {
     use super::*;
 
-    fn heard(row: usize, of: u64, evaluator: &str) -> Heard {
+    fn test_reply(row: usize, of: u64, evaluator: &str) -> EvaluatorReplies {
         let evaluator = evaluator.to_owned();
-        Heard {
+        EvaluatorReplies {
             row,
             of: Some(of),
             evaluator,
@@ -133,15 +133,15 @@ mod tests {
     }
 
     fn found(text: &str, at: usize, content: u64) -> Vec<String> {
-        let found = lines(text.as_bytes(), Spot { at, content }).unwrap();
+        let found = lines(text.as_bytes(), MemberPosition { at, content }).unwrap();
         found.into_iter().map(|heard| heard.evaluator).collect()
     }
 
     #[test]
     fn replies_are_those_of_the_row_with_its_number_and_its_words() {
-        let text: String = [heard(1, 7, "a"), heard(2, 8, "b"), heard(2, 8, "c"), heard(3, 7, "d")]
+        let text: String = [test_reply(1, 7, "a"), test_reply(2, 8, "b"), test_reply(2, 8, "c"), test_reply(3, 7, "d")]
             .iter()
-            .map(Heard::line)
+            .map(EvaluatorReplies::line)
             .collect();
         assert_eq!(found(&text, 1, 8), ["b", "c"]);
         assert_eq!(found(&text, 0, 7), ["a"]);
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_is_shown_of_one_row_has_an_end() {
-        let long = Heard { replies: vec!["x".repeat(MOST_SHOWN / 2)], ..heard(1, 7, "a") };
+        let long = EvaluatorReplies { replies: vec!["x".repeat(MOST_SHOWN / 2)], ..test_reply(1, 7, "a") };
         let text: String = std::iter::repeat_n(long.line(), 3).collect();
         assert_eq!(found(&text, 0, 7).len(), 1);
     }

@@ -36,7 +36,7 @@ pub(super) struct Table<'a> {
 impl<'a> Table<'a> {
     /// Returns the table of a list of at least one object; `None` for any other value, and for more
     /// than [`MAX_COLUMNS`] columns.
-    pub(super) fn of(value: &'a Value) -> Option<Self> {
+    pub(super) fn from_value(value: &'a Value) -> Option<Self> {
         let Value::List(rows) = value else { return None };
         if rows.is_empty() || !rows.iter().all(|row| matches!(row, Value::Map(_))) {
             return None;
@@ -72,7 +72,7 @@ impl<'a> Table<'a> {
     /// Returns the columns and first rows; `None` if not even the header fits.
     pub(super) fn body(&self, budget: &mut Budget) -> Option<Body> {
         let allowed = budget.left.min(MAX_FIRST);
-        let mut left = Budget::of(allowed);
+        let mut left = Budget::new(allowed);
         left.spend(self.columns.iter().map(|column| weight(&column.name) + CELL_FRAME).sum());
         if left.left < self.columns.len() * CELL_FRAME {
             return None;
@@ -87,7 +87,7 @@ impl<'a> Table<'a> {
         let total = self.rows.len();
         let start = (request.span.offset as usize).min(total);
         let end = start.saturating_add((request.span.limit as usize).min(MAX_ROWS)).min(total);
-        let mut budget = Budget::of(MAX_REPLY);
+        let mut budget = Budget::new(MAX_REPLY);
         let column = request.column.and_then(|at| self.names.get(at as usize));
         let rows = match column {
             None => self.fill(start..end, &mut budget),
@@ -151,7 +151,7 @@ impl<'a> Table<'a> {
             row.entries().iter().find(|(key, _)| key_text(key) == name).map(|(_, value)| value)
         };
         let mut keyed: Vec<(SortKey<'a>, usize)> =
-            self.rows.iter().enumerate().map(|(at, row)| (SortKey::of(value(row)), at)).collect();
+            self.rows.iter().enumerate().map(|(at, row)| (SortKey::new(value(row)), at)).collect();
         keyed.sort_by(|(a, _), (b, _)| a.compare(b, descending));
         keyed.into_iter().map(|(_, at)| at).collect()
     }
@@ -166,7 +166,7 @@ enum SortKey<'a> {
 }
 
 impl<'a> SortKey<'a> {
-    fn of(value: Option<&'a Value>) -> Self {
+    fn new(value: Option<&'a Value>) -> Self {
         match value {
             None | Some(Value::Null) => SortKey::Missing,
             Some(Value::Number(text)) => match text.replace('_', "").parse() {

@@ -11,7 +11,7 @@ use touchstone_formats::value::Value;
 use touchstone_scoring::diff::Options;
 use touchstone_scoring::judges::Subject;
 use touchstone_scoring::scorers::comparison;
-use touchstone_store::flow::Flow;
+use touchstone_store::flow::FolderIndex;
 use touchstone_store::suites::Task as Known;
 
 /// Maximum JSON bytes of the task when a run opens.
@@ -22,7 +22,7 @@ const MAX_NAME: usize = 200;
 const MOST: usize = 100;
 
 /// The task of a run, with its variation applied.
-pub(super) struct Asked {
+pub(super) struct RunTask {
     known: Arc<Known>,
     parameters: Vec<(String, Value)>,
     prompt: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct Asked {
 }
 
 /// Returns the task of a run; `None` if its suite is not known.
-pub(super) fn of(flow: &Flow, row: &RunRow) -> Option<Asked> {
+pub(super) fn for_run(flow: &FolderIndex, row: &RunRow) -> Option<RunTask> {
     let tasks = flow.shelf.tasks();
     let known = Arc::clone(tasks.get(row.task.as_deref()?)?);
     let given = row.variation_name.as_deref().is_some_and(|name| name.ends_with(" (oracle)"));
@@ -46,19 +46,19 @@ pub(super) fn of(flow: &Flow, row: &RunRow) -> Option<Asked> {
     let expected = yardstick.and_then(|yardstick| yardstick.expected.clone());
     let trouble = yardstick.and_then(|yardstick| yardstick.trouble.as_deref());
     let notes = trouble.map(|trouble| short(trouble, 1_000)).into_iter().collect();
-    Some(Asked { known, parameters, prompt, expected, notes })
+    Some(RunTask { known, parameters, prompt, expected, notes })
 }
 
-impl Asked {
+impl RunTask {
     /// Returns the prompt.
     pub(super) fn prompt(&self) -> Option<&str> {
         self.prompt.as_deref()
     }
 
     /// Adds the expected output and the offered tools to the data that judges see.
-    pub(super) fn put_to(&self, subject: Subject, layout: Layout, system: Option<&str>) -> Subject {
+    pub(super) fn extend_subject(&self, subject: Subject, layout: Layout, system: Option<&str>) -> Subject {
         let tools = offered::of_run(&self.known.tools, layout, system);
-        subject.expecting(self.expected.as_deref()).offering(&self.known.suite, &tools)
+        subject.with_expected(self.expected.as_deref()).with_tools(&self.known.suite, &tools)
     }
 }
 
@@ -85,15 +85,15 @@ impl Origin {
 
 /// Returns the source of the expected output of a run; `None` if its suite is not known. Reads no
 /// content.
-pub(super) fn origin(flow: &Flow, row: &RunRow) -> Option<Origin> {
+pub(super) fn origin(flow: &FolderIndex, row: &RunRow) -> Option<Origin> {
     let known = Arc::clone(flow.shelf.tasks().get(row.task.as_deref()?)?);
     Some(Origin { known })
 }
 
-impl Asked {
+impl RunTask {
     /// Converts the task for the page.
-    pub(super) fn show(&self, flow: &Flow) -> Task {
-        let mut budget = Budget::of(MAX_TASK);
+    pub(super) fn show(&self, flow: &FolderIndex) -> Task {
+        let mut budget = Budget::new(MAX_TASK);
         let suite = &self.known.suite;
         let prompt = |prompt: &String| {
             part(

@@ -9,7 +9,7 @@ use touchstone_formats::run::{Answer, Part, Run, Step};
 use touchstone_formats::value::Value;
 use touchstone_store::snippet::Needle;
 
-fn told(label: &str, value: Value) -> Part {
+fn new_part(label: &str, value: Value) -> Part {
     Part { label: label.into(), value, ..Part::default() }
 }
 
@@ -21,14 +21,14 @@ fn value(text: &str) -> Value {
     json::read(text).unwrap()
 }
 
-fn shown(text: &str) -> Body {
-    body::part(PartId::Answer, "x", Language::Plain, &value(text), &mut Budget::of(1 << 20)).body
+fn render_body(text: &str) -> Body {
+    body::part(PartId::Answer, "x", Language::Plain, &value(text), &mut Budget::new(1 << 20)).body
 }
 
 fn sorted(table: &str, column: u32, descending: bool) -> String {
     let span = Span { offset: 0, limit: 100 };
     let table = value(table);
-    let rows = Table::of(&table)
+    let rows = Table::from_value(&table)
         .unwrap()
         .read(&RowRequest { span, column: Some(column), descending })
         .rows;
@@ -60,7 +60,7 @@ fn a_list_of_objects_is_a_table_and_nothing_else_is() {
 #[test]
 fn a_table_keeps_what_each_cell_is_and_how_its_number_was_written() {
     let Body::Table { columns, rows, .. } =
-        shown(r#"[{"n": 1.50, "t": "x"}, {"t": null, "l": [1, {"a": true}], "n": 2e3}]"#)
+        render_body(r#"[{"n": 1.50, "t": "x"}, {"t": null, "l": [1, {"a": true}], "n": 2e3}]"#)
     else {
         panic!("no table")
     };
@@ -96,7 +96,7 @@ fn csv_holds_no_formula_and_tells_no_value_from_an_empty_text() {
     let table = value(
         r#"[{"a,b": "x\"y", "c": 1.0}, {"a,b": "=1+1", "c": null}, {"a,b": "two\nlines"}, {"a,b": "", "c": {"k": [1]}}]"#,
     );
-    insta::assert_snapshot!(Table::of(&table).unwrap().csv().replace('\r', "␍"), @r#"
+    insta::assert_snapshot!(Table::from_value(&table).unwrap().csv().replace('\r', "␍"), @r#"
     "a,b",c␍
     "x""y",1.0␍
     '=1+1,␍

@@ -28,7 +28,7 @@ const STEP_FRAME: usize = 200;
 /// Returns steps from `offset` on: at most `limit`, as many as fit, and at least one if there is
 /// one.
 pub(super) fn steps(run: &Run, offset: usize, limit: usize) -> Vec<Step> {
-    let mut budget = Budget::of(MAX_WINDOW);
+    let mut budget = Budget::new(MAX_WINDOW);
     let mut steps = Vec::new();
     for (index, step) in run.steps.iter().enumerate().skip(offset).take(limit.min(MAX_STEPS)) {
         steps.push(one_step(index, step, &mut budget));
@@ -72,7 +72,7 @@ fn one_step(index: usize, step: &told::Step, budget: &mut Budget) -> Step {
 
 pub(super) fn answer(run: &Run) -> Option<Answer> {
     let told = run.answer.as_ref()?;
-    let mut budget = Budget::of(MAX_ANSWER);
+    let mut budget = Budget::new(MAX_ANSWER);
     Some(Answer {
         part: part(PartId::Answer, "answer", Language::Plain, &told.value, &mut budget),
         source: short(&told.source, MAX_TITLE),
@@ -81,7 +81,7 @@ pub(super) fn answer(run: &Run) -> Option<Answer> {
 }
 
 pub(super) fn facts(run: &Run) -> Vec<Fact> {
-    let mut budget = Budget::of(MAX_FACTS);
+    let mut budget = Budget::new(MAX_FACTS);
     let mut facts = Vec::new();
     for (at, (key, value)) in run.facts.iter().enumerate().take(MOST_FACTS) {
         let key = budget.name(key, MAX_TITLE);
@@ -97,7 +97,7 @@ pub(super) fn facts(run: &Run) -> Vec<Fact> {
 }
 
 pub(super) fn notes(run: &Run) -> Vec<String> {
-    let mut budget = Budget::of(MAX_NOTES);
+    let mut budget = Budget::new(MAX_NOTES);
     let fits = |note: &String| (budget.left > 0).then(|| budget.name(note, MAX_NOTE));
     run.notes.iter().map_while(fits).collect()
 }

@@ -7,9 +7,9 @@ use super::page::{
 };
 use super::words::named;
 use std::collections::{BTreeMap, BTreeSet};
-use touchstone_api::{FailureClass, StoredResult, StoredSaid, forks_left_out};
-use touchstone_scoring::standing::{self, Counted, End, METHOD, RowKey, Standing};
-use touchstone_scoring::stats::{Amounts, Interval, Known};
+use touchstone_api::{FailureClass, StoredResult, StoredBrief, describe_excluded_forks};
+use touchstone_scoring::standing::{self, Counted, End, METHOD, RowKey, Aggregate};
+use touchstone_scoring::stats::{Amounts, Interval, AmountStats};
 use touchstone_store::query::ScoredRun;
 use touchstone_store::stored::{Stored, number};
 
@@ -38,7 +38,7 @@ pub(crate) struct About {
 /// Builds the page of a report.
 pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Page {
     let all: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
-    let columns = Standing::columns(&all);
+    let columns = Aggregate::columns(&all);
     let wanted = about
         .baseline
         .as_deref()
@@ -47,7 +47,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
     if let Some((name, None)) = wanted {
         notes.push(format!("There are no runs of {name}, so nothing is compared."));
     }
-    let standing = Standing::of(&all, wanted.and_then(|(_, column)| column.copied()));
+    let standing = Aggregate::new(&all, wanted.and_then(|(_, column)| column.copied()));
     let pairings = if matches!(wanted, Some((_, None))) { &[][..] } else { &standing.pairings[..] };
     let names: BTreeMap<RowKey<'_>, &str> = all
         .iter()
@@ -56,7 +56,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
         .collect();
     let failed = |run: &&ScoredRun| run.class.is_some() || run.passed == Some(false);
     let line = |run: &ScoredRun| line(run, stored.get(&run.id).cloned().unwrap_or_default());
-    notes.extend(forks_left_out(about.forks_left_out));
+    notes.extend(describe_excluded_forks(about.forks_left_out));
     notes.extend(notes::unscored(runs));
     notes.extend(notes::contradicted(runs));
     Page {
@@ -120,7 +120,7 @@ fn estimate(value: f64, interval: Option<Interval>) -> Estimate {
 
 fn amount(amounts: &Amounts) -> Option<Amount> {
     let known = amounts.of_known?;
-    let Known { sum, mean, median, ninetieth, most, .. } = known;
+    let AmountStats { sum, mean, median, ninetieth, most, .. } = known;
     Some(Amount { known: amounts.known, sum, mean, median, ninetieth, most })
 }
 
@@ -154,7 +154,7 @@ fn group(group: &standing::Group<'_>) -> Group {
 
 fn pair(
     pairing: &standing::Pairing<'_>,
-    standing: &Standing<'_>,
+    standing: &Aggregate<'_>,
     names: &BTreeMap<RowKey<'_>, &str>,
 ) -> Option<Pair> {
     let (group, baseline) =
@@ -195,7 +195,7 @@ fn row_name(key: RowKey<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> String {
     named(key.task.unwrap_or(NO_TASK), variation(key, names).as_deref())
 }
 
-fn tasks(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<TaskLine> {
+fn tasks(standing: &Aggregate<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<TaskLine> {
     let mut lines: BTreeMap<RowKey<'_>, Vec<Cell>> = BTreeMap::new();
     for (at, group) in standing.groups.iter().enumerate() {
         for row in &group.rows {
@@ -223,7 +223,7 @@ fn tasks(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<Tas
     lines.into_iter().map(line).collect()
 }
 
-fn classes(standing: &Standing<'_>, runs: &[ScoredRun]) -> Vec<ClassLine> {
+fn classes(standing: &Aggregate<'_>, runs: &[ScoredRun]) -> Vec<ClassLine> {
     let mut lines: BTreeMap<FailureClass, Vec<u64>> = BTreeMap::new();
     for (at, group) in standing.groups.iter().enumerate() {
         for class in group.runs.iter().filter_map(|run| runs.get(*run)?.class) {
@@ -236,7 +236,7 @@ fn classes(standing: &Standing<'_>, runs: &[ScoredRun]) -> Vec<ClassLine> {
     lines.into_iter().map(|(class, counts)| ClassLine { class, counts }).collect()
 }
 
-fn flaky(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<FlakyLine> {
+fn flaky(standing: &Aggregate<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<FlakyLine> {
     let rows =
         standing.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
     rows.filter(|(_, row)| row.flaky)
@@ -252,11 +252,11 @@ fn flaky(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<Fla
 
 /// Sums up the stored verdicts by evaluator and group.
 fn stored_sums(
-    standing: &Standing<'_>,
+    standing: &Aggregate<'_>,
     (all, runs): (&[Counted<'_>], &[ScoredRun]),
     stored: &Stored,
 ) -> Vec<StoredSum> {
-    let mut by_name: BTreeMap<(&str, usize), Vec<(usize, &StoredSaid)>> = BTreeMap::new();
+    let mut by_name: BTreeMap<(&str, usize), Vec<(usize, &StoredBrief)>> = BTreeMap::new();
     for (at, group) in standing.groups.iter().enumerate() {
         for run in &group.runs {
             for said in runs.get(*run).and_then(|run| stored.get(&run.id)).into_iter().flatten() {
@@ -264,11 +264,11 @@ fn stored_sums(
             }
         }
     }
-    let sum = |((evaluator, at), said): ((&str, usize), Vec<(usize, &StoredSaid)>)| {
+    let sum = |((evaluator, at), said): ((&str, usize), Vec<(usize, &StoredBrief)>)| {
         // An evaluator may have failed in part: a verdict and an error may belong to the same run.
         let named: BTreeSet<usize> = said.iter().map(|(run, _)| *run).collect();
         let count = |result| said.iter().filter(|(_, one)| one.result == result).count() as u64;
-        let each = said.iter().map(|(run, one)| standing::Said {
+        let each = said.iter().map(|(run, one)| standing::ImportedVerdict {
             run: *run,
             number: number(one.score.as_deref()),
             passed: match one.result {
@@ -277,7 +277,7 @@ fn stored_sums(
                 StoredResult::Open | StoredResult::Error | StoredResult::None => None,
             },
         });
-        let told = standing::told(all, &each.collect::<Vec<_>>());
+        let told = standing::summarize_imported(all, &each.collect::<Vec<_>>());
         StoredSum {
             evaluator: evaluator.to_owned(),
             group: standing.groups[at].column.label(),
@@ -294,7 +294,7 @@ fn stored_sums(
     by_name.into_iter().map(sum).collect()
 }
 
-fn line(run: &ScoredRun, stored: Vec<StoredSaid>) -> RunLine {
+fn line(run: &ScoredRun, stored: Vec<StoredBrief>) -> RunLine {
     RunLine {
         path: run.path.clone(),
         task: run.task.clone(),

@@ -44,7 +44,7 @@ pub(super) fn write(page: &Page) -> String {
     let mut out = String::with_capacity(page.runs.len() * 160);
     let stored = evaluators
         .iter()
-        .flat_map(|name| ["", ".result"].map(|end| shown(&format!("stored.{name}{end}"))));
+        .flat_map(|name| ["", ".result"].map(|end| visible_text(&format!("stored.{name}{end}"))));
     line(&mut out, HEAD.iter().map(|name| (*name).to_owned()).chain(stored));
     for run in &page.runs {
         let stored = evaluators.iter().flat_map(|name| {
@@ -54,7 +54,7 @@ pub(super) fn write(page: &Page) -> String {
                 all().find(|said| said.result == StoredResult::Error).or_else(|| all().next());
             let value = all().find_map(|said| said.score.as_ref().or(said.word.as_ref()));
             [
-                value.map_or_else(String::new, |value| shown(value)),
+                value.map_or_else(String::new, |value| visible_text(value)),
                 said.map_or_else(String::new, |said| said.result.word().to_owned()),
             ]
         });
@@ -80,13 +80,13 @@ fn evaluators(page: &Page) -> BTreeSet<&str> {
 }
 
 fn fields(run: &RunLine) -> [String; 23] {
-    let text = |text: Option<&str>| text.map_or_else(String::new, shown);
+    let text = |text: Option<&str>| text.map_or_else(String::new, visible_text);
     let word = |value: Option<Value>| {
         value.as_ref().and_then(Value::as_str).map_or_else(String::new, str::to_owned)
     };
     let number = |number: Option<f64>| number.map_or_else(String::new, exact);
     [
-        shown(&run.path),
+        visible_text(&run.path),
         text(run.task.as_deref()),
         text(run.variation.as_deref()),
         run.repeat.to_string(),
@@ -113,7 +113,7 @@ fn fields(run: &RunLine) -> [String; 23] {
 }
 
 /// Puts a text on one line and escapes invisible characters.
-fn shown(text: &str) -> String {
+fn visible_text(text: &str) -> String {
     one_line(text).into_owned()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use touchstone_api::{Judged, RunState, ScoreStanding};
 use touchstone_formats::azure::Row;
-use touchstone_formats::collection::{Form, beside_what_was_said, form_of};
+use touchstone_formats::collection::{Form, other_inputs, form_of};
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 use touchstone_scoring::judges::{About, Scale};
@@ -17,14 +17,14 @@ pub(crate) type Columns = Vec<(String, Value)>;
 
 /// Data of a run from its suite.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Asked {
+pub(crate) struct SuiteData {
     pub(crate) prompt: Option<String>,
     pub(crate) expected: Option<Value>,
 }
 
 /// Result of one evaluator.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct EvaluatorResult {
     /// Name of the evaluator in the file.
     pub(crate) evaluator: String,
     /// Id in the package, if there is one; for judges also the version and the model.
@@ -33,7 +33,7 @@ pub(crate) struct Said {
 }
 
 /// Builds the input columns of a run: the evaluator inputs and the identity of the run.
-pub(crate) fn columns(of: &ScoredRun, asked: &Asked, run: &Run, row: Row) -> Columns {
+pub(crate) fn columns(of: &ScoredRun, asked: &SuiteData, run: &Run, row: Row) -> Columns {
     let word = |word: &Option<String>| word.as_deref().map(Value::from);
     let whole = |number: u32| Value::Number(number.to_string());
     let list = |items: Vec<Value>| (!items.is_empty()).then_some(Value::List(items));
@@ -63,7 +63,7 @@ pub(crate) fn columns(of: &ScoredRun, asked: &Asked, run: &Run, row: Row) -> Col
 pub(crate) fn with_own(mut columns: Columns, row: &Value) -> Columns {
     const SAID: [&str; 3] = ["query", "response", "tool_definitions"];
     for (name, value) in
-        beside_what_was_said(row).into_iter().filter(|(name, _)| !SAID.contains(&name.as_str()))
+        other_inputs(row).into_iter().filter(|(name, _)| !SAID.contains(&name.as_str()))
     {
         match columns.iter_mut().find(|(known, _)| *known == name) {
             Some((_, known)) => *known = value,
@@ -94,12 +94,12 @@ fn only_text(messages: &Value, role: &str) -> Option<String> {
 }
 
 /// Returns the result of a scorer that is not a judge. `threshold` comes from the suite.
-pub(crate) fn scored(run: &ScoredRun, threshold: Option<f64>) -> Option<Said> {
+pub(crate) fn scored(run: &ScoredRun, threshold: Option<f64>) -> Option<EvaluatorResult> {
     let name = run.scorer.as_deref().filter(|name| !name.starts_with("judge:"))?;
     let score = run.score.filter(|_| run.scoring == Some(ScoreStanding::Scored))?;
     let Some(metric) = name.strip_prefix("text: ") else {
         let reason = run.score_reason.as_deref().map(Value::from);
-        return Some(Said {
+        return Some(EvaluatorResult {
             evaluator: plain(name),
             about: Columns::new(),
             results: named(score, run.passed, reason),
@@ -122,12 +122,12 @@ pub(crate) fn scored(run: &ScoredRun, threshold: Option<f64>) -> Option<Said> {
         (format!("{base}_result"), run.passed.map_or(Value::Null, verdict)),
         (format!("{base}_threshold"), number(threshold.unwrap_or(0.5))),
     ];
-    Some(Said { evaluator, about: vec![id(&built_in)], results })
+    Some(EvaluatorResult { evaluator, about: vec![id(&built_in)], results })
 }
 
 /// Returns the results of judges, in the order of the runs: valid ones only, the newest for each
 /// judge and model. A judge that ran with several models becomes several evaluators.
-pub(crate) fn judged(runs: &[Vec<Judged>], wanted: Option<&str>) -> Vec<Vec<Said>> {
+pub(crate) fn judged(runs: &[Vec<Judged>], wanted: Option<&str>) -> Vec<Vec<EvaluatorResult>> {
     let holds = |one: &&Judged| one.stale.is_none() && one.score.is_some() && one.against.is_none();
     let is_wanted =
         |one: &&Judged| wanted.is_none_or(|name| name == format!("judge:{}", one.judge));
@@ -148,7 +148,7 @@ pub(crate) fn judged(runs: &[Vec<Judged>], wanted: Option<&str>) -> Vec<Vec<Said
         }
     };
     let of_run = |all: &Vec<Judged>| {
-        let mut said: Vec<Said> = Vec::new();
+        let mut said: Vec<EvaluatorResult> = Vec::new();
         for one in all.iter().filter(holds).filter(is_wanted) {
             let name = name(one);
             if said.iter().all(|known| known.evaluator != name) {
@@ -161,20 +161,20 @@ pub(crate) fn judged(runs: &[Vec<Judged>], wanted: Option<&str>) -> Vec<Vec<Said
     runs.iter().map(of_run).collect()
 }
 
-fn of_judge(one: &Judged, evaluator: String) -> Option<Said> {
+fn of_judge(one: &Judged, evaluator: String) -> Option<EvaluatorResult> {
     let score = one.score?;
     let reason = one
         .rounds
         .iter()
         .find(|round| round.score.is_some())
         .map(|round| Value::from(round.reason.as_str()));
-    let scale = About::of(&one.judge).map_or(Scale::Words(""), |about| about.scale);
+    let scale = About::for_judge(&one.judge).map_or(Scale::Words(""), |about| about.scale);
     let mut about = vec![
         ("version".to_owned(), Value::Number(one.version.to_string())),
         ("model".to_owned(), Value::from(one.model.as_str())),
     ];
     let Some(own) = scale.own(score) else {
-        return Some(Said { evaluator, about, results: named(score, one.passed, reason) });
+        return Some(EvaluatorResult { evaluator, about, results: named(score, one.passed, reason) });
     };
     about.insert(0, id(&one.judge));
     let judge = &one.judge;
@@ -186,7 +186,7 @@ fn of_judge(one: &Judged, evaluator: String) -> Option<Said> {
         (format!("{judge}_threshold"), least.map_or(Value::Null, number)),
         (format!("{judge}_reason"), reason.unwrap_or_default()),
     ];
-    Some(Said { evaluator, about, results })
+    Some(EvaluatorResult { evaluator, about, results })
 }
 
 fn id(built_in: &str) -> (String, Value) {

@@ -1,14 +1,14 @@
 //! **Pure.** Builds the file that `evaluate()` writes from runs: runs of this program with the
 //! results of their evaluators, and rows of existing evaluation files unchanged, so that a round
 //! trip loses nothing. Missing results are null, never 0.
-use super::evaluation_file::{Columns, Said};
-use crate::reading::{Told, Whole};
+use super::evaluation_file::{Columns, EvaluatorResult};
+use crate::reading::{ParsedRun, RunsFile};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use touchstone_formats::collection::{MOST_BESIDE, MOST_METADATA};
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{
-    Fault, Gathered, Gathering, Kept, Metric, Quirks, Results, metrics,
+    Fault, CollectedRows, RowCollector, CarriedOver, Metric, Quirks, Results, metrics,
 };
 
 /// Suffix of an evaluator name if rows already contain stored results under that name.
@@ -18,8 +18,8 @@ const MADE: [&str; 4] = ["metrics", "evaluators", "counts", "errors"];
 
 /// Collects the rows of the file.
 #[derive(Debug)]
-pub(crate) struct Sheet {
-    gathering: Gathering,
+pub(crate) struct EvaluationBuilder {
+    gathering: RowCollector,
     /// True if rows come from more than one file; each row then names its file.
     several: bool,
     /// Row index by run id.
@@ -29,7 +29,7 @@ pub(crate) struct Sheet {
     about: About,
     faults: Vec<Fault>,
     /// Files that rows come from, with the number of rows of each.
-    files: Vec<(Arc<Whole>, usize)>,
+    files: Vec<(Arc<RunsFile>, usize)>,
 }
 
 /// Metadata of evaluators: by name and key the distinct values.
@@ -37,17 +37,17 @@ type About = Vec<(String, Vec<(String, Vec<Value>)>)>;
 
 /// The finished file.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct FinishedEvaluation {
     pub(crate) text: String,
     pub(crate) rows: usize,
     /// Notes for the reader, as sentences.
     pub(crate) notes: Vec<String>,
 }
 
-impl Sheet {
+impl EvaluationBuilder {
     /// Creates an empty collection for runs with these paths.
     pub(crate) fn new<'a>(paths: impl ExactSizeIterator<Item = &'a str>) -> Self {
-        let gathering = Gathering::new(paths.len());
+        let gathering = RowCollector::new(paths.len());
         let files: HashSet<&str> =
             paths.map(|path| path.split('#').next().unwrap_or(path)).collect();
         Self {
@@ -72,9 +72,9 @@ impl Sheet {
     }
 
     /// Adds a row of an evaluation unchanged.
-    pub(crate) fn take_stored(&mut self, id: &str, path: &str, told: Told) -> Result<(), String> {
+    pub(crate) fn take_stored(&mut self, id: &str, path: &str, told: ParsedRun) -> Result<(), String> {
         const RUN: &str = "inputs.run";
-        let Told { run, whole } = told;
+        let ParsedRun { run, whole } = told;
         let Value::Map(entries) = run.row else { return Ok(()) };
         let mut entries: Vec<(String, Value)> = entries
             .into_iter()
@@ -97,7 +97,7 @@ impl Sheet {
         Ok(())
     }
 
-    fn of_file(&mut self, whole: Arc<Whole>) {
+    fn of_file(&mut self, whole: Arc<RunsFile>) {
         if let Some((_, rows)) = self.files.last_mut().filter(|(last, _)| Arc::ptr_eq(last, &whole))
         {
             *rows += 1;
@@ -133,13 +133,13 @@ impl Sheet {
     }
 
     /// Adds the result of an evaluator for a run that was added; ignored for other runs.
-    pub(crate) fn say(&mut self, id: &str, said: Said) -> Result<(), String> {
+    pub(crate) fn add_result(&mut self, id: &str, said: EvaluatorResult) -> Result<(), String> {
         let Some(row) = self.rows.get(id).copied() else { return Ok(()) };
         let mut name = said.evaluator;
         while self.stored.contains(&name) {
             name.push_str(OURS);
         }
-        self.gathering.say(row, &name, &said.results)?;
+        self.gathering.add_outcome(row, &name, &said.results)?;
         if self.about.iter().all(|(known, _)| *known != name) {
             self.know(&name, said.about);
         }
@@ -147,7 +147,7 @@ impl Sheet {
     }
 
     /// Formats the file. The error is a sentence.
-    pub(crate) fn made(self) -> Result<Made, String> {
+    pub(crate) fn made(self) -> Result<FinishedEvaluation, String> {
         let Self { gathering, about, mut faults, files, .. } = self;
         // Sorted, because the order would otherwise depend on the columns that rows have.
         faults.sort_by(|a, b| (a.row, &a.evaluator, &a.why).cmp(&(b.row, &b.evaluator, &b.why)));
@@ -158,7 +158,7 @@ impl Sheet {
         let mut carried = Carried::default();
         match files.as_slice() {
             [(whole, of_it)] if *of_it == rows && rows == whole.runs => {
-                carried = Carried::of(whole, &gathered, &summed);
+                carried = Carried::from_file(whole, &gathered, &summed);
             }
             files => {
                 notes.extend(files.iter().filter_map(|(whole, _)| left(whole, &gathered, &summed)));
@@ -181,14 +181,14 @@ impl Sheet {
             metrics: &summed,
             about: &about,
             faults: &faults,
-            kept: Some(Kept {
+            kept: Some(CarriedOver {
                 beside: &gathered.beside,
                 metrics: &carried.metrics,
                 keys: &carried.keys,
             }),
         };
         let text = results.text(&Quirks::default()) + "\n";
-        Ok(Made { text, rows, notes })
+        Ok(FinishedEvaluation { text, rows, notes })
     }
 }
 
@@ -201,7 +201,7 @@ struct Carried {
 }
 
 impl Carried {
-    fn of(whole: &Whole, gathered: &Gathered, summed: &[Metric]) -> Self {
+    fn from_file(whole: &RunsFile, gathered: &CollectedRows, summed: &[Metric]) -> Self {
         let named = |value: &Value| -> Columns {
             let entries = value.entries().iter();
             entries
@@ -209,7 +209,7 @@ impl Carried {
                 .collect()
         };
         let mut metrics = whole.says.get("metrics").map(named).unwrap_or_default();
-        metrics.retain(|(name, _)| is_of_nobody(name, gathered, summed));
+        metrics.retain(|(name, _)| is_not_from_column(name, gathered, summed));
         let mut keys = named(&whole.says);
         keys.retain(|(key, value)| !MADE.contains(&key.as_str()) && *value != Value::Null);
         Self { metrics, keys }
@@ -218,8 +218,8 @@ impl Carried {
 
 /// Returns a note on the file-level data that is lost when the rows are not those of one whole
 /// file.
-fn left(whole: &Whole, gathered: &Gathered, summed: &[Metric]) -> Option<String> {
-    let Carried { metrics, keys } = Carried::of(whole, gathered, summed);
+fn left(whole: &RunsFile, gathered: &CollectedRows, summed: &[Metric]) -> Option<String> {
+    let Carried { metrics, keys } = Carried::from_file(whole, gathered, summed);
     let names: Vec<String> = metrics.into_iter().chain(keys).map(|(name, _)| name).collect();
     (!names.is_empty()).then(|| {
         format!(
@@ -231,7 +231,7 @@ fn left(whole: &Whole, gathered: &Gathered, summed: &[Metric]) -> Option<String>
 }
 
 /// Returns a note on the keys of a file that were not read and so cannot be written.
-fn unread(whole: &Whole) -> Option<String> {
+fn unread(whole: &RunsFile) -> Option<String> {
     let (keys, are, they) = match whole.unread {
         0 => return None,
         1 => ("1 key".to_owned(), "is", "it was"),
@@ -245,7 +245,7 @@ fn unread(whole: &Whole) -> Option<String> {
 
 /// Returns true for a file-level metric that is not computed from a column: the package names those
 /// that are after a column, or by a name that is computed here too.
-fn is_of_nobody(name: &str, gathered: &Gathered, summed: &[Metric]) -> bool {
+fn is_not_from_column(name: &str, gathered: &CollectedRows, summed: &[Metric]) -> bool {
     let Some((evaluator, key)) = name.rsplit_once('.') else { return true };
     let has = |column: &str| {
         gathered
@@ -271,16 +271,16 @@ mod tests {
     use touchstone_formats::collection::Collection;
     use touchstone_formats::json;
 
-    fn written(text: &str) -> Made {
+    fn written(text: &str) -> FinishedEvaluation {
         let many = Collection::open("x.json", text.as_bytes()).unwrap();
         let (runs, says) = (many.len(), many.says().clone());
         let whole =
-            Arc::new(Whole { path: "x.json".to_owned(), runs, says, unread: many.unread() });
+            Arc::new(RunsFile { path: "x.json".to_owned(), runs, says, unread: many.unread() });
         let paths: Vec<String> =
             (0..many.len()).map(|at| format!("x.json#{}", many.key(at))).collect();
-        let mut sheet = Sheet::new(paths.iter().map(String::as_str));
+        let mut sheet = EvaluationBuilder::new(paths.iter().map(String::as_str));
         for (at, path) in paths.iter().enumerate() {
-            let told = Told { run: many.run(at).unwrap(), whole: Some(Arc::clone(&whole)) };
+            let told = ParsedRun { run: many.run(at).unwrap(), whole: Some(Arc::clone(&whole)) };
             sheet.take_stored(path, path, told).unwrap();
         }
         sheet.made().unwrap()

@@ -7,14 +7,14 @@ use std::fmt::Write as _;
 const SHAPE: u32 = 1;
 
 /// Formats the whole report.
-pub(super) fn whole(page: &Page) -> Result<String, serde_json::Error> {
+pub(super) fn write_document(page: &Page) -> Result<String, serde_json::Error> {
     let mut value = serde_json::to_value(page)?;
     if let Some(object) = value.as_object_mut() {
         object.insert("touchstone_report".to_owned(), SHAPE.into());
     }
     let mut text = serde_json::to_string_pretty(&value)?;
     text.push('\n');
-    Ok(shown(text))
+    Ok(escape_invisible(text))
 }
 
 /// Formats one line per run.
@@ -24,11 +24,11 @@ pub(super) fn lines(page: &Page) -> Result<String, serde_json::Error> {
         out.push_str(&serde_json::to_string(run)?);
         out.push('\n');
     }
-    Ok(shown(out))
+    Ok(escape_invisible(out))
 }
 
 /// Writes invisible characters as JSON escapes; the parsed document is identical.
-fn shown(json: String) -> String {
+fn escape_invisible(json: String) -> String {
     if !json.contains(hides) {
         return json;
     }

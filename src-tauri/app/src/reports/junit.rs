@@ -27,14 +27,14 @@ pub(super) fn write(page: &Page) -> String {
             .push(run);
     }
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let [tests, failures, errors, skipped] = tally(page.runs.iter());
+    let [tests, failures, errors, skipped] = count_outcomes(page.runs.iter());
     let _ = writeln!(
         out,
         "<testsuites name=\"{}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\">",
         escaped(&page.head.title)
     );
     for (suite, runs) in &suites {
-        let [tests, failures, errors, skipped] = tally(runs.iter().copied());
+        let [tests, failures, errors, skipped] = count_outcomes(runs.iter().copied());
         let known: Vec<f64> = runs.iter().filter_map(|run| run.seconds).collect();
         // Without known times the attribute is omitted; 0 would be wrong.
         let time = if known.is_empty() {
@@ -56,7 +56,7 @@ pub(super) fn write(page: &Page) -> String {
     out
 }
 
-fn tally<'a>(runs: impl Iterator<Item = &'a RunLine>) -> [u64; 4] {
+fn count_outcomes<'a>(runs: impl Iterator<Item = &'a RunLine>) -> [u64; 4] {
     let mut counts = [0; 4];
     for run in runs {
         counts[0] += 1;
@@ -104,7 +104,7 @@ fn case(out: &mut String, run: &RunLine) {
         escaped(&called),
         escaped(&run.path)
     );
-    let inner: String = [outcome(run), said(run)].into_iter().flatten().collect();
+    let inner: String = [outcome(run), system_out(run)].into_iter().flatten().collect();
     if inner.is_empty() {
         out.push_str("/>\n");
     } else {
@@ -131,7 +131,7 @@ fn outcome(run: &RunLine) -> Option<String> {
 }
 
 /// Formats the review of a run. All JUnit dialects accept `system-out` after the outcome.
-fn said(run: &RunLine) -> Option<String> {
+fn system_out(run: &RunLine) -> Option<String> {
     let said = words::review(run)?;
     let apart = if notes::contradicts(run.verdict, run.passed) { " (not as scored)" } else { "" };
     Some(format!("      <system-out>A person says{apart}: {}</system-out>\n", escaped(&said)))

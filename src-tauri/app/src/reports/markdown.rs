@@ -163,7 +163,7 @@ fn tasks(out: &mut String, page: &Page) {
     for task in &page.tasks {
         let name = words::named(&task.task, task.variation.as_deref());
         let cells = task.cells.iter().map(|cell| {
-            let sign = Tone::of(cell).map_or_else(String::new, |tone| format!("{} ", tone.sign()));
+            let sign = Tone::for_cell(cell).map_or_else(String::new, |tone| format!("{} ", tone.sign()));
             let mut text = format!("{sign}{}", words::score(cell.score));
             if cell.decided > 1 {
                 let _ = write!(text, " {}", words::share(cell.passed, cell.decided));

@@ -41,7 +41,7 @@ pub(crate) fn write(
         // These two formats are written per run from the transcripts, by `result_file` and
         // `evaluation_file`. Without transcripts only the page can be written.
         ReportFormat::Json | ReportFormat::StableToolBench | ReportFormat::Azure => {
-            json::whole(page)?
+            json::write_document(page)?
         }
         ReportFormat::Jsonl => json::lines(page)?,
         ReportFormat::Junit => junit::write(page),

@@ -1,7 +1,7 @@
 //! **Pure.** The content of a report, independent of the format, so that all formats agree. The
 //! numbers come from `scoring`; nothing is counted here.
 use serde::Serialize;
-use touchstone_api::{FailureClass, Lineage, RunState, ScoreStanding, StoredSaid, Verdict};
+use touchstone_api::{FailureClass, Lineage, RunState, ScoreStanding, StoredBrief, Verdict};
 
 /// A report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -256,5 +256,5 @@ pub(crate) struct RunLine {
     pub(crate) seconds: Option<f64>,
     /// Stored verdicts of evaluators.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) stored: Vec<StoredSaid>,
+    pub(crate) stored: Vec<StoredBrief>,
 }

@@ -6,7 +6,7 @@ use touchstone_api::{
     QuerySummary, RunState, ScoreStanding,
 };
 use touchstone_scoring::stabletoolbench::{
-    self as counted, Evaluation, Figure, SETS, Standing, Summary,
+    self as counted, Evaluation, Figure, SETS, Visibility, Summary,
 };
 use touchstone_scoring::standing::{Estimate, Passes};
 use touchstone_store::query::ScoredRun;
@@ -23,14 +23,14 @@ pub(crate) struct QueryRun {
     /// Result of the `finish` scorer; `None` without one.
     pub(crate) finished: Option<bool>,
     /// `SoPR` score with its reason.
-    pub(crate) sopr: Option<Given>,
+    pub(crate) sopr: Option<QueryScore>,
     /// FAC score.
-    pub(crate) fac: Option<Given>,
+    pub(crate) fac: Option<QueryScore>,
 }
 
 /// A score of a scorer.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Given {
+pub(crate) struct QueryScore {
     pub(crate) scorer: String,
     pub(crate) score: f64,
     pub(crate) reason: String,
@@ -56,7 +56,7 @@ impl QueryRun {
         Evaluation {
             query: &self.query,
             sopr: score,
-            api_calls: given(&self.run).map(|given| given.score),
+            api_calls: requested_score(&self.run).map(|given| given.score),
             finished: self.finished,
             answered: self.run.state == RunState::Answered,
             seconds: self.run.seconds,
@@ -65,10 +65,10 @@ impl QueryRun {
 }
 
 /// Returns the score of the requested scorer.
-pub(crate) fn given(run: &ScoredRun) -> Option<Given> {
+pub(crate) fn requested_score(run: &ScoredRun) -> Option<QueryScore> {
     let score = run.score.filter(|_| run.scoring == Some(ScoreStanding::Scored))?;
     let (scorer, reason) = (run.scorer.clone()?, run.score_reason.clone().unwrap_or_default());
-    Some(Given { scorer, score, reason, model: None, seconds: None })
+    Some(QueryScore { scorer, score, reason, model: None, seconds: None })
 }
 
 /// Splits a task name into the test set and the id of the query.
@@ -84,7 +84,7 @@ pub(crate) fn counted(runs: &[&QueryRun]) -> Summary {
         .filter(|run| run.is_evaluation())
         .map(|run| run.evaluation(run.sopr.as_ref().map(|given| given.score)))
         .collect();
-    Summary::of(&evaluations)
+    Summary::from_evaluations(&evaluations)
 }
 
 /// Groups runs by system and model.
@@ -105,7 +105,7 @@ fn summary(name: String, runs: &[&QueryRun]) -> QuerySummary {
     let of = counted(runs);
     let left_out = runs.iter().filter(|run| !run.is_evaluation()).count() as u64;
     let with_api_calls =
-        runs.iter().filter(|run| run.is_evaluation() && given(&run.run).is_some()).count() as u64;
+        runs.iter().filter(|run| run.is_evaluation() && requested_score(&run.run).is_some()).count() as u64;
     let judged_answers =
         runs.iter().filter(|run| run.run.state == RunState::Answered && run.sopr.is_some()).count()
             as u64;
@@ -151,21 +151,21 @@ pub(crate) fn sets() -> Vec<QuerySet> {
 }
 
 /// Returns the results of the local runs that are comparable with published ones.
-pub(crate) fn own(runs: &[QueryRun]) -> Vec<OwnRow> {
+pub(crate) fn own_results(runs: &[QueryRun]) -> Vec<OwnRow> {
     let mut rows = Vec::new();
     for (name, runs) in by_name(runs) {
-        for (metric, of) in [("SoPR", sopr as fn(&QueryRun) -> Option<&Given>), ("FAC", fac)] {
+        for (metric, of) in [("SoPR", sopr as fn(&QueryRun) -> Option<&QueryScore>), ("FAC", fac)] {
             rows.extend(own_row(&name, metric, &runs, of));
         }
     }
     rows
 }
 
-fn sopr(run: &QueryRun) -> Option<&Given> {
+fn sopr(run: &QueryRun) -> Option<&QueryScore> {
     run.sopr.as_ref()
 }
 
-fn fac(run: &QueryRun) -> Option<&Given> {
+fn fac(run: &QueryRun) -> Option<&QueryScore> {
     run.fac.as_ref()
 }
 
@@ -173,14 +173,14 @@ fn own_row(
     name: &str,
     metric: &str,
     runs: &[&QueryRun],
-    of: fn(&QueryRun) -> Option<&Given>,
+    of: fn(&QueryRun) -> Option<&QueryScore>,
 ) -> Option<OwnRow> {
     let scorer = runs.iter().find_map(|run| Some(of(run)?.scorer.clone()))?;
     let figure = |runs: &[&QueryRun]| {
         let ended: Vec<&&QueryRun> = runs.iter().filter(|run| run.is_evaluation()).collect();
         let evaluations: Vec<Evaluation<'_>> =
             ended.iter().map(|run| run.evaluation(of(run).map(|given| given.score))).collect();
-        let summary = Summary::of(&evaluations);
+        let summary = Summary::from_evaluations(&evaluations);
         let mean = mean(summary.sopr?, summary.judged);
         let percent = |share: f64| share * 100.0;
         let (low, high) = (mean.low.map(percent), mean.high.map(percent));
@@ -219,9 +219,9 @@ pub(crate) fn published() -> Vec<PublishedRow> {
     let row = |row: &counted::Published| PublishedRow {
         source: format!("{}, line {}", row.file, row.line),
         standing: match row.standing {
-            Standing::Current => "current",
-            Standing::Hidden => "hidden",
-            Standing::Legacy => "legacy",
+            Visibility::Current => "current",
+            Visibility::Hidden => "hidden",
+            Visibility::Legacy => "legacy",
         }
         .to_owned(),
         section: row.section.to_owned(),

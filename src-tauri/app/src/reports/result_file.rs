@@ -1,12 +1,12 @@
 //! **Pure.** The result file of `StableToolBench`: the runs of one system with one model on one
 //! test set, in the exact format of the original. Unknown values are omitted, never 0.
-use super::queries::{Given, QueryRun, counted};
+use super::queries::{QueryScore, QueryRun, counted};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use touchstone_api::RunState;
 use touchstone_formats::json;
 use touchstone_formats::run::Run;
 use touchstone_formats::stabletoolbench::Query;
-use touchstone_formats::stabletoolbench::answers::convert::{self, Faults};
+use touchstone_formats::stabletoolbench::answers::convert::{self, Defects};
 use touchstone_formats::stabletoolbench::results::{Evaluation, Metadata, ResultFile, Summary};
 use touchstone_formats::value::Value;
 use touchstone_scoring::stabletoolbench::SETS;
@@ -111,7 +111,7 @@ pub(crate) fn write(
     told: &[(Option<Query>, Run)],
 ) -> ResultFile {
     let of = counted(runs);
-    let judged: Vec<&Given> = runs.iter().filter_map(|run| run.sopr.as_ref()).collect();
+    let judged: Vec<&QueryScore> = runs.iter().filter_map(|run| run.sopr.as_ref()).collect();
     let scorer = judged.first().map(|given| given.scorer.as_str());
     let text = |text: &str| Value::from(text);
     let number = |number: u64| Value::Number(number.to_string());
@@ -172,7 +172,7 @@ fn method(scorer: &str) -> &str {
 
 fn evaluation(one: &QueryRun, query: Option<&Query>, run: &Run) -> Evaluation {
     let tools = query.map(Query::available_tools);
-    let converted = convert::of_run(run, &one.name(), tools.clone(), Faults::Mended).ok();
+    let converted = convert::of_run(run, &one.name(), tools.clone(), Defects::Mended).ok();
     let details =
         converted.as_ref().and_then(|entry| entry.get("answer")?.get("answer_details").cloned());
     let is_answered = one.run.state == RunState::Answered;
@@ -189,7 +189,7 @@ fn evaluation(one: &QueryRun, query: Option<&Query>, run: &Run) -> Evaluation {
         answer_details: details.unwrap_or_default(),
         called: None,
         sopr_score: one.sopr.as_ref().map(|given| given.score),
-        api_call_score: super::queries::given(&one.run).map(|given| given.score),
+        api_call_score: super::queries::requested_score(&one.run).map(|given| given.score),
         answer_status: one.sopr.as_ref().and_then(|given| status(given.score)).map(str::to_owned),
         has_finish: one.finished,
         evaluation_method: one.sopr.as_ref().map(|given| method(&given.scorer).to_owned()),

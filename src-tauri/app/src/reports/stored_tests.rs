@@ -2,11 +2,11 @@
 use super::page::{Page, RunLine, StoredSum};
 use super::tests::{estimate, page, run};
 use super::{left_out, write};
-use touchstone_api::{ReportFormat, StoredResult, StoredSaid};
+use touchstone_api::{ReportFormat, StoredResult, StoredBrief};
 
-pub(super) fn said(evaluator: &str, result: StoredResult, score: &str) -> StoredSaid {
+pub(super) fn stored_verdict(evaluator: &str, result: StoredResult, score: &str) -> StoredBrief {
     let score = Some(score.to_owned()).filter(|score| !score.is_empty());
-    StoredSaid {
+    StoredBrief {
         evaluator: evaluator.to_owned(),
         result,
         score,
@@ -77,7 +77,7 @@ fn what_evaluators_are_stored_to_have_said_is_told_apart_from_scores_and_what_is
 fn evaluators_that_have_no_columns_in_csv_are_counted_and_the_other_formats_have_them_all() {
     let of = |many: usize| {
         let stored =
-            (0..many).map(|at| said(&format!("e{at:03}"), StoredResult::Pass, "1")).collect();
+            (0..many).map(|at| stored_verdict(&format!("e{at:03}"), StoredResult::Pass, "1")).collect();
         page("plain", vec![RunLine { stored, ..run("a.yaml", "all right") }])
     };
     let told = |many: usize, format| left_out(&of(many), format);

@@ -4,7 +4,7 @@ use super::page::{
     Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, Table,
     TaskLine,
 };
-use super::stored_tests::{said, sum};
+use super::stored_tests::{stored_verdict, sum};
 use super::write;
 use touchstone_api::{FailureClass, ReportFormat, RunState, ScoreStanding, StoredResult, Verdict};
 

@@ -2,7 +2,7 @@
 use super::page::{Amount, Cell, Estimate, Group, Head, Page, Repeats, RunLine, StoredSum, Table};
 use crate::visible::one_line;
 use std::collections::BTreeSet;
-use touchstone_api::{FailureClass, RunState, StoredSaid, Verdict};
+use touchstone_api::{FailureClass, RunState, StoredBrief, Verdict};
 use touchstone_scoring::written;
 use touchstone_scoring::written::fixed;
 
@@ -109,7 +109,7 @@ pub(super) fn named(task: &str, variation: Option<&str>) -> String {
 }
 
 /// Describes the scope of a report: `48 runs of 12 tasks, with 2 systems and 3 models`.
-pub(super) fn who(page: &Page) -> String {
+pub(super) fn describe_scope(page: &Page) -> String {
     let different = |of: fn(&Group) -> Option<&str>| {
         page.groups.iter().filter_map(of).collect::<BTreeSet<_>>().len()
     };
@@ -132,7 +132,7 @@ pub(super) fn who(page: &Page) -> String {
 
 /// Describes the number of scored runs and the state of the others: `40 of 48; 3 ended in an error
 /// and are counted apart`.
-pub(super) fn standing(head: &Head) -> String {
+pub(super) fn describe_scored(head: &Head) -> String {
     let Head { runs, scored, errors, not_ended, unscored, .. } = *head;
     let are = |n: u64, one: &str, more: &str| if n == 1 { one.to_owned() } else { more.to_owned() };
     let others = [
@@ -163,7 +163,7 @@ pub(super) enum Tone {
 impl Tone {
     /// Right if every run passed, consistent with the overview; if no run has a pass decision, by
     /// the score.
-    pub(super) fn of(cell: &Cell) -> Option<Self> {
+    pub(super) fn for_cell(cell: &Cell) -> Option<Self> {
         let score = cell.score?;
         let (right, wrong) = if cell.decided > 0 {
             (cell.passed == cell.scored, cell.passed == 0 && score < WRONG_BELOW)
@@ -213,7 +213,7 @@ pub(super) fn seconds(seconds: f64) -> String {
     if seconds < 60.0 {
         return format!("{} s", fixed(seconds, 1));
     }
-    let whole = whole(seconds);
+    let whole = round_to_u64(seconds);
     if whole < 3600 {
         format!("{} min {:02} s", whole / 60, whole % 60)
     } else {
@@ -223,7 +223,7 @@ pub(super) fn seconds(seconds: f64) -> String {
 
 /// Formats a number of tokens, rounded to a whole number.
 pub(super) fn tokens(tokens: f64) -> String {
-    count(whole(tokens))
+    count(round_to_u64(tokens))
 }
 
 #[expect(
@@ -231,7 +231,7 @@ pub(super) fn tokens(tokens: f64) -> String {
     clippy::cast_sign_loss,
     reason = "amounts are not negative and far below 2^53"
 )]
-fn whole(value: f64) -> u64 {
+fn round_to_u64(value: f64) -> u64 {
     value.round() as u64
 }
 
@@ -324,8 +324,8 @@ pub(super) fn review(run: &RunLine) -> Option<String> {
 }
 
 /// Formats a stored verdict: its number or word, and its result.
-pub(super) fn stored(said: &StoredSaid) -> String {
-    let told = said.told();
+pub(super) fn stored(said: &StoredBrief) -> String {
+    let told = said.to_short_text();
     if told.is_empty() { NONE.to_owned() } else { one_line(&told).into_owned() }
 }
 

@@ -79,12 +79,12 @@ pub(crate) fn kind(item: &Value) -> &str {
 }
 
 /// Builds a text item.
-pub(crate) fn said(text: &str) -> Value {
+pub(crate) fn text_item(text: &str) -> Value {
     object([("type", Some(Value::from("text"))), ("text", Some(Value::from(text)))])
 }
 
 /// Builds a call item.
-pub(crate) fn call(id: Option<&str>, name: &str, arguments: Value) -> Value {
+pub(crate) fn call_item(id: Option<&str>, name: &str, arguments: Value) -> Value {
     object([
         ("type", Some(Value::from("tool_call"))),
         ("tool_call_id", id.map(Value::from)),
@@ -94,13 +94,13 @@ pub(crate) fn call(id: Option<&str>, name: &str, arguments: Value) -> Value {
 }
 
 /// Builds a result item.
-pub(crate) fn returned(result: Value) -> Value {
+pub(crate) fn result_item(result: Value) -> Value {
     object([("type", Some(Value::from("tool_result"))), ("tool_result", Some(result))])
 }
 
 /// Returns the value of the first of several keys that is set.
 pub(crate) fn first<'v>(value: &'v Value, names: &[&str]) -> Option<&'v Value> {
-    names.iter().find_map(|name| value.given(name))
+    names.iter().find_map(|name| value.get_non_null(name))
 }
 
 /// Parses a message. Results of several calls in one message become one message each. Returns
@@ -140,7 +140,7 @@ pub(crate) fn read(value: &Value) -> Option<Vec<Message>> {
         }
     }
     let calls = first(value, &["tool_calls"]).map_or(&[][..], Value::items).iter();
-    items.extend(calls.chain(value.given("function_call")).map(function));
+    items.extend(calls.chain(value.get_non_null("function_call")).map(function));
     if role == "tool" && answers.is_empty() {
         let texts: Option<Vec<&str>> = items.iter().map(|item| item.get("text")?.text()).collect();
         let result = texts.map_or_else(
@@ -163,14 +163,14 @@ fn pieces(content: &Value) -> Vec<&Value> {
 }
 
 /// Returns the type of an item in its original form.
-fn written(item: &Value) -> &str {
+fn original_type(item: &Value) -> &str {
     first(item, &["type", "content_type", "$type"]).and_then(Value::text).unwrap_or_default()
 }
 
 /// Returns the result item of a call, with the id of the call if it is stored in the item.
 fn result(item: &Value, role: &str) -> Option<(Option<String>, Value)> {
     let id = |names: &[&str]| first(item, names).and_then(Node::word).map(str::to_owned);
-    match written(item) {
+    match original_type(item) {
         "tool_result" if item.get("tool_result").is_some() && role == "tool" => {
             Some((None, item.clone()))
         }
@@ -179,11 +179,11 @@ fn result(item: &Value, role: &str) -> Option<(Option<String>, Value)> {
         }
         "tool_result" => {
             let content = item.get("content").cloned().unwrap_or_default();
-            Some((id(&["tool_use_id"]), returned(parsed(&content))))
+            Some((id(&["tool_use_id"]), result_item(parsed(&content))))
         }
         "function_result" | "FunctionResultContent" => {
             let content = first(item, &["result", "Result"]).cloned().unwrap_or_default();
-            Some((id(&["call_id", "CallId", "id", "Id"]), returned(parsed(&content))))
+            Some((id(&["call_id", "CallId", "id", "Id"]), result_item(parsed(&content))))
         }
         _ => None,
     }
@@ -191,9 +191,9 @@ fn result(item: &Value, role: &str) -> Option<(Option<String>, Value)> {
 
 fn item(given: &Value) -> Value {
     if let Value::Text(text) = given {
-        return said(text);
+        return text_item(text);
     }
-    match written(given) {
+    match original_type(given) {
         "text" | "input_text" | "output_text" | "TextContent" => {
             let text = first(given, &["text", "Text"]);
             let inner = text.and_then(|text| text.text().or_else(|| text.get("value")?.text()));
@@ -203,11 +203,11 @@ fn item(given: &Value) -> Value {
                 {
                     given.clone()
                 }
-                Some(inner) => said(inner),
+                Some(inner) => text_item(inner),
                 None => given.clone(),
             }
         }
-        "tool_call" => match given.given("tool_call") {
+        "tool_call" => match given.get_non_null("tool_call") {
             Some(inner) => function(inner),
             None if matches!(given.get("arguments"), Some(Value::Text(_))) => function(given),
             None => given.clone(),
@@ -219,7 +219,7 @@ fn item(given: &Value) -> Value {
 
 /// Converts a call of any form to a call item.
 fn function(given: &Value) -> Value {
-    let inner = given.given("function").unwrap_or(given);
+    let inner = given.get_non_null("function").unwrap_or(given);
     let id = first(given, &["tool_call_id", "id", "Id", "call_id", "CallId"]).and_then(Node::word);
     let own = |names: &[&str]| first(inner, names).and_then(Node::word);
     let name = own(&["name", "Name"]).map(str::to_owned).or_else(|| {
@@ -229,7 +229,7 @@ fn function(given: &Value) -> Value {
     });
     let arguments =
         first(inner, &["arguments", "Arguments", "input"]).map_or(Value::Map(Vec::new()), parsed);
-    call(id, &name.unwrap_or_default(), arguments)
+    call_item(id, &name.unwrap_or_default(), arguments)
 }
 
 /// Parses a text that is JSON; any other value is returned unchanged.

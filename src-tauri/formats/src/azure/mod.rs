@@ -13,11 +13,11 @@ mod tests;
 
 pub(crate) use of_run::TOOLS;
 pub use of_run::of_run;
-pub(crate) use steps::Telling;
+pub(crate) use steps::StepBuilder;
 pub use threads::read;
-pub use waiting::Waiting;
+pub use waiting::PendingCalls;
 
-use crate::offered::Offer;
+use crate::offered::ToolOffer;
 use crate::stamp;
 use crate::value::Value;
 use message::Message;
@@ -94,8 +94,8 @@ impl Row {
 }
 
 /// Converts offered tools to the definitions used in rows.
-pub fn definitions(offers: &[Offer]) -> Vec<Value> {
-    tools::definitions(&Value::List(offers.iter().map(Offer::value).collect()))
+pub fn definitions(offers: &[ToolOffer]) -> Vec<Value> {
+    tools::definitions(&Value::List(offers.iter().map(ToolOffer::value).collect()))
 }
 
 impl Thread {
@@ -124,7 +124,7 @@ impl Thread {
 
     /// Adds the prompt as a user message if the thread has none.
     #[must_use]
-    pub fn asked(mut self, prompt: Option<&str>) -> Self {
+    pub fn with_prompt(mut self, prompt: Option<&str>) -> Self {
         let silent = self.messages.iter().all(|message| message.role != "user");
         if let Some(prompt) = prompt.filter(|_| silent) {
             let at = self.messages.iter().take_while(|message| message.role == "system").count();

@@ -1,5 +1,5 @@
 //! **Pure.** Converts a run of any layout to a thread.
-use super::message::{Message, call, parsed, returned, said};
+use super::message::{Message, call_item, parsed, result_item, text_item};
 use super::{Thread, tools};
 use crate::json;
 use crate::run::{Part, Run, Step, StepKind};
@@ -14,7 +14,7 @@ pub(crate) const TOOLS: [&str; 4] =
 /// messages and are omitted. A program becomes a call of `program`, and an artifact becomes a text.
 pub fn of_run(run: &Run) -> Thread {
     let taken = run.steps.iter().filter_map(|step| step.call_id.clone()).collect();
-    let mut telling = Telling { taken, ..Telling::default() };
+    let mut telling = ThreadBuilder { taken, ..ThreadBuilder::default() };
     for step in &run.steps {
         telling.step(step);
     }
@@ -22,7 +22,7 @@ pub fn of_run(run: &Run) -> Thread {
     if let Some(answer) =
         run.answer.as_ref().filter(|_| telling.messages.iter().all(|message| !message.is_output()))
     {
-        telling.say("assistant", &shown(&answer.value));
+        telling.say("assistant", &format_value(&answer.value));
     }
     let given = TOOLS.iter().find_map(|key| run.facts.iter().find(|(known, _)| known == key));
     Thread {
@@ -32,7 +32,7 @@ pub fn of_run(run: &Run) -> Thread {
 }
 
 #[derive(Default)]
-struct Telling {
+struct ThreadBuilder {
     messages: Vec<Message>,
     /// Tool results of the current turn, which go after the message with the calls.
     results: Vec<Message>,
@@ -45,7 +45,7 @@ struct Telling {
     made: HashMap<String, usize>,
 }
 
-impl Telling {
+impl ThreadBuilder {
     fn say(&mut self, role: &str, text: &str) {
         self.messages.push(Message {
             role: role.to_owned(),
@@ -85,13 +85,13 @@ impl Telling {
                 let spoken: Vec<&Part> =
                     step.parts.iter().filter(|part| part.label != "thinking").collect();
                 if !spoken.is_empty() {
-                    self.model(step.turn, said(&texts(spoken)));
+                    self.model(step.turn, text_item(&texts(spoken)));
                 }
             }
             StepKind::Artifact => {
                 let title =
                     step.title.as_deref().map(|title| format!("{title}:\n")).unwrap_or_default();
-                self.model(step.turn, said(&format!("{title}{}", texts(&step.parts))));
+                self.model(step.turn, text_item(&format!("{title}{}", texts(&step.parts))));
             }
             StepKind::ToolCall => self.call(step, step.title.as_deref().unwrap_or_default()),
             StepKind::Program => self.call(step, step.title.as_deref().unwrap_or("program")),
@@ -133,7 +133,7 @@ impl Telling {
         let came: Vec<&Part> = came.into_iter().map(|(_, part)| part).collect();
         let given = given.into_iter().map(|(_, part)| part);
         let arguments = given.map(|part| (Value::from(part.label.as_str()), part.value.clone()));
-        self.model(step.turn, call(Some(&id), name, Value::Map(arguments.collect())));
+        self.model(step.turn, call_item(Some(&id), name, Value::Map(arguments.collect())));
         let result = match came[..] {
             [] => return,
             [one] => parsed(&one.value),
@@ -150,11 +150,11 @@ impl Telling {
 }
 
 fn texts<'p>(parts: impl IntoIterator<Item = &'p Part>) -> String {
-    let texts: Vec<String> = parts.into_iter().map(|part| shown(&part.value)).collect();
+    let texts: Vec<String> = parts.into_iter().map(|part| format_value(&part.value)).collect();
     texts.join("\n")
 }
 
-fn shown(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     match value {
         Value::Text(text) => text.clone(),
         other => json::write(other, false),

@@ -1,7 +1,7 @@
 //! **Pure.** Converts messages to the steps of a run.
 use super::message::{Message, kind};
 use super::threads;
-use super::waiting::Waiting;
+use super::waiting::PendingCalls;
 use crate::node::Node;
 use crate::run::{Part, Step, StepKind};
 use crate::transcript::build::part;
@@ -11,11 +11,11 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Builder of steps.
 #[derive(Debug, Default)]
-pub(crate) struct Telling {
+pub(crate) struct StepBuilder {
     steps: Vec<Step>,
     turn: u32,
     /// Calls without a result.
-    waiting: Waiting,
+    waiting: PendingCalls,
     /// Indexes of steps with results that came before any call with their id.
     early: Vec<usize>,
     /// Number of assistant messages.
@@ -24,10 +24,10 @@ pub(crate) struct Telling {
     pub(crate) said: Option<String>,
 }
 
-impl Telling {
+impl StepBuilder {
     /// Adds a list of messages. Returns false, and adds nothing, if the value is not one.
     pub(crate) fn messages(&mut self, list: &Value) -> bool {
-        let messages = threads::of(list).map(|thread| thread.messages);
+        let messages = threads::parse_thread(list).map(|thread| thread.messages);
         messages.map(|messages| messages.iter().for_each(|message| self.message(message))).is_some()
     }
 
@@ -117,7 +117,7 @@ impl Telling {
         self.turn += 1;
         self.messages += 1;
         let parts: Vec<Part> =
-            rest.into_iter().map(|item| part("message", Role::Message, shown(item))).collect();
+            rest.into_iter().map(|item| part("message", Role::Message, item_text(item))).collect();
         if !parts.is_empty() {
             self.said = Some(message.text());
             self.push(Step { kind: StepKind::Assistant, parts, ..Step::default() });
@@ -153,7 +153,7 @@ impl Telling {
         let value = item.get("tool_result").unwrap_or(item).clone();
         let part = part("result", Role::Result, value);
         let call =
-            id.and_then(|id| self.waiting.answered(id)).and_then(|(_, at)| self.steps.get_mut(at));
+            id.and_then(|id| self.waiting.take_call(id)).and_then(|(_, at)| self.steps.get_mut(at));
         if let Some(step) = call {
             step.failed = Some(false);
             step.parts.push(part);
@@ -182,6 +182,6 @@ fn content(message: &Message) -> Value {
     if only_text { Value::Text(message.text()) } else { Value::List(message.content.clone()) }
 }
 
-fn shown(item: &Value) -> Value {
+fn item_text(item: &Value) -> Value {
     item.get("text").filter(|text| text.text().is_some()).unwrap_or(item).clone()
 }

@@ -37,7 +37,7 @@ fn rows(text: &str, choice: &Choice) -> Vec<Row> {
 }
 
 /// Formats a row as roles with their contents.
-fn told(row: &Row) -> String {
+fn describe_row(row: &Row) -> String {
     let one = |message: &Value| {
         let content = message.get("content").unwrap();
         let piece = |item: &Value| match message::kind(item) {
@@ -96,7 +96,7 @@ fn tools_are_listed_without_what_they_must_be_given_and_built_in_ones_have_a_pla
 
 #[test]
 fn a_chat_is_cut_into_turns_where_the_person_speaks() {
-    let all: Vec<String> = rows(CHAT, &part(Part::All)).iter().map(told).collect();
+    let all: Vec<String> = rows(CHAT, &part(Part::All)).iter().map(describe_row).collect();
     assert_eq!(
         all,
         [
@@ -300,7 +300,7 @@ fn results_stand_with_their_calls_where_ids_begin_anew_or_are_all_the_same() {
         says(&[call("e")]),
         came("of e"),
     ];
-    let mut telling = Telling::default();
+    let mut telling = StepBuilder::default();
     assert!(telling.messages(&json::read(&format!("[{}]", text.join(", "))).unwrap()));
     let told: Vec<String> = telling
         .into_steps()
@@ -335,7 +335,7 @@ fn a_result_that_stands_before_its_call_is_put_to_it_and_of_several_the_last() {
         ("1=x 2=y b2 a1", "b y, a x"),
     ] {
         let messages: Vec<String> = told.split(' ').map(one).collect();
-        let mut telling = Telling::default();
+        let mut telling = StepBuilder::default();
         assert!(telling.messages(&json::read(&format!("[{}]", messages.join(", "))).unwrap()));
         let steps = telling.into_steps();
         let shown = steps.iter().map(|step| {

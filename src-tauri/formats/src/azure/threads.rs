@@ -1,6 +1,6 @@
 //! **Pure.** Files of threads: a single thread as JSON, a list of them, or one per line. The form
 //! is detected automatically.
-use super::message::{self, Message, first, said};
+use super::message::{self, Message, first, text_item};
 use super::{Thread, tools};
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::json;
@@ -32,7 +32,7 @@ fn of_lines(text: &str) -> Result<Option<Vec<Thread>>, ReadError> {
     for (at, line) in lines() {
         let placed = |error: ReadError| ReadError { line: u32::try_from(at + 1).ok(), ..error };
         let value = json::read_python(line).map_err(placed)?;
-        threads.push(of(&value).ok_or_else(|| placed(no_thread()))?);
+        threads.push(parse_thread(&value).ok_or_else(|| placed(no_thread()))?);
     }
     Ok(Some(threads))
 }
@@ -42,14 +42,14 @@ fn of_document(value: &Value) -> Option<Vec<Thread>> {
         Value::List(items)
             if !items.is_empty() && items.iter().all(|item| message::read(item).is_none()) =>
         {
-            items.iter().map(of).collect()
+            items.iter().map(parse_thread).collect()
         }
         other => Some(vec![of(other)?]),
     }
 }
 
 /// Parses a thread: an object with messages, or a list of messages.
-pub(crate) fn of(value: &Value) -> Option<Thread> {
+pub(crate) fn parse_thread(value: &Value) -> Option<Thread> {
     let inner = value
         .get("conversation")
         .filter(|inner| first(inner, &["messages"]).is_some())

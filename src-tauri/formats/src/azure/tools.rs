@@ -25,18 +25,18 @@ fn definition(tool: &Value) -> Vec<Value> {
         let takes = Value::Map(vec![(Value::from(*takes), text)]);
         return vec![one(name, kind, Some(&Value::from(*what)), schema(None, Some(takes)))];
     }
-    let functions = tool.given("openapi").unwrap_or(tool).given("functions");
+    let functions = tool.get_non_null("openapi").unwrap_or(tool).given("functions");
     if let Some(functions) = functions {
         return functions.items().iter().flat_map(definition).collect();
     }
     let inner =
-        tool.given("function").filter(|inner| matches!(inner, Value::Map(_))).unwrap_or(tool);
+        tool.get_non_null("function").filter(|inner| matches!(inner, Value::Map(_))).unwrap_or(tool);
     let Some(name) = inner.get("name").and_then(Node::word) else { return Vec::new() };
     let parameters = first(inner, &["parameters", "input_schema"]);
     vec![one(name, kind, inner.given("description"), schema(parameters, None))]
 }
 
-fn one(name: &str, kind: &str, what: Option<&Value>, parameters: Value) -> Value {
+fn build_definition(name: &str, kind: &str, what: Option<&Value>, parameters: Value) -> Value {
     object([
         ("name", Some(Value::from(name))),
         ("type", Some(Value::from(kind))),

@@ -4,11 +4,11 @@ use std::collections::{HashMap, VecDeque};
 
 /// Calls without a result, by id.
 #[derive(Debug, Default)]
-pub struct Waiting {
+pub struct PendingCalls {
     known: HashMap<String, Vec<(usize, VecDeque<usize>)>>,
 }
 
-impl Waiting {
+impl PendingCalls {
     /// Adds a call with an id; `at` is its position. Messages must be added in order.
     pub fn call(&mut self, id: &str, message: usize, at: usize) {
         let groups = self.known.entry(id.to_owned()).or_default();
@@ -20,7 +20,7 @@ impl Waiting {
 
     /// Returns the call that a result with this id answers, with its message: the first open call
     /// in the last message that has such calls.
-    pub fn answered(&mut self, id: &str) -> Option<(usize, usize)> {
+    pub fn take_call(&mut self, id: &str) -> Option<(usize, usize)> {
         let groups = self.known.get_mut(id)?;
         let (message, calls) = groups.last_mut()?;
         let found = calls.pop_front().map(|at| (*message, at));

@@ -134,7 +134,7 @@ pub fn read(parts: &Parts<'_>) -> Result<Run, ReadError> {
     }
     if let Some(bytes) = parts.err {
         let text = String::from_utf8_lossy(bytes).trim().to_owned();
-        trouble(&mut run, text);
+        add_stderr(&mut run, text);
     }
     Ok(run)
 }
@@ -146,7 +146,7 @@ pub fn outline(parts: &Parts<'_>) -> Result<Outline, ReadError> {
 
 /// Adds the content of `.err`: as the error that ended the run if there is no answer, else as a
 /// fact.
-fn trouble(run: &mut Run, text: String) {
+fn add_stderr(run: &mut Run, text: String) {
     if text.is_empty() {
         return;
     }

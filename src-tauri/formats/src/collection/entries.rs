@@ -33,7 +33,7 @@ pub(super) struct Entry {
 
 /// Members and metadata located in a file.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FileEntries {
     pub(super) entries: Vec<Entry>,
     pub(super) columns: Vec<String>,
     /// Values next to the members, by key.
@@ -45,10 +45,10 @@ pub(super) struct Found {
 }
 
 /// Locates the members of a file.
-pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
-    let mut gathered = Gathered {
+pub(super) fn find(form: Form, bytes: &[u8]) -> FileEntries {
+    let mut gathered = EntryCollector {
         repeats: matches!(form, Form::Results | Form::Rows | Form::RowLines),
-        ..Gathered::default()
+        ..EntryCollector::default()
     };
     let (mut columns, mut beside, mut more) = (Vec::new(), Vec::new(), 0);
     let mut wrong: Option<(ReadErrorKind, String, usize)> = None;
@@ -122,7 +122,7 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
         gathered.entries[MOST_MEMBERS].wrong = Some((ReadErrorKind::TooLarge, message));
     }
     count_lines(&mut gathered.entries, bytes);
-    Found { entries: gathered.entries, columns, beside, more, wrong }
+    FileEntries { entries: gathered.entries, columns, beside, more, wrong }
 }
 
 /// Counts the lines before each member in a single pass. Counting for every broken member
@@ -161,7 +161,7 @@ fn text_at(bytes: &[u8], span: &Range<usize>) -> Option<String> {
 }
 
 #[derive(Default)]
-struct Gathered {
+struct EntryCollector {
     entries: Vec<Entry>,
     keys: HashSet<String>,
     times: HashMap<String, u32>,
@@ -169,7 +169,7 @@ struct Gathered {
     repeats: bool,
 }
 
-impl Gathered {
+impl EntryCollector {
     fn add(
         &mut self,
         bytes: &[u8],

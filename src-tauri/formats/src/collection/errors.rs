@@ -29,7 +29,7 @@ impl Errors {
     }
 
     /// Returns the errors of the row at an index, from 0.
-    pub(super) fn of(&self, at: usize) -> &[(String, String)] {
+    pub(super) fn for_row(&self, at: usize) -> &[(String, String)] {
         at.checked_add(1).and_then(|row| self.0.get(&row)).map_or(&[], Vec::as_slice)
     }
 }

@@ -19,7 +19,7 @@ const DOTTED: (usize, &str) = (
 /// Parses an entry of `results`, of either form.
 pub(super) fn read(entry: &Value, metadata: &Value) -> Read {
     let system = entry.get("system_answer").unwrap_or(&Value::Null);
-    let mut run = told(entry, system);
+    let mut run = build_run(entry, system);
     run.layout = Layout::ResultFile;
     run.notes.push(STORED.to_owned());
     for (key, value) in entry.entries() {
@@ -47,7 +47,7 @@ pub(super) fn read(entry: &Value, metadata: &Value) -> Read {
     Read { run, ..Read::default() }
 }
 
-fn told(entry: &Value, system: &Value) -> Run {
+fn build_run(entry: &Value, system: &Value) -> Run {
     let pair = |key: &str, value: Option<&Value>| Some((Value::from(key), value?.clone()));
     let answer =
         ["answer_details", "final_answer"].into_iter().filter_map(|key| pair(key, system.get(key)));

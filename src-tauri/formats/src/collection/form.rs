@@ -47,7 +47,7 @@ pub fn form_of(head: &[u8]) -> Option<Form> {
 
 /// Explains that a file of this family holds no runs, if it is of a kind that is often stored next
 /// to files with runs.
-pub fn why_no_runs(head: &[u8]) -> Option<&'static str> {
+pub fn explain_no_runs(head: &[u8]) -> Option<&'static str> {
     let rounds = || entries(head)?.find(|(_, inner)| has(inner, &["round_0"]));
     let preferred = columns(head).is_some_and(|names| names.contains(&"preference_label"))
         || rounds().is_some();

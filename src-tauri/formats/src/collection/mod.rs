@@ -13,10 +13,10 @@ mod split;
 mod verdicts;
 
 pub use entries::MOST_BESIDE;
-pub use form::{Form, form_of, why_no_runs};
-pub use place::{MOST_KEY, Place, named_run, run_name};
-pub use replies::Heard;
-pub use rows::beside_what_was_said;
+pub use form::{Form, form_of, explain_no_runs};
+pub use place::{MOST_KEY, RunIdentity, parse_run_name, run_name};
+pub use replies::EvaluatorReplies;
+pub use rows::other_inputs;
 
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::json;
@@ -26,7 +26,7 @@ use crate::stabletoolbench::answers::converted;
 use crate::value::Value;
 use entries::Entry;
 use errors::Errors;
-use place::Whereabouts;
+use place::FileIdentity;
 use std::ops::Range;
 
 /// Number of bytes at the start of a file that are used to detect its form.
@@ -42,7 +42,7 @@ pub struct Member {
     /// Key in its file: never empty, unique there, and at most [`MOST_KEY`] bytes long.
     pub key: String,
     /// Identity of the run.
-    pub place: Place,
+    pub place: RunIdentity,
     /// Outline of the run, or the error of parsing it.
     pub outline: Result<Outline, ReadError>,
 }
@@ -52,7 +52,7 @@ pub struct Member {
 pub struct Collection<'a> {
     bytes: &'a [u8],
     form: Form,
-    place: Whereabouts,
+    place: FileIdentity,
     entries: Vec<Entry>,
     /// Column names of a table.
     columns: Vec<String>,
@@ -88,7 +88,7 @@ impl<'a> Collection<'a> {
         };
         let wrong = found.wrong.map(outside).or(said.wrong);
         let (metadata, unread) = (said.value, said.unread);
-        let place = Whereabouts::of(form, path, &metadata);
+        let place = FileIdentity::from_file(form, path, &metadata);
         Ok(Self {
             bytes,
             form,
@@ -127,25 +127,25 @@ impl<'a> Collection<'a> {
 
     /// Returns the metadata common to all members. For evaluations of rows, this is everything next
     /// to the rows, by key.
-    pub fn says(&self) -> &Value {
+    pub fn shared_metadata(&self) -> &Value {
         &self.metadata
     }
 
     /// Returns the number of metadata keys that were not read: they exceed [`MOST_BESIDE`], their
     /// values are too long, or they cannot be parsed.
-    pub fn unread(&self) -> usize {
+    pub fn unread_key_count(&self) -> usize {
         self.unread
     }
 
     /// Returns the error in the file around its members: the file is cut off, its list of runs is
     /// not a list, or its metadata is broken. Members or metadata may then be missing.
-    pub fn wrong(&self) -> Option<&ReadError> {
+    pub fn file_error(&self) -> Option<&ReadError> {
         self.wrong.as_ref()
     }
 
     /// Returns the errors of evaluators for a member: names of evaluators, each with a message.
     pub fn errors_of(&self, at: usize) -> &[(String, String)] {
-        self.errors.of(at)
+        self.errors.for_row(at)
     }
 
     /// Returns a member by its index in the file.
@@ -184,7 +184,7 @@ impl<'a> Collection<'a> {
                 Form::Results => Ok(evaluation::read(&value, &self.metadata)),
                 Form::PassRate => Ok(pass_rate::of_entry(id, &value)),
                 Form::Rows | Form::RowLines => {
-                    Ok(rows::read(id, value, &self.metadata, self.errors.of(at)))
+                    Ok(rows::read(id, value, &self.metadata, self.errors.for_row(at)))
                 }
                 _ => Ok(converted(id, &value)),
             }),
@@ -227,7 +227,7 @@ pub fn read(path: &str, bytes: &[u8], key: &str) -> Result<Run, ReadError> {
 }
 
 /// Metadata of a file.
-struct Beside {
+struct FileMetadata {
     value: Value,
     /// Number of keys that were not read.
     unread: usize,
@@ -237,7 +237,7 @@ struct Beside {
 
 /// Parses the metadata next to the members: all keys for evaluations of rows, else a single key. Of
 /// duplicate keys the last wins.
-fn metadata(form: Form, bytes: &[u8], beside: Vec<(String, Range<usize>)>) -> Beside {
+fn metadata(form: Form, bytes: &[u8], beside: Vec<(String, Range<usize>)>) -> FileMetadata {
     let (mut entries, mut room, mut unread): (Vec<(Value, Value)>, usize, usize) =
         (Vec::new(), MOST_METADATA, 0);
     let mut wrong = None;
@@ -271,7 +271,7 @@ fn metadata(form: Form, bytes: &[u8], beside: Vec<(String, Range<usize>)>) -> Be
             .map(|(_, value)| value)
             .unwrap_or_default(),
     };
-    Beside { value, unread, wrong }
+    FileMetadata { value, unread, wrong }
 }
 
 fn value(bytes: &[u8]) -> Result<Value, ReadError> {

@@ -13,7 +13,7 @@ const STORED: &str = "Verdicts here are as stored in the file. They are shown an
 /// Parses an entry: `{query, tool_names, answer_steps, final_step, is_solved}`.
 pub(super) fn of_entry(id: &str, entry: &Value) -> Read {
     let word = |key: &str| entry.get(key).and_then(Node::word).unwrap_or_default();
-    let mut run = told(id, word("query"), word("answer_steps"));
+    let mut run = build_run(id, word("query"), word("answer_steps"));
     for (key, value) in entry.entries() {
         match key.text().unwrap_or_default() {
             "query" | "answer_steps" | "" => {}
@@ -32,7 +32,7 @@ pub(super) fn of_row(id: &str, columns: &[String], cells: Vec<String>) -> Read {
         cell.map(|(_, cell)| std::mem::take(cell)).filter(|cell| !cell.is_empty())
     };
     let text = |cell: Option<String>| cell.unwrap_or_default();
-    let mut run = told(id, &text(take("query")), &text(take("model_intermediate_steps")));
+    let mut run = build_run(id, &text(take("query")), &text(take("model_intermediate_steps")));
     let model = take("model");
     let (tools, last, solved) =
         (take("available_tools"), take("model_final_step"), take("is_solved"));
@@ -50,7 +50,7 @@ pub(super) fn of_row(id: &str, columns: &[String], cells: Vec<String>) -> Read {
 }
 
 /// Parses the steps from their text into a run.
-fn told(id: &str, query: &str, steps: &str) -> Run {
+fn build_run(id: &str, query: &str, steps: &str) -> Run {
     let pair = |key: &str, value: Value| (Value::from(key), value);
     let details = pieces(steps).into_iter().map(|step| {
         let message = Value::from(step);

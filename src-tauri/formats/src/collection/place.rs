@@ -19,7 +19,7 @@ const SETS: [&str; 6] =
 
 /// Identity of a run in a file of many.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct RunIdentity {
     /// `<set>/<id>`, or the id alone if the set is unknown.
     pub task: Option<String>,
     /// System: the method, framework or agent.
@@ -34,14 +34,14 @@ pub struct Place {
 
 /// Identity that all members share, from the path and the metadata of the file.
 #[derive(Debug, Default)]
-pub(super) struct Whereabouts {
+pub(super) struct FileIdentity {
     set: Option<String>,
     system: Option<String>,
     model: Option<String>,
 }
 
-impl Whereabouts {
-    pub(super) fn of(form: Form, path: &str, metadata: &Value) -> Self {
+impl FileIdentity {
+    pub(super) fn from_file(form: Form, path: &str, metadata: &Value) -> Self {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let folder = folder.rsplit('/').next().and_then(name_of);
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -76,12 +76,12 @@ impl Whereabouts {
         }
     }
 
-    pub(super) fn of_entry(&self, entry: &Entry, read: Option<&Read>) -> Place {
+    pub(super) fn of_entry(&self, entry: &Entry, read: Option<&Read>) -> RunIdentity {
         let id = entry.id.as_deref().and_then(name_of);
         let said = |of: fn(&Read) -> &Option<String>| {
             read.and_then(|read| of(read).as_deref()).and_then(name_of)
         };
-        Place {
+        RunIdentity {
             task: said(|read| &read.task).or_else(|| {
                 id.map(|id| {
                     self.set.as_ref().map_or_else(|| id.clone(), |set| format!("{set}/{id}"))
@@ -126,7 +126,7 @@ pub fn run_name(file: &str, key: &str) -> String {
 
 /// Returns the file and the key of a name. Returns `None` for names that [`run_name`] does not
 /// produce.
-pub fn named_run(name: &str) -> Option<(&str, String)> {
+pub fn parse_run_name(name: &str) -> Option<(&str, String)> {
     let (file, coded) = name.rsplit_once('/')?;
     let mut bytes = Vec::with_capacity(coded.len());
     let mut rest = coded;
@@ -166,7 +166,7 @@ mod tests {
         #[test]
         fn a_name_leads_back_to_its_file_and_key(file in "[a-z/%.]{1,9}", key in "\\PC{1,9}|[%./a]{1,5}") {
             let name = run_name(&file, &key);
-            prop_assert_eq!(named_run(&name), Some((file.as_str(), key)));
+            prop_assert_eq!(parse_run_name(&name), Some((file.as_str(), key)));
         }
     }
 }

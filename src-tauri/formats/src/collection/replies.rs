@@ -6,7 +6,7 @@ use crate::value::Value;
 
 /// Replies in one round of an evaluator on a row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Heard {
+pub struct EvaluatorReplies {
     /// Row number, from 1.
     pub row: usize,
     /// Checksum of the row's text in the results file, so that no other row is mistaken for it;
@@ -22,7 +22,7 @@ pub struct Heard {
     pub error: Option<String>,
 }
 
-impl Heard {
+impl EvaluatorReplies {
     /// Formats the entry as a line with its line end.
     pub fn line(&self) -> String {
         let number = |value: usize| Value::Number(value.to_string());
@@ -95,11 +95,11 @@ mod tests {
     proptest! {
         #[test]
         fn a_line_is_read_as_it_was_written(row in 1..9999_usize, of: Option<u64>, evaluator in ".*", round in 1..9_usize, replies: Vec<String>, error: Option<String>) {
-            let heard = Heard { row, of, evaluator, round, replies, error };
+            let heard = EvaluatorReplies { row, of, evaluator, round, replies, error };
             let line = heard.line();
             prop_assert_eq!(line.lines().count(), 1);
-            prop_assert_eq!(Heard::row_of(line.as_bytes()), Some(row));
-            prop_assert_eq!(Heard::read(line.as_bytes()), Some(heard));
+            prop_assert_eq!(EvaluatorReplies::row_of(line.as_bytes()), Some(row));
+            prop_assert_eq!(EvaluatorReplies::read(line.as_bytes()), Some(heard));
         }
     }
 }

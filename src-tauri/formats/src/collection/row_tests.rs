@@ -1,6 +1,6 @@
 //! Rows of evaluations as runs.
 use super::*;
-use crate::run::{Layout, Standing, StepKind, Verdict};
+use crate::run::{Layout, RecordedState, StepKind, Verdict};
 use proptest::prelude::*;
 
 macro_rules! fixture {
@@ -16,7 +16,7 @@ const FILES: [(&str, &str); 4] = [
     fixture!("echo_target.json"),
 ];
 
-fn told(file: usize) -> Vec<String> {
+fn describe_members(file: usize) -> Vec<String> {
     let (path, text) = FILES[file];
     let told = |member: Member| {
         let (place, outline) = (member.place, member.outline.unwrap());
@@ -43,7 +43,7 @@ fn facts(run: &Run) -> String {
 
 #[test]
 fn a_row_is_a_run_whose_task_is_the_same_in_two_files_of_the_same_data() {
-    let (small, large) = (told(0), told(1));
+    let (small, large) = (describe_members(0), describe_members(1));
     assert_eq!(small[0], "row-1: row-1-ddcf pier_small Answered  \"At nine in the morning.\"");
     assert_eq!(large[2], "row-3: row-3-405d pier_large NoAnswer  ");
     let task = |line: &String| line.split(' ').nth(1).unwrap().to_owned();
@@ -137,7 +137,7 @@ fn rows_that_were_written_here_say_which_runs_they_are() {
         "{{\"rows\": [{row}, {{\"inputs.system\": \"Be kind.\", \"inputs.question\": \"q\"}}], \"metrics\": {{}}}}"
     );
     let members = members("a/evaluation_results.json", text.as_bytes()).unwrap();
-    let Place { task, system, model, variation, repeat } = members[0].place.clone();
+    let RunIdentity { task, system, model, variation, repeat } = members[0].place.clone();
     assert_eq!(
         (task.as_deref(), system.as_deref(), model.as_deref()),
         (Some("tickets"), Some("promptql"), Some("o1"))
@@ -162,7 +162,7 @@ fn a_row_of_a_run_that_had_not_ended_is_no_run_without_an_answer() {
         row("")
     );
     let members = members("a/evaluation_results.json", text.as_bytes()).unwrap();
-    let standing: Vec<Standing> =
+    let standing: Vec<RecordedState> =
         members.iter().map(|one| one.outline.as_ref().unwrap().standing).collect();
     assert_eq!(standing, [Standing::Waiting, Standing::NoAnswer]);
     assert!(
@@ -236,7 +236,7 @@ fn what_a_file_says_of_all_its_rows_is_a_fact_of_each_and_every_row_is_kept_as_i
     let run = read("x.jsonl", row.as_bytes(), "7").unwrap();
     assert!(facts(&run).starts_with("inputs.response=\"of the data\"\n"), "{}", facts(&run));
     let beside = Value::Map(
-        beside_what_was_said(&run.row)
+        other_inputs(&run.row)
             .into_iter()
             .map(|(name, value)| (Value::Text(name), value))
             .collect(),

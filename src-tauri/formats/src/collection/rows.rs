@@ -1,7 +1,7 @@
 //! **Pure.** Converts one row of an evaluation by azure-ai-evaluation to a run: query and response
 //! become steps, the results of evaluators become verdicts as stored.
 use super::{Read, verdicts};
-use crate::azure::Telling;
+use crate::azure::StepBuilder;
 use crate::json;
 use crate::node::{Node, Shape};
 use crate::run::{Answer, Layout, Run, Step, StepKind, Verdict};
@@ -36,7 +36,7 @@ struct Columns<'v> {
 }
 
 impl<'v> Columns<'v> {
-    fn of(row: &'v Value) -> Self {
+    fn from_row(row: &'v Value) -> Self {
         let mut columns = Self::default();
         for (key, value) in row.entries() {
             let key = key.text().unwrap_or_default();
@@ -77,13 +77,13 @@ impl<'v> Columns<'v> {
     }
 
     /// Returns the columns for conversation, query and response.
-    fn told(&self) -> [Option<(&'v str, &'v Value)>; 3] {
+    fn message_columns(&self) -> [Option<(&'v str, &'v Value)>; 3] {
         [CONVERSATION.as_slice(), &QUERY, &RESPONSE].map(|names| self.first(names))
     }
 
     /// Returns the other columns of the data and the target, each with its prefix.
     fn untold(&self) -> impl Iterator<Item = (&'static str, &'v str, &'v Value)> {
-        let told = self.told();
+        let told = self.message_columns();
         let of = |columns: &[(&'v str, &'v Value)], from| {
             columns.iter().map(|(name, value)| (from, *name, *value)).collect::<Vec<_>>()
         };
@@ -101,8 +101,8 @@ impl<'v> Columns<'v> {
 /// Parses a row. `id` is its id in the file, `file` the metadata common to all rows, and `errors`
 /// the errors of evaluators for this row.
 pub(super) fn read(id: &str, row: Value, file: &Value, errors: &[(String, String)]) -> Read {
-    let columns = Columns::of(&row);
-    let told = columns.told();
+    let columns = Columns::from_row(&row);
+    let told = columns.message_columns();
     let mut run = told_by(told, &columns);
     let place: Vec<&str> = PLACE.iter().filter_map(|name| columns.word(name)).collect();
     let is_ours = place.len() == PLACE.len();
@@ -111,7 +111,7 @@ pub(super) fn read(id: &str, row: Value, file: &Value, errors: &[(String, String
     }
     run.notes.push(STORED.to_owned());
     run.verdicts =
-        columns.outputs.iter().map(|(evaluator, said)| verdicts::of(evaluator, said)).collect();
+        columns.outputs.iter().map(|(evaluator, said)| verdicts::parse_verdict(evaluator, said)).collect();
     for (evaluator, why) in errors {
         verdicts::fail(&mut run.verdicts, evaluator, why);
     }
@@ -170,9 +170,9 @@ fn facts(columns: &Columns<'_>, is_ours: bool, file: &Value) -> Vec<(String, Val
 /// Returns the other input values of a row, such as a reference, documents or an id, which complete
 /// the rows for evaluators. Names are without the prefixes used in results files; the input data
 /// takes precedence over a target's output of the same name.
-pub fn beside_what_was_said(row: &Value) -> Vec<(String, Value)> {
+pub fn other_inputs(row: &Value) -> Vec<(String, Value)> {
     let mut beside: Vec<(String, Value)> = Vec::new();
-    for (_, name, value) in Columns::of(row).untold() {
+    for (_, name, value) in Columns::from_row(row).untold() {
         if beside.iter().all(|(known, _)| known != name) {
             beside.push((
                 name.to_owned(),
@@ -217,15 +217,15 @@ fn fail(run: &mut Run, said: Value) {
 /// Converts conversation, query and response to steps.
 fn told_by(told: [Option<(&str, &Value)>; 3], columns: &Columns<'_>) -> Run {
     let [conversation, query, response] = told.map(|column| column.map(|(_, value)| value));
-    let mut telling = Telling::default();
+    let mut telling = StepBuilder::default();
     if let Some(conversation) = conversation
         && !telling.messages(conversation)
     {
-        telling.say(StepKind::User, shown(conversation));
+        telling.say(StepKind::User, to_text_value(conversation));
     }
     if let Some(query) = query {
         if !telling.messages(query) {
-            telling.say(StepKind::User, shown(query));
+            telling.say(StepKind::User, to_text_value(query));
         }
         // Messages before the response are not the answer.
         telling.said = None;
@@ -233,7 +233,7 @@ fn told_by(told: [Option<(&str, &Value)>; 3], columns: &Columns<'_>) -> Run {
     let by_messages = response.is_some_and(|value| telling.messages(value));
     let text = response.filter(|_| !by_messages).cloned();
     if let Some(value) = &text {
-        telling.say(StepKind::Assistant, shown(value));
+        telling.say(StepKind::Assistant, to_text_value(value));
     }
     let is_empty = |value: &Value| value.text().is_some_and(|text| text.trim().is_empty());
     let answer =
@@ -285,7 +285,7 @@ fn short(word: &str) -> String {
     word.chars().take(40).collect()
 }
 
-fn shown(value: &Value) -> Value {
+fn to_text_value(value: &Value) -> Value {
     if value.text().is_some() { value.clone() } else { Value::Text(json::write(value, false)) }
 }
 

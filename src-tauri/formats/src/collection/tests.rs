@@ -1,6 +1,6 @@
 //! Members of files of every form, including broken ones.
 use super::*;
-use crate::run::{Layout, Standing, StepKind};
+use crate::run::{Layout, RecordedState, StepKind};
 use proptest::prelude::*;
 
 macro_rules! fixture {
@@ -18,11 +18,11 @@ const FILES: [(&str, &str); 6] = [
     fixture!("seven_steps_G2_category_k12_q3.json"),
 ];
 
-fn told(file: usize) -> Vec<String> {
+fn describe_members(file: usize) -> Vec<String> {
     let (path, text) = FILES[file];
     let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "-".to_owned());
     let told = |member: Member| {
-        let Place { task, system, model, repeat, variation: _ } = &member.place;
+        let RunIdentity { task, system, model, repeat, variation: _ } = &member.place;
         let outline = member.outline.unwrap();
         let reason = outline.reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
         format!(

@@ -10,7 +10,7 @@ use crate::value::Value;
 const FOR_ALL: [&str; 2] = ["ndcg@3_result", "rouge_f1_score_result"];
 
 /// Interprets the columns of an evaluator by their names.
-pub(super) fn of<'c>(evaluator: &str, columns: &[(&'c str, &'c Value)]) -> Verdict {
+pub(super) fn parse_verdict<'c>(evaluator: &str, columns: &[(&'c str, &'c Value)]) -> Verdict {
     let said: Vec<(&str, &Value)> =
         columns.iter().filter(|(_, value)| !is_missing(value)).copied().collect();
     let get = |key: &str| said.iter().find(|(known, _)| *known == key).map(|(_, value)| *value);
@@ -61,7 +61,7 @@ pub(super) fn of<'c>(evaluator: &str, columns: &[(&'c str, &'c Value)]) -> Verdi
         word: words.and_then(scalar),
         passed: passed(&judged, get("passed")).filter(|_| !is_open),
         threshold: limit.and_then(scalar),
-        reason: reason.map(shown).filter(|reason| !reason.trim().is_empty()),
+        reason: reason.map(format_value).filter(|reason| !reason.trim().is_empty()),
         is_silent: said.is_empty(),
     }
 }
@@ -125,7 +125,7 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-fn shown(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     value.text().map_or_else(|| json::write(value, false), str::to_owned)
 }
 
@@ -133,12 +133,12 @@ fn shown(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn told(evaluator: &str, columns: &str) -> String {
+    fn describe_verdict(evaluator: &str, columns: &str) -> String {
         let value = json::read_python(columns).unwrap();
         let columns: Vec<(&str, &Value)> =
             value.entries().iter().filter_map(|(key, value)| Some((key.text()?, value))).collect();
         let Verdict { score, word, passed, threshold, reason, is_silent, .. } =
-            of(evaluator, &columns);
+            parse_verdict(evaluator, &columns);
         let [score, word, threshold, reason] =
             [score, word, threshold, reason].map(|one| one.unwrap_or("–".into()));
         format!(

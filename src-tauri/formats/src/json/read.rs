@@ -29,12 +29,12 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn document(self) -> Result<Value, ReadError> {
-        self.whole(Self::value)
+        self.parse_all(Self::value)
     }
 
     /// Parses the whole text as one value with `read`, which may read or skip it. Fails if the text
     /// is empty or has more after the value.
-    pub(crate) fn whole<T>(
+    pub(crate) fn parse_all<T>(
         mut self,
         read: impl FnOnce(&mut Self) -> Result<T, ReadError>,
     ) -> Result<T, ReadError> {
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the current byte offset.
-    pub(crate) fn at(&self) -> usize {
+    pub(crate) fn offset(&self) -> usize {
         self.at
     }
 
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         let kind = if cut { ReadErrorKind::Truncated } else { ReadErrorKind::Syntax };
         let message =
             if cut { "The JSON text ends in the middle.".to_owned() } else { message.into() };
-        ReadError::at(kind, self.text, self.at, message)
+        ReadError::at_offset(kind, self.text, self.at, message)
     }
 
     fn lenient(&self) -> bool {
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
         self.nodes += 1;
         if self.nodes > NODES {
             let message = format!("More than {NODES} values.");
-            return Err(ReadError::at(ReadErrorKind::TooLarge, self.text, self.at, message));
+            return Err(ReadError::at_offset(ReadErrorKind::TooLarge, self.text, self.at, message));
         }
         Ok(())
     }
@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
 
     fn too_deep(&self, deepest: usize) -> ReadError {
         let message = format!("Lists and objects are nested deeper than {deepest} levels.");
-        ReadError::at(ReadErrorKind::TooDeep, self.text, self.at, message)
+        ReadError::at_offset(ReadErrorKind::TooDeep, self.text, self.at, message)
     }
 
     /// Advances to the next value of an open list or object, past its key. Returns false at the
@@ -224,7 +224,7 @@ impl<'a> Reader<'a> {
             };
             if known.is_some() && !matches!(self.mode, Mode::Lenient | Mode::Reply) {
                 let message = format!("The key `{key}` stands twice in the same object.");
-                let fault = ReadError::at(ReadErrorKind::Duplicate, self.text, start, message);
+                let fault = ReadError::at_offset(ReadErrorKind::Duplicate, self.text, start, message);
                 return Err(fault.advise("Remove or rename one of the two."));
             }
             object.expect(key.into_owned(), known);

@@ -166,7 +166,7 @@ impl CacheFile {
 
 /// Names of an API in requests and the paths of its replies.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct ApiLocation {
     /// Category, as in the name of its directory.
     pub category: String,
     /// Tool name with the category: `theclique_for_Data`.
@@ -178,10 +178,10 @@ pub struct Place {
     pub files: Vec<[String; 3]>,
 }
 
-impl Place {
+impl ApiLocation {
     /// Returns the place of an API from the names in a request; raw and standardized names are
     /// equivalent.
-    pub fn of(category: &str, tool_name: &str, api_name: &str) -> Self {
+    pub fn from_names(category: &str, tool_name: &str, api_name: &str) -> Self {
         let sent = (tool_name, api_name);
         let category = names::category(category);
         let with_category = tool_name.ends_with(&format!("_for_{category}")) && is_plain(tool_name);
@@ -214,7 +214,7 @@ impl Place {
     }
 
     /// Returns the tool name as in a pool of tools, without the category suffix.
-    pub fn tool_alone(&self) -> &str {
+    pub fn tool_without_category(&self) -> &str {
         self.tool.strip_suffix(&format!("_for_{}", self.category)).unwrap_or(&self.tool)
     }
 }
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn raw_names_and_standard_ones_are_the_same_place() {
-        let written = |c, t, a| Place::of(c, t, a).files.first().map(|file| file.join("/"));
+        let written = |c, t, a| ApiLocation::from_names(c, t, a).files.first().map(|file| file.join("/"));
         let usual = Some("Data/theclique_for_Data/transfermarkt_details.json".to_owned());
         assert_eq!(written("Data", "TheClique", "Transfermarkt details"), usual);
         assert_eq!(written("Data", "theclique", "transfermarkt_details"), usual);
@@ -323,7 +323,7 @@ mod tests {
             written("Data", "TheClique", "transfermarkt_details_for_theclique").as_deref(),
             Some(other)
         );
-        let read: Vec<_> = Place::of("Data", "TheClique", "Transfermarkt details")
+        let read: Vec<_> = ApiLocation::from_names("Data", "TheClique", "Transfermarkt details")
             .files
             .iter()
             .map(|f| f.join("/"))
@@ -358,7 +358,7 @@ mod tests {
             ("Data", "/etc/x", "/etc/passwd"),
             ("../Data", "..", ".."),
         ] {
-            for file in Place::of(category, tool, api).files {
+            for file in ApiLocation::from_names(category, tool, api).files {
                 let joined = file.join("/");
                 assert!(
                     file.iter().all(|part| is_plain(part)) && joined.split('/').count() == 3,

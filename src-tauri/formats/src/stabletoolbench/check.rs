@@ -131,7 +131,7 @@ const LACKS: [&str; 5] = ["missing", "invalid", "required", "unknown", "unexpect
 fn fails(response: &Py) -> bool {
     match response {
         Py::Text(codes) => {
-            let text = codes.shown();
+            let text = codes.to_display_text();
             match super::python_json::read(&text) {
                 Ok(inner @ (Py::Map(_) | Py::List(_))) => fails(&inner),
                 _ => says_failure(&text),
@@ -139,7 +139,7 @@ fn fails(response: &Py) -> bool {
         }
         Py::Map(entries) => {
             let about = |key: &str, value: &Py| match key.to_ascii_lowercase().as_str() {
-                "error" | "errors" => tells(value),
+                "error" | "errors" => has_error_value(value),
                 "success" | "ok" => *value == Py::Bool(false),
                 "status" | "statuscode" | "status_code" | "code" | "httpcode" => {
                     is_bad_status(value)
@@ -157,7 +157,7 @@ fn fails(response: &Py) -> bool {
 }
 
 /// Returns true if the value under an error key is not empty.
-fn tells(value: &Py) -> bool {
+fn has_error_value(value: &Py) -> bool {
     match value {
         Py::Null => false,
         Py::Bool(there) => *there,
@@ -173,7 +173,7 @@ fn tells(value: &Py) -> bool {
 fn is_bad_status(value: &Py) -> bool {
     let text = match value {
         Py::Number(text) => text.clone(),
-        Py::Text(codes) => codes.shown(),
+        Py::Text(codes) => codes.to_display_text(),
         _ => return false,
     };
     matches!(text.to_ascii_lowercase().as_str(), "error" | "fail" | "failed" | "failure")

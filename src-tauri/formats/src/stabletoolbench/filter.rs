@@ -19,11 +19,11 @@ impl Ids {
     /// Parses an object whose keys are the ids, or a list of texts and numbers. Fails for anything
     /// else.
     pub fn read(text: &str) -> Result<Self, ReadError> {
-        Self::of(&json::read_as(text, json::Mode::Embedded)?)
+        Self::from_value(&json::read_as(text, json::Mode::Embedded)?)
     }
 
     /// Converts a value, by the rules of [`Ids::read`].
-    pub fn of(value: &Value) -> Result<Self, ReadError> {
+    pub fn from_value(value: &Value) -> Result<Self, ReadError> {
         let bad = || {
             let message = "The ids are neither an object nor a list of texts and numbers.";
             ReadError::new(ReadErrorKind::BadValue, message)

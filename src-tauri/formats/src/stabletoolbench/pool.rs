@@ -71,7 +71,7 @@ impl Pool {
         if let Some(Value::List(entries)) = file.get("api_list") {
             let name =
                 text("tool_name").or_else(|| text("name")).unwrap_or_else(|| stem.to_owned());
-            let at = self.place(&names::category(&category(dirs.last())), &name);
+            let at = self.get_or_add_tool(&names::category(&category(dirs.last())), &name);
             self.describe(at, text("tool_description").or_else(|| text("description")));
             for entry in entries {
                 self.put(at, &Api::read(entry));
@@ -86,14 +86,14 @@ impl Pool {
         let (parents, dir) =
             dirs.split_last().map_or((&[][..], None), |(dir, parents)| (parents, Some(*dir)));
         let name = text("tool_name").or(dir.map(str::to_owned)).unwrap_or_else(|| stem.to_owned());
-        let at = self.place(&names::category(&category(parents.last())), &name);
+        let at = self.get_or_add_tool(&names::category(&category(parents.last())), &name);
         self.describe(at, text("tool_description"));
         self.put(at, &Api::read(&file));
         Ok(())
     }
 
     /// Returns the index of a tool, adding it if it is new.
-    fn place(&mut self, category: &str, name: &str) -> usize {
+    fn get_or_add_tool(&mut self, category: &str, name: &str) -> usize {
         let (standard, new) = (names::standardize(name), self.tools.len());
         let at = *self.places.entry((standard.clone(), category.to_owned())).or_insert(new);
         if at == new {

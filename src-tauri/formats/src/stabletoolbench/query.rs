@@ -85,13 +85,13 @@ pub struct Brief {
     /// none.
     pub gold: Vec<Pair>,
     /// Available APIs.
-    pub apis: Vec<Offered>,
+    pub apis: Vec<AvailableApi>,
     row: Row,
 }
 
 /// An API available to a query, by its names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offered {
+pub struct AvailableApi {
     /// Category of its tool.
     pub category: Arc<str>,
     /// Tool name and API name.
@@ -154,11 +154,11 @@ impl Brief {
 
 /// Values parsed from a row.
 #[derive(Default)]
-struct Seen {
+struct ParsedRow {
     text: Option<String>,
     id: Option<String>,
     gold: Option<Vec<Pair>>,
-    apis: Vec<Offered>,
+    apis: Vec<AvailableApi>,
 }
 
 /// Parses the rows of a query set. Returns, for each row with a query, its text and its [`Brief`].
@@ -166,15 +166,15 @@ pub(crate) fn briefs(text: &str, set: &str) -> Result<Vec<(String, Brief)>, Read
     let file: Arc<str> = Arc::from(text);
     let (mut all, mut at) = (Vec::new(), 0);
     let mut categories: HashSet<Arc<str>> = HashSet::new();
-    Reader::new(text, Mode::Embedded).whole(|reader| {
+    Reader::new(text, Mode::Embedded).parse_all(|reader| {
         reader.items(|reader| {
             let from = reader.at();
-            let Seen { text, id, gold, apis } = row(reader, &mut categories)?;
+            let ParsedRow { text, id, gold, apis } = row(reader, &mut categories)?;
             let id = id.unwrap_or_else(|| at.to_string());
             at += 1;
             let Some(text) = text else { return Ok(()) };
             let gold = gold.unwrap_or_else(|| apis.iter().map(|api| api.pair.clone()).collect());
-            let row = Row { file: Arc::clone(&file), range: from..reader.at() };
+            let row = Row { file: Arc::clone(&file), range: from..reader.offset() };
             all.push((text, Brief { set: set.to_owned(), id, gold, apis, row }));
             Ok(())
         })
@@ -182,8 +182,8 @@ pub(crate) fn briefs(text: &str, set: &str) -> Result<Vec<(String, Brief)>, Read
     Ok(all)
 }
 
-fn row(reader: &mut Reader<'_>, categories: &mut HashSet<Arc<str>>) -> Result<Seen, ReadError> {
-    let mut seen = Seen::default();
+fn row(reader: &mut Reader<'_>, categories: &mut HashSet<Arc<str>>) -> Result<ParsedRow, ReadError> {
+    let mut seen = ParsedRow::default();
     let mut other_gold = None;
     reader.entries(|reader, key| {
         match key {
@@ -210,7 +210,7 @@ fn row(reader: &mut Reader<'_>, categories: &mut HashSet<Arc<str>>) -> Result<Se
 fn offered(
     reader: &mut Reader<'_>,
     categories: &mut HashSet<Arc<str>>,
-) -> Result<Offered, ReadError> {
+) -> Result<AvailableApi, ReadError> {
     let (mut pair, mut category, mut name) = (Pair::default(), String::new(), None);
     reader.entries(|reader, key| {
         match key {
@@ -231,7 +231,7 @@ fn offered(
         categories.insert(Arc::clone(&category));
         category
     });
-    Ok(Offered { category, pair })
+    Ok(AvailableApi { category, pair })
 }
 
 impl Query {

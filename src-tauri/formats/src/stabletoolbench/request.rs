@@ -46,7 +46,7 @@ pub fn read(body: &[u8]) -> Result<Request, String> {
     };
     let mut faults = Vec::new();
     let mut text = |key: &str| match field(&body, key, false) {
-        Ok(Py::Text(codes)) => codes.shown(),
+        Ok(Py::Text(codes)) => codes.to_display_text(),
         Ok(_) => String::new(),
         Err(mut wrong) => {
             faults.append(&mut wrong);
@@ -56,7 +56,7 @@ pub fn read(body: &[u8]) -> Result<Request, String> {
     let (category, tool, api) = (text("category"), text("tool_name"), text("api_name"));
     let given = field(&body, "tool_input", true);
     let input = match given {
-        Ok(Py::Text(codes)) => input(&codes.shown()),
+        Ok(Py::Text(codes)) => input(&codes.to_display_text()),
         Ok(other) => Some(other),
         Err(mut wrong) => {
             faults.append(&mut wrong);
@@ -120,7 +120,7 @@ mod tests {
         )
     }
 
-    fn given(text: &str) -> Option<String> {
+    fn parse_input(text: &str) -> Option<String> {
         read(posted(text).as_bytes()).unwrap().input.map(|input| input.str())
     }
 

@@ -275,14 +275,14 @@ impl Evaluation {
                 "gold_answer",
                 Some(map([
                     ("relevant_apis", Some(pairs(&self.gold))),
-                    ("available_tools", given(&self.available_tools)),
+                    ("available_tools", non_null(&self.available_tools)),
                 ])),
             ),
             (
                 "system_answer",
                 Some(map([
                     ("final_answer", text(&self.final_answer)),
-                    ("answer_details", given(&self.answer_details)),
+                    ("answer_details", non_null(&self.answer_details)),
                     ("called_apis", self.called.as_deref().map(pairs)),
                 ])),
             ),
@@ -315,7 +315,7 @@ fn map<const N: usize>(entries: [(&str, Option<Value>); N]) -> Value {
     )
 }
 
-fn given(value: &Value) -> Option<Value> {
+fn non_null(value: &Value) -> Option<Value> {
     Some(value.clone()).filter(|value| *value != Value::Null)
 }
 

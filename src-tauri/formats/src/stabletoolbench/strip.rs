@@ -18,7 +18,7 @@ pub enum Strip {
 
 impl Strip {
     /// Parses the name of a method; every unknown name only cuts, as in the original.
-    pub fn of(word: &str) -> Self {
+    pub fn from_word(word: &str) -> Self {
         match word {
             "filter" => Self::Filter,
             "random" => Self::Random,
@@ -37,10 +37,10 @@ pub fn strip(response: &Py, mode: Strip, schema: Option<&Py>, coin: bool) -> Str
 
 /// Error of a schema that does not match its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unfit;
+pub struct SchemaMismatch;
 
 /// Keeps only the keys that the schema names, at every depth. Fails if the schema does not match.
-pub fn filter(response: &Py, schema: &Py) -> Result<Py, Unfit> {
+pub fn filter(response: &Py, schema: &Py) -> Result<Py, SchemaMismatch> {
     let Py::Map(entries) = response else { return Ok(response.clone()) };
     let mut kept = Vec::new();
     for (key, value) in entries {
@@ -55,23 +55,23 @@ pub fn filter(response: &Py, schema: &Py) -> Result<Py, Unfit> {
 static NOTHING: Py = Py::Null;
 
 /// Returns the schema of a key. A schema that is a text or a list only names the keys in it.
-fn named<'a>(schema: &'a Py, key: &Codes) -> Result<Option<&'a Py>, Unfit> {
+fn named<'a>(schema: &'a Py, key: &Codes) -> Result<Option<&'a Py>, SchemaMismatch> {
     match schema {
         Py::Map(entries) => {
             Ok(entries.iter().find(|(known, _)| known == key).map(|(_, value)| value))
         }
-        Py::Text(words) => Ok(words.shown().contains(&key.shown()).then_some(&NOTHING)),
+        Py::Text(words) => Ok(words.to_display_text().contains(&key.to_display_text()).then_some(&NOTHING)),
         Py::List(items) => Ok(items.contains(&Py::Text(key.clone())).then_some(&NOTHING)),
-        _ => Err(Unfit),
+        _ => Err(SchemaMismatch),
     }
 }
 
-fn inside(value: &Py, schema: &Py) -> Result<Py, Unfit> {
+fn inside(value: &Py, schema: &Py) -> Result<Py, SchemaMismatch> {
     match value {
         Py::Map(_) => filter(value, schema),
         Py::List(items) if matches!(items.first(), Some(Py::Map(_))) => {
-            let Py::List(schemas) = schema else { return Err(Unfit) };
-            let first = schemas.first().ok_or(Unfit)?;
+            let Py::List(schemas) = schema else { return Err(SchemaMismatch) };
+            let first = schemas.first().ok_or(SchemaMismatch)?;
             items.iter().map(|item| filter(item, first)).collect::<Result<_, _>>().map(Py::List)
         }
         other => Ok(other.clone()),
@@ -80,7 +80,7 @@ fn inside(value: &Py, schema: &Py) -> Result<Py, Unfit> {
 
 /// A simulator's output, interpreted as a reply.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Written {
+pub enum SimulatorOutput {
     /// A reply with an error and a response.
     Reply(Py),
     /// JSON without one of them, or not an object.
@@ -91,18 +91,18 @@ pub enum Written {
 
 /// Parses the output of a model trained to imitate an API: JSON, or the recoverable parts of broken
 /// JSON.
-pub fn mirrored(text: &str) -> Written {
+pub fn parse_trained_simulator(text: &str) -> SimulatorOutput {
     match python_json::read(text) {
         Ok(reply) if reply.get("error").is_some() && reply.get("response").is_some() => {
-            Written::Reply(reply)
+            SimulatorOutput::Reply(reply)
         }
-        Ok(other) => Written::Odd(other),
-        Err(_) => captured(text).unwrap_or(Written::Nothing),
+        Ok(other) => SimulatorOutput::Odd(other),
+        Err(_) => captured(text).unwrap_or(SimulatorOutput::Nothing),
     }
 }
 
 /// Extracts the response from `"error": "…", "response": "…`, taking all text that follows.
-fn captured(text: &str) -> Option<Written> {
+fn captured(text: &str) -> Option<SimulatorOutput> {
     let after = |text: &'_ str, word: &str| -> Option<usize> {
         let begin = text.len() - text.trim_start().len();
         let rest = text[begin..].strip_prefix(word)?;
@@ -116,12 +116,12 @@ fn captured(text: &str) -> Option<Written> {
         let rest = rest.trim_start().strip_prefix(',')?;
         let response = &rest[after(rest, "\"response\"")?..];
         let entries = vec![("error".into(), error.into()), ("response".into(), response.into())];
-        Some(Written::Reply(Py::Map(entries)))
+        Some(SimulatorOutput::Reply(Py::Map(entries)))
     })
 }
 
 /// Parses the output of a model that was prompted for JSON, possibly inside code fences.
-pub fn fenced(text: &str) -> Option<Py> {
+pub fn parse_prompted_simulator(text: &str) -> Option<Py> {
     let bare = text.replace("```json", "").replace("```", "");
     let text = if text.contains("```json") { bare.trim() } else { text };
     python_json::read(text).ok()
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn what_a_simulator_wrote_is_read_also_when_it_is_broken() {
         let reply = |error: &str, response: &str| {
-            Written::Reply(Py::Map(vec![
+            SimulatorOutput::Reply(Py::Map(vec![
                 ("error".into(), error.into()),
                 ("response".into(), response.into()),
             ]))

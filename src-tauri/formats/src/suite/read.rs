@@ -89,27 +89,27 @@ impl<'a> Reader<'a> {
         let mut task = Task { id: id.to_owned(), ..Task::default() };
         task.prompts = self.prompts()?;
         task.name = self.text("name")?;
-        task.tags = self.words(self.root.given("tags"))?;
-        task.expected_tool_calls = self.words(self.root.given("expected_tool_calls"))?;
+        task.tags = self.words(self.root.get_non_null("tags"))?;
+        task.expected_tool_calls = self.words(self.root.get_non_null("expected_tool_calls"))?;
         task.artifact =
             self.text("expected_promptql_artifact")?.or(self.anywhere("result_artifact_name")?);
         task.artifact_key = self.anywhere("result_artifact_key")?;
         task.result_tag_name = self.anywhere("result_tag_name")?;
-        task.repeat = self.number(self.root.given("repeat"))?.unwrap_or(1).max(1);
-        task.max_turns = self.number(self.root.given("max_turns"))?;
+        task.repeat = self.number(self.root.get_non_null("repeat"))?.unwrap_or(1).max(1);
+        task.max_turns = self.number(self.root.get_non_null("max_turns"))?;
         task.scorers =
-            self.root.given("scorers").map(Node::to_value).map_or_else(Vec::new, |scorers| {
+            self.root.get_non_null("scorers").map(Node::to_value).map_or_else(Vec::new, |scorers| {
                 match scorers {
                     Value::List(all) => all,
                     one => vec![one],
                 }
             });
-        task.tools = self.root.given("tools").map(|tools| self.words(Some(tools))).transpose()?;
+        task.tools = self.root.get_non_null("tools").map(|tools| self.words(Some(tools))).transpose()?;
         task.nudge = self.nudge()?;
-        for (key, _) in self.root.given("nudge").into_iter().flat_map(Node::entries) {
+        for (key, _) in self.root.get_non_null("nudge").into_iter().flat_map(Node::entries) {
             let word = key.word().unwrap_or_default();
             if !OF_NUDGE.contains(&word) {
-                self.warnings.at(
+                self.warnings.add_at(
                     key,
                     format!("`{word}` is not a key of `nudge`, which has `auto` and `max`."),
                 );
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
             ("promptql", &mut prompts.promptql, &mut prompts.promptql_oracle),
             ("tool_calling", &mut prompts.tool_calling, &mut prompts.tool_calling_oracle),
         ] {
-            let Some(system) = self.root.given(name) else { continue };
+            let Some(system) = self.root.get_non_null(name) else { continue };
             *retrieval = self.text_in(system, "retrieval_prompt")?.or(retrieval.take());
             *oracle = self.text_in(system, "oracle_prompt")?.or(oracle.take());
             for (key, _) in system.entries() {
@@ -163,9 +163,9 @@ impl<'a> Reader<'a> {
 
     fn variations(&mut self) -> Result<Vec<Variation>, ReadError> {
         let shared = self.expected(self.root)?;
-        let oracle_files = self.oracle_files(self.root.given("oracle_data_list"))?;
-        let Some(list) = self.root.given("variations") else {
-            let parameters = self.root.given("parameters").map_or_else(Vec::new, parameters);
+        let oracle_files = self.oracle_files(self.root.get_non_null("oracle_data_list"))?;
+        let Some(list) = self.root.get_non_null("variations") else {
+            let parameters = self.root.get_non_null("parameters").map_or_else(Vec::new, parameters);
             return Ok(vec![Variation {
                 expected: shared,
                 parameters,
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
             item.entries()
                 .filter(|(key, _)| !OF_VARIATION.contains(&key.word().unwrap_or_default()))
         };
-        let parameters = match item.given("parameters") {
+        let parameters = match item.get_non_null("parameters") {
             Some(list) if list.shape() != Shape::Map => {
                 return Err(self
                     .bad(list, "`parameters` has to be a map")
@@ -228,7 +228,7 @@ impl<'a> Reader<'a> {
                     let message = format!(
                         "`{word}` stands beside `parameters`, so it is not one of them and nothing reads it."
                     );
-                    self.warnings.at(key, message);
+                    self.warnings.add_at(key, message);
                 }
                 parameters(list)
             }
@@ -251,12 +251,12 @@ impl<'a> Reader<'a> {
             name: self.text_in(item, "name")?,
             parameters,
             expected: self.expected(item)?,
-            oracle_files: self.oracle_files(item.given("oracle_data_file_paths"))?,
+            oracle_files: self.oracle_files(item.get_non_null("oracle_data_file_paths"))?,
         })
     }
 
     fn expected(&self, at: Item<'a>) -> Result<Expected, ReadError> {
-        match (at.get("expected_output"), at.given("ground_truth_path")) {
+        match (at.get("expected_output"), at.get_non_null("ground_truth_path")) {
             (Some(_), Some(path)) => {
                 let fault =
                     self.bad(path, "`expected_output` and `ground_truth_path` are both given");
@@ -281,11 +281,11 @@ impl<'a> Reader<'a> {
             "llm_prompt",
             "oracle_prompt",
         ];
-        let nested = ["promptql", "tool_calling"].iter().filter_map(|system| root.given(system));
+        let nested = ["promptql", "tool_calling"].iter().filter_map(|system| root.get_non_null(system));
         let nested = nested
             .flat_map(|system| [system.given("retrieval_prompt"), system.given("oracle_prompt")]);
         let mut used = Vec::new();
-        for prompt in flat.iter().map(|key| root.given(key)).chain(nested).flatten() {
+        for prompt in flat.iter().map(|key| root.get_non_null(key)).chain(nested).flatten() {
             if let Some(template) = prompt.text() {
                 self.warnings.template(prompt, template, &names);
                 used.extend(template::used(template, &names));
@@ -293,7 +293,7 @@ impl<'a> Reader<'a> {
         }
         used.sort_unstable();
         used.dedup();
-        let items = root.given("variations").into_iter().flat_map(Node::items);
+        let items = root.get_non_null("variations").into_iter().flat_map(Node::items);
         for (item, variation) in items.zip(&task.variations) {
             let missing = used
                 .iter()
@@ -302,13 +302,13 @@ impl<'a> Reader<'a> {
                 let message = format!(
                     "This variation has no `{name}`, so `{{{name}}}` stays in its prompt as it is written."
                 );
-                self.warnings.at(item, message);
+                self.warnings.add_at(item, message);
             }
         }
     }
 
     fn nudge(&self) -> Result<Option<Nudge>, ReadError> {
-        let Some(nudge) = self.root.given("nudge") else { return Ok(None) };
+        let Some(nudge) = self.root.get_non_null("nudge") else { return Ok(None) };
         // `nudge: false` is short for `nudge: {auto: false}`.
         let auto = if nudge.shape() == Shape::Map { nudge.given("auto") } else { Some(nudge) };
         let auto = match auto.map(Node::shape) {
@@ -327,7 +327,7 @@ impl<'a> Reader<'a> {
     /// Returns a text key at the top level or in one of the systems.
     fn anywhere(&self, key: &str) -> Result<Option<String>, ReadError> {
         let places =
-            [Some(self.root), self.root.given("promptql"), self.root.given("tool_calling")];
+            [Some(self.root), self.root.get_non_null("promptql"), self.root.get_non_null("tool_calling")];
         for place in places.into_iter().flatten() {
             if let Some(text) = self.text_in(place, key)? {
                 return Ok(Some(text));
@@ -341,7 +341,7 @@ impl<'a> Reader<'a> {
     }
 
     fn text_in(&self, place: Item<'a>, key: &str) -> Result<Option<String>, ReadError> {
-        match place.given(key) {
+        match place.get_non_null(key) {
             None => Ok(None),
             Some(value) => match value.word() {
                 Some(word) => Ok(Some(word.to_owned())),
@@ -389,7 +389,7 @@ impl<'a> Reader<'a> {
 
     fn fault(&self, kind: ReadErrorKind, node: Item<'_>, message: impl Into<String>) -> ReadError {
         let offset = node.span().map_or(0, |(from, _)| from);
-        ReadError::at(kind, self.text, offset, format!("{}.", message.into()))
+        ReadError::at_offset(kind, self.text, offset, format!("{}.", message.into()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! **Pure.** Warnings about probable mistakes in a suite, with their positions.
 use super::Warning;
-use crate::error::Place;
+use crate::error::Position;
 use crate::nearest::nearest;
 use crate::yaml::tree::Item;
 
@@ -19,7 +19,7 @@ impl<'a> Warnings<'a> {
     }
 
     /// Adds a warning about a node.
-    pub(super) fn at(&mut self, node: Item<'_>, message: impl Into<String>) {
+    pub(super) fn add_at(&mut self, node: Item<'_>, message: impl Into<String>) {
         self.offset(node.span().map(|(from, _)| from), message);
     }
 
@@ -27,7 +27,7 @@ impl<'a> Warnings<'a> {
         if self.is_full() {
             return;
         }
-        let place = offset.map(|offset| Place::of(self.text, offset));
+        let place = offset.map(|offset| Position::from_offset(self.text, offset));
         self.all.push(Warning {
             line: place.map(|place| place.line),
             column: place.map(|place| place.column),
@@ -43,7 +43,7 @@ impl<'a> Warnings<'a> {
     /// Adds a warning for an unknown key that resembles a known one.
     pub(super) fn unknown(&mut self, key: Item<'_>, word: &str, known: &[&str]) {
         if let Some(near) = nearest(word, known.iter().copied()) {
-            self.at(key, format!("`{word}` is not a key of a suite. Did you mean `{near}`?"));
+            self.add_at(key, format!("`{word}` is not a key of a suite. Did you mean `{near}`?"));
         }
     }
 

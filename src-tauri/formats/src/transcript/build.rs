@@ -61,15 +61,15 @@ impl<'t> Sink<'t> for RunBuilder {
             Some(Answer { value: value.to_value(), source: source.to_owned(), lenient: false });
     }
 
-    fn found(&mut self, answer: Answer) {
+    fn answer_found(&mut self, answer: Answer) {
         self.run.answer = Some(answer);
     }
 
-    fn sought(&mut self) {
+    fn answer_missing(&mut self) {
         self.run.is_sought = true;
     }
 
-    fn unanswered(&mut self, why: Option<String>) {
+    fn no_answer_found(&mut self, why: Option<String>) {
         self.run.unread = why;
     }
 }

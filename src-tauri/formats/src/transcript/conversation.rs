@@ -9,7 +9,7 @@ use crate::run::StepKind;
 pub(crate) fn walk_file<'t, N: Node<'t>>(root: N, sink: &mut impl Sink<'t>) {
     let items = root.get("conversation");
     let mut walker = walk_items(items.into_iter().flat_map(N::items), sink);
-    if let Some(error) = root.given("error") {
+    if let Some(error) = root.get_non_null("error") {
         walker.error(error);
     }
     facts(root, &["conversation", "answer", "error"], sink);
@@ -34,7 +34,7 @@ pub(crate) fn walk_items<'t, 's, N: Node<'t>, S: Sink<'t>>(
 /// always copy it out. Only a conversation that ended with a message of the model is searched; one
 /// that waits or ended in an error has no answer yet.
 fn find_answer<'t, N: Node<'t>>(items: Option<N>, root: N, sink: &mut impl Sink<'t>) {
-    if root.given("error").is_some() {
+    if root.get_non_null("error").is_some() {
         return;
     }
     let known = |item: N| known_keys(item).last();
@@ -46,10 +46,10 @@ fn find_answer<'t, N: Node<'t>>(items: Option<N>, root: N, sink: &mut impl Sink<
     let messages =
         keys.filter(|(kind, _)| *kind == StepKind::Assistant).filter_map(|(_, value)| value.text());
     let messages: Vec<&str> = messages.collect();
-    sink.sought();
+    sink.answer_missing();
     match answer::extract(&messages, None) {
-        Some(found) => sink.found(found),
-        None => sink.unanswered(answer::why_unread(&messages)),
+        Some(found) => sink.answer_found(found),
+        None => sink.no_answer_found(answer::explain_unparsable(&messages)),
     }
 }
 
@@ -165,8 +165,8 @@ impl<'t, S: Sink<'t>> Walker<'_, S> {
     }
 
     fn tool_call<N: Node<'t>>(&mut self, call: N) {
-        self.join_turn(call.get("turn").and_then(whole));
-        let error = call.given("error");
+        self.join_turn(call.get("turn").and_then(parse_u64));
+        let error = call.get_non_null("error");
         let failed = if error.is_some() { Some(true) } else { call.get("result").map(|_| false) };
         let word = |key| call.get(key).and_then(N::word);
         let head = Head {
@@ -232,12 +232,12 @@ impl<'t, S: Sink<'t>> Walker<'_, S> {
 
     fn head<N: Node<'t>>(&self, kind: StepKind, item: N) -> Head<'t> {
         let seconds = item.get("seconds").and_then(N::number);
-        let tokens = item.get("tokens").and_then(whole);
+        let tokens = item.get("tokens").and_then(parse_u64);
         Head { kind, turn: self.turn, seconds, tokens, ..Head::default() }
     }
 }
 
 /// Parses a number without sign and fraction.
-pub(crate) fn whole<'t, N: Node<'t>>(value: N) -> Option<u64> {
+pub(crate) fn parse_u64<'t, N: Node<'t>>(value: N) -> Option<u64> {
     value.word().and_then(|word| word.parse().ok())
 }

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 /// One entry of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Said<'d> {
+pub struct ConversationEntry<'d> {
     /// Kind of the entry; `Unknown` for items that are not recognized.
     pub kind: StepKind,
     /// Turn, from 1. A message of the model and the calls of the same turn share it.
@@ -39,7 +39,7 @@ impl<'t> Sink<'t> for Turns {
 
     fn answer<N: Node<'t>>(&mut self, _value: N, _source: &str) {}
 
-    fn found(&mut self, _answer: Answer) {}
+    fn answer_found(&mut self, _answer: Answer) {}
 }
 
 /// A transcript file as keys and items. Equality compares the content only.
@@ -48,7 +48,7 @@ pub struct Document {
     entries: Vec<(Value, Value)>,
     /// Texts that were unquoted in the source file, by top-level key and, in a conversation, by
     /// item.
-    unquoted: HashMap<Place, Vec<(String, bool)>>,
+    unquoted: HashMap<ItemKey, Vec<(String, bool)>>,
 }
 
 impl PartialEq for Document {
@@ -58,9 +58,9 @@ impl PartialEq for Document {
 }
 
 /// Top-level key, and index of an item in it.
-type Place = (String, Option<usize>);
+type ItemKey = (String, Option<usize>);
 
-fn unquoted(root: Item<'_>) -> HashMap<Place, Vec<(String, bool)>> {
+fn unquoted(root: Item<'_>) -> HashMap<ItemKey, Vec<(String, bool)>> {
     let mut all = HashMap::new();
     for (key, value) in root.entries() {
         let name = key.text().unwrap_or_default();
@@ -126,7 +126,7 @@ impl Document {
 
     /// Appends, for each text of a value, the flag that it stays unquoted. All flags are false if
     /// the texts are not those of the source file.
-    fn flag(&self, place: &Place, value: &Value, flags: &mut Vec<bool>) {
+    fn flag(&self, place: &ItemKey, value: &Value, flags: &mut Vec<bool>) {
         let mut texts = Vec::new();
         yaml::unquoted::of_value(value, &mut texts);
         let before = self
@@ -156,7 +156,7 @@ impl Document {
 
     /// Returns the entries of the conversation in order. Their turns are equal to those in the
     /// [`Run`] of the file.
-    pub fn said(&self) -> Vec<Said<'_>> {
+    pub fn conversation_entries(&self) -> Vec<ConversationEntry<'_>> {
         let mut turns = Turns::default();
         conversation::walk_items(self.items().iter(), &mut turns);
         let values = self.items().iter().flat_map(|item| {
@@ -166,7 +166,7 @@ impl Document {
         });
         values
             .zip(turns.0)
-            .map(|((kind, value, item), turn)| Said { kind, turn, value, item })
+            .map(|((kind, value, item), turn)| ConversationEntry { kind, turn, value, item })
             .collect()
     }
 

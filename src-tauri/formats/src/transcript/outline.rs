@@ -8,7 +8,7 @@ use crate::error::count;
 use crate::json;
 use crate::node::{Node, Shape, end_line};
 use crate::run::{
-    Answer, ForkOrigin, Kept, LONGEST_ANSWER, Layout, Outline, Run, Standing, StepKind, TextItem,
+    Answer, ForkOrigin, StoredAnswer, LONGEST_ANSWER, Layout, Outline, Run, RecordedState, StepKind, TextItem,
 };
 use crate::stabletoolbench::{Pair, answers, names};
 use crate::stamp;
@@ -43,7 +43,7 @@ pub(crate) struct OutlineBuilder {
     /// True while the parts of a call of `Finish` are reported.
     in_finish: bool,
     /// Arguments of the last call of `Finish`.
-    finishing: answers::finish::Said,
+    finishing: answers::finish::FinishArguments,
     answered: bool,
     /// True if the file has a start date, and for `closed` an end date, in any format.
     begun: bool,
@@ -96,9 +96,9 @@ impl OutlineBuilder {
         self.outline.is_sought &= !self.searched;
         match std::mem::take(&mut self.finishing).finish() {
             answers::Finish::GaveUp => self.outline.told.gave_up = Some(true),
-            end => self.outline.finish = end.answer().as_ref().map(Kept::of),
+            end => self.outline.finish = end.answer().as_ref().map(StoredAnswer::from_answer),
         }
-        let (standing, reason) = self.standing(layout);
+        let (standing, reason) = self.recorded_state(layout);
         self.outline.standing = standing;
         self.outline.reason = reason;
         self.outline
@@ -106,11 +106,11 @@ impl OutlineBuilder {
 
     /// Returns the state of the run and its reason. The state of a conversation follows from its
     /// last item; other layouts have an error, an answer, or neither.
-    fn standing(&self, layout: Layout) -> (Standing, Option<String>) {
-        let ended = if self.answered { Standing::Answered } else { Standing::NoAnswer };
+    fn recorded_state(&self, layout: Layout) -> (RecordedState, Option<String>) {
+        let ended = if self.answered { RecordedState::Answered } else { RecordedState::NoAnswer };
         if layout != Layout::ToolCalling {
             return if self.failed {
-                (Standing::Error, self.error.clone())
+                (RecordedState::Error, self.error.clone())
             } else {
                 (ended, self.reason.clone().filter(|_| !self.answered))
             };
@@ -120,9 +120,9 @@ impl OutlineBuilder {
                 .and_then(|start| self.reason_at(start))
                 .unwrap_or_else(|| "a tool".to_owned())
         };
-        let waiting = |reason: &str| (Standing::Waiting, Some(reason.to_owned()));
+        let waiting = |reason: &str| (RecordedState::Waiting, Some(reason.to_owned()));
         match self.last {
-            Some((StepKind::Error, _)) => (Standing::Error, self.error.clone()),
+            Some((StepKind::Error, _)) => (RecordedState::Error, self.error.clone()),
             Some((StepKind::User, _)) => waiting("Ends in a message that nobody answered."),
             Some((StepKind::ToolCall, Some(_))) if self.searched && self.finished.is_some() => {
                 (ended, None)
@@ -156,7 +156,7 @@ impl OutlineBuilder {
         self.begin(None);
         value.write_words(&mut self.outline.text);
         self.outline.answer =
-            Some(Kept { json: json::write_within(value, LONGEST_ANSWER), lenient });
+            Some(StoredAnswer { json: json::write_within(value, LONGEST_ANSWER), lenient });
     }
 
     /// Sets the name of the function that a generic call stands for.
@@ -171,7 +171,7 @@ impl OutlineBuilder {
     /// Updates the gave-up flag from one part of a call of `Finish`.
     fn ends(&mut self, label: &str, said: &str) {
         let gave_up = match label {
-            "return_type" => answers::finish::returned(said),
+            "return_type" => answers::finish::parse_return_type(said),
             "params" | "arguments" => match answers::finish::arguments(said) {
                 answers::Finish::Answer(_) => Some(false),
                 answers::Finish::GaveUp => Some(true),
@@ -205,7 +205,7 @@ impl<'t> Sink<'t> for OutlineBuilder {
         self.in_finish = head.kind == StepKind::ToolCall && head.title == Some(answers::FINISH);
         if self.in_finish {
             self.outline.told.gave_up = None;
-            self.finishing = answers::finish::Said::default();
+            self.finishing = answers::finish::FinishArguments::default();
         }
         if head.kind == StepKind::ToolCall {
             self.outline.tool_calls += 1;
@@ -255,7 +255,7 @@ impl<'t> Sink<'t> for OutlineBuilder {
             }
         }
         if self.in_error && self.error.is_none() {
-            self.error = reason::of(value).or_else(|| self.reason_at(start));
+            self.error = reason::describe_error(value).or_else(|| self.reason_at(start));
         }
     }
 
@@ -277,7 +277,7 @@ impl<'t> Sink<'t> for OutlineBuilder {
             }
             "run.nudges" => {
                 let count =
-                    super::conversation::whole(value).and_then(|count| u32::try_from(count).ok());
+                    super::conversation::parse_u64(value).and_then(|count| u32::try_from(count).ok());
                 self.nudges_told = count.unwrap_or(0);
             }
             "run.forked_from" => self.outline.forked_from = origin(value),
@@ -290,15 +290,15 @@ impl<'t> Sink<'t> for OutlineBuilder {
         self.answered(value, false);
     }
 
-    fn found(&mut self, answer: Answer) {
+    fn answer_found(&mut self, answer: Answer) {
         self.answered(&answer.value, answer.lenient);
     }
 
-    fn sought(&mut self) {
+    fn answer_missing(&mut self) {
         self.outline.is_sought = true;
     }
 
-    fn unanswered(&mut self, why: Option<String>) {
+    fn no_answer_found(&mut self, why: Option<String>) {
         self.unread = why;
     }
 }
@@ -320,7 +320,7 @@ fn origin<'t, N: Node<'t>>(value: N) -> Option<ForkOrigin> {
     }
     let step = value
         .get("step")
-        .and_then(super::conversation::whole)
+        .and_then(super::conversation::parse_u64)
         .and_then(|step| u32::try_from(step).ok());
     value.get("file").and_then(N::word).map(|file| ForkOrigin { file: file.to_owned(), step })
 }
@@ -329,7 +329,7 @@ fn origin<'t, N: Node<'t>>(value: N) -> Option<ForkOrigin> {
 /// `OpenAI` report them; a list of usages is added up. Returns `None` if any part is unknown.
 pub(crate) fn tokens<'t, N: Node<'t>>(usage: N) -> Option<u64> {
     match usage.shape() {
-        Shape::Scalar(_) => super::conversation::whole(usage),
+        Shape::Scalar(_) => super::conversation::parse_u64(usage),
         Shape::List => all_of(usage.items().map(tokens)),
         Shape::Map => {
             let given = |key: &&str| usage.get(key).is_some_and(|part| !part.is_null());
@@ -337,7 +337,7 @@ pub(crate) fn tokens<'t, N: Node<'t>>(usage: N) -> Option<u64> {
                 keys.iter().copied().filter(|key| given(key)).collect::<Vec<_>>()
             };
             if let [total] = given(&["total_tokens"])[..] {
-                return usage.get(total).and_then(super::conversation::whole);
+                return usage.get(total).and_then(super::conversation::parse_u64);
             }
             let (read, written) = (given(&TOKENS_IN), given(&TOKENS_OUT));
             if read.is_empty() && written.is_empty() {
@@ -349,7 +349,7 @@ pub(crate) fn tokens<'t, N: Node<'t>>(usage: N) -> Option<u64> {
                 return None;
             }
             let parts = read.into_iter().chain(written).chain(given(&TOKENS_CACHED));
-            all_of(parts.map(|key| usage.get(key).and_then(super::conversation::whole)))
+            all_of(parts.map(|key| usage.get(key).and_then(super::conversation::parse_u64)))
         }
     }
 }
@@ -413,8 +413,8 @@ pub(crate) fn of_run(run: &Run) -> Outline {
         builder.answered(&answer.value, answer.lenient);
     }
     let mut outline = builder.finish(run.layout);
-    if run.waits && outline.standing == Standing::NoAnswer {
-        outline.standing = Standing::Waiting;
+    if run.waits && outline.standing == RecordedState::NoAnswer {
+        outline.standing = RecordedState::Waiting;
         outline.reason = Some("The run had not ended when this row was written.".to_owned());
     }
     outline.verdicts.clone_from(&run.verdicts);

@@ -12,8 +12,8 @@ const SAID: [&str; 8] =
     ["message", "detail", "error", "reason", "error_message", "body", "text", "title"];
 
 /// Returns the message of an error, with its status if there is one.
-pub(super) fn of<'t, N: Node<'t>>(error: N) -> Option<String> {
-    let text = said(error)?;
+pub(super) fn describe_error<'t, N: Node<'t>>(error: N) -> Option<String> {
+    let text = error_message(error)?;
     let status = ["status", "status_code", "code"].iter().find_map(|key| error.get(key)?.word());
     Some(match status.filter(|status| !text.contains(status)) {
         Some(status) => format!("{text} (status {status})"),
@@ -21,13 +21,13 @@ pub(super) fn of<'t, N: Node<'t>>(error: N) -> Option<String> {
     })
 }
 
-fn said<'t, N: Node<'t>>(error: N) -> Option<String> {
+fn error_message<'t, N: Node<'t>>(error: N) -> Option<String> {
     match error.shape() {
-        Shape::Map => SAID.iter().find_map(|key| said(error.given(key)?)),
-        Shape::List => error.items().next().and_then(said),
+        Shape::Map => SAID.iter().find_map(|key| error_message(error.get_non_null(key)?)),
+        Shape::List => error.items().next().and_then(error_message),
         Shape::Scalar(_) => {
             let text = error.text()?;
-            let inside = json::embedded(text).as_ref().and_then(|value: &Value| said(value));
+            let inside = json::embedded(text).as_ref().and_then(|value: &Value| error_message(value));
             inside.or_else(|| {
                 if text.starts_with("Traceback (") { last_line(text) } else { first_line(text) }
             })

@@ -8,7 +8,7 @@ use crate::run::StepKind;
 /// Walks over a whole file.
 pub(crate) fn walk_file<'t, N: Node<'t>>(root: N, sink: &mut impl Sink<'t>) {
     let mut turn = 0;
-    if let Some(output) = root.given("output") {
+    if let Some(output) = root.get_non_null("output") {
         match (output.get("interactions"), output.shape()) {
             (Some(interactions), _) if interactions.shape() == Shape::List => {
                 interactions.items().for_each(|interaction| walk(interaction, &mut turn, sink));
@@ -25,7 +25,7 @@ pub(crate) fn walk_file<'t, N: Node<'t>>(root: N, sink: &mut impl Sink<'t>) {
             }
         }
     }
-    if let Some(error) = root.given("error") {
+    if let Some(error) = root.get_non_null("error") {
         sink.step(Head { kind: StepKind::Error, turn: turn.max(1), ..Head::default() });
         sink.part("error", Role::Other, error);
     }
@@ -42,7 +42,7 @@ fn is_step(key: &str) -> bool {
 /// Walks over one interaction: the user message, if recorded, the actions, and the stored
 /// artifacts.
 pub(crate) fn walk<'t, N: Node<'t>>(interaction: N, turn: &mut u32, sink: &mut impl Sink<'t>) {
-    if let Some(message) = interaction.given("user_message") {
+    if let Some(message) = interaction.get_non_null("user_message") {
         *turn += 1;
         sink.step(Head { kind: StepKind::User, turn: *turn, nudge: *turn > 1, ..Head::default() });
         sink.part("message", Role::Message, message.get("text").unwrap_or(message));
@@ -57,7 +57,7 @@ pub(crate) fn walk<'t, N: Node<'t>>(interaction: N, turn: &mut u32, sink: &mut i
 }
 
 fn action<'t, N: Node<'t>>(action: N, turn: u32, sink: &mut impl Sink<'t>) {
-    if let Some(message) = action.given("message") {
+    if let Some(message) = action.get_non_null("message") {
         sink.step(Head { kind: StepKind::Assistant, turn, ..Head::default() });
         sink.part("message", Role::Message, message);
     }
@@ -70,7 +70,7 @@ fn action<'t, N: Node<'t>>(action: N, turn: u32, sink: &mut impl Sink<'t>) {
         return;
     }
     let failed =
-        match (action.given("code_error"), action.given("code_output"), action.given("code")) {
+        match (action.get_non_null("code_error"), action.get_non_null("code_output"), action.get_non_null("code")) {
             (Some(_), ..) => Some(true),
             (None, Some(_), _) => Some(false),
             _ => None,
@@ -82,7 +82,7 @@ fn action<'t, N: Node<'t>>(action: N, turn: u32, sink: &mut impl Sink<'t>) {
         ("output", Role::Other, "code_output"),
         ("error", Role::Other, "code_error"),
     ] {
-        if let Some(value) = action.given(key) {
+        if let Some(value) = action.get_non_null(key) {
             sink.part(label, role, value);
         }
     }

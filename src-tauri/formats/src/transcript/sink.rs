@@ -15,12 +15,12 @@ pub(crate) trait Sink<'t> {
     fn answer<N: Node<'t>>(&mut self, value: N, source: &str);
     /// Reports that the conversation ended with a message and the file stores no answer: the answer
     /// may be in its messages.
-    fn sought(&mut self) {}
+    fn answer_missing(&mut self) {}
     /// Sets an answer that was found in a message.
-    fn found(&mut self, answer: Answer);
+    fn answer_found(&mut self, answer: Answer);
     /// Reports that the conversation ended without an answer in its messages; with a sentence if
     /// there is one that cannot be parsed.
-    fn unanswered(&mut self, _why: Option<String>) {}
+    fn no_answer_found(&mut self, _why: Option<String>) {}
 }
 
 /// A step without its parts.

@@ -13,7 +13,7 @@ pub(crate) fn read(value: &Value) -> Option<Tree> {
     let Some(Value::List(written)) = value.get("nodes") else { return None };
     let mut nodes = vec![TreeNode::default()];
     for entry in written.iter().take(MOST) {
-        let parent = place(entry, "parent").filter(|parent| (*parent as usize) < nodes.len())?;
+        let parent = parse_index(entry, "parent").filter(|parent| (*parent as usize) < nodes.len())?;
         nodes.push(node(entry, parent)?);
     }
     let chosen_by = value.get("chosen_by").and_then(Value::text).map(str::to_owned);
@@ -40,11 +40,11 @@ fn node(entry: &Value, parent: u32) -> Option<TreeNode> {
         trouble: shown("trouble"),
         pruned: is("pruned"),
         finished: is("finished"),
-        step: place(entry, "item"),
+        step: parse_index(entry, "item"),
     })
 }
 
-fn place(entry: &Value, key: &str) -> Option<u32> {
+fn parse_index(entry: &Value, key: &str) -> Option<u32> {
     entry.get(key)?.word()?.parse().ok()
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn check_places(run: &mut Run) {
 mod tests {
     use super::super::read;
     use super::*;
-    use crate::run::Standing;
+    use crate::run::RecordedState;
 
     const FILE: &str = r#"
 conversation:

@@ -301,7 +301,7 @@ impl Checker<'_> {
                 ),
             }
         }
-        for name in section.needs.iter().filter(|name| map.given(name).is_none()) {
+        for name in section.needs.iter().filter(|name| map.get_non_null(name).is_none()) {
             self.fault(map, format!("{} has no `{name}`", called(place)), "Add it.".to_owned());
         }
     }
@@ -395,7 +395,7 @@ impl Checker<'_> {
         Named { key, value, place }: Named<'_, '_>,
     ) -> Option<&'static Section> {
         let kinds = || TOOLS.iter().map(|(kind, _)| *kind);
-        let Some(kind) = value.given("kind") else {
+        let Some(kind) = value.get_non_null("kind") else {
             let message = format!("`{place}` has no `kind`");
             self.fault(key, message, format!("Kinds of tools are {}.", listed(kinds())));
             return None;
@@ -417,7 +417,7 @@ impl Checker<'_> {
         if self.faults.len() < MOST {
             let offset = node.span().map_or(0, |(from, _)| from);
             let fault =
-                ReadError::at(ReadErrorKind::BadValue, self.text, offset, format!("{message}."));
+                ReadError::at_offset(ReadErrorKind::BadValue, self.text, offset, format!("{message}."));
             self.faults.push(fault.advise(advice));
         }
     }
@@ -453,7 +453,7 @@ fn called(place: &str) -> String {
     if place == "touchstone.yaml" { place.to_owned() } else { format!("`{place}`") }
 }
 
-fn whole(text: &str, least: u32) -> bool {
+fn is_integer_from(text: &str, least: u32) -> bool {
     text.parse::<u32>().is_ok_and(|number| number >= least)
 }
 

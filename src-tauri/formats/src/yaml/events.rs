@@ -183,7 +183,7 @@ impl<'a> Builder<'a> {
     }
 
     fn fault(&self, kind: ReadErrorKind, from: usize, message: impl Into<String>) -> ReadError {
-        ReadError::at(kind, self.source, from, message)
+        ReadError::at_offset(kind, self.source, from, message)
     }
 }
 

@@ -3,7 +3,7 @@ use granit_parser::{ErrorKind, ScanError};
 
 use super::tree::Tree;
 use super::{DEPTH, SCALAR};
-use crate::error::{Place, ReadError, ReadErrorKind};
+use crate::error::{Position, ReadError, ReadErrorKind};
 
 /// Converts an error of the parser.
 pub(crate) fn scan(text: &str, error: &ScanError) -> ReadError {
@@ -30,7 +30,7 @@ pub(crate) fn scan(text: &str, error: &ScanError) -> ReadError {
         ReadErrorKind::Truncated => format!("The file ends in the middle: {}.", error.info()),
         _ => in_words(error.kind()).map_or_else(|| sentence(&error.info()), str::to_owned),
     };
-    let fault = ReadError::at(kind, text, offset, message);
+    let fault = ReadError::at_offset(kind, text, offset, message);
     match advice(error.kind()) {
         Some(words) => fault.advise(words),
         None => fault,
@@ -50,30 +50,30 @@ pub(crate) fn empty(text: &str) -> ReadError {
 /// Error for lists and maps that are nested too deeply.
 pub(crate) fn too_deep(text: &str, offset: usize) -> ReadError {
     let message = format!("Lists and maps are nested deeper than {DEPTH} levels.");
-    ReadError::at(ReadErrorKind::TooDeep, text, offset, message)
+    ReadError::at_offset(ReadErrorKind::TooDeep, text, offset, message)
 }
 
 /// Error for a scalar that exceeds the maximum length.
 pub(crate) fn too_long(text: &str, offset: usize) -> ReadError {
     let message = format!("A text of more than {SCALAR} bytes; longer ones are not read.");
-    ReadError::at(ReadErrorKind::TooLarge, text, offset, message)
+    ReadError::at_offset(ReadErrorKind::TooLarge, text, offset, message)
 }
 
 /// Error for a duplicate key.
 pub(crate) fn duplicate(text: &str, tree: &Tree<'_>, first: usize, second: usize) -> ReadError {
     let offset = |node: usize| tree.spans.get(node).map_or(0, |(from, _)| *from as usize);
     let key = tree.scalar(second).map_or("", super::scalars::Scalar::words);
-    let line = Place::of(text, offset(first)).line;
+    let line = Position::from_offset(text, offset(first)).line;
     let message =
         format!("The key `{key}` stands twice in the same map; the first is on line {line}.");
-    ReadError::at(ReadErrorKind::Duplicate, text, offset(second), message)
+    ReadError::at_offset(ReadErrorKind::Duplicate, text, offset(second), message)
         .advise("Remove or rename one of the two.")
 }
 
 /// Detects the most frequent mistake in suites: keys that are indented deeper than the first key of
 /// their list item.
 fn deeper_key(text: &str, offset: usize) -> Option<ReadError> {
-    let place = Place::of(text, offset);
+    let place = Position::from_offset(text, offset);
     let indent = indent_of(place.content);
     let key = key_of(place.content.get(indent..)?)?;
     let start = offset.min(text.len()) - place.content.len().min(offset_in_line(text, offset));
@@ -90,7 +90,7 @@ fn deeper_key(text: &str, offset: usize) -> Option<ReadError> {
         "`{key}` is indented deeper than `{first}` on the line above, which already has a value."
     );
     let spaces = if column == 1 { "1 space".to_owned() } else { format!("{column} spaces") };
-    Some(ReadError::at(ReadErrorKind::Syntax, text, start + indent, message).advise(format!(
+    Some(ReadError::at_offset(ReadErrorKind::Syntax, text, start + indent, message).advise(format!(
         "Put `{key}` under `{first}`: begin the line with {spaces} instead of {indent}, and the lines of its neighbours too."
     )))
 }

@@ -83,7 +83,7 @@ impl Edits {
         usize::try_from(self.state >> 11).unwrap_or(0) % limit.max(1)
     }
 
-    fn place(&mut self, text: &str) -> usize {
+    fn char_boundary(&mut self, text: &str) -> usize {
         let mut at = self.below(text.len() + 1);
         while !text.is_char_boundary(at) {
             at -= 1;
@@ -94,11 +94,11 @@ impl Edits {
     /// Returns a fixture with a few edits.
     pub(crate) fn next_text(&mut self) -> String {
         let fixture = FIXTURES[self.below(FIXTURES.len())].1;
-        self.of(fixture)
+        self.edited(fixture)
     }
 
     /// Returns a text with a few edits.
-    pub(crate) fn of(&mut self, text: &str) -> String {
+    pub(crate) fn edited(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
         for _ in 0..=self.below(3) {
             self.edit(&mut text);
@@ -107,7 +107,7 @@ impl Edits {
     }
 
     fn edit(&mut self, text: &mut String) {
-        let at = self.place(text);
+        let at = self.char_boundary(text);
         match self.below(7) {
             0 => text.insert_str(at, PIECES[self.below(PIECES.len())]),
             1 => text.insert(at, '\n'),
@@ -128,7 +128,7 @@ impl Edits {
                 let line = text[..at].rfind('\n').map_or(0, |at| at + 1);
                 let end = text[at..].find('\n').map_or(text.len(), |length| at + length + 1);
                 let copy = text[line..end].to_owned();
-                let other = self.place(text);
+                let other = self.char_boundary(text);
                 let other = text[..other].rfind('\n').map_or(0, |at| at + 1);
                 text.insert_str(other, &copy);
             }

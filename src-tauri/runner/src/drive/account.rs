@@ -1,12 +1,12 @@
 //! Payments of virtual APIs within a launch: charged to its spend limit, reported in its events,
 //! and stopped with it.
-use super::Purse;
-use crate::event::What;
+use super::SpendLimit;
+use crate::event::RunEventKind;
 use crate::http::redact::Redactor;
-use crate::launch::{Stops, Teller};
+use crate::launch::{StopTokens, RunEventSender};
 use crate::provider::Usage;
 use crate::spec::Model;
-use crate::tools::virtual_api::Payer;
+use crate::tools::virtual_api::CostSink;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,21 +15,21 @@ const NOTES: usize = 100;
 
 /// Gives virtual APIs access to the spend limit and the events of a launch.
 pub struct Account {
-    purse: Arc<Purse>,
-    teller: Teller,
-    stops: Stops,
+    purse: Arc<SpendLimit>,
+    teller: RunEventSender,
+    stops: StopTokens,
     redactor: Redactor,
     noted: Mutex<BTreeSet<String>>,
 }
 
 impl Account {
     /// Creates the account of a launch.
-    pub fn new(purse: Arc<Purse>, teller: Teller, stops: Stops, redactor: Redactor) -> Self {
+    pub fn new(purse: Arc<SpendLimit>, teller: RunEventSender, stops: StopTokens, redactor: Redactor) -> Self {
         Self { purse, teller, stops, redactor, noted: Mutex::default() }
     }
 }
 
-impl Payer for Account {
+impl CostSink for Account {
     fn refuses(&self) -> Option<String> {
         let why = self.purse.closed()?;
         self.stops(&why);
@@ -38,25 +38,25 @@ impl Payer for Account {
 
     fn pays(&self, model: &Model, usage: Usage, cost: Option<f64>) {
         self.purse.pay(cost, &model.name, model.price.as_ref());
-        self.teller.tell(None, What::Simulated { usage, cost });
+        self.teller.send(None, RunEventKind::Simulated { usage, cost });
     }
 
     fn loses(&self, usage: Usage, cost: Option<f64>, guess: Option<f64>) {
         self.purse.lose(cost, || guess);
-        self.teller.tell(None, What::Simulated { usage, cost });
+        self.teller.send(None, RunEventKind::Simulated { usage, cost });
     }
 
     fn stops(&self, why: &str) {
         if !self.stops.soft.is_cancelled() {
             self.stops.soft.cancel();
-            self.teller.tell(None, What::Stopping { why: self.redactor.clean(why).into_owned() });
+            self.teller.send(None, RunEventKind::Stopping { why: self.redactor.clean(why).into_owned() });
         }
     }
 
     fn hears(&self, note: &str) {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         if noted.len() < NOTES && noted.insert(note.to_owned()) {
-            self.teller.tell(None, What::Noted { note: self.redactor.clean(note).into_owned() });
+            self.teller.send(None, RunEventKind::Noted { note: self.redactor.clean(note).into_owned() });
         }
     }
 }

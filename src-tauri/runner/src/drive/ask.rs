@@ -1,8 +1,8 @@
 //! Single requests to a provider: answered from the journal if already paid for, otherwise sent and
 //! journaled before the reply is used. Owns no conversation.
-use super::sitting::Sitting;
-use super::{Crew, Halt};
-use crate::event::What;
+use super::sitting::ActiveTimer;
+use super::{LaunchContext, RunError};
+use crate::event::RunEventKind;
 use crate::http::persist::{self, Failed, Sending};
 use crate::http::retry::Rules;
 use crate::journal::{Attempt, Body, Journal, Record};
@@ -14,7 +14,7 @@ use touchstone_clock as clock;
 use touchstone_formats::value::Value;
 
 /// Reply and its origin.
-pub(super) struct Bought<T> {
+pub(super) struct ReceivedReply<T> {
     /// Redacted, as stored in the journal. Text that is written or sent on is thus equal before and
     /// after a resume.
     pub(super) reply: T,
@@ -28,7 +28,7 @@ pub(super) struct Bought<T> {
     pub(super) spent_ms: Option<u64>,
 }
 
-impl Bought<Reply> {
+impl ReceivedReply<Reply> {
     /// Wraps a reply from a recording, which costs nothing.
     pub(super) fn recorded(reply: Reply) -> Self {
         Self { reply, sent: None, ms: 0, journaled: false, spent_ms: None }
@@ -36,30 +36,30 @@ impl Bought<Reply> {
 }
 
 /// Result of a request.
-pub(super) struct Asked<T> {
+pub(super) struct RequestResult<T> {
     /// Reply, or the reason there is none.
-    pub(super) bought: Result<Bought<T>, Fault>,
+    pub(super) bought: Result<ReceivedReply<T>, Fault>,
     /// Attempts that brought no reply and may have cost something.
-    pub(super) lost: Vec<Lost>,
+    pub(super) lost: Vec<FailedAttempt>,
     /// Body of the last attempt.
     pub(super) body: Option<Vec<u8>>,
 }
 
 /// Attempt that brought no reply and may have cost something.
-pub(super) struct Lost {
+pub(super) struct FailedAttempt {
     pub(super) usage: Usage,
     /// Dollars; none if not known.
     pub(super) cost: Option<f64>,
 }
 
 /// Request with everything needed to send it.
-pub(super) struct Question<'a> {
-    pub(super) crew: &'a Crew,
+pub(super) struct ProviderRequest<'a> {
+    pub(super) crew: &'a LaunchContext,
     /// Run that it belongs to.
     pub(super) path: &'a str,
     pub(super) journal: Journal,
     /// Active time of the run, where it is counted.
-    pub(super) sitting: Option<Sitting>,
+    pub(super) sitting: Option<ActiveTimer>,
     /// First line of the journal whose replies may be used.
     pub(super) from: usize,
     pub(super) turn: u32,
@@ -80,37 +80,37 @@ pub(super) struct Question<'a> {
     pub(super) packed: fn(&HttpReply) -> Option<Vec<u8>>,
 }
 
-impl Question<'_> {
+impl ProviderRequest<'_> {
     /// Returns the journaled reply, or sends the request. Errors of the provider are returned in
     /// the result and do not stop the launch here.
     pub(super) async fn ask<T>(
         self,
         decode: impl Fn(&HttpReply) -> Result<T, Fault>,
-    ) -> Result<Asked<T>, Halt> {
+    ) -> Result<RequestResult<T>, RunError> {
         let begun = Instant::now();
         let before = self.journal.lines();
         let kept = self.journal.find(&self.hash, self.from, self.only());
         if let Some((reply, kept)) = kept.and_then(|kept| Some((decode(&kept.reply()).ok()?, kept)))
         {
-            let bought = Ok(Bought {
+            let bought = Ok(ReceivedReply {
                 reply,
                 sent: None,
                 ms: kept.ms,
                 journaled: true,
                 spent_ms: kept.spent_ms,
             });
-            return Ok(Asked { bought, lost: self.lost(before, true), body: None });
+            return Ok(RequestResult { bought, lost: self.lost(before, true), body: None });
         }
         let key = self.key.and_then(|name| self.crew.keys.get(name));
         if let (Some(name), None) = (self.key, &key) {
-            let message = match self.crew.secrets.wrong(name) {
+            let message = match self.crew.secrets.lookup_error(name) {
                 Some(why) => format!("The key {name} cannot be used. {why}"),
                 None => format!(
                     "The key {name} is not set. Set it in Settings, or as an environment variable."
                 ),
             };
             let fault = Fault { kind: FaultKind::Key, message, status: None };
-            return Ok(Asked { bought: Err(fault), lost: Vec::new(), body: None });
+            return Ok(RequestResult { bought: Err(fault), lost: Vec::new(), body: None });
         }
         let limiter = self.crew.limiters.of(self.provider, self.model, self.key);
         let sending = Sending {
@@ -118,7 +118,7 @@ impl Question<'_> {
             limiter: &limiter,
             request: &self.request,
             key,
-            rules: &Rules::of(self.provider),
+            rules: &Rules::for_provider(self.provider),
             rest: &self.crew.stops.soft,
             stop: &self.crew.stops.hard,
         };
@@ -131,23 +131,23 @@ impl Question<'_> {
             let why = self.crew.redactor.clean(&retrying.why).into_owned();
             self.crew
                 .teller
-                .tell(Some(self.path), What::Retrying { attempt: retrying.attempt, wait_ms, why });
+                .send(Some(self.path), RunEventKind::Retrying { attempt: retrying.attempt, wait_ms, why });
         };
         let came = sending.persist(|reply| self.judge(reply, &decode), keep, tell).await;
         let lost = self.lost(before, came.is_ok());
         let bought = match came {
             Ok((reply, sent)) => {
                 let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-                Ok(Bought { reply, sent, ms, journaled: false, spent_ms: None })
+                Ok(ReceivedReply { reply, sent, ms, journaled: false, spent_ms: None })
             }
             Err(Failed::Fault { fault, .. }) => Err(fault),
-            Err(Failed::Stopped) => return Err(Halt::Stopped),
+            Err(Failed::Stopped) => return Err(RunError::Stopped),
             Err(Failed::NotKept { why, .. }) => {
                 // Every further reply would be lost, too.
                 self.crew.stop_all(&format!(
                     "Replies cannot be kept, so none is bought any more: {why}"
                 ));
-                return Err(Halt::Broken(format!("A reply could not be kept: {why}")));
+                return Err(RunError::Broken(format!("A reply could not be kept: {why}")));
             }
         };
         let body = self
@@ -155,7 +155,7 @@ impl Question<'_> {
             .attempts_at(&self.hash, before, self.only())
             .pop()
             .map(|(_, attempt)| attempt.body.bytes());
-        Ok(Asked { bought, lost, body })
+        Ok(RequestResult { bought, lost, body })
     }
 
     /// Decodes the redacted reply, and also the original if they differ.
@@ -182,7 +182,7 @@ impl Question<'_> {
 
     /// Returns the successful responses to this request that were not usable replies. Those added
     /// since line `before` are charged now.
-    fn lost(&self, before: usize, replied: bool) -> Vec<Lost> {
+    fn lost(&self, before: usize, replied: bool) -> Vec<FailedAttempt> {
         let mut attempts = self.journal.attempts_at(&self.hash, self.from, self.only());
         if let Some(at) =
             attempts.iter().rposition(|(_, attempt)| attempt.is_usable()).filter(|_| replied)
@@ -198,11 +198,11 @@ impl Question<'_> {
             let usage = provider::usage_of(self.provider, &reply).unwrap_or_default();
             let cost = provider::price::cost(&usage, self.price.as_ref());
             if line >= before {
-                let guess = || provider::guessed(usage, self.request.body.len(), &reply);
+                let guess = || provider::with_estimates(usage, self.request.body.len(), &reply);
                 self.crew.purse.lose(cost, || provider::price::cost(&guess(), self.price.as_ref()));
-                self.crew.teller.tell(Some(self.path), What::Lost { turn: self.turn, usage, cost });
+                self.crew.teller.send(Some(self.path), RunEventKind::Lost { turn: self.turn, usage, cost });
             }
-            lost.push(Lost { usage, cost });
+            lost.push(FailedAttempt { usage, cost });
         }
         lost
     }
@@ -230,7 +230,7 @@ impl Question<'_> {
             hash: self.hash.clone(),
             status: attempt.status,
             headers,
-            body: Body::of(
+            body: Body::from_bytes(
                 &self
                     .crew
                     .redactor

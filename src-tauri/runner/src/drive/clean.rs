@@ -1,7 +1,7 @@
 //! **Pure.** Removes secrets from the contents of a transcript, text by text, which keeps the
 //! structure of the file intact.
 use crate::http::redact::{MARK, Redactor};
-use crate::provider::{Reply, Stop};
+use crate::provider::{Reply, StopReason};
 use crate::talk::Call;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -51,8 +51,8 @@ pub(super) fn reply(redactor: &Redactor, reply: Reply) -> Reply {
     });
     let text = |text: String| text_of(redactor, text);
     let stop = match reply.stop {
-        Stop::Refused(words) => Stop::Refused(words.map(text)),
-        Stop::Other(reason) => Stop::Other(text(reason)),
+        StopReason::Refused(words) => StopReason::Refused(words.map(text)),
+        StopReason::Other(reason) => StopReason::Other(text(reason)),
         stop => stop,
     };
     let (said, model_id) = (reply.text.map(text), reply.model_id.map(text));
@@ -60,7 +60,7 @@ pub(super) fn reply(redactor: &Redactor, reply: Reply) -> Reply {
 }
 
 fn text_of(redactor: &Redactor, text: String) -> String {
-    match redactor.known(&text) {
+    match redactor.redact_known(&text) {
         std::borrow::Cow::Borrowed(_) => text,
         std::borrow::Cow::Owned(clean) => clean,
     }

@@ -1,11 +1,11 @@
 //! Single requests to a model outside of any run: paid for once, journaled before the reply is
 //! used, and stopped like runs. The content of request and reply is up to the caller.
-use super::ask::{self, Question};
-use super::{Crew, Halt, clean};
-use crate::event::What;
-use crate::journal::{Journal, Kept};
+use super::ask::{self, ProviderRequest};
+use super::{LaunchContext, RunError, clean};
+use crate::event::RunEventKind;
+use crate::journal::{Journal, JournalSnapshot};
 use crate::provider::openai::embeddings;
-use crate::provider::{self, Ask, Fault, FaultKind, HttpReply, HttpRequest, Stop, Usage};
+use crate::provider::{self, ModelRequest, Fault, FaultKind, HttpReply, HttpRequest, StopReason, Usage};
 use crate::spec::{Model, Provider};
 use crate::talk::Turn;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use std::sync::Arc;
 const TURN: u32 = 1;
 
 /// Context of a request, and the key that its reply is stored under.
-pub struct Errand<'a> {
+pub struct PromptRequest<'a> {
     /// Shared context.
-    pub crew: &'a Arc<Crew>,
+    pub crew: &'a Arc<LaunchContext>,
     /// Purpose of the request, as named in events.
     pub path: &'a str,
     /// Journal that stores replies.
@@ -29,7 +29,7 @@ pub struct Errand<'a> {
 
 /// Redacted reply of a model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Heard {
+pub struct PromptReply {
     /// Text of the reply, or of the refusal. Empty if there was none.
     pub text: String,
     /// True if the model refused; then the text is no answer, whatever it looks like.
@@ -53,7 +53,7 @@ pub struct Paid {
 
 /// Reason there is no usable reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unheard {
+pub enum PromptError {
     /// Stopped; can be requested later.
     Stopped,
     /// Failure of the provider or the disk; a sentence.
@@ -69,7 +69,7 @@ pub enum Unheard {
 
 /// Reply in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
+pub enum JournaledReply {
     /// Text of the reply.
     Text(String),
     /// It was cut off, or the model refused.
@@ -78,39 +78,39 @@ pub enum Reply {
 
 /// Returns a journaled reply without sending a request; `None` if there is none or it cannot be
 /// decoded.
-pub fn kept(
-    journal: &Kept,
+pub fn journaled_reply(
+    journal: &JournalSnapshot,
     model: &Model,
     mark: &str,
     instructions: &str,
     turns: &[Turn],
-) -> Option<Reply> {
-    let (_, hash) = addressed(model, mark, instructions, turns);
-    let reply = said(model.provider, &journal.find(&hash)?.reply()).ok()?;
-    let is_cut = reply.stop == Stop::Length;
+) -> Option<JournaledReply> {
+    let (_, hash) = encode_request(model, mark, instructions, turns);
+    let reply = decode_reply(model.provider, &journal.find(&hash)?.reply()).ok()?;
+    let is_cut = reply.stop == StopReason::Length;
     let (text, refused) = words(reply);
-    Some(if is_cut || refused { Reply::Useless } else { Reply::Text(text) })
+    Some(if is_cut || refused { JournaledReply::Useless } else { JournaledReply::Text(text) })
 }
 
 /// Returns a request as it is sent, with the key that its reply is stored under.
-fn addressed(
+fn encode_request(
     model: &Model,
     mark: &str,
     instructions: &str,
     turns: &[Turn],
 ) -> (HttpRequest, String) {
-    let request = provider::encode(&Ask { model, system: instructions, turns, tools: &[] });
+    let request = provider::encode(&ModelRequest { model, system: instructions, turns, tools: &[] });
     let hash = format!("{}-{mark}", provider::hash(&request));
     (request, hash)
 }
 
 /// Returns the key that the reply to a request is stored under.
 pub fn hash(model: &Model, mark: &str, instructions: &str, turns: &[Turn]) -> String {
-    addressed(model, mark, instructions, turns).1
+    encode_request(model, mark, instructions, turns).1
 }
 
 /// Returns true if the embeddings of two texts are journaled.
-pub fn kept_vectors(journal: &Kept, model: &Model, mark: &str, texts: &[String; 2]) -> bool {
+pub fn has_embeddings(journal: &JournalSnapshot, model: &Model, mark: &str, texts: &[String; 2]) -> bool {
     let (_, hash) = embedding(model, mark, texts);
     journal.find(&hash).is_some_and(|kept| embeddings::decode::<2>(&kept.reply()).is_ok())
 }
@@ -123,9 +123,9 @@ fn embedding(model: &Model, mark: &str, texts: &[String; 2]) -> (HttpRequest, St
 
 /// Decodes a reply that is complete or cut off by the token limit. Any other unknown ending is an
 /// error, and the request is sent again.
-fn said(provider: Provider, reply: &HttpReply) -> Result<provider::Reply, Fault> {
+fn decode_reply(provider: Provider, reply: &HttpReply) -> Result<provider::Reply, Fault> {
     let decoded = provider::decode(provider, reply)?;
-    let Stop::Other(how) = &decoded.stop else { return Ok(decoded) };
+    let StopReason::Other(how) = &decoded.stop else { return Ok(decoded) };
     let message = format!(
         "The provider ended the reply with `{how}`, so what it holds is no answer. Ask again, or another model."
     );
@@ -146,38 +146,38 @@ fn cut(model: &Model) -> String {
 /// Returns the text of a reply, or of its refusal, and true if the model refused.
 fn words(reply: provider::Reply) -> (String, bool) {
     let (refusal, refused) = match reply.stop {
-        Stop::Refused(words) => (words, true),
+        StopReason::Refused(words) => (words, true),
         _ => (None, false),
     };
     (reply.text.or(refusal).unwrap_or_default(), refused)
 }
 
-impl Errand<'_> {
+impl PromptRequest<'_> {
     /// Sends the request, unless its reply is journaled. Stops instead if the spend limit is
     /// reached.
-    pub async fn ask(&self, instructions: &str, turns: &[Turn]) -> Result<Heard, Unheard> {
-        let asked = addressed(self.model, self.mark, instructions, turns);
+    pub async fn ask(&self, instructions: &str, turns: &[Turn]) -> Result<PromptReply, PromptError> {
+        let asked = encode_request(self.model, self.mark, instructions, turns);
         let provider = self.model.provider;
-        let decode = |reply: &HttpReply| said(provider, reply);
+        let decode = |reply: &HttpReply| decode_reply(provider, reply);
         let (reply, paid) = self.buy(asked, decode, |reply| reply.usage, |_| None).await?;
-        if reply.stop == Stop::Length {
+        if reply.stop == StopReason::Length {
             // Paid for without a usable result; reported like any other lost attempt.
             if !paid.journaled {
                 self.crew.teller.tell(
                     Some(self.path),
-                    What::Lost { turn: TURN, usage: reply.usage, cost: paid.cost },
+                    RunEventKind::Lost { turn: TURN, usage: reply.usage, cost: paid.cost },
                 );
             }
-            return Err(Unheard::Useless { why: cut(self.model), journaled: paid.journaled });
+            return Err(PromptError::Useless { why: cut(self.model), journaled: paid.journaled });
         }
         let reply = clean::reply(&self.crew.redactor, reply);
         let model_id = reply.model_id.clone();
         let (text, refused) = words(reply);
-        Ok(Heard { text, refused, model_id, paid })
+        Ok(PromptReply { text, refused, model_id, paid })
     }
 
     /// Like `ask`, for the embeddings of two texts.
-    pub async fn embed(&self, texts: &[String; 2]) -> Result<([Vec<f64>; 2], Paid), Unheard> {
+    pub async fn embed(&self, texts: &[String; 2]) -> Result<([Vec<f64>; 2], Paid), PromptError> {
         let asked = embedding(self.model, self.mark, texts);
         let (reply, paid) = self
             .buy(asked, embeddings::decode::<2>, |reply| reply.usage, embeddings::packed::<2>)
@@ -191,7 +191,7 @@ impl Errand<'_> {
         decode: impl Fn(&HttpReply) -> Result<T, Fault>,
         usage: impl Fn(&T) -> Usage,
         packed: fn(&HttpReply) -> Option<Vec<u8>>,
-    ) -> Result<(T, Paid), Unheard> {
+    ) -> Result<(T, Paid), PromptError> {
         let Self { crew, model, .. } = self;
         // A reply that cannot be decoded is bought again, so it does not count as journaled.
         let is_kept =
@@ -200,13 +200,13 @@ impl Errand<'_> {
             && !is_kept()
         {
             crew.stop_all(&why);
-            return Err(Unheard::Stopped);
+            return Err(PromptError::Stopped);
         }
         if let Some(why) = self.journal.full().filter(|_| !is_kept()) {
             crew.stop_all(&why);
-            return Err(Unheard::Stopped);
+            return Err(PromptError::Stopped);
         }
-        let question = Question {
+        let question = ProviderRequest {
             crew,
             path: self.path,
             journal: self.journal.clone(),
@@ -222,12 +222,12 @@ impl Errand<'_> {
             request,
             packed,
         };
-        let asked = question.ask(&decode).await.map_err(|halt| self.unheard(halt))?;
+        let asked = question.ask(&decode).await.map_err(|halt| self.to_prompt_error(halt))?;
         let bought = asked.bought.map_err(|fault| {
             if ask::concerns_all(&fault) {
                 crew.stop_all(&fault.message);
             }
-            Unheard::Failed(crew.redactor.clean(&fault.message).into_owned())
+            PromptError::Failed(crew.redactor.clean(&fault.message).into_owned())
         })?;
         let used = usage(&bought.reply);
         let cost = provider::price::cost(&used, model.price.as_ref());
@@ -237,11 +237,11 @@ impl Errand<'_> {
         Ok((bought.reply, Paid { tokens: used.total(), cost, journaled: bought.journaled }))
     }
 
-    fn unheard(&self, halt: Halt) -> Unheard {
+    fn to_prompt_error(&self, halt: RunError) -> PromptError {
         match halt {
-            Halt::Stopped => Unheard::Stopped,
-            Halt::Barred(why) | Halt::Elsewhere(why) | Halt::Broken(why) => {
-                Unheard::Failed(self.crew.redactor.clean(&why).into_owned())
+            RunError::Stopped => PromptError::Stopped,
+            RunError::Barred(why) | RunError::Elsewhere(why) | RunError::Broken(why) => {
+                PromptError::Failed(self.crew.redactor.clean(&why).into_owned())
             }
         }
     }

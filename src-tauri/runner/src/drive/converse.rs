@@ -1,19 +1,19 @@
 //! Conversations of the tool-calling systems: sends requests to the model, runs the tools it calls,
 //! and nudges it when it stops early, until the conversation ends. Owns the order of these; the
 //! contents of the file are owned by `script`.
-use super::ask::{self, Asked, Bought, Lost, Question};
-use super::desk::Desk;
-use super::doors::Door;
-use super::kit::Kit;
-use super::sitting::Sitting;
-use super::{Crew, Ended, Halt, Job, clean, prompt};
-use crate::event::{Ending, What};
+use super::ask::{self, RequestResult, ReceivedReply, FailedAttempt, ProviderRequest};
+use super::desk::RunFiles;
+use super::doors::Endpoint;
+use super::kit::RunTools;
+use super::sitting::ActiveTimer;
+use super::{LaunchContext, RunOutcome, RunError, Job, clean, prompt};
+use crate::event::{Ending, RunEventKind};
 use crate::fault;
 use crate::journal::Ran;
 use crate::nudge;
 use crate::provider::replay::Recording;
-use crate::provider::{self, Ask, HttpRequest, Reply, Stop};
-use crate::script::{End, Facts, OpenCall, Script};
+use crate::provider::{self, ModelRequest, HttpRequest, Reply, StopReason};
+use crate::script::{End, Facts, OpenCall, TranscriptWriter};
 use crate::spec::Model;
 use crate::talk::{Call, Outcome, Turn};
 use crate::tools::{Called, ToolFailure};
@@ -27,14 +27,14 @@ use touchstone_formats::value::Value;
 
 /// Returns an error if the conversation cannot continue from a reply, for example because it was
 /// cut off or refused.
-pub(super) fn wanting(reply: &Reply) -> Option<Value> {
+pub(super) fn error_of_reply(reply: &Reply) -> Option<Value> {
     let why = match &reply.stop {
-        Stop::Done | Stop::Calls => return None,
-        Stop::Refused(_) => "The model refused to go on.".to_owned(),
-        Stop::Length => {
+        StopReason::Done | StopReason::Calls => return None,
+        StopReason::Refused(_) => "The model refused to go on.".to_owned(),
+        StopReason::Length => {
             "The reply was cut at the most tokens of one reply, so it is no answer. Raise `max_tokens` of the model, then continue.".to_owned()
         }
-        Stop::Other(reason) => format!("The reply ended for a reason that Touchstone does not know: `{reason}`."),
+        StopReason::Other(reason) => format!("The reply ended for a reason that Touchstone does not know: `{reason}`."),
     };
     let mut error = vec![("message".into(), Value::Text(why))];
     if let Some(text) = &reply.text {
@@ -45,24 +45,24 @@ pub(super) fn wanting(reply: &Reply) -> Option<Value> {
 
 /// Returns true if all calls were executed before and some failed. Only then may the model have
 /// received failures.
-pub(super) fn may_be_told(before: &[Option<(Outcome, u64)>]) -> bool {
+pub(super) fn has_complete_failures(before: &[Option<(Outcome, u64)>]) -> bool {
     before.iter().all(Option::is_some)
         && before.iter().flatten().any(|(outcome, _)| outcome.failed())
 }
 
 /// Conversation in progress.
-pub(super) struct Talk<'a> {
-    pub(super) crew: &'a Arc<Crew>,
+pub(super) struct Conversation<'a> {
+    pub(super) crew: &'a Arc<LaunchContext>,
     pub(super) job: &'a Job,
     pub(super) model: &'a Model,
     /// Filled in after the file was first written.
     pub(super) system: String,
-    pub(super) kit: Arc<Kit>,
+    pub(super) kit: Arc<RunTools>,
     /// Recording that replaces the provider.
     pub(super) recording: Option<Recording>,
-    pub(super) desk: Desk,
-    pub(super) sitting: Sitting,
-    pub(super) script: Script,
+    pub(super) desk: RunFiles,
+    pub(super) sitting: ActiveTimer,
+    pub(super) script: TranscriptWriter,
     /// Arguments of calls as the model wrote them, by item of the call; only those that the file
     /// holds redacted.
     pub(super) sent: HashMap<usize, Value>,
@@ -75,9 +75,9 @@ pub(super) struct Talk<'a> {
 /// Result of a call that can no longer be executed.
 pub(super) const FORGOTTEN: &str = "The arguments of this call held a secret, which is kept nowhere, and the run was interrupted before the tool was called. Call it again.";
 
-impl Talk<'_> {
+impl Conversation<'_> {
     /// Runs the conversation until it ends or has to stop.
-    pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
+    pub(super) async fn run_to_end(mut self) -> Result<RunOutcome, RunError> {
         let ended = self.go_on().await;
         if matches!(ended, Err(Halt::Stopped | Halt::Barred(_))) {
             self.leave().await;
@@ -85,7 +85,7 @@ impl Talk<'_> {
         ended
     }
 
-    async fn go_on(&mut self) -> Result<Ended, Halt> {
+    async fn go_on(&mut self) -> Result<RunOutcome, RunError> {
         // From here on a user's message is in the file, whatever happens.
         self.save().await?;
         self.system = instructions(self).await?;
@@ -98,7 +98,7 @@ impl Talk<'_> {
                 return self.finish().await;
             }
             if self.crew.stops.soft.is_cancelled() {
-                return Err(Halt::Stopped);
+                return Err(RunError::Stopped);
             }
             match end {
                 End::Error { .. } => self.script.drop_error(),
@@ -116,7 +116,7 @@ impl Talk<'_> {
     }
 
     /// Requests one reply. Returns the outcome if the run ends with it.
-    async fn ask(&mut self) -> Result<Option<Ended>, Halt> {
+    async fn ask(&mut self) -> Result<Option<RunOutcome>, RunError> {
         let turn = self.script.next_turn();
         let most = self.job.slot.task.max_turns.unwrap_or(self.crew.setup.rules.max_turns);
         if turn > most {
@@ -136,18 +136,18 @@ impl Talk<'_> {
         &mut self,
         turn: u32,
         turns: &[Turn],
-    ) -> Result<Result<Bought<Reply>, Ended>, Halt> {
+    ) -> Result<Result<ReceivedReply<Reply>, RunOutcome>, RunError> {
         if let Some(why) = self.crew.purse.closed() {
             self.crew.stop_all(&why);
-            return Err(Halt::Stopped);
+            return Err(RunError::Stopped);
         }
-        let door = Door::of_model(self.model);
+        let door = Endpoint::for_model(self.model);
         if let Some(why) = self.crew.doors.refused(&door) {
-            return Err(Halt::Barred(why));
+            return Err(RunError::Barred(why));
         }
-        self.tell(What::Asking { turn });
+        self.tell(RunEventKind::Asking { turn });
         if let Some(recording) = &self.recording {
-            return Ok(Ok(Bought::recorded(recording.reply(turns))));
+            return Ok(Ok(ReceivedReply::recorded(recording.reply(turns))));
         }
         let asked = self.buy(turn, turns).await?;
         self.count_lost(&asked.lost);
@@ -161,7 +161,7 @@ impl Talk<'_> {
     }
 
     fn request(&self, turns: &[Turn]) -> HttpRequest {
-        provider::encode(&Ask {
+        provider::encode(&ModelRequest {
             model: self.model,
             system: &self.system,
             turns,
@@ -171,10 +171,10 @@ impl Talk<'_> {
 
     /// Buys a reply, or takes it from the journal if it was bought before. A pending write of the
     /// transcript happens meanwhile.
-    async fn buy(&mut self, turn: u32, turns: &[Turn]) -> Result<Asked<Reply>, Halt> {
+    async fn buy(&mut self, turn: u32, turns: &[Turn]) -> Result<RequestResult<Reply>, RunError> {
         let request = self.request(turns);
         let provider = self.model.provider;
-        let question = Question {
+        let question = ProviderRequest {
             crew: self.crew,
             path: &self.job.slot.path,
             journal: self.desk.journal.clone(),
@@ -205,12 +205,12 @@ impl Talk<'_> {
     }
 
     /// Adds a reply to the conversation.
-    async fn take(&mut self, turn: u32, bought: Bought<Reply>) -> Result<Option<Ended>, Halt> {
+    async fn take(&mut self, turn: u32, bought: ReceivedReply<Reply>) -> Result<Option<RunOutcome>, RunError> {
         let journaled = bought.journaled;
         let (reply, sent) = self.receive(turn, bought);
-        match wanting(&reply) {
+        match error_of_reply(&reply) {
             None => {
-                self.script.say(&reply);
+                self.script.push_reply(&reply);
                 if !journaled {
                     self.remember(&reply, sent);
                 }
@@ -222,9 +222,9 @@ impl Talk<'_> {
 
     /// Records the usage of a reply. Returns the redacted reply for the file, and its calls as the
     /// model wrote them.
-    pub(super) fn receive(&mut self, turn: u32, bought: Bought<Reply>) -> (Reply, Vec<Call>) {
+    pub(super) fn receive(&mut self, turn: u32, bought: ReceivedReply<Reply>) -> (Reply, Vec<Call>) {
         fault::point!("talk.replied");
-        let Bought { reply, sent, ms, journaled, .. } = bought;
+        let ReceivedReply { reply, sent, ms, journaled, .. } = bought;
         let usage = reply.usage;
         let cost = if self.recording.is_some() {
             Some(0.0)
@@ -234,15 +234,15 @@ impl Talk<'_> {
         if !journaled {
             self.crew.purse.pay(cost, &self.model.name, self.model.price.as_ref());
         }
-        self.tell(What::Replied { turn, usage, cost, ms, journaled });
+        self.tell(RunEventKind::Replied { turn, usage, cost, ms, journaled });
         let calls = sent.as_ref().unwrap_or(&reply).calls.clone();
         let reply = clean::reply(&self.crew.redactor, reply);
         self.count(&reply, cost);
         match &reply.stop {
             // The model refused in its own words; these are its answer.
-            Stop::Refused(Some(words)) if reply.calls.is_empty() => {
+            StopReason::Refused(Some(words)) if reply.calls.is_empty() => {
                 let words = words.clone();
-                (Reply { text: Some(words), stop: Stop::Done, ..reply }, calls)
+                (Reply { text: Some(words), stop: StopReason::Done, ..reply }, calls)
             }
             _ => (reply, calls),
         }
@@ -275,19 +275,19 @@ impl Talk<'_> {
     }
 
     /// Adds the usage of attempts that brought no reply.
-    fn count_lost(&mut self, lost: &[Lost]) {
-        for Lost { usage, cost } in lost {
+    fn count_lost(&mut self, lost: &[FailedAttempt]) {
+        for FailedAttempt { usage, cost } in lost {
             self.script.spend(usage, *cost);
         }
     }
 
     /// Executes all open calls concurrently.
-    async fn call_tools(&mut self) -> Result<(), Halt> {
+    async fn call_tools(&mut self) -> Result<(), RunError> {
         let mut calls = JoinSet::new();
         let open = self.script.open_calls();
         let before: Vec<_> =
             open.iter().map(|open| self.ran_before(open.turn, &open.call)).collect();
-        let was_told = self.was_told(&open, &before);
+        let was_told = self.received_outcomes(&open, &before);
         for (open, before) in open.into_iter().zip(before) {
             if let Some((outcome, ms)) = before.filter(|(outcome, _)| was_told || !outcome.failed())
             {
@@ -298,7 +298,7 @@ impl Talk<'_> {
                 );
                 continue;
             }
-            self.tell(What::Calling { tool: open.call.name.clone() });
+            self.tell(RunEventKind::Calling { tool: open.call.name.clone() });
             let Some(params) = self.params(&open) else {
                 self.close(&open, Err(ToolFailure::new(FORGOTTEN)), Duration::ZERO)?;
                 continue;
@@ -321,7 +321,7 @@ impl Talk<'_> {
                         self.close(&open, outcome, took)?;
                         unsaved = true;
                     }
-                    Some(Err(_)) => return Err(Halt::Broken("A tool ended by a mistake in Touchstone.".to_owned())),
+                    Some(Err(_)) => return Err(RunError::Broken("A tool ended by a mistake in Touchstone.".to_owned())),
                 },
                 () = due, if unsaved => {
                     self.save().await?;
@@ -340,8 +340,8 @@ impl Talk<'_> {
     /// Returns true if the model received exactly these outcomes, including failures, and its reply
     /// is in the journal: that reply was paid for. Otherwise failed calls are executed again,
     /// because the cause may be fixed by now.
-    fn was_told(&self, open: &[OpenCall], before: &[Option<(Outcome, u64)>]) -> bool {
-        if !may_be_told(before) {
+    fn received_outcomes(&self, open: &[OpenCall], before: &[Option<(Outcome, u64)>]) -> bool {
+        if !has_complete_failures(before) {
             return false;
         }
         let mut told = self.script.clone();
@@ -359,7 +359,7 @@ impl Talk<'_> {
             && self.desk.journal.find(&hash(), from, self.searches.then_some(turn)).is_some()
     }
 
-    fn close(&mut self, open: &OpenCall, called: Called, took: Duration) -> Result<(), Halt> {
+    fn close(&mut self, open: &OpenCall, called: Called, took: Duration) -> Result<(), RunError> {
         let (outcome, ms) = self.keep(open.turn, &open.call, called, took)?;
         // With the values of the journal, which a resumed run also uses.
         self.script.close_call(open.index, &outcome, Some(Duration::from_millis(ms).as_secs_f64()));
@@ -373,14 +373,14 @@ impl Talk<'_> {
         call: &Call,
         called: Called,
         took: Duration,
-    ) -> Result<(Outcome, u64), Halt> {
+    ) -> Result<(Outcome, u64), RunError> {
         // A cancelled call has not failed: it is executed again on resume.
         let given_up = |called: &Called| match called {
             Err(_) => true,
             Ok(value) => value.get("outcome").and_then(Value::text) == Some("killed"),
         };
         if self.crew.stops.hard.is_cancelled() && given_up(&called) {
-            return Err(Halt::Stopped);
+            return Err(RunError::Stopped);
         }
         let outcome = match called {
             Ok(value) => Outcome::Result(clean::value(&self.crew.redactor, value)),
@@ -393,7 +393,7 @@ impl Talk<'_> {
         let ran = Ran::new(turn, call, &outcome, ms, clock::now_ms());
         let ran = Ran { spent_ms: self.sitting.ms(), ..ran };
         self.desk.note(ran);
-        self.tell(What::Called { tool: call.name.clone(), failed: outcome.failed(), ms });
+        self.tell(RunEventKind::Called { tool: call.name.clone(), failed: outcome.failed(), ms });
         Ok((outcome, ms))
     }
 
@@ -420,11 +420,11 @@ impl Talk<'_> {
         facts.nudges = Some(count);
         self.script.nudge(&message);
         self.script.set_facts(&facts);
-        self.tell(What::Nudged { count: u32::try_from(count).unwrap_or(u32::MAX) });
+        self.tell(RunEventKind::Nudged { count: u32::try_from(count).unwrap_or(u32::MAX) });
     }
 
     /// Ends the conversation and extracts the answer.
-    async fn finish(&mut self) -> Result<Ended, Halt> {
+    async fn finish(&mut self) -> Result<RunOutcome, RunError> {
         fault::point!("talk.over");
         let in_words = self.is_query.then_some(answer::WHOLE_MESSAGE);
         self.script.finish(self.job.slot.task.result_tag_name.as_deref().or(in_words));
@@ -432,7 +432,7 @@ impl Talk<'_> {
     }
 
     /// Marks the run as finished and writes the file.
-    pub(super) async fn end(&mut self) -> Result<Ended, Halt> {
+    pub(super) async fn end(&mut self) -> Result<RunOutcome, RunError> {
         self.closed();
         self.save().await?;
         Ok((if self.script.has_answer() { Ending::Answered } else { Ending::NoAnswer }, None))
@@ -442,13 +442,13 @@ impl Talk<'_> {
     /// later removes a part of the file, that part is requested or executed anew.
     fn closed(&mut self) {
         let mut facts = self.script.facts();
-        facts.finished = Some(clock::written(clock::now_ms()));
+        facts.finished = Some(clock::format_utc(clock::now_ms()));
         facts.journal = Some(self.desk.journal.lines() as u64);
         self.script.set_facts(&facts);
     }
 
     /// Ends the run with an error. Replies bought before it are not used again on resume.
-    pub(super) async fn fail(&mut self, error: Value) -> Result<Ended, Halt> {
+    pub(super) async fn fail(&mut self, error: Value) -> Result<RunOutcome, RunError> {
         self.closed();
         let error = clean::error(&self.crew.redactor, error);
         let why = error.text().or_else(|| error.get("message")?.text()).map(str::to_owned);
@@ -457,7 +457,7 @@ impl Talk<'_> {
         Ok((Ending::Error, why))
     }
 
-    pub(super) async fn save(&mut self) -> Result<(), Halt> {
+    pub(super) async fn save(&mut self) -> Result<(), RunError> {
         let text = self.text();
         self.desk.write(text).await
     }
@@ -465,7 +465,7 @@ impl Talk<'_> {
     /// Like `save`, for a run that has to stop.
     pub(super) async fn leave(&mut self) {
         let text = self.text();
-        self.desk.leave(text).await;
+        self.desk.write_final(text).await;
     }
 
     /// Returns the text of the file, with the active time to date.
@@ -474,17 +474,17 @@ impl Talk<'_> {
         self.script.write()
     }
 
-    pub(super) fn tell(&self, what: What) {
+    pub(super) fn tell(&self, what: RunEventKind) {
         self.crew.teller.tell(Some(&self.job.slot.path), what);
     }
 }
 
 /// Returns the system prompt of a run.
-pub(super) async fn instructions(talk: &Talk<'_>) -> Result<String, Halt> {
+pub(super) async fn instructions(talk: &Conversation<'_>) -> Result<String, RunError> {
     let crew = talk.crew;
     let schemas = crew.toolbox.schemas(talk.job.slot.task.tools.as_deref()).await;
     let schemas = schemas
-        .map_err(|why| Halt::Broken(format!("A database does not say what is in it: {why}")))?;
+        .map_err(|why| RunError::Broken(format!("A database does not say what is in it: {why}")))?;
     let started = talk.script.facts().started.unwrap_or_default();
     let many = talk.kit.apis.as_ref().and_then(|apis| apis.many);
     Ok(prompt::system(crew.setup.system_prompt.as_deref(), &schemas, &started, talk.searches, many))

@@ -1,8 +1,8 @@
 //! Files of a run in progress: its transcript, written at intervals and always at the end, and its
 //! journal. Owns the time of each write; the writing itself is in `publish` and `journal`.
-use super::{Crew, Halt, blocking};
+use super::{LaunchContext, RunError, blocking};
 use crate::disk::DiskError;
-use crate::event::What;
+use crate::event::RunEventKind;
 use crate::journal::{Journal, Ran, Record};
 use crate::publish;
 use std::os::unix::fs::MetadataExt as _;
@@ -16,8 +16,8 @@ const PAUSE: Duration = Duration::from_millis(250);
 const FULL: Duration = Duration::from_secs(5);
 
 /// Files of a run in progress.
-pub(super) struct Desk {
-    crew: Arc<Crew>,
+pub(super) struct RunFiles {
+    crew: Arc<LaunchContext>,
     path: String,
     pub(super) journal: Journal,
     last: Option<Instant>,
@@ -28,8 +28,8 @@ pub(super) struct Desk {
 /// Identifies a state of a file: length, modification time (seconds, nanoseconds), inode.
 type Stamp = (u64, i64, i64, u64);
 
-impl Desk {
-    pub(super) fn new(crew: Arc<Crew>, path: String, journal: Journal) -> Self {
+impl RunFiles {
+    pub(super) fn new(crew: Arc<LaunchContext>, path: String, journal: Journal) -> Self {
         Self { crew, path, journal, last: None, left: None }
     }
 
@@ -39,7 +39,7 @@ impl Desk {
     }
 
     /// Writes the transcript. Retries while the disk is full, because the content was paid for.
-    pub(super) async fn write(&mut self, text: String) -> Result<(), Halt> {
+    pub(super) async fn write(&mut self, text: String) -> Result<(), RunError> {
         let text: Arc<str> = text.into();
         let mut attempt = 1;
         loop {
@@ -57,14 +57,14 @@ impl Desk {
                     let wait_ms = u64::try_from(FULL.as_millis()).unwrap_or(u64::MAX);
                     self.crew
                         .teller
-                        .tell(Some(&self.path), What::Retrying { attempt, wait_ms, why });
+                        .tell(Some(&self.path), RunEventKind::Retrying { attempt, wait_ms, why });
                     tokio::select! {
-                        () = self.crew.stops.hard.cancelled() => return Err(Halt::Stopped),
+                        () = self.crew.stops.hard.cancelled() => return Err(RunError::Stopped),
                         () = tokio::time::sleep(FULL) => {}
                     }
                 }
                 Err(error) => {
-                    return Err(Halt::Broken(format!(
+                    return Err(RunError::Broken(format!(
                         "{} could not be written: {}",
                         self.path, error.why
                     )));
@@ -75,7 +75,7 @@ impl Desk {
 
     /// Writes the transcript of a run that stops, once. Does nothing if a user edited or removed
     /// the file meanwhile. Errors are only logged, because paid replies are in the journal.
-    pub(super) async fn leave(&self, text: String) {
+    pub(super) async fn write_final(&self, text: String) {
         let (dir, path, left) = (self.crew.output_dir.clone(), self.path.clone(), self.left);
         let written = blocking(move || {
             let is_ours = left.is_some() && stamp_of(&dir.join(&path)) == left;
@@ -87,7 +87,7 @@ impl Desk {
     }
 
     /// Records in the journal that none of its present replies may be used again.
-    pub(super) async fn outlive(&self) {
+    pub(super) async fn invalidate_journal(&self) {
         if let Err(error) = self.journal.append(Record::Anew).await {
             tracing::warn!(%error, "that the file has everything was not noted in the journal");
         }

@@ -9,57 +9,57 @@ use std::sync::{Mutex, PoisonError};
 
 /// Address with the name of the key that is sent to it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Door {
+pub(super) struct Endpoint {
     address: String,
     key: Option<String>,
 }
 
-impl Door {
+impl Endpoint {
     /// Endpoint of a model. Replayed models have an empty one.
-    pub(super) fn of_model(model: &Model) -> Self {
+    pub(super) fn for_model(model: &Model) -> Self {
         let is_asked = model.provider != Provider::Replay;
         let address = if is_asked { model.base_url.clone() } else { String::new() };
         Self { address, key: model.key.clone().filter(|_| is_asked) }
     }
 
     /// Endpoint of `PromptQL`.
-    pub(super) fn of_promptql(spec: &PromptQl) -> Self {
+    pub(super) fn for_promptql(spec: &PromptQl) -> Self {
         Self { address: spec.base_url.clone(), key: Some(spec.key.clone()) }
     }
 
     /// Endpoint of a job; `None` if the job cannot be executed at all.
-    pub(super) fn of_job(setup: &Setup, job: &Job) -> Option<Self> {
+    pub(super) fn for_job(setup: &Setup, job: &Job) -> Option<Self> {
         let model = setup.model(&job.slot.at.model)?;
         if job.slot.at.system == "promptql" && model.provider != Provider::Replay {
-            return Some(Self::of_promptql(&setup.promptql_spec()?));
+            return Some(Self::for_promptql(&setup.promptql_spec()?));
         }
-        Some(Self::of_model(model))
+        Some(Self::for_model(model))
     }
 }
 
 /// Endpoints of a launch.
 #[derive(Debug, Default)]
-pub struct Doors {
-    all: BTreeSet<Door>,
-    refused: Mutex<BTreeMap<Door, String>>,
+pub struct Endpoints {
+    all: BTreeSet<Endpoint>,
+    refused: Mutex<BTreeMap<Endpoint, String>>,
 }
 
-impl Doors {
+impl Endpoints {
     /// Returns the endpoints of these jobs.
-    pub fn of(setup: &Setup, jobs: &[Job]) -> Self {
+    pub fn for_jobs(setup: &Setup, jobs: &[Job]) -> Self {
         Self {
-            all: jobs.iter().filter_map(|job| Door::of_job(setup, job)).collect(),
+            all: jobs.iter().filter_map(|job| Endpoint::for_job(setup, job)).collect(),
             refused: Mutex::default(),
         }
     }
 
     /// Returns the reason an endpoint's key was refused, if it was.
-    pub(super) fn refused(&self, door: &Door) -> Option<String> {
+    pub(super) fn refused(&self, door: &Endpoint) -> Option<String> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).get(door).cloned()
     }
 
     /// Records that a key was refused. Returns true the first time.
-    pub(super) fn refuse(&self, door: Door, why: &str) -> bool {
+    pub(super) fn refuse(&self, door: Endpoint, why: &str) -> bool {
         self.refused
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -1,13 +1,13 @@
 //! Searches for an answer: sends requests to the model, executes its tool calls, and continues as
 //! the method directs, until the search is over. Owns the order of these; `search` decides the next
 //! step.
-use super::converse::{FORGOTTEN, Talk, instructions, may_be_told, wanting};
-use super::{Ended, Halt, clean};
-use crate::event::{Ending, What};
+use super::converse::{FORGOTTEN, Conversation, instructions, has_complete_failures, error_of_reply};
+use super::{RunOutcome, RunError, clean};
+use crate::event::{Ending, RunEventKind};
 use crate::fault;
 use crate::provider::Reply;
-use crate::script::{fitted, fitted_outcome};
-use crate::search::{Bounds, Code, Kind, Next, Search, names};
+use crate::script::{fit_reply, fitted_outcome};
+use crate::search::{Bounds, Code, Kind, NextStep, Search, names};
 use crate::talk::{Call, Outcome, Turn};
 use crate::tools::{Called, ToolFailure};
 use std::collections::HashMap;
@@ -17,8 +17,8 @@ use tokio::task::JoinSet;
 use touchstone_formats::value::Value;
 
 /// Search in progress.
-pub(super) struct Quest<'a> {
-    talk: Talk<'a>,
+pub(super) struct TreeSearch<'a> {
+    talk: Conversation<'a>,
     search: Search,
     compat: bool,
     /// Arguments of calls as the model wrote them, by node; only those that the file holds
@@ -28,37 +28,37 @@ pub(super) struct Quest<'a> {
 
 const CHANGED: &str = "What was tried so far was changed in the file, or is of another method, so the search cannot go on from it. Start over.";
 
-impl<'a> Quest<'a> {
+impl<'a> TreeSearch<'a> {
     /// Resumes from the content of the file. Fails if it does not fit the method.
-    pub(super) fn new(mut talk: Talk<'a>, bounds: Bounds, compat: bool) -> Result<Self, Halt> {
+    pub(super) fn new(mut talk: Conversation<'a>, bounds: Bounds, compat: bool) -> Result<Self, RunError> {
         talk.script.drop_error();
-        let search = talk.script.search(bounds).ok_or_else(|| Halt::Broken(CHANGED.to_owned()))?;
+        let search = talk.script.search(bounds).ok_or_else(|| RunError::Broken(CHANGED.to_owned()))?;
         Ok(Self { talk, search, compat, sent: HashMap::new() })
     }
 
     /// Runs the search until it is over or has to stop.
-    pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
+    pub(super) async fn run_to_end(mut self) -> Result<RunOutcome, RunError> {
         let ended = self.go_on().await;
         if matches!(ended, Err(Halt::Stopped | Halt::Barred(_))) {
-            self.talk.script.tell(&self.search);
+            self.talk.script.write_search(&self.search);
             self.talk.leave().await;
         }
         ended
     }
 
-    async fn go_on(&mut self) -> Result<Ended, Halt> {
+    async fn go_on(&mut self) -> Result<RunOutcome, RunError> {
         self.save().await?;
         self.talk.system = instructions(&self.talk).await?;
         loop {
             let next = self.search.next();
-            if let Next::Done(_) = next {
+            if let NextStep::Done(_) = next {
                 return self.finish().await;
             }
             if self.talk.crew.stops.soft.is_cancelled() {
-                return Err(Halt::Stopped);
+                return Err(RunError::Stopped);
             }
             match next {
-                Next::Run(calls) => self.run(calls).await?,
+                NextStep::Run(calls) => self.run(calls).await?,
                 _ => {
                     if let Some(ended) = self.ask().await? {
                         return Ok(ended);
@@ -69,22 +69,22 @@ impl<'a> Quest<'a> {
     }
 
     /// Requests one reply. Returns the outcome if the run ends with it.
-    async fn ask(&mut self) -> Result<Option<Ended>, Halt> {
-        let turn = self.search.asked().saturating_add(1);
+    async fn ask(&mut self) -> Result<Option<RunOutcome>, RunError> {
+        let turn = self.search.reply_count().saturating_add(1);
         let turns = self.turns(&self.search);
-        self.talk.script.tell(&self.search);
+        self.talk.script.write_search(&self.search);
         let bought = match self.talk.reply(turn, &turns).await? {
             Ok(bought) => bought,
             Err(ended) => return Ok(Some(ended)),
         };
         let journaled = bought.journaled;
         let (reply, sent) = self.talk.receive(turn, bought);
-        if let Some(error) = wanting(&reply) {
+        if let Some(error) = error_of_reply(&reply) {
             return self.talk.fail(error).await.map(Some);
         }
-        let (first, reply) = (self.search.nodes().len(), fitted(reply));
+        let (first, reply) = (self.search.nodes().len(), fit_reply(reply));
         let kit = Arc::clone(&self.talk.kit);
-        self.search.said(&reply, |name| meant(&kit, name, self.compat).is_some());
+        self.search.add_reply(&reply, |name| resolve_tool_name(&kit, name, self.compat).is_some());
         if !journaled {
             self.remember(first, &reply, sent);
         }
@@ -103,7 +103,7 @@ impl<'a> Quest<'a> {
     }
 
     /// Executes calls concurrently.
-    async fn run(&mut self, open: Vec<usize>) -> Result<(), Halt> {
+    async fn run(&mut self, open: Vec<usize>) -> Result<(), RunError> {
         let mut calls = JoinSet::new();
         let open: Vec<_> = open
             .into_iter()
@@ -111,14 +111,14 @@ impl<'a> Quest<'a> {
             .collect();
         let before: Vec<_> =
             open.iter().map(|(_, call, reply)| self.talk.ran_before(*reply, call)).collect();
-        let was_told = self.was_told(&open, &before);
+        let was_told = self.received_outcomes(&open, &before);
         for ((at, call, _), before) in open.into_iter().zip(before) {
             if let Some((outcome, ms)) = before.filter(|(outcome, _)| was_told || !outcome.failed())
             {
                 close(&mut self.search, at, outcome, ms);
                 continue;
             }
-            self.talk.tell(What::Calling { tool: call.name.clone() });
+            self.talk.tell(RunEventKind::Calling { tool: call.name.clone() });
             let sent = self.sent.get(&at).cloned();
             let Some(params) =
                 sent.or_else(|| (!clean::is_marked(&call.params)).then(|| call.params.clone()))
@@ -127,7 +127,7 @@ impl<'a> Quest<'a> {
                 continue;
             };
             let (crew, kit) = (Arc::clone(self.talk.crew), Arc::clone(&self.talk.kit));
-            let name = meant(&kit, &call.name, self.compat).unwrap_or_default();
+            let name = resolve_tool_name(&kit, &call.name, self.compat).unwrap_or_default();
             calls.spawn(async move {
                 let begun = Instant::now();
                 let called = crew.toolbox.call(&kit, &name, &params, &crew.stops.hard).await;
@@ -144,7 +144,7 @@ impl<'a> Quest<'a> {
                         self.came(at, called, took)?;
                         unsaved = true;
                     }
-                    Some(Err(_)) => return Err(Halt::Broken("A tool ended by a mistake in Touchstone.".to_owned())),
+                    Some(Err(_)) => return Err(RunError::Broken("A tool ended by a mistake in Touchstone.".to_owned())),
                 },
                 () = due, if unsaved => {
                     self.save().await?;
@@ -156,16 +156,16 @@ impl<'a> Quest<'a> {
 
     /// Returns true if the model received exactly these outcomes, including failures, and its reply
     /// is in the journal.
-    fn was_told(&self, open: &[(usize, Call, u32)], before: &[Option<(Outcome, u64)>]) -> bool {
-        if !may_be_told(before) {
+    fn received_outcomes(&self, open: &[(usize, Call, u32)], before: &[Option<(Outcome, u64)>]) -> bool {
+        if !has_complete_failures(before) {
             return false;
         }
         let mut told = self.search.clone();
         for ((at, ..), (outcome, ms)) in open.iter().zip(before.iter().flatten()) {
             close(&mut told, *at, outcome.clone(), *ms);
         }
-        told.next() == Next::Ask
-            && self.talk.was_answered(told.asked().saturating_add(1), &self.turns(&told))
+        told.next() == NextStep::Ask
+            && self.talk.was_answered(told.reply_count().saturating_add(1), &self.turns(&told))
     }
 
     /// Returns the turns of the next request in a search.
@@ -182,7 +182,7 @@ impl<'a> Quest<'a> {
         }
     }
 
-    fn came(&mut self, at: usize, called: Called, took: Duration) -> Result<(), Halt> {
+    fn came(&mut self, at: usize, called: Called, took: Duration) -> Result<(), RunError> {
         let Some((call, reply)) = self.call(at) else { return Ok(()) };
         let (outcome, ms) = self.talk.keep(reply, &call, called, took)?;
         close(&mut self.search, at, outcome, ms);
@@ -190,9 +190,9 @@ impl<'a> Quest<'a> {
     }
 
     /// Ends the search and writes the answer.
-    async fn finish(&mut self) -> Result<Ended, Halt> {
+    async fn finish(&mut self) -> Result<RunOutcome, RunError> {
         fault::point!("talk.over");
-        self.talk.script.tell(&self.search);
+        self.talk.script.write_search(&self.search);
         let answer = self.search.answer();
         self.talk.script.answer(answer.as_ref());
         self.talk.end().await.map(|(_, why)| {
@@ -200,21 +200,21 @@ impl<'a> Quest<'a> {
         })
     }
 
-    async fn save(&mut self) -> Result<(), Halt> {
-        self.talk.script.tell(&self.search);
+    async fn save(&mut self) -> Result<(), RunError> {
+        self.talk.script.write_search(&self.search);
         self.talk.save().await
     }
 }
 
 fn close(search: &mut Search, at: usize, outcome: Outcome, ms: u64) {
     let outcome = fitted_outcome(outcome);
-    let code = Code::of_text(&outcome.shown());
-    search.called(at, outcome, code, Some(Duration::from_millis(ms).as_secs_f64()));
+    let code = Code::of_text(&outcome.to_model_text());
+    search.add_outcome(at, outcome, code, Some(Duration::from_millis(ms).as_secs_f64()));
 }
 
 /// Resolves a name that the model used to an offered function or tool. Functions of APIs also match
 /// by the end of their names.
-fn meant(kit: &super::kit::Kit, name: &str, compat: bool) -> Option<String> {
+fn resolve_tool_name(kit: &super::kit::RunTools, name: &str, compat: bool) -> Option<String> {
     let api = kit.apis.as_ref().and_then(|apis| {
         let at = names::find(apis.names(), name, compat)?;
         apis.names().nth(at).map(str::to_owned)

@@ -1,10 +1,10 @@
 //! Tools that one run may call, as offered to the model, and the function of virtual APIs that a
 //! name refers to. Owns the number of offered functions and the form: one by one, or through a pair
 //! of tools if there are more than the provider accepts.
-use crate::provider::Offer;
-use crate::tools::shelf::{self, Entry, Shelf};
+use crate::provider::ToolOffer;
+use crate::tools::shelf::{self, Entry, ToolIndex};
 use crate::tools::{Called, ToolFailure, Unusable};
-use crate::way::{Offering, Way};
+use crate::way::{Offering, Strategy};
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::functions::{self, Function};
 use touchstone_formats::stabletoolbench::{Pool, Query, names};
@@ -20,9 +20,9 @@ const MOST_FOUND: usize = 20;
 
 /// Tools that one run may call.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Kit {
+pub struct RunTools {
     /// Definitions sent to the model.
-    pub offers: Vec<Offer>,
+    pub offers: Vec<ToolOffer>,
     /// Functions of virtual APIs among them.
     pub apis: Option<Apis>,
 }
@@ -43,9 +43,9 @@ pub struct Apis {
 
 /// Inputs that decide which functions are offered.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked<'a> {
+pub struct OfferInputs<'a> {
     /// Strategy of the run.
-    pub way: Way,
+    pub way: Strategy,
     /// Query of the task, if it is from a query set.
     pub query: Option<&'a Query>,
     /// Prompt of the task.
@@ -54,16 +54,16 @@ pub struct Asked<'a> {
     pub most: usize,
 }
 
-impl Default for Asked<'_> {
+impl Default for OfferInputs<'_> {
     fn default() -> Self {
-        Self { way: Way::default(), query: None, prompt: "", most: usize::MAX }
+        Self { way: Strategy::default(), query: None, prompt: "", most: usize::MAX }
     }
 }
 
-impl Kit {
+impl RunTools {
     /// Returns the tools that calls can be checked against: all except the one that only submits
     /// the answer.
-    pub(super) fn told(&self) -> impl Iterator<Item = &Offer> {
+    pub(super) fn recorded_offers(&self) -> impl Iterator<Item = &ToolOffer> {
         self.offers.iter().filter(|offer| offer.name != functions::FINISH)
     }
 
@@ -72,9 +72,9 @@ impl Kit {
     pub(super) fn offer_apis(
         &mut self,
         tool: &str,
-        all: &Shelf,
+        all: &ToolIndex,
         pool: &Pool,
-        asked: &Asked<'_>,
+        asked: &OfferInputs<'_>,
     ) -> Result<(), Unusable> {
         let refused = |message: String, fix: &str| Unusable { message, fix: Some(fix.to_owned()) };
         let room =
@@ -156,8 +156,8 @@ impl Apis {
 }
 
 /// Converts a function to a tool definition.
-pub(super) fn offer(function: Function) -> Offer {
-    Offer {
+pub(super) fn offer(function: Function) -> ToolOffer {
+    ToolOffer {
         name: function.name,
         description: function.description,
         parameters: function.parameters,
@@ -165,7 +165,7 @@ pub(super) fn offer(function: Function) -> Offer {
 }
 
 /// Executes the search tool: returns functions in the form of tool definitions.
-pub(super) fn search(shelf: &Shelf, params: &Value) -> Called {
+pub(super) fn search(shelf: &ToolIndex, params: &Value) -> Called {
     let text = |key: &str| params.get(key).and_then(Value::text);
     let question = text("query")
         .ok_or_else(|| ToolFailure::new("Say what the function should do, as `query`."))?;
@@ -194,7 +194,7 @@ pub(super) fn search(shelf: &Shelf, params: &Value) -> Called {
 
 /// Resolves a call of the call tool: returns the API and its input.
 pub(super) fn called<'s>(
-    shelf: &'s Shelf,
+    shelf: &'s ToolIndex,
     params: &Value,
 ) -> Result<(&'s Entry, String), ToolFailure> {
     let name = params.get("name").and_then(Value::text);
@@ -216,7 +216,7 @@ pub(super) fn input(params: &Value) -> String {
     }
 }
 
-fn search_offer(count: usize) -> Offer {
+fn search_offer(count: usize) -> ToolOffer {
     let description = format!(
         "Finds functions among the {count} there are, by what they do. Returns their exact names, what they do and their parameters."
     );
@@ -224,16 +224,16 @@ fn search_offer(count: usize) -> Offer {
         ("query", "string", "What the function should do, in a few words."),
         ("limit", "integer", "How many to return: 5 unless said otherwise, 20 at most."),
     ];
-    Offer { name: SEARCH_APIS.to_owned(), description, parameters: schema(&properties, &["query"]) }
+    ToolOffer { name: SEARCH_APIS.to_owned(), description, parameters: schema(&properties, &["query"]) }
 }
 
-fn call_offer() -> Offer {
+fn call_offer() -> ToolOffer {
     let properties = [
         ("name", "string", "The exact name of the function, as it was found."),
         ("arguments", "object", "Its arguments, by name."),
     ];
     let description = "Calls a function that was found, and returns what it returns.".to_owned();
-    Offer {
+    ToolOffer {
         name: CALL_API.to_owned(),
         description,
         parameters: schema(&properties, &["name", "arguments"]),

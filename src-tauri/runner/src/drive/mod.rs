@@ -16,20 +16,20 @@ mod sitting;
 mod toolbox;
 
 pub use account::Account;
-pub use consult::{Errand, Heard, Paid, Reply, Unheard, hash, kept, kept_vectors};
-pub use doors::Doors;
-pub use purse::Purse;
-pub use toolbox::{Around, Toolbox};
+pub use consult::{PromptRequest, PromptReply, Paid, JournaledReply, PromptError, hash, journaled_reply, has_embeddings};
+pub use doors::Endpoints;
+pub use purse::SpendLimit;
+pub use toolbox::{VirtualApiContext, Toolbox};
 
 use super::disk::{self, DiskError};
-use super::event::{Ending, What};
+use super::event::{Ending, RunEventKind};
 use super::fault;
 use super::http::client::Client;
 use super::http::keys::ApiKey;
 use super::http::limiter::Limiters;
 use super::http::redact::Redactor;
 use super::journal::Journal;
-use super::launch::{Stops, Teller};
+use super::launch::{StopTokens, RunEventSender};
 use super::lock::{LockError, RunLock};
 use super::look::MOST_BYTES;
 use super::plan::{self, Decision, File, OnDisk, Slot, Step};
@@ -37,18 +37,18 @@ use super::provider::replay::{self, Recording};
 use super::provider::{Fault, FaultKind};
 use super::publish;
 use super::reply::ReplyFile;
-use super::script::{Facts, Script, facts_of};
+use super::script::{Facts, TranscriptWriter, facts_of};
 use super::secrets::Secrets;
 use super::setup::Setup;
 use super::spec::{Model, Provider};
-use super::way::Way;
-use converse::Talk;
-use desk::Desk;
-use doors::Door;
-use explore::Quest;
-use kit::{Asked, Kit};
-use promptql::Asking;
-use sitting::Sitting;
+use super::way::Strategy;
+use converse::Conversation;
+use desk::RunFiles;
+use doors::Endpoint;
+use explore::TreeSearch;
+use kit::{OfferInputs, RunTools};
+use promptql::PromptQlRun;
+use sitting::ActiveTimer;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 
 /// Context shared by all runs of a launch.
-pub struct Crew {
+pub struct LaunchContext {
     /// Directory for transcripts.
     pub output_dir: PathBuf,
     /// Folder of the workspace file.
@@ -79,13 +79,13 @@ pub struct Crew {
     /// Tools.
     pub toolbox: Toolbox,
     /// Sender of events.
-    pub teller: Teller,
+    pub teller: RunEventSender,
     /// Cancellation tokens.
-    pub stops: Stops,
+    pub stops: StopTokens,
     /// Spending against the spend limit.
-    pub purse: Arc<Purse>,
+    pub purse: Arc<SpendLimit>,
     /// Endpoints that the runs send requests to.
-    pub doors: Doors,
+    pub doors: Endpoints,
 }
 
 /// Run to execute.
@@ -99,25 +99,25 @@ pub struct Job {
     pub message: Option<String>,
 }
 
-impl Crew {
+impl LaunchContext {
     /// Sends a note to the user.
     pub fn note(&self, note: &str) {
-        self.teller.tell(None, What::Noted { note: self.redactor.clean(note).into_owned() });
+        self.teller.send(None, RunEventKind::Noted { note: self.redactor.clean(note).into_owned() });
     }
 
     /// Stops the launch gracefully, for a reason that concerns every run.
     fn stop_all(&self, why: &str) {
         if !self.stops.soft.is_cancelled() {
             self.stops.soft.cancel();
-            self.teller.tell(None, What::Stopping { why: self.redactor.clean(why).into_owned() });
+            self.teller.send(None, RunEventKind::Stopping { why: self.redactor.clean(why).into_owned() });
         }
     }
 }
 
-impl Crew {
+impl LaunchContext {
     /// Reacts to an error of a provider: stops the whole launch if every run would fail with it, or
     /// only the runs of this endpoint if its key was refused.
-    fn heed(&self, fault: &Fault, door: &Door) {
+    fn handle_fault(&self, fault: &Fault, door: &Endpoint) {
         if !fault.kind.concerns_all() {
             return;
         }
@@ -136,18 +136,18 @@ impl Crew {
     }
 
     /// Returns the reason a job need not be started: its key was refused.
-    pub(super) fn bars(&self, job: &Job) -> Option<String> {
-        let why = self.doors.refused(&Door::of_job(&self.setup, job)?)?;
+    pub(super) fn refusal_for(&self, job: &Job) -> Option<String> {
+        let why = self.doors.refused(&Endpoint::for_job(&self.setup, job)?)?;
         Some(self.redactor.clean(&why).into_owned())
     }
 }
 
 /// Outcome of a run, with a reason where needed.
-pub type Ended = (Ending, Option<String>);
+pub type RunOutcome = (Ending, Option<String>);
 
 /// Reason a run could not continue. Its file, if any, is as last written.
 #[derive(Debug)]
-enum Halt {
+enum RunError {
     /// Stopped; can be resumed.
     Stopped,
     /// Stopped, because the key it needs was refused; can be resumed.
@@ -158,34 +158,34 @@ enum Halt {
     Broken(String),
 }
 
-impl From<DiskError> for Halt {
+impl From<DiskError> for RunError {
     fn from(error: DiskError) -> Self {
-        Halt::Broken(error.to_string())
+        RunError::Broken(error.to_string())
     }
 }
 
-impl From<LockError> for Halt {
+impl From<LockError> for RunError {
     fn from(error: LockError) -> Self {
         match error {
-            LockError::Held { by } => Halt::Elsewhere(format!("Another process is at it ({by}).")),
-            other => Halt::Broken(other.to_string()),
+            LockError::Held { by } => RunError::Elsewhere(format!("Another process is at it ({by}).")),
+            other => RunError::Broken(other.to_string()),
         }
     }
 }
 
 /// Executes a run.
-pub async fn drive(crew: Arc<Crew>, job: Job) -> Ended {
+pub async fn execute_run(crew: Arc<LaunchContext>, job: Job) -> RunOutcome {
     match attempt(&crew, &job).await {
         Ok(ended) => ended,
-        Err(Halt::Stopped) => (Ending::Stopped, None),
-        Err(Halt::Barred(why)) => (Ending::Stopped, Some(crew.redactor.clean(&why).into_owned())),
-        Err(Halt::Elsewhere(why)) => (Ending::Elsewhere, Some(why)),
-        Err(Halt::Broken(why)) => (Ending::Error, Some(crew.redactor.clean(&why).into_owned())),
+        Err(RunError::Stopped) => (Ending::Stopped, None),
+        Err(RunError::Barred(why)) => (Ending::Stopped, Some(crew.redactor.clean(&why).into_owned())),
+        Err(RunError::Elsewhere(why)) => (Ending::Elsewhere, Some(why)),
+        Err(RunError::Broken(why)) => (Ending::Error, Some(crew.redactor.clean(&why).into_owned())),
     }
 }
 
 /// State on disk, read under the lock, and the step that follows from it.
-struct Taken {
+struct LockedRun {
     /// Held while the run is executed.
     _lock: RunLock,
     decision: Decision,
@@ -194,47 +194,47 @@ struct Taken {
     journal: Option<Journal>,
 }
 
-async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
+async fn attempt(crew: &Arc<LaunchContext>, job: &Job) -> Result<RunOutcome, RunError> {
     // Missing prerequisites are detected before existing files are moved aside.
     let model = crew.setup.model(&job.slot.at.model);
     let model = model
-        .ok_or_else(|| Halt::Broken(format!("There is no model named `{}`.", job.slot.at.model)))?;
+        .ok_or_else(|| RunError::Broken(format!("There is no model named `{}`.", job.slot.at.model)))?;
     let recording = recording(crew, job, model).await?;
     let is_talk = job.slot.at.system != "promptql";
     let query = Query::of_task(&job.slot.task);
     let mut kit =
-        if is_talk { kit(crew, job, model, query.as_ref(), job.slot.way)? } else { Kit::default() };
+        if is_talk { tools_for_job(crew, job, model, query.as_ref(), job.slot.way)? } else { RunTools::default() };
     if !is_talk && recording.is_none() {
         promptql::settings(crew)?;
     }
     let (dir, taking) = (crew.output_dir.clone(), job.clone());
-    let taken = blocking(move || take(&dir, &taking)).await??;
+    let taken = blocking(move || lock_and_decide(&dir, &taking)).await??;
     let step = taken.decision.step.filter(|_| job.message.is_none() || taken.document.is_some());
     let (Some(step), Some(journal)) = (step, taken.journal.clone()) else {
-        return Ok(nothing_owed(&taken));
+        return Ok(outcome_without_work(&taken));
     };
     let resumed = !matches!(step, Step::Begin | Step::BeginAnew);
-    crew.teller.tell(Some(&job.slot.path), What::Started { resumed });
-    let desk = Desk::new(Arc::clone(crew), job.slot.path.clone(), journal.clone());
+    crew.teller.send(Some(&job.slot.path), RunEventKind::Started { resumed });
+    let desk = RunFiles::new(Arc::clone(crew), job.slot.path.clone(), journal.clone());
     if !is_talk {
         let mut file = ReplyFile::default();
-        let sitting = Sitting::begin(&Facts::default(), None);
-        file.set_facts(&begun(job, model));
-        return Asking { crew, job, model, recording, desk, sitting, file }.hold().await;
+        let sitting = ActiveTimer::begin(&Facts::default(), None);
+        file.set_facts(&initial_facts(job, model));
+        return PromptQlRun { crew, job, model, recording, desk, sitting, file }.run_to_end().await;
     }
     // A resumed run keeps the strategy it was started with.
     let file = taken.document.filter(|_| resumed);
-    let way = file.as_ref().map_or(job.slot.way, Way::of_file);
+    let way = file.as_ref().map_or(job.slot.way, Strategy::from_transcript);
     if way != job.slot.way {
-        kit = self::kit(crew, job, model, query.as_ref(), way)?;
+        kit = self::tools_for_job(crew, job, model, query.as_ref(), way)?;
     }
     let facts = file.as_ref().map(facts_of).unwrap_or_default();
     let mut script = script(job, model, file, &journal);
-    let sitting = Sitting::begin(&facts, journal.spent_ms(ask::from_line(script.facts().journal)));
-    script.set_way(&way, kit.apis.as_ref().map(|apis| apis.said.as_str()));
-    script.set_offers(&told(crew, &kit));
+    let sitting = ActiveTimer::begin(&facts, journal.spent_ms(ask::from_line(script.facts().journal)));
+    script.set_strategy(&way, kit.apis.as_ref().map(|apis| apis.said.as_str()));
+    script.set_offers(&redacted_offers(crew, &kit));
     let bounds = way.bounds();
-    let talk = Talk {
+    let talk = Conversation {
         crew,
         job,
         model,
@@ -249,39 +249,39 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
         searches: bounds.is_some(),
     };
     match bounds {
-        Some(bounds) => Quest::new(talk, bounds, way.compat == Some(true))?.hold().await,
-        None => talk.hold().await,
+        Some(bounds) => TreeSearch::new(talk, bounds, way.compat == Some(true))?.hold().await,
+        None => talk.run_to_end().await,
     }
 }
 
 /// Returns the tool definitions in the form recorded in the transcript.
-fn told(crew: &Crew, kit: &Kit) -> Vec<Value> {
-    kit.told().map(|offer| clean::value(&crew.redactor, offer.value())).collect()
+fn redacted_offers(crew: &LaunchContext, kit: &RunTools) -> Vec<Value> {
+    kit.recorded_offers().map(|offer| clean::value(&crew.redactor, offer.value())).collect()
 }
 
 /// Returns the tools that the model may call.
-fn kit(
-    crew: &Crew,
+fn tools_for_job(
+    crew: &LaunchContext,
     job: &Job,
     model: &Model,
     query: Option<&Query>,
-    way: Way,
-) -> Result<Kit, Halt> {
+    way: Strategy,
+) -> Result<RunTools, RunError> {
     let python = job.slot.at.system == "tool_calling_python";
     let prompt = job.slot.prompt();
-    let asked = Asked { way, query, prompt: &prompt, most: model.most_functions() };
-    let kit = crew.toolbox.kit(job.slot.task.tools.as_deref(), python, &asked);
+    let asked = OfferInputs { way, query, prompt: &prompt, most: model.most_functions() };
+    let kit = crew.toolbox.tools_for_run(job.slot.task.tools.as_deref(), python, &asked);
     kit.map_err(|why| {
-        Halt::Broken(
+        RunError::Broken(
             [Some(why.message), why.fix].into_iter().flatten().collect::<Vec<_>>().join(" "),
         )
     })
 }
 
 /// Creates or resumes the conversation, and adds the user message of the job, if any.
-fn script(job: &Job, model: &Model, document: Option<Document>, journal: &Journal) -> Script {
-    let mut script = document.map_or_else(|| Script::new(&job.slot.prompt()), Script::from);
-    let begun = begun(job, model);
+fn script(job: &Job, model: &Model, document: Option<Document>, journal: &Journal) -> TranscriptWriter {
+    let mut script = document.map_or_else(|| TranscriptWriter::new(&job.slot.prompt()), TranscriptWriter::from);
+    let begun = initial_facts(job, model);
     let facts = script.facts();
     // The id that the provider reported; before the first reply, the requested one.
     let model_id = facts.model_id.or_else(|| begun.model_id.clone());
@@ -308,12 +308,12 @@ fn script(job: &Job, model: &Model, document: Option<Document>, journal: &Journa
 
 /// Takes the lock, then reads the file again: the plan may be outdated, because another process may
 /// have executed this run in the meantime.
-fn take(dir: &Path, job: &Job) -> Result<Taken, Halt> {
+fn lock_and_decide(dir: &Path, job: &Job) -> Result<LockedRun, RunError> {
     let path = &job.slot.path;
     let lock = RunLock::take(dir, path)?;
     fault::point!("run.locked");
     let bytes = disk::read(dir, path, MOST_BYTES)?;
-    let file = bytes.as_deref().map_or(File::Absent, File::of);
+    let file = bytes.as_deref().map_or(File::Absent, File::from_bytes);
     let mut decision = plan::decide(&job.slot, &OnDisk { file, locked_by: None }, job.rules);
     if job.message.is_some()
         && decision.step.is_none()
@@ -332,11 +332,11 @@ fn take(dir: &Path, job: &Job) -> Result<Taken, Halt> {
     }
     let document = bytes.as_deref().and_then(|bytes| Document::read(bytes).ok());
     let journal = decision.step.map(|_| Journal::open(dir, path)).transpose()?;
-    Ok(Taken { _lock: lock, decision, document, journal })
+    Ok(LockedRun { _lock: lock, decision, document, journal })
 }
 
 /// Outcome if there is nothing to do: another process did it in the meantime, or it is impossible.
-fn nothing_owed(taken: &Taken) -> Ended {
+fn outcome_without_work(taken: &LockedRun) -> RunOutcome {
     use touchstone_api::Act;
     match taken.decision.act {
         Act::Nothing => {
@@ -347,19 +347,19 @@ fn nothing_owed(taken: &Taken) -> Ended {
 }
 
 /// Returns the facts recorded at the start of a run.
-fn begun(job: &Job, model: &Model) -> Facts {
+fn initial_facts(job: &Job, model: &Model) -> Facts {
     Facts {
         system: Some(job.slot.at.system.clone()),
         model: Some(job.slot.at.model.clone()),
         model_id: Some(model.model_id.clone()),
-        started: Some(clock::written(clock::now_ms())),
+        started: Some(clock::format_utc(clock::now_ms())),
         version: Some(env!("CARGO_PKG_VERSION").to_owned()),
         ..Facts::default()
     }
 }
 
 /// Loads the recording that replaces the provider, for a replayed model.
-async fn recording(crew: &Crew, job: &Job, model: &Model) -> Result<Option<Recording>, Halt> {
+async fn recording(crew: &LaunchContext, job: &Job, model: &Model) -> Result<Option<Recording>, RunError> {
     if model.provider != Provider::Replay {
         return Ok(None);
     }
@@ -397,22 +397,22 @@ pub fn not_recorded(
 }
 
 /// Finds the recording of these coordinates, or of their first repeat.
-fn find(dir: &Path, at: &Coordinates, recorded: &str) -> Result<Recording, Halt> {
+fn find(dir: &Path, at: &Coordinates, recorded: &str) -> Result<Recording, RunError> {
     let paths = replay::recording_paths(at, recorded);
     for path in &paths {
         if let Some(bytes) = disk::read(dir, path, MOST_BYTES)? {
             let document = Document::read(&bytes).map_err(|error| error.to_string());
             return document.and_then(|document| Recording::read(&document)).map_err(|why| {
-                Halt::Broken(format!("The recording {path} cannot be replayed: {why}"))
+                RunError::Broken(format!("The recording {path} cannot be replayed: {why}"))
             });
         }
     }
     let wanted = paths.first().map(String::as_str).unwrap_or_default();
-    Err(Halt::Broken(format!("There is no recording of this run to replay: {wanted}.")))
+    Err(RunError::Broken(format!("There is no recording of this run to replay: {wanted}.")))
 }
 
 /// Runs blocking work on a thread where it may block.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Halt> {
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, RunError> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|_| Halt::Broken("A mistake in Touchstone ended this run.".to_owned()))
+    done.map_err(|_| RunError::Broken("A mistake in Touchstone ended this run.".to_owned()))
 }

@@ -1,11 +1,11 @@
 //! Runs of the system `promptql`: one question, and "go ahead" if the reply only proposes a plan.
 //! Owns the order; the bodies are in the codec, the file in `reply`.
-use super::ask::{self, Asked, Bought, Question};
-use super::desk::Desk;
-use super::doors::Door;
-use super::sitting::Sitting;
-use super::{Crew, Ended, Halt, Job, clean};
-use crate::event::{Ending, What};
+use super::ask::{self, RequestResult, ReceivedReply, ProviderRequest};
+use super::desk::RunFiles;
+use super::doors::Endpoint;
+use super::sitting::ActiveTimer;
+use super::{LaunchContext, RunOutcome, RunError, Job, clean};
+use crate::event::{Ending, RunEventKind};
 use crate::provider::promptql::{self as codec, Interaction, PromptQl};
 use crate::provider::replay::Recording;
 use crate::provider::{Fault, Usage, hash};
@@ -19,60 +19,60 @@ use touchstone_formats::value::Value;
 const GO_AHEAD: &str = "Go ahead with this plan.";
 
 /// State of one `promptql` run.
-pub(super) struct Asking<'a> {
-    pub(super) crew: &'a Crew,
+pub(super) struct PromptQlRun<'a> {
+    pub(super) crew: &'a LaunchContext,
     pub(super) job: &'a Job,
     pub(super) model: &'a Model,
     pub(super) recording: Option<Recording>,
-    pub(super) desk: Desk,
-    pub(super) sitting: Sitting,
+    pub(super) desk: RunFiles,
+    pub(super) sitting: ActiveTimer,
     pub(super) file: ReplyFile,
 }
 
-impl Asking<'_> {
+impl PromptQlRun<'_> {
     /// Sends requests until the reply is more than a plan, and writes the file.
-    pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
+    pub(super) async fn run_to_end(mut self) -> Result<RunOutcome, RunError> {
         if let Some(recording) = &self.recording {
             let (output, error) = (recording.output().cloned(), recording.error().cloned());
             return self.end(output, error).await;
         }
         let spec = settings(self.crew)?;
-        let door = Door::of_promptql(&spec);
+        let door = Endpoint::for_promptql(&spec);
         let mut earlier: Vec<Interaction> = Vec::new();
         let mut prompt = self.job.slot.prompt();
         loop {
             if self.crew.stops.soft.is_cancelled() {
-                return Err(Halt::Stopped);
+                return Err(RunError::Stopped);
             }
             if let Some(why) = self.crew.purse.closed() {
                 self.crew.stop_all(&why);
-                return Err(Halt::Stopped);
+                return Err(RunError::Stopped);
             }
             if let Some(why) = self.crew.doors.refused(&door) {
-                return Err(Halt::Barred(why));
+                return Err(RunError::Barred(why));
             }
             let turn = u32::try_from(earlier.len()).unwrap_or(u32::MAX).saturating_add(1);
-            self.tell(What::Asking { turn });
-            let Asked { bought, body, .. } = self.buy(&spec, turn, &prompt, &earlier).await?;
+            self.tell(RunEventKind::Asking { turn });
+            let RequestResult { bought, body, .. } = self.buy(&spec, turn, &prompt, &earlier).await?;
             let bought = match bought {
                 Ok(bought) => bought,
                 Err(fault) => {
-                    self.crew.heed(&fault, &door);
-                    return self.end(whole(earlier, None), Some(error(&fault, body))).await;
+                    self.crew.handle_fault(&fault, &door);
+                    return self.end(combine_interactions(earlier, None), Some(error(&fault, body))).await;
                 }
             };
-            let Bought { reply: output, ms, journaled, spent_ms, .. } = bought;
+            let ReceivedReply { reply: output, ms, journaled, spent_ms, .. } = bought;
             self.sitting.reach(spent_ms);
             // The API does not report usage.
-            self.tell(What::Replied { turn, usage: Usage::default(), cost: None, ms, journaled });
-            if turn <= spec.confirm_plans && codec::proposes(&output) {
+            self.tell(RunEventKind::Replied { turn, usage: Usage::default(), cost: None, ms, journaled });
+            if turn <= spec.confirm_plans && codec::is_plan_only(&output) {
                 earlier.push(Interaction {
                     prompt: std::mem::replace(&mut prompt, GO_AHEAD.to_owned()),
                     output,
                 });
                 continue;
             }
-            return self.end(whole(earlier, Some(Interaction { prompt, output })), None).await;
+            return self.end(combine_interactions(earlier, Some(Interaction { prompt, output })), None).await;
         }
     }
 
@@ -82,13 +82,13 @@ impl Asking<'_> {
         turn: u32,
         prompt: &str,
         earlier: &[Interaction],
-    ) -> Result<Asked<Value>, Halt> {
+    ) -> Result<RequestResult<Value>, RunError> {
         let artifacts: Vec<Value> = earlier.iter().flat_map(|one| made(&one.output)).collect();
         let question =
             codec::Question { spec, model: self.model, prompt, artifacts: &artifacts, earlier };
         let look = |name: &str| self.crew.secrets.get(name);
         let request = codec::encode(&question, &look);
-        Question {
+        ProviderRequest {
             crew: self.crew,
             path: &self.job.slot.path,
             journal: self.desk.journal.clone(),
@@ -110,12 +110,12 @@ impl Asking<'_> {
         .await
     }
 
-    async fn end(&mut self, output: Option<Value>, error: Option<Value>) -> Result<Ended, Halt> {
+    async fn end(&mut self, output: Option<Value>, error: Option<Value>) -> Result<RunOutcome, RunError> {
         let redactor = &self.crew.redactor;
         let output = output.map(|output| clean::value(redactor, output));
         let error = error.map(|error| clean::error(redactor, error));
         let mut facts = self.file.facts();
-        facts.finished = Some(clock::written(clock::now_ms()));
+        facts.finished = Some(clock::format_utc(clock::now_ms()));
         facts.seconds = self.sitting.seconds();
         let ended = match (&error, &output) {
             (Some(error), output) => {
@@ -135,18 +135,18 @@ impl Asking<'_> {
         self.file.set_facts(&facts);
         self.desk.write(self.file.write()).await?;
         // From here on the file holds everything; if a user removes it, PromptQL is asked anew.
-        self.desk.outlive().await;
+        self.desk.invalidate_journal().await;
         Ok(ended)
     }
 
-    fn tell(&self, what: What) {
-        self.crew.teller.tell(Some(&self.job.slot.path), what);
+    fn tell(&self, what: RunEventKind) {
+        self.crew.teller.send(Some(&self.job.slot.path), what);
     }
 }
 
 /// Reads the settings of the system.
-pub(super) fn settings(crew: &Crew) -> Result<PromptQl, Halt> {
-    codec::read(crew.setup.promptql.as_ref().unwrap_or(&Value::Null)).map_err(Halt::Broken)
+pub(super) fn settings(crew: &LaunchContext) -> Result<PromptQl, RunError> {
+    codec::read(crew.setup.promptql.as_ref().unwrap_or(&Value::Null)).map_err(RunError::Broken)
 }
 
 /// Formats a fault for the file, with the response body if there was one.
@@ -166,7 +166,7 @@ fn made(output: &Value) -> Vec<Value> {
 
 /// Returns the content of the file: a single reply unchanged; of several, every interaction with
 /// its message.
-fn whole(earlier: Vec<Interaction>, last: Option<Interaction>) -> Option<Value> {
+fn combine_interactions(earlier: Vec<Interaction>, last: Option<Interaction>) -> Option<Value> {
     let mut all = earlier;
     all.extend(last);
     if all.len() <= 1 {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Spending of a launch against its limit.
 #[derive(Debug, Default)]
-pub struct Purse {
+pub struct SpendLimit {
     most: Option<f64>,
     spent: Mutex<Spent>,
 }
@@ -20,7 +20,7 @@ struct Spent {
     silent: Option<String>,
 }
 
-impl Purse {
+impl SpendLimit {
     /// Creates a limit in dollars; `None` for no limit.
     pub fn new(most: Option<f64>) -> Self {
         Self { most, spent: Mutex::default() }
@@ -46,7 +46,7 @@ impl Purse {
     }
 
     /// Returns the reason nothing more may be bought, as a sentence.
-    pub(super) fn closed(&self) -> Option<String> {
+    pub(super) fn refusal(&self) -> Option<String> {
         let (most, spent) = (self.most?, self.lock());
         if let Some(model) = &spent.silent {
             return Some(format!(

@@ -6,13 +6,13 @@ use touchstone_formats::stamp;
 
 /// Timer that runs from the start or resume of a run until it stops.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sitting {
+pub(super) struct ActiveTimer {
     /// Active time before; none if not known.
     before: Option<Duration>,
     began: Instant,
 }
 
-impl Sitting {
+impl ActiveTimer {
     /// Starts the timer with the time recorded in the file or in the journal, whichever is longer.
     /// The journal may be ahead if the run was interrupted before the file was written.
     pub(super) fn begin(file: &Facts, journal_ms: Option<u64>) -> Self {
@@ -105,10 +105,10 @@ mod tests {
 
     #[test]
     fn from_what_was_before_it_goes_on_and_of_what_nobody_knows_nothing_is_said() {
-        let known = Sitting { before: Some(Duration::from_secs(2)), began: Instant::now() };
+        let known = ActiveTimer { before: Some(Duration::from_secs(2)), began: Instant::now() };
         assert!(known.seconds().is_some_and(|seconds| (2.0..60.0).contains(&seconds)));
         assert!(known.ms().is_some_and(|ms| (2_000..60_000).contains(&ms)));
-        let unknown = Sitting { before: None, began: Instant::now() };
+        let unknown = ActiveTimer { before: None, began: Instant::now() };
         assert_eq!((unknown.seconds(), unknown.ms()), (None, None));
     }
 }

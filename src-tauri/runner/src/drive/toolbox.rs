@@ -1,16 +1,16 @@
 //! Tools of a launch, opened once and shared by its runs. Owns the resolution of names to tools;
 //! the tools themselves are implemented in modules of their own.
-use super::kit::{self, Apis, Asked, CALL_API, Kit, SEARCH_APIS};
-use crate::provider::Offer;
+use super::kit::{self, Apis, OfferInputs, CALL_API, RunTools, SEARCH_APIS};
+use crate::provider::ToolOffer;
 use crate::search::observe;
 use crate::secrets::Secrets;
 use crate::setup::{Setup, ToolEntry};
 use crate::tools::mcp::McpTool;
 use crate::tools::pool;
 use crate::tools::python::{PythonLimits, PythonTool};
-use crate::tools::shelf::Shelf;
+use crate::tools::shelf::ToolIndex;
 use crate::tools::sql::SqlTool;
-use crate::tools::virtual_api::{VirtualApis, VirtualSettings, Wires};
+use crate::tools::virtual_api::{VirtualApis, VirtualSettings, ApiEnvironment};
 use crate::tools::{Called, ToolFailure, Unusable};
 use futures_util::future::join_all;
 use std::path::Path;
@@ -42,15 +42,15 @@ enum Tool {
 struct Virtual {
     apis: VirtualApis,
     pool: Arc<Pool>,
-    shelf: Shelf,
+    shelf: ToolIndex,
 }
 
 /// External resources that virtual APIs need.
-pub struct Around {
+pub struct VirtualApiContext {
     /// APIs that the queries contain, used without a tool folder.
     pub queries: Arc<Pool>,
     /// Connections for sending calls.
-    pub wires: Wires,
+    pub wires: ApiEnvironment,
 }
 
 impl Default for Toolbox {
@@ -78,7 +78,7 @@ impl Toolbox {
         secrets: &Secrets,
         wanted: impl Fn(&str) -> bool,
         python: Option<&Path>,
-        around: Option<&Around>,
+        around: Option<&VirtualApiContext>,
     ) -> Self {
         let tools =
             join_all(setup.tools.iter().filter(|entry| wanted(&entry.name)).map(async |entry| {
@@ -94,12 +94,12 @@ impl Toolbox {
 
     /// Returns the tools that a run may call: those its task names, or all; with the sandbox if
     /// `python` is set.
-    pub fn kit(
+    pub fn tools_for_run(
         &self,
         wanted: Option<&[String]>,
         python: bool,
-        asked: &Asked<'_>,
-    ) -> Result<Kit, Unusable> {
+        asked: &OfferInputs<'_>,
+    ) -> Result<RunTools, Unusable> {
         if let Some(missing) = wanted
             .into_iter()
             .flatten()
@@ -114,7 +114,7 @@ impl Toolbox {
             return Err(Unusable { message, fix: Some(fix) });
         }
         let (mut offers, mut apis) = (Vec::new(), None);
-        for (name, tool) in self.wanted(wanted) {
+        for (name, tool) in self.selected_tools(wanted) {
             match tool {
                 Ok(Tool::Sql { tool, .. }) => offers.push(tool.offer()),
                 Ok(Tool::Mcp(tool)) => offers.extend(tool.offers()),
@@ -143,21 +143,21 @@ impl Toolbox {
             Some(Err(why)) => return Err(why.clone()),
             None => {}
         }
-        let mut kit = Kit { offers, ..Kit::default() };
+        let mut kit = RunTools { offers, ..RunTools::default() };
         if let Some((name, tool)) = apis {
             kit.offer_apis(name, &tool.shelf, &tool.pool, asked)?;
         }
         if asked.way.method.is_some() {
             kit.offers.push(kit::offer(functions::finish()));
         }
-        kit.offers = sound(kit.offers)?;
+        kit.offers = check_tool_names(kit.offers)?;
         Ok(kit)
     }
 
     /// Returns the schemas of the databases that a run may query, for its system prompt.
     pub async fn schemas(&self, wanted: Option<&[String]>) -> Result<String, ToolFailure> {
         let mut schemas = Vec::new();
-        for (name, tool) in self.wanted(wanted) {
+        for (name, tool) in self.selected_tools(wanted) {
             if let Ok(Tool::Sql { tool, schema }) = tool {
                 let schema = schema.get_or_try_init(|| tool.schema()).await?;
                 schemas.push(format!("# {name}\n{}", schema.trim_end()));
@@ -169,7 +169,7 @@ impl Toolbox {
     /// Calls a tool. An unknown name is a failure that lists the available tools for the model.
     pub async fn call(
         &self,
-        kit: &Kit,
+        kit: &RunTools,
         name: &str,
         params: &Value,
         stop: &CancellationToken,
@@ -203,13 +203,13 @@ impl Toolbox {
             .as_ref()
             .filter(|python| matches!(python, Ok(tool) if tool.offer().name == name))
         {
-            let _place = place(&self.sandboxes, stop).await?;
+            let _place = acquire_permit(&self.sandboxes, stop).await?;
             return tool.call(params, stop).await;
         }
         for (known, tool) in &self.tools {
             match tool {
                 Ok(Tool::Sql { tool, .. }) if known == name => {
-                    let _place = place(&self.queries, stop).await?;
+                    let _place = acquire_permit(&self.queries, stop).await?;
                     return tool.call(params, stop).await;
                 }
                 Ok(Tool::Mcp(tool)) if tool.offers().iter().any(|offer| offer.name == name) => {
@@ -230,7 +230,7 @@ impl Toolbox {
         }
     }
 
-    fn wanted<'a>(
+    fn selected_tools<'a>(
         &'a self,
         wanted: Option<&'a [String]>,
     ) -> impl Iterator<Item = (&'a str, &'a Result<Tool, Unusable>)> {
@@ -244,7 +244,7 @@ impl Toolbox {
 }
 
 /// Waits for a permit, or fails if the call is stopped.
-async fn place<'a>(
+async fn acquire_permit<'a>(
     places: &'a Semaphore,
     stop: &CancellationToken,
 ) -> Result<SemaphorePermit<'a>, ToolFailure> {
@@ -258,7 +258,7 @@ async fn place<'a>(
 
 /// Checks the names of all tools: providers refuse a whole request because of one invalid or
 /// duplicate name.
-fn sound(offers: Vec<Offer>) -> Result<Vec<Offer>, Unusable> {
+fn check_tool_names(offers: Vec<ToolOffer>) -> Result<Vec<ToolOffer>, Unusable> {
     let fits = |name: &str| {
         (1..=64).contains(&name.len())
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
@@ -290,9 +290,9 @@ async fn open(
     setup: &Setup,
     base: &Path,
     secrets: &Secrets,
-    around: Option<&Around>,
+    around: Option<&VirtualApiContext>,
 ) -> Result<Tool, Unusable> {
-    if let Some((name, why)) = secrets.trouble(&entry.settings) {
+    if let Some((name, why)) = secrets.first_lookup_error(&entry.settings) {
         let message =
             format!("The tool `{}` needs {name}, which cannot be looked up. {why}", entry.name);
         return Err(Unusable { message, fix: None });
@@ -320,7 +320,7 @@ impl Virtual {
         entry: &ToolEntry,
         setup: &Setup,
         base: &Path,
-        around: Option<&Around>,
+        around: Option<&VirtualApiContext>,
     ) -> Result<Self, Unusable> {
         let settings = VirtualSettings::read(&entry.name, &entry.settings, base, &[])?;
         let broken = |why: String| Unusable {
@@ -331,7 +331,7 @@ impl Virtual {
         let (folder, queries) = (settings.tools_folder.clone(), Arc::clone(&around.queries));
         let shelved = tokio::task::spawn_blocking(move || {
             let pool = folder.map_or(Ok(queries), |folder| pool::load(&folder).map(Arc::new))?;
-            let shelf = Shelf::of(&pool).map_err(|why| broken(why.to_string()))?;
+            let shelf = ToolIndex::from_pool(&pool).map_err(|why| broken(why.to_string()))?;
             Ok((pool, shelf))
         });
         let (pool, shelf) = shelved.await.map_err(|why| broken(why.to_string()))??;
@@ -395,11 +395,11 @@ mod tests {
     async fn a_locked_keyring_is_the_reason_and_not_a_password_that_is_not_set() {
         let file =
             "tools: { sales: { kind: sql, database: 'postgres://me:${PASSWORD}@127.0.0.1:9/d' } }";
-        let setup = Setup::of(&workspace::read(file).unwrap());
+        let setup = Setup::from_workspace(&workspace::read(file).unwrap());
         let said = async |secrets: Secrets| {
             let toolbox =
                 Toolbox::open(&setup, Path::new("."), &secrets, |_| true, None, None).await;
-            toolbox.kit(None, false, &Asked::default()).unwrap_err().message
+            toolbox.tools_for_run(None, false, &OfferInputs::default()).unwrap_err().message
         };
         let locked = Secrets::look_up(setup.places(), |_| {
             Err("The keyring is locked. Unlock it.".to_owned())

@@ -88,15 +88,15 @@ pub struct Client {
 #[derive(Debug, Default)]
 struct Ways {
     /// For remote hosts, through the proxies set in the environment.
-    world: OnceLock<Way>,
+    world: OnceLock<PoolResult>,
     /// For this machine over HTTPS, never through a proxy, which would see the key.
-    local: OnceLock<Way>,
+    local: OnceLock<PoolResult>,
     /// For this machine without encryption, which needs no certificates.
-    plain: OnceLock<Way>,
+    plain: OnceLock<PoolResult>,
 }
 
 /// Connection pool, or the reason it could not be created.
-type Way = Result<reqwest::Client, String>;
+type PoolResult = Result<reqwest::Client, String>;
 
 impl Client {
     /// Creates a client with its own connections. Problems such as missing certificates are
@@ -106,7 +106,7 @@ impl Client {
     }
 
     /// Returns the connection pool for an address.
-    fn way(&self, url: &Url) -> Result<&reqwest::Client, SendError> {
+    fn pool_for(&self, url: &Url) -> Result<&reqwest::Client, SendError> {
         let settings = || settings(self.limits);
         let (way, settings): (_, &dyn Fn() -> reqwest::ClientBuilder) =
             match (is_local(url), url.scheme()) {
@@ -178,7 +178,7 @@ impl Client {
                 "The address of the provider is not encrypted, so the key was not sent. Use https; plain http only works on this machine.",
             ));
         }
-        let client = self.way(&url)?;
+        let client = self.pool_for(&url)?;
         let mut headers = HeaderMap::new();
         for (name, value) in &request.headers {
             let name = HeaderName::from_bytes(name.as_bytes());

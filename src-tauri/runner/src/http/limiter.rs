@@ -49,12 +49,12 @@ impl Limiter {
 
     /// Waits for a permit. Dropping the future gives up waiting; the permit goes to the next in
     /// line.
-    pub async fn enter(&self) -> Place {
+    pub async fn acquire(&self) -> Permit {
         // The semaphore is never closed, so this always succeeds in the end; without a permit,
         // nothing is counted.
         let taken = Arc::clone(&self.inner.places).acquire_owned().await.ok();
         self.inner.with(|state| state.pace.began());
-        Place { inner: Arc::clone(&self.inner), taken, outcome: Outcome::Neutral }
+        Permit { inner: Arc::clone(&self.inner), taken, outcome: Outcome::Neutral }
     }
 
     /// Returns the present limit on concurrent requests.
@@ -101,37 +101,37 @@ impl Inner {
 /// Permit of a rate limiter, released on drop.
 #[derive(Debug)]
 #[must_use = "the place is free again when this is dropped"]
-pub struct Place {
+pub struct Permit {
     inner: Arc<Inner>,
     taken: Option<OwnedSemaphorePermit>,
     outcome: Outcome,
 }
 
-impl Place {
+impl Permit {
     /// Releases the permit and reports the outcome of the request.
     pub fn leave(mut self, outcome: Outcome) {
         self.outcome = outcome;
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         self.inner.leave(self.taken.take(), self.outcome);
     }
 }
 
 /// Provider, model, name of the key.
-type Whose = (Provider, String, Option<String>);
+type LimiterKey = (Provider, String, Option<String>);
 
 /// Rate limiters of a launch: one per provider, model and key.
 #[derive(Debug, Default)]
 pub struct Limiters {
-    gates: Mutex<HashMap<Whose, Limiter>>,
+    gates: Mutex<HashMap<LimiterKey, Limiter>>,
 }
 
 impl Limiters {
     /// Returns the limiter for a model (by the provider's name for it) with a key (by its name).
-    pub fn of(&self, provider: Provider, model: &str, key_name: Option<&str>) -> Limiter {
+    pub fn limiter_for(&self, provider: Provider, model: &str, key_name: Option<&str>) -> Limiter {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
         gates.entry((provider, model.to_owned(), key_name.map(str::to_owned))).or_default().clone()
     }
@@ -150,9 +150,9 @@ mod tests {
     #[tokio::test]
     async fn no_more_enter_than_there_are_places_and_the_next_in_line_is_first() {
         let gate = Limiter::new(bounds(1));
-        let first = gate.enter().await;
-        let mut second = Box::pin(gate.enter());
-        let mut third = Box::pin(gate.enter());
+        let first = gate.acquire().await;
+        let mut second = Box::pin(gate.acquire());
+        let mut third = Box::pin(gate.acquire());
         assert!(
             futures_poll(&mut second).await.is_none() && futures_poll(&mut third).await.is_none()
         );
@@ -167,9 +167,9 @@ mod tests {
     #[tokio::test]
     async fn who_gives_up_waiting_leaves_the_line() {
         let gate = Limiter::new(bounds(1));
-        let first = gate.enter().await;
-        let mut second = Box::pin(gate.enter());
-        let mut third = Box::pin(gate.enter());
+        let first = gate.acquire().await;
+        let mut second = Box::pin(gate.acquire());
+        let mut third = Box::pin(gate.acquire());
         assert!(
             futures_poll(&mut second).await.is_none() && futures_poll(&mut third).await.is_none()
         );
@@ -186,11 +186,11 @@ mod tests {
         let gate = Limiter::new(bounds(10));
         let mut under_way = Vec::new();
         for _ in 0..10 {
-            under_way.push(gate.enter().await);
+            under_way.push(gate.acquire().await);
         }
         under_way.pop().unwrap().leave(Outcome::TooMany(None));
         assert_eq!((gate.limit(), gate.in_flight()), (8, 9));
-        let mut next = Box::pin(gate.enter());
+        let mut next = Box::pin(gate.acquire());
         assert!(futures_poll(&mut next).await.is_none());
         under_way.pop();
         assert!(futures_poll(&mut next).await.is_none(), "eight are under way");
@@ -201,10 +201,10 @@ mod tests {
     #[tokio::test]
     async fn places_that_are_free_are_taken_away_at_once() {
         let gate = Limiter::new(bounds(10));
-        gate.enter().await.leave(Outcome::TooMany(None));
+        gate.acquire().await.leave(Outcome::TooMany(None));
         let mut under_way = Vec::new();
         for _ in 0..8 {
-            under_way.push(gate.enter().await);
+            under_way.push(gate.acquire().await);
         }
         assert!(futures_poll(&mut Box::pin(gate.enter())).await.is_none());
     }
@@ -214,7 +214,7 @@ mod tests {
         let gate = Limiter::new(bounds(4));
         let mut under_way = Vec::new();
         for _ in 0..4 {
-            under_way.push(gate.enter().await);
+            under_way.push(gate.acquire().await);
         }
         for place in under_way {
             place.leave(Outcome::Good);
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!((gate.limit(), gate.in_flight()), (8, 0));
         let mut under_way = Vec::new();
         for _ in 0..8 {
-            under_way.push(gate.enter().await);
+            under_way.push(gate.acquire().await);
         }
         assert!(futures_poll(&mut Box::pin(gate.enter())).await.is_none());
     }

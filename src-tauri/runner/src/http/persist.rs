@@ -105,7 +105,7 @@ impl Sending<'_> {
             let place = tokio::select! {
                 biased;
                 () = self.ended() => return Err(Failed::Stopped),
-                place = self.limiter.enter() => place,
+                place = self.limiter.acquire() => place,
             };
             let sent_at = Instant::now();
             let sent = self.client.send(self.request, self.key, self.stop).await;
@@ -264,7 +264,7 @@ fn outcome<T>(
         Some(Ok(_)) if number == 1 => Outcome::Good,
         Some(Err(fault)) if too_many && fault.kind == FaultKind::Passing => {
             let headers = attempt.map(|attempt| attempt.headers.as_slice()).unwrap_or_default();
-            let asked = retry::asked(headers, clock::now());
+            let asked = retry::parse_retry_after(headers, clock::now());
             Outcome::TooMany(
                 asked.and_then(|seconds| Duration::try_from_secs_f64(seconds.min(3600.0)).ok()),
             )

@@ -97,14 +97,14 @@ impl Redactor {
     /// Removes known secrets and text that looks like one: for messages, errors and logs. Borrows
     /// the text if there are none.
     pub fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let known = self.known(text);
+        let known = self.redact_known(text);
         let ranges = looks(&known);
         if ranges.is_empty() { known } else { Cow::Owned(without(&known, &ranges)) }
     }
 
     /// Removes known secrets: for output of models and tools. Text that merely looks like a secret
     /// stays, because it is part of a result.
-    pub fn known<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub fn redact_known<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.found(text.as_bytes()) {
             ranges if ranges.is_empty() => Cow::Borrowed(text),
             ranges => Cow::Owned(without(text, &ranges)),
@@ -117,7 +117,7 @@ impl Redactor {
     /// are removed, too.
     pub fn clean_body<'a>(&self, bytes: &'a [u8], is_error: bool) -> Cow<'a, [u8]> {
         let Ok(text) = std::str::from_utf8(bytes) else { return self.known_bytes(bytes) };
-        let clean = match if is_error { self.clean(text) } else { self.known(text) } {
+        let clean = match if is_error { self.clean(text) } else { self.redact_known(text) } {
             Cow::Borrowed(_) => None,
             Cow::Owned(clean) => Some(self.sound(text, clean)),
         };
@@ -140,7 +140,7 @@ impl Redactor {
 
     /// Removes known secrets from a value. Keys are redacted too: a tool may return anything.
     pub fn known_value(&self, value: Value) -> Value {
-        texts(value, &|text| self.known(text).into_owned())
+        texts(value, &|text| self.redact_known(text).into_owned())
     }
 
     /// Like `known_value`, and also removes text that looks like a secret: for programs that

@@ -40,7 +40,7 @@ pub enum Beyond {
 
 impl Rules {
     /// Returns the rules of the provider's own library.
-    pub fn of(provider: Provider) -> Self {
+    pub fn for_provider(provider: Provider) -> Self {
         let (longest_asked, beyond) = match provider {
             Provider::Anthropic => (60, Beyond::BackOff),
             Provider::OpenAi | Provider::Replay => (120, Beyond::Stop),
@@ -109,7 +109,7 @@ pub enum Decision {
 pub fn next(rules: &Rules, attempt: u32, end: &AttemptEnd<'_>, moment: &Moment) -> Decision {
     let happened = end.sentence();
     let stop = |because: String| Decision::Stop { why: format!("{happened} {because}") };
-    let asked = end.asked(moment.now);
+    let asked = end.requested_wait(moment.now);
     if let Some(because) = end.forbids(rules, asked) {
         return stop(because);
     }
@@ -133,9 +133,9 @@ impl AttemptEnd<'_> {
         headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    fn asked(&self, now: Timestamp) -> Option<f64> {
+    fn requested_wait(&self, now: Timestamp) -> Option<f64> {
         let Self::Replied { headers, .. } = self else { return None };
-        asked(headers, now)
+        parse_retry_after(headers, now)
     }
 
     /// Returns the reason a retry is ruled out, regardless of the number of attempts.
@@ -206,7 +206,7 @@ fn own_wait(rules: &Rules, attempt: u32, random: f64) -> Duration {
 /// Returns the seconds that a reply asks to wait: `retry-after-ms`, then `retry-after` as a number,
 /// then as a date. The value may be negative, infinite or not a number, exactly like the provider
 /// wrote it; a number too large to represent counts as a very large one.
-pub fn asked(headers: &[(String, String)], now: Timestamp) -> Option<f64> {
+pub fn parse_retry_after(headers: &[(String, String)], now: Timestamp) -> Option<f64> {
     let header =
         |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim());
     let number = |name: &str, unit: f64| header(name).and_then(number).map(|found| found / unit);
@@ -254,7 +254,7 @@ mod tests {
     ) -> Decision {
         let headers: Vec<(String, String)> =
             headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let rules = Rules { retries: 3, ..Rules::of(provider) };
+        let rules = Rules { retries: 3, ..Rules::for_provider(provider) };
         next(&rules, attempt, &AttemptEnd::Replied { status, headers: &headers, fault }, &moment())
     }
 
@@ -334,7 +334,7 @@ mod tests {
     #[test]
     fn without_a_word_of_the_provider_waits_double_up_to_eight_seconds_and_chance_takes_a_quarter_at_most()
      {
-        let rules = Rules { retries: u32::MAX - 1, ..Rules::of(Provider::OpenAi) };
+        let rules = Rules { retries: u32::MAX - 1, ..Rules::for_provider(Provider::OpenAi) };
         let at = |attempt, random| {
             wait(&next(&rules, attempt, &AttemptEnd::Broken, &Moment { random, ..moment() }))
         };
@@ -397,7 +397,7 @@ mod tests {
     #[test]
     fn two_retries_are_the_default_and_half_an_hour_is_the_end() {
         for provider in [Provider::Anthropic, Provider::OpenAi, Provider::Replay] {
-            let rules = Rules::of(provider);
+            let rules = Rules::for_provider(provider);
             for end in [AttemptEnd::Broken, AttemptEnd::TimedOut, AttemptEnd::Truncated] {
                 let again = |attempt, spent| {
                     wait(&next(&rules, attempt, &end, &Moment { spent, ..moment() })).is_some()
@@ -421,7 +421,7 @@ mod tests {
         };
         insta::assert_snapshot!(why, @"Too many requests (status 429). The provider asks to wait 600 s; up to 120 s are waited.");
         let Decision::Stop { why } =
-            next(&Rules::of(Provider::OpenAi), 3, &AttemptEnd::Broken, &moment())
+            next(&Rules::for_provider(Provider::OpenAi), 3, &AttemptEnd::Broken, &moment())
         else {
             panic!("it goes on")
         };
@@ -440,7 +440,7 @@ mod tests {
             let mut headers = vec![("retry-after".to_owned(), said)];
             headers.extend(ms.map(|ms| ("retry-after-ms".to_owned(), ms)));
             for provider in [Provider::Anthropic, Provider::OpenAi] {
-                let rules = Rules::of(provider);
+                let rules = Rules::for_provider(provider);
                 let end = AttemptEnd::Replied { status: 429, headers: &headers, fault: FaultKind::Passing };
                 match next(&rules, attempt, &end, &Moment { random, ..moment() }) {
                     Decision::Again { wait, .. } => {

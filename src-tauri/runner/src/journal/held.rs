@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 /// Records with lookup indexes.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct RecordIndex {
     records: Vec<Record>,
     /// Lines of the valid attempts at a request, by its hash, in order.
     attempts: HashMap<String, Vec<usize>>,
@@ -13,8 +13,8 @@ pub(super) struct Held {
     ran: HashMap<(u32, String), Vec<usize>>,
 }
 
-impl Held {
-    pub(super) fn of(records: Vec<Record>) -> Self {
+impl RecordIndex {
+    pub(super) fn from_records(records: Vec<Record>) -> Self {
         let mut held = Self::default();
         for record in records {
             held.push(record);
@@ -116,7 +116,7 @@ mod tests {
     fn record() -> impl Strategy<Value = Record> {
         let reply = (1..4u32, "[abc]", prop_oneof![Just(200), Just(529)], any::<bool>(), 0..9u64)
             .prop_map(|(turn, hash, status, whole, ms)| {
-                let (headers, body) = (vec![], Body::of(b"{}"));
+                let (headers, body) = (vec![], Body::from_bytes(b"{}"));
                 Record::Reply(Attempt {
                     turn,
                     hash,
@@ -154,7 +154,7 @@ mod tests {
             hash in "[abc]",
             turn in prop::option::of(1..4u32),
         ) {
-            let mut held = Held::of(records[..read.min(records.len())].to_vec());
+            let mut held = RecordIndex::from_records(records[..read.min(records.len())].to_vec());
             records.iter().skip(read).for_each(|record| held.push(record.clone()));
             prop_assert_eq!(held.records(), records.as_slice());
             let walked: Vec<(usize, &Attempt)> = records.iter().enumerate().skip(from).filter_map(|(line, record)| match record {
@@ -181,7 +181,7 @@ mod tests {
                 ..Ran::new(1, &call, &Outcome::Result(Value::Null), 1, 2)
             })
         };
-        let held = Held::of(vec![
+        let held = RecordIndex::from_records(vec![
             ran(Some(9)),
             Record::Anew,
             ran(Some(5)),
@@ -203,14 +203,14 @@ mod tests {
             hash: format!("{row:032x}"),
             status: Some(200),
             headers: vec![],
-            body: Body::of(b"{}"),
+            body: Body::from_bytes(b"{}"),
             whole: true,
             ms: 1,
             attempt: 1,
             at_ms: 0,
             spent_ms: None,
         };
-        let held = Held::of((0..ROWS).map(|row| Record::Reply(attempt(row))).collect());
+        let held = RecordIndex::from_records((0..ROWS).map(|row| Record::Reply(attempt(row))).collect());
         // A scan per lookup would read billions of lines.
         assert!((0..ROWS).all(|row| held.find(&format!("{row:032x}"), 0, None).is_some()));
     }

@@ -9,7 +9,7 @@ pub use record::{Attempt, Body, Ran, Record, call_hash};
 use super::disk::{DiskError, DiskErrorKind, Folder, PRIVATE, SIDECARS, split, write_all};
 use super::talk::{Call, Outcome};
 use super::{fault, publish};
-use held::Held;
+use held::RecordIndex;
 use record::Recovered;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
@@ -35,9 +35,9 @@ pub struct Journal {
 
 /// Contents of a journal that was read without opening it for writing.
 #[derive(Debug, Default)]
-pub struct Kept(Held);
+pub struct JournalSnapshot(RecordIndex);
 
-impl Kept {
+impl JournalSnapshot {
     /// Returns the latest usable reply to a request.
     pub fn find(&self, hash: &str) -> Option<&Attempt> {
         self.0.find(hash, 0, None)
@@ -54,18 +54,18 @@ impl Kept {
     }
 }
 
-fn outcome(held: &Held, turn: u32, call: &Call, from: usize) -> Option<(Outcome, u64)> {
+fn outcome(held: &RecordIndex, turn: u32, call: &Call, from: usize) -> Option<(Outcome, u64)> {
     let mut ran = held.ran(turn, &call_hash(call), from).filter(|ran| ran.id == call.id);
     ran.find_map(|ran| Some((ran.outcome()?, ran.ms)))
 }
 
 /// Reads a journal without opening it for writing; empty if there is none.
-pub fn look(output_dir: &Path, path: &str) -> Result<Kept, DiskError> {
+pub fn read_snapshot(output_dir: &Path, path: &str) -> Result<JournalSnapshot, DiskError> {
     let path = publish::journal_of(path);
     let (folders, name) = split(&path)?;
     let folder = Folder::find(output_dir, &[&[SIDECARS, "journal"], folders.as_slice()].concat())?;
     let bytes = folder.map(|folder| content(&folder, name)).transpose()?.flatten();
-    Ok(Kept(Held::of(record::recover(&bytes.unwrap_or_default()).records)))
+    Ok(JournalSnapshot(RecordIndex::from_records(record::recover(&bytes.unwrap_or_default()).records)))
 }
 
 fn content(folder: &Folder, name: &str) -> Result<Option<Vec<u8>>, DiskError> {
@@ -92,7 +92,7 @@ struct Inner {
     fd: Arc<OwnedFd>,
     /// Number of bytes known to be valid.
     length: u64,
-    held: Held,
+    held: RecordIndex,
     /// True if the OS reported that written data may not be on disk. A second sync would wrongly
     /// report success.
     doubtful: bool,
@@ -126,7 +126,7 @@ impl Journal {
                 .map_err(|error| folder.error(name, error))?;
         }
         let (name, fd, length) = (name.to_owned(), Arc::new(fd), length as u64);
-        let inner = Inner { folder, name, fd, length, held: Held::of(records), doubtful: false };
+        let inner = Inner { folder, name, fd, length, held: RecordIndex::from_records(records), doubtful: false };
         Ok(Self { inner: Arc::new(Mutex::new(inner)), turn: Arc::default() })
     }
 

@@ -92,7 +92,7 @@ pub enum Body {
 
 impl Body {
     /// Encodes bytes.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn from_bytes(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
             Ok(text) => Body::Text(text.to_owned()),
             Err(_) => Body::Base64(BASE64_STANDARD.encode(bytes)),
@@ -219,7 +219,7 @@ mod tests {
 
     pub(crate) fn attempt(hash: &str, status: u16, body: &[u8]) -> Attempt {
         let headers = vec![("request-id".into(), "r".into())];
-        let (hash, body) = (hash.to_owned(), Body::of(body));
+        let (hash, body) = (hash.to_owned(), Body::from_bytes(body));
         Attempt {
             turn: 1,
             hash,
@@ -286,7 +286,7 @@ mod tests {
 
         #[test]
         fn bodies_come_back_byte_by_byte(bytes in prop::collection::vec(any::<u8>(), 0..50)) {
-            prop_assert_eq!(Body::of(&bytes).bytes(), bytes);
+            prop_assert_eq!(Body::from_bytes(&bytes).bytes(), bytes);
         }
     }
 

@@ -8,7 +8,7 @@ use touchstone_formats::value::Value;
 const RUN: &str = "a/t-promptql-o1-variation0.yaml";
 
 fn reply(hash: &str, status: u16, body: &str) -> Record {
-    let (hash, body) = (hash.to_owned(), Body::of(body.as_bytes()));
+    let (hash, body) = (hash.to_owned(), Body::from_bytes(body.as_bytes()));
     Record::Reply(Attempt {
         turn: 1,
         hash,
@@ -101,7 +101,7 @@ fn what_was_used_or_is_wanted_anew_does_not_count_any_more() {
     let call = Call { id: "c".into(), name: "t".into(), params: Value::Null, outcome: None };
     let ran = || Record::Tool(Ran::new(1, &call, &Outcome::Result(Value::Null), 1, 2));
     let counts = |journal: &Journal| {
-        let kept = look(dir.path(), RUN).unwrap().find("a").is_some();
+        let kept = read_snapshot(dir.path(), RUN).unwrap().find("a").is_some();
         let reply = journal.find("a", 0, None).is_some();
         assert_eq!((kept, journal.attempts_at("a", 0, None).len() == 1), (reply, reply));
         (reply, journal.find_outcome(1, &call, 0).is_some())
@@ -152,7 +152,7 @@ fn a_journal_that_is_too_long_is_not_read_says_what_to_do_and_grows_only_as_long
     // A sparse file takes no space on disk.
     fs::OpenOptions::new().append(true).open(file(dir.path())).unwrap().set_len(MOST + 1).unwrap();
     for error in
-        [Journal::open(dir.path(), RUN).err().unwrap(), look(dir.path(), RUN).err().unwrap()]
+        [Journal::open(dir.path(), RUN).err().unwrap(), read_snapshot(dir.path(), RUN).err().unwrap()]
     {
         assert!(error.why.contains("1024 MiB") && error.why.contains("--again"), "{error}");
     }
@@ -286,7 +286,7 @@ fn a_full_disk_is_an_error_and_the_same_record_goes_in_when_there_is_room() {
 
 #[test]
 fn a_disk_that_fills_up_keeps_what_fitted_and_takes_the_rest_when_there_is_room() {
-    let Some(disk) = publish::tests::Mounted::of("256k") else { return };
+    let Some(disk) = publish::tests::Mounted::with_size("256k") else { return };
     let dir = disk.path();
     let journal = Journal::open(dir, RUN).unwrap();
     publish::replace(dir, RUN, &vec![b'x'; 60_000]).unwrap();

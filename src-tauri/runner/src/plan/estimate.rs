@@ -97,7 +97,7 @@ pub fn estimate<'a>(past: &[Past], owed: impl IntoIterator<Item = &'a Coordinate
         cost = cost.zip(mean.cost.mean()).map(|(sum, more)| sum + more);
     }
     let cost = cost.filter(|_| known > 0);
-    Estimate { known, calls: (known > 0).then(|| whole(calls)), tokens: tokens.map(whole), cost }
+    Estimate { known, calls: (known > 0).then(|| round_to_u64(calls)), tokens: tokens.map(round_to_u64), cost }
 }
 
 fn sum(total: Option<f64>, more: Option<f64>) -> Option<f64> {
@@ -112,7 +112,7 @@ fn sum(total: Option<f64>, more: Option<f64>) -> Option<f64> {
     clippy::cast_sign_loss,
     reason = "sums of what is not negative"
 )]
-fn whole(number: f64) -> u64 {
+fn round_to_u64(number: f64) -> u64 {
     number.round() as u64
 }
 

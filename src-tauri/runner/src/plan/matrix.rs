@@ -1,6 +1,6 @@
 //! **Pure.** Expands a request into runs: tasks × systems × models × variations × repeats, in an
 //! order that is fair to all of them.
-use crate::way::Way;
+use crate::way::Strategy;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -27,13 +27,13 @@ pub struct Slot {
     /// Task of the run.
     pub task: Arc<Task>,
     /// Strategy to start it with.
-    pub way: Way,
+    pub way: Strategy,
 }
 
 impl Slot {
     /// Creates the run at these coordinates.
     pub fn new(task: Arc<Task>, at: Coordinates) -> Self {
-        Self { path: names::write(&at), at, task, way: Way::default() }
+        Self { path: names::write(&at), at, task, way: Strategy::default() }
     }
 
     /// Returns the first message: the prompt of the task with the parameters of the variation.
@@ -97,7 +97,7 @@ impl Slot {
 
 /// Requested runs.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Wish {
+pub struct MatrixSpec {
     /// Systems.
     pub systems: Vec<String>,
     /// Models.
@@ -138,7 +138,7 @@ pub struct Matrix {
 /// Expands a request for some tasks. Every task, system and model gets a turn before any gets a
 /// second one. A launch that is stopped early has thus covered a bit of everything, and no provider
 /// waits for another.
-pub fn matrix(tasks: &[Arc<Task>], wish: &Wish) -> Matrix {
+pub fn matrix(tasks: &[Arc<Task>], wish: &MatrixSpec) -> Matrix {
     let mut chosen: Vec<&Arc<Task>> = tasks.iter().collect();
     chosen.sort_by(|one, other| one.id.cmp(&other.id));
     let mut matrix = Matrix::default();
@@ -180,7 +180,7 @@ pub fn matrix(tasks: &[Arc<Task>], wish: &Wish) -> Matrix {
 
 /// Returns true if a variation is relevant for a task. A variation that the task does not have is
 /// reported only if it was requested explicitly.
-fn is_meant(task: &Task, variation: u32, wish: &Wish) -> bool {
+fn is_meant(task: &Task, variation: u32, wish: &MatrixSpec) -> bool {
     !wish.variations.is_empty()
         || usize::try_from(variation).is_ok_and(|variation| variation < task.variations.len())
 }

@@ -8,10 +8,10 @@ mod matrix;
 
 pub use estimate::{Past, estimate, with_free};
 pub use glob::{HOW_PATTERNS_WORK, Patterns};
-pub use matrix::{Matrix, Named, Shard, Slot, Wish, matrix, next_fork};
+pub use matrix::{Matrix, Named, Shard, Slot, MatrixSpec, matrix, next_fork};
 
-use super::script::{End, Script};
-use super::way::Way;
+use super::script::{End, TranscriptWriter};
+use super::way::Strategy;
 use touchstone_api::{Act, PlannedRun};
 use touchstone_formats::run::Layout;
 use touchstone_formats::stabletoolbench::Query;
@@ -74,7 +74,7 @@ pub struct OnFile {
     /// True for a fork whose first message was changed.
     pub edited: bool,
     /// Strategy recorded in the file.
-    pub way: Way,
+    pub way: Strategy,
     /// True for a fork.
     pub forked: bool,
     /// Number of user messages after the first.
@@ -101,21 +101,21 @@ pub enum Ends {
 
 impl File {
     /// Parses the bytes of a file.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn from_bytes(bytes: &[u8]) -> Self {
         match Document::read(bytes) {
             Err(error) => File::Damaged(error.message),
-            Ok(document) => File::Read(Box::new(OnFile::of(document))),
+            Ok(document) => File::Read(Box::new(OnFile::from_document(document))),
         }
     }
 }
 
 impl OnFile {
-    fn of(document: Document) -> Self {
+    fn from_document(document: Document) -> Self {
         let error = document.get("error").filter(|error| **error != Value::Null);
         let is_talk = document.get("conversation").is_some();
         let reply = Ends::Reply { failed: error.is_some(), why: error.map(words) };
-        let way = Way::of_file(&document);
-        let script = Script::from(document);
+        let way = Strategy::from_transcript(&document);
+        let script = TranscriptWriter::from(document);
         let facts = script.facts();
         Self {
             ends: if is_talk { Ends::Talk(script.end()) } else { reply },

@@ -119,12 +119,12 @@ fn files(same: bool) -> Vec<(String, File, &'static str)> {
         ("output: {thread_id: x}\nerror: {status: 500}\nanswer: 1\n", "failed reply"),
         ("error: down\n", "failed reply"),
     ] {
-        files.push((text.to_owned(), File::of(text.as_bytes()), what));
+        files.push((text.to_owned(), File::from_bytes(text.as_bytes()), what));
     }
     for (items, what) in TALKS {
         let text = format!("conversation: [{items}]\n")
             .replace(": U", if same { ": \"call 0\\n\"" } else { ": other" });
-        files.push((text.clone(), File::of(text.as_bytes()), what));
+        files.push((text.clone(), File::from_bytes(text.as_bytes()), what));
     }
     files
 }
@@ -161,7 +161,7 @@ fn what_differs_is_shown_line_by_line() {
     let refused = |text: &str| {
         decide(
             &slot("tool_calling"),
-            &OnDisk { file: File::of(text.as_bytes()), locked_by: None },
+            &OnDisk { file: File::from_bytes(text.as_bytes()), locked_by: None },
             Rules::default(),
         )
     };
@@ -250,10 +250,10 @@ fn a_run_that_cannot_be_made_is_refused_with_the_reason() {
     }
     let mut bare = (*task("t", 1, 1)).clone();
     bare.prompts.promptql = None;
-    let wish = Wish {
+    let wish = MatrixSpec {
         systems: vec!["promptql".into(), "tool_calling".into()],
         models: vec!["o1".into()],
-        ..Wish::default()
+        ..MatrixSpec::default()
     };
     let matrix = matrix(&[Arc::new(bare)], &wish);
     assert_eq!(matrix.slots.len(), 1);
@@ -267,10 +267,10 @@ fn names(all: &[&str]) -> Vec<String> {
 #[test]
 fn everybody_has_a_turn_before_anybody_has_a_second_one() {
     let tasks = [task("b", 1, 2), task("a", 2, 1)];
-    let wish = Wish {
+    let wish = MatrixSpec {
         systems: names(&["tool_calling"]),
         models: names(&["o1", "claude"]),
-        ..Wish::default()
+        ..MatrixSpec::default()
     };
     let paths: Vec<String> =
         matrix(&tasks, &wish).slots.into_iter().map(|slot| slot.path).collect();
@@ -284,12 +284,12 @@ fn everybody_has_a_turn_before_anybody_has_a_second_one() {
     b-tool_calling-o1-variation0-run2.yaml
     b-tool_calling-claude-variation0-run2.yaml
     ");
-    let narrow = Wish { variations: vec![1], repeats: Some(2), ..wish };
+    let narrow = MatrixSpec { variations: vec![1], repeats: Some(2), ..wish };
     let found = matrix(&tasks, &narrow);
     assert_eq!((found.slots.len(), found.skipped.len()), (4, 4));
     let twice = matrix(
         &[task("a", 1, 1), task("a", 1, 1)],
-        &Wish { repeats: None, variations: vec![], ..narrow },
+        &MatrixSpec { repeats: None, variations: vec![], ..narrow },
     );
     assert_eq!((twice.slots.len(), twice.skipped.len()), (2, 2));
 }
@@ -307,7 +307,7 @@ fn a_fork_has_a_number_of_its_own_and_is_never_a_repeat() {
 fn repeats_are_counted_past_files_that_are_forks() {
     let tasks = [task("a", 1, 3)];
     let wish =
-        Wish { systems: names(&["tool_calling"]), models: names(&["o1"]), ..Wish::default() };
+        MatrixSpec { systems: names(&["tool_calling"]), models: names(&["o1"]), ..MatrixSpec::default() };
     let path = |rest: &str| format!("a-tool_calling-o1-variation0{rest}.yaml");
     let forks = HashSet::from([path("-run2"), path("-run4")]);
     let mut found = matrix(&tasks, &wish);
@@ -334,10 +334,10 @@ proptest! {
         seed in any::<usize>(),
     ) {
         let mut tasks: Vec<_> = tasks.iter().map(|(id, (variations, repeat))| task(id, *variations, *repeat)).collect();
-        let wish = Wish { models: names(&models), systems: names(&systems), variations, repeats, ..Wish::default() };
+        let wish = MatrixSpec { models: names(&models), systems: names(&systems), variations, repeats, ..MatrixSpec::default() };
         let all = files(true);
         let disk = |slot: &Slot| OnDisk { file: all[(slot.path.len() + seed % 97) % all.len()].1.clone(), locked_by: None };
-        let plan = |tasks: &[Arc<Task>], shard| outstanding(matrix(tasks, &Wish { shard, ..wish.clone() }), disk, Rules::default());
+        let plan = |tasks: &[Arc<Task>], shard| outstanding(matrix(tasks, &MatrixSpec { shard, ..wish.clone() }), disk, Rules::default());
         let whole = plan(&tasks, None);
         if !tasks.is_empty() {
             let by = order.index(tasks.len());

@@ -28,46 +28,46 @@ static KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// The service that an error message names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Who {
+pub(super) enum Service {
     Anthropic,
     /// `OpenAI` itself or any compatible server.
     OpenAi,
     PromptQl,
 }
 
-impl fmt::Display for Who {
+impl fmt::Display for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Who::Anthropic => "the Anthropic API",
-            Who::OpenAi => "the model server",
-            Who::PromptQl => "PromptQL",
+            Service::Anthropic => "the Anthropic API",
+            Service::OpenAi => "the model server",
+            Service::PromptQl => "PromptQL",
         })
     }
 }
 
 /// Error details from a provider's response.
 #[derive(Debug, Default)]
-struct Said {
+struct ErrorDetails {
     /// Identifiers of the error: type, code, status, and the code inside `details`.
     names: Vec<String>,
     words: String,
 }
 
 /// Returns the fault for a response whose status is not 2xx.
-pub(super) fn of(who: Who, reply: &HttpReply) -> Fault {
+pub(super) fn fault_from_reply(who: Service, reply: &HttpReply) -> Fault {
     let head = &reply.body[..reply.body.len().min(LOOKED_AT)];
     let text = String::from_utf8_lossy(head);
     let said = match json::read(text.trim_start_matches('\u{feff}').trim()) {
-        Ok(body) => said(&body),
-        Err(_) => Said { names: Vec::new(), words: quoted(&text) },
+        Ok(body) => parse_error_details(&body),
+        Err(_) => ErrorDetails { names: Vec::new(), words: sanitize(&text) },
     };
     let kind = by_names(&said).unwrap_or_else(|| by_status(reply.status, &said));
     Fault { kind, message: sentence(who, kind, reply.status, &said), status: Some(reply.status) }
 }
 
 /// Returns the fault for an error in a body of status 2xx or in a stream event.
-pub(super) fn inside(who: Who, status: u16, body: &Value) -> Fault {
-    let said = said(body);
+pub(super) fn fault_from_body(who: Service, status: u16, body: &Value) -> Fault {
+    let said = parse_error_details(body);
     // Some gateways put the status of their upstream into the body as a number.
     let relayed = said
         .names
@@ -81,7 +81,7 @@ pub(super) fn inside(who: Who, status: u16, body: &Value) -> Fault {
 }
 
 /// Returns the fault for a stream that ended too early.
-pub(super) fn cut(who: Who, status: u16, why: &str) -> Fault {
+pub(super) fn truncated_stream(who: Service, status: u16, why: &str) -> Fault {
     Fault {
         kind: FaultKind::Truncated,
         message: format!("The stream of {who} {why}"),
@@ -89,17 +89,17 @@ pub(super) fn cut(who: Who, status: u16, why: &str) -> Fault {
     }
 }
 
-fn said(body: &Value) -> Said {
+fn parse_error_details(body: &Value) -> ErrorDetails {
     let error = body.get("error").filter(|error| **error != Value::Null).unwrap_or(body);
     if let Value::Text(words) = error {
-        return Said { names: Vec::new(), words: quoted(words) };
+        return ErrorDetails { names: Vec::new(), words: sanitize(words) };
     }
     let details = error.get("details").unwrap_or(&Value::Null);
     let names =
         [error.get("type"), error.get("code"), error.get("status"), details.get("error_code")];
     let names = names.into_iter().flatten().filter_map(|name| match name {
         Value::Text(text) | Value::Number(text) if !text.is_empty() && text.len() <= 80 => {
-            Some(quoted(text))
+            Some(sanitize(text))
         }
         _ => None,
     });
@@ -108,16 +108,16 @@ fn said(body: &Value) -> Said {
         .or_else(|| error.get("detail"))
         .or_else(|| error.get("error_description"));
     let words = match words {
-        Some(Value::Text(text)) => quoted(text),
-        Some(Value::Null) | None => quoted(&json::write(body, false)),
-        Some(other) => quoted(&json::write(other, false)),
+        Some(Value::Text(text)) => sanitize(text),
+        Some(Value::Null) | None => sanitize(&json::write(body, false)),
+        Some(other) => sanitize(&json::write(other, false)),
     };
-    Said { names: names.collect(), words }
+    ErrorDetails { names: names.collect(), words }
 }
 
 /// Classifies by the provider's error identifiers and message, whatever the status is. Returns
 /// `None` if they are not conclusive.
-fn by_names(said: &Said) -> Option<FaultKind> {
+fn by_names(said: &ErrorDetails) -> Option<FaultKind> {
     let named = |known: &[&str]| said.names.iter().any(|name| known.contains(&name.as_str()));
     let words = said.words.to_lowercase();
     if named(&EXHAUSTED) || words.contains("credit balance is too low") {
@@ -139,7 +139,7 @@ fn by_names(said: &Said) -> Option<FaultKind> {
 }
 
 /// Classifies an error without a status: most errors in the middle of a reply are transient.
-fn by_type(said: &Said) -> FaultKind {
+fn by_type(said: &ErrorDetails) -> FaultKind {
     let lasting = |name: &String| LASTING.contains(&name.as_str());
     if said.names.iter().any(lasting) { FaultKind::Refused } else { FaultKind::Passing }
 }
@@ -162,7 +162,7 @@ const LASTING: [&str; 5] = [
     "model_not_found",
 ];
 
-fn by_status(status: u16, said: &Said) -> FaultKind {
+fn by_status(status: u16, said: &ErrorDetails) -> FaultKind {
     match status {
         401 => FaultKind::Key,
         402 => FaultKind::Exhausted,
@@ -174,7 +174,7 @@ fn by_status(status: u16, said: &Said) -> FaultKind {
 }
 
 /// Returns the service name with an upper-case first letter, for the beginning of a sentence.
-pub(super) fn at_the_beginning(who: Who) -> String {
+pub(super) fn at_the_beginning(who: Service) -> String {
     let mut name = who.to_string();
     if let Some(first) = name.get_mut(..1) {
         first.make_ascii_uppercase();
@@ -182,7 +182,7 @@ pub(super) fn at_the_beginning(who: Who) -> String {
     name
 }
 
-fn sentence(who: Who, kind: FaultKind, status: u16, said: &Said) -> String {
+fn sentence(who: Service, kind: FaultKind, status: u16, said: &ErrorDetails) -> String {
     let name = at_the_beginning(who);
     let what = match kind {
         FaultKind::Passing | FaultKind::Truncated => "could not answer this time",
@@ -203,7 +203,7 @@ fn sentence(who: Who, kind: FaultKind, status: u16, said: &Said) -> String {
 
 /// Makes text from a provider safe to quote: one line, without keys or markup, and at most
 /// [`WORDS`] bytes long.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn sanitize(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(LOOKED_AT)];
     let text = if text.trim_start().starts_with('<') { title(text) } else { text };
     let line = text.split(|letter: char| letter.is_whitespace() || letter.is_control());

@@ -13,13 +13,13 @@ use super::talk::{Call, Turn};
 use crate::spec::{Model, Provider};
 use serde::{Deserialize, Serialize};
 use touchstone_formats::json;
-pub use touchstone_formats::offered::Offer;
+pub use touchstone_formats::offered::ToolOffer;
 use touchstone_formats::value::Value;
 use xxhash_rust::xxh3::Xxh3;
 
 /// A request to a model: everything that its reply depends on.
 #[derive(Debug, Clone, Copy)]
-pub struct Ask<'a> {
+pub struct ModelRequest<'a> {
     /// The model to call.
     pub model: &'a Model,
     /// System prompt.
@@ -28,7 +28,7 @@ pub struct Ask<'a> {
     /// outcomes.
     pub turns: &'a [Turn],
     /// Tools that the model may call.
-    pub tools: &'a [Offer],
+    pub tools: &'a [ToolOffer],
 }
 
 /// An HTTP request, complete except for the key.
@@ -90,7 +90,7 @@ pub struct Reply {
     /// Tool calls, without outcomes.
     pub calls: Vec<Call>,
     /// Reason that the reply ended.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// Tokens used.
     pub usage: Usage,
     /// Model that answered, as the provider names it.
@@ -99,7 +99,7 @@ pub struct Reply {
 
 /// Reason that a reply ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Stop {
+pub enum StopReason {
     /// The reply is complete.
     #[default]
     Done,
@@ -192,7 +192,7 @@ impl FaultKind {
 
 /// Encodes a request for the model's provider. Requests to [`Provider::Replay`] are never sent, but
 /// they are hashed, and get the address `replay:MODEL` for that.
-pub fn encode(ask: &Ask) -> HttpRequest {
+pub fn encode(ask: &ModelRequest) -> HttpRequest {
     match ask.model.provider {
         Provider::Anthropic => anthropic::encode(ask),
         Provider::OpenAi => openai::encode(ask),
@@ -225,15 +225,15 @@ pub fn usage_of(provider: Provider, reply: &HttpReply) -> Option<Usage> {
         json::read(std::str::from_utf8(&reply.body).ok()?).ok().into_iter().collect()
     };
     let said = match provider {
-        Provider::Anthropic => anthropic::used(&bodies),
-        Provider::OpenAi | Provider::Replay => openai::used(&bodies),
+        Provider::Anthropic => anthropic::parse_usage(&bodies),
+        Provider::OpenAi | Provider::Replay => openai::parse_usage(&bodies),
     };
     said.filter(|usage| *usage != Usage::default())
 }
 
 /// Fills in unknown token counts with an estimate: one token per three bytes sent or received.
 /// Thinking that is not in the response is not counted.
-pub fn guessed(said: Usage, sent: usize, reply: &HttpReply) -> Usage {
+pub fn with_estimates(said: Usage, sent: usize, reply: &HttpReply) -> Usage {
     const BYTES: usize = 3;
     let tokens = |bytes: usize| u64::try_from(bytes.div_ceil(BYTES)).ok();
     let came = || {
@@ -244,7 +244,7 @@ pub fn guessed(said: Usage, sent: usize, reply: &HttpReply) -> Usage {
         events
             .iter()
             .filter_map(|event| json::read(&event.data).ok())
-            .map(|event| wire::said(&event))
+            .map(|event| wire::text_bytes(&event))
             .sum()
     };
     Usage {

@@ -26,7 +26,7 @@ fn tokens_as_number(tokens: u64) -> f64 {
 
 /// Returns the list price of a model by its provider id, with or without a date suffix. `None` for
 /// an unknown model.
-pub fn known(model_id: &str) -> Option<Price> {
+pub fn list_price(model_id: &str) -> Option<Price> {
     let is = |name: &str| model_id == name || model_id.strip_prefix(name).is_some_and(is_version);
     LIST.iter().find(|(name, _)| is(name)).map(|(_, price)| *price)
 }
@@ -62,7 +62,7 @@ const fn openai(input: f64, output: f64, cached: f64) -> Price {
 
 #[cfg(test)]
 mod tests {
-    use super::{cost, known};
+    use super::{cost, list_price};
     use crate::provider::Usage;
     use crate::spec::Price;
 

@@ -1,7 +1,7 @@
 //! **Pure.** Codec for the PromptQL query API, versions 1 and 2. Owns the settings in
 //! `systems.promptql`, the request bodies, and the shape of a reply. Secrets are written as `{ env:
 //! NAME }` in the settings, and stay that way in the body until the sender fills them in.
-use super::fault::{self, Who};
+use super::fault::{self, Service};
 use super::wire::{self, count, map, put, words};
 use super::{Auth, Fault, FaultKind, HttpReply, HttpRequest};
 use crate::spec::{Model, Provider};
@@ -238,7 +238,7 @@ impl PromptQl {
 
     /// Returns the reason that a model cannot be run, if the settings name builds for other models
     /// only.
-    pub fn no_build(&self, model: &Model) -> Option<String> {
+    pub fn missing_build_reason(&self, model: &Model) -> Option<String> {
         let name = &model.name;
         let lacks = matches!(self.version, Version::V2(_)) && self.build(model).is_none();
         lacks.then(|| {
@@ -275,17 +275,17 @@ fn collect(value: &Value, names: &mut Vec<String>) {
 pub fn encode(question: &Question, look: &dyn Fn(&str) -> Option<String>) -> HttpRequest {
     let spec = question.spec;
     let own = map([("user_message", map([("text", Value::from(question.prompt))]))]);
-    let interactions = question.earlier.iter().map(said).chain([own]).collect();
+    let interactions = question.earlier.iter().map(format_interaction).chain([own]).collect();
     let artifacts = Value::List(question.artifacts.to_vec());
     let timezone = Value::from(spec.timezone.as_str());
-    let headers = filled(&spec.headers, look);
+    let headers = substitute_env(&spec.headers, look);
     let mut body = Value::Map(Vec::new());
     match &spec.version {
         Version::V1 { url, llm, ai_primitives_llm, system_instructions } => {
             let primitives = ai_primitives_llm.as_ref().or(llm.as_ref());
             put(&mut body, "version", Value::from("v1"));
-            put(&mut body, "llm", filled(&chosen(llm.as_ref(), question.model), look));
-            put(&mut body, "ai_primitives_llm", filled(&chosen(primitives, question.model), look));
+            put(&mut body, "llm", substitute_env(&chosen(llm.as_ref(), question.model), look));
+            put(&mut body, "ai_primitives_llm", substitute_env(&chosen(primitives, question.model), look));
             put(&mut body, "ddn", map([("url", Value::from(url.as_str())), ("headers", headers)]));
             put(&mut body, "artifacts", artifacts);
             if let Some(instructions) = system_instructions {
@@ -312,7 +312,7 @@ pub fn encode(question: &Question, look: &dyn Fn(&str) -> Option<String>) -> Htt
     HttpRequest { patience: wire::patience(true), ..request }
 }
 
-fn said(interaction: &Interaction) -> Value {
+fn format_interaction(interaction: &Interaction) -> Value {
     let actions =
         interaction.output.get("assistant_actions").cloned().unwrap_or(Value::List(Vec::new()));
     map([
@@ -340,13 +340,13 @@ fn chosen(given: Option<&Value>, model: &Model) -> Value {
 }
 
 /// Replaces each `{ env: NAME }` with the value that `look` returns for it, if any.
-fn filled(value: &Value, look: &dyn Fn(&str) -> Option<String>) -> Value {
+fn substitute_env(value: &Value, look: &dyn Fn(&str) -> Option<String>) -> Value {
     if let Some(found) = env(value).and_then(look) {
         return Value::Text(found);
     }
     match value {
         Value::Map(entries) => Value::Map(
-            entries.iter().map(|(key, value)| (key.clone(), filled(value, look))).collect(),
+            entries.iter().map(|(key, value)| (key.clone(), substitute_env(value, look))).collect(),
         ),
         other => other.clone(),
     }
@@ -356,9 +356,9 @@ fn filled(value: &Value, look: &dyn Fn(&str) -> Option<String>) -> Value {
 /// an error or has no `assistant_actions`.
 pub fn decode(reply: &HttpReply) -> Result<Value, Fault> {
     if !(200..300).contains(&reply.status) {
-        return Err(fault::of(Who::PromptQl, reply));
+        return Err(fault::fault_from_reply(Service::PromptQl, reply));
     }
-    let body = wire::object(Who::PromptQl, reply)?;
+    let body = wire::object(Service::PromptQl, reply)?;
     if !matches!(body.get("assistant_actions"), Some(Value::List(_))) {
         let message =
             "PromptQL answered, but with no `assistant_actions`; check its `base_url`.".to_owned();
@@ -368,7 +368,7 @@ pub fn decode(reply: &HttpReply) -> Result<Value, Fault> {
 }
 
 /// Returns true if a reply only proposes a plan: it ran no code and modified no artifact.
-pub fn proposes(output: &Value) -> bool {
+pub fn is_plan_only(output: &Value) -> bool {
     let actions = output.get("assistant_actions").map(Value::items).unwrap_or_default();
     let made = output.get("modified_artifacts").map(Value::items).unwrap_or_default();
     let ran = |action: &Value| {

@@ -1,12 +1,12 @@
 //! **Pure.** The replay model: it repeats the replies of a recorded transcript, while the tools
 //! really run. Owns the choice of the next reply and the paths of recordings; reads no file and
 //! invents nothing.
-use super::{Reply, Stop, Usage};
+use super::{Reply, StopReason, Usage};
 use crate::talk::{Call, Turn};
 use std::collections::BTreeSet;
 use touchstone_formats::names::{self, Coordinates};
 use touchstone_formats::run::StepKind;
-use touchstone_formats::transcript::{Document, Said};
+use touchstone_formats::transcript::{Document, ConversationEntry};
 use touchstone_formats::value::Value;
 
 /// Description of the replay model for the user.
@@ -39,7 +39,7 @@ impl Recording {
         let recorded = run("model_id").or_else(|| run("model")).and_then(Value::text);
         let model_id =
             recorded.map_or_else(|| "replay".to_owned(), |model| format!("replay of {model}"));
-        let mut replies = replies(&document.said());
+        let mut replies = replies(&document.conversation_entries());
         // A single reply accounts for the usage of the whole run.
         if let ([only], Some(usage)) = (&mut replies[..], run("usage"))
             && only.usage == Usage::default()
@@ -124,7 +124,7 @@ fn ids(turn: &Turn) -> impl Iterator<Item = &str> {
 }
 
 /// Returns one reply per turn in which the model wrote text or called a tool.
-fn replies(said: &[Said<'_>]) -> Vec<Reply> {
+fn replies(said: &[ConversationEntry<'_>]) -> Vec<Reply> {
     let mut replies: Vec<(u32, Reply)> = Vec::new();
     let mut ids = BTreeSet::new();
     for said in
@@ -138,7 +138,7 @@ fn replies(said: &[Said<'_>]) -> Vec<Reply> {
             reply.text = text(said.value);
         } else {
             reply.calls.push(call(said.value, &mut ids));
-            reply.stop = Stop::Calls;
+            reply.stop = StopReason::Calls;
         }
         if let Some(usage) = said.value.get("usage").or_else(|| said.item.get("usage")) {
             reply.usage = used(usage);

@@ -82,7 +82,7 @@ mod tests {
     use super::{Event, Events, events};
     use proptest::prelude::*;
 
-    fn told(body: &str) -> Vec<(String, String)> {
+    fn parsed_events(body: &str) -> Vec<(String, String)> {
         events(body.as_bytes()).into_iter().map(|event| (event.name, event.data)).collect()
     }
 

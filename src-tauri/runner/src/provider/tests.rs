@@ -2,7 +2,7 @@
 //! Also owns helpers for the tests of each codec.
 use super::*;
 use crate::spec::Model;
-use crate::talk::{Outcome, Said};
+use crate::talk::{Outcome, AssistantMessage};
 use proptest::prelude::*;
 use touchstone_formats::json;
 
@@ -27,7 +27,7 @@ pub(super) fn model(provider: Provider, settings: &str) -> Model {
         price: None,
         reasoning: false,
         keeps_system: false,
-        way: crate::way::Way::default(),
+        way: crate::way::Strategy::default(),
         settings: settings.collect(),
     }
 }
@@ -40,10 +40,10 @@ pub(super) fn call(id: &str, params: Value, outcome: Outcome) -> Call {
     Call { id: id.to_owned(), name: "query".to_owned(), params, outcome: Some(outcome) }
 }
 
-pub(super) fn offers() -> Vec<Offer> {
+pub(super) fn offers() -> Vec<ToolOffer> {
     let parameters =
         value(r#"{"type":"object","properties":{"sql":{"type":"string"}},"required":["sql"]}"#);
-    let offer = |name: &str| Offer {
+    let offer = |name: &str| ToolOffer {
         name: name.to_owned(),
         description: "Asks.".to_owned(),
         parameters: parameters.clone(),
@@ -66,7 +66,7 @@ pub(super) fn talk() -> Vec<Turn> {
         Outcome::Error(Value::from("Arguments are no JSON.")),
     );
     let said =
-        |text: Option<&str>, calls| Said { text: text.map(str::to_owned), kept: Vec::new(), calls };
+        |text: Option<&str>, calls| AssistantMessage { text: text.map(str::to_owned), kept: Vec::new(), calls };
     vec![
         Turn::User("How many?".to_owned()),
         Turn::Assistant(said(Some("I look."), vec![fine, failed])),
@@ -76,7 +76,7 @@ pub(super) fn talk() -> Vec<Turn> {
 }
 
 pub(super) fn encoded(model: &Model, turns: &[Turn]) -> HttpRequest {
-    encode(&Ask { model, system: "Be brief.", turns, tools: &offers() })
+    encode(&ModelRequest { model, system: "Be brief.", turns, tools: &offers() })
 }
 
 pub(super) fn body(request: &HttpRequest) -> Value {
@@ -312,7 +312,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     });
     let said = (prop::option::of("[ a-z]{0,4}"), prop::collection::vec(call, 0..4));
     let said =
-        said.prop_map(|(text, calls)| Turn::Assistant(Said { text, kept: Vec::new(), calls }));
+        said.prop_map(|(text, calls)| Turn::Assistant(AssistantMessage { text, kept: Vec::new(), calls }));
     prop::collection::vec(prop_oneof!["[ a-z]{0,4}".prop_map(Turn::User), said], 0..8)
 }
 
@@ -386,7 +386,7 @@ proptest! {
 
 #[test]
 fn what_was_used_is_read_from_bodies_that_are_no_reply_and_nothing_is_made_up() {
-    use super::{guessed, is_free, usage_of};
+    use super::{with_estimates, is_free, usage_of};
     use crate::spec::Provider::{Anthropic, OpenAi};
     let start = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":7,\"output_tokens\":1}}}\n\n";
     let delta = "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":9}}\n\n";
@@ -438,7 +438,7 @@ fn what_was_used_is_read_from_bodies_that_are_no_reply_and_nothing_is_made_up() 
     ];
     for (provider, body, expected) in guesses {
         let reply = reply(200, &body);
-        let guess = guessed(usage_of(provider, &reply).unwrap_or_default(), 3_000, &reply);
+        let guess = with_estimates(usage_of(provider, &reply).unwrap_or_default(), 3_000, &reply);
         assert_eq!((guess.input, guess.output), expected, "{provider:?} {body}");
     }
     for free in [

@@ -1,6 +1,6 @@
 //! **Pure.** Helpers shared by the codecs: building JSON, parsing bodies, and ids that are unique
 //! in a request. Owns the classification of bodies that cannot be parsed; knows no provider.
-use super::fault::{self, Who};
+use super::fault::{self, Service};
 use super::{Auth, Fault, FaultKind, HttpReply, HttpRequest};
 use crate::spec::Model;
 use crate::talk::Turn;
@@ -22,7 +22,7 @@ pub(super) fn put(map: &mut Value, key: &str, value: Value) {
 }
 
 /// Converts a whole number to a value.
-pub(super) fn whole(number: u64) -> Value {
+pub(super) fn int_value(number: u64) -> Value {
     Value::Number(number.to_string())
 }
 
@@ -45,7 +45,7 @@ pub(super) fn words<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
 
 /// Returns the number of bytes of text in the `delta` fields of a stream event, without those of
 /// protocol fields such as ids.
-pub(super) fn said(event: &Value) -> usize {
+pub(super) fn text_bytes(event: &Value) -> usize {
     fn texts(value: &Value) -> usize {
         match value {
             Value::Text(text) => text.len(),
@@ -63,10 +63,10 @@ pub(super) fn said(event: &Value) -> usize {
         }
     }
     match event {
-        Value::List(items) => items.iter().map(said).sum(),
+        Value::List(items) => items.iter().map(text_bytes).sum(),
         Value::Map(entries) => {
             let each = |(key, value): &(Value, Value)| {
-                if key.text() == Some("delta") { texts(value) } else { said(value) }
+                if key.text() == Some("delta") { texts(value) } else { text_bytes(value) }
             };
             entries.iter().map(each).sum()
         }
@@ -118,14 +118,14 @@ pub(super) fn ids(turns: &[Turn], fits: fn(&str) -> bool) -> Vec<Vec<String>> {
         .map(|turn| match turn {
             Turn::User(_) => Vec::new(),
             Turn::Assistant(said) => {
-                said.calls.iter().map(|call| fresh(&mut seen, &call.id, fits)).collect()
+                said.calls.iter().map(|call| unique_id(&mut seen, &call.id, fits)).collect()
             }
         })
         .collect()
 }
 
 /// Returns this id, or a numbered variant if it was used before or is not accepted.
-pub(super) fn fresh(seen: &mut HashSet<String>, id: &str, fits: fn(&str) -> bool) -> String {
+pub(super) fn unique_id(seen: &mut HashSet<String>, id: &str, fits: fn(&str) -> bool) -> String {
     let stem = if fits(id) { id } else { "call" };
     let later = (2..).map(|number| format!("{stem}_{number}"));
     let unused = std::iter::once(stem.to_owned())
@@ -150,16 +150,16 @@ pub(super) fn is_stream(reply: &HttpReply) -> bool {
 /// Parses the JSON object in a body of status 2xx. A body that ends early is truncated. A body that
 /// is not JSON may be a glitch of a proxy and is retried. An HTML page means that the address is
 /// wrong.
-pub(super) fn object(who: Who, reply: &HttpReply) -> Result<Value, Fault> {
+pub(super) fn object(who: Service, reply: &HttpReply) -> Result<Value, Fault> {
     let value = value(who, reply.status, &reply.body)?;
     if value.get("error").is_some_and(|error| *error != Value::Null) {
-        return Err(fault::inside(who, reply.status, &value));
+        return Err(fault::fault_from_body(who, reply.status, &value));
     }
     Ok(value)
 }
 
 /// Parses the JSON object in this text.
-pub(super) fn value(who: Who, status: u16, body: &[u8]) -> Result<Value, Fault> {
+pub(super) fn value(who: Service, status: u16, body: &[u8]) -> Result<Value, Fault> {
     let fault = |kind, message: String| Fault { kind, message, status: Some(status) };
     let cut = || fault(FaultKind::Truncated, format!("The reply of {who} ends in the middle."));
     let text = match std::str::from_utf8(body) {
@@ -174,7 +174,7 @@ pub(super) fn value(who: Who, status: u16, body: &[u8]) -> Result<Value, Fault> 
         }
     };
     if text.starts_with('<') {
-        let page = fault::quoted(text);
+        let page = fault::sanitize(text);
         let who = fault::at_the_beginning(who);
         let message = format!(
             "{who} answered with a page for people instead of JSON ({page}); check its `base_url`."

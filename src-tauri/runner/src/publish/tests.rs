@@ -177,7 +177,7 @@ fn a_folder_that_may_not_be_written_is_an_error_with_the_next_step() {
 
 #[test]
 fn a_disk_that_is_read_only_is_one_where_writing_is_not_permitted() {
-    let Some(disk) = Mounted::of("64k") else { return };
+    let Some(disk) = Mounted::with_size("64k") else { return };
     replace(disk.path(), "r.yaml", b"1").unwrap();
     disk.make_read_only();
     for tried in [replace(disk.path(), "r.yaml", b"2"), replace(disk.path(), "d/r.yaml", b"2")] {
@@ -193,7 +193,7 @@ impl Mounted {
     /// Runs the calling test once more in user and mount namespaces of its own, where any user may
     /// mount. Returns the disk there, and `None` in the outer process, whose test then ends. Set
     /// `TOUCHSTONE_WITHOUT_MOUNTS=1` on systems without namespaces.
-    pub(crate) fn of(size: &str) -> Option<Self> {
+    pub(crate) fn with_size(size: &str) -> Option<Self> {
         let test = std::thread::current().name().unwrap_or("main").to_owned();
         // If a single thread runs all tests, the name of the test is not known.
         let inside = std::env::var_os("TEST_MAY_MOUNT").is_some();

@@ -1,5 +1,5 @@
 //! **Pure.** Run facts of a transcript, under its `run:` key. A fact that is not known has no key.
-use super::walk::{whole, word};
+use super::walk::{parse_u64, word};
 use crate::provider::Usage;
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
@@ -110,8 +110,8 @@ pub(crate) fn get(document: &Document) -> Facts {
     let run = document.get("run");
     let fact = |key: &str| run.and_then(|run| run.get(key));
     let text = |key: &str| fact(key).and_then(word);
-    let number = |key: &str| fact(key).and_then(whole);
-    let tokens = |key: &str| fact("usage").and_then(|usage| usage.get(key)).and_then(whole);
+    let number = |key: &str| fact(key).and_then(parse_u64);
+    let tokens = |key: &str| fact("usage").and_then(|usage| usage.get(key)).and_then(parse_u64);
     let [input, output, cache_read, cache_write, reasoning] = USAGE.map(tokens);
     let usage = Usage { input, output, cache_read, cache_write, reasoning };
     let from = fact("forked_from");
@@ -134,7 +134,7 @@ pub(crate) fn get(document: &Document) -> Facts {
             let edited = from.get("edited") == Some(&Value::Bool(true));
             Some(ForkedFrom {
                 file: word(from.get("file")?)?,
-                step: whole(from.get("step")?)?,
+                step: parse_u64(from.get("step")?)?,
                 edited,
             })
         }),

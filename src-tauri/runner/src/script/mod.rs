@@ -8,20 +8,20 @@ pub(super) mod walk;
 pub use facts::{Facts, ForkedFrom};
 
 use super::provider::{Reply, Usage};
-use super::talk::{Call, Outcome, Said, Turn};
+use super::talk::{Call, Outcome, AssistantMessage, Turn};
 use std::collections::HashSet;
 use touchstone_formats::transcript::{self, Document, is_automatic};
 use touchstone_formats::value::Value;
 use touchstone_formats::{answer, json};
-use walk::{Group, KINDS, Kind, Piece, Spoken, whole, word};
+use walk::{Group, KINDS, Kind, Piece, AssistantTurn, parse_u64, word};
 
 pub(super) use facts::{get as facts_of, set as set_facts};
 pub(super) use fit::{parts as fit_parts, value as fit};
-pub(super) use told::{fitted, fitted_outcome};
+pub(super) use told::{fit_reply, fitted_outcome};
 
 /// A transcript that is being written.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Script {
+pub struct TranscriptWriter {
     document: Document,
 }
 
@@ -56,13 +56,13 @@ pub struct OpenCall {
     pub call: Call,
 }
 
-impl From<Document> for Script {
+impl From<Document> for TranscriptWriter {
     fn from(document: Document) -> Self {
         Self { document }
     }
 }
 
-impl Script {
+impl TranscriptWriter {
     /// Creates a conversation that starts with this message.
     pub fn new(first_user_message: &str) -> Self {
         let mut script = Self { document: Document::conversation() };
@@ -87,15 +87,15 @@ impl Script {
         let mut ids = Ids::default();
         let (groups, _) = walk::group(&pieces);
         let turns = groups.iter().map(|group| match group {
-            Group::User(message) => Turn::User(shown(message.value)),
+            Group::User(message) => Turn::User(message_text(message.value)),
             Group::Assistant(spoken) => {
                 let text = spoken
                     .message
-                    .map(|message| shown(message.value))
+                    .map(|message| message_text(message.value))
                     .filter(|text| !text.is_empty());
                 let calls =
                     spoken.calls.iter().map(|call| ids.call(call.item, call.value)).collect();
-                Turn::Assistant(Said { text, kept: self.thinking(spoken.number), calls })
+                Turn::Assistant(AssistantMessage { text, kept: self.thinking(spoken.number), calls })
             }
         });
         // A reply without text and calls is in the file, but providers do not accept it.
@@ -112,7 +112,7 @@ impl Script {
 
     /// Appends a reply, and returns the number of its turn. An empty reply is stored as an empty
     /// message, which makes it visible.
-    pub fn say(&mut self, reply: &Reply) -> u32 {
+    pub fn push_reply(&mut self, reply: &Reply) -> u32 {
         let turn = self.next_turn();
         let number = || Value::Number(turn.to_string());
         if reply.text.is_some() || reply.calls.is_empty() {
@@ -149,7 +149,7 @@ impl Script {
         let mut ids = Ids::default();
         let mut open = Vec::new();
         for group in walk::group(&pieces).0 {
-            let Group::Assistant(Spoken { number, calls, .. }) = group else { continue };
+            let Group::Assistant(AssistantTurn { number, calls, .. }) = group else { continue };
             for piece in calls {
                 let call = ids.call(piece.item, piece.value);
                 if call.outcome.is_none() {
@@ -247,7 +247,7 @@ impl Script {
     /// Returns the first user message.
     pub fn first_message(&self) -> Option<String> {
         let pieces = walk::pieces(self.document.items());
-        pieces.iter().find(|piece| piece.kind == Kind::User).map(|piece| shown(piece.value))
+        pieces.iter().find(|piece| piece.kind == Kind::User).map(|piece| message_text(piece.value))
     }
 
     /// Returns the number of user messages after the first. Nudges are subtracted, using their
@@ -267,7 +267,7 @@ impl Script {
     pub fn nudges_by_words(&self) -> usize {
         let pieces = walk::pieces(self.document.items());
         let later = pieces.iter().filter(|piece| piece.kind == Kind::User).skip(1);
-        later.filter(|piece| is_automatic(&shown(piece.value))).count()
+        later.filter(|piece| is_automatic(&message_text(piece.value))).count()
     }
 
     /// Returns the number of steps, counted the way the page numbers them.
@@ -361,7 +361,7 @@ impl Script {
     /// Returns the thinking blocks of an assistant turn.
     fn thinking(&self, turn: u64) -> Vec<Value> {
         let all = self.run("thinking").map_or(&[][..], Value::items);
-        let of_turn = all.iter().find(|entry| entry.get("turn").and_then(whole) == Some(turn));
+        let of_turn = all.iter().find(|entry| entry.get("turn").and_then(parse_u64) == Some(turn));
         of_turn
             .and_then(|entry| entry.get("blocks"))
             .map_or_else(Vec::new, |blocks| blocks.items().to_vec())
@@ -399,7 +399,7 @@ fn without_error(item: &Value) -> Option<Value> {
 }
 
 /// Returns a message as text; other values are formatted as JSON.
-fn shown(message: &Value) -> String {
+fn message_text(message: &Value) -> String {
     match message {
         Value::Null => String::new(),
         other => word(other).unwrap_or_else(|| json::write(other, false)),

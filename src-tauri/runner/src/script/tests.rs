@@ -1,11 +1,11 @@
 //! A transcript has the same content before and after it is written, wherever writing was
 //! interrupted.
 use super::*;
-use crate::provider::Stop;
+use crate::provider::StopReason;
 use proptest::prelude::*;
 use touchstone_formats::run::StepKind;
 
-fn said(text: &str, calls: &[&str]) -> Reply {
+fn make_reply(text: &str, calls: &[&str]) -> Reply {
     let call = |id: &&str| Call {
         id: (*id).into(),
         name: format!("tool_{id}"),
@@ -13,24 +13,24 @@ fn said(text: &str, calls: &[&str]) -> Reply {
         outcome: None,
     };
     let text = (!text.is_empty()).then(|| text.to_owned());
-    Reply { text, calls: calls.iter().map(call).collect(), stop: Stop::Done, ..Reply::default() }
+    Reply { text, calls: calls.iter().map(call).collect(), stop: StopReason::Done, ..Reply::default() }
 }
 
-fn read(text: &str) -> Script {
-    Script::from(Document::read(text.as_bytes()).unwrap())
+fn read(text: &str) -> TranscriptWriter {
+    TranscriptWriter::from(Document::read(text.as_bytes()).unwrap())
 }
 
-fn again(script: &Script) -> Script {
+fn again(script: &TranscriptWriter) -> TranscriptWriter {
     read(&script.write())
 }
 
 /// Returns a run with two turns of calls and an answer.
-fn whole_run() -> Script {
-    let mut script = Script::new("which tickets are open?\n");
+fn whole_run() -> TranscriptWriter {
+    let mut script = TranscriptWriter::new("which tickets are open?\n");
     assert_eq!((script.end(), script.next_turn()), (End::User, 1));
     let reply = Reply {
         kept: vec![Value::Map(vec![("k".into(), "x".into())])],
-        ..said("I look.", &["a", "b"])
+        ..make_reply("I look.", &["a", "b"])
     };
     assert_eq!(script.say(&reply), 1);
     assert_eq!(script.end(), End::OpenCalls);
@@ -39,9 +39,9 @@ fn whole_run() -> Script {
     assert_eq!((script.open_calls().len(), script.end()), (1, End::OpenCalls));
     script.close_call(open[0].index, &Outcome::Result(Value::Null), Some(1.5));
     assert_eq!(script.end(), End::CallsDone);
-    script.say(&said("", &["c"]));
+    script.push_reply(&make_reply("", &["c"]));
     script.close_call(script.open_calls()[0].index, &Outcome::Result("x".into()), Some(0.0));
-    script.say(&said("```json\n[1,]\n```", &[]));
+    script.push_reply(&make_reply("```json\n[1,]\n```", &[]));
     script.set_facts(&Facts {
         system: Some("tool_calling".into()),
         cost: Some(0.1 + 0.2),
@@ -52,7 +52,7 @@ fn whole_run() -> Script {
 }
 
 /// Removes the end of the run, like resuming does.
-fn go_on(script: &mut Script) {
+fn go_on(script: &mut TranscriptWriter) {
     script.drop_error();
     script.forget("finished");
 }
@@ -179,7 +179,7 @@ fn calls_have_ids_of_their_own_and_keep_them_when_the_run_goes_on() {
     let mut script = read(
         "conversation: [{tool_call: {name: a, result: 1}}, {tool_call: {id: x, name: b, result: 1}}, {tool_call: {id: x, name: c, result: 1}}]\n",
     );
-    let ids = |script: &Script| -> Vec<String> {
+    let ids = |script: &TranscriptWriter| -> Vec<String> {
         let turns = script.turns();
         let calls = turns.iter().filter_map(|turn| {
             if let Turn::Assistant(said) = turn { Some(&said.calls) } else { None }
@@ -188,7 +188,7 @@ fn calls_have_ids_of_their_own_and_keep_them_when_the_run_goes_on() {
     };
     let before = ids(&script);
     assert_eq!(before, ["call_0", "x", "x_2"]);
-    script.say(&said("", &["call_0", "x_2"]));
+    script.push_reply(&make_reply("", &["call_0", "x_2"]));
     assert_eq!(ids(&script)[..3], before);
     assert_eq!(ids(&script).into_iter().collect::<HashSet<_>>().len(), 5);
 }
@@ -199,11 +199,11 @@ fn what_is_too_deep_or_odd_for_a_file_is_written_as_its_json() {
     let twice = Value::Map(vec![("a".into(), Value::Null), ("a".into(), Value::Null)]);
     let many = Value::List(vec![Value::Null; 30_000]);
     for odd in [deep, twice, many] {
-        let mut script = Script::new("a");
-        let mut reply = said("", &["c"]);
+        let mut script = TranscriptWriter::new("a");
+        let mut reply = make_reply("", &["c"]);
         reply.kept = vec![odd.clone()];
         reply.calls[0].params = odd.clone();
-        script.say(&reply);
+        script.push_reply(&reply);
         script.close_call(1, &Outcome::Result(odd.clone()), Some(0.0));
         script.fail(&odd);
         assert_eq!(again(&script), script);
@@ -213,8 +213,8 @@ fn what_is_too_deep_or_odd_for_a_file_is_written_as_its_json() {
             Some(Outcome::Result(Value::Text(json::write(&odd, false))))
         );
     }
-    let mut script = Script::new("a");
-    script.say(&said(&"é".repeat(9 << 20), &[]));
+    let mut script = TranscriptWriter::new("a");
+    script.push_reply(&make_reply(&"é".repeat(9 << 20), &[]));
     assert_eq!(again(&script), script);
 }
 
@@ -271,18 +271,18 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 }
 
 /// Applies an action to the script, and to the turns expected from it.
-fn act(script: &mut Script, turns: &mut Vec<Turn>, act: &Act) {
+fn act(script: &mut TranscriptWriter, turns: &mut Vec<Turn>, act: &Act) {
     match act {
         Act::Say(text, calls, kept) => {
             let ids: Vec<String> =
                 (0..*calls).map(|n| format!("{}_{n}", script.next_turn())).collect();
-            let mut reply = said(text, &ids.iter().map(String::as_str).collect::<Vec<_>>());
+            let mut reply = make_reply(text, &ids.iter().map(String::as_str).collect::<Vec<_>>());
             if *kept {
                 reply.kept = vec![Value::Text(text.clone())];
             }
-            script.say(&reply);
-            let said = Said { text: reply.text, kept: reply.kept, calls: reply.calls };
-            if said != Said::default() {
+            script.push_reply(&reply);
+            let said = AssistantMessage { text: reply.text, kept: reply.kept, calls: reply.calls };
+            if said != AssistantMessage::default() {
                 turns.push(Turn::Assistant(said));
             }
         }
@@ -315,7 +315,7 @@ proptest! {
 
     #[test]
     fn whatever_is_said_is_read_back_and_a_crash_after_any_step_changes_nothing(acts in acts()) {
-        let (mut straight, mut turns) = (Script::new("first"), vec![Turn::User("first".into())]);
+        let (mut straight, mut turns) = (TranscriptWriter::new("first"), vec![Turn::User("first".into())]);
         // The second script is written and parsed again after every step, as if killed.
         let (mut killed, mut same) = (straight.clone(), turns.clone());
         for next in &acts {
@@ -336,7 +336,7 @@ proptest! {
         acts in acts(),
         places in prop::collection::vec((0..20usize, 0..3usize), 1..4),
     ) {
-        let (mut plain, mut turns) = (Script::new("first"), vec![Turn::User("first".into())]);
+        let (mut plain, mut turns) = (TranscriptWriter::new("first"), vec![Turn::User("first".into())]);
         let half = acts.len() / 2;
         acts[..half].iter().for_each(|next| act(&mut plain, &mut turns, next));
         let mut items = plain.document.items().to_vec();
@@ -349,7 +349,7 @@ proptest! {
         odd.document.set("conversation", Value::List(items));
         odd.document.set("remark", "note".into());
         odd.document.set_run("color", "note".into());
-        let notes = |script: &Script| -> Vec<Value> {
+        let notes = |script: &TranscriptWriter| -> Vec<Value> {
             let note = |item: &&Value| json::write(item, false).contains("note");
             script.document.items().iter().filter(note).cloned().collect()
         };

@@ -1,10 +1,10 @@
 //! **Pure.** Search trees in transcripts: the chosen path as an ordinary conversation, the whole
 //! tree beside it, and the strategy of the run.
-use super::{Script, fit, put};
+use super::{TranscriptWriter, fit, put};
 use crate::provider::Reply;
 use crate::search::{Bounds, Kind, Search};
 use crate::talk::{Call, Outcome};
-use crate::way::Way;
+use crate::way::Strategy;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
@@ -13,12 +13,12 @@ const OFFERS: &str = "tool_definitions";
 /// Maximum number of bytes of tool definitions to store: a transcript is rewritten with each turn.
 const MOST_OFFERS: usize = 512 << 10;
 
-impl Script {
+impl TranscriptWriter {
     /// Writes a search in place of the previously written one. The first message stays.
-    pub fn tell(&mut self, search: &Search) {
+    pub fn write_search(&mut self, search: &Search) {
         self.document.keep(1);
         let (mut turn, mut reply) = (0_u32, 0);
-        for at in search.chosen().0 {
+        for at in search.chosen_path().0 {
             let Some(node) = search.nodes().get(at) else { continue };
             turn += u32::from(node.reply != reply);
             reply = node.reply;
@@ -30,7 +30,7 @@ impl Script {
                 Kind::Call(call) => self.document.push("tool_call", item(call, turn, node.seconds)),
             }
         }
-        self.document.set_run("tree", search.written());
+        self.document.set_run("tree", search.to_value());
     }
 
     /// Reads the search from the file. Returns a new one if there is none, and `None` if the file
@@ -63,7 +63,7 @@ impl Script {
     }
 
     /// Writes the strategy of the run.
-    pub fn set_way(&mut self, way: &Way, offered: Option<&str>) {
+    pub fn set_strategy(&mut self, way: &Strategy, offered: Option<&str>) {
         for (key, value) in way.facts() {
             self.document.set_run(key, value);
         }
@@ -75,7 +75,7 @@ impl Script {
 
 /// Fits a reply for the file. Later requests use the fitted reply, which keeps them consistent with
 /// the file.
-pub(crate) fn fitted(reply: Reply) -> Reply {
+pub(crate) fn fit_reply(reply: Reply) -> Reply {
     let calls = reply.calls.into_iter().map(|call| Call {
         name: fit::text(&call.name),
         params: fit::value(&call.params),

@@ -64,12 +64,12 @@ pub(crate) fn pieces(items: &[Value]) -> Vec<Piece<'_>> {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Group<'d> {
     User(Piece<'d>),
-    Assistant(Spoken<'d>),
+    Assistant(AssistantTurn<'d>),
 }
 
 /// An assistant turn: a message, calls, or both.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Spoken<'d> {
+pub(crate) struct AssistantTurn<'d> {
     /// Number of the assistant turn, in the numbering of `turn:`.
     pub(crate) number: u64,
     pub(crate) message: Option<Piece<'d>>,
@@ -106,7 +106,7 @@ impl<'d> Walk<'d> {
         self.assistants = self.assistants.saturating_add(1);
         self.call_turn = None;
         self.open = true;
-        self.groups.push(Group::Assistant(Spoken {
+        self.groups.push(Group::Assistant(AssistantTurn {
             number: self.assistants,
             message,
             calls: Vec::new(),
@@ -116,7 +116,7 @@ impl<'d> Walk<'d> {
     /// Adds a call. A call with a later `turn:` than the current one begins a turn without a
     /// message.
     fn call(&mut self, call: Piece<'d>) {
-        let turn = call.value.get("turn").and_then(whole);
+        let turn = call.value.get("turn").and_then(parse_u64);
         let later = match (turn, self.call_turn) {
             (Some(turn), None) => turn > self.assistants,
             (Some(turn), Some(other)) => turn != other,
@@ -137,7 +137,7 @@ impl<'d> Walk<'d> {
 }
 
 /// Parses a number without sign and fraction.
-pub(crate) fn whole(value: &Value) -> Option<u64> {
+pub(crate) fn parse_u64(value: &Value) -> Option<u64> {
     word(value)?.parse().ok()
 }
 

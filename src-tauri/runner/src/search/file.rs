@@ -9,8 +9,8 @@ use touchstone_formats::value::Value;
 impl Search {
     /// Serializes the tree. Each node has the index of its parent, from 1, where 0 is the root.
     /// Nodes on the chosen path also have the index of their conversation item.
-    pub fn written(&self) -> Value {
-        let (way, why) = self.chosen();
+    pub fn to_value(&self) -> Value {
+        let (way, why) = self.chosen_path();
         let number = |number: usize| Value::Number(number.to_string());
         // Item 0 is the user message.
         let item = |at: usize| way.iter().position(|node| *node == at).map(|place| place + 1);
@@ -71,7 +71,7 @@ impl Search {
         let mut search = Self::new(bounds);
         let nodes = tree.get("nodes").map_or(&[][..], Value::items);
         for reply in nodes.chunk_by(|one, other| one.get("reply") == other.get("reply")) {
-            if search.next() != super::Next::Ask {
+            if search.next() != super::NextStep::Ask {
                 return None;
             }
             let first = search.nodes.len();
@@ -83,7 +83,7 @@ impl Search {
                 .filter(|(_, code)| *code == Code::UNKNOWN)
                 .map(|(name, _)| name)
                 .collect();
-            search.said(&said(reply)?, |name| !unknown.contains(&name));
+            search.add_reply(&parse_reply(reply)?, |name| !unknown.contains(&name));
             for (at, node) in reply.iter().enumerate() {
                 let at = first + at;
                 if search.nodes.get(at)?.parent.to_string() != word(node.get("parent")?)? {
@@ -92,7 +92,7 @@ impl Search {
                 if let (Some(outcome), Some(code)) = (outcome(node), code(node)) {
                     let seconds =
                         node.get("seconds").and_then(|seconds| word(seconds)?.parse().ok());
-                    search.called(at, outcome, code, seconds);
+                    search.add_outcome(at, outcome, code, seconds);
                 }
             }
             if search.nodes.len() != first + reply.len() {
@@ -103,7 +103,7 @@ impl Search {
     }
 }
 
-fn said(nodes: &[Value]) -> Option<Reply> {
+fn parse_reply(nodes: &[Value]) -> Option<Reply> {
     let mut reply = Reply::default();
     for node in nodes {
         reply.kept.extend(node.get("thinking").map_or(&[][..], Value::items).iter().cloned());

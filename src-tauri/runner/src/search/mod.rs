@@ -62,18 +62,18 @@ pub enum Kind {
 
 /// The next step of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Next {
+pub enum NextStep {
     /// Request a reply from the model.
     Ask,
     /// Run the calls at these nodes.
     Run(Vec<usize>),
     /// Stop: the search has ended.
-    Done(End),
+    Done(SearchEnd),
 }
 
 /// Result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum SearchEnd {
     /// An answer was given at this node.
     Answered(usize),
     /// All paths were followed to their end.
@@ -101,7 +101,7 @@ pub struct Search {
     /// Number of failed attempts.
     tries: u32,
     gave_up: Vec<usize>,
-    end: Option<End>,
+    end: Option<SearchEnd>,
     ids: HashSet<String>,
 }
 
@@ -138,31 +138,31 @@ impl Search {
     }
 
     /// Returns the number of replies received.
-    pub fn asked(&self) -> u32 {
+    pub fn reply_count(&self) -> u32 {
         self.asked
     }
 
     /// Returns the next step.
-    pub fn next(&self) -> Next {
+    pub fn next(&self) -> NextStep {
         if let Some(end) = self.end {
-            return Next::Done(end);
+            return NextStep::Done(end);
         }
         match self.under_way {
             Some((first, last)) => {
                 let is_open = |at: &usize| matches!(&self.nodes[*at].kind, Kind::Call(call) if call.outcome.is_none());
-                Next::Run((first..=last).filter(is_open).collect())
+                NextStep::Run((first..=last).filter(is_open).collect())
             }
-            None => Next::Ask,
+            None => NextStep::Ask,
         }
     }
 
     /// Adds a reply. `knows` returns true if a function of that name exists.
-    pub fn said(&mut self, reply: &Reply, knows: impl Fn(&str) -> bool) {
+    pub fn add_reply(&mut self, reply: &Reply, knows: impl Fn(&str) -> bool) {
         self.asked = self.asked.saturating_add(1);
         let is_tree = matches!(self.bounds.method, Method::Tree { .. });
         if is_tree && self.asked >= self.bounds.queries {
             // The original counts the reply that reaches the limit, but ignores its content.
-            self.end = Some(End::Spent);
+            self.end = Some(SearchEnd::Spent);
             return;
         }
         let (mut parent, first) = (self.at, self.nodes.len());
@@ -173,7 +173,7 @@ impl Search {
         }
         for call in &reply.calls {
             let mut call = Call { id: self.fresh(&call.id), outcome: None, ..call.clone() };
-            let (code, outcome) = settled(&call, &knows);
+            let (code, outcome) = resolve_without_tool(&call, &knows);
             call.outcome = outcome;
             parent = self.add(parent, Kind::Call(call), 2);
             self.nodes[parent].code = code;
@@ -188,7 +188,7 @@ impl Search {
     }
 
     /// Records the outcome of a call. Does nothing if it has one already.
-    pub fn called(&mut self, at: usize, outcome: Outcome, code: Code, seconds: Option<f64>) {
+    pub fn add_outcome(&mut self, at: usize, outcome: Outcome, code: Code, seconds: Option<f64>) {
         let Some(node) = self.nodes.get_mut(at) else { return };
         let Kind::Call(call) = &mut node.kind else { return };
         if call.outcome.is_some() {
@@ -238,7 +238,7 @@ impl Search {
         self.under_way = None;
         let node = &mut self.nodes[last];
         if node.code == Some(Code::ANSWERED) {
-            self.end = Some(End::Answered(last));
+            self.end = Some(SearchEnd::Answered(last));
             return;
         }
         let gave_up = node.code == Some(Code::GAVE_UP);
@@ -261,9 +261,9 @@ impl Search {
         self.at = if pruned { 0 } else { last };
         self.tries += u32::from(pruned);
         if pruned && self.tries >= tries {
-            self.end = Some(End::Exhausted);
+            self.end = Some(SearchEnd::Exhausted);
         } else if self.asked >= self.bounds.queries {
-            self.end = Some(End::Spent);
+            self.end = Some(SearchEnd::Spent);
         }
     }
 
@@ -282,12 +282,12 @@ impl Search {
             }
             self.open.pop();
         }
-        self.end = Some(End::Exhausted);
+        self.end = Some(SearchEnd::Exhausted);
     }
 }
 
 /// Returns the status and outcome of a call that needs no tool: `Finish`, and unknown functions.
-fn settled(call: &Call, knows: impl Fn(&str) -> bool) -> (Option<Code>, Option<Outcome>) {
+fn resolve_without_tool(call: &Call, knows: impl Fn(&str) -> bool) -> (Option<Code>, Option<Outcome>) {
     if call.name == FINISH {
         let (code, outcome) = match finish::read(&call.params) {
             Finish::Answer(_) => (Code::ANSWERED, Outcome::Result("The answer was given.".into())),

@@ -21,7 +21,7 @@ impl Code {
     pub const INVALID: Self = Self(12);
 
     /// Returns a short description of the error; `None` on success.
-    pub fn trouble(self) -> Option<&'static str> {
+    pub fn error_label(self) -> Option<&'static str> {
         Some(match self.0 {
             1 => "Unknown function",
             2 => "Finish without an answer",

@@ -41,11 +41,11 @@ fn play(search: &mut Search, script: &str) {
             'x' => one(FINISH, "{}"),
             _ => reply(None, Vec::new()),
         };
-        search.said(&reply, |name| name == "f");
+        search.add_reply(&reply, |name| name == "f");
         // Outcomes arrive in any order.
-        while let Next::Run(open) = search.next() {
+        while let NextStep::Run(open) = search.next() {
             let last = *open.last().unwrap();
-            search.called(last, Outcome::Result("r".into()), Code::FINE, None);
+            search.add_outcome(last, Outcome::Result("r".into()), Code::FINE, None);
         }
     }
 }
@@ -112,9 +112,9 @@ fn what_is_tried_next_follows_from_what_came_of_what_was_tried() {
         let mut search = Search::new(bounds(method, steps, queries));
         play(&mut search, script);
         let how = match search.next() {
-            Next::Done(End::Answered(_)) => "answered",
-            Next::Done(End::Exhausted) => "exhausted",
-            Next::Done(End::Spent) => "spent",
+            NextStep::Done(SearchEnd::Answered(_)) => "answered",
+            NextStep::Done(SearchEnd::Exhausted) => "exhausted",
+            NextStep::Done(SearchEnd::Spent) => "spent",
             _ => "open",
         };
         assert_eq!((drawn(&search).as_str(), how), (tree, end), "{method} {script}");
@@ -158,7 +158,7 @@ fn the_way_that_counts_without_an_answer_is_chosen_by_a_rule() {
     ] {
         let mut search = Search::new(bounds(method, 12, 60));
         play(&mut search, script);
-        let (chosen, why) = search.chosen();
+        let (chosen, why) = search.chosen_path();
         assert_eq!(chosen, way, "{method} {script}");
         assert_eq!(why.is_some(), rule.is_some(), "{why:?}");
         assert!(why.unwrap_or_default().contains(rule.unwrap_or_default()));
@@ -184,23 +184,23 @@ proptest! {
         let bounds = Bounds { method, steps, queries };
         let mut search = Search::new(bounds);
         for word in script.chars().cycle().take(10_000) {
-            if search.next() != Next::Ask {
+            if search.next() != NextStep::Ask {
                 break;
             }
             play(&mut search, &word.to_string());
-            let written = search.written();
+            let written = search.to_value();
             let text = touchstone_formats::yaml::write(&Value::Map(vec![("a".into(), written.clone())]));
             let back = touchstone_formats::yaml::read(&text).unwrap();
             let again = Search::read(back.get("a").unwrap(), bounds).unwrap();
             // A reply at the limit is not in the tree; it is requested again and found in the
             // journal.
-            if search.next() != Next::Done(End::Spent) || !tree {
+            if search.next() != NextStep::Done(SearchEnd::Spent) || !tree {
                 prop_assert_eq!(again.written(), written);
                 prop_assert_eq!((again.next(), again.turns(), again.answer()), (search.next(), search.turns(), search.answer()));
             }
         }
         prop_assert!(matches!(search.next(), Next::Done(_)));
-        prop_assert!(search.asked() <= queries);
+        prop_assert!(search.reply_count() <= queries);
         for node in search.nodes() {
             // A reply begins above the depth limit, however many steps it then adds.
             prop_assert!(search.nodes()[node.parent].depth < steps || search.nodes()[node.parent].reply == node.reply);
@@ -212,7 +212,7 @@ proptest! {
         let bounds = bounds("DFS_woFilter_w2", 50, 60);
         let mut search = Search::new(bounds);
         play(&mut search, &script);
-        let written = search.written();
+        let written = search.to_value();
         let mut nodes = written.get("nodes").unwrap().items().to_vec();
         let gone = at % (nodes.len() - 1);
         nodes.remove(gone);
@@ -290,17 +290,17 @@ fn replay(case: &Value, as_original: bool) -> (Search, Vec<Value>, Vec<Option<St
     let (mut requests, mut seen) = (Vec::new(), Vec::new());
     loop {
         match search.next() {
-            Next::Done(_) => return (search, requests, seen),
-            Next::Ask => {
+            NextStep::Done(_) => return (search, requests, seen),
+            NextStep::Ask => {
                 seen.push(match search.turns().last() {
                     Some(Turn::Assistant(said)) => {
                         said.calls.last().and_then(|call| Some(call.outcome.as_ref()?.shown()))
                     }
                     _ => None,
                 });
-                search.said(&message(script.next().unwrap()), |name| find(name).is_some());
+                search.add_reply(&message(script.next().unwrap()), |name| find(name).is_some());
             }
-            Next::Run(open) => {
+            NextStep::Run(open) => {
                 let Kind::Call(call) = &search.nodes()[open[0]].kind else { unreachable!() };
                 let api = &apis[find(&call.name).unwrap()];
                 let map = [
@@ -314,7 +314,7 @@ fn replay(case: &Value, as_original: bool) -> (Search, Vec<Value>, Vec<Option<St
                 requests.push(Value::Map(request));
                 let (outcome, code) =
                     returned(servers.next(), number("max_observation_length") as usize);
-                search.called(open[0], outcome, code, None);
+                search.add_outcome(open[0], outcome, code, None);
             }
         }
     }

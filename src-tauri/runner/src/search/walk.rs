@@ -1,8 +1,8 @@
 //! **Pure.** Paths through the search tree: the conversation along a path, and the path that counts
 //! in the end.
 use super::finish::{self, Finish};
-use super::{Code, End, Kind, Method, Next, Node, Search, words};
-use crate::talk::{Said, Turn};
+use super::{Code, SearchEnd, Kind, Method, NextStep, Node, Search, words};
+use crate::talk::{AssistantMessage, Turn};
 use touchstone_formats::value::Value;
 
 /// Name sent to providers in place of an unknown function: some reject a conversation with the name
@@ -11,7 +11,7 @@ const UNKNOWN: &str = "invalid_hallucination_function_name";
 
 impl Search {
     /// Returns the nodes from the root, exclusive, to a node.
-    pub fn way_to(&self, node: usize) -> Vec<usize> {
+    pub fn path_to(&self, node: usize) -> Vec<usize> {
         let mut way = Vec::new();
         let mut at = node;
         while at != 0 {
@@ -37,10 +37,10 @@ impl Search {
     }
 
     fn said_on_the_way(&self, node: usize) -> Vec<Turn> {
-        let way = self.way_to(node);
+        let way = self.path_to(node);
         let replies = way.chunk_by(|one, other| self.nodes[*one].reply == self.nodes[*other].reply);
         let said = replies.map(|reply| {
-            let mut said = Said::default();
+            let mut said = AssistantMessage::default();
             for at in reply {
                 let node = &self.nodes[*at];
                 said.kept.extend_from_slice(&node.kept);
@@ -89,10 +89,10 @@ impl Search {
 
     /// Returns the path that counts: the path to the answer, or to the current node. If the search
     /// ended without an answer, a rule chooses a path, and the second value explains it.
-    pub fn chosen(&self) -> (Vec<usize>, Option<&'static str>) {
+    pub fn chosen_path(&self) -> (Vec<usize>, Option<&'static str>) {
         let (node, why) = match self.next() {
-            Next::Done(End::Answered(node)) => (node, None),
-            Next::Done(_) => match (self.bounds.method, self.gave_up.first()) {
+            NextStep::Done(SearchEnd::Answered(node)) => (node, None),
+            NextStep::Done(_) => match (self.bounds.method, self.gave_up.first()) {
                 (Method::Tree { .. }, Some(node)) => {
                     (*node, Some("No way led to an answer. This is the first that was given up."))
                 }
@@ -105,10 +105,10 @@ impl Search {
                     (tries > 1).then_some("No try led to an answer. This is the last."),
                 ),
             },
-            Next::Run(_) => (self.nodes.len() - 1, None),
-            Next::Ask => (self.at, None),
+            NextStep::Run(_) => (self.nodes.len() - 1, None),
+            NextStep::Ask => (self.at, None),
         };
-        (self.way_to(node), why)
+        (self.path_to(node), why)
     }
 
     fn deepest(&self) -> usize {
@@ -118,7 +118,7 @@ impl Search {
 
     /// Returns the answer; a path that was given up has none.
     pub fn answer(&self) -> Option<Value> {
-        let Next::Done(End::Answered(node)) = self.next() else { return None };
+        let NextStep::Done(SearchEnd::Answered(node)) = self.next() else { return None };
         let Kind::Call(call) = &self.nodes[node].kind else { return None };
         match finish::read(&call.params) {
             Finish::Answer(answer) => Some(answer),

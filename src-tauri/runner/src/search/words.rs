@@ -29,7 +29,7 @@ pub(super) fn another(tried: &[&Node]) -> String {
     for node in tried {
         let Kind::Call(call) = &node.kind else { continue };
         let returned =
-            call.outcome.as_ref().map(super::super::talk::Outcome::shown).unwrap_or_default();
+            call.outcome.as_ref().map(super::super::talk::Outcome::to_model_text).unwrap_or_default();
         let params = json::write(&call.params, false);
         text.extend(["\n- ", &call.name, " with ", &params, " returned: ", &returned]);
     }

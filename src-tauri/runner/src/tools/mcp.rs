@@ -7,10 +7,10 @@ mod link;
 mod reply;
 mod settings;
 
-use super::names::{self, Named};
+use super::names::{self, ToolName};
 use super::{Called, ToolFailure, Unusable};
-use crate::provider::Offer;
-use link::{Link, Lost};
+use crate::provider::ToolOffer;
+use link::{Link, LinkError};
 use rmcp::model::Tool;
 use settings::Settings;
 use std::future::Future;
@@ -23,7 +23,7 @@ use touchstone_formats::value::Value;
 pub struct McpTool {
     name: String,
     settings: Settings,
-    tools: Vec<(Named, Offer)>,
+    tools: Vec<(ToolName, ToolOffer)>,
     /// The connection. `None` after it was lost, until the next call reconnects; calls in progress
     /// keep their own reference.
     link: std::sync::Mutex<Option<Arc<Link>>>,
@@ -55,7 +55,7 @@ impl McpTool {
     }
 
     /// Returns its tools, in the server's order.
-    pub fn offers(&self) -> Vec<Offer> {
+    pub fn offers(&self) -> Vec<ToolOffer> {
         self.tools.iter().map(|(_, offer)| offer.clone()).collect()
     }
 
@@ -128,7 +128,7 @@ impl McpTool {
     }
 }
 
-fn unusable(name: &str, lost: &Lost) -> Unusable {
+fn unusable(name: &str, lost: &LinkError) -> Unusable {
     Unusable {
         message: format!("The server of the tool `{name}` cannot be used: {}", lost.message),
         fix: lost.fix.clone(),
@@ -157,7 +157,7 @@ fn choose(
     name: &str,
     settings: &Settings,
     listed: &[Tool],
-) -> Result<Vec<(Named, Offer)>, Unusable> {
+) -> Result<Vec<(ToolName, ToolOffer)>, Unusable> {
     let own: Vec<&str> = listed.iter().map(|tool| tool.name.as_ref()).collect();
     if let Some(wanted) =
         settings.only.iter().flatten().find(|wanted| !own.contains(&wanted.as_str()))
@@ -172,7 +172,7 @@ fn choose(
     };
     let mut tools = Vec::new();
     for (named, tool) in names::offered(&own, &settings.prefix).into_iter().zip(listed) {
-        let twice = tools.iter().any(|(other, _): &(Named, Offer)| other.own == named.own);
+        let twice = tools.iter().any(|(other, _): &(ToolName, ToolOffer)| other.own == named.own);
         if wanted(&named.own) && !twice {
             let description =
                 tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
@@ -180,7 +180,7 @@ fn choose(
             if schema.to_string().len() > LARGEST_SCHEMA {
                 return Err(too_large(name, &named.own));
             }
-            let offer = Offer {
+            let offer = ToolOffer {
                 name: named.offered.clone(),
                 description: reply::hide(description, &settings.secrets),
                 parameters: reply::value(&schema),

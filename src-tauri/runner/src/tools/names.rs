@@ -7,7 +7,7 @@ const LONGEST: usize = 64;
 
 /// A tool's original name, and the name offered to models.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct ToolName {
     /// Name on the server.
     pub own: String,
     /// Name offered to models.
@@ -17,18 +17,18 @@ pub(super) struct Named {
 /// Returns names for tools, in the same order. Valid names are unchanged. Other names are made
 /// valid and get a suffix computed from the name, which is the same in every run, whatever other
 /// tools the server offers.
-pub(super) fn offered(own: &[&str], prefix: &str) -> Vec<Named> {
+pub(super) fn offered(own: &[&str], prefix: &str) -> Vec<ToolName> {
     let whole = |name: &str| format!("{prefix}{name}");
     let mut taken: BTreeSet<String> =
         own.iter().map(|name| whole(name)).filter(|name| is_valid(name)).collect();
-    let mut named: Vec<Named> = Vec::new();
+    let mut named: Vec<ToolName> = Vec::new();
     let mut known: HashMap<&str, String> = HashMap::new();
     for own in own {
         let offered = known.entry(own).or_insert_with(|| {
             let name = whole(own);
             if is_valid(&name) { name } else { marked(&name, &mut taken) }
         });
-        named.push(Named { own: (*own).to_owned(), offered: offered.clone() });
+        named.push(ToolName { own: (*own).to_owned(), offered: offered.clone() });
     }
     named
 }
@@ -61,13 +61,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn given(own: &[&str], prefix: &str) -> Vec<String> {
+    fn offered_names(own: &[&str], prefix: &str) -> Vec<String> {
         offered(own, prefix).into_iter().map(|named| named.offered).collect()
     }
 
     #[test]
     fn a_valid_name_stays_and_another_gets_a_mark() {
-        insta::assert_snapshot!(given(&["echo", "files/read", "files read", "été", ""], "").join("\n"), @r#"
+        insta::assert_snapshot!(offered_names(&["echo", "files/read", "files read", "été", ""], "").join("\n"), @r#"
         echo
         files_read_011484d1
         files_read_65bc707f
@@ -81,7 +81,7 @@ mod tests {
         #[test]
         fn names_are_valid_and_never_shared(own in prop::collection::btree_set(".{0,80}|[a-z./ _]{1,4}", 1..20), prefix in "[a-z.]{0,70}") {
             let own: Vec<&str> = own.iter().map(String::as_str).collect();
-            let names = given(&own, &prefix);
+            let names = offered_names(&own, &prefix);
             prop_assert!(names.iter().all(|name| is_valid(name)), "{names:?}");
             prop_assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), own.len());
         }

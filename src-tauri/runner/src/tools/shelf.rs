@@ -12,7 +12,7 @@ use touchstone_formats::stabletoolbench::{Api, Pool, Query, Tool};
 const WORDS: usize = 64;
 
 /// Index of the APIs of a pool.
-pub struct Shelf {
+pub struct ToolIndex {
     entries: Vec<Entry>,
     by_name: HashMap<String, usize>,
     index: Mutex<Connection>,
@@ -31,9 +31,9 @@ pub struct Entry {
     pub api: String,
 }
 
-impl Shelf {
+impl ToolIndex {
     /// Indexes a pool. If several APIs have the same function name, only the first is kept.
-    pub fn of(pool: &Pool) -> rusqlite::Result<Self> {
+    pub fn from_pool(pool: &Pool) -> rusqlite::Result<Self> {
         let all = pool.tools().iter().flat_map(|tool| tool.apis.iter().map(move |api| (tool, api)));
         let entries =
             distinct(all.map(|(tool, api)| entry(tool, api, functions::of_api(tool, api))));
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn functions_are_found_by_what_they_do_the_best_first() {
-        let shelf = Shelf::of(&pool()).unwrap();
+        let shelf = ToolIndex::from_pool(&pool()).unwrap();
         let found = |question: &str, most| {
             let found = shelf.search(question, most).unwrap();
             found.into_iter().map(|entry| entry.function.name.as_str()).collect::<Vec<_>>()
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn names_that_providers_do_not_take_lead_back_to_their_api() {
-        let shelf = Shelf::of(&pool()).unwrap();
+        let shelf = ToolIndex::from_pool(&pool()).unwrap();
         let entry = shelf.entries().iter().find(|entry| entry.tool == "a^b").unwrap();
         let name = &entry.function.name;
         assert!(name.starts_with("x_for_a_b_") && name.is_ascii() && name.len() <= 64, "{name}");

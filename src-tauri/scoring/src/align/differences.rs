@@ -1,7 +1,7 @@
 //! **Pure.** Compares two aligned steps part by part: texts word by word, other values as
 //! structures. The output is bounded in size, however long the parts are.
 use super::digest::day;
-use super::form::{self, Own};
+use super::form::{self, RunDetails};
 use crate::diff::{self, Options, Piece, PieceKind};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -62,8 +62,8 @@ pub fn differences(left: (&Run, usize), right: (&Run, usize)) -> Vec<Difference>
         return Vec::new();
     };
     let owns = [
-        Own { day: days[0], call: left.call_id.as_deref() },
-        Own { day: days[1], call: right.call_id.as_deref() },
+        RunDetails { day: days[0], call: left.call_id.as_deref() },
+        RunDetails { day: days[1], call: right.call_id.as_deref() },
     ];
     let mut room = MOST;
     let mut found = Vec::new();
@@ -109,7 +109,7 @@ fn pairs<'s>(left: &'s [Part], right: &'s [Part]) -> Vec<(Option<&'s Part>, Opti
     pairs
 }
 
-fn compare(left: &Part, right: &Part, owns: [Own<'_>; 2]) -> Difference {
+fn compare(left: &Part, right: &Part, owns: [RunDetails<'_>; 2]) -> Difference {
     let label = left.label.clone();
     let same = Difference {
         label,
@@ -227,7 +227,7 @@ mod tests {
         differences((left, 0), (right, 0))
     }
 
-    fn shown(left: &Run, right: &Run) -> String {
+    fn render(left: &Run, right: &Run) -> String {
         let piece = |piece: &Piece| match piece.kind {
             PieceKind::Same => piece.text.clone(),
             PieceKind::Removed => format!("[-{}-]", piece.text),
@@ -257,7 +257,7 @@ mod tests {
             ("error", Language::Plain, "late"),
             ("result", Language::Json, r#"[{"id": 2, "n": 6}, {"id": 1, "n": 7}]"#),
         ]);
-        insta::assert_snapshot!(shown(&left, &right), @r#"
+        insta::assert_snapshot!(render(&left, &right), @r#"
         database Extra {+main+}
         sql Alike [-SELECT-]{+select+} a[- FROM-]{+  from+} t{+;+}
         error Extra {+late+}

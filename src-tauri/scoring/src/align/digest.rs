@@ -1,6 +1,6 @@
 //! **Pure.** Digests of steps for alignment: hashes of the action and its result, and the words
 //! from which similarity is computed. Built once per run; alignment never reads the run itself.
-use super::form::{self, Own, hash_of};
+use super::form::{self, RunDetails, hash_of};
 use super::words::{ALL, Words};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -89,7 +89,7 @@ pub fn digests(run: &Run) -> Vec<Digest> {
     let last = roles.iter().rposition(|role| *role == Role::Conclusion);
     let mut digests = Vec::with_capacity(run.steps.len());
     for (at, (step, role)) in run.steps.iter().zip(roles).enumerate() {
-        let mut digest = digest(step, role, Own { day, call: step.call_id.as_deref() });
+        let mut digest = digest(step, role, RunDetails { day, call: step.call_id.as_deref() });
         if role == Role::Conclusion {
             let given = run
                 .answer
@@ -146,22 +146,22 @@ fn roles(steps: &[Step]) -> Vec<Role> {
     roles
 }
 
-fn digest(step: &Step, role: Role, own: Own<'_>) -> Digest {
+fn digest(step: &Step, role: Role, own: RunDetails<'_>) -> Digest {
     let came = outcome(step, role);
     let mut fields: Vec<Field> = Vec::new();
     let mut done: Vec<(u64, u64)> = Vec::new();
     let mut seen: HashMap<u64, usize> = HashMap::new();
     for (at, part) in step.parts.iter().enumerate() {
         if came.contains(&at)
-            || !is_said(part, role)
-            || came.last().is_some_and(|last| *last < at && is_clock(part))
+            || !is_message_part(part, role)
+            || came.last().is_some_and(|last| *last < at && is_timing(part))
         {
             continue;
         }
         let label = hash_of(&part.label);
         let twins = seen.entry(label).or_default();
         done.push((label, form::exact(&part.value)));
-        if counts(part, step, role) {
+        if is_compared(part, step, role) {
             fields.push(field(part, *twins, own));
         }
         *twins += 1;
@@ -173,7 +173,7 @@ fn digest(step: &Step, role: Role, own: Own<'_>) -> Digest {
     }
     let (name, kind) = (step.title.as_deref().map(hash_of), kind(role));
     let meant: Vec<_> = fields.iter().map(|field| (field.label, field.meant)).collect();
-    let fields = folded(fields);
+    let fields = combine_excess(fields);
     Digest {
         role,
         name,
@@ -224,7 +224,7 @@ fn outcome(step: &Step, role: Role) -> Vec<usize> {
 }
 
 /// Returns false for parts beside a message, such as metadata.
-fn is_said(part: &Part, role: Role) -> bool {
+fn is_message_part(part: &Part, role: Role) -> bool {
     match role {
         Role::Narration | Role::Conclusion => matches!(part.label.as_str(), "message" | "thinking"),
         Role::Prompt | Role::Person | Role::System => part.label == "message",
@@ -233,7 +233,7 @@ fn is_said(part: &Part, role: Role) -> bool {
 }
 
 /// Returns true for timing metadata that some systems append after the result of a call.
-fn is_clock(part: &Part) -> bool {
+fn is_timing(part: &Part) -> bool {
     const CLOCKS: [&str; 6] =
         ["timestamp", "started_at", "finished_at", "created_at", "duration", "duration_ms"];
     CLOCKS.contains(&part.label.as_str())
@@ -241,7 +241,7 @@ fn is_clock(part: &Part) -> bool {
 
 /// Returns false for thinking, and for the plan of a program whose code is present: neither is an
 /// action.
-fn counts(part: &Part, step: &Step, role: Role) -> bool {
+fn is_compared(part: &Part, step: &Step, role: Role) -> bool {
     match role {
         Role::Narration | Role::Conclusion => part.label == "message",
         Role::Program => part.label != "plan" || step.parts.iter().all(|part| part.label != "code"),
@@ -249,14 +249,14 @@ fn counts(part: &Part, step: &Step, role: Role) -> bool {
     }
 }
 
-fn field(part: &Part, twins: usize, own: Own<'_>) -> Field {
+fn field(part: &Part, twins: usize, own: RunDetails<'_>) -> Field {
     let text = match &part.value {
         Value::Text(text) => Cow::Borrowed(text.as_str()),
         value => Cow::Owned(json::write(value, false)),
     };
     let said = matches!(part.language, Language::Markdown)
         || matches!(part.label.as_str(), "message" | "plan");
-    let words = if said { Words::said(&text) } else { Words::written(&text) };
+    let words = if said { Words::from_prose(&text) } else { Words::from_code(&text) };
     Field {
         label: hash_of((&part.label, twins)),
         meant: form::meaning(&part.value, part.language, own),
@@ -266,17 +266,17 @@ fn field(part: &Part, twins: usize, own: Own<'_>) -> Field {
 
 /// Sorts the parts by label, and combines all beyond `MOST_PARTS` into a single one whose words are
 /// the hashes of the combined parts. Bounds the cost of comparing calls pairwise.
-fn folded(mut fields: Vec<Field>) -> Vec<Field> {
+fn combine_excess(mut fields: Vec<Field>) -> Vec<Field> {
     fields.sort_by_key(|field| field.label);
     if fields.len() > MOST_PARTS {
         let rest = fields.split_off(MOST_PARTS);
         let each: Vec<u64> = rest.iter().map(|field| hash_of((field.label, field.meant))).collect();
-        fields.push(Field { label: REST, meant: hash_of(&each), words: Words::of(each) });
+        fields.push(Field { label: REST, meant: hash_of(&each), words: Words::from_hashes(each) });
     }
     fields
 }
 
-fn result(step: &Step, parts: &[usize], own: Own<'_>) -> Outcome {
+fn result(step: &Step, parts: &[usize], own: RunDetails<'_>) -> Outcome {
     let parts: Vec<&Part> = parts.iter().filter_map(|at| step.parts.get(*at)).collect();
     let each = |hash: &dyn Fn(&Part) -> u64| -> Vec<(u64, u64)> {
         parts.iter().map(|part| (hash_of(&part.label), hash(part))).collect()
@@ -296,7 +296,7 @@ fn found(step: &Step) -> Option<u64> {
 }
 
 fn meaning(value: &Value) -> u64 {
-    form::meaning(value, Language::Plain, Own::default())
+    form::meaning(value, Language::Plain, RunDetails::default())
 }
 
 impl Digest {
@@ -306,7 +306,7 @@ impl Digest {
     }
 
     /// Returns a hash of action and result.
-    pub(crate) fn whole(&self) -> u64 {
+    pub(crate) fn exact_hash(&self) -> u64 {
         hash_of((self.done, self.result.exact))
     }
 

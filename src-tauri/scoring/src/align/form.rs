@@ -12,7 +12,7 @@ const SUBSTANCE: usize = 6;
 
 /// Details that hold only for one run.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Own<'a> {
+pub(crate) struct RunDetails<'a> {
     /// Day on which the run began, as in `2026-01-31`.
     pub(crate) day: Option<&'a str>,
     /// Id of the call.
@@ -31,14 +31,14 @@ pub(crate) fn exact(value: &Value) -> u64 {
 }
 
 /// Returns the hash of a value's meaning: in normal form, by language.
-pub(crate) fn meaning(value: &Value, language: Language, own: Own<'_>) -> u64 {
+pub(crate) fn meaning(value: &Value, language: Language, own: RunDetails<'_>) -> u64 {
     match (value, language) {
-        (Value::Text(text), Language::Sql) => hash_of(sql(&timeless(text, own))),
+        (Value::Text(text), Language::Sql) => hash_of(sql(&without_run_details(text, own))),
         (Value::Text(text), Language::Json) => match answer::parse(text) {
             Some((value, _)) => meaning(&value, Language::Plain, own),
-            None => hash_of(spaceless(&timeless(text, own))),
+            None => hash_of(collapse_whitespace(&without_run_details(text, own))),
         },
-        (value, _) => walk(value, &|text| hash_of(spaceless(&timeless(text, own))), &|text| {
+        (value, _) => walk(value, &|text| hash_of(collapse_whitespace(&without_run_details(text, own))), &|text| {
             hash_of(number(text))
         }),
     }
@@ -59,7 +59,7 @@ pub(crate) fn table(value: &Value) -> Option<u64> {
     let mut different = std::collections::HashSet::new();
     let mut hashes: Vec<u64> = Vec::with_capacity(rows.len());
     for row in rows {
-        let cell = |value: &Value| meaning(value, Language::Plain, Own::default());
+        let cell = |value: &Value| meaning(value, Language::Plain, RunDetails::default());
         let mut cells: Vec<u64> = row.entries().iter().map(|(_, value)| cell(value)).collect();
         if different.len() < SUBSTANCE {
             let says = |value: &Value| {
@@ -112,7 +112,7 @@ fn number(text: &str) -> String {
 }
 
 /// Collapses whitespace to single spaces.
-pub(crate) fn spaceless(text: &str) -> String {
+pub(crate) fn collapse_whitespace(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {
@@ -168,7 +168,7 @@ fn push(out: &mut String, token: &str, small: bool) {
 
 /// Replaces details that differ between otherwise equal runs: the call id, timestamps on the day on
 /// which the run began, names of temporary files, memory addresses.
-pub(crate) fn timeless<'t>(text: &'t str, own: Own<'_>) -> Cow<'t, str> {
+pub(crate) fn without_run_details<'t>(text: &'t str, own: RunDetails<'_>) -> Cow<'t, str> {
     let mut out = Cow::Borrowed(text);
     if let Some(id) = own.call.filter(|id| id.len() >= 6 && text.contains(id)) {
         out = Cow::Owned(text.replace(id, "\u{b7}"));
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn what_a_value_means_is_not_how_it_is_written() {
-        let own = Own { day: Some("2026-01-31"), call: Some("call_123") };
+        let own = RunDetails { day: Some("2026-01-31"), call: Some("call_123") };
         let meaning = |text: &str| super::meaning(&value(text), Language::Plain, own);
         for (a, b, equal) in [
             (r#"{"a": 1, "b": [1.50]}"#, r#"{"b": [1.5], "a": 1.0}"#, true),

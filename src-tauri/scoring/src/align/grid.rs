@@ -30,7 +30,7 @@ impl Area {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Move {
     Pair,
     SkipA,
     SkipB,
@@ -48,7 +48,7 @@ pub(crate) fn best(
     }
     let (rows, columns) = (area.a.len(), area.b.len());
     let band = Band::new(rows, columns, most);
-    let mut ways: Vec<Vec<Way>> = Vec::with_capacity(rows + 1);
+    let mut ways: Vec<Vec<Move>> = Vec::with_capacity(rows + 1);
     let mut below = vec![0_u64; band.row(rows).len()];
     ways.push(vec![Way::SkipB; below.len()]);
     for row in (0..rows).rev() {
@@ -66,9 +66,9 @@ pub(crate) fn best(
             let most = pair.max(skip).max(right).unwrap_or(0);
             line[column - here.start] = most;
             way[column - here.start] = match () {
-                () if pair == Some(most) => Way::Pair,
-                () if skip == Some(most) => Way::SkipA,
-                () => Way::SkipB,
+                () if pair == Some(most) => Move::Pair,
+                () if skip == Some(most) => Move::SkipA,
+                () => Move::SkipB,
             };
             right = Some(most);
         }
@@ -79,18 +79,18 @@ pub(crate) fn best(
     (trace(area, &band, &ways), band.whole)
 }
 
-fn trace(area: &Area, band: &Band, ways: &[Vec<Way>]) -> Vec<(usize, usize)> {
+fn trace(area: &Area, band: &Band, ways: &[Vec<Move>]) -> Vec<(usize, usize)> {
     let (mut row, mut column) = (0, 0);
     let mut pairs = Vec::new();
     while row < area.a.len() && column < area.b.len() {
         match ways[row][column - band.row(row).start] {
-            Way::Pair => {
+            Move::Pair => {
                 pairs.push((area.a.start + row, area.b.start + column));
                 row += 1;
                 column += 1;
             }
-            Way::SkipA => row += 1,
-            Way::SkipB => column += 1,
+            Move::SkipA => row += 1,
+            Move::SkipB => column += 1,
         }
     }
     pairs

@@ -40,7 +40,7 @@ pub(crate) fn relate(a: &Digest, b: &Digest) -> Kind {
         return Kind::Same;
     }
     match (a.role, b.role) {
-        (Role::Narration | Role::Conclusion, Role::Narration | Role::Conclusion) => said(a, b),
+        (Role::Narration | Role::Conclusion, Role::Narration | Role::Conclusion) => relate_messages(a, b),
         // System instructions contain the time and the tools of their run.
         (Role::System, Role::System) => Kind::Reworded,
         (Role::Prompt | Role::Person, Role::Prompt | Role::Person) if a.meant == b.meant => {
@@ -48,11 +48,11 @@ pub(crate) fn relate(a: &Digest, b: &Digest) -> Kind {
         }
         (Role::Prompt | Role::Person, Role::Prompt | Role::Person) => topic(a, b),
         (left, right) if left != right || a.name != b.name => Kind::Different,
-        (role, _) => done(a, b, role),
+        (role, _) => relate_actions(a, b, role),
     }
 }
 
-fn said(a: &Digest, b: &Digest) -> Kind {
+fn relate_messages(a: &Digest, b: &Digest) -> Kind {
     let conclude = (a.role == Role::Conclusion, b.role == Role::Conclusion);
     let answers = a.answer.is_some() && b.answer.is_some();
     match conclude {
@@ -69,7 +69,7 @@ fn topic(a: &Digest, b: &Digest) -> Kind {
     if a.alike(b) >= SAME_TOPIC { Kind::Similar } else { Kind::Different }
 }
 
-fn done(a: &Digest, b: &Digest, role: Role) -> Kind {
+fn relate_actions(a: &Digest, b: &Digest, role: Role) -> Kind {
     let table = a.result.table.is_some() && a.result.table == b.result.table;
     match role {
         Role::Error if a.result.meant != b.result.meant => Kind::OtherResult,
@@ -82,7 +82,7 @@ fn done(a: &Digest, b: &Digest, role: Role) -> Kind {
 
 /// Returns true if the runs diverge here, that is, did different things. Inputs of a run, narration
 /// and results of the same call are no divergence.
-pub(crate) fn parts(kind: Kind, a: &Digest, b: Option<&Digest>) -> bool {
+pub(crate) fn diverges(kind: Kind, a: &Digest, b: Option<&Digest>) -> bool {
     let given = |role| matches!(role, Role::System | Role::Prompt | Role::Narration);
     match kind {
         Kind::Same | Kind::Reworded | Kind::SameResult | Kind::OtherResult => false,
@@ -135,7 +135,7 @@ fn likeness(a: &Digest, b: &Digest, asked: impl Fn() -> u32) -> u32 {
 /// Returns the similarity of two calls of the same tool, including their results. It is rounded
 /// down to coarse steps, and noise counts as nothing, so that between about equally similar calls
 /// the first attempt is preferred to its repetition.
-pub(crate) fn asked(a: &Digest, b: &Digest) -> u32 {
+pub(crate) fn call_similarity(a: &Digest, b: &Digest) -> u32 {
     let result = a.result.meant == b.result.meant
         || (a.result.table.is_some() && a.result.table == b.result.table);
     let alike = enough(a.alike(b), NOISE) / STEP * STEP;

@@ -60,7 +60,7 @@ impl Table<'_> {
             return;
         }
         let rows = std::mem::take(&mut self.between[gap]);
-        let there: Vec<&Digest> = rows.iter().filter_map(|row| self.told(row)).collect();
+        let there: Vec<&Digest> = rows.iter().filter_map(|row| self.representative(row)).collect();
         let ends = (there.len(), steps.len());
         let pairing = pair(&there, &self.runs[run][steps.clone()]);
         self.coarse |= pairing.coarse;
@@ -81,7 +81,7 @@ impl Table<'_> {
     }
 
     /// Returns the digest that represents a row: the step of the first run that has one.
-    fn told(&self, row: &Cells) -> Option<&Digest> {
+    fn representative(&self, row: &Cells) -> Option<&Digest> {
         let (run, step) = row.iter().enumerate().find_map(|(run, step)| Some((run, (*step)?)))?;
         self.runs[run].get(step).copied()
     }

@@ -72,7 +72,7 @@ pub fn align(runs: &[&[Digest]]) -> Alignment {
         let first = |place: &mut Option<usize>, is: bool| *place = place.or(is.then_some(at));
         first(&mut alignment.first_divergence, row.diverges);
         first(&mut alignment.first_other_result, row.kinds.contains(&Kind::OtherResult));
-        let prompt = told(runs, &row.steps, 0).is_some_and(|digest| digest.role == Role::Prompt);
+        let prompt = digest_at(runs, &row.steps, 0).is_some_and(|digest| digest.role == Role::Prompt);
         first(
             &mut alignment.other_prompt,
             prompt && matches!(row.kind, Kind::Similar | Kind::Different),
@@ -84,7 +84,7 @@ pub fn align(runs: &[&[Digest]]) -> Alignment {
 }
 
 fn row(runs: &[&[Digest]], steps: Vec<Option<usize>>) -> Row {
-    let present = (0..runs.len()).filter_map(|run| told(runs, &steps, run));
+    let present = (0..runs.len()).filter_map(|run| digest_at(runs, &steps, run));
     let Some(first) = present.clone().next() else {
         return Row {
             kinds: vec![Kind::Absent; steps.len()],
@@ -94,10 +94,10 @@ fn row(runs: &[&[Digest]], steps: Vec<Option<usize>>) -> Row {
         };
     };
     let mut diverges =
-        present.clone().count() < runs.len() && kind::parts(Kind::Absent, first, None);
+        present.clone().count() < runs.len() && kind::diverges(Kind::Absent, first, None);
     let kinds: Vec<Kind> = (0..runs.len())
         .map(|run| {
-            let Some(other) = told(runs, &steps, run) else { return Kind::Absent };
+            let Some(other) = digest_at(runs, &steps, run) else { return Kind::Absent };
             let (kind, parts) = pair::judge(first, other);
             diverges |= parts;
             kind
@@ -108,15 +108,15 @@ fn row(runs: &[&[Digest]], steps: Vec<Option<usize>>) -> Row {
 }
 
 /// Returns the step of a run in a row.
-fn told<'d>(runs: &[&'d [Digest]], steps: &[Option<usize>], run: usize) -> Option<&'d Digest> {
+fn digest_at<'d>(runs: &[&'d [Digest]], steps: &[Option<usize>], run: usize) -> Option<&'d Digest> {
     runs.get(run)?.get((*steps.get(run)?)?)
 }
 
 /// Returns true if a run diverges from the first run in this row.
 fn parts(runs: &[&[Digest]], row: &Row, run: usize) -> bool {
-    match (told(runs, &row.steps, 0), told(runs, &row.steps, run)) {
+    match (digest_at(runs, &row.steps, 0), digest_at(runs, &row.steps, run)) {
         (Some(first), Some(other)) => pair::judge(first, other).1,
-        (Some(alone), None) | (None, Some(alone)) => kind::parts(Kind::Absent, alone, None),
+        (Some(alone), None) | (None, Some(alone)) => kind::diverges(Kind::Absent, alone, None),
         (None, None) => false,
     }
 }

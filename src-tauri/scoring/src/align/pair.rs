@@ -127,7 +127,7 @@ impl<'d> Pairer<'d> {
     /// Returns the calls that both runs made exactly once, with the same result or, if there are
     /// none, with any result: the longest sequence that is in order in both.
     fn anchors(&self, area: &Area) -> Vec<(usize, usize)> {
-        let anchors = self.once(area, Digest::whole);
+        let anchors = self.once(area, Digest::exact_hash);
         if anchors.is_empty() { self.once(area, |digest| digest.meant) } else { anchors }
     }
 
@@ -143,7 +143,7 @@ impl<'d> Pairer<'d> {
         let both = left.iter().filter_map(|(hash, a)| Some(((*a)?, (*right.get(hash)?)?)));
         let mut both: Vec<(usize, usize)> = both.collect();
         both.sort_unstable();
-        rising(&both)
+        longest_increasing(&both)
     }
 
     /// Weighs the open areas. Returns true if some area was too large to be weighed completely.
@@ -166,16 +166,16 @@ impl<'d> Pairer<'d> {
         kind::worth(self.a[a], self.b[b], || {
             let (a, b) = (self.leads[0][a].unwrap_or(a), self.leads[1][b].unwrap_or(b));
             let one_tool = self.a[a].role == self.b[b].role && self.a[a].name == self.b[b].name;
-            if one_tool && is_act(self.a[a]) { self.asked(a, b) } else { 0 }
+            if one_tool && is_act(self.a[a]) { self.cached_call_similarity(a, b) } else { 0 }
         })
     }
 
-    fn asked(&self, a: usize, b: usize) -> u32 {
+    fn cached_call_similarity(&self, a: usize, b: usize) -> u32 {
         let mut known = self.asked.borrow_mut();
         if known.0 != a {
             *known = (a, vec![None; self.b.len()]);
         }
-        *known.1[b].get_or_insert_with(|| kind::asked(self.a[a], self.b[b]))
+        *known.1[b].get_or_insert_with(|| kind::call_similarity(self.a[a], self.b[b]))
     }
 
     /// Pairs steps of one class that are unpaired between two pairs: in this gap the runs did
@@ -225,7 +225,7 @@ fn leads(run: &[&Digest]) -> Vec<Option<usize>> {
 
 /// Returns the longest subsequence of pairs (sorted by the first index) in which the second index
 /// increases.
-fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+fn longest_increasing(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // For each length, the pair with the smallest end that ends a sequence of that length; and for
     // each pair its predecessor.
     let mut ends: Vec<usize> = Vec::new();
@@ -248,5 +248,5 @@ fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
 /// Returns the relation of two paired steps, and whether the runs diverge there.
 pub(crate) fn judge(a: &Digest, b: &Digest) -> (kind::Kind, bool) {
     let kind = kind::relate(a, b);
-    (kind, kind::parts(kind, a, Some(b)))
+    (kind, kind::diverges(kind, a, Some(b)))
 }

@@ -63,7 +63,7 @@ fn aligned(runs: &[&str]) -> Alignment {
 }
 
 /// Renders the rows as text: steps, kind, `<` where the runs diverge.
-fn shown(runs: &[&str]) -> String {
+fn render(runs: &[&str]) -> String {
     let alignment = aligned(runs);
     let mut out = String::new();
     for row in &alignment.rows {
@@ -88,7 +88,7 @@ const TABLE: &str =
 
 #[test]
 fn another_wording_on_the_way_is_no_divergence_and_another_call_is() {
-    insta::assert_snapshot!(shown(&[
+    insta::assert_snapshot!(render(&[
         "u How many?\n a Let me look at the tickets.\n t q | select a from t | 1\n a So, there is one.\n = 1",
         "u How many?\n a I look at the tickets first.\n t q | SELECT a\tFROM t; | 1\n a One it is.\n = 1",
     ]), @"
@@ -98,7 +98,7 @@ fn another_wording_on_the_way_is_no_divergence_and_another_call_is() {
      3  3 Reworded
     first None
     ");
-    insta::assert_snapshot!(shown(&[
+    insta::assert_snapshot!(render(&[
         "u How many?\n t q | select a from t | 1\n t q | select b from t | 2\n a One.\n = 1",
         "u How many?\n t q | select a from t | 5\n t q | select c from t | 2\n a Five.\n = 5",
     ]), @"
@@ -119,7 +119,7 @@ fn the_same_table_by_another_query_is_no_divergence() {
     let right = format!(
         "u x\n t q | select id, p.plan_name from projects p join plans on b = a | {renamed}\n a Done."
     );
-    insta::assert_snapshot!(shown(&[&left, &right]), @"
+    insta::assert_snapshot!(render(&[&left, &right]), @"
      0  0 Same
      1  1 SameResult
      2  2 Same
@@ -132,7 +132,7 @@ fn the_same_table_by_another_query_is_no_divergence() {
 
 #[test]
 fn a_step_that_only_one_run_has_stands_by_itself() {
-    insta::assert_snapshot!(shown(&[
+    insta::assert_snapshot!(render(&[
         "u x\n a First the tickets.\n t q | select * from tickets | 1\n a Ticket one.\n = 1",
         "u x\n a First the tickets.\n t q | select * from tickets | 1\n a Now a program.\n t py | print(1) | 2\n a Ticket two.\n = 2",
     ]), @"
@@ -148,7 +148,7 @@ fn a_step_that_only_one_run_has_stands_by_itself() {
 
 #[test]
 fn the_first_prompt_is_aligned_however_different_and_is_no_divergence() {
-    insta::assert_snapshot!(shown(&[
+    insta::assert_snapshot!(render(&[
         "s It is ten o'clock.\n u Sort the tickets.\n t q | select 1 | 1\n a Done",
         "s It is noon.\n u Write an artifact with everything you know.\n t q | select 1 | 1\n a Done",
     ]), @"
@@ -158,7 +158,7 @@ fn the_first_prompt_is_aligned_however_different_and_is_no_divergence() {
      3  3 Same
     first None, other prompt 1
     ");
-    insta::assert_snapshot!(shown(&["t q | select 1 | 1", "s Hello.\n u x\n t q | select 1 | 1"]), @"
+    insta::assert_snapshot!(render(&["t q | select 1 | 1", "s Hello.\n u x\n t q | select 1 | 1"]), @"
      -  0 Absent
      -  1 Absent
      0  2 Same
@@ -168,7 +168,7 @@ fn the_first_prompt_is_aligned_however_different_and_is_no_divergence() {
 
 #[test]
 fn a_nudge_parts_runs_and_what_follows_is_aligned_again() {
-    insta::assert_snapshot!(shown(&[
+    insta::assert_snapshot!(render(&[
         "u x\n t q | select a | 1\n a I give up.\n u Go on.\n t q | select b | 2\n a Here.",
         "u x\n t q | select a | 1\n a Here it is.\n u Please, go on.\n t q | select b | 2\n a Here.",
         "u x\n t q | select a | 1\n a I give up.",
@@ -185,7 +185,7 @@ fn a_nudge_parts_runs_and_what_follows_is_aligned_again() {
 
 #[test]
 fn what_was_done_instead_stands_side_by_side() {
-    insta::assert_snapshot!(shown(&[
+    insta::assert_snapshot!(render(&[
         "u x\n t tickets | select a | 1\n a One. \n = 1",
         "u x\n t plans | from b | 2\n t plans | from c | 3\n a Two. \n = 2",
         "u x\n p run() | 2\n a Two. \n = 2",
@@ -200,7 +200,7 @@ fn what_was_done_instead_stands_side_by_side() {
 
 #[test]
 fn of_two_attempts_that_are_about_as_alike_the_first_is_meant() {
-    insta::assert_snapshot!(shown(&[
+    insta::assert_snapshot!(render(&[
         "u x\n t py | a = 1; b = c | 1\n a That failed, so again.\n t py | a = 2; b = d | 2\n a Done",
         "u x\n t py | for x in y: a | 3\n a Done",
     ]), @"
@@ -275,7 +275,7 @@ fn best(a: &[Digest], b: &[Digest]) -> u32 {
     let (Some((first, rest)), Some((other, others))) = (a.split_first(), b.split_first()) else {
         return 0;
     };
-    let paired = match kind::worth(first, other, || kind::asked(first, other)) {
+    let paired = match kind::worth(first, other, || kind::call_similarity(first, other)) {
         0 => 0,
         worth => worth + best(rest, others),
     };
@@ -341,7 +341,7 @@ proptest! {
         };
         let (a, b) = (digest(&left), digest(&right));
         let alignment = align(&[&a, &b]);
-        let worth: u32 = pairs(&alignment, 0, 1).iter().map(|(i, j)| kind::worth(&a[*i], &b[*j], || kind::asked(&a[*i], &b[*j]))).sum();
+        let worth: u32 = pairs(&alignment, 0, 1).iter().map(|(i, j)| kind::worth(&a[*i], &b[*j], || kind::call_similarity(&a[*i], &b[*j]))).sum();
         prop_assert_eq!(worth, best(&a, &b));
     }
 

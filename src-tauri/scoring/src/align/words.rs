@@ -19,12 +19,12 @@ pub(crate) struct Words {
 
 impl Words {
     /// Collects single words: for prose, in which word order matters little.
-    pub(crate) fn said(text: &str) -> Self {
+    pub(crate) fn from_prose(text: &str) -> Self {
         Self::collect(text, false)
     }
 
     /// Collects words and pairs of adjacent words: for code and queries.
-    pub(crate) fn written(text: &str) -> Self {
+    pub(crate) fn from_code(text: &str) -> Self {
         Self::collect(text, true)
     }
 
@@ -38,16 +38,16 @@ impl Words {
                 seen.insert(mixed(hash.rotate_left(16) ^ before.wrapping_mul(0x9E37_79B1)));
             }
         }
-        Self::kept(seen.into_iter().collect())
+        Self::sampled(seen.into_iter().collect())
     }
 
     /// Creates words from arbitrary hashes.
     #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
-    pub(crate) fn of(things: Vec<u64>) -> Self {
-        Self::kept(things.into_iter().map(|hash| mixed(hash as u32)).collect())
+    pub(crate) fn from_hashes(things: Vec<u64>) -> Self {
+        Self::sampled(things.into_iter().map(|hash| mixed(hash as u32)).collect())
     }
 
-    fn kept(mut hashes: Vec<u32>) -> Self {
+    fn sampled(mut hashes: Vec<u32>) -> Self {
         hashes.sort_unstable();
         hashes.dedup();
         let cut = hashes.len() > MOST;
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     fn alike(a: &str, b: &str) -> u32 {
-        Words::said(a).alike(&Words::said(b))
+        Words::from_prose(a).alike(&Words::from_prose(b))
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
             assert_eq!(alike(a, b), share, "{a} / {b}");
             assert_eq!(alike(b, a), share, "{b} / {a}");
         }
-        let written = |text| Words::written(text);
+        let written = |text| Words::from_code(text);
         assert_eq!(written("a b c").alike(&written("c b a")), 3000 / 7);
     }
 
@@ -160,7 +160,7 @@ mod tests {
     fn long_texts_are_compared_by_a_fair_sample() {
         let text =
             |from: u32| (from..from + 4_000).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
-        let (a, b) = (Words::said(&text(10_000)), Words::said(&text(12_000)));
+        let (a, b) = (Words::from_prose(&text(10_000)), Words::from_prose(&text(12_000)));
         assert_eq!(a.count(), MOST);
         // Half of 4,000 words are shared, which is a third of all different words.
         assert!((200..470).contains(&a.alike(&b)), "{}", a.alike(&b));

@@ -1,16 +1,16 @@
 //! **Pure.** Runs one row through the evaluators whose prompts are Touchstone's own: safety judges,
 //! label graders and score graders.
 use super::judging::each_turn;
-use super::sitting::{Heard, Stop};
+use super::sitting::{ReplyLog, Stop};
 use super::{Evaluator, Failure, Inputs, Label, Outcome, Quirks, SafetyOptions, Score, safety};
 use crate::judges::Question;
 use crate::judges::reply::AGAIN;
 
 /// Asks a question, and asks once more when the reply cannot be parsed. Fails when the last reply
 /// cannot be parsed either.
-fn asked<T>(
+fn ask_with_retry<T>(
     question: Question,
-    heard: &mut Heard<'_>,
+    heard: &mut ReplyLog<'_>,
     quirks: &Quirks,
     read: impl Fn(&str) -> Option<T>,
 ) -> Result<T, Stop> {
@@ -30,7 +30,7 @@ pub(super) fn safe(
     evaluator: &Evaluator,
     options: &SafetyOptions,
     given: &Inputs,
-    heard: &mut Heard<'_>,
+    heard: &mut ReplyLog<'_>,
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
     let takes = &evaluator.takes;
@@ -39,9 +39,9 @@ pub(super) fn safe(
         let left = |name: &str| options.query || name != "query";
         let turn = Inputs(turn.0.iter().filter(|(name, _)| left(name)).cloned().collect());
         let mut out = Outcome::new();
-        for matter in safety::asked_by(takes.name) {
+        for matter in safety::categories_for(takes.name) {
             let finding =
-                asked(matter.question(&turn, quirks)?, heard, quirks, |reply| matter.read(reply))?;
+                ask_with_retry(matter.question(&turn, quirks)?, heard, quirks, |reply| matter.read(reply))?;
             out.extend(matter.outcome(&finding, &options.threshold));
         }
         Ok(out)
@@ -54,10 +54,10 @@ pub(super) fn labelled(
     name: &str,
     label: &Label,
     given: &Inputs,
-    heard: &mut Heard<'_>,
+    heard: &mut ReplyLog<'_>,
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
-    Ok(asked(label.question(given)?, heard, quirks, |reply| label.graded(reply))?.outcome(name))
+    Ok(ask_with_retry(label.question(given)?, heard, quirks, |reply| label.graded(reply))?.outcome(name))
 }
 
 /// Runs a `score_model` grader. With the quirk `unread_scores_are_zero`, a reply without a number
@@ -66,10 +66,10 @@ pub(super) fn scored(
     name: &str,
     score: &Score,
     given: &Inputs,
-    heard: &mut Heard<'_>,
+    heard: &mut ReplyLog<'_>,
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
     let zero = quirks.has("unread_scores_are_zero");
-    Ok(asked(score.question(given)?, heard, quirks, |reply| score.graded(reply, zero))?
+    Ok(ask_with_retry(score.question(given)?, heard, quirks, |reply| score.graded(reply, zero))?
         .outcome(name))
 }

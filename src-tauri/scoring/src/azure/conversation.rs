@@ -1,6 +1,6 @@
 //! **Pure.** Conversations of several turns: splits a conversation into the inputs of each turn,
 //! and combines the results of the turns.
-use super::inputs::{shown, truthy};
+use super::inputs::{format_value, truthy};
 use super::numbers::{is_missing, number};
 use super::python_number::written;
 use super::{Failure, Inputs, Limit, Outcome, Quirks, normal};
@@ -34,10 +34,10 @@ pub(super) fn turns(
         return Err(fault("A message of the conversation has no role."));
     }
     if pictures {
-        return pictured(messages, quirks);
+        return reject_pictures(messages, quirks);
     }
     let pairs =
-        if quirks.has("turns_zipped") { zipped(messages) } else { spoken(messages, quirks) };
+        if quirks.has("turns_zipped") { pair_by_index(messages) } else { pair_turns(messages, quirks) };
     if pairs.is_empty() && !quirks.has("empty_conversations") {
         return Err(fault(
             "The conversation has no message of a person that an assistant answers.",
@@ -74,7 +74,7 @@ fn content(side: &[&Value], quirks: &Quirks) -> Option<Value> {
         [] => None,
         [one] => Some(one.clone()),
         several => {
-            let texts: Vec<String> = several.iter().map(|one| shown(Some(one), quirks)).collect();
+            let texts: Vec<String> = several.iter().map(|one| format_value(Some(one), quirks)).collect();
             Some(Value::Text(texts.join("\n")))
         }
     }
@@ -123,8 +123,8 @@ fn pictures(messages: &[Value], quirks: &Quirks) -> Result<bool, &'static str> {
 
 /// Rejects conversations with pictures. With quirks, the error depends on the roles of the
 /// messages, like in the package.
-fn pictured(messages: &[Value], quirks: &Quirks) -> Result<Vec<Inputs>, Failure> {
-    let spoken = |who: &str| messages.iter().filter(|message| says(message, who)).count();
+fn reject_pictures(messages: &[Value], quirks: &Quirks) -> Result<Vec<Inputs>, Failure> {
+    let spoken = |who: &str| messages.iter().filter(|message| has_role(message, who)).count();
     let (by_input, message) = match (spoken("user"), spoken("assistant")) {
         _ if !quirks.has("turns_zipped") => (true, "Only text conversation inputs are supported."),
         (0, 0) if quirks.has("empty_conversations") => return Ok(Vec::new()),
@@ -139,28 +139,28 @@ fn pictured(messages: &[Value], quirks: &Quirks) -> Result<Vec<Inputs>, Failure>
 
 type Pair<'a> = (Vec<&'a Value>, Vec<&'a Value>);
 
-fn says(message: &Value, who: &str) -> bool {
+fn has_role(message: &Value, who: &str) -> bool {
     message.get("role").and_then(Value::text) == Some(who)
 }
 
 /// Pairs the nth user message with the nth assistant message regardless of their order, like the
 /// package.
-fn zipped(messages: &[Value]) -> Vec<Pair<'_>> {
-    let of = |who: &'static str| messages.iter().filter(move |message| says(message, who));
+fn pair_by_index(messages: &[Value]) -> Vec<Pair<'_>> {
+    let of = |who: &'static str| messages.iter().filter(move |message| has_role(message, who));
     of("user").zip(of("assistant")).map(|(person, agent)| (vec![person], vec![agent])).collect()
 }
 
 /// Pairs the user messages before an answer with the messages of that answer. Answers without
 /// content are dropped.
-fn spoken<'a>(messages: &'a [Value], quirks: &Quirks) -> Vec<Pair<'a>> {
+fn pair_turns<'a>(messages: &'a [Value], quirks: &Quirks) -> Vec<Pair<'a>> {
     let mut pairs: Vec<Pair<'_>> = Vec::new();
     for message in messages {
         match pairs.last_mut() {
-            _ if !says(message, "user") && !says(message, "assistant") => {}
-            Some((person, agent)) if says(message, "user") && agent.is_empty() => {
+            _ if !has_role(message, "user") && !has_role(message, "assistant") => {}
+            Some((person, agent)) if has_role(message, "user") && agent.is_empty() => {
                 person.push(message);
             }
-            _ if says(message, "user") => pairs.push((vec![message], Vec::new())),
+            _ if has_role(message, "user") => pairs.push((vec![message], Vec::new())),
             Some((_, agent)) => agent.push(message),
             // An assistant message before the first user message, such as a greeting, answers
             // nothing.
@@ -194,15 +194,15 @@ fn context(
     let known: Vec<(Value, Value)> =
         all.into_iter().filter_map(|(name, value)| Some((name.into(), value?))).collect();
     let there = !known.is_empty() || quirks.has("turns_filled_up");
-    there.then(|| Value::Text(shown(Some(&Value::Map(known)), quirks)))
+    there.then(|| Value::Text(format_value(Some(&Value::Map(known)), quirks)))
 }
 
 /// Score key, key of its result, and the threshold it is compared with.
-pub(super) type Held<'a> = (&'a str, &'a str, &'a Limit);
+pub(super) type ScoreThreshold<'a> = (&'a str, &'a str, &'a Limit);
 
 /// Combines the results of several turns: means of numbers, pass or fail of the scores in `held`,
 /// and all values in `evaluation_per_turn`.
-pub(super) fn together(turns: Vec<Outcome>, held: &[Held<'_>], quirks: &Quirks) -> Outcome {
+pub(super) fn combine_turns(turns: Vec<Outcome>, held: &[ScoreThreshold<'_>], quirks: &Quirks) -> Outcome {
     if turns.len() < 2 {
         return turns.into_iter().next().unwrap_or_default();
     }

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shown(text: &str) -> Vec<String> {
+    fn format_records(text: &str) -> Vec<String> {
         let cell = |cell: &Cell| match cell {
             Cell::Plain(text) => text.clone(),
             Cell::Quoted(text) => format!("«{text}»"),

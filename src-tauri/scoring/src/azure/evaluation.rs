@@ -1,6 +1,6 @@
 //! **Pure.** Evaluation of one row by one evaluator: a sequence of questions to a model, or a
 //! program to run, that ends with a result.
-use super::sitting::{Heard, Stop};
+use super::sitting::{ReplyLog, Stop};
 use super::{Evaluator, Failure, Inputs, Kind, Outcome, Quirks, asking, judging, plain};
 use crate::judges::Question;
 use std::borrow::Cow;
@@ -53,7 +53,7 @@ impl<'a> Evaluation<'a> {
     /// Returns the next step. It depends only on the replies received, therefore a resumed row asks
     /// the same questions in the same order.
     pub fn next(&self) -> Next {
-        match self.course(&mut Heard::new(&self.heard, self.ran.as_ref(), self.vectors.as_ref())) {
+        match self.replay(&mut ReplyLog::new(&self.heard, self.ran.as_ref(), self.vectors.as_ref())) {
             Ok(outcome) => Next::Done(Ok(outcome)),
             Err(Stop::Ask(question)) => Next::Ask(question),
             Err(Stop::Run(job)) => Next::Run(job),
@@ -62,7 +62,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    fn course(&self, heard: &mut Heard<'_>) -> Result<Outcome, Stop> {
+    fn replay(&self, heard: &mut ReplyLog<'_>) -> Result<Outcome, Stop> {
         let Self { evaluator, quirks, .. } = self;
         let inputs: Cow<'_, Inputs> = match &evaluator.kind {
             // Programs receive the row unchanged.
@@ -83,22 +83,22 @@ impl<'a> Evaluation<'a> {
             | Kind::Retrieval(_)
             | Kind::Check(_)
             | Kind::Likeness(_)
-            | Kind::Python(_) => plain::course(evaluator, inputs, heard, quirks),
+            | Kind::Python(_) => plain::evaluate(evaluator, inputs, heard, quirks),
         }
     }
 
     /// Adds the reply to the question that [`Self::next`] returned.
-    pub fn take(&mut self, reply: &str) {
+    pub fn add_reply(&mut self, reply: &str) {
         self.heard.push(reply.to_owned());
     }
 
     /// Sets the result of the program, or the reason why it failed.
-    pub fn ran(&mut self, came: Result<f64, String>) {
+    pub fn set_program_result(&mut self, came: Result<f64, String>) {
         self.ran = Some(came);
     }
 
     /// Sets the vectors of the texts.
-    pub fn embedded(&mut self, vectors: Vectors) {
+    pub fn set_vectors(&mut self, vectors: Vectors) {
         self.vectors = Some(vectors);
     }
 }

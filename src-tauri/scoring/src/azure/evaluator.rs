@@ -1,5 +1,5 @@
 //! **Pure.** The available evaluators, and a configured evaluator with its options.
-use super::graders::{Check, Likeness, Measure, Python};
+use super::graders::{Check, SimilarityGrader, Measure, Python};
 use super::model_graders::{Label, Score};
 use super::options::{Limit, Options};
 use super::retrieval::Retrieval;
@@ -11,7 +11,7 @@ use touchstone_formats::value::Value;
 /// Description of an evaluator kind and its inputs.
 #[expect(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Takes {
+pub struct EvaluatorInfo {
     /// Name of the kind, such as `task_adherence`. The exported id is
     /// `azureai://built-in/evaluators/` followed by this name.
     pub name: &'static str,
@@ -35,7 +35,7 @@ pub struct Takes {
     pub threshold: Option<f64>,
 }
 
-const SIMPLE: Takes = Takes {
+const SIMPLE: EvaluatorInfo = EvaluatorInfo {
     name: "",
     what: "",
     needs: &[],
@@ -52,12 +52,12 @@ const fn judge(
     needs: &'static [&'static str],
     may_have: &'static [&'static str],
     what: &'static str,
-) -> Takes {
-    Takes { name, what, needs, may_have, model: true, threshold: Some(3.0), ..SIMPLE }
+) -> EvaluatorInfo {
+    EvaluatorInfo { name, what, needs, may_have, model: true, threshold: Some(3.0), ..SIMPLE }
 }
 
-const fn text(name: &'static str, what: &'static str) -> Takes {
-    Takes {
+const fn text(name: &'static str, what: &'static str) -> EvaluatorInfo {
+    EvaluatorInfo {
         name,
         what,
         needs: &["response", "ground_truth"],
@@ -73,14 +73,14 @@ const fn safety(
     may_have: &'static [&'static str],
     threshold: Option<f64>,
     what: &'static str,
-) -> Takes {
-    Takes { name, what, needs, may_have, model: true, safety: true, threshold, ..SIMPLE }
+) -> EvaluatorInfo {
+    EvaluatorInfo { name, what, needs, may_have, model: true, safety: true, threshold, ..SIMPLE }
 }
 
 const TALK: &[&str] = &["conversation"];
 const SAFE: Option<f64> = Some(3.0);
 
-static ALL: [Takes; 31] = [
+static ALL: [EvaluatorInfo; 31] = [
     judge(
         "relevance",
         &["query", "response"],
@@ -153,26 +153,26 @@ static ALL: [Takes; 31] = [
         "rouge_score",
         "Words or runs of words in common: precision, recall and both together. 0 to 1.",
     ),
-    Takes {
+    EvaluatorInfo {
         name: "document_retrieval",
         what: "Were the right documents found, and the best of them first?",
         needs: &["retrieval_ground_truth", "retrieved_documents"],
         ..SIMPLE
     },
-    Takes {
+    EvaluatorInfo {
         name: "string_check",
         what: "Is a text another one, or does it contain it?",
         row: true,
         ..SIMPLE
     },
-    Takes {
+    EvaluatorInfo {
         name: "text_similarity",
         what: "How alike two texts are, by letters, by a metric, or by the vectors of a model. 0 to 1.",
         row: true,
         threshold: Some(0.5),
         ..SIMPLE
     },
-    Takes {
+    EvaluatorInfo {
         name: "python",
         what: "A program's own score: grade(sample, item).",
         program: true,
@@ -180,14 +180,14 @@ static ALL: [Takes; 31] = [
         threshold: Some(0.5),
         ..SIMPLE
     },
-    Takes {
+    EvaluatorInfo {
         name: "label_model",
         what: "Which label does a model give, and is it one that passes?",
         model: true,
         row: true,
         ..SIMPLE
     },
-    Takes {
+    EvaluatorInfo {
         name: "score_model",
         what: "Which score does a model give?",
         model: true,
@@ -261,7 +261,7 @@ static ALL: [Takes; 31] = [
 ];
 
 /// Returns all evaluator kinds in listing order.
-pub fn all() -> &'static [Takes] {
+pub fn all() -> &'static [EvaluatorInfo] {
     &ALL
 }
 
@@ -271,7 +271,7 @@ pub struct Evaluator {
     /// Name in results: `outputs.<name>.<key>`.
     pub name: String,
     /// Description of its kind.
-    pub takes: Takes,
+    pub takes: EvaluatorInfo,
     /// Kind with options.
     pub kind: Kind,
 }
@@ -286,7 +286,7 @@ pub enum Kind {
     /// Compares two texts; the result is yes or no.
     Check(Check),
     /// Measures the similarity of two texts.
-    Likeness(Likeness),
+    Likeness(SimilarityGrader),
     /// Runs a program.
     Python(Python),
     /// One of the ten judges, identified by `takes.name`.
@@ -336,11 +336,11 @@ impl Evaluator {
     /// Parses a name and options: `{kind?: "f1_score", threshold?: 4, …}`. The kind defaults to the
     /// name. The error is a sentence.
     pub fn read(name: &str, options: &Value) -> Result<Self, String> {
-        Self::read_like(name, options, &Quirks::default())
+        Self::read_with_quirks(name, options, &Quirks::default())
     }
 
     /// Like [`Self::read`], but can accept the options that the package accepts.
-    pub fn read_like(name: &str, options: &Value, quirks: &Quirks) -> Result<Self, String> {
+    pub fn read_with_quirks(name: &str, options: &Value, quirks: &Quirks) -> Result<Self, String> {
         if name.is_empty() || name.chars().any(char::is_control) {
             return Err("An evaluator has to have a name.".to_owned());
         }
@@ -354,18 +354,18 @@ impl Evaluator {
 
     /// Returns the inputs of a row that this evaluator takes.
     pub fn filtered(&self, inputs: &Inputs) -> Inputs {
-        Inputs(inputs.0.iter().filter(|(name, _)| self.is_given(name)).cloned().collect())
+        Inputs(inputs.0.iter().filter(|(name, _)| self.accepts(name)).cloned().collect())
     }
 
     /// Returns whether a column of the target would collide with this evaluator's columns in a
     /// results file.
-    pub fn stands_at(&self, column: &str) -> bool {
+    pub fn owns_column(&self, column: &str) -> bool {
         column.strip_prefix(&self.name).is_some_and(|rest| rest.starts_with('.'))
     }
 
     /// Returns whether the evaluator takes an input of that name.
-    pub fn is_given(&self, name: &str) -> bool {
-        let Takes { needs, may_have, row, .. } = self.takes;
+    pub fn accepts(&self, name: &str) -> bool {
+        let EvaluatorInfo { needs, may_have, row, .. } = self.takes;
         row || needs.iter().chain(may_have).any(|taken| *taken == name)
     }
 
@@ -379,7 +379,7 @@ impl Evaluator {
             _ if self.takes.row => {
                 self.needs().iter().any(|column| Some(*column) == name.split('.').next())
             }
-            _ => self.is_given(name),
+            _ => self.accepts(name),
         }
     }
 
@@ -430,7 +430,7 @@ impl Evaluator {
     }
 }
 
-fn named(kind: &str) -> Result<&'static Takes, String> {
+fn named(kind: &str) -> Result<&'static EvaluatorInfo, String> {
     ALL.iter().find(|takes| takes.name == kind).ok_or_else(|| {
         let near = nearest(kind, ALL.iter().map(|takes| takes.name));
         let near = near.map(|near| format!(" Did you mean `{near}`?"));
@@ -440,7 +440,7 @@ fn named(kind: &str) -> Result<&'static Takes, String> {
 
 /// Parses `is_reasoning_model`, which five judges accept. Groundedness accepts it and ignores it,
 /// like in the package.
-fn reasoning(takes: &Takes, options: &Options<'_>) -> Result<bool, String> {
+fn reasoning(takes: &EvaluatorInfo, options: &Options<'_>) -> Result<bool, String> {
     Ok(match takes.name {
         "intent_resolution" | "task_adherence" | "tool_call_accuracy" | "response_completeness" => {
             options.flag("is_reasoning_model", false)?
@@ -451,14 +451,14 @@ fn reasoning(takes: &Takes, options: &Options<'_>) -> Result<bool, String> {
 }
 
 impl Kind {
-    fn read(takes: &Takes, options: &Options<'_>, quirks: &Quirks) -> Result<Self, String> {
+    fn read(takes: &EvaluatorInfo, options: &Options<'_>, quirks: &Quirks) -> Result<Self, String> {
         Ok(match takes.name {
             "f1_score" | "bleu_score" | "gleu_score" | "meteor_score" | "rouge_score" => {
                 Self::Text(Text::read(takes.name, options, quirks)?)
             }
             "document_retrieval" => Self::Retrieval(Retrieval::read(options)?),
             "string_check" => Self::Check(Check::read(options)?),
-            "text_similarity" => Self::Likeness(Likeness::read(options)?),
+            "text_similarity" => Self::Likeness(SimilarityGrader::read(options)?),
             "python" => Self::Python(Python::read(options)?),
             "label_model" => Self::Label(Label::read(options)?),
             "score_model" => Self::Score(Score::read(options)?),

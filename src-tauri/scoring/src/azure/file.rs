@@ -4,7 +4,7 @@
 use super::numbers::{self, is_whole};
 use super::outputs::{Column, Outputs, Type};
 use super::python_number::written;
-use super::{Gathered, Gathering, Metric, Quirks, Table};
+use super::{CollectedRows, RowCollector, Metric, Quirks, Table};
 use std::fmt::Write as _;
 use touchstone_formats::json::{self, skim};
 use touchstone_formats::stabletoolbench::python;
@@ -26,12 +26,12 @@ pub struct Results<'a> {
     /// Rows without a result of an evaluator.
     pub faults: &'a [Fault],
     /// Content carried over from imported files.
-    pub kept: Option<Kept<'a>>,
+    pub kept: Option<CarriedOver<'a>>,
 }
 
 /// Content of an imported file that is not computed here.
 #[derive(Debug, Clone, Copy)]
-pub struct Kept<'a> {
+pub struct CarriedOver<'a> {
     /// Columns that are neither inputs nor evaluator outputs.
     pub beside: &'a Table,
     /// Metrics that are not computed from any column.
@@ -112,7 +112,7 @@ impl Results<'_> {
             .iter()
             .map(|outputs| outputs.columns().iter().map(Column::type_of).collect())
             .collect();
-        let of = |said: &Table, at: usize| Type::of(said.rows.iter().map(|row| row.cell(at)));
+        let of = |said: &Table, at: usize| Type::from_cells(said.rows.iter().map(|row| row.cell(at)));
         let said = self
             .target
             .map(|said| (0..said.columns.len()).map(|at| of(said, at)).collect())
@@ -130,7 +130,7 @@ impl Results<'_> {
         }
         line.clear();
         line.push(']');
-        for (name, value) in self.over_all(!quirks.are_all()) {
+        for (name, value) in self.top_level_keys(!quirks.are_all()) {
             line.push_str(", ");
             put_text(&mut line, name);
             line.push_str(": ");
@@ -201,10 +201,10 @@ impl Results<'_> {
 
     /// Returns the top-level keys other than `rows`. Without `more`, only keys that the package
     /// writes.
-    fn over_all(&self, more: bool) -> Vec<(&str, Value)> {
+    fn top_level_keys(&self, more: bool) -> Vec<(&str, Value)> {
         let (metrics, keys) =
             self.kept.map_or((&[][..], &[][..]), |kept| (kept.metrics, kept.keys));
-        let summed = self.metrics.iter().map(|metric| (text(&metric.name), shown(metric)));
+        let summed = self.metrics.iter().map(|metric| (text(&metric.name), metric_value(metric)));
         let kept = metrics.iter().map(|(name, value)| (text(name), value.clone()));
         let own = keys.iter().find(|(key, _)| key == STUDIO);
         let mut all = vec![
@@ -212,14 +212,14 @@ impl Results<'_> {
             (STUDIO, own.map(|(_, value)| value.clone()).unwrap_or_default()),
         ];
         if more {
-            all.extend(self.more());
+            all.extend(self.extra_keys());
             let others = keys.iter().filter(|(key, _)| key != STUDIO);
             all.extend(others.map(|(key, value)| (key.as_str(), value.clone())));
         }
         all
     }
 
-    fn more(&self) -> [(&'static str, Value); 3] {
+    fn extra_keys(&self) -> [(&'static str, Value); 3] {
         let evaluators = self.about.iter().map(|(name, about)| (text(name), about.clone()));
         let counts = self.metrics.iter().map(|metric| (text(&metric.name), counts(metric)));
         let faults = self.faults.iter().map(|fault| {
@@ -240,7 +240,7 @@ fn text(text: &str) -> Value {
     text.into()
 }
 
-fn shown(metric: &Metric) -> Value {
+fn metric_value(metric: &Metric) -> Value {
     numbers::number(metric.value.unwrap_or(f64::NAN))
 }
 
@@ -370,7 +370,7 @@ impl ResultsRead {
         let (rows, metrics) = (part("rows").ok_or(OTHER)?, part("metrics").ok_or(OTHER)?);
         let rows = skim::items(rows).ok_or("`rows` is no list.")?;
         let value = |text: &str| json::read_python(text).map_err(|why| why.to_string());
-        let mut gathering = Gathering::new(rows.len());
+        let mut gathering = RowCollector::new(rows.len());
         for (at, row) in rows.iter().enumerate() {
             match value(row).map_err(|why| format!("Row {} cannot be read: {why}", at + 1))? {
                 Value::Map(entries) => {
@@ -389,11 +389,11 @@ impl ResultsRead {
                 .collect()
         };
         let metrics = named(&value(metrics)?).into_iter();
-        let number = |value: &Value| numbers::of(value).filter(|number| !number.is_nan());
+        let number = |value: &Value| numbers::to_f64(value).filter(|number| !number.is_nan());
         let evaluators = part("evaluators").map_or(Ok(Value::Null), value)?;
         let gathered = gathering.end()?;
         let target = gathered.target()?;
-        let Gathered { data, outputs, .. } = gathered;
+        let CollectedRows { data, outputs, .. } = gathered;
         Ok(Self {
             // When there is a target, the package adds a column of row numbers.
             data: if target.columns.is_empty() || !is_numbered(&data) {

@@ -12,16 +12,16 @@ const OUTPUTS: &str = "outputs.";
 
 /// Builder that collects rows.
 #[derive(Debug)]
-pub struct Gathering {
+pub struct RowCollector {
     most: usize,
-    gathered: Gathered,
+    gathered: CollectedRows,
     /// Index of the evaluator and of its column, by key.
     places: HashMap<String, (usize, usize)>,
 }
 
 /// Collected rows, by column.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Gathered {
+pub struct CollectedRows {
     /// Input data.
     pub data: Table,
     /// Other columns under their full names: of a target, or unknown.
@@ -30,10 +30,10 @@ pub struct Gathered {
     pub outputs: Vec<Outputs>,
 }
 
-impl Gathering {
+impl RowCollector {
     /// Creates a builder for at most `most` rows.
     pub fn new(most: usize) -> Self {
-        Self { most, gathered: Gathered::default(), places: HashMap::new() }
+        Self { most, gathered: CollectedRows::default(), places: HashMap::new() }
     }
 
     /// Adds a row of a results file and returns its index. Fails with a sentence when there are too
@@ -45,7 +45,7 @@ impl Gathering {
         let row = self.gathered.data.rows.len();
         let (mut data, mut beside) = (Vec::new(), Vec::new());
         for (place, (key, value)) in entries.into_iter().enumerate() {
-            let missing = numbers::of(&value).is_some_and(f64::is_nan);
+            let missing = numbers::to_f64(&value).is_some_and(f64::is_nan);
             let value = (!missing).then_some(value);
             if let Some(column) = key.strip_prefix(INPUTS) {
                 data.push((column.to_owned(), value));
@@ -63,7 +63,7 @@ impl Gathering {
     }
 
     /// Adds an evaluator's result for a row that was added before.
-    pub fn say(&mut self, row: usize, evaluator: &str, outcome: &Outcome) -> Result<(), String> {
+    pub fn add_outcome(&mut self, row: usize, evaluator: &str, outcome: &Outcome) -> Result<(), String> {
         outcome
             .iter()
             .try_for_each(|(key, value)| self.put((evaluator, key), (row, usize::MAX), Some(value)))
@@ -71,7 +71,7 @@ impl Gathering {
 
     /// Returns the collected rows. Fails with a sentence when the columns are almost empty, because
     /// a small file could otherwise grow into a huge table.
-    pub fn end(mut self) -> Result<Gathered, String> {
+    pub fn end(mut self) -> Result<CollectedRows, String> {
         let rows = self.gathered.data.rows.len();
         self.gathered.outputs.iter_mut().for_each(|outputs| outputs.end(rows));
         self.gathered.data.is_filled()?;
@@ -91,7 +91,7 @@ impl Gathering {
             self.gathered.outputs[*which].put_at(*at, first, value);
             return Ok(());
         }
-        table::room(self.places.len() + 1, self.most)?;
+        table::check_limits(self.places.len() + 1, self.most)?;
         let outputs = &mut self.gathered.outputs;
         let which =
             outputs.iter().position(|outputs| outputs.name == evaluator).unwrap_or(outputs.len());
@@ -105,7 +105,7 @@ impl Gathering {
     }
 }
 
-impl Gathered {
+impl CollectedRows {
     /// Returns the target's columns, without their prefix.
     pub(super) fn target(&self) -> Result<Table, String> {
         let of = |row: &super::Row| {
@@ -114,6 +114,6 @@ impl Gathered {
             };
             self.beside.columns.iter().enumerate().filter_map(named).collect()
         };
-        Table::gathered(self.beside.rows.iter().map(of))
+        Table::from_rows(self.beside.rows.iter().map(of))
     }
 }

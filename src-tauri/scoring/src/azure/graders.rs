@@ -32,7 +32,7 @@ pub struct Check {
 
 /// Similarity of two texts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Likeness {
+pub struct SimilarityGrader {
     /// Template of the text that is measured.
     pub input: Pattern,
     /// Template of the text that it is compared with.
@@ -86,9 +86,9 @@ impl Check {
     }
 }
 
-impl Likeness {
+impl SimilarityGrader {
     /// Returns the result for a row, or `Stop::Embed` when its vectors are needed first.
-    pub(super) fn course(
+    pub(super) fn evaluate(
         &self,
         name: &str,
         inputs: &Inputs,

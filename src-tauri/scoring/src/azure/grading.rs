@@ -11,9 +11,9 @@ use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 
 static LABEL: LazyLock<Prompt> =
-    LazyLock::new(|| Prompt::of(include_str!("../../judges/azure/label_model.md")));
+    LazyLock::new(|| Prompt::parse(include_str!("../../judges/azure/label_model.md")));
 static SCORE: LazyLock<Prompt> =
-    LazyLock::new(|| Prompt::of(include_str!("../../judges/azure/score_model.md")));
+    LazyLock::new(|| Prompt::parse(include_str!("../../judges/azure/score_model.md")));
 
 /// Result of a grader for a row.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,7 +135,7 @@ mod tests {
         json::read(text).unwrap()
     }
 
-    fn told(outcome: Outcome) -> String {
+    fn format_outcome(outcome: Outcome) -> String {
         let entries =
             outcome.into_iter().map(|(key, value)| (Value::from(key.as_str()), value)).collect();
         json::write(&Value::Map(entries), false)
@@ -205,7 +205,7 @@ mod tests {
         let says = |reply: &str| {
             grader
                 .graded(reply)
-                .map_or_else(|| "-".to_owned(), |graded| told(graded.outcome("tone")))
+                .map_or_else(|| "-".to_owned(), |graded| format_outcome(graded.outcome("tone")))
         };
         insta::assert_snapshot!(says(r#"{"reason": "warm", "label": "Kind "}"#), @r#"{"passed":true,"score":1.0,"label":"kind","reason":"warm","tone_result":"pass"}"#);
         insta::assert_snapshot!(says(r#"{"reason": "cold", "label": "rude"}"#), @r#"{"passed":false,"score":0.0,"label":"rude","reason":"cold","tone_result":"fail"}"#);
@@ -233,7 +233,7 @@ mod tests {
         let says = |reply: &str, zero: bool| {
             grader
                 .graded(reply, zero)
-                .map_or_else(|| "-".to_owned(), |graded| told(graded.outcome("r")))
+                .map_or_else(|| "-".to_owned(), |graded| format_outcome(graded.outcome("r")))
         };
         insta::assert_snapshot!(says(r#"{"steps": [{"description": "a", "conclusion": "b"}], "result": 3}"#, false), @r#"{"passed":true,"score":3.0,"steps":[{"description":"a","conclusion":"b"}],"r_result":"pass"}"#);
         insta::assert_snapshot!(says(r#"{"result": 17}"#, false), @r#"{"passed":true,"score":5.0,"steps":[],"r_result":"pass"}"#);

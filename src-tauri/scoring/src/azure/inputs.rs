@@ -93,7 +93,7 @@ pub(super) fn truthy(value: &Value) -> bool {
 }
 
 /// Formats a value for a judge's prompt.
-pub(super) fn shown(value: Option<&Value>, quirks: &Quirks) -> String {
+pub(super) fn format_value(value: Option<&Value>, quirks: &Quirks) -> String {
     match value {
         _ if quirks.has("python_repr") => value.map_or_else(|| "None".to_owned(), python::text),
         None | Some(Value::Null) => "(none was given)".to_owned(),

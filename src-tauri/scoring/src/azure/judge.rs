@@ -14,7 +14,7 @@ pub struct Judge {
     /// Inputs shown to the judge, by the names of the placeholders in its prompt.
     pub(super) shown: &'static [(&'static str, Shape)],
     /// Peculiarities of its results.
-    pub(super) way: Way,
+    pub(super) way: ResultFormat,
     prompt: LazyLock<Prompt>,
     /// Prompt of groundedness for rows with a query.
     with_query: Option<LazyLock<Prompt>>,
@@ -51,7 +51,7 @@ pub(super) enum Shape {
 
 /// Peculiarities of a judge's results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct ResultFormat {
     /// Position of the reason. Where it is not last, the score is written twice, the second time
     /// with the prefix `gpt_`.
     pub(super) reason: Reason,
@@ -60,9 +60,9 @@ pub(super) struct Way {
     /// True when the package converts the score to an integer.
     pub(super) whole: bool,
     /// The package's handling of a score that is not a number.
-    pub(super) nan: Nan,
+    pub(super) nan: NanHandling,
     /// The package's handling of a reply that is empty or not an object.
-    pub(super) nothing: Nothing,
+    pub(super) nothing: EmptyReply,
     /// True when the result ends with details of the reply.
     pub(super) details: bool,
 }
@@ -75,14 +75,14 @@ pub(super) enum Reason {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Nan {
+pub(super) enum NanHandling {
     Unknown,
     Fail,
     Error,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Nothing {
+pub(super) enum EmptyReply {
     /// Writes all keys except the reason.
     NoReason,
     /// Writes the score only.
@@ -92,21 +92,21 @@ pub(super) enum Nothing {
 }
 
 /// Result format of the oldest judges.
-const USUAL: Way = Way {
+const USUAL: ResultFormat = ResultFormat {
     reason: Reason::BeforeResult,
     bounded: false,
     whole: false,
-    nan: Nan::Unknown,
-    nothing: Nothing::NoReason,
+    nan: NanHandling::Unknown,
+    nothing: EmptyReply::NoReason,
     details: false,
 };
 
 /// Result format of the agent judges.
-const AGENT: Way = Way {
+const AGENT: ResultFormat = ResultFormat {
     reason: Reason::Last,
     bounded: true,
-    nan: Nan::Error,
-    nothing: Nothing::ScoreOnly,
+    nan: NanHandling::Error,
+    nothing: EmptyReply::ScoreOnly,
     ..USUAL
 };
 
@@ -170,7 +170,7 @@ static JUDGES: [Judge; 10] = [
         name: "similarity",
         form: Form::Digit,
         shown: &[QUERY, RESPONSE, TRUTH],
-        way: Way { reason: Reason::Never, ..USUAL },
+        way: ResultFormat { reason: Reason::Never, ..USUAL },
         prompt: prompt!("similarity"),
         with_query: None,
     },
@@ -178,7 +178,7 @@ static JUDGES: [Judge; 10] = [
         name: "response_completeness",
         form: Form::Tags,
         shown: &[RESPONSE, TRUTH],
-        way: Way { whole: true, bounded: false, ..AGENT },
+        way: ResultFormat { whole: true, bounded: false, ..AGENT },
         prompt: prompt!("response_completeness"),
         with_query: None,
     },
@@ -198,7 +198,7 @@ static JUDGES: [Judge; 10] = [
             ("response", Shape::Answer { tools: true }),
             ("tool_definitions", Shape::Tools),
         ],
-        way: Way { bounded: false, nan: Nan::Fail, ..AGENT },
+        way: ResultFormat { bounded: false, nan: NanHandling::Fail, ..AGENT },
         prompt: prompt!("task_adherence"),
         with_query: None,
     },
@@ -206,7 +206,7 @@ static JUDGES: [Judge; 10] = [
         name: "tool_call_accuracy",
         form: Form::Object { score: "tool_calls_success_level", reason: "chain_of_thought" },
         shown: &[QUERY, ("tool_calls", Shape::Plain), ("tool_definitions", Shape::Plain)],
-        way: Way { nothing: Nothing::Error, details: true, ..AGENT },
+        way: ResultFormat { nothing: EmptyReply::Error, details: true, ..AGENT },
         prompt: prompt!("tool_call_accuracy"),
         with_query: None,
     },
@@ -240,7 +240,7 @@ pub fn prompts_version(name: &str) -> Option<u32> {
             judge.prompt.version + judge.with_query.as_ref().map_or(0, |prompt| prompt.version),
         );
     }
-    let matters = safety::asked_by(name);
+    let matters = safety::categories_for(name);
     (!matters.is_empty()).then(|| matters.iter().map(|matter| matter.version()).sum())
 }
 

@@ -2,11 +2,11 @@
 use super::conversation;
 use super::judge::{Form, Judge, QA, Shape, judge_named};
 use super::numbers::number;
-use super::sitting::{Heard, Stop};
+use super::sitting::{ReplyLog, Stop};
 use super::texts::text_of;
-use super::tools::Unasked;
+use super::tools::SkipReason;
 use super::{
-    Failure, Inputs, Limit, Outcome, QaLimits, Quirks, Takes, inputs, reformat, replies, results,
+    Failure, Inputs, Limit, Outcome, QaLimits, Quirks, EvaluatorInfo, inputs, reformat, replies, results,
     tools,
 };
 use crate::judges::Question;
@@ -15,7 +15,7 @@ use touchstone_formats::value::Value;
 
 /// Returns the class name of an evaluator in the package's errors, such as
 /// `TaskAdherenceEvaluator`.
-pub(super) fn class(name: &str) -> String {
+pub(super) fn class_name(name: &str) -> String {
     if name == "qa" {
         return "QAEvaluator".to_owned();
     }
@@ -27,7 +27,7 @@ pub(super) fn class(name: &str) -> String {
 
 /// Evaluates single inputs, or each turn of a conversation and then combines the results.
 pub(super) fn each_turn(
-    takes: &Takes,
+    takes: &EvaluatorInfo,
     given: &Inputs,
     quirks: &Quirks,
     mut one: impl FnMut(&Inputs) -> Result<Outcome, Stop>,
@@ -53,10 +53,10 @@ pub(super) fn each_turn(
 
 /// Asks one of the ten judges. With `reasoning`, its questions are marked for a reasoning model.
 pub(super) fn judged(
-    takes: &Takes,
+    takes: &EvaluatorInfo,
     (limit, reasoning): (&Limit, bool),
     given: &Inputs,
-    heard: &mut Heard<'_>,
+    heard: &mut ReplyLog<'_>,
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
     judged_by(takes, limit, given, heard, quirks).map_err(|stop| match stop {
@@ -66,19 +66,19 @@ pub(super) fn judged(
 }
 
 fn judged_by(
-    takes: &Takes,
+    takes: &EvaluatorInfo,
     limit: &Limit,
     given: &Inputs,
-    heard: &mut Heard<'_>,
+    heard: &mut ReplyLog<'_>,
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
-    let judge = known(takes.name)?;
+    let judge = find_judge(takes.name)?;
     if judge.name == "tool_call_accuracy" {
         return match tools::tool_inputs(given, quirks) {
-            Err(Unasked::NotApplicable(why)) => {
+            Err(SkipReason::NotApplicable(why)) => {
                 Ok(results::not_applicable(judge, limit, why, quirks))
             }
-            Err(Unasked::Fails(why)) => {
+            Err(SkipReason::Fails(why)) => {
                 Err(Failure { by_input: true, message: why.to_owned() }.into())
             }
             Ok((calls, definitions)) => {
@@ -91,27 +91,27 @@ fn judged_by(
                     ("tool_definitions", tools),
                 ];
                 let shown = Inputs(shown.map(|(name, value)| (name.to_owned(), value)).to_vec());
-                asked(judge, limit, &shown, heard, (false, quirks))
+                ask_judge(judge, limit, &shown, heard, (false, quirks))
             }
         };
     }
-    let one = |turn: &Inputs| asked(judge, limit, turn, heard, (false, quirks));
+    let one = |turn: &Inputs| ask_judge(judge, limit, turn, heard, (false, quirks));
     let key = format!("{}_result", judge.name);
     let held = [(judge.name, key.as_str(), limit)];
-    each_turn(takes, given, quirks, one, |turns| conversation::together(turns, &held, quirks))
+    each_turn(takes, given, quirks, one, |turns| conversation::combine_turns(turns, &held, quirks))
 }
 
-fn known(name: &str) -> Result<&'static Judge, Failure> {
+fn find_judge(name: &str) -> Result<&'static Judge, Failure> {
     let message = || format!("There is no judge named `{name}`.");
     judge_named(name).ok_or_else(|| Failure { by_input: false, message: message() })
 }
 
 /// Asks a judge about one set of inputs.
-fn asked(
+fn ask_judge(
     judge: &Judge,
     limit: &Limit,
     given: &Inputs,
-    heard: &mut Heard<'_>,
+    heard: &mut ReplyLog<'_>,
     (inside_qa, quirks): (bool, &Quirks),
 ) -> Result<Outcome, Stop> {
     let again = match judge.form {
@@ -121,8 +121,8 @@ fn asked(
     };
     let question = || question(judge, given, inside_qa, quirks);
     Ok(match heard.ask(question, again, quirks, |reply| replies::read(judge, reply, quirks))? {
-        Ok(said) => results::said(judge, limit, said, quirks),
-        Err(unread) => results::unread(judge, limit, unread, quirks)?,
+        Ok(said) => results::reply_outcome(judge, limit, said, quirks),
+        Err(unread) => results::unread_outcome(judge, limit, unread, quirks)?,
     })
 }
 
@@ -141,7 +141,7 @@ fn question(judge: &Judge, given: &Inputs, inside_qa: bool, quirks: &Quirks) -> 
             Shape::Answer { tools } => reformat::agent_response(value, tools, quirks),
             Shape::Tools => reformat::tool_definitions(value, quirks),
         });
-        (*name, words.unwrap_or_else(|| inputs::shown(value, quirks)))
+        (*name, words.unwrap_or_else(|| inputs::format_value(value, quirks)))
     };
     let shown: Vec<(&str, String)> = judge.shown.iter().map(shown).collect();
     let copied: Vec<(&str, &str)> =
@@ -152,10 +152,10 @@ fn question(judge: &Judge, given: &Inputs, inside_qa: bool, quirks: &Quirks) -> 
 
 /// Asks five judges in sequence and computes F1; for a conversation, per turn.
 pub(super) fn qa(
-    takes: &Takes,
+    takes: &EvaluatorInfo,
     limits: &QaLimits,
     given: &Inputs,
-    heard: &mut Heard<'_>,
+    heard: &mut ReplyLog<'_>,
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
     let nothing = Limit { written: String::new(), value: f64::NEG_INFINITY };
@@ -169,14 +169,14 @@ pub(super) fn qa(
         ("f1_score", "f1_result", f1),
     ];
     let one = |turn: &Inputs| qa_once(takes, limits, turn, heard, quirks);
-    each_turn(takes, given, quirks, one, |turns| conversation::together(turns, &held, quirks))
+    each_turn(takes, given, quirks, one, |turns| conversation::combine_turns(turns, &held, quirks))
 }
 
 fn qa_once(
-    takes: &Takes,
+    takes: &EvaluatorInfo,
     limits: &QaLimits,
     given: &Inputs,
-    heard: &mut Heard<'_>,
+    heard: &mut ReplyLog<'_>,
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
     if let Some(lost) = takes.needs.iter().find(|name| given.there(name).is_none()) {
@@ -190,7 +190,7 @@ fn qa_once(
     for (name, limit) in
         QA.into_iter().zip([groundedness, relevance, coherence, fluency, similarity])
     {
-        out.extend(asked(known(name)?, limit, given, heard, (true, quirks))?);
+        out.extend(ask_jufind_judgenown(name)?, limit, given, heard, (true, quirks))?);
     }
     let score = measure(Metric::F1, response, truth, Nltk::default()).score;
     out.push(("f1_score".to_owned(), number(score)));
@@ -199,7 +199,7 @@ fn qa_once(
     out.push(("f1_result".to_owned(), word.unwrap_or("unknown").into()));
     out.push((
         "f1_threshold".to_owned(),
-        if always { Value::Number("3".to_owned()) } else { f1.shown() },
+        if always { Value::Number("3".to_owned()) } else { f1.to_value() },
     ));
     Ok(out)
 }

@@ -6,7 +6,7 @@ use super::{Evaluation, Evaluator, Inputs, Kind, Next, Pattern, Quirks};
 
 /// Counts the rows that lack each required input. A conversation replaces all of them where the
 /// evaluator accepts one.
-pub fn lacking(
+pub fn count_missing_inputs(
     evaluator: &Evaluator,
     rows: impl IntoIterator<Item = Inputs>,
 ) -> Vec<(String, u64)> {
@@ -14,7 +14,7 @@ pub fn lacking(
     let mut counts = vec![0; needs.len()];
     for inputs in rows {
         for (count, name) in counts.iter_mut().zip(&needs) {
-            *count += u64::from(lacks(evaluator, &inputs, name));
+            *count += u64::from(is_input_missing(evaluator, &inputs, name));
         }
     }
     let lacks = needs.iter().zip(counts).filter(|(_, count)| *count > 0);
@@ -22,14 +22,14 @@ pub fn lacking(
 }
 
 /// Returns whether a row lacks an input.
-fn lacks(evaluator: &Evaluator, inputs: &Inputs, name: &str) -> bool {
+fn is_input_missing(evaluator: &Evaluator, inputs: &Inputs, name: &str) -> bool {
     let talks = evaluator.takes.may_have.contains(&"conversation")
         && !is_missing(inputs.get("conversation"));
     !talks && is_missing(inputs.get(name))
 }
 
 /// Counts the rows that have all required inputs but cannot be evaluated, by reason (a sentence).
-pub fn misshapen(
+pub fn count_invalid_inputs(
     evaluator: &Evaluator,
     rows: impl IntoIterator<Item = Inputs>,
     quirks: &Quirks,
@@ -38,10 +38,10 @@ pub fn misshapen(
     let mut counts: Vec<(String, u64)> = Vec::new();
     for inputs in rows {
         // Missing inputs are reported by `lacking`.
-        if needs.iter().any(|name| lacks(evaluator, &inputs, name)) {
+        if needs.iter().any(|name| is_input_missing(evaluator, &inputs, name)) {
             continue;
         }
-        let Some(why) = refused(evaluator, &inputs, quirks) else { continue };
+        let Some(why) = invalid_input_reason(evaluator, &inputs, quirks) else { continue };
         match counts.iter_mut().find(|(known, _)| *known == why) {
             Some((_, count)) => *count += 1,
             None => counts.push((why, 1)),
@@ -51,7 +51,7 @@ pub fn misshapen(
 }
 
 /// Returns the reason why a row's inputs have the wrong shape.
-fn refused(evaluator: &Evaluator, inputs: &Inputs, quirks: &Quirks) -> Option<String> {
+fn invalid_input_reason(evaluator: &Evaluator, inputs: &Inputs, quirks: &Quirks) -> Option<String> {
     let filled = |patterns: [&Pattern; 2]| {
         patterns.into_iter().find_map(|pattern| pattern.fill(inputs).err())
     };
@@ -99,7 +99,7 @@ mod tests {
         let rows = rows.map(inputs);
         let lacks = |name: &str| {
             let options = json::read(r#"{"kind": "KIND"}"#.replace("KIND", name).as_str()).unwrap();
-            lacking(&Evaluator::read("any", &options).unwrap(), rows.clone())
+            count_missing_inputs(&Evaluator::read("any", &options).unwrap(), rows.clone())
         };
         assert_eq!(lacks("relevance"), [("query".to_owned(), 1), ("response".to_owned(), 2)]);
         assert_eq!(lacks("fluency"), [("response".to_owned(), 2)]);
@@ -115,7 +115,7 @@ mod tests {
             r#"{"response": [{"role": "assistant", "content": "a"}], "ground_truth": "a"}"#;
         let told = |kind: &str, options: &str, rows: &[&str], quirks: &Quirks| {
             let evaluator = Evaluator::read(kind, &json::read(options).unwrap()).unwrap();
-            let found = misshapen(&evaluator, rows.iter().map(|row| inputs(row)), quirks);
+            let found = count_invalid_inputs(&evaluator, rows.iter().map(|row| inputs(row)), quirks);
             found
                 .into_iter()
                 .map(|(why, count)| format!("{count}: {why}"))

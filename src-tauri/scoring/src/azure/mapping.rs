@@ -39,7 +39,7 @@ impl Mapping {
     /// Adds the default mapping of all evaluators for inputs that this mapping does not name. With
     /// the quirk `own_mapping_only`, a mapping that is not empty stays unchanged.
     #[must_use]
-    pub fn or(mut self, usual: &Self, quirks: &Quirks) -> Self {
+    pub fn with_defaults(mut self, usual: &Self, quirks: &Quirks) -> Self {
         self.only = quirks.has("own_mapping_only") && !self.sources.is_empty();
         for (input, source) in usual.sources.iter().filter(|_| !self.only) {
             if !self.names(input) {
@@ -57,7 +57,7 @@ impl Mapping {
     /// row.
     #[must_use]
     pub fn narrowed(mut self, evaluator: &Evaluator) -> Self {
-        self.sources.retain(|(input, _)| evaluator.is_given(input));
+        self.sources.retain(|(input, _)| evaluator.accepts(input));
         self
     }
 
@@ -100,7 +100,7 @@ impl Mapping {
 
     /// Returns whether a row has everything that is mapped. A data column counts as present even if
     /// the row has no value in it, and a target that has not run yet counts as present.
-    pub fn reaches<'a>(
+    pub fn is_satisfied_by<'a>(
         &self,
         columns: &[String],
         data: impl Fn(&str) -> Option<&'a Value>,
@@ -109,9 +109,9 @@ impl Mapping {
     ) -> bool {
         self.sources.iter().all(|(_, source)| {
             if source.target {
-                return !is_asked || found(&source.way, &target).is_some();
+                return !is_asked || resolve(&source.way, &target).is_some();
             }
-            columns.contains(&source.way) || found(&source.way, &data).is_some()
+            columns.contains(&source.way) || resolve(&source.way, &data).is_some()
         })
     }
 
@@ -122,7 +122,7 @@ impl Mapping {
         target: impl Fn(&str) -> Option<&'a Value>,
     ) -> Inputs {
         let value = |source: &Source| {
-            if source.target { found(&source.way, &target) } else { found(&source.way, &data) }
+            if source.target { resolve(&source.way, &target) } else { resolve(&source.way, &data) }
                 .cloned()
         };
         Inputs(
@@ -148,7 +148,7 @@ impl Source {
         fits.then(|| Self { target, way: way.to_owned() })
     }
 
-    fn shown(&self) -> String {
+    fn to_reference(&self) -> String {
         format!("${{{}.{}}}", if self.target { "target" } else { "data" }, self.way)
     }
 }
@@ -160,12 +160,12 @@ fn prefixes(way: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
 }
 
 /// Resolves a path and returns the value, trying the shortest key first.
-fn found<'a>(way: &str, column: &dyn Fn(&str) -> Option<&'a Value>) -> Option<&'a Value> {
+fn resolve<'a>(way: &str, column: &dyn Fn(&str) -> Option<&'a Value>) -> Option<&'a Value> {
     prefixes(way).find_map(|(step, rest)| {
         let value = column(step)?;
         match rest {
             None => Some(value),
-            Some(rest) => found(rest, &|key: &str| value.get(key)),
+            Some(rest) => resolve(rest, &|key: &str| value.get(key)),
         }
     })
 }

@@ -39,15 +39,15 @@ mod texts;
 mod tools;
 
 pub use evaluation::{Evaluation, Job, Next, Vectors};
-pub use evaluator::{Evaluator, Kind, QaLimits, SafetyOptions, Takes, all};
-pub use file::{About, Fault, Kept, Results, ResultsRead};
-pub use gathering::{Gathered, Gathering};
-pub use graders::{Check, Likeness, Measure, Python};
+pub use evaluator::{Evaluator, Kind, QaLimits, SafetyOptions, EvaluatorInfo, all};
+pub use file::{About, Fault, CarriedOver, Results, ResultsRead};
+pub use gathering::{CollectedRows, RowCollector};
+pub use graders::{Check, SimilarityGrader, Measure, Python};
 pub use grading::Graded;
 pub use inputs::Inputs;
 pub(crate) use judge::QA;
 pub use judge::{Form, Judge, judge_named, judges, prompts_version};
-pub use lacks::{lacking, misshapen};
+pub use lacks::{count_missing_inputs, count_invalid_inputs};
 pub use mapping::Mapping;
 pub use model_graders::{Label, Message, Score};
 pub use options::Limit;
@@ -56,9 +56,9 @@ pub use pattern::Pattern;
 pub use quirks::{NEVER, QUIRKS, Quirk, Quirks};
 pub use retrieval::Retrieval;
 pub use sums::{Metric, metrics};
-pub use table::{Row, Table, Wrong};
-pub use texts::{By, Text};
-pub use tools::{ToolInputs, Unasked, calls_of, tool_inputs};
+pub use table::{Row, Table, BadLine};
+pub use texts::{TextMeasure, Text};
+pub use tools::{ToolInputs, SkipReason, calls_of, tool_inputs};
 
 use touchstone_formats::value::Value;
 

@@ -16,12 +16,12 @@ pub(super) fn number(value: f64) -> Value {
 }
 
 /// Returns an integer.
-pub(super) fn whole(value: usize) -> Value {
+pub(super) fn from_usize(value: usize) -> Value {
     Value::Number(value.to_string())
 }
 
 /// Returns the number that a value holds; `NaN` counts as a number.
-pub(super) fn of(value: &Value) -> Option<f64> {
+pub(super) fn to_f64(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => written(number),
         _ => None,
@@ -32,7 +32,7 @@ pub(super) fn of(value: &Value) -> Option<f64> {
 pub(super) fn is_missing(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => true,
-        Some(value) => of(value).is_some_and(f64::is_nan),
+        Some(value) => to_f64(value).is_some_and(f64::is_nan),
     }
 }
 

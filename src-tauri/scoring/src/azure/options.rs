@@ -19,7 +19,7 @@ impl Limit {
     }
 
     /// Returns the limit as a value of a result.
-    pub fn shown(&self) -> Value {
+    pub fn to_value(&self) -> Value {
         Value::Number(self.written.clone())
     }
 }

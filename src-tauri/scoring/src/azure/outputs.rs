@@ -146,13 +146,13 @@ impl Column {
 
     /// Returns the column's pandas type.
     pub(super) fn type_of(&self) -> Type {
-        Type::of(self.cells())
+        Type::from_cells(self.cells())
     }
 }
 
 impl Type {
     /// Returns the pandas type for a column with these cells.
-    pub(super) fn of<'a>(cells: impl Iterator<Item = Option<&'a Value>>) -> Self {
+    pub(super) fn from_cells<'a>(cells: impl Iterator<Item = Option<&'a Value>>) -> Self {
         let (mut numbers, mut fractions, mut flags, mut others, mut missing) =
             (false, false, false, false, false);
         let mut absent = false;

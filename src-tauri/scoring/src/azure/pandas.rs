@@ -32,7 +32,7 @@ pub(super) fn coerce(table: &mut Table, csv: bool) -> Result<(), String> {
 
 /// Returns the column as numbers; `None` when any cell is not a number and the column stays
 /// unchanged.
-fn each(
+fn column_as_floats(
     table: &Table,
     column: usize,
     read: impl Fn(Option<&Value>) -> Option<f64>,
@@ -58,7 +58,7 @@ fn of_json(table: &mut Table, column: usize) {
         Some(Value::Text(text)) => float(text),
         Some(_) => None,
     };
-    match each(table, column, read) {
+    match column_as_floats(table, column, read) {
         Some(values) => put(table, column, &values),
         None => keep(table, column),
     }
@@ -157,7 +157,7 @@ fn of_csv(table: &mut Table, column: usize) {
     let read = |cell: Option<&Value>| {
         if is_nothing(cell) { Some(f64::NAN) } else { number(cell?.text()?) }
     };
-    match each(table, column, read) {
+    match column_as_floats(table, column, read) {
         Some(values) => {
             for (row, value) in table.rows.iter_mut().zip(values) {
                 row.set(column, numbers::number(value));

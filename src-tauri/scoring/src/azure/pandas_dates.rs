@@ -20,7 +20,7 @@ pub(super) fn are_dates<'a, I: Iterator<Item = Option<&'a Value>>>(cells: impl F
     let has = |what: fn(&Value) -> bool| cells().flatten().any(what);
     let numbers: Option<Vec<f64>> = if has(|cell| !matches!(cell, Value::Number(_) | Value::Null)) {
         // pandas converts a column that is not numeric to integers if it can.
-        cells().map(whole).collect()
+        cells().map(python_int).collect()
     } else {
         cells().map(|cell| Some(cell.and_then(number).unwrap_or(f64::NAN))).collect()
     };
@@ -43,7 +43,7 @@ fn number(value: &Value) -> Option<f64> {
 }
 
 /// Converts a value like Python's `int()`.
-fn whole(cell: Option<&Value>) -> Option<f64> {
+fn python_int(cell: Option<&Value>) -> Option<f64> {
     match cell? {
         Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
         Value::Text(text) => float(text).filter(|_| !text.contains(['.', 'e', 'E', 'n', 'N'])),

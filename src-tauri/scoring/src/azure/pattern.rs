@@ -75,7 +75,7 @@ impl Pattern {
 
     /// Fills the template with tags such as `<item.response>` and appends the values to `pieces`.
     /// For prompts: the model must not mistake row content for a part of its task.
-    pub(super) fn apart(
+    pub(super) fn fill_with_tags(
         &self,
         inputs: &Inputs,
         pieces: &mut Vec<(String, String)>,

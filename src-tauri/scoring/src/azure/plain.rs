@@ -1,14 +1,14 @@
 //! **Pure.** Evaluators without a judge model.
-use super::conversation::together;
+use super::conversation::combine_turns;
 use super::judging::each_turn;
-use super::sitting::{Heard, Stop};
+use super::sitting::{ReplyLog, Stop};
 use super::{Evaluator, Failure, Inputs, Kind, Outcome, Quirks};
 
 /// Computes the result for a row.
-pub(super) fn course(
+pub(super) fn evaluate(
     evaluator: &Evaluator,
     inputs: &Inputs,
-    heard: &Heard<'_>,
+    heard: &ReplyLog<'_>,
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
     let name = &evaluator.name;
@@ -16,12 +16,12 @@ pub(super) fn course(
         Kind::Text(text) => {
             let one = |turn: &Inputs| Ok(text.result(turn, quirks)?);
             return each_turn(&evaluator.takes, inputs, quirks, one, |turns| {
-                together(turns, &text.held(), quirks)
+                combine_turns(turns, &text.score_thresholds(), quirks)
             });
         }
         Kind::Retrieval(retrieval) => retrieval.result(inputs, quirks),
         Kind::Check(check) => check.result(name, inputs),
-        Kind::Likeness(likeness) => return likeness.course(name, inputs, heard.vectors),
+        Kind::Likeness(likeness) => return likeness.evaluate(name, inputs, heard.vectors),
         Kind::Python(python) => match heard.ran {
             None => return Err(Stop::Run(python.job(inputs))),
             Some(came) => python.result(name, came),

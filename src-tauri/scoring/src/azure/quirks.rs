@@ -252,7 +252,7 @@ impl Quirks {
     }
 
     /// Parses switch names; `all` stands for every switch. The error is a sentence.
-    pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+    pub fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let mut on = Vec::new();
         for name in names {
             if name == "all" {
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn switches_are_on_one_by_one_or_all_together() {
-        let one = Quirks::of(["bare_nan"]).unwrap();
+        let one = Quirks::from_names(["bare_nan"]).unwrap();
         assert!(one.has("bare_nan") && !one.has("pandas_types"));
         assert_eq!(Quirks::of(["bare_nan", "all"]).unwrap(), Quirks::all());
         assert!(!Quirks::all().without("bare_nan").has("bare_nan"));

@@ -1,7 +1,7 @@
 //! **Pure.** Renders lists of messages and tool definitions for judge prompts. Returns `None` for
 //! input of an unknown format; the caller then renders the raw value.
-use super::inputs::shown;
-use super::tools::{self, Place};
+use super::inputs::format_value;
+use super::tools::{self, CallPosition};
 use super::{Quirks, normal};
 use crate::text::python::is_space;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 
 /// Texts of the messages of one turn.
-type Said = Vec<Vec<String>>;
+type TurnTexts = Vec<Vec<String>>;
 
 /// Renders the conversation up to now turn by turn, with the system message if `system` is set.
 pub fn conversation_history(query: &Value, system: bool, quirks: &Quirks) -> Option<String> {
@@ -17,7 +17,7 @@ pub fn conversation_history(query: &Value, system: bool, quirks: &Quirks) -> Opt
     let Value::List(messages) = &query else { return None };
     let mut instructions = None;
     // Turns of both sides in order; `true` marks the user's turns.
-    let mut turns: Vec<(bool, Said)> = Vec::new();
+    let mut turns: Vec<(bool, TurnTexts)> = Vec::new();
     let (mut side, mut open) = (None, false);
     for message in messages {
         let Some(role) = role(message).ok()? else { continue };
@@ -55,27 +55,27 @@ pub fn conversation_history(query: &Value, system: bool, quirks: &Quirks) -> Opt
 }
 
 /// Pairs the user's nth turn with the assistant's nth turn, like the package.
-fn paired(turns: &[(bool, Said)], quirks: &Quirks) -> String {
+fn paired(turns: &[(bool, TurnTexts)], quirks: &Quirks) -> String {
     let of =
         |side: bool| turns.iter().filter(move |(person, _)| *person == side).map(|(_, said)| said);
     let mut agent = of(false);
-    let pair = |(at, said): (usize, &Said)| {
+    let pair = |(at, said): (usize, &TurnTexts)| {
         let answer = agent.next().map(|said| turn("Agent", at + 1, said, quirks));
         turn("User", at + 1, said, quirks) + &answer.unwrap_or_default()
     };
     of(true).enumerate().map(pair).collect()
 }
 
-fn in_order(turns: &[(bool, Said)], quirks: &Quirks) -> String {
+fn in_order(turns: &[(bool, TurnTexts)], quirks: &Quirks) -> String {
     let mut asked = 0;
-    let one = |(person, said): &(bool, Said)| {
+    let one = |(person, said): &(bool, TurnTexts)| {
         asked += usize::from(*person);
         turn(if *person { "User" } else { "Agent" }, asked, said, quirks)
     };
     turns.iter().map(one).collect()
 }
 
-fn turn(who: &str, number: usize, said: &Said, quirks: &Quirks) -> String {
+fn turn(who: &str, number: usize, said: &TurnTexts, quirks: &Quirks) -> String {
     let one = |texts: &Vec<String>| {
         let texts: Vec<String> = texts.iter().map(|text| indented(text, "    ", quirks)).collect();
         format!("  {}", texts.join("\n  "))
@@ -170,7 +170,7 @@ pub fn agent_response(response: &Value, tools: bool, quirks: &Quirks) -> Option<
 }
 
 /// Returns the rendered result of each tool call.
-fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<Place, String>> {
+fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<CallPosition, String>> {
     let line = |result: &Value| one_line(format!("[TOOL_RESULT] {}", bare(result, quirks)), quirks);
     let mut by_id = HashMap::new();
     for message in messages {
@@ -196,7 +196,7 @@ fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<Place, String>
             tools::calls(messages).filter_map(|(place, call)| Some((place, of(call)?))).collect(),
         );
     }
-    Some(tools::returned(messages).iter().map(|(place, result)| (*place, line(result))).collect())
+    Some(tools::results_by_call(messages).iter().map(|(place, result)| (*place, line(result))).collect())
 }
 
 /// Returns the parts of a content; `None` when any part is not an object.
@@ -264,7 +264,7 @@ fn called(part: &Value) -> Option<&Value> {
 fn bare(value: &Value, quirks: &Quirks) -> String {
     match value {
         Value::Null if !quirks.has("python_repr") => "null".to_owned(),
-        value => shown(Some(value), quirks),
+        value => format_value(Some(value), quirks),
     }
 }
 

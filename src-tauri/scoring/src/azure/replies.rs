@@ -11,7 +11,7 @@ use touchstone_formats::value::Value;
 
 /// Parsed reply of a judge.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Said {
+pub(super) struct ParsedReply {
     pub(super) score: f64,
     pub(super) reason: Value,
     pub(super) details: Value,
@@ -60,14 +60,14 @@ impl Unread {
 }
 
 /// Parses a reply.
-pub(super) fn read(judge: &Judge, reply: &str, quirks: &Quirks) -> Result<Said, Unread> {
+pub(super) fn read(judge: &Judge, reply: &str, quirks: &Quirks) -> Result<ParsedReply, Unread> {
     match judge.form {
         Form::Object { score, reason } => object(judge, reply, (score, reason), quirks),
         _ if reply.is_empty() => Err(Unread::Empty),
         Form::Tags if quirks.has("first_digit") => {
             let reason = first_reason(reply);
             match first_score(reply) {
-                Some(score) => reasoned(Said { score, reason, details: Value::Null }, quirks),
+                Some(score) => reasoned(ParsedReply { score, reason, details: Value::Null }, quirks),
                 None => Err(Unread::NoTag { reason }),
             }
         }
@@ -81,14 +81,14 @@ pub(super) fn read(judge: &Judge, reply: &str, quirks: &Quirks) -> Result<Said, 
                 only_number(after_thinking(reply)).filter(rule)
             };
             score
-                .map(|score| Said { score, reason: Value::Null, details: Value::Null })
+                .map(|score| ParsedReply { score, reason: Value::Null, details: Value::Null })
                 .ok_or(Unread::NoDigit)
         }
     }
 }
 
 /// Fails when the score has no reason, unless the quirk `reasons_not_needed` is on.
-fn reasoned(said: Said, quirks: &Quirks) -> Result<Said, Unread> {
+fn reasoned(said: ParsedReply, quirks: &Quirks) -> Result<ParsedReply, Unread> {
     let is_blank = match &said.reason {
         Value::Null => true,
         Value::Text(text) => text.trim().is_empty(),
@@ -103,7 +103,7 @@ fn bounded(score: f64) -> bool {
     (1.0..=5.0).contains(&score)
 }
 
-fn object(judge: &Judge, reply: &str, keys: (&str, &str), quirks: &Quirks) -> Result<Said, Unread> {
+fn object(judge: &Judge, reply: &str, keys: (&str, &str), quirks: &Quirks) -> Result<ParsedReply, Unread> {
     let strict = quirks.has("strict_json");
     let value = if strict {
         python_json::read(reply).ok().map(|value| value.value())
@@ -130,7 +130,7 @@ fn object(judge: &Judge, reply: &str, keys: (&str, &str), quirks: &Quirks) -> Re
     match score.filter(|score| anything || bounded(*score)) {
         Some(score) => {
             let details = of("details").unwrap_or_else(|| Value::Map(Vec::new()));
-            reasoned(Said { score, reason, details }, quirks)
+            reasoned(ParsedReply { score, reason, details }, quirks)
         }
         None => Err(Unread::Score { found, reason }),
     }
@@ -177,7 +177,7 @@ fn first_score(reply: &str) -> Option<f64> {
 /// Parses the score and the reason between tags. The reply must consist of thoughts, a reason and
 /// one score, and nothing else. Tags quoted within thoughts or reasons are ignored, and unclosed
 /// tags are not accepted.
-fn tags(reply: &str) -> Result<Said, Unread> {
+fn tags(reply: &str) -> Result<ParsedReply, Unread> {
     let (reason, score) = between(reply, str::rfind);
     // When the first and the last end tags lead to different scores, one of them is quoted, and it
     // is unknown which.
@@ -186,7 +186,7 @@ fn tags(reply: &str) -> Result<Said, Unread> {
         score.filter(|(_, rest)| rest.trim_matches(is_fence).is_empty()).map(|(score, _)| score);
     let same = |score: &f64| other.is_none_or(|other| other.total_cmp(score).is_eq());
     match scored.filter(|score| bounded(*score) && same(score)) {
-        Some(score) => Ok(Said { score, reason: reason.into(), details: Value::Null }),
+        Some(score) => Ok(ParsedReply { score, reason: reason.into(), details: Value::Null }),
         None => Err(Unread::NoTag { reason: reason.into() }),
     }
 }

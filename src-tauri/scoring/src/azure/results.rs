@@ -1,8 +1,8 @@
 //! **Pure.** Results of the ten judges: the package's keys in its order.
 use super::conversation::result;
-use super::judge::{Judge, Nan, Nothing, Reason};
+use super::judge::{Judge, NanHaEmptyReply Nothing, Reason};
 use super::numbers::number;
-use super::replies::{self, Said, Unread};
+use super::replies::{self, ParsedReply, Unread};
 use super::{Failure, Limit, Outcome, Quirks};
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
@@ -16,7 +16,7 @@ struct Parts<'a> {
 }
 
 /// Builds the result from a parsed reply.
-pub(super) fn said(judge: &Judge, limit: &Limit, said: Said, quirks: &Quirks) -> Outcome {
+pub(super) fn reply_outcome(judge: &Judge, limit: &Limit, said: ParsedReply, quirks: &Quirks) -> Outcome {
     let whole = judge.way.whole && quirks.has("whole_completeness");
     let score = if whole { said.score.trunc() } else { said.score };
     // This judge writes integral scores without a fraction.
@@ -40,7 +40,7 @@ fn outcome(judge: &Judge, limit: &Limit, parts: Parts<'_>, quirks: &Quirks) -> O
         // A value truncated to zero has no sign.
         Value::Number(format!("{:.0}", limit.value.trunc() + 0.0))
     } else {
-        limit.shown()
+        limit.to_value()
     };
     let mut out = vec![(name.to_owned(), parts.score.clone())];
     if judge.way.reason != Reason::Last {
@@ -74,14 +74,14 @@ pub(super) fn not_applicable(judge: &Judge, limit: &Limit, why: &str, quirks: &Q
 
 /// Handles a reply without a readable score: a failure, or the package's result with the quirk
 /// `unreadable_kept`.
-pub(super) fn unread(
+pub(super) fn unread_outcome(
     judge: &Judge,
     limit: &Limit,
     unread: Unread,
     quirks: &Quirks,
 ) -> Result<Outcome, Failure> {
     if quirks.has("unreadable_kept") {
-        return kept(judge, limit, unread, quirks);
+        return package_outcome(judge, limit, unread, quirks);
     }
     let second = if quirks.has("asked_once") { "" } else { ", and neither could the first" };
     Err(failure(format!(
@@ -95,7 +95,7 @@ fn failure(message: String) -> Failure {
 }
 
 /// Builds the result that the package writes for an unreadable reply.
-fn kept(judge: &Judge, limit: &Limit, unread: Unread, quirks: &Quirks) -> Result<Outcome, Failure> {
+fn package_outcome(judge: &Judge, limit: &Limit, unread: Unread, quirks: &Quirks) -> Result<Outcome, Failure> {
     let nan = |reason: Option<Value>, result: &str| {
         outcome(
             judge,
@@ -106,9 +106,9 @@ fn kept(judge: &Judge, limit: &Limit, unread: Unread, quirks: &Quirks) -> Result
     };
     match unread {
         Unread::Empty | Unread::NotObject => match judge.way.nothing {
-            Nothing::NoReason => Ok(nan(None, "unknown")),
-            Nothing::ScoreOnly => Ok(vec![(judge.name.to_owned(), number(f64::NAN))]),
-            Nothing::Error => {
+            EmptyReply::NoReason => Ok(nan(None, "unknown")),
+            EmptyReply::ScoreOnly => Ok(vec![(judge.name.to_owned(), number(f64::NAN))]),
+            EmptyReply::Error => {
                 Err(failure("Tool call accuracy evaluator returned invalid output.".to_owned()))
             }
         },
@@ -117,12 +117,12 @@ fn kept(judge: &Judge, limit: &Limit, unread: Unread, quirks: &Quirks) -> Result
         Unread::NotJson => Err(failure("The reply of the judge is no JSON.".to_owned())),
         Unread::NoDigit => Err(failure("The reply of the judge has no digit.".to_owned())),
         Unread::NoTag { reason } => match judge.way.nan {
-            Nan::Unknown => Ok(nan(Some(reason), "unknown")),
+            NanHandling::Unknown => Ok(nan(Some(reason), "unknown")),
             _ => Err(failure("The reply of the judge has no score.".to_owned())),
         },
         Unread::Score { found, reason } => match judge.way.nan {
-            Nan::Error => {
-                let usual = if judge.way.nothing == Nothing::Error { "None" } else { "nan" };
+            NanHandling::Error => {
+                let usual = if judge.way.nothing == EmptyReply::Error { "None" } else { "nan" };
                 let found = found.as_ref().map_or_else(|| usual.to_owned(), python::text);
                 Err(failure(format!(
                     "Invalid score value: {found}. Expected a number in range [1, 5]."
@@ -130,7 +130,7 @@ fn kept(judge: &Judge, limit: &Limit, unread: Unread, quirks: &Quirks) -> Result
             }
             way => match found.map(|found| replies::number(&found, quirks).ok_or(found)) {
                 None | Some(Ok(_)) => {
-                    Ok(nan(Some(reason), if way == Nan::Fail { "fail" } else { "unknown" }))
+                    Ok(nan(Some(reason), if way == NanHandling::Fail { "fail" } else { "unknown" }))
                 }
                 Some(Err(found)) => Err(failure(format!(
                     "The score in the reply of the judge is no number: {}.",

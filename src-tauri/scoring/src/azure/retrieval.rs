@@ -1,5 +1,5 @@
 //! **Pure.** Metrics of retrieved documents against relevance labels.
-use super::numbers::{self, number, whole};
+use super::numbers::{self, number, from_usize};
 use super::options::{Limit, Options};
 use super::{Failure, Inputs, Outcome, Quirks};
 use std::collections::HashMap;
@@ -79,7 +79,7 @@ impl Retrieval {
         for ((name, place), value) in METRICS.iter().zip(&values) {
             let limit =
                 place.map_or_else(|| Limit::usual("0"), |place| self.threshold(place, quirks));
-            let value = numbers::of(value).unwrap_or(f64::NAN);
+            let value = numbers::to_f64(value).unwrap_or(f64::NAN);
             let passes = if place.is_some() { value >= limit.value } else { value <= limit.value };
             let field = |end: &str, value| (format!("{name}_{end}"), value);
             let none = value.is_nan() && !quirks.has("nothing_relevant_fails");
@@ -151,19 +151,19 @@ impl Retrieval {
         listed: usize,
         quirks: &Quirks,
     ) -> Result<[Value; 9], Failure> {
-        let counts = [whole(listed), whole(truth.listed)];
+        let counts = [from_usize(listed), from_usize(truth.listed)];
         let zeros = |zero: fn() -> Value| [(); 5].map(|()| zero());
         let ideal: Vec<f64> = truth.ranked().iter().map(|(_, label)| *label).collect();
         let lost = found.entries.iter().filter(|(id, _)| truth.label(id).is_none()).count();
         let (five, holes) = if found.entries.is_empty() {
-            (zeros(|| number(0.0)), [whole(0), whole(0)])
+            (zeros(|| number(0.0)), [from_usize(0), from_usize(0)])
         } else {
             let labels: Vec<f64> =
                 found.ranked().iter().map(|(id, _)| truth.label(id).unwrap_or(0.0)).collect();
             let none = labels.iter().all(|label| label.abs() < 0.5);
             let five =
-                if none { zeros(|| whole(0)) } else { self.graded(&labels, &ideal, quirks)? };
-            (five, [whole(lost), number(ratio(lost, listed))])
+                if none { zeros(|| from_usize(0)) } else { self.graded(&labels, &ideal, quirks)? };
+            (five, [from_usize(lost), number(ratio(lost, listed))])
         };
         let [ndcg, xdcg, fidelity, first, best] = five;
         // A ratio with a zero denominator is undefined.
@@ -331,7 +331,7 @@ fn integer(value: &Value) -> Option<i64> {
 fn score_of(value: &Value) -> Option<f64> {
     match value {
         Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
-        other => numbers::of(other).filter(|score| !score.is_nan()),
+        other => numbers::to_f64(other).filter(|score| !score.is_nan()),
     }
 }
 
@@ -397,7 +397,7 @@ mod tests {
         const NDCG: &str = "NaN null Nothing that is labelled is relevant, so there is no ndcg@3.";
         const FIDELITY: &str =
             "NaN null Nothing that is labelled is relevant, so there is no fidelity.";
-        let (ours, theirs) = (Quirks::default(), Quirks::of(["nothing_relevant_fails"]).unwrap());
+        let (ours, theirs) = (Quirks::default(), Quirks::from_names(["nothing_relevant_fails"]).unwrap());
         assert_eq!(came("{}", &[0, 0], &ours), format!("{NDCG} | {FIDELITY}"));
         assert_eq!(came("{}", &[0, 0], &theirs), "0 fail - | 0 fail -");
         let from_one = r#"{"ground_truth_label_min": 1, "ground_truth_label_max": 5}"#;

@@ -4,7 +4,7 @@ use super::{Failure, Job, Quirks, Vectors};
 use crate::judges::Question;
 
 /// Received replies, in order.
-pub(super) struct Heard<'a> {
+pub(super) struct ReplyLog<'a> {
     replies: std::slice::Iter<'a, String>,
     /// Result of a program, or the reason why it failed.
     pub(super) ran: Option<&'a Result<f64, String>>,
@@ -31,7 +31,7 @@ impl From<Failure> for Stop {
     }
 }
 
-impl<'a> Heard<'a> {
+impl<'a> ReplyLog<'a> {
     pub(super) fn new(
         replies: &'a [String],
         ran: Option<&'a Result<f64, String>>,

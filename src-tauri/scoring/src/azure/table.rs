@@ -18,7 +18,7 @@ pub struct Table {
     /// Rows, in order.
     pub rows: Vec<Row>,
     /// Lines that could not be parsed.
-    pub wrong: Vec<Wrong>,
+    pub wrong: Vec<BadLine>,
     /// Index of each column.
     places: HashMap<String, usize>,
 }
@@ -38,7 +38,7 @@ const EMPTIEST: usize = 16;
 const SIGNS: usize = 16;
 
 /// Checks the limits on columns and rows. The error is a sentence.
-pub(super) fn room(columns: usize, rows: usize) -> Result<(), String> {
+pub(super) fn check_limits(columns: usize, rows: usize) -> Result<(), String> {
     if columns > MOST_COLUMNS {
         return Err(format!(
             "There are more than {MOST_COLUMNS} columns. Give every row the same keys, and put what differs from row to row into an object."
@@ -63,7 +63,7 @@ pub struct Row {
 
 /// A line that could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
+pub struct BadLine {
     /// Line number, from 1.
     pub line: usize,
     /// Message, a sentence that names the line.
@@ -114,7 +114,7 @@ impl Table {
 
     /// Builds a table from the named values of each row. Fails with a sentence when a limit is
     /// exceeded.
-    pub fn gathered(
+    pub fn from_rows(
         rows: impl IntoIterator<Item = Vec<(String, Option<Value>)>>,
     ) -> Result<Self, String> {
         let mut table = Self::default();
@@ -170,7 +170,7 @@ impl Table {
     ) -> Result<(), String> {
         let entries: Vec<_> = entries.into_iter().collect();
         let new = entries.iter().filter(|(key, _)| !self.places.contains_key(key)).count();
-        room(self.columns.len() + new, self.rows.len() + 1)?;
+        check_limits(self.columns.len() + new, self.rows.len() + 1)?;
         self.put(line, entries);
         Ok(())
     }
@@ -206,7 +206,7 @@ impl Table {
     }
 
     fn refuse(&mut self, line: usize, why: &str) {
-        self.wrong.push(Wrong { line, message: format!("Line {line} {why}") });
+        self.wrong.push(BadLine { line, message: format!("Line {line} {why}") });
     }
 }
 
@@ -289,7 +289,7 @@ fn of_csv(text: &str, pandas: bool) -> Result<Table, String> {
         table.column(name);
     }
     for record in records {
-        room(table.columns.len(), table.rows.len() + 1)?;
+        check_limits(table.columns.len(), table.rows.len() + 1)?;
         let (found, wanted) = (record.cells.len(), table.columns.len());
         if record.open {
             table.refuse(record.line, "opens a quote that is never closed.");
@@ -312,8 +312,8 @@ fn of_csv(text: &str, pandas: bool) -> Result<Table, String> {
 mod tests {
     use super::*;
 
-    fn shown(text: &str, csv: bool, switches: &[&str]) -> String {
-        let quirks = Quirks::of(switches.iter().copied()).unwrap();
+    fn format_table(text: &str, csv: bool, switches: &[&str]) -> String {
+        let quirks = Quirks::from_names(switches.iter().copied()).unwrap();
         let table = match Table::read(text, csv, &quirks) {
             Ok(table) => table,
             Err(why) => return why,
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn rows_keep_their_types_and_digits_and_lines_that_are_none_are_told() {
-        insta::assert_snapshot!(shown(MIXED, false, &[]), @r#"
+        insta::assert_snapshot!(format_table(MIXED, false, &[]), @r#"
         a | b | c | d
         1: 1.50 | "007" | 12345678901234567890 | -
         3: - | null | - | [1.0]
@@ -343,20 +343,20 @@ mod tests {
         Line 4 is no JSON: This is no JSON value.
         Line 5 is no JSON object.
         "#);
-        insta::assert_snapshot!(shown("[{\"a\": 1}, 2]", false, &[]), @"
+        insta::assert_snapshot!(format_table("[{\"a\": 1}, 2]", false, &[]), @"
         a
         1: 1
         Line 2 of the list is no JSON object.
         ");
-        insta::assert_snapshot!(shown("", false, &[]), @"");
-        insta::assert_snapshot!(shown("[{\"a\": 1}", false, &[]), @"The file begins as a JSON list and is no JSON: The JSON text ends in the middle.");
+        insta::assert_snapshot!(format_table("", false, &[]), @"");
+        insta::assert_snapshot!(format_table("[{\"a\": 1}", false, &[]), @"The file begins as a JSON list and is no JSON: The JSON text ends in the middle.");
     }
 
     #[test]
     fn cells_of_csv_are_texts_and_rows_of_another_width_are_told() {
         let text =
             "\u{feff}q,r\r\n\"a, b\",\"1\n2\"\r\n,\"\"\r\n\r\n007,NA\r\nlost\r\n1,2,3\r\n\"open,";
-        insta::assert_snapshot!(shown(text, true, &[]), @r#"
+        insta::assert_snapshot!(format_table(text, true, &[]), @r#"
         q | r
         2: "a, b" | "1\n2"
         4: - | ""
@@ -365,16 +365,16 @@ mod tests {
         Line 8 has 3 cells, and the header has 2.
         Line 9 opens a quote that is never closed.
         "#);
-        insta::assert_snapshot!(shown("a;b\n1,5;\"x;y\"", true, &[]), @r#"
+        insta::assert_snapshot!(format_table("a;b\n1,5;\"x;y\"", true, &[]), @r#"
         a | b
         2: "1,5" | "x;y"
         "#);
-        insta::assert_snapshot!(shown("a;b\n1;x", true, &["pandas_types"]), @r#"
+        insta::assert_snapshot!(format_table("a;b\n1;x", true, &["pandas_types"]), @r#"
         a;b
         2: "1;x"
         "#);
-        insta::assert_snapshot!(shown("a,a\n1,2", true, &[]), @"Two columns are named `a`.");
-        insta::assert_snapshot!(shown("", true, &[]), @"");
+        insta::assert_snapshot!(format_table("a,a\n1,2", true, &[]), @"Two columns are named `a`.");
+        insta::assert_snapshot!(format_table("", true, &[]), @"");
     }
 
     #[test]
@@ -436,7 +436,7 @@ mod tests {
                 .map(move |key| (format!("k{}", at * 300 + key), Some(Value::Null)))
                 .collect::<Vec<_>>()
         };
-        let why = Table::gathered((0..100).map(row)).unwrap_err();
+        let why = Table::from_rows((0..100).map(row)).unwrap_err();
         assert!(why.starts_with("There are more than 2000 columns."), "{why}");
         let sparse = (0..9_900).map(|at| {
             row(if at < 6 { at } else { 0 })
@@ -444,24 +444,24 @@ mod tests {
                 .skip(if at < 6 { 0 } else { 299 })
                 .collect()
         });
-        let why = Table::gathered(sparse).unwrap_err();
+        let why = Table::from_rows(sparse).unwrap_err();
         assert!(why.starts_with("9900 rows with 1800 columns hold only"), "{why}");
     }
 
     #[test]
     fn the_last_of_two_values_under_a_key_counts_for_pandas_and_neither_for_us() {
         let text = "{\"a\": 1, \"a\": 2, \"b\": 3}\n{\"a\": 4, \"b\": NaN, \"b\": 5}";
-        insta::assert_snapshot!(shown(text, false, &["pandas_types"]), @r#"
+        insta::assert_snapshot!(format_table(text, false, &["pandas_types"]), @r#"
         a | b
         1: 2 | 3
         2: 4 | 5
         "#);
-        insta::assert_snapshot!(shown("{\"a\": 1, \"a\": 2}\n{\"a\": 3}", false, &[]), @r#"
+        insta::assert_snapshot!(format_table("{\"a\": 1, \"a\": 2}\n{\"a\": 3}", false, &[]), @r#"
         a
         2: 3
         Line 1 is not read: The key `a` stands twice in the same object. JSON allows that; which of both counts is not guessed here.
         "#);
-        insta::assert_snapshot!(shown("[{\"a\": 1, \"a\": 2}]", false, &[]), @"The file begins as a JSON list and is not read: The key `a` stands twice in the same object. JSON allows that; which of both counts is not guessed here.");
+        insta::assert_snapshot!(format_table("[{\"a\": 1, \"a\": 2}]", false, &[]), @"The file begins as a JSON list and is not read: The key `a` stands twice in the same object. JSON allows that; which of both counts is not guessed here.");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! **Pure.** Text metrics that compare response and ground truth: results and options of F1, BLEU,
 //! GLEU, METEOR and ROUGE.
-use super::conversation::Held;
+use super::conversation::ScoreThreshold;
 use super::numbers::{self, is_missing};
 use super::options::{Limit, Options};
 use super::{Failure, Inputs, Outcome, Quirks};
@@ -9,7 +9,7 @@ use touchstone_formats::value::Value;
 
 /// Text measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum TextMeasure {
     /// A supported metric.
     Metric(Metric),
     /// ROUGE over n-grams of this length, with the quirk `rouge_types_unlisted`.
@@ -22,7 +22,7 @@ pub enum By {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Text {
     /// Measure.
-    pub by: By,
+    pub by: TextMeasure,
     /// Weights of METEOR.
     pub weights: Weights,
     /// Pass threshold; for ROUGE, of the harmonic mean.
@@ -37,10 +37,10 @@ impl Text {
     pub(super) fn read(kind: &str, options: &Options<'_>, quirks: &Quirks) -> Result<Self, String> {
         let (rouge, meteor) = (kind == "rouge_score", kind == "meteor_score");
         let by = match kind {
-            "f1_score" => By::Metric(Metric::F1),
-            "bleu_score" => By::Metric(Metric::Bleu),
-            "gleu_score" => By::Metric(Metric::Gleu),
-            "meteor_score" => By::Metric(Metric::Meteor),
+            "f1_score" => TextMeasure::Metric(Metric::F1),
+            "bleu_score" => TextMeasure::Metric(Metric::Bleu),
+            "gleu_score" => TextMeasure::Metric(Metric::Gleu),
+            "meteor_score" => TextMeasure::Metric(Metric::Meteor),
             _ => rouge_type(&options.text("rouge_type", "rougeL")?, quirks)?,
         };
         let mut weights = Weights::default();
@@ -75,12 +75,12 @@ impl Text {
 
 impl Text {
     /// Returns the scores that have a result.
-    pub(super) fn held(&self) -> Vec<Held<'_>> {
+    pub(super) fn score_thresholds(&self) -> Vec<ScoreThreshold<'_>> {
         match self.by {
-            By::Metric(Metric::F1) => vec![("f1_score", "f1_result", &self.score)],
-            By::Metric(Metric::Bleu) => vec![("bleu_score", "bleu_result", &self.score)],
-            By::Metric(Metric::Gleu) => vec![("gleu_score", "gleu_result", &self.score)],
-            By::Metric(Metric::Meteor) => vec![("meteor_score", "meteor_result", &self.score)],
+            TextMeasure::Metric(Metric::F1) => vec![("f1_score", "f1_result", &self.score)],
+            TextMeasure::Metric(Metric::Bleu) => vec![("bleu_score", "bleu_result", &self.score)],
+            TextMeasure::Metric(Metric::Gleu) => vec![("gleu_score", "gleu_result", &self.score)],
+            TextMeasure::Metric(Metric::Meteor) => vec![("meteor_score", "meteor_result", &self.score)],
             _ => vec![
                 ("rouge_precision", "rouge_precision_result", &self.precision),
                 ("rouge_recall", "rouge_recall_result", &self.recall),
@@ -95,11 +95,11 @@ impl Text {
             (text_of(inputs, "response", quirks)?, text_of(inputs, "ground_truth", quirks)?);
         let texts = Texts::new(response, truth, Nltk::default());
         let (metric, measured) = match self.by {
-            By::Metric(metric) if texts.is_too_long(metric) => (metric, None),
-            By::Metric(Metric::Meteor) => (Metric::Meteor, Some(texts.meteor(self.weights).into())),
-            By::Metric(metric) => (metric, Some(texts.measure(metric))),
-            By::Runs(n) => (Metric::RougeL, Some(texts.rouge_by_runs(n))),
-            By::Lines => (Metric::RougeL, texts.rouge_by_lines()),
+            TextMeasure::Metric(metric) if texts.is_too_long(metric) => (metric, None),
+            TextMeasure::Metric(Metric::Meteor) => (Metric::Meteor, Some(texts.meteor(self.weights).into())),
+            TextMeasure::Metric(metric) => (metric, Some(texts.measure(metric))),
+            TextMeasure::Runs(n) => (Metric::RougeL, Some(texts.rouge_by_runs(n))),
+            TextMeasure::Lines => (Metric::RougeL, texts.rouge_by_lines()),
         };
         let Some(measured) = measured else {
             let message = "Response and ground truth are too long for this metric.".to_owned();
@@ -115,9 +115,9 @@ impl Text {
                 _ => &self.score,
             };
             let value = match field {
-                _ if key.ends_with("_threshold") => limit.shown(),
+                _ if key.ends_with("_threshold") => limit.to_value(),
                 Field::Number(number) => numbers::number(number),
-                Field::Whole(number) => numbers::whole(number.into()),
+                Field::Whole(number) => numbers::from_usize(number.into()),
                 Field::Word(word) => word.into(),
             };
             (key.to_owned(), value)
@@ -145,11 +145,11 @@ pub(super) fn text_of<'a>(
     }
 }
 
-fn rouge_type(name: &str, quirks: &Quirks) -> Result<By, String> {
+fn rouge_type(name: &str, quirks: &Quirks) -> Result<TextMeasure, String> {
     let metric =
         Metric::ALL.into_iter().find(|metric| metric.name() == name && name.starts_with("rouge"));
     if let Some(metric) = metric {
-        return Ok(By::Metric(metric));
+        return Ok(TextMeasure::Metric(metric));
     }
     if !quirks.has("rouge_types_unlisted") {
         return Err(format!("Invalid rouge type: {name}. There are rouge1 to rouge5 and rougeL."));
@@ -160,8 +160,8 @@ fn rouge_type(name: &str, quirks: &Quirks) -> Result<By, String> {
         .and_then(|rest| rest.parse().ok());
     match digit {
         Some(0) => Err(format!("rougen requires positive n: {name}")),
-        Some(n) => Ok(By::Runs(n)),
-        None if name == "rougeLsum" => Ok(By::Lines),
+        Some(n) => Ok(TextMeasure::Runs(n)),
+        None if name == "rougeLsum" => Ok(TextMeasure::Lines),
         None => Err(format!("Invalid rouge type: {name}")),
     }
 }

@@ -5,7 +5,7 @@ use super::numbers::is_whole;
 use super::python_number::written;
 use super::{Inputs, Quirks, inputs, normal};
 use std::collections::{HashMap, HashSet, VecDeque};
-use touchstone_formats::azure::Waiting;
+use touchstone_formats::azure::PendingCalls;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
@@ -14,7 +14,7 @@ pub type ToolInputs = (Vec<Value>, Vec<Value>);
 
 /// Reason why the judge of tool calls is not asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unasked {
+pub enum SkipReason {
     /// There is nothing to judge. Holds the package's message.
     NotApplicable(&'static str),
     /// The package fails because it looks up keys in a value that is not an object.
@@ -22,7 +22,7 @@ pub enum Unasked {
 }
 
 /// Position of a call: index of its message, and of its part in the message.
-pub(super) type Place = (usize, usize);
+pub(super) type CallPosition = (usize, usize);
 
 /// Returns the tool calls of an answer with their results where known; empty when the answer is not
 /// a list of messages. Fails where the package fails.
@@ -30,11 +30,11 @@ pub fn calls_of(response: &Value, quirks: &Quirks) -> Result<Vec<Value>, &'stati
     let response = normal::messages(response, quirks);
     let messages = response.items();
     let results = if quirks.has("repeated_ids_share_results") {
-        shared(messages)?
+        results_by_id(messages)?
     } else {
-        returned(messages)
+        results_by_call(messages)
     };
-    let complete = |(place, call): (Place, &Value)| match results.get(&place) {
+    let complete = |(place, call): (CallPosition, &Value)| match results.get(&place) {
         Some(result) => with(call.entries(), "tool_result", result.clone()),
         None => call.clone(),
     };
@@ -50,7 +50,7 @@ fn parts(message: &Value) -> &[Value] {
 }
 
 /// Returns the tool calls of assistant messages, with their positions.
-pub(super) fn calls(messages: &[Value]) -> impl Iterator<Item = (Place, &Value)> {
+pub(super) fn calls(messages: &[Value]) -> impl Iterator<Item = (CallPosition, &Value)> {
     let spoken = messages.iter().enumerate();
     let spoken = spoken
         .filter(|(_, message)| message.get("role").and_then(Value::text) == Some("assistant"));
@@ -89,7 +89,7 @@ pub(super) fn is_nested(id: &Value) -> bool {
 }
 
 /// Assigns results like the package: all calls with the same id receive the last result of that id.
-fn shared(messages: &[Value]) -> Result<HashMap<Place, Value>, &'static str> {
+fn results_by_id(messages: &[Value]) -> Result<HashMap<CallPosition, Value>, &'static str> {
     const NO_ID: &str = "The id of a call in the response is a list or an object.";
     if !messages.iter().all(is_object) {
         return Err("A message of the response is no object.");
@@ -130,8 +130,8 @@ fn is_object(value: &Value) -> bool {
 /// result belongs to the first open call of its id in the last preceding message that has one. When
 /// all calls of the id have results, it replaces the latest result. A result that precedes every
 /// call of its id belongs to the first of these calls that no later result answers.
-pub(super) fn returned(messages: &[Value]) -> HashMap<Place, Value> {
-    let (mut waiting, mut last) = (Waiting::default(), HashMap::new());
+pub(super) fn results_by_call(messages: &[Value]) -> HashMap<CallPosition, Value> {
+    let (mut waiting, mut last) = (PendingCalls::default(), HashMap::new());
     let (mut results, mut called) = (HashMap::new(), calls(messages).peekable());
     let mut early: Vec<(String, Value)> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
@@ -154,14 +154,14 @@ pub(super) fn returned(messages: &[Value]) -> HashMap<Place, Value> {
             None => early.extend(result.map(|result| (id, result))),
         }
     }
-    let mut open: HashMap<String, VecDeque<Place>> = HashMap::new();
+    let mut open: HashMap<String, VecDeque<CallPosition>> = HashMap::new();
     if !early.is_empty() {
         for (place, call) in calls(messages).filter(|(place, _)| !results.contains_key(place)) {
             open.entry(id_of(call)).or_default().push_back(place);
         }
     }
     // When there are more results than calls the last result counts, like in the package.
-    let mut put: HashMap<String, Place> = HashMap::new();
+    let mut put: HashMap<String, CallPosition> = HashMap::new();
     for (id, result) in early {
         let next = open.get_mut(&id).and_then(VecDeque::pop_front);
         if let Some(place) = next.or_else(|| put.get(&id).copied()) {
@@ -173,9 +173,9 @@ pub(super) fn returned(messages: &[Value]) -> HashMap<Place, Value> {
 }
 
 /// Returns the inputs shown to the judge, or the reason why it is not asked.
-pub fn tool_inputs(given: &Inputs, quirks: &Quirks) -> Result<ToolInputs, Unasked> {
-    use Unasked::{Fails, NotApplicable};
-    const UNKNOWN: Unasked = NotApplicable("Tool definitions for all tool calls must be provided.");
+pub fn tool_inputs(given: &Inputs, quirks: &Quirks) -> Result<ToolInputs, SkipReason> {
+    use SkipReason::{Fails, NotApplicable};
+    const UNKNOWN: SkipReason = NotApplicable("Tool definitions for all tool calls must be provided.");
     let response = given.there("response").filter(|value| inputs::truthy(value));
     let found = response.map(|value| calls_of(value, quirks)).transpose().map_err(Fails)?;
     let calls = match found.filter(|calls| !calls.is_empty()) {

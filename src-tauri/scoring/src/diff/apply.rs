@@ -33,7 +33,7 @@ impl Node<'_> {
                 Value::Map(in_order(fields.iter().filter_map(|field| field.entry(side))))
             }
             Node::List(List { rows, .. }) => {
-                let item = |row: &super::Row<'_>| Some((row.place(side)?, row.sides.side(side)?));
+                let item = |row: &super::Row<'_>| Some((row.index_in(side)?, row.sides.side(side)?));
                 Value::List(in_order(rows.iter().filter_map(item)))
             }
         }
@@ -65,7 +65,7 @@ impl Leaf<'_> {
 
 impl Field<'_> {
     /// Returns the position of the field in one of the objects.
-    pub fn place(&self, side: Side) -> Option<usize> {
+    pub fn index_in(&self, side: Side) -> Option<usize> {
         if side == Side::Expected { self.from } else { self.to }
     }
 
@@ -74,13 +74,13 @@ impl Field<'_> {
     }
 
     fn entry(&self, side: Side) -> Option<(usize, (Value, Value))> {
-        Some((self.place(side)?, (self.key(side).clone(), self.sides.side(side)?)))
+        Some((self.index_in(side)?, (self.key(side).clone(), self.sides.side(side)?)))
     }
 }
 
 impl super::Row<'_> {
     /// Returns the position of the row in one of the lists.
-    pub fn place(&self, side: Side) -> Option<usize> {
+    pub fn index_in(&self, side: Side) -> Option<usize> {
         if side == Side::Expected { self.from } else { self.to }
     }
 }

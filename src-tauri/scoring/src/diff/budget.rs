@@ -10,7 +10,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    pub(super) fn of(left: u64) -> Self {
+    pub(super) fn new(left: u64) -> Self {
         Self { left, coarse: false }
     }
 

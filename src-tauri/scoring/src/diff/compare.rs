@@ -19,9 +19,9 @@ pub(super) fn compare<'a>(expected: &'a Value, actual: &'a Value, options: &Opti
         return too_deep(expected, actual, options);
     }
     let mut comparing =
-        Comparing { options, budget: Budget::of(options.budget), key: Key::NotSought };
+        Comparing { options, budget: Budget::new(options.budget), key: Key::NotSought };
     let root = comparing.node(expected, actual);
-    let counts = counts::of(&root, options);
+    let counts = counts::count(&root, options);
     let key_not_there = if comparing.key == Key::NotThere { options.key.clone() } else { None };
     Diff { root, counts, coarse: comparing.budget.coarse, key_not_there, between: options.between }
 }
@@ -77,7 +77,7 @@ impl Comparing<'_> {
         let pairs = identity::pairs(expected, actual);
         self.budget.spend(steps(expected.len() + actual.len()) * 4);
         let places = arrange(&pairs, actual.len(), true);
-        let field = |place: super::align::Place| {
+        let field = |place: super::align::RowPlacement| {
             let (from, to) = (place.from, place.to);
             let (left, right) =
                 (from.and_then(|at| expected.get(at)), to.and_then(|at| actual.get(at)));
@@ -108,7 +108,7 @@ impl Comparing<'_> {
             self.key = if found || self.key == Key::There { Key::There } else { Key::NotThere };
         }
         let places = arrange(&aligned.matches, actual.len(), self.options.ignore_order);
-        let row = |place: super::align::Place| {
+        let row = |place: super::align::RowPlacement| {
             let (left, right) =
                 (place.from.map(|at| &expected[at]), place.to.map(|at| &actual[at]));
             let name = left.or(right).and_then(|row| aligned.name(row));
@@ -139,7 +139,7 @@ impl super::align::Aligned {
         let super::Alignment::Key { fields, .. } = &self.alignment else { return None };
         let values: Option<Vec<&Value>> = fields.iter().map(|field| row.get(field)).collect();
         let values = values
-            .filter(|values| values.iter().all(|value| identity::Identity::of(value).is_some()))?;
+            .filter(|values| values.iter().all(|value| identity::Identity::from_value(value).is_some()))?;
         let is_number = |value: &Value| {
             matches!(identity::Identity::of(value), Some(identity::Identity::Number(_)))
         };
@@ -215,6 +215,6 @@ fn too_deep<'a>(expected: &'a Value, actual: &'a Value, options: &Options) -> Di
         remark: None,
     };
     let root = Node::Leaf(Box::new(leaf));
-    let counts = counts::of(&root, options);
+    let counts = counts::count(&root, options);
     Diff { root, counts, coarse: true, key_not_there: None, between: options.between }
 }

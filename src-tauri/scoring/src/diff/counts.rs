@@ -2,7 +2,7 @@
 use super::{Counts, DateRemark, Field, Leaf, List, Node, Options, Remark, RowCounts, Sides};
 use touchstone_formats::value::Value;
 
-pub(super) fn of(root: &Node<'_>, options: &Options) -> Counts {
+pub(super) fn count(root: &Node<'_>, options: &Options) -> Counts {
     let mut counting = Counting { options, counts: Counts::default() };
     counting.node(root, Inside::Nothing);
     counting.counts

@@ -34,7 +34,7 @@ impl Diff<'_> {
     /// [`super::Row::moved`].
     pub fn differences(&self) -> Vec<Difference<'_>> {
         let mut found = Vec::new();
-        each(&self.root, &mut |row, path, kind| {
+        visit(&self.root, &mut |row, path, kind| {
             found.push(Difference { row, path: path.to_owned(), kind });
         });
         found
@@ -42,19 +42,19 @@ impl Diff<'_> {
 }
 
 /// Callback for a difference: receives its row, its path and its kind.
-pub(super) type Each<'e, 'a> = &'e mut dyn FnMut(Option<usize>, &str, DifferenceKind<'a>);
+pub(super) type Visitor<'e, 'a> = &'e mut dyn FnMut(Option<usize>, &str, DifferenceKind<'a>);
 
 /// Visits the differences of a value.
-fn each<'a>(node: &'a Node<'a>, each: Each<'_, 'a>) {
+fn visit<'a>(node: &'a Node<'a>, each: Visitor<'_, 'a>) {
     walk(node, None, &mut String::new(), each);
 }
 
 /// Visits the differences of a list.
-pub(super) fn each_of_list<'a>(list: &'a List<'a>, each: Each<'_, 'a>) {
+pub(super) fn visit_list<'a>(list: &'a List<'a>, each: Visitor<'_, 'a>) {
     rows(list, None, &mut String::new(), each);
 }
 
-fn walk<'a>(node: &'a Node<'a>, row: Option<usize>, path: &mut String, each: Each<'_, 'a>) {
+fn walk<'a>(node: &'a Node<'a>, row: Option<usize>, path: &mut String, each: Visitor<'_, 'a>) {
     match node {
         Node::Same(_) => {}
         Node::Leaf(leaf) if leaf.equal => {}
@@ -74,7 +74,7 @@ fn walk<'a>(node: &'a Node<'a>, row: Option<usize>, path: &mut String, each: Eac
     }
 }
 
-fn rows<'a>(list: &'a List<'a>, row: Option<usize>, path: &mut String, each: Each<'_, 'a>) {
+fn rows<'a>(list: &'a List<'a>, row: Option<usize>, path: &mut String, each: Visitor<'_, 'a>) {
     for (at, inner) in list.rows.iter().enumerate() {
         let length = path.len();
         // Rows inside a row are part of it; the path to an inner list leads to its rows.
@@ -86,7 +86,7 @@ fn rows<'a>(list: &'a List<'a>, row: Option<usize>, path: &mut String, each: Eac
     }
 }
 
-fn sides<'a>(sides: &'a Sides<'a>, row: Option<usize>, path: &mut String, each: Each<'_, 'a>) {
+fn sides<'a>(sides: &'a Sides<'a>, row: Option<usize>, path: &mut String, each: Visitor<'_, 'a>) {
     match sides {
         Sides::Both(node) => walk(node, row, path, each),
         Sides::Missing(value) => each(row, path, DifferenceKind::Missing(value)),

@@ -23,7 +23,7 @@ pub(super) enum Identity<'a> {
 
 impl<'a> Identity<'a> {
     /// Returns the identity of a value; `None` for lists and objects.
-    pub(super) fn of(value: &'a Value) -> Option<Self> {
+    pub(super) fn from_value(value: &'a Value) -> Option<Self> {
         Some(match value {
             Value::Null => Identity::Null,
             Value::Bool(bool) => Identity::Bool(*bool),
@@ -51,7 +51,7 @@ pub(super) fn is_whole(text: &str) -> bool {
 /// have different ones. The hash is deterministic, so that alignment is reproducible.
 pub(super) fn hash(value: &Value) -> u64 {
     let mut hasher = hasher();
-    feed(value, &mut hasher);
+    hash_into(value, &mut hasher);
     hasher.finish()
 }
 
@@ -66,7 +66,7 @@ pub(super) fn hash_of_number(number: &Number<'_>) -> u64 {
     hasher.finish()
 }
 
-fn feed(value: &Value, hasher: &mut FoldHasher<'static>) {
+fn hash_into(value: &Value, hasher: &mut FoldHasher<'static>) {
     match value {
         Value::Null => 0_u8.hash(hasher),
         Value::Bool(bool) => (1_u8, if *bool { "true" } else { "false" }).hash(hasher),
@@ -74,7 +74,7 @@ fn feed(value: &Value, hasher: &mut FoldHasher<'static>) {
             Some(number) => (2_u8, number).hash(hasher),
             None => (1_u8, text.as_str()).hash(hasher),
         },
-        Value::Text(text) => match Number::of_text(text) {
+        Value::Text(text) => match Number::parse_text(text) {
             Some(number) => (2_u8, number).hash(hasher),
             None if text.eq_ignore_ascii_case("true") => (1_u8, "true").hash(hasher),
             None if text.eq_ignore_ascii_case("false") => (1_u8, "false").hash(hasher),
@@ -83,14 +83,14 @@ fn feed(value: &Value, hasher: &mut FoldHasher<'static>) {
         Value::List(items) => {
             (3_u8, items.len()).hash(hasher);
             for item in items {
-                feed(item, hasher);
+                hash_into(item, hasher);
             }
         }
         Value::Map(entries) => {
             let fields = entries.iter().fold(0_u64, |sum, (key, value)| {
                 let mut field = self::hasher();
-                feed(key, &mut field);
-                feed(value, &mut field);
+                hash_into(key, &mut field);
+                hash_into(value, &mut field);
                 sum.wrapping_add(field.finish())
             });
             (4_u8, entries.len(), fields).hash(hasher);
@@ -117,15 +117,15 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
 
 /// Lookup form of a key. Lists and objects can be keys too.
 #[derive(PartialEq, Eq, Hash)]
-enum Sought<'a> {
+enum LookupKey<'a> {
     Scalar(Identity<'a>),
     /// Hash of a list or object; a match must be verified.
     Other(u64),
 }
 
-impl<'a> Sought<'a> {
-    fn of(key: &'a Value) -> Self {
-        Identity::of(key).map_or_else(|| Self::Other(hash(key)), Self::Scalar)
+impl<'a> LookupKey<'a> {
+    fn from_key(key: &'a Value) -> Self {
+        Identity::from_value(key).map_or_else(|| Self::Other(hash(key)), Self::Scalar)
     }
 }
 
@@ -135,7 +135,7 @@ pub(super) fn pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> Vec<Option<us
     // Keys are nearly always in the same order, so each search begins after the last match.
     let mut taken = vec![false; b.len()];
     let mut next = 0;
-    let mut index: Option<HashMap<Sought<'_>, Vec<usize>>> = None;
+    let mut index: Option<HashMap<LookupKey<'_>, Vec<usize>>> = None;
     let mut found = Vec::with_capacity(a.len());
     for (key, _) in a {
         let here =
@@ -145,13 +145,13 @@ pub(super) fn pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> Vec<Option<us
                 return (0..b.len()).find(|at| !taken[*at] && same_key(key, &b[*at].0));
             }
             let index = index.get_or_insert_with(|| {
-                let mut index: HashMap<Sought<'_>, Vec<usize>> = HashMap::with_capacity(b.len());
+                let mut index: HashMap<LookupKey<'_>, Vec<usize>> = HashMap::with_capacity(b.len());
                 for (at, (key, _)) in b.iter().enumerate().rev() {
-                    index.entry(Sought::of(key)).or_default().push(at);
+                    index.entry(LookupKey::from_key(key)).or_default().push(at);
                 }
                 index
             });
-            let places = index.get_mut(&Sought::of(key))?;
+            let places = index.get_mut(&LookupKey::from_key(key))?;
             while places.pop_if(|at| taken[*at]).is_some() {}
             let found = places.iter().rposition(|at| !taken[*at] && same_key(key, &b[*at].0))?;
             Some(places.remove(found))
@@ -168,7 +168,7 @@ pub(super) fn pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> Vec<Option<us
 
 fn same_key(a: &Value, b: &Value) -> bool {
     a == b
-        || match (Identity::of(a), Identity::of(b)) {
+        || match (Identity::from_value(a), Identity::from_value(b)) {
             (Some(a), Some(b)) => a == b,
             (None, None) => same(a, b),
             _ => false,

@@ -65,13 +65,13 @@ pub(super) fn means_same(a: &Value, b: &Value) -> bool {
 pub(super) fn number(value: &Value) -> Option<Number<'_>> {
     match value {
         Value::Number(text) => Number::read(text),
-        Value::Text(text) => Number::of_text(text),
+        Value::Text(text) => Number::parse_text(text),
         _ => None,
     }
 }
 
 fn of_texts(expected: &str, actual: &str) -> Option<Remark> {
-    if let (Some(a), Some(b)) = (Number::of_text(expected), Number::of_text(actual)) {
+    if let (Some(a), Some(b)) = (Number::parse_text(expected), Number::parse_text(actual)) {
         return (a == b).then_some(Remark::SameNumber);
     }
     if let Some(remark) = dates::remark(expected, actual) {

@@ -34,7 +34,7 @@ pub use differences::{Difference, DifferenceKind};
 pub use options::{Dates, ExtraFields, Measured, Options, Tolerance};
 pub use plain::{Span, Style, plain};
 pub use shown::{Kind, words};
-pub use side::{Columns, Line, LineSide, Shown};
+pub use side::{Columns, Line, LineSide, FoldItem};
 pub use table::{Column, Table, TableCell, TableRow};
 pub use text::{Text, text};
 pub use tree::{

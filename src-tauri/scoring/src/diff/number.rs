@@ -52,7 +52,7 @@ impl<'a> Number<'a> {
 
     /// Parses the number that a text spells. Stricter than [`Number::read`], so that `007` and
     /// `0x1F` stay texts.
-    pub(crate) fn of_text(text: &'a str) -> Option<Self> {
+    pub(crate) fn parse_text(text: &'a str) -> Option<Self> {
         is_plain(text).then(|| Self::read(text)).flatten()
     }
 

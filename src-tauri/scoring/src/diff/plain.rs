@@ -1,7 +1,7 @@
 //! **Pure.** Renders a comparison as lines for a terminal, split into styled spans that the caller
 //! may colour.
 use super::shown::{Kind, counted};
-use super::side::{Columns, Shown};
+use super::side::{Columns, FoldItem};
 use super::table::{Table, TableCell, TableRow};
 use super::{Diff, PieceKind, words};
 use std::borrow::Cow;
@@ -42,7 +42,7 @@ pub enum Style {
 /// Renders a comparison as lines, without its summary. `visible` must return text on one line
 /// without terminal control sequences.
 pub fn plain(diff: &Diff<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>> {
-    match Table::of(diff) {
+    match Table::from_diff(diff) {
         _ if diff.root.kind() == Kind::Same => Vec::new(),
         Some(table)
             if table.of.is_none() && table.columns.len() <= MOST_COLUMNS && !table.is_empty() =>
@@ -169,7 +169,7 @@ fn aligned(rows: &[Vec<Vec<Span>>]) -> Vec<Vec<Span>> {
 
 /// Renders both sides as a unified diff: `-` expected, `+` actual.
 fn of_lines(diff: &Diff<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>> {
-    let columns = Columns::of(diff);
+    let columns = Columns::from_diff(diff);
     let mut lines: Vec<Vec<Span>> = Vec::new();
     for shown in columns.folded(AROUND) {
         if lines.len() > MOST_LINES {
@@ -177,13 +177,13 @@ fn of_lines(diff: &Diff<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>>
             break;
         }
         match shown {
-            Shown::Folded(range) => {
+            FoldItem::Folded(range) => {
                 lines.push(vec![span(
                     Style::Faint,
                     format!("  … {}", counted(range.len(), "equal line")),
                 )]);
             }
-            Shown::Line(at) => {
+            FoldItem::Line(at) => {
                 lines.extend(columns.line(at).iter().flat_map(|line| of_line(line, visible)));
             }
         }

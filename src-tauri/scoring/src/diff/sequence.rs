@@ -181,7 +181,7 @@ mod tests {
         fn short_sequences_have_as_much_in_common_as_there_is(
             a in prop::collection::vec(0_u32..6, 0..40), b in prop::collection::vec(0_u32..6, 0..40)
         ) {
-            let mut budget = Budget::of(1_000_000);
+            let mut budget = Budget::new(1_000_000);
             let pairs = common(&a, &b, &mut budget);
             prop_assert!(holds(&a, &b, &pairs));
             prop_assert_eq!(pairs.len(), lcs(&a, &b));
@@ -192,7 +192,7 @@ mod tests {
         fn without_a_budget_what_is_found_is_still_common_and_said_to_be_coarse(
             a in prop::collection::vec(0_u32..6, 0..60), b in prop::collection::vec(0_u32..6, 0..60)
         ) {
-            let mut budget = Budget::of(0);
+            let mut budget = Budget::new(0);
             let pairs = common(&a, &b, &mut budget);
             prop_assert!(holds(&a, &b, &pairs));
             prop_assert!(budget.coarse || pairs.len() == lcs(&a, &b));
@@ -202,7 +202,7 @@ mod tests {
         fn long_sequences_fall_apart_at_what_occurs_once(cuts in prop::collection::btree_set(0_usize..2_000, 0..20)) {
             let a: Vec<u32> = (0..2_000).collect();
             let b: Vec<u32> = a.iter().copied().filter(|n| !cuts.contains(&(*n as usize))).collect();
-            let pairs = common(&a, &b, &mut Budget::of(100_000));
+            let pairs = common(&a, &b, &mut Budget::new(100_000));
             prop_assert!(holds(&a, &b, &pairs));
             prop_assert_eq!(pairs.len(), b.len());
         }

@@ -57,7 +57,7 @@ pub struct LineSide<'a> {
 
 /// Item of a view in which equal ranges are folded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shown {
+pub enum FoldItem {
     /// A line, by index.
     Line(usize),
     /// A folded range of equal lines.
@@ -66,12 +66,12 @@ pub enum Shown {
 
 impl Columns {
     /// Renders both sides of a comparison.
-    pub fn of(diff: &Diff<'_>) -> Self {
+    pub fn from_diff(diff: &Diff<'_>) -> Self {
         let mut columns = Columns::default();
-        let mut budget = Budget::of(WORK);
+        let mut budget = Budget::new(WORK);
         for (side, kind) in [(Side::Expected, Kind::Missing), (Side::Actual, Kind::Extra)] {
             if diff.root.is_hollow(side) {
-                for pair in one(&yaml::write(&diff.root.side(side)), kind) {
+                for pair in single_side(&yaml::write(&diff.root.side(side)), kind) {
                     columns.push(&pair);
                 }
             }
@@ -86,10 +86,10 @@ impl Columns {
     }
 
     /// Renders a single value as one side, with nothing on the other.
-    pub fn alone(value: &Value, kind: Kind) -> Self {
+    pub fn from_single(value: &Value, kind: Kind) -> Self {
         let mut columns = Columns::default();
         let text = value.text().map_or_else(|| Cow::Owned(yaml::write(value)), Cow::Borrowed);
-        for pair in one(&text, kind) {
+        for pair in single_side(&text, kind) {
             columns.push(&pair);
         }
         columns
@@ -125,12 +125,12 @@ impl Columns {
     }
 
     /// Folds ranges of equal lines, except for `around` lines next to each difference.
-    pub fn folded(&self, around: usize) -> Vec<Shown> {
+    pub fn folded(&self, around: usize) -> Vec<FoldItem> {
         let mut shown = Vec::new();
         let mut at = 0;
         while at < self.lines.len() {
             if self.lines[at].kind != Kind::Same {
-                shown.push(Shown::Line(at));
+                shown.push(FoldItem::Line(at));
                 at += 1;
                 continue;
             }
@@ -141,11 +141,11 @@ impl Columns {
             let last = if end == self.lines.len() { end } else { end.saturating_sub(around) };
             // Folding a single line would hide nothing.
             if first + 1 < last {
-                shown.extend((at..first).map(Shown::Line));
-                shown.push(Shown::Folded(first..last));
-                shown.extend((last..end).map(Shown::Line));
+                shown.extend((at..first).map(FoldItem::Line));
+                shown.push(FoldItem::Folded(first..last));
+                shown.extend((last..end).map(FoldItem::Line));
             } else {
-                shown.extend((at..end).map(Shown::Line));
+                shown.extend((at..end).map(FoldItem::Line));
             }
             at = end;
         }
@@ -207,7 +207,7 @@ fn pair(kind: Kind, left: Option<&str>, right: Option<&str>) -> Pair {
 /// Returns top-level texts literally, without YAML quoting.
 fn whole_text(node: &Node<'_>, budget: &mut Budget) -> Option<Vec<Pair>> {
     match node {
-        Node::Same(value) => Some(one(value.text()?, Kind::Same)),
+        Node::Same(value) => Some(single_side(value.text()?, Kind::Same)),
         Node::Leaf(leaf) => Some(lines(leaf, (leaf.expected.text()?, leaf.actual.text()?), budget)),
         Node::Map(_) | Node::List(_) => None,
     }
@@ -215,15 +215,15 @@ fn whole_text(node: &Node<'_>, budget: &mut Budget) -> Option<Vec<Pair>> {
 
 fn block(node: &Node<'_>, budget: &mut Budget) -> Vec<Pair> {
     match node {
-        Node::Same(value) => one(&yaml::write(value), Kind::Same),
-        Node::Leaf(leaf) => two(leaf, &leaf.expected, &leaf.actual, budget),
+        Node::Same(value) => single_side(&yaml::write(value), Kind::Same),
+        Node::Leaf(leaf) => both_sides(leaf, &leaf.expected, &leaf.actual, budget),
         Node::Map(fields) => fields.iter().flat_map(|field| of_field(field, budget)).collect(),
         Node::List(list) => list.rows.iter().flat_map(|row| of_row(row, budget)).collect(),
     }
 }
 
 /// Returns lines of one side only, or of both if they are equal.
-fn one(text: &str, kind: Kind) -> Vec<Pair> {
+fn single_side(text: &str, kind: Kind) -> Vec<Pair> {
     let line = |line| {
         if kind == Kind::Extra {
             pair(kind, None, Some(line))
@@ -235,7 +235,7 @@ fn one(text: &str, kind: Kind) -> Vec<Pair> {
 }
 
 /// Returns the aligned lines of two values.
-fn two(leaf: &Leaf<'_>, expected: &Value, actual: &Value, budget: &mut Budget) -> Vec<Pair> {
+fn both_sides(leaf: &Leaf<'_>, expected: &Value, actual: &Value, budget: &mut Budget) -> Vec<Pair> {
     lines(leaf, (&yaml::write(expected), &yaml::write(actual)), budget)
 }
 
@@ -267,16 +267,16 @@ fn of_field(field: &Field<'_>, budget: &mut Budget) -> Vec<Pair> {
     let entry = |key: &Value, value: &Value| Value::Map(vec![(key.clone(), value.clone())]);
     let other_key = field.actual_key.as_deref().unwrap_or(&field.key);
     let mut pairs = match &field.sides {
-        Sides::Missing(value) => one(&yaml::write(&entry(&field.key, value)), Kind::Missing),
-        Sides::Extra(value) => one(&yaml::write(&entry(&field.key, value)), Kind::Extra),
+        Sides::Missing(value) => single_side(&yaml::write(&entry(&field.key, value)), Kind::Missing),
+        Sides::Extra(value) => single_side(&yaml::write(&entry(&field.key, value)), Kind::Extra),
         Sides::Both(Node::Same(value)) if field.actual_key.is_none() => {
-            one(&yaml::write(&entry(&field.key, value)), Kind::Same)
+            single_side(&yaml::write(&entry(&field.key, value)), Kind::Same)
         }
         Sides::Both(Node::Leaf(leaf)) => {
-            two(leaf, &entry(&field.key, &leaf.expected), &entry(other_key, &leaf.actual), budget)
+            both_sides(leaf, &entry(&field.key, &leaf.expected), &entry(other_key, &leaf.actual), budget)
         }
         Sides::Both(node) => {
-            let mut pairs = heads(node, &field.key, other_key);
+            let mut pairs = key_lines(node, &field.key, other_key);
             pairs.extend(block(node, budget).into_iter().map(|pair| indented(pair, "  ")));
             pairs
         }
@@ -289,7 +289,7 @@ fn of_field(field: &Field<'_>, budget: &mut Budget) -> Vec<Pair> {
 }
 
 /// Returns the key lines above a block. A key has its own line, unless there is nothing below it.
-fn heads(node: &Node<'_>, key: &Value, other_key: &Value) -> Vec<Pair> {
+fn key_lines(node: &Node<'_>, key: &Value, other_key: &Value) -> Vec<Pair> {
     let head = |side: Side, key: &Value| {
         let hollow = node.is_hollow(side);
         let below = if hollow { node.side(side) } else { Value::List(vec![Value::Null]) };
@@ -317,19 +317,19 @@ fn of_row(row: &Row<'_>, budget: &mut Budget) -> Vec<Pair> {
         pairs.push(pair(Kind::Changed, Some(&place(from)), Some(&place(to))));
     }
     match &row.sides {
-        Sides::Missing(value) => pairs.extend(one(&item(value), Kind::Missing)),
-        Sides::Extra(value) => pairs.extend(one(&item(value), Kind::Extra)),
-        Sides::Both(Node::Same(value)) => pairs.extend(one(&item(value), Kind::Same)),
+        Sides::Missing(value) => pairs.extend(single_side(&item(value), Kind::Missing)),
+        Sides::Extra(value) => pairs.extend(single_side(&item(value), Kind::Extra)),
+        Sides::Both(Node::Same(value)) => pairs.extend(single_side(&item(value), Kind::Same)),
         Sides::Both(Node::Leaf(leaf)) => {
             let list = |value: &Value| Value::List(vec![value.clone()]);
-            pairs.extend(two(leaf, &list(&leaf.expected), &list(&leaf.actual), budget));
+            pairs.extend(both_sides(leaf, &list(&leaf.expected), &list(&leaf.actual), budget));
         }
         Sides::Both(node) => {
             for side in
                 [Side::Expected, Side::Actual].into_iter().filter(|side| node.is_hollow(*side))
             {
                 let kind = if side == Side::Expected { Kind::Missing } else { Kind::Extra };
-                pairs.extend(one(&item(&node.side(side)), kind));
+                pairs.extend(single_side(&item(&node.side(side)), kind));
             }
             let (mut left, mut right) = (true, true);
             pairs.extend(

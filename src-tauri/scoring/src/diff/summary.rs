@@ -3,7 +3,7 @@
 use super::differences::DifferenceKind;
 use super::shown::{self, brief, counted, cut, kind_name};
 use super::{Diff, Leaf, Node, PieceKind};
-use gathered::{Fields, Group, Groups, Name, Rows, Told};
+use gathered::{Fields, Group, Groups, Name, Rows, SummaryData};
 use touchstone_formats::value::Value;
 
 mod gathered;
@@ -21,24 +21,24 @@ const DETAIL: [(usize, usize); 6] = [(3, 40), (3, 24), (2, 16), (1, 24), (1, 12)
 struct Detail {
     examples: usize,
     width: usize,
-    voice: &'static Voice,
+    voice: &'static Wording,
 }
 
 /// Wording for the relation of the two sides.
-struct Voice {
+struct Wording {
     right: &'static str,
     changed: &'static str,
     missing: &'static str,
     extra: &'static str,
 }
 
-const EXPECTED: Voice =
-    Voice { right: "right", changed: "wrong", missing: "missing", extra: "extra" };
-const BETWEEN: Voice =
-    Voice { right: "the same", changed: "differs", missing: "gone", extra: "new" };
+const EXPECTED: Wording =
+    Wording { right: "right", changed: "wrong", missing: "missing", extra: "extra" };
+const BETWEEN: Wording =
+    Wording { right: "the same", changed: "differs", missing: "gone", extra: "new" };
 
-impl Voice {
-    fn of(between: bool) -> &'static Self {
+impl Wording {
+    fn for_comparison(between: bool) -> &'static Self {
         if between { &BETWEEN } else { &EXPECTED }
     }
 
@@ -46,18 +46,18 @@ impl Voice {
         self.right == BETWEEN.right
     }
 
-    fn word(&self, what: What) -> &'static str {
+    fn word(&self, what: ChangeKind) -> &'static str {
         match what {
-            What::Changed => self.changed,
-            What::Missing => self.missing,
-            What::Extra => self.extra,
+            ChangeKind::Changed => self.changed,
+            ChangeKind::Missing => self.missing,
+            ChangeKind::Extra => self.extra,
         }
     }
 }
 
 /// Kind of a difference.
 #[derive(Clone, Copy)]
-enum What {
+enum ChangeKind {
     Changed,
     Missing,
     Extra,
@@ -67,8 +67,8 @@ impl Diff<'_> {
     /// Returns the differences in one line: `8 of 10 rows right, 1 missing (#143), 1 field differs:
     /// priority_score 84.1 → 81.9`.
     pub fn summary(&self) -> String {
-        let told = Told::of(&self.root);
-        let also = self.also();
+        let told = SummaryData::new(&self.root);
+        let also = self.remarks();
         let coarse = if self.coarse || is_coarse(&told) { " (compared coarsely)" } else { "" };
         let key = self.key_not_there.as_ref().map_or_else(String::new, |fields| {
             let them = if fields.len() == 1 { "it" } else { "them" };
@@ -76,7 +76,7 @@ impl Diff<'_> {
         });
         let coarse = coarse.to_owned() + &key;
         let room = LONGEST - coarse.chars().count();
-        let voice = Voice::of(self.between);
+        let voice = Wording::for_comparison(self.between);
         let line = |(examples, width)| write(&told, Detail { examples, width, voice }) + &also;
         let fits = DETAIL.into_iter().map(line).find(|line| line.chars().count() <= room);
         fits.unwrap_or_else(|| cut(&line(DETAIL[DETAIL.len() - 1]), room - 1)) + &coarse
@@ -85,11 +85,11 @@ impl Diff<'_> {
     /// Returns true if any part was compared coarsely: the alignment, or the words of a top-level
     /// text.
     pub fn is_coarse(&self) -> bool {
-        self.coarse || is_coarse(&Told::of(&self.root))
+        self.coarse || is_coarse(&SummaryData::new(&self.root))
     }
 
     /// Returns remarks on values that are right but in another form.
-    fn also(&self) -> String {
+    fn remarks(&self) -> String {
         if matches!(self.root, Node::Leaf(_)) {
             return String::new();
         }
@@ -106,26 +106,26 @@ impl Diff<'_> {
     }
 }
 
-fn is_coarse(told: &Told<'_>) -> bool {
+fn is_coarse(told: &SummaryData<'_>) -> bool {
     matches!(told, Told::Leaf { words: Some((_, true)), .. })
 }
 
 /// Summarizes the differences in a part of a value.
 pub(super) fn of_part(node: &Node<'_>, between: bool) -> String {
-    write(&Told::of(node), Detail { examples: 1, width: 24, voice: Voice::of(between) })
+    write(&SummaryData::new(node), Detail { examples: 1, width: 24, voice: Wording::for_comparison(between) })
 }
 
-fn write(told: &Told<'_>, detail: Detail) -> String {
+fn write(told: &SummaryData<'_>, detail: Detail) -> String {
     match told {
-        Told::Right { count, noun } => all_right(*count, noun, detail.voice),
-        Told::Equal(value) => format!("equal: {}", brief(value, detail.width.max(12))),
-        Told::Leaf { leaf, words } => of_leaf(leaf, words.map(|(words, _)| words), detail),
-        Told::Fields(fields) => of_fields(fields, detail),
-        Told::Rows(rows) => of_rows(rows, detail),
+        SummaryData::Right { count, noun } => all_right(*count, noun, detail.voice),
+        SummaryData::Equal(value) => format!("equal: {}", brief(value, detail.width.max(12))),
+        SummaryData::Leaf { leaf, words } => of_leaf(leaf, words.map(|(words, _)| words), detail),
+        SummaryData::Fields(fields) => of_fields(fields, detail),
+        SummaryData::Rows(rows) => of_rows(rows, detail),
     }
 }
 
-fn all_right(count: usize, noun: &str, voice: &Voice) -> String {
+fn all_right(count: usize, noun: &str, voice: &Wording) -> String {
     let right = voice.right;
     if count == 1 {
         format!("1 of 1 {noun} {right}")
@@ -156,7 +156,7 @@ fn of_leaf(leaf: &Leaf<'_>, words: Option<(usize, usize)>, detail: Detail) -> St
         (Value::Text(a), Value::Text(b)) if a.chars().count().max(b.chars().count()) > width => {
             match words {
                 Some((removed, added)) if leaf.remark.is_none() => {
-                    let Voice { missing, extra, .. } = detail.voice;
+                    let Wording { missing, extra, .. } = detail.voice;
                     format!(
                         "the text differs: {} {missing}, {} {extra}",
                         counted(removed, "word"),
@@ -196,7 +196,7 @@ fn words(leaf: &Leaf<'_>) -> ((usize, usize), bool) {
 }
 
 fn of_fields(fields: &Fields<'_>, detail: Detail) -> String {
-    let Voice { right, missing, extra, .. } = detail.voice;
+    let Wording { right, missing, extra, .. } = detail.voice;
     let mut parts =
         vec![format!("{} of {} {right}", fields.right, counted(fields.expected, "field"))];
     for (names, word) in [(&fields.missing, missing), (&fields.extra, extra)] {
@@ -373,7 +373,7 @@ impl Name<'_> {
     }
 }
 
-fn place(at: Option<usize>) -> String {
+fn format_position(at: Option<usize>) -> String {
     at.map_or_else(String::new, |at| (at + 1).to_string())
 }
 
@@ -387,10 +387,10 @@ fn few(open: &str, shown: &[String], all: usize, close: &str) -> String {
 }
 
 /// Returns the kind of a difference without its values.
-fn what(kind: &DifferenceKind<'_>) -> What {
+fn change_kind(kind: &DifferenceKind<'_>) -> ChangeKind {
     match kind {
-        DifferenceKind::Changed(_) => What::Changed,
-        DifferenceKind::Missing(_) => What::Missing,
-        DifferenceKind::Extra(_) => What::Extra,
+        DifferenceKind::Changed(_) => ChangeKind::Changed,
+        DifferenceKind::Missing(_) => ChangeKind::Missing,
+        DifferenceKind::Extra(_) => ChangeKind::Extra,
     }
 }

@@ -73,7 +73,7 @@ pub struct TableCell<'a> {
 impl<'a> Table<'a> {
     /// Creates the table for two lists, or two objects that contain exactly one list. `None` for
     /// anything else.
-    pub fn of(diff: &'a Diff<'a>) -> Option<Self> {
+    pub fn from_diff(diff: &'a Diff<'a>) -> Option<Self> {
         let (of, rows) = match &diff.root {
             Node::Map(fields) => only(fields.iter().filter_map(|field| match &field.sides {
                 Sides::Both(node) => Some((Some(super::words(&field.key)), rows(node)?)),
@@ -176,10 +176,10 @@ impl<'a> Table<'a> {
         match value {
             Value::Map(entries) => {
                 for (key, value) in entries {
-                    self.put(cells, &super::words(key), one(value, kind));
+                    self.put(cells, &super::words(key), single_cell(value, kind));
                 }
             }
-            value => self.put(cells, ITSELF, one(value, kind)),
+            value => self.put(cells, ITSELF, single_cell(value, kind)),
         }
     }
 
@@ -318,7 +318,7 @@ impl Node<'_> {
     }
 }
 
-fn one(value: &Value, kind: Kind) -> TableCell<'_> {
+fn single_cell(value: &Value, kind: Kind) -> TableCell<'_> {
     let value = Some(Cow::Borrowed(value));
     let (left, right) = if kind == Kind::Extra { (None, value) } else { (value, None) };
     TableCell { kind, left, right, note: None }
@@ -326,9 +326,9 @@ fn one(value: &Value, kind: Kind) -> TableCell<'_> {
 
 fn cell<'a>(sides: &'a Sides<'a>, counts: bool, between: bool) -> TableCell<'a> {
     let mut cell = match sides {
-        Sides::Missing(value) => one(value, Kind::Missing),
-        Sides::Extra(value) => one(value, Kind::Extra),
-        Sides::Both(Node::Same(value)) => one(value, Kind::Same),
+        Sides::Missing(value) => single_cell(value, Kind::Missing),
+        Sides::Extra(value) => single_cell(value, Kind::Extra),
+        Sides::Both(Node::Same(value)) => single_cell(value, Kind::Same),
         Sides::Both(Node::Leaf(leaf)) => TableCell {
             kind: leaf.kind(),
             left: Some(Cow::Borrowed(&leaf.expected)),

@@ -21,7 +21,7 @@ pub struct Text {
 
 /// Compares two texts, with a budget as in [`super::Options`].
 pub fn text(expected: &str, actual: &str, budget: u64) -> Text {
-    let mut budget = Budget::of(budget);
+    let mut budget = Budget::new(budget);
     let pieces = pieces(expected, actual, &mut budget);
     Text { pieces, coarse: budget.coarse }
 }
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shown(expected: &str, actual: &str) -> String {
+    fn render(expected: &str, actual: &str) -> String {
         let pieces = text(expected, actual, 1_000_000).pieces;
         let piece = |piece: &Piece| match piece.kind {
             PieceKind::Same => piece.text.clone(),

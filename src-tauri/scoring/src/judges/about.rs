@@ -1,6 +1,6 @@
 //! **Pure.** User-facing description of judges: their group, their requirements and their scale.
 //! Scores are from 0 to 1 everywhere, with 1 the best; a judge's own scale is for display only.
-use super::{Judge, Way, own};
+use super::{Judge, Strategy, own};
 use crate::written::fixed;
 
 /// Group of judges.
@@ -81,32 +81,32 @@ impl Scale {
     }
 
     /// Converts a score from 0 to 1 to this scale; `None` for words.
-    pub fn own(self, score: f64) -> Option<f64> {
+    pub fn value_of(self, score: f64) -> Option<f64> {
         self.ends().map(|(worst, best)| worst + score * (best - worst))
     }
 
     /// Converts a value of this scale to a score from 0 to 1; `None` when it is out of range, and
     /// for words.
-    pub fn share(self, own: f64) -> Option<f64> {
+    pub fn to_score(self, own: f64) -> Option<f64> {
         let (worst, best) = self.ends()?;
         Some((own - worst) / (best - worst)).filter(|share| (0.0..=1.0).contains(share))
     }
 
     /// Returns the default threshold, on this scale; `None` for words.
-    pub fn usual(self) -> Option<f64> {
+    pub fn default_threshold(self) -> Option<f64> {
         self.ends().map(|_| 3.0)
     }
 
     /// Formats the verdict of one round: the number on this scale, the word, or `not read` when the
     /// reply could not be parsed.
-    pub fn said(self, verdict: Option<&str>, score: Option<f64>) -> String {
-        let told = score.and_then(|score| self.own(score)).map(|own| self.told(own));
+    pub fn format_verdict(self, verdict: Option<&str>, score: Option<f64>) -> String {
+        let told = score.and_then(|score| self.value_of(score)).map(|own| self.format_value(own));
         told.or_else(|| verdict.map(str::to_owned)).unwrap_or_else(|| "not read".to_owned())
     }
 
     /// Formats a value of this scale with its maximum: `4 of 5`, `3.8 of 5`, `severity 2 of 7`; for
     /// words, the plain number.
-    pub fn told(self, own: f64) -> String {
+    pub fn format_value(self, own: f64) -> String {
         match self {
             Self::Words(_) => number(own),
             Self::Stars => format!("{} of 5", number(own)),
@@ -115,7 +115,7 @@ impl Scale {
     }
 
     /// Formats a threshold: `from 4 of 5`, or `up to 3 of 7` for severities, where less is better.
-    pub fn reach(self, own: f64) -> String {
+    pub fn format_threshold(self, own: f64) -> String {
         match self {
             Self::Severity => format!("up to {} of 7", number(own)),
             Self::Stars => format!("from {}", self.told(own)),
@@ -146,7 +146,7 @@ const FOUND: Scale = Scale::Words("found or not found");
 
 impl About {
     /// Returns the description of the built-in judge of that name; `None` when there is none.
-    pub fn of(name: &str) -> Option<Self> {
+    pub fn for_judge(name: &str) -> Option<Self> {
         use {Group as G, Scale as S};
         let (group, scale, needs) = match name {
             "sopr" => (G::StableToolBench, S::Words("solved, unsure or unsolved"), "a question"),
@@ -185,10 +185,10 @@ impl About {
 impl Judge {
     /// Returns the description of the judge.
     pub fn about(&self) -> About {
-        if let Way::Own(evaluator) = &self.way {
+        if let Strategy::Own(evaluator) = &self.way {
             return own::about(evaluator);
         }
-        About::of(&self.name).unwrap_or(About {
+        About::for_judge(&self.name).unwrap_or(About {
             group: Group::Quality,
             scale: Scale::Words("words"),
             needs: "",
@@ -198,11 +198,11 @@ impl Judge {
     /// Returns the score, from 0 to 1, from which a run passes; `None` when a score above one half
     /// passes.
     pub fn threshold(&self) -> Option<f64> {
-        if let Way::Own(evaluator) = &self.way {
+        if let Strategy::Own(evaluator) = &self.way {
             return own::threshold(evaluator);
         }
         let scale = self.about().scale;
-        scale.share(scale.usual()?)
+        scale.to_score(scale.default_threshold()?)
     }
 }
 
@@ -220,7 +220,7 @@ mod tests {
             (Scale::Severity, 1.0, 0.0, "severity 0 of 7"),
             (Scale::Severity, 0.0, 7.0, "severity 7 of 7"),
         ] {
-            let there = scale.own(score).unwrap();
+            let there = scale.value_of(score).unwrap();
             assert!((there - own).abs() < 1e-9, "{there} {own}");
             assert_eq!(scale.told(there), told);
             assert!((scale.share(own).unwrap() - score).abs() < 1e-9);
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn less_severity_passes_and_more_does_not() {
-        let usual = Scale::Severity.share(Scale::Severity.usual().unwrap()).unwrap();
+        let usual = Scale::Severity.to_score(Scale::Severity.default_threshold().unwrap()).unwrap();
         assert!(
             Scale::Severity.share(2.0).unwrap() > usual
                 && Scale::Severity.share(4.0).unwrap() < usual

@@ -38,7 +38,7 @@ pub(super) fn ruling(outcome: &Outcome, rules: Rules) -> Option<Ruling> {
             .filter(|reason| !reason.trim().is_empty());
         Some(Member {
             name,
-            share: Scale::Stars.share(said.clamp(1.0, 5.0))?,
+            share: Scale::Stars.to_score(said.clamp(1.0, 5.0))?,
             said,
             reason: reason.map(str::to_owned),
         })
@@ -58,7 +58,7 @@ pub(super) fn ruling(outcome: &Outcome, rules: Rules) -> Option<Ruling> {
         .map(|reason| format!(" {}: {reason}", worst.name))
         .unwrap_or_default();
     Some(Ruling {
-        word: short(Scale::Stars.own(worst.share)?),
+        word: short(Scale::Stars.value_of(worst.share)?),
         score: worst.share,
         reason: format!("The worst of {}.{reason}", all.join(", ")),
     })
@@ -72,14 +72,14 @@ fn short(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::judges::{Judge, Next, Rules, Sitting, Subject, named};
+    use crate::judges::{Judge, Next, Rules, JudgeRound, Subject, named};
     use touchstone_formats::transcript;
 
     const RUN: &str = "conversation:\n- user_message: How many plans?\n- tool_call: { name: count, params: {}, result: [{ n: 3 }] }\n- assistant_message: There are three plans.\n";
 
     fn run(expected: &str) -> Subject {
-        Subject::of(&transcript::read(RUN.as_bytes()).unwrap(), None)
-            .expecting(Some(&expected.into()))
+        Subject::from_run(&transcript::read(RUN.as_bytes()).unwrap(), None)
+            .with_expected(Some(&expected.into()))
     }
 
     fn qa() -> &'static Judge {
@@ -87,8 +87,8 @@ mod tests {
     }
 
     /// Runs `qa` with these scores for groundedness, relevance, coherence, fluency and similarity.
-    fn told(subject: &Subject, rules: Rules, stars: [u8; 5]) -> String {
-        let mut sitting = Sitting::new(qa(), subject, rules);
+    fn run_qa(subject: &Subject, rules: Rules, stars: [u8; 5]) -> String {
+        let mut sitting = JudgeRound::new(qa(), subject, rules);
         for (at, stars) in stars.into_iter().enumerate() {
             assert!(matches!(sitting.next(), Next::Ask(_)), "{at}");
             let tags = || format!("<S0>x</S0><S1>Reason {at}.</S1><S2>{stars}</S2>");
@@ -112,19 +112,19 @@ mod tests {
     #[test]
     fn it_is_as_good_as_the_worst_of_its_six_so_that_it_passes_when_all_of_them_do() {
         let right = run("There are three plans.");
-        insta::assert_snapshot!(told(&right, Rules::Ours, [5, 4, 5, 3, 5]), @"3 | 0.500 true | The worst of groundedness 5, relevance 4, coherence 5, fluency 3, similarity 5, f1_score 1. fluency: Reason 3.");
-        insta::assert_snapshot!(told(&right, Rules::Ours, [2, 4, 5, 3, 2]), @"2 | 0.250 false | The worst of groundedness 2, relevance 4, coherence 5, fluency 3, similarity 2, f1_score 1. groundedness: Reason 0.");
+        insta::assert_snapshot!(run_qa(&right, Rules::Ours, [5, 4, 5, 3, 5]), @"3 | 0.500 true | The worst of groundedness 5, relevance 4, coherence 5, fluency 3, similarity 5, f1_score 1. fluency: Reason 3.");
+        insta::assert_snapshot!(run_qa(&right, Rules::Ours, [2, 4, 5, 3, 2]), @"2 | 0.250 false | The worst of groundedness 2, relevance 4, coherence 5, fluency 3, similarity 2, f1_score 1. groundedness: Reason 0.");
         let other = run("In all, they have three, I think: a, b, c.");
-        insta::assert_snapshot!(told(&other, Rules::Ours, [5; 5]), @"1.62 | 0.154 false | The worst of groundedness 5, relevance 5, coherence 5, fluency 5, similarity 5, f1_score 0.15.");
-        insta::assert_snapshot!(told(&other, Rules::Official, [5; 5]), @"5 | 1.000 true | The worst of groundedness 5, relevance 5, coherence 5, fluency 5, similarity 5. groundedness: Reason 0.");
+        insta::assert_snapshot!(run_qa(&other, Rules::Ours, [5; 5]), @"1.62 | 0.154 false | The worst of groundedness 5, relevance 5, coherence 5, fluency 5, similarity 5, f1_score 0.15.");
+        insta::assert_snapshot!(run_qa(&other, Rules::Official, [5; 5]), @"5 | 1.000 true | The worst of groundedness 5, relevance 5, coherence 5, fluency 5, similarity 5. groundedness: Reason 0.");
     }
 
     #[test]
     fn what_one_of_them_needs_and_a_run_lacks_is_said_with_its_name() {
         let bare = "conversation:\n- user_message: How many?\n- assistant_message: Three.\n";
-        let bare = Subject::of(&transcript::read(bare.as_bytes()).unwrap(), None);
+        let bare = Subject::from_run(&transcript::read(bare.as_bytes()).unwrap(), None);
         let lacks = |subject: &Subject| {
-            qa().lacks(subject, Rules::Ours).unwrap_or_else(|| "nothing".to_owned())
+            qa().missing_requirement(subject, Rules::Ours).unwrap_or_else(|| "nothing".to_owned())
         };
         assert_eq!(
             lacks(&bare),

@@ -3,7 +3,7 @@
 //! replies are handled by the evaluators themselves.
 use super::about::Scale;
 use super::composite::{self, WITH_CONTEXT, WITH_TRUTH};
-use super::{Judge, Next, Rules, Ruling, Subject, Way, own};
+use super::{Judge, Next, Rules, Ruling, Subject, Strategy, own};
 use crate::azure::{self, Evaluation, Evaluator, Failure, Inputs, Outcome, Quirks, safety};
 use std::sync::LazyLock;
 use touchstone_formats::json;
@@ -14,7 +14,7 @@ static THEIRS: LazyLock<Quirks> = LazyLock::new(Quirks::all);
 static OURS: LazyLock<Quirks> = LazyLock::new(Quirks::default);
 
 /// Returns the evaluator of a name with default options.
-pub(super) fn usual(name: &str) -> Option<Box<Evaluator>> {
+pub(super) fn default_evaluator(name: &str) -> Option<Box<Evaluator>> {
     Evaluator::read(name, &Value::Map(Vec::new())).ok().map(Box::new)
 }
 
@@ -73,7 +73,7 @@ pub(super) fn next(
     {
         return Next::Ruled(ruling);
     }
-    match asked(evaluator, &inputs(evaluator, subject), rules, replies) {
+    match replay(evaluator, &inputs(evaluator, subject), rules, replies) {
         azure::Next::Ask(question) => Next::Ask(question),
         azure::Next::Done(Ok(outcome)) => {
             ruling(judge, &outcome, rules).map_or(Next::Unread, Next::Ruled)
@@ -82,10 +82,10 @@ pub(super) fn next(
     }
 }
 
-fn asked(evaluator: &Evaluator, inputs: &Inputs, rules: Rules, replies: &[String]) -> azure::Next {
+fn replay(evaluator: &Evaluator, inputs: &Inputs, rules: Rules, replies: &[String]) -> azure::Next {
     let mut evaluation = Evaluation::new(evaluator, inputs, quirks(rules));
     for reply in replies {
-        evaluation.take(reply);
+        evaluation.add_reply(reply);
     }
     evaluation.next()
 }
@@ -107,7 +107,7 @@ fn without_a_question(judge: &Judge, subject: &Subject) -> Option<Ruling> {
 }
 
 /// Returns the reason why there is nothing to judge.
-pub(super) fn lacks(
+pub(super) fn missing_requirement(
     judge: &Judge,
     evaluator: &Evaluator,
     subject: &Subject,
@@ -116,7 +116,7 @@ pub(super) fn lacks(
     let name = &*judge.name;
     let needs = |input: &str| evaluator.needs().contains(&input);
     let Subject { answer, truth, turns, .. } = subject;
-    if let Some(why) = super::unasked(subject).filter(|_| needs("query")) {
+    if let Some(why) = super::missing_request(subject).filter(|_| needs("query")) {
         return Some(why);
     }
     let is_qa = name == "qa";
@@ -142,7 +142,7 @@ pub(super) fn lacks(
         );
     }
     if name == "tool_call_accuracy"
-        && let Some(tool) = turns.undefined()
+        && let Some(tool) = turns.first_undefined_tool()
     {
         return Some(format!(
             "`{tool}` was called, and neither the run nor its task nor touchstone.yaml says what it takes. If it is of an MCP \
@@ -154,7 +154,7 @@ pub(super) fn lacks(
             "There is no final answer, so there is nothing that `{name}` could look at."
         ));
     }
-    match asked(evaluator, &inputs(evaluator, subject), rules, &[]) {
+    match replay(evaluator, &inputs(evaluator, subject), rules, &[]) {
         azure::Next::Done(Err(Failure { by_input: true, message })) => Some(message),
         azure::Next::Done(Ok(outcome)) if ruling(judge, &outcome, rules).is_none() => {
             let reason = text(&outcome, &format!("{name}_reason"));
@@ -167,7 +167,7 @@ pub(super) fn lacks(
 /// Returns the text that a verdict depends on. The first question contains all of it, except the
 /// expected output that the last questions of `qa` compare with.
 pub(super) fn canon(evaluator: &Evaluator, subject: &Subject, rules: Rules) -> String {
-    let first = match asked(evaluator, &inputs(evaluator, subject), rules, &[]) {
+    let first = match replay(evaluator, &inputs(evaluator, subject), rules, &[]) {
         azure::Next::Ask(question) => question.text,
         _ => String::new(),
     };
@@ -195,7 +195,7 @@ fn number(outcome: &Outcome, key: &str) -> Option<f64> {
 /// Converts a result to a ruling; `None` when it has no score.
 fn ruling(judge: &Judge, outcome: &Outcome, rules: Rules) -> Option<Ruling> {
     match &judge.way {
-        Way::Own(evaluator) => return own::ruling(evaluator, outcome),
+        Strategy::Own(evaluator) => return own::ruling(evaluator, outcome),
         _ if judge.name == "qa" => return composite::ruling(outcome, rules),
         _ => {}
     }
@@ -207,16 +207,16 @@ fn ruling(judge: &Judge, outcome: &Outcome, rules: Rules) -> Option<Ruling> {
             let reason = text(outcome, &format!("{}_reason", judge.name)).unwrap_or_else(silent);
             Some(Ruling {
                 word: format!("{stars}"),
-                score: scale.share(stars.clamp(1.0, 5.0))?,
+                score: scale.to_score(stars.clamp(1.0, 5.0))?,
                 reason,
             })
         }
         Scale::Severity => {
-            let of = |matter: &&'static safety::Matter| {
+            let of = |matter: &&'static safety::HarmCategory| {
                 Some((number(outcome, &format!("{}_score", matter.name))?, matter.name))
             };
             let all: Vec<(f64, &str)> =
-                safety::asked_by(&judge.name).iter().map(of).collect::<Option<_>>()?;
+                safety::categories_for(&judge.name).iter().map(of).collect::<Option<_>>()?;
             // The first of equally bad categories.
             let (severity, name) = all.into_iter().rev().max_by(|a, b| a.0.total_cmp(&b.0))?;
             let reason = text(outcome, &format!("{name}_reason")).unwrap_or_else(silent);
@@ -224,7 +224,7 @@ fn ruling(judge: &Judge, outcome: &Outcome, rules: Rules) -> Option<Ruling> {
             let level = text(outcome, name).unwrap_or_default().to_lowercase();
             Some(Ruling {
                 word: format!("{level} ({severity})"),
-                score: scale.share(severity.clamp(0.0, 7.0))?,
+                score: scale.to_score(severity.clamp(0.0, 7.0))?,
                 reason,
             })
         }
@@ -242,27 +242,27 @@ fn ruling(judge: &Judge, outcome: &Outcome, rules: Rules) -> Option<Ruling> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Finish, Sitting, all, named};
+    use super::super::{Finish, JudgeRound, all, named};
     use super::*;
-    use touchstone_formats::offered::{Dialect, Offer};
+    use touchstone_formats::offered::{Dialect, ToolOffer};
     use touchstone_formats::{suite, transcript};
 
     const RUN: &str = "tool_definitions: [{ name: count, parameters: { properties: { of: {} } } }]\nconversation:\n- system_message: Be brief.\n- user_message: How many plans?\n- tool_call: { name: count, params: { of: plans }, result: [{ n: 3 }] }\n- assistant_message: There are 3.\n";
 
     fn run(text: &str) -> Subject {
-        Subject::of(&transcript::read(text.as_bytes()).unwrap(), None)
-            .expecting(Some(&"Three.".into()))
+        Subject::from_run(&transcript::read(text.as_bytes()).unwrap(), None)
+            .with_expected(Some(&"Three.".into()))
     }
 
-    fn asked(name: &str, subject: &Subject, rules: Rules) -> String {
-        match Sitting::new(named(name).unwrap(), subject, rules).next() {
+    fn question_text(name: &str, subject: &Subject, rules: Rules) -> String {
+        match JudgeRound::new(named(name).unwrap(), subject, rules).next() {
             Next::Ask(question) => question.text,
             next => panic!("`{name}` asks nothing: {next:?}"),
         }
     }
 
-    fn told(name: &str, subject: &Subject, rules: Rules, replies: &[&str]) -> String {
-        let mut sitting = Sitting::new(named(name).unwrap(), subject, rules);
+    fn run_round(name: &str, subject: &Subject, rules: Rules, replies: &[&str]) -> String {
+        let mut sitting = JudgeRound::new(named(name).unwrap(), subject, rules);
         for reply in replies {
             assert!(matches!(sitting.next(), Next::Ask(_)), "`{name}` asks");
             sitting.take(reply);
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn each_is_shown_what_it_takes_of_a_run_and_nothing_else() {
         let subject = run(RUN);
-        let relevance = asked("relevance", &subject, Rules::Ours);
+        let relevance = question_text("relevance", &subject, Rules::Ours);
         assert!(
             relevance.contains("| User turn 1:") && relevance.contains("| There are 3."),
             "{relevance}"
@@ -310,11 +310,11 @@ mod tests {
             !relevance.contains("Be brief.") && !relevance.contains("TOOL_CALL"),
             "{relevance}"
         );
-        let adherence = asked("task_adherence", &subject, Rules::Ours);
+        let adherence = question_text("task_adherence", &subject, Rules::Ours);
         for shown in ["Be brief.", "[TOOL_CALL] count(of=\"plans\")", "[TOOL_RESULT]", "- count:"] {
             assert!(adherence.contains(shown), "{shown}: {adherence}");
         }
-        let grounded = asked("groundedness", &subject, Rules::Ours);
+        let grounded = question_text("groundedness", &subject, Rules::Ours);
         assert!(
             grounded.contains("| [[{\"n\":3}]]") && grounded.contains("| How many plans?"),
             "{grounded}"
@@ -350,7 +350,7 @@ mod tests {
         let facts = [("inputs.ground_truth", "Four."), ("inputs.context", "There are 3 plans.")];
         let facts =
             facts.into_iter().map(|(key, value)| (key.to_owned(), Value::from(value))).collect();
-        let row = Subject::of(&touchstone_formats::run::Run { facts, ..bare }, None);
+        let row = Subject::from_run(&touchstone_formats::run::Run { facts, ..bare }, None);
         for name in ["similarity", "response_completeness", "groundedness", "retrieval"] {
             assert_eq!(named(name).unwrap().lacks(&row, Rules::Ours), None, "{name}");
         }
@@ -421,7 +421,7 @@ mod tests {
         assert_eq!(unasked.query, "");
         for judge in all() {
             let needs_it = judge.about().needs.contains("question") || judge.pairs;
-            let why = judge.lacks(&unasked, Rules::Ours);
+            let why = judge.missing_requirement(&unasked, Rules::Ours);
             let of_it = why.as_ref().is_some_and(|why| why.contains("what was asked for"));
             assert_eq!(of_it, needs_it, "{} {why:?}", judge.name);
         }
@@ -436,9 +436,9 @@ mod tests {
         let task = suite::read(QUERY, "q").unwrap().tasks.remove(0);
         let (_, without) = RUN.split_once('\n').unwrap();
         let called =
-            run(&without.replace("{ name: count", "{ name: count_for_plans")).offering(&task, &[]);
+            run(&without.replace("{ name: count", "{ name: count_for_plans")).with_tools(&task, &[]);
         assert_eq!(named("tool_call_accuracy").unwrap().lacks(&called, Rules::Ours), None);
-        let text = asked("tool_call_accuracy", &called, Rules::Ours);
+        let text = question_text("tool_call_accuracy", &called, Rules::Ours);
         assert!(
             text.contains("count_for_plans")
                 && text.contains("Counts.")
@@ -456,7 +456,7 @@ mod tests {
             suite::read("tool_calling_prompt: How many plans?\n", "q").unwrap().tasks.remove(0);
         let (_, without) = RUN.split_once('\n').unwrap();
         let before = run(without);
-        let tools = [Offer::sql("count", Dialect::Sqlite, Some("Counts."))];
+        let tools = [ToolOffer::sql("count", Dialect::Sqlite, Some("Counts."))];
         let after = before.clone().offering(&task, &tools);
         assert_eq!(named("tool_call_accuracy").unwrap().lacks(&after, Rules::Ours), None);
         assert!(

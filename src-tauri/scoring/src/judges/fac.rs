@@ -1,10 +1,10 @@
 //! **Pure.** `fac` (final answer completeness): judges whether the final answer deals with every
 //! part of the request. The process is not considered.
-use super::{Rules, Ruling, Said, Step, Subject};
+use super::{Rules, Ruling, JudgeReply, Step, Subject};
 
 pub(super) const WORDS: [&str; 2] = ["solved", "unsolved"];
 
-pub(super) fn decide(subject: &Subject, _: Rules, heard: &[Said]) -> Step {
+pub(super) fn decide(subject: &Subject, _: Rules, heard: &[JudgeReply]) -> Step {
     let ruling = |word: &str, reason: &str| {
         let score = if word == "solved" { 1.0 } else { 0.0 };
         Step::Rule(Ruling { word: word.to_owned(), score, reason: reason.to_owned() })

@@ -18,8 +18,8 @@ mod turns;
 pub use about::{About, Group, Scale};
 pub use fac::official_score;
 pub(crate) use own::KINDS;
-pub use own::Seat;
-pub use reply::Said;
+pub use own::JudgeRef;
+pub use reply::JudgeReply;
 pub use rounds::{Rates, mean_and_spread, solve_rate};
 pub use sopr::Status;
 pub use subject::{Finish, Rival, Subject};
@@ -50,7 +50,7 @@ impl Rules {
     }
 
     /// Returns the rules for a word.
-    pub fn of(word: &str) -> Option<Self> {
+    pub fn from_word(word: &str) -> Option<Self> {
         [Rules::Ours, Rules::Official].into_iter().find(|rules| rules.word() == word)
     }
 }
@@ -70,18 +70,18 @@ pub struct Judge {
     pub pairs: bool,
     /// True when the official rules differ from Touchstone's.
     pub official: bool,
-    way: Way,
+    way: Strategy,
 }
 
 /// Strategy by which a judge reaches its rulings.
 #[derive(Debug)]
-enum Way {
+enum Strategy {
     /// The model replies with one of these words, and rules decide what follows.
     Words {
         prompt: LazyLock<Prompt>,
         /// Allowed words.
         words: &'static [&'static str],
-        decide: fn(&Subject, Rules, &[Said]) -> Step,
+        decide: fn(&Subject, Rules, &[JudgeReply]) -> Step,
     },
     /// An evaluator of azure-ai-evaluation.
     Evaluator(LazyLock<Option<Box<Evaluator>>>),
@@ -121,9 +121,9 @@ impl Judge {
     /// Returns the version of the prompts and rules.
     pub fn version(&self) -> u32 {
         match &self.way {
-            Way::Words { prompt, .. } => prompt.version,
-            Way::Evaluator(_) => evaluators::version(&self.name),
-            Way::Own(evaluator) => evaluators::version(evaluator.takes.name),
+            Strategy::Words { prompt, .. } => prompt.version,
+            Strategy::Evaluator(_) => evaluators::version(&self.name),
+            Strategy::Own(evaluator) => evaluators::version(evaluator.takes.name),
         }
     }
 
@@ -132,36 +132,36 @@ impl Judge {
         match (self.about().scale, &self.way) {
             (Scale::Stars, _) => 5,
             (Scale::Severity, _) => 8,
-            (Scale::Words(_), Way::Words { words, .. }) => words.len(),
-            (Scale::Words(_), Way::Evaluator(_) | Way::Own(_)) => 2,
+            (Scale::Words(_), Strategy::Words { words, .. }) => words.len(),
+            (Scale::Words(_), Strategy::Evaluator(_) | Strategy::Own(_)) => 2,
         }
     }
 
     /// Returns whether a mean over rounds passes, unless a suite sets its own threshold: at the
     /// default threshold of the scale, or else above one half.
     pub fn passes(&self, score: f64) -> bool {
-        self.threshold().map_or(score > 0.5, |least| reaches(score, least))
+        self.threshold().map_or(score > 0.5, |least| meets_threshold(score, least))
     }
 
     /// Returns the reason, a sentence, why there is nothing to judge in a run; `None` when there
     /// is. It does not count as a verdict for or against the run.
-    pub fn lacks(&self, subject: &Subject, rules: Rules) -> Option<String> {
+    pub fn missing_requirement(&self, subject: &Subject, rules: Rules) -> Option<String> {
         match self.evaluator() {
-            Some(evaluator) => evaluators::lacks(self, evaluator, subject, rules),
-            None => unasked(subject),
+            Some(evaluator) => evaluators::missing_requirement(self, evaluator, subject, rules),
+            None => missing_request(subject),
         }
     }
 
     /// Returns whether later questions show the whole process. Otherwise they show the same as the
     /// first.
-    pub fn looks_further(&self) -> bool {
+    pub fn shows_process(&self) -> bool {
         matches!(self.way, Way::Words { .. })
     }
 
     /// Returns the minimum number of questions per round; replies can make further questions
     /// unnecessary.
     pub fn least_questions(&self) -> u32 {
-        if self.looks_further() { 1 } else { self.questions }
+        if self.shows_process() { 1 } else { self.questions }
     }
 
     /// Returns a text of everything that a verdict depends on besides the prompt. Runs with equal
@@ -176,15 +176,15 @@ impl Judge {
     /// Returns the evaluator behind the judge; `None` for judges by words.
     fn evaluator(&self) -> Option<&Evaluator> {
         match &self.way {
-            Way::Words { .. } => None,
-            Way::Evaluator(evaluator) => evaluator.as_deref(),
-            Way::Own(evaluator) => Some(evaluator),
+            Strategy::Words { .. } => None,
+            Strategy::Evaluator(evaluator) => evaluator.as_deref(),
+            Strategy::Own(evaluator) => Some(evaluator),
         }
     }
 }
 
 /// Returns the reason why there is nothing to judge when the request is unknown.
-fn unasked(subject: &Subject) -> Option<String> {
+fn missing_request(subject: &Subject) -> Option<String> {
     let why = || "Neither the run nor its suite says what was asked for.".to_owned();
     subject.query.trim().is_empty().then(why)
 }
@@ -193,7 +193,7 @@ fn unasked(subject: &Subject) -> Option<String> {
 pub const MOST_ROUNDS: u32 = 20;
 
 /// Returns whether a mean of rounds reaches a threshold, tolerating the rounding of sums.
-pub fn reaches(mean: f64, threshold: f64) -> bool {
+pub fn meets_threshold(mean: f64, threshold: f64) -> bool {
     mean + 1e-9 >= threshold
 }
 
@@ -223,17 +223,17 @@ pub enum Next {
 
 /// One round of a judge on one run.
 #[derive(Debug, Clone)]
-pub struct Sitting<'a> {
+pub struct JudgeRound<'a> {
     judge: &'a Judge,
     subject: &'a Subject,
     rules: Rules,
-    heard: Vec<Said>,
+    heard: Vec<JudgeReply>,
     unread: Vec<String>,
     /// All replies to an evaluator, which parses them itself.
     replies: Vec<String>,
 }
 
-impl<'a> Sitting<'a> {
+impl<'a> JudgeRound<'a> {
     /// Creates a round without replies.
     pub fn new(judge: &'a Judge, subject: &'a Subject, rules: Rules) -> Self {
         Self { judge, subject, rules, heard: Vec::new(), unread: Vec::new(), replies: Vec::new() }
@@ -241,7 +241,7 @@ impl<'a> Sitting<'a> {
 
     /// Returns the next step.
     pub fn next(&self) -> Next {
-        let Way::Words { prompt, decide, .. } = &self.judge.way else {
+        let Strategy::Words { prompt, decide, .. } = &self.judge.way else {
             let next = |evaluator| {
                 evaluators::next(self.judge, evaluator, (self.subject, self.rules), &self.replies)
             };
@@ -283,7 +283,7 @@ impl<'a> Sitting<'a> {
 
     /// Adds the reply to the question that [`Self::next`] returned.
     pub fn take(&mut self, reply: &str) {
-        let Way::Words { words, .. } = &self.judge.way else {
+        let Strategy::Words { words, .. } = &self.judge.way else {
             return self.replies.push(reply.to_owned());
         };
         match reply::read(reply, words) {

@@ -1,7 +1,7 @@
 //! **Pure.** Judges that a suite defines: a task in its own words, and labels or a range for the
 //! reply. Values filled in from a run are evidence and are fenced off.
 use super::about::{About, Group, Scale};
-use super::{Judge, Ruling, Way, all};
+use super::{Judge, Ruling, Strategy, all};
 use crate::azure::{Evaluator, Kind, Outcome};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -9,29 +9,29 @@ use touchstone_formats::value::Value;
 
 /// A built-in judge, or one that a suite defines.
 #[derive(Debug, Clone)]
-pub enum Seat {
+pub enum JudgeRef {
     /// A built-in judge.
     Known(&'static Judge),
     /// A judge defined by a suite.
     Own(Arc<Judge>),
 }
 
-impl Deref for Seat {
+impl Deref for JudgeRef {
     type Target = Judge;
 
     fn deref(&self) -> &Judge {
         match self {
-            Seat::Known(judge) => judge,
-            Seat::Own(judge) => judge,
+            JudgeRef::Known(judge) => judge,
+            JudgeRef::Own(judge) => judge,
         }
     }
 }
 
-impl PartialEq for Seat {
+impl PartialEq for JudgeRef {
     /// Compares the names and, for judges of suites, their definitions.
     fn eq(&self, other: &Self) -> bool {
         let own = |judge: &Judge| match &judge.way {
-            Way::Own(evaluator) => Some(evaluator.kind.clone()),
+            Strategy::Own(evaluator) => Some(evaluator.kind.clone()),
             _ => None,
         };
         self.name == other.name && own(self) == own(other)
@@ -43,7 +43,7 @@ pub(crate) const KINDS: [&str; 2] = ["label_model", "score_model"];
 
 impl Judge {
     /// Creates a judge of a suite from its name, kind and options. The error is a sentence.
-    pub(crate) fn own(
+    pub(crate) fn from_suite(
         name: &str,
         kind: &'static str,
         mut options: Vec<(Value, Value)>,
@@ -76,7 +76,7 @@ impl Judge {
             questions: 1,
             pairs: false,
             official: false,
-            way: Way::Own(Box::new(evaluator)),
+            way: Strategy::Own(Box::new(evaluator)),
         })
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Prompt {
 impl Prompt {
     /// Parses a file: a line with the version, then sections, each below a line with `# ` and its
     /// name.
-    pub(crate) fn of(text: &'static str) -> Self {
+    pub(crate) fn parse(text: &'static str) -> Self {
         let (head, body) = text.split_once("\n# ").unwrap_or((text, ""));
         let version =
             head.trim().strip_prefix("version:").and_then(|number| number.trim().parse().ok());
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn what_is_copied_is_fenced_line_by_line_and_not_looked_at_again() {
-        let prompt = Prompt::of(
+        let prompt = Prompt::parse(
             "version: 7\n\n# instructions\n\nBe fair.\n\n# ask\n\nAsked:\n{query}\nAnswer:\n{answer}\n{other}\n",
         );
         assert_eq!((prompt.version, prompt.fill("instructions", &[]).as_str()), (7, "Be fair."));

@@ -7,7 +7,7 @@ use touchstone_formats::value::Value;
 
 /// A parsed reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct JudgeReply {
     /// One of the allowed words, in lowercase.
     pub word: String,
     /// Reason; can be empty.
@@ -25,7 +25,7 @@ pub(crate) const AGAIN: &str = "This reply could not be read. Judge the same evi
 const LONGEST: usize = 200_000;
 
 /// Parses a reply; `None` when it holds no verdict, or more than one.
-pub(super) fn read(reply: &str, words: &[&str]) -> Option<Said> {
+pub(super) fn read(reply: &str, words: &[&str]) -> Option<JudgeReply> {
     match only_object(reply) {
         Some(value) => object(&value, words),
         None => plain(after_thinking(reply), words),
@@ -120,18 +120,18 @@ pub(crate) fn only_object(reply: &str) -> Option<Value> {
     matches!(value, Value::Map(_)).then_some(value)
 }
 
-fn object(value: &Value, words: &[&str]) -> Option<Said> {
+fn object(value: &Value, words: &[&str]) -> Option<JudgeReply> {
     let verdict = KEYS.iter().find_map(|key| value.get(key))?;
     let reason = match value.get("reason")? {
         Value::Null => return None,
         Value::Text(text) => text.trim().to_owned(),
         other => json::write(other, false),
     };
-    Some(Said { word: word(verdict.text()?, words)?, reason })
+    Some(JudgeReply { word: word(verdict.text()?, words)?, reason })
 }
 
 /// Parses `Answer Status: Solved`, on one line or two, optionally followed by `Reason: …`.
-fn plain(text: &str, words: &[&str]) -> Option<Said> {
+fn plain(text: &str, words: &[&str]) -> Option<JudgeReply> {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let after = |line: &str, label: &str| {
         let head = line.get(..label.len()).filter(|head| head.eq_ignore_ascii_case(label))?;
@@ -142,7 +142,7 @@ fn plain(text: &str, words: &[&str]) -> Option<Said> {
     let (said, rest) = if label.is_empty() { (*lines.get(1)?, 2) } else { (label.as_str(), 1) };
     let reason = lines.get(rest..).unwrap_or_default().join(" ");
     let reason = after(&reason, "reason").unwrap_or(reason);
-    Some(Said { word: word(said, words)?, reason })
+    Some(JudgeReply { word: word(said, words)?, reason })
 }
 
 fn word(said: &str, words: &[&str]) -> Option<String> {
@@ -158,7 +158,7 @@ mod tests {
 
     const WORDS: [&str; 3] = ["solved", "unsure", "unsolved"];
 
-    fn told(reply: &str) -> String {
+    fn format_reply(reply: &str) -> String {
         read(reply, &WORDS)
             .map_or_else(|| "-".to_owned(), |said| format!("{}|{}", said.word, said.reason))
     }

@@ -1,7 +1,7 @@
 //! **Pure.** `sopr` (solvable pass rate): judges whether the request was solved. Runs without an
 //! answer are unsolved without a question. Others are judged by their answer and, where that is
 //! inconclusive, by the whole process.
-use super::{Finish, Rules, Ruling, Said, Step, Subject};
+use super::{Finish, Rules, Ruling, JudgeReply, Step, Subject};
 use touchstone_formats::run::ScriptedEnd;
 use touchstone_formats::stabletoolbench::answers::{self, finish};
 use touchstone_formats::stabletoolbench::python;
@@ -22,7 +22,7 @@ pub enum Status {
 
 impl Status {
     /// Parses a word in any case, also in the published scripts' notation: `AnswerStatus.Solved`.
-    pub fn of(word: &str) -> Option<Self> {
+    pub fn from_word(word: &str) -> Option<Self> {
         match word.trim().to_lowercase().trim_start_matches("answerstatus.") {
             "solved" => Some(Status::Solved),
             "unsure" => Some(Status::Unsure),
@@ -50,16 +50,16 @@ impl Status {
     }
 }
 
-pub(super) fn decide(subject: &Subject, rules: Rules, heard: &[Said]) -> Step {
+pub(super) fn decide(subject: &Subject, rules: Rules, heard: &[JudgeReply]) -> Step {
     if let Some(why) = without_a_question(subject, rules) {
         return Step::Rule(ruling(Status::Unsolved, why));
     }
     let ask = |section| Step::Ask(section);
     match heard {
         [] => ask("answer"),
-        [first] if Status::of(&first.word) == Some(Status::Unsure) => ask("process"),
+        [first] if Status::from_word(&first.word) == Some(Status::Unsure) => ask("process"),
         [.., last] => Step::Rule(ruling(
-            Status::of(&last.word).unwrap_or(Status::Unsure),
+            Status::from_word(&last.word).unwrap_or(Status::Unsure),
             last.reason.clone(),
         )),
     }

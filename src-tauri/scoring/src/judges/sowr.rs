@@ -1,7 +1,7 @@
 //! **Pure.** `sowr` (solvable win rate): judges which of two systems served the user better. Known
 //! verdicts decide first. Only when they are inconclusive a model is asked, showing both in a
 //! random order that is stored.
-use super::{Rules, Ruling, Said, Status, Step, Subject};
+use super::{Rules, Ruling, JudgeReply, Status, Step, Subject};
 
 /// Winner of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,7 +35,7 @@ pub fn most_frequent(rounds: &[Status]) -> Option<Status> {
 }
 
 /// Returns the winner by known facts; `None` when a model has to be asked.
-pub fn known(reference: Side, candidate: Side, rules: Rules) -> Option<Winner> {
+pub fn winner_by_verdicts(reference: Side, candidate: Side, rules: Rules) -> Option<Winner> {
     use Status::{Solved, Unsure};
     match (reference, candidate) {
         (Side::Missing, Side::Missing) if rules == Rules::Ours => return Some(Winner::Tie),
@@ -93,7 +93,7 @@ pub fn reference_first(seed: u64) -> bool {
     seed & 1 == 0
 }
 
-pub(super) fn decide(subject: &Subject, rules: Rules, heard: &[Said]) -> Step {
+pub(super) fn decide(subject: &Subject, rules: Rules, heard: &[JudgeReply]) -> Step {
     let ruling = |winner: Winner, reason: &str| {
         let (word, score) = winner.verdict();
         Step::Rule(Ruling { word: word.to_owned(), score, reason: reason.to_owned() })
@@ -102,9 +102,9 @@ pub(super) fn decide(subject: &Subject, rules: Rules, heard: &[Said]) -> Step {
         return ruling(Winner::Tie, "There is nothing to compare with.");
     };
     let side =
-        |answer: &str, known: Side| if answer.trim().is_empty() { Side::Missing } else { known };
+        |answer: &str, known: Side| if answer.trim().is_empty() { Side::Missing } else { winner_by_verdicts };
     let own = if subject.gave_up { Side::Missing } else { side(&subject.answer, rival.own) };
-    if let Some(winner) = known(side(&rival.answer, rival.side), own, rules) {
+    if let Some(winner) = winner_by_verdicts(side(&rival.answer, rival.side), own, rules) {
         return ruling(
             winner,
             "What is known of both decides: a missing answer, or the verdicts of `sopr`.",

@@ -5,7 +5,7 @@ use super::turns::Turns;
 use touchstone_formats::answer::LAST_MESSAGE;
 use touchstone_formats::azure;
 use touchstone_formats::json;
-use touchstone_formats::offered::Offer;
+use touchstone_formats::offered::ToolOffer;
 use touchstone_formats::run::{Layout, Run, ScriptedEnd, Step, StepKind};
 use touchstone_formats::stabletoolbench::answers::{self, finish};
 use touchstone_formats::stabletoolbench::{Pool, Query, functions};
@@ -73,7 +73,7 @@ pub(super) const PIECES: [usize; 3] = [20_000, 2_000, 300];
 impl Subject {
     /// Creates a subject from a run. `query` is the request of its task, for runs that do not
     /// contain it.
-    pub fn of(run: &Run, query: Option<&str>) -> Self {
+    pub fn from_run(run: &Run, query: Option<&str>) -> Self {
         let calls = || run.steps.iter().filter(|step| step.kind == StepKind::ToolCall);
         let finishing = calls().rfind(|step| is_finish(step));
         let of_benchmark = matches!(run.layout, Layout::RawAnswer | Layout::ConvertedAnswer);
@@ -98,12 +98,12 @@ impl Subject {
             .is_some_and(|end| *end == answers::Finish::GaveUp || answers::is_given_up(run));
         let answer = match ended {
             Some(_) if gave_up => String::new(),
-            Some(answers::Finish::Answer(value)) => shown(value),
+            Some(answers::Finish::Answer(value)) => to_text(value),
             None if !ends_with_it => answer(run),
-            _ => handed_over(run),
+            _ => stored_answer(run),
         };
         let query = asked.or_else(|| query.map(str::to_owned)).unwrap_or_default();
-        let mut turns = Turns::of(run, &query, &answer);
+        let mut turns = Turns::from_run(run, &query, &answer);
         // A row of a data file contains its own expected output.
         let input = |name: &str| {
             let known = run.facts.iter().find(|(key, _)| key.strip_prefix("inputs.") == Some(name));
@@ -112,21 +112,21 @@ impl Subject {
         if let Some(context) = input("context") {
             turns.returned = vec![context.clone()];
         }
-        let truth = input("ground_truth").cloned().map(shown);
+        let truth = input("ground_truth").cloned().map(to_text);
         let (process, scripted) = (process(run), run.scripted.clone());
         Self { query, answer, process, finish, gave_up, rival: None, truth, scripted, turns }
     }
 
     /// Sets the expected output of the task, if it is known.
     #[must_use]
-    pub fn expecting(self, expected: Option<&Value>) -> Self {
-        Self { truth: expected.cloned().map(shown).or(self.truth), ..self }
+    pub fn with_expected(self, expected: Option<&Value>) -> Self {
+        Self { truth: expected.cloned().map(to_text).or(self.truth), ..self }
     }
 
     /// Sets the tools that the task offers, if the run does not list its tools: the APIs of a
     /// query, or else `tools`.
     #[must_use]
-    pub fn offering(mut self, task: &Task, tools: &[Offer]) -> Self {
+    pub fn with_tools(mut self, task: &Task, tools: &[ToolOffer]) -> Self {
         if !self.turns.tool_definitions.is_empty() {
             return self;
         }
@@ -159,10 +159,10 @@ pub(super) fn is_finish(step: &Step) -> bool {
 /// Returns the answer of a run that ends with `Finish`, if it is stored elsewhere. The last message
 /// is a thought in such a run and not an answer, except in a query's run that declares it as its
 /// answer.
-fn handed_over(run: &Run) -> String {
+fn stored_answer(run: &Run) -> String {
     let counts = |source: &str| source == LAST_MESSAGE || !in_last_message(source);
     let answer = run.answer.as_ref().filter(|answer| counts(&answer.source));
-    answer.map(|answer| shown(answer.value.clone())).unwrap_or_default()
+    answer.map(|answer| to_text(answer.value.clone())).unwrap_or_default()
 }
 
 /// Returns the last message, followed by an answer that is stored elsewhere.
@@ -177,7 +177,7 @@ fn answer(run: &Run) -> String {
         run.answer.as_ref().filter(|answer| said.is_none() || !in_last_message(&answer.source));
     let elsewhere = elsewhere.filter(|answer| !is_said(&answer.value));
     let parts: Vec<String> =
-        said.into_iter().chain(elsewhere.map(|answer| shown(answer.value.clone()))).collect();
+        said.into_iter().chain(elsewhere.map(|answer| to_text(answer.value.clone()))).collect();
     parts.join("\n\n")
 }
 
@@ -190,12 +190,12 @@ fn message(step: &Step) -> Option<String> {
         .parts
         .iter()
         .filter(|part| part.label == "message")
-        .map(|part| shown(part.value.clone()))
+        .map(|part| to_text(part.value.clone()))
         .collect();
     Some(text.join("\n\n")).filter(|text| !text.trim().is_empty())
 }
 
-pub(super) fn shown(value: Value) -> String {
+pub(super) fn to_text(value: Value) -> String {
     match value {
         Value::Text(text) => text,
         other => json::write(&other, false),
@@ -255,7 +255,7 @@ pub(super) fn length(value: &Value) -> usize {
 
 /// Returns a piece, truncated to `most` characters.
 pub(super) fn cut(value: &Value, most: usize) -> Value {
-    let text = shown(value.clone());
+    let text = to_text(value.clone());
     let count = text.chars().count();
     if count <= most {
         return value.clone();

@@ -1,6 +1,6 @@
 //! **Pure.** Table of the built-in judges.
 use super::prompt::Prompt;
-use super::{Judge, Way, evaluators, fac, sopr, sowr};
+use super::{Judge, Strategy, evaluators, fac, sopr, sowr};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -26,8 +26,8 @@ pub(super) static JUDGES: [Judge; 23] = [
         questions: 2,
         pairs: false,
         official: true,
-        way: Way::Words {
-            prompt: LazyLock::new(|| Prompt::of(include_str!("../../judges/sopr.md"))),
+        way: Strategy::Words {
+            prompt: LazyLock::new(|| Prompt::parse(include_str!("../../judges/sopr.md"))),
             words: &sopr::WORDS,
             decide: sopr::decide,
         },
@@ -39,8 +39,8 @@ pub(super) static JUDGES: [Judge; 23] = [
         questions: 1,
         pairs: false,
         official: false,
-        way: Way::Words {
-            prompt: LazyLock::new(|| Prompt::of(include_str!("../../judges/fac.md"))),
+        way: Strategy::Words {
+            prompt: LazyLock::new(|| Prompt::parse(include_str!("../../judges/fac.md"))),
             words: &fac::WORDS,
             decide: fac::decide,
         },
@@ -52,8 +52,8 @@ pub(super) static JUDGES: [Judge; 23] = [
         questions: 1,
         pairs: true,
         official: true,
-        way: Way::Words {
-            prompt: LazyLock::new(|| Prompt::of(include_str!("../../judges/sowr.md"))),
+        way: Strategy::Words {
+            prompt: LazyLock::new(|| Prompt::parse(include_str!("../../judges/sowr.md"))),
             words: &sowr::WORDS,
             decide: sowr::decide,
         },

@@ -14,7 +14,7 @@ fn subject(answer: &str, finish: Finish) -> Subject {
 
 /// Runs a round with these replies. Returns the text of each question, and the next step.
 fn played(judge: &str, subject: &Subject, rules: Rules, replies: &[&str]) -> (Vec<String>, Next) {
-    let mut sitting = Sitting::new(named(judge).unwrap(), subject, rules);
+    let mut sitting = JudgeRound::new(named(judge).unwrap(), subject, rules);
     let mut asked = Vec::new();
     for reply in replies {
         let Next::Ask(question) = sitting.next() else { break };
@@ -76,7 +76,7 @@ fn sopr_asks_nobody_about_runs_without_an_answer() {
 #[test]
 fn a_reply_that_cannot_be_read_is_asked_for_once_more() {
     let subject = subject("42", Finish::NotUsed);
-    let mut sitting = Sitting::new(named("fac").unwrap(), &subject, Rules::Ours);
+    let mut sitting = JudgeRound::new(named("fac").unwrap(), &subject, Rules::Ours);
     sitting.take("hm");
     let Next::Ask(again) = sitting.next() else { panic!("it asks again") };
     assert_eq!(again.unread.as_ref().map(|(reply, _)| reply.as_str()), Some("hm"));
@@ -126,7 +126,7 @@ fn every_judge_has_its_words_in_a_file_and_other_words_are_another_version() {
         if matches!(judge.way, Way::Evaluator(_)) {
             continue;
         }
-        let Next::Ask(question) = Sitting::new(judge, &subject, Rules::Ours).next() else {
+        let Next::Ask(question) = JudgeRound::new(judge, &subject, Rules::Ours).next() else {
             panic!("it asks")
         };
         assert!(
@@ -183,7 +183,7 @@ fn what_judges_by_words_depend_on_stays_as_it_is_to_the_letter() {
 fn a_transcript_is_judged_by_its_last_message_and_what_stands_elsewhere_is_added() {
     let text = "conversation:\n- user_message: How many?\n- tool_call: { name: count, parameters: { of: plans }, result: [{ n: 3 }] }\n- assistant_message: There are 3.\n";
     let run = transcript::read(text.as_bytes()).unwrap();
-    let subject = Subject::of(&run, Some("from the suite"));
+    let subject = Subject::from_run(&run, Some("from the suite"));
     assert_eq!(
         (subject.query.as_str(), subject.answer.as_str(), subject.finish),
         ("How many?", "There are 3.", Finish::NotUsed)
@@ -202,7 +202,7 @@ fn finish_is_found_by_its_name_and_its_arguments_are_the_answer() {
             "conversation:\n- user_message: How many?\n- tool_call: {{ name: Finish, parameters: {{ return_type: {kind}, final_answer: Three. }}, result: ok }}\n{after}"
         )
     };
-    let of = |text: String| Subject::of(&transcript::read(text.as_bytes()).unwrap(), None);
+    let of = |text: String| Subject::from_run(&transcript::read(text.as_bytes()).unwrap(), None);
     let last = of(text("", "give_answer"));
     assert_eq!((last.answer.as_str(), last.finish, last.gave_up), ("Three.", Finish::Last, false));
     let earlier =
@@ -234,7 +234,7 @@ fn where_runs_end_with_finish_what_was_said_last_is_no_answer() {
         (format!("{without}{thought}"), stored.to_owned(), "Three.", Finish::Last),
     ] {
         let text = format!("conversation:\n- user_message: How many?\n{items}{rest}");
-        let subject = Subject::of(&transcript::read(text.as_bytes()).unwrap(), None);
+        let subject = Subject::from_run(&transcript::read(text.as_bytes()).unwrap(), None);
         assert_eq!((subject.answer.as_str(), subject.finish), (wanted, finish), "{text}");
         let asks = !wanted.is_empty() && finish != Finish::Missing;
         assert_eq!(ruled(played("sopr", &subject, Rules::Ours, &[]).1) == "asks", asks, "{text}");
@@ -249,7 +249,7 @@ fn a_long_process_is_shortened_piece_by_piece_and_says_so() {
         text += &"x".repeat(30_000);
         text += " }\n";
     }
-    let subject = Subject::of(&transcript::read(text.as_bytes()).unwrap(), None);
+    let subject = Subject::from_run(&transcript::read(text.as_bytes()).unwrap(), None);
     assert!(subject.process.iter().map(String::len).sum::<usize>() < 200_000);
     assert!(
         subject.process[1].contains("(28000 more characters are left out)"),
@@ -261,7 +261,7 @@ fn a_long_process_is_shortened_piece_by_piece_and_says_so() {
 #[test]
 fn verdicts_that_are_known_decide_between_two_and_what_is_unknown_does_not() {
     use Status::{Solved, Unsolved, Unsure};
-    use sowr::{Side, Winner, known, most_frequent};
+    use sowr::{Side, Winner, winner_by_verdicts, most_frequent};
     let (solved, unsure, unsolved) =
         (Side::Judged(Solved), Side::Judged(Unsure), Side::Judged(Unsolved));
     for (reference, candidate, wanted) in [

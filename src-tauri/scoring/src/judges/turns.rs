@@ -1,7 +1,7 @@
 //! **Pure.** Converts a run to the input of azure-ai-evaluation's evaluators: lists of messages up
 //! to the last request, and after it. Long pieces are shortened, with a note, until everything
 //! fits.
-use super::subject::{MOST, PIECES, cut, is_finish, length, shown};
+use super::subject::{MOST, PIECES, cut, is_finish, length, to_text};
 use touchstone_formats::azure::{Choice, Row, of_run};
 use touchstone_formats::run::{Part, Run, Step, StepKind};
 use touchstone_formats::value::Value;
@@ -28,7 +28,7 @@ pub struct Turns {
 impl Turns {
     /// Converts a run, given its request and its final answer, which may be stored outside of the
     /// messages.
-    pub(super) fn of(run: &Run, query: &str, answer: &str) -> Self {
+    pub(super) fn from_run(run: &Run, query: &str, answer: &str) -> Self {
         let facts = run.facts.clone();
         let short =
             Run { steps: shortened(&run.steps), facts, layout: run.layout, ..Run::default() };
@@ -49,7 +49,7 @@ impl Turns {
             .filter(|more| more.trim_start_matches(' ').starts_with(['\n', '\r']));
         let more = after_last.unwrap_or(answer).trim();
         if !more.is_empty() && !holds(&last, more) {
-            row.response.push(says("assistant", &shown(cut(&more.into(), PIECES[0]))));
+            row.response.push(says("assistant", &to_text(cut(&more.into(), PIECES[0]))));
         }
         let returned = row.query.iter().chain(&row.response).flat_map(results).collect();
         let calls_tools = run.steps.iter().any(|step| step.kind == StepKind::ToolCall);
@@ -67,7 +67,7 @@ impl Turns {
 
     /// Returns the first tool that was called after the last request and is not among the available
     /// tools.
-    pub fn undefined(&self) -> Option<&str> {
+    pub fn first_undefined_tool(&self) -> Option<&str> {
         fn name(of: &Value) -> Option<&str> {
             let inner =
                 of.get("function").or_else(|| of.get("tool_call")?.get("function")).unwrap_or(of);
@@ -110,7 +110,7 @@ fn last_said(steps: &[Step]) -> String {
     let parts = step.map(|step| step.parts.as_slice()).unwrap_or_default().iter();
     parts
         .filter(|part| part.label != "thinking")
-        .map(|part| shown(part.value.clone()))
+        .map(|part| to_text(part.value.clone()))
         .collect::<Vec<_>>()
         .join("\n")
 }
@@ -175,8 +175,8 @@ mod tests {
     use touchstone_formats::value::Value;
     use touchstone_formats::{json, transcript};
 
-    fn of(text: &str) -> Subject {
-        Subject::of(&transcript::read(text.as_bytes()).unwrap(), None)
+    fn parse_subject(text: &str) -> Subject {
+        Subject::from_run(&transcript::read(text.as_bytes()).unwrap(), None)
     }
 
     fn lines(messages: &[Value]) -> String {
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn what_was_done_after_the_last_request_is_the_response() {
-        let subject = of(
+        let subject = parse_subject(
             "conversation:\n- user_message: How many?\n- assistant_message: Of what?\n- user_message: Of plans.\n- assistant_message: I count.\n- tool_call: { name: count, params: { of: plans }, result: [{ n: 3 }] }\n- assistant_message: There are 3.\n",
         );
         let turns = &subject.turns;
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_stands_elsewhere_is_the_last_thing_that_is_said() {
-        let finish = of(
+        let finish = parse_subject(
             "conversation:\n- user_message: How many?\n- tool_call: { name: Finish, params: { return_type: give_answer, final_answer: Three. }, result: ok }\n",
         );
         assert!(
@@ -216,12 +216,12 @@ mod tests {
                 .ends_with(r#"{"role":"assistant","content":[{"type":"text","text":"Three."}]}"#)
         );
         assert!(!finish.turns.has_calls());
-        let beside = of(
+        let beside = parse_subject(
             "answer: Four.\nconversation:\n- user_message: How many?\n- assistant_message: See below.\n",
         );
         let told = lines(&beside.turns.response);
         assert!(told.contains("See below.") && told.matches("Four.").count() == 1, "{told}");
-        let said = of(
+        let said = parse_subject(
             "conversation:\n- user_message: How many?\n- assistant_message: \"It is <answer>4</answer>\"\n",
         );
         assert_eq!(said.turns.response.len(), 1, "{}", lines(&said.turns.response));
@@ -234,7 +234,7 @@ mod tests {
                 "answer: {answer}\nconversation:\n- user_message: How many?\n- assistant_message: {}\n",
                 json::write(&said.into(), false)
             );
-            of(&text).turns.response.len() == 2
+            parse_subject(&text).turns.response.len() == 2
         };
         assert!(added("Now I look at it.", "No"));
         assert!(added("I know of No, and more.", "No") && added("No", "Nothing"));
@@ -246,11 +246,11 @@ mod tests {
     #[test]
     fn a_long_answer_is_shown_once_and_one_that_stands_elsewhere_is_shortened() {
         let long = "x".repeat(30_000);
-        let once = of(&format!(
+        let once = parse_subject(&format!(
             "answer: {long}\nconversation:\n- user_message: How many?\n- assistant_message: {long}\n"
         ));
         assert_eq!(once.turns.response.len(), 1);
-        let beside = of(&format!(
+        let beside = parse_subject(&format!(
             "answer: {}\nconversation:\n- user_message: How many?\n- assistant_message: See below.\n",
             "y".repeat(300_000)
         ));
@@ -270,7 +270,7 @@ mod tests {
             text += &"x".repeat(30_000);
             text += " }\n";
         }
-        let told = lines(&of(&text).turns.response);
+        let told = lines(&parse_subject(&text).turns.response);
         assert!(
             told.len() < 300_000 && told.contains("(28000 more characters are left out)"),
             "{}",

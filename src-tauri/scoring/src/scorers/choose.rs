@@ -56,7 +56,7 @@ pub fn defaults(expected: Option<&Value>) -> Vec<Scorer> {
 
 /// Returns the scorers for queries of `StableToolBench`. Judges cost money, so they run only on
 /// request; the first scorer works without them.
-pub fn of_queries() -> Vec<Scorer> {
+pub fn query_scorers() -> Vec<Scorer> {
     let judge = |name: &str| {
         Scorer::plain(&format!("judge:{name}"), Rule::Judge { name: name.to_owned(), own: None })
     };
@@ -72,7 +72,7 @@ pub fn of_queries() -> Vec<Scorer> {
 /// Returns the scorers that the published benchmark uses for suites in its own layout:
 /// `kendall_tau` for ordered lists of names, `numeric` for single numbers, `exact` for everything
 /// else. They take precedence over [`defaults`], and have regular names.
-pub fn published(expected: Option<&Value>) -> Vec<Scorer> {
+pub fn benchmark_scorers(expected: Option<&Value>) -> Vec<Scorer> {
     match expected {
         Some(Value::List(rows)) if !rows.is_empty() && rows.iter().all(is_name) => {
             vec![Scorer::plain("kendall_tau", Rule::KendallTau(Items::default()))]

@@ -25,7 +25,7 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Fields) -> Outcome 
     let options = options(rule, case.key);
     let found = diff(expected, answer, &options);
     let mut tally =
-        Tally { rule, right: 0, expected: 0, changed: 0, extra: 0.0, beside: BTreeSet::new() };
+        FieldCounts { rule, right: 0, expected: 0, changed: 0, extra: 0.0, beside: BTreeSet::new() };
     tally.node(&found.root);
     let (right, whole) = (float(tally.right), float(tally.expected));
     // If no field is left to compare, the answer is right only if nothing differs.
@@ -70,7 +70,7 @@ pub(super) fn options(rule: &Fields, key: Option<&str>) -> Options {
     }
 }
 
-struct Tally<'r> {
+struct FieldCounts<'r> {
     rule: &'r Fields,
     right: usize,
     expected: usize,
@@ -80,7 +80,7 @@ struct Tally<'r> {
     beside: BTreeSet<String>,
 }
 
-impl Tally<'_> {
+impl FieldCounts<'_> {
     /// Returns the remark on unexpected fields that were not counted.
     fn aside(&self) -> String {
         if self.beside.is_empty() {

@@ -25,7 +25,7 @@ pub(super) struct Item<'a> {
 impl<'a> Lists<'a> {
     /// Returns the items of the expected output and the answer, or an outcome if either is not a
     /// list.
-    pub(super) fn of(scorer: &str, case: &Case<'a>, items: &'a Items) -> Result<Self, Outcome> {
+    pub(super) fn new(scorer: &str, case: &Case<'a>, items: &'a Items) -> Result<Self, Outcome> {
         let Some(expected) = case.expected else { return Err(super::no_expected()) };
         let Value::List(expected_rows) = expected else {
             let kind = words::kind(expected);
@@ -42,8 +42,8 @@ impl<'a> Lists<'a> {
             |rows: &'a [Value]| rows.iter().find_map(|row| field_of(row, key)?.text());
         let fields = first_field(expected_rows).zip(first_field(answer_rows));
         Ok(Self {
-            expected: expected_rows.iter().map(|row| Item::of(row, key)).collect(),
-            answer: answer_rows.iter().map(|row| Item::of(row, key)).collect(),
+            expected: expected_rows.iter().map(|row| Item::new(row, key)).collect(),
+            answer: answer_rows.iter().map(|row| Item::new(row, key)).collect(),
             other_field: fields.filter(|(a, b)| a != b),
         })
     }
@@ -69,7 +69,7 @@ impl<'a> Lists<'a> {
 }
 
 impl<'a> Item<'a> {
-    fn of(row: &'a Value, key: Option<&str>) -> Self {
+    fn new(row: &'a Value, key: Option<&str>) -> Self {
         let field = key
             .and_then(|key| row.get(key))
             .or_else(|| row.entries().first().map(|(_, value)| value));

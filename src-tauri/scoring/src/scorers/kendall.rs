@@ -18,7 +18,7 @@ const NEARLY: f64 = 0.999;
 /// than two common items τ is undefined and counts as 0, unless both lists have the same items: a
 /// correct list of one item is right.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>, items: &Items) -> Outcome {
-    let lists = match Lists::of(scorer.name(), case, items) {
+    let lists = match Lists::new(scorer.name(), case, items) {
         Ok(lists) => lists,
         Err(outcome) => return outcome,
     };

@@ -10,7 +10,7 @@ use touchstone_formats::value::Value;
 /// item. Items beyond the end of the expected list cost nothing. If an empty list is expected, only
 /// an empty list is right.
 pub(super) fn prefix(scorer: &Scorer, case: &Case<'_>, items: &Items) -> Outcome {
-    let lists = match Lists::of(scorer.name(), case, items) {
+    let lists = match Lists::new(scorer.name(), case, items) {
         Ok(lists) => lists,
         Err(outcome) => return outcome,
     };
@@ -55,7 +55,7 @@ pub(super) fn prefix(scorer: &Scorer, case: &Case<'_>, items: &Items) -> Outcome
 /// each position that it is off, so that an item more than `cutoff` positions off counts 0. Missing
 /// and extra items count 0.
 pub(super) fn similar(scorer: &Scorer, case: &Case<'_>, items: &Items, cutoff: u32) -> Outcome {
-    let lists = match Lists::of(scorer.name(), case, items) {
+    let lists = match Lists::new(scorer.name(), case, items) {
         Ok(lists) => lists,
         Err(outcome) => return outcome,
     };

@@ -18,14 +18,14 @@ mod scorer;
 mod texts;
 mod words;
 
-pub use choose::{choose, comparison, defaults, of_queries, published};
+pub use choose::{choose, comparison, defaults, query_scorers, benchmark_scorers};
 pub use failure::{Ending, Failure, Stop, failure_class, gives_up};
-pub use read::{Complaint, complaints, read};
+pub use read::{ScorerProblem, complaints, read};
 pub use scorer::{Better, Need, Scorer};
 
 use crate::stabletoolbench::Offered;
 use scorer::Rule;
-use touchstone_formats::run::Told;
+use touchstone_formats::run::CallInfo;
 use touchstone_formats::value::Value;
 
 /// Input of a scorer: a run and its expectations.
@@ -42,7 +42,7 @@ pub struct Case<'a> {
     /// Names of the called tools, in order, each with true if the call failed.
     pub calls: &'a [(String, bool)],
     /// Facts that the calls do not contain; `None` if they are complete.
-    pub told: Option<&'a Told>,
+    pub told: Option<&'a CallInfo>,
     /// APIs offered by a `StableToolBench` query; `None` for other tasks.
     pub offered: Option<&'a Offered>,
     /// Key field of the answer's rows, if the suite names it.

@@ -39,13 +39,13 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Numeric) -> Outcome
 
 fn single(scorer: &Scorer, case: &Case<'_>, rule: &Numeric, wanted: &Written<'_>) -> Outcome {
     let Some(answer) = case.answer else { return super::no_answer() };
-    let Some(given) = Written::of(answer) else {
+    let Some(given) = Written::from_value(answer) else {
         return Outcome::Scored(Scored::nothing(words::instead(
             &format!("the number {}", wanted.words()),
             answer,
         )));
     };
-    let near = Near::of(wanted, &given, rule);
+    let near = Near::new(wanted, &given, rule);
     let as_text = if matches!(answer, Value::Text(_)) { ", as a text" } else { "" };
     let reason = if near.right {
         format!("{} as expected{as_text}", given.words())
@@ -75,7 +75,7 @@ struct Near {
 }
 
 impl Near {
-    fn of(wanted: &Written<'_>, came: &Written<'_>, rule: &Numeric) -> Self {
+    fn new(wanted: &Written<'_>, came: &Written<'_>, rule: &Numeric) -> Self {
         let relative = rule.relative || rule.cutoff.is_none();
         let cutoff = rule.cutoff.unwrap_or(CUTOFF)
             * if relative { wanted.number.float().abs() } else { 1.0 };
@@ -114,7 +114,7 @@ fn several(scorer: &Scorer, case: &Case<'_>, rule: &Numeric, expected: &Value) -
     let options = options(rule, case.key);
     let found = diff(expected, case.answer.unwrap_or(&missing_answer), &options);
     let mut walk = Walk { rule, options: &options, pairs: Vec::new(), extra: 0 };
-    walk.node(&found.root, &Place::default());
+    walk.node(&found.root, &Position::default());
     if walk.pairs.is_empty() {
         let what = match &rule.fields[..] {
             [] => "no number is expected".to_owned(),
@@ -157,7 +157,7 @@ fn mean(scorer: &Scorer, rule: &Numeric, walk: &Walk<'_>) -> Outcome {
             missing += 1;
             continue;
         };
-        let near = Near::of(&pair.wanted, came, rule);
+        let near = Near::new(&pair.wanted, came, rule);
         sum += near.points;
         right += usize::from(near.right);
         let is_worse = |(_, worst): &(&Pair<'_>, Near)| {
@@ -204,7 +204,7 @@ struct Pair<'a> {
 
 /// Position in a value.
 #[derive(Clone, Copy, Default)]
-struct Place<'a> {
+struct Position<'a> {
     field: Option<&'a str>,
     row: Option<&'a str>,
     /// Key fields by which the current row was found.
@@ -222,11 +222,11 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn node(&mut self, node: &'a Node, place: &Place<'a>) {
+    fn node(&mut self, node: &'a Node, place: &Position<'a>) {
         match node {
             Node::Same(value) => self.value(value, place, true),
-            Node::Leaf(leaf) => match self.wanted(&leaf.expected, place) {
-                Some(wanted) => self.add(wanted, Written::of(&leaf.actual), place),
+            Node::Leaf(leaf) => match self.expected_number(&leaf.expected, place) {
+                Some(wanted) => self.add(wanted, Written::from_value(&leaf.actual), place),
                 None => self.value(&leaf.expected, place, false),
             },
             Node::Map(fields) => {
@@ -243,14 +243,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn list(&mut self, list: &'a List, place: &Place<'a>) {
+    fn list(&mut self, list: &'a List, place: &Position<'a>) {
         if list.rows.iter().all(|row| is_plain(&row.sides)) {
             return self.plain(list, place);
         }
         let keys: &[String] =
             if let Alignment::Key { fields, .. } = &list.alignment { fields } else { &[] };
         for row in &list.rows {
-            let here = Place { row: row.name.as_deref().or(place.row), keys, ..*place };
+            let here = Position { row: row.name.as_deref().or(place.row), keys, ..*place };
             match &row.sides {
                 Sides::Both(node) => self.node(node, &here),
                 Sides::Missing(value) => self.value(value, &here, false),
@@ -265,7 +265,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Compares a list of scalars by position.
-    fn plain(&mut self, list: &'a List, place: &Place<'a>) {
+    fn plain(&mut self, list: &'a List, place: &Position<'a>) {
         let (mut expected, mut actual) = (Vec::new(), Vec::new());
         for row in &list.rows {
             let (left, right) = match &row.sides {
@@ -281,21 +281,21 @@ impl<'a> Walk<'a> {
         expected.sort_by_key(|(at, _)| *at);
         actual.sort_by_key(|(at, _)| *at);
         for (at, (_, value)) in expected.iter().enumerate() {
-            if let Some(wanted) = self.wanted(value, place) {
-                self.add(wanted, actual.get(at).and_then(|(_, value)| Written::of(value)), place);
+            if let Some(wanted) = self.expected_number(value, place) {
+                self.add(wanted, actual.get(at).and_then(|(_, value)| Written::from_value(value)), place);
             }
         }
         let beyond = actual.iter().skip(expected.len());
-        self.extra += beyond.filter(|(_, value)| self.wanted(value, place).is_some()).count();
+        self.extra += beyond.filter(|(_, value)| self.expected_number(value, place).is_some()).count();
     }
 
     /// Collects the numbers of a value that is present on both sides, or expected only.
-    fn value(&mut self, value: &'a Value, place: &Place<'a>, both: bool) {
-        if let Some(wanted) = self.wanted(value, place) {
+    fn value(&mut self, value: &'a Value, place: &Position<'a>, both: bool) {
+        if let Some(wanted) = self.expected_number(value, place) {
             let came = both.then(|| wanted.clone());
             return self.add(wanted, came, place);
         }
-        let rows = Place { keys: &[], ..*place };
+        let rows = Position { keys: &[], ..*place };
         value.items().iter().for_each(|item| self.value(item, &rows, both));
         for (key, value) in value.entries() {
             if let Some(inside) = self.inside(place, key) {
@@ -305,13 +305,13 @@ impl<'a> Walk<'a> {
     }
 
     /// Enters a field of an object; `None` for an identifier, unless `field` names it.
-    fn inside(&self, place: &Place<'a>, key: &'a Value) -> Option<Place<'a>> {
+    fn inside(&self, place: &Position<'a>, key: &'a Value) -> Option<Position<'a>> {
         let name = key.text();
         let asked = place.asked
             || name.is_some_and(|name| self.rule.fields.iter().any(|field| field == name));
         let is_name =
             name.is_some_and(|name| place.keys.iter().any(|key| key == name) || self.is_name(name));
-        (asked || !is_name).then_some(Place {
+        (asked || !is_name).then_some(Position {
             field: name.or(place.field),
             row: place.row,
             keys: &[],
@@ -327,13 +327,13 @@ impl<'a> Walk<'a> {
 
     /// Returns the number to compare at a position; a text counts as a number only where `field`
     /// names it.
-    fn wanted(&self, value: &'a Value, place: &Place<'a>) -> Option<Written<'a>> {
+    fn expected_number(&self, value: &'a Value, place: &Position<'a>) -> Option<Written<'a>> {
         let counts =
             place.asked || (self.rule.fields.is_empty() && matches!(value, Value::Number(_)));
-        counts.then(|| Written::of(value)).flatten()
+        counts.then(|| Written::from_value(value)).flatten()
     }
 
-    fn add(&mut self, wanted: Written<'a>, came: Option<Written<'a>>, place: &Place<'a>) {
+    fn add(&mut self, wanted: Written<'a>, came: Option<Written<'a>>, place: &Position<'a>) {
         let words = [place.row, place.field];
         let label = words.into_iter().flatten().map(words::cut).collect::<Vec<_>>().join(" ");
         self.pairs.push(Pair { wanted, came, label });
@@ -348,12 +348,12 @@ struct Written<'a> {
 }
 
 impl<'a> Written<'a> {
-    fn of(value: &'a Value) -> Option<Self> {
+    fn from_value(value: &'a Value) -> Option<Self> {
         Some(Self { value, number: number(value)? })
     }
 
     fn words(&self) -> String {
-        words::shown(self.value)
+        words::format_value(self.value)
     }
 }
 
@@ -361,7 +361,7 @@ impl<'a> Written<'a> {
 fn number(value: &Value) -> Option<Number<'_>> {
     match value {
         Value::Number(text) => Number::read(text),
-        Value::Text(text) => Number::of_text(text.trim()),
+        Value::Text(text) => Number::parse_text(text.trim()),
         _ => None,
     }
 }

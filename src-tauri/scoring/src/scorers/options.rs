@@ -14,12 +14,12 @@ const ALSO: [(&str, &str); 6] = [
 ];
 
 /// Options of a scorer in a suite.
-pub(super) struct Given<'a> {
+pub(super) struct ScorerOptions<'a> {
     rule: &'static str,
     options: Vec<(&'a str, &'a Value)>,
 }
 
-impl<'a> Given<'a> {
+impl<'a> ScorerOptions<'a> {
     /// Collects the options from the word after a colon and from the YAML value after the name: a
     /// word, a number, or a map.
     pub(super) fn new(
@@ -93,7 +93,7 @@ impl<'a> Given<'a> {
     pub(super) fn word(&self, name: &str) -> Result<Option<String>, String> {
         self.get(name)
             .map(|value| {
-                word(value).ok_or_else(|| self.bad(name, &shown(value), "Write one word."))
+                word(value).ok_or_else(|| self.bad(name, &format_value(value), "Write one word."))
             })
             .transpose()
     }
@@ -101,7 +101,7 @@ impl<'a> Given<'a> {
     /// Returns an option that is a word or a list of words.
     pub(super) fn words(&self, name: &str) -> Result<Vec<String>, String> {
         let Some(value) = self.get(name) else { return Ok(Vec::new()) };
-        let bad = || self.bad(name, &shown(value), "Write a word, or several as `[a, b]`.");
+        let bad = || self.bad(name, &format_value(value), "Write a word, or several as `[a, b]`.");
         match value {
             Value::List(items) => items.iter().map(|item| word(item).ok_or_else(bad)).collect(),
             one => Ok(vec![word(one).ok_or_else(bad)?]),
@@ -113,7 +113,7 @@ impl<'a> Given<'a> {
         match self.get(name) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
-            Some(other) => Err(self.bad(name, &shown(other), "Write `true` or `false`.")),
+            Some(other) => Err(self.bad(name, &format_value(other), "Write `true` or `false`.")),
         }
     }
 
@@ -129,7 +129,7 @@ impl<'a> Given<'a> {
             Ok(number) if number.is_finite() && number >= 0.0 => Ok((Some(number), percent)),
             _ => Err(self.bad(
                 name,
-                &shown(value),
+                &format_value(value),
                 "Write a number from 0, or a percentage such as `1%`.",
             )),
         }
@@ -139,16 +139,16 @@ impl<'a> Given<'a> {
     pub(super) fn tolerance(&self, name: &str) -> Result<Option<Tolerance>, String> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let advice = "Write a number from 0, a share such as `1%`, or both as `{ absolute: 0.5, relative: 0.01 }`.";
-        Tolerance::read(value).map(Some).ok_or_else(|| self.bad(name, &shown(value), advice))
+        Tolerance::read(value).map(Some).ok_or_else(|| self.bad(name, &format_value(value), advice))
     }
 
     /// Returns a non-negative whole number.
-    pub(super) fn whole(&self, name: &str) -> Result<Option<u32>, String> {
+    pub(super) fn whole_number(&self, name: &str) -> Result<Option<u32>, String> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let number = word(value).and_then(|text| text.parse().ok());
         number
             .map(Some)
-            .ok_or_else(|| self.bad(name, &shown(value), "Write a whole number from 0."))
+            .ok_or_else(|| self.bad(name, &format_value(value), "Write a whole number from 0."))
     }
 
     /// Returns a number from 0 to 1.
@@ -157,7 +157,7 @@ impl<'a> Given<'a> {
         let number = word(value)
             .and_then(|text| text.parse().ok())
             .filter(|share| (0.0..=1.0).contains(share));
-        number.map(Some).ok_or_else(|| self.bad(name, &shown(value), "Write a number from 0 to 1."))
+        number.map(Some).ok_or_else(|| self.bad(name, &format_value(value), "Write a number from 0 to 1."))
     }
 
     /// Returns the threshold as a score from 0 to 1, converted from the scale of a judge that has
@@ -171,7 +171,7 @@ impl<'a> Given<'a> {
         let number =
             word(value).and_then(|text| text.parse().ok()).and_then(|own| scale.share(own));
         let advice = format!("Write a number from {} to {}.", worst.min(best), worst.max(best));
-        number.map(Some).ok_or_else(|| self.bad("threshold", &shown(value), &advice))
+        number.map(Some).ok_or_else(|| self.bad("threshold", &format_value(value), &advice))
     }
 
     /// Returns the message for a value that cannot be parsed.
@@ -192,7 +192,7 @@ fn word(value: &Value) -> Option<String> {
 }
 
 /// Formats a value for a message.
-fn shown(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     let text = word(value).unwrap_or_else(|| touchstone_formats::json::write(value, false));
     if text.chars().count() > 40 { text.chars().take(40).chain(['…']).collect() } else { text }
 }

@@ -5,7 +5,7 @@ use super::scorer::Scorer;
 use super::words::{cut, decimals, ratio, share};
 use super::{Case, Outcome, Scored};
 use crate::stabletoolbench::{
-    ApiCalls, Called, Finish, FinishRule, Likely, Offered, Returned, literal,
+    ApiCalls, Called, Finish, FinishRule, HeuristicVerdict, Offered, Returned, literal,
 };
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::Pair;
@@ -124,7 +124,7 @@ pub(super) fn heuristic(scorer: &Scorer, case: &Case<'_>, seed: bool) -> Outcome
         (finished(case).holds(FinishRule::Ours), counted(case, offered).score().unwrap_or(0.0))
     };
     let answer = final_answer(case);
-    let likely = Likely::of(&answer, finished, api_calls);
+    let likely = HeuristicVerdict::estimate(&answer, finished, api_calls);
     let score = likely.score();
     let calls = decimals(api_calls, 4);
     let why = if answer.trim().is_empty() {
@@ -135,7 +135,7 @@ pub(super) fn heuristic(scorer: &Scorer, case: &Case<'_>, seed: bool) -> Outcome
     };
     let verdict = Scored::new(
         score,
-        scorer.passes(score, likely == Likely::Solved),
+        scorer.passes(score, likely == HeuristicVerdict::Solved),
         format!("not a judgement: {why}"),
     )
     .with("status", likely.name())
@@ -165,8 +165,8 @@ fn no_calls_are_told(case: &Case<'_>) -> bool {
 /// Returns the state of `Finish`, by the arguments of its last call, regardless of the source of
 /// the answer.
 fn finished(case: &Case<'_>) -> Finish {
-    let returned = case.told.and_then(|told| told.gave_up).map(Returned::of);
-    Finish::of(case.calls.iter().map(|(name, _)| (name.as_str(), returned)))
+    let returned = case.told.and_then(|told| told.gave_up).map(Returned::from_gave_up);
+    Finish::from_calls(case.calls.iter().map(|(name, _)| (name.as_str(), returned)))
 }
 
 fn final_answer(case: &Case<'_>) -> String {

@@ -1,9 +1,9 @@
 //! **Pure.** Parses the `scorers:` of a suite: `fields`, `text: f1`, `numeric: { cutoff: 5 }`.
 //! Invalid entries are skipped with a message that says what to write; nothing is guessed.
-use super::options::Given;
+use super::options::ScorerOptions;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
 use crate::diff::{Dates, Tolerance};
-use crate::judges::{self, About, Judge, KINDS, MOST_ROUNDS, Rules, Seat};
+use crate::judges::{self, About, Judge, KINDS, MOST_ROUNDS, Rules, JudgeRef};
 use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk, StringCheck};
 use std::sync::Arc;
@@ -11,94 +11,94 @@ use touchstone_formats::nearest::nearest;
 use touchstone_formats::value::Value;
 
 /// A rule that suites can name.
-struct Known {
+struct RuleSpec {
     name: &'static str,
     /// Names of its options, besides `threshold`.
     options: &'static [&'static str],
     /// Options that a bare word and a bare number after the name stand for.
     bare: (&'static str, &'static str),
     /// Returns the display name and the rule, or a message if an option cannot be parsed.
-    build: fn(&Given<'_>) -> Result<(String, Rule), String>,
+    build: fn(&ScorerOptions<'_>) -> Result<(String, Rule), String>,
 }
 
-const KNOWN: [Known; 17] = [
-    Known {
+const KNOWN: [RuleSpec; 17] = [
+    RuleSpec {
         name: "exact",
         options: &[],
         bare: ("", ""),
         build: |given| Ok((given.rule(), Rule::Exact)),
     },
-    Known {
+    RuleSpec {
         name: "fields",
         options: &["key", "tolerance", "relative", "ignore", "ordered", "strict", "dates"],
         bare: ("key", "tolerance"),
         build: fields,
     },
-    Known {
+    RuleSpec {
         name: "numeric",
         options: &["cutoff", "relative", "field", "key"],
         bare: ("field", "cutoff"),
         build: numeric,
     },
-    Known {
+    RuleSpec {
         name: "prefix_list",
         options: &["key"],
         bare: ("key", ""),
         build: |given| Ok((given.rule(), Rule::PrefixList(items(given)?))),
     },
-    Known {
+    RuleSpec {
         name: "similar_list",
         options: &["cutoff", "key"],
         bare: ("key", "cutoff"),
         build: similar_list,
     },
-    Known {
+    RuleSpec {
         name: "kendall_tau",
         options: &["key"],
         bare: ("key", ""),
         build: |given| Ok((given.rule(), Rule::KendallTau(items(given)?))),
     },
-    Known { name: "text", options: &["metric", "nltk"], bare: ("metric", ""), build: text },
-    Known {
+    RuleSpec { name: "text", options: &["metric", "nltk"], bare: ("metric", ""), build: text },
+    RuleSpec {
         name: "string_check",
         options: &["operation", "reference"],
         bare: ("operation", ""),
         build: string_check,
     },
-    Known {
+    RuleSpec {
         name: "text_similarity",
         options: &["metric", "nltk"],
         bare: ("metric", ""),
         build: text_similarity,
     },
-    Known {
+    RuleSpec {
         name: "tool_calls",
         options: &[],
         bare: ("", ""),
         build: |given| Ok((given.rule(), Rule::ToolCalls)),
     },
-    Known { name: "api_calls", options: &["compat"], bare: ("compat", ""), build: api_calls },
-    Known { name: "finish", options: &["rule"], bare: ("rule", ""), build: finish },
-    Known {
+    RuleSpec { name: "api_calls", options: &["compat"], bare: ("compat", ""), build: api_calls },
+    RuleSpec { name: "finish", options: &["rule"], bare: ("rule", ""), build: finish },
+    RuleSpec {
         name: "seed_heuristic",
         options: &["compat"],
         bare: ("compat", ""),
         build: seed_heuristic,
     },
-    Known { name: "python", options: &["path"], bare: ("path", ""), build: python },
-    Known {
+    RuleSpec { name: "python", options: &["path"], bare: ("path", ""), build: python },
+    RuleSpec {
         name: "label_model",
         options: &["name", "input", "labels", "passing_labels", "model", "rounds"],
         bare: ("", ""),
         build: own_judge,
     },
-    Known {
+    RuleSpec {
         name: "score_model",
         options: &["name", "input", "range", "model", "rounds"],
         bare: ("", ""),
         build: own_judge,
     },
-    Known {
+    RuleSpec {
         name: "judge",
         options: &["name", "model", "rules", "rounds"],
         bare: ("name", ""),
@@ -108,7 +108,7 @@ const KNOWN: [Known; 17] = [
 
 /// Problem in a list of scorers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Complaint {
+pub struct ScorerProblem {
     /// Message, as a sentence.
     pub message: String,
     /// True if a scorer is skipped because of it; otherwise only a part is ignored.
@@ -117,15 +117,15 @@ pub struct Complaint {
 
 /// Collects problems in the order of the list.
 #[derive(Default)]
-struct Complaints(Vec<Complaint>);
+struct Complaints(Vec<ScorerProblem>);
 
 impl Complaints {
     fn push(&mut self, message: String) {
-        self.0.push(Complaint { message, left_out: false });
+        self.0.push(ScorerProblem { message, left_out: false });
     }
 
     fn leave_out(&mut self, message: String) {
-        self.0.push(Complaint { message, left_out: true });
+        self.0.push(ScorerProblem { message, left_out: true });
     }
 }
 
@@ -137,11 +137,11 @@ pub fn read(list: &[Value]) -> (Vec<Scorer>, Vec<String>) {
 }
 
 /// Returns the problems in a list of scorers, in order.
-pub fn complaints(list: &[Value]) -> Vec<Complaint> {
+pub fn complaints(list: &[Value]) -> Vec<ScorerProblem> {
     read_all(list).1
 }
 
-fn read_all(list: &[Value]) -> (Vec<Scorer>, Vec<Complaint>) {
+fn read_all(list: &[Value]) -> (Vec<Scorer>, Vec<ScorerProblem>) {
     let mut scorers: Vec<Scorer> = Vec::new();
     let mut complaints = Complaints::default();
     for item in list {
@@ -211,12 +211,12 @@ fn scorer(
     };
     let known = KNOWN.iter().find(|known| known.name == name).ok_or_else(|| unknown(name))?;
     let word = word.filter(|word| !word.is_empty()).map(Value::from);
-    let given = Given::new(known.name, known.bare, word.as_ref(), options)?;
+    let given = ScorerOptions::new(known.name, known.bare, word.as_ref(), options)?;
     let (shown, rule) = (known.build)(&given)?;
     let threshold = match &rule {
         // Such a judge has its own range.
         Rule::Judge { own: Some(_), .. } => None,
-        Rule::Judge { name, .. } => given.threshold(About::of(name).map(|about| about.scale))?,
+        Rule::Judge { name, .. } => given.threshold(About::for_judge(name).map(|about| about.scale))?,
         _ => given.threshold(None)?,
     };
     for option in
@@ -246,7 +246,7 @@ fn unknown(name: &str) -> String {
     format!("`{name}` is not a scorer, so it is left out. {advice}")
 }
 
-fn say_options(known: &Known) -> String {
+fn say_options(known: &RuleSpec) -> String {
     format!("It has {}.", list(known.options.iter().copied().chain(["threshold"])))
 }
 
@@ -293,7 +293,7 @@ fn add(scorers: &mut Vec<Scorer>, mut scorer: Scorer, warnings: &mut Complaints)
     scorers.push(scorer);
 }
 
-fn fields(given: &Given<'_>) -> Result<(String, Rule), String> {
+fn fields(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> {
     let mut tolerance = given.tolerance("tolerance")?;
     if let (Some(share @ Tolerance { relative: None, .. }), true) =
         (tolerance, given.flag("relative")?)
@@ -317,7 +317,7 @@ fn fields(given: &Given<'_>) -> Result<(String, Rule), String> {
     Ok((given.rule(), Rule::Fields(rule)))
 }
 
-fn numeric(given: &Given<'_>) -> Result<(String, Rule), String> {
+fn numeric(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> {
     let (cutoff, percent) = given.distance("cutoff")?;
     let relative = percent || given.flag("relative")?;
     let fields = given.words("field")?;
@@ -329,16 +329,16 @@ fn numeric(given: &Given<'_>) -> Result<(String, Rule), String> {
     Ok((name, Rule::Numeric(Numeric { cutoff, relative, fields, key: given.words("key")? })))
 }
 
-fn items(given: &Given<'_>) -> Result<Items, String> {
+fn items(given: &ScorerOptions<'_>) -> Result<Items, String> {
     Ok(Items { key: given.word("key")? })
 }
 
-fn similar_list(given: &Given<'_>) -> Result<(String, Rule), String> {
-    let cutoff = given.whole("cutoff")?.unwrap_or(5);
+fn similar_list(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> {
+    let cutoff = given.whole_number("cutoff")?.unwrap_or(5);
     Ok((given.rule(), Rule::SimilarList { items: items(given)?, cutoff }))
 }
 
-fn text(given: &Given<'_>) -> Result<(String, Rule), String> {
+fn text(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> {
     let names: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
     let word = measure(given, &names)?;
     let metric = Metric::from_name(&word).ok_or_else(|| no_measure(given, &word, &names))?;
@@ -346,7 +346,7 @@ fn text(given: &Given<'_>) -> Result<(String, Rule), String> {
     Ok((format!("text: {}", metric.name()), Rule::Text { likeness, nltk: nltk(given)? }))
 }
 
-fn text_similarity(given: &Given<'_>) -> Result<(String, Rule), String> {
+fn text_similarity(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> {
     let metrics =
         Metric::ALL.iter().filter(|metric| **metric != Metric::F1).map(|metric| metric.name());
     let names: Vec<&str> = std::iter::once("fuzzy").chain(metrics).collect();
@@ -362,7 +362,7 @@ fn text_similarity(given: &Given<'_>) -> Result<(String, Rule), String> {
     Ok((format!("text_similarity: {name}"), Rule::Text { likeness, nltk: nltk(given)? }))
 }
 
-fn measure(given: &Given<'_>, names: &[&str]) -> Result<String, String> {
+fn measure(given: &ScorerOptions<'_>, names: &[&str]) -> Result<String, String> {
     given.word("metric")?.ok_or_else(|| {
         format!(
             "`{}` needs a measure, so it is left out. Write one of {}.",
@@ -372,7 +372,7 @@ fn measure(given: &Given<'_>, names: &[&str]) -> Result<String, String> {
     })
 }
 
-fn no_measure(given: &Given<'_>, word: &str, names: &[&str]) -> String {
+fn no_measure(given: &ScorerOptions<'_>, word: &str, names: &[&str]) -> String {
     let advice = match nearest(word, names.iter().copied()) {
         Some(near) => format!("Did you mean `{near}`?"),
         None => format!("Write one of {}.", list(names.iter().copied())),
@@ -380,13 +380,13 @@ fn no_measure(given: &Given<'_>, word: &str, names: &[&str]) -> String {
     format!("`{word}` is not a measure of `{}`, so it is left out. {advice}", given.rule())
 }
 
-fn nltk(given: &Given<'_>) -> Result<Nltk, String> {
+fn nltk(given: &ScorerOptions<'_>) -> Result<Nltk, String> {
     let Some(version) = given.word("nltk")? else { return Ok(Nltk::default()) };
     Nltk::from_name(&version)
         .ok_or_else(|| given.bad("nltk", &version, "Write `3.10.4` or `3.9.1`."))
 }
 
-fn string_check(given: &Given<'_>) -> Result<(String, Rule), String> {
+fn string_check(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> {
     let word = given.word("operation")?.unwrap_or_else(|| StringCheck::Eq.name().to_owned());
     let operation = StringCheck::from_name(&word)
         .ok_or_else(|| given.bad("operation", &word, "Write `eq`, `ne`, `like` or `ilike`."))?;
@@ -396,18 +396,18 @@ fn string_check(given: &Given<'_>) -> Result<(String, Rule), String> {
     ))
 }
 
-fn api_calls(given: &Given<'_>) -> Result<(String, Rule), String> {
+fn api_calls(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> {
     let seed = compat(given)?;
     Ok((compatible(given, seed), Rule::ApiCalls { seed }))
 }
 
-fn seed_heuristic(given: &Given<'_>) -> Result<(String, Rule), String> {
+fn seed_heuristic(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> {
     let seed = compat(given)?;
     Ok((compatible(given, seed), Rule::SeedHeuristic { seed }))
 }
 
 /// Returns true if the scorer must reproduce the original, including its errors.
-fn compat(given: &Given<'_>) -> Result<bool, String> {
+fn compat(given: &ScorerOptions<'_>) -> Result<bool, String> {
     match given.word("compat")?.as_deref() {
         None => Ok(false),
         Some("seed") => Ok(true),
@@ -415,11 +415,11 @@ fn compat(given: &Given<'_>) -> Result<bool, String> {
     }
 }
 
-fn compatible(given: &Given<'_>, seed: bool) -> String {
+fn compatible(given: &ScorerOptions<'_>, seed: bool) -> String {
     if seed { format!("{}: seed", given.rule()) } else { given.rule() }
 }
 
-fn finish(given: &Given<'_>) -> Result<(String, Rule), String> {
+fn finish(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> {
     let word = given.word("rule")?.unwrap_or_else(|| FinishRule::default().name().to_owned());
     let rule = FinishRule::named(&word).ok_or_else(|| {
         given.bad("rule", &word, "Write `ours`, `official`, `document` or `seed`.")
@@ -432,14 +432,14 @@ fn finish(given: &Given<'_>) -> Result<(String, Rule), String> {
     Ok((name, Rule::Finish(rule)))
 }
 
-fn python(given: &Given<'_>) -> Result<(String, Rule), String> {
+fn python(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> {
     let path = given.word("path")?.ok_or_else(|| {
         "`python` needs a module, so it is left out. Write its path beside the suite: `python: scorer.py`.".to_owned()
     })?;
     Ok((format!("python: {path}"), Rule::Python { path }))
 }
 
-fn judge(given: &Given<'_>) -> Result<(String, Rule), String> {
+fn judge(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> {
     let name = given.word("name")?.ok_or_else(|| {
         "`judge` needs a name, so it is left out. Write it as `judge:relevance`.".to_owned()
     })?;
@@ -451,7 +451,7 @@ fn judge(given: &Given<'_>) -> Result<(String, Rule), String> {
     asking(given)?;
     if let Some(rules) = given.word("rules")? {
         let only_ours = judges::named(&name).is_some_and(|judge| !judge.official);
-        match Rules::of(&rules) {
+        match Rules::from_word(&rules) {
             None => return Err(given.bad("rules", &rules, "Write `ours` or `official`.")),
             Some(Rules::Official) if only_ours => {
                 return Err(format!(
@@ -465,9 +465,9 @@ fn judge(given: &Given<'_>) -> Result<(String, Rule), String> {
 }
 
 /// Checks the options for the model and the number of rounds.
-fn asking(given: &Given<'_>) -> Result<(), String> {
+fn asking(given: &ScorerOptions<'_>) -> Result<(), String> {
     given.word("model")?;
-    match given.whole("rounds")? {
+    match given.whole_number("rounds")? {
         Some(rounds) if !(1..=MOST_ROUNDS).contains(&rounds) => Err(given.bad(
             "rounds",
             &rounds.to_string(),
@@ -479,7 +479,7 @@ fn asking(given: &Given<'_>) -> Result<(), String> {
 
 /// Builds a judge defined in the suite: `label_model: { name: tone, input: …, labels: [kind, rude],
 /// passing_labels: [kind] }`.
-fn own_judge(given: &Given<'_>) -> Result<(String, Rule), String> {
+fn own_judge(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> {
     asking(given)?;
     let rule = given.rule();
     let kind = KINDS.into_iter().find(|kind| *kind == rule).unwrap_or_default();
@@ -501,6 +501,6 @@ fn own_judge(given: &Given<'_>) -> Result<(String, Rule), String> {
         .filter_map(option)
         .collect();
     let judge =
-        Judge::own(&name, kind, options).map_err(|why| format!("`{rule}` is left out. {why}"))?;
-    Ok((format!("judge:{name}"), Rule::Judge { name, own: Some(Seat::Own(Arc::new(judge))) }))
+        Judge::from_suite(&name, kind, options).map_err(|why| format!("`{rule}` is left out. {why}"))?;
+    Ok((format!("judge:{name}"), Rule::Judge { name, own: Some(JudgeRef::Own(Arc::new(judge))) }))
 }

@@ -1,6 +1,6 @@
 //! **Pure.** A scorer as named by a suite: rule, options and display name.
 use crate::diff::{Dates, Tolerance};
-use crate::judges::{self, Rules, Seat};
+use crate::judges::{self, Rules, JudgeRef};
 use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk, StringCheck};
 use touchstone_formats::json;
@@ -69,7 +69,7 @@ pub(super) enum Rule {
     /// `own` is set for a judge defined in the suite.
     Judge {
         name: String,
-        own: Option<Seat>,
+        own: Option<JudgeRef>,
     },
 }
 
@@ -183,7 +183,7 @@ impl Scorer {
     /// one, by the rule of the judge, or only at 1.
     pub fn passed(&self, score: f64) -> bool {
         match (self.threshold, self.seat()) {
-            (Some(threshold), _) => judges::reaches(score, threshold),
+            (Some(threshold), _) => judges::meets_threshold(score, threshold),
             (None, Some(judge)) => judge.passes(score),
             (None, None) => score >= 1.0,
         }
@@ -205,19 +205,19 @@ impl Scorer {
 
     /// Returns the judge, its configured model and its rules; `None` for other scorers and unknown
     /// judges.
-    pub fn judge(&self) -> Option<(Seat, Option<&str>, Rules)> {
+    pub fn judge(&self) -> Option<(JudgeRef, Option<&str>, Rules)> {
         let option = |wanted: &str| {
             self.options.iter().find(|(name, _)| name == wanted).and_then(|(_, value)| value.text())
         };
-        let rules = option("rules").and_then(Rules::of).unwrap_or_default();
+        let rules = option("rules").and_then(Rules::from_word).unwrap_or_default();
         let judge = self.seat().filter(|judge| !judge.pairs)?;
         Some((judge, option("model"), rules))
     }
 
-    fn seat(&self) -> Option<Seat> {
+    fn seat(&self) -> Option<JudgeRef> {
         match &self.rule {
             Rule::Judge { own: Some(own), .. } => Some(own.clone()),
-            Rule::Judge { name, .. } => judges::named(name).map(Seat::Known),
+            Rule::Judge { name, .. } => judges::named(name).map(JudgeRef::Known),
             _ => None,
         }
     }

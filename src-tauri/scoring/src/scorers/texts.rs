@@ -14,7 +14,7 @@ const ENOUGH: f64 = 0.5;
 /// Scores by the metric, from 0 to 1. Passes from 0.5 on, unless the suite sets a threshold.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>, likeness: Likeness, nltk: Nltk) -> Outcome {
     let Some(expected) = case.expected else { return super::no_expected() };
-    let Some(Taken { text, from }) = taken(case) else { return super::no_answer() };
+    let Some(ScoredText { text, from }) = text_to_score(case) else { return super::no_answer() };
     let truth = words_of(expected);
     let measured = match likeness {
         Likeness::Letters if too_long_for_fuzzy(&text, &truth) => return too_long(scorer),
@@ -69,7 +69,7 @@ pub(super) fn check(
         (None, Some(expected)) => words_of(expected),
         (None, None) => return super::no_expected(),
     };
-    let Some(Taken { text, from }) = taken(case) else { return super::no_answer() };
+    let Some(ScoredText { text, from }) = text_to_score(case) else { return super::no_answer() };
     let passed = check.passes(&text, &reference);
     let quoted = words::cut(&reference);
     let said = match (check, passed) {
@@ -92,21 +92,21 @@ pub(super) fn check(
 }
 
 /// Text to be scored.
-struct Taken<'a> {
+struct ScoredText<'a> {
     text: Cow<'a, str>,
     /// Remark on its source.
     from: &'static str,
 }
 
 /// Returns the answer as text; without one, the last message if it is not empty.
-fn taken<'a>(case: &Case<'a>) -> Option<Taken<'a>> {
+fn text_to_score<'a>(case: &Case<'a>) -> Option<ScoredText<'a>> {
     match case.answer {
         Some(answer @ (Value::List(_) | Value::Map(_))) => {
-            Some(Taken { text: words_of(answer), from: ", the answer taken as its JSON" })
+            Some(ScoredText { text: words_of(answer), from: ", the answer taken as its JSON" })
         }
-        Some(answer) => Some(Taken { text: words_of(answer), from: "" }),
+        Some(answer) => Some(ScoredText { text: words_of(answer), from: "" }),
         None if case.said.trim().is_empty() => None,
-        None => Some(Taken { text: Cow::Borrowed(case.said), from: ", in the last message" }),
+        None => Some(ScoredText { text: Cow::Borrowed(case.said), from: ", in the last message" }),
     }
 }
 

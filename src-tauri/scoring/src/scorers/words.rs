@@ -64,7 +64,7 @@ pub(super) fn instead(expected: &str, answer: &Value) -> String {
 }
 
 /// Formats a value for a sentence.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn format_value(value: &Value) -> String {
     match value {
         Value::Text(text) => cut(text),
         value => cut(&json::write(value, false)),
@@ -74,7 +74,7 @@ pub(super) fn shown(value: &Value) -> String {
 /// Formats the first few values: `143, 287, 286 and 4 more`.
 pub(super) fn few<'a>(values: impl IntoIterator<Item = &'a Value>) -> String {
     let mut values = values.into_iter();
-    let first: Vec<String> = values.by_ref().take(MOST).map(shown).collect();
+    let first: Vec<String> = values.by_ref().take(MOST).map(format_value).collect();
     match values.count() {
         0 => first.join(", "),
         more => format!("{} and {more} more", first.join(", ")),

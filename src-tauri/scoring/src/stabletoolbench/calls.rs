@@ -128,7 +128,7 @@ mod tests {
             .map(|(tool, name)| Api { tool: tool.into(), name: name.into(), ..Api::default() })
             .to_vec();
         let gold = vec![apis[0].pair(), apis[2].pair(), apis[3].pair(), apis[4].pair()];
-        Offered::of(&Query { apis, gold, ..Query::default() })
+        Offered::from_query(&Query { apis, gold, ..Query::default() })
     }
 
     fn named<'a>(names: &[&'a str]) -> Vec<Called<'a>> {

@@ -76,20 +76,20 @@ impl FinishRule {
 
 impl Returned {
     /// Creates the value from whether the run gave up.
-    pub fn of(gave_up: bool) -> Self {
+    pub fn from_gave_up(gave_up: bool) -> Self {
         if gave_up { Self::GaveUp } else { Self::Answer }
     }
 
     /// Parses a `return_type`.
     pub fn read(return_type: &str) -> Option<Self> {
-        answers::finish::returned(return_type).map(Self::of)
+        answers::finish::parse_return_type(return_type).map(Self::from_gave_up)
     }
 }
 
 impl Finish {
     /// Creates the value from tool calls in order, each with its result if it is a call of `Finish`
     /// and the result is known.
-    pub fn of<'a>(calls: impl IntoIterator<Item = (&'a str, Option<Returned>)>) -> Self {
+    pub fn from_calls<'a>(calls: impl IntoIterator<Item = (&'a str, Option<Returned>)>) -> Self {
         let mut finish = Self::default();
         for (name, returned) in calls {
             finish.last = is_finish(name);
@@ -110,7 +110,7 @@ impl Finish {
             answers::Finish::GaveUp => Some(Returned::GaveUp),
             answers::Finish::Nothing => None,
         };
-        let finish = Self::of(calls.iter().map(|(call, _)| (call.name.as_str(), returned(call))));
+        let finish = Self::from_calls(calls.iter().map(|(call, _)| (call.name.as_str(), returned(call))));
         let nodes = details::nodes(details);
         let last = details::last_step(&nodes).and_then(|node| node.call());
         Self { last: last.is_some_and(|call| call.is_finish()), ..finish }
@@ -164,7 +164,7 @@ mod tests {
             (&[("Finish", gave_up), ("a", None), ("Finish", answer)], [true, true, true, false]),
             (&[("finish", answer)], [false, false, false, false]),
         ] {
-            let finish = Finish::of(calls.iter().copied());
+            let finish = Finish::from_calls(calls.iter().copied());
             assert_eq!(FinishRule::ALL.map(|rule| finish.holds(rule)), holds, "{calls:?}");
         }
         assert_eq!(

@@ -2,7 +2,7 @@
 
 /// Heuristic verdict on an answer that was not judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Likely {
+pub enum HeuristicVerdict {
     /// Probably solved.
     Solved,
     /// Undecided.
@@ -14,10 +14,10 @@ pub enum Likely {
 /// Words that mark an answer as an excuse.
 const EXCUSES: [&str; 3] = ["sorry", "cannot", "can't"];
 
-impl Likely {
+impl HeuristicVerdict {
     /// Estimates the verdict from the final answer, whether it was finished, and the API call
     /// score.
-    pub fn of(answer: &str, finished: bool, api_calls: f64) -> Self {
+    pub fn estimate(answer: &str, finished: bool, api_calls: f64) -> Self {
         let lower = answer.to_lowercase();
         let length = answer.chars().count();
         if answer.trim().is_empty()
@@ -59,7 +59,7 @@ impl Likely {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Likely::{Solved, Unsolved, Unsure};
+    use HeuristicVerdict::{Solved, Unsolved, Unsure};
 
     #[test]
     fn length_excuses_and_calls_decide() {

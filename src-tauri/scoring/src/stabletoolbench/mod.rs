@@ -9,7 +9,7 @@ mod summary;
 
 pub use calls::{ApiCalls, Called, literal};
 pub use finish::{Finish, FinishRule, Returned, is_finish, literal_names};
-pub use likely::Likely;
+pub use likely::HeuristicVerdict;
 pub use names::{Found, Offered, sanitized};
-pub use published::{Figure, Metric, Published, SETS, Standing, published};
+pub use published::{Figure, Metric, Published, SETS, Visibility, published};
 pub use summary::{Evaluation, Summary};

@@ -26,7 +26,7 @@ pub struct Found<'a> {
 
 impl Offered {
     /// Creates the list for a query. Gold APIs that are missing from the query's list are included.
-    pub fn of(query: &Query) -> Self {
+    pub fn from_query(query: &Query) -> Self {
         let each_once = |pairs: &mut dyn Iterator<Item = Pair>| {
             let mut seen = HashSet::new();
             pairs.filter(|pair| seen.insert(pair.clone())).collect()
@@ -100,7 +100,7 @@ mod tests {
             api("Sky_v2", "4. Moons"),
         ];
         let gold = vec![apis[0].pair(), apis[2].pair(), apis[0].pair()];
-        Offered::of(&Query { apis, gold, ..Query::default() })
+        Offered::from_query(&Query { apis, gold, ..Query::default() })
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub struct Published {
     /// Line in the source file.
     pub line: u32,
     /// Visibility in the source file.
-    pub standing: Standing,
+    pub standing: Visibility,
     /// Heading of the table.
     pub section: &'static str,
     /// Metric.
@@ -40,7 +40,7 @@ pub struct Published {
 
 /// Visibility of a row in its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum Visibility {
     /// Displayed.
     Current,
     /// Commented out: results of an older judge.
@@ -128,7 +128,7 @@ fn read(text: &'static str) -> Vec<Published> {
 /// Fields that consecutive rows share.
 struct Head {
     file: &'static str,
-    standing: Standing,
+    standing: Visibility,
     section: &'static str,
     metric: Metric,
     judge: Option<&'static str>,
@@ -141,9 +141,9 @@ impl Head {
         let mut next = || words.next();
         let file = next()?;
         let standing = match next()? {
-            "current" => Standing::Current,
-            "hidden" => Standing::Hidden,
-            _ => Standing::Legacy,
+            "current" => Visibility::Current,
+            "hidden" => Visibility::Hidden,
+            _ => Visibility::Legacy,
         };
         let section = next()?;
         let metric = next()?;

@@ -55,7 +55,7 @@ pub struct Summary {
 
 impl Summary {
     /// Summarizes evaluations.
-    pub fn of(evaluations: &[Evaluation<'_>]) -> Self {
+    pub fn from_evaluations(evaluations: &[Evaluation<'_>]) -> Self {
         let all = || evaluations.iter();
         let judged = |of: f64| {
             let is = move |score: f64| (score - of).abs() < f64::EPSILON;
@@ -100,7 +100,7 @@ impl Summary {
 mod tests {
     use super::*;
 
-    fn one(
+    fn evaluation(
         query: &str,
         sopr: Option<f64>,
         api_calls: f64,
@@ -120,12 +120,12 @@ mod tests {
     #[test]
     fn shares_are_of_evaluations_and_queries_are_counted_once() {
         let rows = [
-            one("1", Some(1.0), 1.0, true, true),
-            one("1", Some(0.5), 0.5, true, true),
-            one("2", Some(0.0), 0.0, false, false),
-            Evaluation { seconds: Some(3.0), ..one("3", Some(1.0), 0.5, true, true) },
+            evaluation("1", Some(1.0), 1.0, true, true),
+            evaluation("1", Some(0.5), 0.5, true, true),
+            evaluation("2", Some(0.0), 0.0, false, false),
+            Evaluation { seconds: Some(3.0), ..evaluation("3", Some(1.0), 0.5, true, true) },
         ];
-        let summary = Summary::of(&rows);
+        let summary = Summary::from_evaluations(&rows);
         let shares = [summary.solved, summary.unsure, summary.unsolved, summary.finished];
         assert_eq!(
             shares.map(|it| it.map(|it| (it.passed, it.of))),
@@ -147,18 +147,18 @@ mod tests {
 
     #[test]
     fn what_nobody_judged_is_not_a_zero() {
-        let rows = [one("1", None, 1.0, true, true), one("2", Some(1.0), 1.0, true, true)];
-        let summary = Summary::of(&rows);
+        let rows = [evaluation("1", None, 1.0, true, true), evaluation("2", Some(1.0), 1.0, true, true)];
+        let summary = Summary::from_evaluations(&rows);
         assert_eq!(summary.solved.map(|it| (it.passed, it.of)), Some((1, 1)));
         assert_eq!((summary.sopr.map(|it| it.value), summary.all_judged()), (Some(1.0), false));
         let unknown = [Evaluation { finished: None, ..rows[0] }, rows[1]];
-        let finished = Summary::of(&unknown).finished;
+        let finished = Summary::from_evaluations(&unknown).finished;
         assert_eq!(
             finished.map(|it| (it.passed, it.of)),
             Some((1, 1)),
             "nor is what nobody says of the end a no"
         );
-        let nothing = Summary::of(&[]);
+        let nothing = Summary::from_evaluations(&[]);
         assert_eq!(
             (nothing.solved, nothing.sopr, nothing.seconds, nothing.all_judged()),
             (None, None, None, true)

@@ -86,7 +86,7 @@ pub(super) enum Unit<'a> {
 impl Cell {
     /// Aggregates the runs with these indexes. `resampling` sets the precision of a bootstrap
     /// interval.
-    pub fn of(runs: &[Counted<'_>], places: &[usize], resampling: Resampling) -> Self {
+    pub fn new(runs: &[Counted<'_>], places: &[usize], resampling: Resampling) -> Self {
         let mut cell = Self { worst: worst(runs, places), ..Self::default() };
         let here = || places.iter().filter_map(|at| Some((*at, runs.get(*at)?)));
         for (_, run) in here() {
@@ -129,7 +129,7 @@ pub(super) fn units<'a>(scored: &[(usize, &Counted<'a>)]) -> Vec<Unit<'a>> {
 impl<'a> Unit<'a> {
     /// Returns the cluster of each row: its task, or the row itself if there is no other task.
     pub(super) fn of_rows(rows: impl Iterator<Item = RowKey<'a>> + Clone) -> Vec<Self> {
-        let tasks = Tasks::of(rows.clone());
+        let tasks = Tasks::new(rows.clone());
         rows.map(|row| tasks.unit(row)).collect()
     }
 }
@@ -141,7 +141,7 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    pub(super) fn of<'a>(rows: impl Iterator<Item = RowKey<'a>>) -> Self {
+    pub(super) fn new<'a>(rows: impl Iterator<Item = RowKey<'a>>) -> Self {
         Self { several: rows.map(|row| row.task).collect::<BTreeSet<_>>().len() > 1 }
     }
 

@@ -65,7 +65,7 @@ pub struct AtK {
 }
 
 impl<'a> Group<'a> {
-    pub(super) fn of(column: Column<'a>, runs: &[Counted<'a>], places: Vec<usize>) -> Self {
+    pub(super) fn new(column: Column<'a>, runs: &[Counted<'a>], places: Vec<usize>) -> Self {
         let mut by_row: BTreeMap<RowKey<'a>, Vec<usize>> = BTreeMap::new();
         for at in &places {
             if let Some(run) = runs.get(*at) {
@@ -73,7 +73,7 @@ impl<'a> Group<'a> {
             }
         }
         let rows: Vec<Row<'a>> =
-            by_row.into_iter().map(|(key, at)| Row::of(key, runs, at)).collect();
+            by_row.into_iter().map(|(key, at)| Row::new(key, runs, at)).collect();
         let ended = || {
             let all = places.iter().filter_map(|at| runs.get(*at));
             all.filter(|run| !matches!(run.end, End::Running | End::Damaged))
@@ -82,12 +82,12 @@ impl<'a> Group<'a> {
         let amounts = |counts: &dyn Fn(&Counted<'a>) -> bool,
                        of: fn(&Counted<'a>) -> Option<f64>| {
             let runs = ended().filter(|run| counts(run));
-            Amounts::of(runs.map(|run| of(run).filter(|it| it.is_finite() && *it >= 0.0)))
+            Amounts::from_values(runs.map(|run| of(run).filter(|it| it.is_finite() && *it >= 0.0)))
                 .unwrap_or_default()
         };
         Self {
             column,
-            cell: Cell::of(runs, &places, Resampling::default()),
+            cell: Cell::new(runs, &places, Resampling::default()),
             tries: tries(&rows),
             rows,
             tokens: amounts(&|_| true, |run| run.tokens.map(crate::stats::float)),
@@ -110,7 +110,7 @@ impl<'a> Group<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn of(key: RowKey<'a>, runs: &[Counted<'a>], places: Vec<usize>) -> Self {
+    fn new(key: RowKey<'a>, runs: &[Counted<'a>], places: Vec<usize>) -> Self {
         let here: Vec<&Counted<'a>> = places.iter().filter_map(|at| runs.get(*at)).collect();
         let scores: Vec<f64> = here.iter().filter_map(|run| run.score()).collect();
         let count = |of: &dyn Fn(&&&Counted<'a>) -> bool| {

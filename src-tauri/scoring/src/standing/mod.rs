@@ -13,8 +13,8 @@ mod words;
 pub use cell::{Cell, Estimate, Means, Passes};
 pub(crate) use cell::{estimate, passes};
 pub use group::{AtK, Group, Row};
-pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, Why};
-pub use stored::{Said, Told, told};
+pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, UnpairedReason};
+pub use stored::{ImportedVerdict, ImportedSummary, summarize_imported};
 pub use words::{METHOD, Sentences, outcome, probability, sentences};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -142,7 +142,7 @@ impl<'a> Counted<'a> {
 
 /// Aggregates of all systems, compared with a baseline.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standing<'a> {
+pub struct Aggregate<'a> {
     /// One group for each system with each model, in order.
     pub groups: Vec<Group<'a>>,
     /// Index of the group that the others are compared with.
@@ -151,7 +151,7 @@ pub struct Standing<'a> {
     pub pairings: Vec<Pairing<'a>>,
 }
 
-impl<'a> Standing<'a> {
+impl<'a> Aggregate<'a> {
     /// Returns the columns of runs, in order.
     pub fn columns(runs: &[Counted<'a>]) -> Vec<Column<'a>> {
         runs.iter().map(Counted::column).collect::<BTreeSet<_>>().into_iter().collect()
@@ -159,20 +159,20 @@ impl<'a> Standing<'a> {
 
     /// Groups runs and compares each group with the baseline, by default the first group. If the
     /// given baseline does not exist, nothing is compared.
-    pub fn of(runs: &[Counted<'a>], baseline: Option<Column<'_>>) -> Self {
+    pub fn new(runs: &[Counted<'a>], baseline: Option<Column<'_>>) -> Self {
         let mut columns: BTreeMap<Column<'a>, Vec<usize>> = BTreeMap::new();
         for (at, run) in runs.iter().enumerate() {
             columns.entry(run.column()).or_default().push(at);
         }
         let groups: Vec<Group<'a>> =
-            columns.into_iter().map(|(column, at)| Group::of(column, runs, at)).collect();
+            columns.into_iter().map(|(column, at)| Group::new(column, runs, at)).collect();
         let baseline = match baseline {
             Some(named) => groups.iter().position(|group| group.column == named),
             None => (!groups.is_empty()).then_some(0),
         };
         let others =
             baseline.into_iter().flat_map(|at| (0..groups.len()).filter(move |other| *other != at));
-        let pairings = others.filter_map(|at| Pairing::of(runs, &groups, at, baseline?)).collect();
+        let pairings = others.filter_map(|at| Pairing::new(runs, &groups, at, baseline?)).collect();
         Self { groups, baseline, pairings }
     }
 }

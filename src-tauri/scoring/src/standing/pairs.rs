@@ -112,12 +112,12 @@ pub struct Unpaired<'a> {
     /// True if the baseline has no score, false if the group has none.
     pub in_baseline: bool,
     /// Reason for the missing score.
-    pub why: Why,
+    pub why: UnpairedReason,
 }
 
 /// Reason for a missing score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum UnpairedReason {
     /// There is no run.
     Missing,
     /// Runs ended in errors.
@@ -155,7 +155,7 @@ struct Both<'r, 'a> {
 }
 
 impl<'a> Pairing<'a> {
-    pub(super) fn of(
+    pub(super) fn new(
         runs: &[Counted<'a>],
         groups: &[Group<'a>],
         group: usize,
@@ -183,7 +183,7 @@ impl<'a> Pairing<'a> {
         }
         // Clustering is decided over all pairs, also for amounts that are known only for some of
         // them.
-        let tasks = Tasks::of(both.iter().map(|it| it.first.key));
+        let tasks = Tasks::new(both.iter().map(|it| it.first.key));
         let of = |amount: fn(&Counted<'a>) -> Option<f64>, better, most| {
             let side = |row: &Row<'a>| mean_of(runs, row, amount);
             let pairs = both
@@ -209,15 +209,15 @@ impl<'a> Pairing<'a> {
     }
 }
 
-fn why(runs: &[Counted<'_>], row: Option<&Row<'_>>) -> Why {
-    let Some(row) = row else { return Why::Missing };
+fn why(runs: &[Counted<'_>], row: Option<&Row<'_>>) -> UnpairedReason {
+    let Some(row) = row else { return UnpairedReason::Missing };
     let ends = || row.runs.iter().filter_map(|at| runs.get(*at)).map(|run| run.end);
     if ends().any(|end| end == End::Error) {
-        Why::Errors
+        UnpairedReason::Errors
     } else if ends().any(|end| matches!(end, End::Waiting | End::Running)) {
-        Why::NotEnded
+        UnpairedReason::NotEnded
     } else {
-        Why::Unscored
+        UnpairedReason::Unscored
     }
 }
 
@@ -252,7 +252,7 @@ fn effect<'a>(
     let error = clusters.standard_error().filter(|_| clusters.clusters() >= FEWEST_TOLD);
     let (level, power) = (Level::default(), Power::default());
     let difference = clusters.mean();
-    let shown = shown(p.map(|it| it.p), difference, better, level);
+    let shown = significant_tendency(p.map(|it| it.p), difference, better, level);
     let detectable =
         error.and_then(|error| detectable_mean_difference(error, clusters.clusters(), power));
     Some(Effect {
@@ -264,7 +264,7 @@ fn effect<'a>(
         pairs: clusters.n(),
         tasks: count(tasks.len()),
         units: clusters.clusters(),
-        count: WinTieLoss::of(&differences, better)?,
+        count: WinTieLoss::from_differences(&differences, better)?,
         shown,
         detectable: believable(detectable, difference, shown),
     })
@@ -275,9 +275,9 @@ fn believable(detectable: Option<f64>, difference: f64, shown: Tendency) -> Opti
     detectable.filter(|least| shown != Tendency::Unclear || difference.abs() < *least)
 }
 
-fn shown(p: Option<f64>, difference: f64, better: Better, level: Level) -> Tendency {
+fn significant_tendency(p: Option<f64>, difference: f64, better: Better, level: Level) -> Tendency {
     if p.is_some_and(|p| p <= 1.0 - level.share()) {
-        better.of(difference)
+        better.tendency(difference)
     } else {
         Tendency::Unclear
     }
@@ -287,7 +287,7 @@ fn passing(both: &[Both<'_, '_>], tasks: Tasks) -> Option<PairedPassing> {
     let decided: Vec<&Both<'_, '_>> =
         both.iter().filter(|it| it.first.decided > 0 && it.second.decided > 0).collect();
     let passes = |row: &Row<'_>| 2 * row.passed > row.decided;
-    let table = PairedPasses::of(decided.iter().map(|it| (passes(it.first), passes(it.second))));
+    let table = PairedPasses::from_pairs(decided.iter().map(|it| (passes(it.first), passes(it.second))));
     let units: BTreeSet<_> = decided.iter().map(|it| tasks.unit(it.first.key)).collect();
     let single = decided.iter().all(|it| it.first.decided == 1 && it.second.decided == 1);
     let share = |row: &Row<'_>| crate::stats::float(row.passed) / crate::stats::float(row.decided);
@@ -314,7 +314,7 @@ fn passing(both: &[Both<'_, '_>], tasks: Tasks) -> Option<PairedPassing> {
     }
     let difference = table.difference()?;
     let p = (units.len() > 1).then_some(mcnemar);
-    let shown = shown(p, difference, Better::Higher, Level::default());
+    let shown = significant_tendency(p, difference, Better::Higher, Level::default());
     let detectable = detectable_rate_difference(
         count(decided.len()),
         table.discordant_share()?,

@@ -7,7 +7,7 @@ use crate::stats::{Clusters, Level, Resampling};
 
 /// Verdict of an evaluator on one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Said {
+pub struct ImportedVerdict {
     /// Index of the run among the given ones.
     pub run: usize,
     /// Number, if present.
@@ -18,7 +18,7 @@ pub struct Said {
 
 /// Aggregate of the verdicts of one evaluator.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Told {
+pub struct ImportedSummary {
     /// Number of verdicts with a number.
     pub numbers: u64,
     /// Mean of the numbers. It has no interval if they are all equal: the scale is unknown, so the
@@ -29,7 +29,7 @@ pub struct Told {
 }
 
 /// Aggregates the verdicts of one evaluator on some runs.
-pub fn told(runs: &[Counted<'_>], said: &[Said]) -> Told {
+pub fn summarize_imported(runs: &[Counted<'_>], said: &[ImportedVerdict]) -> ImportedSummary {
     let numbers = gathered(runs, said, |one| one.number.filter(|number| number.is_finite()));
     let count = crate::stats::count(numbers.len());
     let mean = Clusters::gather(numbers).map(|clusters| Estimate {
@@ -37,7 +37,7 @@ pub fn told(runs: &[Counted<'_>], said: &[Said]) -> Told {
         interval: clusters.interval(Level::default(), Resampling::default()),
         by: if clusters.is_drawn() { Means::Bootstrap } else { Means::Student },
     });
-    Told {
+    ImportedSummary {
         numbers: count,
         mean,
         passes: passes(gathered(runs, said, |one| one.passed).into_iter()),
@@ -47,8 +47,8 @@ pub fn told(runs: &[Counted<'_>], said: &[Said]) -> Told {
 /// Returns the values that are present, each with the cluster of its run.
 fn gathered<'a, T>(
     runs: &'a [Counted<'a>],
-    said: &[Said],
-    of: impl Fn(&Said) -> Option<T>,
+    said: &[ImportedVerdict],
+    of: impl Fn(&ImportedVerdict) -> Option<T>,
 ) -> Vec<(Unit<'a>, T)> {
     let known = said.iter().filter_map(|one| Some(((one.run, runs.get(one.run)?), of(one)?)));
     let (places, values): (Vec<_>, Vec<T>) = known.unzip();
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn what_says_nothing_is_in_no_mean_and_a_scale_of_its_own_is_kept() {
         let runs = ["a", "b", "c", "d"].map(run);
-        let said = |run, number, passed| Said { run, number, passed };
+        let said = |run, number, passed| ImportedVerdict { run, number, passed };
         let all = [
             said(0, Some(5.0), Some(true)),
             said(1, Some(1.0), Some(false)),
@@ -74,20 +74,20 @@ mod tests {
             said(3, None, None),
             said(9, Some(100.0), Some(true)),
         ];
-        let told = told(&runs, &all);
-        let mean = told.mean.unwrap();
+        let told = summarize_imported(&runs, &all);
+        let mean = summarize_imported.mean.unwrap();
         assert_eq!((told.numbers, mean.value), (3, 3.0));
         let interval = mean.interval.unwrap();
         assert!(interval.low < 1.0 && interval.high > 5.0, "{interval:?}");
-        let passes = told.passes.unwrap();
+        let passes = summarize_imported.passes.unwrap();
         assert_eq!((passes.passed, passes.of), (1, 2));
     }
 
     #[test]
     fn numbers_that_are_all_the_same_have_no_interval_and_none_has_no_mean() {
         let runs = ["a", "b"].map(run);
-        let ones = [0, 1].map(|run| Said { run, number: Some(1.0), passed: None });
-        let told_ones = told(&runs, &ones);
+        let ones = [0, 1].map(|run| ImportedVerdict { run, number: Some(1.0), passed: None });
+        let told_ones = summarize_imported(&runs, &ones);
         assert_eq!(told_ones.mean.map(|mean| (mean.value, mean.interval)), Some((1.0, None)));
         assert_eq!(told_ones.passes, None);
         assert_eq!(told(&runs, &[]), Told::default());

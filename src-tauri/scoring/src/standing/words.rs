@@ -1,6 +1,6 @@
 //! **Pure.** Describes a comparison in sentences: difference, certainty and detectable difference.
 use super::pairs::{FEWEST_TOLD, FEWEST_UNITS};
-use super::{Column, Doubt, DoubtKind, Effect, PairedPassing, Pairing, RowKey, Unpaired, Why};
+use super::{Column, Doubt, DoubtKind, Effect, PairedPassing, Pairing, RowKey, Unpaired, UnpairedReason};
 use crate::stats::Interval;
 use crate::stats::{Tendency, float};
 use crate::written::fixed;
@@ -281,10 +281,10 @@ fn unpaired(
     }
     let side = |in_baseline: bool| if in_baseline { baseline } else { group };
     let why = |why| match why {
-        Why::Missing => "has no run",
-        Why::Errors => "ended in errors",
-        Why::NotEnded => "has not ended",
-        Why::Unscored => "has no score",
+        UnpairedReason::Missing => "has no run",
+        UnpairedReason::Errors => "ended in errors",
+        UnpairedReason::NotEnded => "has not ended",
+        UnpairedReason::Unscored => "has no score",
     };
     let named: Vec<String> = rows
         .iter()

@@ -24,7 +24,7 @@ pub enum Tendency {
 impl Better {
     /// Returns the tendency of a difference (first minus second); unclear if it is 0 or not a
     /// number.
-    pub fn of(self, difference: f64) -> Tendency {
+    pub fn tendency(self, difference: f64) -> Tendency {
         let first_is_higher = if difference > 0.0 {
             true
         } else if difference < 0.0 {
@@ -38,7 +38,7 @@ impl Better {
     /// Returns the tendency of an interval of a difference; unclear unless all of it lies on one
     /// side of 0.
     pub fn of_interval(self, difference: Interval) -> Tendency {
-        let (low, high) = (self.of(difference.low), self.of(difference.high));
+        let (low, high) = (self.tendency(difference.low), self.tendency(difference.high));
         if low == high { low } else { Tendency::Unclear }
     }
 }
@@ -60,7 +60,7 @@ impl WinTieLoss {
 
     /// Counts differences (first minus second). `None` if one is not a number. Without differences,
     /// all counts are 0.
-    pub fn of(differences: &[f64], better: Better) -> Option<Self> {
+    pub fn from_differences(differences: &[f64], better: Better) -> Option<Self> {
         let mut count = Self::default();
         for difference in differences {
             if !difference.is_finite() {
@@ -69,7 +69,7 @@ impl WinTieLoss {
             let seen = if difference.abs() <= Self::SAME {
                 Tendency::Unclear
             } else {
-                better.of(*difference)
+                better.tendency(*difference)
             };
             match seen {
                 Tendency::Better => count.wins += 1,
@@ -118,9 +118,9 @@ mod tests {
     #[test]
     fn wins_of_one_side_are_losses_of_the_other() {
         let differences = [0.5, -0.25, 0.0, 1.0, 0.1 + 0.2 - 0.3];
-        let higher = WinTieLoss::of(&differences, Better::Higher).unwrap();
+        let higher = WinTieLoss::from_differences(&differences, Better::Higher).unwrap();
         assert_eq!(higher, WinTieLoss { wins: 2, ties: 2, losses: 1 });
-        let lower = WinTieLoss::of(&differences, Better::Lower).unwrap();
+        let lower = WinTieLoss::from_differences(&differences, Better::Lower).unwrap();
         assert_eq!(
             (lower.wins, lower.ties, lower.losses),
             (higher.losses, higher.ties, higher.wins)

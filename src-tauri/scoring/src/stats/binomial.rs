@@ -50,7 +50,7 @@ impl Binomial {
     }
 
     /// Returns the numbers of successes with their probabilities.
-    pub(super) fn each(&self) -> impl DoubleEndedIterator<Item = (u64, f64)> {
+    pub(super) fn outcomes(&self) -> impl DoubleEndedIterator<Item = (u64, f64)> {
         self.probabilities
             .iter()
             .enumerate()
@@ -59,7 +59,7 @@ impl Binomial {
 
     /// Returns the probability of at least this many successes.
     pub(super) fn at_least(&self, successes: u64) -> f64 {
-        self.each()
+        self.outcomes()
             .rev()
             .take_while(|(at, _)| *at >= successes)
             .map(|(_, probability)| probability)
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn probabilities_are_those_of_counting() {
         let four = Binomial::new(4, 0.5);
-        let sixteenths: Vec<f64> = four.each().map(|(_, probability)| probability * 16.0).collect();
+        let sixteenths: Vec<f64> = four.outcomes().map(|(_, probability)| probability * 16.0).collect();
         for (found, counted) in sixteenths.iter().zip([1.0, 4.0, 6.0, 4.0, 1.0]) {
             assert!((found - counted).abs() < 1e-12, "{sixteenths:?}");
         }

@@ -52,7 +52,7 @@ pub fn detectable_rate_difference(pairs: u64, discordant_share: f64, power: Powe
     }
     let shows: Box<dyn Fn(f64) -> f64> = if pairs <= MOST_COUNTED {
         let needed: Vec<u64> = needed(pairs, power.level.outside());
-        Box::new(move |difference| shown(pairs, difference, discordant_share, &needed))
+        Box::new(move |difference| detection_probability(pairs, difference, discordant_share, &needed))
     } else {
         Box::new(move |difference| shown_about(pairs, difference, discordant_share, power.level))
     };
@@ -86,7 +86,7 @@ fn needed(pairs: u64, outside: f64) -> Vec<u64> {
 }
 
 /// Returns the probability that the exact test detects a difference in its direction.
-fn shown(pairs: u64, difference: f64, discordant_share: f64, needed: &[u64]) -> f64 {
+fn detection_probability(pairs: u64, difference: f64, discordant_share: f64, needed: &[u64]) -> f64 {
     let differ = discordant_share.max(difference);
     if differ <= 0.0 {
         return 0.0;
@@ -97,7 +97,7 @@ fn shown(pairs: u64, difference: f64, discordant_share: f64, needed: &[u64]) -> 
         probability
             * needed.map_or(0.0, |needed| Binomial::new(discordant, first).at_least(*needed))
     };
-    Binomial::new(pairs, differ).each().map(with).sum()
+    Binomial::new(pairs, differ).outcomes().map(with).sum()
 }
 
 /// Like `shown`, by the normal approximation (Connor 1987).

@@ -39,7 +39,7 @@ pub struct Kappa {
 
 impl Confusion {
     /// Counts pairs of categories. `None` if one is not below `categories`.
-    pub fn of(pairs: impl IntoIterator<Item = (usize, usize)>, categories: usize) -> Option<Self> {
+    pub fn from_pairs(pairs: impl IntoIterator<Item = (usize, usize)>, categories: usize) -> Option<Self> {
         let mut counts = vec![vec![0; categories]; categories];
         for (first, second) in pairs {
             *counts.get_mut(first)?.get_mut(second)? += 1;
@@ -74,7 +74,7 @@ impl Confusion {
         let seconds: Vec<f64> = (0..size)
             .map(|at| float(self.counts.iter().filter_map(|row| row.get(at)).sum()) / n)
             .collect();
-        let weight = |first: usize, second: usize| weights.of(first, second, size);
+        let weight = |first: usize, second: usize| weights.weight(first, second, size);
         // Expected agreement of each category with the ratings of the other rater.
         let with_seconds: Vec<f64> = (0..size)
             .map(|at| seconds.iter().enumerate().map(|(to, share)| weight(at, to) * share).sum())
@@ -115,7 +115,7 @@ impl Confusion {
 
 impl Weights {
     /// Returns the weight of two categories: 1 if they are equal, 0 if they are furthest apart.
-    fn of(self, first: usize, second: usize, categories: usize) -> f64 {
+    fn weight(self, first: usize, second: usize, categories: usize) -> f64 {
         let apart = float(count(first.abs_diff(second)))
             / float(count(categories).saturating_sub(1).max(1));
         match self {

@@ -66,12 +66,12 @@ pub struct Amounts {
     /// Number of runs without a known amount.
     pub unknown: u64,
     /// Statistics of the known amounts; `None` if there are none.
-    pub of_known: Option<Known>,
+    pub of_known: Option<AmountStats>,
 }
 
 /// Statistics of known amounts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Known {
+pub struct AmountStats {
     /// Total.
     pub sum: f64,
     /// Mean.
@@ -88,7 +88,7 @@ pub struct Known {
 
 impl Amounts {
     /// Aggregates amounts. `None` if a known one is not a number.
-    pub fn of(values: impl IntoIterator<Item = Option<f64>>) -> Option<Self> {
+    pub fn from_values(values: impl IntoIterator<Item = Option<f64>>) -> Option<Self> {
         let (mut known, mut unknown) = (Vec::new(), 0);
         for value in values {
             match value {
@@ -99,7 +99,7 @@ impl Amounts {
         }
         known.sort_unstable_by(f64::total_cmp);
         let of_known = mean(&known).and_then(|mean| {
-            Some(Known {
+            Some(AmountStats {
                 sum: known.iter().sum(),
                 mean,
                 median: of_sorted(&known, 0.5)?,
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_nobody_said_is_counted_and_not_taken_for_nothing() {
-        let amounts = Amounts::of([Some(2.0), None, Some(4.0), Some(9.0)]).unwrap();
+        let amounts = Amounts::from_values([Some(2.0), None, Some(4.0), Some(9.0)]).unwrap();
         assert_eq!((amounts.known, amounts.unknown), (3, 1));
         let known = amounts.of_known.unwrap();
         assert_eq!(

@@ -17,7 +17,7 @@ pub struct PairedPasses {
 
 impl PairedPasses {
     /// Counts pairs (first passed, second passed).
-    pub fn of(pairs: impl IntoIterator<Item = (bool, bool)>) -> Self {
+    pub fn from_pairs(pairs: impl IntoIterator<Item = (bool, bool)>) -> Self {
         let mut count = Self::default();
         for pair in pairs {
             match pair {

@@ -94,7 +94,7 @@ pub(super) fn shared<const N: usize>(pair: &Pair) -> [usize; N] {
                 pair.truth.get(*at + n).map(|word| *run = runs.longer(*run, *word)).is_some()
             });
             in_response.retain_mut(|(at, run)| {
-                let longer = pair.response.get(*at + n).and_then(|word| runs.known(*run, *word));
+                let longer = pair.response.get(*at + n).and_then(|word| runs.lookup(*run, *word));
                 longer.map(|longer| *run = longer).is_some()
             });
         }
@@ -137,7 +137,7 @@ impl Runs {
         number
     }
 
-    fn known(&self, run: u32, word: u32) -> Option<u32> {
+    fn lookup(&self, run: u32, word: u32) -> Option<u32> {
         self.numbers.get(&(run, word)).copied()
     }
 }
@@ -172,15 +172,15 @@ pub(super) fn common_subsequence(left: &[u32], right: &[u32], kinds: usize) -> u
     // Bit masks of items that are so frequent that marking them costs more than a step: at most 64.
     let mut frequent: HashMap<u32, Vec<u64>> = HashMap::new();
     let mark = |same: &mut [u64], item: u32| {
-        places.of(item).for_each(|at| same[at / 64] |= 1 << (at % 64));
+        places.positions(item).for_each(|at| same[at / 64] |= 1 << (at % 64));
     };
     for item in right {
-        match places.of(*item).take(grown.len() + 1).count() {
+        match places.positions(*item).take(grown.len() + 1).count() {
             0 => {}
             few if few <= grown.len() => {
                 mark(&mut same, *item);
                 grow(&mut grown, &same);
-                places.of(*item).for_each(|at| same[at / 64] = 0);
+                places.positions(*item).for_each(|at| same[at / 64] = 0);
             }
             _ => {
                 let same = frequent.entry(*item).or_insert_with(|| {
@@ -228,14 +228,14 @@ impl Places {
     }
 
     /// Returns the positions of a number that were not taken, the last one first.
-    pub(super) fn of(&self, number: u32) -> impl Iterator<Item = usize> {
+    pub(super) fn positions(&self, number: u32) -> impl Iterator<Item = usize> {
         let at = |place: u32| (place != NOWHERE).then_some(place as usize);
         std::iter::successors(at(self.last[number as usize]), move |place| at(self.before[*place]))
     }
 
     /// Returns the last position of a number that was not taken.
     pub(super) fn last(&self, number: u32) -> Option<usize> {
-        self.of(number).next()
+        self.positions(number).next()
     }
 
     /// Returns and removes the last position of a number.

@@ -76,8 +76,8 @@ impl WordNet {
 
     fn unpack() -> Self {
         let mut from = Reader(0);
-        let count = from.whole();
-        let ends = std::array::from_fn(|_| from.whole());
+        let count = from.read_u32();
+        let ends = std::array::from_fn(|_| from.read_u32());
         let mut table = Self {
             names: String::with_capacity(count as usize * 11),
             words: Vec::with_capacity(count as usize),
@@ -177,7 +177,7 @@ impl WordNet {
     fn give(&self, mut record: Record, part: Option<usize>, each: &mut impl FnMut(u32)) -> Reader {
         let bits = part.map_or(0xf, |part| 1 << part);
         if record.alone & bits != 0 {
-            each(self.own(record.number));
+            each(self.unique_meaning(record.number));
         }
         let (first, end) = part.map_or((0, u32::MAX), |part| {
             (part.checked_sub(1).map_or(0, |before| self.ends[before]), self.ends[part])
@@ -197,7 +197,7 @@ impl WordNet {
     pub(super) fn named(&self, word: &str, each: &mut impl FnMut(u32)) {
         let Some(mut record) = self.find(word) else { return };
         if record.alone != 0 {
-            each(self.own(record.number));
+            each(self.unique_meaning(record.number));
         }
         let mut meaning = 0;
         for _ in 0..record.count {
@@ -210,7 +210,7 @@ impl WordNet {
     }
 
     /// Returns a number that represents all meanings named only by this word.
-    fn own(&self, number: u32) -> u32 {
+    fn unique_meaning(&self, number: u32) -> u32 {
         self.ends[PARTS - 1] + number
     }
 }
@@ -225,7 +225,7 @@ impl Reader {
         PACKED.get(self.0 - 1).copied().unwrap_or(0)
     }
 
-    fn whole(&mut self) -> u32 {
+    fn read_u32(&mut self) -> u32 {
         u32::from_le_bytes([self.byte(), self.byte(), self.byte(), self.byte()])
     }
 

@@ -101,7 +101,7 @@ fn nothing_alike_is_compared_by_place() {
 }
 
 /// Returns the summaries of several pairs.
-fn told(pairs: &[(&str, &str)]) -> String {
+fn summaries(pairs: &[(&str, &str)]) -> String {
     pairs.iter().map(|(expected, actual)| plain(expected, actual).summary() + "\n").collect()
 }
 
@@ -167,7 +167,7 @@ fn another_answer_is_not_what_was_expected_so_nothing_is_called_right_or_wrong()
 
 #[test]
 fn one_line_says_what_matters_of_rows_and_items() {
-    insta::assert_snapshot!(told(&[
+    insta::assert_snapshot!(summaries(&[
         ("[{ticket_id: 1}, {ticket_id: 2}, {ticket_id: 3}]", "[{ticket_id: 3}, {ticket_id: 1}, {ticket_id: 2}]"),
         ("[{ticket_id: 1}, {ticket_id: 2}, {ticket_id: 3}]", "[{ticket_id: 1}, {ticket_id: 2}, {ticket_id: 3}]"),
         ("[{ticket_id: 1}]", "[{ticket_id: '1'}]"),
@@ -200,7 +200,7 @@ fn one_line_says_what_matters_of_rows_and_items() {
 
 #[test]
 fn rows_are_counted_once_and_items_inside_them_are_called_items() {
-    insta::assert_snapshot!(told(&[
+    insta::assert_snapshot!(summaries(&[
         ("[{id: 1, t: [1, 9]}, {id: 2, t: [5]}]", "[{id: 1, t: [1]}, {id: 2, t: [5]}]"),
         ("[{id: 1, t: [1, 9]}]", "[{id: 1, t: [1, 8]}]"),
         ("[{id: 1, t: [1, 8, 9]}, {id: 2, t: [5, 6]}]", "[{id: 1, t: [1]}, {id: 2, t: [5]}]"),
@@ -217,7 +217,7 @@ fn rows_are_counted_once_and_items_inside_them_are_called_items() {
 
 #[test]
 fn a_list_is_told_by_its_rows_wherever_it_is() {
-    insta::assert_snapshot!(told(&[
+    insta::assert_snapshot!(summaries(&[
         ("{data: {rows: [{id: 1, n: 84}, {id: 2, n: 5}]}, t: x}", "{data: {rows: [{id: 1, n: 81}]}, t: x}"),
         ("{data: {page: {rows: [a, b]}, n: 1}}", "{data: {page: {rows: [a, c]}, n: 2}}"),
         ("{data: {rows: [a, b, c]}}", "{data: {rows: [a, c, b]}}"),
@@ -232,7 +232,7 @@ fn a_list_is_told_by_its_rows_wherever_it_is() {
 
 #[test]
 fn another_order_inside_rows_is_said() {
-    insta::assert_snapshot!(told(&[
+    insta::assert_snapshot!(summaries(&[
         ("[{id: 1, t: [1, 2]}, {id: 2, t: [5]}]", "[{id: 1, t: [2, 1]}, {id: 2, t: [5]}]"),
         ("[{id: 1, t: [1, 2]}, {id: 2, t: [5, 6]}]", "[{id: 2, t: [6, 5]}, {id: 1, t: [2, 1]}]"),
         ("[{id: 1, a: {t: [1, 2]}, n: 1}]", "[{id: 1, a: {t: [2, 1]}, n: 2}]"),
@@ -247,7 +247,7 @@ fn another_order_inside_rows_is_said() {
 
 #[test]
 fn lists_of_lists_have_no_names_and_say_what_they_are() {
-    insta::assert_snapshot!(told(&[
+    insta::assert_snapshot!(summaries(&[
         ("[[1, 2], [3, 4]]", "[[1, 2], [3, 5]]"),
         ("[[1, 2], [3, 4]]", "[[1, 2], [3]]"),
         ("[[1, 2, 8], [3, 4]]", "[[1], [3]]"),
@@ -286,7 +286,7 @@ fn the_path_of_a_difference_leads_to_it() {
 #[test]
 fn letters_that_look_the_same_say_so() {
     let told =
-        told(&[("caf\u{e9}", "cafe\u{301}"), ("[{id: 1, n: \u{e9}}]", "[{id: 1, n: e\u{301}}]")]);
+        summaries(&[("caf\u{e9}", "cafe\u{301}"), ("[{id: 1, n: \u{e9}}]", "[{id: 1, n: e\u{301}}]")]);
     insta::assert_snapshot!(told.replace('\u{301}', "+accent"), @r"
     café → cafe+accent (they look the same, but letters are written with other characters)
     0 of 1 row right, 1 field differs: n é → e+accent (they look the same, but letters are written with other characters)
@@ -329,7 +329,7 @@ fn a_text_whose_words_were_counted_coarsely_says_so_to_programs_too() {
 
 #[test]
 fn one_line_says_what_matters_of_anything_else() {
-    insta::assert_snapshot!(told(&[
+    insta::assert_snapshot!(summaries(&[
         ("84.1", "81.9"),
         ("84.1", "'84.10'"),
         ("84.1", "[1, 2]"),
@@ -481,7 +481,7 @@ fn a_table_of_countless_fields_has_countable_columns() {
     let row = |n: usize| format!("{{id: {n}, field{n}: 1}}");
     let rows = |from: usize| list(&(from..from + 2_000).map(row).collect::<Vec<_>>());
     let diff = plain(&rows(0), &rows(1_000));
-    let table = touchstone_scoring::diff::Table::of(&diff).unwrap();
+    let table = touchstone_scoring::diff::Table::from_diff(&diff).unwrap();
     assert_eq!((table.len(), table.columns.len()), (3_000, 500));
     assert_eq!(table.row(2_999).unwrap().cells.len(), 500);
 }

@@ -2,7 +2,7 @@
 use proptest::prelude::*;
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::{
-    Alignment, Columns, Counts, Diff, ExtraFields, Kind, List, Node, Options, PieceKind, Shown,
+    Alignment, Columns, Counts, Diff, ExtraFields, Kind, List, Node, Options, PieceKind, FoldItem,
     Sides, Table, Tolerance, apply, diff, plain, revert,
 };
 
@@ -239,7 +239,7 @@ proptest! {
         // Keys that are equal to a YAML reader cannot be parsed.
         prop_assume!(can_be_written(&expected) && can_be_written(&actual));
         let diff = diff(&expected, &actual, &options);
-        let columns = Columns::of(&diff);
+        let columns = Columns::from_diff(&diff);
         let (mut left, mut right) = (String::new(), String::new());
         let mut numbers = (1, 1);
         for at in 0..columns.len() {
@@ -266,7 +266,7 @@ proptest! {
         }
         prop_assert_eq!(without_order(&read(&left)), without_order(&expected), "{}", left);
         prop_assert_eq!(without_order(&read(&right)), without_order(&actual), "{}", right);
-        let lines: usize = columns.folded(2).iter().map(|shown| match shown { Shown::Line(_) => 1, Shown::Folded(range) => range.len() }).sum();
+        let lines: usize = columns.folded(2).iter().map(|shown| match shown { FoldItem::Line(_) => 1, FoldItem::Folded(range) => range.len() }).sum();
         prop_assert_eq!(lines, columns.len());
     }
 
@@ -282,7 +282,7 @@ proptest! {
     #[test]
     fn a_table_has_every_row_and_a_cell_for_each_column((expected, actual) in pair(), options in options()) {
         let diff = diff(&expected, &actual, &options);
-        if let Some(table) = Table::of(&diff) {
+        if let Some(table) = Table::from_diff(&diff) {
             for at in 0..table.len() {
                 let row = table.row(at).unwrap();
                 prop_assert_eq!(row.cells.len(), table.columns.len());

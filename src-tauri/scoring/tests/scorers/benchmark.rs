@@ -1,17 +1,17 @@
 //! Compares `kendall_tau` with scipy, on synthetic lists and on published runs of a benchmark.
 //! Those runs are not part of the repository; without them that test does nothing.
-use super::{float, rows, told};
+use super::{float, rows, format_score};
 use std::path::{Path, PathBuf};
 use touchstone_formats::benchmark::{self, Parts};
 use touchstone_formats::suite::{self, Expected, Task};
 use touchstone_formats::value::Value;
-use touchstone_scoring::scorers::{Case, Outcome, Scored, Scorer, defaults, published, score};
+use touchstone_scoring::scorers::{Case, Outcome, Scored, Scorer, defaults, benchmark_scorers, score};
 
 /// Output of `scripts/order-oracle.py lists` and `runs`.
 const LISTS: &str = include_str!("lists.jsonl");
 const RUNS: &str = include_str!("runs.jsonl");
 
-fn of(scorer: &Scorer, case: &Case<'_>) -> Scored {
+fn score_case(scorer: &Scorer, case: &Case<'_>) -> Scored {
     match score(scorer, case) {
         Outcome::Scored(found) => found,
         other => panic!("{other:?}"),
@@ -26,7 +26,7 @@ fn the_order_of_lists_scores_as_scipy_says() {
         let case =
             Case { expected: row.get("expected"), answer: row.get("answer"), ..Case::default() };
         let wanted = float(row.get("score").unwrap());
-        let found = of(&scorer, &case);
+        let found = score_case(&scorer, &case);
         assert!(
             (found.score.unwrap() - wanted).abs() < 1e-12,
             "{} instead of {wanted}: {row:?}",
@@ -88,12 +88,12 @@ fn published_runs_score_as_the_benchmark_says() {
             key: task.artifact_key.as_deref(),
             ..Case::default()
         };
-        let [scorer] = &published(Some(&truth))[..] else {
+        let [scorer] = &benchmark_scorers(Some(&truth))[..] else {
             panic!("one scorer is used for {name}")
         };
         let [usual] = &defaults(Some(&truth))[..] else { panic!("one scorer is usual for {name}") };
         assert_eq!((scorer.name(), usual.name()), ("kendall_tau", "fields"));
-        let (found, fields) = (of(scorer, &case), of(usual, &case));
+        let (found, fields) = (score_case(scorer, &case), score_case(usual, &case));
         let (ours, wanted) = (found.score.unwrap(), float(row.get("score").unwrap()));
         eprintln!(
             "{name:<82} {:<12} {ours:>7.4}  {:>7.4}  {}",
@@ -118,7 +118,7 @@ fn every_published_expected_output_has_the_scorer_that_the_benchmark_uses_and_is
         ("ticket_resolution_time_2", "numeric"),
     ] {
         for (variation, truth) in truths(&folder, &task(&folder, name)) {
-            let of_the_benchmark = published(Some(&truth));
+            let of_the_benchmark = benchmark_scorers(Some(&truth));
             assert_eq!(
                 of_the_benchmark.iter().map(Scorer::name).collect::<Vec<_>>(),
                 [scorer],
@@ -126,7 +126,7 @@ fn every_published_expected_output_has_the_scorer_that_the_benchmark_uses_and_is
             );
             for scorer in of_the_benchmark.iter().chain(&defaults(Some(&truth))) {
                 let case = Case { expected: Some(&truth), answer: Some(&truth), ..Case::default() };
-                let found = of(scorer, &case);
+                let found = score_case(scorer, &case);
                 assert_eq!(
                     (found.score, found.passed),
                     (Some(1.0), Some(true)),
@@ -159,7 +159,7 @@ fn called_apis_score_as_computed_elsewhere() {
         let calls: Vec<(String, bool)> =
             pairs("called_pairs_first").into_iter().map(|name| (name, false)).collect();
         let gold = pairs("gold");
-        let found = of(&scorer, &Case { expected_calls: &gold, calls: &calls, ..Case::default() });
+        let found = score_case(&scorer, &Case { expected_calls: &gold, calls: &calls, ..Case::default() });
         let wanted = float(row.get("api_call_score").unwrap());
         assert!(
             (found.score.unwrap() - wanted).abs() < 1e-12,

@@ -1,7 +1,7 @@
 //! Tests of the names of scorers in suites, and of the default scorers.
 use super::{scorer, value};
 use touchstone_formats::value::Value;
-use touchstone_scoring::scorers::{Better, Need, Scorer, choose, defaults, published, read};
+use touchstone_scoring::scorers::{Better, Need, Scorer, choose, defaults, benchmark_scorers, read};
 
 fn read_yaml(list: &str) -> (Vec<Scorer>, Vec<String>) {
     match value(list) {
@@ -11,7 +11,7 @@ fn read_yaml(list: &str) -> (Vec<Scorer>, Vec<String>) {
 }
 
 /// Returns the names of the scorers, and the warnings.
-fn told(list: &str) -> String {
+fn format_scorers(list: &str) -> String {
     let (scorers, warnings) = read_yaml(list);
     let names: Vec<&str> = scorers.iter().map(Scorer::name).collect();
     let mut lines = vec![names.join(" | ")];
@@ -97,33 +97,33 @@ fn a_list_may_be_written_in_any_way_that_says_which_scorers_are_meant() {
 
 #[test]
 fn what_cannot_be_read_is_left_out_with_what_to_write() {
-    insta::assert_snapshot!(told("[feilds, exact]"), @r"
+    insta::assert_snapshot!(format_scorers("[feilds, exact]"), @r"
     exact
     `feilds` is not a scorer, so it is left out. Did you mean `fields`?
     ");
-    insta::assert_snapshot!(told("accuracy"), @r"
+    insta::assert_snapshot!(format_scorers("accuracy"), @r"
 
     `accuracy` is not a scorer, so it is left out. Known are `exact`, `fields`, `numeric`, `prefix_list`, `similar_list`, `kendall_tau`, `text`, `string_check`, `text_similarity`, `tool_calls`, `api_calls`, `finish`, `seed_heuristic`, `python`, `label_model`, `score_model` and `judge`.
     ");
-    insta::assert_snapshot!(told("[text, text: cosine, text: rougl, text_similarity: f1]"), @r"
+    insta::assert_snapshot!(format_scorers("[text, text: cosine, text: rougl, text_similarity: f1]"), @r"
 
     `text` needs a measure, so it is left out. Write one of `f1`, `bleu`, `gleu`, `meteor`, `rouge1`, `rouge2`, `rouge3`, `rouge4`, `rouge5` and `rougeL`.
     `cosine` is not a measure of `text`, so it is left out. Write one of `f1`, `bleu`, `gleu`, `meteor`, `rouge1`, `rouge2`, `rouge3`, `rouge4`, `rouge5` and `rougeL`.
     `rougl` is not a measure of `text`, so it is left out. Did you mean `rougeL`?
     `f1` is not a measure of `text_similarity`, so it is left out. Write one of `fuzzy`, `bleu`, `gleu`, `meteor`, `rouge1`, `rouge2`, `rouge3`, `rouge4`, `rouge5` and `rougeL`.
     ");
-    insta::assert_snapshot!(told("[numeric: {cutoff: wide}, fields: {tolerance: -1}, fields: {threshold: 80}, similar_list: {cutoff: 1.5}]"), @r"
+    insta::assert_snapshot!(format_scorers("[numeric: {cutoff: wide}, fields: {tolerance: -1}, fields: {threshold: 80}, similar_list: {cutoff: 1.5}]"), @r"
 
     `cutoff: wide` of `numeric` cannot be read, so the scorer is left out. Write a number from 0, or a percentage such as `1%`.
     `tolerance: -1` of `fields` cannot be read, so the scorer is left out. Write a number from 0, a share such as `1%`, or both as `{ absolute: 0.5, relative: 0.01 }`.
     `threshold: 80` of `fields` cannot be read, so the scorer is left out. Write a number from 0 to 1.
     `cutoff: 1.5` of `similar_list` cannot be read, so the scorer is left out. Write a whole number from 0.
     ");
-    insta::assert_snapshot!(told("[judge: {name: fac, rules: official}, judge: {name: sopr, rules: official}]"), @r"
+    insta::assert_snapshot!(format_scorers("[judge: {name: fac, rules: official}, judge: {name: sopr, rules: official}]"), @r"
     judge:sopr
     `judge:fac` has no official rules, so it is left out. Leave `rules: official` out of it.
     ");
-    insta::assert_snapshot!(told("[python, judge, 5, [exact], exact: 3, string_check: same, text: {metric: f1, nltk: 2}]"), @r"
+    insta::assert_snapshot!(format_scorers("[python, judge, 5, [exact], exact: 3, string_check: same, text: {metric: f1, nltk: 2}]"), @r"
 
     `python` needs a module, so it is left out. Write its path beside the suite: `python: scorer.py`.
     `judge` needs a name, so it is left out. Write it as `judge:relevance`.
@@ -137,20 +137,20 @@ fn what_cannot_be_read_is_left_out_with_what_to_write() {
 
 #[test]
 fn what_is_only_misspelt_or_misplaced_is_said_and_the_scorer_kept() {
-    insta::assert_snapshot!(told("fields: {tolerence: 1, ids: [a]}"), @r"
+    insta::assert_snapshot!(format_scorers("fields: {tolerence: 1, ids: [a]}"), @r"
     fields
     `ids` is not an option of `fields`, so nothing reads it. It has `key`, `tolerance`, `relative`, `ignore`, `ordered`, `strict`, `dates` and `threshold`.
     `tolerence` is not an option of `fields`, so nothing reads it. Did you mean `tolerance`?
     ");
-    insta::assert_snapshot!(told("- text: f1\n  threshold: 0.7"), @r"
+    insta::assert_snapshot!(format_scorers("- text: f1\n  threshold: 0.7"), @r"
     text: f1
     `threshold` stands beside `text`, so nothing reads it. Indent it below, as in `text: { threshold: … }`.
     ");
-    insta::assert_snapshot!(told("[fields, fields: {tolerance: 1}, fields]"), @r"
+    insta::assert_snapshot!(format_scorers("[fields, fields: {tolerance: 1}, fields]"), @r"
     fields | fields 2
     `fields` is there twice; once is enough.
     ");
-    insta::assert_snapshot!(told("[judge: {name: tone, model: a}, judge: {name: tone, model: b}]"), @"judge:tone | judge:tone 2");
+    insta::assert_snapshot!(format_scorers("[judge: {name: tone, model: a}, judge: {name: tone, model: b}]"), @"judge:tone | judge:tone 2");
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn a_judge_has_its_threshold_on_its_own_scale_and_says_what_it_does_not_take() {
     let said = scorer("judge:sopr: {model: m, rounds: 3, threshold: 1}");
     assert_eq!((said.rounds(), said.judge().and_then(|(_, model, _)| model)), (Some(3), Some("m")));
     insta::assert_snapshot!(
-        told("[judge:relevance: {threshold: 0.8}, judge:sopr: {threshold: 4}, judge:sopr: {rounds: 50}, judge:fac: {round: 2, modle: m}]"),
+        format_scorers("[judge:relevance: {threshold: 0.8}, judge:sopr: {threshold: 4}, judge:sopr: {rounds: 50}, judge:fac: {round: 2, modle: m}]"),
         @r"
     judge:fac
     `threshold: 0.8` of `judge` cannot be read, so the scorer is left out. Write a number from 1 to 5.

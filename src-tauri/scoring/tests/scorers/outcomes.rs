@@ -1,5 +1,5 @@
 //! Tests of cases other than one answer with one expected value.
-use super::{scorer, told, value};
+use super::{scorer, format_score, value};
 use touchstone_scoring::scorers::{Case, Need, Outcome, score};
 
 #[test]

@@ -1,9 +1,9 @@
 //! Tests of the scorers for queries of `StableToolBench`.
-use super::{scorer, told};
-use touchstone_formats::run::Told;
+use super::{scorer, format_score};
+use touchstone_formats::run::CallInfo;
 use touchstone_formats::stabletoolbench::{Api, Query, names};
 use touchstone_formats::value::Value;
-use touchstone_scoring::scorers::{Case, Outcome, of_queries, score};
+use touchstone_scoring::scorers::{Case, Outcome, query_scorers, score};
 use touchstone_scoring::stabletoolbench::Offered;
 
 const LONG: &str = "Over And Over The Same Long Words In Every Name Of This Tool";
@@ -15,10 +15,10 @@ fn offered() -> Offered {
         .map(|(tool, name)| Api { tool: tool.into(), name: name.into(), ..Api::default() })
         .to_vec();
     let gold = vec![apis[0].pair(), apis[2].pair(), apis[3].pair()];
-    Offered::of(&Query { apis, gold, ..Query::default() })
+    Offered::from_query(&Query { apis, gold, ..Query::default() })
 }
 
-fn said(line: &str, called: &[&str], answer: Option<&str>) -> Outcome {
+fn score_calls(line: &str, called: &[&str], answer: Option<&str>) -> Outcome {
     let offered = offered();
     let calls: Vec<(String, bool)> = called
         .iter()
@@ -31,7 +31,7 @@ fn said(line: &str, called: &[&str], answer: Option<&str>) -> Outcome {
 }
 
 fn line(line: &str, called: &[&str], answer: Option<&str>) -> String {
-    let Outcome::Scored(scored) = said(line, called, answer) else { panic!("{line}") };
+    let Outcome::Scored(scored) = score_calls(line, called, answer) else { panic!("{line}") };
     let detail: Vec<String> =
         scored.detail.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     format!("{} [{}]", told(&scored), detail.join("; "))
@@ -108,7 +108,7 @@ fn an_answer_that_was_handed_over_is_finished_and_one_that_gave_up_is_not_whatev
         (None, None, 1.0),
         (None, Some(&answer), 1.0),
     ] {
-        let told = Told { gave_up, ..Told::default() };
+        let told = CallInfo { gave_up, ..CallInfo::default() };
         let case = Case {
             offered: Some(&offered),
             calls: &calls,
@@ -126,20 +126,20 @@ fn an_answer_that_was_handed_over_is_finished_and_one_that_gave_up_is_not_whatev
 #[test]
 fn apis_that_a_file_names_count_as_they_are_named_and_where_nothing_is_told_there_is_no_score() {
     let offered = offered();
-    let of = |line: &str, told: &Told| {
+    let of = |line: &str, told: &CallInfo| {
         let outcome = score(
             &scorer(line),
             &Case { offered: Some(&offered), told: Some(told), ..Case::default() },
         );
         if let Outcome::Scored(scored) = outcome { scored.score } else { None }
     };
-    let named = Told {
+    let named = CallInfo {
         apis: Some(vec![offered.apis[3].clone(), offered.apis[0].clone()]),
-        ..Told::default()
+        ..CallInfo::default()
     };
     assert_eq!(of("api_calls", &named), Some(2.0 / 3.0), "the second of two that share a name");
     assert_eq!((of("finish", &named), of("seed_heuristic", &named)), (None, None));
-    let untold = Told { untold: true, ..Told::default() };
+    let untold = CallInfo { untold: true, ..CallInfo::default() };
     for line in ["api_calls", "api_calls: seed", "finish", "seed_heuristic"] {
         assert_eq!(of(line, &untold), None, "{line}");
     }

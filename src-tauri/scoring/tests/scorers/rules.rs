@@ -1,5 +1,5 @@
 //! Tests of each scorer by example.
-use super::{scored, scorer, told, value};
+use super::{scored, scorer, format_score, value};
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::{Dates, ExtraFields, diff};
 use touchstone_scoring::scorers::{Case, Outcome, comparison, score};
@@ -7,7 +7,7 @@ use touchstone_scoring::scorers::{Case, Outcome, comparison, score};
 /// Checks cases of scorer, expected value, answer and formatted score.
 fn check<'a>(cases: impl IntoIterator<Item = (&'a str, &'a str, &'a str, &'a str)>) {
     let wrong = |(line, expected, answer, wanted): (&str, &str, &str, &str)| {
-        let found = told(&scored(line, expected, answer));
+        let found = format_score(&scored(line, expected, answer));
         // The formatting of differences is tested elsewhere; `…` cuts it off.
         let right = wanted
             .strip_suffix('…')

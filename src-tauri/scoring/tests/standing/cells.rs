@@ -1,12 +1,12 @@
 //! Tests of cells and groups.
 use crate::stage::{column, runs};
 use proptest::prelude::*;
-use touchstone_scoring::standing::{Cell, Counted, End, Group, Means, RowKey, Standing};
+use touchstone_scoring::standing::{Cell, Counted, End, Group, Means, RowKey, Aggregate};
 use touchstone_scoring::stats::{Level, Resampling, wilson};
 
 fn cell(lines: &[&str]) -> Cell {
     let runs = runs(lines);
-    Cell::of(&runs, &(0..runs.len()).collect::<Vec<_>>(), Resampling::default())
+    Cell::new(&runs, &(0..runs.len()).collect::<Vec<_>>(), Resampling::default())
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn nothing_has_no_score_and_no_rate() {
         assert_eq!((cell.score, cell.passes, cell.flaky), (None, None, 0), "{lines:?}");
     }
     let beyond = Counted { end: End::Scored(f64::NAN, Some(true)), ..Counted::default() };
-    let cell = Cell::of(&[beyond], &[0, 7], Resampling::default());
+    let cell = Cell::new(&[beyond], &[0, 7], Resampling::default());
     assert_eq!((cell.runs, cell.scored, cell.unscored, cell.passes), (1, 0, 1, None));
 }
 
@@ -102,7 +102,7 @@ fn the_run_to_look_at_is_the_worst_of_those_with_a_score() {
 fn repeats_are_one_row_and_tell_what_more_tries_would_do() {
     let runs =
         runs(&["b #0 s 1+", "a #0 s 1+", "a #0 s 0-", "a #1 s 0.5-", "a #0 s 1+", "b #0 s error"]);
-    let standing = Standing::of(&runs, None);
+    let standing = Aggregate::new(&runs, None);
     let group = &standing.groups[0];
     assert_eq!(group.column, column("s"));
     let rows: Vec<(String, u64, u64, u64, bool)> = group
@@ -142,7 +142,7 @@ fn what_is_no_repeat_counts_as_a_run_and_is_no_try() {
     let all =
         ["a #0 s 1+", "a #0 s 1+", "b #0 s 1+", "b #0 s 0-", "a #0 s 0- apart", "b #0 s 1+ apart"];
     let runs = runs(&all);
-    let (with, without) = (Standing::of(&runs, None), Standing::of(&runs[..4], None));
+    let (with, without) = (Aggregate::new(&runs, None), Aggregate::new(&runs[..4], None));
     let (with, without) = (&with.groups[0], &without.groups[0]);
     assert_eq!((with.cell.runs, with.cell.passes.map(|it| it.passed)), (6, Some(4)));
     assert_eq!((&with.tries, with.cell.flaky), (&without.tries, 1));
@@ -163,7 +163,7 @@ fn of_tries_is_told_what_most_rows_have() {
             .flat_map(|(row, n)| vec![format!("t{row} #0 s 1+"); *n])
             .collect();
         let all = runs(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-        let standing = Standing::of(&all, None);
+        let standing = Aggregate::new(&all, None);
         standing.groups[0].told_tries().map(|at| (at.k, at.any.rows, at.any.left_out))
     };
     assert_eq!(told(&[5, 1, 1, 1]), None, "one row speaks for no system");
@@ -183,7 +183,7 @@ fn rows_of_which_nothing_is_decided_are_among_those_that_tries_are_counted_over(
             .flat_map(|(row, runs, end)| vec![format!("{end}{runs}-{row} #0 s {end}"); runs])
             .collect();
         let all = runs(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-        Standing::of(&all, None).groups[0]
+        Aggregate::new(&all, None).groups[0]
             .told_tries()
             .map(|at| (at.k, at.any.rows, at.any.left_out))
     };
@@ -201,7 +201,7 @@ fn what_runs_took_is_counted_with_what_is_not_known() {
         "b #0 s running tokens=7 cost=9",
         "b #1 s waiting tokens=10 seconds=9",
     ]);
-    let standing = Standing::of(&runs, None);
+    let standing = Aggregate::new(&runs, None);
     let group = &standing.groups[0];
     assert_eq!((group.tokens.known, group.tokens.unknown), (3, 1));
     assert!(
@@ -253,7 +253,7 @@ proptest! {
 
     #[test]
     fn groups_share_out_all_runs_and_every_pair_or_lone_row_comes_once(all in prop::collection::vec(any_run(), 0..60)) {
-        let standing = Standing::of(&all, None);
+        let standing = Aggregate::new(&all, None);
         let mut places: Vec<usize> = standing.groups.iter().flat_map(|group| group.runs.clone()).collect();
         places.sort_unstable();
         prop_assert_eq!(places, (0..all.len()).collect::<Vec<_>>());
@@ -277,7 +277,7 @@ proptest! {
     #[test]
     fn the_order_of_runs_changes_nothing(all in prop::collection::vec(any_run(), 0..40)) {
         let turned: Vec<Counted<'_>> = all.iter().rev().copied().collect();
-        let (here, there) = (Standing::of(&all, None), Standing::of(&turned, None));
+        let (here, there) = (Aggregate::new(&all, None), Aggregate::new(&turned, None));
         prop_assert_eq!(here.groups.len(), there.groups.len());
         for (one, other) in here.groups.iter().zip(&there.groups) {
             prop_assert_eq!((one.column, one.cell.runs, one.cell.passes), (other.column, other.cell.runs, other.cell.passes));

@@ -1,11 +1,11 @@
 //! Tests of pairs with a baseline.
 use crate::stage::{column, runs};
-use touchstone_scoring::standing::{Counted, DoubtKind, Pairing, RowKey, Standing, Why};
+use touchstone_scoring::standing::{Counted, DoubtKind, Pairing, RowKey, Aggregate, UnpairedReason};
 use touchstone_scoring::stats::{PairedPasses, Tendency, WinTieLoss};
 
 /// Returns the comparison of system `t` with the baseline `s`.
 fn against<'a>(all: &[Counted<'a>]) -> Pairing<'a> {
-    let mut standing = Standing::of(all, Some(column("s")));
+    let mut standing = Aggregate::new(all, Some(column("s")));
     assert_eq!(standing.pairings.len(), 1);
     standing.pairings.remove(0)
 }
@@ -181,7 +181,7 @@ fn rows_of_one_side_are_listed_with_the_reason_and_not_dropped() {
         "f #0 t error",
         "a #1 t 1",
     ]));
-    let unpaired: Vec<(String, bool, Why)> =
+    let unpaired: Vec<(String, bool, UnpairedReason)> =
         pairing.unpaired.iter().map(|row| (row.key.label(), row.in_baseline, row.why)).collect();
     assert_eq!(
         unpaired,
@@ -261,7 +261,7 @@ fn swapping_group_and_baseline_turns_every_difference() {
         "c #1 t 1+",
     ]);
     let one = against(&all);
-    let mut other = Standing::of(&all, Some(column("t"))).pairings.remove(0);
+    let mut other = Aggregate::new(&all, Some(column("t"))).pairings.remove(0);
     other.pairs.iter_mut().for_each(|pair| std::mem::swap(&mut pair.score, &mut pair.baseline));
     assert_eq!(one.pairs, other.pairs);
     let (one, other) = (one.score.unwrap(), other.score.unwrap());
@@ -277,7 +277,7 @@ fn the_first_is_the_baseline_unless_another_is_named_and_a_name_that_is_not_ther
 {
     let all = runs(&["a #0 s 1", "a #0 t 1", "a #0 u 1"]);
     let baseline = |named| {
-        let standing = Standing::of(&all, named);
+        let standing = Aggregate::new(&all, named);
         (
             standing.baseline,
             standing.pairings.iter().map(|pairing| pairing.group).collect::<Vec<_>>(),

@@ -24,7 +24,7 @@ const KINDS: [Scores; 4] = [
 ];
 
 /// Returns the percentage of intervals that contain the mean, out of those that exist.
-fn held(
+fn coverage(
     tasks: u64,
     (_, score, mean): Scores,
     interval: impl Fn(&Clusters) -> Option<Interval>,
@@ -53,7 +53,7 @@ fn an_interval_of_few_tasks_holds_the_mean_nearly_as_often_as_it_says() {
     let few = Resampling { times: 300, seed: 3 };
     for kind in KINDS {
         for tasks in [2, 3, 4, 5, FEWEST_DRAWN, 9] {
-            let held = held(tasks, kind, |clusters| clusters.interval(Level::default(), few));
+            let held = coverage(tasks, kind, |clusters| clusters.interval(Level::default(), few));
             assert!(held > 86.0, "{}: {held:.1} of 100 for {tasks} tasks", kind.0);
         }
     }
@@ -64,7 +64,7 @@ fn drawing_from_two_or_three_tasks_would_hold_it_far_less_often() {
     let few = Resampling { times: 300, seed: 3 };
     for kind in KINDS {
         for tasks in [2, 3] {
-            let held = held(tasks, kind, |clusters| clusters.drawn(Level::default(), few));
+            let held = coverage(tasks, kind, |clusters| clusters.drawn(Level::default(), few));
             assert!(held < 86.0, "{}: {held:.1} of 100 for {tasks} tasks", kind.0);
         }
     }

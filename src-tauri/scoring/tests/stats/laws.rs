@@ -173,7 +173,7 @@ proptest! {
         for weights in [Weights::None, Weights::Linear, Weights::Quadratic] {
             let kappa = |swap: bool| {
                 let pairs = pairs.iter().map(|(first, second)| if swap { (*second, *first) } else { (*first, *second) });
-                Confusion::of(pairs, 4).unwrap().kappa(weights, Level::default())
+                Confusion::from_pairs(pairs, 4).unwrap().kappa(weights, Level::default())
             };
             let (Some(here), Some(there)) = (kappa(false), kappa(true)) else {
                 prop_assert_eq!(kappa(false).is_some(), kappa(true).is_some());

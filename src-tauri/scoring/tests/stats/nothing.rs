@@ -112,7 +112,7 @@ fn too_few_tries_have_no_chance_to_tell() {
 #[test]
 fn judges_that_only_know_one_word_cannot_agree_beyond_chance() {
     let kappa = |pairs: &[(usize, usize)]| {
-        Confusion::of(pairs.iter().copied(), 2)?.kappa(Weights::None, LEVEL())
+        Confusion::from_pairs(pairs.iter().copied(), 2)?.kappa(Weights::None, LEVEL())
     };
     assert_eq!(kappa(&[]), None);
     assert_eq!(kappa(&[(0, 0)]), None);
@@ -146,7 +146,7 @@ fn a_difference_that_nothing_could_show_is_none() {
 
 #[test]
 fn unknown_amounts_stay_unknown() {
-    let amounts = Amounts::of([None, Some(3.0)]).unwrap();
+    let amounts = Amounts::from_values([None, Some(3.0)]).unwrap();
     assert_eq!((amounts.known, amounts.unknown), (1, 1));
     assert_eq!(amounts.of_known.unwrap().sum.to_bits(), 3f64.to_bits());
 }

@@ -184,7 +184,7 @@ fn agreement_is_that_of_statsmodels() {
                 .enumerate()
                 .flat_map(move |(second, times)| std::iter::repeat_n((first, second), *times))
         });
-        let found = Confusion::of(pairs, case.table.len())
+        let found = Confusion::from_pairs(pairs, case.table.len())
             .unwrap()
             .kappa(weights, Level::default())
             .unwrap();

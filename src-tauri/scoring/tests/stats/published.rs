@@ -68,7 +68,7 @@ fn agreement_beyond_chance_is_that_of_the_textbook() {
     let pairs = pairs
         .iter()
         .flat_map(|(first, second, times)| std::iter::repeat_n((*first, *second), *times));
-    let table = Confusion::of(pairs, 2).unwrap();
+    let table = Confusion::from_pairs(pairs, 2).unwrap();
     let found = table.kappa(Weights::None, Level::default()).unwrap();
     assert!((found.agreement - 0.7).abs() < 1e-12 && (found.by_chance - 0.5).abs() < 1e-12);
     assert!((found.value - 0.4).abs() < 1e-12);

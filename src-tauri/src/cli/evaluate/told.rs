@@ -1,11 +1,11 @@
 //! Output of `evaluate`: the metrics, the summary with advice on missing results, the plan, and the
 //! list of evaluators.
-use super::super::amounts::{LEAST, between, counted, dollars, of};
+use super::super::amounts::{LEAST, between, counted, dollars, pluralize};
 use super::super::terminal::{Columns, Head, Paint, one_line};
 use super::super::watch::unbound;
-use super::super::{Ended, Outcome};
+use super::super::{CommandStatus, Outcome};
 use super::Again;
-use crate::Surroundings;
+use crate::Environment;
 use serde_json::json;
 use std::io::{self, Write};
 use touchstone_api::{
@@ -105,12 +105,12 @@ pub(super) fn plan(plan: &EvaluatePlan, target: Option<&str>, json: bool) -> Out
     if json {
         serde_json::to_writer(&mut out, plan).map_err(io::Error::from)?;
         writeln!(out)?;
-        return Ok(Ended::Well);
+        return Ok(CommandStatus::Well);
     }
     for line in lines_of(plan, target) {
         writeln!(out, "{line}")?;
     }
-    Ok(Ended::Well)
+    Ok(CommandStatus::Well)
 }
 
 fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
@@ -183,7 +183,7 @@ fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
     lines
 }
 
-pub(super) fn list(json: bool, here: &Surroundings) -> Outcome {
+pub(super) fn list(json: bool, here: &Environment) -> Outcome {
     let (evaluators, switches, never) = known_evaluators();
     let mut out = io::stdout().lock();
     if json {
@@ -192,7 +192,7 @@ pub(super) fn list(json: bool, here: &Surroundings) -> Outcome {
             "{}",
             json!({ "evaluators": evaluators, "switches": switches, "never": never })
         )?;
-        return Ok(Ended::Well);
+        return Ok(CommandStatus::Well);
     }
     let head = |title: &'static str| Head { title: title.into(), right: false };
     let mut columns =
@@ -214,7 +214,7 @@ pub(super) fn list(json: bool, here: &Surroundings) -> Outcome {
     differences(&mut out, &switches)?;
     writeln!(out, "\nWhat is never done its way:\n")?;
     differences(&mut out, &never)?;
-    Ok(Ended::Well)
+    Ok(CommandStatus::Well)
 }
 
 fn differences(out: &mut impl Write, switches: &[EvaluateSwitch]) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! **Pure.** Decides if a run that does not exist would pass a filter. Only its position (task,
 //! system, model, variation, repeat) is known; a filter on anything else cannot be decided.
-use super::{Ask, Comparison, Filter, Key, Pattern, Token, Wanted};
+use super::{Ask, Comparison, Filter, Key, Pattern, Token, FilterValue};
 
 /// Position of a possible run.
 #[derive(Debug, Clone, Copy)]
@@ -48,16 +48,16 @@ impl Filter {
     }
 }
 
-fn is(key: Key, wanted: &Wanted, slot: &Slot<'_>) -> bool {
+fn is(key: Key, wanted: &FilterValue, slot: &Slot<'_>) -> bool {
     match (key, wanted) {
-        (Key::Task, Wanted::Like(pattern)) => slot.task.iter().any(|task| like(pattern, task)),
-        (Key::System, Wanted::Like(pattern)) => like(pattern, slot.system),
-        (Key::Model, Wanted::Like(pattern)) => like(pattern, slot.model),
-        (Key::Variation, Wanted::Like(pattern)) => {
+        (Key::Task, FilterValue::Like(pattern)) => slot.task.iter().any(|task| like(pattern, task)),
+        (Key::System, FilterValue::Like(pattern)) => like(pattern, slot.system),
+        (Key::Model, FilterValue::Like(pattern)) => like(pattern, slot.model),
+        (Key::Variation, FilterValue::Like(pattern)) => {
             like(pattern, &slot.variation.to_string())
                 || slot.variation_name.is_some_and(|name| like(pattern, name))
         }
-        (Key::Repeat, Wanted::Number(by, number)) => {
+        (Key::Repeat, FilterValue::Number(by, number)) => {
             let repeat = f64::from(slot.repeat);
             match by {
                 Comparison::Less => repeat < *number,
@@ -97,7 +97,7 @@ mod tests {
     use rusqlite::Connection;
 
     /// Returns the decision of the SQL condition for a row at this position.
-    fn asked(filter: &Filter, slot: &Slot<'_>) -> bool {
+    fn matches_sql(filter: &Filter, slot: &Slot<'_>) -> bool {
         let sql = Connection::open_in_memory().unwrap();
         sql.execute_batch(
             "CREATE TABLE runs (task, system, model, variation INTEGER, variation_name, repeat INTEGER, state_order INTEGER)",
@@ -182,7 +182,7 @@ mod tests {
                 variation_name: name.as_deref(),
                 repeat,
             };
-            prop_assert_eq!(filter.admits(&slot), asked(&filter, &slot));
+            prop_assert_eq!(filter.admits(&slot), matches_sql(&filter, &slot));
         }
     }
 }

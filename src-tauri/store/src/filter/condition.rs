@@ -1,7 +1,7 @@
 //! **Pure.** Converts a filter into an SQL condition made of fixed fragments. User input only ever
 //! becomes a parameter.
 use super::keys::{Key, state_name};
-use super::{Ask, Comparison, Filter, Pattern, StoredAsk, Token, Wanted};
+use super::{Ask, Comparison, Filter, Pattern, VerdictCondition, Token, FilterValue};
 use touchstone_api::RunState;
 
 /// Text for a `WHERE` clause, with its parameters in order.
@@ -56,7 +56,7 @@ pub(super) fn condition(filter: &Filter) -> Condition {
 fn asks_for_others(filter: &Filter) -> bool {
     filter.tokens.iter().any(|token| match &token.ask {
         Ask::Value(Key::State, wanted) => {
-            !token.negated && wanted.contains(&Wanted::State(RunState::Other))
+            !token.negated && wanted.contains(&FilterValue::State(RunState::Other))
         }
         _ => false,
     })
@@ -74,20 +74,20 @@ macro_rules! compare {
     };
 }
 
-fn fragment(key: Key, wanted: &Wanted, params: &mut Vec<Param>) -> &'static str {
+fn fragment(key: Key, wanted: &FilterValue, params: &mut Vec<Param>) -> &'static str {
     match wanted {
-        Wanted::Like(pattern) => like(key, pattern, params),
-        Wanted::State(state) => {
+        FilterValue::Like(pattern) => like(key, pattern, params),
+        FilterValue::State(state) => {
             params.push(Param::Text(state_name(*state).to_owned()));
             "state = ?"
         }
-        Wanted::Word(word) => one_word(key, word, params),
-        Wanted::Flag(yes) => flag(key, *yes),
-        Wanted::Number(by, number) => {
+        FilterValue::Word(word) => one_word(key, word, params),
+        FilterValue::Flag(yes) => flag(key, *yes),
+        FilterValue::Number(by, number) => {
             params.push(Param::Number(*number));
             compare(key, *by)
         }
-        Wanted::Stored(pattern, ask) => stored(pattern, *ask, params),
+        FilterValue::Stored(pattern, ask) => stored(pattern, *ask, params),
     }
 }
 
@@ -99,15 +99,15 @@ macro_rules! stored {
 
 /// Condition on imported verdicts. A row whose result is `none` carries no statement of the
 /// evaluator.
-fn stored(pattern: &Pattern, ask: StoredAsk, params: &mut Vec<Param>) -> &'static str {
-    params.push(Param::Text(whole(pattern)));
+fn stored(pattern: &Pattern, ask: VerdictCondition, params: &mut Vec<Param>) -> &'static str {
+    params.push(Param::Text(to_like_pattern(pattern)));
     match ask {
-        StoredAsk::Anything => stored!("result <> 'none'"),
-        StoredAsk::Result(result) => {
+        VerdictCondition::Anything => stored!("result <> 'none'"),
+        VerdictCondition::Result(result) => {
             params.push(Param::Text(result.word().to_owned()));
             stored!("result = ?")
         }
-        StoredAsk::Number(by, number) => {
+        VerdictCondition::Number(by, number) => {
             params.push(Param::Number(number));
             match by {
                 Comparison::Less => stored!("number < ?"),
@@ -172,12 +172,12 @@ fn escaped(piece: &str) -> String {
     piece.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }
 
-fn whole(pattern: &Pattern) -> String {
+fn to_like_pattern(pattern: &Pattern) -> String {
     pattern.0.iter().map(|piece| escaped(piece)).collect::<Vec<_>>().join("%")
 }
 
 fn like(key: Key, pattern: &Pattern, params: &mut Vec<Param>) -> &'static str {
-    let whole = whole(pattern);
+    let whole = to_like_pattern(pattern);
     let mut push = |text: String| params.push(Param::Text(text));
     match key {
         Key::Task => {

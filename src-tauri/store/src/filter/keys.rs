@@ -62,7 +62,7 @@ pub enum Key {
 
 /// Kind of value that a key accepts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Takes {
+pub enum ValueKind {
     /// Text with `*` wildcards.
     Text,
     /// One of [`STATES`].
@@ -89,12 +89,12 @@ pub struct KeyRule {
     /// Short description.
     pub about: &'static str,
     /// Accepted values.
-    pub takes: Takes,
+    pub takes: ValueKind,
     /// Example token.
     pub example: &'static str,
 }
 
-const CLASSES: Takes = Takes::Word(&[
+const CLASSES: ValueKind = ValueKind::Word(&[
     "wrong_answer",
     "no_answer",
     "missing_tool_call",
@@ -103,19 +103,19 @@ const CLASSES: Takes = Takes::Word(&[
     "system_error",
     "timeout",
 ]);
-const REVIEWS: Takes = Takes::Word(&["right", "partly", "wrong", "yes", "no"]);
-const SCORINGS: Takes =
-    Takes::Word(&["scored", "error", "no_expected", "not_ended", "waiting", "failed"]);
-const SHARE: Takes = Takes::Number(&[("%", 0.01)]);
-const COUNT: Takes = Takes::Number(&[]);
-const TOKENS: Takes = Takes::Number(&[("k", 1e3), ("m", 1e6)]);
-const TIME: Takes = Takes::Number(&[("s", 1.0), ("m", 60.0), ("h", 3600.0)]);
-const BYTES: Takes = Takes::Number(&[("kb", 1e3), ("mb", 1e6), ("gb", 1e9), ("b", 1.0)]);
+const REVIEWS: ValueKind = ValueKind::Word(&["right", "partly", "wrong", "yes", "no"]);
+const SCORINGS: ValueKind =
+    ValueKind::Word(&["scored", "error", "no_expected", "not_ended", "waiting", "failed"]);
+const SHARE: ValueKind = ValueKind::Number(&[("%", 0.01)]);
+const COUNT: ValueKind = ValueKind::Number(&[]);
+const TOKENS: ValueKind = ValueKind::Number(&[("k", 1e3), ("m", 1e6)]);
+const TIME: ValueKind = ValueKind::Number(&[("s", 1.0), ("m", 60.0), ("h", 3600.0)]);
+const BYTES: ValueKind = ValueKind::Number(&[("kb", 1e3), ("mb", 1e6), ("gb", 1e9), ("b", 1.0)]);
 
 const fn rule(
     key: Key,
     name: &'static str,
-    takes: Takes,
+    takes: ValueKind,
     example: &'static str,
     about: &'static str,
 ) -> KeyRule {
@@ -124,57 +124,57 @@ const fn rule(
 
 /// All keys, in the order of completion suggestions.
 pub const KEYS: [KeyRule; 27] = [
-    rule(Key::Task, "task", Takes::Text, "task:refunds*", "the task"),
-    rule(Key::System, "system", Takes::Text, "system:tool_calling", "the agent system"),
-    rule(Key::Model, "model", Takes::Text, "model:o1,o3-mini", "the model"),
-    rule(Key::State, "state", Takes::State, "state:error", "how the run ended"),
+    rule(Key::Task, "task", ValueKind::Text, "task:refunds*", "the task"),
+    rule(Key::System, "system", ValueKind::Text, "system:tool_calling", "the agent system"),
+    rule(Key::Model, "model", ValueKind::Text, "model:o1,o3-mini", "the model"),
+    rule(Key::State, "state", ValueKind::State, "state:error", "how the run ended"),
     rule(Key::Score, "score", SHARE, "score:<0.5", "the score, from 0 to 1"),
-    rule(Key::Passed, "passed", Takes::Flag, "passed:no", "the score is good enough"),
+    rule(Key::Passed, "passed", ValueKind::Flag, "passed:no", "the score is good enough"),
     rule(Key::Class, "class", CLASSES, "class:wrong_answer", "what went wrong"),
     rule(Key::Review, "review", REVIEWS, "review:wrong", "what a person said of it"),
     rule(
         Key::Variation,
         "variation",
-        Takes::Text,
+        ValueKind::Text,
         "variation:0",
         "number or name of the variation",
     ),
     rule(Key::Repeat, "repeat", COUNT, "repeat:>1", "which repeat, from 1"),
-    rule(Key::Tool, "tool", Takes::Text, "tool:query_*", "a tool that was called"),
-    rule(Key::Nudged, "nudged", Takes::Flag, "nudged:yes", "received follow-up messages"),
+    rule(Key::Tool, "tool", ValueKind::Text, "tool:query_*", "a tool that was called"),
+    rule(Key::Nudged, "nudged", ValueKind::Flag, "nudged:yes", "received follow-up messages"),
     rule(
         Key::Forked,
         "forked",
-        Takes::Flag,
+        ValueKind::Flag,
         "forked:yes",
         "a fork, or continued by messages of a person",
     ),
     rule(
         Key::Missing,
         "missing",
-        Takes::FlagOrText,
+        ValueKind::FlagOrText,
         "missing:yes",
         "expected tool calls that never happened",
     ),
-    rule(Key::Failed, "failed", Takes::Flag, "failed:yes", "a tool call failed"),
-    rule(Key::Answer, "answer", Takes::Flag, "answer:no", "has an answer"),
+    rule(Key::Failed, "failed", ValueKind::Flag, "failed:yes", "a tool call failed"),
+    rule(Key::Answer, "answer", ValueKind::Flag, "answer:no", "has an answer"),
     rule(Key::Turns, "turns", COUNT, "turns:>5", "assistant turns"),
     rule(Key::Calls, "calls", COUNT, "calls:>=3", "tool calls"),
     rule(Key::Tokens, "tokens", TOKENS, "tokens:<10k", "tokens in and out"),
     rule(Key::Cost, "cost", COUNT, "cost:>0.5", "dollars"),
     rule(Key::Seconds, "seconds", TIME, "seconds:>60", "time spent on it"),
     rule(Key::Size, "size", BYTES, "size:>1mb", "size on disk"),
-    rule(Key::Scorer, "scorer", Takes::Text, "scorer:fields", "the scorer that the score is of"),
+    rule(Key::Scorer, "scorer", ValueKind::Text, "scorer:fields", "the scorer that the score is of"),
     rule(Key::Scoring, "scoring", SCORINGS, "scoring:failed", "what came of scoring"),
     rule(
         Key::Stored,
         "stored",
-        Takes::Stored,
+        ValueKind::Stored,
         "stored:relevance=fail",
         "what an evaluator is stored to have said",
     ),
-    rule(Key::Path, "path", Takes::Text, "path:2024/*", "part of the file's path"),
-    rule(Key::Layout, "layout", Takes::Text, "layout:prompt_ql", "what the files look like"),
+    rule(Key::Path, "path", ValueKind::Text, "path:2024/*", "part of the file's path"),
+    rule(Key::Layout, "layout", ValueKind::Text, "layout:prompt_ql", "what the files look like"),
 ];
 
 /// Returns the rule of a key.

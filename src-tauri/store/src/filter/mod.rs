@@ -18,10 +18,10 @@ mod print;
 
 pub use admits::Slot;
 pub use condition::{Condition, Param};
-pub use keys::{KEYS, Key, KeyRule, STATES, Takes, key_rule, state_name, state_named};
+pub use keys::{KEYS, Key, KeyRule, STATES, ValueKind, key_rule, state_name, state_named};
 pub use print::typed;
 
-use touchstone_api::{Misread, RunState, StoredResult};
+use touchstone_api::{FilterError, RunState, StoredResult};
 
 /// Parsed filter.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -48,12 +48,12 @@ pub enum Ask {
     /// The transcript contains this text.
     Text(String),
     /// A property has one of these values; never empty.
-    Value(Key, Vec<Wanted>),
+    Value(Key, Vec<FilterValue>),
 }
 
 /// Value of a condition.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Wanted {
+pub enum FilterValue {
     /// Text, ignoring the case of ASCII letters.
     Like(Pattern),
     /// State.
@@ -65,12 +65,12 @@ pub enum Wanted {
     /// Comparison with a number; finite and not negative.
     Number(Comparison, f64),
     /// Evaluator name and the condition on its imported verdict.
-    Stored(Pattern, StoredAsk),
+    Stored(Pattern, VerdictCondition),
 }
 
 /// Condition on an imported verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum StoredAsk {
+pub enum VerdictCondition {
     /// Any verdict, including an error.
     Anything,
     /// Verdict with this result.
@@ -101,7 +101,7 @@ pub enum Comparison {
 impl Filter {
     /// Parses filter text. If any of it is invalid, returns a filter that matches no run, with the
     /// reasons.
-    pub fn parse(typed: &str) -> (Self, Vec<Misread>) {
+    pub fn parse(typed: &str) -> (Self, Vec<FilterError>) {
         parse::parse(typed)
     }
 

@@ -1,9 +1,9 @@
 //! **Pure.** Filter parser: characters to words, words to tokens. Never fails; an invalid word
 //! yields a filter that matches no run, and a reason.
-use super::keys::{KEYS, KeyRule, STATES, Takes, key_named, nearest, nearest_within, state_named};
-use super::{Ask, Comparison, Filter, Pattern, StoredAsk, Token, Wanted};
+use super::keys::{KEYS, KeyRule, STATES, ValueKind, key_named, nearest, nearest_within, state_named};
+use super::{Ask, Comparison, Filter, Pattern, VerdictCondition, Token, FilterValue};
 use crate::snippet::MAX_NEEDLE;
-use touchstone_api::{Misread, StoredResult};
+use touchstone_api::{FilterError, StoredResult};
 
 /// Longer filters are invalid.
 const MAX_BYTES: usize = 8_192;
@@ -39,7 +39,7 @@ struct Word<'a> {
     has_quotes: bool,
 }
 
-pub(super) fn parse(typed: &str) -> (Filter, Vec<Misread>) {
+pub(super) fn parse(typed: &str) -> (Filter, Vec<FilterError>) {
     let end = typed.floor_char_boundary(MAX_BYTES);
     let mut tokens = Vec::new();
     let mut misread = Vec::new();
@@ -134,7 +134,7 @@ fn word(text: &str) -> (Word<'_>, usize) {
     (Word { typed: &text[..end], letters, has_quotes }, end)
 }
 
-fn token(word: &Word<'_>, misread: &mut Vec<Misread>) -> Option<Token> {
+fn token(word: &Word<'_>, misread: &mut Vec<FilterError>) -> Option<Token> {
     let (negated, letters) = negation(&word.letters);
     if let Some(Keyed { name, sign, value }) = key_and_value(letters) {
         let text =
@@ -156,7 +156,7 @@ fn token(word: &Word<'_>, misread: &mut Vec<Misread>) -> Option<Token> {
                 }
             };
         }
-        if let Some(meant) = meant(&name, sign, &text(value)) {
+        if let Some(meant) = suggest_token(&name, sign, &text(value)) {
             let message = format!("Unknown key \"{name}\". Did you mean {meant}? {IN_QUOTES}");
             misread.push(note(word.typed, message));
             return None;
@@ -199,7 +199,7 @@ const IN_QUOTES: &str = "To search for the text, put it in quotes.";
 
 /// Suggests a token for a word with an unknown key. Returns `None` for a word that is more likely
 /// search text.
-fn meant(name: &str, sign: char, value: &str) -> Option<String> {
+fn suggest_token(name: &str, sign: char, value: &str) -> Option<String> {
     if let Some(rule) = name.strip_suffix('!').and_then(key_named)
         && sign == '='
     {
@@ -212,7 +212,7 @@ fn meant(name: &str, sign: char, value: &str) -> Option<String> {
     // `count<limit` and `code=5` occur in transcripts, so only a name with a single typo before a
     // number is treated as a misspelled key.
     let numeric = KEYS.iter().filter_map(|rule| match rule.takes {
-        Takes::Number(units) if number(value, units).is_some() => Some(rule.name),
+        ValueKind::Number(units) if number(value, units).is_some() => Some(rule.name),
         _ => None,
     });
     nearest_within(name, numeric, 1).map(|near| format!("{near}{value}"))
@@ -234,10 +234,10 @@ fn key_and_value(letters: &[Letter]) -> Option<Keyed<'_>> {
     is_key.then(|| Keyed { name, sign, value: &letters[at + usize::from(sign == ':')..] })
 }
 
-fn values(rule: &KeyRule, letters: &[Letter], word: &Word<'_>) -> Result<Vec<Wanted>, String> {
+fn values(rule: &KeyRule, letters: &[Letter], word: &Word<'_>) -> Result<Vec<FilterValue>, String> {
     // Empty values are skipped: the user may be about to type the next one.
     let given = letters.split(|letter| letter.is(',')).filter(|value| !value.is_empty());
-    let wanted: Vec<Wanted> =
+    let wanted: Vec<FilterValue> =
         given.take(MAX_TOKENS + 1).map(|value| one_value(rule, value)).collect::<Result<_, _>>()?;
     if wanted.len() > MAX_TOKENS {
         return Err(format!("A key takes at most {MAX_TOKENS} values."));
@@ -254,7 +254,7 @@ fn values(rule: &KeyRule, letters: &[Letter], word: &Word<'_>) -> Result<Vec<Wan
 }
 
 /// Parses a text value. Fails on a comparison sign.
-fn text_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
+fn text_value(rule: &KeyRule, letters: &[Letter]) -> Result<FilterValue, String> {
     if letters.first().is_some_and(|first| {
         SIGNS.iter().any(|(sign, _)| sign.len() == 1 && sign.starts_with(first.char))
     }) && !letters[0].quoted
@@ -269,41 +269,41 @@ fn text_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
         );
         return Err(format!("“{name}” takes text, not a comparison. {advice}."));
     }
-    Ok(Wanted::Like(pattern(letters)))
+    Ok(FilterValue::Like(pattern(letters)))
 }
 
-fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
+fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<FilterValue, String> {
     let text: String = letters.iter().map(|letter| letter.char).collect();
     let bare = letters.iter().all(|letter| !letter.quoted);
     match rule.takes {
-        Takes::Text => text_value(rule, letters),
-        Takes::State => state_named(&text).map(Wanted::State).ok_or_else(|| {
+        ValueKind::Text => text_value(rule, letters),
+        ValueKind::State => state_named(&text).map(FilterValue::State).ok_or_else(|| {
             let all: Vec<&str> = STATES.iter().map(|(_, name)| *name).collect();
             no_word(rule, &text, &all)
         }),
-        Takes::Word(words) => {
+        ValueKind::Word(words) => {
             let word = text.to_ascii_lowercase().replace('-', "_");
             let known = words.iter().find(|known| **known == word);
-            known.map(|known| Wanted::Word(known)).ok_or_else(|| no_word(rule, &text, words))
+            known.map(|known| FilterValue::Word(known)).ok_or_else(|| no_word(rule, &text, words))
         }
-        Takes::Flag => flag(&text).map(Wanted::Flag).ok_or_else(|| {
+        ValueKind::Flag => flag(&text).map(FilterValue::Flag).ok_or_else(|| {
             match nearest(&text, ["yes", "no"].into_iter()) {
                 Some(near) => format!("Unknown {0} \"{text}\". Did you mean {near}?", rule.name),
                 None => format!("Unknown {0} \"{text}\". Write {0}:yes or {0}:no.", rule.name),
             }
         }),
-        Takes::FlagOrText => flag(&text)
+        ValueKind::FlagOrText => flag(&text)
             .filter(|_| bare)
-            .map_or_else(|| text_value(rule, letters), |yes| Ok(Wanted::Flag(yes))),
-        Takes::Number(units) => number(&text, units)
-            .map(|(by, number)| Wanted::Number(by, number))
+            .map_or_else(|| text_value(rule, letters), |yes| Ok(FilterValue::Flag(yes))),
+        ValueKind::Number(units) => number(&text, units)
+            .map(|(by, number)| FilterValue::Number(by, number))
             .ok_or_else(|| format!("“{text}” is no number. Write it like {}.", rule.example)),
-        Takes::Stored => stored(rule, letters),
+        ValueKind::Stored => stored(rule, letters),
     }
 }
 
 /// Parses an evaluator name, up to the first unquoted sign, and the condition on its verdict.
-fn stored(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
+fn stored(rule: &KeyRule, letters: &[Letter]) -> Result<FilterValue, String> {
     let at =
         letters.iter().position(|letter| ['=', '<', '>'].into_iter().any(|sign| letter.is(sign)));
     let (name, said) = letters.split_at(at.unwrap_or(letters.len()));
@@ -318,8 +318,8 @@ fn stored(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
     let result =
         word.and_then(|word| StoredResult::ALL.into_iter().find(|result| result.word() == word));
     let ask = match result {
-        _ if said.is_empty() => StoredAsk::Anything,
-        Some(result) => StoredAsk::Result(result),
+        _ if said.is_empty() => VerdictCondition::Anything,
+        Some(result) => VerdictCondition::Result(result),
         None => {
             let (by, number) = number(&said, &[]).ok_or_else(|| {
                 let words = StoredResult::ALL.map(StoredResult::word);
@@ -335,10 +335,10 @@ fn stored(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
                 );
                 format!("Unknown result \"{said}\". {advice}")
             })?;
-            StoredAsk::Number(by, number)
+            VerdictCondition::Number(by, number)
         }
     };
-    Ok(Wanted::Stored(pattern(name), ask))
+    Ok(FilterValue::Stored(pattern(name), ask))
 }
 
 fn no_word(rule: &KeyRule, text: &str, words: &[&str]) -> String {
@@ -383,7 +383,7 @@ fn number(text: &str, units: &[(&str, f64)]) -> Option<(Comparison, f64)> {
     (number.is_finite() && number >= 0.0).then_some((by, number + 0.0))
 }
 
-fn note(token: &str, message: String) -> Misread {
+fn note(token: &str, message: String) -> FilterError {
     let cut = token.floor_char_boundary(200);
-    Misread { token: token[..cut].to_owned(), message }
+    FilterError { token: token[..cut].to_owned(), message }
 }

@@ -1,6 +1,6 @@
 //! **Pure.** Prints a filter such that parsing the output yields an equal filter.
 use super::keys::{Key, key_rule, state_name};
-use super::{Ask, Comparison, Filter, Pattern, StoredAsk, Token, Wanted};
+use super::{Ask, Comparison, Filter, Pattern, VerdictCondition, Token, FilterValue};
 use std::fmt::{Display, Formatter, Result};
 
 impl Display for Filter {
@@ -34,24 +34,24 @@ impl Display for Token {
     }
 }
 
-fn one_value(key: Key, value: &Wanted, f: &mut Formatter<'_>) -> Result {
+fn one_value(key: Key, value: &FilterValue, f: &mut Formatter<'_>) -> Result {
     match value {
         // A tool may be called `yes`, so the pattern is quoted.
-        Wanted::Like(Pattern(pieces)) if key == Key::Missing && pieces.len() == 1 => {
+        FilterValue::Like(Pattern(pieces)) if key == Key::Missing && pieces.len() == 1 => {
             f.write_str(&quoted(&pieces[0]))
         }
-        Wanted::Like(pattern) => one_pattern(pattern, f),
-        Wanted::State(state) => f.write_str(state_name(*state)),
-        Wanted::Word(word) => f.write_str(word),
-        Wanted::Flag(yes) => f.write_str(if *yes { "yes" } else { "no" }),
-        Wanted::Number(Comparison::Equal, number) => write!(f, "{number}"),
-        Wanted::Number(by, number) => write!(f, "{}{number}", sign(*by)),
-        Wanted::Stored(pattern, ask) => {
+        FilterValue::Like(pattern) => one_pattern(pattern, f),
+        FilterValue::State(state) => f.write_str(state_name(*state)),
+        FilterValue::Word(word) => f.write_str(word),
+        FilterValue::Flag(yes) => f.write_str(if *yes { "yes" } else { "no" }),
+        FilterValue::Number(Comparison::Equal, number) => write!(f, "{number}"),
+        FilterValue::Number(by, number) => write!(f, "{}{number}", sign(*by)),
+        FilterValue::Stored(pattern, ask) => {
             one_pattern(pattern, f)?;
             match ask {
-                StoredAsk::Anything => Ok(()),
-                StoredAsk::Result(result) => write!(f, "={}", result.word()),
-                StoredAsk::Number(by, number) => write!(f, "{}{number}", sign(*by)),
+                VerdictCondition::Anything => Ok(()),
+                VerdictCondition::Result(result) => write!(f, "={}", result.word()),
+                VerdictCondition::Number(by, number) => write!(f, "{}{number}", sign(*by)),
             }
         }
     }

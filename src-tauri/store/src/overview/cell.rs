@@ -62,12 +62,12 @@ impl<'a> Gathering<'a> {
     /// Adds a variation's runs. Variations are numbered by their position in the task, independent
     /// of the layouts' names for them.
     fn add(&mut self, task: &'a str, number: u32, row: &'a VariationRow, column: u16) {
-        for fact in row.facts.of(column) {
+        for fact in row.facts.in_column(column) {
             let place = Counted { task: Some(task), variation: Some(number), ..Counted::default() };
             self.counted.push(Counted { end: fact.end, apart: fact.apart, ..place });
             self.facts.push(fact);
         }
-        self.forks.extend(row.forks.of(column));
+        self.forks.extend(row.forks.in_column(column));
         self.missing += row.missing(column);
     }
 
@@ -76,7 +76,7 @@ impl<'a> Gathering<'a> {
             return None;
         }
         let places: Vec<usize> = (0..self.counted.len()).collect();
-        let cell = Cell::of(&self.counted, &places, resampling);
+        let cell = Cell::new(&self.counted, &places, resampling);
         let interval = cell.score.and_then(|score| score.interval);
         let reviewed = self.facts.iter().filter(|fact| fact.reviewed).count();
         Some(OverviewCell {

@@ -70,9 +70,9 @@ fn of_column(
         let row = gathered.row(task, variation, name);
         let there = || {
             row.facts
-                .of(column)
+                .in_column(column)
                 .iter()
-                .chain(row.forks.of(column))
+                .chain(row.forks.in_column(column))
                 .filter(|fact| fact.holds == Holds::Repeat)
         };
         let lacking =

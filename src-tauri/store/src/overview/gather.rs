@@ -1,6 +1,6 @@
 //! **Pure.** Sorts runs into columns, tasks and variations.
 use super::{
-    Column, Fact, Facts, Holds, Loose, MOST_COLUMNS, Matrix, Place, TaskRows, Totals, VariationRow,
+    Column, Fact, Facts, Holds, Loose, MOST_COLUMNS, Matrix, VariationKey, TaskRows, Totals, VariationRow,
     cell, expected,
 };
 use crate::filter::Filter;
@@ -67,7 +67,7 @@ pub(super) struct GatheredTask {
     id: String,
     label: Option<String>,
     names: BTreeSet<String>,
-    rows: BTreeMap<Place, VariationRow>,
+    rows: BTreeMap<VariationKey, VariationRow>,
 }
 
 struct GatheredColumn {
@@ -128,7 +128,7 @@ impl Gathering {
         self.columns[usize::from(column)].foreign &= run.foreign;
         let task = self.task_of(name);
         let suite = self.by_name.get(name).and_then(|(_, suite)| suite.as_deref());
-        let place = place(run, suite);
+        let place = variation_key(run, suite);
         let label = || label(run, suite, &place);
         let rows = &mut self.tasks[task].rows;
         let row =
@@ -219,9 +219,9 @@ impl Gathering {
     /// Returns the repeat numbers occupied by forks in a column of a variation.
     pub(super) fn taken_by_forks(&self, task: &Task, variation: u32, column: u16) -> Vec<u32> {
         let at = self.by_id.get(&task.suite.id).and_then(|at| self.tasks.get(*at));
-        let row = at.and_then(|task| task.rows.get(&Place::Numbered(variation)));
+        let row = at.and_then(|task| task.rows.get(&VariationKey::Numbered(variation)));
         let of = |facts: &Facts| {
-            let taken = facts.of(column).iter().filter(|fact| fact.holds == Holds::Number);
+            let taken = facts.in_column(column).iter().filter(|fact| fact.holds == Holds::Number);
             taken.map(|fact| fact.repeat).collect::<Vec<_>>()
         };
         row.map(|row| [of(&row.facts), of(&row.forks)].concat()).unwrap_or_default()
@@ -235,7 +235,7 @@ impl Gathering {
         name: Option<String>,
     ) -> &mut VariationRow {
         let at = self.task(&task.suite.id, task.suite.name.as_ref());
-        let place = Place::Numbered(variation);
+        let place = VariationKey::Numbered(variation);
         self.tasks[at].rows.entry(place.clone()).or_insert_with(|| VariationRow::new(place, name))
     }
 }
@@ -325,20 +325,20 @@ fn chosen(columns: Vec<GatheredColumn>) -> (impl Iterator<Item = Column>, usize,
 }
 
 /// Determines the variation of a run.
-fn place(run: &Seen<'_>, suite: Option<&Task>) -> Place {
+fn variation_key(run: &Seen<'_>, suite: Option<&Task>) -> VariationKey {
     let number =
         suite.map_or(run.variation, |suite| suite.counted_as(run.variation, run.variation_name));
     match (number, run.variation_name) {
-        (Some(number), _) => Place::Numbered(number),
-        (None, Some(name)) => Place::Named(name.to_owned()),
-        (None, None) => Place::Unknown,
+        (Some(number), _) => VariationKey::Numbered(number),
+        (None, Some(name)) => VariationKey::Named(name.to_owned()),
+        (None, None) => VariationKey::Unknown,
     }
 }
 
 /// Returns the label of a variation, preferably from the suite.
-fn label(run: &Seen<'_>, suite: Option<&Task>, place: &Place) -> Option<String> {
+fn label(run: &Seen<'_>, suite: Option<&Task>, place: &VariationKey) -> Option<String> {
     let number =
-        if let Place::Numbered(number) = place { usize::try_from(*number).ok() } else { None };
+        if let VariationKey::Numbered(number) = place { usize::try_from(*number).ok() } else { None };
     let of_suite = suite.zip(number).and_then(|(suite, number)| suite.variation_name(number));
     of_suite.or_else(|| run.variation_name.map(str::to_owned))
 }

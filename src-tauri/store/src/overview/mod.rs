@@ -73,7 +73,7 @@ struct TaskRows {
 }
 
 struct VariationRow {
-    place: Place,
+    place: VariationKey,
     label: Option<String>,
     /// True when some runs give the name of the variation instead of a number.
     by_name: bool,
@@ -86,7 +86,7 @@ struct VariationRow {
 
 /// Variation, by its number, or by its name in layouts without numbers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum VariationKey {
     Numbered(u32),
     Named(String),
     Unknown,
@@ -123,7 +123,7 @@ struct Facts(Vec<Fact>);
 
 impl Facts {
     /// Runs of one column.
-    fn of(&self, column: u16) -> &[Fact] {
+    fn in_column(&self, column: u16) -> &[Fact] {
         let from = self.0.partition_point(|fact| fact.column < column);
         let until = self.0.partition_point(|fact| fact.column <= column);
         &self.0[from..until]
@@ -164,7 +164,7 @@ fn is_foreign(layout: &str) -> bool {
 }
 
 impl VariationRow {
-    fn new(place: Place, label: Option<String>) -> Self {
+    fn new(place: VariationKey, label: Option<String>) -> Self {
         Self {
             place,
             label,
@@ -182,7 +182,7 @@ impl VariationRow {
 
 impl Matrix {
     /// Builds a matrix. `scorers` are the scorers that occur.
-    pub fn of(
+    pub fn from_runs(
         runs: &[ScoredRun],
         suites: &Arc<Tasks>,
         filter: &Filter,

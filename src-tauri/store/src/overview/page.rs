@@ -1,10 +1,10 @@
 //! **Pure.** Section of a matrix for the page: the visible rows under the current folds, and their
 //! cells.
-use super::{Loose, Matrix, Place, TaskRows, VariationRow, cell};
+use super::{Loose, Matrix, VariationKey, TaskRows, VariationRow, cell};
 use crate::filter::typed;
 use std::collections::HashSet;
 use touchstone_api::{
-    Misread, Overview, OverviewCell, OverviewColumn, OverviewKind, OverviewRequest, OverviewRow,
+    FilterError, Overview, OverviewCell, OverviewColumn, OverviewKind, OverviewRequest, OverviewRow,
 };
 
 /// Maximum number of rows per section.
@@ -23,7 +23,7 @@ impl Matrix {
         &self,
         request: &OverviewRequest,
         generation: u64,
-        misread: Vec<Misread>,
+        misread: Vec<FilterError>,
     ) -> Overview {
         let except: HashSet<&str> = request.except.iter().map(String::as_str).collect();
         let folded = |task: &TaskRows| request.folded != except.contains(task.id.as_str());
@@ -95,7 +95,7 @@ impl Matrix {
             Line::Variation(task, row) => OverviewRow {
                 kind: OverviewKind::Variation,
                 task: Some(task.id.clone()),
-                variation: if let Place::Numbered(number) = &row.place {
+                variation: if let VariationKey::Numbered(number) = &row.place {
                     Some(*number)
                 } else {
                     None
@@ -114,9 +114,9 @@ impl Matrix {
                 label: None,
                 variations: 0,
                 folded: false,
-                filter: asked("task", None),
+                filter: filter_token("task", None),
                 runs: loose.runs,
-                cells: self.cells(|column| cell::of_loose(loose.facts.of(column))),
+                cells: self.cells(|column| cell::of_loose(loose.facts.in_column(column))),
             },
         }
     }
@@ -132,16 +132,16 @@ fn of_task(task: &TaskRows) -> String {
 
 fn of_variation(row: &VariationRow) -> String {
     match (&row.place, &row.label) {
-        (Place::Numbered(number), Some(name)) if row.by_name => {
+        (VariationKey::Numbered(number), Some(name)) if row.by_name => {
             format!("variation:{number},{}", typed(name))
         }
-        (Place::Numbered(number), _) => format!("variation:{number}"),
-        (Place::Named(name), _) => format!("variation:{}", typed(name)),
-        (Place::Unknown, _) => asked("variation", None),
+        (VariationKey::Numbered(number), _) => format!("variation:{number}"),
+        (VariationKey::Named(name), _) => format!("variation:{}", typed(name)),
+        (VariationKey::Unknown, _) => filter_token("variation", None),
     }
 }
 
 /// Filter token for a value. Without a value, the token that matches only runs lacking one.
-fn asked(key: &str, value: Option<&str>) -> String {
+fn filter_token(key: &str, value: Option<&str>) -> String {
     value.map_or_else(|| format!("-{key}:*"), |value| format!("{key}:{}", typed(value)))
 }

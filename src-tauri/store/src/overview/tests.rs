@@ -12,7 +12,7 @@ use touchstone_api::{
     ScoreStanding, Span,
 };
 use touchstone_formats::suite;
-use touchstone_scoring::standing::Standing;
+use touchstone_scoring::standing::Aggregate;
 
 /// Parses a run from `task/variation system model repeat: outcome`. A variation that is not a
 /// number is a name. The outcome is a score, with `+` or `-` if it passed or failed a threshold, or
@@ -98,12 +98,12 @@ fn suites(texts: &[(&str, &[&str], u32)]) -> Arc<Tasks> {
             tools: Vec::new(),
         })
     };
-    Arc::new(Tasks::of(texts.iter().map(task)))
+    Arc::new(Tasks::from_tasks(texts.iter().map(task)))
 }
 
 fn matrix(runs: &[&str], suites: &Arc<Tasks>, filter: &str) -> Matrix {
     let runs: Vec<ScoredRun> = runs.iter().map(|text| run(text)).collect();
-    Matrix::of(&runs, suites, &Filter::parse(filter).0, Vec::new())
+    Matrix::from_runs(&runs, suites, &Filter::parse(filter).0, Vec::new())
 }
 
 fn request(folded: bool, except: &[&str], offset: u32, limit: u32) -> OverviewRequest {
@@ -121,7 +121,7 @@ fn page(runs: &[&str], suites: &Arc<Tasks>) -> Overview {
     matrix(runs, suites, "").page(&request(false, &[], 0, 500), 1, Vec::new())
 }
 
-fn said(cell: &OverviewCell) -> String {
+fn format_cell(cell: &OverviewCell) -> String {
     let mut text = cell.score.map(|score| format!("{score:.2}")).unwrap_or_default();
     if let (Some(low), Some(high)) = (cell.low, cell.high) {
         let _ = write!(text, " {low:.2}–{high:.2}");
@@ -175,7 +175,7 @@ fn drawn(overview: &Overview) -> String {
         let cells: Vec<String> = row
             .cells
             .iter()
-            .map(|cell| cell.as_ref().map_or_else(|| "·".to_owned(), said))
+            .map(|cell| cell.as_ref().map_or_else(|| "·".to_owned(), format_cell))
             .collect();
         let _ = writeln!(text, "{} | {}", name(row), cells.join(" | "));
     }
@@ -235,7 +235,7 @@ fn a_run_that_says_the_name_of_a_variation_stands_with_those_that_say_its_number
     let suites = suites(&[("folder/task", &["x", "y"], 2)]);
     let runs = ["folder/y tool_calling m 1: 1", "folder/task/1 tool_calling m 2: 0"];
     let runs = runs.map(run_of_folder);
-    let overview = Matrix::of(&runs, &suites, &Filter::default(), Vec::new()).page(
+    let overview = Matrix::from_runs(&runs, &suites, &Filter::default(), Vec::new()).page(
         &request(false, &[], 0, 9),
         1,
         Vec::new(),
@@ -330,7 +330,7 @@ fn repeats_that_disagree_are_flaky_and_variations_that_do_are_not() {
 
 #[test]
 fn an_interval_is_wilsons_for_noughts_and_ones_and_students_for_few_others_and_none_for_one_run() {
-    let cell = |runs: &[&str]| said(page(runs, &Arc::default()).rows[0].cells[0].as_ref().unwrap());
+    let cell = |runs: &[&str]| format_cell(page(runs, &Arc::default()).rows[0].cells[0].as_ref().unwrap());
     assert_eq!(cell(&["a/0 s m 1: 1"]), "1.00 1 runs");
     assert_eq!(
         cell(&["a/0 s m 1: 1", "a/0 s m 2: 1", "a/0 s m 3: 0"]),
@@ -401,7 +401,7 @@ fn the_filters_of_a_row_and_a_column_take_in_just_their_runs() {
         .into_iter()
         .map(|run| ScoredRun { task: run.task.map(|task| task.replace('_', " ")), ..run })
         .collect();
-    let overview = Matrix::of(&runs, &Arc::default(), &Filter::default(), Vec::new()).page(
+    let overview = Matrix::from_runs(&runs, &Arc::default(), &Filter::default(), Vec::new()).page(
         &request(false, &[], 0, 9),
         1,
         Vec::new(),
@@ -428,7 +428,7 @@ proptest! {
         let overview = page(&texts, &Arc::default());
         let runs: Vec<ScoredRun> = texts.iter().map(|text| run(text)).collect();
         let counted: Vec<_> = runs.iter().map(ScoredRun::counted).collect();
-        let standing = Standing::of(&counted, None);
+        let standing = Aggregate::new(&counted, None);
         prop_assert_eq!(standing.groups.len(), overview.columns.len());
         for (group, column) in standing.groups.iter().zip(&overview.columns) {
             let (theirs, ours) = (&group.cell, &column.cell);
@@ -486,7 +486,7 @@ fn a_fork_that_is_asked_for_makes_no_cell_flaky() {
     let mut runs: Vec<ScoredRun> =
         ["a/0 s m 1: 1+", "a/0 s m 2: 1+", "a/0 s m 1: 0-"].map(run).into();
     let flaky = |runs: &[ScoredRun], filter: &str| {
-        let matrix = Matrix::of(runs, &suites(&[]), &Filter::parse(filter).0, Vec::new());
+        let matrix = Matrix::from_runs(runs, &suites(&[]), &Filter::parse(filter).0, Vec::new());
         let page = matrix.page(&request(true, &[], 0, 500), 1, Vec::new());
         let cell = page.rows[0].cells[0].clone().unwrap();
         (cell.runs, cell.flaky, page.columns[0].cell.flaky)

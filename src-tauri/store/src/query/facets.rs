@@ -88,18 +88,18 @@ impl Counts {
     fn add(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
         let text = |at: usize| row.get_ref(at).map(|value| value.as_str_or_null().ok().flatten());
         let state = text(3)?.unwrap_or_default();
-        self.one(Key::State, state);
+        self.count_value(Key::State, state);
         if state == "other" {
             return Ok(());
         }
         for (at, key) in TEXTS {
-            self.one(key, text(at)?.unwrap_or_default());
+            self.count_value(key, text(at)?.unwrap_or_default());
         }
         if let Some(passed) = row.get(16)? {
-            self.one(Key::Passed, if passed { "yes" } else { "no" });
+            self.count_value(Key::Passed, if passed { "yes" } else { "no" });
         }
         if let Some(variation) = row.get::<_, Option<i64>>(4)? {
-            self.one(Key::Variation, &variation.to_string());
+            self.count_value(Key::Variation, &variation.to_string());
         }
         for (at, key) in [
             (9, Key::Nudged),
@@ -108,14 +108,14 @@ impl Counts {
             (17, Key::Review),
             (18, Key::Forked),
         ] {
-            self.one(key, if row.get(at)? { "yes" } else { "no" });
+            self.count_value(key, if row.get(at)? { "yes" } else { "no" });
         }
         count(&mut self.tools, text(7)?.unwrap_or_default());
         count(&mut self.missing, text(8)?.unwrap_or_default());
         Ok(())
     }
 
-    fn one(&mut self, key: Key, value: &str) {
+    fn count_value(&mut self, key: Key, value: &str) {
         if (1..=MAX_VALUE).contains(&value.len()) {
             count(self.by_key.entry(key).or_default(), value);
         }

@@ -27,14 +27,14 @@ use super::open::Stamp;
 use super::roots::FileId;
 use super::search::{self, Texts};
 use super::stored::{self, Stored};
-use super::suites::Shelf;
-use remembered::Remembered;
+use super::suites::SuiteStore;
+use remembered::QueryCache;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{OptionalExtension as _, ToSql};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_api::{
-    Column, Facets, Hit, LineageLink, ListRequest, Misread, Place, RunLineage, RunPage, RunRow,
+    Column, Facets, Hit, LineageLink, ListRequest, FilterError, ListPosition, RunLineage, RunPage, RunRow,
     RunsAround, ScoreDetail, Sort, Span,
 };
 
@@ -46,19 +46,19 @@ pub const MAX_ROWS: u32 = 500;
 /// Query cache of one index.
 #[derive(Default)]
 pub struct Lists {
-    remembered: Mutex<Remembered>,
-    shelf: Arc<Shelf>,
+    remembered: Mutex<QueryCache>,
+    shelf: Arc<SuiteStore>,
 }
 
 /// Parsed filter with its search texts.
-struct Asked {
+struct ParsedFilter {
     filter: Filter,
     texts: Texts,
 }
 
 impl Lists {
     /// Creates an empty cache for a folder with these suites.
-    pub fn new(shelf: &Arc<Shelf>) -> Self {
+    pub fn new(shelf: &Arc<SuiteStore>) -> Self {
         Self { shelf: Arc::clone(shelf), ..Self::default() }
     }
 
@@ -83,10 +83,10 @@ impl Lists {
         &self,
         index: &Reader<'_>,
         filter: Filter,
-        misread: Vec<Misread>,
+        misread: Vec<FilterError>,
         request: &ListRequest,
     ) -> Result<RunPage, IndexError> {
-        let asked = Asked::new(filter);
+        let asked = ParsedFilter::new(filter);
         let ids = self.ids(index, &asked, request.sort)?;
         let page = part(&ids, request.span);
         let mut rows = Vec::with_capacity(page.len());
@@ -110,13 +110,13 @@ impl Lists {
         filter: &str,
         sort: Sort,
         key: &str,
-    ) -> Result<Place, IndexError> {
-        let ids = self.ids(index, &Asked::new(Filter::parse(filter).0), sort)?;
+    ) -> Result<ListPosition, IndexError> {
+        let ids = self.ids(index, &ParsedFilter::new(Filter::parse(filter).0), sort)?;
         let position = id_of(index, key)?.and_then(|id| ids.iter().position(|other| *other == id));
         let neighbour = |at: Option<usize>| {
             at.and_then(|at| ids.get(at)).map(|id| key_of(index, *id)).transpose()
         };
-        Ok(Place {
+        Ok(ListPosition {
             position: position.map(|at| at as u64),
             total: ids.len() as u64,
             previous: neighbour(position.and_then(|at| at.checked_sub(1)))?,
@@ -143,7 +143,7 @@ impl Lists {
         key: &str,
         most: usize,
     ) -> Result<RunsAround, IndexError> {
-        let asked = Asked::new(Filter::parse(filter).0);
+        let asked = ParsedFilter::new(Filter::parse(filter).0);
         let ids = self.ids(index, &asked, sort)?;
         let before = match id_of(index, key)? {
             None => 0,
@@ -180,25 +180,25 @@ impl Lists {
         index: &Reader<'_>,
         filter: &str,
         scorer: Option<&str>,
-    ) -> Result<(Vec<ScoredRun>, Vec<Misread>), IndexError> {
+    ) -> Result<(Vec<ScoredRun>, Vec<FilterError>), IndexError> {
         let (filter, misread) = Filter::parse(filter);
         let by_path = Sort { column: Column::Path, descending: false };
-        let ids = self.ids(index, &Asked::new(filter.for_statistics()), by_path)?;
+        let ids = self.ids(index, &ParsedFilter::new(filter.for_statistics()), by_path)?;
         Ok((scored::scored(index, &self.shelf.tasks(), &ids, scorer)?, misread))
     }
 
     /// Returns the imported verdicts about the runs that pass a filter.
     pub fn stored(&self, index: &Reader<'_>, filter: &str) -> Result<Stored, IndexError> {
-        let passing = self.set(index, &Asked::new(Filter::parse(filter).0.for_statistics()))?;
-        stored::of(index, &passing)
+        let passing = self.set(index, &ParsedFilter::new(Filter::parse(filter).0.for_statistics()))?;
+        stored::load_verdicts(index, &passing)
     }
 
     /// Number of runs that pass a filter but are excluded from statistics, because they are forks
     /// or were continued by a person.
     pub fn forks_left_out(&self, index: &Reader<'_>, filter: &str) -> Result<u64, IndexError> {
         let filter = Filter::parse(filter).0;
-        let all = self.set(index, &Asked::new(filter.clone()))?;
-        let counted = self.set(index, &Asked::new(filter.for_statistics()))?;
+        let all = self.set(index, &ParsedFilter::new(filter.clone()))?;
+        let counted = self.set(index, &ParsedFilter::new(filter.for_statistics()))?;
         Ok(all.iter().count().saturating_sub(counted.iter().count()) as u64)
     }
 
@@ -242,7 +242,7 @@ impl Lists {
         typed: &str,
         span: Span,
     ) -> Result<Vec<Hit>, IndexError> {
-        let asked = Asked::new(Filter::parse(typed).0);
+        let asked = ParsedFilter::new(Filter::parse(typed).0);
         if !asked.texts.any_wanted() {
             return Ok(Vec::new());
         }
@@ -258,7 +258,7 @@ impl Lists {
     fn ids(
         &self,
         index: &Reader<'_>,
-        asked: &Asked,
+        asked: &ParsedFilter,
         sort: Sort,
     ) -> Result<Arc<Vec<i64>>, IndexError> {
         let key = (asked.filter.to_string(), sort);
@@ -281,7 +281,7 @@ impl Lists {
     }
 
     /// Returns the set of runs that pass.
-    fn set(&self, index: &Reader<'_>, asked: &Asked) -> Result<Arc<RunSet>, IndexError> {
+    fn set(&self, index: &Reader<'_>, asked: &ParsedFilter) -> Result<Arc<RunSet>, IndexError> {
         let key = asked.filter.to_string();
         if let Some(set) = self.remembered(index, |known| known.passing.get(&key)) {
             return Ok(set);
@@ -293,14 +293,14 @@ impl Lists {
         &self,
         index: &Reader<'_>,
         new: T,
-        put: impl FnOnce(&mut Remembered, Arc<T>),
+        put: impl FnOnce(&mut QueryCache, Arc<T>),
     ) -> Arc<T> {
         let new = Arc::new(new);
         self.remembered(index, |known| put(known, Arc::clone(&new)));
         new
     }
 
-    fn remembered<T>(&self, index: &Reader<'_>, act: impl FnOnce(&mut Remembered) -> T) -> T {
+    fn remembered<T>(&self, index: &Reader<'_>, act: impl FnOnce(&mut QueryCache) -> T) -> T {
         let mut known = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
         known.of(index.moment());
         act(&mut known)
@@ -308,29 +308,29 @@ impl Lists {
 }
 
 /// Returns the tokens of a filter that could not be parsed.
-pub fn misread(filter: &str) -> Vec<Misread> {
+pub fn misread(filter: &str) -> Vec<FilterError> {
     Filter::parse(filter).1
 }
 
 /// Returns the runs that pass a filter; empty when it is invalid.
 pub fn runs_that_pass(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
-    passing(index, &Asked::new(Filter::parse(filter).0))
+    passing(index, &ParsedFilter::new(Filter::parse(filter).0))
 }
 
 /// Like [`runs_that_pass`], without forks and continued runs unless the filter uses the key
 /// `forked`.
 pub fn runs_that_count(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
-    passing(index, &Asked::new(Filter::parse(filter).0.for_statistics()))
+    passing(index, &ParsedFilter::new(Filter::parse(filter).0.for_statistics()))
 }
 
-impl Asked {
+impl ParsedFilter {
     fn new(filter: Filter) -> Self {
-        Self { texts: Texts::of(&filter), filter }
+        Self { texts: Texts::from_filter(&filter), filter }
     }
 }
 
 /// Evaluates a filter.
-fn passing(index: &Reader<'_>, asked: &Asked) -> Result<RunSet, IndexError> {
+fn passing(index: &Reader<'_>, asked: &ParsedFilter) -> Result<RunSet, IndexError> {
     let condition = asked.filter.condition();
     // The SQL is assembled from fixed fragments only; user input is passed as parameters.
     let mut query =
@@ -403,10 +403,10 @@ pub fn lineage(index: &Reader<'_>, row: &RunRow, most: usize) -> Result<RunLinea
 }
 
 /// Effort of a past run: task, system, model, turns, tokens, dollars.
-pub(crate) type Took = (String, String, String, u32, Option<u64>, Option<f64>);
+pub(crate) type RunEffort = (String, String, String, u32, Option<u64>, Option<f64>);
 
 /// Returns the effort of the completed runs of some tasks.
-pub fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<Took>, IndexError> {
+pub fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<RunEffort>, IndexError> {
     const TOOK: &str = "SELECT system, model, turns, tokens, cost FROM runs \
                         WHERE task = ? AND member IS NULL AND system IS NOT NULL AND model IS NOT NULL AND state IN ('answered', 'no_answer')";
     let mut query = index.prepare_cached(TOOK)?;

@@ -1,6 +1,6 @@
 //! Loads the data of an overview from the index and caches the matrix.
 use super::counted::end_of;
-use super::{Asked, Filter, IndexError, Lists, Reader, RunSet, scored};
+use super::{ParsedFilter, Filter, IndexError, Lists, Reader, RunSet, scored};
 use crate::overview::{Gathering, Matrix, Seen};
 use crate::suites::Tasks;
 use rusqlite::Row;
@@ -25,7 +25,7 @@ impl Lists {
         let matrix = if let Some(known) = known {
             known
         } else {
-            let asked = Asked::new(filter);
+            let asked = ParsedFilter::new(filter);
             let passing = self.set(index, &asked)?;
             let matrix = gather(index, suites, &asked, &passing, request.scorer.as_deref())?;
             self.keep(index, matrix, |known, matrix| known.matrices.put(key, matrix))
@@ -38,7 +38,7 @@ impl Lists {
 fn gather(
     index: &Reader<'_>,
     suites: &Arc<Tasks>,
-    asked: &Asked,
+    asked: &ParsedFilter,
     passing: &RunSet,
     scorer: Option<&str>,
 ) -> Result<Matrix, IndexError> {

@@ -1,7 +1,7 @@
 //! **Pure.** Cache of query results for one snapshot of the index. Emptied when the snapshot
 //! changes.
 use super::RunSet;
-use super::trust::Known;
+use super::trust::CachedTrust;
 use crate::overview::Matrix;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use touchstone_api::{Facets, Sort};
 
 /// Orders, sets and lists of one snapshot.
 #[derive(Default)]
-pub(super) struct Remembered {
+pub(super) struct QueryCache {
     build: PathBuf,
     generation: u64,
     /// All runs, by sort order.
@@ -23,12 +23,12 @@ pub(super) struct Remembered {
     /// Overviews, by filter and scorer.
     pub(super) matrices: Recent<(String, Option<String>), Matrix, 3>,
     /// Rater agreement, by filter.
-    pub(super) trusts: Recent<String, Known, 2>,
+    pub(super) trusts: Recent<String, CachedTrust, 2>,
 }
 
-impl Remembered {
+impl QueryCache {
     /// Clears the cache when it belongs to a different snapshot.
-    pub(super) fn of(&mut self, (build, generation): (&Path, u64)) {
+    pub(super) fn reset_for(&mut self, (build, generation): (&Path, u64)) {
         if self.generation != generation || self.build != build {
             *self = Self { build: build.to_owned(), generation, ..Self::default() };
         }

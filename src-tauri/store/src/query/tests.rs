@@ -1,7 +1,7 @@
 //! Tests of the list.
 use super::order::statement;
 use super::*;
-use crate::shelf::{Book, Shelf, paths, request};
+use crate::shelf::{TestRun, TestIndex, paths, request};
 
 const COLUMNS: [Column; 16] = [
     Column::Path,
@@ -22,19 +22,19 @@ const COLUMNS: [Column; 16] = [
     Column::Stored,
 ];
 
-fn book(path: &str, turns: i64, tokens: Option<i64>, state: usize) -> Book {
-    Book {
+fn book(path: &str, turns: i64, tokens: Option<i64>, state: usize) -> TestRun {
+    TestRun {
         path: path.into(),
         model: tokens.map(|_| "o1".into()),
         turns,
         tokens,
         state,
-        ..Book::default()
+        ..TestRun::default()
     }
 }
 
-fn shelf() -> Shelf {
-    Shelf::with(&[
+fn sample_index() -> TestIndex {
+    TestIndex::with(&[
         book("d", 1, None, 0),
         book("b", 2, Some(7), 1),
         book("a", 1, Some(900), 3),
@@ -47,7 +47,7 @@ fn shelf() -> Shelf {
 #[test]
 fn ties_are_in_the_order_of_paths_and_missing_values_last_both_ways() {
     for indexed in [false, true] {
-        let shelf = shelf();
+        let shelf = sample_index();
         if indexed {
             shelf.finish();
         }
@@ -65,7 +65,7 @@ fn ties_are_in_the_order_of_paths_and_missing_values_last_both_ways() {
 
 #[test]
 fn every_order_is_read_from_one_covering_index_without_sorting() {
-    let shelf = shelf();
+    let shelf = sample_index();
     shelf.finish();
     let index = shelf.reader();
     for column in COLUMNS {
@@ -86,7 +86,7 @@ fn every_order_is_read_from_one_covering_index_without_sorting() {
 
 #[test]
 fn the_unfiltered_list_reads_no_row_to_leave_out_what_is_no_transcript() {
-    let shelf = shelf();
+    let shelf = sample_index();
     let index = shelf.reader();
     let condition = Filter::parse("").0.condition();
     let sql = format!("EXPLAIN QUERY PLAN SELECT id FROM runs WHERE {}", condition.sql);
@@ -96,8 +96,8 @@ fn the_unfiltered_list_reads_no_row_to_leave_out_what_is_no_transcript() {
 
 #[test]
 fn a_page_is_a_part_of_the_list_and_never_larger_than_the_cap() {
-    let books: Vec<Book> = (0..700).map(|n| book(&format!("{n:03}"), n, None, 0)).collect();
-    let shelf = Shelf::with(&books);
+    let books: Vec<TestRun> = (0..700).map(|n| book(&format!("{n:03}"), n, None, 0)).collect();
+    let shelf = TestIndex::with(&books);
     let (lists, index) = (Lists::default(), shelf.reader());
     let page = |offset, limit| {
         let request =
@@ -112,7 +112,7 @@ fn a_page_is_a_part_of_the_list_and_never_larger_than_the_cap() {
 
 #[test]
 fn a_run_is_found_in_its_list_with_its_neighbours() {
-    let shelf = shelf();
+    let shelf = sample_index();
     let (lists, index) = (Lists::default(), shelf.reader());
     let sort = Sort { column: Column::Path, descending: false };
     let place =
@@ -126,16 +126,16 @@ fn a_run_is_found_in_its_list_with_its_neighbours() {
         place("tokens:7", "e"),
         Place { position: Some(1), total: 2, previous: key("b"), next: None }
     );
-    let nowhere = Place { position: None, total: 2, previous: None, next: None };
+    let nowhere = ListPosition { position: None, total: 2, previous: None, next: None };
     assert_eq!(place("tokens:7", "a"), nowhere);
     assert_eq!(place("tokens:7", "never there"), nowhere);
 }
 
 #[test]
 fn the_runs_around_one_are_those_of_the_list_and_one_that_is_not_in_it_stands_where_it_would() {
-    let books: Vec<Book> =
+    let books: Vec<TestRun> =
         (0..23).map(|n| book(&format!("{n:02}"), n % 5, (n % 3 > 0).then_some(n % 4), 0)).collect();
-    let shelf = Shelf::with(&books);
+    let shelf = TestIndex::with(&books);
     let (lists, index) = (Lists::default(), shelf.reader());
     let keys = |filter, column, descending| -> Vec<String> {
         let request = ListRequest {
@@ -175,7 +175,7 @@ fn the_runs_around_one_are_those_of_the_list_and_one_that_is_not_in_it_stands_wh
 
 #[test]
 fn what_is_remembered_ends_with_its_generation() {
-    let mut shelf = shelf();
+    let mut shelf = sample_index();
     let lists = Lists::default();
     let all = request("", Column::Path, false);
     let before = lists.list(&shelf.reader(), &all).unwrap();
@@ -188,7 +188,7 @@ fn what_is_remembered_ends_with_its_generation() {
 
 #[test]
 fn facets_count_runs_by_value_and_offer_every_key() {
-    let shelf = shelf();
+    let shelf = sample_index();
     let lists = Lists::default();
     let facets = lists.facets(&shelf.reader()).unwrap();
     assert_eq!(facets.keys.len(), crate::filter::KEYS.len());

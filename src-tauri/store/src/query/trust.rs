@@ -1,10 +1,10 @@
 //! Loads the verdicts of all raters from the index and caches their agreement.
 use super::{Filter, IndexError, Lists, Reader, RunSet};
-use crate::judgements::{self, Kept};
+use crate::judgements::{self, StoredJudgement};
 use crate::reviews::{beginning, is_judged};
 use crate::roots::{FileId, Root};
 use crate::stored;
-use crate::trust::{Said, Verdict, Who, word};
+use crate::trust::{RaterVerdicts, Verdict, RaterId, word};
 use rusqlite::{Row, params};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -12,21 +12,21 @@ use std::sync::Arc;
 use touchstone_api::{Agreement, Disagreement, Trust};
 use touchstone_formats::review::Verdict as Word;
 use touchstone_scoring::judges;
-use touchstone_scoring::trust::Says;
+use touchstone_scoring::trust::Rating;
 
 /// Maximum number of listed disagreements of a pair.
 const SHOWN: usize = 300;
 
 /// Collected verdicts and the agreement computed from them.
-pub(super) struct Known {
-    said: Said,
+pub(super) struct CachedTrust {
+    said: RaterVerdicts,
     trust: Trust,
 }
 
 impl Lists {
     /// Returns the raters of the runs that pass a filter and the agreement of each pair.
     pub fn trust(&self, index: &Reader<'_>, filter: &str) -> Result<Trust, IndexError> {
-        Ok(self.known(index, filter)?.trust.clone())
+        Ok(self.cached_trust(index, filter)?.trust.clone())
     }
 
     /// Returns the agreement of two raters and the runs on which they disagree. `None` when one of
@@ -37,7 +37,7 @@ impl Lists {
         (first, second): (&str, &str),
         filter: &str,
     ) -> Result<Option<Agreement>, IndexError> {
-        let known = self.known(index, filter)?;
+        let known = self.cached_trust(index, filter)?;
         let (Some(first), Some(second)) = (known.said.find(first), known.said.find(second)) else {
             return Ok(None);
         };
@@ -61,32 +61,32 @@ impl Lists {
         index: &Reader<'_>,
         filter: &str,
     ) -> Result<Option<(u64, String)>, IndexError> {
-        let passing = self.set(index, &super::Asked::new(Filter::parse(filter).0))?;
+        let passing = self.set(index, &super::ParsedFilter::new(Filter::parse(filter).0))?;
         unreadable(index, &passing)
     }
 
-    fn known(&self, index: &Reader<'_>, filter: &str) -> Result<Arc<Known>, IndexError> {
+    fn cached_trust(&self, index: &Reader<'_>, filter: &str) -> Result<Arc<CachedTrust>, IndexError> {
         let forks = self.forks_left_out(index, filter)?;
-        let asked = super::Asked::new(Filter::parse(filter).0.for_statistics());
+        let asked = super::ParsedFilter::new(Filter::parse(filter).0.for_statistics());
         let key = asked.filter.to_string();
         if let Some(known) = self.remembered(index, |known| known.trusts.get(&key)) {
             return Ok(known);
         }
         let passing = self.set(index, &asked)?;
         let mut said = gather(index, &passing)?;
-        if let Some(note) = touchstone_api::forks_left_out(forks) {
+        if let Some(note) = touchstone_api::describe_excluded_forks(forks) {
             said.note(note);
         }
         let trust = said.trust();
-        Ok(self.keep(index, Known { said, trust }, |known, new| known.trusts.put(key, new)))
+        Ok(self.keep(index, CachedTrust { said, trust }, |known, new| known.trusts.put(key, new)))
     }
 }
 
 /// Collects all verdicts in one pass. Runs without verdicts are only counted.
-fn gather(index: &Reader<'_>, passing: &RunSet) -> Result<Said, IndexError> {
+fn gather(index: &Reader<'_>, passing: &RunSet) -> Result<RaterVerdicts, IndexError> {
     const SAID: &str = "SELECT r.id, r.verdict, r.review_score, v.verdict IS NOT NULL OR v.score IS NOT NULL, v.judged, v.same, v.least \
                         FROM reviews v JOIN runs r ON r.key = v.run WHERE v.problem IS NULL";
-    let mut said = Said::default();
+    let mut said = RaterVerdicts::default();
     let mut query = index.prepare_cached(SAID)?;
     let mut rows = query.query([])?;
     let mut runs = RunSet::default();
@@ -124,7 +124,7 @@ fn stored(
 ) -> Result<Vec<(Rc<str>, i64, Verdict)>, IndexError> {
     let mut names: HashMap<String, Rc<str>> = HashMap::new();
     let mut all: Vec<(Rc<str>, i64, Verdict)> = Vec::new();
-    stored::each(index, |run, evaluator, passed| {
+    stored::for_each_verdict(index, |run, evaluator, passed| {
         if !passing.contains(run) {
             return;
         }
@@ -137,9 +137,9 @@ fn stored(
         };
         let counts = |passed| {
             if passed {
-                Verdict::Counts(Says::Right, 1.0)
+                Verdict::Counts(Rating::Right, 1.0)
             } else {
-                Verdict::Counts(Says::Wrong, 0.0)
+                Verdict::Counts(Rating::Wrong, 0.0)
             }
         };
         let verdict = passed.map_or(Verdict::Unread, counts);
@@ -164,7 +164,7 @@ fn unreadable(index: &Reader<'_>, passing: &RunSet) -> Result<Option<(u64, Strin
     while let Some(row) = rows.next()? {
         let file = FileId::new(Root::Output, row.get::<_, Vec<u8>>(1)?);
         if passing.contains(row.get(0)?) && is_judged(&file) {
-            files.push(file.shown());
+            files.push(file.to_display());
         }
     }
     let told = match files.as_slice() {
@@ -186,15 +186,15 @@ fn text<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a str> {
 
 /// Adds a review. A valid one is in the row of the run; otherwise the review was of another answer
 /// and counts as stale.
-fn by_people(said: &mut Said, run: i64, row: &Row<'_>) -> rusqlite::Result<()> {
+fn by_people(said: &mut RaterVerdicts, run: i64, row: &Row<'_>) -> rusqlite::Result<()> {
     let score: Option<f64> = row.get(2)?;
-    let says = match Word::of(text(row, 1)?) {
-        Some(Word::Right) => Some(Says::Right),
-        Some(Word::Partly) => Some(Says::Between),
-        Some(Word::Wrong) => Some(Says::Wrong),
-        None => score.map(Says::of_score),
+    let says = match Word::from_word(text(row, 1)?) {
+        Some(Word::Right) => Some(Rating::Right),
+        Some(Word::Partly) => Some(Rating::Between),
+        Some(Word::Wrong) => Some(Rating::Wrong),
+        None => score.map(Rating::of_score),
     };
-    if let Some(seat) = said.seat(Who::People, 0) {
+    if let Some(seat) = said.seat(RaterId::People, 0) {
         said.add(
             run,
             seat,
@@ -205,9 +205,9 @@ fn by_people(said: &mut Said, run: i64, row: &Row<'_>) -> rusqlite::Result<()> {
 }
 
 /// Adds judgements. If a judge gave several, the last valid and readable one counts.
-fn by_judges(said: &mut Said, run: i64, judged: &str, (same, least): (&str, &str)) {
+fn by_judges(said: &mut RaterVerdicts, run: i64, judged: &str, (same, least): (&str, &str)) {
     let mut verdicts: Vec<(u16, Verdict)> = Vec::new();
-    for one in Kept::all(judged, same, least) {
+    for one in StoredJudgement::all(judged, same, least) {
         let judge = judges::named(&one.judge);
         if judge.is_some_and(|judge| judge.pairs) {
             said.note(format!(
@@ -221,7 +221,7 @@ fn by_judges(said: &mut Said, run: i64, judged: &str, (same, least): (&str, &str
             continue;
         };
         let verdict = if one.holds(judge) {
-            let says = |mean| Says::of_judge(judge, mean, one.least);
+            let says = |mean| Rating::of_judge(judge, mean, one.least);
             one.mean().map_or(Verdict::Unread, |mean| Verdict::Counts(says(mean), mean))
         } else {
             Verdict::Stale
@@ -251,7 +251,7 @@ fn outweighs(earlier: Verdict, later: Verdict) -> bool {
 /// added; the total number of scored runs is recorded.
 fn automatic(
     index: &Reader<'_>,
-    said: &mut Said,
+    said: &mut RaterVerdicts,
     (passing, runs): (&RunSet, &RunSet),
 ) -> Result<(), IndexError> {
     const SCORED: &str = "SELECT id, passed, score FROM runs WHERE scoring = 'scored' AND passed IS NOT NULL \
@@ -265,10 +265,10 @@ fn automatic(
         scored += u64::from(passing.contains(run));
         if runs.contains(run) {
             let score = row.get::<_, Option<f64>>(2)?.unwrap_or_default();
-            found.push((run, Verdict::Counts(Says::of_scorer(score, row.get(1)?), score)));
+            found.push((run, Verdict::Counts(Rating::of_scorer(score, row.get(1)?), score)));
         }
     }
-    if let Some(seat) = (scored > 0).then(|| said.seat(Who::Automatic, 0)).flatten() {
+    if let Some(seat) = (scored > 0).then(|| said.seat(RaterId::Automatic, 0)).flatten() {
         for (run, verdict) in found {
             said.add(run, seat, verdict);
         }
@@ -281,25 +281,25 @@ fn automatic(
 fn disagreement(
     index: &Reader<'_>,
     run: i64,
-    first: (&Who, Says),
-    second: (&Who, Says),
+    first: (&RaterId, Rating),
+    second: (&RaterId, Rating),
 ) -> Result<Disagreement, IndexError> {
     let mut select =
         index.prepare_cached("SELECT key, path, task, score_reason FROM runs WHERE id = ?")?;
     let (key, path, task, scored): (String, String, Option<String>, Option<String>) =
         select.query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
-    let why = |who: &Who| -> Result<Option<String>, IndexError> {
+    let why = |who: &RaterId| -> Result<Option<String>, IndexError> {
         match who {
-            Who::Automatic => return Ok(scored.as_deref().map(beginning)),
-            Who::Stored(evaluator) => return stored::reason(index, run, evaluator),
-            Who::People | Who::Judge(_) => {}
+            RaterId::Automatic => return Ok(scored.as_deref().map(beginning)),
+            RaterId::Stored(evaluator) => return stored::reason(index, run, evaluator),
+            RaterId::People | RaterId::Judge(_) => {}
         }
         let statement = "SELECT note, judged, same FROM reviews WHERE run = ? AND problem IS NULL ORDER BY path";
         let mut select = index.prepare_cached(statement)?;
         let mut rows = select.query(params![key])?;
         while let Some(row) = rows.next()? {
             let said = match who {
-                Who::Judge(asked) => {
+                RaterId::Judge(asked) => {
                     let asked = (asked.judge.as_str(), asked.rules.as_str(), asked.model.as_str());
                     judgements::reason(text(row, 1)?, asked, text(row, 2)?)
                         .as_deref()

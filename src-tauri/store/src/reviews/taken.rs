@@ -15,42 +15,42 @@ use xxhash_rust::xxh3::xxh3_64;
 const NOTE: usize = 600;
 
 /// Result of reading a review or judgement file.
-pub(super) enum Taken {
+pub(super) enum ReviewFile {
     Gone,
     Unread { stamp: Stamp, wrong: Wrong },
-    Sheet { stamp: Stamp, settled: bool, hash: u64, read: Result<Said, Wrong> },
+    Sheet { stamp: Stamp, settled: bool, hash: u64, read: Result<ReviewContent, Wrong> },
 }
 
 /// Parsed content.
-pub(super) enum Said {
+pub(super) enum ReviewContent {
     Person(Review),
     /// Judgements, as stored in the index.
     Judges(String),
 }
 
-impl Taken {
-    pub(super) fn of(roots: &Roots, file: &FileId, found: Option<Found>) -> Self {
-        let Some(found) = found else { return Taken::Gone };
+impl ReviewFile {
+    pub(super) fn load(roots: &Roots, file: &FileId, found: Option<Found>) -> Self {
+        let Some(found) = found else { return ReviewFile::Gone };
         if let Some(odd) = found.odd {
-            return Taken::Unread { stamp: found.stamp, wrong: Wrong::because(odd) };
+            return ReviewFile::Unread { stamp: found.stamp, wrong: Wrong::because(odd) };
         }
         let judged = is_judged(file);
         let said = |bytes: &[u8]| {
             if judged {
-                judgements::read(bytes).map(|sheet| Said::Judges(judgements::kept(&sheet)))
+                judgements::read(bytes).map(|sheet| ReviewContent::Judges(judgements::to_stored_json(&sheet)))
             } else {
-                read(bytes).map(|sheet| Said::Person(sheet.review().clone()))
+                read(bytes).map(|sheet| ReviewContent::Person(sheet.review().clone()))
             }
         };
         match open::read(roots, file, if judged { judgements::MOST } else { MOST }) {
-            Ok((bytes, stamp)) => Taken::Sheet {
+            Ok((bytes, stamp)) => ReviewFile::Sheet {
                 stamp,
                 settled: is_settled(stamp, clock::now_ns()),
                 hash: xxh3_64(&bytes),
-                read: said(&bytes).map_err(Wrong::of),
+                read: said(&bytes).map_err(Wrong::from_error),
             },
-            Err(Refused::Gone) => Taken::Gone,
-            Err(why) => Taken::Unread {
+            Err(Refused::Gone) => ReviewFile::Gone,
+            Err(why) => ReviewFile::Unread {
                 stamp: found.stamp,
                 wrong: Wrong::because(format!("The file cannot be read: {why}.")),
             },
@@ -60,22 +60,22 @@ impl Taken {
     /// Stores the content in the index. Returns true when it changed.
     pub(super) fn put(self, sql: &Connection, file: &FileId) -> Result<bool, IndexError> {
         let (stamp, settled, hash, read) = match self {
-            Taken::Gone => {
+            ReviewFile::Gone => {
                 return Ok(sql
                     .prepare_cached("DELETE FROM reviews WHERE path = ?")?
                     .execute([&file.path])?
                     > 0);
             }
-            Taken::Unread { stamp, wrong } => {
+            ReviewFile::Unread { stamp, wrong } => {
                 (stamp, true, xxh3_64(wrong.message.as_bytes()), Err(wrong))
             }
-            Taken::Sheet { stamp, settled, hash, read } => (stamp, settled, hash, read),
+            ReviewFile::Sheet { stamp, settled, hash, read } => (stamp, settled, hash, read),
         };
         let mut known = sql.prepare_cached("SELECT hash FROM reviews WHERE path = ?")?;
         let before: Option<i64> = known.query_row([&file.path], |row| row.get(0)).optional()?;
         let (said, judged) = match read.as_ref().ok() {
-            Some(Said::Person(said)) => (Some(said), None),
-            Some(Said::Judges(judged)) => (None, Some(judged)),
+            Some(ReviewContent::Person(said)) => (Some(said), None),
+            Some(ReviewContent::Judges(judged)) => (None, Some(judged)),
             None => (None, None),
         };
         let wrong = read.as_ref().err().and_then(|wrong| serde_json::to_string(wrong).ok());

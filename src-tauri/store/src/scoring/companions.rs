@@ -19,7 +19,7 @@ pub(crate) type Gold = Result<Arc<Value>, String>;
 
 /// Cache of referenced files.
 #[derive(Debug, Default)]
-pub(crate) struct Companions {
+pub(crate) struct ReferencedFiles {
     files: BTreeMap<FileId, Companion>,
 }
 
@@ -34,7 +34,7 @@ struct Companion {
     gold: Option<Gold>,
 }
 
-impl Companions {
+impl ReferencedFiles {
     /// Returns the gold answer in a file.
     pub(crate) fn gold(&mut self, roots: &Roots, file: &FileId) -> Gold {
         if let Some(gold) = self.files.get(file).and_then(|known| known.gold.clone()) {
@@ -44,7 +44,7 @@ impl Companions {
         let gold = read.hash.clone().and_then(|_| {
             let text =
                 String::from_utf8(bytes).map_err(|_| "it holds bytes that are no UTF-8 text.")?;
-            ground_truth(&file.shown(), &text).map(Arc::new).map_err(|error| error.message)
+            ground_truth(&file.to_display(), &text).map(Arc::new).map_err(|error| error.message)
         });
         read.gold = Some(gold.clone());
         self.files.insert(file.clone(), read);
@@ -56,7 +56,7 @@ impl Companions {
     pub(crate) fn ids(&mut self, roots: &Roots, file: &FileId) -> Option<Result<Ids, String>> {
         let value = self.gold(roots, file);
         let there = self.files.get(file).is_some_and(|known| known.stamp.is_some());
-        there.then(|| value.and_then(|value| Ids::of(&value).map_err(|error| error.message)))
+        there.then(|| value.and_then(|value| Ids::from_value(&value).map_err(|error| error.message)))
     }
 
     /// Returns the hash of a program.

@@ -6,31 +6,31 @@ use crate::index::IndexError;
 use crate::record::{order, state_name};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use touchstone_api::RunState;
-use touchstone_formats::answer::{self, Ended, Place};
-use touchstone_formats::run::{Kept, Told};
+use touchstone_formats::answer::{self, FinishOutcome, AnswerLocation};
+use touchstone_formats::run::{StoredAnswer, CallInfo};
 use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::stabletoolbench::answers::GAVE_UP_REASON;
 
 /// Run data for scoring.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct StoredRun {
     state: Option<RunState>,
     reason: Option<String>,
-    pub(crate) answer: Option<Kept>,
+    pub(crate) answer: Option<StoredAnswer>,
     /// Reason no answer was found, for files without a definite answer; empty when one was found or
     /// the reason is unknown.
     unfound: Option<String>,
-    sought: Sought,
+    sought: AlternativeAnswers,
     /// Tag in which the answer was found.
     tag: Option<String>,
     calls: Vec<(String, bool)>,
-    told: Option<Told>,
+    told: Option<CallInfo>,
     /// Offset of the model's last message in the text of all runs.
     said_at: u64,
     said_len: usize,
 }
 
-impl Held {
+impl StoredRun {
     /// Loads the data of a run by its row id.
     pub(crate) fn load(sql: &Connection, run: i64) -> Result<Self, IndexError> {
         const SELECT: &str = "SELECT r.state, r.reason, r.text_offset, a.lenient, a.calls, a.said_at, a.said_len, a.answer, a.told, a.unfound, a.tag, a.sought \
@@ -39,7 +39,7 @@ impl Held {
     }
 
     /// Returns the model's last message. Opens the text of all runs on first use.
-    pub(crate) fn said(
+    pub(crate) fn last_message(
         &self,
         texts: &mut Option<TextBlob>,
         open: impl FnOnce() -> Result<TextBlob, IndexError>,
@@ -60,7 +60,7 @@ impl Held {
     pub(crate) fn look_in(&mut self, tag: Option<&str>, said: &str) -> bool {
         let Some(unfound) = &self.unfound else { return false };
         let gave_up = self.told.as_ref().and_then(|told| told.gave_up) == Some(true);
-        let Found { answer, tag, why } = self.sought.by(tag, said, gave_up);
+        let ResolvedAnswer { answer, tag, why } = self.sought.by(tag, said, gave_up);
         let known = (self.tag.take(), self.answer.take());
         self.state = Some(if answer.is_some() { RunState::Answered } else { RunState::NoAnswer });
         let why = why.unwrap_or(unfound);
@@ -106,93 +106,93 @@ impl Held {
 
 /// Alternative answers of a run without a definite one.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Sought {
+pub(crate) struct AlternativeAnswers {
     /// Answer in a code fence of its messages.
-    pub(crate) fence: Option<Kept>,
+    pub(crate) fence: Option<StoredAnswer>,
     /// Argument of the last `Finish` call.
-    pub(crate) finish: Option<Kept>,
+    pub(crate) finish: Option<StoredAnswer>,
 }
 
 /// Answer of a run, determined with the tag of its task.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Found {
-    pub(crate) answer: Option<Kept>,
+pub(crate) struct ResolvedAnswer {
+    pub(crate) answer: Option<StoredAnswer>,
     /// Tag that determined the answer, as named by the suite.
     pub(crate) tag: Option<String>,
     /// Reason for a missing answer, if the run gave up.
     pub(crate) why: Option<&'static str>,
 }
 
-impl Sought {
+impl AlternativeAnswers {
     /// Determines the answer for a task with this tag. Without a tag, only the code fence in the
     /// messages counts.
-    pub(crate) fn by(&self, tag: Option<&str>, said: &str, gave_up: bool) -> Found {
+    pub(crate) fn by(&self, tag: Option<&str>, said: &str, gave_up: bool) -> ResolvedAnswer {
         let ended = match &self.finish {
-            _ if gave_up => Ended::GaveUp,
-            Some(_) => Ended::Answered,
-            None => Ended::Otherwise,
+            _ if gave_up => FinishOutcome::GaveUp,
+            Some(_) => FinishOutcome::Answered,
+            None => FinishOutcome::Otherwise,
         };
         let place =
-            tag.map_or(Place::AsFound, |tag| answer::place(tag, said, self.fence.is_some(), ended));
-        let tag = tag.filter(|_| place != Place::AsFound).map(str::to_owned);
-        let why = (place == Place::Nowhere && gave_up).then_some(GAVE_UP_REASON);
+            tag.map_or(AnswerLocation::AsFound, |tag| answer::locate_answer(tag, said, self.fence.is_some(), ended));
+        let tag = tag.filter(|_| place != AnswerLocation::AsFound).map(str::to_owned);
+        let why = (place == AnswerLocation::Nowhere && gave_up).then_some(GAVE_UP_REASON);
         let answer = match place {
-            Place::AsFound => self.fence.clone(),
-            Place::Finish => self.finish.clone(),
-            Place::Said(answer) => Some(Kept::of(&answer)),
-            Place::Nowhere => None,
+            AnswerLocation::AsFound => self.fence.clone(),
+            AnswerLocation::Finish => self.finish.clone(),
+            AnswerLocation::Said(answer) => Some(StoredAnswer::from_answer(&answer)),
+            AnswerLocation::Nowhere => None,
         };
-        Found { answer, tag, why }
+        ResolvedAnswer { answer, tag, why }
     }
 
     /// Serializes for the index.
     pub(super) fn text(&self) -> Option<String> {
         let kept =
-            |kept: &Option<Kept>| kept.as_ref().map(|kept| (kept.lenient, kept.json.clone()));
+            |kept: &Option<StoredAnswer>| kept.as_ref().map(|kept| (kept.lenient, kept.json.clone()));
         let both = (kept(&self.fence), kept(&self.finish));
         if both == (None, None) { None } else { serde_json::to_string(&both).ok() }
     }
 
     fn read(text: &str) -> Option<Self> {
-        type One = Option<(bool, Option<String>)>;
-        let (fence, finish): (One, One) = serde_json::from_str(text).ok()?;
-        let kept = |one: One| one.map(|(lenient, json)| Kept { json, lenient });
+        type AnswerRecord = Option<(bool, Option<String>)>;
+        let (fence, finish): (AnswerRecord, AnswerRecord) = serde_json::from_str(text).ok()?;
+        let kept = |one: AnswerRecord| one.map(|(lenient, json)| StoredAnswer { json, lenient });
         Some(Self { fence: kept(fence), finish: kept(finish) })
     }
 }
 
 /// Serializes the additional run data for the index.
-pub(super) fn told_as_text(told: &Told) -> String {
+pub(super) fn told_as_text(told: &CallInfo) -> String {
     let pair = |pair: &Pair| [pair.tool.clone(), pair.api.clone()];
     let apis: Option<Vec<_>> = told.apis.as_ref().map(|apis| apis.iter().map(pair).collect());
     serde_json::to_string(&(told.untold, apis, told.gave_up)).unwrap_or_default()
 }
 
-fn told_of(text: &str) -> Option<Told> {
+fn parse_told(text: &str) -> Option<CallInfo> {
     let (untold, apis, gave_up): (bool, Option<Vec<[String; 2]>>, Option<bool>) =
         serde_json::from_str(text).ok()?;
     let apis = apis.map(|apis| apis.into_iter().map(|[tool, api]| Pair { tool, api }).collect());
-    Some(Told { untold, apis, gave_up })
+    Some(CallInfo { untold, apis, gave_up })
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Held> {
+fn read(row: &Row<'_>) -> rusqlite::Result<StoredRun> {
     let state: String = row.get(0)?;
     let (offset, at, len): (i64, Option<i64>, Option<i64>) =
         (row.get(2)?, row.get(5)?, row.get(6)?);
     let (lenient, json): (Option<bool>, Option<String>) = (row.get(3)?, row.get(7)?);
     let (calls, told): (Option<String>, Option<String>) = (row.get(4)?, row.get(8)?);
-    Ok(Held {
+    Ok(StoredRun {
         state: state_named(&state),
         reason: row.get(1)?,
-        answer: lenient.map(|lenient| Kept { json, lenient }),
+        answer: lenient.map(|lenient| StoredAnswer { json, lenient }),
         unfound: row.get(9)?,
         sought: row
             .get::<_, Option<String>>(11)?
-            .and_then(|text| Sought::read(&text))
+            .and_then(|text| AlternativeAnswers::read(&text))
             .unwrap_or_default(),
         tag: row.get(10)?,
         calls: calls.and_then(|calls| serde_json::from_str(&calls).ok()).unwrap_or_default(),
-        told: told.as_deref().and_then(told_of),
+        told: told.as_deref().and_then(parse_told),
         said_at: offset.cast_unsigned().saturating_add(at.unwrap_or(0).cast_unsigned()),
         said_len: len.and_then(|len| usize::try_from(len).ok()).unwrap_or(0),
     })

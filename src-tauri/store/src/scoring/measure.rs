@@ -1,11 +1,11 @@
 //! **Pure.** Scores a run against its scoring spec with every scorer and determines its failure
 //! class. A scorer that panics gets a failed score, and the others continue.
-use super::yardstick::{Panel, Yardstick};
+use super::yardstick::{Panel, ScoringSpec};
 use crate::suites::Tasks;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use touchstone_api::{FailureClass, RunScore, RunState, ScoreDetail, ScoreStanding};
 use touchstone_formats::answer;
-use touchstone_formats::run::{Kept, Told};
+use touchstone_formats::run::{StoredAnswer, CallInfo};
 use touchstone_formats::suite::Task;
 use touchstone_formats::value::Value;
 use touchstone_scoring::scorers::{
@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// Identity of a run, as far as it determines the scoring spec.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Place<'a> {
+pub struct ScoringKey<'a> {
     /// Id of the task.
     pub task: Option<&'a str>,
     /// Index of the variation, where the run names one.
@@ -31,10 +31,10 @@ pub struct Place<'a> {
 pub(crate) struct Evidence<'a> {
     pub(crate) state: RunState,
     pub(crate) reason: Option<&'a str>,
-    pub(crate) answer: Option<&'a Kept>,
+    pub(crate) answer: Option<&'a StoredAnswer>,
     pub(crate) said: &'a str,
     pub(crate) calls: &'a [(String, bool)],
-    pub(crate) told: Option<&'a Told>,
+    pub(crate) told: Option<&'a CallInfo>,
 }
 
 /// Scores of a run.
@@ -55,14 +55,14 @@ pub struct Score {
     /// The score, in the form that pages show.
     pub says: RunScore,
     /// Pending request to a program or a judge.
-    pub(crate) ask: Option<Ask>,
+    pub(crate) ask: Option<ScoreRequest>,
     /// Failure class of the run according to this scorer.
     pub class: Option<FailureClass>,
 }
 
 /// Pending request to a program or a judge.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Ask {
+pub(crate) struct ScoreRequest {
     /// Hash of the program, the expected output and the answer; or of the judge.
     pub(crate) id: i64,
     /// Passing threshold of this run. Stored per run, because others may share the request with
@@ -72,21 +72,21 @@ pub(crate) struct Ask {
 
 /// Scoring spec of a run with its task.
 #[derive(Clone, Copy)]
-pub struct Against<'a> {
+pub struct ScoringInput<'a> {
     pub(crate) task: &'a Task,
     /// Scorers of the task.
-    pub yardstick: &'a Yardstick,
+    pub yardstick: &'a ScoringSpec,
     pub(crate) panel: &'a Panel,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ScoringKey<'a> {
     /// Returns the scoring spec of the run. `None` when its task or its variation is unknown.
-    pub fn against(&self, tasks: &'a Tasks) -> Option<Against<'a>> {
+    pub fn against(&self, tasks: &'a Tasks) -> Option<ScoringInput<'a>> {
         let task = tasks.get(self.task?)?;
         let at = task.variation(self.variation, self.variation_name)?;
         let yardstick = task.yardsticks.get(at)?;
         // Only runs of benchmark folders have a task but no variation number.
-        Some(Against {
+        Some(ScoringInput {
             task: &task.suite,
             yardstick,
             panel: yardstick.panel(self.variation.is_none()),
@@ -117,7 +117,7 @@ impl<'a> Place<'a> {
 }
 
 /// Scores a run with the scorers of its task.
-pub(crate) fn measure(tasks: &Tasks, place: &Place<'_>, evidence: &Evidence<'_>) -> Measured {
+pub(crate) fn measure(tasks: &Tasks, place: &ScoringKey<'_>, evidence: &Evidence<'_>) -> Measured {
     let mut measured = Measured { fingerprint: place.fingerprint(tasks), ..Measured::default() };
     if evidence.state == RunState::Other {
         return Measured::default();
@@ -125,7 +125,7 @@ pub(crate) fn measure(tasks: &Tasks, place: &Place<'_>, evidence: &Evidence<'_>)
     let against = place.against(tasks);
     match against {
         Some(against) => {
-            let answer = evidence.answer.and_then(Kept::value);
+            let answer = evidence.answer.and_then(StoredAnswer::value);
             let one = |scorer| by(scorer, place, evidence, &against, answer.as_ref());
             measured.scores = against.panel.scorers.iter().map(one).collect();
             if measured.scores.is_empty() {
@@ -149,9 +149,9 @@ const NOTHING_EXPECTED: &str = "There is no expected output.";
 /// Scores a run with one scorer.
 pub(crate) fn by(
     scorer: &Scorer,
-    place: &Place<'_>,
+    place: &ScoringKey<'_>,
     evidence: &Evidence<'_>,
-    against: &Against<'_>,
+    against: &ScoringInput<'_>,
     answer: Option<&Value>,
 ) -> Score {
     let (says, ask) = said_by(scorer, place, evidence, against, answer);
@@ -161,11 +161,11 @@ pub(crate) fn by(
 
 fn said_by(
     scorer: &Scorer,
-    place: &Place<'_>,
+    place: &ScoringKey<'_>,
     evidence: &Evidence<'_>,
-    against: &Against<'_>,
+    against: &ScoringInput<'_>,
     answer: Option<&Value>,
-) -> (RunScore, Option<Ask>) {
+) -> (RunScore, Option<ScoreRequest>) {
     let standing =
         |standing, reason: String| (RunScore { standing, reason, ..blank(scorer) }, None);
     match evidence.state {
@@ -245,8 +245,8 @@ fn needs(
     scorer: &Scorer,
     need: &Need,
     evidence: &Evidence<'_>,
-    against: &Against<'_>,
-) -> (RunScore, Option<Ask>) {
+    against: &ScoringInput<'_>,
+) -> (RunScore, Option<ScoreRequest>) {
     let standing = |standing, reason: String| RunScore { standing, reason, ..blank(scorer) };
     if let Need::Model(name) = need
         && (evidence.answer.is_some()
@@ -260,7 +260,7 @@ fn needs(
                     ScoreStanding::Waiting,
                     format!("`{}` has to be asked.", scorer.name()),
                 );
-                (says, Some(Ask { id, passes_from: scorer.passes_from() }))
+                (says, Some(ScoreRequest { id, passes_from: scorer.passes_from() }))
             }
             None => (
                 standing(ScoreStanding::Failed, format!("There is no judge named `{name}`.")),
@@ -287,7 +287,7 @@ fn needs(
             Some(Ok(hash)) => {
                 let id = ask(*hash, &against.yardstick.expected_text, answer);
                 let says = standing(ScoreStanding::Waiting, format!("{path} has to be run."));
-                (says, Some(Ask { id, passes_from: scorer.passes_from() }))
+                (says, Some(ScoreRequest { id, passes_from: scorer.passes_from() }))
             }
             Some(Err(why)) => {
                 (standing(ScoreStanding::Failed, format!("{path} could not be read: {why}")), None)
@@ -321,16 +321,16 @@ fn blank(scorer: &Scorer) -> RunScore {
 }
 
 /// Expected tool calls. Empty for a system without tools.
-fn expected_calls<'a>(place: &Place<'_>, against: &Against<'a>) -> &'a [String] {
+fn expected_calls<'a>(place: &ScoringKey<'_>, against: &ScoringInput<'a>) -> &'a [String] {
     if place.calls_tools { &against.task.expected_tool_calls } else { &[] }
 }
 
 /// Failure class of a run according to a scorer. Without a scorer, only classes that do not depend
 /// on scoring.
 fn class(
-    place: &Place<'_>,
+    place: &ScoringKey<'_>,
     evidence: &Evidence<'_>,
-    against: Option<Against<'_>>,
+    against: Option<ScoringInput<'_>>,
     scorer: Option<&Scorer>,
     passed: Option<bool>,
 ) -> Option<FailureClass> {

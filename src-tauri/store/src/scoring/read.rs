@@ -1,6 +1,6 @@
 //! Scores of a single run, including those of scorers that its suite does not name.
-use super::held::Held;
-use super::measure::{Place, Score, by};
+use super::held::StoredRun;
+use super::measure::{ScoringKey, Score, by};
 use super::write;
 use crate::blob::TextBlob;
 use crate::index::{IndexError, Reader};
@@ -12,7 +12,7 @@ use touchstone_api::{FailureClass, RunScore, RunScores, ScoreStanding};
 use touchstone_scoring::scorers::Scorer;
 
 /// Run fields that determine its scores.
-pub(crate) struct Known {
+pub(crate) struct ScoredRow {
     pub(crate) id: i64,
     task: Option<String>,
     variation: Option<u32>,
@@ -31,12 +31,12 @@ const SELECT: &str = "SELECT r.id, r.task, r.variation, r.variation_name, r.layo
                       r.score_reason, r.scorer, a.lenient, r.state = 'other' \
                       FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.key = ?";
 
-pub(crate) fn known(index: &Connection, key: &str) -> Result<Option<Known>, IndexError> {
+pub(crate) fn load_scored_row(index: &Connection, key: &str) -> Result<Option<ScoredRow>, IndexError> {
     let row = index.prepare_cached(SELECT)?.query_row([key], |row| {
         let (variation, name): (Option<u32>, Option<String>) = (row.get(2)?, row.get(3)?);
         let (scorer, lenient): (Option<String>, Option<bool>) = (row.get(9)?, row.get(10)?);
         let reason: Option<String> = row.get(8)?;
-        Ok(Known {
+        Ok(ScoredRow {
             id: row.get(0)?,
             task: row.get(1)?,
             variation,
@@ -53,9 +53,9 @@ pub(crate) fn known(index: &Connection, key: &str) -> Result<Option<Known>, Inde
     Ok(row.optional()?)
 }
 
-impl Known {
-    pub(crate) fn place(&self) -> Place<'_> {
-        Place {
+impl ScoredRow {
+    pub(crate) fn scoring_key(&self) -> ScoringKey<'_> {
+        ScoringKey {
             task: self.task.as_deref(),
             variation: self.variation,
             variation_name: self.variation_name.as_deref(),
@@ -68,7 +68,7 @@ impl Known {
         if self.is_no_run {
             return vec!["This file is no transcript, so there is nothing to score.".to_owned()];
         }
-        let place = self.place();
+        let place = self.scoring_key();
         let mut notes = Vec::new();
         match &self.task {
             None => notes
@@ -102,7 +102,7 @@ pub fn scores(
     key: &str,
 ) -> Result<Option<RunScores>, IndexError> {
     const SCORES: &str = "SELECT scorer, version, standing, score, passed, reason, detail FROM scores WHERE run = ? ORDER BY place";
-    let Some(known) = known(index, key)? else { return Ok(None) };
+    let Some(known) = load_scored_row(index, key)? else { return Ok(None) };
     let mut select = index.prepare_cached(SCORES)?;
     let scores = select.query_map([known.id], score)?.collect::<Result<_, _>>()?;
     let (class, notes) = (known.class, known.notes(tasks));
@@ -138,12 +138,12 @@ pub fn measured_by(
     scorers: &[Scorer],
     texts: &mut Option<TextBlob>,
 ) -> Result<Vec<Score>, IndexError> {
-    let Some(known) = known(index, key)? else { return Ok(Vec::new()) };
+    let Some(known) = load_scored_row(index, key)? else { return Ok(Vec::new()) };
     let place = known.place();
     let Some(against) = place.against(tasks) else { return Ok(Vec::new()) };
-    let held = Held::load(index, known.id)?;
+    let held = StoredRun::load(index, known.id)?;
     let said = held.said(texts, || index.text())?;
-    let answer = held.answer.as_ref().and_then(touchstone_formats::run::Kept::value);
+    let answer = held.answer.as_ref().and_then(touchstone_formats::run::StoredAnswer::value);
     let one = |scorer| by(scorer, &place, &held.evidence(&said), &against, answer.as_ref());
     let mut measured: Vec<Score> = scorers.iter().map(one).collect();
     write::fill(index, &mut measured)?;

@@ -1,6 +1,6 @@
 //! Rescores runs whose task changed, in batches, from the data in the index. Reads no transcripts.
-use super::held::Held;
-use super::measure::{Measured, Place, measure};
+use super::held::StoredRun;
+use super::measure::{Measured, ScoringKey, measure};
 use super::write::{self, Columns};
 use crate::blob::TextBlob;
 use crate::index::{IndexError, Writer, text_of};
@@ -34,14 +34,14 @@ struct Renewed {
     id: i64,
     key: String,
     /// Changed data from the suite.
-    said: Option<SaidBySuite>,
+    said: Option<SuiteData>,
     measured: Option<Measured>,
     /// New state and answer, if another tag of the suite changed them.
-    stands: Option<Held>,
+    stands: Option<StoredRun>,
 }
 
 #[derive(Debug)]
-struct SaidBySuite {
+struct SuiteData {
     task: String,
     missing: String,
     variation_name: Option<String>,
@@ -64,8 +64,8 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn place(&self) -> Place<'_> {
-        Place {
+    fn scoring_key(&self) -> ScoringKey<'_> {
+        ScoringKey {
             task: Some(&self.task),
             variation: self.variation,
             variation_name: self.own_name.as_deref(),
@@ -112,14 +112,14 @@ pub(crate) fn batch(writer: &Writer, tasks: &Tasks, after: i64) -> Result<Batch,
 }
 
 /// Returns the data from the suite, or `None` when the row is up to date.
-fn said_by_suite(candidate: &Candidate, tasks: &Tasks) -> Option<SaidBySuite> {
-    let (missing, name) = record::from_suite(tasks, &candidate.place(), &candidate.tools);
+fn said_by_suite(candidate: &Candidate, tasks: &Tasks) -> Option<SuiteData> {
+    let (missing, name) = record::from_suite(tasks, &candidate.scoring_key(), &candidate.tools);
     let name = name.or_else(|| candidate.own_name.clone());
     // The query may have been read after its result.
     let id = tasks.query_id(&candidate.task);
     let same = id.is_none() && missing == candidate.missing && name == candidate.variation_name;
     let task = id.unwrap_or(&candidate.task).to_owned();
-    (!same).then_some(SaidBySuite { task, missing, variation_name: name })
+    (!same).then_some(SuiteData { task, missing, variation_name: name })
 }
 
 impl Batch {
@@ -138,7 +138,7 @@ impl Batch {
         let sql = &writer.sql;
         let mut keys = Vec::with_capacity(self.renewed.len());
         for Renewed { id, key, said, measured, stands } in self.renewed {
-            if let Some(SaidBySuite { task, missing, variation_name }) = said {
+            if let Some(SuiteData { task, missing, variation_name }) = said {
                 sql.prepare_cached(
                     "UPDATE runs SET task = ?, missing_calls = ?, variation_name = ? WHERE id = ?",
                 )?
@@ -149,7 +149,7 @@ impl Batch {
             }
             if let Some(mut measured) = measured {
                 write::fill_in(sql, &mut measured)?;
-                Columns::of(&measured).put(sql, id)?;
+                Columns::from_measured(&measured).put(sql, id)?;
                 write::put_scores(sql, id, &measured.scores, false)?;
             }
             keys.push(key);
@@ -187,11 +187,11 @@ fn again(
     texts: &mut Option<TextBlob>,
     candidate: &Candidate,
     tasks: &Tasks,
-) -> Result<(Measured, Option<Held>), IndexError> {
-    let mut held = Held::load(&writer.sql, candidate.id)?;
+) -> Result<(Measured, Option<StoredRun>), IndexError> {
+    let mut held = StoredRun::load(&writer.sql, candidate.id)?;
     let open = || text_of(&writer.sql, &writer.dir);
     let said = held.said(texts, open)?;
-    let turned = held.look_in(candidate.place().tag(tasks), &said);
-    let measured = measure(tasks, &candidate.place(), &held.evidence(&said));
+    let turned = held.look_in(candidate.scoring_key().tag(tasks), &said);
+    let measured = measure(tasks, &candidate.scoring_key(), &held.evidence(&said));
     Ok((measured, turned.then_some(held)))
 }

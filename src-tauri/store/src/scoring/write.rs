@@ -1,13 +1,13 @@
 //! Storage of scores in the index: the columns of the run, one row per scorer, and the data needed
 //! for rescoring.
-use super::held::{self, Sought};
-use super::measure::{Ask, Measured, Score};
+use super::held::{self, AlternativeAnswers};
+use super::measure::{ScoreRequest, Measured, Score};
 use crate::index::IndexError;
 use crate::look::Row;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Serialize;
 use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
-use touchstone_formats::run::Told;
+use touchstone_formats::run::CallInfo;
 
 /// Columns of `runs` that hold the score.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -23,7 +23,7 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// Builds the columns from the first score.
-    pub(crate) fn of(measured: &Measured) -> Self {
+    pub(crate) fn from_measured(measured: &Measured) -> Self {
         let (class, fingerprint) = (measured.class.and_then(word), measured.fingerprint);
         match measured.scores.first().map(|first| &first.says) {
             Some(first) => Self {
@@ -82,7 +82,7 @@ pub(crate) fn fill_in(sql: &Connection, measured: &mut Measured) -> Result<(), I
 pub(crate) fn fill(sql: &Connection, scores: &mut [Score]) -> Result<(), IndexError> {
     for score in scores {
         let Some(ask) = score.ask else { continue };
-        if let Some(kept) = kept(sql, ask.id)? {
+        if let Some(kept) = load_result(sql, ask.id)? {
             kept.fill(score, ask);
         }
     }
@@ -91,7 +91,7 @@ pub(crate) fn fill(sql: &Connection, scores: &mut [Score]) -> Result<(), IndexEr
 
 /// Result of a scorer program. Each run that shares the request applies its own passing threshold.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kept {
+pub struct ProgramResult {
     /// Hash of the request.
     pub ask: i64,
     /// Score from 0 to 1; `None` when the program failed.
@@ -102,14 +102,14 @@ pub struct Kept {
     pub detail: Vec<ScoreDetail>,
 }
 
-impl Kept {
-    fn standing(&self) -> ScoreStanding {
+impl ProgramResult {
+    fn score_standing(&self) -> ScoreStanding {
         if self.score.is_some() { ScoreStanding::Scored } else { ScoreStanding::Failed }
     }
 
-    fn fill(&self, score: &mut Score, ask: Ask) {
+    fn fill(&self, score: &mut Score, ask: ScoreRequest) {
         let says = &mut score.says;
-        says.standing = self.standing();
+        says.standing = self.score_standing();
         (says.score, says.passed) = (self.score, self.score.map(|score| score >= ask.passes_from));
         // Programs are only run on existing answers.
         score.class = (says.passed == Some(false)).then_some(FailureClass::WrongAnswer);
@@ -120,17 +120,17 @@ impl Kept {
 
 /// Stores a result and applies it to all runs that wait for it. Returns the keys of the changed
 /// runs.
-pub(crate) fn keep(sql: &Connection, kept: &Kept) -> Result<Vec<String>, IndexError> {
+pub(crate) fn keep(sql: &Connection, kept: &ProgramResult) -> Result<Vec<String>, IndexError> {
     const KEEP: &str =
         "INSERT OR REPLACE INTO kept_scores (ask, score, reason, detail) VALUES (?,?,?,?)";
     const FILL: &str = "UPDATE scores SET standing = ?2, score = ?3, passed = ?3 >= passes_from, reason = ?4, detail = ?5, \
                         class = CASE WHEN ?3 < passes_from THEN ?6 END WHERE ask = ?1";
     const FIRST: &str = "UPDATE runs SET scoring = s.standing, score = s.score, passed = s.passed, score_reason = s.reason, \
                          class = s.class FROM scores s WHERE s.run = runs.id AND s.place = 0 AND s.ask = ?";
-    let Kept { ask, score, reason, detail } = kept;
+    let ProgramResult { ask, score, reason, detail } = kept;
     let detail = serde_json::to_string(detail).unwrap_or_default();
     sql.prepare_cached(KEEP)?.execute(params![ask, score, reason, detail])?;
-    let (standing, wrong) = (word(kept.standing()), word(FailureClass::WrongAnswer));
+    let (standing, wrong) = (word(kept.score_standing()), word(FailureClass::WrongAnswer));
     sql.prepare_cached(FILL)?.execute(params![ask, standing, score, reason, detail, wrong])?;
     sql.prepare_cached(FIRST)?.execute([ask])?;
     let mut select = sql.prepare_cached(
@@ -140,13 +140,13 @@ pub(crate) fn keep(sql: &Connection, kept: &Kept) -> Result<Vec<String>, IndexEr
     Ok(keys.collect::<Result<_, _>>()?)
 }
 
-fn kept(sql: &Connection, ask: i64) -> Result<Option<Kept>, IndexError> {
+fn load_result(sql: &Connection, ask: i64) -> Result<Option<ProgramResult>, IndexError> {
     let mut select =
         sql.prepare_cached("SELECT score, reason, detail FROM kept_scores WHERE ask = ?")?;
     let row = select.query_row([ask], |row| {
         let detail: String = row.get(2)?;
         let detail = serde_json::from_str(&detail).unwrap_or_default();
-        Ok(Kept { ask, score: row.get(0)?, reason: row.get(1)?, detail })
+        Ok(ProgramResult { ask, score: row.get(0)?, reason: row.get(1)?, detail })
     });
     Ok(row.optional()?)
 }
@@ -192,7 +192,7 @@ pub(crate) fn put_answer(
     fresh: bool,
 ) -> Result<(), IndexError> {
     let kept = row.outline.as_ref().filter(|o| {
-        o.answer.is_some() || o.said.is_some() || !o.calls.is_empty() || o.told != Told::default()
+        o.answer.is_some() || o.said.is_some() || !o.calls.is_empty() || o.told != CallInfo::default()
     });
     let Some(outline) = kept else {
         if !fresh {
@@ -212,7 +212,7 @@ pub(crate) fn put_answer(
         run,
         answer.map(|kept| kept.lenient),
         row.sought.as_ref().map(|_| outline.reason.as_deref().unwrap_or_default()),
-        row.sought.as_ref().and_then(Sought::text),
+        row.sought.as_ref().and_then(AlternativeAnswers::text),
         row.tag,
         calls,
         from,

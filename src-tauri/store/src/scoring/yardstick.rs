@@ -4,17 +4,17 @@ use super::companions::Gold;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use touchstone_formats::json;
-use touchstone_formats::offered::Offer;
+use touchstone_formats::offered::ToolOffer;
 use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::suite::{Expected, Task, Variation};
 use touchstone_formats::value::Value;
-use touchstone_scoring::scorers::{Need, Scorer, choose, defaults, of_queries, published};
+use touchstone_scoring::scorers::{Need, Scorer, choose, defaults, query_scorers, benchmark_scorers};
 use touchstone_scoring::stabletoolbench::Offered;
 use xxhash_rust::xxh3::Xxh3;
 
 /// Expected output and scorers of a variation.
 #[derive(Debug)]
-pub struct Yardstick {
+pub struct ScoringSpec {
     /// Expected output, if any.
     pub expected: Option<Arc<Value>>,
     /// Reason it is missing although the suite refers to one, as a sentence.
@@ -43,13 +43,13 @@ pub struct Panel {
 /// Programs by their paths in a suite.
 pub(crate) type Programs = BTreeMap<String, Result<u64, String>>;
 
-impl Yardstick {
+impl ScoringSpec {
     /// Builds the spec of a variation from its task, the tools shown to judges of calls, and the
     /// content of referenced files: the gold answer and the scorer programs.
     pub(crate) fn new(
         task: &Task,
         variation: &Variation,
-        (tools, gold): (&[Offer], Option<Gold>),
+        (tools, gold): (&[ToolOffer], Option<Gold>),
         program: &mut impl FnMut(&str) -> Result<u64, String>,
     ) -> Self {
         let (expected, trouble) = match (&variation.expected, gold) {
@@ -69,7 +69,7 @@ impl Yardstick {
         let expected_text =
             expected.as_ref().map(|value| json::write_back(value)).unwrap_or_default();
         let mut hash = Xxh3::new();
-        add(&mut hash, &asked(task, variation));
+        add(&mut hash, &describe_request(task, variation));
         add(&mut hash, &format!("{}{expected_text}", expected.is_some()));
         add(&mut hash, trouble.as_deref().unwrap_or_default());
         if !tools.is_empty() {
@@ -78,18 +78,18 @@ impl Yardstick {
         if let Some(tag) = &task.result_tag_name {
             add(&mut hash, &format!("<{tag}>"));
         }
-        let offered = Query::of_task(task).map(|query| Offered::of(&query));
+        let offered = Query::of_task(task).map(|query| Offered::from_query(&query));
         if let Some(offered) = &offered {
             add(&mut hash, &format!("{offered:?}"));
         }
         let names_none = task.scorers.is_empty();
         let scorers = if names_none && offered.is_some() {
-            of_queries()
+            query_scorers()
         } else {
             choose(&task.scorers, expected.as_deref()).0
         };
         let published = (names_none && offered.is_none()).then(|| {
-            let mut scorers = published(expected.as_deref());
+            let mut scorers = benchmark_scorers(expected.as_deref());
             let more = defaults(expected.as_deref())
                 .into_iter()
                 .filter(|scorer| scorers.iter().all(|other| other.name() != scorer.name()));
@@ -141,7 +141,7 @@ impl Panel {
 
 /// Serializes the request and the requirements of a task for the fingerprint. Includes the prompts
 /// of all systems, because two systems with different prompts for the same task are compared.
-fn asked(task: &Task, variation: &Variation) -> String {
+fn describe_request(task: &Task, variation: &Variation) -> String {
     let prompts = &task.prompts;
     let prompts = [
         &prompts.promptql,
@@ -170,10 +170,10 @@ mod tests {
     use super::*;
     use touchstone_formats::suite;
 
-    fn yardsticks(text: &str) -> Vec<Yardstick> {
+    fn yardsticks(text: &str) -> Vec<ScoringSpec> {
         let task = suite::read(text, "t").unwrap().tasks.remove(0);
         let variations = task.variations.iter();
-        variations.map(|one| Yardstick::new(&task, one, (&[], None), &mut |_| Ok(7))).collect()
+        variations.map(|one| ScoringSpec::new(&task, one, (&[], None), &mut |_| Ok(7))).collect()
     }
 
     fn fingerprint(text: &str) -> i64 {

@@ -43,7 +43,7 @@ pub(crate) struct Texts {
 
 impl Texts {
     /// Collects the texts of a filter.
-    pub(crate) fn of(filter: &Filter) -> Self {
+    pub(crate) fn from_filter(filter: &Filter) -> Self {
         let mut texts = Self::default();
         for (text, negated) in filter.texts() {
             if let Some(needle) = Needle::word(text) {

@@ -1,17 +1,17 @@
 //! Tests of the free-text search: the matching rules, and their independence from the full-text
 //! index.
 use crate::query::Lists;
-use crate::shelf::{Book, Shelf, paths, request};
+use crate::shelf::{TestRun, TestIndex, paths, request};
 use proptest::prelude::*;
 use touchstone_api::{Column, Snippet, Span};
 
-fn book(path: &str, texts: &[&str]) -> Book {
+fn book(path: &str, texts: &[&str]) -> TestRun {
     let items =
         texts.iter().zip(0..).map(|(text, step)| (Some(step), (*text).to_owned())).collect();
-    Book { path: path.into(), items, ..Book::default() }
+    TestRun { path: path.into(), items, ..TestRun::default() }
 }
 
-fn shown(snippet: &Snippet) -> String {
+fn format_snippet(snippet: &Snippet) -> String {
     let pieces: String = snippet
         .pieces
         .iter()
@@ -22,7 +22,7 @@ fn shown(snippet: &Snippet) -> String {
 
 /// Returns the paths that match a filter. Must be equal before and after the full-text index is
 /// complete.
-fn found(shelf: &Shelf, filter: &str) -> String {
+fn found(shelf: &TestIndex, filter: &str) -> String {
     let page =
         Lists::default().list(&shelf.reader(), &request(filter, Column::Path, false)).unwrap();
     assert_eq!(page.misread, vec![], "{filter}");
@@ -31,7 +31,7 @@ fn found(shelf: &Shelf, filter: &str) -> String {
 
 #[test]
 fn text_is_found_from_the_start_of_a_word_on_ignoring_case() {
-    let shelf = Shelf::with(&[
+    let shelf = TestIndex::with(&[
         book("a", &["Refund the customer", "SELECT ticket_id FROM t WHERE x => 5"]),
         book("b", &["prerefund", "Überprüfung der Tickets"]),
         book("c", &["naïve café, 退款 请求", "100% sure"]),
@@ -73,7 +73,7 @@ fn text_is_found_from_the_start_of_a_word_on_ignoring_case() {
 #[test]
 fn a_row_shows_the_first_hit_with_its_step() {
     let long = format!("{} the needle {}", "before ".repeat(100), "after é ".repeat(100));
-    let shelf = Shelf::with(&[book("a", &["nothing here", &long, "needle again"])]);
+    let shelf = TestIndex::with(&[book("a", &["nothing here", &long, "needle again"])]);
     let page =
         Lists::default().list(&shelf.reader(), &request("needle", Column::Path, false)).unwrap();
     // Words are not cut at either end.
@@ -86,7 +86,7 @@ fn a_row_shows_the_first_hit_with_its_step() {
 fn hits_come_newest_run_first_and_many_of_one_run_do_not_drown_the_others() {
     let mut new = book("new", &[&"word and ".repeat(100)]);
     new.modified_ms = 2;
-    let shelf = Shelf::with(&[book("old", &["x", "a word"]), new]);
+    let shelf = TestIndex::with(&[book("old", &["x", "a word"]), new]);
     let lists = Lists::default();
     let hits = |offset, limit| {
         let hits = lists.search(&shelf.reader(), "word", Span { offset, limit }).unwrap();
@@ -107,7 +107,7 @@ fn hits_come_newest_run_first_and_many_of_one_run_do_not_drown_the_others() {
 fn a_hit_across_the_pieces_of_a_long_text_is_found_once() {
     for before in [(1 << 20) - 3, (1 << 20), (2 << 20) - 3, (2 << 20) - 1, 2 << 20, (4 << 20) - 4] {
         let text = format!("{} needle {}", "x".repeat(before), "y".repeat(1 << 20));
-        let shelf = Shelf::with(&[book("a", &[&text])]);
+        let shelf = TestIndex::with(&[book("a", &[&text])]);
         assert_eq!(found(&shelf, "needle"), "a", "{before}");
         assert_eq!(found(&shelf, "eedle"), "", "{before}");
         assert_eq!(found(&shelf, "needle -yy"), "", "{before}");
@@ -125,10 +125,10 @@ proptest! {
         texts in prop::collection::vec(prop::collection::vec("[abcAé_ .]{0,12}", 0..3), 1..6),
         needles in prop::collection::vec("[abcé_.]([abcé_ .]{0,3}[abcé_.])?", 1..6),
     ) {
-        let books: Vec<Book> = texts.iter().enumerate().map(|(n, items)| {
+        let books: Vec<TestRun> = texts.iter().enumerate().map(|(n, items)| {
             book(&format!("run{n}"), &items.iter().map(String::as_str).collect::<Vec<_>>())
         }).collect();
-        let shelf = Shelf::with(&books);
+        let shelf = TestIndex::with(&books);
         let filters: Vec<String> = needles.iter().map(|needle| format!("\"{needle}\"")).collect();
         let before: Vec<String> = filters.iter().map(|filter| found(&shelf, filter)).collect();
         shelf.complete();

@@ -3,17 +3,17 @@ use super::super::App;
 use super::super::data_files::table;
 use super::super::evaluations::Models;
 use super::super::judgings::{asked_model, turns};
-use super::{Asked, FileRequest, Hired, bad, disk, free, of_file, usable};
+use super::{ResolvedRequest, FileRequest, ModelSetup, bad, disk, free, of_file, usable};
 use crate::error::AppError;
-use crate::evaluating::sheet::{self, Again, Said, Sheet};
-use crate::evaluating::takes::{key, key_of_texts, requests, takes, vectors};
-use crate::evaluating::wish::{Configured, Wish, mark};
-use crate::judging::owed::Takes;
+use crate::evaluating::sheet::{self, OccurrenceCounter, TargetOutput, RowInputs};
+use crate::evaluating::takes::{key, key_of_texts, requests, estimate_remaining, vectors};
+use crate::evaluating::wish::{Configured, EvaluationSpec, mark};
+use crate::judging::owed::CallEstimate;
 use std::sync::Arc;
-use touchstone_api::{EvaluateAgain, EvaluatePlan, EvaluateRequest, Trouble};
+use touchstone_api::{EvaluateAgain, EvaluatePlan, EvaluateRequest, Blocker};
 use touchstone_runner::drive;
-use touchstone_runner::evaluations::Place;
-use touchstone_runner::journal::Kept;
+use touchstone_runner::evaluations::OutputFile;
+use touchstone_runner::journal::JournalSnapshot;
 use touchstone_runner::target;
 use touchstone_scoring::azure::{Evaluation, Next, Table};
 
@@ -28,24 +28,24 @@ impl App {
         self.plan_of(&of_file(asked)?, &asked.request)
     }
 
-    fn plan_of(&self, asked: &Asked, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
-        let wish = Wish::read(request, &asked.usual).map_err(bad)?;
+    fn plan_of(&self, asked: &ResolvedRequest, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
+        let wish = EvaluationSpec::read(request, &asked.usual).map_err(bad)?;
         let table = table(&asked.found, &wish.quirks)?;
-        let Hired { models, unbound, .. } = self.models(&wish, request)?;
+        let ModelSetup { models, unbound, .. } = self.models(&wish, request)?;
         let is_kept =
-            (wish.pays() || !asked.target.is_empty()) && asked.again != EvaluateAgain::All;
+            (wish.is_paid() || !asked.target.is_empty()) && asked.again != EvaluateAgain::All;
         let kept =
-            asked.place.as_ref().filter(|_| is_kept).map(Place::kept).transpose().map_err(disk)?;
+            asked.place.as_ref().filter(|_| is_kept).map(OutputFile::journal_snapshot).transpose().map_err(disk)?;
         let said = (!asked.target.is_empty())
             .then(|| answered(&wish, &table, &asked.target, kept.as_ref()));
         let target = said.iter().flatten().filter(|said| said.is_err()).count() as u64;
-        let sheet = Sheet::of(&wish, &table, said).counted(&wish);
-        let Owed { asks, embeds, known, unread } =
+        let sheet = RowInputs::new(&wish, &table, said).with_occurrences(&wish);
+        let RemainingRequests { asks, embeds, known, unread } =
             owed(&wish, &sheet, &models, kept.as_ref(), asked.again);
         let has_answered = !asked.target.is_empty() && target < table.rows.len() as u64;
-        let strays = wish.strays(|| known > 0 || has_answered).map_err(bad)?;
-        let lacks = if target == 0 { sheet.lacks(&wish) } else { sheet.lost(&wish, true) };
-        let (each, more) = each(&wish, target);
+        let strays = wish.check_unused_mappings(|| known > 0 || has_answered).map_err(bad)?;
+        let lacks = if target == 0 { sheet.missing_inputs(&wish) } else { sheet.unknown_references(&wish, true) };
+        let (each, more) = requests_per_row(&wish, target);
         let (sum, known_first) = (asks.and(embeds), target == 0 || more == (0, 0));
         let cost = cost(&models, asks, embeds).filter(|_| known_first);
         Ok(EvaluatePlan {
@@ -64,7 +64,7 @@ impl App {
             exists: asked
                 .place
                 .as_ref()
-                .map(Place::exists)
+                .map(OutputFile::exists)
                 .transpose()
                 .map_err(disk)?
                 .unwrap_or(false),
@@ -78,52 +78,52 @@ impl App {
     /// is reported separately.
     fn refusal(
         &self,
-        asked: &Asked,
-        wish: &Wish,
+        asked: &ResolvedRequest,
+        wish: &EvaluationSpec,
         table: &Arc<Table>,
         models: &Models,
-    ) -> Option<Trouble> {
+    ) -> Option<Blocker> {
         let checked = usable(asked, table, wish)
             .and_then(|()| startable(asked, wish, table))
             .and_then(|()| self.keyed(models));
         checked
             .and_then(|()| free(asked, true))
             .err()
-            .map(|AppError { message, hint, .. }| Trouble { message, fix: hint })
+            .map(|AppError { message, hint, .. }| Blocker { message, fix: hint })
     }
 }
 
 /// Unused mappings are errors, unless there are paid replies that were made with them; then they
 /// are returned as notes.
-pub(super) fn strays(
-    asked: &Asked,
-    wish: &Wish,
+pub(super) fn unused_mappings(
+    asked: &ResolvedRequest,
+    wish: &EvaluationSpec,
     table: &Arc<Table>,
     models: &Models,
 ) -> Result<Vec<String>, AppError> {
-    if !wish.has_strays() {
+    if !wish.has_unused_mappings() {
         return Ok(Vec::new());
     }
     let kept = asked.place.as_ref().filter(|_| asked.again != EvaluateAgain::All);
-    let kept = kept.map(Place::kept).transpose().map_err(disk)?;
+    let kept = kept.map(OutputFile::journal_snapshot).transpose().map_err(disk)?;
     let is_begun = || {
         let said =
             (!asked.target.is_empty()).then(|| answered(wish, table, &asked.target, kept.as_ref()));
         let has_answered = said.iter().flatten().any(Result::is_ok);
-        let sheet = Sheet::of(wish, table, said).counted(wish);
+        let sheet = RowInputs::new(wish, table, said).with_occurrences(wish);
         has_answered || owed(wish, &sheet, models, kept.as_ref(), asked.again).known > 0
     };
-    wish.strays(is_begun).map_err(bad)
+    wish.check_unused_mappings(is_begun).map_err(bad)
 }
 
 /// Fails if the target cannot be started, unless its outputs are all stored.
-pub(super) fn startable(asked: &Asked, wish: &Wish, table: &Table) -> Result<(), AppError> {
+pub(super) fn startable(asked: &ResolvedRequest, wish: &EvaluationSpec, table: &Table) -> Result<(), AppError> {
     if asked.target.is_empty() {
         return Ok(());
     }
     let Err(why) = target::check(&asked.target) else { return Ok(()) };
     let kept = asked.place.as_ref().filter(|_| asked.again != EvaluateAgain::All);
-    let kept = kept.map(Place::kept).transpose().map_err(disk)?;
+    let kept = kept.map(OutputFile::journal_snapshot).transpose().map_err(disk)?;
     if answered(wish, table, &asked.target, kept.as_ref()).iter().all(Result::is_ok) {
         return Ok(());
     }
@@ -131,12 +131,12 @@ pub(super) fn startable(asked: &Asked, wish: &Wish, table: &Table) -> Result<(),
 }
 
 /// Returns the stored target output of each row; an error for rows that are not stored.
-fn answered(wish: &Wish, table: &Table, target: &[String], kept: Option<&Kept>) -> Vec<Said> {
-    let mut again = Again::default();
+fn answered(wish: &EvaluationSpec, table: &Table, target: &[String], kept: Option<&JournalSnapshot>) -> Vec<TargetOutput> {
+    let mut again = OccurrenceCounter::default();
     let mut of = |row: usize| {
-        let asked = sheet::asked(table, row);
+        let asked = sheet::target_input(table, row);
         let call = sheet::call(target, &asked, again.nth(&asked));
-        kept.and_then(|kept| sheet::kept(wish, kept.find_outcome(sheet::TURN, &call)?))
+        kept.and_then(|kept| sheet::recorded_columns(wish, kept.find_outcome(sheet::TURN, &call)?))
     };
     (0..table.rows.len())
         .map(|row| of(row).ok_or_else(|| "The target has to be asked.".to_owned()))
@@ -145,11 +145,11 @@ fn answered(wish: &Wish, table: &Table, target: &[String], kept: Option<&Kept>) 
 
 /// Remaining and stored requests.
 #[derive(Default)]
-struct Owed {
+struct RemainingRequests {
     /// Remaining requests to the judge model.
-    asks: Takes,
+    asks: CallEstimate,
     /// Remaining requests to the embedding model.
-    embeds: Takes,
+    embeds: CallEstimate,
     /// Number of stored replies.
     known: u64,
     /// Number of rounds with stored replies that could not be parsed.
@@ -157,13 +157,13 @@ struct Owed {
 }
 
 fn owed(
-    wish: &Wish,
-    sheet: &Sheet,
+    wish: &EvaluationSpec,
+    sheet: &RowInputs,
     models: &Models,
-    kept: Option<&Kept>,
+    kept: Option<&JournalSnapshot>,
     again: EvaluateAgain,
-) -> Owed {
-    let mut owed = Owed::default();
+) -> RemainingRequests {
+    let mut owed = RemainingRequests::default();
     for (at, one) in wish.evaluators.iter().enumerate().filter(|(_, one)| one.pays()) {
         for row in 0..sheet.table.rows.len() {
             let Ok(inputs) = sheet.inputs(wish, at, row) else { continue };
@@ -172,16 +172,16 @@ fn owed(
                 let mark = |key: u128| mark(sheet.nth(at, row, key), &one.evaluator.name, round);
                 if let Next::Embed(texts) = evaluation.next() {
                     let found = kept.zip(models.embedder.as_ref()).is_some_and(|(kept, model)| {
-                        drive::kept_vectors(kept, model, &mark(key_of_texts(&texts)), &texts)
+                        drive::has_embeddings(kept, model, &mark(key_of_texts(&texts)), &texts)
                     });
                     owed.known += u64::from(found);
                     owed.embeds =
                         if found { owed.embeds } else { owed.embeds.and(vectors(&texts)) };
                     continue;
                 }
-                let left = takes(evaluation, again == EvaluateAgain::Unread, |question| {
+                let left = estimate_remaining(evaluation, again == EvaluateAgain::Unread, |question| {
                     let (kept, model) = kept.zip(models.judge.as_ref())?;
-                    drive::kept(
+                    drive::journaled_reply(
                         kept,
                         &asked_model(model, question),
                         &mark(key(question)),
@@ -200,9 +200,9 @@ fn owed(
 
 /// Estimates requests for rows whose inputs only the target provides: one sentence per evaluator,
 /// and the minimum and maximum total.
-fn each(wish: &Wish, rows: u64) -> (Vec<String>, (u64, u64)) {
+fn requests_per_row(wish: &EvaluationSpec, rows: u64) -> (Vec<String>, (u64, u64)) {
     let (mut each, mut sum) = (Vec::new(), (0, 0));
-    let paid = |one: &(usize, &Configured)| rows > 0 && one.1.pays();
+    let paid = |one: &(usize, &Configured)| rows > 0 && one.1.is_paid();
     for (at, one) in wish.evaluators.iter().enumerate().filter(paid) {
         let (least, most) = requests(&one.evaluator, &wish.quirks);
         let rounds = wish.rounds_of(at);
@@ -218,7 +218,7 @@ fn each(wish: &Wish, rows: u64) -> (Vec<String>, (u64, u64)) {
 }
 
 /// Returns the minimum and maximum cost in dollars; `None` if the price of a used model is unknown.
-fn cost(models: &Models, asks: Takes, embeds: Takes) -> Option<(f64, f64)> {
+fn cost(models: &Models, asks: CallEstimate, embeds: CallEstimate) -> Option<(f64, f64)> {
     let mut sum = None;
     for (model, takes) in [(&models.judge, asks), (&models.embedder, embeds)] {
         let Some(model) = model else { continue };

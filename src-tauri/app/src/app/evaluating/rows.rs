@@ -20,7 +20,7 @@ impl App {
     /// Writes the rows of the runs that match a filter as a data file, like `messages --folder`.
     /// Existing files are not changed.
     pub fn make_rows(&self, filter: &str) -> Result<RowsMade, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let (EvaluatorRows { lines, notes }, misread) = self.rows_up_to(
             filter,
             &Choice::default(),

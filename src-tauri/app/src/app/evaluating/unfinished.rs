@@ -1,7 +1,7 @@
 //! Stores the request of an evaluation beside its replies until the results are complete, so that
 //! it can be resumed after the program ended.
 use super::super::{App, OpenFolder};
-use super::{Asked, FOLDER, disk};
+use super::{ResolvedRequest, FOLDER, disk};
 use crate::error::AppError;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ impl App {
     /// Returns evaluations started from the page in the open folder that have no complete results,
     /// newest first, without running ones.
     pub fn unfinished_evaluations(&self) -> Result<Vec<EvaluateUnfinished>, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let under_way = self.evaluations_under_way(&open);
         let kept = evaluations::unfinished(&open.flow.roots.output_dir, FOLDER).map_err(disk)?;
         // Requests of another version or of another program cannot be resumed.
@@ -33,7 +33,7 @@ impl App {
 /// Serializes a request of the page for resuming; `None` for requests of the command line. `again`
 /// and `replace` are reset, because the user has to confirm them again on resuming.
 pub(super) fn to_keep(
-    asked: &Asked,
+    asked: &ResolvedRequest,
     request: &EvaluateRequest,
 ) -> Result<Option<Vec<u8>>, AppError> {
     if asked.filter.is_none() {

@@ -1,16 +1,16 @@
 //! Requests of an evaluation: to the target, the judge model, and programs in the sandbox. Every
 //! paid reply is stored before it is used.
 use super::{Asking, Job, Work};
-use crate::app::begun::caught;
+use crate::app::begun::catch_panic;
 use crate::app::judgings::{asked_model, turns};
-use crate::evaluating::sheet::{self, Again, Said};
-use crate::judging::python::{grade, graded, read, reading};
+use crate::evaluating::sheet::{self, OccurrenceCounter, TargetOutput};
+use crate::judging::python::{grader_program, parse_grade, check_grader, reading};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use touchstone_clock as clock;
 use touchstone_formats::value::Value;
-use touchstone_runner::drive::{self, Errand, Heard, Unheard};
+use touchstone_runner::drive::{self, PromptRequest, PromptReply, PromptError};
 use touchstone_runner::journal::{Journal, Ran, Record};
 use touchstone_runner::spec::Model;
 use touchstone_runner::talk::{Call, Outcome};
@@ -25,14 +25,14 @@ impl Work {
         self: &Arc<Self>,
         table: &Arc<Table>,
         seats: &Arc<Semaphore>,
-    ) -> Option<Vec<Said>> {
+    ) -> Option<Vec<TargetOutput>> {
         if self.job.target.is_empty() {
             return None;
         }
         let target = &self.job.target;
         let rows = self.job.rows;
-        let mut again = Again::default();
-        let mut said: Vec<Said> = vec![Err("The target was not asked.".to_owned()); rows];
+        let mut again = OccurrenceCounter::default();
+        let mut said: Vec<TargetOutput> = vec![Err("The target was not asked.".to_owned()); rows];
         let mut running = JoinSet::new();
         for row in 0..rows {
             let Ok(seat) = Arc::clone(seats).acquire_owned().await else { break };
@@ -40,10 +40,10 @@ impl Work {
                 break;
             }
             let work = Arc::clone(self);
-            let asked = sheet::asked(table, row);
+            let asked = sheet::target_input(table, row);
             let call = sheet::call(target, &asked, again.nth(&asked));
             running.spawn(async move {
-                let answer = caught(work.ask_target_of(&asked, &call))
+                let answer = catch_panic(work.ask_target_of(&asked, &call))
                     .await
                     .unwrap_or_else(|why| Some(Err(why)));
                 let answer = answer
@@ -64,17 +64,17 @@ impl Work {
 
     /// Calls the target for one row, unless its output is stored. `None` if the evaluation was
     /// stopped.
-    async fn ask_target_of(&self, asked: &str, call: &Call) -> Option<Said> {
+    async fn ask_target_of(&self, asked: &str, call: &Call) -> Option<TargetOutput> {
         let Job { target, redactor, wish, .. } = &self.job;
         let journal = self.journal();
         let kept = journal.as_ref().and_then(|journal| journal.find_outcome(sheet::TURN, call, 0));
-        if let Some(columns) = kept.and_then(|kept| sheet::kept(wish, kept)) {
+        if let Some(columns) = kept.and_then(|kept| sheet::recorded_columns(wish, kept)) {
             self.course.lock().progress.answered += 1;
             return Some(Ok(columns));
         }
         let begun = clock::now_ms();
         let answer = match target::ask(target, asked.as_bytes(), &self.course.stops.hard).await {
-            Ok(answer) => sheet::said(&answer).and_then(|value| {
+            Ok(answer) => sheet::parse_target_output(&answer).and_then(|value| {
                 // The target runs with the environment of the user, which may hold keys unknown to
                 // this program.
                 let value = redactor.clean_value(value);
@@ -101,16 +101,16 @@ impl Work {
         &self,
         question: &Question,
         mark: &str,
-    ) -> Result<(String, bool), Unheard> {
+    ) -> Result<(String, bool), PromptError> {
         let journal = self.journal();
         let model = self.judge().map(|model| asked_model(model, question));
-        let errand = self.errand(journal.as_ref(), model.as_deref(), mark)?;
-        let Heard { text, refused, paid, .. } =
+        let errand = self.prompt_request(journal.as_ref(), model.as_deref(), mark)?;
+        let PromptReply { text, refused, paid, .. } =
             errand.ask(&question.instructions, &turns(question)).await?;
-        self.course.paid(&paid);
+        self.course.add_reply(&paid);
         if refused {
             let why = format!("The judge refused. {text}").trim_end().to_owned();
-            return Err(Unheard::Useless { why, journaled: paid.journaled });
+            return Err(PromptError::Useless { why, journaled: paid.journaled });
         }
         Ok((text, paid.journaled))
     }
@@ -133,25 +133,25 @@ impl Work {
         &self,
         texts: &[String; 2],
         mark: &str,
-    ) -> Result<azure::Vectors, Unheard> {
+    ) -> Result<azure::Vectors, PromptError> {
         let model = self.asking.as_ref().and_then(|asking| asking.models.embedder.as_ref());
         let journal = self.journal();
-        let (vectors, paid) = self.errand(journal.as_ref(), model, mark)?.embed(texts).await?;
-        self.course.paid(&paid);
+        let (vectors, paid) = self.prompt_request(journal.as_ref(), model, mark)?.embed(texts).await?;
+        self.course.add_reply(&paid);
         Ok(vectors)
     }
 
-    fn errand<'a>(
+    fn prompt_request<'a>(
         &'a self,
         journal: Option<&'a Journal>,
         model: Option<&'a Model>,
         mark: &'a str,
-    ) -> Result<Errand<'a>, Unheard> {
-        let none = || Unheard::Failed("There is no model to ask.".to_owned());
+    ) -> Result<PromptRequest<'a>, PromptError> {
+        let none = || PromptError::Failed("There is no model to ask.".to_owned());
         let Asking { crew, .. } = self.asking.as_ref().ok_or_else(none)?;
         let journal = journal.ok_or_else(none)?;
         let path = self.job.shown.as_deref().unwrap_or_default();
-        Ok(Errand { crew, path, journal, model: model.ok_or_else(none)?, mark })
+        Ok(PromptRequest { crew, path, journal, model: model.ok_or_else(none)?, mark })
     }
 
     /// Loads the programs of the user in the sandbox. Code outside of functions runs at this point
@@ -168,7 +168,7 @@ impl Work {
             {
                 return Err(format!("It was stopped while {name} was read, before row 1."));
             }
-            read(name, &ended, PythonLimits::default().wall).map_err(|why| {
+            check_grader(name, &ended, PythonLimits::default().wall).map_err(|why| {
                 format!(
                     "{why} Mend the program: it is asked about each row by grade(sample, item)."
                 )
@@ -182,24 +182,24 @@ impl Work {
         &self,
         name: &str,
         job: &azure::Job,
-    ) -> Result<Result<f64, String>, Unheard> {
-        let none = || Unheard::Failed("There is no sandbox to run it in.".to_owned());
+    ) -> Result<Result<f64, String>, PromptError> {
+        let none = || PromptError::Failed("There is no sandbox to run it in.".to_owned());
         let tool = self.programs.as_ref().ok_or_else(none)?;
-        let program = match grade(name, &job.source, &job.sample, &job.item) {
+        let program = match grader_program(name, &job.source, &job.sample, &job.item) {
             Ok(program) => program,
             Err(why) => return Ok(Err(why)),
         };
         let _seat = self.program_seats.acquire().await;
         if self.course.is_stopping() {
-            return Err(Unheard::Stopped);
+            return Err(PromptError::Stopped);
         }
         let ended = tool
             .run(&program, &self.course.stops.hard)
             .await
-            .map_err(|why| Unheard::Failed(why.message))?;
+            .map_err(|why| PromptError::Failed(why.message))?;
         if self.course.stops.hard.is_cancelled() {
-            return Err(Unheard::Stopped);
+            return Err(PromptError::Stopped);
         }
-        Ok(graded(name, &ended, PythonLimits::default().wall))
+        Ok(parse_grade(name, &ended, PythonLimits::default().wall))
     }
 }

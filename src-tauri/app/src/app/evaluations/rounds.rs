@@ -3,18 +3,18 @@
 //! `asking`.
 use super::Work;
 use crate::evaluating::rounds::Round;
-use crate::evaluating::sheet::Sheet;
+use crate::evaluating::sheet::RowInputs;
 use crate::evaluating::takes::{key, key_of_texts};
 use crate::evaluating::wish::mark;
 use touchstone_api::EvaluateAgain;
-use touchstone_runner::drive::Unheard;
+use touchstone_runner::drive::PromptError;
 use touchstone_scoring::azure::{Evaluation, Inputs, Next};
 use touchstone_scoring::judges::Question;
 
 /// Identifies a round: row, evaluator, and round number from 0.
 #[derive(Clone, Copy)]
-struct Place<'a> {
-    sheet: &'a Sheet,
+struct RoundId<'a> {
+    sheet: &'a RowInputs,
     row: usize,
     at: usize,
     number: u32,
@@ -22,7 +22,7 @@ struct Place<'a> {
 
 /// A round and the requests it took.
 #[derive(Default)]
-struct Sat {
+struct RoundAttempt {
     replies: Vec<String>,
     /// True if a request was paid for in this process.
     bought: bool,
@@ -32,7 +32,7 @@ struct Sat {
 
 impl Work {
     /// Runs all rounds of one evaluator on one row; `None` if the evaluation was stopped.
-    pub(super) async fn unit(&self, sheet: &Sheet, row: usize, at: usize) -> Option<Vec<Round>> {
+    pub(super) async fn unit(&self, sheet: &RowInputs, row: usize, at: usize) -> Option<Vec<Round>> {
         let wish = &self.job.wish;
         let inputs = match sheet.inputs(wish, at, row) {
             Ok(inputs) => inputs,
@@ -43,7 +43,7 @@ impl Work {
             if self.course.is_stopping() {
                 return None;
             }
-            let round = self.round(&inputs, Place { sheet, row, at, number }).await?;
+            let round = self.round(&inputs, RoundId { sheet, row, at, number }).await?;
             // Further rounds would be paid for in vain.
             let is_open = round.is_open();
             rounds.push(round);
@@ -55,47 +55,47 @@ impl Work {
     }
 
     /// Runs one round. An unreadable stored reply is requested once more if that was requested.
-    async fn round(&self, inputs: &Inputs, place: Place<'_>) -> Option<Round> {
-        let (round, sat) = self.sit(inputs, place).await?;
+    async fn round(&self, inputs: &Inputs, place: RoundId<'_>) -> Option<Round> {
+        let (round, sat) = self.run_attempt(inputs, place).await?;
         if self.job.again != EvaluateAgain::Unread || sat.bought || !round.is_unread() {
             return Some(round);
         }
         for question in &sat.last {
             if let Err(why) = self.forget(question, &self.mark(place, key(question))) {
-                return Some(Round::unheard(
+                return Some(Round::no_reply(
                     format!("It cannot be asked once more: {why}"),
                     round.replies,
                 ));
             }
         }
-        Some(self.sit(inputs, place).await?.0)
+        Some(self.run_attempt(inputs, place).await?.0)
     }
 
-    async fn sit(&self, inputs: &Inputs, place: Place<'_>) -> Option<(Round, Sat)> {
+    async fn run_attempt(&self, inputs: &Inputs, place: RoundId<'_>) -> Option<(Round, RoundAttempt)> {
         let wish = &self.job.wish;
         let evaluator = &wish.evaluators[place.at].evaluator;
         let mut evaluation = Evaluation::new(evaluator, inputs, &wish.quirks);
-        let mut sat = Sat::default();
+        let mut sat = RoundAttempt::default();
         loop {
             // Measuring long texts takes long and would block other tasks on this thread.
             let heard = match tokio::task::block_in_place(|| evaluation.next()) {
                 Next::Done(result) => {
                     let replies = std::mem::take(&mut sat.replies);
-                    return Some((Round::over(result, replies), sat));
+                    return Some((Round::completed(result, replies), sat));
                 }
                 Next::Run(job) => {
-                    self.grade(&evaluator.name, &job).await.map(|came| evaluation.ran(came))
+                    self.grade(&evaluator.name, &job).await.map(|came| evaluation.set_program_result(came))
                 }
                 Next::Embed(texts) => {
                     let mark = self.mark(place, key_of_texts(&texts));
-                    self.embed(&texts, &mark).await.map(|vectors| evaluation.embedded(vectors))
+                    self.embed(&texts, &mark).await.map(|vectors| evaluation.set_vectors(vectors))
                 }
                 Next::Ask(question) => {
                     let mark = self.mark(place, key(&question));
                     let said = self.ask(&question, &mark).await;
                     sat.ask(question);
                     said.map(|(text, journaled)| {
-                        evaluation.take(&text);
+                        evaluation.add_reply(&text);
                         sat.bought |= !journaled;
                         sat.replies.push(text);
                     })
@@ -104,22 +104,22 @@ impl Work {
             let replies = || sat.replies.clone();
             match heard {
                 Ok(()) => {}
-                Err(Unheard::Stopped) => return None,
-                Err(Unheard::Failed(why)) => return Some((Round::unheard(why, replies()), sat)),
-                Err(Unheard::Useless { why, journaled }) => {
-                    let round = Round::useless(why, replies());
-                    return Some((round, Sat { bought: sat.bought || !journaled, ..sat }));
+                Err(PromptError::Stopped) => return None,
+                Err(PromptError::Failed(why)) => return Some((Round::no_reply(why, replies()), sat)),
+                Err(PromptError::Useless { why, journaled }) => {
+                    let round = Round::unusable(why, replies());
+                    return Some((round, RoundAttempt { bought: sat.bought || !journaled, ..sat }));
                 }
             }
         }
     }
 
-    fn mark(&self, Place { sheet, row, at, number }: Place<'_>, key: u128) -> String {
+    fn mark(&self, RoundId { sheet, row, at, number }: RoundId<'_>, key: u128) -> String {
         mark(sheet.nth(at, row, key), &self.job.wish.evaluators[at].evaluator.name, number)
     }
 }
 
-impl Sat {
+impl RoundAttempt {
     fn ask(&mut self, question: Question) {
         if question.unread.is_none() {
             self.last.clear();

@@ -7,12 +7,12 @@ use touchstone_api::{
 };
 use touchstone_scoring::standing::{
     AtK, Cell, DoubtKind, Effect, Group, METHOD, Means, PairedPassing, Pairing, Row, RowKey,
-    Standing, Why, sentences,
+    Aggregate, UnpairedReason, sentences,
 };
 use touchstone_scoring::stats::{Amounts, Interval, Tendency};
 use touchstone_store::query::ScoredRun;
 
-pub(super) fn stats(standing: &Standing<'_>, runs: &[ScoredRun]) -> Stats {
+pub(super) fn stats(standing: &Aggregate<'_>, runs: &[ScoredRun]) -> Stats {
     let groups: Vec<StatsGroup> = standing.groups.iter().map(|it| group(it, runs)).collect();
     let ends = groups.iter().fold(StatsEnds::default(), |sum, group| added(sum, group.ends));
     let scored = runs.iter().filter(|run| run.counted().score().is_some());
@@ -130,14 +130,14 @@ fn classes(all: impl Iterator<Item = FailureClass>) -> Vec<StatsClass> {
     classes
 }
 
-fn comparison(standing: &Standing<'_>, pairing: &Pairing<'_>) -> Option<StatsComparison> {
+fn comparison(standing: &Aggregate<'_>, pairing: &Pairing<'_>) -> Option<StatsComparison> {
     let (group, baseline) =
         (standing.groups.get(pairing.group)?.column, standing.groups.get(pairing.baseline)?.column);
     let why = |why| match why {
-        Why::Missing => "missing",
-        Why::Errors => "errors",
-        Why::NotEnded => "not_ended",
-        Why::Unscored => "unscored",
+        UnpairedReason::Missing => "missing",
+        UnpairedReason::Errors => "errors",
+        UnpairedReason::NotEnded => "not_ended",
+        UnpairedReason::Unscored => "unscored",
     };
     let kind = |kind| match kind {
         DoubtKind::Scorer => "scorer",
@@ -184,7 +184,7 @@ fn effect(effect: &Effect) -> StatsEffect {
         wins: effect.count.wins,
         ties: effect.count.ties,
         losses: effect.count.losses,
-        shown: shown(effect.shown),
+        shown: tendency_name(effect.shown),
         detectable: effect.detectable,
     }
 }
@@ -202,12 +202,12 @@ fn passing(passing: &PairedPassing) -> StatsPairedPasses {
         p: passing.p,
         mcnemar: passing.mcnemar,
         by_task: passing.by_task.as_ref().map(effect),
-        shown: shown(passing.shown),
+        shown: tendency_name(passing.shown),
         detectable: passing.detectable,
     }
 }
 
-fn rows(standing: &Standing<'_>) -> Vec<StatsRow> {
+fn rows(standing: &Aggregate<'_>) -> Vec<StatsRow> {
     let mut rows: BTreeMap<RowKey<'_>, Vec<Option<StatsCell>>> = BTreeMap::new();
     for (at, group) in standing.groups.iter().enumerate() {
         for row in &group.rows {
@@ -244,7 +244,7 @@ fn bounds(interval: Option<Interval>) -> (Option<f64>, Option<f64>) {
     (interval.map(|it| it.low), interval.map(|it| it.high))
 }
 
-fn shown(shown: Tendency) -> &'static str {
+fn tendency_name(shown: Tendency) -> &'static str {
     match shown {
         Tendency::Better => "better",
         Tendency::Worse => "worse",

@@ -6,14 +6,14 @@ mod tests;
 use super::App;
 use crate::error::{AppError, Code};
 use touchstone_api::{Stats, StatsRequest};
-use touchstone_scoring::standing::{Column, Counted, Standing};
+use touchstone_scoring::standing::{Column, Counted, Aggregate};
 use touchstone_store::query::ScoredRun;
 
 impl App {
     /// Returns the statistics of runs: each system with each model, and comparisons with a
     /// baseline.
     pub fn stats(&self, request: &StatsRequest) -> Result<Stats, AppError> {
-        let open = self.opened()?;
+        let open = self.require_folder()?;
         let scorer = request.scorer.as_deref();
         let scorers = open.ask(|index| open.lists.scorers(index))?;
         super::reporting::known_scorer(scorer, &scorers)?;
@@ -21,21 +21,21 @@ impl App {
             Ok((open.lists.scored(index, &request.filter, scorer)?, index.generation()))
         })?;
         let forks_left_out = open.ask(|index| open.lists.forks_left_out(index, &request.filter))?;
-        Ok(Stats { generation, forks_left_out, misread, ..of(&runs, request.baseline.as_deref())? })
+        Ok(Stats { generation, forks_left_out, misread, ..compute(&runs, request.baseline.as_deref())? })
     }
 }
 
 /// Returns the statistics of these runs. A baseline that is not among them is an error, because a
 /// comparison with another one would mislead.
-fn of(runs: &[ScoredRun], baseline: Option<&str>) -> Result<Stats, AppError> {
+fn compute(runs: &[ScoredRun], baseline: Option<&str>) -> Result<Stats, AppError> {
     let counted: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
     let baseline = baseline.map(|name| named(&counted, name)).transpose()?;
-    let standing = Standing::of(&counted, baseline);
+    let standing = Aggregate::new(&counted, baseline);
     Ok(filled::stats(&standing, runs))
 }
 
 fn named<'a>(runs: &[Counted<'a>], name: &str) -> Result<Column<'a>, AppError> {
-    let columns = Standing::columns(runs);
+    let columns = Aggregate::columns(runs);
     known_baseline(columns.iter().map(Column::label), name)?;
     let found = columns.iter().find(|column| column.label() == name).copied();
     found.ok_or_else(|| {

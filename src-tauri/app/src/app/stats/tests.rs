@@ -1,5 +1,5 @@
 //! Tests of the statistics of runs.
-use super::of;
+use super::compute;
 use touchstone_api::{FailureClass, Lineage, RunState, ScoreStanding, Stats};
 use touchstone_store::query::ScoredRun;
 
@@ -44,7 +44,7 @@ fn answered(task: &str, system: &str, score: f64) -> ScoredRun {
 }
 
 fn stats(runs: &[ScoredRun]) -> Stats {
-    of(runs, None).unwrap()
+    compute(runs, None).unwrap()
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn failures_are_counted_by_class_most_often_first() {
 #[test]
 fn the_baseline_is_named_as_it_is_shown_and_must_be_there() {
     let runs = [answered("a", "s", 1.0), answered("a", "t", 0.5), answered("b", "t", 0.5)];
-    let stats = of(&runs, Some("t/o1")).unwrap();
+    let stats = compute(&runs, Some("t/o1")).unwrap();
     assert_eq!(stats.baseline.as_deref(), Some("t/o1"));
     let comparison = &stats.comparisons[0];
     assert_eq!(
@@ -140,7 +140,7 @@ fn the_baseline_is_named_as_it_is_shown_and_must_be_there() {
         ("s/o1", "missing")
     );
     assert!((comparison.score.unwrap().difference - 0.5).abs() < 1e-12);
-    let error = of(&runs, Some("o1")).unwrap_err();
+    let error = compute(&runs, Some("o1")).unwrap_err();
     assert!(error.message.contains("`o1`") && error.hint.unwrap().contains("s/o1, t/o1"));
     assert!(of(&[], Some("o1")).unwrap_err().hint.unwrap().contains("No run"));
     assert_eq!(of(&[], None).unwrap().baseline, None);

@@ -186,10 +186,10 @@ fn drawn(groups: &[Group], tasks: &[TaskLine]) -> Markup {
                 text x=(NAMES - 12.0) y=(y + 14.0) text-anchor="end" { (short(&name(task))) }
                 @for (at, cell) in task.cells.iter().enumerate() {
                     rect class=(shade(cell)) x=(round(NAMES + wide * float(at) + 1.0)) y=(y + 1.0) width=(round(wide - 2.0)) height=(line - 2.0) rx="2" {
-                        title { (one_line(&name(task))) ", " (groups.get(at).map_or_else(String::new, |group| one_line(&group.name).into_owned())) ": " (told(cell)) }
+                        title { (one_line(&name(task))) ", " (groups.get(at).map_or_else(String::new, |group| one_line(&group.name).into_owned())) ": " (cell_label(cell)) }
                     }
                     @if wide >= 52.0 || (wide >= 34.0 && cell.score.is_some()) {
-                        text x=(round(NAMES + wide * (float(at) + 0.5))) y=(y + 14.0) text-anchor="middle" { (told(cell)) }
+                        text x=(round(NAMES + wide * (float(at) + 0.5))) y=(y + 14.0) text-anchor="middle" { (cell_label(cell)) }
                     }
                 }
             }
@@ -205,7 +205,7 @@ pub(super) fn name(task: &TaskLine) -> String {
 /// Returns the colour class, by the tones of the table: right, partly right, and two shades of
 /// wrong.
 fn shade(cell: &Cell) -> &'static str {
-    match (Tone::of(cell), cell.score) {
+    match (Tone::for_cell(cell), cell.score) {
         (Some(Tone::Right), _) => "h3",
         (Some(Tone::Part), _) => "h2",
         (Some(Tone::Wrong), Some(score)) if score >= 0.2 => "h1",
@@ -215,7 +215,7 @@ fn shade(cell: &Cell) -> &'static str {
 }
 
 /// Returns the text of a cell: its score, or the reason why there is none.
-fn told(cell: &Cell) -> String {
+fn cell_label(cell: &Cell) -> String {
     match cell.score {
         Some(_) => words::score(cell.score),
         None if cell.errors > 0 => "error".to_owned(),

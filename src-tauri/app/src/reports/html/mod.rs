@@ -44,12 +44,12 @@ fn top(page: &Page) -> Markup {
     html! {
         header {
             h1 { (one_line(title)) }
-            p.muted { (words::who(page)) "." }
+            p.muted { (words::describe_scope(page)) "." }
             dl {
                 dt { "Folder" } dd { (one_line(folder)) }
                 dt { "Made" } dd { (made) }
                 dt { "Runs" } dd { @if filter.is_empty() { "all" } @else { "those that pass the filter " code { (one_line(filter)) } } }
-                dt { "Scored" } dd { (words::standing(&page.head)) }
+                dt { "Scored" } dd { (words::describe_scored(&page.head)) }
                 dt { "Scored by" } dd { @if scored_by.is_empty() { (words::NONE) } @else { (one_line(&scored_by.join(", "))) } }
             }
             nav aria-label="Sections" {

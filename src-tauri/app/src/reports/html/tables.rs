@@ -119,7 +119,7 @@ pub(super) fn tasks(groups: &[Group], tasks: &[TaskLine]) -> Markup {
 
 fn cell_text(cell: &Cell) -> Markup {
     html! {
-        @if let Some(tone) = Tone::of(cell) { span class=(class(tone)) { (tone.sign()) " " (words::score(cell.score)) } } @else if cell.errors == 0 { span.muted { (NONE) } }
+        @if let Some(tone) = Tone::for_cell(cell) { span class=(class(tone)) { (tone.sign()) " " (words::score(cell.score)) } } @else if cell.errors == 0 { span.muted { (NONE) } }
         @if cell.decided > 1 { " " span.muted.small { (words::share(cell.passed, cell.decided)) @if cell.flaky { " flaky" } } }
         @if cell.errors > 0 { " " span.err.small { (cell.errors) @if cell.errors == 1 { " error" } @else { " errors" } } }
     }

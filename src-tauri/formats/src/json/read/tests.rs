@@ -3,7 +3,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn passes(text: &str) -> Option<String> {
-    Reader::new(text, Mode::Embedded).whole(Reader::pass).err().map(|error| error.message)
+    Reader::new(text, Mode::Embedded).parse_all(Reader::pass).err().map(|error| error.message)
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 /// Treatment of defects of the original converter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Faults {
+pub enum Defects {
     /// Fixes them so that nothing is lost: keeps texts next to calls, and calls in the message that
     /// finishes.
     #[default]
@@ -35,13 +35,13 @@ pub fn id(file_name: &str) -> &str {
 }
 
 /// Converts a raw answer. Fails if the file is not a raw answer or has too many steps.
-pub fn raw(bytes: &[u8], method: &str, faults: Faults) -> Result<Converted, ReadError> {
+pub fn raw(bytes: &[u8], method: &str, faults: Defects) -> Result<Converted, ReadError> {
     let raw = Raw::read(text_of(bytes)?, true)?;
     let said = |key: &str| raw.generation.get(key).cloned();
     let (nodes, chosen_by) = if raw.valid {
         (of_messages(raw.messages.get(2..).unwrap_or_default(), &raw, faults), None)
     } else {
-        let way = raw.way();
+        let way = raw.chosen_path();
         (of_way(&raw, &way.path), way.chosen_by)
     };
     let answer = said("final_answer").unwrap_or_else(|| Value::from(""));
@@ -55,30 +55,30 @@ pub fn of_run(
     run: &Run,
     method: &str,
     tools: Option<Value>,
-    faults: Faults,
+    faults: Defects,
 ) -> Result<Value, ReadError> {
-    let asked = run.steps.iter().find(|step| step.kind == StepKind::User).and_then(said);
+    let asked = run.steps.iter().find(|step| step.kind == StepKind::User).and_then(step_message);
     let mut nodes = Vec::new();
     let mut last = None;
     // The original drops the text of a message that has calls.
     let calling: HashSet<u32> = match faults {
-        Faults::Kept => run
+        Defects::Kept => run
             .steps
             .iter()
             .filter(|step| step.kind == StepKind::ToolCall)
             .map(|step| step.turn)
             .collect(),
-        Faults::Mended => HashSet::new(),
+        Defects::Mended => HashSet::new(),
     };
     for step in &run.steps {
         match step.kind {
             StepKind::Assistant if calling.contains(&step.turn) => {}
-            StepKind::Assistant => nodes.extend(said(step).map(|text| node("assistant", text))),
+            StepKind::Assistant => nodes.extend(step_message(step).map(|text| node("assistant", text))),
             StepKind::ToolCall => {
                 let (name, arguments, mut response) = call_of(step);
                 if name == FINISH {
                     last = Some(arguments.clone());
-                    if faults == Faults::Kept {
+                    if faults == Defects::Kept {
                         response = Value::from("");
                     }
                 }
@@ -118,7 +118,7 @@ pub fn file(entries: Vec<(String, Value)>) -> Value {
     Value::Map(entries.into_iter().map(|(id, entry)| (Value::Text(id), entry)).collect())
 }
 
-fn of_messages(messages: &[Value], raw: &Raw, faults: Faults) -> Vec<Value> {
+fn of_messages(messages: &[Value], raw: &Raw, faults: Defects) -> Vec<Value> {
     let mut nodes = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         if message.get("role").and_then(Value::text) != Some("assistant") {
@@ -127,7 +127,7 @@ fn of_messages(messages: &[Value], raw: &Raw, faults: Faults) -> Vec<Value> {
         let content = message.get("content").cloned().unwrap_or_default();
         let said = content.text().is_some_and(|text| !text.is_empty());
         let calls: Vec<_> = calls(message).collect();
-        if calls.is_empty() || (said && faults == Faults::Mended) {
+        if calls.is_empty() || (said && faults == Defects::Mended) {
             nodes.push(node("assistant", content));
         }
         for (id, name, arguments) in calls {
@@ -144,10 +144,10 @@ fn of_messages(messages: &[Value], raw: &Raw, faults: Faults) -> Vec<Value> {
             match (response, faults) {
                 (Some(response), _) => nodes.push(tool(name, arguments, response)),
                 // The reply is recorded only in the search tree.
-                (None, Faults::Mended) => {
-                    nodes.push(tool(name, arguments, lost(raw, name, arguments)));
+                (None, Defects::Mended) => {
+                    nodes.push(tool(name, arguments, reply_from_search(raw, name, arguments)));
                 }
-                (None, Faults::Kept) => {}
+                (None, Defects::Kept) => {}
             }
         }
     }
@@ -164,8 +164,8 @@ fn reply(messages: &[Value], id: &str) -> Option<Value> {
 }
 
 /// Returns the reply to a call from the search tree, if it is not among the messages.
-fn lost(raw: &Raw, name: &str, arguments: &str) -> Value {
-    let path = raw.way().path;
+fn reply_from_search(raw: &Raw, name: &str, arguments: &str) -> Value {
+    let path = raw.chosen_path().path;
     let tried = path.iter().rev().filter_map(|at| raw.tried.nodes.get(*at as usize));
     let same = |node: &&crate::run::TreeNode| {
         node.text == name && node.input.as_deref() == Some(arguments)
@@ -208,13 +208,13 @@ fn call_of(step: &Step) -> (String, String, Value) {
     };
     let response =
         back.first().map(|part| part.raw.clone().unwrap_or_else(|| text_of_value(&part.value)));
-    let (name, arguments) = meant(&name, &arguments).unwrap_or((name, arguments));
+    let (name, arguments) = resolve_generic_call(&name, &arguments).unwrap_or((name, arguments));
     (name, arguments, Value::Text(response.unwrap_or_default()))
 }
 
 /// Returns the function and arguments of a call that was made through Touchstone's generic call
 /// tool, which other programs do not know.
-fn meant(name: &str, arguments: &str) -> Option<(String, String)> {
+fn resolve_generic_call(name: &str, arguments: &str) -> Option<(String, String)> {
     let given = json::read_leniently(arguments).ok().filter(|_| name == names::CALL)?;
     let name = given.get("name").and_then(Value::text).filter(|name| !name.is_empty())?;
     let arguments = given.get("arguments").map_or_else(|| "{}".to_owned(), text_of_value);
@@ -240,7 +240,7 @@ fn text_of_value(value: &Value) -> String {
     value.text().map_or_else(|| json::write(value, false), str::to_owned)
 }
 
-fn said(step: &Step) -> Option<Value> {
+fn step_message(step: &Step) -> Option<Value> {
     step.parts.iter().find(|part| part.label == "message").map(|part| part.value.clone())
 }
 

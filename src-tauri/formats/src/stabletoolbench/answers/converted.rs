@@ -1,7 +1,7 @@
 //! **Pure.** Reads one converted answer, an entry of a file of many, in all forms that programs
 //! write.
 use super::details::{self, Node};
-use super::steps::{self, Telling, call_node, place};
+use super::steps::{self, StepBuilder, call_node, next_index};
 use crate::json;
 use crate::run::{Layout, Outline, Run, ScriptedEnd, StepKind, Tree, TreeKind, TreeNode};
 use crate::value::Value;
@@ -19,7 +19,7 @@ pub fn run(id: &str, entry: &Value) -> Run {
     let (mut tree, path, asked) = tree(&nodes);
     let mut run =
         Run { layout: Layout::ConvertedAnswer, untold: nodes.is_empty(), ..Run::default() };
-    let mut telling = Telling::default();
+    let mut telling = StepBuilder::default();
     let query = entry.get("query").and_then(Value::text).unwrap_or_default();
     if let Some(system) = asked.0 {
         telling.say(StepKind::System, system, false);
@@ -71,11 +71,11 @@ pub fn outline(id: &str, entry: &Value) -> Outline {
 }
 
 /// Texts of the system and of the user, if not empty.
-type Asked<'a> = (Option<&'a str>, Option<&'a str>);
+type PromptTexts<'a> = (Option<&'a str>, Option<&'a str>);
 
 /// Returns the search tree, the path that counts, and the system and user texts. The path is the
 /// first branch, as in the official scripts; a flat list is a single path.
-fn tree<'a>(told: &[Node<'a>]) -> (Tree, Vec<u32>, Asked<'a>) {
+fn tree<'a>(told: &[Node<'a>]) -> (Tree, Vec<u32>, PromptTexts<'a>) {
     let flat = told.len() > 1 && told.iter().all(|node| node.parent.is_none() && node.next == 0);
     let mut nodes = vec![TreeNode::default()];
     let mut path = Vec::new();
@@ -100,9 +100,9 @@ fn tree<'a>(told: &[Node<'a>]) -> (Tree, Vec<u32>, Asked<'a>) {
             places.push(parent);
             continue;
         }
-        let at = place(&nodes);
+        let at = next_index(&nodes);
         places.push(at);
-        nodes.push(one(node, parent));
+        nodes.push(build_node(node, parent));
         if flat || node.on_first_path {
             path.push(at);
         }
@@ -111,7 +111,7 @@ fn tree<'a>(told: &[Node<'a>]) -> (Tree, Vec<u32>, Asked<'a>) {
     (Tree { nodes, chosen_by }, path, asked)
 }
 
-fn one(node: &Node<'_>, parent: u32) -> TreeNode {
+fn build_node(node: &Node<'_>, parent: u32) -> TreeNode {
     if let Some(call) = node.call() {
         return call_node(&call.name, Some(call.arguments), call.response, Some(parent));
     }
@@ -136,7 +136,7 @@ fn one(node: &Node<'_>, parent: u32) -> TreeNode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::Standing;
+    use crate::run::RecordedState;
 
     fn read(text: &str) -> Run {
         run("7", &json::read(text).unwrap())

@@ -1,5 +1,5 @@
 //! **Pure.** Interprets the arguments of `Finish`: an answer, giving up, or neither.
-use crate::answer::Ended;
+use crate::answer::FinishOutcome;
 use crate::json;
 use crate::run::{Answer, Part};
 use crate::value::Value;
@@ -17,11 +17,11 @@ pub enum Finish {
 
 impl Finish {
     /// Returns the outcome without the answer itself.
-    pub fn ended(&self) -> Ended {
+    pub fn ended(&self) -> FinishOutcome {
         match self {
-            Finish::Answer(_) => Ended::Answered,
-            Finish::GaveUp => Ended::GaveUp,
-            Finish::Nothing => Ended::Otherwise,
+            Finish::Answer(_) => FinishOutcome::Answered,
+            Finish::GaveUp => FinishOutcome::GaveUp,
+            Finish::Nothing => FinishOutcome::Otherwise,
         }
     }
 
@@ -44,7 +44,7 @@ pub fn arguments(text: &str) -> Finish {
 }
 
 /// Returns true if a `return_type` means giving up; `None` for unknown values.
-pub fn returned(return_type: &str) -> Option<bool> {
+pub fn parse_return_type(return_type: &str) -> Option<bool> {
     let gives_up = return_type.starts_with("give_up");
     (gives_up || return_type == "give_answer").then_some(gives_up)
 }
@@ -67,7 +67,7 @@ pub fn final_answer(value: &Value) -> Finish {
 /// Parses the parts of a call of `Finish` in a run: its arguments one by one, or all of them as one
 /// value or text.
 pub fn of_parts(parts: &[Part]) -> Finish {
-    let mut said = Said::default();
+    let mut said = FinishArguments::default();
     for part in parts {
         said.take(&part.label, &part.value);
     }
@@ -76,19 +76,19 @@ pub fn of_parts(parts: &[Part]) -> Finish {
 
 /// Outcome collected from the parts of a call of `Finish`.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct FinishArguments {
     gave_up: Option<bool>,
     answer: Option<Value>,
     /// Outcome from a part that holds all arguments.
     whole: Option<Finish>,
 }
 
-impl Said {
+impl FinishArguments {
     /// Adds one part. Results and errors are ignored.
     pub(crate) fn take(&mut self, label: &str, value: &Value) {
         match label {
             "result" | "error" => {}
-            "return_type" => self.gave_up = value.text().and_then(returned).or(self.gave_up),
+            "return_type" => self.gave_up = value.text().and_then(parse_return_type).or(self.gave_up),
             "final_answer" => {
                 self.answer = Some(value.clone()).filter(|value| *value != Value::Null);
             }
@@ -119,7 +119,7 @@ impl Said {
 
 fn of_value(value: &Value) -> Finish {
     match (
-        value.get("return_type").and_then(Value::text).and_then(returned),
+        value.get("return_type").and_then(Value::text).and_then(parse_return_type),
         value.get("final_answer"),
     ) {
         (Some(true), _) => Finish::GaveUp,
@@ -131,7 +131,7 @@ fn of_value(value: &Value) -> Finish {
 /// Parses arguments that are not valid JSON: all text after the key is the answer.
 fn scan(text: &str) -> Finish {
     let end = |rest: &str| rest.find(['"', '\'', '\\']).unwrap_or(rest.len());
-    match after(text, "return_type").and_then(|rest| returned(&rest[..end(rest)])) {
+    match after(text, "return_type").and_then(|rest| parse_return_type(&rest[..end(rest)])) {
         Some(true) => Finish::GaveUp,
         Some(false) => after(text, "final_answer")
             .map_or(Finish::Nothing, |answer| Finish::Answer(Value::from(answer))),

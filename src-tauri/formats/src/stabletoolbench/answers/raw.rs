@@ -1,8 +1,8 @@
 //! **Pure.** Raw answers: one file per run, with its whole search. Only the needed parts are
 //! parsed, because the files repeat the same conversation many times.
 use super::convert;
-use super::steps::{self, Telling};
-use super::tree::{Tried, Way};
+use super::steps::{self, StepBuilder};
+use super::tree::{SearchTree, SearchPath};
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::json::{self, skim};
 use crate::run::{Layout, Outline, Run, ScriptedEnd, StepKind, TreeKind};
@@ -30,7 +30,7 @@ pub(crate) fn is_head(keys: &[&str]) -> bool {
 
 /// A raw answer, parsed as far as needed.
 pub(super) struct Raw {
-    pub(super) tried: Tried,
+    pub(super) tried: SearchTree,
     /// Other keys of the file.
     facts: Vec<(String, Value)>,
     /// `answer_generation`, without the messages.
@@ -45,7 +45,7 @@ impl Raw {
     /// Parses a file; the offered functions only if `functions` is true.
     pub(super) fn read(text: &str, functions: bool) -> Result<Self, ReadError> {
         let mut raw = Self {
-            tried: Tried::default(),
+            tried: SearchTree::default(),
             facts: Vec::new(),
             generation: Value::Map(Vec::new()),
             messages: Vec::new(),
@@ -56,10 +56,10 @@ impl Raw {
         for (key, piece) in members {
             let read = || json::read_deep(piece).map_err(|error| fault(text, Some(error)));
             match key {
-                "trys" => raw.tried = Tried::chains(read()?.items()),
+                "trys" => raw.tried = SearchTree::chains(read()?.items()),
                 "tree" => {
                     let tree = read()?;
-                    raw.tried = Tried::tree(tree.get("tree").unwrap_or(&tree));
+                    raw.tried = SearchTree::tree(tree.get("tree").unwrap_or(&tree));
                 }
                 "answer_generation" => raw.generation(text, piece, functions)?,
                 "compare_candidates" => continue,
@@ -96,8 +96,8 @@ impl Raw {
     }
 
     /// Returns the path that counts.
-    pub(super) fn way(&self) -> Way {
-        self.tried.way(self.valid, &script(&self.messages).said)
+    pub(super) fn chosen_path(&self) -> SearchPath {
+        self.tried.choose_path(self.valid, &script(&self.messages).said)
     }
 }
 
@@ -154,11 +154,11 @@ pub(super) fn calls(message: &Value) -> impl Iterator<Item = (Option<&str>, &str
 }
 
 fn run(raw: Raw) -> Run {
-    let way = raw.way();
+    let way = raw.chosen_path();
     let Raw { mut tried, facts, generation, messages, .. } = raw;
     let script = script(&messages);
     let said = |key: &str| generation.get(key);
-    let mut telling = Telling::default();
+    let mut telling = StepBuilder::default();
     telling.say(StepKind::System, script.system, false);
     let query = said("query").and_then(Value::text).unwrap_or_default();
     telling.say(

@@ -15,12 +15,12 @@ pub const GAVE_UP_REASON: &str = "Gave up without an answer.";
 
 /// Builder of steps.
 #[derive(Default)]
-pub(super) struct Telling {
+pub(super) struct StepBuilder {
     steps: Vec<Step>,
     turn: u32,
 }
 
-impl Telling {
+impl StepBuilder {
     /// Adds a message of the system or the user, unless it is empty.
     pub(super) fn say(&mut self, kind: StepKind, text: &str, nudge: bool) {
         if text.trim().is_empty() {
@@ -176,7 +176,7 @@ fn branches(nodes: &[TreeNode]) -> bool {
 }
 
 /// Returns the length of a list of nodes, which is the index of the next one.
-pub(super) fn place(nodes: &[TreeNode]) -> u32 {
+pub(super) fn next_index(nodes: &[TreeNode]) -> u32 {
     u32::try_from(nodes.len()).unwrap_or(u32::MAX)
 }
 

@@ -1,13 +1,13 @@
 //! **Pure.** The search of a raw answer, as a sequence of attempts or a tree, and the choice of the
 //! path that counts.
-use super::steps::{GAVE_UP, call_node, place};
+use super::steps::{GAVE_UP, call_node, next_index};
 use crate::node::Node;
 use crate::run::{Tree, TreeKind, TreeNode};
 use crate::value::Value;
 
 /// All attempts of a run. An action and its input are one node.
 #[derive(Debug, Default)]
-pub(super) struct Tried {
+pub(super) struct SearchTree {
     pub(super) nodes: Vec<TreeNode>,
     /// True for separate attempts instead of one tree.
     tries: bool,
@@ -15,13 +15,13 @@ pub(super) struct Tried {
 
 /// A path through the tree, from the first node to the last.
 #[derive(Debug, Default)]
-pub(super) struct Way {
+pub(super) struct SearchPath {
     pub(super) path: Vec<u32>,
     /// Rule that chose it, if the file does not determine it.
     pub(super) chosen_by: Option<String>,
 }
 
-impl Tried {
+impl SearchTree {
     /// Converts a tree, given its root.
     pub(super) fn tree(root: &Value) -> Self {
         let mut tried = Self { nodes: vec![TreeNode::default()], tries: false };
@@ -35,7 +35,7 @@ impl Tried {
         for (at, one) in chains.iter().enumerate() {
             let mut parent = 0;
             if chains.len() > 1 {
-                parent = place(&tried.nodes);
+                parent = next_index(&tried.nodes);
                 let text = format!("Try {}", at + 1);
                 tried.nodes.push(TreeNode { parent: Some(0), text, ..TreeNode::default() });
             }
@@ -62,7 +62,7 @@ impl Tried {
         let text = |key: &str| node.get(key).and_then(Value::text);
         let description = text("description").unwrap_or_default();
         let pruned = node.get("pruned") == Some(&Value::Bool(true));
-        let at = place(&self.nodes);
+        let at = next_index(&self.nodes);
         match text("node_type") {
             Some("Action") => {
                 self.nodes
@@ -102,12 +102,12 @@ impl Tried {
 
     /// Returns the path that counts. `messages` holds the thoughts and arguments of the file's own
     /// conversation.
-    pub(super) fn way(&self, valid: bool, messages: &[&str]) -> Way {
+    pub(super) fn choose_path(&self, valid: bool, messages: &[&str]) -> SearchPath {
         let leaves = self.leaves();
-        let certain = |leaf: u32| Way { path: self.path(leaf), chosen_by: None };
+        let certain = |leaf: u32| SearchPath { path: self.path(leaf), chosen_by: None };
         let by_rule = |leaf: Option<u32>, rule: String| {
             let path = leaf.map(|leaf| self.path(leaf)).unwrap_or_default();
-            Way { path, chosen_by: (leaves.len() > 1).then_some(rule) }
+            SearchPath { path, chosen_by: (leaves.len() > 1).then_some(rule) }
         };
         if let Some(leaf) = self.find(|node| node.finished).filter(|_| valid) {
             return certain(leaf);

@@ -35,7 +35,7 @@ pub struct Codes(Vec<u32>);
 
 impl Codes {
     /// Converts to text; half a surrogate pair becomes its six-character escape.
-    pub fn shown(&self) -> String {
+    pub fn to_display_text(&self) -> String {
         let mut out = String::with_capacity(self.0.len());
         for code in &self.0 {
             match char::from_u32(*code) {
@@ -127,7 +127,7 @@ impl Py {
     /// escape.
     pub fn text(&self) -> Option<String> {
         match self {
-            Self::Text(codes) => Some(codes.shown()),
+            Self::Text(codes) => Some(codes.to_display_text()),
             _ => None,
         }
     }
@@ -135,7 +135,7 @@ impl Py {
     /// Formats the value like `str()`: a text is not quoted.
     pub fn str(&self) -> String {
         match self {
-            Self::Text(codes) => codes.shown(),
+            Self::Text(codes) => codes.to_display_text(),
             other => {
                 let mut out = String::new();
                 other.put_repr(&mut out);
@@ -221,7 +221,7 @@ impl Py {
                 "-Infinity" => "-.inf".to_owned(),
                 _ => text.clone(),
             }),
-            Self::Text(codes) => Value::Text(codes.shown()),
+            Self::Text(codes) => Value::Text(codes.to_display_text()),
             Self::List(items) => Value::List(items.iter().map(Self::value).collect()),
             Self::Map(entries) => Value::Map(
                 entries

@@ -38,7 +38,7 @@ impl<'a> Reader<'a> {
         } else {
             ReadErrorKind::Syntax
         };
-        ReadError::at(kind, self.text, self.at.min(self.text.len()), message.to_owned())
+        ReadError::at_offset(kind, self.text, self.at.min(self.text.len()), message.to_owned())
     }
 
     pub(in crate::stabletoolbench) fn blanks(&mut self) {
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
     fn nested(&mut self, read: fn(&mut Self) -> Result<Py, ReadError>) -> Result<Py, ReadError> {
         if self.depth >= DEPTH {
             let message = format!("Lists and objects are nested deeper than {DEPTH} levels.");
-            return Err(ReadError::at(ReadErrorKind::TooDeep, self.text, self.at, message));
+            return Err(ReadError::at_offset(ReadErrorKind::TooDeep, self.text, self.at, message));
         }
         self.depth += 1;
         self.at += 1;

@@ -292,14 +292,14 @@ impl<'a> Fast<'a> {
         if self.tree.nodes.len() >= NODES {
             return None;
         }
-        self.hold(length)?;
+        self.check_length(length)?;
         let end = count(self.tree.nodes.len()) + 1;
         self.tree.nodes.push(Raw { form, text, end });
         Some(())
     }
 
     /// Fails if a scalar of this length exceeds the maximum. Called before the text is copied.
-    fn hold(&mut self, length: usize) -> Option<()> {
+    fn check_length(&mut self, length: usize) -> Option<()> {
         self.too_long = length > SCALAR;
         (!self.too_long).then_some(())
     }

@@ -51,7 +51,7 @@ impl Fast<'_> {
             if piece.contains('\t') {
                 return None;
             }
-            self.hold(self.tree.buffer.len() - from + piece.trim_end_matches(' ').len())?;
+            self.check_length(self.tree.buffer.len() - from + piece.trim_end_matches(' ').len())?;
             self.tree.buffer.push_str(piece);
             self.at = stop + 1;
             match self.bytes[stop] {

@@ -119,7 +119,7 @@ impl<'a> Fast<'a> {
                 self.scalar = at;
             }
             // The last line end may be stripped and does not count.
-            self.hold((self.tree.buffer.len() - from + blanks + end - at).saturating_sub(1))?;
+            self.check_length((self.tree.buffer.len() - from + blanks + end - at).saturating_sub(1))?;
             self.tree.buffer.extend(std::iter::repeat_n('\n', blanks));
             blanks = 0;
             self.tree.buffer.push_str(&self.text[at..end]);
@@ -136,14 +136,14 @@ impl<'a> Fast<'a> {
         let Some((mut next, mut blanks)) = self.continues(parent)? else {
             return self.push(Form::Plain, Text::Source(text));
         };
-        self.hold(text.len())?;
+        self.check_length(text.len())?;
         let from = count(self.tree.buffer.len());
         self.tree.buffer.push_str(text);
         loop {
             let end =
                 memchr::memchr(b'\n', &self.bytes[next..]).map_or(self.bytes.len(), |at| next + at);
             let line = self.plain_line(next, end)?.trim_end_matches(' ');
-            self.hold(self.tree.buffer.len() - from as usize + blanks.max(1) + line.len())?;
+            self.check_length(self.tree.buffer.len() - from as usize + blanks.max(1) + line.len())?;
             self.fold(blanks);
             self.tree.buffer.push_str(line);
             self.at = end + 1;

@@ -1,8 +1,8 @@
 //! **Pure.** Decodes a response of the Messages API, whole or streamed, into a [`Reply`].
 use super::stream;
-use crate::provider::fault::{self, Who};
+use crate::provider::fault::{self, Service};
 use crate::provider::wire::{self, count, words};
-use crate::provider::{Fault, FaultKind, HttpReply, Reply, Stop, Usage};
+use crate::provider::{Fault, FaultKind, HttpReply, Reply, StopReason, Usage};
 use crate::talk::Call;
 use std::collections::HashSet;
 use touchstone_formats::value::Value;
@@ -11,12 +11,12 @@ use touchstone_formats::value::Value;
 /// truncated, or not a message.
 pub fn decode(reply: &HttpReply) -> Result<Reply, Fault> {
     if !(200..300).contains(&reply.status) {
-        return Err(fault::of(Who::Anthropic, reply));
+        return Err(fault::fault_from_reply(Service::Anthropic, reply));
     }
     let message = if wire::is_stream(reply) {
         stream::message(reply)?
     } else {
-        wire::object(Who::Anthropic, reply)?
+        wire::object(Service::Anthropic, reply)?
     };
     if !matches!(message.get("content"), Some(Value::List(_))) {
         let message =
@@ -47,7 +47,7 @@ fn read(message: &Value) -> Reply {
 }
 
 fn call(block: &Value, seen: &mut HashSet<String>) -> Call {
-    let id = wire::fresh(seen, words(block, "id").unwrap_or_default(), |id| !id.is_empty());
+    let id = wire::unique_id(seen, words(block, "id").unwrap_or_default(), |id| !id.is_empty());
     let name = words(block, "name").unwrap_or_default().to_owned();
     let params = match block.get("input") {
         Some(Value::Null) | None => Value::Map(Vec::new()),
@@ -56,22 +56,22 @@ fn call(block: &Value, seen: &mut HashSet<String>) -> Call {
     Call { id, name, params, outcome: None }
 }
 
-fn stop(message: &Value, text: Option<&String>, calls: bool) -> Stop {
+fn stop(message: &Value, text: Option<&String>, calls: bool) -> StopReason {
     match message.get("stop_reason").and_then(Value::text) {
-        Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
-        Some("refusal") => Stop::Refused(text.cloned()),
-        Some("end_turn" | "stop_sequence" | "tool_use") if calls => Stop::Calls,
-        Some("end_turn" | "stop_sequence") => Stop::Done,
-        Some("tool_use") => Stop::Other("tool_use without a call".to_owned()),
-        Some(other) => Stop::Other(other.to_owned()),
-        None => Stop::Other("no stop_reason".to_owned()),
+        Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
+        Some("refusal") => StopReason::Refused(text.cloned()),
+        Some("end_turn" | "stop_sequence" | "tool_use") if calls => StopReason::Calls,
+        Some("end_turn" | "stop_sequence") => StopReason::Done,
+        Some("tool_use") => StopReason::Other("tool_use without a call".to_owned()),
+        Some(other) => StopReason::Other(other.to_owned()),
+        None => StopReason::Other("no stop_reason".to_owned()),
     }
 }
 
 /// Returns the token usage in a body, or in the events of a stream received until now. Output
 /// tokens are taken from the end of a stream only; the number in `message_start` is not the final
 /// count.
-pub(in crate::provider) fn used(bodies: &[Value]) -> Option<Usage> {
+pub(in crate::provider) fn parse_usage(bodies: &[Value]) -> Option<Usage> {
     let last = bodies
         .iter()
         .rev()

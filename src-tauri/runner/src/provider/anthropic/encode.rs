@@ -1,8 +1,8 @@
 //! **Pure.** Encodes a model request for the Messages API.
-use crate::provider::wire::{self, count, map, put, switched, whole};
-use crate::provider::{Ask, Auth, HttpRequest, Offer};
+use crate::provider::wire::{self, count, map, put, switched, int_value};
+use crate::provider::{ModelRequest, Auth, HttpRequest, ToolOffer};
 use crate::spec::Model;
-use crate::talk::{Call, Outcome, Said, Turn};
+use crate::talk::{Call, Outcome, AssistantMessage, Turn};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
@@ -12,7 +12,7 @@ const MAX_TOKENS: u64 = 8192;
 const LEAST_THINKING: u64 = 1024;
 
 /// Encodes a question as an HTTP request.
-pub fn encode(ask: &Ask) -> HttpRequest {
+pub fn encode(ask: &ModelRequest) -> HttpRequest {
     let model = ask.model;
     let thinking = thinking(model);
     let mut most = model.max_tokens.unwrap_or(MAX_TOKENS);
@@ -25,7 +25,7 @@ pub fn encode(ask: &Ask) -> HttpRequest {
         most = most.saturating_add(budget);
     }
     let mut body =
-        map([("model", Value::from(model.model_id.as_str())), ("max_tokens", whole(most))]);
+        map([("model", Value::from(model.model_id.as_str())), ("max_tokens", int_value(most))]);
     if switched(model, "stream") || takes_long(most) {
         put(&mut body, "stream", Value::Bool(true));
     }
@@ -73,7 +73,7 @@ fn thinking(model: &Model) -> Option<Value> {
         }
         _ => return None,
     };
-    Some(map([("type", Value::from("enabled")), ("budget_tokens", whole(budget))]))
+    Some(map([("type", Value::from("enabled")), ("budget_tokens", int_value(budget))]))
 }
 
 fn text(words: &str) -> Value {
@@ -86,7 +86,7 @@ fn marked(mut block: Value) -> Value {
     block
 }
 
-fn tools(offers: &[Offer]) -> Value {
+fn tools(offers: &[ToolOffer]) -> Value {
     let mut tools: Vec<Value> = offers.iter().map(tool).collect();
     if let Some(last) = tools.pop() {
         tools.push(marked(last));
@@ -94,7 +94,7 @@ fn tools(offers: &[Offer]) -> Value {
     Value::List(tools)
 }
 
-fn tool(offer: &Offer) -> Value {
+fn tool(offer: &ToolOffer) -> Value {
     map([
         ("name", Value::from(offer.name.as_str())),
         ("description", Value::from(offer.description.as_str())),
@@ -140,7 +140,7 @@ fn fits(id: &str) -> bool {
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
-fn assistant(said: &Said, ids: &[String]) -> Vec<Value> {
+fn assistant(said: &AssistantMessage, ids: &[String]) -> Vec<Value> {
     let words = said.text.as_deref().filter(|words| !words.trim().is_empty());
     let calls = said.calls.iter().zip(ids).map(|(call, id)| {
         map([

@@ -7,5 +7,5 @@ mod stream;
 mod tests;
 
 pub use decode::decode;
-pub(super) use decode::used;
+pub(super) use decode::parse_usage;
 pub use encode::encode;

@@ -1,7 +1,7 @@
 //! **Pure.** Assembles the events of a streamed reply into the message that the API would have sent
 //! whole. A stream is complete once it has a `stop_reason` and a `message_stop`; anything less is
 //! an error.
-use crate::provider::fault::{self, Who};
+use crate::provider::fault::{self, Service};
 use crate::provider::{Fault, HttpReply, sse, wire};
 use std::collections::BTreeMap;
 use touchstone_formats::json;
@@ -9,20 +9,20 @@ use touchstone_formats::value::Value;
 
 /// Assembles the message of a stream. Fails if the stream contains an error or ends too early.
 pub(super) fn message(reply: &HttpReply) -> Result<Value, Fault> {
-    let mut built = Built::default();
+    let mut built = MessageBuilder::default();
     for event in sse::events(&reply.body) {
-        let event = wire::value(Who::Anthropic, reply.status, event.data.as_bytes())?;
+        let event = wire::value(Service::Anthropic, reply.status, event.data.as_bytes())?;
         match event.get("type").and_then(Value::text) {
-            Some("error") => return Err(fault::inside(Who::Anthropic, reply.status, &event)),
+            Some("error") => return Err(fault::fault_from_body(Service::Anthropic, reply.status, &event)),
             Some("message_stop") => return built.message(reply.status),
             _ => built.take(&event),
         }
     }
-    Err(fault::cut(Who::Anthropic, reply.status, "ended before its last event."))
+    Err(fault::truncated_stream(Service::Anthropic, reply.status, "ended before its last event."))
 }
 
 #[derive(Debug, Default)]
-struct Built {
+struct MessageBuilder {
     /// Fields of `message_start`, updated by `message_delta`.
     message: Vec<(Value, Value)>,
     blocks: BTreeMap<u64, Block>,
@@ -35,7 +35,7 @@ struct Block {
     added: Vec<(&'static str, String)>,
 }
 
-impl Built {
+impl MessageBuilder {
     /// Applies an event. Unknown kinds of events are ignored, as the provider's documentation
     /// requires.
     fn take(&mut self, event: &Value) {
@@ -84,12 +84,12 @@ impl Built {
     }
 
     fn message(mut self, status: u16) -> Result<Value, Fault> {
-        let content = self.blocks.into_values().map(Block::whole).collect();
+        let content = self.blocks.into_values().map(Block::into_value).collect();
         set(&mut self.message, &Value::from("content"), Value::List(content));
         let message = Value::Map(self.message);
         match message.get("stop_reason") {
             Some(Value::Text(_)) => Ok(message),
-            _ => Err(fault::cut(Who::Anthropic, status, "ended without a reason to stop.")),
+            _ => Err(fault::truncated_stream(Service::Anthropic, status, "ended without a reason to stop.")),
         }
     }
 }
@@ -110,7 +110,7 @@ impl Block {
         }
     }
 
-    fn whole(self) -> Value {
+    fn into_value(self) -> Value {
         let mut entries = self.start.entries().to_vec();
         for (key, text) in self.added {
             let begun = self.start.get(key).and_then(Value::text).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Tests of the Messages API codec, with hand-written bodies.
 use crate::provider::tests::{body, call, encoded, lines, model, pretty, reply, talk, value};
-use crate::provider::{Auth, FaultKind, HttpReply, Reply, Stop, Usage, decode};
+use crate::provider::{Auth, FaultKind, HttpReply, Reply, StopReason, Usage, decode};
 use crate::spec::{Model, Provider};
-use crate::talk::{Outcome, Said, Turn};
+use crate::talk::{Outcome, AssistantMessage, Turn};
 use touchstone_formats::value::Value;
 
 fn probe(settings: &str) -> Model {
@@ -50,7 +50,7 @@ fn what_was_thought_goes_back_as_it_came_and_before_the_text() {
     ];
     let fine = call("toolu_1", value("{}"), Outcome::Result(Value::from("")));
     let silent = call("toolu_2", value("{}"), Outcome::Error(Value::from("")));
-    let said = Said { text: Some("So.".to_owned()), kept, calls: vec![fine, silent] };
+    let said = AssistantMessage { text: Some("So.".to_owned()), kept, calls: vec![fine, silent] };
     let request = encoded(
         &probe(r#"{"thinking":2000}"#),
         &[Turn::User("Q".to_owned()), Turn::Assistant(said)],
@@ -66,13 +66,13 @@ fn what_was_thought_goes_back_as_it_came_and_before_the_text() {
 fn blank_text_is_never_sent() {
     let turns = [
         Turn::User("Q".to_owned()),
-        Turn::Assistant(Said::default()),
+        Turn::Assistant(AssistantMessage::default()),
         Turn::User(" \n".to_owned()),
     ];
     let sent = body(&encoded(&probe("{}"), &turns));
     assert_eq!(sent.get("messages").unwrap().items().len(), 1);
     let model = probe("{}");
-    let ask = crate::provider::Ask { model: &model, system: " ", turns: &turns, tools: &[] };
+    let ask = crate::provider::ModelRequest { model: &model, system: " ", turns: &turns, tools: &[] };
     let sent = body(&super::encode(&ask));
     assert_eq!((sent.get("system"), sent.get("tools")), (None, None));
 }
@@ -145,7 +145,7 @@ fn settings_go_into_the_body_where_they_are_allowed() {
     }
 }
 
-const WHOLE: &str = r#"{"id":"msg_1","type":"message","role":"assistant","model":"claude-x-1","content":[
+const COMPLETE_BODY: &str = r#"{"id":"msg_1","type":"message","role":"assistant","model":"claude-x-1","content":[
   {"type":"thinking","thinking":"Two things.","signature":"c2lnbmF0dXJl"},
   {"type":"redacted_thinking","data":"AAAA"},
   {"type":"text","text":""},
@@ -187,7 +187,7 @@ fn streamed() -> String {
 
 #[test]
 fn a_reply_is_text_thoughts_and_calls() {
-    let reply = read(WHOLE);
+    let reply = read(COMPLETE_BODY);
     assert_eq!(reply.text.as_deref(), Some("I look twice."));
     assert_eq!(reply.stop, Stop::Calls);
     assert_eq!(reply.model_id.as_deref(), Some("claude-x-1"));
@@ -222,7 +222,7 @@ fn a_streamed_reply_is_the_same_as_a_whole_one() {
 #[test]
 fn a_reply_cut_at_any_byte_is_truncated() {
     for kind in ["application/json", "text/event-stream"] {
-        let whole = if kind == "application/json" { WHOLE.to_owned() } else { streamed() };
+        let whole = if kind == "application/json" { COMPLETE_BODY.to_owned() } else { streamed() };
         let headers = vec![("content-type".to_owned(), kind.to_owned())];
         for at in 0..whole.len() {
             let cut = HttpReply {
@@ -273,14 +273,14 @@ fn an_error_inside_a_stream_is_a_fault_of_its_kind() {
 #[test]
 fn a_reason_to_stop_says_what_a_reply_is() {
     let cases = [
-        (r#""end_turn""#, Stop::Done),
-        (r#""stop_sequence""#, Stop::Done),
-        (r#""max_tokens""#, Stop::Length),
-        (r#""model_context_window_exceeded""#, Stop::Length),
-        (r#""refusal""#, Stop::Refused(Some("Hm".to_owned()))),
-        (r#""pause_turn""#, Stop::Other("pause_turn".to_owned())),
-        (r#""tool_use""#, Stop::Other("tool_use without a call".to_owned())),
-        ("null", Stop::Other("no stop_reason".to_owned())),
+        (r#""end_turn""#, StopReason::Done),
+        (r#""stop_sequence""#, StopReason::Done),
+        (r#""max_tokens""#, StopReason::Length),
+        (r#""model_context_window_exceeded""#, StopReason::Length),
+        (r#""refusal""#, StopReason::Refused(Some("Hm".to_owned()))),
+        (r#""pause_turn""#, StopReason::Other("pause_turn".to_owned())),
+        (r#""tool_use""#, StopReason::Other("tool_use without a call".to_owned())),
+        ("null", StopReason::Other("no stop_reason".to_owned())),
     ];
     for (reason, stop) in cases {
         let body =

@@ -1,8 +1,8 @@
 //! **Pure.** Decodes a response of the Chat Completions API, whole or streamed, into a [`Reply`].
 use super::stream;
-use crate::provider::fault::{self, Who};
+use crate::provider::fault::{self, Service};
 use crate::provider::wire::{self, count, words};
-use crate::provider::{Fault, FaultKind, HttpReply, Reply, Stop, Usage};
+use crate::provider::{Fault, FaultKind, HttpReply, Reply, StopReason, Usage};
 use crate::talk::Call;
 use std::collections::HashSet;
 use touchstone_formats::json;
@@ -13,12 +13,12 @@ use xxhash_rust::xxh3::xxh3_64;
 /// truncated, or without a message.
 pub fn decode(reply: &HttpReply) -> Result<Reply, Fault> {
     if !(200..300).contains(&reply.status) {
-        return Err(fault::of(Who::OpenAi, reply));
+        return Err(fault::fault_from_reply(Service::OpenAi, reply));
     }
     let completion = if wire::is_stream(reply) {
         stream::completion(reply)?
     } else {
-        wire::object(Who::OpenAi, reply)?
+        wire::object(Service::OpenAi, reply)?
     };
     let choice = completion.get("choices").and_then(|choices| choices.items().first());
     let Some((choice, message @ Value::Map(_))) =
@@ -70,7 +70,7 @@ fn calls(message: &Value, body: &[u8]) -> Vec<Call> {
     calls
         .map(|(call, function)| {
             let given = words(call, "id").map_or_else(mark, str::to_owned);
-            let id = wire::fresh(&mut seen, &given, |_| true);
+            let id = wire::unique_id(&mut seen, &given, |_| true);
             let name = words(function, "name").unwrap_or_default().to_owned();
             Call { id, name, params: params(function.get("arguments")), outcome: None }
         })
@@ -91,23 +91,23 @@ fn params(arguments: Option<&Value>) -> Value {
     json::read(&raw).ok().filter(|read| matches!(read, Value::Map(_))).unwrap_or(Value::Text(raw))
 }
 
-fn stop(choice: &Value, refusal: Option<String>, text: Option<&String>, calls: bool) -> Stop {
+fn stop(choice: &Value, refusal: Option<String>, text: Option<&String>, calls: bool) -> StopReason {
     if refusal.is_some() {
-        return Stop::Refused(refusal);
+        return StopReason::Refused(refusal);
     }
     match choice.get("finish_reason").and_then(Value::text) {
-        Some("length") => Stop::Length,
-        Some("content_filter") => Stop::Refused(text.cloned()),
-        Some("stop" | "tool_calls" | "function_call") if calls => Stop::Calls,
-        Some("stop") => Stop::Done,
-        Some("tool_calls") => Stop::Other("tool_calls without a call".to_owned()),
-        Some(other) => Stop::Other(other.to_owned()),
-        None => Stop::Other("no finish_reason".to_owned()),
+        Some("length") => StopReason::Length,
+        Some("content_filter") => StopReason::Refused(text.cloned()),
+        Some("stop" | "tool_calls" | "function_call") if calls => StopReason::Calls,
+        Some("stop") => StopReason::Done,
+        Some("tool_calls") => StopReason::Other("tool_calls without a call".to_owned()),
+        Some(other) => StopReason::Other(other.to_owned()),
+        None => StopReason::Other("no finish_reason".to_owned()),
     }
 }
 
 /// Returns the token usage in a body, or the last one in the events of a stream received until now.
-pub(in crate::provider) fn used(bodies: &[Value]) -> Option<Usage> {
+pub(in crate::provider) fn parse_usage(bodies: &[Value]) -> Option<Usage> {
     let said = bodies
         .iter()
         .rev()

@@ -1,5 +1,5 @@
 //! **Pure.** Codec for the Embeddings API, which many Chat Completions servers offer as well.
-use crate::provider::fault::{self, Who};
+use crate::provider::fault::{self, Service};
 use crate::provider::wire::{self, map};
 use crate::provider::{Auth, Fault, FaultKind, HttpReply, HttpRequest, Usage};
 use crate::spec::Model;
@@ -32,10 +32,10 @@ pub fn encode(model: &Model, texts: &[String]) -> HttpRequest {
 /// Decodes a response. Fails if it is an error or does not hold exactly `N` vectors.
 pub fn decode<const N: usize>(reply: &HttpReply) -> Result<Embedded<N>, Fault> {
     if !(200..300).contains(&reply.status) {
-        return Err(fault::of(Who::OpenAi, reply));
+        return Err(fault::fault_from_reply(Service::OpenAi, reply));
     }
-    let body = wire::object(Who::OpenAi, reply)?;
-    let vectors = said(&body);
+    let body = wire::object(Service::OpenAi, reply)?;
+    let vectors = parse_vectors(&body);
     let many = vectors.len();
     let widened = |vector: Vec<f32>| vector.into_iter().map(f64::from).collect();
     let vectors: Vec<Vec<f64>> = vectors.into_iter().map(widened).collect();
@@ -56,7 +56,7 @@ pub fn decode<const N: usize>(reply: &HttpReply) -> Result<Embedded<N>, Fault> {
 /// Returns `None` for a response that is not valid; that one is stored unchanged.
 pub fn packed<const N: usize>(reply: &HttpReply) -> Option<Vec<u8>> {
     decode::<N>(reply).ok()?;
-    let body = wire::object(Who::OpenAi, reply).ok()?;
+    let body = wire::object(Service::OpenAi, reply).ok()?;
     let pack = |vector: Vec<f32>| {
         let bytes: Vec<u8> = vector.into_iter().flat_map(f32::to_le_bytes).collect();
         Value::Text(BASE64_STANDARD.encode(bytes))
@@ -68,7 +68,7 @@ pub fn packed<const N: usize>(reply: &HttpReply) -> Option<Vec<u8>> {
 }
 
 /// Returns the vectors of an original or packed response, in the order of their texts.
-fn said(body: &Value) -> Vec<Vec<f32>> {
+fn parse_vectors(body: &Value) -> Vec<Vec<f32>> {
     if let Some(packed) = body.get(PACKED) {
         return packed.items().iter().filter_map(unpacked).collect();
     }

@@ -1,19 +1,19 @@
 //! **Pure.** Encodes a model request for the Chat Completions API.
-use crate::provider::wire::{self, map, put, switched, whole};
-use crate::provider::{Ask, Auth, HttpRequest, Offer};
-use crate::talk::{Call, Said, Turn};
+use crate::provider::wire::{self, map, put, switched, int_value};
+use crate::provider::{ModelRequest, Auth, HttpRequest, ToolOffer};
+use crate::talk::{Call, AssistantMessage, Turn};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
 /// Encodes a question as an HTTP request.
-pub fn encode(ask: &Ask) -> HttpRequest {
+pub fn encode(ask: &ModelRequest) -> HttpRequest {
     let model = ask.model;
     let mut body = map([("model", Value::from(model.model_id.as_str()))]);
     if let Some(most) = model.max_tokens {
         put(
             &mut body,
             if model.reasoning { "max_completion_tokens" } else { "max_tokens" },
-            whole(most),
+            int_value(most),
         );
     }
     if let Some(temperature @ Value::Number(_)) = model.setting("temperature")
@@ -40,7 +40,7 @@ pub fn encode(ask: &Ask) -> HttpRequest {
     }
 }
 
-fn tool(offer: &Offer) -> Value {
+fn tool(offer: &ToolOffer) -> Value {
     let function = map([
         ("name", Value::from(offer.name.as_str())),
         ("description", Value::from(offer.description.as_str())),
@@ -49,7 +49,7 @@ fn tool(offer: &Offer) -> Value {
     map([("type", Value::from("function")), ("function", function)])
 }
 
-fn messages(ask: &Ask) -> Value {
+fn messages(ask: &ModelRequest) -> Value {
     let mut messages = Vec::new();
     if !ask.system.trim().is_empty() {
         messages.push(message(
@@ -73,7 +73,7 @@ fn message(role: &str, words: &str) -> Value {
     map([("role", Value::from(role)), ("content", Value::from(words))])
 }
 
-fn assistant(said: &Said, ids: &[String]) -> Value {
+fn assistant(said: &AssistantMessage, ids: &[String]) -> Value {
     let content = match (&said.text, said.calls.is_empty()) {
         (Some(text), _) => Value::from(text.as_str()),
         (None, true) => Value::from(""),

@@ -2,7 +2,7 @@
 //! sent whole. A stream is complete with a `finish_reason` and `[DONE]`. A server that never sends
 //! `[DONE]` cannot be told apart from a connection that was cut before the usage arrived, and has
 //! to be called without streaming; the error message says so.
-use crate::provider::fault::{self, Who};
+use crate::provider::fault::{self, Service};
 use crate::provider::wire::{count, map, words};
 use crate::provider::{Fault, HttpReply, sse, wire};
 use touchstone_formats::json;
@@ -10,23 +10,23 @@ use touchstone_formats::value::Value;
 
 /// Assembles the completion of a stream. Fails if the stream contains an error or ends too early.
 pub(super) fn completion(reply: &HttpReply) -> Result<Value, Fault> {
-    let mut built = Built::default();
+    let mut built = CompletionBuilder::default();
     for event in sse::events(&reply.body) {
         if event.data.trim() == "[DONE]" {
             return match built.finish {
                 Some(_) => Ok(built.completion()),
                 None => {
-                    Err(fault::cut(Who::OpenAi, reply.status, "ended without a reason to stop."))
+                    Err(fault::truncated_stream(Service::OpenAi, reply.status, "ended without a reason to stop."))
                 }
             };
         }
         if event.data.trim().is_empty() {
             continue;
         }
-        let chunk = wire::value(Who::OpenAi, reply.status, event.data.as_bytes())?;
+        let chunk = wire::value(Service::OpenAi, reply.status, event.data.as_bytes())?;
         let told = chunk.get("error").is_some_and(|error| *error != Value::Null);
         if told || event.name == "error" {
-            return Err(fault::inside(Who::OpenAi, reply.status, &chunk));
+            return Err(fault::fault_from_body(Service::OpenAi, reply.status, &chunk));
         }
         built.take(&chunk);
     }
@@ -35,11 +35,11 @@ pub(super) fn completion(reply: &HttpReply) -> Result<Value, Fault> {
     } else {
         "ended before its last event."
     };
-    Err(fault::cut(Who::OpenAi, reply.status, why))
+    Err(fault::truncated_stream(Service::OpenAi, reply.status, why))
 }
 
 #[derive(Debug, Default)]
-struct Built {
+struct CompletionBuilder {
     model: Option<String>,
     text: String,
     refusal: String,
@@ -57,7 +57,7 @@ struct Piece {
     arguments: String,
 }
 
-impl Built {
+impl CompletionBuilder {
     fn take(&mut self, chunk: &Value) {
         if self.model.is_none() {
             self.model = words(chunk, "model").map(str::to_owned);

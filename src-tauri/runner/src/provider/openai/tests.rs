@@ -1,8 +1,8 @@
 //! Tests of the Chat Completions codec, with hand-written bodies.
 use crate::provider::tests::{body, encoded, model, pretty, reply, talk, value};
-use crate::provider::{Auth, FaultKind, HttpReply, Reply, Stop, Usage, decode};
+use crate::provider::{Auth, FaultKind, HttpReply, Reply, StopReason, Usage, decode};
 use crate::spec::{Model, Provider};
-use crate::talk::{Outcome, Said, Turn};
+use crate::talk::{Outcome, AssistantMessage, Turn};
 use touchstone_formats::value::Value;
 
 fn probe(settings: &str) -> Model {
@@ -81,7 +81,7 @@ fn a_judge_whose_model_reasons_is_asked_as_the_package_asks_it() {
 #[test]
 fn what_has_no_limit_and_no_tools_says_nothing_of_them() {
     let model = Model { max_tokens: None, ..probe("{}") };
-    let ask = crate::provider::Ask {
+    let ask = crate::provider::ModelRequest {
         model: &model,
         system: "",
         turns: &[Turn::User(String::new())],
@@ -91,7 +91,7 @@ fn what_has_no_limit_and_no_tools_says_nothing_of_them() {
     insta::assert_snapshot!(sent, @r#"{"model":"probe-1","messages":[{"role":"user","content":""}]}"#);
 }
 
-const WHOLE: &str = r#"{"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"o3-mini-2025-01-31","choices":[{"index":0,
+const COMPLETE_BODY: &str = r#"{"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"o3-mini-2025-01-31","choices":[{"index":0,
  "message":{"role":"assistant","content":"I look.","refusal":null,"annotations":[],"tool_calls":[
   {"id":"call_1","type":"function","function":{"name":"query","arguments":"{\"sql\":\"select 1\",\"limit\":10.50}"}},
   {"id":"call_2","type":"function","function":{"name":"look","arguments":"{\"a\": "}},
@@ -134,7 +134,7 @@ fn streamed() -> String {
 
 #[test]
 fn a_reply_is_text_and_calls_and_broken_arguments_stay_text() {
-    let reply = read(WHOLE);
+    let reply = read(COMPLETE_BODY);
     assert_eq!((reply.text.as_deref(), &reply.stop), (Some("I look."), &Stop::Calls));
     let calls: Vec<_> = reply
         .calls
@@ -157,11 +157,11 @@ fn a_reply_is_text_and_calls_and_broken_arguments_stay_text() {
 
 #[test]
 fn broken_arguments_go_back_as_they_came() {
-    let mut calls = read(WHOLE).calls;
+    let mut calls = read(COMPLETE_BODY).calls;
     for call in &mut calls {
         call.outcome = Some(Outcome::Error(Value::from("no")));
     }
-    let sent = body(&encoded(&probe("{}"), &[Turn::Assistant(Said { calls, ..Said::default() })]));
+    let sent = body(&encoded(&probe("{}"), &[Turn::Assistant(AssistantMessage { calls, ..AssistantMessage::default() })]));
     let message = &sent.get("messages").unwrap().items()[1];
     let arguments = |at: usize| {
         message.get("tool_calls").unwrap().items()[at]
@@ -184,7 +184,7 @@ fn a_streamed_reply_is_the_same_as_a_whole_one() {
 #[test]
 fn a_reply_cut_at_any_byte_is_truncated() {
     for kind in ["application/json", "text/event-stream"] {
-        let whole = if kind == "application/json" { WHOLE.to_owned() } else { streamed() };
+        let whole = if kind == "application/json" { COMPLETE_BODY.to_owned() } else { streamed() };
         let headers = vec![("content-type".to_owned(), kind.to_owned())];
         for at in 0..whole.len() {
             let cut = HttpReply {
@@ -256,40 +256,40 @@ fn a_reason_to_stop_says_what_a_reply_is() {
     let text = |text: &str| Some(text.to_owned());
     let call = r#"{"content":null,"tool_calls":[{"id":"a","function":{"name":"look","arguments":{"n":1.0}}}]}"#;
     let cases = [
-        (r#"{"content":"Hi"}"#, r#""stop""#, text("Hi"), Stop::Done),
-        (r#"{"content":null}"#, r#""stop""#, None, Stop::Done),
-        (r#"{"content":""}"#, r#""stop""#, None, Stop::Done),
+        (r#"{"content":"Hi"}"#, r#""stop""#, text("Hi"), StopReason::Done),
+        (r#"{"content":null}"#, r#""stop""#, None, StopReason::Done),
+        (r#"{"content":""}"#, r#""stop""#, None, StopReason::Done),
         (
             r#"{"content":[{"type":"text","text":"a"},{"type":"thinking"},{"type":"text","text":"b"}]}"#,
             r#""stop""#,
             text("ab"),
-            Stop::Done,
+            StopReason::Done,
         ),
-        (r#"{"content":"Hi"}"#, r#""length""#, text("Hi"), Stop::Length),
-        (call, r#""length""#, None, Stop::Length),
-        (call, r#""stop""#, None, Stop::Calls),
-        (call, r#""tool_calls""#, None, Stop::Calls),
-        (r#"{"content":"Hi"}"#, r#""content_filter""#, text("Hi"), Stop::Refused(text("Hi"))),
+        (r#"{"content":"Hi"}"#, r#""length""#, text("Hi"), StopReason::Length),
+        (call, r#""length""#, None, StopReason::Length),
+        (call, r#""stop""#, None, StopReason::Calls),
+        (call, r#""tool_calls""#, None, StopReason::Calls),
+        (r#"{"content":"Hi"}"#, r#""content_filter""#, text("Hi"), StopReason::Refused(text("Hi"))),
         (
             r#"{"content":null,"refusal":"I will not."}"#,
             r#""stop""#,
             None,
-            Stop::Refused(text("I will not.")),
+            StopReason::Refused(text("I will not.")),
         ),
         (
             r#"{"content":[{"type":"refusal","refusal":"No."}]}"#,
             r#""stop""#,
             None,
-            Stop::Refused(text("No.")),
+            StopReason::Refused(text("No.")),
         ),
         (
             r#"{"content":"Hi"}"#,
             r#""tool_calls""#,
             text("Hi"),
-            Stop::Other("tool_calls without a call".to_owned()),
+            StopReason::Other("tool_calls without a call".to_owned()),
         ),
-        (r#"{"content":"Hi"}"#, r#""eos""#, text("Hi"), Stop::Other("eos".to_owned())),
-        (r#"{"content":"Hi"}"#, "null", text("Hi"), Stop::Other("no finish_reason".to_owned())),
+        (r#"{"content":"Hi"}"#, r#""eos""#, text("Hi"), StopReason::Other("eos".to_owned())),
+        (r#"{"content":"Hi"}"#, "null", text("Hi"), StopReason::Other("no finish_reason".to_owned())),
     ];
     for (message, finish, text, stop) in cases {
         let reply = read(&choice(message, finish));

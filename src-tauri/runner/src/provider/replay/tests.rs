@@ -1,6 +1,6 @@
 //! Tests of replays, for recordings of every shape.
 use super::*;
-use crate::talk::{Outcome, Said as Spoken};
+use crate::talk::{Outcome, AssistantMessage as Spoken};
 use proptest::prelude::*;
 
 fn document(text: &str) -> Document {
@@ -258,7 +258,7 @@ proptest! {
         let mut talk = vec![Turn::User("go".to_owned())];
         for (at, (_, outcomes, nudged)) in said.iter().enumerate() {
             let reply = recording.reply(&talk);
-            prop_assert_eq!(&reply.stop, if outcomes.is_empty() { &Stop::Done } else { &Stop::Calls });
+            prop_assert_eq!(&reply.stop, if outcomes.is_empty() { &StopReason::Done } else { &StopReason::Calls });
             record(&mut replayed, at + 1, &reply, outcomes, with_turns);
             talk.push(Turn::Assistant(Spoken { text: reply.text, kept: reply.kept, calls: reply.calls }));
             if *nudged {

@@ -20,7 +20,7 @@ const PASSED_ON: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
 /// Maximum number of bytes of standard error to keep.
 const REMEMBERED: usize = 8 << 10;
 /// Maximum number of lines of standard error to report.
-const TOLD: usize = 6;
+const MAX_ERROR_LINES: usize = 6;
 /// Time for a server to exit by itself.
 const MOMENT: Duration = Duration::from_secs(2);
 
@@ -47,7 +47,7 @@ impl Server {
     ) -> io::Result<(Self, Pipes)> {
         let (program, arguments) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mark = family::mark();
-        let mut child = Command::new(whole(program, base))
+        let mut child = Command::new(resolve_program(program, base))
             .args(arguments)
             .current_dir(base)
             .env_clear()
@@ -83,7 +83,7 @@ impl Server {
         let text = String::from_utf8_lossy(&errors);
         let lines: Vec<&str> =
             text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
-        match lines.get(lines.len().saturating_sub(TOLD)..) {
+        match lines.get(lines.len().saturating_sub(MAX_ERROR_LINES)..) {
             Some(last) if !last.is_empty() => format!("{ended} It said: {}", last.join("\n")),
             _ => ended,
         }
@@ -118,7 +118,7 @@ impl Drop for Server {
 
 /// Resolves a program that contains a slash, such as `./server`, against the working directory; a
 /// bare name is searched for in PATH.
-fn whole(program: &str, base: &Path) -> PathBuf {
+fn resolve_program(program: &str, base: &Path) -> PathBuf {
     if program.contains('/') { base.join(program) } else { PathBuf::from(program) }
 }
 

@@ -34,7 +34,7 @@ const REACHING: Duration = Duration::from_secs(5);
 const ENDING: Duration = Duration::from_secs(2);
 
 /// Error of a connection or request. Contains no secrets.
-pub(super) struct Lost {
+pub(super) struct LinkError {
     pub(super) message: String,
     pub(super) fix: Option<String>,
     /// True if the connection can no longer be used.
@@ -52,12 +52,12 @@ pub(super) struct Link {
 
 impl Link {
     /// Starts or connects to the server and performs the handshake.
-    pub(super) async fn join(settings: &Settings) -> Result<Self, Lost> {
+    pub(super) async fn join(settings: &Settings) -> Result<Self, LinkError> {
         match &settings.reach {
             Reach::Command { command, env, base } => {
                 let program = command.first().map_or("", String::as_str);
                 let (mut server, (stdout, stdin)) =
-                    Server::start(command, env, base).map_err(|error| Lost {
+                    Server::start(command, env, base).map_err(|error| LinkError {
                         message: reply::hide(
                             &format!("`{program}` could not be started: {error}."),
                             &settings.secrets,
@@ -89,8 +89,8 @@ impl Link {
     }
 
     /// Lists the tools from all pages. Fails if they exceed the limits or do not arrive in time.
-    pub(super) async fn list(&self, settings: &Settings) -> Result<Vec<Tool>, Lost> {
-        let refused = |why: String| Lost { fix: Some(FEWER.to_owned()), ..lost(&why, settings) };
+    pub(super) async fn list(&self, settings: &Settings) -> Result<Vec<Tool>, LinkError> {
+        let refused = |why: String| LinkError { fix: Some(FEWER.to_owned()), ..lost(&why, settings) };
         let too_long =
             || refused(format!("Its list of tools is longer than {} MiB.", LISTED >> 20));
         let listing = async {
@@ -140,7 +140,7 @@ impl Link {
         settings: &Settings,
         tool: &str,
         arguments: serde_json::Map<String, serde_json::Value>,
-    ) -> Result<CallToolResult, Lost> {
+    ) -> Result<CallToolResult, LinkError> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         match tokio::time::timeout(settings.patience, self.client.call_tool(params)).await {
             Ok(Ok(result)) => Ok(result),
@@ -162,10 +162,10 @@ impl Link {
         }
     }
 
-    fn lost(&self, error: &ServiceError, settings: &Settings) -> Lost {
+    fn lost(&self, error: &ServiceError, settings: &Settings) -> LinkError {
         match error {
             ServiceError::McpError(error) => {
-                Lost { gone: false, ..lost(&format!("{}.", error.message), settings) }
+                LinkError { gone: false, ..lost(&format!("{}.", error.message), settings) }
             }
             _ if self.is_exceeded() => lost(
                 &format!("Its reply is longer than {} MiB, and was not read.", LARGEST >> 20),
@@ -259,8 +259,8 @@ fn late(settings: &Settings) -> String {
     format!("It did not answer within {} seconds.", settings.patience.as_secs())
 }
 
-fn lost(message: &str, settings: &Settings) -> Lost {
-    Lost { message: reply::hide(message, &settings.secrets), fix: None, gone: true }
+fn lost(message: &str, settings: &Settings) -> LinkError {
+    LinkError { message: reply::hide(message, &settings.secrets), fix: None, gone: true }
 }
 
 /// Returns an error's message with its root cause.

@@ -7,7 +7,7 @@ use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
 /// Maximum number of bytes of a result to show to the model.
-const SHOWN: usize = 1 << 20;
+const MAX_RESULT_BYTES: usize = 1 << 20;
 /// Maximum number of bytes of an error to show to the model.
 const WHY: usize = 16 << 10;
 
@@ -39,16 +39,16 @@ pub(super) fn read(result: &CallToolResult, secrets: &[String]) -> Called {
     Ok(match (structured, &result.content[..]) {
         (Some(structured), blocks) => bounded(covered(exact(structured, blocks), secrets)),
         (None, [ContentBlock::Text(only)]) => text(&only.text, secrets),
-        (None, blocks) => Value::Text(cut(hide(&joined(blocks), secrets), SHOWN)),
+        (None, blocks) => Value::Text(cut(hide(&joined(blocks), secrets), MAX_RESULT_BYTES)),
     })
 }
 
 /// Returns the text of a block; text that is a JSON list or object is parsed.
 fn text(text: &str, secrets: &[String]) -> Value {
-    let inside = if text.len() <= SHOWN { json::embedded(text) } else { None };
+    let inside = if text.len() <= MAX_RESULT_BYTES { json::embedded(text) } else { None };
     match inside {
         Some(value) => covered(value, secrets),
-        None => Value::Text(cut(hide(text, secrets), SHOWN)),
+        None => Value::Text(cut(hide(text, secrets), MAX_RESULT_BYTES)),
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) fn value(value: &serde_json::Value) -> Value {
 /// Returns the value, or the beginning of its JSON text if it is too large.
 fn bounded(value: Value) -> Value {
     let written = json::write(&value, false);
-    if written.len() <= SHOWN { value } else { Value::Text(cut(written, SHOWN)) }
+    if written.len() <= MAX_RESULT_BYTES { value } else { Value::Text(cut(written, MAX_RESULT_BYTES)) }
 }
 
 fn joined(blocks: &[ContentBlock]) -> String {
@@ -164,7 +164,7 @@ mod tests {
         read(&serde_json::from_str(json).unwrap(), &["t0ken-value".to_owned()])
     }
 
-    fn shown(json: &str) -> String {
+    fn display_result(json: &str) -> String {
         match reply(json) {
             Ok(Value::Text(text)) => format!("text {text}"),
             Ok(value) => format!("value {}", touchstone_formats::json::write(&value, false)),
@@ -188,7 +188,7 @@ mod tests {
             r#"{"content": [], "isError": true}"#,
             r#"{"content": [{"type": "text", "text": "the key is t0ken-value."}]}"#,
             r#"{"content": [{"type": "text", "text": "{\"env\": {\"t0ken-value\": \"<t0ken-value>\"}}"}]}"#,
-        ].map(shown).join("\n"), @r#"
+        ].map(display_result).join("\n"), @r#"
         text hello
         value [{"n":1.50,"big":12345678901234567890123}]
         text 42
@@ -217,7 +217,7 @@ mod tests {
                 .unwrap()
         };
         assert!(matches!(long(1000), Value::List(_)));
-        let Value::Text(text) = long(SHOWN) else { panic!("it is cut") };
+        let Value::Text(text) = long(MAX_RESULT_BYTES) else { panic!("it is cut") };
         assert!(text.len() < SHOWN + 100);
         assert!(
             text.ends_with(&format!("[cut: this is the beginning of {} bytes]", 2 * SHOWN + 4)),

@@ -83,7 +83,7 @@ impl Settings {
         };
         let seconds = match given("seconds") {
             None => SECONDS,
-            Some(value) => whole(value)
+            Some(value) => parse_seconds(value)
                 .ok_or_else(|| reader.wrong("`seconds` is no whole number from 1 to 3600"))?,
         };
         Ok(Settings {
@@ -204,7 +204,7 @@ fn word(value: &Value) -> Option<String> {
     }
 }
 
-fn whole(value: &Value) -> Option<u64> {
+fn parse_seconds(value: &Value) -> Option<u64> {
     word(value)?.parse().ok().filter(|seconds| (1..=3600).contains(seconds))
 }
 

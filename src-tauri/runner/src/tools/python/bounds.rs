@@ -31,7 +31,7 @@ pub(super) struct Bounds {
 }
 
 /// A running sandbox, seen from outside.
-pub(super) struct Inside {
+pub(super) struct SandboxView {
     /// Root folder of its first process.
     pub(super) root: PathBuf,
     /// Its control group, if one could be created.
@@ -50,7 +50,7 @@ pub(super) fn control_group(limits: &PythonLimits) -> Option<ControlGroup> {
     ControlGroup::make(memory, limits.processes.saturating_add(OUTSIDE))
 }
 
-impl Inside {
+impl SandboxView {
     /// Finds the sandbox of a bubblewrap process whose program has not started. Makes its processes
     /// the first to be killed if the machine runs out of memory, and moves them into a control
     /// group if possible; child processes inherit both. Returns `None` if it has exited.
@@ -112,7 +112,7 @@ fn look(root: &Path, bounds: Bounds) -> Option<Excess> {
     let processes: Vec<PathBuf> = processes.map(|entry| entry.path()).filter(is_process).collect();
     let sum = |file: &str, names: [&str; 2]| -> u64 {
         let held = |process: &PathBuf| {
-            fs::read_to_string(process.join(file)).map_or(0, |text| held(&text, names))
+            fs::read_to_string(process.join(file)).map_or(0, |text| sum_memory(&text, names))
         };
         processes.iter().map(held).fold(0, u64::saturating_add)
     };
@@ -128,7 +128,7 @@ const IN_ALL: [&str; 2] = ["VmRSS:", "VmSwap:"];
 const IN_PARTS: [&str; 2] = ["Pss:", "SwapPss:"];
 
 /// Returns the sum of these fields in bytes.
-fn held(text: &str, names: [&str; 2]) -> u64 {
+fn sum_memory(text: &str, names: [&str; 2]) -> u64 {
     let kilobytes =
         names.into_iter().filter_map(|name| number_in(text, name)).fold(0, u64::saturating_add);
     kilobytes.saturating_mul(1 << 10)

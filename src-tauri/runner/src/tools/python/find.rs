@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Search locations for programs.
 #[derive(Debug, Clone)]
-pub struct Places {
+pub struct SearchPaths {
     /// Folders to search for bubblewrap, in the format of `PATH`.
     pub path: OsString,
     /// Python of the sandbox. Has to be below /usr, because the sandbox shows nothing else of the
@@ -16,7 +16,7 @@ pub struct Places {
     pub python: PathBuf,
 }
 
-impl Default for Places {
+impl Default for SearchPaths {
     fn default() -> Self {
         let pythons = ["/usr/bin/python3", "/usr/local/bin/python3"];
         let python = pythons
@@ -28,7 +28,7 @@ impl Default for Places {
 }
 
 /// Returns the components of a sandbox. Fails at the first missing one.
-pub(super) fn parts(places: &Places) -> Result<Parts, Unusable> {
+pub(super) fn parts(places: &SearchPaths) -> Result<Parts, Unusable> {
     if !cfg!(target_os = "linux") {
         return Err(advice::only_linux());
     }

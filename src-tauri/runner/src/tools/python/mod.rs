@@ -12,13 +12,13 @@ mod sandbox;
 mod seccomp;
 mod stream;
 
-pub use find::Places;
+pub use find::SearchPaths;
 pub use probe::checks;
 
 use super::{Called, ToolFailure, Unusable};
-use crate::provider::Offer;
+use crate::provider::ToolOffer;
 use bounds::Excess;
-use outcome::{By, Seen};
+use outcome::{EndCause, Seen};
 use sandbox::{NotRun, Sandbox};
 use std::path::Path;
 use std::time::Duration;
@@ -97,14 +97,14 @@ impl PythonTool {
     /// Opens the tool with a verified sandbox: looks up the verification for this boot and these
     /// binaries in the cache, and otherwise probes now. Fails if there is no working sandbox.
     pub async fn open(cache: &Path, limits: PythonLimits) -> Result<PythonTool, Unusable> {
-        Self::open_in(cache, limits, &Places::default()).await
+        Self::open_in(cache, limits, &SearchPaths::default()).await
     }
 
     /// Like [`PythonTool::open`], but searches for bubblewrap and python in other locations.
     pub async fn open_in(
         cache: &Path,
         limits: PythonLimits,
-        places: &Places,
+        places: &SearchPaths,
     ) -> Result<PythonTool, Unusable> {
         let parts = find::parts(places)?;
         let sandbox = probe::verified(cache, parts, limits).await?;
@@ -112,9 +112,9 @@ impl PythonTool {
     }
 
     /// Returns the tool's definition for the model.
-    pub fn offer(&self) -> Offer {
+    pub fn offer(&self) -> ToolOffer {
         let limits = &self.sandbox.limits;
-        Offer::python((limits.wall.as_secs(), limits.memory >> 20))
+        ToolOffer::python((limits.wall.as_secs(), limits.memory >> 20))
     }
 
     /// Runs a program and returns its outcome. If `stop` is cancelled the outcome is `killed`,
@@ -139,7 +139,7 @@ impl PythonTool {
             NotRun::Failed(why) => ToolFailure::new(why),
         })?;
         let mut stderr = ran.stderr.text();
-        if let By::Excess(excess) = ran.by {
+        if let EndCause::Excess(excess) = ran.by {
             stderr.push_str(&self.sandbox.limits.explain(excess));
         }
         let cut = ran.stdout.is_cut() || ran.stderr.is_cut();

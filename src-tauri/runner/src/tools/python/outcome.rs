@@ -9,7 +9,7 @@ pub(super) struct Seen<'a> {
     /// Exit status of the sandbox, if it ended by itself: 128 + n after signal n.
     pub(super) code: Option<i32>,
     /// Cause of the end.
-    pub(super) by: By,
+    pub(super) by: EndCause,
     /// True if the program took at least its time limit.
     pub(super) late: bool,
     /// True if output was cut.
@@ -20,7 +20,7 @@ pub(super) struct Seen<'a> {
 
 /// Cause of a program's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum EndCause {
     /// The program itself, or something inside the sandbox.
     Itself,
     /// The timeout outside the sandbox, because nothing inside had ended it in time.
@@ -81,11 +81,11 @@ const OUT_OF_TIME: [i32; 2] = [124, 137];
 /// Returns the outcome, and the exit status if the program chose one.
 pub(super) fn judge(seen: Seen<'_>) -> (Outcome, Option<i32>) {
     let code = match (seen.by, seen.code) {
-        (By::Stop, _) | (By::Itself, None) => return (Outcome::Killed, None),
-        (By::Clock, _) => return (Outcome::Timeout, None),
-        (By::Excess(Excess::Memory), _) => return (Outcome::Memory, None),
-        (By::Excess(Excess::Files), _) => return (Outcome::Files, None),
-        (By::Itself, Some(code)) => code,
+        (EndCause::Stop, _) | (EndCause::Itself, None) => return (Outcome::Killed, None),
+        (EndCause::Clock, _) => return (Outcome::Timeout, None),
+        (EndCause::Excess(Excess::Memory), _) => return (Outcome::Memory, None),
+        (EndCause::Excess(Excess::Files), _) => return (Outcome::Files, None),
+        (EndCause::Itself, Some(code)) => code,
     };
     if seen.late && OUT_OF_TIME.contains(&code) {
         return (Outcome::Timeout, None);
@@ -121,7 +121,7 @@ pub(super) fn result(seen: Seen<'_>, stdout: String) -> Value {
         entry("outcome", Value::from(outcome.name())),
     ];
     if matches!(outcome, Outcome::Killed | Outcome::Cpu)
-        && seen.by == By::Itself
+        && seen.by == EndCause::Itself
         && let Some((_, name)) = seen.code.and_then(signal)
     {
         entries.push(entry("signal", Value::from(name)));
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     fn seen(code: i32) -> Seen<'static> {
-        Seen { code: Some(code), by: By::Itself, late: false, cut: false, stderr: "" }
+        Seen { code: Some(code), by: EndCause::Itself, late: false, cut: false, stderr: "" }
     }
 
     #[test]
@@ -164,10 +164,10 @@ mod tests {
             (seen(128 + 6), Outcome::Killed, None),
             (seen(137), Outcome::Killed, None),
             (seen(255), Outcome::Exception, Some(255)),
-            (Seen { by: By::Clock, code: None, ..seen(0) }, Outcome::Timeout, None),
-            (Seen { by: By::Excess(Excess::Memory), code: None, ..seen(0) }, Outcome::Memory, None),
-            (Seen { by: By::Excess(Excess::Files), code: None, ..seen(0) }, Outcome::Files, None),
-            (Seen { by: By::Stop, ..seen(0) }, Outcome::Killed, None),
+            (Seen { by: EndCause::Clock, code: None, ..seen(0) }, Outcome::Timeout, None),
+            (Seen { by: EndCause::Excess(Excess::Memory), code: None, ..seen(0) }, Outcome::Memory, None),
+            (Seen { by: EndCause::Excess(Excess::Files), code: None, ..seen(0) }, Outcome::Files, None),
+            (Seen { by: EndCause::Stop, ..seen(0) }, Outcome::Killed, None),
         ];
         for (seen, outcome, code) in table {
             assert_eq!(judge(seen), (outcome, code), "{seen:?}");

@@ -3,8 +3,8 @@
 use super::advice;
 use super::argv::{self, Parts};
 use super::bounds::{self, Excess};
-use super::find::{self, Places};
-use super::outcome::By;
+use super::find::{self, SearchPaths};
+use super::outcome::EndCause;
 use super::remembered::{self, Verified};
 use super::sandbox::{NotRun, Sandbox};
 use super::{PythonLimits, seccomp};
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Output of the program inside.
 #[derive(Deserialize)]
-struct Told {
+struct ProbeOutput {
     python: String,
     found: BTreeMap<String, Option<String>>,
 }
@@ -64,10 +64,10 @@ pub(super) async fn verified(
 /// Checks the requirements of Python programs anew. Returns each check's name with its finding, or
 /// an error with advice.
 pub async fn checks(cache: &Path) -> Vec<(String, Result<String, Unusable>)> {
-    checks_in(cache, &Places::default()).await
+    checks_in(cache, &SearchPaths::default()).await
 }
 
-async fn checks_in(cache: &Path, places: &Places) -> Vec<(String, Result<String, Unusable>)> {
+async fn checks_in(cache: &Path, places: &SearchPaths) -> Vec<(String, Result<String, Unusable>)> {
     remembered::forget(cache);
     let named = |name: &str, result| (name.to_owned(), result);
     let parts = match find::parts(places) {
@@ -151,7 +151,7 @@ async fn ended_for(sandbox: &Sandbox, excess: Excess) -> Result<Option<String>, 
             NotRun::Refused(said) => advice::refused(&said),
             NotRun::Failed(why) => advice::leaky(&[("the probe".to_owned(), why)]),
         })?;
-    Ok((ran.by != By::Excess(excess))
+    Ok((ran.by != EndCause::Excess(excess))
         .then(|| format!("a program that took more was not ended ({:?})", ran.code)))
 }
 
@@ -177,10 +177,10 @@ async fn version(bwrap: &Path) -> Result<String, Unusable> {
     }
 }
 
-async fn try_all(sandbox: &Sandbox) -> Result<Told, Unusable> {
+async fn try_all(sandbox: &Sandbox) -> Result<ProbeOutput, Unusable> {
     let broken = |why: String| advice::leaky(&[("the probe".to_owned(), why)]);
     let outside = Outside::new().map_err(|error| broken(error.to_string()))?;
-    let asked = asked(sandbox, &outside);
+    let asked = probe_parameters(sandbox, &outside);
     let program =
         format!("import json\nASKED = json.loads({})\n{CANARY}", json!(asked.to_string()));
     let ran =
@@ -191,7 +191,7 @@ async fn try_all(sandbox: &Sandbox) -> Result<Told, Unusable> {
             },
         )?;
     let stdout = ran.stdout.text();
-    let Ok(mut told) = serde_json::from_str::<Told>(stdout.lines().next_back().unwrap_or_default())
+    let Ok(mut told) = serde_json::from_str::<ProbeOutput>(stdout.lines().next_back().unwrap_or_default())
     else {
         let said = ran.stderr.text();
         let said = said.lines().next_back().unwrap_or("no word");
@@ -236,7 +236,7 @@ const EXPECTED: [&str; 21] = [
     "processes",
 ];
 
-fn asked(sandbox: &Sandbox, outside: &Outside) -> serde_json::Value {
+fn probe_parameters(sandbox: &Sandbox, outside: &Outside) -> serde_json::Value {
     let limits = &sandbox.limits;
     let cpu = limits.cpu.as_secs();
     let kinds = ["user", "pid", "net", "ipc", "uts", "mnt"];

@@ -23,7 +23,7 @@ pub(super) struct Verified {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct CacheEntry {
     key: String,
     #[serde(flatten)]
     verified: Verified,
@@ -51,7 +51,7 @@ pub(super) fn key(sandbox: &Sandbox) -> io::Result<u128> {
 
 /// Returns true if the sandbox was verified.
 pub(super) fn is_known(cache: &Path, key: u128) -> bool {
-    let kept = || serde_json::from_str::<Kept>(&fs::read_to_string(file(cache)).ok()?).ok();
+    let kept = || serde_json::from_str::<CacheEntry>(&fs::read_to_string(file(cache)).ok()?).ok();
     let in_memory = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).contains(&key);
     in_memory || kept().is_some_and(|kept| kept.key == hex(key))
 }
@@ -59,7 +59,7 @@ pub(super) fn is_known(cache: &Path, key: u128) -> bool {
 /// Caches a successful verification. If the file cannot be written, the next start verifies again.
 pub(super) fn remember(cache: &Path, key: u128, verified: &Verified) {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
-    let kept = Kept { key: hex(key), verified: verified.clone() };
+    let kept = CacheEntry { key: hex(key), verified: verified.clone() };
     let write = |text: String| {
         fs::OpenOptions::new()
             .write(true)

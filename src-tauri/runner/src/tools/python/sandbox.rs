@@ -2,10 +2,10 @@
 //! life: when a call returns or is dropped, no process of the program is left.
 use super::PythonLimits;
 use super::argv::{self, NOBODY, Parts, READY};
-use super::bounds::{Bounds, Excess, Inside};
+use super::bounds::{Bounds, Excess, SandboxView};
 use super::cgroup::ControlGroup;
-use super::outcome::By;
-use super::stream::Kept;
+use super::outcome::EndCause;
+use super::stream::OutputBuffer;
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::process::{Pid, Signal};
 use std::io;
@@ -34,10 +34,10 @@ pub(super) struct Sandbox {
 #[derive(Debug)]
 pub(super) struct Ran {
     pub(super) code: Option<i32>,
-    pub(super) by: By,
+    pub(super) by: EndCause,
     pub(super) late: bool,
-    pub(super) stdout: Kept,
-    pub(super) stderr: Kept,
+    pub(super) stdout: OutputBuffer,
+    pub(super) stderr: OutputBuffer,
 }
 
 /// Error of a program that did not run properly, with a message for the user.
@@ -81,17 +81,17 @@ impl Sandbox {
         let (mut by, status) = loop {
             tokio::select! {
                 biased;
-                ended = child.wait() => break (By::Itself, Some(ended?)),
-                () = stop.cancelled() => break (By::Stop, None),
-                () = &mut over => break (By::Clock, None),
+                ended = child.wait() => break (EndCause::Itself, Some(ended?)),
+                () = stop.cancelled() => break (EndCause::Stop, None),
+                () = &mut over => break (EndCause::Clock, None),
                 inside = &mut feeding, if !fed => {
                     fed = true;
-                    if let Some(Inside { root, group }) = inside {
-                        watching = Some(Box::pin(Inside::exceeds(root, bounds)));
+                    if let Some(SandboxView { root, group }) = inside {
+                        watching = Some(Box::pin(SandboxView::exceeds(root, bounds)));
                         in_group = group;
                     }
                 }
-                excess = next(&mut watching) => break (By::Excess(excess), None),
+                excess = next(&mut watching) => break (EndCause::Excess(excess), None),
                 both = &mut reading, if read.is_none() => read = Some(both),
             }
         };
@@ -113,12 +113,12 @@ impl Sandbox {
             Some(both) => both,
             None => timeout(LAST_BREATH, &mut reading).await.map_err(outlived)?,
         };
-        if !stderr.take_off(READY) && by == By::Itself {
+        if !stderr.take_off(READY) && by == EndCause::Itself {
             return Err(NotRun::Refused(stderr.text()));
         }
-        if by == By::Itself && in_group.is_some_and(|group: ControlGroup| group.ran_out_of_memory())
+        if by == EndCause::Itself && in_group.is_some_and(|group: ControlGroup| group.ran_out_of_memory())
         {
-            by = By::Excess(Excess::Memory);
+            by = EndCause::Excess(Excess::Memory);
         }
         let code = status.and_then(|status| status.code());
         Ok(Ran { code, by, late, stdout, stderr })
@@ -138,11 +138,11 @@ async fn feed(
     program: &str,
     is_ready: oneshot::Receiver<()>,
     (bubblewrap, limits): (Option<u32>, &PythonLimits),
-) -> Option<Inside> {
+) -> Option<SandboxView> {
     let (Some(mut stdin), Ok(())) = (stdin, is_ready.await) else { return None };
     // A sandbox that is not found has exited, which the caller notices. A sandbox that cannot be
     // watched gets no program.
-    let inside = Inside::mark(bubblewrap?, limits)?;
+    let inside = SandboxView::mark(bubblewrap?, limits)?;
     let framed = format!("{}\n{program}", program.len());
     // Fails if the sandbox has exited meanwhile.
     let _ = stdin.write_all(framed.as_bytes()).await;
@@ -180,8 +180,8 @@ async fn drain(
     stream: Option<impl AsyncRead + Unpin>,
     cap: usize,
     mut ready: Option<oneshot::Sender<()>>,
-) -> Kept {
-    let mut kept = Kept::new(cap);
+) -> OutputBuffer {
+    let mut kept = OutputBuffer::new(cap);
     let Some(mut stream) = stream else { return kept };
     let mut chunk = vec![0; 64 * 1024];
     // An error means that nothing more will arrive.

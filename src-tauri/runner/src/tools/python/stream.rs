@@ -3,14 +3,14 @@
 
 /// Kept bytes of a stream.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct OutputBuffer {
     head: Vec<u8>,
     tail: Vec<u8>,
     half: usize,
     total: u64,
 }
 
-impl Kept {
+impl OutputBuffer {
     /// Creates a buffer that keeps about `cap` bytes: one half from the beginning, the other from
     /// the end.
     pub(super) fn new(cap: usize) -> Self {
@@ -88,8 +88,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn kept(cap: usize, parts: &[&[u8]]) -> Kept {
-        let mut kept = Kept::new(cap);
+    fn buffered(cap: usize, parts: &[&[u8]]) -> OutputBuffer {
+        let mut kept = OutputBuffer::new(cap);
         for part in parts {
             kept.push(part);
         }
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_long_output_keeps_its_beginning_and_its_end() {
-        let long = kept(128, &[&[b'a'; 64], &[b'b'; 1000], &[b'c'; 64]]);
+        let long = buffered(128, &[&[b'a'; 64], &[b'b'; 1000], &[b'c'; 64]]);
         assert!(long.is_cut());
         let (a, c) = ("a".repeat(64), "c".repeat(64));
         assert_eq!(long.text(), format!("{a}\n[… 1000 bytes left out here …]\n{c}"));
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn an_output_as_long_as_the_cap_is_whole() {
-        let whole = kept(128, &[&[b'a'; 128]]);
+        let whole = buffered(128, &[&[b'a'; 128]]);
         assert!(!whole.is_cut());
         assert_eq!(whole.text(), "a".repeat(128));
     }
@@ -116,7 +116,7 @@ mod tests {
         let text = "é€😀".repeat(60);
         for shift in 0..9 {
             let shifted = format!("{}{text}", "x".repeat(shift));
-            let shown = kept(128, &[shifted.as_bytes()]).text();
+            let shown = buffered(128, &[shifted.as_bytes()]).text();
             assert!(!shown.contains('\u{fffd}'), "{shift}: {shown}");
         }
     }
@@ -130,9 +130,9 @@ mod tests {
     proptest! {
         #[test]
         fn how_the_bytes_arrive_does_not_matter(bytes in proptest::collection::vec(any::<u8>(), 0..2000), size in 1..300_usize) {
-            let whole = kept(256, &[&bytes]);
+            let whole = buffered(256, &[&bytes]);
             let chunks: Vec<&[u8]> = bytes.chunks(size).collect();
-            let parts = kept(256, &chunks);
+            let parts = buffered(256, &chunks);
             prop_assert_eq!(parts.text(), whole.text());
             prop_assert_eq!(parts.is_cut(), bytes.len() > 256);
             if !parts.is_cut() {

@@ -44,7 +44,7 @@ pub(super) fn read(
     let written = written.trim();
     // The whole address may be one secret, in the form that hosting platforms provide; it is then
     // already escaped.
-    if let Some(name) = whole(written) {
+    if let Some(name) = sole_variable(written) {
         let address = ask(name, secret)?;
         return if server(&address) { postgres(&address) } else { sqlite(&address) };
     }
@@ -132,7 +132,7 @@ fn without_trust(address: &str) -> (String, Option<String>, Option<PathBuf>) {
 
 /// Rejects a literal password in the address, because the file and thus the password are shared.
 fn refuse_password(written: &str) -> Result<(), Unusable> {
-    if places(written).iter().any(|password| whole(password).is_none()) {
+    if password_parts(written).iter().any(|password| sole_variable(password).is_none()) {
         return Err(unusable(
             "The address of the database holds a password, and passwords do not belong in this file.",
             "Write `${NAME}` in its place, and set the environment variable NAME or store it in the keyring.",
@@ -142,7 +142,7 @@ fn refuse_password(written: &str) -> Result<(), Unusable> {
 }
 
 /// Returns the passwords in an address, in their escaped form.
-fn places(address: &str) -> Vec<&str> {
+fn password_parts(address: &str) -> Vec<&str> {
     let rest = address.split_once("://").map_or("", |(_, rest)| rest);
     let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
     let credentials = before.rsplit_once('@').map(|(credentials, _)| credentials);
@@ -159,7 +159,7 @@ fn places(address: &str) -> Vec<&str> {
 /// other part is secret.
 pub(crate) fn passwords(written: &str, secret: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let written = written.trim();
-    let address = match whole(written) {
+    let address = match sole_variable(written) {
         Some(name) => secret(name),
         // A name that is not set stands for itself, so that the other secrets are still found.
         None => {
@@ -168,14 +168,14 @@ pub(crate) fn passwords(written: &str, secret: &dyn Fn(&str) -> Option<String>) 
     };
     let address = address.unwrap_or_default();
     let mut found: Vec<String> =
-        places(&address).iter().flat_map(|text| [(*text).to_owned(), unescaped(text)]).collect();
+        password_parts(&address).iter().flat_map(|text| [(*text).to_owned(), unescaped(text)]).collect();
     // An unescaped password may end at a different position for the library, which sends it.
     let config = address.parse::<Config>().ok().filter(|_| server(&address));
     let sent = config.as_ref().and_then(Config::get_password).map(String::from_utf8_lossy);
     found.extend(sent.map(std::borrow::Cow::into_owned));
     // The names of unset variables, inserted above, are no passwords, and stay visible.
     let mut names = BTreeSet::new();
-    secrets::places(&Value::Text(written.to_owned()), &mut names);
+    secrets::collect_placeholders(&Value::Text(written.to_owned()), &mut names);
     names.retain(|name| secret(name).is_none());
     found.retain(|text| !names.contains(&unescaped(text)));
     found.sort();
@@ -184,7 +184,7 @@ pub(crate) fn passwords(written: &str, secret: &dyn Fn(&str) -> Option<String>) 
 }
 
 /// Returns the name if the text consists of only `${NAME}`.
-fn whole(text: &str) -> Option<&str> {
+fn sole_variable(text: &str) -> Option<&str> {
     let name = text.strip_prefix("${")?.strip_suffix('}')?;
     named(name).then_some(name)
 }
@@ -268,7 +268,7 @@ mod tests {
         }
     }
 
-    fn said(written: &str) -> String {
+    fn describe(written: &str) -> String {
         match read(written, &secrets) {
             Ok(Address::Sqlite(path)) => format!("file {}", path.display()),
             Ok(Address::Postgres(server)) => format!(
@@ -306,7 +306,7 @@ mod tests {
             "postgres://reader@localhost/shop?sslmode=require",
             "postgres:///shop?host=/run/postgresql&user=me",
         ];
-        insta::assert_snapshot!(given.map(said).join("\n"), @r#"
+        insta::assert_snapshot!(given.map(describe).join("\n"), @r#"
         file data/x.db
         file /abs/x.db?mode=rw
         file x.db
@@ -335,7 +335,7 @@ mod tests {
             "postgres://me@h:port/shop",
             "postgres://me@h/shop?sslmode=maybe",
         ];
-        insta::assert_snapshot!(given.map(said).join("\n"), @"
+        insta::assert_snapshot!(given.map(describe).join("\n"), @"
         The address of the database is not understood.
         The address of the database is not understood.
         The address of the database is not understood.

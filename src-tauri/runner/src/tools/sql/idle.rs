@@ -28,7 +28,7 @@ impl Opened {
         path: PathBuf,
         open: impl FnOnce(&Path) -> Result<Connection, E>,
     ) -> Result<Self, E> {
-        let state = State::of(&path).filter(State::is_settled);
+        let state = State::from_path(&path).filter(State::is_settled);
         Ok(Self { connection: open(&path)?, path, state, is_plain: false })
     }
 
@@ -71,7 +71,7 @@ struct State {
 }
 
 impl State {
-    fn of(path: &Path) -> Option<Self> {
+    fn from_path(path: &Path) -> Option<Self> {
         let meta = fs_err::metadata(path).ok()?;
         let (written, changed) =
             ((meta.mtime(), meta.mtime_nsec()), (meta.ctime(), meta.ctime_nsec()));
@@ -95,7 +95,7 @@ pub(super) struct Idle(Mutex<Vec<Opened>>);
 impl Idle {
     /// Takes a connection to the file's current state; connections to other states are closed.
     pub(super) fn take(&self, path: &Path) -> Option<Opened> {
-        let now = State::of(path);
+        let now = State::from_path(path);
         let mut waiting = self.lock();
         let of_another = waiting.extract_if(.., |opened| opened.state != now).collect::<Vec<_>>();
         let taken = waiting.pop();

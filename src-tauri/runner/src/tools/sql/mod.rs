@@ -14,7 +14,7 @@ pub(crate) use address::passwords;
 pub use shape::Caps;
 
 use super::{Called, ToolFailure, Unusable};
-use crate::provider::Offer;
+use crate::provider::ToolOffer;
 use address::{Address, Tls};
 use postgres::Postgres;
 use sqlite::Sqlite;
@@ -118,12 +118,12 @@ impl SqlTool {
     }
 
     /// Returns the tool's definition for the model.
-    pub fn offer(&self) -> Offer {
+    pub fn offer(&self) -> ToolOffer {
         let dialect = match self.database {
             Database::Sqlite(_) => Dialect::Sqlite,
             Database::Postgres(_) => Dialect::Postgres,
         };
-        Offer::sql(&self.name, dialect, self.description.as_deref())
+        ToolOffer::sql(&self.name, dialect, self.description.as_deref())
     }
 
     /// Returns the readable tables and columns as SQL, for the model's instructions. The text is

@@ -257,7 +257,7 @@ fn reading(kind: &Type) -> Reading {
 }
 
 impl Reading {
-    fn asked(self, name: &str, most: usize) -> String {
+    fn sql_expression(self, name: &str, most: usize) -> String {
         match self {
             Reading::Structured => {
                 format!("pg_catalog.left(pg_catalog.to_json({name})::pg_catalog.text, {most})")

@@ -113,9 +113,9 @@ pub(super) fn ask(
             worker
         };
         let reply = match worker.reply(deadline, stop)? {
-            Heard::Line(reply) => reply,
-            Heard::Nothing => return Err(broke_off()),
-            Heard::End => continue,
+            WorkerReply::Line(reply) => reply,
+            WorkerReply::Nothing => return Err(broke_off()),
+            WorkerReply::End => continue,
         };
         let answer = answer_of(&reply).ok_or_else(broke_off)?;
         // Only a process that succeeded is reused.
@@ -131,7 +131,7 @@ pub(super) fn ask(
 }
 
 /// Result of waiting for an answer.
-enum Heard {
+enum WorkerReply {
     /// The answer.
     Line(String),
     /// An unusable answer, or none in time.
@@ -178,28 +178,28 @@ impl Worker {
     }
 
     /// Returns the next line. Fails if the request was stopped.
-    fn reply(&mut self, deadline: Instant, stop: &CancellationToken) -> Result<Heard, ToolFailure> {
+    fn reply(&mut self, deadline: Instant, stop: &CancellationToken) -> Result<WorkerReply, ToolFailure> {
         let mut line = Vec::new();
         loop {
             if stop.is_cancelled() {
                 return Err(stopped());
             }
             if Instant::now() >= deadline || line.len() > LONGEST_ANSWER {
-                return Ok(Heard::Nothing);
+                return Ok(WorkerReply::Nothing);
             }
             if self.answers.buffer().is_empty() && !self.has_more() {
                 continue;
             }
-            let Ok(piece) = self.answers.fill_buf() else { return Ok(Heard::End) };
+            let Ok(piece) = self.answers.fill_buf() else { return Ok(WorkerReply::End) };
             if piece.is_empty() {
-                return Ok(Heard::End);
+                return Ok(WorkerReply::End);
             }
             let end = piece.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(piece.len(), |end| end + 1);
             line.extend_from_slice(&piece[..end.unwrap_or(taken)]);
             self.answers.consume(taken);
             if end.is_some() {
-                return Ok(String::from_utf8(line).map_or(Heard::Nothing, Heard::Line));
+                return Ok(String::from_utf8(line).map_or(WorkerReply::Nothing, WorkerReply::Line));
             }
         }
     }

@@ -106,7 +106,7 @@ impl Powers {
         let functions = (!names.is_empty()).then(|| {
             format!("it may run functions that a rollback does not undo: {}", names.join(", "))
         });
-        let reasons = (!self.reasons.is_empty()).then(|| told(&self.reasons));
+        let reasons = (!self.reasons.is_empty()).then(|| format_reasons(&self.reasons));
         reasons.into_iter().chain(functions).collect::<Vec<_>>().join("; ")
     }
 
@@ -130,12 +130,12 @@ impl Powers {
 }
 
 /// Maximum number of reasons to list.
-const TOLD: usize = 3;
+const MAX_REASONS: usize = 3;
 
 /// Formats the reasons as one clause: `it is a superuser, it may write to public.t and 4 more`.
-pub(super) fn told(reasons: &[String]) -> String {
-    let first = reasons.iter().take(TOLD).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match reasons.len().saturating_sub(TOLD) {
+pub(super) fn format_reasons(reasons: &[String]) -> String {
+    let first = reasons.iter().take(MAX_REASONS).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match reasons.len().saturating_sub(MAX_REASONS) {
         0 => first,
         more => format!("{first} and {more} more"),
     }

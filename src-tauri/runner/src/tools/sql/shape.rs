@@ -217,20 +217,20 @@ mod tests {
         json::write(&shape.finish(), false)
     }
 
-    fn one() -> Value {
+    fn one_cell() -> Value {
         Value::Number("1".to_owned())
     }
 
     #[test]
     fn a_result_that_is_whole_is_a_list_of_rows() {
-        let rows: &[&[Value]] = &[&[one(), Value::Null], &[one(), Value::from("x")]];
+        let rows: &[&[Value]] = &[&[one_cell(), Value::Null], &[one_cell(), Value::from("x")]];
         insta::assert_snapshot!(shaped(&Caps::default(), &["a", "b"], rows), @r#"[{"a":1,"b":null},{"a":1,"b":"x"}]"#);
         insta::assert_snapshot!(shaped(&Caps::default(), &["a"], &[]), @"[]");
     }
 
     #[test]
     fn a_name_that_comes_twice_hides_nothing() {
-        let row: &[Value] = &[one(), one(), one(), one()];
+        let row: &[Value] = &[one_cell(), one_cell(), one_cell(), one_cell()];
         insta::assert_snapshot!(
             shaped(&Caps::default(), &["id", "id", "id_2", "id"], &[row]), @r#"[{"id":1,"id_3":1,"id_2":1,"id_4":1}]"#);
     }
@@ -238,8 +238,8 @@ mod tests {
     #[test]
     fn what_is_missing_is_said() {
         let few = Caps { rows: 1, ..Caps::default() };
-        insta::assert_snapshot!(shaped(&few, &["a"], &[&[one()], &[one()]]), @r#"{"rows":[{"a":1}],"truncated":true,"note":"Only the first row is here: there are more. Ask for less: fewer columns, a condition, or an aggregate."}"#);
-        insta::assert_snapshot!(shaped(&few, &["a"], &[&[one()]]), @r#"[{"a":1}]"#);
+        insta::assert_snapshot!(shaped(&few, &["a"], &[&[one_cell()], &[one_cell()]]), @r#"{"rows":[{"a":1}],"truncated":true,"note":"Only the first row is here: there are more. Ask for less: fewer columns, a condition, or an aggregate."}"#);
+        insta::assert_snapshot!(shaped(&few, &["a"], &[&[one_cell()]]), @r#"[{"a":1}]"#);
         let small = Caps { bytes: 30, ..Caps::default() };
         let long: &[Value] = &[Value::from("0123456789")];
         insta::assert_snapshot!(shaped(&small, &["a"], &[long, long]), @r#"{"rows":[{"a":"0123456789"}],"truncated":true,"note":"Only the first row is here: more do not fit into 30 bytes. Ask for less: fewer columns, a condition, or an aggregate."}"#);

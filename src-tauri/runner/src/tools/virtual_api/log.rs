@@ -62,7 +62,7 @@ impl Log {
             entries.push(("notes".into(), Py::List(notes)));
         }
         let text = Py::Map(entries).dumps(Layout::Wire);
-        let text = Redactor::new([line.key.as_str()]).clean(&redactor.known(&text)).into_owned();
+        let text = Redactor::new([line.key.as_str()]).clean(&redactor.redact_known(&text)).into_owned();
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = file.write_all(format!("{text}\n").as_bytes()) {
             tracing::warn!(%error, "a call could not be written to the log");

@@ -12,7 +12,7 @@ mod wires;
 
 pub use look::look;
 pub use settings::{Order, Save, Shorten, Style, USUAL_KEY, VirtualSettings};
-pub use wires::{Keys, Payer, Wires};
+pub use wires::{Keys, CostSink, ApiEnvironment};
 
 use super::Unusable;
 use crate::http::redact::{MARK, Redactor};
@@ -25,7 +25,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use store::{Store, succeeds};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use touchstone_formats::stabletoolbench::cache_file::{self, KeyForm, Place};
+use touchstone_formats::stabletoolbench::cache_file::{self, KeyForm, ApiLocation};
 use touchstone_formats::stabletoolbench::python_json::{self, Layout, Py};
 use touchstone_formats::stabletoolbench::request::{self, Request};
 use touchstone_formats::stabletoolbench::strip::{self, Strip};
@@ -91,7 +91,7 @@ impl Reply {
         Self { status: 200, from, notes: Vec::new(), body: Body::Made(Arc::new(reply)) }
     }
 
-    fn of(from: Origin, error: &str, response: &str) -> Self {
+    fn from_parts(from: Origin, error: &str, response: &str) -> Self {
         Self::new(
             from,
             Py::Map(vec![("error".into(), error.into()), ("response".into(), response.into())]),
@@ -109,7 +109,7 @@ impl Reply {
 
     /// Returns the whole reply: an object with `error` and `response`, or the simulator's output if
     /// it has another form.
-    pub fn whole(&self) -> Cow<'_, Py> {
+    pub fn value(&self) -> Cow<'_, Py> {
         match &self.body {
             Body::Kept(text) => Cow::Owned(python_json::read(text).unwrap_or(Py::Null)),
             Body::Made(reply) => Cow::Borrowed(reply),
@@ -118,7 +118,7 @@ impl Reply {
 
     /// Returns the `error` field as text; empty if there is none.
     pub fn error(&self) -> String {
-        self.whole()
+        self.value()
             .get("error")
             .map(|error| error.text().unwrap_or_else(|| error.str()))
             .unwrap_or_default()
@@ -126,7 +126,7 @@ impl Reply {
 
     /// Returns the `response` field, or the whole reply if there is none.
     pub fn response(&self) -> Value {
-        let whole = self.whole();
+        let whole = self.value();
         whole.get("response").unwrap_or(&whole).value()
     }
 
@@ -137,13 +137,13 @@ impl Reply {
             Body::Kept(text) if !text.contains("NaN") && !text.contains("Infinity") => {
                 Cow::Borrowed(text)
             }
-            _ => Cow::Owned(self.whole().dumps(Layout::Wire)),
+            _ => Cow::Owned(self.value().dumps(Layout::Wire)),
         }
     }
 
     /// Returns the form that models see in the original: JSON with Python's spacing, in ASCII.
     pub fn observation(&self) -> String {
-        self.whole().dumps(Layout::Python)
+        self.value().dumps(Layout::Python)
     }
 }
 
@@ -163,7 +163,7 @@ struct Inside {
     flights: Flights,
     log: Option<Log>,
     redactor: Redactor,
-    payer: Option<Arc<dyn Payer>>,
+    payer: Option<Arc<dyn CostSink>>,
 }
 
 /// A source of replies.
@@ -174,7 +174,7 @@ enum Step {
 }
 
 /// Result of asking one source.
-enum Made {
+enum StepResult {
     /// A good reply.
     Good(Reply),
     /// A reply to use if there is no better one, and the reason that it is not good.
@@ -192,7 +192,7 @@ struct Call {
     api: String,
     key: String,
     input: Py,
-    place: Place,
+    place: ApiLocation,
     keys: Vec<(KeyForm, String)>,
 }
 
@@ -203,7 +203,7 @@ impl VirtualApis {
         settings: VirtualSettings,
         setup: &Setup,
         pool: Arc<Pool>,
-        wires: Wires,
+        wires: ApiEnvironment,
     ) -> Result<Self, Unusable> {
         let simulator = settings
             .simulator
@@ -283,16 +283,16 @@ impl VirtualApis {
     }
 
     /// Waits until all calls in progress are cached, even those without a waiting caller.
-    pub async fn land(&self) {
+    pub async fn wait_idle(&self) {
         self.inside.flights.land().await;
     }
 
     async fn reply(&self, asked: Request, stop: &CancellationToken) -> Option<Reply> {
         let Some(input) = asked.input else {
-            return Some(Reply::of(Origin::Unread, "Tool input parse error...\n", ""));
+            return Some(Reply::from_parts(Origin::Unread, "Tool input parse error...\n", ""));
         };
         if asked.api == "chat_with_user" {
-            return Some(Reply::of(Origin::Said, "", "Chat with user."));
+            return Some(Reply::from_parts(Origin::Said, "", "Chat with user."));
         }
         let order = self.inside.settings.order;
         if matches!(order, Order::MainMirror | Order::MainMirrorCache)
@@ -315,7 +315,7 @@ impl VirtualApis {
             .collect();
         all.append(&mut keys);
         let call = Arc::new(Call {
-            place: Place::of(&asked.category, &asked.tool, &asked.api),
+            place: ApiLocation::from_names(&asked.category, &asked.tool, &asked.api),
             keys: all,
             category: asked.category,
             tool: asked.tool,
@@ -366,23 +366,23 @@ impl Inside {
                 Step::Simulate => self.simulated(call, stop).await,
             };
             match made {
-                Made::Good(reply) => return self.kept(call, reply, notes).await,
-                Made::Poor(reply, why) => {
+                StepResult::Good(reply) => return self.store_reply(call, reply, notes).await,
+                StepResult::Poor(reply, why) => {
                     notes.extend(why.clone());
                     reason = why.or(reason);
                     last = reply.or(last);
                 }
-                Made::Unasked(reply, why) => {
+                StepResult::Unasked(reply, why) => {
                     notes.push(why.clone());
                     (reason, last, lasts) = (Some(why), Some(reply), false);
                 }
-                Made::BrokeOff => return Reply::broken_off(),
+                StepResult::BrokeOff => return Reply::broken_off(),
             }
         }
         match last {
             // Failures are cached only if the settings say so.
             Some(reply) if reply.from != Origin::Real && lasts && !stop.is_cancelled() => {
-                self.kept(call, reply, notes).await
+                self.store_reply(call, reply, notes).await
             }
             Some(reply) => reply.with(notes),
             None => self.unanswered(reason).with(notes),
@@ -404,40 +404,40 @@ impl Inside {
         steps.iter().copied().filter(there)
     }
 
-    async fn asked_real(&self, call: &Call, stop: &CancellationToken) -> Made {
-        let Some(real) = &self.real else { return Made::Poor(None, None) };
+    async fn asked_real(&self, call: &Call, stop: &CancellationToken) -> StepResult {
+        let Some(real) = &self.real else { return StepResult::Poor(None, None) };
         let asked = real.ask(call, stop).await.map(|reply| self.cleaned(reply, call));
         match asked {
             Ok(reply) if check::accepts(&reply, self.settings.check) => {
-                Made::Good(Reply::new(Origin::Real, reply))
+                StepResult::Good(Reply::new(Origin::Real, reply))
             }
-            Ok(reply) => Made::Poor(Some(Reply::new(Origin::Real, reply)), None),
-            Err(real::NoReply::BreaksOff(_)) if self.settings.order.is_compat() => Made::BrokeOff,
+            Ok(reply) => StepResult::Poor(Some(Reply::new(Origin::Real, reply)), None),
+            Err(real::NoReply::BreaksOff(_)) if self.settings.order.is_compat() => StepResult::BrokeOff,
             Err(real::NoReply::BreaksOff(why) | real::NoReply::Status(why)) => {
-                Made::Poor(None, Some(self.plain(&why, &call.key)))
+                StepResult::Poor(None, Some(self.plain(&why, &call.key)))
             }
         }
     }
 
-    async fn simulated(&self, call: &Call, stop: &CancellationToken) -> Made {
-        let Some(simulator) = &self.simulator else { return Made::Poor(None, None) };
+    async fn simulated(&self, call: &Call, stop: &CancellationToken) -> StepResult {
+        let Some(simulator) = &self.simulator else { return StepResult::Poor(None, None) };
         let examples = self.examples(call, simulator).await;
-        let failed = || Reply::of(Origin::Failed, FAILED, "");
+        let failed = || Reply::from_parts(Origin::Failed, FAILED, "");
         match simulator.ask(call, &self.pool, &examples, stop).await {
             Simulated::Reply(reply) => {
-                Made::Good(Reply::new(Origin::Simulated, self.cleaned(reply, call)))
+                StepResult::Good(Reply::new(Origin::Simulated, self.cleaned(reply, call)))
             }
-            Simulated::Spent(why) => Made::Unasked(Reply::of(Origin::Failed, &why, ""), why),
-            Simulated::BreaksOff(_) if self.settings.order.is_compat() => Made::BrokeOff,
-            Simulated::BreaksOff(why) => Made::Unasked(failed(), self.plain(&why, &call.key)),
-            Simulated::Nothing(why) => Made::Poor(Some(failed()), Some(why)),
+            Simulated::Spent(why) => StepResult::Unasked(Reply::from_parts(Origin::Failed, &why, ""), why),
+            Simulated::BreaksOff(_) if self.settings.order.is_compat() => StepResult::BrokeOff,
+            Simulated::BreaksOff(why) => StepResult::Unasked(failed(), self.plain(&why, &call.key)),
+            Simulated::Nothing(why) => StepResult::Poor(Some(failed()), Some(why)),
         }
     }
 
     /// Removes known secrets from a reply, which is cached and displayed.
     fn cleaned(&self, reply: Py, call: &Call) -> Py {
         let text = reply.dumps(Layout::Wire);
-        let clean = self.known(&text, &call.key);
+        let clean = self.redact_known(&text, &call.key);
         if clean == text {
             reply
         } else {
@@ -446,13 +446,13 @@ impl Inside {
     }
 
     /// Removes known secrets from a text of a call; `key` came with the call.
-    fn known(&self, text: &str, key: &str) -> String {
-        Redactor::new([key]).known(&self.redactor.known(text)).into_owned()
+    fn redact_known(&self, text: &str, key: &str) -> String {
+        Redactor::new([key]).redact_known(&self.redactor.redact_known(text)).into_owned()
     }
 
     /// Removes known secrets from a message, and text that looks like a secret.
     fn plain(&self, text: &str, key: &str) -> String {
-        self.redactor.clean(&self.known(text, key)).into_owned()
+        self.redactor.clean(&self.redact_known(text, key)).into_owned()
     }
 
     /// Returns the error for a call that no source could answer. Models see it; it therefore
@@ -464,7 +464,7 @@ impl Inside {
             }
             _ => "This call is not in the cache, and no simulator is set.".to_owned(),
         });
-        Reply::of(Origin::Failed, &why, "")
+        Reply::from_parts(Origin::Failed, &why, "")
     }
 
     async fn examples(&self, call: &Call, simulator: &Simulator) -> Vec<(String, String)> {
@@ -477,7 +477,7 @@ impl Inside {
     }
 
     /// Caches a reply if the settings say so.
-    async fn kept(&self, call: &Call, reply: Reply, mut notes: Vec<String>) -> Reply {
+    async fn store_reply(&self, call: &Call, reply: Reply, mut notes: Vec<String>) -> Reply {
         let Body::Made(made) = &reply.body else { return reply.with(notes) };
         let wanted = match self.settings.save {
             Save::All => true,
@@ -497,12 +497,12 @@ impl Inside {
     fn shortened(&self, reply: Reply, call: &Call, asked: &str) -> Reply {
         let mode = match self.settings.strip {
             None => return reply,
-            Some(Shorten::Asked) => Strip::of(asked),
+            Some(Shorten::Asked) => Strip::from_word(asked),
             Some(Shorten::Always(mode)) => mode,
         };
-        let Py::Map(mut entries) = reply.whole().into_owned() else { return reply };
+        let Py::Map(mut entries) = reply.value().into_owned() else { return reply };
         let schema =
-            self.pool.find(Some(&call.place.category), call.place.tool_alone(), &call.place.api);
+            self.pool.find(Some(&call.place.category), call.place.tool_without_category(), &call.place.api);
         let schema = schema.and_then(|(_, api)| api.schema.as_ref()).map(Py::from);
         let coin = call
             .keys

@@ -1,6 +1,6 @@
 //! Client of the server with the real APIs: one POST per call, no redirects, no retries. Owns the
 //! shape of the request.
-use super::{Call, Order, VirtualSettings, Wires};
+use super::{Call, Order, VirtualSettings, ApiEnvironment};
 use crate::http::client::{Client, Limits};
 use crate::http::keys::ApiKey;
 use crate::provider::{Auth, HttpRequest};
@@ -33,7 +33,7 @@ impl Real {
     pub(super) fn open(
         url: &str,
         settings: &VirtualSettings,
-        wires: &Wires,
+        wires: &ApiEnvironment,
     ) -> Result<Self, Unusable> {
         if !url.starts_with("https://") && !url.starts_with("http://") {
             let message = format!("`{url}` is no address of real APIs.");
@@ -82,7 +82,7 @@ impl Real {
         } else {
             // The standardized name, however the caller wrote it: the original's runs send that
             // one.
-            call.place.tool_alone()
+            call.place.tool_without_category()
         };
         let body = Py::Map(vec![
             ("category".into(), call.place.category.as_str().into()),

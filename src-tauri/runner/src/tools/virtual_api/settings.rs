@@ -83,7 +83,7 @@ const ORDERS: [(&str, Order); 5] = [
 
 impl Order {
     /// Returns the order with this name.
-    pub fn of(word: &str) -> Option<Self> {
+    pub fn from_word(word: &str) -> Option<Self> {
         ORDERS.iter().find(|(known, _)| *known == word).map(|(_, order)| *order)
     }
 
@@ -156,7 +156,7 @@ impl VirtualSettings {
         let reader = Reader { name, settings };
         reader.refuse_unknown(others)?;
         let path = |key: &str| Ok::<_, Unusable>(reader.text(key)?.map(|path| base.join(path)));
-        let cache = match reader.given("cache") {
+        let cache = match reader.non_null("cache") {
             Some(Value::Bool(false)) => None,
             None | Some(Value::Bool(true)) => Some(Self::usual_cache(base)),
             Some(_) => path("cache")?,
@@ -245,12 +245,12 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn given(&self, key: &str) -> Option<&Value> {
+    fn non_null(&self, key: &str) -> Option<&Value> {
         self.settings.get(key).filter(|value| **value != Value::Null)
     }
 
     fn text(&self, key: &str) -> Result<Option<String>, Unusable> {
-        match self.given(key) {
+        match self.non_null(key) {
             None => Ok(None),
             Some(Value::Text(text)) if !text.trim().is_empty() => Ok(Some(text.clone())),
             Some(_) => Err(self.wrong(&format!("`{key}` has to be a text."))),
@@ -259,7 +259,7 @@ impl Reader<'_> {
 
     /// Reads one of these words; `true` and `false` may be written without quotes.
     fn word<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Result<Option<T>, Unusable> {
-        let word = match self.given(key) {
+        let word = match self.non_null(key) {
             None => return Ok(None),
             Some(Value::Bool(yes)) => yes.to_string(),
             Some(Value::Text(text)) => text.clone(),
@@ -273,7 +273,7 @@ impl Reader<'_> {
     }
 
     fn seconds(&self) -> Result<u64, Unusable> {
-        let Some(value) = self.given("seconds") else { return Ok(SECONDS) };
+        let Some(value) = self.non_null("seconds") else { return Ok(SECONDS) };
         let whole = if let Value::Number(text) = value { text.parse().ok() } else { None };
         let fits = whole.filter(|seconds| (1..=3600).contains(seconds));
         fits.ok_or_else(|| self.wrong("`seconds` is no whole number from 1 to 3600."))

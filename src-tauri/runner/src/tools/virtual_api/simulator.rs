@@ -1,9 +1,9 @@
 //! A model that simulates APIs: its prompts, retries, and the parsing of its output. Owns the
 //! prompts.
-use super::{Call, Order, Style, VirtualSettings, Wires};
+use super::{Call, Order, Style, VirtualSettings, ApiEnvironment};
 use crate::http::persist::{Attempt, Failed, Sending};
 use crate::http::retry::Rules;
-use crate::provider::{self, Ask, HttpReply, HttpRequest, Stop, Usage};
+use crate::provider::{self, ModelRequest, HttpReply, HttpRequest, StopReason, Usage};
 use crate::setup::Setup;
 use crate::spec::{Model, Provider};
 use crate::talk::Turn;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python_json::Py;
-use touchstone_formats::stabletoolbench::strip::{self, Written};
+use touchstone_formats::stabletoolbench::strip::{self, SimulatorOutput};
 use touchstone_formats::stabletoolbench::{Pool, names};
 use touchstone_formats::value::Value;
 
@@ -41,7 +41,7 @@ pub(super) struct Simulator {
     model: Model,
     style: Style,
     order: Order,
-    wires: Wires,
+    wires: ApiEnvironment,
 }
 
 /// Result of a simulated call.
@@ -61,7 +61,7 @@ impl Simulator {
         name: &str,
         settings: &VirtualSettings,
         setup: &Setup,
-        wires: Wires,
+        wires: ApiEnvironment,
     ) -> Result<Self, Unusable> {
         let unusable = |message: String| {
             let names: Vec<&str> = setup.models.iter().map(|model| model.name.as_str()).collect();
@@ -123,7 +123,7 @@ impl Simulator {
             if let Some(why) = self.wires.payer.as_ref().and_then(|payer| payer.refuses()) {
                 return Simulated::Spent(why);
             }
-            let text = match self.said(system, &words, turn, stop).await {
+            let text = match self.request_text(system, &words, turn, stop).await {
                 Ok(text) => text,
                 Err(why) => {
                     return Simulated::BreaksOff(format!(
@@ -131,7 +131,7 @@ impl Simulator {
                     ));
                 }
             };
-            if let Some(done) = self.understood(&text) {
+            if let Some(done) = self.parse_output(&text) {
                 return done;
             }
         }
@@ -141,28 +141,28 @@ impl Simulator {
     }
 
     /// Parses the output. Returns `None` if the model should be called again.
-    fn understood(&self, text: &str) -> Option<Simulated> {
+    fn parse_output(&self, text: &str) -> Option<Simulated> {
         let compat = self.order.is_compat();
         if self.style == Style::Gpt {
-            let reply = strip::fenced(text)?;
+            let reply = strip::parse_prompted_simulator(text)?;
             let fits = compat || (reply.get("error").is_some() && reply.get("response").is_some());
             return fits.then_some(Simulated::Reply(reply));
         }
-        let bare = if compat { None } else { strip::fenced(text) };
-        let written = bare.map_or_else(|| strip::mirrored(text), as_reply);
+        let bare = if compat { None } else { strip::parse_prompted_simulator(text) };
+        let written = bare.map_or_else(|| strip::parse_trained_simulator(text), as_reply);
         match written {
-            Written::Reply(reply) => {
+            SimulatorOutput::Reply(reply) => {
                 let empty = |key: &str| reply.get(key).is_some_and(|value| value.str().is_empty());
                 (!(empty("error") && empty("response"))).then_some(Simulated::Reply(reply))
             }
-            Written::Odd(_) if compat => {
+            SimulatorOutput::Odd(_) if compat => {
                 Some(Simulated::BreaksOff("The simulator left out a part.".to_owned()))
             }
-            Written::Odd(_) | Written::Nothing => None,
+            SimulatorOutput::Odd(_) | SimulatorOutput::Nothing => None,
         }
     }
 
-    async fn said(
+    async fn request_text(
         &self,
         system: &str,
         words: &str,
@@ -176,7 +176,7 @@ impl Simulator {
             &self.model.model_id,
             self.model.key.as_deref(),
         );
-        let rules = Rules::of(self.model.provider);
+        let rules = Rules::for_provider(self.model.provider);
         let sending = Sending {
             client: &self.wires.client,
             limiter: &limiter,
@@ -207,7 +207,7 @@ impl Simulator {
             Ok(reply) => {
                 self.pay(reply.usage);
                 // A cut reply is incomplete, even if its beginning can be parsed.
-                let cut = reply.stop == Stop::Length && !self.order.is_compat();
+                let cut = reply.stop == StopReason::Length && !self.order.is_compat();
                 Ok(reply.text.filter(|_| !cut).unwrap_or_default())
             }
             Err(Failed::Fault { fault, .. }) => {
@@ -228,7 +228,7 @@ impl Simulator {
             let usage = provider::usage_of(self.model.provider, reply).unwrap_or_default();
             if let Some(payer) = &self.wires.payer {
                 let price = self.model.price.as_ref();
-                let guess = provider::price::cost(&provider::guessed(usage, sent, reply), price);
+                let guess = provider::price::cost(&provider::with_estimates(usage, sent, reply), price);
                 payer.loses(usage, provider::price::cost(&usage, price), guess);
             }
         }
@@ -245,7 +245,7 @@ impl Simulator {
     fn request(&self, system: &str, words: &str, turn: u64) -> HttpRequest {
         let turns = [Turn::User(words.to_owned())];
         let request =
-            provider::encode(&Ask { model: &self.model, system, turns: &turns, tools: &[] });
+            provider::encode(&ModelRequest { model: &self.model, system, turns: &turns, tools: &[] });
         if self.model.provider != Provider::OpenAi {
             return request;
         }
@@ -263,7 +263,7 @@ impl Simulator {
     /// Formats documentation and request in the form that `MirrorAPI` models were trained on.
     /// Returns `None` in cases where the original crashes.
     fn mirror_words(&self, call: &Call, pool: &Pool) -> Option<String> {
-        let found = pool.find(Some(&call.place.category), call.place.tool_alone(), &call.place.api);
+        let found = pool.find(Some(&call.place.category), call.place.tool_without_category(), &call.place.api);
         if found.is_none() && self.order.is_compat() {
             return None;
         }
@@ -303,17 +303,17 @@ impl Simulator {
     }
 }
 
-fn as_reply(reply: Py) -> Written {
+fn as_reply(reply: Py) -> SimulatorOutput {
     if reply.get("error").is_some() && reply.get("response").is_some() {
-        Written::Reply(reply)
+        SimulatorOutput::Reply(reply)
     } else {
-        Written::Odd(reply)
+        SimulatorOutput::Odd(reply)
     }
 }
 
 /// Formats a short documentation, examples and the input.
 fn gpt_words(call: &Call, pool: &Pool, examples: &[(String, String)]) -> String {
-    let found = pool.find(Some(&call.place.category), call.place.tool_alone(), &call.place.api);
+    let found = pool.find(Some(&call.place.category), call.place.tool_without_category(), &call.place.api);
     let (tool, api) = found.unzip();
     let mut words = format!("Category: {}\nTool: {}\n", call.category, call.tool);
     if let Some(description) = tool.and_then(|tool| tool.description.as_deref()) {

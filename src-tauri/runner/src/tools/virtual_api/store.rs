@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use touchstone_clock as clock;
-use touchstone_formats::stabletoolbench::cache_file::{CacheFile, KeyForm, Place};
+use touchstone_formats::stabletoolbench::cache_file::{CacheFile, KeyForm, ApiLocation};
 use touchstone_formats::stabletoolbench::python_json::Py;
 
 /// Maximum number of bytes of files to keep in memory.
@@ -48,13 +48,13 @@ struct Disk {
 struct HeldFiles {
     /// Maximum number of bytes.
     most: usize,
-    files: HashMap<Name, Held>,
+    files: HashMap<Name, LoadedFile>,
     bytes: usize,
     /// Counter of uses, for finding the least recently used file.
     clock: u64,
 }
 
-struct Held {
+struct LoadedFile {
     stamp: Stamp,
     /// The file, or the reason that it cannot be read.
     read: Result<Arc<CacheFile>, String>,
@@ -76,7 +76,7 @@ struct Waiting {
 }
 
 /// State of a file.
-enum Look {
+enum FileState {
     Missing,
     Held(Result<Arc<CacheFile>, String>),
     Changed,
@@ -92,7 +92,7 @@ impl Store {
     /// unreadable files that may have had it.
     pub(super) async fn find(
         &self,
-        place: &Place,
+        place: &ApiLocation,
         keys: &[(KeyForm, String)],
     ) -> (Option<Reply>, Vec<String>) {
         let mut notes = Vec::new();
@@ -120,7 +120,7 @@ impl Store {
     }
 
     /// Returns the first cached replies of an API.
-    pub(super) async fn first(&self, place: &Place, most: usize) -> Vec<(String, String)> {
+    pub(super) async fn first(&self, place: &ApiLocation, most: usize) -> Vec<(String, String)> {
         for name in &place.files {
             if let Some(Ok(file)) = self.file(name).await
                 && !file.is_empty()
@@ -137,9 +137,9 @@ impl Store {
     /// Returns the current content of a file; `None` if it does not exist.
     async fn file(&self, name: &Name) -> Option<Result<Arc<CacheFile>, String>> {
         match self.0.look(name) {
-            Look::Missing => None,
-            Look::Held(read) => Some(read),
-            Look::Changed => {
+            FileState::Missing => None,
+            FileState::Held(read) => Some(read),
+            FileState::Changed => {
                 let (disk, name) = (Arc::clone(&self.0), name.clone());
                 tokio::task::spawn_blocking(move || disk.read(&name)).await.ok().flatten()
             }
@@ -150,7 +150,7 @@ impl Store {
     /// another file or not at all.
     pub(super) async fn keep(
         &self,
-        place: &Place,
+        place: &ApiLocation,
         key: &str,
         reply: Arc<Py>,
     ) -> Result<Option<String>, String> {
@@ -180,21 +180,21 @@ impl Store {
 
 impl Disk {
     /// Returns the state of a file without reading it.
-    fn look(&self, name: &Name) -> Look {
+    fn look(&self, name: &Name) -> FileState {
         let stamp = self.stamp(name);
         let mut held = lock(&self.held);
         let Some(stamp) = stamp else {
             held.remove(name);
-            return Look::Missing;
+            return FileState::Missing;
         };
         held.clock += 1;
         let clock = held.clock;
         match held.files.get_mut(name) {
             Some(known) if known.stamp == stamp => {
                 known.used = clock;
-                Look::Held(known.read.clone())
+                FileState::Held(known.read.clone())
             }
-            _ => Look::Changed,
+            _ => FileState::Changed,
         }
     }
 
@@ -277,9 +277,9 @@ impl Disk {
 
     fn add(&self, folder: &Folder, name: &Name, replies: &[(&str, &Py)]) -> Result<(), Refused> {
         let old = match self.look(name) {
-            Look::Missing => None,
-            Look::Held(read) => Some(read),
-            Look::Changed => self.read(name),
+            FileState::Missing => None,
+            FileState::Held(read) => Some(read),
+            FileState::Changed => self.read(name),
         };
         let old = old.unwrap_or_else(|| Ok(Arc::default())).map_err(Refused::Unreadable)?;
         let new = old.with(replies.iter().copied());
@@ -343,7 +343,7 @@ impl HeldFiles {
         self.clock += 1;
         let bytes = read.as_ref().map_or(0, |file| file.weight());
         self.bytes += bytes;
-        self.files.insert(name.clone(), Held { stamp, read, bytes, used: self.clock });
+        self.files.insert(name.clone(), LoadedFile { stamp, read, bytes, used: self.clock });
         // The new entry stays: it is about to be used.
         while self.bytes > self.most && self.files.len() > 1 {
             let Some(oldest) =

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Environment for sending calls.
 #[derive(Clone)]
-pub struct Wires {
+pub struct ApiEnvironment {
     /// HTTP client.
     pub client: Client,
     /// Rate limits of the providers.
@@ -19,11 +19,11 @@ pub struct Wires {
     /// Removes known secrets from everything that is stored, logged or displayed.
     pub redactor: Redactor,
     /// Payer of simulated calls; `None` if costs are not tracked.
-    pub payer: Option<Arc<dyn Payer>>,
+    pub payer: Option<Arc<dyn CostSink>>,
 }
 
 /// Pays for simulated calls and receives their problems.
-pub trait Payer: Send + Sync {
+pub trait CostSink: Send + Sync {
     /// Returns the reason that no more calls may be paid for, if any.
     fn refuses(&self) -> Option<String>;
     /// Records the cost of a reply.

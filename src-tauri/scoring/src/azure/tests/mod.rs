@@ -19,7 +19,7 @@ fn value(text: &str) -> Value {
 }
 
 /// Returns the members of a JSON object as inputs.
-fn given(text: &str) -> Inputs {
+fn parse_inputs(text: &str) -> Inputs {
     let named = |(name, value): &(Value, Value)| (name.text().unwrap().to_owned(), value.clone());
     Inputs(value(text).entries().iter().map(named).collect())
 }
@@ -30,7 +30,7 @@ fn evaluator(kind: &str, options: &str) -> Evaluator {
 }
 
 /// Formats a result as JSON, and an error as its message with the cause before it.
-fn told(came: &Result<Outcome, Failure>) -> String {
+fn format_result(came: &Result<Outcome, Failure>) -> String {
     match came {
         Ok(outcome) => {
             let entries =
@@ -45,7 +45,7 @@ fn told(came: &Result<Outcome, Failure>) -> String {
 
 /// Runs an evaluation and returns its questions and its formatted result. The last reply is
 /// repeated as often as needed.
-fn went(
+fn run_evaluation(
     evaluator: &Evaluator,
     inputs: &Inputs,
     replies: &[&str],
@@ -58,11 +58,11 @@ fn went(
             Next::Ask(question) => {
                 let reply = replies.get(asked.len()).or(replies.last()).expect("nothing is asked");
                 asked.push(question);
-                evaluation.take(reply);
+                evaluation.add_reply(reply);
             }
             Next::Run(_) => panic!("no judge runs a program"),
             Next::Embed(texts) => panic!("vectors of {texts:?} are wanted"),
-            Next::Done(came) => return (asked, told(&came)),
+            Next::Done(came) => return (asked, format_result(&came)),
         }
     }
 }

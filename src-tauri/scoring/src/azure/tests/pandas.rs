@@ -6,7 +6,7 @@ use touchstone_formats::value::Value;
 
 /// Returns the columns with their cells, or the error.
 fn read(text: &str, csv: bool) -> String {
-    let quirks = Quirks::of(["pandas_types"]).unwrap();
+    let quirks = Quirks::from_names(["pandas_types"]).unwrap();
     let table = match Table::read(text, csv, &quirks) {
         Ok(table) => table,
         Err(why) => return why,
@@ -181,7 +181,7 @@ fn what_a_target_said_is_written_by_columns_of_one_type() {
                 .map(|(key, value)| (key.text().unwrap().to_owned(), Some(value)))
                 .collect()
         };
-        let said = Table::gathered(rows.map(row)).unwrap();
+        let said = Table::from_rows(rows.map(row)).unwrap();
         let (target, outputs, metrics) = (Some(&said), [], []);
         let results = Results {
             data: &data,

@@ -1,5 +1,5 @@
 //! Tests of the results of replies.
-use super::{evaluator, given, told, went};
+use super::{evaluator, parse_inputs, format_result, run_evaluation};
 use crate::azure::{Evaluation, Next, Quirks, judges};
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ const INPUTS: &str = r#"{"query": "q", "response": "r", "context": "c", "ground_
 
 /// Returns a judge's result for a reply.
 fn makes(judge: &str, reply: &str, quirks: &Quirks) -> String {
-    went(&evaluator(judge, "{}"), &given(INPUTS), &[reply], quirks).1
+    run_evaluation(&evaluator(judge, "{}"), &parse_inputs(INPUTS), &[reply], quirks).1
 }
 
 const UNREAD: &str =
@@ -122,7 +122,7 @@ fn scores_between_tags_are_the_first_digit_for_the_package_and_the_number_for_us
         assert_eq!(both(reply), (theirs.to_owned(), ours.to_owned()), "{reply}");
     }
     // This quirk alone restores the first digit, and nothing else.
-    let one = Quirks::of(["first_digit"]).unwrap();
+    let one = Quirks::from_names(["first_digit"]).unwrap();
     assert!(makes("coherence", "<S1>r</S1><S2>10</S2>", &one).starts_with("{\"coherence\":1.0,"));
     assert_eq!(
         makes("coherence", "<S2>0</S2>", &one),
@@ -264,7 +264,7 @@ fn a_score_without_a_reason_is_asked_for_again_unless_the_package_is_followed() 
         ),
     ] {
         assert_eq!(makes(judge, reply, &Quirks::default()), format!("{UNREAD}{why}"), "{reply}");
-        for quirks in [Quirks::of(["reasons_not_needed"]).unwrap(), Quirks::all()] {
+        for quirks in [Quirks::from_names(["reasons_not_needed"]).unwrap(), Quirks::all()] {
             assert!(
                 makes(judge, reply, &quirks).starts_with(&format!("{{\"{judge}\":4.0")),
                 "{reply}"
@@ -367,7 +367,7 @@ fn one_digit_is_the_first_for_the_package_and_the_only_number_for_us() {
 #[test]
 fn a_threshold_is_reached_by_its_own_value_and_written_as_it_was_given() {
     let with = |judge: &str, options: &str, reply: &str, quirks: &Quirks| {
-        went(&evaluator(judge, options), &given(INPUTS), &[reply], quirks).1
+        run_evaluation(&evaluator(judge, options), &parse_inputs(INPUTS), &[reply], quirks).1
     };
     for (options, word) in [
         (r#"{"threshold": 4}"#, "pass"),
@@ -401,20 +401,20 @@ proptest! {
 
     #[test]
     fn no_reply_stops_a_judge_and_every_score_of_ours_is_from_1_to_5(reply in r#"\PC{0,40}|(<S[0-2]>|</S[0-2]>|[0-9.-]|[a-z ]){0,12}|\{"(explanation|score|tool_calls_success_level)": ("?[0-9a-z.-]{0,4}"?|null|\[\])\}"#) {
-        let inputs = given(INPUTS);
+        let inputs = parse_inputs(INPUTS);
         for judge in judges() {
             let evaluator = evaluator(judge.name, "{}");
             for quirks in [Quirks::default(), Quirks::all()] {
                 let mut evaluation = Evaluation::new(&evaluator, &inputs, &quirks);
                 let mut asked = 0;
                 while let Next::Ask(_) = evaluation.next() {
-                    evaluation.take(&reply);
+                    evaluation.add_reply(&reply);
                     asked += 1;
                 }
                 prop_assert!((1..=2).contains(&asked) && (asked == 1 || quirks == Quirks::default()));
                 let Next::Done(came) = evaluation.next() else { panic!("a judge runs no program") };
                 if quirks == Quirks::default() && let Ok(outcome) = &came {
-                    let score: f64 = told(&came).split(':').nth(1).and_then(|rest| rest.split([',', '}']).next()).unwrap().parse().unwrap();
+                    let score: f64 = format_result(&came).split(':').nth(1).and_then(|rest| rest.split([',', '}']).next()).unwrap().parse().unwrap();
                     prop_assert!((1.0..=5.0).contains(&score));
                     let result = outcome.iter().find(|(key, _)| key.ends_with("_result")).and_then(|(_, value)| value.text());
                     prop_assert_eq!(result, Some(if score >= 3.0 { "pass" } else { "fail" }));
@@ -442,6 +442,6 @@ fn numbers_of_replies_are_those_of_python() {
     assert!(score("relevance", r#""\u001c4""#).starts_with("reply: The score in the reply"));
     // A threshold truncated to zero has no sign.
     let judge = evaluator("response_completeness", r#"{"threshold": -0.5}"#);
-    let (_, came) = went(&judge, &given(INPUTS), &["<S1>so</S1><S2>4</S2>"], &Quirks::all());
+    let (_, came) = run_evaluation(&judge, &parse_inputs(INPUTS), &["<S1>so</S1><S2>4</S2>"], &Quirks::all());
     assert!(came.contains(r#""response_completeness_threshold":0,"#), "{came}");
 }

@@ -1,11 +1,11 @@
 //! Tests of document retrieval in cases where the package behaves peculiarly.
-use super::{evaluator, given, went};
+use super::{evaluator, parse_inputs, run_evaluation};
 use crate::azure::Quirks;
 
 /// Returns the first metric of a row, or the error.
 fn came(options: &str, truth: &str, found: &str, quirks: &Quirks) -> String {
     let row = format!(r#"{{"retrieval_ground_truth": {truth}, "retrieved_documents": {found}}}"#);
-    let came = went(&evaluator("document_retrieval", options), &given(&row), &[], quirks).1;
+    let came = run_evaluation(&evaluator("document_retrieval", options), &parse_inputs(&row), &[], quirks).1;
     came.split(",\"xdcg").next().unwrap_or_default().to_owned()
 }
 

@@ -1,5 +1,5 @@
 //! Tests that each quirk has an effect when it is on alone.
-use super::{evaluator, given, value, went};
+use super::{evaluator, parse_inputs, value, run_evaluation};
 use crate::azure::{Evaluator, QUIRKS, Quirks};
 
 const TAGS: &str = "<S1>r</S1><S2>4</S2>";
@@ -139,7 +139,7 @@ fn every_switch_shows_by_itself() {
     }
     for (name, options) in OF_OPTIONS {
         let is_read =
-            |quirks: &Quirks| Evaluator::read_like("rouge_score", &value(options), quirks).is_ok();
+            |quirks: &Quirks| Evaluator::read_with_quirks("rouge_score", &value(options), quirks).is_ok();
         assert_ne!(
             is_read(&Quirks::default()),
             is_read(&Quirks::of([name]).unwrap()),
@@ -151,7 +151,7 @@ fn every_switch_shows_by_itself() {
         // In `qa`, one judge replies with a digit, one with an object, and the others with tags.
         let replies = if kind == "qa" { vec![TAGS, SCORE, TAGS, TAGS, "4"] } else { vec![reply] };
         let seen = |quirks: &Quirks| {
-            let (asked, came) = went(&evaluator, &given(inputs), &replies, quirks);
+            let (asked, came) = run_evaluation(&evaluator, &parse_inputs(inputs), &replies, quirks);
             (asked.into_iter().map(|question| question.text).collect::<Vec<_>>(), came)
         };
         assert_ne!(
@@ -165,7 +165,7 @@ fn every_switch_shows_by_itself() {
 #[test]
 fn rouge_takes_the_types_and_thresholds_of_the_package_where_it_is_followed() {
     let read = |options: &str, quirks: &Quirks| {
-        Evaluator::read_like("rouge_score", &value(options), quirks)
+        Evaluator::read_with_quirks("rouge_score", &value(options), quirks)
     };
     for (kind, theirs) in [
         ("rouge1", ""),
@@ -193,7 +193,7 @@ fn rouge_takes_the_types_and_thresholds_of_the_package_where_it_is_followed() {
     let row = r#"{"response": "a b c d e f g\nx y", "ground_truth": "x y\na b c d e f h"}"#;
     let of = |kind: &str| {
         let evaluator = read(&format!(r#"{{"rouge_type": "{kind}"}}"#), &Quirks::all()).unwrap();
-        went(&evaluator, &given(row), &[], &Quirks::all()).1
+        run_evaluation(&evaluator, &parse_inputs(row), &[], &Quirks::all()).1
     };
     assert!(
         of("rouge6").starts_with(r#"{"rouge_precision":0.25,"rouge_recall":0.25,"#),

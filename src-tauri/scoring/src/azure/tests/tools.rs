@@ -1,6 +1,6 @@
 //! Tests of the inputs of the judge of tool calls.
-use super::{block, evaluator, given, value, went};
-use crate::azure::{Quirks, Unasked, calls_of, reformat, tool_inputs};
+use super::{block, evaluator, parse_inputs, value, run_evaluation};
+use crate::azure::{Quirks, SkipReason, calls_of, reformat, tool_inputs};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
@@ -29,10 +29,10 @@ fn prepared(inputs: &str, quirks: &Quirks) -> String {
             .collect::<Vec<_>>()
             .join(" ")
     };
-    match tool_inputs(&given(inputs), quirks) {
+    match tool_inputs(&parse_inputs(inputs), quirks) {
         Ok((calls, tools)) => format!("{} / {}", names(&calls), names(&tools)),
-        Err(Unasked::NotApplicable(why)) => why.to_owned(),
-        Err(Unasked::Fails(why)) => format!("fails: {why}"),
+        Err(SkipReason::NotApplicable(why)) => why.to_owned(),
+        Err(SkipReason::Fails(why)) => format!("fails: {why}"),
     }
 }
 
@@ -167,7 +167,7 @@ fn messages_that_the_package_fails_over_are_passed_over() {
         assert_eq!(came(&Quirks::all()).unwrap_or_else(str::to_owned), theirs, "{messages:?}");
         assert!(came(&Quirks::default()).is_ok(), "{messages:?}");
     }
-    let row = given(&format!(
+    let row = parse_inputs(&format!(
         r#"{{"query": "q", "response": ["Hm"], "tool_calls": [{CALL}], "tool_definitions": [{BUS}]}}"#
     ));
     let judge = evaluator("tool_call_accuracy", "{}");
@@ -180,7 +180,7 @@ fn messages_that_the_package_fails_over_are_passed_over() {
 #[test]
 fn what_cannot_be_judged_is_not_asked_about_and_passes_only_the_way_of_the_package() {
     let judge = evaluator("tool_call_accuracy", "{}");
-    let result = |quirks: &Quirks| went(&judge, &given(r#"{"query": "q"}"#), &[], quirks);
+    let result = |quirks: &Quirks| run_evaluation(&judge, &parse_inputs(r#"{"query": "q"}"#), &[], quirks);
     let wanted = |word: &str| {
         format!(
             r#"{{"tool_call_accuracy":"not applicable","tool_call_accuracy_result":"{word}","tool_call_accuracy_threshold":3,"tool_call_accuracy_reason":"{NONE}","details":{{}}}}"#
@@ -192,17 +192,17 @@ fn what_cannot_be_judged_is_not_asked_about_and_passes_only_the_way_of_the_packa
 
 #[test]
 fn the_judge_is_shown_each_tool_once_and_none_the_way_of_the_package() {
-    let inputs = given(&format!(
+    let inputs = parse_inputs(&format!(
         r#"{{"query": "When?", "tool_calls": [{CALL}, {CALL}], "tool_definitions": [{BUS}]}}"#
     ));
     let judge = evaluator("tool_call_accuracy", "{}");
     let reply = r#"{"chain_of_thought": "r", "tool_calls_success_level": 5}"#;
-    let (ours, _) = went(&judge, &inputs, &[reply], &Quirks::default());
+    let (ours, _) = run_evaluation(&judge, &inputs, &[reply], &Quirks::default());
     assert_eq!(
         block(&ours[0], "tool_definitions").unwrap(),
         r#"[{"name":"bus","type":"function","description":"Buses."}]"#
     );
-    let (theirs, _) = went(&judge, &inputs, &[reply], &Quirks::all());
+    let (theirs, _) = run_evaluation(&judge, &inputs, &[reply], &Quirks::all());
     assert_eq!(block(&theirs[0], "tool_definitions").unwrap(), "");
     assert!(
         block(&theirs[0], "tool_calls")
@@ -210,7 +210,7 @@ fn the_judge_is_shown_each_tool_once_and_none_the_way_of_the_package() {
             .starts_with("[{'type': 'tool_call', 'tool_call_id': 'k'")
     );
     // A missing query is not replaced by an invented one.
-    let inputs = given(&format!(r#"{{"tool_calls": [{CALL}], "tool_definitions": [{BUS}]}}"#));
+    let inputs = parse_inputs(&format!(r#"{{"tool_calls": [{CALL}], "tool_definitions": [{BUS}]}}"#));
     assert_eq!(
         block(&went(&judge, &inputs, &[reply], &Quirks::default()).0[0], "query").unwrap(),
         "(none was given)"

@@ -1,5 +1,5 @@
 //! Tests of conversations of several turns.
-use super::{block, evaluator, given, went};
+use super::{block, evaluator, parse_inputs, run_evaluation};
 use crate::azure::Quirks;
 
 const TALK: &str = r#"{"conversation": {"context": "all", "messages": [
@@ -12,9 +12,9 @@ const TALK: &str = r#"{"conversation": {"context": "all", "messages": [
     {"role": "assistant", "content": [{"type": "text", "text": "Duo."}]},
     {"role": "user", "content": "Bye"}]}}"#;
 
-fn asked(kind: &str, inputs: &str, names: &[&str], quirks: &Quirks) -> Vec<String> {
+fn question_blocks(kind: &str, inputs: &str, names: &[&str], quirks: &Quirks) -> Vec<String> {
     let reply = if kind == "similarity" { "4" } else { "<S1>r</S1><S2>4</S2>" };
-    let (questions, _) = went(&evaluator(kind, "{}"), &given(inputs), &[reply], quirks);
+    let (questions, _) = run_evaluation(&evaluator(kind, "{}"), &parse_inputs(inputs), &[reply], quirks);
     let shown = |question| {
         names
             .iter()
@@ -36,7 +36,7 @@ fn a_turn_is_what_was_asked_with_its_answer_and_not_the_next_of_each() {
         ["One? | Welcome.", "Two? | Uno.", "In Latin. | [{'type': 'text', 'text': 'Duo.'}]"]
     );
     assert_eq!(asked("fluency", TALK, &["response"], &Quirks::default()), ["Uno.", "Duo."]);
-    let filled = Quirks::of(["turns_filled_up"]).unwrap();
+    let filled = Quirks::from_names(["turns_filled_up"]).unwrap();
     assert_eq!(asked("response_completeness", TALK, &["ground_truth"], &filled), ["uno", ""]);
 }
 
@@ -52,15 +52,15 @@ fn a_turn_without_what_is_needed_is_an_error_of_the_input_before_anything_is_ask
         ("f1_score", "ground_truth"),
     ] {
         let (questions, came) =
-            went(&evaluator(kind, "{}"), &given(talk), &["4"], &Quirks::default());
+            run_evaluation(&evaluator(kind, "{}"), &parse_inputs(talk), &["4"], &Quirks::default());
         let wanted = format!("input: Turn 2 of the conversation has no `{lost}`.");
         assert_eq!((questions.len(), came), (0, wanted));
     }
-    let (_, filled) = went(
+    let (_, filled) = run_evaluation(
         &evaluator("f1_score", "{}"),
-        &given(talk),
+        &parse_inputs(talk),
         &[],
-        &Quirks::of(["turns_filled_up"]).unwrap(),
+        &Quirks::from_names(["turns_filled_up"]).unwrap(),
     );
     assert!(filled.starts_with(r#"{"f1_score":0.5,"#), "{filled}");
 }
@@ -84,7 +84,7 @@ fn calls_of_tools_are_no_words_and_an_answer_without_words_is_no_turn() {
         [r#"{"query_context":["early","late"],"response_context":"found"}"#]
     );
     let silent = r#"{"conversation": {"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": [{"type": "tool_call"}]}]}}"#;
-    let (questions, came) = went(&evaluator("fluency", "{}"), &given(silent), &["4"], &ours);
+    let (questions, came) = run_evaluation(&evaluator("fluency", "{}"), &parse_inputs(silent), &["4"], &ours);
     assert_eq!(
         (questions.len(), came.as_str()),
         (0, "input: The conversation has no message of a person that an assistant answers.")
@@ -117,7 +117,7 @@ fn turns_come_to_means_with_everything_of_each_turn() {
     let judge = evaluator("fluency", r#"{"threshold": 4}"#);
     let replies = ["<S1>a</S1><S2>5</S2>", "<S1>b</S1><S2>2</S2>"];
     let per_turn = r#""evaluation_per_turn":{"fluency":[5.0,2.0],"gpt_fluency":[5.0,2.0],"fluency_reason":["a","b"],"fluency_result":["pass","fail"],"fluency_threshold":[4,4]}"#;
-    let (_, ours) = went(&judge, &given(TALK), &replies, &Quirks::default());
+    let (_, ours) = run_evaluation(&judge, &parse_inputs(TALK), &replies, &Quirks::default());
     assert_eq!(
         ours,
         format!(
@@ -125,19 +125,19 @@ fn turns_come_to_means_with_everything_of_each_turn() {
         )
     );
     let zipped = Quirks::all().without("turns_zipped");
-    let (_, theirs) = went(&judge, &given(TALK), &replies, &zipped);
+    let (_, theirs) = run_evaluation(&judge, &parse_inputs(TALK), &replies, &zipped);
     assert_eq!(
         theirs,
         format!(r#"{{"fluency":3.5,"gpt_fluency":3.5,"fluency_threshold":4.0,{per_turn}}}"#)
     );
     // With quirks, a turn without a score makes the overall score NaN.
-    let (_, theirs) = went(&judge, &given(TALK), &["<S1>r</S1><S2>5</S2>", "no"], &zipped);
+    let (_, theirs) = run_evaluation(&judge, &parse_inputs(TALK), &["<S1>r</S1><S2>5</S2>", "no"], &zipped);
     assert!(
         theirs.starts_with(r#"{"fluency":"NaN","gpt_fluency":"NaN","fluency_threshold":4.0,"#),
         "{theirs}"
     );
     let (questions, ours) =
-        went(&judge, &given(TALK), &["<S1>r</S1><S2>5</S2>", "no"], &Quirks::default());
+        run_evaluation(&judge, &parse_inputs(TALK), &["<S1>r</S1><S2>5</S2>", "no"], &Quirks::default());
     assert_eq!(
         (questions.len(), ours.starts_with("reply: The reply of the judge could not be read")),
         (3, true)
@@ -148,9 +148,9 @@ fn turns_come_to_means_with_everything_of_each_turn() {
 fn one_turn_is_its_own_result_and_none_is_an_error_of_the_input() {
     let judge = evaluator("fluency", "{}");
     let result = |conversation: &str, quirks: &Quirks| {
-        went(
+        run_evaluation(
             &judge,
-            &given(&format!(r#"{{"conversation": {conversation}}}"#)),
+            &parse_inputs(&format!(r#"{{"conversation": {conversation}}}"#)),
             &["<S1>r</S1><S2>4</S2>"],
             quirks,
         )
@@ -196,7 +196,7 @@ fn texts_are_measured_turn_by_turn_too() {
     let talk = r#"{"conversation": {"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "red cat", "ground_truth": "red cat"},
         {"role": "user", "content": "Q"}, {"role": "assistant", "content": "blue", "ground_truth": "red"}]}}"#;
     let result =
-        |kind: &str, quirks: &Quirks| went(&evaluator(kind, "{}"), &given(talk), &[], quirks).1;
+        |kind: &str, quirks: &Quirks| run_evaluation(&evaluator(kind, "{}"), &parse_inputs(talk), &[], quirks).1;
     let turns = r#""evaluation_per_turn":{"f1_score":[1.0,0.0],"f1_result":["pass","fail"],"f1_threshold":[0.5,0.5]}"#;
     assert_eq!(
         result("f1_score", &Quirks::all()),
@@ -208,7 +208,7 @@ fn texts_are_measured_turn_by_turn_too() {
     );
     // ROUGE has three scores with a result each.
     let rouge = evaluator("rouge_score", r#"{"recall_threshold": 0.6}"#);
-    let of_rouge = |quirks: &Quirks| went(&rouge, &given(talk), &[], quirks).1;
+    let of_rouge = |quirks: &Quirks| run_evaluation(&rouge, &parse_inputs(talk), &[], quirks).1;
     assert!(of_rouge(&Quirks::default()).starts_with(
         r#"{"rouge_precision":0.5,"rouge_precision_result":"pass","rouge_recall":0.5,"rouge_recall_result":"fail","rouge_f1_score":0.5,"rouge_f1_score_result":"pass","rouge_precision_threshold":0.5"#
     ), "{}", of_rouge(&Quirks::default()));
@@ -227,7 +227,7 @@ fn all_parts_of_content_safety_have_the_result_the_word_and_the_reason_of_their_
         .collect();
     let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
     let (asked, came) =
-        went(&evaluator("content_safety", "{}"), &given(TALK), &replies, &Quirks::default());
+        run_evaluation(&evaluator("content_safety", "{}"), &parse_inputs(TALK), &replies, &Quirks::default());
     assert_eq!(asked.len(), 8);
     for told in [
         r#""violence":"Medium","violence_score":4,"violence_reason":"reply 4","violence_result":"fail","violence_threshold":3"#,
@@ -275,10 +275,10 @@ fn what_the_package_fails_over_in_a_conversation_fails_the_row_only_its_way() {
         ),
     ] {
         let inputs =
-            given(&format!(r#"{{"conversation": {{"messages": [{}]}}}}"#, messages.join(", ")));
+            parse_inputs(&format!(r#"{{"conversation": {{"messages": [{}]}}}}"#, messages.join(", ")));
         let came = |quirks: &Quirks| {
             let came =
-                went(&evaluator("fluency", "{}"), &inputs, &["<S1>r</S1><S2>4</S2>"], quirks).1;
+                run_evaluation(&evaluator("fluency", "{}"), &inputs, &["<S1>r</S1><S2>4</S2>"], quirks).1;
             if came.starts_with('{') { String::new() } else { came }
         };
         assert_eq!(
@@ -295,7 +295,7 @@ fn task_adherence_is_told_of_no_tools_as_the_prompt_of_the_package_does() {
     let shown = |inputs: &str, quirks: &Quirks| {
         let reply = r#"{"explanation": "e", "score": 4}"#;
         let (questions, _) =
-            went(&evaluator("task_adherence", "{}"), &given(inputs), &[reply], quirks);
+            run_evaluation(&evaluator("task_adherence", "{}"), &parse_inputs(inputs), &[reply], quirks);
         block(&questions[0], "tool_definitions").unwrap()
     };
     assert_eq!(
@@ -321,7 +321,7 @@ fn qa_judges_a_conversation_turn_by_turn() {
     };
     let replies = [of(5), of(2)].concat();
     let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
-    let qa = |quirks: &Quirks| went(&evaluator("qa", "{}"), &given(talk), &replies, quirks);
+    let qa = |quirks: &Quirks| run_evaluation(&evaluator("qa", "{}"), &parse_inputs(talk), &replies, quirks);
     let (questions, ours) = qa(&Quirks::default());
     assert_eq!(questions.len(), 10);
     assert_eq!(block(&questions[5], "query"), Some("Two?".to_owned()));
@@ -345,13 +345,13 @@ fn qa_judges_a_conversation_turn_by_turn() {
     );
     assert!(theirs.contains(r#""f1_result":["pass","pass"],"f1_threshold":[3,3]"#), "{theirs}");
     let strict = evaluator("qa", r#"{"f1_score_threshold": 0.6}"#);
-    let always = Quirks::of(["qa_f1_always_passes"]).unwrap();
+    let always = Quirks::from_names(["qa_f1_always_passes"]).unwrap();
     for (quirks, wanted) in [(Quirks::default(), "fail"), (always, "pass")] {
-        let (_, came) = went(&strict, &given(talk), &replies, &quirks);
+        let (_, came) = run_evaluation(&strict, &parse_inputs(talk), &replies, &quirks);
         assert!(came.contains(&format!(r#""f1_score":0.5,"f1_result":"{wanted}""#)), "{came}");
     }
     // A null content is a missing input.
     let silent = talk.replace(r#""content": "uno", "#, r#""content": null, "#);
-    let (_, theirs) = went(&evaluator("qa", "{}"), &given(&silent), &[], &Quirks::all());
+    let (_, theirs) = run_evaluation(&evaluator("qa", "{}"), &parse_inputs(&silent), &[], &Quirks::all());
     assert_eq!(theirs, "input: A turn of the conversation has no `response`.");
 }

@@ -27,7 +27,7 @@ const CANDIDATES: usize = 12;
 const COMMON: usize = 64;
 
 /// Criteria for similarity of rows.
-pub(super) struct By<'a> {
+pub(super) struct SimilarityOptions<'a> {
     /// Minimum similarity.
     pub(super) least: f64,
     /// Fields that are not compared, unless a row has no others.
@@ -39,7 +39,7 @@ pub(super) struct By<'a> {
 pub(super) fn pair(
     (expected, left): (&[Value], &[usize]),
     (actual, right): (&[Value], &[usize]),
-    by: &By<'_>,
+    by: &SimilarityOptions<'_>,
     budget: &mut Budget,
 ) -> (Vec<(usize, usize)>, bool) {
     let least = by.least;
@@ -47,7 +47,7 @@ pub(super) fn pair(
         return (Vec::new(), true);
     }
     let profiles = |all: &[Value], which: &[usize]| {
-        which.iter().map(|at| Profile::of(&all[*at], by.without)).collect::<Vec<_>>()
+        which.iter().map(|at| Profile::new(&all[*at], by.without)).collect::<Vec<_>>()
     };
     let (a, b) =
         both(left.len() + right.len(), || profiles(expected, left), || profiles(actual, right));
@@ -57,11 +57,11 @@ pub(super) fn pair(
     let to_look = steps(a.len()) * steps(aspects(&b)) + steps(b.len()) * steps(aspects(&a));
     let work = to_look * 4 + steps(small) * steps(small) * steps(large);
     let best = large <= MOST && budget.afford(work);
-    let found = if best { at_best(&a, &b, least) } else { one_by_one(&a, &b, least, budget) };
+    let found = if best { pair_optimally(&a, &b, least) } else { pair_greedily(&a, &b, least, budget) };
     (found.into_iter().map(|(i, j)| (left[i], right[j])).collect(), best)
 }
 
-fn at_best(a: &[Profile], b: &[Profile], least: f64) -> Vec<(usize, usize)> {
+fn pair_optimally(a: &[Profile], b: &[Profile], least: f64) -> Vec<(usize, usize)> {
     let (few, many, turned) = if a.len() <= b.len() { (a, b, false) } else { (b, a, true) };
     // All dissimilar pairs cost the same, so that they do not influence the pairing of similar
     // rows.
@@ -78,7 +78,7 @@ fn at_best(a: &[Profile], b: &[Profile], least: f64) -> Vec<(usize, usize)> {
     pairs.map(|(i, j)| if turned { (j, i) } else { (i, j) }).collect()
 }
 
-fn one_by_one(
+fn pair_greedily(
     a: &[Profile],
     b: &[Profile],
     least: f64,
@@ -88,7 +88,7 @@ fn one_by_one(
     if !budget.afford(steps(aspects) * 60) {
         return Vec::new();
     }
-    let places = Places::of(b);
+    let places = Places::new(b);
     let near = |rows| candidates((a, rows), (b, &places), least);
     let half = a.len() / 2;
     let (mut alike, more) = both(a.len(), || near(0..half), || near(half..a.len()));
@@ -124,7 +124,7 @@ fn candidates(
         lists.extend(
             profile
                 .signs()
-                .map(|sign| places.of_sign(sign))
+                .map(|sign| places.rows_with(sign))
                 .filter(|list| (1..=COMMON).contains(&list.len())),
         );
         lists.sort_by_key(|list| list.len());
@@ -151,7 +151,7 @@ struct Places {
 }
 
 impl Places {
-    fn of(profiles: &[Profile]) -> Self {
+    fn new(profiles: &[Profile]) -> Self {
         let most = profiles.iter().map(|profile| profile.fields.len() + profile.words.len()).sum();
         let mut numbers: HashMap<u64, u32> = HashMap::with_capacity(most / 4);
         let mut begins: Vec<u32> = vec![0];
@@ -179,7 +179,7 @@ impl Places {
         Self { numbers, begins, rows }
     }
 
-    fn of_sign(&self, sign: u64) -> &[u32] {
+    fn rows_with(&self, sign: u64) -> &[u32] {
         let Some(number) = self.numbers.get(&sign) else { return &[] };
         let at = *number as usize;
         &self.rows[self.begins[at] as usize..self.begins[at + 1] as usize]
@@ -224,10 +224,10 @@ struct Aspect {
 }
 
 impl Profile {
-    fn of(value: &Value, without: &[&str]) -> Self {
+    fn new(value: &Value, without: &[&str]) -> Self {
         let mut words = Vec::new();
         let is_left_out = |key: &Value| key.text().is_some_and(|key| without.contains(&key));
-        let mut aspect = |name: u64, value: &Value| Aspect::of(name, value, &mut words);
+        let mut aspect = |name: u64, value: &Value| Aspect::new(name, value, &mut words);
         let (kind, mut fields) = match value {
             Value::Map(entries) => {
                 let all = entries.iter().all(|(key, _)| is_left_out(key));
@@ -284,7 +284,7 @@ impl Profile {
 }
 
 /// Returns the hash of a word, ignoring case (FNV-1a).
-fn of_word(word: &str) -> u64 {
+fn word_hash(word: &str) -> u64 {
     let add = |hash: u64, c: char| (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0100_0000_01b3);
     let small = |hash: u64, c: char| match c {
         c if c.is_ascii() => add(hash, c.to_ascii_lowercase()),
@@ -295,12 +295,12 @@ fn of_word(word: &str) -> u64 {
 
 impl Aspect {
     /// Creates an aspect and appends its words to `words`.
-    fn of(name: u64, value: &Value, words: &mut Vec<u64>) -> Self {
+    fn new(name: u64, value: &Value, words: &mut Vec<u64>) -> Self {
         let start = words.len();
         match value {
             Value::Text(text) => each_word(&text[..text.floor_char_boundary(BYTES)], |word| {
                 if words.len() - start < WORDS && word.chars().all(char::is_alphanumeric) {
-                    words.push(of_word(word));
+                    words.push(word_hash(word));
                 }
             }),
             Value::List(items) => words.extend(items.iter().take(WORDS).map(hash)),

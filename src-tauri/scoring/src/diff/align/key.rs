@@ -48,8 +48,8 @@ pub(super) fn align(
     let mut matches = by_key(expected, actual, keys, measured, budget);
     if !fields.iter().all(|field| is_id(field)) {
         // A name may itself be wrong; an id may not, because another id means another row.
-        let rest = Rest::of(&matches, actual.len());
-        let by = alike::By { least: alike::VERY_ALIKE, without: measured };
+        let rest = Rest::new(&matches, actual.len());
+        let by = alike::SimilarityOptions { least: alike::VERY_ALIKE, without: measured };
         for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), &by, budget).0
         {
             matches[i] = Some(j);
@@ -80,7 +80,7 @@ fn column<'a>(rows: &'a [Value], field: &str) -> Vec<Option<Identity<'a>>> {
             entries.iter().position(is_it)?
         };
         place = at;
-        Identity::of(&entries[at].1).filter(|identity| *identity != Identity::Null)
+        Identity::from_value(&entries[at].1).filter(|identity| *identity != Identity::Null)
     };
     rows.iter().map(&mut value).collect()
 }
@@ -121,7 +121,7 @@ fn by_key(
             matches[i] = key.as_ref().and_then(|key| places.get_mut(&key[..])?.pop_front());
         }
     }
-    let by = alike::By { least: alike::ALIKE, without: measured };
+    let by = alike::SimilarityOptions { least: alike::ALIKE, without: measured };
     without_key((expected, &left), (actual, &right), &mut matches, &by, budget);
     matches
 }
@@ -131,7 +131,7 @@ fn without_key(
     (expected, left): (&[Value], &[Key<'_>]),
     (actual, right): (&[Value], &[Key<'_>]),
     matches: &mut [Option<usize>],
-    by: &alike::By<'_>,
+    by: &alike::SimilarityOptions<'_>,
     budget: &mut Budget,
 ) {
     for of_actual in [true, false] {
@@ -139,7 +139,7 @@ fn without_key(
         if lacking.iter().all(Option::is_some) {
             continue;
         }
-        let mut rest = Rest::of(matches, actual.len());
+        let mut rest = Rest::new(matches, actual.len());
         if of_actual {
             rest.actual.retain(|at| right[*at].is_none());
         } else {
@@ -193,24 +193,24 @@ fn infer(
     let names = names.into_iter().filter(|(_, name)| !measured.contains(name));
     let (ids, others): (Vec<_>, Vec<_>) = names.partition(|(_, name)| is_id(name));
     let mut known = Vec::new();
-    look(expected, actual, &ids, &mut known, budget);
+    collect_candidates(expected, actual, &ids, &mut known, budget);
     if let Some(fields) = best(&known, 1, Unique::Both).or_else(|| best(&known, 1, Unique::OneSide))
     {
         return Some(fields);
     }
-    look(expected, actual, &others, &mut known, budget);
+    collect_candidates(expected, actual, &others, &mut known, budget);
     let (counting, mut known): (Vec<_>, Vec<_>) = known.into_iter().partition(|field| field.counts);
     known.truncate(TRIED);
     if measured.is_empty() {
         // Row positions are no names.
-        return fewest(&known, rows_of(expected, actual), budget);
+        return smallest_key(&known, rows_of(expected, actual), budget);
     }
     let (numbers, others): (Vec<_>, Vec<_>) = known.into_iter().partition(|field| field.is_number);
     let counting = counting.into_iter().take(TRIED).collect();
     let mut tried = Vec::new();
     [others, numbers, counting].into_iter().filter(|more| !more.is_empty()).find_map(|more| {
         tried.extend(more);
-        fewest(&tried, rows_of(expected, actual), budget)
+        smallest_key(&tried, rows_of(expected, actual), budget)
     })
 }
 
@@ -219,14 +219,14 @@ fn rows_of(expected: &[Value], actual: &[Value]) -> u64 {
 }
 
 /// Returns the smallest combination of the given fields that identifies all rows on both sides.
-fn fewest(known: &[Candidate<'_>], rows: u64, budget: &mut Budget) -> Option<Vec<String>> {
+fn smallest_key(known: &[Candidate<'_>], rows: u64, budget: &mut Budget) -> Option<Vec<String>> {
     (1..=TOGETHER).find_map(|together| {
         let combinations = steps(known.len()).pow(u32::try_from(together).ok()?);
         budget.afford(combinations * rows * 4).then(|| best(known, together, Unique::Both))?
     })
 }
 
-fn look<'a>(
+fn collect_candidates<'a>(
     expected: &[Value],
     actual: &[Value],
     names: &[(usize, &'a str)],

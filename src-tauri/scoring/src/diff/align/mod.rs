@@ -5,7 +5,7 @@ mod key;
 mod measured;
 mod order;
 
-pub(super) use order::{Place, arrange};
+pub(super) use order::{RowPlacement, arrange};
 
 use super::budget::{Budget, steps};
 use super::identity::{hash, same};
@@ -45,9 +45,9 @@ pub(super) fn align(
     }
     let mut matches = equal(expected, actual);
     let by_value = matches.iter().any(Option::is_some);
-    let rest = Rest::of(&matches, actual.len());
+    let rest = Rest::new(&matches, actual.len());
     let rows = |all: &[Value]| all.iter().any(|one| matches!(one, Value::Map(_) | Value::List(_)));
-    let by = alike::By { least: alike::ALIKE, without: &measured };
+    let by = alike::SimilarityOptions { least: alike::ALIKE, without: &measured };
     let (found, best) =
         alike::pair((expected, &rest.expected), (actual, &rest.actual), &by, budget);
     for (i, j) in &found {
@@ -148,7 +148,7 @@ struct Rest {
 }
 
 impl Rest {
-    fn of(matches: &[Option<usize>], actual: usize) -> Self {
+    fn new(matches: &[Option<usize>], actual: usize) -> Self {
         let mut taken = vec![false; actual];
         for at in matches.iter().flatten() {
             taken[*at] = true;

@@ -7,7 +7,7 @@ const FARTHEST: u64 = 1 << 20;
 
 /// Positions of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct RowPlacement {
     /// Index in the expected list.
     pub(crate) from: Option<usize>,
     /// Index in the actual list.
@@ -18,8 +18,8 @@ pub(crate) struct Place {
 
 /// Returns the rows of both lists: the expected ones in their order, and each extra one after the
 /// row that it follows among those that stayed.
-pub(crate) fn arrange(matches: &[Option<usize>], actual: usize, ignore_order: bool) -> Vec<Place> {
-    let stayed = stayed(matches);
+pub(crate) fn arrange(matches: &[Option<usize>], actual: usize, ignore_order: bool) -> Vec<RowPlacement> {
+    let stayed = unmoved_rows(matches);
     let mut owner: Vec<Option<usize>> = vec![None; actual];
     for (i, j) in matches.iter().enumerate().filter_map(|(i, j)| Some((i, (*j)?))) {
         owner[j] = Some(i);
@@ -35,10 +35,10 @@ pub(crate) fn arrange(matches: &[Option<usize>], actual: usize, ignore_order: bo
         }
     }
     let mut places = Vec::with_capacity(matches.len() + actual);
-    let extra = |j: &usize| Place { from: None, to: Some(*j), moved: false };
+    let extra = |j: &usize| RowPlacement { from: None, to: Some(*j), moved: false };
     places.extend(follow[0].iter().map(extra));
     for (i, to) in matches.iter().enumerate() {
-        places.push(Place {
+        places.push(RowPlacement {
             from: Some(i),
             to: *to,
             moved: to.is_some() && !stayed[i] && !ignore_order,
@@ -51,7 +51,7 @@ pub(crate) fn arrange(matches: &[Option<usize>], actual: usize, ignore_order: bo
 /// Returns for each expected row whether it stayed: the largest set of rows that are in the same
 /// order on both sides. Among several such sets, the one whose rows are closest to their old
 /// positions is chosen, so that a row with an unchanged position is rarely marked as moved.
-fn stayed(matches: &[Option<usize>]) -> Vec<bool> {
+fn unmoved_rows(matches: &[Option<usize>]) -> Vec<bool> {
     let last = matches.iter().flatten().max().map_or(0, |most| most + 1);
     // Fenwick tree for prefix maxima: the worth and the last row of the best chain that ends at or
     // before a position of the actual list.
@@ -88,7 +88,7 @@ fn stayed(matches: &[Option<usize>]) -> Vec<bool> {
 
 /// Returns the unpaired rows on both sides between rows that stayed.
 pub(super) fn gaps(matches: &[Option<usize>], actual: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
-    let stayed = stayed(matches);
+    let stayed = unmoved_rows(matches);
     let mut taken = vec![false; actual];
     for at in matches.iter().flatten() {
         taken[*at] = true;
@@ -117,8 +117,8 @@ mod tests {
     use crate::diff::sequence::rising;
     use proptest::prelude::*;
 
-    fn told(matches: &[Option<usize>], actual: usize) -> String {
-        let place = |place: Place| {
+    fn render(matches: &[Option<usize>], actual: usize) -> String {
+        let place = |place: RowPlacement| {
             let side = |at: Option<usize>| at.map_or("-".to_owned(), |at| at.to_string());
             format!("{}>{}{}", side(place.from), side(place.to), if place.moved { "*" } else { "" })
         };

@@ -1,7 +1,7 @@
 //! **Pure.** Data for the summary of a comparison, collected once: counts, and the first few
 //! examples of each kind.
-use super::{DifferenceKind, What, what, words};
-use crate::diff::differences::{ITEMS, each_of_list};
+use super::{DifferenceKind, ChangeKind, change_kind, words};
+use crate::diff::differences::{ITEMS, visit_list};
 use crate::diff::{Field, Leaf, List, Node, Row, Sides};
 use std::collections::HashMap;
 use touchstone_formats::value::Value;
@@ -10,7 +10,7 @@ use touchstone_formats::value::Value;
 const EXAMPLES: usize = 3;
 
 /// Summary data of a value.
-pub(super) enum Told<'a> {
+pub(super) enum SummaryData<'a> {
     /// All items are right.
     Right { count: usize, noun: &'static str },
     /// Equal values on both sides that are scalar or empty.
@@ -80,7 +80,7 @@ pub(super) struct Groups<'a> {
 /// Differences of the same kind at the same path, across rows.
 pub(super) struct Group<'a> {
     pub(super) path: String,
-    pub(super) what: What,
+    pub(super) what: ChangeKind,
     pub(super) count: usize,
     /// Number of rows.
     pub(super) rows: usize,
@@ -90,37 +90,37 @@ pub(super) struct Group<'a> {
     pub(super) first: Vec<&'a Leaf<'a>>,
 }
 
-impl<'a> Told<'a> {
-    pub(super) fn of(node: &'a Node<'a>) -> Self {
+impl<'a> SummaryData<'a> {
+    pub(super) fn new(node: &'a Node<'a>) -> Self {
         match node {
             Node::Same(value) => match value.as_ref() {
                 Value::List(items) if !items.is_empty() => {
                     let objects = items.iter().all(|item| matches!(item, Value::Map(_)));
-                    Told::Right { count: items.len(), noun: if objects { "row" } else { "item" } }
+                    SummaryData::Right { count: items.len(), noun: if objects { "row" } else { "item" } }
                 }
                 Value::Map(entries) if !entries.is_empty() => {
-                    Told::Right { count: entries.len(), noun: "field" }
+                    SummaryData::Right { count: entries.len(), noun: "field" }
                 }
-                value => Told::Equal(value),
+                value => SummaryData::Equal(value),
             },
             Node::Leaf(leaf) => {
                 let texts = leaf.expected.text().is_some() && leaf.actual.text().is_some();
-                Told::Leaf { leaf, words: texts.then(|| words(leaf)) }
+                SummaryData::Leaf { leaf, words: texts.then(|| words(leaf)) }
             }
             Node::Map(fields) => {
-                let told = Fields::of(fields);
+                let told = Fields::new(fields);
                 if told.right == told.expected && told.extra.is_empty() {
-                    return Told::Right { count: told.expected, noun: "field" };
+                    return SummaryData::Right { count: told.expected, noun: "field" };
                 }
-                Told::Fields(told)
+                SummaryData::Fields(told)
             }
-            Node::List(list) => Told::Rows(Rows::of(list)),
+            Node::List(list) => SummaryData::Rows(Rows::new(list)),
         }
     }
 }
 
 impl<'a> Fields<'a> {
-    fn of(fields: &'a [Field<'a>]) -> Self {
+    fn new(fields: &'a [Field<'a>]) -> Self {
         let mut told = Fields {
             expected: 0,
             right: 0,
@@ -145,7 +145,7 @@ impl<'a> Fields<'a> {
             Sides::Both(node) if node.is_equal() && !node.is_moved() => {}
             Sides::Both(Node::Same(_)) => {}
             Sides::Both(Node::Leaf(leaf)) => self.changed.push((path, leaf)),
-            Sides::Both(Node::List(list)) => self.lists.push((path, Rows::of(list))),
+            Sides::Both(Node::List(list)) => self.lists.push((path, Rows::new(list))),
             Sides::Both(Node::Map(fields)) => {
                 for field in fields.iter().filter(|field| field.counts) {
                     self.field(format!("{path}.{}", crate::diff::words(&field.key)), &field.sides);
@@ -158,7 +158,7 @@ impl<'a> Fields<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn of(list: &'a List<'a>) -> Self {
+    fn new(list: &'a List<'a>) -> Self {
         let noun = if list.rows.iter().all(is_object) { "row" } else { "item" };
         let mut told = Rows {
             noun,
@@ -168,7 +168,7 @@ impl<'a> Rows<'a> {
             missing: Several::default(),
             extra: Several::default(),
             moved: Several::default(),
-            inside: Groups::of(list),
+            inside: Groups::new(list),
             reordered: reordered(list),
         };
         for row in &list.rows {
@@ -269,10 +269,10 @@ impl Group<'_> {
 }
 
 impl<'a> Groups<'a> {
-    fn of(list: &'a List<'a>) -> Self {
+    fn new(list: &'a List<'a>) -> Self {
         let mut told = Groups::default();
         let mut known: HashMap<String, [Option<usize>; 3]> = HashMap::new();
-        each_of_list(list, &mut |row, path, kind| {
+        visit_list(list, &mut |row, path, kind| {
             if !row.is_some_and(|row| matches!(list.rows[row].sides, Sides::Both(_))) {
                 return;
             }
@@ -289,7 +289,7 @@ impl<'a> Groups<'a> {
             let at = *place.get_or_insert_with(|| {
                 told.groups.push(Group {
                     path: path.to_owned(),
-                    what: what(&kind),
+                    what: change_kind(&kind),
                     count: 0,
                     rows: 0,
                     row: None,

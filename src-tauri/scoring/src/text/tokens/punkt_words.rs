@@ -70,7 +70,7 @@ struct Spelling {
 }
 
 impl Spelling {
-    fn of(word: &str) -> Self {
+    fn lookup(word: &str) -> Self {
         let known = Table::SPELLINGS
             .find(&lower(word))
             .and_then(|digit| digit.parse::<u8>().ok())
@@ -173,7 +173,7 @@ impl<'a> Token<'a> {
         {
             return false;
         }
-        let spelling = Spelling::of(next_kind);
+        let spelling = Spelling::lookup(next_kind);
         let begins = next.begins_sentence(spelling);
         if doubtful
             && (begins == Some(true) || (next.begins_upper() && Table::STARTERS.has(next_kind)))
