@@ -2,7 +2,7 @@
 //! real benchmark runs. Sizes are log-normal (median about 21 KB, p95 about 83 KB) with one of 5.6
 //! MB; ten items per transcript on average.
 pub(crate) mod matrix;
-pub(crate) mod said;
+pub(crate) mod judged_runs;
 
 use fs_err as fs;
 use std::fmt::Write as _;

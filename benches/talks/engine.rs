@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use touchstone_api::{LaunchRequest, Span};
 use touchstone_app::app::{App, AppConfig};
 use touchstone_formats::{suite, workspace};
-use touchstone_runner::drive::{LaunchContext, Endpoints, Job, SpendLimit, Toolbox};
+use touchstone_runner::execute::{LaunchContext, Endpoints, Job, SpendLimit, Toolbox};
 use touchstone_runner::http::client::Client;
 use touchstone_runner::http::limiter::Limiters;
 use touchstone_runner::http::redact::Redactor;

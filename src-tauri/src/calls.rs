@@ -1,7 +1,7 @@
 //! Dispatch of commands by name, with JSON arguments and replies, for the served page. One line per
 //! command.
 use crate::commands::{Access, COMMANDS};
-use crate::surroundings::with_ours;
+use crate::environment::with_ours;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use touchstone_api::{
     DataFile, DiffRequest, EvaluateRequest, JudgeRequest, LaunchRequest, ListRequest,

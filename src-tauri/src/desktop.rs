@@ -5,9 +5,9 @@ mod reveal;
 
 pub(crate) use reveal::give_no_keys;
 
-use crate::leaving::{Shutdown, ShutdownRequest};
+use crate::shutdown::{Shutdown, ShutdownRequest};
 use crate::signals::EndSignals;
-use crate::surroundings::with_ours;
+use crate::environment::with_ours;
 use std::path::PathBuf;
 use tauri::{
     AppHandle, Builder, Context, DragDropEvent, Emitter as _, Manager as _, State, Url, WebviewUrl,

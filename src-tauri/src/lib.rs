@@ -5,15 +5,15 @@ mod cli;
 #[path = "../commands.rs"]
 mod commands;
 mod desktop;
-mod leaving;
+mod shutdown;
 mod serve;
 mod signals;
-mod surroundings;
+mod environment;
 
 #[cfg(test)]
 mod agreement;
 
-pub use surroundings::Environment;
+pub use environment::Environment;
 
 use std::{ffi::OsString, process::ExitCode};
 use touchstone_runner::tools::sql::process;
@@ -23,12 +23,12 @@ pub fn main(arguments: impl Iterator<Item = OsString>, surroundings: &Environmen
     let mut arguments = arguments.peekable();
     let name = arguments.next();
     if arguments.peek().is_some_and(|first| first == process::ARGUMENT) {
-        surroundings::keep_secrets();
+        environment::keep_secrets();
         return process::answer_questions();
     }
     let arguments = name.into_iter().chain(arguments);
     surroundings.listen_to_mistakes();
-    surroundings::keep_secrets();
+    environment::keep_secrets();
     // This link refers to the running program, even if its file was replaced.
     process::answer_with("/proc/self/exe".into());
     cli::main(arguments, surroundings)

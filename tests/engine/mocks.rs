@@ -18,7 +18,7 @@ use touchstone_runner::provider::{
     ModelRequest, Auth, Fault, FaultKind, HttpReply, HttpRequest, ToolOffer, Reply, StopReason, decode, encode,
 };
 use touchstone_runner::spec::{Model, Provider};
-use touchstone_runner::talk::{Outcome, AssistantMessage, Turn};
+use touchstone_runner::conversation::{Outcome, AssistantMessage, Turn};
 
 fn model(provider: Provider, base_url: String, stream: bool) -> Model {
     Model {
@@ -36,7 +36,7 @@ fn model(provider: Provider, base_url: String, stream: bool) -> Model {
         price: None,
         reasoning: false,
         keeps_system: false,
-        way: touchstone_runner::way::Strategy::default(),
+        way: touchstone_runner::strategy::Strategy::default(),
         settings: vec![("stream".to_owned(), Value::Bool(stream))],
     }
 }

@@ -11,7 +11,7 @@ use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use touchstone_runner::tools::sql::SqlTool;
 
-mod kept;
+mod connections;
 
 /// A folder with a database in it.
 pub(crate) struct DatabaseFolder {

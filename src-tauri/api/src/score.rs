@@ -2,7 +2,7 @@
 use super::judging::Judged;
 use super::run::TableColumn;
 use super::status::Span;
-use super::stored::StoredResult;
+use super::imported_verdicts::StoredResult;
 use serde::{Deserialize, Serialize};
 
 /// All ratings of a run.

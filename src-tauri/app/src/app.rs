@@ -5,11 +5,11 @@ use crate::error::{AppError, Code};
 use crate::paths::{self, Resolved};
 use crate::reading::Reading;
 use crate::recent::{Recent, folder_id, folder_name};
-use bulletin::EventBus;
+use event_bus::EventBus;
 use data_files::DataFileRegistry;
 use evaluations::Evaluations;
-use judgings::Judgings;
-use launches::Launches;
+use judge_jobs::Judgings;
+use launch_registry::Launches;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -20,21 +20,21 @@ use touchstone_api::{
 use touchstone_runner::http::keys::Keys;
 use touchstone_runner::setup::Setup;
 use touchstone_store::catalog::Catalogs;
-use touchstone_store::conduct::{Change, LOST};
-use touchstone_store::flow::FolderIndex;
-use touchstone_store::home::make_temporary;
+use touchstone_store::indexer::{Change, LOST};
+use touchstone_store::folder_index::FolderIndex;
+use touchstone_store::index_dir::make_temporary;
 use touchstone_store::index::IndexError;
 use touchstone_store::limits::Limits;
 use touchstone_store::query::Lists;
 
 pub mod answers;
-mod begun;
-mod budget;
-mod bulletin;
+mod job_registry;
+mod spend_limit;
+mod event_bus;
 mod cells;
 mod comparing;
 pub mod converting;
-mod course;
+mod job_handle;
 mod data_files;
 mod diffing;
 mod doctor;
@@ -43,16 +43,16 @@ pub mod evaluation_file;
 
 mod evaluating;
 mod evaluations;
-mod judging;
-mod judgings;
+mod judge_plan;
+mod judge_jobs;
 mod keys;
-mod launches;
-mod launching;
-mod left_out;
+mod launch_registry;
+mod launch_plan;
+mod omitted_runs;
 pub mod leftovers;
 mod listing;
 pub mod metrics;
-mod nudging;
+mod continue_run;
 mod overview;
 mod problems;
 mod programs;
@@ -60,7 +60,7 @@ mod queries;
 mod reading;
 mod reporting;
 mod reviewing;
-mod rivals;
+mod pairwise;
 mod scoring;
 pub mod stabletoolbench;
 mod stats;
@@ -70,14 +70,14 @@ mod trust;
 
 mod verdicts;
 pub mod virtual_apis;
-mod wishes;
+mod launch_selection;
 
-pub use bulletin::Subscription;
+pub use event_bus::Subscription;
 pub use problems::SuiteProblems;
 pub use reporting::keep_text;
 pub use scoring::FileScores;
 
-pub use crate::evaluating::known::known_evaluators;
+pub use crate::evaluating::available::known_evaluators;
 pub use diffing::{FileDiffOptions, InputFile, FileDiff, Style};
 pub use evaluating::{FileRequest, typed_evaluators};
 
@@ -279,7 +279,7 @@ impl App {
     /// created in a temporary directory instead.
     fn start(&self, roots: &touchstone_store::roots::Roots) -> Result<FolderIndex, AppError> {
         let Inner { config, bulletin, .. } = self.inner.as_ref();
-        let publish = || -> touchstone_store::conduct::Publish {
+        let publish = || -> touchstone_store::indexer::Publish {
             let bulletin = bulletin.sender();
             Box::new(move |change| bulletin.post(stale(change)))
         };

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use touchstone_store::home::{create_private, make_private};
+use touchstone_store::index_dir::{create_private, make_private};
 
 /// Entries of the sample that are copied; the program that generates the sample is not.
 const COPIED: [&str; 5] = ["touchstone.yaml", "README.md", "tasks", "data", "results"];

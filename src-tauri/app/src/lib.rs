@@ -18,6 +18,6 @@ mod paths;
 mod reading;
 mod recent;
 mod reports;
-pub mod visible;
+pub mod escape;
 
-pub use touchstone_scoring::written;
+pub use touchstone_scoring::number_format;

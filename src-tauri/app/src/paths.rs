@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use touchstone_api::{Problem, ProblemKind};
 use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, ReadErrorKind, offered, workspace};
+use touchstone_formats::{ReadError, ReadErrorKind, tool_offers, workspace};
 use touchstone_scoring::scorers;
 use touchstone_store::open::{self, Refused, reason};
 use touchstone_store::roots::{FileId, Root, Roots};
@@ -192,7 +192,7 @@ fn by_workspace(folder: PathBuf, workspace: workspace::Workspace) -> Resolved {
         output_dir: dir(&workspace.output_dir).unwrap_or(by_names.output_dir),
         models: workspace.models.into_iter().map(|model| model.name).collect(),
         query_scorers: workspace.query_scorers,
-        tools: offered::declared(&workspace.tools),
+        tools: tool_offers::declared(&workspace.tools),
         tool_names: tool_names(&workspace.tools),
         folder,
     };

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use touchstone_api::RecentFolder;
 use touchstone_clock as clock;
-use touchstone_store::home::make_private;
+use touchstone_store::index_dir::make_private;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Maximum number of remembered folders.

@@ -3,7 +3,7 @@
 //! names and content.
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::node::{Node, Shape};
-use crate::stamp;
+use crate::timestamps;
 use crate::value::Value;
 use crate::yaml;
 use crate::yaml::tree::Item;
@@ -56,7 +56,7 @@ pub struct Review {
 impl Review {
     /// Returns the date in milliseconds since 1970, if it can be parsed.
     pub fn at_ms(&self) -> Option<i64> {
-        let seconds = stamp::seconds(self.at.as_deref()?)?;
+        let seconds = timestamps::seconds(self.at.as_deref()?)?;
         #[expect(clippy::cast_possible_truncation, reason = "no date is that late")]
         Some((seconds * 1_000.0).round() as i64)
     }

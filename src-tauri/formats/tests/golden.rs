@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use touchstone_formats::benchmark::{self, Parts};
-use touchstone_formats::kind::{self, FileKind};
+use touchstone_formats::file_kind::{self, FileKind};
 use touchstone_formats::run::{RecordedState, StepKind};
 use touchstone_formats::suite::{self, Expected};
 

@@ -11,7 +11,7 @@ use touchstone_formats::run::RecordedState;
 use touchstone_formats::stabletoolbench::{Api, Pool, Query, functions};
 use touchstone_formats::value::Value;
 use touchstone_formats::{
-    ReadError, ReadErrorKind, answer, json, kind, names, suite, template, transcript, workspace,
+    ReadError, ReadErrorKind, answer, json, file_kind, names, suite, template, transcript, workspace,
     yaml,
 };
 
@@ -287,7 +287,7 @@ fn read_everything(text: &str) {
     let _ = answer::extract(&[text, text], Some("a"));
     let _ = template::render(text, &["a", "b"], &[("a".to_owned(), text.into())]);
     let _ = names::read(text, &["o1"]);
-    let _ = kind::detect("a.yaml", bytes);
+    let _ = file_kind::detect("a.yaml", bytes);
     let _ = benchmark::coordinates(text, text);
     let parts = Parts {
         result: Some(bytes),

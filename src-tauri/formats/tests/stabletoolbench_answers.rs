@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use touchstone_formats::json;
-use touchstone_formats::kind::{self, FileKind};
+use touchstone_formats::file_kind::{self, FileKind};
 use touchstone_formats::run::{RecordedState, StepKind};
 use touchstone_formats::stabletoolbench::answers::convert::{self, Defects};
 use touchstone_formats::stabletoolbench::answers::{converted, details, raw};

@@ -4,12 +4,12 @@
 use super::disk::{DiskError, Folder, PRIVATE, PUBLIC, split};
 use super::journal::{self, Journal, JournalSnapshot};
 use super::lock::{LockError, RunLock};
-use super::{disk, fault, publish};
+use super::{disk, fault, atomic_write};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use touchstone_formats::beside;
+use touchstone_formats::replies_path;
 
 /// Folder name that no run can have, because hidden files are never runs.
 const HIDDEN: &str = ".evaluations";
@@ -81,11 +81,11 @@ impl OutputFile {
             if let Some((folder, name)) = self.folder()? {
                 spare(&folder.path, (&folder, name), &[], bytes)?;
             }
-            return publish::replace(&self.dir, &self.path, bytes);
+            return atomic_write::replace(&self.dir, &self.path, bytes);
         }
         // Checks and writes in one step: another process may have created the file since it was
         // requested.
-        publish::add(&self.dir, &self.path, bytes)?.then_some(()).ok_or_else(|| DiskError {
+        atomic_write::add(&self.dir, &self.path, bytes)?.then_some(()).ok_or_else(|| DiskError {
             kind: disk::DiskErrorKind::InTheWay,
             path: self.path.clone(),
             why: "there is such a file already. Choose another name, or replace it.".to_owned(),
@@ -140,9 +140,9 @@ impl EvaluationFiles {
         let home = Folder::make_whole(&place.dir, &folders, PUBLIC)?;
         let lock = RunLock::take(&home.path, &hidden(name))?;
         // Temporary files of a process that died.
-        publish::clear(&home, name)?;
+        atomic_write::clear(&home, name)?;
         if keeping == ReplyRetention::Anew {
-            publish::journal_aside(&home.path, &hidden(name))?;
+            atomic_write::journal_aside(&home.path, &hidden(name))?;
         }
         let kept = (keeping != ReplyRetention::Nothing).then(|| ReplyFiles::open(&home, name)).transpose()?;
         Ok(Self { kept, _lock: lock })
@@ -157,7 +157,7 @@ impl EvaluationFiles {
     /// then there is nothing to resume.
     pub fn begin(&self, asked: &[u8]) -> Result<(), DiskError> {
         let Some(kept) = &self.kept else { return Ok(()) };
-        publish::put(&kept.folder, &kept.unfinished(), asked, OWN)
+        atomic_write::put(&kept.folder, &kept.unfinished(), asked, OWN)
     }
 
     /// Removes the stored request once the results exist.
@@ -175,18 +175,18 @@ impl EvaluationFiles {
     pub fn keep(&self, text: &str) -> Result<(), DiskError> {
         let Some(ReplyFiles { home, folder, name, .. }) = &self.kept else { return Ok(()) };
         spare(home, (folder, name), &[REPLIES], text.as_bytes())?;
-        publish::put(folder, name, text.as_bytes(), FRESH)
+        atomic_write::put(folder, name, text.as_bytes(), FRESH)
     }
 }
 
 impl ReplyFiles {
     fn open(home: &Folder, name: &str) -> Result<Self, DiskError> {
         let journal = Journal::open(&home.path, &hidden(name))?;
-        let replies = beside::replies(name);
+        let replies = replies_path::replies(name);
         let mut parts: Vec<&str> = replies.split('/').collect();
         let beside = parts.pop().unwrap_or_default().to_owned();
         let folder = Folder::make(&home.path, &parts, PRIVATE)?;
-        publish::clear(&folder, &beside)?;
+        atomic_write::clear(&folder, &beside)?;
         Ok(Self { journal, home: home.path.clone(), folder, name: beside })
     }
 
@@ -201,7 +201,7 @@ pub fn unfinished(output_dir: &Path, folder: &str) -> Result<Vec<Vec<u8>>, DiskE
     if !output_dir.is_dir() {
         return Ok(Vec::new());
     }
-    let replies = beside::replies("any.json");
+    let replies = replies_path::replies("any.json");
     let mut parts: Vec<&str> = replies.split('/').collect();
     parts.pop();
     let Some(folder) = Folder::find(output_dir, &[&[folder], parts.as_slice()].concat())? else {
@@ -226,7 +226,7 @@ fn spare(
     by: &[u8],
 ) -> Result<(), DiskError> {
     match folder.read(name, MOST)? {
-        Some(old) if old != by => publish::keep(home, to, name, &old),
+        Some(old) if old != by => atomic_write::keep(home, to, name, &old),
         _ => Ok(()),
     }
 }

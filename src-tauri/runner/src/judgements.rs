@@ -4,7 +4,7 @@
 use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split};
 use super::journal::Journal;
 use super::lock::{LockError, RunLock};
-use super::{fault, publish};
+use super::{fault, atomic_write};
 use rustix::fs::Mode;
 use std::path::Path;
 use touchstone_formats::judgement;
@@ -38,8 +38,8 @@ impl JudgementFiles {
         let (folders, name) = split(&file)?;
         let folder =
             Folder::make(output_dir, &[&[SIDECARS, FOLDER], folders.as_slice()].concat(), PRIVATE)?;
-        publish::sweep(output_dir, &hidden)?;
-        publish::clear(&folder, name)?;
+        atomic_write::sweep(output_dir, &hidden)?;
+        atomic_write::clear(&folder, name)?;
         Ok(Self { journal, folder, name: name.to_owned(), _lock: lock })
     }
 
@@ -51,7 +51,7 @@ impl JudgementFiles {
     /// Replaces the file atomically: readers see the old content or the new.
     pub fn write(&self, text: &str) -> Result<(), DiskError> {
         fault::point!("judgement.before");
-        publish::put(&self.folder, &self.name, text.as_bytes(), FRESH)
+        atomic_write::put(&self.folder, &self.name, text.as_bytes(), FRESH)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Launches: executes many runs concurrently, fairly between models, with a graceful and an
 //! immediate stop, and reports progress as events. Owns the order and the stopping; a single run is
 //! executed in `drive`.
-use super::drive::{LaunchContext, Job, execute_run};
+use super::execute::{LaunchContext, Job, execute_run};
 use super::event::{Ending, RunEvent, RunEventKind};
 use super::progress::Progress;
 use super::setup::Rules;

@@ -3,7 +3,7 @@
 //! on any user interface.
 
 pub mod disk;
-pub mod drive;
+pub mod execute;
 pub mod evaluations;
 pub mod event;
 mod fault;
@@ -14,12 +14,12 @@ pub mod judgements;
 pub mod launch;
 pub mod lock;
 pub mod log;
-pub mod look;
+pub mod disk_state;
 pub mod nudge;
 pub mod plan;
 pub mod progress;
 pub mod provider;
-pub mod publish;
+pub mod atomic_write;
 pub mod reply;
 pub mod reviews;
 pub mod script;
@@ -27,10 +27,10 @@ pub mod search;
 pub mod secrets;
 pub mod setup;
 pub mod spec;
-pub mod talk;
+pub mod conversation;
 pub mod target;
 pub mod tools;
-pub mod way;
+pub mod strategy;
 
 #[cfg(test)]
 #[cfg(debug_assertions)]

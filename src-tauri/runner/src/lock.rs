@@ -2,7 +2,7 @@
 //! executed and released by the OS when the process dies. The content of the lock file is only
 //! informative.
 use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split, write_all};
-use super::publish;
+use super::atomic_write;
 use fs_err as fs;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -76,7 +76,7 @@ impl RunLock {
                     // process that died, perhaps while writing; only then the folder is searched
                     // for temporary files, which is slow with many results.
                     let died = file.metadata().is_ok_and(|meta| meta.len() > 0);
-                    if died && let Err(error) = publish::sweep(output_dir, path) {
+                    if died && let Err(error) = atomic_write::sweep(output_dir, path) {
                         tracing::debug!(%error, "temporary files of a dead process stay; they do no harm");
                     }
                     // Signed only after the cleanup: a process that dies in between must leave a

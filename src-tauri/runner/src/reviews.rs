@@ -1,7 +1,7 @@
 //! Review files in an output directory: replaced or moved aside by one process at a time. No user's
 //! text is lost. The format of the file is owned by `formats::review`.
 use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split};
-use super::publish;
+use super::atomic_write;
 use rustix::fs::Mode;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -46,9 +46,9 @@ pub fn rewrite(
     if new.keep_old
         && let Some(old) = &old
     {
-        publish::keep(output_dir, &below_replaced(&folders), name, old)?;
+        atomic_write::keep(output_dir, &below_replaced(&folders), name, old)?;
     }
-    publish::put(&folder, name, text.as_bytes(), FRESH)
+    atomic_write::put(&folder, name, text.as_bytes(), FRESH)
 }
 
 /// Moves the review of a run to `.touchstone/replaced/reviews/`. Returns its new path, or `None` if
@@ -59,7 +59,7 @@ pub fn take_away(output_dir: &Path, run: &str) -> Result<Option<PathBuf>, DiskEr
     let Some(top) = Folder::find(output_dir, &[SIDECARS, FOLDER])? else { return Ok(None) };
     wait_for_turn(&top);
     match Folder::find(output_dir, &below(&folders))? {
-        Some(folder) => publish::aside(output_dir, &folder, &below_replaced(&folders), name),
+        Some(folder) => atomic_write::aside(output_dir, &folder, &below_replaced(&folders), name),
         None => Ok(None),
     }
 }
@@ -90,7 +90,7 @@ fn wait_for_turn(folder: &Folder) {
 mod tests {
     use super::*;
     use crate::disk::DiskErrorKind;
-    use crate::publish::tests::{Mounted, below as all_below};
+    use crate::atomic_write::tests::{Mounted, below as all_below};
 
     const RUN: &str = "a/b/t-promptql-o1-variation0.yaml";
 

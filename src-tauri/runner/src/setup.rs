@@ -6,7 +6,7 @@ use super::script::walk::word;
 use super::secrets;
 use super::spec::{Model, Price, Provider};
 use super::tools::virtual_api;
-use super::way::Strategy;
+use super::strategy::Strategy;
 use std::collections::BTreeSet;
 use touchstone_formats::ReadError;
 use touchstone_formats::names::Coordinates;

@@ -3,7 +3,7 @@
 //! `tests/faults` does the same for the whole program.
 use super::journal::{Attempt, Body, Journal, Record};
 use super::lock::RunLock;
-use super::publish;
+use super::atomic_write;
 use super::script::{End, TranscriptWriter};
 use crate::provider::Reply;
 use fs_err as fs;
@@ -49,7 +49,7 @@ fn go_on(dir: &Path) {
         if turn < TURNS {
             script.nudge("go on");
         }
-        publish::replace(dir, RUN, script.write().as_bytes()).unwrap();
+        atomic_write::replace(dir, RUN, script.write().as_bytes()).unwrap();
     }
 }
 

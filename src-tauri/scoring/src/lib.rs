@@ -8,11 +8,11 @@ pub mod diff;
 pub mod judges;
 pub mod scorers;
 pub mod stabletoolbench;
-pub mod standing;
+pub mod aggregate;
 pub mod stats;
 
 pub mod text;
-pub mod trust;
-pub mod written;
+pub mod agreement;
+pub mod number_format;
 
 pub use calls::missing_calls;

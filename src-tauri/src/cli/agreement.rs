@@ -10,7 +10,7 @@ use serde_json::json;
 use std::io::{self, BufWriter, Write};
 use touchstone_api::{Agreement, Rater, Trust};
 use touchstone_app::error::{AppError, Code};
-use touchstone_app::written::fixed;
+use touchstone_app::number_format::fixed;
 
 /// What `agreement` takes.
 #[derive(Debug, Args)]

@@ -1,5 +1,5 @@
 //! **Pure.** Counts and amounts of money, formatted for sentences.
-use touchstone_app::written::fixed;
+use touchstone_app::number_format::fixed;
 
 /// Returns the singular or plural of `word` for a count.
 pub(super) fn pluralize(many: u64, word: &str) -> String {

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use touchstone_app::app::answers::{AnswerScore, AnswerScores, score_answers};
 use touchstone_app::error::{AppError, Code};
-use touchstone_app::written::fixed;
+use touchstone_app::number_format::fixed;
 
 /// What `stabletoolbench score` takes.
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 //! `compare`: prints two to four transcripts side by side, step by step. The step at which they
 //! diverge is marked and shown in detail.
-mod told;
+mod output;
 
 use super::{
     DirArgs, CommandStatus, Outcome, CommandError, folder, list, show,
@@ -16,7 +16,7 @@ use touchstone_api::{
     Body, CompareRow, ComparedRun, Comparison, DiffKind, PartDiff, Relation, RunState, Span,
     StepRef, TextChange,
 };
-use touchstone_app::written::fixed;
+use touchstone_app::number_format::fixed;
 use touchstone_app::{
     app::App,
     error::{AppError, Code},
@@ -65,7 +65,7 @@ pub(super) fn run(asked: &Compare, here: &Environment) -> Outcome {
     let expected: Vec<Expected> = runs.iter().map(|(app, id)| app.against_expected(id)).collect();
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
-        serde_json::to_writer(&mut out, &told::document(&comparison, &names, &expected))
+        serde_json::to_writer(&mut out, &output::document(&comparison, &names, &expected))
             .map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
@@ -193,7 +193,7 @@ struct Page<'a> {
 impl Page<'_> {
     fn write(&self, out: &mut dyn Write) -> Result<(), CommandError> {
         self.heads(out)?;
-        told::stored(out, self.comparison, self.paint)?;
+        output::stored(out, self.comparison, self.paint)?;
         for note in &self.comparison.notes {
             writeln!(out, "{}", self.paint.yellow(&one_line(note)))?;
         }

@@ -3,7 +3,7 @@ use super::{
     CommandStatus, Outcome, FolderArgs, folder,
     terminal::{Paint, one_line},
 };
-use crate::{Environment, surroundings};
+use crate::{Environment, environment};
 use clap::Args;
 use std::{
     io::{self, Write as _},
@@ -36,7 +36,7 @@ pub(super) fn run(asked: &Doctor, here: &Environment) -> Outcome {
             tracing::debug!(why.message, "the folder is not ready");
         }
     }
-    let checks = surroundings::with_ours(app.doctor(true));
+    let checks = environment::with_ours(app.doctor(true));
     let mut out = io::stdout().lock();
     let paint = Paint(here.colour);
     if asked.json {

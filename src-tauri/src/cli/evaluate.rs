@@ -1,7 +1,7 @@
 //! `evaluate`: runs evaluators over a data file, row by row. On Ctrl-C, requests in flight are
 //! completed and kept; a second Ctrl-C aborts them. Started again with the same results file, it
 //! pays only for the missing results.
-mod told;
+mod output;
 
 use super::terminal::{Paint, one_line};
 use super::watch::Interrupts;
@@ -11,13 +11,13 @@ use clap::{Args, ValueEnum};
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::time::Duration;
-use told::{list, numbers, plan, summary};
+use output::{list, numbers, plan, summary};
 use touchstone_api::{
     EvaluateAgain, EvaluateMetric, EvaluateRequest, EvaluationView, EvaluatorRequest, LaunchState,
 };
 use touchstone_app::app::{App, FileRequest, typed_evaluators};
 use touchstone_app::error::{AppError, Code};
-use touchstone_app::written::fixed;
+use touchstone_app::number_format::fixed;
 
 /// Interval at which signals and the progress are polled.
 const GLANCE: Duration = Duration::from_millis(100);

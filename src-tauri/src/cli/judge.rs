@@ -14,7 +14,7 @@ use touchstone_api::{
     ListRequest, RunRow, Sort, Span, describe_excluded_forks,
 };
 use touchstone_app::app::App;
-use touchstone_app::written::fixed;
+use touchstone_app::number_format::fixed;
 
 /// Interval at which signals and the progress are polled.
 const GLANCE: Duration = Duration::from_millis(200);

@@ -9,7 +9,7 @@ use std::{
     path::Path,
 };
 use touchstone_api::{Judged, JudgedRound};
-use touchstone_app::written::fixed;
+use touchstone_app::number_format::fixed;
 use touchstone_app::{app::App, error::AppError};
 
 /// Verdicts on a run, newest first, and the reason if they could not be read.

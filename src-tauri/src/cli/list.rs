@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write as _};
 use touchstone_api::{Column, RunRow, RunState, Sort};
 use touchstone_app::app::App;
-use touchstone_app::written;
-use touchstone_app::written::fixed;
+use touchstone_app::number_format;
+use touchstone_app::number_format::fixed;
 
 /// Maximum number of characters of a reason; `show` prints all of it.
 const LONGEST_REASON: usize = 80;
@@ -119,7 +119,7 @@ fn cells(row: &RunRow) -> Vec<String> {
 
 /// Formats a score. Empty if there is none.
 pub(super) fn score(score: Option<f64>) -> String {
-    score.map(written::score).unwrap_or_default()
+    score.map(number_format::score).unwrap_or_default()
 }
 
 /// Formats a flag as yes or no. Empty if it is unknown.

@@ -10,7 +10,7 @@ mod convert;
 
 mod diff;
 mod doctor;
-mod doors;
+mod frontends;
 mod evaluate;
 mod folder;
 mod index;
@@ -33,7 +33,7 @@ mod stats;
 mod terminal;
 mod virtual_apis;
 mod watch;
-mod whole;
+mod full_run;
 
 use crate::Environment;
 use clap::{Args, Parser, Subcommand};
@@ -61,7 +61,7 @@ struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve the same page on 127.0.0.1, and print its address
-    Serve(doors::Serve),
+    Serve(frontends::Serve),
     /// Read a folder and say what is in it
     Index(index::Index),
     /// List runs, one a line
@@ -182,8 +182,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         }
     };
     let outcome = match asked.command {
-        None => doors::window(asked.folder, asked.demo, here),
-        Some(Command::Serve(serve)) => doors::serve(serve, here),
+        None => frontends::window(asked.folder, asked.demo, here),
+        Some(Command::Serve(serve)) => frontends::serve(serve, here),
         Some(Command::Index(index)) => index::run(&index, here),
         Some(Command::List(list)) => list::run(&list, here),
         Some(Command::Show(show)) => show::run(&show, here),

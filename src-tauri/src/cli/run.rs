@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use touchstone_api::{
     Act, Blocked, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Problem, Shard, Blocker,
 };
-use touchstone_app::written::fixed;
+use touchstone_app::number_format::fixed;
 use touchstone_app::{
     app::App,
     error::{AppError, Code},

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use touchstone_api::{RunScore, RunState, ScoreDetail, ScoreStanding};
 use touchstone_app::app::{App, FileScores, SuiteProblems};
-use touchstone_app::written::fixed;
+use touchstone_app::number_format::fixed;
 
 /// Maximum number of characters of a reason; `show` prints all of it.
 const LONGEST_REASON: usize = 100;

@@ -3,7 +3,7 @@ use super::amounts::counted;
 use super::{
     DirArgs, CommandStatus, Outcome, CommandError, folder, judged, list,
     terminal::{Columns, Head, Paint, complain, lines, one_line},
-    whole,
+    full_run,
 };
 use crate::Environment;
 use clap::Args;
@@ -16,7 +16,7 @@ use touchstone_api::{
     Body, Column, Judged, Lineage, LineageLink, Part, RunLineage, RunState, RunView, Sort, Step,
     StepKind,
 };
-use touchstone_app::written::fixed;
+use touchstone_app::number_format::fixed;
 use touchstone_app::{
     app::App,
     error::{AppError, Code},
@@ -59,7 +59,7 @@ pub(super) fn run(asked: &Show, here: &Environment) -> Outcome {
     };
     let app = folder::read(&folder, here)?;
     let Some(id) = find(&app, &name)? else { return Err(unreadable(why_not(&app, &name)?).into()) };
-    let view = whole::run(&app, &id)?;
+    let view = full_run::run(&app, &id)?;
     let (said, unread) = judged::find((&app, &id), (&full, member.as_deref()), &asked.dirs, here)?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {

@@ -13,7 +13,7 @@ use touchstone_api::{
     describe_excluded_forks,
 };
 use touchstone_app::app::App;
-use touchstone_app::written::fixed;
+use touchstone_app::number_format::fixed;
 
 /// Placeholder for an unknown value.
 const NONE: &str = "–";

@@ -6,7 +6,7 @@ use std::{
     io::{self, Write},
 };
 use touchstone_app::error::AppError;
-pub(super) use touchstone_app::visible::{lines, one_line};
+pub(super) use touchstone_app::escape::{lines, one_line};
 
 /// Prints an error and its hint on standard error.
 pub(super) fn complain(error: &AppError) {

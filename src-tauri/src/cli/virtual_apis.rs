@@ -1,7 +1,7 @@
 //! `stabletoolbench serve`: runs the server of virtual APIs, from its arguments to its shutdown.
 use super::{
     CommandStatus, Outcome, CommandError,
-    doors::{announce, say},
+    frontends::{announce, say},
 };
 use crate::{
     Environment,

@@ -5,7 +5,7 @@
 //! another one arrives, and each has little time to send an admissible request. Connections are
 //! thus always accepted, and legitimate clients get through. If requests of all clients are
 //! admitted, idle connections are closed in favor of new ones.
-use super::line::ClientSocket;
+use super::socket::ClientSocket;
 use axum::{
     Extension, Router,
     http::{HeaderValue, header},

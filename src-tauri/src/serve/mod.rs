@@ -4,7 +4,7 @@ mod connections;
 mod events;
 mod gate;
 mod invites;
-mod line;
+mod socket;
 mod page;
 mod peer;
 mod secret;

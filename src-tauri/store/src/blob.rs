@@ -2,7 +2,7 @@
 //! index can read it sequentially. Owns the file layout, reading and the checksums of its blocks: a
 //! read fails when the bytes are not the ones that were written. The index stores which bytes
 //! belong to which run.
-use super::home::create_private;
+use super::index_dir::create_private;
 use fs_err as fs;
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::FileExt as _;

@@ -2,8 +2,8 @@
 //! it, and its connections: one writer, any number of readers. Writing is implemented in `record`
 //! and `words`, querying in `query` and `search`.
 use super::blob::{BlobWriter, TextBlob};
-use super::home::{self, IndexDir};
-use super::seal;
+use super::index_dir::{self, IndexDir};
+use super::checksum;
 use fs_err as fs;
 use rusqlite::{Connection, OpenFlags};
 use std::ops::Deref;
@@ -267,7 +267,7 @@ impl Drop for Reader<'_> {
 impl Writer {
     fn create(dir: &Path) -> Result<Self, IndexError> {
         // SQLite gives its companion files the permissions of this one.
-        home::create_private(&dir.join("index.db"))?;
+        index_dir::create_private(&dir.join("index.db"))?;
         let sql = connect(dir, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
         prepare(&sql)?;
         sql.execute_batch(&format!(
@@ -332,10 +332,10 @@ impl Writer {
 
     /// Returns true when the files on disk are intact. Takes about as long as reading them once.
     pub(crate) fn is_sound(&self) -> bool {
-        match seal::check(&self.dir) {
-            seal::Checked::Whole => true,
-            seal::Checked::Broken => false,
-            seal::Checked::Open => {
+        match checksum::check(&self.dir) {
+            checksum::Checked::Whole => true,
+            checksum::Checked::Broken => false,
+            checksum::Checked::Open => {
                 let said =
                     self.sql.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
                 said.is_ok_and(|said| said == "ok")
@@ -352,7 +352,7 @@ impl Writer {
                 .is_ok_and(|busy| busy == 0)
             && sql.close().is_ok();
         if done {
-            seal::put(&dir);
+            checksum::put(&dir);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! ready. Owns the limits on waiting units and on bytes in memory.
 use super::inbox::Inbox;
 use super::limits::Limits;
-use super::look::{self, ParsedUnit};
+use super::parse_unit::{self, ParsedUnit};
 use super::reconcile::Unit;
 use super::record::{self, Placed};
 use super::roots::Roots;
@@ -32,7 +32,7 @@ pub(crate) struct ParseContext<'a> {
 impl ParseContext<'_> {
     /// Parses a unit and passes it to `give` in one or more parts, until `give` returns false.
     fn look(&self, unit: Unit, give: &mut dyn FnMut(ParsedUnit, Vec<Placed>) -> bool) {
-        look::look(self.roots, self.limits, unit, &mut |mut looked| {
+        parse_unit::look(self.roots, self.limits, unit, &mut |mut looked| {
             let placed = record::place_rows(&mut looked, self.tasks, &self.roots.models);
             !self.inbox.is_stopping() && give(looked, placed)
         });

@@ -18,10 +18,10 @@ use std::panic::catch_unwind;
 use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
 use touchstone_formats::judgement::{self, Judgement, Round, JudgementFile};
 use touchstone_formats::run::Run;
-use touchstone_formats::{ReadError, ReadErrorKind, offered};
+use touchstone_formats::{ReadError, ReadErrorKind, tool_offers};
 use touchstone_scoring::judges::{self, Judge, Rules, Scale, JudgeRef, Subject, mean_and_spread};
 use touchstone_scoring::scorers::Scorer;
-use touchstone_scoring::written::fixed;
+use touchstone_scoring::number_format::fixed;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Folder of the judgement files, below the output directory.
@@ -264,7 +264,7 @@ pub(super) fn show(
     let of = |run: Run| {
         let subject = Subject::from_run(&run, query.as_deref());
         let Some(task) = place.task.and_then(|name| tasks.get(name)) else { return subject };
-        let tools = offered::of_run(&task.tools, run.layout, known.system.as_deref());
+        let tools = tool_offers::of_run(&task.tools, run.layout, known.system.as_deref());
         let expected = against.as_ref().and_then(|against| against.yardstick.expected.as_deref());
         subject.with_expected(expected).with_tools(&task.suite, &tools)
     };

@@ -7,7 +7,7 @@ use super::roots::Roots;
 use super::scan::{is_query_name, is_suite_name};
 use std::path::Path;
 use touchstone_formats::collection::{self, Member};
-use touchstone_formats::kind::{self, FileKind, detect};
+use touchstone_formats::file_kind::{self, FileKind, detect};
 use touchstone_formats::run::{Outline, Run};
 use touchstone_formats::stabletoolbench::answers::raw;
 use touchstone_formats::stabletoolbench::filter;
@@ -55,7 +55,7 @@ pub(crate) fn is_query_set(roots: &Roots, file: &FileId) -> bool {
 /// Returns the key that makes a JSON file look like a task, for files that are not sets of queries.
 pub(crate) fn task_key(roots: &Roots, file: &FileId) -> Option<String> {
     let (head, _) = open::read_head(roots, file, HEAD).ok()?;
-    kind::task_key(&head).map(str::to_owned)
+    file_kind::task_key(&head).map(str::to_owned)
 }
 
 /// Returns true when only the start of the file shows if it is worth reading.

@@ -4,13 +4,13 @@
 mod backlog;
 pub mod blob;
 pub mod catalog;
-mod chores;
+mod background_tasks;
 mod compact;
-pub mod conduct;
-mod enter;
+pub mod indexer;
+mod index_writer;
 pub mod filter;
-pub mod flow;
-pub mod home;
+pub mod folder_index;
+pub mod index_dir;
 mod inbox;
 pub mod index;
 mod ingest;
@@ -19,32 +19,32 @@ pub mod layouts;
 pub mod limits;
 pub mod live;
 mod load;
-mod look;
+mod parse_unit;
 mod members;
 pub mod open;
 pub mod overview;
-mod pace;
+mod read_throttle;
 pub mod query;
 mod reconcile;
 mod record;
 pub mod reviews;
 
-mod renewing;
+mod rescore;
 pub mod roots;
 pub mod scan;
 pub mod scoring;
-mod seal;
+mod checksum;
 mod search;
 #[cfg(test)]
-mod shelf;
+mod test_index;
 pub mod snippet;
-pub mod stored;
+pub mod imported_verdicts;
 pub mod suites;
-mod tally;
+mod state_counts;
 mod trust;
 mod watch;
 pub mod watching;
-mod words;
+mod fts;
 
 /// Run id for a file, by its name and, for a file with many runs, the key of the member.
 pub fn run_of_file(file: &roots::FileId, member: Option<&str>) -> String {

@@ -6,7 +6,7 @@ use super::open::Stamp;
 use super::reconcile::{KnownFiles, Mark};
 use super::record::Counted;
 use super::roots::{FileId, Root};
-use super::tally::StateCounts;
+use super::state_counts::StateCounts;
 use rusqlite::Connection;
 use xxhash_rust::xxh3::xxh3_64;
 

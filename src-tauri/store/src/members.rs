@@ -3,7 +3,7 @@
 //! content first appeared.
 use super::layouts;
 use super::limits::Limits;
-use super::look::{ParsedUnit, MemberRow, Outcome, Row, unsettle};
+use super::parse_unit::{ParsedUnit, MemberRow, Outcome, Row, unsettle};
 use super::reconcile::{Mark, UnitId};
 use super::roots::FileId;
 use std::collections::HashSet;
@@ -147,11 +147,11 @@ fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, ReadError> {
 mod tests {
     use super::*;
     use crate::index::{Index, Writer};
-    use crate::look;
+    use crate::parse_unit;
     use crate::reconcile::{Found, KnownFiles, Step, reconcile};
     use crate::roots::{Root, Roots};
     use crate::suites::Tasks;
-    use crate::{enter, load, open, record};
+    use crate::{index_writer, load, open, record};
     use fs_err as fs;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -243,14 +243,14 @@ mod tests {
                     Step::Forget(id) => crate::reconcile::Unit { id, files: BTreeMap::new() },
                 };
                 let mut left = parts;
-                look::look(&self.roots, &Limits::default(), unit, &mut |mut looked| {
+                parse_unit::look(&self.roots, &Limits::default(), unit, &mut |mut looked| {
                     let placed = record::place_rows(&mut looked, &Tasks::default(), &[]);
                     let written = record::put(writer, &looked, placed).unwrap();
                     self.written += written.len();
                     visible
                         .extend(written.into_iter().filter(|one| one.visible).map(|one| one.key));
                     if looked.is_last() {
-                        enter::remember(&mut self.known, &looked.unit, looked.marks);
+                        index_writer::remember(&mut self.known, &looked.unit, looked.marks);
                     }
                     left = left.saturating_sub(1);
                     left > 0

@@ -171,7 +171,7 @@ fn starts_with(file: &FileId, start: &FileId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::enter::remember;
+    use crate::index_writer::remember;
     use proptest::prelude::*;
 
     type Disk = BTreeMap<FileId, Found>;

@@ -3,12 +3,12 @@
 //! row columns, on which the queries rely.
 use super::index::{IndexError, Writer};
 use super::layouts::{self, Coordinates};
-use super::look::{ParsedUnit, Outcome, Row, layout_name};
+use super::parse_unit::{ParsedUnit, Outcome, Row, layout_name};
 use super::reconcile::{Mark, UnitId};
 use super::roots::FileId;
 use super::scoring::measure::{Evidence, Measured, ScoringKey, measure};
 use super::scoring::write::{self, Columns};
-use super::stored;
+use super::imported_verdicts;
 use super::suites::Tasks;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashSet;
@@ -211,7 +211,7 @@ fn put_one(
     put_items(&writer.sql, id, row, text_offset)?;
     write::put_scores(&writer.sql, id, &placed.measured.scores, fresh)?;
     write::put_answer(&writer.sql, id, row, fresh)?;
-    stored::put(&writer.sql, id, row.outline.as_ref(), fresh)?;
+    imported_verdicts::put(&writer.sql, id, row.outline.as_ref(), fresh)?;
     let after = Counted { state: order(state(row)), unfinished: !row.pieces.is_empty() };
     Ok(Written { key, before, after: Some(after), visible: true })
 }

@@ -1,12 +1,12 @@
 //! Reviews of runs: reads the review files next to the results, compares them with the answers they
 //! were written for, and puts valid reviews into the rows of their runs. The files are the source
 //! of truth; they are written by `runs::reviews` or with any editor.
-mod taken;
+mod review_file;
 
-pub(super) use taken::beginning;
+pub(super) use review_file::beginning;
 
-use super::conduct::{Indexer, Shared};
-use super::enter::finish;
+use super::indexer::{Indexer, Shared};
+use super::index_writer::finish;
 use super::index::{IndexError, Reader, meta};
 use super::judgements::{self, Marks};
 use super::limits::Limits;
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::panic::catch_unwind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use taken::ReviewFile;
+use review_file::ReviewFile;
 use touchstone_api::{Problem, ProblemKind, RunRow};
 use touchstone_formats::collection;
 use touchstone_formats::review::{self, ReviewFile};

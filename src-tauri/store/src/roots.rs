@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
-use touchstone_formats::offered::ToolOffer;
+use touchstone_formats::tool_offers::ToolOffer;
 use touchstone_formats::value::Value;
 
 /// Locations of suites and transcripts.

@@ -3,14 +3,14 @@
 use super::limits::SuiteUsage;
 use super::roots::{FileId, Roots};
 use super::scan::{is_query_name, is_suite_name};
-use super::scoring::companions::{ReferencedFiles, beside};
-use super::scoring::yardstick::ScoringSpec;
+use super::scoring::referenced_files::{ReferencedFiles, beside};
+use super::scoring::scoring_spec::ScoringSpec;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::catch_unwind;
 use std::sync::{Arc, PoisonError, RwLock};
 use touchstone_api::{Problem, ProblemKind};
 use touchstone_formats::nearest::nearest;
-use touchstone_formats::offered::{self, ToolOffer};
+use touchstone_formats::tool_offers::{self, ToolOffer};
 use touchstone_formats::stabletoolbench::filter::{self, Ids};
 use touchstone_formats::suite::Expected;
 use touchstone_formats::value::Value;
@@ -585,7 +585,7 @@ fn fit(
         suites.iter().filter(|suite| suite.query.as_ref().is_none_or(|query| ids.admit(&query.id)))
     {
         let mut yardsticks = Vec::with_capacity(suite.variations.len());
-        let tools = offered::of_task(&roots.tools, suite.tools.as_deref());
+        let tools = tool_offers::of_task(&roots.tools, suite.tools.as_deref());
         for variation in &suite.variations {
             let mut named = |path: &str| {
                 let at = beside(roots, file, path)?;
@@ -676,7 +676,7 @@ fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(&'static str, String
     let Some(own) = own.collect::<Option<Vec<_>>>().filter(|_| told.is_empty()) else {
         return told;
     };
-    let known = || own.iter().copied().flatten().map(String::as_str).chain([offered::PYTHON]);
+    let known = || own.iter().copied().flatten().map(String::as_str).chain([tool_offers::PYTHON]);
     let elsewhere =
         |name: &str| all.iter().any(|(_, names)| names.iter().flatten().any(|known| known == name));
     let expected =

@@ -3,7 +3,7 @@
 //! `scoring::trust`.
 use std::collections::BTreeMap;
 use touchstone_api::{Agreement, Rater, Trust};
-use touchstone_scoring::trust::{Rating, VerdictCounts};
+use touchstone_scoring::agreement::{Rating, VerdictCounts};
 
 /// Maximum number of raters.
 const MOST_RATERS: usize = 40;

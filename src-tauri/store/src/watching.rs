@@ -1,6 +1,6 @@
 //! State of the roots and of the file watching, and the notices about them.
-use super::conduct::Indexer;
-use super::conduct::Shared;
+use super::indexer::Indexer;
+use super::indexer::Shared;
 use super::roots::{FileId, Root};
 use super::scan::{self, Survey};
 use super::{load, open};

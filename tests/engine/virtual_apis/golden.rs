@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use touchstone_formats::stabletoolbench::{Pool, request};
-use touchstone_runner::tools::pool;
+use touchstone_runner::tools::tool_folder;
 use touchstone_runner::tools::virtual_api::{Order, VirtualSettings};
 
 /// Cases in which the original is not followed, with the status that is returned instead.
@@ -27,13 +27,13 @@ async fn the_original_servers_are_followed_but_for_what_is_listed() {
     let root =
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench");
     let Ok(text) = fs::read_to_string(root.join("server_cases.jsonl")) else { return };
-    let pool = Arc::new(pool::load(&root.join("toolenv/tools")).unwrap());
+    let pool = Arc::new(tool_folder::load(&root.join("toolenv/tools")).unwrap());
     let (mut same, mut otherwise) = (0, Vec::new());
     for line in text.lines() {
         let case: Value = serde_json::from_str(line).unwrap();
         let name =
             format!("{}: {}", case["server"].as_str().unwrap(), case["case"].as_str().unwrap());
-        if replayed(&case, &pool).await {
+        if replayed(&case, &tool_folder).await {
             same += 1;
         } else {
             otherwise.push(name);
@@ -57,7 +57,7 @@ async fn replayed(case: &Value, pool: &Arc<Pool>) -> bool {
     });
     let order = Order::from_word(case["server"].as_str().unwrap()).unwrap();
     let url = real.url("/");
-    let stage = Stage { pool: Arc::clone(pool), ..Stage::new().simulated_by(&model) };
+    let stage = Stage { pool: Arc::clone(tool_folder), ..Stage::new().simulated_by(&model) };
     let stage = stage.set(|settings| {
         *settings = VirtualSettings {
             order,

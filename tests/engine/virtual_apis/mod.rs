@@ -18,7 +18,7 @@ use touchstone_runner::http::keys::ApiKey;
 use touchstone_runner::http::limiter::Limiters;
 use touchstone_runner::http::redact::Redactor;
 use touchstone_runner::setup::Setup;
-use touchstone_runner::tools::pool;
+use touchstone_runner::tools::tool_folder;
 use touchstone_runner::tools::virtual_api::{self, VirtualApis, VirtualSettings, ApiEnvironment};
 
 /// Cache file of the standard call.
@@ -46,7 +46,7 @@ impl Stage {
     fn with_tools(mut self) -> Self {
         let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
             .join("../../tests/fixtures/stabletoolbench/tools");
-        self.pool = Arc::new(pool::load(&dir).unwrap());
+        self.pool = Arc::new(tool_folder::load(&dir).unwrap());
         self
     }
 

@@ -1,7 +1,7 @@
 //! Resolves cells of an overview to runs: existing runs at their paths, and missing runs that the
 //! suites define.
 use super::OpenFolder;
-use super::wishes::{MOST_RUNS, Selection, refused, slot};
+use super::launch_selection::{MOST_RUNS, Selection, refused, slot};
 use crate::error::{AppError, Code};
 use std::collections::BTreeSet;
 use std::sync::Arc;

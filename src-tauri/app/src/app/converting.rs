@@ -1,8 +1,8 @@
 //! Converts runs to converted answers of `StableToolBench`, which its own scripts and other scorers
 //! can read. Needs no open folder and stores nothing.
 use crate::error::{AppError, Code};
-use crate::reading::given::InputFile;
-use touchstone_formats::kind::{FileKind, detect};
+use crate::reading::input_file::InputFile;
+use touchstone_formats::file_kind::{FileKind, detect};
 use touchstone_formats::stabletoolbench::answers::convert::{self, Converted, Defects};
 use touchstone_formats::{ReadError, answer, json, names, transcript};
 

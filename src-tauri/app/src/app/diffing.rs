@@ -1,12 +1,12 @@
 //! Diffs answers with expected outputs or with each other, and two files given by the user.
 use super::App;
 use crate::error::{AppError, Code};
-use crate::reading::given;
+use crate::reading::input_file;
 use touchstone_api::{DiffRequest, DiffView};
 use touchstone_formats::json;
 use touchstone_scoring::diff::{Options, Span, Table, Tolerance, diff, plain};
 
-pub use crate::reading::given::InputFile;
+pub use crate::reading::input_file::InputFile;
 pub use touchstone_scoring::diff::Style;
 
 /// Options for comparing two files.
@@ -63,8 +63,8 @@ impl App {
             ignore: wish.ignore.clone(),
             ..Options::default()
         };
-        let (left, left_note) = given::value(expected)?;
-        let (right, right_note) = given::value(actual)?;
+        let (left, left_note) = input_file::value(expected)?;
+        let (right, right_note) = input_file::value(actual)?;
         let diff = diff(&left, &right, &options);
         let told = |line: Vec<Span>| line.into_iter().map(|span| (span.style, span.text)).collect();
         let alignment = Table::from_diff(&diff).and_then(|table| Some(table.alignment()?.words()));

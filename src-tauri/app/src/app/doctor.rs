@@ -4,7 +4,7 @@ use fs_err as fs;
 use rusqlite::Connection;
 use std::time::Duration;
 use touchstone_api::{Check, Phase, WatchMeans};
-use touchstone_store::home::make_private;
+use touchstone_store::index_dir::make_private;
 use touchstone_store::open::reason;
 
 /// Maximum time to wait for the state of the file watcher.

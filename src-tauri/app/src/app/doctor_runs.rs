@@ -3,7 +3,7 @@
 use super::App;
 use super::doctor::{fine, note, wrong};
 use super::virtual_apis::KIND;
-use super::wishes::fault_line;
+use super::launch_selection::fault_line;
 use crate::paths;
 use std::path::Path;
 use std::time::Duration;

@@ -4,17 +4,17 @@ mod plan;
 mod rows;
 mod unfinished;
 
-use super::budget::{Budget, Prices};
+use super::spend_limit::{Budget, Prices};
 use super::data_files::{FoundFile, named, table};
 use super::evaluations::{Asking, Job, Models, Work};
-use super::judging::cannot_judge;
+use super::judge_plan::cannot_judge;
 use super::keys::no_model;
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
-use crate::evaluating::known::{evaluators, switches};
-use crate::evaluating::sheet::RowInputs;
-use crate::evaluating::typed;
-use crate::evaluating::wish::EvaluationSpec;
+use crate::evaluating::available::{evaluators, switches};
+use crate::evaluating::row_inputs::RowInputs;
+use crate::evaluating::parse_evaluators;
+use crate::evaluating::evaluation_spec::EvaluationSpec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use touchstone_api::{
@@ -62,8 +62,8 @@ pub fn typed_evaluators(
     config: Option<&Path>,
     kinds: &[String],
     mappings: &[String],
-) -> Result<(Vec<EvaluatorRequest>, typed::Pairs), AppError> {
-    let (mut all, mut usual) = (typed::from_kinds(kinds), typed::Pairs::new());
+) -> Result<(Vec<EvaluatorRequest>, parse_evaluators::Pairs), AppError> {
+    let (mut all, mut usual) = (parse_evaluators::from_kinds(kinds), parse_evaluators::Pairs::new());
     if let Some(path) = config {
         let failed = |why: String| bad(format!("{} cannot be used: {why}", path.display()));
         let found = named(path)?;
@@ -74,11 +74,11 @@ pub fn typed_evaluators(
         }
         let text = fs_err::read_to_string(path)
             .map_err(|why| failed(format!("{}.", open::reason(&why))))?;
-        let (more, of_all) = typed::parse_file(&text).map_err(failed)?;
+        let (more, of_all) = parse_evaluators::parse_file(&text).map_err(failed)?;
         all.extend(more);
         usual = of_all;
     }
-    typed::apply_mappings(&mut all, &mut usual, mappings).map_err(bad)?;
+    parse_evaluators::apply_mappings(&mut all, &mut usual, mappings).map_err(bad)?;
     Ok((all, usual))
 }
 

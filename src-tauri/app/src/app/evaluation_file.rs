@@ -3,17 +3,17 @@
 use super::App;
 use super::reporting::{cut_for_preview, file_stem, known_scorer, noted};
 use crate::error::{AppError, Code};
-use crate::reading::given::InputFile;
+use crate::reading::input_file::InputFile;
 use crate::reading::{Reading, ParsedRun};
 use crate::reports::evaluation_file::{self, SuiteData, Columns};
 use crate::reports::evaluation_sheet::EvaluationBuilder;
 use std::ops::ControlFlow;
 use touchstone_api::{Judged, FilterError, Report, ReportRequest, RunState};
-use touchstone_formats::kind::{FileKind, detect};
+use touchstone_formats::file_kind::{FileKind, detect};
 use touchstone_formats::run::Run;
 use touchstone_formats::stabletoolbench::answers::raw;
 use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, azure, collection, json, offered, transcript};
+use touchstone_formats::{ReadError, azure, collection, json, tool_offers, transcript};
 use touchstone_store::query::ScoredRun;
 use touchstone_store::suites::Tasks;
 
@@ -287,8 +287,8 @@ fn suite_data(tasks: &Tasks, run: &ScoredRun) -> SuiteData {
 /// Adds the tools offered to a run if the transcript does not list them.
 fn with_tools(tasks: &Tasks, run: &ScoredRun, mut told: Run) -> Run {
     if let Some(task) = run.task.as_deref().and_then(|task| tasks.get(task)) {
-        let offers = offered::of_run(&task.tools, told.layout, run.system.as_deref());
-        offered::add_to_run(&mut told, &offers);
+        let offers = tool_offers::of_run(&task.tools, told.layout, run.system.as_deref());
+        tool_offers::add_to_run(&mut told, &offers);
     }
     told
 }

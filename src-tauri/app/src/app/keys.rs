@@ -11,7 +11,7 @@ use touchstone_runner::provider::{self, ModelRequest};
 use touchstone_runner::secrets::{self, Secrets};
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Provider};
-use touchstone_runner::talk::Turn;
+use touchstone_runner::conversation::Turn;
 use zeroize::Zeroizing;
 
 impl App {

@@ -6,7 +6,7 @@ use crate::error::{AppError, Code};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 use touchstone_api::Check;
-use touchstone_store::home;
+use touchstone_store::index_dir;
 
 /// Size from which `doctor` warns.
 const MUCH: u64 = 1 << 30;
@@ -65,7 +65,7 @@ impl App {
     pub fn old_indexes(&self) -> Leftovers {
         let mut all =
             Leftovers { dir: self.inner.config.cache_dir.clone(), ..Leftovers::default() };
-        for dir in home::leftovers(&all.dir) {
+        for dir in index_dir::leftovers(&all.dir) {
             let Leftovers { files, bytes, .. } = counted(&dir);
             all.files += files;
             all.bytes = all.bytes.saturating_add(bytes);
@@ -76,8 +76,8 @@ impl App {
     /// Deletes old indexes. They can be rebuilt from the results.
     pub fn clear_old_indexes(&self) -> Result<Leftovers, AppError> {
         let found = self.old_indexes();
-        for dir in home::leftovers(&found.dir) {
-            home::discard(&dir).map_err(|error| {
+        for dir in index_dir::leftovers(&found.dir) {
+            index_dir::discard(&dir).map_err(|error| {
                 AppError::new(
                     Code::Failed,
                     format!("{} could not be deleted: {error}.", dir.display()),

@@ -1,6 +1,6 @@
 //! Problems with the files of the open folder, paginated, worst first: suites from memory, runs
 //! from the index.
-use super::judging::passing;
+use super::judge_plan::passing;
 use super::{App, OpenFolder};
 use crate::error::AppError;
 use crate::paths;

@@ -12,7 +12,7 @@ use touchstone_formats::json;
 use touchstone_runner::tools::python::{PythonLimits, PythonTool};
 use touchstone_store::open;
 use touchstone_store::roots::{FileId, Roots};
-use touchstone_store::scoring::awaited::PendingRequest;
+use touchstone_store::scoring::pending_requests::PendingRequest;
 use touchstone_store::scoring::measure::ask;
 use touchstone_store::scoring::write::ProgramResult;
 use xxhash_rust::xxh3::xxh3_64;

@@ -11,7 +11,7 @@ use touchstone_api::{
 use touchstone_formats::yaml;
 use touchstone_scoring::scorers::{self, Scorer};
 use touchstone_store::query::runs_that_pass;
-use touchstone_store::scoring::awaited::awaited;
+use touchstone_store::scoring::pending_requests::awaited;
 use touchstone_store::scoring::measure::ScoringKey;
 use touchstone_store::scoring::read;
 use touchstone_store::suites::Tasks;

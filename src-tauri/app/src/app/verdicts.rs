@@ -1,7 +1,7 @@
 //! Converts the judgements of a run for display: in words, on the scale of the judge, with the pass
 //! threshold.
-use super::judging::read_judgements;
-use super::rivals::{id_at, load_opponent};
+use super::judge_plan::read_judgements;
+use super::pairwise::{id_at, load_opponent};
 use super::{App, OpenFolder, suite_judges};
 use crate::error::AppError;
 use crate::paths;

@@ -2,7 +2,7 @@
 //! one request after the other. Owns neither socket nor cache.
 use super::App;
 use super::answers::read_queries;
-use super::wishes::setup_fault;
+use super::launch_selection::setup_fault;
 use crate::error::{AppError, Code};
 use crate::paths;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use touchstone_runner::setup::{Setup, ToolEntry};
 use touchstone_runner::tools::virtual_api::{
     Order, Origin, Save, VirtualApis, VirtualSettings, ApiEnvironment,
 };
-use touchstone_runner::tools::{Unusable, pool};
+use touchstone_runner::tools::{Unusable, tool_folder};
 
 /// Kind of tool in the workspace file.
 pub(super) const KIND: &str = "virtual";
@@ -89,7 +89,7 @@ impl App {
         let settings = settings(wish, &setup).map_err(refused)?;
         let (pool, notes) = match &settings.tools_folder {
             Some(dir) => {
-                pool::read(dir).map(|loaded| (loaded.pool, loaded.notes)).map_err(refused)?
+                tool_folder::read(dir).map(|loaded| (loaded.pool, loaded.notes)).map_err(refused)?
             }
             None => (of_queries(&wish.folder), Vec::new()),
         };
@@ -102,9 +102,9 @@ impl App {
             payer: None,
         };
         let may_cost = settings.simulator.is_some() || settings.url.is_some();
-        let mut told = describe_settings(&settings, &pool);
+        let mut told = describe_settings(&settings, &tool_folder);
         told.extend(notes);
-        let apis = VirtualApis::open(settings, &setup, Arc::new(pool), wires).map_err(refused)?;
+        let apis = VirtualApis::open(settings, &setup, Arc::new(tool_folder), wires).map_err(refused)?;
         Ok(VirtualEndpoint { apis, told, may_cost })
     }
 
@@ -251,7 +251,7 @@ fn describe_settings(settings: &VirtualSettings, pool: &Pool) -> Vec<String> {
         .url
         .as_ref()
         .map_or("No real API is asked.".to_owned(), |_| "Real APIs are asked.".to_owned());
-    let from = if settings.tools_folder.is_none() && pool.api_count() > 0 {
+    let from = if settings.tools_folder.is_none() && tool_folder.api_count() > 0 {
         ", from the queries of the folder"
     } else {
         ""

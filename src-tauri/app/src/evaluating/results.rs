@@ -1,7 +1,7 @@
 //! **Pure.** Results of all evaluators on all rows, and the files written from them.
 use super::rounds::Round;
-use super::sheet::RowInputs;
-use super::wish::{Configured, EvaluationSpec};
+use super::row_inputs::RowInputs;
+use super::evaluation_spec::{Configured, EvaluationSpec};
 use touchstone_api::EvaluateMetric;
 use touchstone_formats::collection::EvaluatorReplies;
 use touchstone_scoring::azure::{

@@ -1,5 +1,5 @@
 //! **Pure.** Progress and results of a judging job, updated as each run ends.
-use super::owed::Target;
+use super::pending::Target;
 use std::collections::BTreeMap;
 use touchstone_api::{JudgeMean, JudgePasses, JudgeRates, JudgeShares, JudgeSkip};
 use touchstone_formats::judgement::Round;

@@ -1,7 +1,7 @@
 //! Compares runs side by side. `scoring::align` decides which steps are aligned; this module
 //! converts the result for the page. The runs may come from different folders. Apart from the cache
 //! of open runs, only digests, titles and answers are kept in memory.
-use super::desk::OpenedRun;
+use super::run_cache::OpenedRun;
 use super::pieces::{Budget, short};
 use super::task::{self, Origin};
 use super::{Reading, RunReadError, count};
@@ -14,8 +14,8 @@ use touchstone_formats::run::{Step, StepKind};
 use touchstone_formats::value::Value;
 use touchstone_scoring::align::{self, Alignment, Change, Digest, Kind};
 use touchstone_scoring::diff::{self, Options, PieceKind};
-use touchstone_store::flow::FolderIndex;
-use touchstone_store::stored;
+use touchstone_store::folder_index::FolderIndex;
+use touchstone_store::imported_verdicts;
 
 /// Maximum number of runs compared with each other.
 pub(crate) const MOST_RUNS: usize = 4;
@@ -63,7 +63,7 @@ impl Reading {
             digests: align::digests(run),
             titles: run.steps.iter().map(title).collect(),
             answer: run.answer.as_ref().map(|answer| answer.value.clone()),
-            stored: run.verdicts.iter().take(MAX_STORED).map(stored::summarize).collect(),
+            stored: run.verdicts.iter().take(MAX_STORED).map(imported_verdicts::summarize).collect(),
         })
     }
 
@@ -155,7 +155,7 @@ pub(crate) fn compare_sides(sides: Vec<Side>) -> Comparison {
     });
     Comparison {
         runs: runs.collect(),
-        stored,
+        imported_verdicts,
         rows,
         first_divergence: place(alignment.first_divergence),
         first_other_result: place(alignment.first_other_result),

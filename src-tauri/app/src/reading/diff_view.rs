@@ -1,6 +1,6 @@
 //! **Pure.** Converts a comparison of two answers for the page: a window of table rows and of
 //! side-by-side lines, bounded in size however large the answers are.
-use super::desk::of_value;
+use super::run_cache::of_value;
 use super::pieces::{Budget, short, weight};
 use touchstone_api::{
     DiffCell, DiffKind, DiffLine, DiffRequest, DiffRow, DiffSide, DiffView, Span, TableColumn,

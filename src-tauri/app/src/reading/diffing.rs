@@ -1,14 +1,14 @@
 //! Diffs the answer of a run with the expected output, or with the answer of another run. Owns
 //! which two values are compared and with which options of the suite. Caches the last few
 //! comparisons, so that scrolling does not compare again.
-use super::desk::OpenedRun;
+use super::run_cache::OpenedRun;
 use super::diff_view::Compared;
 use super::task::{self, Origin};
 use super::{PartId, Reading, RunReadError};
 use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_api::{DiffRequest, DiffView, RunRow};
 use touchstone_scoring::diff::Options;
-use touchstone_store::flow::FolderIndex;
+use touchstone_store::folder_index::FolderIndex;
 
 /// Maximum number of cached comparisons.
 const MOST: usize = 4;

@@ -9,7 +9,7 @@ use touchstone_formats::ReadError;
 use touchstone_formats::collection::Collection;
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
-use touchstone_store::flow::FolderIndex;
+use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::open;
 use touchstone_store::roots::FileId;
 

@@ -14,12 +14,12 @@
 //! ```
 mod body;
 mod comparing;
-mod desk;
+mod run_cache;
 mod diff_view;
 mod diffing;
 mod error;
 mod find;
-pub(crate) mod given;
+pub(crate) mod input_file;
 mod many;
 mod pace;
 mod part_id;
@@ -30,7 +30,7 @@ mod table;
 mod task;
 #[cfg(test)]
 mod tests;
-mod tried;
+mod search_tree;
 mod view;
 
 pub(crate) use comparing::{MOST_RUNS, compare_sides, differences};
@@ -38,7 +38,7 @@ pub(crate) use error::RunReadError;
 pub(crate) use many::{ParsedRun, RunsFile};
 pub(crate) use part_id::PartId;
 
-use desk::{RunCache, OpenedRun};
+use run_cache::{RunCache, OpenedRun};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ use touchstone_api::{
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 use touchstone_scoring::judges::Subject;
-use touchstone_store::flow::FolderIndex;
+use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::reviews::answer_mark;
 use touchstone_store::snippet::{MAX_NEEDLE, Needle};
 
@@ -78,7 +78,7 @@ impl Reading {
             total_steps: count(run.steps.len()),
             steps: view::steps(run, 0, view::MAX_STEPS),
             pace: pace::turn_times(run),
-            tree: tried::brief(run),
+            tree: search_tree::brief(run),
             answer: view::answer(run),
             answer_mark: answer_mark(run.answer.as_ref().map(|answer| &answer.value)),
             task: asked.map(|asked| asked.show(flow)),
@@ -162,7 +162,7 @@ impl Reading {
     /// Returns the search tree of the version that was opened. Fails if the files changed.
     pub(crate) fn tree(&self, flow: &FolderIndex, id: &str, version: &str) -> Result<TreeView, RunReadError> {
         let opened = self.version(flow, id, version)?;
-        Ok(tried::view(version, opened.run.tree.as_ref()))
+        Ok(search_tree::view(version, opened.run.tree.as_ref()))
     }
 
     /// Returns the path of a file of a run. Fails if the file cannot be opened.

@@ -1,5 +1,5 @@
 //! **Pure.** Identifiers of the parts of a run, and the values they refer to.
-use super::tried;
+use super::search_tree;
 use std::borrow::Cow;
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
@@ -37,7 +37,7 @@ impl PartId {
         match self {
             PartId::Step(step, part) => part_of(run.steps.get(step)?, part),
             PartId::Node(node, part) => {
-                tried::text(run, node, part).map(|text| Cow::Owned(Value::from(text)))
+                search_tree::text(run, node, part).map(|text| Cow::Owned(Value::from(text)))
             }
             PartId::Answer => run.answer.as_ref().map(|answer| Cow::Borrowed(&answer.value)),
             PartId::Fact(fact) => run.facts.get(fact).map(|(_, value)| Cow::Borrowed(value)),

@@ -1,6 +1,6 @@
 //! Loads the content of a run: its row and file names from the index, the bytes through the safe
 //! open. For security the page never names a file; it only has ids.
-use super::desk::{OpenedRun, weight};
+use super::run_cache::{OpenedRun, weight};
 use super::error::RunReadError;
 use super::pieces::{MARGIN, MAX_PIECE, raw_piece, short};
 use super::view;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use touchstone_api::{RunFile, RunRow, RunState, TextPiece};
 use touchstone_formats::ReadError;
 use touchstone_formats::run::Run;
-use touchstone_store::flow::FolderIndex;
+use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::index::Reader;
 use touchstone_store::layouts::{self, MemberPosition};
 use touchstone_store::open::{self, Refused, Stamp};

@@ -1,19 +1,19 @@
 //! Stored verdicts of evaluators on a row of an evaluation and, if the evaluation was made by this
 //! program, the replies of the models from the file beside it. Of that file only the lines of the
 //! requested row are kept in memory; replies whose content hash differs are left out.
-use super::desk::OpenedRun;
+use super::run_cache::OpenedRun;
 use super::pieces::short;
 use std::io::{BufRead, BufReader, Read};
 use touchstone_api::{StoredRound, StoredVerdict};
-use touchstone_formats::beside::replies;
+use touchstone_formats::replies_path::replies;
 use touchstone_formats::collection::EvaluatorReplies;
 use touchstone_formats::run::Verdict;
 use touchstone_formats::value::Value;
-use touchstone_store::flow::FolderIndex;
+use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::layouts::MemberPosition;
 use touchstone_store::open::{self, Refused};
 use touchstone_store::roots::{FileId, Root};
-use touchstone_store::stored::result;
+use touchstone_store::imported_verdicts::result;
 
 /// Maximum bytes read of a file of replies.
 const MOST: u64 = 1 << 30;

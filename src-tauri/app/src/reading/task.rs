@@ -5,13 +5,13 @@ use super::body::part;
 use super::pieces::{Budget, short};
 use std::sync::Arc;
 use touchstone_api::{Fact, Language, RunRow, Task};
-use touchstone_formats::offered;
+use touchstone_formats::tool_offers;
 use touchstone_formats::run::Layout;
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::Options;
 use touchstone_scoring::judges::Subject;
 use touchstone_scoring::scorers::comparison;
-use touchstone_store::flow::FolderIndex;
+use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::suites::Task as Known;
 
 /// Maximum JSON bytes of the task when a run opens.
@@ -57,7 +57,7 @@ impl RunTask {
 
     /// Adds the expected output and the offered tools to the data that judges see.
     pub(super) fn extend_subject(&self, subject: Subject, layout: Layout, system: Option<&str>) -> Subject {
-        let tools = offered::of_run(&self.known.tools, layout, system);
+        let tools = tool_offers::of_run(&self.known.tools, layout, system);
         subject.with_expected(self.expected.as_deref()).with_tools(&self.known.suite, &tools)
     }
 }

@@ -8,10 +8,10 @@ use super::page::{
 use super::words::named;
 use std::collections::{BTreeMap, BTreeSet};
 use touchstone_api::{FailureClass, StoredResult, StoredBrief, describe_excluded_forks};
-use touchstone_scoring::standing::{self, Counted, End, METHOD, RowKey, Aggregate};
+use touchstone_scoring::aggregate::{self, Counted, End, METHOD, RowKey, Aggregate};
 use touchstone_scoring::stats::{Amounts, Interval, AmountStats};
 use touchstone_store::query::ScoredRun;
-use touchstone_store::stored::{Stored, number};
+use touchstone_store::imported_verdicts::{Stored, number};
 
 /// Task name shown for runs that have none.
 const NO_TASK: &str = "without a task";
@@ -48,7 +48,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
         notes.push(format!("There are no runs of {name}, so nothing is compared."));
     }
     let standing = Aggregate::new(&all, wanted.and_then(|(_, column)| column.copied()));
-    let pairings = if matches!(wanted, Some((_, None))) { &[][..] } else { &standing.pairings[..] };
+    let pairings = if matches!(wanted, Some((_, None))) { &[][..] } else { &aggregate.pairings[..] };
     let names: BTreeMap<RowKey<'_>, &str> = all
         .iter()
         .zip(runs)
@@ -61,13 +61,13 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
     notes.extend(notes::contradicted(runs));
     Page {
         head: head(about, runs, &all),
-        groups: standing.groups.iter().map(group).collect(),
-        pairs: pairings.iter().filter_map(|pairing| pair(pairing, &standing, &names)).collect(),
-        tasks: tasks(&standing, &names),
+        groups: aggregate.groups.iter().map(group).collect(),
+        pairs: pairings.iter().filter_map(|pairing| pair(pairing, &aggregate, &names)).collect(),
+        tasks: tasks(&aggregate, &names),
         queries: Vec::new(),
-        stored: stored_sums(&standing, (&all, runs), stored),
-        classes: classes(&standing, runs),
-        flaky: flaky(&standing, &names),
+        stored: stored_sums(&aggregate, (&all, runs), stored),
+        classes: classes(&aggregate, runs),
+        flaky: flaky(&aggregate, &names),
         failed: runs.iter().filter(failed).map(line).collect(),
         runs: if about.runs { runs.iter().map(line).collect() } else { Vec::new() },
         notes,
@@ -124,7 +124,7 @@ fn amount(amounts: &Amounts) -> Option<Amount> {
     Some(Amount { known: amounts.known, sum, mean, median, ninetieth, most })
 }
 
-fn group(group: &standing::Group<'_>) -> Group {
+fn group(group: &aggregate::Group<'_>) -> Group {
     let cell = &group.cell;
     Group {
         name: group.column.label(),
@@ -153,15 +153,15 @@ fn group(group: &standing::Group<'_>) -> Group {
 }
 
 fn pair(
-    pairing: &standing::Pairing<'_>,
+    pairing: &aggregate::Pairing<'_>,
     standing: &Aggregate<'_>,
     names: &BTreeMap<RowKey<'_>, &str>,
 ) -> Option<Pair> {
     let (group, baseline) =
-        (standing.groups.get(pairing.group)?, standing.groups.get(pairing.baseline)?);
+        (aggregate.groups.get(pairing.group)?, aggregate.groups.get(pairing.baseline)?);
     let count = pairing.score.map(|effect| effect.count);
     let told =
-        standing::sentences(pairing, &group.column, &baseline.column, &|row| row_name(row, names));
+        aggregate::sentences(pairing, &group.column, &baseline.column, &|row| row_name(row, names));
     Some(Pair {
         name: group.column.label(),
         baseline: baseline.column.label(),
@@ -176,7 +176,7 @@ fn pair(
             .score
             .and_then(|effect| effect.detectable)
             .filter(|least| *least <= 1.0),
-        outcome: standing::outcome(pairing).to_owned(),
+        outcome: aggregate::outcome(pairing).to_owned(),
         unpaired: pairing.unpaired.iter().map(|row| row_name(row.key, names)).collect(),
         doubtful: !pairing.doubts.is_empty(),
         sentences: told.main,
@@ -197,7 +197,7 @@ fn row_name(key: RowKey<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> String {
 
 fn tasks(standing: &Aggregate<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<TaskLine> {
     let mut lines: BTreeMap<RowKey<'_>, Vec<Cell>> = BTreeMap::new();
-    for (at, group) in standing.groups.iter().enumerate() {
+    for (at, group) in aggregate.groups.iter().enumerate() {
         for row in &group.rows {
             let cells = lines
                 .entry(row.key)
@@ -225,7 +225,7 @@ fn tasks(standing: &Aggregate<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<Ta
 
 fn classes(standing: &Aggregate<'_>, runs: &[ScoredRun]) -> Vec<ClassLine> {
     let mut lines: BTreeMap<FailureClass, Vec<u64>> = BTreeMap::new();
-    for (at, group) in standing.groups.iter().enumerate() {
+    for (at, group) in aggregate.groups.iter().enumerate() {
         for class in group.runs.iter().filter_map(|run| runs.get(*run)?.class) {
             let counts = lines.entry(class).or_insert_with(|| vec![0; standing.groups.len()]);
             if let Some(count) = counts.get_mut(at) {
@@ -238,7 +238,7 @@ fn classes(standing: &Aggregate<'_>, runs: &[ScoredRun]) -> Vec<ClassLine> {
 
 fn flaky(standing: &Aggregate<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<FlakyLine> {
     let rows =
-        standing.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
+        aggregate.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
     rows.filter(|(_, row)| row.flaky)
         .map(|(group, row)| FlakyLine {
             group: group.column.label(),
@@ -257,7 +257,7 @@ fn stored_sums(
     stored: &Stored,
 ) -> Vec<StoredSum> {
     let mut by_name: BTreeMap<(&str, usize), Vec<(usize, &StoredBrief)>> = BTreeMap::new();
-    for (at, group) in standing.groups.iter().enumerate() {
+    for (at, group) in aggregate.groups.iter().enumerate() {
         for run in &group.runs {
             for said in runs.get(*run).and_then(|run| stored.get(&run.id)).into_iter().flatten() {
                 by_name.entry((&said.evaluator, at)).or_default().push((*run, said));
@@ -268,7 +268,7 @@ fn stored_sums(
         // An evaluator may have failed in part: a verdict and an error may belong to the same run.
         let named: BTreeSet<usize> = said.iter().map(|(run, _)| *run).collect();
         let count = |result| said.iter().filter(|(_, one)| one.result == result).count() as u64;
-        let each = said.iter().map(|(run, one)| standing::ImportedVerdict {
+        let each = said.iter().map(|(run, one)| aggregate::ImportedVerdict {
             run: *run,
             number: number(one.score.as_deref()),
             passed: match one.result {
@@ -277,10 +277,10 @@ fn stored_sums(
                 StoredResult::Open | StoredResult::Error | StoredResult::None => None,
             },
         });
-        let told = standing::summarize_imported(all, &each.collect::<Vec<_>>());
+        let told = aggregate::summarize_imported(all, &each.collect::<Vec<_>>());
         StoredSum {
             evaluator: evaluator.to_owned(),
-            group: standing.groups[at].column.label(),
+            group: aggregate.groups[at].column.label(),
             runs: named.len() as u64,
             numbers: told.numbers,
             mean: told.mean.map(|mean| estimate(mean.value, mean.interval)),

@@ -1,8 +1,8 @@
 //! **Pure.** Formats runs as CSV for spreadsheets, one line each.
 use super::page::{Page, RunLine};
 use super::words;
-use crate::visible::one_line;
-use crate::written::exact;
+use crate::escape::one_line;
+use crate::number_format::exact;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! **Pure.** Formats a report as JSON: the whole model as one document, or one document per run.
 use super::page::Page;
-use crate::visible::steers;
+use crate::escape::steers;
 use std::fmt::Write as _;
 
 /// Version of the schema, so that programs can detect changes.

@@ -4,11 +4,11 @@
 //! change the outcome.
 use super::page::{Page, RunLine};
 use super::{notes, words};
-use crate::visible::lines;
+use crate::escape::lines;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use touchstone_api::{RunState, ScoreStanding};
-use touchstone_scoring::written::fixed;
+use touchstone_scoring::number_format::fixed;
 
 enum Verdict<'a> {
     Passed,

@@ -2,7 +2,7 @@
 //! files cannot break.
 use super::page::{Page, Repeats, RunLine, Table};
 use super::words::{self, NONE, Tone};
-use crate::visible::one_line;
+use crate::escape::one_line;
 use std::fmt::Write as _;
 
 /// Maximum number of listed runs that did not pass.

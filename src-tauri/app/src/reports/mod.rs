@@ -12,7 +12,7 @@ mod notes;
 pub(crate) mod page;
 
 pub(crate) mod queries;
-mod queries_said;
+mod query_tables;
 pub(crate) mod result_file;
 #[cfg(test)]
 mod said_tests;
@@ -23,7 +23,7 @@ mod tests;
 mod words;
 
 pub(crate) use compose::{About, compose};
-pub(crate) use queries_said::tables;
+pub(crate) use query_tables::tables;
 
 use page::Page;
 use touchstone_api::ReportFormat;

@@ -8,7 +8,7 @@ use touchstone_api::{
 use touchstone_scoring::stabletoolbench::{
     self as counted, Evaluation, Figure, SETS, Visibility, Summary,
 };
-use touchstone_scoring::standing::{Estimate, Passes};
+use touchstone_scoring::aggregate::{Estimate, Passes};
 use touchstone_store::query::ScoredRun;
 
 /// A run of a query.

@@ -1,17 +1,17 @@
 //! **Pure.** Formats numbers and names for reports, identically in every human-readable format.
 use super::page::{Amount, Cell, Estimate, Group, Head, Page, Repeats, RunLine, StoredSum, Table};
-use crate::visible::one_line;
+use crate::escape::one_line;
 use std::collections::BTreeSet;
 use touchstone_api::{FailureClass, RunState, StoredBrief, Verdict};
-use touchstone_scoring::written;
-use touchstone_scoring::written::fixed;
+use touchstone_scoring::number_format;
+use touchstone_scoring::number_format::fixed;
 
 /// Placeholder for unknown values.
 pub(super) const NONE: &str = "–";
 
 /// Formats a score: `0.87`.
 pub(super) fn score(value: Option<f64>) -> String {
-    value.map_or_else(|| NONE.to_owned(), written::score)
+    value.map_or_else(|| NONE.to_owned(), number_format::score)
 }
 
 /// Formats a score with its interval: `0.87 (0.71–0.96)`.
@@ -21,7 +21,7 @@ pub(super) fn estimate(estimate: Option<Estimate>) -> String {
         Some(Estimate { value, low: Some(low), high: Some(high) }) => {
             format!("{} ({})", written::score(value), range(low, high))
         }
-        Some(Estimate { value, .. }) => written::score(value),
+        Some(Estimate { value, .. }) => number_format::score(value),
     }
 }
 

@@ -2,23 +2,23 @@
 //! evaluators of azure-ai-evaluation take: `{"query": […], "response": […], "tool_definitions":
 //! […]}`. The form of a file is detected automatically.
 mod message;
-mod of_run;
+mod from_run;
 mod steps;
 mod threads;
 mod tools;
-mod waiting;
+mod pending_calls;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use of_run::TOOLS;
-pub use of_run::of_run;
+pub(crate) use from_run::TOOLS;
+pub use from_run::of_run;
 pub(crate) use steps::StepBuilder;
 pub use threads::read;
-pub use waiting::PendingCalls;
+pub use pending_calls::PendingCalls;
 
-use crate::offered::ToolOffer;
-use crate::stamp;
+use crate::tool_offers::ToolOffer;
+use crate::timestamps;
 use crate::value::Value;
 use message::Message;
 
@@ -216,7 +216,7 @@ impl Thread {
 
 fn time(message: &Message) -> Option<f64> {
     match message.created.as_ref()? {
-        Value::Number(text) | Value::Text(text) => stamp::seconds(text),
+        Value::Number(text) | Value::Text(text) => timestamps::seconds(text),
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ use crate::answer;
 use crate::error::{ReadError, text_of};
 use crate::json;
 use crate::run::{Answer, Layout, Outline, Part, Run, Step, StepKind};
-use crate::stamp;
+use crate::timestamps;
 use crate::transcript::build::{RunBuilder, part};
 use crate::transcript::reply;
 use crate::transcript::sink::Role;
@@ -123,7 +123,7 @@ pub fn read(parts: &Parts<'_>) -> Result<Run, ReadError> {
         .map(|bytes| result(bytes).map_err(|error| within("result", error)))
         .transpose()?
         .flatten();
-    if let Some(seconds) = parts.time.and_then(|bytes| stamp::duration(text_of(bytes).ok()?)) {
+    if let Some(seconds) = parts.time.and_then(|bytes| timestamps::duration(text_of(bytes).ok()?)) {
         run.facts.push(("run.seconds".to_owned(), Value::Number(seconds.to_string())));
     }
     if let Some(bytes) = parts.api {

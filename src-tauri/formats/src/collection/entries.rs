@@ -1,7 +1,7 @@
 //! **Pure.** Locates the members of a file: their keys and the ranges of their text.
 use super::MOST_MEMBERS;
 use super::form::Form;
-use super::place::MOST_KEY;
+use super::identity::MOST_KEY;
 use super::split::{self, Cursor, Next};
 use crate::error::ReadErrorKind;
 use crate::json;

@@ -6,7 +6,7 @@ mod errors;
 mod evaluation;
 mod form;
 mod pass_rate;
-mod place;
+mod identity;
 mod replies;
 mod rows;
 mod split;
@@ -14,7 +14,7 @@ mod verdicts;
 
 pub use entries::MOST_BESIDE;
 pub use form::{Form, form_of, explain_no_runs};
-pub use place::{MOST_KEY, RunIdentity, parse_run_name, run_name};
+pub use identity::{MOST_KEY, RunIdentity, parse_run_name, run_name};
 pub use replies::EvaluatorReplies;
 pub use rows::other_inputs;
 
@@ -26,7 +26,7 @@ use crate::stabletoolbench::answers::converted;
 use crate::value::Value;
 use entries::Entry;
 use errors::Errors;
-use place::FileIdentity;
+use identity::FileIdentity;
 use std::ops::Range;
 
 /// Number of bytes at the start of a file that are used to detect its form.

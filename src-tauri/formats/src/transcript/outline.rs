@@ -11,7 +11,7 @@ use crate::run::{
     Answer, ForkOrigin, StoredAnswer, LONGEST_ANSWER, Layout, Outline, Run, RecordedState, StepKind, TextItem,
 };
 use crate::stabletoolbench::{Pair, answers, names};
-use crate::stamp;
+use crate::timestamps;
 
 /// Builder of an outline.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -269,11 +269,11 @@ impl<'t> Sink<'t> for OutlineBuilder {
             "run.seconds" => self.outline.seconds = amount(value),
             "run.started" => {
                 self.begun = value.word().is_some();
-                self.started = value.word().and_then(stamp::seconds);
+                self.started = value.word().and_then(timestamps::seconds);
             }
             "run.finished" => {
                 self.closed = value.word().is_some();
-                self.finished = value.word().and_then(stamp::seconds);
+                self.finished = value.word().and_then(timestamps::seconds);
             }
             "run.nudges" => {
                 let count =

@@ -1,15 +1,15 @@
 //! Journal of a run: everything that was paid for, made durable before it is used. One line per
 //! reply and per tool call, appended and never changed. Owns the file; `record` owns the format of
 //! a line, `held` the lookup.
-mod held;
+mod record_index;
 mod record;
 
 pub use record::{Attempt, Body, Ran, Record, call_hash};
 
 use super::disk::{DiskError, DiskErrorKind, Folder, PRIVATE, SIDECARS, split, write_all};
-use super::talk::{Call, Outcome};
-use super::{fault, publish};
-use held::RecordIndex;
+use super::conversation::{Call, Outcome};
+use super::{fault, atomic_write};
+use record_index::RecordIndex;
 use record::Recovered;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
@@ -61,7 +61,7 @@ fn outcome(held: &RecordIndex, turn: u32, call: &Call, from: usize) -> Option<(O
 
 /// Reads a journal without opening it for writing; empty if there is none.
 pub fn read_snapshot(output_dir: &Path, path: &str) -> Result<JournalSnapshot, DiskError> {
-    let path = publish::journal_of(path);
+    let path = atomic_write::journal_of(path);
     let (folders, name) = split(&path)?;
     let folder = Folder::find(output_dir, &[&[SIDECARS, "journal"], folders.as_slice()].concat())?;
     let bytes = folder.map(|folder| content(&folder, name)).transpose()?.flatten();
@@ -102,7 +102,7 @@ impl Journal {
     /// Opens the journal of a run, given the path of its transcript, or creates an empty one. An
     /// incomplete last line is moved to a file beside it. Blocks on disk reads.
     pub fn open(output_dir: &Path, path: &str) -> Result<Self, DiskError> {
-        let path = publish::journal_of(path);
+        let path = atomic_write::journal_of(path);
         let (folders, name) = split(&path)?;
         let folders = [&[SIDECARS, "journal"], folders.as_slice()].concat();
         let folder = Folder::make(output_dir, &folders, PRIVATE)?;
@@ -284,7 +284,7 @@ impl Inner {
         }
         self.length = bytes.len() as u64;
         bytes.extend(line);
-        publish::put(&self.folder, &self.name, &bytes, OWN)?;
+        atomic_write::put(&self.folder, &self.name, &bytes, OWN)?;
         let fd = self
             .folder
             .open(&self.name, APPEND, OWN)

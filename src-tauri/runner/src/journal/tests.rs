@@ -156,7 +156,7 @@ fn a_journal_that_is_too_long_is_not_read_says_what_to_do_and_grows_only_as_long
     {
         assert!(error.why.contains("1024 MiB") && error.why.contains("--again"), "{error}");
     }
-    publish::journal_aside(dir.path(), RUN).unwrap();
+    atomic_write::journal_aside(dir.path(), RUN).unwrap();
     assert_eq!(Journal::open(dir.path(), RUN).unwrap().lines(), 0);
     let aside =
         fs::read_dir(dir.path().join(".touchstone/replaced/a")).unwrap().next().unwrap().unwrap();
@@ -286,10 +286,10 @@ fn a_full_disk_is_an_error_and_the_same_record_goes_in_when_there_is_room() {
 
 #[test]
 fn a_disk_that_fills_up_keeps_what_fitted_and_takes_the_rest_when_there_is_room() {
-    let Some(disk) = publish::tests::Mounted::with_size("256k") else { return };
+    let Some(disk) = atomic_write::tests::Mounted::with_size("256k") else { return };
     let dir = disk.path();
     let journal = Journal::open(dir, RUN).unwrap();
-    publish::replace(dir, RUN, &vec![b'x'; 60_000]).unwrap();
+    atomic_write::replace(dir, RUN, &vec![b'x'; 60_000]).unwrap();
     let mut kept = 0;
     let error = loop {
         match journal.append_now(reply("a", 200, &"y".repeat(10_000))) {

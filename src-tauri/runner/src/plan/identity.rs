@@ -3,7 +3,7 @@
 use super::OnFile;
 use super::matrix::Slot;
 use crate::script::walk::word;
-use crate::way::FACTS;
+use crate::strategy::FACTS;
 use similar::TextDiff;
 use touchstone_formats::value::Value;
 

@@ -1,6 +1,6 @@
 //! **Pure.** Expands a request into runs: tasks × systems × models × variations × repeats, in an
 //! order that is fair to all of them.
-use crate::way::Strategy;
+use crate::strategy::Strategy;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

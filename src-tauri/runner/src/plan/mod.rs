@@ -11,7 +11,7 @@ pub use glob::{HOW_PATTERNS_WORK, Patterns};
 pub use matrix::{Matrix, Named, Shard, Slot, MatrixSpec, matrix, next_fork};
 
 use super::script::{End, TranscriptWriter};
-use super::way::Strategy;
+use super::strategy::Strategy;
 use touchstone_api::{Act, PlannedRun};
 use touchstone_formats::run::Layout;
 use touchstone_formats::stabletoolbench::Query;

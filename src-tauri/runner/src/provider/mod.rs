@@ -9,11 +9,11 @@ pub mod replay;
 pub mod sse;
 mod wire;
 
-use super::talk::{Call, Turn};
+use super::conversation::{Call, Turn};
 use crate::spec::{Model, Provider};
 use serde::{Deserialize, Serialize};
 use touchstone_formats::json;
-pub use touchstone_formats::offered::ToolOffer;
+pub use touchstone_formats::tool_offers::ToolOffer;
 use touchstone_formats::value::Value;
 use xxhash_rust::xxh3::Xxh3;
 

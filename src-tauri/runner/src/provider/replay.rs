@@ -2,7 +2,7 @@
 //! really run. Owns the choice of the next reply and the paths of recordings; reads no file and
 //! invents nothing.
 use super::{Reply, StopReason, Usage};
-use crate::talk::{Call, Turn};
+use crate::conversation::{Call, Turn};
 use std::collections::BTreeSet;
 use touchstone_formats::names::{self, Coordinates};
 use touchstone_formats::run::StepKind;

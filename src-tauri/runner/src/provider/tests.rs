@@ -2,7 +2,7 @@
 //! Also owns helpers for the tests of each codec.
 use super::*;
 use crate::spec::Model;
-use crate::talk::{Outcome, AssistantMessage};
+use crate::conversation::{Outcome, AssistantMessage};
 use proptest::prelude::*;
 use touchstone_formats::json;
 
@@ -27,7 +27,7 @@ pub(super) fn model(provider: Provider, settings: &str) -> Model {
         price: None,
         reasoning: false,
         keeps_system: false,
-        way: crate::way::Strategy::default(),
+        way: crate::strategy::Strategy::default(),
         settings: settings.collect(),
     }
 }

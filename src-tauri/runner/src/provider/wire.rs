@@ -3,7 +3,7 @@
 use super::fault::{self, Service};
 use super::{Auth, Fault, FaultKind, HttpReply, HttpRequest};
 use crate::spec::Model;
-use crate::talk::Turn;
+use crate::conversation::Turn;
 use std::collections::HashSet;
 use touchstone_formats::ReadErrorKind;
 use touchstone_formats::json;

@@ -2,13 +2,13 @@
 //! finished. Unknown content of the file is preserved in place. Owns no file and no provider.
 mod facts;
 mod fit;
-mod told;
+mod search_tree;
 pub(super) mod walk;
 
 pub use facts::{Facts, ForkedFrom};
 
 use super::provider::{Reply, Usage};
-use super::talk::{Call, Outcome, AssistantMessage, Turn};
+use super::conversation::{Call, Outcome, AssistantMessage, Turn};
 use std::collections::HashSet;
 use touchstone_formats::transcript::{self, Document, is_automatic};
 use touchstone_formats::value::Value;
@@ -17,7 +17,7 @@ use walk::{Group, KINDS, Kind, Piece, AssistantTurn, parse_u64, word};
 
 pub(super) use facts::{get as facts_of, set as set_facts};
 pub(super) use fit::{parts as fit_parts, value as fit};
-pub(super) use told::{fit_reply, fitted_outcome};
+pub(super) use search_tree::{fit_reply, fitted_outcome};
 
 /// A transcript that is being written.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,7 +3,7 @@
 use super::{Bounds, Code, Kind, Node, Search};
 use crate::provider::Reply;
 use crate::script::walk::word;
-use crate::talk::{Call, Outcome};
+use crate::conversation::{Call, Outcome};
 use touchstone_formats::value::Value;
 
 impl Search {

@@ -6,13 +6,13 @@ mod method;
 pub mod names;
 pub mod observe;
 mod walk;
-pub mod words;
+pub mod prompts;
 
 pub use method::Method;
 pub use observe::Code;
 
 use super::provider::Reply;
-use super::talk::{Call, Outcome};
+use super::conversation::{Call, Outcome};
 use finish::{FINISH, Finish};
 use std::collections::HashSet;
 use touchstone_formats::value::Value;

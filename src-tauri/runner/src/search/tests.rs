@@ -3,7 +3,7 @@
 use super::names;
 use super::observe;
 use super::*;
-use crate::talk::Turn;
+use crate::conversation::Turn;
 use proptest::prelude::*;
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::names::{api_name, category, function_name, standardize};

@@ -1,8 +1,8 @@
 //! **Pure.** Paths through the search tree: the conversation along a path, and the path that counts
 //! in the end.
 use super::finish::{self, Finish};
-use super::{Code, SearchEnd, Kind, Method, NextStep, Node, Search, words};
-use crate::talk::{AssistantMessage, Turn};
+use super::{Code, SearchEnd, Kind, Method, NextStep, Node, Search, prompts};
+use crate::conversation::{AssistantMessage, Turn};
 use touchstone_formats::value::Value;
 
 /// Name sent to providers in place of an unknown function: some reject a conversation with the name
@@ -30,7 +30,7 @@ impl Search {
             // completed.
             let waits =
                 matches!(turns.last(), Some(Turn::Assistant(said)) if said.calls.is_empty());
-            waits.then(|| words::GO_ON.to_owned())
+            waits.then(|| prompts::GO_ON.to_owned())
         });
         turns.extend(another.map(Turn::User));
         turns
@@ -72,7 +72,7 @@ impl Search {
             return None;
         }
         let tried: Vec<&Node> = children.filter_map(|(at, _)| self.first_call(at)).collect();
-        (!tried.is_empty()).then(|| words::another(&tried))
+        (!tried.is_empty()).then(|| prompts::another(&tried))
     }
 
     /// Returns the first call on the path that begins with a node.

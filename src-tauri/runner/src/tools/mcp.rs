@@ -2,7 +2,7 @@
 //! reconnects when the server has gone away. The submodules interpret the settings, name the tools,
 //! and parse the results.
 mod child;
-mod family;
+mod process_tree;
 mod link;
 mod reply;
 mod settings;

@@ -3,9 +3,9 @@
 
 pub mod mcp;
 mod names;
-pub mod pool;
+pub mod tool_folder;
 pub mod python;
-pub mod shelf;
+pub mod tool_index;
 pub mod sql;
 pub mod virtual_api;
 

@@ -1,7 +1,7 @@
 //! **Pure.** Compares two aligned steps part by part: texts word by word, other values as
 //! structures. The output is bounded in size, however long the parts are.
 use super::digest::day;
-use super::form::{self, RunDetails};
+use super::normal_form::{self, RunDetails};
 use crate::diff::{self, Options, Piece, PieceKind};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -122,8 +122,8 @@ fn compare(left: &Part, right: &Part, owns: [RunDetails<'_>; 2]) -> Difference {
     if left.value == right.value {
         return same;
     }
-    let alike = form::meaning(&left.value, left.language, owns[0])
-        == form::meaning(&right.value, right.language, owns[1]);
+    let alike = normal_form::meaning(&left.value, left.language, owns[0])
+        == normal_form::meaning(&right.value, right.language, owns[1]);
     let (summary, coarse) = match (&left.value, &right.value) {
         (Value::Text(_), Value::Text(_)) => (None, false),
         (a, b) => {

@@ -1,6 +1,6 @@
 //! **Pure.** Digests of steps for alignment: hashes of the action and its result, and the words
 //! from which similarity is computed. Built once per run; alignment never reads the run itself.
-use super::form::{self, RunDetails, hash_of};
+use super::normal_form::{self, RunDetails, hash_of};
 use super::words::{ALL, Words};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -160,7 +160,7 @@ fn digest(step: &Step, role: Role, own: RunDetails<'_>) -> Digest {
         }
         let label = hash_of(&part.label);
         let twins = seen.entry(label).or_default();
-        done.push((label, form::exact(&part.value)));
+        done.push((label, normal_form::exact(&part.value)));
         if is_compared(part, step, role) {
             fields.push(field(part, *twins, own));
         }
@@ -259,7 +259,7 @@ fn field(part: &Part, twins: usize, own: RunDetails<'_>) -> Field {
     let words = if said { Words::from_prose(&text) } else { Words::from_code(&text) };
     Field {
         label: hash_of((&part.label, twins)),
-        meant: form::meaning(&part.value, part.language, own),
+        meant: normal_form::meaning(&part.value, part.language, own),
         words,
     }
 }
@@ -282,10 +282,10 @@ fn result(step: &Step, parts: &[usize], own: RunDetails<'_>) -> Outcome {
         parts.iter().map(|part| (hash_of(&part.label), hash(part))).collect()
     };
     let table =
-        parts.iter().find(|part| part.label == "result").and_then(|part| form::table(&part.value));
+        parts.iter().find(|part| part.label == "result").and_then(|part| normal_form::table(&part.value));
     Outcome {
-        exact: hash_of((step.failed, each(&|part| form::exact(&part.value)))),
-        meant: hash_of((step.failed, each(&|part| form::meaning(&part.value, part.language, own)))),
+        exact: hash_of((step.failed, each(&|part| normal_form::exact(&part.value)))),
+        meant: hash_of((step.failed, each(&|part| normal_form::meaning(&part.value, part.language, own)))),
         table,
     }
 }
@@ -296,7 +296,7 @@ fn found(step: &Step) -> Option<u64> {
 }
 
 fn meaning(value: &Value) -> u64 {
-    form::meaning(value, Language::Plain, RunDetails::default())
+    normal_form::meaning(value, Language::Plain, RunDetails::default())
 }
 
 impl Digest {

@@ -9,7 +9,7 @@
 //! never count.
 mod differences;
 mod digest;
-mod form;
+mod normal_form;
 mod grid;
 mod kind;
 mod merge;

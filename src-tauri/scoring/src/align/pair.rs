@@ -2,7 +2,7 @@
 //! that is too large is cut at calls that both runs made, and a part that is still too large is
 //! weighed only near the diagonal.
 use super::digest::{Digest, Role};
-use super::form::hash_of;
+use super::normal_form::hash_of;
 use super::grid::{self, Area};
 use super::kind;
 use std::cell::RefCell;

@@ -1,7 +1,7 @@
 //! **Pure.** Evaluation of one row by one evaluator: a sequence of questions to a model, or a
 //! program to run, that ends with a result.
-use super::sitting::{ReplyLog, Stop};
-use super::{Evaluator, Failure, Inputs, Kind, Outcome, Quirks, asking, judging, plain};
+use super::replay::{ReplyLog, Stop};
+use super::{Evaluator, Failure, Inputs, Kind, Outcome, Quirks, model_evaluators, judging, computed};
 use crate::judges::Question;
 use std::borrow::Cow;
 use touchstone_formats::value::Value;
@@ -76,14 +76,14 @@ impl<'a> Evaluation<'a> {
                 judging::judged(takes, (threshold, *reasoning), inputs, heard, quirks)
             }
             Kind::Qa(limits) => judging::qa(takes, limits, inputs, heard, quirks),
-            Kind::Safety(options) => asking::safe(evaluator, options, inputs, heard, quirks),
-            Kind::Label(label) => asking::labelled(name, label, inputs, heard, quirks),
-            Kind::Score(score) => asking::scored(name, score, inputs, heard, quirks),
+            Kind::Safety(options) => model_evaluators::safe(evaluator, options, inputs, heard, quirks),
+            Kind::Label(label) => model_evaluators::labelled(name, label, inputs, heard, quirks),
+            Kind::Score(score) => model_evaluators::scored(name, score, inputs, heard, quirks),
             Kind::Text(_)
             | Kind::Retrieval(_)
             | Kind::Check(_)
             | Kind::Likeness(_)
-            | Kind::Python(_) => plain::evaluate(evaluator, inputs, heard, quirks),
+            | Kind::Python(_) => computed::evaluate(evaluator, inputs, heard, quirks),
         }
     }
 

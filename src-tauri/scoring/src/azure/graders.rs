@@ -2,7 +2,7 @@
 //! program.
 use super::numbers::number;
 use super::options::{Limit, Options};
-use super::sitting::Stop;
+use super::replay::Stop;
 use super::{Failure, Inputs, Job, Outcome, Pattern, Vectors};
 use crate::text::{Nltk, Similarity, StringCheck, Texts, too_long_for_fuzzy};
 use touchstone_formats::value::Value;

@@ -2,7 +2,7 @@
 use super::conversation;
 use super::judge::{Form, Judge, QA, Shape, judge_named};
 use super::numbers::number;
-use super::sitting::{ReplyLog, Stop};
+use super::replay::{ReplyLog, Stop};
 use super::texts::text_of;
 use super::tools::SkipReason;
 use super::{

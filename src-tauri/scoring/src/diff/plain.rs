@@ -1,6 +1,6 @@
 //! **Pure.** Renders a comparison as lines for a terminal, split into styled spans that the caller
 //! may colour.
-use super::shown::{Kind, counted};
+use super::display::{Kind, counted};
 use super::side::{Columns, FoldItem};
 use super::table::{Table, TableCell, TableRow};
 use super::{Diff, PieceKind, words};

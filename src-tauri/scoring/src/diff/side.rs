@@ -1,7 +1,7 @@
 //! **Pure.** Renders a comparison as two columns of YAML, line by line. Corresponding lines are
 //! side by side, also those of a row that moved, under a line with its two positions.
 use super::budget::Budget;
-use super::shown::Kind;
+use super::display::Kind;
 use super::text::{Stretch, each_stretch};
 use super::{Diff, Field, Leaf, List, Node, Piece, PieceKind, Row, Side, Sides, text};
 use std::borrow::Cow;

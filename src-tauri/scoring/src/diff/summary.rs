@@ -1,12 +1,12 @@
 //! **Pure.** Summarizes a comparison in one line. The differences are collected once; the line is
 //! then written with as much detail as fits.
 use super::differences::DifferenceKind;
-use super::shown::{self, brief, counted, cut, kind_name};
+use super::display::{self, brief, counted, cut, kind_name};
 use super::{Diff, Leaf, Node, PieceKind};
-use gathered::{Fields, Group, Groups, Name, Rows, SummaryData};
+use data::{Fields, Group, Groups, Name, Rows, SummaryData};
 use touchstone_formats::value::Value;
 
-mod gathered;
+mod data;
 
 /// Maximum length of the line, in characters.
 const LONGEST: usize = 160;
@@ -167,7 +167,7 @@ fn of_leaf(leaf: &Leaf<'_>, words: Option<(usize, usize)>, detail: Detail) -> St
             }
         }
         (a, b) if expected == actual => {
-            let (expected, actual) = apart(&shown::words(a), &shown::words(b), width);
+            let (expected, actual) = apart(&display::words(a), &display::words(b), width);
             format!("{expected} → {actual}{note}")
         }
         _ => format!("{expected} → {actual}{note}"),

@@ -1,6 +1,6 @@
 //! **Pure.** Renders a comparison of lists as a table: one row per item, one column per field of
 //! any item.
-use super::shown::Kind;
+use super::display::Kind;
 use super::{Alignment, Diff, Field, List, Node, Row, Side, Sides};
 use std::borrow::Cow;
 use std::collections::HashMap;

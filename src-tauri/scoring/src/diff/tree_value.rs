@@ -1,5 +1,5 @@
 //! **Pure.** Converts a comparison into a plain value, for JSON output.
-use super::shown::Kind;
+use super::display::Kind;
 use super::{Alignment, Counts, Diff, Field, Leaf, List, Node, Piece, PieceKind, Row, Sides};
 use touchstone_formats::value::Value;
 

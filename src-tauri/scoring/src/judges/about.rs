@@ -1,7 +1,7 @@
 //! **Pure.** User-facing description of judges: their group, their requirements and their scale.
 //! Scores are from 0 to 1 everywhere, with 1 the best; a judge's own scale is for display only.
-use super::{Judge, Strategy, own};
-use crate::written::fixed;
+use super::{Judge, Strategy, suite_judges};
+use crate::number_format::fixed;
 
 /// Group of judges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -186,7 +186,7 @@ impl Judge {
     /// Returns the description of the judge.
     pub fn about(&self) -> About {
         if let Strategy::Own(evaluator) = &self.way {
-            return own::about(evaluator);
+            return suite_judges::about(evaluator);
         }
         About::for_judge(&self.name).unwrap_or(About {
             group: Group::Quality,
@@ -199,7 +199,7 @@ impl Judge {
     /// passes.
     pub fn threshold(&self) -> Option<f64> {
         if let Strategy::Own(evaluator) = &self.way {
-            return own::threshold(evaluator);
+            return suite_judges::threshold(evaluator);
         }
         let scale = self.about().scale;
         scale.to_score(scale.default_threshold()?)

@@ -3,7 +3,7 @@
 use super::about::Scale;
 use super::{Rules, Ruling};
 use crate::azure::{Outcome, QA};
-use crate::written::fixed;
+use crate::number_format::fixed;
 use touchstone_formats::value::Value;
 
 /// Name of the metric.

@@ -3,7 +3,7 @@
 //! replies are handled by the evaluators themselves.
 use super::about::Scale;
 use super::composite::{self, WITH_CONTEXT, WITH_TRUTH};
-use super::{Judge, Next, Rules, Ruling, Subject, Strategy, own};
+use super::{Judge, Next, Rules, Ruling, Subject, Strategy, suite_judges};
 use crate::azure::{self, Evaluation, Evaluator, Failure, Inputs, Outcome, Quirks, safety};
 use std::sync::LazyLock;
 use touchstone_formats::json;
@@ -173,7 +173,7 @@ pub(super) fn canon(evaluator: &Evaluator, subject: &Subject, rules: Rules) -> S
     };
     match &subject.truth {
         Some(truth) if evaluator.takes.name == "qa" => format!("{first}\0{truth}"),
-        _ => first + &own::beyond(evaluator),
+        _ => first + &suite_judges::beyond(evaluator),
     }
 }
 
@@ -195,7 +195,7 @@ fn number(outcome: &Outcome, key: &str) -> Option<f64> {
 /// Converts a result to a ruling; `None` when it has no score.
 fn ruling(judge: &Judge, outcome: &Outcome, rules: Rules) -> Option<Ruling> {
     match &judge.way {
-        Strategy::Own(evaluator) => return own::ruling(evaluator, outcome),
+        Strategy::Own(evaluator) => return suite_judges::ruling(evaluator, outcome),
         _ if judge.name == "qa" => return composite::ruling(outcome, rules),
         _ => {}
     }
@@ -244,7 +244,7 @@ fn ruling(judge: &Judge, outcome: &Outcome, rules: Rules) -> Option<Ruling> {
 mod tests {
     use super::super::{Finish, JudgeRound, all, named};
     use super::*;
-    use touchstone_formats::offered::{Dialect, ToolOffer};
+    use touchstone_formats::tool_offers::{Dialect, ToolOffer};
     use touchstone_formats::{suite, transcript};
 
     const RUN: &str = "tool_definitions: [{ name: count, parameters: { properties: { of: {} } } }]\nconversation:\n- system_message: Be brief.\n- user_message: How many plans?\n- tool_call: { name: count, params: { of: plans }, result: [{ n: 3 }] }\n- assistant_message: There are 3.\n";

@@ -1,6 +1,6 @@
 //! **Pure.** Summary of a set of evaluations with the figures of result files, plus the confidence
 //! intervals that those omit.
-use crate::standing::{Estimate, Passes, estimate, passes};
+use crate::aggregate::{Estimate, Passes, estimate, passes};
 use crate::stats::{Resampling, count, float};
 use std::collections::BTreeSet;
 

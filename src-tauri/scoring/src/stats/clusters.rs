@@ -12,7 +12,7 @@
 //! too narrow: it contained the true mean in 44–80 of 100 cases for two tasks, 71–85 for three.
 //! Below [`FEWEST_DRAWN`] tasks the interval uses Student's distribution with the standard error:
 //! 89–96 of 100 for two to five.
-use super::{Interval, Level, count, curves, draw::Draw, float, numbers};
+use super::{Interval, Level, count, distributions, draw::Draw, float, numbers};
 use std::collections::BTreeMap;
 
 /// Differences up to this size are rounding errors, for scores and their differences.
@@ -118,7 +118,7 @@ impl Clusters {
     fn students(&self, level: Level) -> Option<Interval> {
         let (mean, error) = (self.mean(), self.standard_error()?);
         let reach =
-            curves::student_above(level.outside() / 2.0, float(self.clusters()) - 1.0) * error;
+            distributions::student_above(level.outside() / 2.0, float(self.clusters()) - 1.0) * error;
         reach.is_finite().then_some(Interval { low: mean - reach, high: mean + reach })
     }
 
@@ -136,8 +136,8 @@ impl Clusters {
     /// Returns the share to cut off at each end, so that the interval is as wide as Student's.
     fn expanded(&self, level: Level) -> f64 {
         let clusters = float(self.clusters());
-        let student = curves::student_above(level.outside() / 2.0, clusters - 1.0);
-        curves::normal_above((clusters / (clusters - 1.0)).sqrt() * student)
+        let student = distributions::student_above(level.outside() / 2.0, clusters - 1.0);
+        distributions::normal_above((clusters / (clusters - 1.0)).sqrt() * student)
     }
 
     fn resample(&self, resampling: Resampling) -> Vec<f64> {

@@ -1,6 +1,6 @@
 //! **Pure.** Smallest detectable difference for a number of pairs, which shows how much a result
 //! without a difference is worth.
-use super::{Level, binomial, binomial::Binomial, curves, float};
+use super::{Level, binomial, binomial::Binomial, distributions, float};
 
 /// Number of pairs above which the normal approximation is used.
 const MOST_COUNTED: u64 = 1_000;
@@ -37,8 +37,8 @@ pub fn detectable_mean_difference(standard_error: f64, clusters: u64, power: Pow
         return None;
     }
     let freedom = float(clusters - 1);
-    let reach = curves::student_above(power.level.outside() / 2.0, freedom)
-        + curves::student_above(1.0 - power.share, freedom);
+    let reach = distributions::student_above(power.level.outside() / 2.0, freedom)
+        + distributions::student_above(1.0 - power.share, freedom);
     Some(reach * standard_error).filter(|difference| difference.is_finite())
 }
 
@@ -106,7 +106,7 @@ fn shown_about(pairs: u64, difference: f64, discordant_share: f64, level: Level)
     let spread = (differ - difference * difference).max(0.0).sqrt();
     let over = difference * float(pairs).sqrt() - level.reach() * differ.sqrt();
     if spread > 0.0 {
-        1.0 - curves::normal_above(over / spread)
+        1.0 - distributions::normal_above(over / spread)
     } else {
         f64::from(u8::from(over > 0.0))
     }

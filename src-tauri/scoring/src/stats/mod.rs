@@ -6,7 +6,7 @@
 mod better;
 mod binomial;
 mod clusters;
-mod curves;
+mod distributions;
 mod detectable;
 mod draw;
 mod flips;
@@ -48,7 +48,7 @@ impl Level {
 
     /// Returns the half-width of the interval in standard deviations of a normal distribution.
     fn reach(self) -> f64 {
-        curves::normal_middle(self.0)
+        distributions::normal_middle(self.0)
     }
 }
 

@@ -3,5 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod cells;
 mod pairs;
-mod said;
+mod sentences;
 mod stage;

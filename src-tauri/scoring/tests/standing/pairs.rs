@@ -1,6 +1,6 @@
 //! Tests of pairs with a baseline.
 use crate::stage::{column, runs};
-use touchstone_scoring::standing::{Counted, DoubtKind, Pairing, RowKey, Aggregate, UnpairedReason};
+use touchstone_scoring::aggregate::{Counted, DoubtKind, Pairing, RowKey, Aggregate, UnpairedReason};
 use touchstone_scoring::stats::{PairedPasses, Tendency, WinTieLoss};
 
 /// Returns the comparison of system `t` with the baseline `s`.

@@ -1,5 +1,5 @@
 //! Builds runs from one line each: `task #variation system end`.
-use touchstone_scoring::standing::{Column, Counted, End};
+use touchstone_scoring::aggregate::{Column, Counted, End};
 
 /// Returns runs of the model `m`. An end is a score followed by `+` or `-` for passed or failed, or
 /// a word.

@@ -1,7 +1,7 @@
 //! **Pure.** Aggregates the runs of one overview cell.
 use super::{Fact, TaskRows, VariationRow};
 use touchstone_api::OverviewCell;
-use touchstone_scoring::standing::{Cell, Counted};
+use touchstone_scoring::aggregate::{Cell, Counted};
 use touchstone_scoring::stats::Resampling;
 
 /// Number of resamples for one of the hundreds of cells, each fifty pixels wide. Column totals use

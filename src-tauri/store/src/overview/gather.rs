@@ -8,7 +8,7 @@ use crate::suites::{Task, Tasks};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use touchstone_api::{Lineage, OverviewCell, RunState, ScoreStanding};
-use touchstone_scoring::standing::End;
+use touchstone_scoring::aggregate::End;
 
 /// Fields of a run that the matrix needs. Borrowed, because there are many runs and most values
 /// repeat.

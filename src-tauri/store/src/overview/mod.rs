@@ -18,7 +18,7 @@ use crate::query::ScoredRun;
 use crate::suites::Tasks;
 use std::sync::Arc;
 use touchstone_api::OverviewCell;
-use touchstone_scoring::standing::End;
+use touchstone_scoring::aggregate::End;
 
 /// Maximum number of columns; those with the most runs are kept.
 pub const MOST_COLUMNS: usize = 60;

@@ -12,7 +12,7 @@ use touchstone_api::{
     ScoreStanding, Span,
 };
 use touchstone_formats::suite;
-use touchstone_scoring::standing::Aggregate;
+use touchstone_scoring::aggregate::Aggregate;
 
 /// Parses a run from `task/variation system model repeat: outcome`. A variation that is not a
 /// number is a name. The outcome is a score, with `+` or `-` if it passed or failed a threshold, or

@@ -2,7 +2,7 @@
 //! which runs count as scored.
 use super::ScoredRun;
 use touchstone_api::{RunState, ScoreStanding};
-use touchstone_scoring::standing::{Counted, End};
+use touchstone_scoring::aggregate::{Counted, End};
 
 impl ScoredRun {
     /// Converts the run for counting. A system error counts as an error regardless of the scorers.

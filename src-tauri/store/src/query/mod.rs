@@ -9,7 +9,7 @@ mod facets;
 mod foreign;
 mod order;
 mod overview;
-mod remembered;
+mod cache;
 mod row;
 mod run_set;
 mod scored;
@@ -26,9 +26,9 @@ use super::index::{IndexError, Reader};
 use super::open::Stamp;
 use super::roots::FileId;
 use super::search::{self, Texts};
-use super::stored::{self, Stored};
+use super::imported_verdicts::{self, Stored};
 use super::suites::SuiteStore;
-use remembered::QueryCache;
+use cache::QueryCache;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{OptionalExtension as _, ToSql};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -190,7 +190,7 @@ impl Lists {
     /// Returns the imported verdicts about the runs that pass a filter.
     pub fn stored(&self, index: &Reader<'_>, filter: &str) -> Result<Stored, IndexError> {
         let passing = self.set(index, &ParsedFilter::new(Filter::parse(filter).0.for_statistics()))?;
-        stored::load_verdicts(index, &passing)
+        imported_verdicts::load_verdicts(index, &passing)
     }
 
     /// Number of runs that pass a filter but are excluded from statistics, because they are forks

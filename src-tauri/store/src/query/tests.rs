@@ -1,7 +1,7 @@
 //! Tests of the list.
 use super::order::statement;
 use super::*;
-use crate::shelf::{TestRun, TestIndex, paths, request};
+use crate::test_index::{TestRun, TestIndex, paths, request};
 
 const COLUMNS: [Column; 16] = [
     Column::Path,

@@ -3,7 +3,7 @@ use super::{Filter, IndexError, Lists, Reader, RunSet};
 use crate::judgements::{self, StoredJudgement};
 use crate::reviews::{beginning, is_judged};
 use crate::roots::{FileId, Root};
-use crate::stored;
+use crate::imported_verdicts;
 use crate::trust::{RaterVerdicts, Verdict, RaterId, word};
 use rusqlite::{Row, params};
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use touchstone_api::{Agreement, Disagreement, Trust};
 use touchstone_formats::review::Verdict as Word;
 use touchstone_scoring::judges;
-use touchstone_scoring::trust::Rating;
+use touchstone_scoring::agreement::Rating;
 
 /// Maximum number of listed disagreements of a pair.
 const SHOWN: usize = 300;
@@ -124,7 +124,7 @@ fn stored(
 ) -> Result<Vec<(Rc<str>, i64, Verdict)>, IndexError> {
     let mut names: HashMap<String, Rc<str>> = HashMap::new();
     let mut all: Vec<(Rc<str>, i64, Verdict)> = Vec::new();
-    stored::for_each_verdict(index, |run, evaluator, passed| {
+    imported_verdicts::for_each_verdict(index, |run, evaluator, passed| {
         if !passing.contains(run) {
             return;
         }
@@ -291,7 +291,7 @@ fn disagreement(
     let why = |who: &RaterId| -> Result<Option<String>, IndexError> {
         match who {
             RaterId::Automatic => return Ok(scored.as_deref().map(beginning)),
-            RaterId::Stored(evaluator) => return stored::reason(index, run, evaluator),
+            RaterId::Stored(evaluator) => return imported_verdicts::reason(index, run, evaluator),
             RaterId::People | RaterId::Judge(_) => {}
         }
         let statement = "SELECT note, judged, same FROM reviews WHERE run = ? AND problem IS NULL ORDER BY path";

@@ -1,6 +1,6 @@
 //! **Pure.** Scores a run against its scoring spec with every scorer and determines its failure
 //! class. A scorer that panics gets a failed score, and the others continue.
-use super::yardstick::{Panel, ScoringSpec};
+use super::scoring_spec::{Panel, ScoringSpec};
 use crate::suites::Tasks;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use touchstone_api::{FailureClass, RunScore, RunState, ScoreDetail, ScoreStanding};

@@ -1,5 +1,5 @@
 //! Scores of a single run, including those of scorers that its suite does not name.
-use super::held::StoredRun;
+use super::stored_run::StoredRun;
 use super::measure::{ScoringKey, Score, by};
 use super::write;
 use crate::blob::TextBlob;

@@ -1,9 +1,9 @@
 //! Storage of scores in the index: the columns of the run, one row per scorer, and the data needed
 //! for rescoring.
-use super::held::{self, AlternativeAnswers};
+use super::stored_run::{self, AlternativeAnswers};
 use super::measure::{ScoreRequest, Measured, Score};
 use crate::index::IndexError;
-use crate::look::Row;
+use crate::parse_unit::Row;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Serialize;
 use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
@@ -201,7 +201,7 @@ pub(crate) fn put_answer(
         return Ok(());
     };
     let calls = serde_json::to_string(&outline.calls).unwrap_or_default();
-    let told = held::told_as_text(&outline.told);
+    let told = stored_run::told_as_text(&outline.told);
     let (from, to) = outline.said.unwrap_or_default();
     let answer = outline.answer.as_ref();
     sql.prepare_cached(

@@ -1,7 +1,7 @@
 //! Tests of the free-text search: the matching rules, and their independence from the full-text
 //! index.
 use crate::query::Lists;
-use crate::shelf::{TestRun, TestIndex, paths, request};
+use crate::test_index::{TestRun, TestIndex, paths, request};
 use proptest::prelude::*;
 use touchstone_api::{Column, Snippet, Span};
 

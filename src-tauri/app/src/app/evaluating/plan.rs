@@ -2,16 +2,16 @@
 use super::super::App;
 use super::super::data_files::table;
 use super::super::evaluations::Models;
-use super::super::judgings::{asked_model, turns};
+use super::super::judge_jobs::{asked_model, turns};
 use super::{ResolvedRequest, FileRequest, ModelSetup, bad, disk, free, of_file, usable};
 use crate::error::AppError;
-use crate::evaluating::sheet::{self, OccurrenceCounter, TargetOutput, RowInputs};
-use crate::evaluating::takes::{key, key_of_texts, requests, estimate_remaining, vectors};
-use crate::evaluating::wish::{Configured, EvaluationSpec, mark};
-use crate::judging::owed::CallEstimate;
+use crate::evaluating::row_inputs::{self, OccurrenceCounter, TargetOutput, RowInputs};
+use crate::evaluating::estimate::{key, key_of_texts, requests, estimate_remaining, vectors};
+use crate::evaluating::evaluation_spec::{Configured, EvaluationSpec, mark};
+use crate::judging::pending::CallEstimate;
 use std::sync::Arc;
 use touchstone_api::{EvaluateAgain, EvaluatePlan, EvaluateRequest, Blocker};
-use touchstone_runner::drive;
+use touchstone_runner::execute;
 use touchstone_runner::evaluations::OutputFile;
 use touchstone_runner::journal::JournalSnapshot;
 use touchstone_runner::target;
@@ -134,9 +134,9 @@ pub(super) fn startable(asked: &ResolvedRequest, wish: &EvaluationSpec, table: &
 fn answered(wish: &EvaluationSpec, table: &Table, target: &[String], kept: Option<&JournalSnapshot>) -> Vec<TargetOutput> {
     let mut again = OccurrenceCounter::default();
     let mut of = |row: usize| {
-        let asked = sheet::target_input(table, row);
-        let call = sheet::call(target, &asked, again.nth(&asked));
-        kept.and_then(|kept| sheet::recorded_columns(wish, kept.find_outcome(sheet::TURN, &call)?))
+        let asked = row_inputs::target_input(table, row);
+        let call = row_inputs::call(target, &asked, again.nth(&asked));
+        kept.and_then(|kept| row_inputs::recorded_columns(wish, kept.find_outcome(row_inputs::TURN, &call)?))
     };
     (0..table.rows.len())
         .map(|row| of(row).ok_or_else(|| "The target has to be asked.".to_owned()))
@@ -172,7 +172,7 @@ fn owed(
                 let mark = |key: u128| mark(sheet.nth(at, row, key), &one.evaluator.name, round);
                 if let Next::Embed(texts) = evaluation.next() {
                     let found = kept.zip(models.embedder.as_ref()).is_some_and(|(kept, model)| {
-                        drive::has_embeddings(kept, model, &mark(key_of_texts(&texts)), &texts)
+                        execute::has_embeddings(kept, model, &mark(key_of_texts(&texts)), &texts)
                     });
                     owed.known += u64::from(found);
                     owed.embeds =
@@ -181,7 +181,7 @@ fn owed(
                 }
                 let left = estimate_remaining(evaluation, again == EvaluateAgain::Unread, |question| {
                     let (kept, model) = kept.zip(models.judge.as_ref())?;
-                    drive::journaled_reply(
+                    execute::journaled_reply(
                         kept,
                         &asked_model(model, question),
                         &mark(key(question)),

@@ -9,7 +9,7 @@ use crate::error::AppError;
 use std::path::Path;
 use touchstone_api::RowsMade;
 use touchstone_runner::disk::read;
-use touchstone_runner::publish::add;
+use touchstone_runner::atomic_write::add;
 
 /// Base name of the files.
 const NAME: &str = "runs";

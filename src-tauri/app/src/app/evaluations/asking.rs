@@ -1,19 +1,19 @@
 //! Requests of an evaluation: to the target, the judge model, and programs in the sandbox. Every
 //! paid reply is stored before it is used.
 use super::{Asking, Job, Work};
-use crate::app::begun::catch_panic;
-use crate::app::judgings::{asked_model, turns};
-use crate::evaluating::sheet::{self, OccurrenceCounter, TargetOutput};
+use crate::app::job_registry::catch_panic;
+use crate::app::judge_jobs::{asked_model, turns};
+use crate::evaluating::row_inputs::{self, OccurrenceCounter, TargetOutput};
 use crate::judging::python::{grader_program, parse_grade, check_grader, reading};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use touchstone_clock as clock;
 use touchstone_formats::value::Value;
-use touchstone_runner::drive::{self, PromptRequest, PromptReply, PromptError};
+use touchstone_runner::execute::{self, PromptRequest, PromptReply, PromptError};
 use touchstone_runner::journal::{Journal, Ran, Record};
 use touchstone_runner::spec::Model;
-use touchstone_runner::talk::{Call, Outcome};
+use touchstone_runner::conversation::{Call, Outcome};
 use touchstone_runner::target::{self, NoAnswer};
 use touchstone_runner::tools::python::PythonLimits;
 use touchstone_scoring::azure::{self, Table};
@@ -40,8 +40,8 @@ impl Work {
                 break;
             }
             let work = Arc::clone(self);
-            let asked = sheet::target_input(table, row);
-            let call = sheet::call(target, &asked, again.nth(&asked));
+            let asked = row_inputs::target_input(table, row);
+            let call = row_inputs::call(target, &asked, again.nth(&asked));
             running.spawn(async move {
                 let answer = catch_panic(work.ask_target_of(&asked, &call))
                     .await
@@ -67,18 +67,18 @@ impl Work {
     async fn ask_target_of(&self, asked: &str, call: &Call) -> Option<TargetOutput> {
         let Job { target, redactor, wish, .. } = &self.job;
         let journal = self.journal();
-        let kept = journal.as_ref().and_then(|journal| journal.find_outcome(sheet::TURN, call, 0));
-        if let Some(columns) = kept.and_then(|kept| sheet::recorded_columns(wish, kept)) {
+        let kept = journal.as_ref().and_then(|journal| journal.find_outcome(row_inputs::TURN, call, 0));
+        if let Some(columns) = kept.and_then(|kept| row_inputs::recorded_columns(wish, kept)) {
             self.course.lock().progress.answered += 1;
             return Some(Ok(columns));
         }
         let begun = clock::now_ms();
         let answer = match target::ask(target, asked.as_bytes(), &self.course.stops.hard).await {
-            Ok(answer) => sheet::parse_target_output(&answer).and_then(|value| {
+            Ok(answer) => row_inputs::parse_target_output(&answer).and_then(|value| {
                 // The target runs with the environment of the user, which may hold keys unknown to
                 // this program.
                 let value = redactor.clean_value(value);
-                Ok((sheet::columns(wish, value.clone())?, value))
+                Ok((row_inputs::columns(wish, value.clone())?, value))
             }),
             Err(NoAnswer::Failed(why)) => return Some(Err(why)),
             Err(NoAnswer::Stopped) => return None,
@@ -87,7 +87,7 @@ impl Work {
         if let (Some(journal), Ok((_, value))) = (&journal, &answer) {
             let (now, outcome) = (clock::now_ms(), Outcome::Result(value.clone()));
             let ran =
-                Ran::new(sheet::TURN, call, &outcome, u64::try_from(now - begun).unwrap_or(0), now);
+                Ran::new(row_inputs::TURN, call, &outcome, u64::try_from(now - begun).unwrap_or(0), now);
             if let Err(error) = journal.append(Record::Tool(ran)).await {
                 return Some(Err(format!("What the target said could not be kept: {error}")));
             }
@@ -119,7 +119,7 @@ impl Work {
     pub(super) fn forget(&self, question: &Question, mark: &str) -> Result<(), String> {
         let (journal, model) = (self.journal(), self.judge());
         let Some((journal, model)) = journal.zip(model) else { return Ok(()) };
-        let hash = drive::hash(
+        let hash = execute::hash(
             &asked_model(model, question),
             mark,
             &question.instructions,

@@ -3,11 +3,11 @@
 //! `asking`.
 use super::Work;
 use crate::evaluating::rounds::Round;
-use crate::evaluating::sheet::RowInputs;
-use crate::evaluating::takes::{key, key_of_texts};
-use crate::evaluating::wish::mark;
+use crate::evaluating::row_inputs::RowInputs;
+use crate::evaluating::estimate::{key, key_of_texts};
+use crate::evaluating::evaluation_spec::mark;
 use touchstone_api::EvaluateAgain;
-use touchstone_runner::drive::PromptError;
+use touchstone_runner::execute::PromptError;
 use touchstone_scoring::azure::{Evaluation, Inputs, Next};
 use touchstone_scoring::judges::Question;
 

@@ -5,7 +5,7 @@ use touchstone_api::{
     StatsDoubt, StatsEffect, StatsEnds, StatsEstimate, StatsGroup, StatsKey, StatsPairedPasses,
     StatsPasses, StatsRow, StatsTries, StatsUnpaired,
 };
-use touchstone_scoring::standing::{
+use touchstone_scoring::aggregate::{
     AtK, Cell, DoubtKind, Effect, Group, METHOD, Means, PairedPassing, Pairing, Row, RowKey,
     Aggregate, UnpairedReason, sentences,
 };

@@ -6,7 +6,7 @@ mod tests;
 use super::App;
 use crate::error::{AppError, Code};
 use touchstone_api::{Stats, StatsRequest};
-use touchstone_scoring::standing::{Column, Counted, Aggregate};
+use touchstone_scoring::aggregate::{Column, Counted, Aggregate};
 use touchstone_store::query::ScoredRun;
 
 impl App {

@@ -2,7 +2,7 @@
 //! sheet.
 use crate::reports::page::{Cell, Estimate, Group, TaskLine};
 use crate::reports::words::{self, Tone};
-use crate::visible::one_line;
+use crate::escape::one_line;
 use maud::{Markup, html};
 
 /// Width of the name column (`NAMES`) and of the plot area (`MARKS`), and height of a line.

@@ -6,7 +6,7 @@ mod tables;
 
 use super::page::{Head, Page};
 use super::words;
-use crate::visible::one_line;
+use crate::escape::one_line;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The style sheet. The application window allows it by its hash where it shows a preview.

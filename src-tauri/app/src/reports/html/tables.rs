@@ -3,7 +3,7 @@ use super::charts;
 use crate::reports::notes;
 use crate::reports::page::{Cell, Estimate, Group, Page, Pair, Repeats, RunLine, Table, TaskLine};
 use crate::reports::words::{self, NONE, Tone};
-use crate::visible::one_line;
+use crate::escape::one_line;
 use maud::{Markup, html};
 
 /// Number of list lines visible at first; the rest is folded.

@@ -3,7 +3,7 @@ use super::stream;
 use crate::provider::fault::{self, Service};
 use crate::provider::wire::{self, count, words};
 use crate::provider::{Fault, FaultKind, HttpReply, Reply, StopReason, Usage};
-use crate::talk::Call;
+use crate::conversation::Call;
 use std::collections::HashSet;
 use touchstone_formats::value::Value;
 

@@ -2,7 +2,7 @@
 use crate::provider::wire::{self, count, map, put, switched, int_value};
 use crate::provider::{ModelRequest, Auth, HttpRequest, ToolOffer};
 use crate::spec::Model;
-use crate::talk::{Call, Outcome, AssistantMessage, Turn};
+use crate::conversation::{Call, Outcome, AssistantMessage, Turn};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 

@@ -2,7 +2,7 @@
 use crate::provider::tests::{body, call, encoded, lines, model, pretty, reply, talk, value};
 use crate::provider::{Auth, FaultKind, HttpReply, Reply, StopReason, Usage, decode};
 use crate::spec::{Model, Provider};
-use crate::talk::{Outcome, AssistantMessage, Turn};
+use crate::conversation::{Outcome, AssistantMessage, Turn};
 use touchstone_formats::value::Value;
 
 fn probe(settings: &str) -> Model {

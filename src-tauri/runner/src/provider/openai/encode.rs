@@ -1,7 +1,7 @@
 //! **Pure.** Encodes a model request for the Chat Completions API.
 use crate::provider::wire::{self, map, put, switched, int_value};
 use crate::provider::{ModelRequest, Auth, HttpRequest, ToolOffer};
-use crate::talk::{Call, AssistantMessage, Turn};
+use crate::conversation::{Call, AssistantMessage, Turn};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 

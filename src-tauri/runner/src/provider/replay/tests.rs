@@ -1,6 +1,6 @@
 //! Tests of replays, for recordings of every shape.
 use super::*;
-use crate::talk::{Outcome, AssistantMessage as Spoken};
+use crate::conversation::{Outcome, AssistantMessage as Spoken};
 use proptest::prelude::*;
 
 fn document(text: &str) -> Document {

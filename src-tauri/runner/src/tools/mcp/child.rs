@@ -1,6 +1,6 @@
 //! A started server process with all its descendants, and the end of its standard error. Owns the
 //! processes: all of them are killed on drop.
-use super::family;
+use super::process_tree;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -46,14 +46,14 @@ impl Server {
         base: &Path,
     ) -> io::Result<(Self, Pipes)> {
         let (program, arguments) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-        let mark = family::mark();
+        let mark = process_tree::mark();
         let mut child = Command::new(resolve_program(program, base))
             .args(arguments)
             .current_dir(base)
             .env_clear()
             .envs(PASSED_ON.iter().filter_map(|name| Some((name, env::var_os(name)?))))
             .envs(env.iter().map(|(name, value)| (name, value)))
-            .env(family::VARIABLE, &mark)
+            .env(process_tree::VARIABLE, &mark)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -102,7 +102,7 @@ impl Server {
         if let Some(group) = self.group.take() {
             // Descendants are killed first, because dead processes start no new ones; the first
             // process is kept so that its children can be found.
-            family::end(&self.mark, self.child.id());
+            process_tree::end(&self.mark, self.child.id());
             let _ = kill_process_group(group, Signal::KILL);
         }
         let _ = self.child.start_kill();

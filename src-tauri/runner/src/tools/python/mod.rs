@@ -7,7 +7,7 @@ mod cgroup;
 mod find;
 mod outcome;
 mod probe;
-mod remembered;
+mod verification_cache;
 mod sandbox;
 mod seccomp;
 mod stream;
@@ -23,7 +23,7 @@ use sandbox::{NotRun, Sandbox};
 use std::path::Path;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use touchstone_formats::offered::{PROGRAM as PARAMETER, PYTHON as NAME, USUAL};
+use touchstone_formats::tool_offers::{PROGRAM as PARAMETER, PYTHON as NAME, USUAL};
 use touchstone_formats::value::Value;
 
 /// Resource limits of a program.

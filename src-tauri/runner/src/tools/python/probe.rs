@@ -5,7 +5,7 @@ use super::argv::{self, Parts};
 use super::bounds::{self, Excess};
 use super::find::{self, SearchPaths};
 use super::outcome::EndCause;
-use super::remembered::{self, Verified};
+use super::verification_cache::{self, Verified};
 use super::sandbox::{NotRun, Sandbox};
 use super::{PythonLimits, seccomp};
 use crate::tools::Unusable;
@@ -46,9 +46,9 @@ pub(super) async fn verified(
     static ONE_AT_A_TIME: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
     let filter = seccomp::filter().map_err(|why| advice::refused(&why))?;
     let sandbox = Sandbox { parts, limits, filter: Some(filter) };
-    let key = remembered::key(&sandbox).map_err(|error| advice::refused(&error.to_string()))?;
+    let key = verification_cache::key(&sandbox).map_err(|error| advice::refused(&error.to_string()))?;
     let _alone = ONE_AT_A_TIME.lock().await;
-    if remembered::is_known(cache, key) {
+    if verification_cache::is_known(cache, key) {
         return Ok(sandbox);
     }
     let (verified, found) = look(&sandbox).await?;
@@ -57,7 +57,7 @@ pub(super) async fn verified(
     if !holes.is_empty() {
         return Err(advice::leaky(&holes));
     }
-    remembered::remember(cache, key, &verified);
+    verification_cache::remember(cache, key, &verified);
     Ok(sandbox)
 }
 
@@ -68,7 +68,7 @@ pub async fn checks(cache: &Path) -> Vec<(String, Result<String, Unusable>)> {
 }
 
 async fn checks_in(cache: &Path, places: &SearchPaths) -> Vec<(String, Result<String, Unusable>)> {
-    remembered::forget(cache);
+    verification_cache::forget(cache);
     let named = |name: &str, result| (name.to_owned(), result);
     let parts = match find::parts(places) {
         Ok(parts) => parts,
@@ -83,8 +83,8 @@ async fn checks_in(cache: &Path, places: &SearchPaths) -> Vec<(String, Result<St
         Ok(looked) => looked,
         Err(unusable) => return vec![named("Sandbox", Err(unusable))],
     };
-    if let (true, Ok(key)) = (found.values().all(Option::is_none), remembered::key(&sandbox)) {
-        remembered::remember(cache, key, &verified);
+    if let (true, Ok(key)) = (found.values().all(Option::is_none), verification_cache::key(&sandbox)) {
+        verification_cache::remember(cache, key, &verified);
     }
     let at = sandbox.parts.bwrap.display();
     let limits = &sandbox.limits;

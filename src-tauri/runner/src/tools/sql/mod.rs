@@ -21,7 +21,7 @@ use sqlite::Sqlite;
 use std::path::Path;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use touchstone_formats::offered::Dialect;
+use touchstone_formats::tool_offers::Dialect;
 use touchstone_formats::value::Value;
 
 /// Maximum number of bytes of a statement.

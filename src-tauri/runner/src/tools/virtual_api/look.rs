@@ -2,7 +2,7 @@
 //! request that costs money.
 use super::VirtualSettings;
 use crate::setup::Setup;
-use crate::tools::{Unusable, pool};
+use crate::tools::{Unusable, tool_folder};
 use fs_err as fs;
 use rustix::fs::Access;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub async fn look(settings: &VirtualSettings, setup: &Setup) -> Result<String, U
         };
         // Loading a large folder takes a while and must not block async threads.
         let pool =
-            tokio::task::spawn_blocking(move || pool::load(&dir)).await.map_err(broken)??;
+            tokio::task::spawn_blocking(move || tool_folder::load(&dir)).await.map_err(broken)??;
         said.push(format!(
             "{} tools with {} APIs are known.",
             pool.tools().len(),

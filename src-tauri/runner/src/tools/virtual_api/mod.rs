@@ -1,23 +1,23 @@
 //! Virtual APIs: calls are answered from a cache, by a model that simulates the API, or by the real
 //! API, in a configurable order. Owns that order, and that identical calls are made only once;
 //! submodules contain the cache, the simulator and the client of the real APIs.
-mod flights;
+mod in_flight;
 mod log;
 mod look;
 mod real;
 mod settings;
 mod simulator;
 mod store;
-mod wires;
+mod environment;
 
 pub use look::look;
 pub use settings::{Order, Save, Shorten, Style, USUAL_KEY, VirtualSettings};
-pub use wires::{Keys, CostSink, ApiEnvironment};
+pub use environment::{Keys, CostSink, ApiEnvironment};
 
 use super::Unusable;
 use crate::http::redact::{MARK, Redactor};
 use crate::setup::Setup;
-use flights::Flights;
+use in_flight::Flights;
 use log::{Line, Log};
 use real::Real;
 use simulator::{Simulated, Simulator};

@@ -6,7 +6,7 @@ use crate::http::retry::Rules;
 use crate::provider::{self, ModelRequest, HttpReply, HttpRequest, StopReason, Usage};
 use crate::setup::Setup;
 use crate::spec::{Model, Provider};
-use crate::talk::Turn;
+use crate::conversation::Turn;
 use crate::tools::Unusable;
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 //! processes respect, and an unreadable file is never overwritten.
 use super::{Body, Origin, Reply};
 use crate::disk::{DiskError, Folder, PUBLIC};
-use crate::publish;
+use crate::atomic_write;
 use rustix::fs::Mode;
 use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
@@ -251,7 +251,7 @@ impl Disk {
         let folder = Folder::make_whole(&self.root, &[&name[0], &name[1]], PUBLIC).map_err(said)?;
         locked(&folder)?;
         if lock(&self.cleared).insert(name.clone())
-            && let Err(error) = publish::clear(&folder, &name[2])
+            && let Err(error) = atomic_write::clear(&folder, &name[2])
         {
             tracing::debug!(%error, "temporary files of a dead process stay; they do no harm");
         }
@@ -283,7 +283,7 @@ impl Disk {
         };
         let old = old.unwrap_or_else(|| Ok(Arc::default())).map_err(Refused::Unreadable)?;
         let new = old.with(replies.iter().copied());
-        publish::put(folder, &name[2], new.text().as_bytes(), FRESH).map_err(Refused::Disk)?;
+        atomic_write::put(folder, &name[2], new.text().as_bytes(), FRESH).map_err(Refused::Disk)?;
         if let Some(stamp) = self.stamp(name) {
             lock(&self.held).put(name, stamp, Ok(Arc::new(new)));
         }

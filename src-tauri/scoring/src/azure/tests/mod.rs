@@ -1,6 +1,6 @@
 //! Tests of whole evaluations: prompts, parsing of replies, and the sequence of questions. The
 //! tables show the package's behavior and Touchstone's side by side.
-mod course;
+mod evaluations;
 mod pandas;
 mod replies;
 mod retrieval;

@@ -1,5 +1,5 @@
 //! **Pure.** Aligns rows by key: infers the fields that identify rows, and pairs the rows by them.
-use super::{Aligned, Rest, alike};
+use super::{Aligned, Rest, similarity};
 use crate::diff::budget::{Budget, steps};
 use crate::diff::identity::{Identity, hasher, is_whole, same};
 use crate::diff::{Alignment, Options};
@@ -49,8 +49,8 @@ pub(super) fn align(
     if !fields.iter().all(|field| is_id(field)) {
         // A name may itself be wrong; an id may not, because another id means another row.
         let rest = Rest::new(&matches, actual.len());
-        let by = alike::SimilarityOptions { least: alike::VERY_ALIKE, without: measured };
-        for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), &by, budget).0
+        let by = similarity::SimilarityOptions { least: similarity::VERY_ALIKE, without: measured };
+        for (i, j) in similarity::pair((expected, &rest.expected), (actual, &rest.actual), &by, budget).0
         {
             matches[i] = Some(j);
         }
@@ -121,7 +121,7 @@ fn by_key(
             matches[i] = key.as_ref().and_then(|key| places.get_mut(&key[..])?.pop_front());
         }
     }
-    let by = alike::SimilarityOptions { least: alike::ALIKE, without: measured };
+    let by = similarity::SimilarityOptions { least: similarity::ALIKE, without: measured };
     without_key((expected, &left), (actual, &right), &mut matches, &by, budget);
     matches
 }
@@ -131,7 +131,7 @@ fn without_key(
     (expected, left): (&[Value], &[Key<'_>]),
     (actual, right): (&[Value], &[Key<'_>]),
     matches: &mut [Option<usize>],
-    by: &alike::SimilarityOptions<'_>,
+    by: &similarity::SimilarityOptions<'_>,
     budget: &mut Budget,
 ) {
     for of_actual in [true, false] {
@@ -145,7 +145,7 @@ fn without_key(
         } else {
             rest.expected.retain(|at| left[*at].is_none());
         }
-        for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), by, budget).0
+        for (i, j) in similarity::pair((expected, &rest.expected), (actual, &rest.actual), by, budget).0
         {
             matches[i] = Some(j);
         }

@@ -1,5 +1,5 @@
 //! **Pure.** Aligns two lists: pairs the expected rows with the actual ones.
-mod alike;
+mod similarity;
 mod assign;
 mod key;
 mod measured;
@@ -47,9 +47,9 @@ pub(super) fn align(
     let by_value = matches.iter().any(Option::is_some);
     let rest = Rest::new(&matches, actual.len());
     let rows = |all: &[Value]| all.iter().any(|one| matches!(one, Value::Map(_) | Value::List(_)));
-    let by = alike::SimilarityOptions { least: alike::ALIKE, without: &measured };
+    let by = similarity::SimilarityOptions { least: similarity::ALIKE, without: &measured };
     let (found, best) =
-        alike::pair((expected, &rest.expected), (actual, &rest.actual), &by, budget);
+        similarity::pair((expected, &rest.expected), (actual, &rest.actual), &by, budget);
     for (i, j) in &found {
         matches[*i] = Some(*j);
     }

@@ -1,0 +1,769 @@
+//! Plans and starts launches. Owns the conversion of a request to jobs. Which runs have to be made
+//! is decided in `runs::plan`; the runs of a request are collected in `wishes`.
+use super::spend_limit::{Budget, Prices};
+use super::keys::KnownSecrets;
+use super::launch_registry::unfinished;
+use super::omitted_runs::left_out;
+use super::launch_selection::{Selection, made_by_others, setup_fault, select_runs};
+use super::{App, OpenFolder};
+use crate::error::{AppError, Code};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use touchstone_api::{
+    Act, Blocked, Estimate, LaunchPlan, LaunchRequest, Launched, PlannedRun, Problem, ProblemKind,
+    Stale, Blocker,
+};
+use touchstone_formats::stabletoolbench::{Pool, Query};
+use touchstone_runner::execute::{Account, VirtualApiContext, LaunchContext, Endpoints, Job, SpendLimit, Toolbox};
+use touchstone_runner::launch::{Launch, Listener, StopTokens, RunEventSender};
+use touchstone_runner::plan::{self, Decision, Matrix, Past, Plan, Planned, Slot};
+use touchstone_runner::provider::promptql::Build;
+use touchstone_runner::setup::{MOST_AT_ONCE, Setup, ToolEntry};
+use touchstone_runner::spec::{Model, Provider};
+use touchstone_runner::tools::virtual_api::{Order, VirtualSettings, ApiEnvironment};
+use touchstone_runner::strategy::Strategy;
+use touchstone_runner::{disk, lock, log, disk_state, secrets};
+use touchstone_store as results;
+use touchstone_store::index::Reader;
+use touchstone_store::roots::{FileId, Root};
+use touchstone_store::{open, query};
+
+/// Maximum number of plan rows sent; the counts include all.
+const SHOWN: usize = 1000;
+
+/// Reason to refuse a run that would have to be written to a file of another format.
+const KEPT_AS_JSON: &str = "Its result is kept as JSON, and Touchstone writes YAML. Move that file out of the output directory to have it made here.";
+
+/// Maximum number of suite problems listed with a plan; Problems has all of them.
+const LISTED: usize = 100;
+
+/// Listeners of a launch, and notes sent in addition to run events.
+#[derive(Default)]
+pub(super) struct LaunchListeners {
+    listeners: Vec<Listener>,
+    notes: Vec<String>,
+}
+
+impl LaunchListeners {
+    /// Listeners, with a note that is sent first.
+    pub(super) fn noting(listeners: Vec<Listener>, note: String) -> Self {
+        Self { listeners, notes: vec![note] }
+    }
+}
+
+impl From<Vec<Listener>> for LaunchListeners {
+    fn from(listeners: Vec<Listener>) -> Self {
+        Self { listeners, ..Self::default() }
+    }
+}
+
+impl App {
+    /// Returns the plan of a request. Nothing is sent.
+    pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
+        let open = self.require_folder()?;
+        let setup = self.setup_to_look()?;
+        let mut plan = Self::plan_with(&open, &setup, request)?;
+        let problems = launch_problems(&open, request, &plan);
+        let lost = open
+            .check_directories_exist()
+            .err()
+            .map(|error| Blocker { message: error.message, fix: error.hint });
+        let invalid = lost.or_else(|| setup_fault(&setup)).or_else(|| suite_fault(&problems));
+        let lacking = self.lacking_of(&open, &setup, plan.owed.iter().map(|planned| &planned.slot));
+        let notes = same_requests(&setup, &plan).into_iter().collect();
+        let prices = prices(&open, &setup, &plan);
+        let unbound = Budget::resolve(request.max_cost, &setup.rules)?.unbound(&prices);
+        // Complete runs are the least interesting of a long list.
+        plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
+        let tasks: BTreeSet<&str> =
+            plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
+        let past = open.ask(|index| query::took(index, &tasks))?.into_iter();
+        let past: Vec<Past> = past
+            .map(|(task, system, model, turns, tokens, cost)| Past {
+                task,
+                system,
+                model,
+                turns,
+                tokens,
+                cost,
+            })
+            .collect();
+        let is_replayed = |planned: &&Planned| {
+            setup
+                .model(&planned.slot.at.model)
+                .is_some_and(|model| model.provider == Provider::Replay)
+        };
+        let (replayed, asked): (Vec<&Planned>, Vec<_>) = plan.owed.iter().partition(is_replayed);
+        let estimate = plan::estimate(&past, asked.iter().map(|planned| &planned.slot.at));
+        let estimate = plan::with_free(estimate, replayed.len() as u64);
+        let row = |planned: &Planned| {
+            let path = planned.slot.path.as_str();
+            let listed =
+                if is_ours(path) { None } else { open.ask(|index| query::run_at(index, path))? };
+            Ok::<_, AppError>(planned.row(listed.unwrap_or_else(|| id_of(path))))
+        };
+        let rows =
+            |list: &[Planned]| list.iter().take(SHOWN).map(row).collect::<Result<Vec<_>, _>>();
+        Ok(LaunchPlan {
+            owed: rows(&plan.owed)?,
+            owed_total: plan.owed.len() as u64,
+            skipped: rows(&plan.skipped)?,
+            skipped_total: plan.skipped.len() as u64,
+            unbound,
+            problems,
+            invalid,
+            blocked_total: lacking.iter().filter(|troubles| !troubles.is_empty()).count() as u64,
+            blocked: by_cause(&lacking),
+            notes,
+            unpriced: prices.unpriced(),
+            estimate: Estimate { cost: estimate.cost.filter(|_| prices.are_known()), ..estimate },
+        })
+    }
+
+    /// Returns all runs of a request that are incomplete and would not be made, with reasons.
+    pub fn left_out(&self, request: &LaunchRequest) -> Result<Vec<PlannedRun>, AppError> {
+        let open = self.require_folder()?;
+        let setup = self.setup_to_look()?;
+        let mut plan = Self::plan_with(&open, &setup, request)?;
+        self.refuse_blocked(&open, &setup, &mut plan);
+        Ok(left(&plan))
+    }
+
+    /// Starts the launch of a request.
+    pub fn start_launch(&self, request: &LaunchRequest) -> Result<Launched, AppError> {
+        self.start_launch_with(request, Vec::new())
+    }
+
+    /// Like [`App::start_launch`], with listeners for every event.
+    pub fn start_launch_with(
+        &self,
+        request: &LaunchRequest,
+        listeners: Vec<Listener>,
+    ) -> Result<Launched, AppError> {
+        self.start_launch_with_skipped(request, listeners).map(|(launched, _)| launched)
+    }
+
+    /// Like [`App::start_launch_with`], and also returns the incomplete runs that are not made,
+    /// with reasons.
+    pub fn start_launch_with_skipped(
+        &self,
+        request: &LaunchRequest,
+        listeners: Vec<Listener>,
+    ) -> Result<(Launched, Vec<PlannedRun>), AppError> {
+        let open = self.require_folder()?;
+        open.check_there()?;
+        let (mut setup, mut plan) = self.plan(&open, request)?;
+        let lacking = self.refuse_blocked(&open, &setup, &mut plan);
+        if plan.owed.is_empty() && !lacking.is_empty() {
+            return Err(cannot_start(&by_cause(&lacking)));
+        }
+        if let Some(concurrency) = request.concurrency {
+            setup.rules.concurrency = concurrency.clamp(1, MOST_AT_ONCE);
+        }
+        if let Some(Blocker { message, fix }) = suite_fault(&launch_problems(&open, request, &plan))
+        {
+            return Err(AppError { hint: fix, ..AppError::new(Code::Failed, message) });
+        }
+        let budget = Budget::resolve(request.max_cost, &setup.rules)?;
+        budget.check(&prices(&open, &setup, &plan))?;
+        setup.rules.max_cost = budget.most();
+        if let Some(refused) =
+            plan.skipped.iter().find(|run| run.decision.act == Act::Refused && plan.owed.is_empty())
+        {
+            let why = &refused.decision.why;
+            return Err(AppError::new(
+                Code::BadRequest,
+                format!("Nothing can be run. {}: {why}", refused.slot.path),
+            ));
+        }
+        for run in &plan.skipped {
+            lock::clear_away(&open.flow.roots.output_dir, &run.slot.path);
+        }
+        let left = left(&plan);
+        let rules = rules(request);
+        let jobs: Vec<Job> = plan
+            .owed
+            .into_iter()
+            .map(|planned| Job { slot: planned.slot, rules, message: None })
+            .collect();
+        Ok((self.begin(&open, setup, jobs, listeners.into())?, left))
+    }
+
+    /// Launches again the runs of a launch that failed or were stopped.
+    pub fn retry_launch(&self, id: &str) -> Result<Launched, AppError> {
+        let open = self.require_folder()?;
+        let old = self.inner.launches.find(id)?;
+        if old.output_dir != open.flow.roots.output_dir {
+            let error = AppError::new(Code::BadRequest, "This launch belongs to another folder.");
+            return Err(error.hint("Open that folder first."));
+        }
+        if !old.is_over() {
+            let error = AppError::new(Code::BadRequest, "This launch is not over yet.");
+            return Err(error.hint("Stop it first, or wait until it is done."));
+        }
+        let left = unfinished(&old);
+        let again = |job: &Job| {
+            let begun = *left.get(&job.slot.path)?;
+            let mut job = job.clone();
+            if begun {
+                // The run has restarted since, so it resumes from its current state. Its message
+                // was added then, too.
+                job.rules.start_over = false;
+                job.message = None;
+            }
+            Some(job)
+        };
+        let jobs: Vec<Job> = old.jobs.iter().filter_map(again).collect();
+        let mut setup = self.setup()?;
+        let (jobs, left) = self.ready_jobs(&open, &setup, jobs)?;
+        setup.rules.max_cost = old.rules.max_cost;
+        setup.rules.concurrency = old.rules.concurrency;
+        self.begin(&open, setup, jobs, LaunchListeners { notes: left, ..LaunchListeners::default() })
+    }
+
+    /// Splits jobs into those that can be made here and sentences about the others. A refused run
+    /// is not changed on disk. Fails if no job can be made.
+    fn ready_jobs(
+        &self,
+        open: &OpenFolder,
+        setup: &Setup,
+        jobs: Vec<Job>,
+    ) -> Result<(Vec<Job>, Vec<String>), AppError> {
+        let why = jobs.iter().map(|job| self.unready(open, setup, &job.slot));
+        let why: Vec<_> = why.collect();
+        let (mut ready, mut refused) = (Vec::new(), Vec::new());
+        for (job, why) in jobs.into_iter().zip(why) {
+            match why {
+                None => ready.push(job),
+                Some(why) => refused.push((job.slot.path, why)),
+            }
+        }
+        match refused.first().filter(|_| ready.is_empty()) {
+            Some((path, why)) => {
+                Err(AppError::new(Code::BadRequest, format!("Nothing can be run. {path}: {why}")))
+            }
+            None => Ok((ready, left_out(&refused))),
+        }
+    }
+
+    /// Returns the plan of a request in the open folder, with the setup.
+    fn plan(&self, open: &OpenFolder, request: &LaunchRequest) -> Result<(Setup, Plan), AppError> {
+        let setup = self.setup()?;
+        let plan = Self::plan_with(open, &setup, request)?;
+        Ok((setup, plan))
+    }
+
+    /// Returns the plan of a request in the open folder with this setup.
+    fn plan_with(
+        open: &OpenFolder,
+        setup: &Setup,
+        request: &LaunchRequest,
+    ) -> Result<Plan, AppError> {
+        let Selection { mut matrix, mut refused } = select_runs(open, setup, request)?;
+        if !request.start_over {
+            refused.append(&mut complete(open, &mut matrix)?);
+        }
+        let asked = read_strategy(request)?;
+        for slot in &mut matrix.slots {
+            slot.way = setup.strategy_for(asked, &slot.at, &slot.task);
+        }
+        if !request.start_over {
+            refused.append(&mut made_by_others(open, setup, &mut matrix)?);
+        }
+        let dir = &open.flow.roots.output_dir;
+        let mut plan =
+            plan::outstanding(matrix, |slot| disk_state::read_disk_state(dir, &slot.path), rules(request));
+        Self::refuse_impossible(open, setup, &mut plan);
+        plan.skipped.append(&mut refused);
+        Ok(plan)
+    }
+
+    /// Moves planned runs that their files on disk make impossible to the skipped ones, with
+    /// reasons.
+    fn refuse_impossible(open: &OpenFolder, setup: &Setup, plan: &mut Plan) {
+        refuse(plan, |slot| {
+            let json = || disk_state::is_json(&slot.path).then(|| KEPT_AS_JSON.to_owned());
+            Self::unrecorded(open, setup, &slot.at).or_else(json)
+        });
+    }
+
+    /// Moves planned runs without the required keys or settings to the skipped ones. Returns the
+    /// missing ones for each planned run.
+    fn refuse_blocked(
+        &self,
+        open: &OpenFolder,
+        setup: &Setup,
+        plan: &mut Plan,
+    ) -> Vec<Vec<Blocker>> {
+        let lacking = self.lacking_of(open, setup, plan.owed.iter().map(|planned| &planned.slot));
+        let mut each = lacking.iter();
+        refuse(plan, |_| each.next().and_then(|troubles| troubles.first()).map(sentence));
+        lacking
+    }
+
+    /// Returns the missing keys and settings for each of these runs.
+    fn lacking_of<'s>(
+        &self,
+        open: &OpenFolder,
+        setup: &Setup,
+        slots: impl Iterator<Item = &'s Slot>,
+    ) -> Vec<Vec<Blocker>> {
+        // Cached, because they are equal for every task and querying a keyring is slow.
+        let mut known: HashMap<(String, String), Vec<Blocker>> = HashMap::new();
+        let (mut simulators, mut tools) = (None, None);
+        let of_slot = |slot: &Slot| {
+            let at = &slot.at;
+            let key = (at.system.clone(), at.model.clone());
+            let mut troubles = known.entry(key).or_insert_with(|| self.missing_settings(setup, at)).clone();
+            let uses = |tool: &str| {
+                slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|known| known == tool))
+            };
+            let replayed =
+                setup.model(&at.model).is_some_and(|model| model.provider == Provider::Replay);
+            if at.system != "promptql" && !replayed {
+                let simulators: &Vec<_> =
+                    simulators.get_or_insert_with(|| self.simulators_lacking(open, setup));
+                troubles.extend(
+                    simulators
+                        .iter()
+                        .filter(|(tool, _)| uses(tool))
+                        .map(|(_, trouble)| trouble.clone()),
+                );
+            }
+            if at.system != "promptql" {
+                // Tools are called for real even if a recording replaces the model.
+                let tools: &Vec<_> = tools.get_or_insert_with(|| self.tools_lacking(setup));
+                troubles.extend(
+                    tools.iter().filter(|(tool, _)| uses(tool)).map(|(_, trouble)| trouble.clone()),
+                );
+                troubles.extend(undefined(setup, slot.task.tools.as_deref()));
+            }
+            troubles
+        };
+        slots.map(of_slot).collect()
+    }
+
+    /// Returns the reason why a run cannot be made here now; `None` if it can.
+    fn unready(&self, open: &OpenFolder, setup: &Setup, slot: &Slot) -> Option<String> {
+        let lacking =
+            || self.lacking_of(open, setup, std::iter::once(slot)).pop()?.first().map(sentence);
+        Self::unrecorded(open, setup, &slot.at).or_else(lacking)
+    }
+
+    /// Fails before anything is written if a run that is to be continued by hand could not be made.
+    pub(super) fn check_ready(
+        &self,
+        open: &OpenFolder,
+        setup: &Setup,
+        slot: &Slot,
+    ) -> Result<(), AppError> {
+        match self.unready(open, setup, slot) {
+            None => Ok(()),
+            Some(why) => Err(AppError::new(Code::BadRequest, why)),
+        }
+    }
+
+    /// Returns the virtual API tools whose simulator lacks a key, with the missing keys.
+    fn simulators_lacking(&self, open: &OpenFolder, setup: &Setup) -> Vec<(String, Blocker)> {
+        let lacking = |(tool, model): (&ToolEntry, &Model)| {
+            let Blocker { message, fix } = self.key_trouble(model.key.as_deref()?)?;
+            let (tool, name) = (&tool.name, &model.name);
+            let message =
+                format!("{message}, and the simulator `{name}` of the tool `{tool}` needs it");
+            Some((tool.clone(), Blocker { message, fix }))
+        };
+        simulators(open, setup).filter_map(lacking).collect()
+    }
+
+    /// Returns the tools whose settings name a variable that is not set, with the missing
+    /// variables.
+    fn tools_lacking(&self, setup: &Setup) -> Vec<(String, Blocker)> {
+        let of_tool = |tool: &ToolEntry| {
+            let mut names = BTreeSet::new();
+            let settings =
+                tool.settings.entries().iter().filter(|(key, _)| key.text() != Some("description"));
+            settings.for_each(|(_, value)| secrets::collect_placeholders(value, &mut names));
+            let lacking = names.into_iter().filter_map(|name| {
+                let (message, fix) = match self.inner.keys.secret(&name) {
+                    Ok(Some(_)) => return None,
+                    Ok(None) => {
+                        let fix =
+                            format!("Set {name} in the environment, or store it in the keyring.");
+                        (format!("{name} is not set"), fix)
+                    }
+                    Err(why) => (format!("{name} cannot be used"), why.to_string()),
+                };
+                let message = format!("{message}, and the tool `{}` needs it", tool.name);
+                Some((tool.name.clone(), Blocker { message, fix: Some(fix) }))
+            });
+            lacking.collect::<Vec<_>>()
+        };
+        setup.tools.iter().flat_map(of_tool).collect()
+    }
+
+    /// Starts these jobs on the runtime of launches.
+    pub(super) fn begin(
+        &self,
+        open: &OpenFolder,
+        setup: Setup,
+        jobs: Vec<Job>,
+        telling: LaunchListeners,
+    ) -> Result<Launched, AppError> {
+        open.check_directories_exist()?;
+        let LaunchListeners { mut listeners, notes } = telling;
+        if jobs.is_empty() {
+            let error = AppError::new(Code::BadRequest, "Nothing to run.");
+            return Err(error.hint(
+                "Run again from the start to make results anew; what is there is moved aside.",
+            ));
+        }
+        let dir = &open.flow.roots.output_dir;
+        if !dir.is_dir() {
+            // The directory never existed. Registers it now, so that a later loss is detected.
+            disk::make_root(dir).map_err(|why| {
+                AppError::new(
+                    Code::Failed,
+                    format!("The output directory could not be made: {why}"),
+                )
+            })?;
+            open.flow.look_at(&FileId::new(Root::Output, ""));
+        }
+        let runtime = self.inner.launches.runtime()?;
+        let run = if let [job] = jobs.as_slice() { Some(id_of(&job.slot.path)) } else { None };
+        let id = self.inner.launches.next_id();
+        let poster = self.inner.bulletin.poster();
+        listeners.push(Box::new(move |_| poster.post(Stale::Launches)));
+        listeners.extend(log::listener(&open.flow.roots.output_dir, &id));
+        let (teller, events) = RunEventSender::new();
+        let given_up = self.inner.launches.opening();
+        let crew =
+            runtime.block_on(given_up.run_until_cancelled(self.launch_context(open, setup, &jobs, teller)));
+        let crew = crew.ok_or_else(|| {
+            AppError::new(
+                Code::Failed,
+                "It was stopped while the tools were opened, so nothing was begun.",
+            )
+        })?;
+        for note in &notes {
+            crew.note(note);
+        }
+        let crew = Arc::new(crew);
+        {
+            // Opening the tools took time, so the folder is checked again. The lock prevents
+            // opening another folder until the launch is registered.
+            let now = self.lock();
+            if now.as_ref().is_none_or(|now| !std::ptr::eq(now.as_ref(), open)) {
+                return Err(AppError::new(
+                    Code::NoFolder,
+                    "Another folder was opened before the runs began.",
+                ));
+            }
+            let _inside = runtime.enter();
+            let launch = Launch::start(id.clone(), crew, jobs, events, listeners);
+            self.inner.launches.add(Arc::new(launch));
+        }
+        self.inner.bulletin.post(Stale::Launches);
+        Ok(Launched { launch: id, run })
+    }
+
+    /// Returns the context of virtual APIs, if there are any.
+    fn virtual_api_context(
+        &self,
+        open: &OpenFolder,
+        setup: &Setup,
+        known: &KnownSecrets,
+        account: Account,
+    ) -> Option<VirtualApiContext> {
+        let apis = || setup.tools.iter().filter(|tool| tool.kind == "virtual");
+        apis().next()?;
+        let need_queries = apis().any(|tool| tool.settings.get("tools_folder").is_none());
+        let tasks = open.flow.shelf.tasks();
+        let queries: Vec<Query> = tasks
+            .all()
+            .filter(|_| need_queries)
+            .filter_map(|task| Query::of_task(&task.suite))
+            .collect();
+        let keys = known.keys.clone();
+        Some(VirtualApiContext {
+            queries: Arc::new(Pool::of_queries(&queries)),
+            wires: ApiEnvironment {
+                client: self.inner.launches.client().clone(),
+                limiters: self.inner.launches.limiters(),
+                keys: Arc::new(move |name| keys.get(name).cloned()),
+                redactor: known.redactor(),
+                payer: Some(Arc::new(account)),
+            },
+        })
+    }
+
+    pub(super) async fn launch_context(
+        &self,
+        open: &OpenFolder,
+        setup: Setup,
+        jobs: &[Job],
+        teller: RunEventSender,
+    ) -> LaunchContext {
+        let base = open.flow.roots.folder.clone();
+        let known = self.known_secrets(&setup);
+        let redactor = known.redactor();
+        let (purse, stops) = (Arc::new(SpendLimit::new(setup.rules.max_cost)), StopTokens::default());
+        let with_python = jobs.iter().any(|job| job.slot.at.system == "tool_calling_python");
+        let with_tools = jobs.iter().any(|job| job.slot.at.system != "promptql");
+        let cache = with_python.then_some(self.inner.config.cache_dir.as_path());
+        let toolbox = if with_tools {
+            let wanted = |name: &str| {
+                let uses = |job: &Job| {
+                    job.slot
+                        .task
+                        .tools
+                        .as_ref()
+                        .is_none_or(|tools| tools.iter().any(|tool| tool == name))
+                };
+                jobs.iter().any(|job| job.slot.at.system != "promptql" && uses(job))
+            };
+            let account =
+                Account::new(Arc::clone(&purse), teller.clone(), stops.clone(), redactor.clone());
+            let around = self.virtual_api_context(open, &setup, &known, account);
+            Toolbox::open(&setup, &base, &known.secrets, wanted, cache, around.as_ref()).await
+        } else {
+            Toolbox::default()
+        };
+        LaunchContext {
+            output_dir: open.flow.roots.output_dir.clone(),
+            base,
+            keys: known.keys,
+            secrets: known.secrets,
+            client: self.inner.launches.client().clone(),
+            limiters: self.inner.launches.limiters(),
+            redactor,
+            toolbox,
+            teller,
+            stops,
+            purse,
+            doors: Endpoints::for_jobs(&setup, jobs),
+            setup,
+        }
+    }
+}
+
+/// Returns the virtual API tools that may have to simulate an API, each with its simulator model.
+fn simulators<'s>(
+    open: &'s OpenFolder,
+    setup: &'s Setup,
+) -> impl Iterator<Item = (&'s ToolEntry, &'s Model)> {
+    let simulator = |tool: &ToolEntry| {
+        let read = VirtualSettings::read(&tool.name, &tool.settings, &open.flow.roots.folder, &[]);
+        setup.model(&read.ok().filter(|settings| settings.order != Order::Real)?.simulator?)
+    };
+    let virtual_apis = setup.tools.iter().filter(|tool| tool.kind == "virtual");
+    virtual_apis.filter_map(move |tool| Some((tool, simulator(tool)?)))
+}
+
+/// Collects the unknown prices of the planned runs: of their models and of the simulators of their
+/// tools.
+fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
+    let model = |planned: &Planned| {
+        setup.model(&planned.slot.at.model).filter(|model| model.provider != Provider::Replay)
+    };
+    let (of_promptql, talks): (Vec<&Planned>, Vec<&Planned>) =
+        plan.owed.iter().partition(|planned| planned.slot.at.system == "promptql");
+    let uses = |tool: &ToolEntry| {
+        let named = |planned: &&Planned| {
+            planned.slot.task.tools.as_ref().is_none_or(|tools| tools.contains(&tool.name))
+        };
+        talks.iter().any(named)
+    };
+    let simulated = simulators(open, setup).filter(|(tool, _)| uses(tool)).map(|(_, model)| model);
+    let mut prices = Prices::for_models(talks.iter().filter_map(|planned| model(planned)).chain(simulated));
+    if of_promptql.iter().any(|planned| model(planned).is_some()) {
+        prices.add("PromptQL".to_owned());
+    }
+    prices
+}
+
+/// Removes runs that are complete according to the index, if their file is unchanged. In a large
+/// folder most runs are, and need not be read again.
+fn complete(open: &OpenFolder, matrix: &mut Matrix) -> Result<Vec<Planned>, AppError> {
+    let roots = &open.flow.roots;
+    let is_complete = |index: &Reader<'_>, slot: &Slot| {
+        let file = FileId::new(Root::Output, slot.path.as_bytes());
+        let known = match open::open(roots, &file) {
+            Ok((_, stamp)) => query::is_answered(index, &file, &stamp)?,
+            Err(_) => false,
+        };
+        Ok(known && lock::held_by(&roots.output_dir, &slot.path).is_none())
+    };
+    let complete: Vec<bool> =
+        open.ask(|index| matrix.slots.iter().map(|slot| is_complete(index, slot)).collect())?;
+    let mut done = Vec::new();
+    for (slot, is_complete) in std::mem::take(&mut matrix.slots).into_iter().zip(complete) {
+        if is_complete {
+            done.push(Planned { slot, decision: Decision::complete() });
+        } else {
+            matrix.slots.push(slot);
+        }
+    }
+    Ok(done)
+}
+
+/// Reads the strategy options of a request.
+fn read_strategy(request: &LaunchRequest) -> Result<Strategy, AppError> {
+    let text = |number: Option<u32>| number.map(|number| number.to_string());
+    let said = |key: &str| match key {
+        "method" => request.method.clone(),
+        "offer" => request.offer.clone(),
+        "steps" => text(request.steps),
+        "queries" => text(request.queries),
+        _ => None,
+    };
+    Strategy::read(said).map_err(|why| AppError::new(Code::BadRequest, why))
+}
+
+/// Moves planned runs with a reason to the skipped ones.
+fn refuse(plan: &mut Plan, mut why: impl FnMut(&Slot) -> Option<String>) {
+    let mut owed = Vec::new();
+    for planned in std::mem::take(&mut plan.owed) {
+        match why(&planned.slot) {
+            None => owed.push(planned),
+            Some(why) => plan.skipped.push(Planned { decision: Decision::refused(why), ..planned }),
+        }
+    }
+    plan.owed = owed;
+}
+
+/// Returns the tools that a task names and the workspace file does not define.
+fn undefined<'s>(
+    setup: &'s Setup,
+    tools: Option<&'s [String]>,
+) -> impl Iterator<Item = Blocker> + 's {
+    let is_known = |name: &String| setup.tools.iter().any(|tool| tool.name == *name);
+    tools.into_iter().flatten().filter(move |name| !is_known(name)).map(|name| Blocker {
+        message: format!("touchstone.yaml does not define the tool `{name}`, and the task uses it"),
+        fix: Some(format!(
+            "Add `{name}` under `tools:` in touchstone.yaml, or take it out of the task."
+        )),
+    })
+}
+
+/// Joins the message and the fix.
+fn sentence(trouble: &Blocker) -> String {
+    let fix = trouble.fix.as_ref().map(|fix| format!(" {fix}")).unwrap_or_default();
+    let end = if trouble.message.ends_with('.') { "" } else { "." };
+    format!("{}{end}{fix}", trouble.message)
+}
+
+/// Groups the problems that block runs, the most frequent first.
+fn by_cause(lacking: &[Vec<Blocker>]) -> Vec<Blocked> {
+    let mut causes: Vec<Blocked> = Vec::new();
+    for trouble in lacking.iter().flatten() {
+        match causes.iter_mut().find(|cause| cause.why == trouble.message) {
+            Some(cause) => cause.runs += 1,
+            None => causes.push(Blocked {
+                why: trouble.message.clone(),
+                fix: trouble.fix.clone(),
+                runs: 1,
+            }),
+        }
+    }
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.runs));
+    causes
+}
+
+/// Builds the error of a launch of which no run can start.
+fn cannot_start(causes: &[Blocked]) -> AppError {
+    let line = |cause: &Blocked| {
+        let runs =
+            if cause.runs == 1 { "1 run".to_owned() } else { format!("{} runs", cause.runs) };
+        format!("Cannot start here: {} ({runs}).", cause.why.trim_end_matches('.'))
+    };
+    let message = causes.iter().map(line).collect::<Vec<_>>().join("\n");
+    let mut fixes: Vec<&str> = causes.iter().filter_map(|cause| cause.fix.as_deref()).collect();
+    fixes.dedup();
+    let error = AppError::new(Code::BadRequest, message);
+    if fixes.is_empty() { error } else { error.hint(fixes.join(" ")) }
+}
+
+/// Returns a warning if runs of several models would send identical requests: PromptQL v2 requests
+/// name a build and no model.
+fn same_requests(setup: &Setup, plan: &Plan) -> Option<String> {
+    let spec = setup.promptql_spec()?;
+    let models: BTreeSet<&str> = plan
+        .owed
+        .iter()
+        .map(|planned| &planned.slot.at)
+        .filter(|at| at.system == "promptql")
+        .map(|at| at.model.as_str())
+        .collect();
+    let mut by_build: BTreeMap<&Build, Vec<&str>> = BTreeMap::new();
+    for model in models
+        .iter()
+        .filter_map(|name| setup.model(name))
+        .filter(|model| model.provider != Provider::Replay)
+    {
+        by_build.entry(spec.build(model)?).or_default().push(&model.name);
+    }
+    let same: Vec<String> =
+        by_build.values().filter(|names| names.len() > 1).map(|names| names.join(", ")).collect();
+    (!same.is_empty()).then(|| {
+        format!(
+            "PromptQL v2 requests carry no model: the build decides it. These would send the same requests: {}. Ask for one of them, or \
+             give each a build of its own in touchstone.yaml: `build_version: {{ {}: …, {}: … }}`.",
+            same.join("; "),
+            models.first().unwrap_or(&"claude"),
+            models.last().unwrap_or(&"o1"),
+        )
+    })
+}
+
+/// Returns the incomplete runs of a plan that are not made.
+fn left(plan: &Plan) -> Vec<PlannedRun> {
+    let left = plan.skipped.iter().filter(|planned| planned.decision.act != Act::Nothing);
+    left.map(|planned| planned.row(id_of(&planned.slot.path))).collect()
+}
+
+fn rules(request: &LaunchRequest) -> plan::Rules {
+    plan::Rules { start_over: request.start_over, anyway: request.anyway }
+}
+
+/// Returns true for the path of a transcript in a file of its own.
+fn is_ours(path: &str) -> bool {
+    let end = path.rsplit_once('.').map_or("", |(_, end)| end);
+    !path.contains('#')
+        && ["yaml", "yml", "json"].iter().any(|known| end.eq_ignore_ascii_case(known))
+}
+
+/// Returns the id that the run at this path has or will have in the index.
+pub(super) fn id_of(path: &str) -> String {
+    results::run_id(&FileId::new(Root::Output, path.as_bytes()))
+}
+
+/// Returns the problems of the workspace file and of the suites of the requested runs, worst first.
+/// A request for all tasks concerns everything in the input directory.
+fn launch_problems(open: &OpenFolder, request: &LaunchRequest, plan: &Plan) -> Vec<Problem> {
+    let tasks = open.flow.shelf.tasks();
+    let named = plan.owed.iter().chain(&plan.skipped).map(|planned| planned.slot.at.task.as_str());
+    let named: BTreeSet<&str> = named.collect();
+    let files: BTreeSet<String> = named
+        .into_iter()
+        .filter_map(|task| Some(open.flow.roots.shown(&tasks.get(task)?.file)))
+        .collect();
+    let all = request.tasks.is_empty() && request.runs.is_empty() && request.cells.is_empty();
+    // For a suite that cannot be read at all, its runs are refused individually; it does not block
+    // other runs.
+    let read: BTreeSet<String> =
+        tasks.all().map(|task| open.flow.roots.shown(&task.file)).collect();
+    let is_meant = |problem: &&Problem| match problem.kind {
+        ProblemKind::SuiteError => files.contains(&problem.file),
+        _ => files.contains(&problem.file) || (all && !read.contains(&problem.file)),
+    };
+    let of_suites = open.flow.shelf.problems();
+    let of_workspace = open.workspace_problems();
+    of_workspace.iter().chain(of_suites.iter().filter(is_meant)).take(LISTED).cloned().collect()
+}
+
+/// Returns the error of a suite of the requested runs, which blocks the launch.
+fn suite_fault(problems: &[Problem]) -> Option<Blocker> {
+    let first = problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
+    let fix = "Correct it; until then these runs are not begun.".to_owned();
+    Some(Blocker { message: first.told(), fix: Some(fix) })
+}

@@ -1,0 +1,274 @@
+//! Launches of this program: starting, viewing and stopping. Owns their runtime and the list of
+//! them; each launch owns itself.
+use super::App;
+use super::launch_plan::id_of;
+use crate::error::{AppError, Code};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+use touchstone_api::{LaunchRun, LaunchRunState, LaunchState, LaunchView, Span};
+use touchstone_clock as clock;
+use touchstone_runner::event::Ending;
+use touchstone_runner::http::client::Client;
+use touchstone_runner::http::limiter::Limiters;
+use touchstone_runner::launch::Launch;
+use touchstone_runner::progress::{Progress, RunProgress, Stage};
+
+/// Maximum number of runs of a launch on one page.
+const MOST_ROWS: u32 = 500;
+
+/// Stop reason if the user stopped a launch.
+const ASKED: &str = "It was stopped.";
+
+/// Launches since the program started, of every folder that was open.
+#[derive(Default)]
+pub(super) struct Launches {
+    runtime: OnceLock<Runtime>,
+    client: OnceLock<Client>,
+    limiters: Arc<Limiters>,
+    list: Mutex<Vec<Arc<Launch>>>,
+    begun: AtomicU64,
+    opening: Mutex<CancellationToken>,
+}
+
+impl Launches {
+    /// Returns the async runtime; created on first use, because most sessions only view results.
+    pub(super) fn runtime(&self) -> Result<&Runtime, AppError> {
+        if let Some(runtime) = self.runtime.get() {
+            return Ok(runtime);
+        }
+        let made =
+            tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("runs").build();
+        let made = made.map_err(|why| {
+            AppError::new(Code::Failed, format!("Runs cannot be made here: {why}."))
+        })?;
+        Ok(self.runtime.get_or_init(|| made))
+    }
+
+    /// Returns the HTTP client shared by all launches.
+    pub(super) fn client(&self) -> &Client {
+        self.client.get_or_init(Client::default)
+    }
+
+    /// Returns the rate limiters per provider, shared by all launches.
+    pub(super) fn limiters(&self) -> Arc<Limiters> {
+        Arc::clone(&self.limiters)
+    }
+
+    /// Returns an id that no launch of this folder has had. The log file is named after it.
+    pub(super) fn next_id(&self) -> String {
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        format!("{}-{}-{number}", clock::now_ms(), std::process::id())
+    }
+
+    pub(super) fn add(&self, launch: Arc<Launch>) {
+        self.lock().insert(0, launch);
+    }
+
+    /// Returns the token that cancels the opening of tools before a launch starts.
+    pub(super) fn opening(&self) -> CancellationToken {
+        self.opening.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Fails while runs are in progress: their paths belong to the open folder.
+    pub(super) fn refuse_if_busy(&self) -> Result<(), AppError> {
+        let at_work = self.at_work();
+        if at_work.is_empty() {
+            return Ok(());
+        }
+        let runs: u64 = at_work.iter().map(|launch| launch.look(Progress::unended)).sum();
+        let what = if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") };
+        let error = AppError::new(
+            Code::BadRequest,
+            format!("{what} in progress in the folder that is open, so it stays open."),
+        );
+        Err(error.hint(
+            "Wait until they are done, or stop them: the line at the bottom leads to the launch.",
+        ))
+    }
+
+    fn at_work(&self) -> Vec<Arc<Launch>> {
+        self.lock().iter().filter(|launch| !launch.is_over()).cloned().collect()
+    }
+
+    pub(super) fn find(&self, id: &str) -> Result<Arc<Launch>, AppError> {
+        let gone = || {
+            AppError::new(
+                Code::NotFound,
+                "This launch is not known: the program was started again since.",
+            )
+        };
+        self.lock().iter().find(|launch| launch.id == id).cloned().ok_or_else(gone)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Launch>>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Launches {
+    fn drop(&mut self) {
+        // Blocking tasks are writes that are nearly done. A runtime must not be dropped from within
+        // itself, and dropping must not wait forever.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl App {
+    /// Returns the launches of the open folder since the program started, newest first, without
+    /// their runs.
+    pub fn launches(&self) -> Vec<LaunchView> {
+        let Some(open) = self.current_folder() else { return Vec::new() };
+        let list = self.inner.launches.lock();
+        let here = list.iter().filter(|launch| launch.output_dir == open.flow.roots.output_dir);
+        here.map(|launch| view(launch, Span { offset: 0, limit: 0 })).collect()
+    }
+
+    /// Returns the state of a launch, with a window of its runs.
+    pub fn launch(&self, id: &str, span: Span) -> Result<LaunchView, AppError> {
+        Ok(view(self.inner.launches.find(id)?.as_ref(), span))
+    }
+
+    /// Stops a launch: requests in flight are completed and stored, nothing new is started; `now`
+    /// cancels requests in flight.
+    pub fn stop_launch(&self, id: &str, now: bool) -> Result<(), AppError> {
+        self.inner.launches.find(id)?.stop(now, ASKED);
+        self.inner.bulletin.post(touchstone_api::Stale::Launches);
+        Ok(())
+    }
+
+    /// Cancels launches that are still opening their tools.
+    pub fn stop_opening(&self) {
+        let mut opening =
+            self.inner.launches.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *opening).cancel();
+    }
+
+    /// Stops all launches, judging jobs and evaluations with this reason; returns true if the
+    /// caller has to wait for any.
+    pub fn stop_all_launches(&self, now: bool, why: &str) -> bool {
+        self.stop_opening();
+        let running = self.inner.launches.at_work();
+        for launch in &running {
+            launch.stop(now, why);
+        }
+        if !running.is_empty() {
+            self.inner.bulletin.post(touchstone_api::Stale::Launches);
+        }
+        let judgings = self.inner.judgings.stop_all(now, why);
+        let evaluations = self.inner.evaluations.stop_all(now, why);
+        judgings || evaluations || !running.is_empty()
+    }
+
+    /// Waits until no job is running; returns false on timeout.
+    pub fn wait_launches(&self, timeout: Duration) -> bool {
+        let deadline = std::time::Instant::now() + timeout;
+        let left = || deadline.saturating_duration_since(std::time::Instant::now());
+        self.inner.launches.at_work().iter().all(|launch| launch.wait(left()))
+            && self.inner.judgings.wait(left())
+            && self.inner.evaluations.wait(left())
+    }
+
+    /// Waits until a launch is over; returns false on timeout.
+    pub fn wait_launch(&self, id: &str, timeout: Duration) -> Result<bool, AppError> {
+        Ok(self.inner.launches.find(id)?.wait(timeout))
+    }
+}
+
+/// Returns the paths of the runs of a launch that did not complete, and whether each had started.
+pub(super) fn unfinished(launch: &Launch) -> HashMap<String, bool> {
+    let is_left = |stage| {
+        matches!(
+            stage,
+            Stage::Waiting | Stage::Ended(Ending::Error | Ending::Stopped | Ending::Elsewhere)
+        )
+    };
+    let left =
+        |run: &RunProgress| is_left(run.stage).then(|| (run.path.clone(), run.began_ms.is_some()));
+    launch.with_progress(|progress| progress.runs().iter().filter_map(left).collect())
+}
+
+fn view(launch: &Launch, span: Span) -> LaunchView {
+    let over = launch.is_over();
+    launch.with_progress(|progress| {
+        let ended = |how: Ending| progress.count(|stage| stage == Stage::Ended(how));
+        let stopped = ended(Ending::Stopped);
+        let waiting = progress.count(|stage| stage == Stage::Waiting);
+        let state = match (over, &progress.stopping) {
+            (false, Some(_)) => LaunchState::Stopping,
+            (false, None) => LaunchState::Running,
+            (true, _) if stopped + waiting > 0 => LaunchState::Stopped,
+            (true, _) => LaunchState::Done,
+        };
+        LaunchView {
+            id: launch.id.clone(),
+            began_ms: progress.began_ms,
+            ended_ms: progress.ended_ms,
+            state,
+            why: progress.stopping.clone(),
+            total: progress.runs().len() as u64,
+            waiting,
+            running: progress.count(|stage| stage == Stage::Running),
+            done: ended(Ending::Answered) + ended(Ending::NoAnswer),
+            failed: ended(Ending::Error),
+            elsewhere: ended(Ending::Elsewhere),
+            stopped,
+            tokens: progress.tokens,
+            cost: progress.cost,
+            unpriced: progress.unpriced,
+            max_cost: launch.rules.max_cost,
+            notes: progress.notes.clone(),
+            more_notes: progress.more_notes,
+            runs: window(progress, span, launch.now_ms()),
+        }
+    })
+}
+
+/// Returns a window of runs: running ones first, then failed, stopped, waiting, done; each group in
+/// planned order.
+fn window(progress: &Progress, span: Span, now: i64) -> Vec<LaunchRun> {
+    let rank = |stage: Stage| match stage {
+        Stage::Running => 0,
+        Stage::Ended(Ending::Error | Ending::Elsewhere) => 1,
+        Stage::Ended(Ending::Stopped) => 2,
+        Stage::Waiting => 3,
+        Stage::Ended(Ending::Answered | Ending::NoAnswer) => 4,
+    };
+    if span.limit == 0 {
+        return Vec::new();
+    }
+    let mut runs: Vec<&RunProgress> = progress.runs().iter().collect();
+    runs.sort_by_key(|run| rank(run.stage));
+    let window =
+        runs.into_iter().skip(span.offset as usize).take(span.limit.min(MOST_ROWS) as usize);
+    window.map(|run| row(run, now)).collect()
+}
+
+fn row(run: &RunProgress, now: i64) -> LaunchRun {
+    let ms = run.began_ms.map_or(0, |began| run.ended_ms.unwrap_or(now) - began);
+    #[expect(clippy::cast_precision_loss, reason = "seconds of a run, shown with one digit")]
+    let seconds = ms.max(0) as f64 / 1000.0;
+    LaunchRun {
+        run: id_of(&run.path),
+        path: run.path.clone(),
+        state: match run.stage {
+            Stage::Waiting => LaunchRunState::Waiting,
+            Stage::Running => LaunchRunState::Running,
+            Stage::Ended(Ending::Answered) => LaunchRunState::Answered,
+            Stage::Ended(Ending::NoAnswer) => LaunchRunState::NoAnswer,
+            Stage::Ended(Ending::Error) => LaunchRunState::Error,
+            Stage::Ended(Ending::Stopped) => LaunchRunState::Stopped,
+            Stage::Ended(Ending::Elsewhere) => LaunchRunState::Elsewhere,
+        },
+        turn: run.turn,
+        doing: run.doing.clone(),
+        tokens: run.tokens,
+        cost: run.cost,
+        seconds,
+    }
+}

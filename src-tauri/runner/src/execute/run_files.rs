@@ -1,0 +1,130 @@
+//! Files of a run in progress: its transcript, written at intervals and always at the end, and its
+//! journal. Owns the time of each write; the writing itself is in `publish` and `journal`.
+use super::{LaunchContext, RunError, blocking};
+use crate::disk::DiskError;
+use crate::event::RunEventKind;
+use crate::journal::{Journal, Ran, Record};
+use crate::atomic_write;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Minimum interval between writes of a transcript. Paid replies are in the journal at once.
+const PAUSE: Duration = Duration::from_millis(250);
+/// Retry interval while the disk is full.
+const FULL: Duration = Duration::from_secs(5);
+
+/// Files of a run in progress.
+pub(super) struct RunFiles {
+    crew: Arc<LaunchContext>,
+    path: String,
+    pub(super) journal: Journal,
+    last: Option<Instant>,
+    /// State of the file after our last write.
+    left: Option<Stamp>,
+}
+
+/// Identifies a state of a file: length, modification time (seconds, nanoseconds), inode.
+type Stamp = (u64, i64, i64, u64);
+
+impl RunFiles {
+    pub(super) fn new(crew: Arc<LaunchContext>, path: String, journal: Journal) -> Self {
+        Self { crew, path, journal, last: None, left: None }
+    }
+
+    /// Returns the time until the transcript may be written again.
+    pub(super) fn due(&self) -> Duration {
+        self.last.map_or(Duration::ZERO, |last| PAUSE.saturating_sub(last.elapsed()))
+    }
+
+    /// Writes the transcript. Retries while the disk is full, because the content was paid for.
+    pub(super) async fn write(&mut self, text: String) -> Result<(), RunError> {
+        let text: Arc<str> = text.into();
+        let mut attempt = 1;
+        loop {
+            let (dir, path, content) =
+                (self.crew.output_dir.clone(), self.path.clone(), Arc::clone(&text));
+            let left = self.left;
+            match blocking(move || put(&dir, &path, content.as_bytes(), left)).await? {
+                Ok(left) => {
+                    (self.last, self.left) = (Some(Instant::now()), left);
+                    return Ok(());
+                }
+                Err(error) if error.is_full() => {
+                    attempt += 1;
+                    let why = "the disk is full; make room, and the run goes on".to_owned();
+                    let wait_ms = u64::try_from(FULL.as_millis()).unwrap_or(u64::MAX);
+                    self.crew
+                        .teller
+                        .tell(Some(&self.path), RunEventKind::Retrying { attempt, wait_ms, why });
+                    tokio::select! {
+                        () = self.crew.stops.hard.cancelled() => return Err(RunError::Stopped),
+                        () = tokio::time::sleep(FULL) => {}
+                    }
+                }
+                Err(error) => {
+                    return Err(RunError::Broken(format!(
+                        "{} could not be written: {}",
+                        self.path, error.why
+                    )));
+                }
+            }
+        }
+    }
+
+    /// Writes the transcript of a run that stops, once. Does nothing if a user edited or removed
+    /// the file meanwhile. Errors are only logged, because paid replies are in the journal.
+    pub(super) async fn write_final(&self, text: String) {
+        let (dir, path, left) = (self.crew.output_dir.clone(), self.path.clone(), self.left);
+        let written = blocking(move || {
+            let is_ours = left.is_some() && stamp_of(&dir.join(&path)) == left;
+            if is_ours { atomic_write::replace(&dir, &path, text.as_bytes()) } else { Ok(()) }
+        });
+        if let Ok(Err(error)) = written.await {
+            tracing::warn!(%error, "a run that was left was not written once more");
+        }
+    }
+
+    /// Records in the journal that none of its present replies may be used again.
+    pub(super) async fn invalidate_journal(&self) {
+        if let Err(error) = self.journal.append(Record::Anew).await {
+            tracing::warn!(%error, "that the file has everything was not noted in the journal");
+        }
+    }
+
+    /// Journals the outcome of a tool call, which prevents a second execution. Errors are only
+    /// logged, because tool calls cost nothing.
+    pub(super) fn note(&self, ran: Ran) {
+        if let Err(error) = self.journal.note(Record::Tool(ran)) {
+            tracing::warn!(%error, "what a tool returned was not noted");
+        }
+    }
+}
+
+/// Writes the transcript. If a user edited it since our last write, their version is moved aside
+/// first, which preserves the edit.
+fn put(
+    dir: &Path,
+    path: &str,
+    content: &[u8],
+    left: Option<Stamp>,
+) -> Result<Option<Stamp>, DiskError> {
+    let file = dir.join(path);
+    if let (Some(left), Some(now)) = (left, stamp_of(&file))
+        && now != left
+    {
+        let aside = atomic_write::move_aside(dir, path)?;
+        tracing::warn!(
+            ?aside,
+            "somebody edited {path} while the run was made; the edit was moved aside"
+        );
+    }
+    atomic_write::replace(dir, path, content)?;
+    Ok(stamp_of(&file))
+}
+
+fn stamp_of(file: &Path) -> Option<Stamp> {
+    let meta = fs_err::symlink_metadata(file).ok()?;
+    Some((meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ino()))
+}
