@@ -83,8 +83,7 @@ fn a_run_that_is_killed() {
 }
 
 fn child(dir: &Path, fail_at: &str) -> bool {
-    let arguments =
-        ["--exact", "runs::tests::a_run_that_is_killed", "--ignored", "--test-threads=1"];
+    let arguments = ["--exact", "tests::a_run_that_is_killed", "--ignored", "--test-threads=1"];
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(arguments).env(FOLDER, dir).env("TOUCHSTONE_FAIL_AT", fail_at);
     command.output().unwrap().status.success()

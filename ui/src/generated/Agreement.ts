@@ -7,55 +7,55 @@ import type { Rater } from "./Rater";
  */
 export type Agreement = { 
 /**
- * The first, which the rows of the table are of: people, when they are one of the two.
+ * Rater of the table's rows; people, if they are one of the two.
  */
 first: Rater, 
 /**
- * The second, which the columns are of.
+ * Rater of the table's columns.
  */
 second: Rater, 
 /**
- * Runs with a verdict of both.
+ * Number of runs with a verdict of both.
  */
 n: number, 
 /**
- * Of these, how many have the same.
+ * Number of these runs with equal verdicts.
  */
 same: number, 
 /**
- * Cohen's κ; none when it is not defined.
+ * Cohen's κ; none if it is undefined.
  */
 kappa: number | null, 
 /**
- * Its interval of 95 %; none when there is none.
+ * 95 % confidence interval of κ, if there is one.
  */
 interval: [number, number] | null, 
 /**
- * κ with near misses counted in part; none where there are none.
+ * Weighted κ, which counts near misses in part; none if near misses cannot occur.
  */
 weighted: number | null, 
 /**
- * In words: `too few to tell`, `good`.
+ * Agreement in words: `too few to tell`, `good`.
  */
 words: string, 
 /**
- * There are too few runs to tell: where many pairs are listed, such are folded.
+ * True if there are too few runs for a conclusion; long lists of pairs fold these.
  */
 few: boolean, 
 /**
- * Names of what can be said, in order: `right`, `wrong`; `in between` is what people call
- * partly right and judges are unsure of.
+ * Names of the possible verdicts, in order: `right`, `wrong`. `in between` is the name for
+ * verdicts that people call partly right and judges call unsure.
  */
 said: Array<string>, 
 /**
- * How often the first said this (row) and the second that (column).
+ * Counts of runs by verdict of the first rater (row) and of the second rater (column).
  */
 table: Array<Array<number>>, 
 /**
- * Runs on which they disagree, the first few hundred.
+ * Runs on which the raters disagree; the first few hundred.
  */
 disagreements: Array<Disagreement>, 
 /**
- * How many there are.
+ * Number of all disagreements.
  */
 disagreements_total: number, };

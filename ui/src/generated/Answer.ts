@@ -6,14 +6,14 @@ import type { Part } from "./Part";
  */
 export type Answer = { 
 /**
- * The value.
+ * Value of the answer.
  */
 part: Part, 
 /**
- * Where it was found, as a few words.
+ * Place where it was found, in a few words.
  */
 source: string, 
 /**
- * True when it is not strict JSON and was read leniently.
+ * True if the answer is not strict JSON and was parsed leniently.
  */
 lenient: boolean, };

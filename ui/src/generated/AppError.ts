@@ -2,18 +2,18 @@
 import type { Code } from "./Code";
 
 /**
- * An error as the page and the command line see it.
+ * Error shown on the page and on the command line.
  */
 export type AppError = { 
 /**
- * What kind it is.
+ * Category of the error.
  */
 code: Code, 
 /**
- * One sentence: what could not be done, to what, and why.
+ * One sentence with the failed operation, its subject and the reason.
  */
 message: string, 
 /**
- * The next step, when there is one.
+ * Suggested next step, if there is one.
  */
 hint: string | null, };

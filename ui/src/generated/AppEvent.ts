@@ -2,14 +2,14 @@
 import type { Stale } from "./Stale";
 
 /**
- * Something that happened. Says what went stale, never what is now true.
+ * Event that names the data that became stale; never contains the new data.
  */
 export type AppEvent = { 
 /**
- * When, in milliseconds since 1970.
+ * Time of the event, in milliseconds since 1970.
  */
 at_ms: number, 
 /**
- * What went stale.
+ * The stale data.
  */
 stale: Stale, };

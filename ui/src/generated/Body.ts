@@ -4,19 +4,19 @@ import type { Language } from "./Language";
 import type { TableColumn } from "./TableColumn";
 
 /**
- * What is shown of a part.
+ * Content of a part, possibly cut.
  */
 export type Body = { "kind": "text", 
 /**
- * What it is written in.
+ * Language for highlighting.
  */
 language: Language, 
 /**
- * Its beginning.
+ * Beginning of the text.
  */
 text: string, 
 /**
- * False when there is more.
+ * False if the text was cut.
  */
 whole: boolean, } | { "kind": "table", 
 /**
@@ -24,18 +24,18 @@ whole: boolean, } | { "kind": "table",
  */
 columns: Array<TableColumn>, 
 /**
- * First rows.
+ * The first rows.
  */
 rows: Array<Array<Cell>>, 
 /**
- * How many there are.
+ * Number of all rows.
  */
 total: number, } | { "kind": "value", 
 /**
- * Its beginning.
+ * Beginning of the JSON text.
  */
 text: string, 
 /**
- * False when there is more; then it is shown as text and not as a tree.
+ * False if the text was cut; it is then shown as text and not as a tree.
  */
 whole: boolean, };

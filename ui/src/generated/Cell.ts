@@ -6,10 +6,11 @@ import type { CellKind } from "./CellKind";
  */
 export type Cell = { 
 /**
- * Exact text of a number, a string as it is, JSON of anything nested. Long ones are cut.
+ * Text of the cell: a number exactly as written, a string unchanged, nested values as JSON.
+ * Long text is cut.
  */
 text: string, 
 /**
- * What it is.
+ * Kind of value.
  */
 kind: CellKind, };

@@ -2,7 +2,7 @@
 import type { Trouble } from "./Trouble";
 
 /**
- * A system, model or tool.
+ * A system, model or tool that can be selected.
  */
 export type Choice = { 
 /**
@@ -10,10 +10,10 @@ export type Choice = {
  */
 name: string, 
 /**
- * What it is, in a few words: the provider and id of a model, the kind of a tool.
+ * Short description: provider and id of a model, or kind of a tool.
  */
 detail: string, 
 /**
- * Why it cannot be used now: no key, no sandbox. None when it can.
+ * Reason that it cannot be used now, such as a missing key or sandbox.
  */
 why_not: Trouble | null, };

@@ -5,10 +5,10 @@
  */
 export type Clip = { 
 /**
- * What is shown of it.
+ * The text shown.
  */
 text: string, 
 /**
- * There is more.
+ * True if the text was cut.
  */
 cut: boolean, };

@@ -2,23 +2,23 @@
 import type { Relation } from "./Relation";
 
 /**
- * Steps that stand beside each other.
+ * A row of aligned steps.
  */
 export type CompareRow = { 
 /**
- * For each run the step, if it has one here.
+ * Step of each run in this row, if it has one.
  */
 steps: Array<number | null>, 
 /**
- * How the other runs relate to the first: the strongest difference.
+ * Strongest difference of any other run from the first.
  */
 relation: Relation, 
 /**
- * The runs part here: not all did the same. What they were given, what they say on the way and
- * what comes of the same call are no parting.
+ * True if the runs diverge here, which means that not all took the same action. Differences in
+ * inputs, in messages before a call, or in the results of the same call do not count.
  */
 diverges: boolean, 
 /**
- * What it is, in a few words: `query_support_tickets`, `assistant message`.
+ * Short description of the step: `query_support_tickets`, `assistant message`.
  */
 title: string, };

@@ -3,36 +3,36 @@ import type { DiffKind } from "./DiffKind";
 import type { RunRow } from "./RunRow";
 
 /**
- * One of the runs.
+ * One of the compared runs.
  */
 export type ComparedRun = { 
 /**
- * As in the list.
+ * Row of the run, like in the list.
  */
 row: RunRow, 
 /**
- * Names the content that was read, for reading steps.
+ * Identifies the content that was read, for requests for steps.
  */
 version: string, 
 /**
- * How many steps it has.
+ * Number of steps.
  */
 steps: number, 
 /**
- * What keeps it from being compared, when something does. It has no steps in any row then, and
- * parts from nothing.
+ * Reason that the run cannot be compared, if there is one. Such a run has no steps in any row
+ * and never diverges.
  */
 trouble: string | null, 
 /**
- * The row in which it parts from the first run; none for the first one itself.
+ * Row in which the run diverges from the first run; none for the first run itself.
  */
 parts_at: number | null, 
 /**
- * How its answer relates to that of the first run: missing when only that one has an answer,
- * absent when neither has or when it is not known.
+ * Relation of the answer to that of the first run. `Missing` if only the first run has an
+ * answer; `Absent` if neither has one, or if it is not known.
  */
 answer: DiffKind, 
 /**
- * What differs, in one line.
+ * Summary of the difference, on one line.
  */
 answer_summary: string | null, };

@@ -4,35 +4,34 @@ import type { ComparedRun } from "./ComparedRun";
 import type { StoredLine } from "./StoredLine";
 
 /**
- * Runs, put beside each other.
+ * Runs aligned step by step.
  */
 export type Comparison = { 
 /**
- * The runs, in the order asked for; the first that can be read is what the others are compared
- * with.
+ * The runs, in the requested order. The first readable one is the reference for the others.
  */
 runs: Array<ComparedRun>, 
 /**
- * What evaluators are stored to have said of each run, where these are rows of evaluations.
+ * Imported verdicts of evaluators on each run, for runs that are rows of evaluations.
  */
 stored: Array<StoredLine>, 
 /**
- * Rows of steps, in the order of every run.
+ * Aligned rows of steps; each run's steps keep their order.
  */
 rows: Array<CompareRow>, 
 /**
- * The first row in which what was done differs.
+ * First row in which the runs acted differently.
  */
 first_divergence: number | null, 
 /**
- * The first row in which the same was done and something else came back.
+ * First row in which the same action had different results.
  */
 first_other_result: number | null, 
 /**
- * The runs were too long for a fine alignment.
+ * True if the runs were too long for a fine alignment.
  */
 coarse: boolean, 
 /**
- * What a reader should know.
+ * Notes for the reader.
  */
 notes: Array<string>, };

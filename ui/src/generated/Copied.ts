@@ -5,10 +5,10 @@
  */
 export type Copied = { 
 /**
- * Its id in the list of runs.
+ * Id of the copy in the list of runs.
  */
 run: string, 
 /**
- * The launch that goes on with it; none when it only was copied.
+ * Launch that resumes the copy; none if it was only copied.
  */
 launch: string | null, };

@@ -5,14 +5,14 @@
  */
 export type DataFile = { 
 /**
- * By which it is asked for.
+ * Id for requests.
  */
 id: string, 
 /**
- * As it is shown.
+ * Path for display.
  */
 path: string, 
 /**
- * Bytes.
+ * Size in bytes.
  */
 size: number, };

@@ -2,26 +2,26 @@
 import type { DataFile } from "./DataFile";
 
 /**
- * What a data file holds.
+ * Preview of a data file.
  */
 export type DataLook = { 
 /**
- * The file.
+ * The data file.
  */
 file: DataFile, 
 /**
- * Rows.
+ * Number of rows.
  */
 rows: number, 
 /**
- * Names of columns, in their order.
+ * Names of the columns, in order.
  */
 columns: Array<string>, 
 /**
- * The first few rows: a short text for each column; none where the row has nothing there.
+ * The first few rows, with a short text for each column; none where the row has no value.
  */
 sample: Array<Array<string | null>>, 
 /**
- * Rows that cannot be read, the first few, as sentences.
+ * Sentences about rows that cannot be parsed; the first few.
  */
 wrong: Array<string>, };

@@ -2,23 +2,23 @@
 import type { DiffKind } from "./DiffKind";
 
 /**
- * One field of an item, compared.
+ * Comparison of one field of an item.
  */
 export type DiffCell = { 
 /**
- * How the two relate.
+ * Relation of the two values.
  */
 kind: DiffKind, 
 /**
- * The left value, cut when long.
+ * Left value, cut if long.
  */
 left: string | null, 
 /**
- * The right value; none when it is written as the left one.
+ * Right value; none if it is written like the left one.
  */
 right: string | null, 
 /**
- * What kind of likeness or difference, in a few words: `text instead of number`, `same day,
+ * Short description of the similarity or difference: `text instead of number`, `same day,
  * other notation`.
  */
 note: string | null, };

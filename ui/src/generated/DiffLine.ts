@@ -3,22 +3,22 @@ import type { DiffKind } from "./DiffKind";
 import type { DiffSide } from "./DiffSide";
 
 /**
- * One line of the side-by-side text.
+ * A line of the side-by-side text.
  */
 export type DiffLine = { "kind": "pair", 
 /**
- * How they relate.
+ * Relation of the lines.
  */
 change: DiffKind, 
 /**
- * The left line.
+ * Left line.
  */
 left: DiffSide | null, 
 /**
- * The right line.
+ * Right line.
  */
 right: DiffSide | null, } | { "kind": "folded", 
 /**
- * How many.
+ * Number of hidden lines.
  */
 count: number, };

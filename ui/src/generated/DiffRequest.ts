@@ -2,26 +2,26 @@
 import type { Span } from "./Span";
 
 /**
- * Which answers to compare, and what of the comparison to show.
+ * Answers to compare, and the parts of the comparison to return.
  */
 export type DiffRequest = { 
 /**
- * The run whose answer is on the right.
+ * Run whose answer is on the right.
  */
 id: string, 
 /**
- * The run whose answer is on the left; none is the expected output.
+ * Run whose answer is on the left; the expected output if none is given.
  */
 against: string | null, 
 /**
- * Leave out what is equal.
+ * True to leave out equal rows and lines.
  */
 changed_only: boolean, 
 /**
- * Which rows of the table.
+ * Range of table rows.
  */
 rows: Span, 
 /**
- * Which lines of the side-by-side text.
+ * Range of lines in the side-by-side text.
  */
 lines: Span, };

@@ -3,30 +3,30 @@ import type { DiffCell } from "./DiffCell";
 import type { DiffKind } from "./DiffKind";
 
 /**
- * One item of a list, compared.
+ * Comparison of one list item.
  */
 export type DiffRow = { 
 /**
- * Missing, extra, changed, the same.
+ * Relation: missing, extra, changed or the same.
  */
 kind: DiffKind, 
 /**
- * Its key, or what is nearest to one.
+ * Key of the item, or its nearest substitute.
  */
 label: string, 
 /**
- * Its place on the left, from 1.
+ * Position on the left, from 1.
  */
 from: number | null, 
 /**
- * Its place on the right, from 1.
+ * Position on the right, from 1.
  */
 to: number | null, 
 /**
- * It is at another place among those that both sides have.
+ * True if its position differs among the items that both sides have.
  */
 moved: boolean, 
 /**
- * One for each column.
+ * One cell per column.
  */
 cells: Array<DiffCell>, };

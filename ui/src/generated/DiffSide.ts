@@ -2,14 +2,14 @@
 import type { TextChange } from "./TextChange";
 
 /**
- * A line of one side.
+ * One side of a line.
  */
 export type DiffSide = { 
 /**
- * Number, from 1.
+ * Line number, from 1.
  */
 number: number, 
 /**
- * Its text, what differs from the other side told apart.
+ * Text of the line, with the differences from the other side marked.
  */
 pieces: Array<TextChange>, };

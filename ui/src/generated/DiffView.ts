@@ -4,50 +4,50 @@ import type { DiffRow } from "./DiffRow";
 import type { TableColumn } from "./TableColumn";
 
 /**
- * Two answers, compared.
+ * Comparison of two answers.
  */
 export type DiffView = { 
 /**
- * In one line: `8 of 10 rows right, 1 missing (#143)`.
+ * Summary on one line: `8 of 10 rows right, 1 missing (#143)`.
  */
 summary: string, 
 /**
- * Nothing differs.
+ * True if nothing differs.
  */
 equal: boolean, 
 /**
- * The answers were too large for a fine comparison.
+ * True if the answers were too large for a fine comparison.
  */
 coarse: boolean, 
 /**
- * How the rows were put beside each other: `by ticket_id`, `by likeness`, `by position`.
+ * Method of aligning the rows: `by ticket_id`, `by likeness`, `by position`.
  */
 aligned: string | null, 
 /**
- * Columns of the table; empty when the answers are no lists.
+ * Columns of the table; empty if the answers are not lists.
  */
 columns: Array<TableColumn>, 
 /**
- * Rows from the offset asked for.
+ * Rows from the requested offset on.
  */
 rows: Array<DiffRow>, 
 /**
- * How many there are.
+ * Number of all rows.
  */
 total_rows: number, 
 /**
- * Lines of the side-by-side text from the offset asked for.
+ * Lines of the side-by-side text from the requested offset on.
  */
 lines: Array<DiffLine>, 
 /**
- * How many there are.
+ * Number of all lines.
  */
 total_lines: number, 
 /**
- * Where each difference begins, as positions among the lines; the first few hundred.
+ * Line index at which each difference begins; the first few hundred.
  */
 stops: Array<number>, 
 /**
- * What a reader should know: lenient answer, cut.
+ * Notes for the reader, such as lenient parsing or cut text.
  */
 notes: Array<string>, };

@@ -5,30 +5,30 @@
  */
 export type Disagreement = { 
 /**
- * The run.
+ * Run id.
  */
 run: string, 
 /**
- * Its file.
+ * File of the run.
  */
 path: string, 
 /**
- * Its task.
+ * Task of the run.
  */
 task: string | null, 
 /**
- * What the first said, and why.
+ * Verdict of the first rater.
  */
 first: string, 
 /**
- * Why; none when nothing was said.
+ * Reason of the first rater, if given.
  */
 first_why: string | null, 
 /**
- * What the second said.
+ * Verdict of the second rater.
  */
 second: string, 
 /**
- * Why.
+ * Reason of the second rater, if given.
  */
 second_why: string | null, };

@@ -6,19 +6,19 @@ import type { EvaluatorChoice } from "./EvaluatorChoice";
 import type { Trouble } from "./Trouble";
 
 /**
- * What data files can be evaluated with.
+ * Options for evaluating data files.
  */
 export type EvaluateOptions = { 
 /**
- * Evaluators.
+ * Available evaluators.
  */
 evaluators: Array<EvaluatorChoice>, 
 /**
- * Models that can be asked, and why some cannot.
+ * Models, each with the reason if it cannot be used.
  */
 models: Array<Choice>, 
 /**
- * Switches for ways of the package that are mistakes.
+ * Switches that restore mistakes of the azure-ai-evaluation package.
  */
 switches: Array<EvaluateSwitch>, 
 /**
@@ -26,14 +26,14 @@ switches: Array<EvaluateSwitch>,
  */
 files: Array<DataFile>, 
 /**
- * Why there may be data files that are not listed, and what to do about it; none when all are.
+ * Reason that the list of data files may be incomplete, with advice; none if it is complete.
  */
 unlisted: string | null, 
 /**
- * Where results are written, as it is shown; none where nothing can be written.
+ * Folder of the results, for display; none if results cannot be written.
  */
 folder: string | null, 
 /**
- * Why nothing can be evaluated here.
+ * Reason that evaluating is impossible here.
  */
 why_not: Trouble | null, };

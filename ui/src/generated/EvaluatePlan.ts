@@ -2,72 +2,72 @@
 import type { Trouble } from "./Trouble";
 
 /**
- * What a request comes to. Nothing was sent.
+ * Plan of an evaluation. No request has been sent.
  */
 export type EvaluatePlan = { 
 /**
- * Rows.
+ * Number of rows.
  */
 rows: number, 
 /**
- * Requests at least and at most.
+ * Minimum number of requests.
  */
 calls_least: number, 
 /**
- * The same at most.
+ * Maximum number of requests.
  */
 calls_most: number, 
 /**
- * Replies that are there from before and are not paid for again.
+ * Number of replies from before that are reused without cost.
  */
 kept: number, 
 /**
- * Rounds of these in which nothing could be read.
+ * Number of rounds among these in which no reply could be parsed.
  */
 unread: number, 
 /**
- * Rows that the target is asked about first.
+ * Number of rows for which the target is called first.
  */
 target: number, 
 /**
- * What is asked of each of these rows then, as sentences.
+ * Sentences about the requests for each of these rows after the call of the target.
  */
 each: Array<string>, 
 /**
- * Tokens at least, roughly; none before the target has said what they are about.
+ * Approximate minimum number of tokens; none if it depends on output of the target that does
+ * not exist yet.
  */
 tokens_least: number | null, 
 /**
- * The same at most.
+ * Approximate maximum number of tokens, under the same condition.
  */
 tokens_most: number | null, 
 /**
- * Dollars; none when nobody knows the price, or the tokens.
+ * Minimum cost in dollars; none if the price or the number of tokens is unknown.
  */
 cost_least: number | null, 
 /**
- * The same at most.
+ * Maximum cost in dollars, under the same condition.
  */
 cost_most: number | null, 
 /**
- * The file of results, as it is shown.
+ * Path of the result file, for display.
  */
 out: string, 
 /**
- * There is such a file already.
+ * True if the result file already exists.
  */
 exists: boolean, 
 /**
- * What rows lack for their evaluators, and what is mapped and passed over, as sentences:
- * `"relevance: 3 of 8 rows have no query."`.
+ * Sentences about missing inputs and ignored mappings: `"relevance: 3 of 8 rows have no
+ * query."`.
  */
 lacks: Array<string>, 
 /**
- * That the workspace file has a budget that binds nothing, because nobody knows a price, as a
- * sentence.
+ * Warning that the spend limit in the workspace file has no effect because a price is unknown.
  */
 unbound: string | null, 
 /**
- * Why it would not be begun, though everything is chosen; none when it would.
+ * Reason that this complete request cannot be started; none if it can.
  */
 why_not: Trouble | null, };

@@ -3,11 +3,11 @@ import type { EvaluateAgain } from "./EvaluateAgain";
 import type { EvaluatorRequest } from "./EvaluatorRequest";
 
 /**
- * What is to be evaluated, by whom.
+ * Options of an evaluation.
  */
 export type EvaluateRequest = { 
 /**
- * The data file, by its id.
+ * Id of the data file.
  */
 data: string, 
 /**
@@ -15,30 +15,31 @@ data: string,
  */
 evaluators: Array<EvaluatorRequest>, 
 /**
- * The model that judges, by its name in the workspace; empty where none is needed.
+ * Name of the judging model in the workspace; empty if none is needed.
  */
 model: string, 
 /**
- * How often a judge is asked about each row.
+ * Rounds per row for judges.
  */
 rounds: number | null, 
 /**
- * Switches that are on.
+ * Names of the active switches.
  */
 switches: Array<string>, 
 /**
- * The name of the file of results, without folder; empty makes one of the name of the data.
+ * Name of the result file, without folder; if empty, it is derived from the name of the data
+ * file.
  */
 out: string, 
 /**
- * Replaces a file of results that is there.
+ * True to replace an existing result file.
  */
 replace: boolean, 
 /**
- * Dollars at most.
+ * Spend limit in dollars.
  */
 max_cost: number | null, 
 /**
- * What is asked once more.
+ * Replies to request again.
  */
 again: EvaluateAgain, };

@@ -2,23 +2,23 @@
 import type { EvaluateRequest } from "./EvaluateRequest";
 
 /**
- * What was begun and has no whole results: it can be gone on with, and what was paid for is not
- * paid for again.
+ * An evaluation that was started and has no complete results. It can be resumed without paying
+ * again for replies already received.
  */
 export type EvaluateUnfinished = { 
 /**
- * The data file, as it was shown.
+ * Path of the data file at the start, for display.
  */
 data: string, 
 /**
- * The file of results, as it is shown.
+ * Path of the result file, for display.
  */
 out: string, 
 /**
- * When it began, in milliseconds since 1970.
+ * Start time, in milliseconds since 1970.
  */
 began_ms: number, 
 /**
- * What was asked for.
+ * The original request.
  */
 request: EvaluateRequest, };

@@ -4,92 +4,92 @@ import type { EvaluateTrouble } from "./EvaluateTrouble";
 import type { LaunchState } from "./LaunchState";
 
 /**
- * How an evaluation stands.
+ * State of an evaluation.
  */
 export type EvaluationView = { 
 /**
- * Its id.
+ * Id of the evaluation.
  */
 id: string, 
 /**
- * The data file, as it is shown.
+ * Path of the data file, for display.
  */
 data: string, 
 /**
- * The model; none when none was asked.
+ * The model; none if none is used.
  */
 model: string | null, 
 /**
- * When it began, in milliseconds since 1970.
+ * Start time, in milliseconds since 1970.
  */
 began_ms: number, 
 /**
- * How it stands.
+ * State of the evaluation.
  */
 state: LaunchState, 
 /**
- * Why it stops or stopped early, as a sentence.
+ * Reason for stopping early, as a sentence.
  */
 why: string | null, 
 /**
- * What whoever began it should know, as sentences: what is mapped and passed over.
+ * Notes for the user as sentences, such as ignored mappings.
  */
 notes: Array<string>, 
 /**
- * Rows times evaluators.
+ * Number of rows times number of evaluators.
  */
 total: number, 
 /**
- * Of these, how many have a result.
+ * Number of these with a result.
  */
 done: number, 
 /**
- * Of these, how many have none: their columns are empty, and they count in no mean.
+ * Number of these without a result: their columns are empty, and no mean includes them.
  */
 failed: number, 
 /**
- * Of these, how many because nobody answered: begun again, they are asked about and nothing
- * else.
+ * Number of failures because no reply was received. When the evaluation is started again, only
+ * these are requested.
  */
 missing: number, 
 /**
- * Replies of models that could not be read.
+ * Number of model replies that could not be parsed.
  */
 unread: number, 
 /**
- * Requests that brought a reply and were paid for now.
+ * Number of requests of this evaluation that got a reply and were paid for.
  */
 calls: number, 
 /**
- * Tokens of these.
+ * Tokens of these requests.
  */
 tokens: number, 
 /**
- * Dollars of these.
+ * Cost of these requests in dollars.
  */
 cost: number, 
 /**
- * Some replies have no known price.
+ * True if the price of some replies is unknown.
  */
 unpriced: boolean, 
 /**
- * Dollars at most.
+ * Spend limit in dollars.
  */
 max_cost: number | null, 
 /**
- * What failed, with the reason; the first few, in the order of the rows.
+ * Failures with reasons; the first few, in row order.
  */
 troubles: Array<EvaluateTrouble>, 
 /**
- * The file of results, as it is shown; none before it is written.
+ * Path of the result file, for display; none before it is written.
  */
 file: string | null, 
 /**
- * The filter that shows its rows in the list of runs; none when it lies outside of the folder
- * that is open.
+ * Filter that shows its rows in the list of runs; none if the file lies outside the open
+ * folder.
  */
 filter: string | null, 
 /**
- * What it came to, once it is over.
+ * Metrics over all rows, available at the end.
  */
 metrics: Array<EvaluateMetric>, };

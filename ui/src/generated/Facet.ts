@@ -2,18 +2,18 @@
 import type { FacetValue } from "./FacetValue";
 
 /**
- * A key of the filter.
+ * A key of the filter, with its values.
  */
 export type Facet = { 
 /**
- * As typed, without the colon.
+ * Key as typed, without the colon.
  */
 key: string, 
 /**
- * What it does, in a few words.
+ * Short description of the key.
  */
 about: string, 
 /**
- * Values with how many runs have each, most first; empty for keys that take numbers.
+ * Values, most frequent first; empty for keys that take numbers.
  */
 values: Array<FacetValue>, };

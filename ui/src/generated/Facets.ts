@@ -2,10 +2,10 @@
 import type { Facet } from "./Facet";
 
 /**
- * Values that occur, for completing a filter.
+ * Values that occur in the index, for completing a filter.
  */
 export type Facets = { 
 /**
- * One for each key of the filter, in the order they should be offered.
+ * One entry per key of the filter, in the order in which to offer them.
  */
 keys: Array<Facet>, };

@@ -2,24 +2,24 @@
 import type { RecentFolder } from "./RecentFolder";
 
 /**
- * What this front door can open.
+ * Folders that can be opened on this host.
  */
 export type Folders = { 
 /**
- * Newest first.
+ * Recent folders, newest first.
  */
 recent: Array<RecentFolder>, 
 /**
- * True when the sample data is installed.
+ * True if the sample data is installed.
  */
 demo: boolean, 
 /**
- * True when a dialog can pick any folder (the window); else the program is started with the
- * folder.
+ * True if a dialog can pick any folder (in the window). Otherwise the program is started with
+ * the folder.
  */
 can_pick: boolean, 
 /**
- * True when recent folders and the sample data can be opened here; a page that only looks
- * shows what it was started with.
+ * True if recent folders and the sample data can be opened here. A read-only page shows only
+ * the folder it was started with.
  */
 can_open: boolean, };

@@ -2,18 +2,18 @@
 import type { Snippet } from "./Snippet";
 
 /**
- * One place where a text was found.
+ * A match of a text search.
  */
 export type Hit = { 
 /**
- * Run.
+ * Id of the run.
  */
 id: string, 
 /**
- * Its file, relative to the output directory.
+ * File of the run, relative to the output directory.
  */
 path: string, 
 /**
- * Text around it, and its step.
+ * Text around the match, and its step.
  */
 snippet: Snippet, };

@@ -5,22 +5,22 @@ import type { JudgeGroup } from "./JudgeGroup";
 import type { Trouble } from "./Trouble";
 
 /**
- * What runs can be judged with.
+ * Options for judging runs.
  */
 export type JudgeOptions = { 
 /**
- * What judges belong to, in the order in which they are offered; only those with judges.
+ * Groups of judges in display order; only groups that have judges.
  */
 groups: Array<JudgeGroup>, 
 /**
- * Judges.
+ * Available judges.
  */
 judges: Array<JudgeChoice>, 
 /**
- * Models that can be asked, and why some cannot.
+ * Models, each with the reason if it cannot be used.
  */
 models: Array<Choice>, 
 /**
- * Why nothing can be judged here.
+ * Reason that judging is impossible here.
  */
 why_not: Trouble | null, };

@@ -2,67 +2,67 @@
 import type { JudgeSkip } from "./JudgeSkip";
 
 /**
- * What a request comes to. Nothing was sent.
+ * Plan of a judging job. No request has been sent.
  */
 export type JudgePlan = { 
 /**
- * The model that is asked.
+ * Model to use.
  */
 model: string, 
 /**
- * Rounds of each run.
+ * Rounds per run.
  */
 rounds: number, 
 /**
- * Runs that are asked about.
+ * Number of runs that need requests.
  */
 runs: number, 
 /**
- * Runs without an answer: unsolved without a question.
+ * Number of runs without an answer, which are unsolved without a request.
  */
 unasked: number, 
 /**
- * Runs that were judged so before.
+ * Number of runs already judged with these options.
  */
 complete: number, 
 /**
- * Runs that cannot be judged; the first few by name, with the reason.
+ * Runs that cannot be judged, with reasons; the first few.
  */
 skipped: Array<JudgeSkip>, 
 /**
- * How many there are.
+ * Number of all runs that cannot be judged.
  */
 skipped_total: number, 
 /**
- * Forks and runs that a person continued, which pass the filter and are left out because it
- * does not name them.
+ * Number of forks and runs continued by a person that match the filter and are excluded
+ * because the filter does not name them.
  */
 forks_left_out: number, 
 /**
- * Requests, when every first question is answered.
+ * Minimum number of requests, if no follow-up question is needed.
  */
 calls_least: number, 
 /**
- * Requests, when every question has to be asked.
+ * Maximum number of requests, if every question has to be sent.
  */
 calls_most: number, 
 /**
- * Tokens of those, roughly.
+ * Approximate number of tokens for `calls_least`.
  */
 tokens_least: number, 
 /**
- * The same at most.
+ * Approximate number of tokens for `calls_most`.
  */
 tokens_most: number, 
 /**
- * Dollars for those; none when nobody knows the price.
+ * Cost in dollars for `calls_least`; none if the price is unknown.
  */
 cost_least: number | null, 
 /**
- * The same at most.
+ * Cost in dollars for `calls_most`; none if the price is unknown.
  */
 cost_most: number | null, 
 /**
- * A sentence when the budget binds nothing, because no price is known.
+ * Warning that the spend limit has no effect because no price is known.
  */
 unbound: string | null, };

@@ -4,38 +4,38 @@ import type { JudgePasses } from "./JudgePasses";
 import type { JudgeShares } from "./JudgeShares";
 
 /**
- * What judging came to, over runs: means of rounds.
+ * Results of judging, as means of rounds over runs.
  */
 export type JudgeRates = { 
 /**
- * Runs with a verdict.
+ * Number of runs with a verdict.
  */
 runs: number, 
 /**
- * Of these, runs without an answer.
+ * Number of these runs without an answer.
  */
 without_answer: number, 
 /**
- * Mean over the rounds, over all of them.
+ * Mean over the rounds, across all runs.
  */
 mean: number, 
 /**
- * How far the rounds lie apart.
+ * Spread between the rounds.
  */
 spread: number, 
 /**
- * The same over the runs with an answer; none without any.
+ * Mean across the runs with an answer; none if there are none.
  */
 mean_of_answered: number | null, 
 /**
- * Of pairs: how many are won, lost and neither, by most rounds.
+ * For pairs, shares of wins, losses and ties, by the majority of rounds.
  */
 pairs: JudgeShares | null, 
 /**
- * The mean on the scale of the judge; none where it has words alone.
+ * Mean on the judge's own scale; none if the scale has only words.
  */
 own: JudgeMean | null, 
 /**
- * How many pass; none for pairs.
+ * Number of passes; none for pairs.
  */
 passed: JudgePasses | null, };

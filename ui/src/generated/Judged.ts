@@ -2,7 +2,7 @@
 import type { JudgedRound } from "./JudgedRound";
 
 /**
- * What a judge said of a run.
+ * A judgement of a run.
  */
 export type Judged = { 
 /**
@@ -10,7 +10,7 @@ export type Judged = {
  */
 judge: string, 
 /**
- * Version of its words then.
+ * Version of the judge's prompt at that time.
  */
 version: number, 
 /**
@@ -18,19 +18,19 @@ version: number,
  */
 model: string, 
 /**
- * By the rules of the published scripts.
+ * True if the rules of the published scripts were applied.
  */
 official: boolean, 
 /**
- * The run that it was compared with, by its path.
+ * Path of the run compared with.
  */
 against: string | null, 
 /**
- * Why it does not hold any more; none when it does.
+ * Reason that the judgement is outdated; none if it is current.
  */
 stale: string | null, 
 /**
- * Rounds that were wanted.
+ * Number of rounds requested.
  */
 wanted: number, 
 /**
@@ -38,31 +38,30 @@ wanted: number,
  */
 score: number | null, 
 /**
- * How far they lie apart.
+ * Spread between the rounds.
  */
 spread: number | null, 
 /**
- * The mean on the scale of the judge: `3.7 of 5`; none where it has words alone.
+ * Mean on the judge's own scale: `3.7 of 5`; none if the scale has only words.
  */
 told: string | null, 
 /**
- * How far rounds lie apart on that scale.
+ * Spread between the rounds on that scale.
  */
 own_spread: number | null, 
 /**
- * What it takes to pass: `from 3 of 5`, `up to 3 of 7`; none where more for it than against is
- * what counts.
+ * Pass threshold: `from 3 of 5`, `up to 3 of 7`; none if a majority of votes decides.
  */
 threshold: string | null, 
 /**
- * That is what the suite says.
+ * True if the threshold comes from the suite.
  */
 of_suite: boolean, 
 /**
- * Whether that is good enough.
+ * True if the run passes.
  */
 passed: boolean | null, 
 /**
- * What was said.
+ * Rounds of the judgement.
  */
 rounds: Array<JudgedRound>, };

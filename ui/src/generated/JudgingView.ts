@@ -4,11 +4,11 @@ import type { JudgeSkip } from "./JudgeSkip";
 import type { LaunchState } from "./LaunchState";
 
 /**
- * How judging stands.
+ * State of a judging job.
  */
 export type JudgingView = { 
 /**
- * Its id.
+ * Id of the job.
  */
 id: string, 
 /**
@@ -20,62 +20,62 @@ judge: string,
  */
 model: string, 
 /**
- * When it began, in milliseconds since 1970.
+ * Start time, in milliseconds since 1970.
  */
 began_ms: number, 
 /**
- * How it stands.
+ * State of the job.
  */
 state: LaunchState, 
 /**
- * Why it stops or stopped early, as a sentence.
+ * Reason for stopping early, as a sentence.
  */
 why: string | null, 
 /**
- * Runs in all.
+ * Number of all runs.
  */
 total: number, 
 /**
- * Runs that have their verdict, from before or from now.
+ * Number of runs with a verdict, from earlier jobs or this one.
  */
 done: number, 
 /**
- * Of these, runs whose replies could not be read.
+ * Number of these runs whose replies could not be parsed.
  */
 unread: number, 
 /**
- * Runs that failed.
+ * Number of runs that failed.
  */
 failed: number, 
 /**
- * Runs that were not judged because of their state.
+ * Number of runs that were not judged because of their state.
  */
 skipped: number, 
 /**
- * Requests that brought a reply and were paid for now.
+ * Number of requests of this job that got a reply and were paid for.
  */
 calls: number, 
 /**
- * Tokens of these.
+ * Tokens of these requests.
  */
 tokens: number, 
 /**
- * Dollars of these.
+ * Cost of these requests in dollars.
  */
 cost: number, 
 /**
- * Some replies have no known price.
+ * True if the price of some replies is unknown.
  */
 unpriced: boolean, 
 /**
- * Dollars at most.
+ * Spend limit in dollars.
  */
 max_cost: number | null, 
 /**
- * Runs that failed or were skipped, with the reason; the first few.
+ * Runs that failed or were skipped, with reasons; the first few.
  */
 troubles: Array<JudgeSkip>, 
 /**
- * What came of it so far; none before the first verdict.
+ * Results until now; none before the first verdict.
  */
 rates: JudgeRates | null, };

@@ -2,7 +2,7 @@
 import type { KeySource } from "./KeySource";
 
 /**
- * A key that models need, and whether it is set. The key itself never leaves the engine.
+ * State of an API key that models need. The key itself never leaves the engine.
  */
 export type KeyState = { 
 /**
@@ -10,19 +10,19 @@ export type KeyState = {
  */
 name: string, 
 /**
- * Models and systems that use it.
+ * Models and systems that use the key.
  */
 used_by: Array<string>, 
 /**
- * Where it comes from.
+ * Source of the key.
  */
 source: KeySource, 
 /**
- * True when the keyring of this machine can be used to store it.
+ * True if the key can be stored in the keyring of this machine.
  */
 can_store: boolean, 
 /**
- * Why it is not known whether it is set, or why what is set is no key, as a sentence; none
- * when it is set and when it is not.
+ * Reason that the key's state is unknown, or that the value set is not a key, as a sentence;
+ * none if the key is valid or simply not set.
  */
 wrong: string | null, };

@@ -5,19 +5,19 @@ import type { TaskChoice } from "./TaskChoice";
 import type { Trouble } from "./Trouble";
 
 /**
- * What a launch can be made of, here and now.
+ * Options for a launch in the open folder.
  */
 export type LaunchOptions = { 
 /**
- * Tasks of the input directory, by id.
+ * Tasks of the input directory, ordered by id.
  */
 tasks: Array<TaskChoice>, 
 /**
- * Systems.
+ * Available systems.
  */
 systems: Array<Choice>, 
 /**
- * Models; the replay model says what it is in `detail`.
+ * Models; for the replay model, `detail` explains what it is.
  */
 models: Array<Choice>, 
 /**
@@ -25,24 +25,23 @@ models: Array<Choice>,
  */
 tools: Array<Choice>, 
 /**
- * Runs at the same time, as the workspace file says or by default.
+ * Number of concurrent runs, from the workspace file or by default.
  */
 concurrency: number, 
 /**
- * Dollars after which a launch stops, when the workspace file says.
+ * Spend limit in dollars, if the workspace file sets one.
  */
 max_cost: number | null, 
 /**
- * How runs look for an answer and which functions they are offered, where there are virtual
- * APIs or queries; none elsewhere.
+ * Search method and offered functions, if there are virtual APIs or queries.
  */
 search: SearchOptions | null, 
 /**
- * What of the workspace file could not be used, and why.
+ * Sentences about parts of the workspace file that could not be used.
  */
 wrong: Array<string>, 
 /**
- * Why nothing can be launched at all: no input directory, or a front door that may not. With
- * the next step.
+ * Reason that nothing can be launched, with the next step: there is no input directory, or
+ * this host does not allow launches.
  */
 why_not: Trouble | null, };

@@ -6,56 +6,55 @@ import type { Problem } from "./Problem";
 import type { Trouble } from "./Trouble";
 
 /**
- * What a request comes to. Nothing was sent yet.
+ * Plan of a launch. No request has been sent.
  */
 export type LaunchPlan = { 
 /**
- * What would be done, in order; the first thousand.
+ * Runs to be made, in order; the first thousand.
  */
 owed: Array<PlannedRun>, 
 /**
- * How many there are.
+ * Number of all runs to be made.
  */
 owed_total: number, 
 /**
- * What would not, and why; the first thousand.
+ * Runs that will not be made, with reasons; the first thousand.
  */
 skipped: Array<PlannedRun>, 
 /**
- * How many there are.
+ * Number of all runs that will not be made.
  */
 skipped_total: number, 
 /**
- * What it will probably take.
+ * Estimated effort.
  */
 estimate: Estimate, 
 /**
- * A sentence when the budget binds nothing of some of it, because no price is known.
+ * Warning that the spend limit does not cover some of the runs because their price is unknown.
  */
 unbound: string | null, 
 /**
- * Why some of `owed` cannot start here: keys and settings that are missing. One for each
+ * Reasons that some runs of `owed` cannot start here: missing keys and settings. One entry per
  * cause; a run may be counted in several.
  */
 blocked: Array<Blocked>, 
 /**
- * How many runs of `owed` cannot start here.
+ * Number of runs of `owed` that cannot start here.
  */
 blocked_total: number, 
 /**
- * What one should know before running it, as sentences.
+ * Sentences to read before starting.
  */
 notes: Array<string>, 
 /**
- * A sentence when a price of what is asked is not known: the estimate names no dollars then.
+ * Note that a price is unknown, which means that the estimate contains no cost.
  */
 unpriced: string | null, 
 /**
- * What is wrong with the workspace file and with the suites of these runs, worst first.
+ * Problems with the workspace file and with the suites of these runs, worst first.
  */
 problems: Array<Problem>, 
 /**
- * Why nothing can be begun as the workspace file and the suites are written: the first thing
- * that is wrong, with its line.
+ * First error in the workspace file or the suites that prevents a launch, with its line.
  */
 invalid: Trouble | null, };

@@ -3,20 +3,21 @@ import type { LaunchCell } from "./LaunchCell";
 import type { Shard } from "./Shard";
 
 /**
- * What is to be run.
+ * Selection of runs for a launch, and its options.
  */
 export type LaunchRequest = { 
 /**
- * Ids of runs of the list; when there are any, only these, and the matrix below is not used.
+ * Ids of runs from the list. If there are any, only these are selected, and `tasks`, `systems`
+ * and so on are ignored.
  */
 runs: Array<string>, 
 /**
- * Cells of the overview; when there are any, only their runs: those that are there, and those
- * that the suites expect.
+ * Cells of the overview. If there are any, only their runs are selected: existing ones, and
+ * those that the suites expect.
  */
 cells: Array<LaunchCell>, 
 /**
- * Ids of tasks, or patterns with `*`; none means all.
+ * Ids of tasks, or patterns with `*`; all tasks if empty.
  */
 tasks: Array<string>, 
 /**
@@ -28,49 +29,48 @@ systems: Array<string>,
  */
 models: Array<string>, 
 /**
- * Variations, from 0; none means all.
+ * Variations, from 0; all if empty.
  */
 variations: Array<number>, 
 /**
- * How often each; none means as the suite says.
+ * Number of repeats; that of the suite if none is given.
  */
 repeats: number | null, 
 /**
- * From the start, even when there is a result; what is there is moved aside first, never
- * destroyed.
+ * True to run from the start even if a result exists. Existing files are moved aside first,
+ * never deleted.
  */
 start_over: boolean, 
 /**
- * Continue even where the file does not match the task any more.
+ * True to resume runs even if their file no longer matches the task.
  */
 anyway: boolean, 
 /**
- * Runs at the same time; none means as the workspace file says.
+ * Number of concurrent runs; that of the workspace file if none is given.
  */
 concurrency: number | null, 
 /**
- * Dollars after which the launch stops.
+ * Spend limit in dollars.
  */
 max_cost: number | null, 
 /**
- * Only one part of it, for several machines.
+ * Part of the selection to run, for distribution across machines.
  */
 shard: Shard | null, 
 /**
- * How runs look for an answer, `CoT@1` or `DFS_woFilter_w2`; none means as the workspace file
- * says.
+ * Search method, `CoT@1` or `DFS_woFilter_w2`; that of the workspace file if none is given.
  */
 method: string | null, 
 /**
- * How deep a way of such a search may be.
+ * Maximum depth of a search path.
  */
 steps: number | null, 
 /**
- * Replies of one such search.
+ * Maximum number of model replies per search.
  */
 queries: number | null, 
 /**
- * Which functions of virtual APIs are offered: `all`, `query`, `top-20`; none means as the
- * workspace file says.
+ * Offered functions of virtual APIs: `all`, `query`, `top-20`; those of the workspace file if
+ * none are given.
  */
 offer: string | null, };

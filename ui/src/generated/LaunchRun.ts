@@ -2,39 +2,39 @@
 import type { LaunchRunState } from "./LaunchRunState";
 
 /**
- * One run of a launch.
+ * A run of a launch.
  */
 export type LaunchRun = { 
 /**
- * Its id in the list of runs.
+ * Id in the list of runs.
  */
 run: string, 
 /**
- * Its output file, relative to the output directory.
+ * Output file, relative to the output directory.
  */
 path: string, 
 /**
- * How it stands.
+ * State of the run.
  */
 state: LaunchRunState, 
 /**
- * Assistant turn it is at, from 1; 0 before the first.
+ * Current assistant turn, from 1; 0 before the first.
  */
 turn: number, 
 /**
- * What it does now or why it ended, in a few words: `asking o1`, `query_support_tickets`,
+ * Current activity or reason for ending, in a few words: `asking o1`, `query_support_tickets`,
  * `waits 4 s: too many requests`.
  */
 doing: string | null, 
 /**
- * Tokens so far; none while no reply has said.
+ * Number of tokens until now; none while no reply has reported any.
  */
 tokens: number | null, 
 /**
- * Dollars so far; none when a price is not known.
+ * Cost in dollars until now; none if a price is unknown.
  */
 cost: number | null, 
 /**
- * Seconds so far.
+ * Duration in seconds until now.
  */
 seconds: number, };

@@ -3,83 +3,82 @@ import type { LaunchRun } from "./LaunchRun";
 import type { LaunchState } from "./LaunchState";
 
 /**
- * How a launch stands.
+ * State of a launch.
  */
 export type LaunchView = { 
 /**
- * Its id.
+ * Id of the launch.
  */
 id: string, 
 /**
- * When it began, in milliseconds since 1970.
+ * Start time, in milliseconds since 1970.
  */
 began_ms: number, 
 /**
- * When it ended.
+ * End time, in milliseconds since 1970.
  */
 ended_ms: number | null, 
 /**
- * How it stands.
+ * State of the launch.
  */
 state: LaunchState, 
 /**
- * Why it stops or stopped early, as a sentence.
+ * Reason for stopping early, as a sentence.
  */
 why: string | null, 
 /**
- * How many runs there are.
+ * Number of all runs.
  */
 total: number, 
 /**
- * Not begun yet.
+ * Number of runs not started yet.
  */
 waiting: number, 
 /**
- * At work.
+ * Number of runs in progress.
  */
 running: number, 
 /**
- * Ended, with or without an answer.
+ * Number of runs that ended, with or without an answer.
  */
 done: number, 
 /**
- * Ended in an error.
+ * Number of runs that ended in an error.
  */
 failed: number, 
 /**
- * Had or made by another process.
+ * Number of runs locked or completed by another process.
  */
 elsewhere: number, 
 /**
- * Stopped; can be continued.
+ * Number of runs that were stopped and can be resumed.
  */
 stopped: number, 
 /**
- * Tokens so far; none while no reply has said.
+ * Number of tokens until now; none while no reply has reported any.
  */
 tokens: number | null, 
 /**
- * Dollars so far, of the replies whose price is known.
+ * Cost in dollars until now, of replies with a known price.
  */
 cost: number, 
 /**
- * Replies whose price is not known.
+ * Number of replies with an unknown price.
  */
 unpriced: number, 
 /**
- * Dollars after which it stops.
+ * Spend limit in dollars.
  */
 max_cost: number | null, 
 /**
- * What one should know besides, as sentences: keys that were refused, runs that are left out,
- * what is amiss with virtual APIs.
+ * Further notes as sentences: rejected keys, excluded runs, problems with virtual APIs.
  */
 notes: Array<string>, 
 /**
- * How many more of them are in the log alone.
+ * Number of further notes that are only in the log.
  */
 more_notes: number, 
 /**
- * A window of its runs: those at work first, then failed, waiting, done.
+ * A range of its runs: first those in progress, then failed, waiting and ended ones.
  */
 runs: Array<LaunchRun>, };

@@ -3,11 +3,11 @@ import type { Sort } from "./Sort";
 import type { Span } from "./Span";
 
 /**
- * Which runs, in which order, from where.
+ * Filter, order and part of the list of runs.
  */
 export type ListRequest = { 
 /**
- * Tokens and free text, as typed: `system:tool_calling state:error "free text"`.
+ * Filter as typed, tokens and free text: `system:tool_calling state:error "free text"`.
  */
 filter: string, 
 /**
@@ -15,6 +15,6 @@ filter: string,
  */
 sort: Sort, 
 /**
- * Which part.
+ * Part of the list.
  */
 span: Span, };

@@ -2,26 +2,26 @@
 import type { SnippetPiece } from "./SnippetPiece";
 
 /**
- * One place in a run.
+ * A match in a run.
  */
 export type Match = { 
 /**
- * Step, from 0; none for the answer.
+ * Step from 0; none for the answer.
  */
 step: number | null, 
 /**
- * Part within it, by id.
+ * Id of the part within the step.
  */
 part: string, 
 /**
- * Where in the text of the part, in bytes.
+ * Offset in the text of the part, in bytes.
  */
 offset: number, 
 /**
- * Row, from 0, when the part is a table.
+ * Row from 0, if the part is a table.
  */
 row: number | null, 
 /**
- * Text around it.
+ * Text around the match.
  */
 pieces: Array<SnippetPiece>, };

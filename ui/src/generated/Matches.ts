@@ -2,14 +2,14 @@
 import type { Match } from "./Match";
 
 /**
- * Where a text occurs in one run.
+ * Matches of a text search in one run.
  */
 export type Matches = { 
 /**
- * How many there are in all.
+ * Number of all matches.
  */
 total: number, 
 /**
- * The first of them, in order.
+ * The first matches, in order.
  */
 matches: Array<Match>, };

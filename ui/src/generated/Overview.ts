@@ -8,84 +8,84 @@ import type { OverviewRow } from "./OverviewRow";
  */
 export type Overview = { 
 /**
- * The index that answered.
+ * Generation of the index that was queried.
  */
 generation: number, 
 /**
- * One for each system with each model, with the cell that sums it up.
+ * One column per system and model, with a summary cell.
  */
 columns: Array<OverviewColumn>, 
 /**
- * How many more there would be: those with the fewest runs are left out.
+ * Number of omitted columns: those with the fewest runs.
  */
 columns_left_out: number, 
 /**
- * How many rows there are.
+ * Number of all rows.
  */
 total_rows: number, 
 /**
- * How many tasks have a row.
+ * Number of tasks with a row.
  */
 tasks: number, 
 /**
- * Where the row of the task is that was looked for.
+ * Row of the task in the request's `find`.
  */
 found: number | null, 
 /**
- * From the offset asked for.
+ * Rows from the requested offset on.
  */
 rows: Array<OverviewRow>, 
 /**
- * Scorers that occur, for choosing one.
+ * Scorers that occur, for selection.
  */
 scorers: Array<string>, 
 /**
- * How many runs pass the filter.
+ * Number of runs that match the filter.
  */
 runs: number, 
 /**
- * How many of them have a score.
+ * Number of these runs with a score.
  */
 scored: number, 
 /**
- * How many ended in an error.
+ * Number of runs that ended in an error.
  */
 errors: number, 
 /**
- * How many wait to be continued.
+ * Number of runs that can be resumed.
  */
 waiting: number, 
 /**
- * How many are being made.
+ * Number of runs in progress.
  */
 running: number, 
 /**
- * How many cannot be read.
+ * Number of runs whose file cannot be read.
  */
 damaged: number, 
 /**
- * How many ended and have nothing to be compared with.
+ * Number of ended runs without an expected output to compare with.
  */
 no_expected: number, 
 /**
- * How many ended and wait for the scorer, which has to be asked for.
+ * Number of ended runs whose scorer runs only on request and has not run yet.
  */
 unasked: number, 
 /**
- * How many ended and have no score for another reason.
+ * Number of ended runs without a score for another reason.
  */
 unscored: number, 
 /**
- * How many pass the filter and are counted nowhere here, because they are forks or were
+ * Number of matching runs that no other number here includes, because they are forks or were
  * continued by a person.
  */
 forks: number, 
 /**
- * How many are expected by the suites and not there. None when the filter asks for what only
- * runs have: then nothing can be expected of it.
+ * Number of runs that the suites expect and that do not exist. None if the filter uses
+ * properties that only existing runs have, because expected runs cannot be filtered by these.
  */
 missing: number | null, 
 /**
- * Tokens of the filter that were not understood.
+ * Tokens of the filter that could not be parsed.
  */
 misread: Array<Misread>, };

@@ -2,7 +2,7 @@
 import type { OverviewCell } from "./OverviewCell";
 
 /**
- * A system with a model.
+ * Column of a system with a model.
  */
 export type OverviewColumn = { 
 /**
@@ -14,10 +14,10 @@ system: string | null,
  */
 model: string | null, 
 /**
- * What narrows the list of runs down to it.
+ * Filter that selects the runs of this column.
  */
 filter: string, 
 /**
- * Everything in it that belongs to a task.
+ * Summary of all runs in the column that belong to a task.
  */
 cell: OverviewCell, };

@@ -2,30 +2,30 @@
 import type { Span } from "./Span";
 
 /**
- * Which part of the matrix.
+ * Filter and part of the matrix.
  */
 export type OverviewRequest = { 
 /**
- * Which runs, as in the list.
+ * Filter of the runs, with the syntax of the list.
  */
 filter: string, 
 /**
- * Whose scores; none is the first scorer of each task.
+ * Scorer whose scores are used; the first scorer of each task if none is given.
  */
 scorer: string | null, 
 /**
- * Whether tasks are folded, so that only their own row is there.
+ * True to fold tasks, which shows only their own row.
  */
 folded: boolean, 
 /**
- * Tasks for which that is the other way round.
+ * Tasks that are exceptions to `folded`.
  */
 except: Array<string>, 
 /**
- * A task whose row is looked for.
+ * Task whose row to locate.
  */
 find: string | null, 
 /**
- * Which rows, once the folded ones are left out.
+ * Range of rows, counted without the folded ones.
  */
 span: Span, };

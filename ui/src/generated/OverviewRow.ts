@@ -3,11 +3,11 @@ import type { OverviewCell } from "./OverviewCell";
 import type { OverviewKind } from "./OverviewKind";
 
 /**
- * A task, or one of its variations.
+ * Row of a task or of one of its variations.
  */
 export type OverviewRow = { 
 /**
- * What it stands for.
+ * Kind of row.
  */
 kind: OverviewKind, 
 /**
@@ -19,26 +19,26 @@ task: string | null,
  */
 variation: number | null, 
 /**
- * What the variation is called, or the task when it has a name.
+ * Name of the variation or, for the row of a task, of the task, if it has one.
  */
 label: string | null, 
 /**
- * How many variations it has, for the row of a task. With one there is nothing to unfold.
+ * Number of variations, for the row of a task. A task with one variation cannot be unfolded.
  */
 variations: number, 
 /**
- * Whether its variations are left out.
+ * True if its variations are folded.
  */
 folded: boolean, 
 /**
- * What narrows the list of runs down to it.
+ * Filter that selects the runs of this row.
  */
 filter: string, 
 /**
- * How many runs it stands for; of those without a task, some may stand in no column.
+ * Number of runs in the row. Some runs without a task may be in no column.
  */
 runs: number, 
 /**
- * One for each column; none where nothing is and nothing is expected.
+ * One cell per column; none where there are neither runs nor expected runs.
  */
 cells: Array<OverviewCell | null>, };

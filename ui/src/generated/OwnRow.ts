@@ -2,7 +2,7 @@
 import type { OwnFigure } from "./OwnFigure";
 
 /**
- * One's own system beside what was published.
+ * Results of one of the user's systems, for comparison with published figures.
  */
 export type OwnRow = { 
 /**
@@ -10,22 +10,22 @@ export type OwnRow = {
  */
 name: string, 
 /**
- * ``SoPR``, `SoWR` or `FAC`.
+ * `SoPR`, `SoWR` or `FAC`.
  */
 metric: string, 
 /**
- * Whose scores these are.
+ * Scorer of the scores.
  */
 scorer: string, 
 /**
- * One for each set; none where nothing has such a score.
+ * One figure per set; none where no run has such a score.
  */
 sets: Array<OwnFigure | null>, 
 /**
- * The plain mean of the sets; none unless each has a figure.
+ * Unweighted mean of the sets; none unless every set has a figure.
  */
 mean: number | null, 
 /**
- * All evaluations together.
+ * Figure over all evaluations.
  */
 all: OwnFigure, };

@@ -2,14 +2,14 @@
 import type { TurnTime } from "./TurnTime";
 
 /**
- * Where the time of a run went.
+ * Durations of a run by turn.
  */
 export type Pace = { 
 /**
- * The first turns that took time, in order.
+ * The first turns with a known duration, in order.
  */
 turns: Array<TurnTime>, 
 /**
- * How many more of them there are.
+ * Number of further such turns.
  */
 more: number, };

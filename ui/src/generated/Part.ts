@@ -2,22 +2,22 @@
 import type { Body } from "./Body";
 
 /**
- * A piece of a step.
+ * A part of a step.
  */
 export type Part = { 
 /**
- * Opaque id, for reading the rest.
+ * Opaque id for reading the rest.
  */
 id: string, 
 /**
- * What it is within the step: `message`, `sql`, `result`, `error`, `stdout`.
+ * Role within the step: `message`, `sql`, `result`, `error`, `stdout`.
  */
 label: string, 
 /**
- * Size of the whole as text, in bytes.
+ * Size of the whole part as text, in bytes.
  */
 bytes: number, 
 /**
- * What is shown.
+ * Content shown.
  */
 body: Body, };

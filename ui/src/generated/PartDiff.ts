@@ -3,31 +3,31 @@ import type { DiffKind } from "./DiffKind";
 import type { TextChange } from "./TextChange";
 
 /**
- * Two parts, compared.
+ * Comparison of two parts.
  */
 export type PartDiff = { 
 /**
- * What it is within the step.
+ * Role of the part within the step.
  */
 label: string, 
 /**
- * How they relate.
+ * Relation of the two parts.
  */
 kind: DiffKind, 
 /**
- * In one line, when the parts are values: `2 of 20 rows differ`.
+ * Summary on one line, if the parts are values: `2 of 20 rows differ`.
  */
 summary: string | null, 
 /**
- * The text of both, what differs told apart; empty when equal.
+ * Text of both parts, with the differences marked; empty if they are equal.
  */
 pieces: Array<TextChange>, 
 /**
- * False when parts of the texts are left out: the middle of long equal stretches, and what is
- * too long to be shown.
+ * False if text was left out: the middle of long equal stretches, or text that is too long to
+ * show.
  */
 whole: boolean, 
 /**
- * The texts were too long for a fine comparison.
+ * True if the texts were too long for a fine comparison.
  */
 coarse: boolean, };

@@ -2,15 +2,15 @@
 import type { Act } from "./Act";
 
 /**
- * One run of a plan.
+ * A run of a plan.
  */
 export type PlannedRun = { 
 /**
- * Its output file, relative to the output directory.
+ * Output file, relative to the output directory.
  */
 path: string, 
 /**
- * Its id in the list of runs, whether it is there already or not.
+ * Id in the list of runs; the run need not exist yet.
  */
 run: string, 
 /**
@@ -34,15 +34,15 @@ variation: number,
  */
 repeat: number, 
 /**
- * What would be done.
+ * Planned action.
  */
 act: Act, 
 /**
- * Why, as a sentence.
+ * Reason, as a sentence.
  */
 why: string, 
 /**
- * When it is refused because the file does not match the task: what differs, as text to show.
- * Starting over or continuing anyway are the choices.
+ * For a run refused because its file does not match the task, the differences as text. The
+ * options are to start over or to resume anyway.
  */
 differs: string | null, };

@@ -2,11 +2,11 @@
 import type { ProblemKind } from "./ProblemKind";
 
 /**
- * One thing that is wrong with a file.
+ * A problem with a file.
  */
 export type Problem = { 
 /**
- * What kind.
+ * Kind of problem.
  */
 kind: ProblemKind, 
 /**
@@ -14,15 +14,15 @@ kind: ProblemKind,
  */
 file: string, 
 /**
- * The run it belongs to, when it is one.
+ * Run stored in the file, if there is one.
  */
 run: string | null, 
 /**
- * One sentence.
+ * One-sentence description.
  */
 message: string, 
 /**
- * Line, from 1.
+ * Line number, from 1.
  */
 line: number | null, 
 /**
@@ -30,10 +30,10 @@ line: number | null,
  */
 column: number | null, 
 /**
- * The line itself.
+ * Text of the line.
  */
 excerpt: string | null, 
 /**
- * What to change.
+ * Suggested change.
  */
 advice: string | null, };

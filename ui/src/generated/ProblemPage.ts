@@ -6,10 +6,10 @@ import type { Problem } from "./Problem";
  */
 export type ProblemPage = { 
 /**
- * How many there are.
+ * Number of all problems.
  */
 total: number, 
 /**
- * From the offset asked for.
+ * Problems from the requested offset on.
  */
 problems: Array<Problem>, };

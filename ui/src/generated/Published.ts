@@ -6,38 +6,38 @@ import type { QuerySet } from "./QuerySet";
 import type { QuerySummary } from "./QuerySummary";
 
 /**
- * One's own results on query sets, and those that others published.
+ * The user's own results on query sets, and published ones.
  */
 export type Published = { 
 /**
- * The index that answered.
+ * Generation of the index that was queried.
  */
 generation: number, 
 /**
- * Whether the folder has queries; all else is empty when it has none.
+ * True if the folder has queries; if not, everything else is empty.
  */
 here: boolean, 
 /**
- * The test sets, in the order of the figures.
+ * Test sets, in the order of the figures.
  */
 sets: Array<QuerySet>, 
 /**
- * What others published, in their order.
+ * Published results, in the order of their sources.
  */
 rows: Array<PublishedRow>, 
 /**
- * One for each system with each model and each measure that compares with what was published.
+ * One row per system, model and measure that can be compared with published figures.
  */
 own: Array<OwnRow>, 
 /**
- * One for each system with each model: what its runs come to.
+ * One summary per system and model.
  */
 summaries: Array<QuerySummary>, 
 /**
- * What a reader should know.
+ * Notes for the reader.
  */
 notes: Array<string>, 
 /**
- * Tokens of the filter that were not understood.
+ * Tokens of the filter that could not be parsed.
  */
 misread: Array<Misread>, };

@@ -2,11 +2,11 @@
 import type { PublishedFigure } from "./PublishedFigure";
 
 /**
- * One system in a table that was published. Figures are in percent.
+ * A system's row in a published table. Figures are in percent.
  */
 export type PublishedRow = { 
 /**
- * The file it stands in, and its line there.
+ * File of the table, and line number in it.
  */
 source: string, 
 /**
@@ -14,19 +14,19 @@ source: string,
  */
 standing: string, 
 /**
- * The heading it stands under.
+ * Heading of the table.
  */
 section: string, 
 /**
- * ``SoPR``, `SoWR` or `FAC`.
+ * `SoPR`, `SoWR` or `FAC`.
  */
 metric: string, 
 /**
- * Who judged; none when nobody says.
+ * Judge, if the source names it.
  */
 judge: string | null, 
 /**
- * The system it is compared with, for win rates.
+ * System compared with, for win rates.
  */
 against: string | null, 
 /**
@@ -34,22 +34,22 @@ against: string | null,
  */
 system: string, 
 /**
- * One for each set.
+ * One figure per set.
  */
 sets: Array<PublishedFigure>, 
 /**
- * The average as it was printed.
+ * Average, as printed.
  */
 average: PublishedFigure, 
 /**
- * The plain mean of the sets, computed anew.
+ * Unweighted mean of the sets, recomputed.
  */
 mean: number, 
 /**
- * The mean where each query counts the same, computed anew.
+ * Mean weighted by the number of queries, recomputed.
  */
 weighted: number, 
 /**
- * Whether the printed average is the plain mean.
+ * True if the printed average equals the unweighted mean.
  */
 average_is_mean: boolean, };

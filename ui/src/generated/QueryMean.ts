@@ -9,14 +9,14 @@ export type QueryMean = {
  */
 value: number, 
 /**
- * Lower end of its 95 % interval.
+ * Lower bound of the 95 % confidence interval.
  */
 low: number | null, 
 /**
- * Upper end.
+ * Upper bound of the interval.
  */
 high: number | null, 
 /**
- * Over how many.
+ * Number of evaluations.
  */
 n: number, };

@@ -5,10 +5,10 @@
  */
 export type QuerySet = { 
 /**
- * Its name.
+ * Name of the set.
  */
 name: string, 
 /**
- * How many queries it has.
+ * Number of its queries.
  */
 queries: number, };

@@ -5,22 +5,22 @@
  */
 export type QueryShare = { 
 /**
- * How many.
+ * Number of evaluations with the property.
  */
 count: number, 
 /**
- * Of how many.
+ * Number of all evaluations considered.
  */
 of: number, 
 /**
- * In percent.
+ * Share in percent.
  */
 percentage: number, 
 /**
- * Lower end of its 95 % interval, in percent.
+ * Lower bound of the 95 % confidence interval, in percent.
  */
 low: number, 
 /**
- * Upper end.
+ * Upper bound of the interval.
  */
 high: number, };

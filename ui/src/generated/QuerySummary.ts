@@ -3,7 +3,7 @@ import type { QueryMean } from "./QueryMean";
 import type { QueryShare } from "./QueryShare";
 
 /**
- * What the runs of a system with a model come to.
+ * Summary of the runs of a system with a model.
  */
 export type QuerySummary = { 
 /**
@@ -11,58 +11,59 @@ export type QuerySummary = {
  */
 name: string, 
 /**
- * Different queries.
+ * Number of different queries.
  */
 total_queries: number, 
 /**
- * All evaluations: runs that ended, but not in a system error.
+ * Number of all evaluations: runs that ended, except in a system error.
  */
 total_evaluations: number, 
 /**
- * Runs that ended in a system error, or have not ended: they are not counted.
+ * Number of runs that ended in a system error or have not ended, and are not counted.
  */
 left_out: number, 
 /**
- * Evaluations with an answer.
+ * Number of evaluations with an answer.
  */
 answered: number, 
 /**
- * Whose `SoPR` scores these are; none when there are none.
+ * Judge of the `SoPR` scores; none if there are no such scores.
  */
 judged_by: string | null, 
 /**
- * `SoPR` score of 1.
+ * Share with a `SoPR` score of 1.
  */
 solved: QueryShare | null, 
 /**
- * `SoPR` score of 0.5.
+ * Share with a `SoPR` score of 0.5.
  */
 unsure: QueryShare | null, 
 /**
- * `SoPR` score of 0.
+ * Share with a `SoPR` score of 0.
  */
 unsolved: QueryShare | null, 
 /**
- * Finished.
+ * Share that finished.
  */
 finished: QueryShare | null, 
 /**
- * The mean of the `SoPR` scores, where a missing answer counts as not solved.
+ * Mean of the `SoPR` scores, where a missing answer counts as not solved.
  */
 average_sopr_score: QueryMean | null, 
 /**
- * The same over the evaluations with an answer: what the official program prints.
+ * Mean of the `SoPR` scores of evaluations with an answer; the figure that the official
+ * program prints.
  */
 average_sopr_of_answered: QueryMean | null, 
 /**
- * The mean of the API call scores.
+ * Mean of the API call scores.
  */
 average_api_call_score: QueryMean | null, 
 /**
- * Seconds that were spent on the runs that say.
+ * Total seconds spent on the runs with a known duration.
  */
 seconds: number | null, 
 /**
- * How many say.
+ * Number of these runs.
  */
 timed: number, };

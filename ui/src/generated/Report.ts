@@ -2,55 +2,55 @@
 import type { Misread } from "./Misread";
 
 /**
- * A report, written.
+ * A finished report.
  */
 export type Report = { 
 /**
- * The text; its beginning when it is cut.
+ * Text of the report; only its beginning if `cut` is set.
  */
 text: string, 
 /**
- * Size of the whole in bytes.
+ * Size of the whole report in bytes.
  */
 bytes: number, 
 /**
- * The text is not whole.
+ * True if `text` was cut.
  */
 cut: boolean, 
 /**
- * A name for the file.
+ * Suggested file name.
  */
 file_name: string, 
 /**
- * Its media type.
+ * Media type.
  */
 media_type: string, 
 /**
- * What can be compared with, as `system/model`; of a result file, what there are files of, as
- * `system/model/set`.
+ * Possible baselines, as `system/model`. For a result file of `StableToolBench`, the possible
+ * selections as `system/model/set`.
  */
 baselines: Array<string>, 
 /**
- * Scorers that occur.
+ * Scorers that occur in the runs.
  */
 scorers: Array<string>, 
 /**
- * Runs of query sets are among them.
+ * True if the runs include runs of query sets.
  */
 queries: boolean, 
 /**
- * How many runs it covers.
+ * Number of runs covered.
  */
 runs: number, 
 /**
- * Tokens of the filter that were not understood.
+ * Tokens of the filter that could not be parsed.
  */
 misread: Array<Misread>, 
 /**
- * What a reader should know: tokens that were not understood, sides that cannot be compared.
+ * Notes for the reader, such as invalid tokens or groups that cannot be compared.
  */
 notes: Array<string>, 
 /**
- * Files of judgements that cannot be read; a note says which.
+ * Number of judgement files that cannot be read; a note names them.
  */
 unreadable: number, };

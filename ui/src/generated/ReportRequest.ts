@@ -2,38 +2,38 @@
 import type { ReportFormat } from "./ReportFormat";
 
 /**
- * What to report.
+ * Options of a report.
  */
 export type ReportRequest = { 
 /**
- * How it is written.
+ * Format of the report.
  */
 format: ReportFormat, 
 /**
- * Which runs, as in the list.
+ * Filter of the runs, with the syntax of the list.
  */
 filter: string, 
 /**
- * Whose scores; none is the first scorer of each task.
+ * Scorer whose scores are used; the first scorer of each task if none is given.
  */
 scorer: string | null, 
 /**
- * What the others are compared with, as `system/model`; none is the first.
+ * Baseline group as `system/model`; the first group if none is given.
  */
 baseline: string | null, 
 /**
- * Title; empty is the name of the folder.
+ * Title; the name of the folder if empty.
  */
 title: string, 
 /**
- * Whether each run has its line.
+ * True to list every run.
  */
 runs: boolean, 
 /**
- * Whether results that others published stand beside one's own, where runs are of query sets.
+ * True to show published results beside the user's own, for runs of query sets.
  */
 published: boolean, 
 /**
- * Colours: `light`, `dark`, or none for what the reader's system says.
+ * Colour theme: `light` or `dark`; the preference of the reader's system if none is given.
  */
 theme: string | null, };

@@ -2,7 +2,7 @@
 import type { Verdict } from "./Verdict";
 
 /**
- * What a person says of a run.
+ * Review of a run by a person.
  */
 export type Review = { 
 /**
@@ -10,24 +10,23 @@ export type Review = {
  */
 verdict: Verdict | null, 
 /**
- * A score in place of the automatic one, from 0 to 1.
+ * Score from 0 to 1 that replaces the automatic one.
  */
 score: number | null, 
 /**
- * Anything else.
+ * Free text.
  */
 note: string, 
 /**
- * When it was written, in milliseconds since 1970; ignored when it comes in.
+ * Time of writing in milliseconds since 1970; ignored in requests.
  */
 at_ms: number, 
 /**
- * True when the answer has changed since; ignored when it comes in.
+ * True if the answer has changed since the review; ignored in requests.
  */
 stale: boolean, 
 /**
- * Names the answer that it is said of, as [`super::RunView::answer_mark`] does; none is any,
- * and the one that is there now when it comes in. What is only added to keeps the mark that it
- * has.
+ * Identifies the reviewed answer, like [`super::RunView::answer_mark`]. None means any answer
+ * or, in a request, the current answer. A review that is only added to keeps its mark.
  */
 answer: string | null, };

@@ -2,14 +2,14 @@
 import type { Cell } from "./Cell";
 
 /**
- * Some rows of a long table.
+ * A range of rows of a long table.
  */
 export type RowPiece = { 
 /**
- * From the offset asked for.
+ * Rows from the requested offset on.
  */
 rows: Array<Array<Cell>>, 
 /**
- * How many there are.
+ * Number of all rows.
  */
 total: number, };

@@ -2,18 +2,18 @@
 import type { Span } from "./Span";
 
 /**
- * Which rows of a table, in which order.
+ * Requested range and order of a table's rows.
  */
 export type RowRequest = { 
 /**
- * Which part.
+ * Range of rows.
  */
 span: Span, 
 /**
- * By which column, as an index; none keeps the order of the file.
+ * Index of the column to sort by; none keeps the order of the file.
  */
 column: number | null, 
 /**
- * Largest first.
+ * True to sort the largest values first.
  */
 descending: boolean, };

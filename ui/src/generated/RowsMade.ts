@@ -2,18 +2,18 @@
 import type { DataFile } from "./DataFile";
 
 /**
- * Rows that were made of the runs of the open folder.
+ * A data file made from runs of the open folder.
  */
 export type RowsMade = { 
 /**
- * The data file with them.
+ * The data file.
  */
 file: DataFile, 
 /**
- * Rows.
+ * Number of rows.
  */
 rows: number, 
 /**
- * What was left out of them, as sentences.
+ * Sentences about data that was left out.
  */
 notes: Array<string>, };

@@ -5,14 +5,14 @@
  */
 export type RunFile = { 
 /**
- * Relative to the open folder.
+ * Path relative to the open folder.
  */
 path: string, 
 /**
- * Whole path, to be copied.
+ * Absolute path, for copying.
  */
 full_path: string, 
 /**
- * Bytes.
+ * Size in bytes.
  */
 size: number, };

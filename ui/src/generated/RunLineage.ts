@@ -2,18 +2,19 @@
 import type { LineageLink } from "./LineageLink";
 
 /**
- * Where a run comes from, and which forks were made of it.
+ * Origin of a run, and the forks made from it.
  */
 export type RunLineage = { 
 /**
- * The run that it was copied from; none for a run that is no fork, or whose file does not say.
+ * Run that this one was copied from; none for a run that is not a fork, or whose file does not
+ * name its origin.
  */
 origin: LineageLink | null, 
 /**
- * Its first forks, by path.
+ * The first forks, ordered by path.
  */
 forks: Array<LineageLink>, 
 /**
- * How many forks it has.
+ * Number of all forks.
  */
 fork_count: number, };

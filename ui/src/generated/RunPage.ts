@@ -7,19 +7,20 @@ import type { RunRow } from "./RunRow";
  */
 export type RunPage = { 
 /**
- * How many runs pass the filter.
+ * Number of runs that match the filter.
  */
 total: number, 
 /**
- * The index that answered; pages of one scroll position agree when this does.
+ * Generation of the index that was queried; pages of one scroll position are consistent if
+ * they have the same generation.
  */
 generation: number, 
 /**
- * From the offset asked for.
+ * Rows from the requested offset on.
  */
 rows: Array<RunRow>, 
 /**
- * Tokens of the filter that were not understood, and what to write instead. A filter with any
+ * Tokens of the filter that could not be parsed, with corrections. A filter with such a token
  * matches no run.
  */
 misread: Array<Misread>, };

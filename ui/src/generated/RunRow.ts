@@ -8,25 +8,24 @@ import type { StoredCount } from "./StoredCount";
 import type { Verdict } from "./Verdict";
 
 /**
- * One run in a list.
+ * A run in a list.
  */
 export type RunRow = { 
 /**
- * Opaque id; the same for the same path, also after the index was rebuilt.
+ * Opaque id; stays the same for the same path, even after the index is rebuilt.
  */
 id: string, 
 /**
- * File, relative to the output directory, to be shown; of a file that holds many runs with `#`
- * and the member.
+ * File, relative to the output directory, for display. For a file with many runs, followed by
+ * `#` and the member.
  */
 path: string, 
 /**
- * Which of the runs of its file it is, when the file holds many. Such files are read and never
- * written to.
+ * Member of the file, if the file holds many runs. Such files are read and never written to.
  */
 member: string | null, 
 /**
- * Task; none when the file name has no coordinates.
+ * Task; none if the file name has no coordinates.
  */
 task: string | null, 
 /**
@@ -42,110 +41,111 @@ model: string | null,
  */
 variation: number | null, 
 /**
- * Name or parameters of the variation, when the suite is known or the layout names it.
+ * Name or parameters of the variation, if the suite is known or the layout names it.
  */
 variation_name: string | null, 
 /**
- * Repeat, from 1.
+ * Repeat number, from 1.
  */
 repeat: number, 
 /**
- * How it ended.
+ * State of the run.
  */
 state: RunState, 
 /**
- * Why it is in that state, when that needs a word.
+ * Reason for the state, if it needs one.
  */
 reason: string | null, 
 /**
- * Assistant turns.
+ * Number of assistant turns.
  */
 turns: number, 
 /**
- * Tool calls.
+ * Number of tool calls.
  */
 tool_calls: number, 
 /**
- * Tool calls that failed.
+ * Number of tool calls that failed.
  */
 failed_calls: number, 
 /**
- * Messages that were added to drive the run on.
+ * Number of messages that were added to make the run go on.
  */
 nudges: number, 
 /**
- * Of these, messages that a person sent.
+ * Number of these messages that a person sent.
  */
 follow_ups: number, 
 /**
- * Why statistics leave it out and no repeat is counted in it; none for a run of the benchmark.
+ * Reason for excluding the run from statistics and from the repeats; none for a run of the
+ * benchmark.
  */
 lineage: Lineage | null, 
 /**
- * The path of the run that it was copied from, when its file says.
+ * Path of the run that this one was copied from, if its file contains it.
  */
 forked_from: string | null, 
 /**
- * The step it was forked from, from 0, when its file says.
+ * Step at which it was forked, from 0, if its file contains it.
  */
 forked_step: number | null, 
 /**
- * Expected tool calls that never happened.
+ * Expected tool calls that were not made.
  */
 missing_calls: Array<string>, 
 /**
- * Tokens in and out, when known.
+ * Number of input and output tokens, if known.
  */
 tokens: number | null, 
 /**
- * Money in dollars, when known.
+ * Cost in dollars, if known.
  */
 cost: number | null, 
 /**
- * Seconds that were spent on it, pauses left out, when known.
+ * Seconds spent on the run, excluding pauses, if known.
  */
 seconds: number | null, 
 /**
- * Size of its files in bytes.
+ * Total size of its files in bytes.
  */
 size: number, 
 /**
- * When its file was last written, in milliseconds since 1970.
+ * Time when its file was last written, in milliseconds since 1970.
  */
 modified_ms: number, 
 /**
- * What came of the first scorer of its task; none when its task is not known.
+ * Outcome of the first scorer of its task; none if the task is not known.
  */
 scoring: ScoreStanding | null, 
 /**
- * That scorer.
+ * Name of that scorer.
  */
 scorer: string | null, 
 /**
- * Its score, from 0 to 1.
+ * Score of that scorer, from 0 to 1.
  */
 score: number | null, 
 /**
- * Whether that is good enough.
+ * True if the score is a pass.
  */
 passed: boolean | null, 
 /**
- * Why, in one line.
+ * Reason for the score, on one line.
  */
 score_reason: string | null, 
 /**
- * What went wrong, when something did.
+ * Failure class, if the run failed.
  */
 class: FailureClass | null, 
 /**
- * What a person says of it.
+ * Verdict of a person.
  */
 verdict: Verdict | null, 
 /**
- * What evaluators are stored to have said of it, counted; none when nothing is stored.
+ * Counts of the imported verdicts of evaluators; none if the file has none.
  */
 stored: StoredCount | null, 
 /**
- * Where the free text of the filter was found first.
+ * Text around the first match of the filter's free text.
  */
 snippet: Snippet | null, };

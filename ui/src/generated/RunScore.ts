@@ -3,34 +3,34 @@ import type { ScoreDetail } from "./ScoreDetail";
 import type { ScoreStanding } from "./ScoreStanding";
 
 /**
- * What one scorer says.
+ * Score by one scorer.
  */
 export type RunScore = { 
 /**
- * The scorer, as it is written in the suite: `fields`, `text: f1`.
+ * Name of the scorer, as written in the suite: `fields`, `text: f1`.
  */
 scorer: string, 
 /**
- * Version of its rule.
+ * Version of the scoring rule.
  */
 version: number, 
 /**
- * What came of it.
+ * Outcome of scoring.
  */
 standing: ScoreStanding, 
 /**
- * From 0 to 1.
+ * Score from 0 to 1.
  */
 score: number | null, 
 /**
- * Whether that is good enough.
+ * True if the score is a pass.
  */
 passed: boolean | null, 
 /**
- * Why, as a sentence.
+ * Reason, as a sentence.
  */
 reason: string, 
 /**
- * Numbers behind it, in order: `precision`, `recall`.
+ * Details of the score, in order: `precision`, `recall`.
  */
 detail: Array<ScoreDetail>, };

@@ -6,31 +6,31 @@ import type { RunScore } from "./RunScore";
 import type { StoredVerdict } from "./StoredVerdict";
 
 /**
- * Everything that is known of how good a run is.
+ * All ratings of a run.
  */
 export type RunScores = { 
 /**
- * One for each scorer of its task; the first is the one that lists show.
+ * One score per scorer of the task; the first is the one shown in lists.
  */
 scores: Array<RunScore>, 
 /**
- * What went wrong, in one word, when something did.
+ * Failure class, if the run failed.
  */
 class: FailureClass | null, 
 /**
- * What a person says.
+ * Review by a person.
  */
 review: Review | null, 
 /**
- * What judges said, newest first.
+ * Judgements, newest first.
  */
 judged: Array<Judged>, 
 /**
- * What evaluators are stored to have said, where the run is a row of an evaluation. None of it
- * is counted among our scores.
+ * Imported verdicts of evaluators, for a run that is a row of an evaluation. None of them
+ * counts among this program's scores.
  */
 stored: Array<StoredVerdict>, 
 /**
- * What keeps it from being scored, or makes the scores doubtful, as sentences.
+ * Sentences about problems that prevent scoring or make the scores doubtful.
  */
 notes: Array<string>, };

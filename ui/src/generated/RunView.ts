@@ -10,63 +10,63 @@ import type { Task } from "./Task";
 import type { TreeBrief } from "./TreeBrief";
 
 /**
- * A run as it opens: its row, its first steps, and what belongs to it.
+ * An opened run: its row, its first steps, and related data.
  */
 export type RunView = { 
 /**
- * The same row as in the list.
+ * Row of the run, identical to that in the list.
  */
 row: RunRow, 
 /**
- * What its files look like, in a few words: `PromptQL transcript`, `Tool-calling transcript`,
+ * Layout of its files in a few words: `PromptQL transcript`, `Tool-calling transcript`,
  * `Benchmark folder`.
  */
 layout: string, 
 /**
- * Names the content that was read; steps read later must come from the same.
+ * Identifies the content that was read; later requests for steps must use the same version.
  */
 version: string, 
 /**
- * How many steps there are.
+ * Number of all steps.
  */
 total_steps: number, 
 /**
- * The first of them.
+ * The first steps.
  */
 steps: Array<Step>, 
 /**
- * Where the time went, turn by turn; none when the files say nothing of it.
+ * Durations by turn; none if the files contain none.
  */
 pace: Pace | null, 
 /**
- * What was tried beside these steps, when anything was.
+ * Size of the search tree beside these steps, if there is one.
  */
 tree: TreeBrief | null, 
 /**
- * The answer; none when there is none, which is not the same as an answer of `null`.
+ * The answer, if there is one. An answer of `null` is an answer.
  */
 answer: Answer | null, 
 /**
- * Names that answer, or that there is none: what a person says of it comes back with this.
+ * Identifies the answer, or its absence. A review of the answer is sent back with this mark.
  */
 answer_mark: string, 
 /**
- * The task, when its suite is known.
+ * The task, if its suite is known.
  */
 task: Task | null, 
 /**
- * Everything else the file says about the run, key by key, unknown keys included.
+ * All other data about the run in the file, by key, including unknown keys.
  */
 facts: Array<Fact>, 
 /**
- * Where it comes from, and its forks.
+ * Origin of the run, and its forks.
  */
 lineage: RunLineage, 
 /**
- * Its files.
+ * Files of the run.
  */
 files: Array<RunFile>, 
 /**
- * What a reader should know: damaged here, cut there, lenient answer.
+ * Notes for the reader, such as damage, cut text, or a leniently parsed answer.
  */
 notes: Array<string>, };

@@ -2,14 +2,14 @@
 import type { SnippetPiece } from "./SnippetPiece";
 
 /**
- * A piece of text around a hit.
+ * Text around a search match.
  */
 export type Snippet = { 
 /**
- * Step of the transcript, from 0; none when the hit is in the answer or outside the steps.
+ * Step of the transcript, from 0; none if the match is in the answer or outside the steps.
  */
 step: number | null, 
 /**
- * Text, hits told apart.
+ * The text, split into matching and other pieces.
  */
 pieces: Array<SnippetPiece>, };

@@ -2,14 +2,15 @@
 import type { Column } from "./Column";
 
 /**
- * An order of runs.
+ * Order of runs.
  */
 export type Sort = { 
 /**
- * By what.
+ * Column to order by.
  */
 column: Column, 
 /**
- * Largest, newest or last first. Rows without a value come last either way.
+ * Descending order: largest, newest or last first. Rows without a value come last in both
+ * orders.
  */
 descending: boolean, };

@@ -7,7 +7,7 @@ import type { SearchProgress } from "./SearchProgress";
 import type { Watching } from "./Watching";
 
 /**
- * Everything the frame of the window shows.
+ * State that the frame of the window shows.
  */
 export type Status = { 
 /**
@@ -15,31 +15,30 @@ export type Status = {
  */
 version: string, 
 /**
- * The open folder, or none at first start.
+ * The open folder; none at first start.
  */
 folder: Folder | null, 
 /**
- * What the index is doing.
+ * Current activity of the index.
  */
 phase: Phase, 
 /**
- * Grows by one with every committed change of the index.
+ * Number of the index's state; increases by one with every committed change.
  */
 generation: number, 
 /**
- * How much of what was found.
+ * Numbers of runs, files and tasks found.
  */
 counts: Counts, 
 /**
- * How far the full-text index has come.
+ * Progress of the full-text index.
  */
 search: SearchProgress, 
 /**
- * How far runs have come that are scored again because a suite changed; none when all scores
- * are of now.
+ * Progress of rescoring runs after a change of a suite; none when all scores are current.
  */
 scoring: ScoringProgress | null, 
 /**
- * How changes on disk are noticed.
+ * Detection of changes on disk.
  */
 watching: Watching, };

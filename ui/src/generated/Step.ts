@@ -3,24 +3,24 @@ import type { Part } from "./Part";
 import type { StepKind } from "./StepKind";
 
 /**
- * One step: a message, a tool call with its result, an error.
+ * A step of a run: a message, a tool call with its result, or an error.
  */
 export type Step = { 
 /**
- * From 0.
+ * Index from 0.
  */
 index: number, 
 /**
- * Turn it belongs to, from 1: a user message is a turn, an assistant message with its tool
- * calls is one.
+ * Turn of the step, from 1. A user message is a turn, and so is an assistant message with its
+ * tool calls.
  */
 turn: number, 
 /**
- * What it is.
+ * Kind of step.
  */
 kind: StepKind, 
 /**
- * Name of the tool, title of the artifact, key of an unknown item.
+ * Name of the tool, title of the artifact, or key of an unknown item.
  */
 title: string | null, 
 /**
@@ -28,22 +28,22 @@ title: string | null,
  */
 call_id: string | null, 
 /**
- * A tool call: true when it failed. None when it has neither result nor error.
+ * For a tool call, true if it failed; none if it has neither result nor error.
  */
 failed: boolean | null, 
 /**
- * A user message that was added to drive the run on.
+ * True for a user message that was added to make the run go on.
  */
 nudge: boolean, 
 /**
- * Seconds it took, when known.
+ * Duration in seconds, if known.
  */
 seconds: number | null, 
 /**
- * Tokens it took, when known.
+ * Number of tokens, if known.
  */
 tokens: number | null, 
 /**
- * What it is made of.
+ * Parts of the step.
  */
 parts: Array<Part>, };

@@ -6,6 +6,6 @@ import type { PartDiff } from "./PartDiff";
  */
 export type StepDiff = { 
 /**
- * Parts of either, those with the same label beside each other.
+ * Parts of both steps; those with the same label are paired.
  */
 parts: Array<PartDiff>, };

@@ -2,18 +2,18 @@
 import type { Step } from "./Step";
 
 /**
- * A window of steps.
+ * A range of steps.
  */
 export type StepPage = { 
 /**
- * As in [`RunView::version`].
+ * Version of the content, like in [`RunView::version`].
  */
 version: string, 
 /**
- * How many steps there are.
+ * Number of all steps.
  */
 total_steps: number, 
 /**
- * From the offset asked for.
+ * Steps from the requested offset on.
  */
 steps: Array<Step>, };

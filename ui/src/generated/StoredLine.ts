@@ -2,14 +2,14 @@
 import type { StoredSaid } from "./StoredSaid";
 
 /**
- * What one evaluator is stored to have said of each of some runs.
+ * Imported verdicts of one evaluator on several runs.
  */
 export type StoredLine = { 
 /**
- * Its name.
+ * Name of the evaluator.
  */
 evaluator: string, 
 /**
- * For each run; nothing where its file has no column of it.
+ * One verdict per run; none where the run's file has no column for the evaluator.
  */
 said: Array<StoredSaid | null>, };

@@ -2,30 +2,30 @@
 import type { StoredResult } from "./StoredResult";
 
 /**
- * What an evaluator is stored to have said of a run, in short. Nothing of it was judged here.
+ * Short form of an evaluator's imported verdict on a run. None of it was produced by this program.
  */
 export type StoredSaid = { 
 /**
- * The name that it has in the file.
+ * Name of the evaluator in the file.
  */
 evaluator: string, 
 /**
- * What came of it.
+ * Result.
  */
 result: StoredResult, 
 /**
- * The number, as it is written.
+ * Score, as written in the file.
  */
 score: string | null, 
 /**
- * A word that stands for the number or beside it.
+ * Label in place of the score or beside it.
  */
 word: string | null, 
 /**
- * What it had to reach, or was not to pass.
+ * Threshold to reach, or not to exceed.
  */
 threshold: string | null, 
 /**
- * The beginning of why; of an error, of the error.
+ * Beginning of the reason or, for an error, of the error message.
  */
 reason: string | null, };

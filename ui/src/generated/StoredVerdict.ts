@@ -3,42 +3,42 @@ import type { StoredResult } from "./StoredResult";
 import type { StoredRound } from "./StoredRound";
 
 /**
- * What an evaluator said of a row of an evaluation, as the file has it.
+ * Imported verdict of an evaluator on a row of an evaluation.
  */
 export type StoredVerdict = { 
 /**
- * The name that it has in the file.
+ * Name of the evaluator in the file.
  */
 evaluator: string, 
 /**
- * The number, as it is written.
+ * Score, as written in the file.
  */
 score: string | null, 
 /**
- * A word that stands for the number or beside it.
+ * Label in place of the score or beside it.
  */
 word: string | null, 
 /**
- * Whether that is good enough, where the file says so.
+ * True if the score is a pass; none if the file does not contain this.
  */
 passed: boolean | null, 
 /**
- * What it had to reach, or was not to pass.
+ * Threshold to reach, or not to exceed.
  */
 threshold: string | null, 
 /**
- * Why, cut when very long; where there is no result, what went wrong.
+ * Reason, cut if very long. Without a result, the error.
  */
 reason: string | null, 
 /**
- * There is no result, which says nothing of the answer.
+ * True if there is no result, which does not affect the answer's rating.
  */
 silent: boolean, 
 /**
- * What came of it, as lists and filters have it.
+ * Result, like in lists and filters.
  */
 result: StoredResult, 
 /**
- * What models said, where the file was made here.
+ * Replies of models, if the file was written by this program.
  */
 rounds: Array<StoredRound>, };

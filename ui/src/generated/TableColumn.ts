@@ -5,10 +5,10 @@
  */
 export type TableColumn = { 
 /**
- * Its name.
+ * Name of the column.
  */
 name: string, 
 /**
- * True when every value is a number or missing: shown aligned to the right.
+ * True if every value is a number or missing; such columns are right-aligned.
  */
 numeric: boolean, };

@@ -3,15 +3,15 @@ import type { Fact } from "./Fact";
 import type { Part } from "./Part";
 
 /**
- * The task a run answers.
+ * The task of a run.
  */
 export type Task = { 
 /**
- * Its id: the path below the input directory without extension.
+ * Task id: the path below the input directory without extension.
  */
 id: string, 
 /**
- * Its file, relative to the open folder.
+ * Suite file, relative to the open folder.
  */
 file: string, 
 /**
@@ -19,11 +19,11 @@ file: string,
  */
 parameters: Array<Fact>, 
 /**
- * The prompt of this run's system after templating.
+ * Prompt for the system of this run, with its parameters filled in.
  */
 prompt: Part | null, 
 /**
- * The expected output; none when the suite has none.
+ * Expected output; none if the suite has none.
  */
 expected: Part | null, 
 /**

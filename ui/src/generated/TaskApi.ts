@@ -3,30 +3,30 @@ import type { Clip } from "./Clip";
 import type { TaskParameter } from "./TaskParameter";
 
 /**
- * An API of such a tool.
+ * An API of a tool.
  */
 export type TaskApi = { 
 /**
- * Its name.
+ * Name of the API.
  */
 name: string, 
 /**
- * The name of its function.
+ * Name of the function.
  */
 function: string, 
 /**
- * What it does.
+ * Description of the API.
  */
 description: string, 
 /**
- * It is right to call.
+ * True if the API is right to call.
  */
 gold: boolean, 
 /**
- * Parameters, those that have to be given first.
+ * Parameters, required ones first.
  */
 parameters: Array<TaskParameter>, 
 /**
- * What a reply looks like.
+ * Template of a response.
  */
 template: Clip | null, };

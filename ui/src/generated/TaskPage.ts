@@ -7,22 +7,23 @@ import type { TaskRow } from "./TaskRow";
  */
 export type TaskPage = { 
 /**
- * How many there are.
+ * Number of all tasks.
  */
 all: number, 
 /**
- * How many pass.
+ * Number of tasks that match.
  */
 total: number, 
 /**
- * From the offset asked for.
+ * Rows from the requested offset on.
  */
 rows: Array<TaskRow>, 
 /**
- * Sets, with how many tasks of each would pass, in their order.
+ * Sets in their order, each with the number of its tasks that would match.
  */
 sets: Array<FacetValue>, 
 /**
- * Categories and tags, with how many tasks of each would pass, most first.
+ * Categories and tags, each with the number of its tasks that would match, most frequent
+ * first.
  */
 categories: Array<FacetValue>, };

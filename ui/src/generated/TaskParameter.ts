@@ -5,22 +5,22 @@
  */
 export type TaskParameter = { 
 /**
- * Its name.
+ * Name of the parameter.
  */
 name: string, 
 /**
- * `STRING`, `NUMBER`, …, as written.
+ * Type as written: `STRING`, `NUMBER`, ….
  */
 kind: string, 
 /**
- * It has to be given.
+ * True if the parameter is required.
  */
 required: boolean, 
 /**
- * What it means.
+ * Description of the parameter.
  */
 description: string, 
 /**
- * What it is when nobody gives it.
+ * Default value.
  */
 default: string | null, };

@@ -6,10 +6,10 @@ import type { Clip } from "./Clip";
  */
 export type TaskPrompt = { 
 /**
- * `promptql`, `tool_calling`, …; with ` (data given)` when it is for that.
+ * `promptql`, `tool_calling`, …; followed by ` (data given)` if the prompt is for that case.
  */
 system: string, 
 /**
- * Its text.
+ * Text of the prompt.
  */
 text: Clip, };

@@ -4,26 +4,26 @@ import type { TaskGold } from "./TaskGold";
 import type { TaskTool } from "./TaskTool";
 
 /**
- * What a query says.
+ * Data of a query.
  */
 export type TaskQuery = { 
 /**
- * Its id within the set.
+ * Id within the set.
  */
 id: string, 
 /**
- * APIs that are right to call.
+ * Gold APIs: those that are right to call.
  */
 gold: Array<TaskGold>, 
 /**
- * Tools that are there for it.
+ * Tools available to the query.
  */
 tools: Array<TaskTool>, 
 /**
- * The functions that a model is offered for them, as JSON.
+ * Functions offered to a model for these tools, as JSON.
  */
 functions: Clip, 
 /**
- * How many those are.
+ * Number of these functions.
  */
 function_count: number, };

@@ -2,22 +2,22 @@
 import type { Span } from "./Span";
 
 /**
- * Which tasks, from where.
+ * Filter and part of the list of tasks.
  */
 export type TaskRequest = { 
 /**
- * Words that all have to be in its prompts, its id, its tags, or the names of its tools.
+ * Search words; each must occur in the prompts, the id, the tags, or the names of the tools.
  */
 words: string, 
 /**
- * Only of this set.
+ * Only tasks of this set.
  */
 set: string | null, 
 /**
- * Only with a tool of this category, or with this tag.
+ * Only tasks with a tool of this category, or with this tag.
  */
 category: string | null, 
 /**
- * Which part.
+ * Part of the list.
  */
 span: Span, };

@@ -5,38 +5,38 @@
  */
 export type TaskRow = { 
 /**
- * Its id.
+ * Task id.
  */
 id: string, 
 /**
- * A name to show instead.
+ * Name to show in place of the id.
  */
 name: string | null, 
 /**
- * The beginning of its prompt, on one line.
+ * Beginning of the prompt, on one line.
  */
 prompt: string, 
 /**
- * Its set: the file of its queries, or the folder of its suite.
+ * Set: the file of the queries, or the folder of the suite.
  */
 set: string | null, 
 /**
- * Categories of its tools, or its tags.
+ * Categories of the tools, or tags.
  */
 categories: Array<string>, 
 /**
- * Variations.
+ * Number of variations.
  */
 variations: number, 
 /**
- * APIs that are there for it.
+ * Number of APIs available to the task.
  */
 apis: number, 
 /**
- * Calls that are expected.
+ * Number of expected tool calls.
  */
 expected_calls: number, 
 /**
- * Functions of APIs that are right to call bear the names of other APIs.
+ * True if functions of gold APIs share their names with other APIs.
  */
 ambiguous: boolean, };

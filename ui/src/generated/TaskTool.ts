@@ -2,18 +2,18 @@
 import type { TaskApi } from "./TaskApi";
 
 /**
- * A tool that is there for a query.
+ * A tool available to a query.
  */
 export type TaskTool = { 
 /**
- * Its category.
+ * Category of the tool.
  */
 category: string, 
 /**
- * Its name.
+ * Name of the tool.
  */
 name: string, 
 /**
- * Its APIs.
+ * APIs of the tool.
  */
 apis: Array<TaskApi>, };

@@ -2,18 +2,18 @@
 import type { Clip } from "./Clip";
 
 /**
- * A variation.
+ * A variation of a task.
  */
 export type TaskVariation = { 
 /**
- * Its name, or its parameters; empty when it has neither.
+ * Name or parameters; empty if it has neither.
  */
 label: string, 
 /**
- * What is expected, when that is known.
+ * Expected output, if known.
  */
 expected: Clip | null, 
 /**
- * What is wrong with it.
+ * Problem with the variation.
  */
 trouble: string | null, };

@@ -7,38 +7,38 @@ import type { TaskRow } from "./TaskRow";
 import type { TaskVariation } from "./TaskVariation";
 
 /**
- * A task, whole.
+ * Details of a task.
  */
 export type TaskView = { 
 /**
- * Its row.
+ * Its row in the list.
  */
 row: TaskRow, 
 /**
- * Its file, as the person sees it.
+ * Path of its file, for display.
  */
 file: string, 
 /**
- * Prompts by what they are for, before their parameters are filled in.
+ * Prompts by system, before their parameters are filled in.
  */
 prompts: Array<TaskPrompt>, 
 /**
- * Variations; not all of very many.
+ * Variations; capped if there are very many.
  */
 variations: Array<TaskVariation>, 
 /**
- * Names of tools that have to be called.
+ * Names of the tools that have to be called.
  */
 expected_tool_calls: Array<string>, 
 /**
- * How its answers are scored, as it is written.
+ * Scorers of the answers, as written in the file.
  */
 scorers: Clip | null, 
 /**
- * What a query says beyond that.
+ * Additional data of a query.
  */
 query: TaskQuery | null, 
 /**
- * What is wrong with its file, worst first; not all of very much.
+ * Problems with the file, worst first; capped if there are very many.
  */
 problems: Array<Problem>, };

@@ -2,7 +2,7 @@
 import type { DiffKind } from "./DiffKind";
 
 /**
- * A piece of a text that is compared with another.
+ * A piece of a compared text.
  */
 export type TextChange = { 
 /**
@@ -10,6 +10,6 @@ export type TextChange = {
  */
 text: string, 
 /**
- * Same, missing (only left) or extra (only right).
+ * `Same`, `Missing` (only on the left) or `Extra` (only on the right).
  */
 change: DiffKind, };

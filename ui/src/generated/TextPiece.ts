@@ -5,18 +5,18 @@
  */
 export type TextPiece = { 
 /**
- * From the offset asked for, moved to a character boundary.
+ * Text from the requested offset on, which is moved to a character boundary.
  */
 text: string, 
 /**
- * Where this piece begins, in bytes.
+ * Offset of this piece, in bytes.
  */
 offset: number, 
 /**
- * Where the next begins; none when this is the last.
+ * Offset of the next piece; none for the last piece.
  */
 next: number | null, 
 /**
- * Size of the whole, in bytes.
+ * Size of the whole text, in bytes.
  */
 total: number, };

@@ -3,19 +3,19 @@ import type { TreeRowKind } from "./TreeRowKind";
 import type { TreeText } from "./TreeText";
 
 /**
- * One thing that was tried.
+ * A node of the search tree.
  */
 export type TreeRow = { 
 /**
- * Place of its parent in the list; none for the root.
+ * Index of the parent in the list; none for the root.
  */
 parent: number | null, 
 /**
- * What it is.
+ * Kind of node.
  */
 kind: TreeRowKind, 
 /**
- * What was thought; the name of the tool for a call; what a try is called.
+ * Text of a thought, name of the called tool, or label of an attempt.
  */
 text: TreeText, 
 /**
@@ -23,22 +23,22 @@ text: TreeText,
  */
 input: TreeText | null, 
 /**
- * What came back.
+ * Result of a call.
  */
 output: TreeText | null, 
 /**
- * How a call ended badly, as a few words.
+ * Short description of a failed call.
  */
 trouble: string | null, 
 /**
- * Given up: nothing follows.
+ * True if the branch was abandoned at this node.
  */
 pruned: boolean, 
 /**
- * An answer was given here.
+ * True if an answer was given at this node.
  */
 finished: boolean, 
 /**
- * The step that tells the same, when it is on the way that counts.
+ * Step of the transcript with the same content, for nodes on the chosen path.
  */
 step: number | null, };

@@ -2,18 +2,18 @@
 import type { TreeRow } from "./TreeRow";
 
 /**
- * Everything a run tried.
+ * Search tree of a run.
  */
 export type TreeView = { 
 /**
- * As in `RunView`.
+ * Version of the opened run, like in `RunView`.
  */
 version: string, 
 /**
- * How many nodes there are.
+ * Number of all nodes.
  */
 total: number, 
 /**
- * The first of them, each before those below it. The first is the root.
+ * The first nodes, each before its children. The root comes first.
  */
 nodes: Array<TreeRow>, };

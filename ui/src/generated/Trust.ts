@@ -3,27 +3,27 @@ import type { Agreement } from "./Agreement";
 import type { Rater } from "./Rater";
 
 /**
- * What there is to compare, and how it compares.
+ * All raters and their agreement.
  */
 export type Trust = { 
 /**
- * Judges that said something, and people.
+ * Judges with at least one verdict, and people.
  */
 raters: Array<Rater>, 
 /**
- * Each judge with people, and each two judges, where both said something of at least one run;
- * without their disagreements.
+ * Each judge with people, and each pair of judges, if both have a verdict on at least one
+ * common run. Without the list of disagreements.
  */
 pairs: Array<Agreement>, 
 /**
- * Runs that were reviewed.
+ * Number of reviewed runs.
  */
 reviewed: number, 
 /**
- * What is left out, and why, in sentences.
+ * Sentences about excluded data, with reasons.
  */
 notes: Array<string>, 
 /**
- * Files of judgements that cannot be read; a note says which.
+ * Number of judgement files that cannot be read; a note names them.
  */
 unreadable: number, };

@@ -2,14 +2,14 @@
 import type { WatchMeans } from "./WatchMeans";
 
 /**
- * How changes on disk are noticed.
+ * Detection of changes on disk.
  */
 export type Watching = { 
 /**
- * The means.
+ * Method of detection.
  */
 by: WatchMeans, 
 /**
- * What the person should know about it, such as why files are polled.
+ * Note for the user about it, such as the reason for polling.
  */
 notice: string | null, };
