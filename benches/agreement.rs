@@ -1,6 +1,6 @@
 //! Measures the agreement of judges with people and with each other, next to a plain scan of the
 //! same index rows.
-use crate::corpus::said::RUNS;
+use crate::corpus::judged_runs::RUNS;
 use crate::floor::cpu_s;
 use crate::measures::{Home, LONG, spread, until};
 use rusqlite::{Connection, OpenFlags};

@@ -113,8 +113,8 @@ fn measure(name: &str, expected: &Value, actual: &Value) {
     let lines = Columns::from_diff(&diff).folded(3).len();
     let columns = started.elapsed();
     let started = Instant::now();
-    let rows =
-        Table::from_diff(&diff).map_or(0, |table| (0..table.len()).filter_map(|at| table.row(at)).count());
+    let rows = Table::from_diff(&diff)
+        .map_or(0, |table| (0..table.len()).filter_map(|at| table.row(at)).count());
     let table = started.elapsed();
     let started = Instant::now();
     let summary = diff.summary();

@@ -61,7 +61,7 @@ fn main() {
         );
     }
     for name in measures::SAID.iter().filter(|name| wanted(name)) {
-        let folder = corpus::said::write(&root);
+        let folder = corpus::judged_runs::write(&root);
         println!("# 100,000 transcripts, each reviewed and judged twice");
         child(
             name,

@@ -48,7 +48,13 @@ const MEASURES: [(&str, Measure); 9] = [
     ),
     (
         "full speed, with index",
-        Measure { who: Client::Program, conversations: 1200, at_once: 64, think_ms: 0, held: false },
+        Measure {
+            who: Client::Program,
+            conversations: 1200,
+            at_once: 64,
+            think_ms: 0,
+            held: false,
+        },
     ),
     (
         "at leisure, bare loop",
@@ -68,7 +74,13 @@ const MEASURES: [(&str, Measure); 9] = [
     ),
     (
         "1,000 under way",
-        Measure { who: Client::Program, conversations: 1000, at_once: 1000, think_ms: 0, held: true },
+        Measure {
+            who: Client::Program,
+            conversations: 1000,
+            at_once: 1000,
+            think_ms: 0,
+            held: true,
+        },
     ),
 ];
 

@@ -5,7 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a measurement fails by panicking")]
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use touchstone_scoring::aggregate::{Counted, End, Aggregate};
+use touchstone_scoring::aggregate::{Aggregate, Counted, End};
 use touchstone_scoring::stats::{
     Clusters, Power, Resampling, detectable_rate_difference, sign_flips,
 };

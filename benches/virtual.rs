@@ -34,7 +34,10 @@ fn main() {
         let size = fill(&folder, entries);
         let app = App::new(AppConfig::from_system(None));
         let door = app
-            .open_virtual(&VirtualApiOptions { folder: folder.clone(), ..VirtualApiOptions::default() })
+            .open_virtual(&VirtualApiOptions {
+                folder: folder.clone(),
+                ..VirtualApiOptions::default()
+            })
             .unwrap();
         let begun = Instant::now();
         runtime.block_on(door.answer(body(0).as_bytes()));

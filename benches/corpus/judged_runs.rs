@@ -4,7 +4,7 @@ use super::Dice;
 use fs_err as fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use touchstone_formats::judgement::{self, Judgement, Round, JudgementFile};
+use touchstone_formats::judgement::{self, Judgement, JudgementFile, Round};
 use touchstone_formats::{review, transcript};
 use touchstone_scoring::judges::{self, Rules, Subject};
 use xxhash_rust::xxh3::xxh3_128;
@@ -45,7 +45,10 @@ pub(crate) fn write(root: &Path) -> io::Result<PathBuf> {
             reviews.join(review::file_of(&run)),
             format!("verdict: {person}\nnote: The count was looked up.\n"),
         )?;
-        fs::write(judgements.join(judgement::file_of(&run)), build_verdicts(&mut dice, &text, good))?;
+        fs::write(
+            judgements.join(judgement::file_of(&run)),
+            build_verdicts(&mut dice, &text, good),
+        )?;
         fs::write(results.join(run), text)?;
     }
     fs::write(done, b"")?;

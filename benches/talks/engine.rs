@@ -11,11 +11,11 @@ use tokio::runtime::Runtime;
 use touchstone_api::{LaunchRequest, Span};
 use touchstone_app::app::{App, AppConfig};
 use touchstone_formats::{suite, workspace};
-use touchstone_runner::execute::{LaunchContext, Endpoints, Job, SpendLimit, Toolbox};
+use touchstone_runner::execute::{Endpoints, Job, LaunchContext, SpendLimit, Toolbox};
 use touchstone_runner::http::client::Client;
 use touchstone_runner::http::limiter::Limiters;
 use touchstone_runner::http::redact::Redactor;
-use touchstone_runner::launch::{Launch, StopTokens, RunEventSender};
+use touchstone_runner::launch::{Launch, RunEventSender, StopTokens};
 use touchstone_runner::log;
 use touchstone_runner::plan::{self, MatrixSpec};
 use touchstone_runner::secrets::Secrets;
@@ -127,7 +127,8 @@ fn alone(measure: &Measure, folder: &Path, models: Vec<String>) -> Duration {
     let tasks =
         suite::read(&text("tasks/count.yaml"), "count").unwrap_or_else(|why| panic!("{why}")).tasks;
     let tasks: Vec<_> = tasks.into_iter().map(Arc::new).collect();
-    let wish = MatrixSpec { systems: vec!["tool_calling".to_owned()], models, ..MatrixSpec::default() };
+    let wish =
+        MatrixSpec { systems: vec!["tool_calling".to_owned()], models, ..MatrixSpec::default() };
     let rules = plan::Rules::default();
     let jobs: Vec<Job> = plan::matrix(&tasks, &wish)
         .slots

@@ -5,9 +5,9 @@ mod reveal;
 
 pub(crate) use reveal::give_no_keys;
 
+use crate::environment::with_ours;
 use crate::shutdown::{Shutdown, ShutdownRequest};
 use crate::signals::EndSignals;
-use crate::environment::with_ours;
 use std::path::PathBuf;
 use tauri::{
     AppHandle, Builder, Context, DragDropEvent, Emitter as _, Manager as _, State, Url, WebviewUrl,
@@ -16,10 +16,11 @@ use tauri::{
 use tauri_plugin_dialog::DialogExt as _;
 use touchstone_api::{
     Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, KeyState,
-    LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched, ListRequest, Matches, Overview,
-    OverviewRequest, ListPosition, ProblemPage, Published, PublishedRequest, Report, ReportRequest,
-    Review, RowPiece, RowRequest, RunPage, RunScores, RunView, RunsAround, Sort, Span, Status,
-    StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView,
+    LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched, ListPosition, ListRequest,
+    Matches, Overview, OverviewRequest, ProblemPage, Published, PublishedRequest, Report,
+    ReportRequest, Review, RowPiece, RowRequest, RunPage, RunScores, RunView, RunsAround, Sort,
+    Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece,
+    TreeView,
 };
 use touchstone_app::{
     app::App,
@@ -91,7 +92,12 @@ async fn list_runs(app: Engine<'_>, request: ListRequest) -> Reply<RunPage> {
     run(app, move |app| app.list_runs(request)).await
 }
 #[tauri::command]
-async fn locate_run(app: Engine<'_>, filter: String, sort: Sort, id: String) -> Reply<ListPosition> {
+async fn locate_run(
+    app: Engine<'_>,
+    filter: String,
+    sort: Sort,
+    id: String,
+) -> Reply<ListPosition> {
     run(app, move |app| app.locate_run(&filter, sort, &id)).await
 }
 #[tauri::command]
@@ -337,7 +343,7 @@ const CLOSED: &str = "The window was closed, and goes away when these runs have 
 /// Returns true if the window may close at once. While runs are in progress, it stays open until
 /// they have stopped, and displays a message.
 fn may_close(handle: &AppHandle) -> bool {
-    match handle.state::<Shutdown>().wish(&handle.state::<App>(), CLOSED) {
+    match handle.state::<Shutdown>().request(&handle.state::<App>(), CLOSED) {
         ShutdownRequest::Granted => return true,
         ShutdownRequest::Hurries => return false,
         ShutdownRequest::Waits => {}

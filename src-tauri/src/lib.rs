@@ -5,10 +5,10 @@ mod cli;
 #[path = "../commands.rs"]
 mod commands;
 mod desktop;
-mod shutdown;
-mod serve;
-mod signals;
 mod environment;
+mod serve;
+mod shutdown;
+mod signals;
 
 #[cfg(test)]
 mod agreement;

@@ -145,21 +145,25 @@ fn a_key_that_is_stored_from_settings_is_used_and_forgotten_and_is_nowhere_but_i
     let missing = format!(
         "There is no key {NAME}. Store it in the settings, or set {NAME} in the environment."
     );
-    assert_eq!(page.tried(), (false, missing.clone()));
+    assert_eq!(page.test_model(), (false, missing.clone()));
     assert_eq!(page.store(&format!(" {KEY}\n")), Value::Null);
     assert_eq!(page.key()["source"], "keyring");
     let said = "any-1 answers: You said Bearer [redacted].";
     let (works, found) = page.test_model();
     assert!(works && found.starts_with(said), "{found}");
     let launch = page.launched();
-    assert_eq!((&launch["total"], stage.shown()), (&json!(1), vec![KEY.to_owned(); 2]), "{launch}");
+    assert_eq!(
+        (&launch["total"], stage.received_keys()),
+        (&json!(1), vec![KEY.to_owned(); 2]),
+        "{launch}"
+    );
     let written = fs::read_to_string(
         stage.sandbox.folder.join("results/count-tool_calling-local-variation0.yaml"),
     );
     assert!(written.unwrap().contains("You said Bearer [redacted]."));
     // Another program of the same user finds the key there, too.
     let again = stage.ran(&service, &[RUN.as_slice(), &["--force", "--json"]].concat());
-    assert_eq!((again.status, stage.shown()), (0, vec![KEY.to_owned(); 3]), "{again:?}");
+    assert_eq!((again.status, stage.received_keys()), (0, vec![KEY.to_owned(); 3]), "{again:?}");
     let doctor = stage.ran(&service, &["doctor", "."]);
     assert!(doctor.out.contains(&format!("Key {NAME}: Set in the keyring.")), "{doctor:?}");
     // A second key replaces the first, and an environment variable takes precedence over both.
@@ -170,12 +174,12 @@ fn a_key_that_is_stored_from_settings_is_used_and_forgotten_and_is_nowhere_but_i
         .env(NAME, "of-the-environment")
         .output();
     assert_eq!(own.unwrap().status.code(), Some(0));
-    assert_eq!(stage.shown()[3..], ["another-key", "of-the-environment"]);
+    assert_eq!(stage.received_keys()[3..], ["another-key", "of-the-environment"]);
     page.store(KEY);
     assert_eq!(page.forget(), Value::Null);
     assert_eq!(page.forget(), Value::Null, "what is not there is forgotten already");
     assert_eq!(page.key(), unset);
-    assert_eq!(page.tried(), (false, missing.clone()));
+    assert_eq!(page.test_model(), (false, missing.clone()));
     let refused = stage.ran(&service, &[RUN.as_slice(), &["--force"]].concat());
     let told =
         ["Cannot start here: ", NAME, " is not set (1 run).", "Store it in the settings, or set"];
@@ -183,7 +187,7 @@ fn a_key_that_is_stored_from_settings_is_used_and_forgotten_and_is_nowhere_but_i
         refused.status == 2 && told.iter().all(|words| refused.err.contains(words)),
         "{refused:?}"
     );
-    assert_eq!(stage.shown().len(), 5, "without a key nothing is sent");
+    assert_eq!(stage.received_keys().len(), 5, "without a key nothing is sent");
     assert_eq!(page.0.end().code(), Some(0));
     let events = events.join().unwrap();
     assert!(
@@ -211,7 +215,7 @@ fn a_key_in_a_locked_keyring_is_not_called_unset_and_what_to_do_is_said() {
         "{why}"
     );
     assert_eq!((&key["source"], &key["can_store"]), (&json!("none"), &json!(true)));
-    assert_eq!(page.tried(), (false, why.to_owned()));
+    assert_eq!(page.test_model(), (false, why.to_owned()));
     assert_eq!(page.store("another-key-of-this-provider")["message"], why);
     assert_eq!(page.forget()["message"], why);
     let refused = stage.ran(&locked, &RUN);
@@ -220,12 +224,12 @@ fn a_key_in_a_locked_keyring_is_not_called_unset_and_what_to_do_is_said() {
         refused.status != 0 && refused.err.contains(&cause) && refused.err.contains(why),
         "{refused:?}"
     );
-    assert_eq!(stage.shown(), [""; 0]);
+    assert_eq!(stage.received_keys(), [""; 0]);
     drop(page);
     drop(locked);
     // The key is still there after the keyring is unlocked.
     let open = stage.keyring(Keyring::Open);
-    assert_eq!((stage.ran(&open, &RUN).status, stage.shown()), (0, vec![KEY.to_owned()]));
+    assert_eq!((stage.ran(&open, &RUN).status, stage.received_keys()), (0, vec![KEY.to_owned()]));
     assert_eq!(canary::search(&stage.everything(), KEY), []);
 }
 
@@ -246,11 +250,11 @@ fn without_a_keyring_bus_settings_say_so_and_the_environment_still_works() {
         "). Set them in the environment.",
     );
     assert!(why.starts_with(start) && why.ends_with(end), "{why}");
-    assert_eq!(page.tried(), (false, format!("There is no key {NAME}. {why}")));
+    assert_eq!(page.test_model(), (false, format!("There is no key {NAME}. {why}")));
     let doctor = stage.ran(&service, &["doctor", "."]);
     let advice = format!("Set {NAME} in the environment, and start Touchstone again.");
     assert!(doctor.out.contains(why) && doctor.out.contains(&advice), "{doctor:?}");
-    assert_eq!(stage.shown(), [""; 0]);
+    assert_eq!(stage.received_keys(), [""; 0]);
     // Same behaviour without any bus.
     let ran = |more: &[(&str, &str)]| {
         let mut command = stage.command(&service, &RUN);
@@ -265,8 +269,8 @@ fn without_a_keyring_bus_settings_say_so_and_the_environment_still_works() {
     let refused = ran(&[]);
     let advice = format!("{NAME} is not set");
     assert!(
-        refused.status != 0 && refused.err.contains(&advice) && stage.shown().is_empty(),
+        refused.status != 0 && refused.err.contains(&advice) && stage.received_keys().is_empty(),
         "{refused:?}"
     );
-    assert_eq!((ran(&[(NAME, KEY)]).status, stage.shown()), (0, vec![KEY.to_owned()]));
+    assert_eq!((ran(&[(NAME, KEY)]).status, stage.received_keys()), (0, vec![KEY.to_owned()]));
 }

@@ -25,7 +25,11 @@ fn what_is_said_is_kept_beside_the_run_and_printed() {
     ]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(ran.out, "partly right, score 0.5\nRow 2 is off.\\u{1b}[2K\n");
-    assert!(said(&sandbox).starts_with("verdict: partly\nscore: 0.5\n"), "{}", said(&sandbox));
+    assert!(
+        review_text(&sandbox).starts_with("verdict: partly\nscore: 0.5\n"),
+        "{}",
+        review_text(&sandbox)
+    );
     // Fields that are not given are unchanged.
     let ran = sandbox.run(&["review", FILE, "wrong", "--json"]);
     let json = &ran.json()[0];
@@ -36,7 +40,7 @@ fn what_is_said_is_kept_beside_the_run_and_printed() {
     assert!(json["review"]["note"].as_str().unwrap().starts_with("Row 2") && json["path"] == FILE);
     let ran = sandbox.run(&["review", FILE, "--clear"]);
     assert_eq!(
-        (ran.status, ran.out.as_str(), said(&sandbox).as_str()),
+        (ran.status, ran.out.as_str(), review_text(&sandbox).as_str()),
         (0, "Nobody has reviewed this run.\n", "")
     );
 }
@@ -103,7 +107,7 @@ fn what_makes_no_sense_ends_with_two_and_writes_nothing() {
         assert_eq!(ran.status, 2, "{command:?} {ran:?}");
         assert!(!ran.err.is_empty() && !ran.err.contains("panicked"), "{command:?}");
     }
-    assert_eq!(said(&sandbox), "");
+    assert_eq!(review_text(&sandbox), "");
 }
 
 #[test]

@@ -244,7 +244,7 @@ fn what_is_under_way_when_it_is_asked_to_end_is_answered_and_kept() {
         assert_eq!(asked.join().unwrap(), (200, wanted));
     });
     assert_eq!(served.ended(), Some(0));
-    assert_eq!(kept(&sandbox).len(), 2);
+    assert_eq!(cached_replies(&sandbox).len(), 2);
 }
 
 #[test]
@@ -266,10 +266,14 @@ fn a_process_that_dies_while_it_writes_leaves_the_old_file_or_the_new_one() {
         // The server dies before it replies.
         let _ = stream.read_to_end(&mut reply);
         assert_eq!((reply.len(), served.ended()), (0, None), "{at}");
-        assert_eq!(kept(&sandbox).len(), kept_then, "{at}");
+        assert_eq!(cached_replies(&sandbox).len(), kept_then, "{at}");
         let served = Served::start(&sandbox, &[]);
         assert_eq!(served.call(&json!({"n": 1})).1["response"], "{'n': 1}");
-        assert_eq!((kept(&sandbox).len(), model.seen().len()), (2, 3 - kept_then), "{at}");
+        assert_eq!(
+            (cached_replies(&sandbox).len(), model.seen().len()),
+            (2, 3 - kept_then),
+            "{at}"
+        );
         if kept_then == 1 {
             // The next writer removes partially written files.
             assert_eq!(

@@ -51,7 +51,11 @@ impl RequestFixture {
                 patience: 20,
             },
             key: Some(ApiKey::new(KEY).unwrap()),
-            rules: Rules { first_wait: short, full_disk: short, ..Rules::for_provider(Provider::Anthropic) },
+            rules: Rules {
+                first_wait: short,
+                full_disk: short,
+                ..Rules::for_provider(Provider::Anthropic)
+            },
             rest: CancellationToken::new(),
             stop: CancellationToken::new(),
             kept: Arc::default(),
@@ -194,8 +198,11 @@ async fn what_does_not_pass_is_asked_once() {
 
 #[tokio::test]
 async fn a_reply_that_broke_off_is_kept_as_far_as_it_came_and_asked_for_from_the_start() {
-    let server =
-        Scripted::sequence([text_reply(200, "half of it").cut_after(4), text_reply(200, "cut"), good()]);
+    let server = Scripted::sequence([
+        text_reply(200, "half of it").cut_after(4),
+        text_reply(200, "cut"),
+        good(),
+    ]);
     let desk = RequestFixture::for_url(&server.url("/"));
     assert_eq!(desk.ask().await.unwrap(), "good");
     let kept = desk.kept.lock().unwrap().clone();
@@ -251,8 +258,8 @@ async fn a_full_disk_is_waited_out_and_nothing_is_bought_meanwhile() {
     *desk.disk.lock().unwrap() = vec![DiskErrorKind::Full; 3];
     assert_eq!(desk.ask().await.unwrap(), "good");
     assert_eq!((desk.statuses(), server.seen().len()), (vec![(1, Some(200))], 1));
-    assert!(desk.told().iter().all(|told| told.attempt == 1 && told.why.contains("room")));
-    assert_eq!(desk.told().len(), 3);
+    assert!(desk.retry_events().iter().all(|told| told.attempt == 1 && told.why.contains("room")));
+    assert_eq!(desk.retry_events().len(), 3);
 }
 
 #[tokio::test]
@@ -283,10 +290,12 @@ async fn stopping_ends_every_wait_within_a_second() {
     let only_one = Limiter::new(Bounds { start: 1, min: 1, max: 1 });
     let _taken = only_one.acquire().await;
     for hard in [true, false] {
-        let (under_way, backing_off) = (RequestFixture::for_url(&silent.url("/")), RequestFixture::for_url(&busy.url("/")));
-        let in_line = RequestFixture { limiter: only_one.clone(), ..RequestFixture::for_url(&busy.url("/")) };
+        let (under_way, backing_off) =
+            (RequestFixture::for_url(&silent.url("/")), RequestFixture::for_url(&busy.url("/")));
+        let in_line =
+            RequestFixture { limiter: only_one.clone(), ..RequestFixture::for_url(&busy.url("/")) };
         let mut asking = vec![
-            (&backing_off, asks(&backing_off, || backing_off.told().len() == 1).await),
+            (&backing_off, asks(&backing_off, || backing_off.retry_events().len() == 1).await),
             (&in_line, asks(&in_line, || true).await),
         ];
         if hard {
@@ -345,9 +354,12 @@ async fn resting_waits_for_what_is_under_way_and_begins_nothing() {
 
 #[tokio::test]
 async fn too_many_requests_slow_all_down_and_an_empty_purse_does_not() {
-    for (reply, limit) in
-        [(text_reply(429, "slow"), 16), (text_reply(429, "quota"), 20), (text_reply(500, ""), 20), (good(), 20)]
-    {
+    for (reply, limit) in [
+        (text_reply(429, "slow"), 16),
+        (text_reply(429, "quota"), 20),
+        (text_reply(500, ""), 20),
+        (good(), 20),
+    ] {
         let server = Scripted::always(reply);
         let desk = RequestFixture::for_url(&server.url("/"));
         let _ = desk.ask().await;

@@ -67,13 +67,13 @@ fn a_target_is_asked_once_more_about_rows_that_have_no_result_and_about_all_of_t
             (&row["outputs.response"], &row["outputs.f1_score.f1_score"]),
             (&"At seven.".into(), &1.0.into())
         );
-        assert_eq!((asked(&bench), kept(&view.id)), (times, (3, before)));
+        assert_eq!((target_calls(&bench), kept(&view.id)), (times, (3, before)));
     }
     let mended = request(&bench, "echo '{\"response\": \"At eight.\"}'", &["f1_score"], &[]);
     for (times, before) in [(5, 2), (8, 0)] {
         let (view, _) = evaluate(&app, &mended);
         assert_eq!(
-            (view.done, view.missing, asked(&bench), kept(&view.id)),
+            (view.done, view.missing, target_calls(&bench), kept(&view.id)),
             (3, 0, times, (3, before)),
             "{view:?}"
         );
@@ -88,12 +88,12 @@ fn what_a_target_said_is_not_lost_for_a_mapping_that_nobody_reads() {
     evaluate(&app, &request(&bench, broken, &["f1_score"], &[]));
     let stray = request(&bench, broken, &["f1_score"], &["respons=${target.response}"]);
     let (view, _) = evaluate(&app, &stray);
-    assert_eq!((view.notes.len(), view.done, asked(&bench)), (1, 2, 4), "{view:?}");
+    assert_eq!((view.notes.len(), view.done, target_calls(&bench)), (1, 2, 4), "{view:?}");
     assert_eq!(app.plan_evaluating_file(&stray).unwrap().lacks, view.notes);
     let elsewhere = FileRequest { out: Some(bench.path("other.json")), ..stray };
     let refused = app.start_evaluating_file(&elsewhere).unwrap_err();
     assert!(
-        refused.message.starts_with("`respons` is mapped") && asked(&bench) == 4,
+        refused.message.starts_with("`respons` is mapped") && target_calls(&bench) == 4,
         "{}",
         refused.message
     );
@@ -121,7 +121,7 @@ fn a_row_that_the_provider_refused_is_judged_once_more_with_what_the_target_said
     };
     let (view, before) = evaluate(bench.app(), &request);
     assert_eq!(
-        (view.done, view.missing, asked(&bench), server.seen().len()),
+        (view.done, view.missing, target_calls(&bench), server.seen().len()),
         (2, 1, 3, 3),
         "{view:?}"
     );
@@ -130,14 +130,14 @@ fn a_row_that_the_provider_refused_is_judged_once_more_with_what_the_target_said
     assert_eq!((plan.target, plan.calls_least, plan.calls_most, plan.kept), (0, 1, 2, 2));
     let (view, written) = evaluate(bench.app(), &request);
     assert_eq!(
-        (view.done, view.calls, asked(&bench), server.seen().len()),
+        (view.done, view.calls, target_calls(&bench), server.seen().len()),
         (3, 1, 3, 4),
         "{view:?}"
     );
     assert_eq!(written["rows"][0], before["rows"][0]);
     assert!(hint().contains("the target is asked about every row anew"), "{}", hint());
     evaluate(bench.app(), &request);
-    assert_eq!((asked(&bench), server.seen().len()), (6, 7));
+    assert_eq!((target_calls(&bench), server.seen().len()), (6, 7));
 }
 
 #[test]
@@ -166,7 +166,10 @@ fn a_plan_says_what_rows_take_that_the_target_has_yet_to_answer() {
         ]
     );
     assert_eq!((first.tokens_least, first.tokens_most, first.cost_most), (None, None, None));
-    assert!(first.lacks.is_empty() && server.seen().is_empty() && asked(&bench) == 0, "{first:?}");
+    assert!(
+        first.lacks.is_empty() && server.seen().is_empty() && target_calls(&bench) == 0,
+        "{first:?}"
+    );
     // Text metrics cost nothing.
     let texts = plan(&FileRequest {
         request: EvaluateRequest {
@@ -197,7 +200,7 @@ fn without_results_only_what_was_no_answer_is_asked_again_unless_all_of_it_shall
         let anew = EvaluateRequest { again: all(again), ..request.request.clone() };
         let (view, _) = evaluate(&app, &FileRequest { request: anew, ..request.clone() });
         assert_eq!(
-            (view.state, view.file.as_deref(), asked(&bench)),
+            (view.state, view.file.as_deref(), target_calls(&bench)),
             (LaunchState::Stopped, None, times),
             "{view:?}"
         );
@@ -249,16 +252,16 @@ fn a_mapping_that_leads_nowhere_is_told_before_anybody_is_paid() {
     let error = bench.app().start_evaluating_file(&wrong).unwrap_err();
     assert!(error.message.contains("`${data.nowhere}`, which is no column"), "{error}");
     assert_eq!(bench.app().plan_evaluating_file(&wrong).unwrap().lacks.len(), 1);
-    assert_eq!(asked(&bench), 0);
+    assert_eq!(target_calls(&bench), 0);
     let wrong = request(&bench, program, &["relevance"], &["response=${target.answer}"]);
     let (view, _) = evaluate(bench.app(), &wrong);
     assert_eq!(view.state, LaunchState::Stopped, "{view:?}");
     let why = view.why.unwrap();
     assert!(why.contains("`${target.answer}`") && why.contains("The target gives reply."), "{why}");
-    assert_eq!((asked(&bench), server.seen().len()), (3, 0));
+    assert_eq!((target_calls(&bench), server.seen().len()), (3, 0));
     let right = request(&bench, program, &["relevance"], &["response=${target.reply}"]);
     let (view, _) = evaluate(bench.app(), &right);
-    assert_eq!((view.done, asked(&bench), server.seen().len()), (3, 3, 3), "{view:?}");
+    assert_eq!((view.done, target_calls(&bench), server.seen().len()), (3, 3, 3), "{view:?}");
 }
 
 #[test]

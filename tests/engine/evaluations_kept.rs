@@ -19,8 +19,10 @@ fn fixture_text(name: &str) -> String {
 }
 
 fn exported(bench: &Bench, filter: &str) -> Report {
-    let request =
-        ReportRequest { filter: filter.to_owned(), ..ReportRequest::for_format(ReportFormat::Azure) };
+    let request = ReportRequest {
+        filter: filter.to_owned(),
+        ..ReportRequest::for_format(ReportFormat::Azure)
+    };
     bench.app().make_report(&request, true).unwrap()
 }
 
@@ -126,7 +128,9 @@ fn same_metrics(name: &str, theirs: &Value, ours: &Value) -> Vec<Rule> {
 fn a_file_that_is_opened_and_written_again_has_the_same_rows_and_all_that_was_said_of_them() {
     let bench = OWN
         .iter()
-        .fold(Bench::new(), |bench, name| bench.file(&format!("results/{name}"), fixture_text(name)))
+        .fold(Bench::new(), |bench, name| {
+            bench.file(&format!("results/{name}"), fixture_text(name))
+        })
         .open();
     for name in OWN {
         let report = exported(&bench, &format!("system:{}", name.trim_end_matches(".json")));
@@ -167,9 +171,9 @@ fn a_file_that_is_opened_and_written_again_has_the_same_rows_and_all_that_was_sa
 #[test]
 fn rows_of_several_files_say_which_they_are_and_what_held_of_one_file_alone_is_told_to_be_left_out()
 {
-    let bench = OWN
-        .iter()
-        .fold(Bench::new(), |bench, name| bench.file(&format!("results/{name}"), fixture_text(name)));
+    let bench = OWN.iter().fold(Bench::new(), |bench, name| {
+        bench.file(&format!("results/{name}"), fixture_text(name))
+    });
     let bench = bench
         .file("results/lines.jsonl", "{\"inputs.query\": \"a\", \"line_number\": 0}\n{\"inputs.query\": \"b\", \"line_number\": 1, \"outputs.tone.tone\": 5}\n")
         .file("results/other.json", fixture_text("kept.json").replace("\"version\": 2", "\"version\": 3"))

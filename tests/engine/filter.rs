@@ -5,8 +5,8 @@ use rusqlite::{Connection, params_from_iter};
 use std::collections::BTreeSet;
 use touchstone_api::StoredResult;
 use touchstone_store::filter::{
-    Ask, Comparison, Filter, KEYS, Key, Param, Pattern, STATES, VerdictCondition, ValueKind, Token, FilterValue,
-    key_rule,
+    Ask, Comparison, Filter, FilterValue, KEYS, Key, Param, Pattern, STATES, Token, ValueKind,
+    VerdictCondition, key_rule,
 };
 
 fn printed(typed: &str) -> String {
@@ -102,7 +102,7 @@ fn a_filter_with_one_invalid_token_matches_no_run_and_no_slot() {
 
 #[test]
 fn a_comparison_needs_no_colon_for_any_key_that_takes_a_number() {
-    for rule in KEYS.iter().filter(|rule| matches!(rule.takes, Takes::Number(_))) {
+    for rule in KEYS.iter().filter(|rule| matches!(rule.takes, ValueKind::Number(_))) {
         for sign in ["<", "<=", ">", ">=", "="] {
             for negation in ["", "-", "!"] {
                 let (with, without) = (
@@ -325,7 +325,7 @@ fn closed_tokens() -> Vec<String> {
             _ => vec![],
         };
         let name = rule.name;
-        let numbers = matches!(rule.takes, Takes::Number(_)).then(|| format!("{name}<5"));
+        let numbers = matches!(rule.takes, ValueKind::Number(_)).then(|| format!("{name}<5"));
         words
             .into_iter()
             .map(move |word| format!("{name}:{word}"))
@@ -362,7 +362,9 @@ fn any_wanted(key: Key) -> BoxedStrategy<FilterValue> {
         ValueKind::State => prop::sample::select(STATES.map(|(state, _)| state).to_vec())
             .prop_map(FilterValue::State)
             .boxed(),
-        ValueKind::Word(words) => prop::sample::select(words.to_vec()).prop_map(FilterValue::Word).boxed(),
+        ValueKind::Word(words) => {
+            prop::sample::select(words.to_vec()).prop_map(FilterValue::Word).boxed()
+        }
         ValueKind::Flag => flag.boxed(),
         ValueKind::FlagOrText => prop_oneof![text, flag].boxed(),
         ValueKind::Number(_) => {

@@ -318,9 +318,13 @@ fn proxies_of_the_environment_serve_the_world_and_never_this_machine() {
     for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
         let (proxy, local) = (Scripted::always(Reply::new(200)), Scripted::always(Reply::new(200)));
         let urls = [&*local.url("/here"), "http://provider.invalid/v1"];
-        assert_eq!(asked(&urls, &[(name, &proxy.url(""))]), ["status 200", "status 200"], "{name}");
-        assert_eq!(heard(&proxy), ["POST http://provider.invalid/v1"], "{name}");
-        assert_eq!(heard(&local), ["POST /here"], "{name}");
+        assert_eq!(
+            outcomes_in(&urls, &[(name, &proxy.url(""))]),
+            ["status 200", "status 200"],
+            "{name}"
+        );
+        assert_eq!(received_requests(&proxy), ["POST http://provider.invalid/v1"], "{name}");
+        assert_eq!(received_requests(&local), ["POST /here"], "{name}");
     }
 }
 
@@ -331,7 +335,7 @@ fn a_proxy_is_asked_for_a_tunnel_to_an_encrypted_provider_and_hears_no_key() {
             let proxy = Scripted::always(Reply::new(status));
             let own = proxy.url("").replace("//", "//me:hunter2-of-the-proxy@");
             let said = outcomes_in(&["https://provider.invalid/v1"], &[(name, &own)]).remove(0);
-            assert_eq!(heard(&proxy), ["CONNECT provider.invalid:443"], "{name}");
+            assert_eq!(received_requests(&proxy), ["CONNECT provider.invalid:443"], "{name}");
             let seen = &proxy.seen()[0];
             assert!(
                 !seen.headers.contains_key("authorization") && seen.body.is_empty(),
@@ -377,8 +381,9 @@ fn what_the_environment_excepts_from_its_proxy_is_asked_directly() {
     let direct = server.url("/v1").replace("127.0.0.1", "0.0.0.0");
     let other = "http://provider.invalid/v1";
     let own = proxy.url("");
-    let with =
-        |excepted: &str| outcomes_in(&[&direct, other], &[("HTTP_PROXY", &own), ("NO_PROXY", excepted)]);
+    let with = |excepted: &str| {
+        outcomes_in(&[&direct, other], &[("HTTP_PROXY", &own), ("NO_PROXY", excepted)])
+    };
     assert_eq!(with(""), ["status 418", "status 418"], "without an exception both go through it");
     assert_eq!(with("localhost,0.0.0.0"), ["status 200", "status 418"]);
     assert_eq!((proxy.seen().len(), server.seen().len()), (3, 1));

@@ -135,7 +135,10 @@ fn a_model_that_refuses_gives_no_verdict_and_its_words_are_kept() {
     let bench = bench(&server);
     let view = judge(bench.app(), &request(1));
     assert_eq!((view.done, view.unread), (1, 1), "{view:?}");
-    assert_eq!(sheet(&bench).judgements()[0].rounds[0].replies[0], "I cannot judge that.");
+    assert_eq!(
+        stored_judgements(&bench).judgements()[0].rounds[0].replies[0],
+        "I cannot judge that."
+    );
     assert_eq!(scored(&bench, ScoreStanding::Failed).score, None);
 }
 
@@ -152,7 +155,7 @@ fn a_provider_that_is_busy_or_broken_is_asked_again_and_what_it_refuses_fails_th
     assert_eq!((view.done, view.failed, view.state), (0, 1, LaunchState::Done), "{view:?}");
     assert!(view.troubles[0].why.contains("no"), "{:?}", view.troubles);
     // The round that was paid for is stored, and only the other is missing.
-    assert_eq!(sheet(&bench).judgements()[0].rounds.len(), 1);
+    assert_eq!(stored_judgements(&bench).judgements()[0].rounds.len(), 1);
     assert_eq!(scored(&bench, ScoreStanding::Scored).detail[1].value, "1 of 2");
     assert_eq!(bench.app().plan_judging(&request(2)).unwrap().calls_least, 1);
 }
@@ -178,7 +181,7 @@ fn what_was_paid_for_is_not_bought_again_after_the_program_was_ended_in_the_midd
     bench.app().stop_judging(&id, true).unwrap();
     assert!(bench.app().wait_judging(&id, DEADLINE).unwrap());
     assert_eq!(bench.app().judging(&id).unwrap().state, LaunchState::Stopped);
-    assert_eq!(sheet(&bench).judgements()[0].rounds.len(), 2);
+    assert_eq!(stored_judgements(&bench).judgements()[0].rounds.len(), 2);
     latch.open();
     let bench = bench.reopen();
     // Simulates an end between the reply and the verdict: the reply is only in the journal.
@@ -190,7 +193,7 @@ fn what_was_paid_for_is_not_bought_again_after_the_program_was_ended_in_the_midd
     let view = judge(bench.app(), &request(4));
     assert_eq!((view.done, view.calls), (1, 2), "{view:?}");
     assert_eq!(server.seen().len(), 5);
-    assert_eq!(sheet(&bench).judgements()[0].rounds.len(), 4);
+    assert_eq!(stored_judgements(&bench).judgements()[0].rounds.len(), 4);
 }
 
 #[test]
@@ -383,7 +386,7 @@ fn no_key_gets_into_judgements_journals_and_events() {
     let view = judge(bench.app(), &request(1));
     assert_eq!(view.done, 1, "{view:?}");
     assert_eq!(server.seen()[0].headers["authorization"], format!("Bearer {KEY}"));
-    assert!(sheet(&bench).judgements()[0].rounds[0].reason.contains("Your key is"));
+    assert!(stored_judgements(&bench).judgements()[0].rounds[0].reason.contains("Your key is"));
     assert_eq!(canary::search(&bench.path("."), KEY), []);
     assert_eq!(canary::search(&bench.cache(), KEY), []);
     assert_eq!(canary::spot(format!("{view:?} {:?}", bench.events()).as_bytes(), KEY), None);

@@ -221,8 +221,10 @@ fn what_waits_for_a_judge_is_nowhere_taken_for_nothing_right() {
     });
     assert_eq!(unscored, 2 * scored, "two of three wait, however cells are folded");
     let report = |format| {
-        let request =
-            ReportRequest { scorer: Some("judge:sopr".into()), ..ReportRequest::for_format(format) };
+        let request = ReportRequest {
+            scorer: Some("judge:sopr".into()),
+            ..ReportRequest::for_format(format)
+        };
         bench.app().make_report(&request, true).unwrap().text
     };
     let lines = report(ReportFormat::Jsonl);
@@ -256,8 +258,10 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
         (tone.suite_model.as_deref(), tone.rounds, tone.scale.as_str()),
         (Some("other"), 1, "one of its labels")
     );
-    let plan =
-        bench.app().plan_judging(&JudgeRequest { model: String::new(), ..judge_request("tone") }).unwrap();
+    let plan = bench
+        .app()
+        .plan_judging(&JudgeRequest { model: String::new(), ..judge_request("tone") })
+        .unwrap();
     assert_eq!(
         (plan.model.as_str(), plan.runs, plan.calls_most, plan.skipped_total),
         ("other", 2, 2, 1)
@@ -293,7 +297,7 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
     let told: Vec<_> =
         judged.iter().map(|one| (one.judge.as_str(), one.stale.as_deref(), one.passed)).collect();
     assert_eq!(told, [("depth", None, Some(false)), ("tone", None, Some(true))]);
-    assert_eq!((judge(bench.app(), &of("depth")).calls, server.seen().len()), (0, 4));
+    assert_eq!((judge(bench.app(), &judge_request("depth")).calls, server.seen().len()), (0, 4));
     // The agreement of people and the suite's judge is computed like any other.
     let raters = bench.app().trust("").unwrap().raters;
     let seats: Vec<_> = raters
@@ -307,8 +311,10 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
     bench.put("tasks/a.yaml", format!("tool_calling_prompt: How many in a?\nscorers: {other}\n"));
     let why = score("judge:tone", ScoreStanding::Waiting).reason;
     assert!(why.contains("The run or its task has changed since."), "{why}");
-    let plan =
-        bench.app().plan_judging(&JudgeRequest { model: "other".into(), ..judge_request("tone") }).unwrap();
+    let plan = bench
+        .app()
+        .plan_judging(&JudgeRequest { model: "other".into(), ..judge_request("tone") })
+        .unwrap();
     assert_eq!((plan.runs, plan.complete), (1, 1));
     let unknown = bench.app().plan_judging(&judge_request("tune")).unwrap_err();
     assert!(unknown.to_string().contains("There is no judge named `tune`."), "{unknown}");

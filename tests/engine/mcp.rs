@@ -116,7 +116,7 @@ async fn the_public_server_answers(tool: &McpTool) {
     assert!(refused.message.contains("get-sum"), "{refused}");
     assert_eq!(call(tool, "none", "{}").await.unwrap_err().message, "There is no tool `none`.");
     assert_eq!(
-        shown(&call(tool, "echo", r#"{"message": "still here"}"#).await),
+        format_result(&call(tool, "echo", r#"{"message": "still here"}"#).await),
         "Echo: still here"
     );
 }
@@ -197,14 +197,17 @@ fn tools_come_from_all_pages_under_names_that_providers_take() {
         let tool = scene.open("well", "").await.unwrap();
         insta::assert_snapshot!(names(&tool).join(" "), @"echo env where bad_name_with_slash_47892ff8 _t__4527085b fail refuse garbage long flood hang die family");
         let odd = names(&tool)[3].clone();
-        assert_eq!(shown(&call(&tool, &odd, "{}").await), r#"{"name":"bad name/with slash"}"#);
+        assert_eq!(
+            format_result(&call(&tool, &odd, "{}").await),
+            r#"{"name":"bad name/with slash"}"#
+        );
         tool.close().await;
 
         let some =
             scene.open("well", r#", "tools": ["where", "echo"], "prefix": "n_""#).await.unwrap();
         assert_eq!(names(&some), ["n_echo", "n_where"]);
         assert_eq!(
-            shown(&call(&some, "n_echo", r#"{"say": 1.50}"#).await),
+            format_result(&call(&some, "n_echo", r#"{"say": 1.50}"#).await),
             r#"{"name":"echo","say":1.5}"#
         );
         some.close().await;
@@ -241,7 +244,7 @@ fn a_server_gets_the_usual_variables_and_the_named_ones_and_no_other() {
             "what the server says is shown without the secret"
         );
         let place = scene.base.path().canonicalize().unwrap();
-        assert_eq!(shown(&call(&tool, "where", "{}").await), place.to_str().unwrap());
+        assert_eq!(format_result(&call(&tool, "where", "{}").await), place.to_str().unwrap());
         tool.close().await;
     });
 }
@@ -280,7 +283,7 @@ fn a_long_reply_is_cut_and_one_without_an_end_is_given_up() {
         assert!(long.len() < (1 << 20) + 100 && long.ends_with("bytes]"), "{} bytes", long.len());
         let flood = call(&tool, "flood", "{}").await.unwrap_err();
         assert_eq!(flood.message, "`notes`: Its reply is longer than 16 MiB, and was not read.");
-        assert_eq!(shown(&call(&tool, "echo", "{}").await), r#"{"name":"echo"}"#);
+        assert_eq!(format_result(&call(&tool, "echo", "{}").await), r#"{"name":"echo"}"#);
         assert_eq!(scene.starts(), 2);
         tool.close().await;
     });
@@ -305,7 +308,7 @@ fn a_call_that_hangs_ends_when_it_is_stopped_and_the_server_hears_of_it() {
         tokio::task::block_in_place(|| {
             wait_until("the server was told", || scene.has("cancelled").then_some(()));
         });
-        assert_eq!(shown(&call(&tool, "echo", "{}").await), r#"{"name":"echo"}"#);
+        assert_eq!(format_result(&call(&tool, "echo", "{}").await), r#"{"name":"echo"}"#);
         assert_eq!(scene.starts(), 1);
         tool.close().await;
     });
@@ -320,7 +323,7 @@ fn a_call_that_takes_too_long_fails_and_the_next_one_has_a_new_server() {
             call(&tool, "hang", "{}").await.unwrap_err().message,
             "`notes`: It did not answer within 2 seconds."
         );
-        assert_eq!(shown(&call(&tool, "echo", "{}").await), r#"{"name":"echo"}"#);
+        assert_eq!(format_result(&call(&tool, "echo", "{}").await), r#"{"name":"echo"}"#);
         assert_eq!(scene.starts(), 2);
         tool.close().await;
     });
@@ -335,7 +338,7 @@ fn a_server_that_dies_in_a_call_is_started_once_more_by_the_next() {
             call(&tool, "die", "{}").await.unwrap_err().message,
             "`notes`: It ended before it answered."
         );
-        assert_eq!(shown(&call(&tool, "echo", "{}").await), r#"{"name":"echo"}"#);
+        assert_eq!(format_result(&call(&tool, "echo", "{}").await), r#"{"name":"echo"}"#);
         assert_eq!(scene.starts(), 2);
         tool.close().await;
 

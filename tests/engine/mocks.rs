@@ -12,13 +12,14 @@
 use crate::running::{self, folder_of, request, run};
 use tokio_util::sync::CancellationToken;
 use touchstone_formats::{json, value::Value};
+use touchstone_runner::conversation::{AssistantMessage, Outcome, Turn};
 use touchstone_runner::http::client::{Client, SendError, SendFault};
 use touchstone_runner::http::keys::ApiKey;
 use touchstone_runner::provider::{
-    ModelRequest, Auth, Fault, FaultKind, HttpReply, HttpRequest, ToolOffer, Reply, StopReason, decode, encode,
+    Auth, Fault, FaultKind, HttpReply, HttpRequest, ModelRequest, Reply, StopReason, ToolOffer,
+    decode, encode,
 };
 use touchstone_runner::spec::{Model, Provider};
-use touchstone_runner::conversation::{Outcome, AssistantMessage, Turn};
 
 fn model(provider: Provider, base_url: String, stream: bool) -> Model {
     Model {
@@ -120,7 +121,7 @@ fn servers_that_others_wrote_take_questions_and_results_of_tools() {
     for_each_server(|server, model| {
         let mut turns = vec![Turn::User("How many?".to_owned())];
         let first = ask(model, &turns, None).unwrap();
-        assert_eq!(first.stop, Stop::Calls, "{server} {:?}", model.provider);
+        assert_eq!(first.stop, StopReason::Calls, "{server} {:?}", model.provider);
         assert!(
             first.calls.iter().all(|call| matches!(call.params, Value::Map(_))),
             "{:?}",
@@ -135,7 +136,7 @@ fn servers_that_others_wrote_take_questions_and_results_of_tools() {
         eprintln!("{server} {:?}: {} calls, {:?}", model.provider, calls.len(), first.usage);
         turns.push(Turn::Assistant(AssistantMessage { text: first.text, kept: first.kept, calls }));
         let last = ask(model, &turns, None).unwrap();
-        assert_eq!(last.stop, Stop::Done, "{server} {:?}", model.provider);
+        assert_eq!(last.stop, StopReason::Done, "{server} {:?}", model.provider);
         assert!(last.text.is_some());
     });
 }
@@ -241,7 +242,7 @@ fn broken_arguments_from_such_a_server_come_as_text_and_are_taken_back() {
             kept: first.kept,
             calls: first.calls,
         }));
-        assert_eq!(ask(model, &turns, None).unwrap().stop, Stop::Done);
+        assert_eq!(ask(model, &turns, None).unwrap().stop, StopReason::Done);
     });
     assert!(broken > 0, "one of the servers has to be llmock");
 }

@@ -69,7 +69,7 @@ fn a_run_opens_with_its_steps_its_answer_and_its_task() {
     let prompt = task.prompt.unwrap();
     let Body::Text { text, .. } = &prompt.body else { panic!("{prompt:?}") };
     assert_eq!(text, "How many plans are there in the store? Write ```json [{\"n\": 1}] ```.\n");
-    assert_eq!(&whole(bench.app(), &view.row.id, &prompt.id), text);
+    assert_eq!(&read_full_text(bench.app(), &view.row.id, &prompt.id), text);
     assert!(matches!(task.expected.unwrap().body, Body::Table { total: 1, .. }));
 }
 
@@ -100,7 +100,7 @@ fn a_damaged_file_opens_with_the_reason_and_can_be_read_as_it_is() {
     let view = open(&bench, "broken.yaml");
     assert_eq!((view.row.state, view.total_steps), (RunState::Damaged, 0));
     assert!(view.notes.iter().any(|note| note.starts_with("Line 3")), "{:?}", view.notes);
-    assert_eq!(whole(bench.app(), &view.row.id, "raw:0"), content);
+    assert_eq!(read_full_text(bench.app(), &view.row.id, "raw:0"), content);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn what_is_no_transcript_opens_too_and_says_why_it_is_none() {
             (RunState::Other, 0, 1),
             "{path}"
         );
-        assert_eq!(whole(bench.app(), &view.row.id, "raw:0"), content);
+        assert_eq!(read_full_text(bench.app(), &view.row.id, "raw:0"), content);
     }
 }
 

@@ -148,8 +148,10 @@ fn what_went_wrong_is_said_of_the_scorer_that_is_counted() {
     assert_eq!(classes(Some("fields")), [error]);
     assert_eq!(classes(Some("exact")), [(FailureClass::WrongAnswer, 1), error]);
     assert_eq!(classes(Some("tool_calls")), [(FailureClass::MissingToolCall, 1), error]);
-    let request =
-        ReportRequest { scorer: Some("exact".to_owned()), ..ReportRequest::for_format(ReportFormat::Json) };
+    let request = ReportRequest {
+        scorer: Some("exact".to_owned()),
+        ..ReportRequest::for_format(ReportFormat::Json)
+    };
     assert!(bench.app().make_report(&request, true).unwrap().text.contains("wrong_answer"));
 }
 

@@ -211,9 +211,12 @@ fn a_task_is_read_whole_by_any_of_its_names() {
 #[test]
 fn virtual_apis_without_a_folder_of_tools_are_known_from_the_queries() {
     let told = |bench: &Bench| {
-        let wish =
-            VirtualApiOptions { folder: bench.path("."), no_cache: true, ..VirtualApiOptions::default() };
-        bench.app().open_virtual(&wish).unwrap().told().last().unwrap().clone()
+        let wish = VirtualApiOptions {
+            folder: bench.path("."),
+            no_cache: true,
+            ..VirtualApiOptions::default()
+        };
+        bench.app().open_virtual(&wish).unwrap().settings_summary().last().unwrap().clone()
     };
     let known = told(&sets(Bench::new(), "tasks/").file("results/a.yaml", answered("3")).open());
     assert!(

@@ -32,7 +32,7 @@ fn every_file_that_the_readme_shows_is_read_without_a_complaint() {
             "conversation" | "output" => {
                 let run = transcript::read(text.as_bytes())
                     .unwrap_or_else(|error| panic!("{error}\n{text}"));
-                assert_eq!(run.outline().standing, Standing::Answered, "{text}");
+                assert_eq!(run.outline().standing, RecordedState::Answered, "{text}");
                 transcripts += 1;
             }
             "input_dir" | "output_dir" | "name" | "models" | "systems" | "tools" => {

@@ -11,7 +11,7 @@ use std::process::Command;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use touchstone_runner::tools::Unusable;
-use touchstone_runner::tools::python::{SearchPaths, PythonLimits, PythonTool, checks};
+use touchstone_runner::tools::python::{PythonLimits, PythonTool, SearchPaths, checks};
 
 /// Runs a program without a sandbox; only used for harmless programs.
 fn outside(program: &str) -> String {
@@ -575,7 +575,8 @@ async fn what_was_verified_is_remembered_until_it_changes() {
     open().await.unwrap();
     fs::write(folder.path().join("broken"), "").unwrap();
     let tool = open().await.expect("it is not looked at again");
-    let failure = tool.call(&program_params("print(1)"), &CancellationToken::new()).await.unwrap_err();
+    let failure =
+        tool.call(&program_params("print(1)"), &CancellationToken::new()).await.unwrap_err();
     assert!(failure.message.starts_with("The sandbox could not be started"), "{failure}");
     let path = folder.path().join("bwrap");
     write_program(&path, &format!("{}# changed\n", fs::read_to_string(&path).unwrap()));

@@ -94,7 +94,12 @@ const WAYS: [Bypass; 16] = [
         ],
         "",
     ),
-    bypass("a procedure that commits", "SET default_transaction_read_only = on", &["CALL slip()"], ""),
+    bypass(
+        "a procedure that commits",
+        "SET default_transaction_read_only = on",
+        &["CALL slip()"],
+        "",
+    ),
     bypass(
         "a transaction made one that writes",
         "BEGIN READ ONLY",
@@ -226,7 +231,8 @@ async fn the_extended_protocol_alone_keeps_a_second_statement_from_running() {
             let _ = open.batch_execute("COMMIT").await;
             assert_eq!(database.rows().await, 2, "{before}: {both}: the extended protocol");
 
-            let said = run_sql(&tool_as("rw", &database, r#", "accept_writer": true"#), &both).await;
+            let said =
+                run_sql(&tool_as("rw", &database, r#", "accept_writer": true"#), &both).await;
             assert!(said.contains("cannot insert multiple commands"), "{both}: {said}");
         }
     }
@@ -286,7 +292,7 @@ async fn what_a_role_that_reads_may_still_do_reaches_nobody() {
     let seen: String =
         database.as_role("postgres").await.query_one(asked, &[]).await.unwrap().get(0);
     assert_eq!(seen, "SELECT 'canary of the boss'", "a superuser sees it, or it proves nothing");
-    assert_eq!(said(&tool, asked).await, r#"[{"query":"<insufficient privilege>"}]"#);
+    assert_eq!(run_sql(&tool, asked).await, r#"[{"query":"<insufficient privilege>"}]"#);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -304,7 +310,7 @@ async fn a_limit_of_time_that_one_call_lifts_holds_in_the_next() {
     {
         run_sql(&tool, lift).await;
         let limit = "SELECT current_setting('statement_timeout') AS t, current_setting('lock_timeout') AS l";
-        assert_eq!(said(&tool, limit).await, r#"[{"t":"1s","l":"1s"}]"#, "after {lift}");
+        assert_eq!(run_sql(&tool, limit).await, r#"[{"t":"1s","l":"1s"}]"#, "after {lift}");
         let said = run_sql(&tool, "SELECT pg_sleep(60)").await;
         assert!(said.contains("took longer than 1 second"), "after {lift}: {said}");
         running(&database, 0).await;
@@ -388,9 +394,9 @@ async fn nothing_of_a_call_is_left_for_the_next() {
     }
     for tool in [&first, &second] {
         let clean = "SELECT current_setting('search_path') AS path, (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory') AS locks";
-        assert_eq!(said(tool, clean).await, r#"[{"path":"\"$user\", public","locks":0}]"#);
-        assert!(said(tool, "SELECT * FROM t").await.contains("does not exist"));
-        assert!(said(tool, "EXECUTE p").await.contains("does not exist"));
+        assert_eq!(run_sql(tool, clean).await, r#"[{"path":"\"$user\", public","locks":0}]"#);
+        assert!(run_sql(tool, "SELECT * FROM t").await.contains("does not exist"));
+        assert!(run_sql(tool, "EXECUTE p").await.contains("does not exist"));
     }
 }
 
@@ -452,7 +458,8 @@ async fn large_results_are_cut_and_say_so() {
     let tool = tool_as("ro", &database, "");
     let rows = run_sql(&tool, "SELECT generate_series(1, 1000000000000) AS n;").await;
     assert!(rows.contains("Only the first 10000 rows are here"), "{}", &rows[rows.len() - 200..]);
-    let bytes = run_sql(&tool, "SELECT repeat('x', 40000) AS x FROM generate_series(1, 1000)").await;
+    let bytes =
+        run_sql(&tool, "SELECT repeat('x', 40000) AS x FROM generate_series(1, 1000)").await;
     assert!(bytes.contains("Only the first 26 rows are here") && bytes.len() < (1 << 20) + 300);
     for sql in [
         "SELECT repeat('x', 10000000) AS x",
@@ -472,9 +479,11 @@ async fn large_results_are_cut_and_say_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gigabyte_in_one_value_does_not_arrive() {
     let database = Database::new().await;
-    let said =
-        run_sql(&tool_as("ro", &database, r#", "seconds": 5"#), "SELECT repeat('x', 1000000000) AS x")
-            .await;
+    let said = run_sql(
+        &tool_as("ro", &database, r#", "seconds": 5"#),
+        "SELECT repeat('x', 1000000000) AS x",
+    )
+    .await;
     assert!(said.len() < 66_000, "{}", said.len());
     assert!(said.starts_with("error: ") || said.contains("are cut"), "{}", &said[..200]);
 }

@@ -166,7 +166,8 @@ async fn a_server_that_cannot_be_used_says_why_without_the_password() {
             .check()
             .await
             .unwrap_or_else(|unusable| format!("{} | {}", unusable.message, unusable.fix.unwrap()));
-        let called = run_sql(&tool, "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").await;
+        let called =
+            run_sql(&tool, "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").await;
         let shown = format!("{tool:?} {checked}");
         assert!(!shown.contains("canary"), "{shown}");
         all.push(everywhere(&format!("{checked} | {called}")));

@@ -68,7 +68,7 @@ async fn what_survives_a_rollback_is_refused_until_the_printed_statements_take_i
     let fix = refused.fix.unwrap();
     assert!(fix.contains(&format!("in the database {}:", database.name)), "{fix}");
     let tool = tool_as("ro", &database, "");
-    assert!(said(&tool, "SELECT by_owner()").await.contains("may do more than read"));
+    assert!(run_sql(&tool, "SELECT by_owner()").await.contains("may do more than read"));
     assert!(!file.exists());
 
     let statements = statements(&fix);

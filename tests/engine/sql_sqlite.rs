@@ -177,8 +177,10 @@ fn everything_but_reading_is_refused_and_works_without_the_guards() {
 
         let ground = DatabaseFolder::new();
         let before = ground.files();
-        let said =
-            run_sql(&ground.tool(), &sql.replace("{dir}", &ground.home.path().display().to_string()));
+        let said = run_sql(
+            &ground.tool(),
+            &sql.replace("{dir}", &ground.home.path().display().to_string()),
+        );
         assert!(said.starts_with("error: ") && said.contains(why), "{sql}: {said}");
         assert!(
             !said.contains(&ground.home.path().display().to_string()) || sql.contains("{dir}"),
@@ -252,7 +254,7 @@ fn what_never_ends_is_stopped_in_time() {
     ] {
         let begun = Instant::now();
         assert_eq!(
-            said(&tool, sql),
+            run_sql(&tool, sql),
             "error: The query took longer than 1 second and was stopped. Ask for less."
         );
         assert!(begun.elapsed() < Duration::from_secs(4), "{sql}: {:?}", begun.elapsed());
@@ -402,11 +404,11 @@ fn a_file_that_is_written_meanwhile_is_read_as_it_is_now() {
         let write = Connection::open(ground.path("sales.db")).unwrap();
         write.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |_| Ok(())).unwrap();
         let tool = ground.tool();
-        assert_eq!(said(&tool, "SELECT count(*) AS n FROM regions"), r#"[{"n":2}]"#);
+        assert_eq!(run_sql(&tool, "SELECT count(*) AS n FROM regions"), r#"[{"n":2}]"#);
         write.execute("INSERT INTO regions VALUES (3, 'east')", []).unwrap();
-        assert_eq!(said(&tool, "SELECT count(*) AS n FROM regions"), r#"[{"n":3}]"#);
+        assert_eq!(run_sql(&tool, "SELECT count(*) AS n FROM regions"), r#"[{"n":3}]"#);
         write.execute_batch("BEGIN IMMEDIATE; INSERT INTO regions VALUES (4, 'west');").unwrap();
-        assert_eq!(said(&tool, "SELECT count(*) AS n FROM regions"), r#"[{"n":3}]"#, "{mode}");
+        assert_eq!(run_sql(&tool, "SELECT count(*) AS n FROM regions"), r#"[{"n":3}]"#, "{mode}");
     }
 }
 
@@ -486,7 +488,11 @@ fn a_view_that_may_not_be_asked_is_left_out_with_the_reason_and_hides_nothing_el
             schema.contains("VIEW forbidden") && schema.contains("Cannot be asked here: "),
             "{forbidden}: {schema}"
         );
-        assert_eq!(said(&tool, "SELECT count(*) AS n FROM sales"), r#"[{"n":3}]"#, "{forbidden}");
-        assert!(said(&tool, "SELECT * FROM forbidden").starts_with("error: "), "{forbidden}");
+        assert_eq!(
+            run_sql(&tool, "SELECT count(*) AS n FROM sales"),
+            r#"[{"n":3}]"#,
+            "{forbidden}"
+        );
+        assert!(run_sql(&tool, "SELECT * FROM forbidden").starts_with("error: "), "{forbidden}");
     }
 }

@@ -243,7 +243,8 @@ fn a_table_that_has_no_columns_for_some_evaluators_says_so_in_the_notes_of_its_r
     let bench = Bench::new()
         .file("results/wide.jsonl", format!("{{\"inputs.query\": \"q\", {}}}\n", said.join(", ")));
     let bench = bench.open();
-    let notes = |format| bench.app().make_report(&ReportRequest::for_format(format), true).unwrap().notes;
+    let notes =
+        |format| bench.app().make_report(&ReportRequest::for_format(format), true).unwrap().notes;
     let is_told = |notes: Vec<String>| {
         notes.iter().filter(|note| note.contains(" 2 more are left out")).count()
     };

@@ -162,7 +162,9 @@ fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_un
         format!("tool_calling_prompt: How many {{what}}?\nvariations:\n{variations}")
     };
     let bench = Bench::new()
-        .limit(|limits| limits.suites = SuiteUsage { variations: 100, values: 10_000, bytes: 1 << 20 })
+        .limit(|limits| {
+            limits.suites = SuiteUsage { variations: 100, values: 10_000, bytes: 1 << 20 }
+        })
         .file("tasks/a.yaml", many(60))
         .file("tasks/b.yaml", many(60))
         .file("tasks/c.yaml", many(40))
@@ -227,7 +229,7 @@ fn a_misspelt_key_of_the_workspace_file_is_a_problem_until_it_is_corrected_and_t
         (ProblemKind::SuiteError, "touchstone.yaml", Some(4))
     );
     assert_eq!(
-        problem.told(),
+        problem.to_line(),
         "touchstone.yaml, line 4: `modle` is not a key of `models.a`. Did you mean `model`?"
     );
     assert_eq!(bench.status().counts.suite_problems, 1);
@@ -338,7 +340,7 @@ fn tools_that_a_task_names_are_those_of_the_workspace_file_and_only_theirs_are_e
         bench
             .problems()
             .into_iter()
-            .map(|problem| (problem.kind, problem.told()))
+            .map(|problem| (problem.kind, problem.to_line()))
             .collect::<Vec<_>>()
     };
     assert_eq!(told("first, second"), []);

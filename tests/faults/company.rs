@@ -52,7 +52,10 @@ fn a_first_interrupt_lets_what_is_in_flight_be_saved_and_all_can_be_gone_on_with
     latch.open();
     assert_eq!(exit_of(&mut child).code(), Some(1));
     let found = stage.found();
-    assert_eq!((stage.asked().len(), found.replies, found.turns), (AT_ONCE, AT_ONCE, AT_ONCE));
+    assert_eq!(
+        (stage.request_hashes().len(), found.replies, found.turns),
+        (AT_ONCE, AT_ONCE, AT_ONCE)
+    );
     assert_eq!(found.left, [""; 0]);
     Folder::new(stage).finish(&expected);
 }

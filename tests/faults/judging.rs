@@ -118,7 +118,9 @@ impl JudgingFixture {
         let files = fs::read_dir(self.folder()).into_iter().flatten().flatten();
         let named = files.map(|file| (file.file_name().into_string().unwrap(), file.path()));
         let whole = named.filter(|(name, _)| name.ends_with(".yaml"));
-        whole.map(|(name, path)| (name, JudgementFile::read(&fs::read(path).unwrap()).unwrap())).collect()
+        whole
+            .map(|(name, path)| (name, JudgementFile::read(&fs::read(path).unwrap()).unwrap()))
+            .collect()
     }
 
     /// Resumes to the end and checks that every verdict exists, that each is made of its own

@@ -6,7 +6,7 @@ use crate::conversation::{Conversation, Wire};
 use crate::lives::Termination;
 use crate::scripted::{Reply, Seen};
 use crate::stage::{EVERY_WIRE, Stage, VARIATIONS, with_body};
-use crate::{Folder, PLACES, killed, straight_of, kill_count};
+use crate::{Folder, PLACES, kill_count, killed, straight_of};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -45,10 +45,13 @@ fn promptql(name: &str) -> Stage {
 /// One task with two variations for every API, whose tools come from a server.
 fn servers(name: &str) -> Stage {
     let task = format!("tool_calling_prompt: Echo {{times}} times.\n{VARIATIONS}");
-    let stage =
-        Stage::with_tasks(name, None, ("tool_calling", EVERY_WIRE), &[("tasks/echo.yaml", &task)], |_| {
-            "tools: { notes: { kind: mcp, command: [python3, scripted.py] } }\n".to_owned()
-        });
+    let stage = Stage::with_tasks(
+        name,
+        None,
+        ("tool_calling", EVERY_WIRE),
+        &[("tasks/echo.yaml", &task)],
+        |_| "tools: { notes: { kind: mcp, command: [python3, scripted.py] } }\n".to_owned(),
+    );
     let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mcp/scripted.py");
     fs::copy(server, stage.sandbox.folder.join("scripted.py")).unwrap();
     stage
@@ -107,7 +110,8 @@ pub(crate) fn reply(seen: &Seen, body: &Value, wire: Wire) -> Option<Reply> {
         }
     };
     Some(
-        Conversation { arguments, ..Conversation::new(wire, usize::MAX) }.reply(&with_body(seen, &body)),
+        Conversation { arguments, ..Conversation::new(wire, usize::MAX) }
+            .reply(&with_body(seen, &body)),
     )
 }
 
@@ -213,7 +217,7 @@ fn runs_whose_programs_are_killed_end_as_if_nothing_had_happened() {
     let (expected, _) = straight_of(&programs("faults-kept-straight"));
     let mut folder = Folder::new(programs("faults-kept"));
     for place in KEPT {
-        assert!(folder.live(&Life::At(format!("{place}:2"))), "{place} is not passed");
+        assert!(folder.live(&Termination::At(format!("{place}:2"))), "{place} is not passed");
     }
     folder.finish(&expected);
 }

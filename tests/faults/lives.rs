@@ -21,7 +21,8 @@ pub(crate) enum Termination {
 impl Termination {
     /// Runs the program. Returns true if it was killed by the signal.
     pub(crate) fn live(&self, stage: &Stage) -> bool {
-        let mut child = stage.begin(if let Termination::At(place) = self { Some(place) } else { None });
+        let mut child =
+            stage.begin(if let Termination::At(place) = self { Some(place) } else { None });
         if let Termination::Until(at) = self {
             kill_after(&mut child, *at);
         }
@@ -29,7 +30,7 @@ impl Termination {
         let killed = std::os::unix::process::ExitStatusExt::signal(&status) == Some(9);
         // Status 2 means that there was nothing left to run.
         assert!(killed || matches!(status.code(), Some(0 | 2)), "{self:?} ended with {status}");
-        assert!(!(killed && matches!(self, Life::Whole)));
+        assert!(!(killed && matches!(self, Termination::Whole)));
         killed
     }
 }

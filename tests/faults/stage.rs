@@ -64,7 +64,8 @@ impl Stage {
         models: &'static str,
         tasks: &[(&str, &str)],
     ) -> Self {
-        let stage = Self::with_tasks(name, hold, ("tool_calling", models), tasks, |_| TOOLS.to_owned());
+        let stage =
+            Self::with_tasks(name, hold, ("tool_calling", models), tasks, |_| TOOLS.to_owned());
         let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/data/support.db");
         fs::copy(demo, stage.sandbox.folder.join("tickets.db")).unwrap();
         stage

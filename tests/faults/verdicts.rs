@@ -132,26 +132,26 @@ impl JudgingFixture {
     /// Resumes to the end and checks that everything is there and was paid for once, except for
     /// lost replies.
     fn finish(&self, expected: &[Value], lost: usize) {
-        assert_eq!(self.whole(), expected);
+        assert_eq!(self.run_to_end(), expected);
         assert_eq!(self.distinct(), MANY);
         let again = self.request_count() - MANY;
         assert!(again <= lost, "{again} were asked again, and {lost} were lost at most");
-        assert_eq!(self.whole(), expected, "there is nothing left to ask");
-        assert_eq!(self.asked(), MANY + again);
+        assert_eq!(self.run_to_end(), expected, "there is nothing left to ask");
+        assert_eq!(self.request_count(), MANY + again);
     }
 }
 
 fn killed_at(name: &str, command: &'static [&'static str], places: &[(&str, usize)]) {
     let straight = JudgingFixture::new(&format!("faults-{name}"), command);
     let expected = straight.run_to_end();
-    assert_eq!((straight.asked(), straight.distinct()), (MANY, MANY));
+    assert_eq!((straight.request_count(), straight.distinct()), (MANY, MANY));
     let court = JudgingFixture::new(&format!("faults-{name}-killed"), command);
     for (place, _) in places {
         court.die_at(place);
     }
     let lost = places.iter().map(|(_, lost)| lost).sum();
     court.finish(&expected, lost);
-    assert_eq!(court.asked(), MANY + lost, "what was not kept is asked for again");
+    assert_eq!(court.request_count(), MANY + lost, "what was not kept is asked for again");
 }
 
 #[test]

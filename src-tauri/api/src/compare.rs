@@ -1,7 +1,7 @@
 //! **Pure.** Comparison of two to four runs, step by step and side by side.
+use super::imported_verdicts::StoredLine;
 use super::list::RunRow;
 use super::score::{DiffKind, TextChange};
-use super::imported_verdicts::StoredLine;
 use serde::{Deserialize, Serialize};
 
 /// Runs aligned step by step.

@@ -1,6 +1,6 @@
 //! **Pure.** Evaluating a data file row by row with several evaluators: options, plans, progress
 //! and results.
-use super::launch::{Choice, LaunchState, Blocker};
+use super::launch::{Blocker, Choice, LaunchState};
 use serde::{Deserialize, Serialize};
 
 /// Options for evaluating data files.

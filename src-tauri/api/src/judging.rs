@@ -1,5 +1,5 @@
 //! **Pure.** Judging runs by model: options, plans, progress and judgements.
-use super::launch::{Choice, LaunchState, Blocker};
+use super::launch::{Blocker, Choice, LaunchState};
 use serde::{Deserialize, Serialize};
 
 /// Options for judging runs.

@@ -4,6 +4,7 @@
 
 mod compare;
 mod evaluate;
+mod imported_verdicts;
 mod judging;
 mod launch;
 mod list;
@@ -14,13 +15,13 @@ mod run;
 mod score;
 mod stats;
 mod status;
-mod imported_verdicts;
 mod tasks;
 mod tree;
 mod trust;
 
 pub use compare::*;
 pub use evaluate::*;
+pub use imported_verdicts::*;
 pub use judging::*;
 pub use launch::*;
 pub use list::*;
@@ -31,7 +32,6 @@ pub use run::*;
 pub use score::*;
 pub use stats::*;
 pub use status::*;
-pub use imported_verdicts::*;
 pub use tasks::*;
 pub use tree::*;
 pub use trust::*;

@@ -1,7 +1,7 @@
 //! **Pure.** The list of runs: requests, and the rows returned.
+use super::imported_verdicts::StoredCount;
 use super::score::{FailureClass, ScoreStanding, Verdict};
 use super::status::Span;
-use super::imported_verdicts::StoredCount;
 use serde::{Deserialize, Serialize};
 
 /// Filter, order and part of the list of runs.

@@ -5,9 +5,9 @@ use crate::error::{AppError, Code};
 use crate::paths::{self, Resolved};
 use crate::reading::Reading;
 use crate::recent::{Recent, folder_id, folder_name};
-use event_bus::EventBus;
 use data_files::DataFileRegistry;
 use evaluations::Evaluations;
+use event_bus::EventBus;
 use judge_jobs::Judgings;
 use launch_registry::Launches;
 use std::path::{Path, PathBuf};
@@ -20,47 +20,47 @@ use touchstone_api::{
 use touchstone_runner::http::keys::Keys;
 use touchstone_runner::setup::Setup;
 use touchstone_store::catalog::Catalogs;
-use touchstone_store::indexer::{Change, LOST};
 use touchstone_store::folder_index::FolderIndex;
-use touchstone_store::index_dir::make_temporary;
 use touchstone_store::index::IndexError;
+use touchstone_store::index_dir::make_temporary;
+use touchstone_store::indexer::{Change, LOST};
 use touchstone_store::limits::Limits;
 use touchstone_store::query::Lists;
 
 pub mod answers;
-mod job_registry;
-mod spend_limit;
-mod event_bus;
 mod cells;
 mod comparing;
 pub mod converting;
-mod job_handle;
 mod data_files;
 mod diffing;
 mod doctor;
 mod doctor_runs;
 pub mod evaluation_file;
+mod event_bus;
+mod job_handle;
+mod job_registry;
+mod spend_limit;
 
+mod continue_run;
 mod evaluating;
 mod evaluations;
-mod judge_plan;
 mod judge_jobs;
+mod judge_plan;
 mod keys;
-mod launch_registry;
 mod launch_plan;
-mod omitted_runs;
+mod launch_registry;
 pub mod leftovers;
 mod listing;
 pub mod metrics;
-mod continue_run;
+mod omitted_runs;
 mod overview;
+mod pairwise;
 mod problems;
 mod programs;
 mod queries;
 mod reading;
 mod reporting;
 mod reviewing;
-mod pairwise;
 mod scoring;
 pub mod stabletoolbench;
 mod stats;
@@ -68,9 +68,9 @@ mod suite_judges;
 mod tasks;
 mod trust;
 
+mod launch_selection;
 mod verdicts;
 pub mod virtual_apis;
-mod launch_selection;
 
 pub use event_bus::Subscription;
 pub use problems::SuiteProblems;
@@ -78,7 +78,7 @@ pub use reporting::keep_text;
 pub use scoring::FileScores;
 
 pub use crate::evaluating::available::known_evaluators;
-pub use diffing::{FileDiffOptions, InputFile, FileDiff, Style};
+pub use diffing::{FileDiff, FileDiffOptions, InputFile, Style};
 pub use evaluating::{FileRequest, typed_evaluators};
 
 /// Directories and limits of the program.
@@ -288,12 +288,13 @@ impl App {
             // An unreadable workspace file says nothing about models. Checksums of models from
             // before remain until the file is readable.
             Some(Err(_)) => None,
-            read => {
-                Some(verdicts::marks(&Setup::from_workspace(&read.and_then(Result::ok).unwrap_or_default())))
-            }
+            read => Some(verdicts::marks(&Setup::from_workspace(
+                &read.and_then(Result::ok).unwrap_or_default(),
+            ))),
         };
-        let start =
-            |dir: &Path| FolderIndex::start(roots.clone(), dir, limits.clone(), marks.clone(), publish());
+        let start = |dir: &Path| {
+            FolderIndex::start(roots.clone(), dir, limits.clone(), marks.clone(), publish())
+        };
         start(&config.cache_dir).or_else(|error| {
             tracing::warn!(%error, "the cache folder cannot be used");
             let dir = make_temporary().map_err(IndexError::from)?;
@@ -348,7 +349,10 @@ impl App {
 
     /// Replaces the open folder and returns the previous one. Fails if work was started there in
     /// the meantime.
-    fn replace_folder(&self, folder: Option<Arc<OpenFolder>>) -> Result<Option<Arc<OpenFolder>>, AppError> {
+    fn replace_folder(
+        &self,
+        folder: Option<Arc<OpenFolder>>,
+    ) -> Result<Option<Arc<OpenFolder>>, AppError> {
         let mut open = self.lock();
         if let Err(busy) = self.refuse_if_busy() {
             if let Some(folder) = &folder {

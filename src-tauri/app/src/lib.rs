@@ -12,12 +12,12 @@ pub mod app;
 mod csv;
 mod demo;
 pub mod error;
+pub mod escape;
 mod evaluating;
 mod judging;
 mod paths;
 mod reading;
 mod recent;
 mod reports;
-pub mod escape;
 
 pub use touchstone_scoring::number_format;

@@ -50,7 +50,12 @@ pub enum AnswerLocation {
 /// Returns the location of the answer for a task whose answers are in the tag `tag`. A fence takes
 /// precedence over a tag. Queries of `StableToolBench` ([`WHOLE_MESSAGE`]) ignore fences: their
 /// answer is the arguments of `Finish`, else the whole last message, `said`.
-pub fn locate_answer(tag: &str, said: &str, is_fenced: bool, ended: FinishOutcome) -> AnswerLocation {
+pub fn locate_answer(
+    tag: &str,
+    said: &str,
+    is_fenced: bool,
+    ended: FinishOutcome,
+) -> AnswerLocation {
     if tag != WHOLE_MESSAGE {
         let found = if is_fenced { None } else { in_tag(said, tag) };
         return found.map_or(AnswerLocation::AsFound, AnswerLocation::Said);
@@ -58,7 +63,9 @@ pub fn locate_answer(tag: &str, said: &str, is_fenced: bool, ended: FinishOutcom
     match ended {
         FinishOutcome::Answered => AnswerLocation::Finish,
         FinishOutcome::GaveUp => AnswerLocation::Nowhere,
-        FinishOutcome::Otherwise => in_tag(said, tag).map_or(AnswerLocation::Nowhere, AnswerLocation::Said),
+        FinishOutcome::Otherwise => {
+            in_tag(said, tag).map_or(AnswerLocation::Nowhere, AnswerLocation::Said)
+        }
     }
 }
 

@@ -58,7 +58,12 @@ impl ReadError {
     }
 
     /// Returns an error at a byte offset of the text, with line, column and excerpt.
-    pub fn at_offset(kind: ReadErrorKind, text: &str, offset: usize, message: impl Into<String>) -> Self {
+    pub fn at_offset(
+        kind: ReadErrorKind,
+        text: &str,
+        offset: usize,
+        message: impl Into<String>,
+    ) -> Self {
         let place = Position::from_offset(text, offset);
         let excerpt = Some(excerpt(place.content));
         ReadError {

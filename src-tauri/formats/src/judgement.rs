@@ -317,7 +317,7 @@ mod tests {
         let mut sheet = JudgementFile::default();
         sheet.put(0, example());
         assert_eq!(sheet.write(), WRITTEN);
-        assert_eq!(Sheet::read(sheet.write().as_bytes()).unwrap(), sheet);
+        assert_eq!(JudgementFile::read(sheet.write().as_bytes()).unwrap(), sheet);
     }
 
     #[test]
@@ -332,13 +332,13 @@ mod tests {
             text.starts_with("by: me\n") && text.contains("tag: 1.10") && text.contains("extra: 1"),
             "{text}"
         );
-        assert_eq!(Sheet::read(text.as_bytes()).unwrap().judgements().len(), 3);
+        assert_eq!(JudgementFile::read(text.as_bytes()).unwrap().judgements().len(), 3);
     }
 
     #[test]
     fn what_is_no_file_of_judgements_is_refused() {
         for text in ["", "[]", "judgements: 1", "judgements: [{ judge: a }]", "a: [", "a: 1"] {
-            assert!(Sheet::read(text.as_bytes()).is_err(), "{text}");
+            assert!(JudgementFile::read(text.as_bytes()).is_err(), "{text}");
         }
     }
 

@@ -224,7 +224,7 @@ mod tests {
             "verdict: partly\nscore: 0.5\nnote: |-\n  Two rows are swapped.\n  The rest is fine.\n\
              at: '2025-02-21T00:12:07.000Z'\nanswer: '00000000000000000000000000000012'\n"
         );
-        assert_eq!(sheet(&text), new);
+        assert_eq!(parse_review(&text), new);
         assert_eq!(new.review().at_ms(), Some(1_740_096_727_000));
     }
 
@@ -236,15 +236,16 @@ mod tests {
             (Some(Verdict::Right), None, "12")
         );
         assert_eq!((review.at_ms(), review.answer), (None, None));
-        assert_eq!(sheet("score: 1\n").review().score, Some(1.0));
-        assert!(sheet("{}\n").review().is_empty());
-        assert!(sheet("note: '  '\nby: me\n").review().is_empty());
-        assert_eq!(sheet("at: soon\n").review().at_ms(), None);
+        assert_eq!(parse_review("score: 1\n").review().score, Some(1.0));
+        assert!(parse_review("{}\n").review().is_empty());
+        assert!(parse_review("note: '  '\nby: me\n").review().is_empty());
+        assert_eq!(parse_review("at: soon\n").review().at_ms(), None);
     }
 
     #[test]
     fn keys_we_do_not_know_stay_where_they_are_and_numbers_keep_their_text() {
-        let mut old = parse_review("by: Zoë\nscore: 0.50\nverdict: wrong\ntags: [a, 1.10]\nnote: x\n");
+        let mut old =
+            parse_review("by: Zoë\nscore: 0.50\nverdict: wrong\ntags: [a, 1.10]\nnote: x\n");
         let now =
             Review { verdict: Some(Verdict::Right), note: String::new(), ..old.review().clone() };
         old.set(now);
@@ -272,7 +273,7 @@ mod tests {
             assert_eq!(refused(text).1, "The review is empty.", "{text:?}");
         }
         assert_eq!(refused("just words\n").1, "A review has to be a map of keys.");
-        assert!(Sheet::read(b"note: \xff").is_err());
+        assert!(ReviewFile::read(b"note: \xff").is_err());
     }
 
     #[test]

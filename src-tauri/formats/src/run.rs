@@ -1,6 +1,6 @@
 //! **Pure.** The data model of a run, common to all file layouts: the events of a run, step by
 //! step. Files are read into it; display is decided elsewhere.
-use crate::answer::{FinishOutcome, AnswerLocation};
+use crate::answer::{AnswerLocation, FinishOutcome};
 use crate::stabletoolbench::{Pair, answers};
 use crate::value::Value;
 use crate::{answer, json};
@@ -63,13 +63,17 @@ impl Run {
             last.into_iter().flat_map(|step| &step.parts).filter(|part| part.label == "message");
         let texts: Vec<&str> = message.filter_map(|part| part.value.text()).collect();
         let finish = answers::last_finish(self);
-        let found =
-            match answer::locate_answer(tag, &texts.join("\n"), self.answer.is_some(), finish.ended()) {
-                AnswerLocation::AsFound => return,
-                AnswerLocation::Nowhere => None,
-                AnswerLocation::Said(found) => Some(found),
-                AnswerLocation::Finish => finish.answer(),
-            };
+        let found = match answer::locate_answer(
+            tag,
+            &texts.join("\n"),
+            self.answer.is_some(),
+            finish.ended(),
+        ) {
+            AnswerLocation::AsFound => return,
+            AnswerLocation::Nowhere => None,
+            AnswerLocation::Said(found) => Some(found),
+            AnswerLocation::Finish => finish.answer(),
+        };
         let unread = self.unread.take();
         self.notes.retain(|note| Some(note) != unread.as_ref() && note != LENIENT);
         if found.as_ref().is_some_and(|found| found.lenient) {
@@ -395,7 +399,10 @@ pub struct StoredAnswer {
 impl StoredAnswer {
     /// Converts an answer.
     pub fn from_answer(answer: &Answer) -> Self {
-        StoredAnswer { json: json::write_within(&answer.value, LONGEST_ANSWER), lenient: answer.lenient }
+        StoredAnswer {
+            json: json::write_within(&answer.value, LONGEST_ANSWER),
+            lenient: answer.lenient,
+        }
     }
 
     /// Returns the answer; `None` if it was too long to be stored.

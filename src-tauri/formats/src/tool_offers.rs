@@ -140,7 +140,8 @@ pub fn of_run(tools: &[ToolOffer], layout: Layout, system: Option<&str>) -> Vec<
 pub fn add_to_run(run: &mut Run, offers: &[ToolOffer]) {
     let tells = run.facts.iter().any(|(key, _)| crate::azure::TOOLS.contains(&key.as_str()));
     if !tells && !offers.is_empty() {
-        run.facts.push((FACT.to_owned(), Value::List(offers.iter().map(ToolOffer::value).collect())));
+        run.facts
+            .push((FACT.to_owned(), Value::List(offers.iter().map(ToolOffer::value).collect())));
     }
 }
 

@@ -97,12 +97,12 @@ pub fn read(text: &str) -> Result<Workspace, ReadError> {
 
 fn workspace(root: Item<'_>) -> Workspace {
     let run = root.get_non_null("run");
-    let nudge = run.and_then(|run| run.given("nudge"));
+    let nudge = run.and_then(|run| run.get_non_null("nudge"));
     let switch = |value: Item<'_>| match value.shape() {
         Shape::Scalar(Scalar::Bool(on)) => Some(on),
         _ => None,
     };
-    let scorers = root.get_non_null("queries").and_then(|queries| queries.given("scorers"));
+    let scorers = root.get_non_null("queries").and_then(|queries| queries.get_non_null("scorers"));
     Workspace {
         input_dir: text(root, "input_dir"),
         output_dir: text(root, "output_dir"),
@@ -117,7 +117,7 @@ fn workspace(root: Item<'_>) -> Workspace {
             max_cost: run.and_then(|run| dollars(run, "max_cost")),
             // `nudge: false` is short for `nudge: { auto: false }`.
             nudge_auto: nudge
-                .and_then(|nudge| nudge.given("auto").or(Some(nudge)))
+                .and_then(|nudge| nudge.get_non_null("auto").or(Some(nudge)))
                 .and_then(switch),
             nudge_max: nudge.and_then(|nudge| number(nudge, "max")),
         },

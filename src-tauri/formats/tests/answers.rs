@@ -1,5 +1,5 @@
 //! Tests of finding and parsing the answer of a run.
-use touchstone_formats::answer::{extract, explain_unparsable};
+use touchstone_formats::answer::{explain_unparsable, extract};
 use touchstone_formats::{ReadErrorKind, json};
 
 fn found(messages: &[&str], tag: Option<&str>) -> Option<(String, String, bool)> {

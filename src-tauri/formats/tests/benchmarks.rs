@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use touchstone_formats::benchmark::{Kind, Parts, coordinates, member, outline, read};
-use touchstone_formats::run::{Language, Run, RecordedState, StepKind};
+use touchstone_formats::run::{Language, RecordedState, Run, StepKind};
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadErrorKind, json};
 
@@ -111,16 +111,16 @@ fn the_other_files_say_how_it_ended_and_what_it_took() {
     let outline = run(&parts).outline();
     assert_eq!(
         (outline.standing, outline.tokens, outline.seconds),
-        (Standing::NoAnswer, Some(29), Some(93.5))
+        (RecordedState::NoAnswer, Some(29), Some(93.5))
     );
     let failed = run(&Parts { err: Some(b"Traceback:\n  File x\nValueError: no rows\n"), ..parts })
         .outline();
     assert_eq!(
         (failed.standing, failed.reason.as_deref()),
-        (Standing::Error, Some("ValueError: no rows"))
+        (RecordedState::Error, Some("ValueError: no rows"))
     );
     let warned = run(&Parts { err: Some(b"a warning"), result: Some(b"1000.10"), ..parts });
-    assert_eq!(warned.outline().standing, Standing::Answered);
+    assert_eq!(warned.outline().standing, RecordedState::Answered);
     assert_eq!(json::write(&warned.answer.unwrap().value, false), "1000.10");
 }
 
@@ -212,7 +212,15 @@ fn every_run_of_a_folder_says_where_it_belongs_and_how_it_ended() {
             "7",
         ),
         ("o1/promptql/retrieval", "last_3_run_1", RecordedState::Answered, [5, 0], None, 62.5, "8"),
-        ("o1/promptql/retrieval", "last_3_run_2", RecordedState::NoAnswer, [0, 0], None, 93.196, ""),
+        (
+            "o1/promptql/retrieval",
+            "last_3_run_2",
+            RecordedState::NoAnswer,
+            [0, 0],
+            None,
+            93.196,
+            "",
+        ),
         (
             "o3-mini/tool_calling/oracle",
             "last_4_run_1",

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::{Path, PathBuf};
 
-use touchstone_formats::collection::{self, Form, Member, form_of, explain_no_runs};
+use touchstone_formats::collection::{self, Form, Member, explain_no_runs, form_of};
 use touchstone_formats::json;
 use touchstone_formats::run::RecordedState;
 use touchstone_formats::value::Value;
@@ -52,7 +52,7 @@ fn converted_answers_of_the_original_are_runs() {
                 ("virtual_chatgpt_dfs", "DFS_woFilter_w2")
             };
             assert_eq!(
-                place(member),
+                format_place(member),
                 format!("G1_instruction/{} {method} {folder}", id.text().unwrap())
             );
             let outline = member.outline.as_ref().unwrap();
@@ -84,11 +84,11 @@ fn verdicts_of_the_original_are_runs_and_both_of_their_forms_say_the_same() {
         );
         assert_eq!(rows.len(), 3);
         for (row, entry) in rows.iter().zip(&entries) {
-            assert_eq!((&row.key, place(row)), (&entry.key, place(entry)));
+            assert_eq!((&row.key, format_place(row)), (&entry.key, format_place(entry)));
             assert_eq!(row.outline, entry.outline, "{table} {}", row.key);
             let outline = entry.outline.as_ref().unwrap();
             let finished = outline.tools.iter().any(|tool| tool == "Finish");
-            assert_eq!(outline.standing == Standing::Answered, finished);
+            assert_eq!(outline.standing == RecordedState::Answered, finished);
             let run = collection::read(&path, object, &entry.key).unwrap();
             let rounds = run.facts.iter().filter(|(key, _)| key.starts_with("is_solved.")).count();
             assert_eq!(rounds, 3);
@@ -102,7 +102,7 @@ fn verdicts_of_the_original_are_runs_and_both_of_their_forms_say_the_same() {
 fn preferences_are_no_runs_and_say_so() {
     let files = files("preference_results");
     for (path, bytes) in &files {
-        assert_eq!((form_of(bytes), why_no_runs(bytes).is_some()), (None, true), "{path}");
+        assert_eq!((form_of(bytes), explain_no_runs(bytes).is_some()), (None, true), "{path}");
     }
     println!("cases: {}", files.len());
 }

@@ -62,7 +62,7 @@ fn every_run_of_a_real_benchmark_folder_is_read() {
         let no_answer = matches!(result.as_deref(), Some(b"" | b"null"));
         assert_eq!(
             outline.standing,
-            if no_answer { Standing::NoAnswer } else { Standing::Answered },
+            if no_answer { RecordedState::NoAnswer } else { RecordedState::Answered },
             "{name}"
         );
         if place.system.starts_with("tool_calling") {
@@ -149,7 +149,7 @@ fn every_real_query_set_is_read() {
     for file in files(&root) {
         let text = fs_err::read_to_string(&file).unwrap();
         let name = file.file_name().unwrap().to_str().unwrap();
-        assert_eq!(kind::detect(name, &text.as_bytes()[..4096]), FileKind::Suite, "{name}");
+        assert_eq!(file_kind::detect(name, &text.as_bytes()[..4096]), FileKind::Suite, "{name}");
         let suite = suite::read(&text, name).unwrap();
         assert!(
             suite

@@ -11,8 +11,8 @@ use touchstone_formats::run::RecordedState;
 use touchstone_formats::stabletoolbench::{Api, Pool, Query, functions};
 use touchstone_formats::value::Value;
 use touchstone_formats::{
-    ReadError, ReadErrorKind, answer, json, file_kind, names, suite, template, transcript, workspace,
-    yaml,
+    ReadError, ReadErrorKind, answer, file_kind, json, names, suite, template, transcript,
+    workspace, yaml,
 };
 
 /// Time limit with a large margin, also for debug builds on a busy machine.
@@ -268,7 +268,7 @@ fn a_file_cut_off_anywhere_is_never_answered_by_accident() {
         if let Ok(outline) = transcript::outline(&text.as_bytes()[..cut]) {
             let fenced = outline.standing == RecordedState::Answered
                 && text[..cut].contains("```json\n    [{\"parcel_id\": 41, \"days");
-            assert!(fenced || outline.standing != Standing::Answered, "{}", &text[..cut]);
+            assert!(fenced || outline.standing != RecordedState::Answered, "{}", &text[..cut]);
         }
     }
 }
@@ -314,8 +314,11 @@ fn edited_files_of_any_kind_never_panic() {
         .unwrap_or(1_500);
     let mut edits = Edits::new(0x00FA_CADE);
     for round in 0..rounds {
-        let text =
-            if round % 4 == 0 { edits.next_text() } else { edits.of(JSONS[round % JSONS.len()]) };
+        let text = if round % 4 == 0 {
+            edits.next_text()
+        } else {
+            edits.edited(JSONS[round % JSONS.len()])
+        };
         read_everything(&text);
         let mut bytes = text.into_bytes();
         let at = edits.below(bytes.len());

@@ -188,8 +188,8 @@ fn texts_beside_calls_are_kept_in_conversions_unless_the_faults_are_wanted() {
         assert_eq!(answer.get("total_steps"), Some(&Value::Number(roles.len().to_string())));
         roles.join(" ")
     };
-    assert_eq!(roles(Faults::Mended), "system user assistant tool tool assistant tool");
-    assert_eq!(roles(Faults::Kept), "system user tool tool tool");
+    assert_eq!(roles(Defects::Mended), "system user assistant tool tool assistant tool");
+    assert_eq!(roles(Defects::Kept), "system user tool tool tool");
 }
 
 #[test]
@@ -209,8 +209,8 @@ fn calls_beside_finish_are_kept_with_their_replies_unless_the_faults_are_wanted_
         calls.into_iter().map(|(call, _)| (call.name, call.response.unwrap())).collect::<Vec<_>>()
     };
     let finish = ("Finish".to_owned(), String::new());
-    assert_eq!(calls(Faults::Mended), [("f".to_owned(), "r1".to_owned()), finish.clone()]);
-    assert_eq!(calls(Faults::Kept), [finish]);
+    assert_eq!(calls(Defects::Mended), [("f".to_owned(), "r1".to_owned()), finish.clone()]);
+    assert_eq!(calls(Defects::Kept), [finish]);
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn cut_files_are_errors_and_outline_and_whole_report_the_same() {
         for cut in (0..whole.len() - 2).step_by(97) {
             let error = raw::outline(&whole[..cut]).unwrap_err();
             assert_eq!(raw::read(&whole[..cut]).unwrap_err(), error);
-            assert_eq!(convert::raw(&whole[..cut], "M", Faults::Mended).unwrap_err(), error);
+            assert_eq!(convert::raw(&whole[..cut], "M", Defects::Mended).unwrap_err(), error);
         }
     }
     for odd in [
@@ -392,7 +392,7 @@ fn deep_and_huge_answers_are_read_or_refused_soon() {
     assert_eq!(thoughts, 20_000);
     let long = wide.replace(", {\"chain\": []}", "");
     assert!(
-        convert::raw(long.as_bytes(), "M", Faults::Mended)
+        convert::raw(long.as_bytes(), "M", Defects::Mended)
             .unwrap_err()
             .message
             .contains("20002 steps")

@@ -52,7 +52,7 @@ fn resuming_drops_the_error_and_appends() {
         "{written}"
     );
     assert!(written.contains("forked_from"), "{written}");
-    assert_eq!(transcript::outline(written.as_bytes()).unwrap().standing, Standing::Answered);
+    assert_eq!(transcript::outline(written.as_bytes()).unwrap().standing, RecordedState::Answered);
     let again = Document::read(written.as_bytes()).unwrap();
     assert_eq!(again, document);
     assert_eq!(again.items()[1], document.items()[1]);
@@ -98,7 +98,8 @@ fn what_a_conversation_holds_has_the_turns_that_its_readers_see() {
         "output: {assistant_actions: []}\n",
     ] {
         let document = Document::read(text.as_bytes()).unwrap();
-        let said: Vec<_> = document.said().iter().map(|said| (said.kind, said.turn)).collect();
+        let said: Vec<_> =
+            document.conversation_entries().iter().map(|said| (said.kind, said.turn)).collect();
         let run = document.run().unwrap();
         let steps: Vec<_> = run.steps.iter().map(|step| (step.kind, step.turn)).collect();
         assert_eq!(said, steps[..said.len()], "{text}");

@@ -66,7 +66,8 @@ fn queries() -> Vec<(String, Query)> {
     ];
     let mut all = Vec::new();
     for set in sets {
-        let Some(text) = read_golden(&format!("solvable_queries/test_instruction/{set}.json")) else {
+        let Some(text) = read_golden(&format!("solvable_queries/test_instruction/{set}.json"))
+        else {
             continue;
         };
         for task in suite::read(&text, set).unwrap().tasks {
@@ -204,7 +205,8 @@ fn query_files_hold_what_is_known_of_them() {
     let mut cases = 0;
     for row in json::read(&table).unwrap().items() {
         let set = text(row, "test_set");
-        let Some(file) = read_golden(&format!("solvable_queries/test_instruction/{set}.json")) else {
+        let Some(file) = read_golden(&format!("solvable_queries/test_instruction/{set}.json"))
+        else {
             continue;
         };
         let tasks = suite::read(&file, &set).unwrap().tasks;

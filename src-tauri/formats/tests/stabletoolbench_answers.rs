@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use touchstone_formats::json;
 use touchstone_formats::file_kind::{self, FileKind};
+use touchstone_formats::json;
 use touchstone_formats::run::{RecordedState, StepKind};
 use touchstone_formats::stabletoolbench::answers::convert::{self, Defects};
 use touchstone_formats::stabletoolbench::answers::{converted, details, raw};
@@ -67,7 +67,12 @@ fn converted_answers_name_the_functions_they_called_and_are_read_as_runs() {
         assert_eq!(called, names);
         let answered = text(&case, "finish_type") != "give_up"
             && case.get("valid_data") == Some(&Value::Bool(true));
-        assert_eq!(outline.standing == Standing::Answered, answered, "{}", text(&case, "source"));
+        assert_eq!(
+            outline.standing == RecordedState::Answered,
+            answered,
+            "{}",
+            text(&case, "source")
+        );
         assert!(answered || outline.reason.is_some());
         cases += 1;
     }
@@ -156,7 +161,7 @@ fn the_conversions_that_came_with_the_answers_are_ours() {
                 golden(&format!("data_example/answer/{folder}/G1_instruction/{id}_{method}.json"));
             assert_eq!(convert::id(&file.file_name().unwrap().to_string_lossy()), id);
             let bytes = fs_err::read(file).unwrap();
-            assert_eq!(convert::raw(&bytes, method, Faults::Kept).unwrap().entry, *shipped);
+            assert_eq!(convert::raw(&bytes, method, Defects::Kept).unwrap().entry, *shipped);
             // A raw answer and its conversion contain the same calls.
             let (raw, converted) = (raw::outline(&bytes).unwrap(), converted::outline(id, shipped));
             assert_eq!(
@@ -179,7 +184,7 @@ fn real_raw_answers_are_read_whole_and_their_outlines_agree() {
         assert_eq!(run.outline(), outline);
         assert!(outline.tokens.is_some());
         assert_eq!(
-            kind::detect(
+            file_kind::detect(
                 text(&case, "source").rsplit('/').next().unwrap(),
                 &bytes[..bytes.len().min(16 << 10)]
             ),
@@ -187,7 +192,12 @@ fn real_raw_answers_are_read_whole_and_their_outlines_agree() {
         );
         let answered = text(&case, "finish_type") != "give_up"
             && case.get("valid_data") == Some(&Value::Bool(true));
-        assert_eq!(outline.standing == Standing::Answered, answered, "{}", text(&case, "source"));
+        assert_eq!(
+            outline.standing == RecordedState::Answered,
+            answered,
+            "{}",
+            text(&case, "source")
+        );
         if let Some(tree) = &run.tree {
             trees += 1;
             nodes += tree.nodes.len();

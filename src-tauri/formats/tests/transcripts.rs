@@ -66,7 +66,7 @@ fn an_outline_counts_what_lists_show() {
     let outline = transcript::outline(NUDGED.as_bytes()).unwrap();
     assert_eq!(outline, transcript::read(NUDGED.as_bytes()).unwrap().outline());
     assert_eq!(outline.layout, Layout::ToolCalling);
-    assert_eq!(outline.standing, Standing::Answered);
+    assert_eq!(outline.standing, RecordedState::Answered);
     assert_eq!(
         (outline.turns, outline.tool_calls, outline.failed_calls, outline.nudges),
         (3, 2, 1, 1)
@@ -136,7 +136,11 @@ fn a_run_stands_as_its_end_says() {
         ),
         ("output: {assistant_actions: []}\nanswer: []\n", RecordedState::Answered, None),
         ("output: {assistant_actions: []}\n", RecordedState::NoAnswer, None),
-        ("output: null\nerror: |\n  timed out\n  after 5 s\n", RecordedState::Error, Some("timed out")),
+        (
+            "output: null\nerror: |\n  timed out\n  after 5 s\n",
+            RecordedState::Error,
+            Some("timed out"),
+        ),
     ] {
         let outline = transcript::outline(text.as_bytes()).unwrap();
         assert_eq!((outline.standing, outline.reason.as_deref()), (standing, reason), "{text}");
@@ -154,7 +158,7 @@ fn a_transcript_may_be_written_in_json() {
     let text = "{\"conversation\": [{\"user_message\": \"a \\ud83d\\ude00\\/\"},\n\t{\"assistant_message\": \"b\"}], \"answer\": [1]}";
     let run = transcript::read(text.as_bytes()).unwrap();
     assert_eq!(run.steps[0].parts[0].value, "a 😀/".into());
-    assert_eq!(run.outline().standing, Standing::Answered);
+    assert_eq!(run.outline().standing, RecordedState::Answered);
 }
 
 #[test]
@@ -371,7 +375,7 @@ fn a_promptql_reply_becomes_messages_programs_and_artifacts() {
             (StepKind::Artifact, 3, Some("oldest_parcels"), None),
         ]
     );
-    assert_eq!((run.outline().standing, run.outline().turns), (Standing::Answered, 3));
+    assert_eq!((run.outline().standing, run.outline().turns), (RecordedState::Answered, 3));
     assert_eq!(run.facts[0].0, "output.thread_id");
 }
 
@@ -391,7 +395,7 @@ fn an_outline_keeps_what_scorers_need_answer_calls_and_the_last_message() {
     let calls: Vec<_> =
         outline.calls.iter().map(|(name, failed)| (name.as_str(), *failed)).collect();
     assert_eq!(calls, [("find", false), ("sort", true), ("", false)]);
-    assert_eq!(outline.said(), "Done,\nat last.");
+    assert_eq!(outline.last_message(), "Done,\nat last.");
 }
 
 #[test]
@@ -411,7 +415,7 @@ fn an_answer_is_kept_as_it_was_whatever_its_numbers_are() {
         let run = transcript::read(format!("output: {{}}\nanswer: {text}\n").as_bytes()).unwrap();
         let named = touchstone_formats::json::write(&run.answer.as_ref().unwrap().value, false);
         assert_eq!(
-            run.outline().answer.unwrap().plain().as_deref(),
+            run.outline().answer.unwrap().canonical_json().as_deref(),
             Some(named.as_str()),
             "one name for it"
         );

@@ -69,7 +69,9 @@ fn what_simulators_write_is_read_as_the_original_reads_it() {
                 assert_eq!(reply.get("response"), case.get("response_field"), "{output}");
             }
             SimulatorOutput::Odd(_) => assert!(!nothing("exception"), "{output}"),
-            SimulatorOutput::Nothing => assert!(nothing("exception") && nothing("error_field"), "{output}"),
+            SimulatorOutput::Nothing => {
+                assert!(nothing("exception") && nothing("error_field"), "{output}")
+            }
         }
     }
     println!("cases: {}", cases.len());

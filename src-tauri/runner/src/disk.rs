@@ -220,8 +220,11 @@ impl Folder {
         let read = fs_err::File::from_parts(fd.into(), self.path.join(name))
             .take(limit + 1)
             .read_to_end(&mut bytes);
-        let failed =
-            |why: String| DiskError { kind: DiskErrorKind::Other, path: self.display_path(name), why };
+        let failed = |why: String| DiskError {
+            kind: DiskErrorKind::Other,
+            path: self.display_path(name),
+            why,
+        };
         read.map_err(|error| failed(format!("{error}.")))?;
         if bytes.len() as u64 > limit {
             return Err(failed(format!("it is larger than the {limit} bytes that are read.")));
@@ -326,8 +329,11 @@ mod tests {
         let error = DiskError::from_errno(Path::new("a.yaml"), write_all(&full, b"x").unwrap_err());
         assert!(error.is_full());
         insta::assert_snapshot!(error, @"a.yaml: the disk is full. Make room, then go on.");
-        assert_eq!(DiskError::of(Path::new("a"), Errno::IO).kind, DiskErrorKind::Failing);
-        assert_eq!(DiskError::of(Path::new("a"), Errno::ROFS).kind, DiskErrorKind::NotPermitted);
+        assert_eq!(DiskError::from_errno(Path::new("a"), Errno::IO).kind, DiskErrorKind::Failing);
+        assert_eq!(
+            DiskError::from_errno(Path::new("a"), Errno::ROFS).kind,
+            DiskErrorKind::NotPermitted
+        );
         let fine = rustix::fs::open("/dev/null", OFlags::WRONLY, Mode::empty()).unwrap();
         assert_eq!(write_all(&fine, b"x"), Ok(()));
     }

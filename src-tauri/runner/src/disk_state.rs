@@ -70,8 +70,8 @@ mod tests {
     #[test]
     fn a_run_is_absent_damaged_or_read_and_perhaps_locked() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(look(dir.path(), "a/r.yaml"), OnDisk::default());
-        assert_eq!(look(&dir.path().join("nowhere"), "a/r.yaml"), OnDisk::default());
+        assert_eq!(read_disk_state(dir.path(), "a/r.yaml"), OnDisk::default());
+        assert_eq!(read_disk_state(&dir.path().join("nowhere"), "a/r.yaml"), OnDisk::default());
         let lock = RunLock::take(dir.path(), "a/r.yaml").unwrap();
         fs::create_dir(dir.path().join("a")).unwrap();
         fs::write(dir.path().join("a/r.yaml"), "conversation: [").unwrap();
@@ -82,10 +82,11 @@ mod tests {
         let seen = read_disk_state(dir.path(), "a/r.yaml");
         assert!(matches!(seen.file, File::Read(_)) && seen.locked_by.is_none());
         std::os::unix::fs::symlink("r.yaml", dir.path().join("a/l.yaml")).unwrap();
-        assert!(matches!(look(dir.path(), "a/l.yaml").file, File::Damaged(_)));
+        assert!(matches!(read_disk_state(dir.path(), "a/l.yaml").file, File::Damaged(_)));
         let most = format!("a/{}.yaml", "x".repeat(250));
-        assert_eq!(look(dir.path(), &most).file, File::Absent);
-        let File::Impossible(why) = read_disk_state(dir.path(), &most.replace("x.yaml", "xx.yaml")).file
+        assert_eq!(read_disk_state(dir.path(), &most).file, File::Absent);
+        let File::Impossible(why) =
+            read_disk_state(dir.path(), &most.replace("x.yaml", "xx.yaml")).file
         else {
             panic!("it fits")
         };

@@ -4,7 +4,7 @@
 use super::disk::{DiskError, Folder, PRIVATE, PUBLIC, split};
 use super::journal::{self, Journal, JournalSnapshot};
 use super::lock::{LockError, RunLock};
-use super::{disk, fault, atomic_write};
+use super::{atomic_write, disk, fault};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use std::os::unix::fs::MetadataExt as _;
@@ -144,7 +144,9 @@ impl EvaluationFiles {
         if keeping == ReplyRetention::Anew {
             atomic_write::journal_aside(&home.path, &hidden(name))?;
         }
-        let kept = (keeping != ReplyRetention::Nothing).then(|| ReplyFiles::open(&home, name)).transpose()?;
+        let kept = (keeping != ReplyRetention::Nothing)
+            .then(|| ReplyFiles::open(&home, name))
+            .transpose()?;
         Ok(Self { kept, _lock: lock })
     }
 

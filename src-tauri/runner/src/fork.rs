@@ -198,7 +198,7 @@ run: {model: o1, started: 1, finished: 2, seconds: 1, cost: 3, thinking: [{turn:
     fn forked(step: usize, message: Option<&str>) -> Result<(String, TranscriptWriter), ForkError> {
         let original = read(ORIGINAL);
         let script = fork(&original, "o.yaml", step, message)?;
-        assert_eq!(Script::from(read(&script.write())), script);
+        assert_eq!(TranscriptWriter::from(read(&script.write())), script);
         let items = json::write(&Value::List(script.document().items().to_vec()), false);
         Ok((items.replace(['"', ' '], ""), script))
     }
@@ -241,10 +241,10 @@ run: {model: o1, started: 1, finished: 2, seconds: 1, cost: 3, thinking: [{turn:
             assert!(matches!(script.end(), End::User | End::CallsDone), "{step} {message:?}");
             assert_eq!(script.facts().forked_from.unwrap().edited, step < 2 && message.is_some());
         }
-        assert_eq!(forked(0, None).map(drop), Err(Unforkable::Nothing));
-        assert_eq!(forked(10, Some("m")).map(drop), Err(Unforkable::NoStep));
+        assert_eq!(forked(0, None).map(drop), Err(ForkError::Nothing));
+        assert_eq!(forked(10, Some("m")).map(drop), Err(ForkError::NoStep));
         let reply = Document::read(b"output: {}\nanswer: 1\n").unwrap();
-        assert_eq!(fork(&reply, "r", 0, None).map(drop), Err(Unforkable::NoConversation));
+        assert_eq!(fork(&reply, "r", 0, None).map(drop), Err(ForkError::NoConversation));
     }
 
     #[test]

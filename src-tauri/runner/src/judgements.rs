@@ -4,7 +4,7 @@
 use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split};
 use super::journal::Journal;
 use super::lock::{LockError, RunLock};
-use super::{fault, atomic_write};
+use super::{atomic_write, fault};
 use rustix::fs::Mode;
 use std::path::Path;
 use touchstone_formats::judgement;

@@ -1,8 +1,8 @@
 //! Launches: executes many runs concurrently, fairly between models, with a graceful and an
 //! immediate stop, and reports progress as events. Owns the order and the stopping; a single run is
 //! executed in `drive`.
-use super::execute::{LaunchContext, Job, execute_run};
 use super::event::{Ending, RunEvent, RunEventKind};
+use super::execute::{Job, LaunchContext, execute_run};
 use super::progress::Progress;
 use super::setup::Rules;
 use std::collections::VecDeque;
@@ -124,7 +124,8 @@ impl Launch {
             stops.hard.cancel();
         }
         if let Some(teller) = self.shared.teller.upgrade().filter(|_| is_first) {
-            RunEventSender(teller, self.shared.clock).send(None, RunEventKind::Stopping { why: why.to_owned() });
+            RunEventSender(teller, self.shared.clock)
+                .send(None, RunEventKind::Stopping { why: why.to_owned() });
         }
     }
 
@@ -162,9 +163,9 @@ impl Shared {
             // A listener that panics is removed; the others stay.
             listeners
                 .retain_mut(|listener| catch_unwind(AssertUnwindSafe(|| listener(&heard))).is_ok());
-            let is_new = heard
-                .iter()
-                .any(|event| matches!(event.what, What::Began { .. } | What::Stopping { .. }));
+            let is_new = heard.iter().any(|event| {
+                matches!(event.what, RunEventKind::Began { .. } | RunEventKind::Stopping { .. })
+            });
             if heard.len() < MOST && unended > 0 && !is_new {
                 std::thread::sleep(BREATH);
             }
@@ -208,7 +209,7 @@ impl Queue {
 }
 
 async fn work_off(crew: Arc<LaunchContext>, jobs: Vec<Job>) {
-    crew.teller.tell(None, RunEventKind::Began { runs: jobs.len() as u64 });
+    crew.teller.send(None, RunEventKind::Began { runs: jobs.len() as u64 });
     let seats = (crew.setup.rules.concurrency as usize).min(jobs.len());
     let queue = Arc::new(Mutex::new(Queue::new(jobs)));
     let workers: Vec<_> =
@@ -222,7 +223,7 @@ async fn work_off(crew: Arc<LaunchContext>, jobs: Vec<Job>) {
     if let Some(crew) = Arc::into_inner(crew) {
         crew.toolbox.close().await;
     }
-    teller.tell(None, RunEventKind::Finished);
+    teller.send(None, RunEventKind::Finished);
 }
 
 async fn work(crew: Arc<LaunchContext>, queue: Arc<Mutex<Queue>>) {
@@ -232,7 +233,7 @@ async fn work(crew: Arc<LaunchContext>, queue: Arc<Mutex<Queue>>) {
         let (path, model) = (job.slot.path.clone(), job.slot.at.model.clone());
         let (how, why) = if crew.stops.soft.is_cancelled() {
             (Ending::Stopped, None)
-        } else if let Some(why) = crew.bars(&job) {
+        } else if let Some(why) = crew.refusal_for(&job) {
             (Ending::Stopped, Some(why))
         } else {
             // In a task of its own, which limits a panic to this run.
@@ -240,7 +241,7 @@ async fn work(crew: Arc<LaunchContext>, queue: Arc<Mutex<Queue>>) {
                 |_| (Ending::Error, Some("A mistake in Touchstone ended this run.".to_owned()));
             tokio::spawn(execute_run(Arc::clone(&crew), job)).await.unwrap_or_else(broken)
         };
-        crew.teller.tell(Some(&path), RunEventKind::Ended { how, why });
+        crew.teller.send(Some(&path), RunEventKind::Ended { how, why });
         lock().done(&model);
     }
 }

@@ -2,10 +2,13 @@
 //! with a provider, the tools, the journal and the transcript file. Does not depend on the index or
 //! on any user interface.
 
+pub mod atomic_write;
+pub mod conversation;
 pub mod disk;
-pub mod execute;
+pub mod disk_state;
 pub mod evaluations;
 pub mod event;
+pub mod execute;
 mod fault;
 pub mod fork;
 pub mod http;
@@ -14,12 +17,10 @@ pub mod judgements;
 pub mod launch;
 pub mod lock;
 pub mod log;
-pub mod disk_state;
 pub mod nudge;
 pub mod plan;
 pub mod progress;
 pub mod provider;
-pub mod atomic_write;
 pub mod reply;
 pub mod reviews;
 pub mod script;
@@ -27,10 +28,9 @@ pub mod search;
 pub mod secrets;
 pub mod setup;
 pub mod spec;
-pub mod conversation;
+pub mod strategy;
 pub mod target;
 pub mod tools;
-pub mod strategy;
 
 #[cfg(test)]
 #[cfg(debug_assertions)]

@@ -1,8 +1,8 @@
 //! Ensures one writer per run: an OS lock on a file beside the results, held while the run is
 //! executed and released by the OS when the process dies. The content of the lock file is only
 //! informative.
-use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split, write_all};
 use super::atomic_write;
+use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split, write_all};
 use fs_err as fs;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;

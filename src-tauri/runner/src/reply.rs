@@ -148,7 +148,7 @@ mod tests {
           cost: 0.25
         ");
         let run = Document::read(file.write().as_bytes()).unwrap().run().unwrap();
-        assert_eq!(run.outline().standing, Standing::Error);
+        assert_eq!(run.outline().standing, RecordedState::Error);
         assert_eq!(file.facts().cost, Some(0.25));
     }
 }

@@ -1,7 +1,7 @@
 //! Review files in an output directory: replaced or moved aside by one process at a time. No user's
 //! text is lost. The format of the file is owned by `formats::review`.
-use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split};
 use super::atomic_write;
+use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split};
 use rustix::fs::Mode;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -89,8 +89,8 @@ fn wait_for_turn(folder: &Folder) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::DiskErrorKind;
     use crate::atomic_write::tests::{Mounted, below as all_below};
+    use crate::disk::DiskErrorKind;
 
     const RUN: &str = "a/b/t-promptql-o1-variation0.yaml";
 

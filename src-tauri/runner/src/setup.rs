@@ -5,8 +5,8 @@ use super::provider::{price, promptql};
 use super::script::walk::word;
 use super::secrets;
 use super::spec::{Model, Price, Provider};
-use super::tools::virtual_api;
 use super::strategy::Strategy;
+use super::tools::virtual_api;
 use std::collections::BTreeSet;
 use touchstone_formats::ReadError;
 use touchstone_formats::names::Coordinates;
@@ -182,7 +182,9 @@ impl Setup {
         if let Some(spec) = self.promptql_spec() {
             names.extend(self.models.iter().flat_map(|model| spec.names(model)));
         }
-        self.tools.iter().for_each(|tool| secrets::collect_placeholders(&tool.settings, &mut names));
+        self.tools
+            .iter()
+            .for_each(|tool| secrets::collect_placeholders(&tool.settings, &mut names));
         names
     }
 
@@ -278,7 +280,8 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
         way,
         name: name.to_owned(),
         provider,
-        price: price.or_else(|| (base_url == usual).then(|| price::list_price(&model_id)).flatten()),
+        price: price
+            .or_else(|| (base_url == usual).then(|| price::list_price(&model_id)).flatten()),
         max_tokens: said.max_tokens.or((provider == Provider::Anthropic).then_some(MAX_TOKENS)),
         model_id,
         base_url,

@@ -178,7 +178,7 @@ mod tests {
         let all = parse_strategy("{ method: CoT@1, steps: 20, offer: query }").unwrap();
         let model = parse_strategy("{ method: DFS_woFilter_w2 }").unwrap();
         let launch = parse_strategy("{ offer: top-5 }").unwrap();
-        let facts = launch.or(model).or(all).settled(true).facts();
+        let facts = launch.or(model).or(all).with_defaults(true).facts();
         let facts: Vec<_> = facts
             .into_iter()
             .map(|(key, value)| format!("{key} {}", word(&value).unwrap()))
@@ -198,7 +198,10 @@ mod tests {
     #[test]
     fn a_run_without_method_and_apis_says_nothing() {
         assert_eq!(
-            of("{ steps: 3, offer: query, compat: true }").unwrap().settled(false).facts(),
+            parse_strategy("{ steps: 3, offer: query, compat: true }")
+                .unwrap()
+                .with_defaults(false)
+                .facts(),
             []
         );
     }
@@ -213,17 +216,19 @@ mod tests {
             ("{ queries: many }", "`many`"),
             ("{ compat: seed }", "true or false"),
         ] {
-            assert!(of(text).unwrap_err().contains(why), "{text}");
+            assert!(parse_strategy(text).unwrap_err().contains(why), "{text}");
         }
     }
 
     #[test]
     fn a_transcript_says_how_it_was_made() {
-        let way = parse_strategy("{ method: CoT@2, offer: all, compat: true }").unwrap().settled(true);
+        let way = parse_strategy("{ method: CoT@2, offer: all, compat: true }")
+            .unwrap()
+            .with_defaults(true);
         let mut document = Document::conversation();
         for (key, value) in way.facts() {
             document.set_run(key, value);
         }
-        assert_eq!(Way::of_file(&document), way);
+        assert_eq!(Strategy::from_transcript(&document), way);
     }
 }

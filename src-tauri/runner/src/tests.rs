@@ -1,9 +1,9 @@
 //! Kills a process at every named fault point and checks the state it leaves: no paid reply is lost
 //! or bought twice, every file is whole, and the resumed run ends like an undisturbed one.
 //! `tests/faults` does the same for the whole program.
+use super::atomic_write;
 use super::journal::{Attempt, Body, Journal, Record};
 use super::lock::RunLock;
-use super::atomic_write;
 use super::script::{End, TranscriptWriter};
 use crate::provider::Reply;
 use fs_err as fs;
@@ -121,7 +121,7 @@ fn wherever_a_run_is_killed_it_ends_as_if_nothing_had_happened() {
                 "{place}:{count} bought something twice"
             );
             assert_eq!(
-                Script::from(Document::read(expected.as_bytes()).unwrap()).end(),
+                TranscriptWriter::from(Document::read(expected.as_bytes()).unwrap()).end(),
                 End::Assistant
             );
             assert_eq!(

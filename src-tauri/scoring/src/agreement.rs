@@ -148,8 +148,9 @@ impl VerdictCounts {
             .any(|times| *times > 0);
         let said: Vec<Rating> =
             Rating::ALL.into_iter().filter(|says| any || *says != Rating::Between).collect();
-        let row =
-            |first: &Rating| said.iter().map(|second| self.said[first.index()][second.at()]).collect();
+        let row = |first: &Rating| {
+            said.iter().map(|second| self.said[first.index()][second.index()]).collect()
+        };
         let table: Vec<Vec<u64>> = said.iter().map(row).collect();
         let counted = Confusion::from(table.clone());
         let kappa = counted.kappa(Weights::None, Level::default());
@@ -230,7 +231,7 @@ mod tests {
         for (mean, says) in
             [(1.0, Right), (2.0 / 3.0, Right), (0.5, Between), (1.0 / 3.0, Wrong), (0.0, Wrong)]
         {
-            assert_eq!(Says::of_judge(Some(sopr), mean, None), says, "{mean}");
+            assert_eq!(Rating::of_judge(Some(sopr), mean, None), says, "{mean}");
         }
         // With a threshold of the suite, as in scores and on the run page.
         let relevance = named("relevance").unwrap();
@@ -240,12 +241,12 @@ mod tests {
             (0.75, Some(0.75), Right),
             (0.25, Some(0.25), Right),
         ] {
-            assert_eq!(Says::of_judge(Some(relevance), mean, least), says, "{mean} {least:?}");
+            assert_eq!(Rating::of_judge(Some(relevance), mean, least), says, "{mean} {least:?}");
         }
-        assert_eq!([1.0, 0.99, 0.01, 0.0].map(Says::of_score), [Right, Between, Between, Wrong]);
+        assert_eq!([1.0, 0.99, 0.01, 0.0].map(Rating::of_score), [Right, Between, Between, Wrong]);
         let automatic = [(0.4, true), (0.9, false), (0.5, false), (0.49, false)];
         assert_eq!(
-            automatic.map(|(score, passed)| Says::of_scorer(score, passed)),
+            automatic.map(|(score, passed)| Rating::of_scorer(score, passed)),
             [Right, Between, Between, Wrong]
         );
     }

@@ -1,6 +1,7 @@
 //! **Pure.** Compares answers with expected outputs, scores them, and aggregates scores and
 //! statistics over runs.
 
+pub mod aggregate;
 pub mod align;
 pub mod azure;
 mod calls;
@@ -8,11 +9,10 @@ pub mod diff;
 pub mod judges;
 pub mod scorers;
 pub mod stabletoolbench;
-pub mod aggregate;
 pub mod stats;
 
-pub mod text;
 pub mod agreement;
 pub mod number_format;
+pub mod text;
 
 pub use calls::missing_calls;

@@ -112,7 +112,8 @@ fn text_evaluators_with_options_come_to_what_the_package_does() {
         let name = format!("{kind} {}", json::write(params, false));
         let inputs = inputs(row.get("inputs").unwrap());
         let came = |quirks: &Quirks| {
-            let evaluator = Evaluator::read_with_quirks("any", &with(params, &[("kind", kind)]), quirks)?;
+            let evaluator =
+                Evaluator::read_with_quirks("any", &with(params, &[("kind", kind)]), quirks)?;
             Ok(map(done(&evaluator, &inputs, quirks).unwrap()))
         };
         let theirs = theirs.get("message").and_then(Value::text).map_or(Ok(plain(theirs)), Err);
@@ -134,8 +135,8 @@ fn text_evaluators_with_options_come_to_what_the_package_does() {
             }
             (ours, _) => {
                 let switches = ["rouge_types_unlisted", "rouge_thresholds_with_fraction"];
-                let one =
-                    switches.map(|switch| came(&Quirks::from_names([switch]).unwrap()) == like_theirs);
+                let one = switches
+                    .map(|switch| came(&Quirks::from_names([switch]).unwrap()) == like_theirs);
                 let which =
                     one.iter().position(|same| *same).unwrap_or_else(|| panic!("{name}: {ours:?}"));
                 differ[which] += 1;
@@ -212,9 +213,9 @@ fn evaluated(
         let options = with(&value(options), &[("kind", kind)]);
         let evaluator = Evaluator::read(name, &options)?;
         let own = Mapping::read(mapping.iter().copied())?;
-        let own = own.or(&usual, quirks);
+        let own = own.with_defaults(&usual, quirks);
         let has = |row: &usize| {
-            own.reaches(
+            own.is_satisfied_by(
                 &data.columns,
                 |key| data.value(*row, key),
                 |key| target?.value(*row, key),
@@ -245,8 +246,11 @@ fn evaluated(
     Ok(results.text(quirks))
 }
 
-const TEXTS: [EvaluatorSpec; 3] =
-    [evaluator_spec("f1", "f1_score"), evaluator_spec("bleu", "bleu_score"), evaluator_spec("rouge", "rouge_score")];
+const TEXTS: [EvaluatorSpec; 3] = [
+    evaluator_spec("f1", "f1_score"),
+    evaluator_spec("bleu", "bleu_score"),
+    evaluator_spec("rouge", "rouge_score"),
+];
 
 fn variant(name: &str) -> Option<String> {
     golden(&format!("evaluate_variants/{name}"))
@@ -254,7 +258,12 @@ fn variant(name: &str) -> Option<String> {
 
 /// Compares the produced file with the package's file byte by byte. Returns the number of
 /// comparisons, 0 when that file is missing.
-fn same(name: &str, data: Option<String>, evaluators: &[EvaluatorSpec], target: Option<&Table>) -> usize {
+fn same(
+    name: &str,
+    data: Option<String>,
+    evaluators: &[EvaluatorSpec],
+    target: Option<&Table>,
+) -> usize {
     let theirs =
         if name == "main" { golden("evaluate_out.json") } else { variant(&format!("{name}.json")) };
     let (Some(theirs), Some(data)) = (theirs, data) else { return 0 };
@@ -268,9 +277,18 @@ fn same(name: &str, data: Option<String>, evaluators: &[EvaluatorSpec], target: 
 fn files_of_results_are_those_of_the_package_to_the_byte() {
     let main = || golden("evaluate_in.jsonl");
     let [f1, bleu, rouge] = TEXTS;
-    let rouge1 = EvaluatorSpec { options: r#"{"rouge_type": "rouge1"}"#, ..evaluator_spec("rouge1", "rouge_score") };
-    let all =
-        [f1, bleu, rouge, evaluator_spec("gleu", "gleu_score"), evaluator_spec("meteor", "meteor_score"), rouge1];
+    let rouge1 = EvaluatorSpec {
+        options: r#"{"rouge_type": "rouge1"}"#,
+        ..evaluator_spec("rouge1", "rouge_score")
+    };
+    let all = [
+        f1,
+        bleu,
+        rouge,
+        evaluator_spec("gleu", "gleu_score"),
+        evaluator_spec("meteor", "meteor_score"),
+        rouge1,
+    ];
     let f1 = [evaluator_spec("f1", "f1_score")];
     let documents = [evaluator_spec("doc_retrieval", "document_retrieval")];
     let cases = [
@@ -308,8 +326,12 @@ fn files_of_mapped_columns_and_targets_are_those_of_the_package_to_the_byte() {
     let said = Table::from_rows(data().unwrap_or_default().lines().map(echo)).unwrap();
     let mapping = &[("response", "${target.response}"), ("ground_truth", "${data.ground_truth}")];
     cases += same("target", data(), &[evaluator_spec("f1", "f1_score")], Some(&said));
-    cases +=
-        same("target_mapped", data(), &[EvaluatorSpec { mapping, ..evaluator_spec("f1", "f1_score") }], Some(&said));
+    cases += same(
+        "target_mapped",
+        data(),
+        &[EvaluatorSpec { mapping, ..evaluator_spec("f1", "f1_score") }],
+        Some(&said),
+    );
     println!("cases: {cases} files of evaluate, with mappings and targets");
 }
 

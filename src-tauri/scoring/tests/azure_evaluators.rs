@@ -527,6 +527,6 @@ fn a_column_of_a_target_may_not_stand_where_results_of_an_evaluator_stand() {
         ("my.f12", false),
         ("f1_score", false),
     ] {
-        assert_eq!(evaluator.stands_at(column), stands, "{column}");
+        assert_eq!(evaluator.owns_column(column), stands, "{column}");
     }
 }

@@ -8,7 +8,7 @@ use touchstone_formats::stabletoolbench::answers::converted;
 use touchstone_formats::value::Value;
 use touchstone_scoring::judges::sowr::shares;
 use touchstone_scoring::judges::{
-    Next, Rules, JudgeRound, Status, Subject, named, official_score, solve_rate,
+    JudgeRound, Next, Rules, Status, Subject, named, official_score, solve_rate,
 };
 
 fn lines(name: &str) -> Vec<Value> {
@@ -53,11 +53,11 @@ fn sopr_decides_by_the_official_rule_what_the_script_decides_and_asks_as_often()
             status => {
                 let Next::Ruled(ruling) = sitting.next() else { panic!("it rules: {case:?}") };
                 assert_eq!(
-                    Status::of(&ruling.word),
-                    Status::of(status.text().unwrap()),
+                    Status::from_word(&ruling.word),
+                    Status::from_word(status.text().unwrap()),
                     "{case:?}"
                 );
-                assert_eq!(asked, of(&case, "judge_calls").items().len(), "{case:?}");
+                assert_eq!(asked, field(&case, "judge_calls").items().len(), "{case:?}");
             }
         }
         cases += 1;
@@ -309,21 +309,22 @@ fn solve_rates_are_those_of_the_script() {
             reason = "a small whole number"
         )]
         let rates = solve_rate(&judged, times as usize, 0).unwrap();
-        let wanted: Vec<f64> = field(&case, "scores_per_round").items().iter().map(number).collect();
+        let wanted: Vec<f64> =
+            field(&case, "scores_per_round").items().iter().map(number).collect();
         let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
         assert!(
             wanted.len() == rates.rounds.len()
                 && rates.rounds.iter().zip(&wanted).all(|(a, b)| near(*a, *b)),
             "{case:?}"
         );
-        assert!(near(rates.mean * 100.0, number(&of(&case, "solve_rate_percent"))), "{rates:?}");
+        assert!(near(rates.mean * 100.0, number(&field(&case, "solve_rate_percent"))), "{rates:?}");
         assert!(
-            (rates.spread * 100.0 - number(&of(&case, "std_percent"))).abs() < 1e-9,
+            (rates.spread * 100.0 - number(&field(&case, "std_percent"))).abs() < 1e-9,
             "{rates:?}"
         );
         let printed =
             format!("Solve rate: {:.1}% Std: {:.1}%", rates.mean * 100.0, rates.spread * 100.0);
-        assert!(of(&case, "printed").text().unwrap().ends_with(&printed), "{printed}");
+        assert!(field(&case, "printed").text().unwrap().ends_with(&printed), "{printed}");
         cases += 1;
     }
     println!("cases: {cases}");
@@ -350,7 +351,7 @@ fn wins_are_counted_as_the_script_counts_them() {
         for (key, share) in
             [("win_rate", shares.win), ("lose_rate", shares.lose), ("tie_rate", shares.tie)]
         {
-            assert!((number(&of(&case, key)) - share).abs() < 1e-12, "{key} {share}");
+            assert!((number(&field(&case, key)) - share).abs() < 1e-12, "{key} {share}");
         }
         cases += 1;
     }
@@ -363,7 +364,7 @@ fn completeness_is_read_as_the_script_reads_it_only_for_comparing() {
     for case in lines("fac_get_response.jsonl") {
         let verdict = field(&case, "judge_text");
         assert!(
-            (f64::from(official_score(verdict.text().unwrap())) - number(&of(&case, "score")))
+            (f64::from(official_score(verdict.text().unwrap())) - number(&field(&case, "score")))
                 .abs()
                 < 1e-12,
             "{verdict:?}"

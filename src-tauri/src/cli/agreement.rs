@@ -1,7 +1,7 @@
 //! `agreement`: measures the agreement of judges with people and with each other, and lists the
 //! runs on which they disagree.
 use super::{
-    CommandStatus, Outcome, FolderArgs, folder,
+    CommandStatus, FolderArgs, Outcome, folder,
     terminal::{Columns, Head, Paint, one_line},
 };
 use crate::Environment;

@@ -8,7 +8,7 @@ pub(super) fn pluralize(many: u64, word: &str) -> String {
 
 /// Formats a count with its noun, singular or plural.
 pub(super) fn counted(many: u64, word: &str) -> String {
-    format!("{many} {}", of(many, word))
+    format!("{many} {}", pluralize(many, word))
 }
 
 /// Formats a range as "least to most", or as one value if both are equal.

@@ -1,5 +1,5 @@
 //! `clear`: deletes leftovers of old indexes and results that were replaced.
-use super::{CommandStatus, Outcome, FolderArgs, folder};
+use super::{CommandStatus, FolderArgs, Outcome, folder};
 use crate::Environment;
 use clap::Args;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
@@ -24,14 +24,14 @@ pub(super) fn run(asked: &Clear, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
     let mut out = io::stdout().lock();
     let indexes = app.clear_old_indexes()?;
-    writeln!(out, "Old indexes: {} deleted.", told(&indexes))?;
+    writeln!(out, "Old indexes: {} deleted.", describe_leftovers(&indexes))?;
     let replaced = app.replaced()?;
     if replaced.files == 0 {
         writeln!(out, "Replaced results: none.")?;
         return Ok(CommandStatus::Well);
     }
     let place = replaced.dir.display();
-    writeln!(out, "Replaced results: {} in {place}.", told(&replaced))?;
+    writeln!(out, "Replaced results: {} in {place}.", describe_leftovers(&replaced))?;
     if !asked.yes {
         if !io::stdin().is_terminal() {
             return Err(AppError::new(
@@ -54,7 +54,7 @@ pub(super) fn run(asked: &Clear, here: &Environment) -> Outcome {
         }
     }
     let gone = app.clear_replaced()?;
-    writeln!(out, "{} deleted.", told(&gone))?;
+    writeln!(out, "{} deleted.", describe_leftovers(&gone))?;
     Ok(CommandStatus::Well)
 }
 

@@ -3,7 +3,7 @@
 mod output;
 
 use super::{
-    DirArgs, CommandStatus, Outcome, CommandError, folder, list, show,
+    CommandError, CommandStatus, DirArgs, Outcome, folder, list, show,
     terminal::{Columns, Head, Paint, lines, one_line},
 };
 use crate::Environment;
@@ -62,7 +62,7 @@ pub(super) fn run(asked: &Compare, here: &Environment) -> Outcome {
         found.iter().map(|(at, id)| (&folders[*at].1, id.as_str())).collect();
     let names: Vec<String> = asked.files.iter().map(|file| file.display().to_string()).collect();
     let comparison = App::compare_across(&runs)?;
-    let expected: Vec<Expected> = runs.iter().map(|(app, id)| app.against_expected(id)).collect();
+    let expected: Vec<Expected> = runs.iter().map(|(app, id)| app.diff_with_expected(id)).collect();
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
         serde_json::to_writer(&mut out, &output::document(&comparison, &names, &expected))

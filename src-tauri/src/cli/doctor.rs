@@ -1,6 +1,6 @@
 //! `doctor`: checks the installation, and prints fixes for whatever does not work.
 use super::{
-    CommandStatus, Outcome, FolderArgs, folder,
+    CommandStatus, FolderArgs, Outcome, folder,
     terminal::{Paint, one_line},
 };
 use crate::{Environment, environment};
@@ -55,5 +55,9 @@ pub(super) fn run(asked: &Doctor, here: &Environment) -> Outcome {
             }
         }
     }
-    Ok(if checks.iter().all(|check| check.ok) { CommandStatus::Well } else { CommandStatus::WithFailures })
+    Ok(if checks.iter().all(|check| check.ok) {
+        CommandStatus::Well
+    } else {
+        CommandStatus::WithFailures
+    })
 }

@@ -8,10 +8,10 @@ use super::watch::Interrupts;
 use super::{CommandStatus, Outcome, folder};
 use crate::Environment;
 use clap::{Args, ValueEnum};
+use output::{list, numbers, plan, summary};
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::time::Duration;
-use output::{list, numbers, plan, summary};
 use touchstone_api::{
     EvaluateAgain, EvaluateMetric, EvaluateRequest, EvaluationView, EvaluatorRequest, LaunchState,
 };

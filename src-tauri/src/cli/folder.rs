@@ -108,7 +108,11 @@ pub(super) fn below(full: &Path, member: Option<&str>) -> Option<(PathBuf, Strin
 
 /// Like `below`, for directories given by options: the place holds these, and the path is relative
 /// to the transcript directory. `None` if the run is not inside it.
-pub(super) fn within(full: &Path, member: Option<&str>, dirs: &DirArgs) -> Option<(FolderLocation, String)> {
+pub(super) fn within(
+    full: &Path,
+    member: Option<&str>,
+    dirs: &DirArgs,
+) -> Option<(FolderLocation, String)> {
     let (folder, name) = below(full, member)?;
     let Some(output) = &dirs.output_dir else {
         let dirs =

@@ -1,9 +1,9 @@
 //! The two long-running commands: the window and the server.
-use super::{DirArgs, CommandStatus, Outcome, folder};
+use super::{CommandStatus, DirArgs, Outcome, folder};
 use crate::{
     Environment, calls, desktop,
+    serve::{Events, Invites, Page, Server, ServerState},
     shutdown::{Shutdown, ShutdownRequest},
-    serve::{Events, ServerState, Invites, Page, Server},
     signals::EndSignals,
 };
 use clap::Args;
@@ -126,7 +126,7 @@ fn interrupted(app: App) -> io::Result<impl Future<Output = ()> + Send + 'static
                 () = signals.next() => {}
                 () = over => return,
             }
-            match leaving.wish(&app, WHY) {
+            match leaving.request(&app, WHY) {
                 ShutdownRequest::Granted => return,
                 ShutdownRequest::Hurries => say("Stopping now."),
                 ShutdownRequest::Waits => {

@@ -1,5 +1,5 @@
 //! `index`: reads a folder and prints the number of its files and runs.
-use super::{CommandStatus, Outcome, FolderArgs, folder};
+use super::{CommandStatus, FolderArgs, Outcome, folder};
 use crate::Environment;
 use clap::Args;
 use std::io::{self, Write as _};

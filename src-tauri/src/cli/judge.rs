@@ -121,15 +121,15 @@ fn plan(plan: &JudgePlan, json: bool) -> Outcome {
         calls_most,
         ..
     } = plan;
-    writeln!(out, "by {} in {rounds} {}", one_line(model), of(u64::from(*rounds), "round"))?;
+    writeln!(out, "by {} in {rounds} {}", one_line(model), pluralize(u64::from(*rounds), "round"))?;
     writeln!(
         out,
         "{runs} {} to be judged, {unasked} without an answer, {complete} judged before, {skipped_total} skipped",
-        of(*runs, "run")
+        pluralize(*runs, "run")
     )?;
     let requests = between(&calls_least.to_string(), &calls_most.to_string());
     let tokens = between(&plan.tokens_least.to_string(), &plan.tokens_most.to_string());
-    writeln!(out, "{requests} {}, about {tokens} tokens", of(*calls_most, "request"))?;
+    writeln!(out, "{requests} {}, about {tokens} tokens", pluralize(*calls_most, "request"))?;
     match (plan.cost_least, plan.cost_most) {
         (Some(least), Some(most)) => {
             writeln!(out, "about {}", between(&dollars(least), &dollars(most)))?;

@@ -92,7 +92,12 @@ fn verdict(one: &Judged, paint: Paint) -> String {
     format!("{}{passes}{}{rounds}", one_line(&format!("{mean}{spread}")), one_line(&from))
 }
 
-fn write_round(out: &mut dyn Write, round: &JudgedRound, replies: bool, paint: Paint) -> io::Result<()> {
+fn write_round(
+    out: &mut dyn Write,
+    round: &JudgedRound,
+    replies: bool,
+    paint: Paint,
+) -> io::Result<()> {
     let order = round.order.as_ref().map(|order| format!(" ({order})")).unwrap_or_default();
     let reason =
         if round.reason.is_empty() { String::new() } else { format!(": {}", round.reason) };

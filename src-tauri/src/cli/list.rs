@@ -1,6 +1,6 @@
 //! `list`: prints runs, one per line.
 use super::{
-    CommandStatus, Outcome, CommandError, FolderArgs, folder,
+    CommandError, CommandStatus, FolderArgs, Outcome, folder,
     terminal::{Columns, Head, Paint, one_line},
 };
 use crate::Environment;

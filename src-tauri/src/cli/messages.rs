@@ -1,6 +1,6 @@
 //! `messages`: converts message threads and runs to JSON Lines that evaluators accept.
 use super::{
-    DirArgs, CommandStatus, Outcome, diff, folder,
+    CommandStatus, DirArgs, Outcome, diff, folder,
     terminal::{complain, one_line},
 };
 use crate::Environment;

@@ -10,9 +10,9 @@ mod convert;
 
 mod diff;
 mod doctor;
-mod frontends;
 mod evaluate;
 mod folder;
+mod frontends;
 mod index;
 mod lines;
 mod list;
@@ -21,6 +21,7 @@ mod metrics;
 mod nudge;
 mod report;
 
+mod full_run;
 mod judge;
 mod judged;
 mod review;
@@ -33,7 +34,6 @@ mod stats;
 mod terminal;
 mod virtual_apis;
 mod watch;
-mod full_run;
 
 use crate::Environment;
 use clap::{Args, Parser, Subcommand};

@@ -1,5 +1,5 @@
 //! `nudge`: sends a message to a run, either to a fork of it or to the run itself.
-use super::{DirArgs, Outcome, FolderArgs, folder, watch};
+use super::{DirArgs, FolderArgs, Outcome, folder, watch};
 use crate::Environment;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -27,8 +27,10 @@ pub(super) fn run(asked: &Nudge, here: &Environment) -> Outcome {
     let (full, member) = folder::located(file).map_err(|why| {
         AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display()))
     })?;
-    let app =
-        folder::ready(FolderArgs { folder: Some(workspace_of(&full)), dirs: asked.dirs.clone() }, here)?;
+    let app = folder::ready(
+        FolderArgs { folder: Some(workspace_of(&full)), dirs: asked.dirs.clone() },
+        here,
+    )?;
     let id =
         if member.is_some() { app.run_with(&full, member.as_deref())? } else { app.run_of(&full)? };
     let nudge = |listeners| {

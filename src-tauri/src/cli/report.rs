@@ -1,6 +1,6 @@
 //! `report`: writes reports on the runs of a folder.
 use super::{
-    CommandStatus, Outcome, FolderArgs, folder,
+    CommandStatus, FolderArgs, Outcome, folder,
     terminal::{complain, one_line},
 };
 use crate::Environment;

@@ -1,6 +1,6 @@
 //! `review`: writes or prints a person's review of a run.
 use super::{
-    DirArgs, CommandStatus, Outcome, FolderArgs, folder, nudge,
+    CommandStatus, DirArgs, FolderArgs, Outcome, folder, nudge,
     terminal::{Paint, complain, lines, one_line},
 };
 use crate::Environment;

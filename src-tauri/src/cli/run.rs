@@ -1,6 +1,6 @@
 //! `plan` and `run`: plan a launch, and launch it.
 use super::{
-    CommandStatus, Outcome, CommandError, FolderArgs,
+    CommandError, CommandStatus, FolderArgs, Outcome,
     amounts::counted,
     folder,
     terminal::{Columns, Head, Paint, one_line},
@@ -12,7 +12,7 @@ use serde_json::json;
 use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 use touchstone_api::{
-    Act, Blocked, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Problem, Shard, Blocker,
+    Act, Blocked, Blocker, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Problem, Shard,
 };
 use touchstone_app::number_format::fixed;
 use touchstone_app::{
@@ -178,14 +178,17 @@ pub(super) fn run(asked: &Run, here: &Environment) -> Outcome {
         // The launch below fails for the same reason, and reports it.
         Err(why) => tracing::debug!(why.message, "no plan could be made"),
     }
-    let launched =
-        watch::launch(&app, asked.json, |listeners| app.start_launch_with_skipped(&request, listeners));
+    let launched = watch::launch(&app, asked.json, |listeners| {
+        app.start_launch_with_skipped(&request, listeners)
+    });
     match launched {
         Err(CommandError::Why(error)) if error.code == Code::BadRequest => {
             match app.plan_launch(&request) {
-                Ok(plan) if plan.owed_total == 0 && plan.skipped_total > 0 => {
-                    nothing_owed(plan.skipped_total, &SkippedRuns(app.left_out(&request)?), asked.json)
-                }
+                Ok(plan) if plan.owed_total == 0 && plan.skipped_total > 0 => nothing_owed(
+                    plan.skipped_total,
+                    &SkippedRuns(app.left_out(&request)?),
+                    asked.json,
+                ),
                 _ => Err(CommandError::Why(error)),
             }
         }

@@ -2,7 +2,7 @@
 //! repeated; scorers that are programs are executed only for runs without a stored result of
 //! theirs.
 use super::{
-    CommandStatus, Outcome, CommandError, FolderArgs, folder, judge,
+    CommandError, CommandStatus, FolderArgs, Outcome, folder, judge,
     list::score as shown,
     terminal::{Columns, Head, Paint, one_line},
 };
@@ -399,7 +399,10 @@ mod tests {
 
     #[test]
     fn what_has_to_be_reached_is_a_score_or_a_share() {
-        assert_eq!((least("0.8"), least("80%")), (Ok(Least::Mean(0.8)), Ok(Least::Passed(80.0))));
+        assert_eq!(
+            (least("0.8"), least("80%")),
+            (Ok(Threshold::Mean(0.8)), Ok(Threshold::Passed(80.0)))
+        );
         for wrong in ["1.5", "-1", "101%", "much", "NaN", ""] {
             assert!(least(wrong).is_err(), "{wrong}");
         }

@@ -1,6 +1,6 @@
 //! `search`: finds a text in all transcripts.
 use super::{
-    CommandStatus, Outcome, FolderArgs, folder,
+    CommandStatus, FolderArgs, Outcome, folder,
     terminal::{Paint, one_line},
 };
 use crate::Environment;

@@ -1,9 +1,8 @@
 //! `show`: prints one transcript in readable form, with the verdicts of judges.
 use super::amounts::counted;
 use super::{
-    DirArgs, CommandStatus, Outcome, CommandError, folder, judged, list,
+    CommandError, CommandStatus, DirArgs, Outcome, folder, full_run, judged, list,
     terminal::{Columns, Head, Paint, complain, lines, one_line},
-    full_run,
 };
 use crate::Environment;
 use clap::Args;

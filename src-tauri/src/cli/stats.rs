@@ -2,7 +2,7 @@
 //! a baseline.
 use super::amounts::counted;
 use super::{
-    CommandStatus, Outcome, FolderArgs, folder,
+    CommandStatus, FolderArgs, Outcome, folder,
     terminal::{Columns, Head, Paint, one_line},
 };
 use crate::Environment;

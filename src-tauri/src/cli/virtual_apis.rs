@@ -1,6 +1,6 @@
 //! `stabletoolbench serve`: runs the server of virtual APIs, from its arguments to its shutdown.
 use super::{
-    CommandStatus, Outcome, CommandError,
+    CommandError, CommandStatus, Outcome,
     frontends::{announce, say},
 };
 use crate::{
@@ -123,7 +123,7 @@ pub(super) fn serve(asked: &Serve, here: &Environment) -> Outcome {
             error.hint("Leave --port out to get a free one.")
         })?;
         let asked_to_end = interrupted()?;
-        for line in door.told() {
+        for line in door.settings_summary() {
             eprintln!("{line}");
         }
         announce(&server.address(), asked.json)?;

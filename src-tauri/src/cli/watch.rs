@@ -1,7 +1,9 @@
 //! Follows a launch on a terminal: a progress bar and one line for each completed run, or one JSON
 //! event per line for programs. On Ctrl-C, requests in flight are completed; a second Ctrl-C aborts
 //! them.
-use super::{CommandStatus, Outcome, CommandError, amounts::counted, run::SkippedRuns, terminal::one_line};
+use super::{
+    CommandError, CommandStatus, Outcome, amounts::counted, run::SkippedRuns, terminal::one_line,
+};
 use crate::signals::EndSignals;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal as _, Write as _};

@@ -4,10 +4,10 @@ mod connections;
 mod events;
 mod gate;
 mod invites;
-mod socket;
 mod page;
 mod peer;
 mod secret;
+mod socket;
 mod virtual_apis;
 
 use axum::{
@@ -41,8 +41,11 @@ pub(crate) use virtual_apis::VirtualServer;
 const LONGEST_BODY: usize = 64 * 1024;
 /// Connection limits for the owner's browsers and for all other clients. Each connection uses a
 /// file descriptor.
-const SHARES: ConnectionLimits =
-    ConnectionLimits { strangers: if cfg!(test) { 256 } else { 1024 }, admitted: 128, idle_gives_way: false };
+const SHARES: ConnectionLimits = ConnectionLimits {
+    strangers: if cfg!(test) { 256 } else { 1024 },
+    admitted: 128,
+    idle_gives_way: false,
+};
 /// Time for requests to end after Ctrl-C.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -80,7 +83,10 @@ impl Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let port = listener.local_addr()?.port();
         let gate = Arc::new(Gate::new(port, Secret::random()?));
-        Ok(Self { listener, front: AccessState { port, gate, invites: Arc::new(Invites::new(port)) } })
+        Ok(Self {
+            listener,
+            front: AccessState { port, gate, invites: Arc::new(Invites::new(port)) },
+        })
     }
 
     /// Returns the source of addresses to open.
@@ -152,7 +158,11 @@ async fn guard(
     response
 }
 
-async fn command(State(inside): State<ServerState>, Path(name): Path<String>, body: Body) -> Response {
+async fn command(
+    State(inside): State<ServerState>,
+    Path(name): Path<String>,
+    body: Body,
+) -> Response {
     let Ok(arguments) = body::to_bytes(body, LONGEST_BODY).await else {
         let error = AppError::new(
             Code::BadRequest,

@@ -34,7 +34,8 @@ impl Served {
         let page = Page::from_files(
             files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())),
         );
-        let inside = ServerState { calls: Arc::new(echo), events: Events::new(), page: Arc::new(page) };
+        let inside =
+            ServerState { calls: Arc::new(echo), events: Events::new(), page: Arc::new(page) };
         let events = inside.events.clone();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)

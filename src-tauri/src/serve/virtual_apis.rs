@@ -19,7 +19,8 @@ use touchstone_app::app::virtual_apis::VirtualEndpoint;
 const LONGEST_BODY: usize = 8 << 20;
 /// Connection limits. Programs send many queries concurrently, and other clients must not get in
 /// their way.
-const SHARES: ConnectionLimits = ConnectionLimits { strangers: 1024, admitted: 512, idle_gives_way: false };
+const SHARES: ConnectionLimits =
+    ConnectionLimits { strangers: 1024, admitted: 512, idle_gives_way: false };
 
 /// A server that is bound to its port, but does not answer yet.
 pub(crate) struct VirtualServer {

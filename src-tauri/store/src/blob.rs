@@ -222,7 +222,7 @@ mod tests {
                     // Simulates a commit followed by a restart.
                     writer.flush().unwrap();
                     sums.extend(writer.sums());
-                    writer.kept();
+                    writer.mark_saved();
                     let text = TextBlob::open(dir.path(), 1, writer.len(), sums.values().copied().collect()).unwrap();
                     writer = BlobWriter::resume(dir.path(), 1, &text).unwrap();
                 }

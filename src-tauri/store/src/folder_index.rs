@@ -1,14 +1,14 @@
 //! Results of one open folder: starts and stops its threads. Its fields give access to its parts.
-use super::indexer::{Indexer, Publish, Shared};
 use super::inbox::{Hints, Inbox};
 use super::index::{Index, IndexError};
+use super::indexer::{Indexer, Publish, Shared};
 use super::ingest::STACK;
 use super::judgements::Marks;
 use super::limits::Limits;
-use super::live::{Live, IndexStatus};
+use super::live::{IndexStatus, Live};
 use super::roots::{FileId, Roots};
 use super::scoring::write::ProgramResult;
-use super::suites::{SuiteStore, SuiteLoader};
+use super::suites::{SuiteLoader, SuiteStore};
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};

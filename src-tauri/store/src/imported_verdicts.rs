@@ -5,7 +5,7 @@ use super::query::RunSet;
 use super::reviews::beginning;
 use rusqlite::{Connection, Row, params};
 use std::collections::HashMap;
-use touchstone_api::{StoredResult, StoredBrief};
+use touchstone_api::{StoredBrief, StoredResult};
 use touchstone_formats::run::{Outline, Verdict};
 
 /// Maximum number of evaluators per run.

@@ -2,8 +2,8 @@
 //! it, and its connections: one writer, any number of readers. Writing is implemented in `record`
 //! and `words`, querying in `query` and `search`.
 use super::blob::{BlobWriter, TextBlob};
-use super::index_dir::{self, IndexDir};
 use super::checksum;
+use super::index_dir::{self, IndexDir};
 use fs_err as fs;
 use rusqlite::{Connection, OpenFlags};
 use std::ops::Deref;
@@ -528,14 +528,14 @@ mod tests {
         let (first, _writer) = opened(home.path());
         let (second, _) = opened(home.path());
         let (third, _) = opened(home.path());
-        assert_eq!((folders(), home::leftovers(home.path()).len()), (3, 0), "all are in use");
+        assert_eq!((folders(), index_dir::leftovers(home.path()).len()), (3, 0), "all are in use");
         drop(second);
-        assert_eq!(home::leftovers(home.path()).len(), 1);
+        assert_eq!(index_dir::leftovers(home.path()).len(), 1);
         let (fourth, _) = opened(home.path());
         assert_eq!(folders(), 3, "it has the place of the one that ended");
         drop((third, fourth));
         drop(first);
         let (_again, _writer) = opened(home.path());
-        assert_eq!((folders(), home::leftovers(home.path()).len()), (1, 0));
+        assert_eq!((folders(), index_dir::leftovers(home.path()).len()), (1, 0));
     }
 }

@@ -1,10 +1,10 @@
 //! The indexer's writing: parses units, writes them in transactions, and publishes the changes
 //! after the commit.
-use super::indexer::{Change, Indexer, Shared};
 use super::index::{IndexError, Writer, put_sums};
+use super::indexer::{Change, Indexer, Shared};
 use super::ingest::{ParseContext, look_at};
 use super::limits::Limits;
-use super::parse_unit::{ParsedUnit, Outcome};
+use super::parse_unit::{Outcome, ParsedUnit};
 use super::reconcile::{Found, KnownFiles, Mark, Step, Unit, UnitId, members};
 use super::record::{self, Placed, Written};
 use super::roots::{FileId, Root, Roots};
@@ -258,7 +258,11 @@ impl Indexer {
                 } else {
                     self.shelving.put(roots, file, &text);
                 }
-                Mark { stamp, settled: super::parse_unit::is_settled(stamp, clock::now_ns()), odd: false }
+                Mark {
+                    stamp,
+                    settled: super::parse_unit::is_settled(stamp, clock::now_ns()),
+                    odd: false,
+                }
             }
             (None, Err(open::Refused::Gone)) => {
                 self.known.remove(file);

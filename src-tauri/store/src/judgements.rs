@@ -16,12 +16,12 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::panic::catch_unwind;
 use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
-use touchstone_formats::judgement::{self, Judgement, Round, JudgementFile};
+use touchstone_formats::judgement::{self, Judgement, JudgementFile, Round};
 use touchstone_formats::run::Run;
 use touchstone_formats::{ReadError, ReadErrorKind, tool_offers};
-use touchstone_scoring::judges::{self, Judge, Rules, Scale, JudgeRef, Subject, mean_and_spread};
-use touchstone_scoring::scorers::Scorer;
+use touchstone_scoring::judges::{self, Judge, JudgeRef, Rules, Scale, Subject, mean_and_spread};
 use touchstone_scoring::number_format::fixed;
+use touchstone_scoring::scorers::Scorer;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Folder of the judgement files, below the output directory.
@@ -95,7 +95,7 @@ pub(super) fn to_stored_json(sheet: &JudgementFile) -> String {
             judgement.clone();
         let scale = judges::named(&judge).map_or(Scale::Words(""), |judge| judge.about().scale);
         let told = |round: &Round| {
-            round.verdict.as_deref().map(|word| scale.said(Some(word), round.score))
+            round.verdict.as_deref().map(|word| scale.format_verdict(Some(word), round.score))
         };
         Judged {
             judge,
@@ -192,7 +192,7 @@ pub fn seat(name: &str, scorers: &[Scorer]) -> Option<JudgeRef> {
 /// Returns the judge with this name that the suite of these scorers defines.
 pub fn suite_judge(name: &str, scorers: &[Scorer]) -> Option<JudgeRef> {
     let mut judges = scorers.iter().filter_map(Scorer::judge).map(|(judge, ..)| judge);
-    judges.find(|judge| matches!(judge, Seat::Own(_)) && judge.name == name)
+    judges.find(|judge| matches!(judge, JudgeRef::Own(_)) && judge.name == name)
 }
 
 /// Passing threshold for a judge with these rules and this model. Taken from a scorer that names
@@ -250,7 +250,7 @@ pub(super) fn show(
     key: &str,
 ) -> Result<(), IndexError> {
     let Some(known) = load_scored_row(sql, key)? else { return Ok(()) };
-    let place = known.place();
+    let place = known.scoring_key();
     let judged: Option<Option<String>> = sql
         .prepare_cached("SELECT judged FROM reviews WHERE path = ?")?
         .query_row([&file.path], |row| row.get(0))
@@ -273,7 +273,8 @@ pub(super) fn show(
     let is_same =
         |one: &Judged| one.is_same(subject.as_ref(), scorers) && one.other_model(marks).is_none();
     let same: String = judged.iter().map(|one| if is_same(one) { '1' } else { '0' }).collect();
-    let least = |one: &Judged| least(scorers, (&one.judge, Rules::from_word(&one.rules)?, &one.model));
+    let least =
+        |one: &Judged| least(scorers, (&one.judge, Rules::from_word(&one.rules)?, &one.model));
     let least =
         serde_json::to_string(&judged.iter().map(least).collect::<Vec<_>>()).unwrap_or_default();
     sql.prepare_cached("UPDATE reviews SET run = ?, same = ?, least = ? WHERE path = ?")?
@@ -332,7 +333,11 @@ struct JudgeScore {
     detail: Vec<ScoreDetail>,
 }
 
-fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>, &Marks)) -> JudgeScore {
+fn score(
+    scorer: &Scorer,
+    judged: &[Judged],
+    (subject, marks): (Option<&Subject>, &Marks),
+) -> JudgeScore {
     let waiting = |reason: String| JudgeScore {
         standing: ScoreStanding::Waiting,
         score: None,
@@ -361,7 +366,8 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
         last.words.iter().map(|word| word.as_deref().unwrap_or("not read")).collect();
     let mean = mean_and_spread(&last.scores);
     if let Some(why) = outdated(last) {
-        let said = mean.map_or_else(|| "nothing".to_owned(), |(mean, _)| format_score(&judge, mean));
+        let said =
+            mean.map_or_else(|| "nothing".to_owned(), |(mean, _)| format_score(&judge, mean));
         return waiting(format!("{} said {said} before. {why} Judge it again.", last.model));
     }
     let detail = |name: &str, value: String| ScoreDetail { name: name.to_owned(), value };
@@ -388,7 +394,8 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
     if judge.about().scale.ends().is_some() {
         details.push(detail("mean", format_score(&judge, mean)));
         let scale = judge.about().scale;
-        let threshold = scorer.threshold().or(judge.threshold()).and_then(|least| scale.value_of(least));
+        let threshold =
+            scorer.threshold().or(judge.threshold()).and_then(|least| scale.value_of(least));
         details.extend(threshold.map(|least| detail("passes", scale.format_threshold(least))));
     }
     JudgeScore {
@@ -460,7 +467,7 @@ mod tests {
             assert!(keys_of(&file_of_path(run)).contains(&unit.key()));
         }
         assert_eq!(
-            file_of_path("a/b.json#5/8").shown(),
+            file_of_path("a/b.json#5/8").to_display(),
             ".touchstone/judgements/a/b.json#5%2F8.yaml"
         );
         assert_eq!(keys_of(&FileId::new(Root::Output, ".touchstone/reviews/a.yaml")), [""; 0]);

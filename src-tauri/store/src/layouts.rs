@@ -94,14 +94,16 @@ pub(crate) fn look(file: &FileId, bytes: &[u8]) -> FileContent {
         return FileContent::Workspace;
     }
     if is_suite_name(file) && bytes.iter().all(u8::is_ascii_whitespace) {
-        return FileContent::Damaged(ReadError::new(ReadErrorKind::Truncated, "The file is empty."));
+        return FileContent::Damaged(ReadError::new(
+            ReadErrorKind::Truncated,
+            "The file is empty.",
+        ));
     }
     match kind_of(file, bytes) {
         FileKind::Transcript | FileKind::BenchmarkMember => transcript::outline(bytes)
             .map_or_else(FileContent::Damaged, |outline| FileContent::Run(Box::new(outline))),
-        FileKind::RawAnswer => {
-            raw::outline(bytes).map_or_else(FileContent::Damaged, |outline| FileContent::Run(Box::new(outline)))
-        }
+        FileKind::RawAnswer => raw::outline(bytes)
+            .map_or_else(FileContent::Damaged, |outline| FileContent::Run(Box::new(outline))),
         FileKind::Collection => FileContent::Many,
         FileKind::Suite => FileContent::Suite,
         FileKind::Workspace => FileContent::Workspace,
@@ -121,14 +123,15 @@ pub(crate) fn look_group(files: &[(&FileId, &[u8])]) -> FileContent {
             parts.set(kind, bytes);
         }
     }
-    benchmark::outline(&parts).map_or_else(FileContent::Damaged, |outline| FileContent::Run(Box::new(outline)))
+    benchmark::outline(&parts)
+        .map_or_else(FileContent::Damaged, |outline| FileContent::Run(Box::new(outline)))
 }
 
 /// Reads a complete run. `tag` is the tag that holds the answer, if the index recorded one.
 pub fn read_run(files: &[(&FileId, &[u8])], tag: Option<&str>) -> Result<Run, ReadError> {
     let mut run = as_they_are(files)?;
     if let Some(tag) = tag {
-        run.take_tagged(tag);
+        run.apply_answer_tag(tag);
     }
     Ok(run)
 }
@@ -152,7 +155,11 @@ fn as_they_are(files: &[(&FileId, &[u8])]) -> Result<Run, ReadError> {
 }
 
 /// Reads one run of a file with many, with its position and content hash.
-pub fn read_member(file: &FileId, bytes: &[u8], member: &str) -> Result<(Run, MemberPosition), ReadError> {
+pub fn read_member(
+    file: &FileId,
+    bytes: &[u8],
+    member: &str,
+) -> Result<(Run, MemberPosition), ReadError> {
     let many = collection::Collection::open(&file.to_display(), bytes)?;
     let at = many.find(member).unwrap_or(usize::MAX);
     Ok((many.run(at)?, MemberPosition { at, content: xxh3_64(many.bytes_of(at)) }))

@@ -3,7 +3,7 @@
 //! content first appeared.
 use super::layouts;
 use super::limits::Limits;
-use super::parse_unit::{ParsedUnit, MemberRow, Outcome, Row, unsettle};
+use super::parse_unit::{MemberRow, Outcome, ParsedUnit, Row, unsettle};
 use super::reconcile::{Mark, UnitId};
 use super::roots::FileId;
 use std::collections::HashSet;
@@ -63,8 +63,12 @@ pub(super) fn look(limits: &Limits, file: ManyFile, give: &mut dyn FnMut(ParsedU
             weight = 0;
             // The file counts as unread until the last part is written.
             let outcome = Outcome::Part(std::mem::take(&mut rows));
-            if !give(ParsedUnit { unit: unit.clone(), marks: unread.clone(), outcome, again_ns: None })
-            {
+            if !give(ParsedUnit {
+                unit: unit.clone(),
+                marks: unread.clone(),
+                outcome,
+                again_ns: None,
+            }) {
                 return;
             }
         }

@@ -6,7 +6,7 @@ use super::members;
 use super::open::{self, Refused, Stamp};
 use super::reconcile::{Mark, Unit, UnitId};
 use super::roots::{FileId, Roots};
-use super::scoring::stored_run::{ResolvedAnswer, AlternativeAnswers};
+use super::scoring::stored_run::{AlternativeAnswers, ResolvedAnswer};
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -171,7 +171,12 @@ fn look_whole(roots: &Roots, limits: &Limits, unit: Unit) -> Sight {
         }
     }
     if read.is_empty() {
-        return Sight::One(ParsedUnit { unit: unit.id, marks, outcome: Outcome::Gone, again_ns: None });
+        return Sight::One(ParsedUnit {
+            unit: unit.id,
+            marks,
+            outcome: Outcome::Gone,
+            again_ns: None,
+        });
     }
     judge(limits, unit.id, marks, read)
 }
@@ -227,9 +232,10 @@ impl Row {
         self.state = Some(state_of(outline.standing));
         self.reason.clone_from(&outline.reason);
         self.pieces = pieces(&outline);
-        self.sought = outline
-            .is_sought
-            .then(|| AlternativeAnswers { fence: outline.answer.clone(), finish: outline.finish.clone() });
+        self.sought = outline.is_sought.then(|| AlternativeAnswers {
+            fence: outline.answer.clone(),
+            finish: outline.finish.clone(),
+        });
         self.outline = Some(outline);
     }
 
@@ -239,7 +245,7 @@ impl Row {
             return;
         };
         let ResolvedAnswer { answer, tag, why } =
-            sought.by(Some(tag), outline.said(), outline.told.gave_up == Some(true));
+            sought.by(Some(tag), outline.last_message(), outline.told.gave_up == Some(true));
         if tag.is_none() {
             return;
         }

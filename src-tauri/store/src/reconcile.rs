@@ -144,7 +144,12 @@ pub(crate) fn reconcile(
     units.into_iter().map(|unit| step(known, scopes, found, unit)).collect()
 }
 
-fn step(known: &KnownFiles, scopes: &[FileId], found: &BTreeMap<FileId, Found>, unit: UnitId) -> Step {
+fn step(
+    known: &KnownFiles,
+    scopes: &[FileId],
+    found: &BTreeMap<FileId, Found>,
+    unit: UnitId,
+) -> Step {
     let elsewhere = members(known, &unit)
         .into_iter()
         .filter(|(file, _)| !scopes.iter().any(|scope| scope.holds(file)));
@@ -160,7 +165,10 @@ fn step(known: &KnownFiles, scopes: &[FileId], found: &BTreeMap<FileId, Found>, 
     if files.is_empty() { Step::Forget(unit) } else { Step::Read(Unit { id: unit, files }) }
 }
 
-fn below<'a>(known: &'a KnownFiles, start: &'a FileId) -> impl Iterator<Item = (&'a FileId, &'a Mark)> {
+fn below<'a>(
+    known: &'a KnownFiles,
+    start: &'a FileId,
+) -> impl Iterator<Item = (&'a FileId, &'a Mark)> {
     known.range(start.clone()..).take_while(move |(file, _)| starts_with(file, start))
 }
 
@@ -278,7 +286,10 @@ mod tests {
         let found = Found { stamp: Stamp::default(), odd: None };
         let disk = Disk::from([(file("a.yaml"), found)]);
         let mark = |settled| {
-            KnownFiles::from([(file("a.yaml"), Mark { stamp: Stamp::default(), settled, odd: false })])
+            KnownFiles::from([(
+                file("a.yaml"),
+                Mark { stamp: Stamp::default(), settled, odd: false },
+            )])
         };
         assert_eq!(reconcile(&mark(true), &[file("")], &disk).len(), 0);
         assert_eq!(reconcile(&mark(false), &[file("")], &disk).len(), 1);

@@ -1,14 +1,14 @@
 //! Writes parsed units to the index: rows, files, text and text pieces. One call writes one unit,
 //! or a part of a file with many runs, inside the caller's transaction. Decides the values of all
 //! row columns, on which the queries rely.
+use super::imported_verdicts;
 use super::index::{IndexError, Writer};
 use super::layouts::{self, Coordinates};
-use super::parse_unit::{ParsedUnit, Outcome, Row, layout_name};
+use super::parse_unit::{Outcome, ParsedUnit, Row, layout_name};
 use super::reconcile::{Mark, UnitId};
 use super::roots::FileId;
 use super::scoring::measure::{Evidence, Measured, ScoringKey, measure};
 use super::scoring::write::{self, Columns};
-use super::imported_verdicts;
 use super::suites::Tasks;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashSet;
@@ -86,7 +86,7 @@ fn place_row(unit: &UnitId, row: &mut Row, tasks: &Tasks, models: &[String]) -> 
         state: state(row),
         reason: row.reason.as_deref(),
         answer: outline.answer.as_ref(),
-        said: outline.said(),
+        said: outline.last_message(),
         calls: &outline.calls,
         told: Some(&outline.told),
     };

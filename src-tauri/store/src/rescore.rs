@@ -1,9 +1,9 @@
 //! Rescoring of rows after suites changed: in batches between other work, each committed and
 //! published. If interrupted, it starts over at the next start, because only its completion is
 //! recorded.
-use super::indexer::{Change, Indexer, Shared};
-use super::index_writer::finish;
 use super::index::{IndexError, Writer, meta};
+use super::index_writer::finish;
+use super::indexer::{Change, Indexer, Shared};
 use super::judgements;
 use super::limits::Limits;
 use super::load;

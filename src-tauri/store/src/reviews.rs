@@ -5,9 +5,9 @@ mod review_file;
 
 pub(super) use review_file::beginning;
 
-use super::indexer::{Indexer, Shared};
-use super::index_writer::finish;
 use super::index::{IndexError, Reader, meta};
+use super::index_writer::finish;
+use super::indexer::{Indexer, Shared};
 use super::judgements::{self, Marks};
 use super::limits::Limits;
 use super::load;
@@ -15,13 +15,13 @@ use super::open::Stamp;
 use super::reconcile::{Found, UnitId};
 use super::roots::{FileId, Root, Roots};
 use super::scan;
+use review_file::LoadedReview;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use review_file::ReviewFile;
 use touchstone_api::{Problem, ProblemKind, RunRow};
 use touchstone_formats::collection;
 use touchstone_formats::review::{self, ReviewFile};
@@ -272,7 +272,7 @@ fn mark_of_member(sql: &Connection, key: &str) -> Result<Option<String>, IndexEr
     Ok(kept.map(|kept| match kept {
         (Some(lenient), Some(json)) => {
             let kept = StoredAnswer { json: Some(json), lenient };
-            format!("{:032x}", xxh3_128(kept.plain().unwrap_or_default().as_bytes()))
+            format!("{:032x}", xxh3_128(kept.canonical_json().unwrap_or_default().as_bytes()))
         }
         // An answer that is too long to be stored cannot be compared, so no review matches it.
         (Some(_), None) => "too long".to_owned(),
@@ -320,8 +320,8 @@ impl Indexer {
         let tasks = self.shelving.tasks();
         let mut ids = Vec::new();
         for (file, found) in batch {
-            let taken = ReviewFile::load(roots, &file, found);
-            if let ReviewFile::Sheet { stamp, settled: false, .. } = &taken {
+            let taken = LoadedReview::load(roots, &file, found);
+            if let LoadedReview::Sheet { stamp, settled: false, .. } = &taken {
                 // Another change within the clock resolution would produce the same stamp.
                 let wait = if stamp.mtime_ns % 1_000_000_000 == 0 { COARSE } else { FINE };
                 self.again.entry(Instant::now() + wait).or_default().insert(file.clone());
@@ -475,9 +475,9 @@ mod tests {
             keys_of(&member).contains(&unit("x.json", false).key_of(Some("5/8"))),
             "{member:?}"
         );
-        assert_eq!(member.shown(), ".touchstone/reviews/x.json/5%2F8.yaml");
+        assert_eq!(member.to_display(), ".touchstone/reviews/x.json/5%2F8.yaml");
         assert_eq!(
-            file_of(&unit("o1/s_run_1", true), None).unwrap().shown(),
+            file_of(&unit("o1/s_run_1", true), None).unwrap().to_display(),
             ".touchstone/reviews/o1/s_run_1.yaml"
         );
         let odd = UnitId { file: FileId::new(Root::Output, vec![0xff]), group: false };

@@ -10,9 +10,9 @@ use std::panic::catch_unwind;
 use std::sync::{Arc, PoisonError, RwLock};
 use touchstone_api::{Problem, ProblemKind};
 use touchstone_formats::nearest::nearest;
-use touchstone_formats::tool_offers::{self, ToolOffer};
 use touchstone_formats::stabletoolbench::filter::{self, Ids};
 use touchstone_formats::suite::Expected;
+use touchstone_formats::tool_offers::{self, ToolOffer};
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, ReadErrorKind, suite};
 use touchstone_scoring::scorers;
@@ -163,7 +163,7 @@ impl Tasks {
         }
         // A suite file takes precedence over loose prompts next to it.
         let written = |folder: &str| all.by_folder.get(folder).is_some_and(Option::is_some);
-        all.by_id.retain(|id, task| task.file.shown() != *id || !written(id));
+        all.by_id.retain(|id, task| task.file.to_display() != *id || !written(id));
         all
     }
 }
@@ -408,7 +408,7 @@ impl SuiteLoader {
                 shelved.left_out =
                     error.kind == ReadErrorKind::TooLarge && error.message.starts_with(LEFT_OUT);
                 shelved.hash = if shelved.left_out { 0 } else { hash };
-                shelved.problems = vec![problem(roots.shown(file), error)];
+                shelved.problems = vec![problem(roots.display_path(file), error)];
             }
         }
         shelved.fitted = fit(roots, file, &shelved.suites, &mut self.companions);
@@ -463,7 +463,10 @@ impl SuiteLoader {
     pub(crate) fn refuse(&mut self, roots: &Roots, file: &FileId, reason: &str) {
         let problem = blank(ProblemKind::SuiteError, roots, file, reason.to_owned());
         self.take_off(file);
-        self.files.insert(file.clone(), LoadedSuite { problems: vec![problem], ..LoadedSuite::default() });
+        self.files.insert(
+            file.clone(),
+            LoadedSuite { problems: vec![problem], ..LoadedSuite::default() },
+        );
         self.changed = true;
     }
 
@@ -509,11 +512,13 @@ impl SuiteLoader {
         self.new = false;
         let all = || self.files.values();
         self.companions.keep(&all().flat_map(|shelved| &shelved.fitted.companions).collect());
-        let mut tasks = Tasks::from_tasks(all().flat_map(|shelved| shelved.fitted.tasks.iter().cloned()));
+        let mut tasks =
+            Tasks::from_tasks(all().flat_map(|shelved| shelved.fitted.tasks.iter().cloned()));
         let wrong = self.files.iter().filter_map(|(file, shelved)| {
             let error =
                 shelved.problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
-            Some((task_id(file), error.told())).filter(|(name, _)| !tasks.by_id.contains_key(name))
+            Some((task_id(file), error.to_line()))
+                .filter(|(name, _)| !tasks.by_id.contains_key(name))
         });
         tasks.broken = wrong.collect();
         self.tasks = Arc::new(tasks);
@@ -647,7 +652,10 @@ fn ids(
         Some(Ok(ids)) => {
             let unknown = ids.unknown(known);
             if unknown > 0 {
-                warn(format!("{unknown} of these ids are of no query in {}.", roots.shown(file)));
+                warn(format!(
+                    "{unknown} of these ids are of no query in {}.",
+                    roots.display_path(file)
+                ));
             }
             ids
         }

@@ -103,7 +103,7 @@ impl RaterVerdicts {
         (judge, rules, model): (&str, &str, &str),
         levels: usize,
     ) -> Option<u16> {
-        let same = |seat: &RaterCounts| matches!(&seat.who, Who::Judge(asked) if asked.judge == judge && asked.rules == rules && asked.model == model);
+        let same = |seat: &RaterCounts| matches!(&seat.who, RaterId::Judge(asked) if asked.judge == judge && asked.rules == rules && asked.model == model);
         if let Some(at) = self.seats.iter().position(same) {
             return u16::try_from(at).ok();
         }
@@ -114,7 +114,8 @@ impl RaterVerdicts {
 
     /// Like [`Self::seat_of_judge`], for an evaluator with imported verdicts.
     pub(super) fn seat_of_stored(&mut self, evaluator: &str) -> Option<u16> {
-        let same = |seat: &RaterCounts| matches!(&seat.who, Who::Stored(known) if known == evaluator);
+        let same =
+            |seat: &RaterCounts| matches!(&seat.who, RaterId::Stored(known) if known == evaluator);
         if let Some(at) = self.seats.iter().position(same) {
             return u16::try_from(at).ok();
         }
@@ -359,7 +360,7 @@ mod tests {
         let (turned, apart) = said.pair(second, first);
         assert_eq!((turned.first.id.as_str(), apart), ("sopr:ours:a", vec![(2, Wrong, Between)]));
         assert!(said.find("nobody").is_none());
-        assert_eq!(word(&Who::People, Between), "partly right");
+        assert_eq!(word(&RaterId::People, Between), "partly right");
     }
 
     #[test]

@@ -157,7 +157,8 @@ fn sentence(error: &notify::Error) -> String {
 
 /// Returns the roots that are not inside another one.
 fn outer_dirs(roots: &Roots) -> Vec<PathBuf> {
-    let dirs: Vec<&Path> = roots.existing().into_iter().filter_map(|root| roots.dir(root)).collect();
+    let dirs: Vec<&Path> =
+        roots.existing().into_iter().filter_map(|root| roots.dir(root)).collect();
     let outer =
         dirs.iter().filter(|dir| !dirs.iter().any(|other| other != *dir && dir.starts_with(other)));
     outer.map(|dir| dir.to_path_buf()).collect()

@@ -95,7 +95,7 @@ impl Indexer {
     /// were not deleted, so the listing counts as failed.
     pub(crate) fn heed_unmounted(&mut self, scopes: &[FileId], survey: &mut Survey) {
         let roots = std::sync::Arc::clone(&self.shared.roots);
-        for root in roots.each() {
+        for root in roots.existing() {
             let Some(dir) = roots.dir(root).filter(|_| !survey.failed.contains_key(&root)) else {
                 continue;
             };
@@ -150,7 +150,7 @@ impl Indexer {
         let roots = &self.shared.roots;
         let was_there = |root: Root| {
             self.listed.contains_key(&root)
-                || roots.each().first() == Some(&root)
+                || roots.existing().first() == Some(&root)
                 || self.known.keys().any(|file| file.root == root)
         };
         let missed = failed.iter().filter(|(root, _)| **root == Root::Output || was_there(**root));
@@ -163,7 +163,7 @@ impl Indexer {
     /// because the new directory is not watched.
     pub(crate) fn watch_new_roots(&mut self) {
         let Shared { roots, limits, inbox, watch, .. } = &self.shared;
-        let dirs = roots.each().into_iter().filter_map(|root| roots.dir(root));
+        let dirs = roots.existing().into_iter().filter_map(|root| roots.dir(root));
         let now: Vec<_> = dirs.map(identity).collect();
         let others = !self.watched.is_empty() && self.watched != now;
         if std::mem::take(&mut self.rewatch) || others {

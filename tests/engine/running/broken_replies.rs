@@ -131,7 +131,8 @@ fn a_reply_that_is_broken_once_is_asked_for_again_or_ends_the_run_with_a_sentenc
     let mut told = vec![String::new(); CASES.len()];
     for wire in ["whole", "streamed", "messages"] {
         let (events, listener) = ear();
-        let launch = bench.app().start_launch_with(&launch_request(wire), vec![listener]).unwrap().launch;
+        let launch =
+            bench.app().start_launch_with(&launch_request(wire), vec![listener]).unwrap().launch;
         let view = ended(&bench, &launch);
         for case in (0..CASES.len()).filter(|case| CASES[*case].1 == wire) {
             let row = view.runs.iter().find(|run| run.path == name(case)).unwrap();
@@ -199,8 +200,11 @@ fn a_reply_that_is_broken_every_time_ends_the_run_with_what_is_wrong() {
             let doing =
                 if CASES[case].0.starts_with("reset") { "(as the system says it)" } else { doing };
             told[case] = format!("{}: {:?} {doing}", CASES[case].0, row.state);
-            let last =
-                transcript_lines(&bench, &format!("results/{}", row.path)).lines().last().unwrap().to_owned();
+            let last = transcript_lines(&bench, &format!("results/{}", row.path))
+                .lines()
+                .last()
+                .unwrap()
+                .to_owned();
             assert_eq!(
                 last.contains(r#""error""#),
                 row.state == LaunchRunState::Error,

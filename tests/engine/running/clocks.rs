@@ -1,5 +1,7 @@
 //! Tests of a clock that jumps: durations are measured correctly, and waits end in time.
-use super::stage::{NAME, PLAIN, RUN, calls_then_answers, ear, count_events, plain, repeats, workspace};
+use super::stage::{
+    NAME, PLAIN, RUN, calls_then_answers, count_events, ear, plain, repeats, workspace,
+};
 use super::{ended, folder_of, request, run, view};
 use crate::bench::{Bench, answered, broken, wait_until};
 use crate::scripted::{Latch, Reply, Scripted};
@@ -104,7 +106,9 @@ fn while_runs_are_under_way() {
         let (events, listener) = ear();
         let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
         wait_until("it waits", || {
-            (count_events(&events, |what| matches!(what, What::Retrying { wait_ms: 1000, .. })) == 1)
+            (count_events(&events, |what| {
+                matches!(what, RunEventKind::Retrying { wait_ms: 1000, .. })
+            }) == 1)
                 .then_some(())
         });
         let began = Instant::now();

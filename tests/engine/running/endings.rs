@@ -1,6 +1,7 @@
 //! Tests of every way in which a run can end, and of the resulting file.
 use super::stage::{
-    ANSWER, PLAIN, QUERY, RUN, calls, chat, fact, folder_with, plain, transcript_lines, says, workspace,
+    ANSWER, PLAIN, QUERY, RUN, calls, chat, fact, folder_with, plain, says, transcript_lines,
+    workspace,
 };
 use super::{document, folder, request, run};
 use crate::conversation::{Conversation, Wire};

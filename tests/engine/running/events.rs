@@ -24,7 +24,11 @@ fn what() -> impl Strategy<Value = RunEventKind> {
         }),
         Just(RunEventKind::Retrying { attempt: 2, wait_ms: 100, why: "busy".to_owned() }),
         Just(RunEventKind::Calling { tool: "t".to_owned() }),
-        any::<bool>().prop_map(|failed| RunEventKind::Called { tool: "t".to_owned(), failed, ms: 3 }),
+        any::<bool>().prop_map(|failed| RunEventKind::Called {
+            tool: "t".to_owned(),
+            failed,
+            ms: 3
+        }),
         Just(RunEventKind::Nudged { count: 1 }),
         prop::sample::select(vec![
             Ending::Answered,
@@ -40,15 +44,18 @@ fn what() -> impl Strategy<Value = RunEventKind> {
 fn events() -> impl Strategy<Value = Vec<RunEvent>> {
     let of_run = (0..RUNS.len(), what()).prop_map(|(run, what)| (Some(RUNS[run].to_owned()), what));
     let of_all = prop::sample::select(vec![
-        What::Began { runs: 3 },
-        What::Stopping { why: "enough".to_owned() },
-        What::Finished,
+        RunEventKind::Began { runs: 3 },
+        RunEventKind::Stopping { why: "enough".to_owned() },
+        RunEventKind::Finished,
     ])
     .prop_map(|what| (None, what));
     let one = prop_oneof![8 => of_run, 1 => of_all];
     prop::collection::vec(one, 0..60).prop_map(|all| {
-        let at =
-            |(at_ms, (run, what)): (i64, (Option<String>, RunEventKind))| RunEvent { at_ms, run, what };
+        let at = |(at_ms, (run, what)): (i64, (Option<String>, RunEventKind))| RunEvent {
+            at_ms,
+            run,
+            what,
+        };
         (1..).zip(all).map(at).collect()
     })
 }
@@ -78,8 +85,8 @@ proptest! {
             + whole.count(|stage| matches!(stage, Stage::Ended(_)));
         prop_assert_eq!(parts, 3);
         prop_assert_eq!(whole.unended(), whole.count(|stage| !matches!(stage, Stage::Ended(_))));
-        let bought = |event: &&RunEvent| matches!(event.what, What::Replied { journaled: false, .. } | What::Lost { .. });
-        let unpriced = |event: &&RunEvent| matches!(event.what, What::Replied { journaled: false, cost: None, .. } | What::Lost { cost: None, .. });
+        let bought = |event: &&RunEvent| matches!(event.what, RunEventKind::Replied { journaled: false, .. } | RunEventKind::Lost { .. });
+        let unpriced = |event: &&RunEvent| matches!(event.what, RunEventKind::Replied { journaled: false, cost: None, .. } | RunEventKind::Lost { cost: None, .. });
         let spent = events.iter().filter(bought).count() - events.iter().filter(unpriced).count();
         #[expect(clippy::cast_precision_loss, reason = "less than sixty")]
         let expected = spent as f64 * 0.25;

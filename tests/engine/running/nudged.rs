@@ -2,7 +2,7 @@
 //! from a step.
 use super::stage::{
     ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, count, fact, folder_with, plain,
-    refuses, repeats, transcript_lines, says, workspace,
+    refuses, repeats, says, transcript_lines, workspace,
 };
 use super::{THINGS, document, ended, folder_of, request, run};
 use crate::bench::{Bench, wait_until};
@@ -128,7 +128,8 @@ fn a_message_to_a_finished_run_goes_to_a_fork_unless_the_run_itself_is_asked_for
     let path = format!("results/{fork}");
     let before = transcript_lines(&bench, RUN);
     assert!(
-        said(&bench, &path).starts_with(&format!("{before}\n{{\"user_message\":\"Look again.\"}}")),
+        transcript_lines(&bench, &path)
+            .starts_with(&format!("{before}\n{{\"user_message\":\"Look again.\"}}")),
         "all of it was copied"
     );
     // A fork is a separate conversation already, and is continued itself.
@@ -184,8 +185,10 @@ fn forks_and_continued_runs_are_in_no_number_unless_the_filter_names_them() {
     assert_eq!(overview(""), (2, 3, 2, 3));
     assert_eq!(overview("forked:yes"), (3, 0, 3, 0));
     let report = |filter: &str| {
-        let request =
-            ReportRequest { filter: filter.to_owned(), ..ReportRequest::for_format(ReportFormat::Json) };
+        let request = ReportRequest {
+            filter: filter.to_owned(),
+            ..ReportRequest::for_format(ReportFormat::Json)
+        };
         bench.app().make_report(&request, true).unwrap()
     };
     assert_eq!(report("").runs, 2);
@@ -413,7 +416,10 @@ fn a_copy_goes_on_differently_and_the_original_stays() {
     // The last reply is requested again; the call before it is not.
     assert_eq!(fork(2, None), "count-tool_calling-scripted-variation0-fork1.yaml");
     let second = "results/count-tool_calling-scripted-variation0-fork1.yaml";
-    assert_eq!((said(&bench, second), server.delivered()), (said(&bench, RUN), 3));
+    assert_eq!(
+        (transcript_lines(&bench, second), server.delivered()),
+        (transcript_lines(&bench, RUN), 3)
+    );
     assert_eq!(
         fact(&bench, second, "turns").as_deref(),
         Some("1"),
@@ -426,7 +432,7 @@ fn a_copy_goes_on_differently_and_the_original_stays() {
     // The first message differs from the task, and still the copy is complete.
     assert_eq!(fork(0, Some("How few?")), "count-tool_calling-scripted-variation0-fork2.yaml");
     let third = "results/count-tool_calling-scripted-variation0-fork2.yaml";
-    assert!(said(&bench, third).starts_with(r#"{"user_message":"How few?"}"#));
+    assert!(transcript_lines(&bench, third).starts_with(r#"{"user_message":"How few?"}"#));
     assert!(fact(&bench, third, "forked_from").unwrap().contains(r#""edited":true"#));
     // A copy of a copy.
     bench.wait_state(second.trim_start_matches("results/"), RunState::Answered);

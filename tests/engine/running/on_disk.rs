@@ -1,5 +1,7 @@
 //! Tests of disks that reject writes, and of files that change during a launch.
-use super::stage::{PLAIN, QUERY, RUN, calls, calls_then_answers, ear, count_events, plain, workspace};
+use super::stage::{
+    PLAIN, QUERY, RUN, calls, calls_then_answers, count_events, ear, plain, workspace,
+};
 use super::{document, ended, folder_of, request, run};
 use crate::bench::{Bench, wait_until};
 use crate::scripted::Scripted;
@@ -119,7 +121,7 @@ fn on_a_disk_that_is_full_from(request_number: usize, then: impl FnOnce(&Bench, 
     let bench = bench.open();
     let (events, listener) = ear();
     let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
-    let waits = |what: &RunEventKind| matches!(what, What::Retrying { why, .. } if why.contains("full") || why.contains("room"));
+    let waits = |what: &RunEventKind| matches!(what, RunEventKind::Retrying { why, .. } if why.contains("full") || why.contains("room"));
     wait_until("it waits for room", || (count_events(&events, waits) > 0).then_some(()));
     then(&bench, &server, &launch);
     assert_eq!(document(&bench, RUN).items().len(), 3);

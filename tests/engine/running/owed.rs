@@ -2,7 +2,7 @@
 //! twice.
 use super::stage::{
     ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, chat, count, fact, folder_with,
-    journal, plain, transcript_lines, says, workspace,
+    journal, plain, says, transcript_lines, workspace,
 };
 use super::{document, request, run};
 use crate::scripted::{Reply, Scripted};
@@ -67,7 +67,7 @@ fn from_every_earlier_state_a_run_comes_to_the_same_end_and_buys_nothing_again()
         assert_eq!((view.done, view.tokens), (1, None), "{items} {open}: {:?}", view.runs);
         let again = document(&bench, RUN);
         assert_eq!(
-            (said(&bench, RUN), again.get("answer")),
+            (transcript_lines(&bench, RUN), again.get("answer")),
             (says.clone(), whole.get("answer")),
             "{items} {open}"
         );
@@ -98,7 +98,11 @@ fn what_somebody_takes_out_of_a_finished_run_is_asked_for_and_run_anew() {
     change(&bench, "UPDATE things SET number = 100 WHERE name = 'stones'");
     bench.write(RUN, cut(&document(&bench, RUN), 2, 1).write());
     assert_eq!((run(&bench, &request()).done, server.delivered()), (1, 4));
-    assert!(said(&bench, RUN).contains("104"), "the call was run: {}", said(&bench, RUN));
+    assert!(
+        transcript_lines(&bench, RUN).contains("104"),
+        "the call was run: {}",
+        transcript_lines(&bench, RUN)
+    );
     assert_eq!(usage(), r#"{"input_tokens":400,"output_tokens":40}"#);
 }
 
@@ -110,11 +114,15 @@ fn a_call_that_failed_is_tried_again_when_its_error_is_taken_out_of_a_run_that_w
     });
     let bench = plain(&server);
     assert_eq!(run(&bench, &request()).done, 1);
-    assert!(said(&bench, RUN).contains("no such table"), "{}", said(&bench, RUN));
+    assert!(
+        transcript_lines(&bench, RUN).contains("no such table"),
+        "{}",
+        transcript_lines(&bench, RUN)
+    );
     change(&bench, "CREATE TABLE later (n INTEGER); INSERT INTO later VALUES (77)");
     bench.write(RUN, earlier(&document(&bench, RUN), 2, 1).write());
     assert_eq!(run(&bench, &request()).done, 1);
-    assert!(said(&bench, RUN).contains("77"), "{}", said(&bench, RUN));
+    assert!(transcript_lines(&bench, RUN).contains("77"), "{}", transcript_lines(&bench, RUN));
 }
 
 #[test]
@@ -138,14 +146,18 @@ fn a_call_that_failed_is_not_tried_again_where_the_model_was_told_of_it_before_t
             (1, 2),
             "{open}: nothing was bought twice"
         );
-        assert!(said(&bench, RUN).contains("no such table"), "{}", said(&bench, RUN));
+        assert!(
+            transcript_lines(&bench, RUN).contains("no such table"),
+            "{}",
+            transcript_lines(&bench, RUN)
+        );
     }
     // With another message the next reply is unknown, so it is requested.
     let mut other = earlier(&whole, 3, 2);
     other.set("conversation", Value::List([other.items(), &[message("And quickly.")]].concat()));
     bench.write(RUN, other.write());
     assert_eq!((run(&bench, &request()).done, server.delivered()), (1, 3));
-    assert!(said(&bench, RUN).contains("77"), "{}", said(&bench, RUN));
+    assert!(transcript_lines(&bench, RUN).contains("77"), "{}", transcript_lines(&bench, RUN));
 }
 
 fn message(text: &str) -> Value {
@@ -210,7 +222,7 @@ fn a_file_that_was_written_by_hand_is_gone_on_with_from_where_it_ends() {
         assert_eq!(server.delivered(), bought, "{tail}");
         assert!(document.items().len() >= items, "{tail}: {}", document.write());
         assert_eq!(document.get("remark"), Some(&Value::from("mine")), "{tail}");
-        assert!(!said(&bench, RUN).contains(r#"{"error""#), "{tail}");
+        assert!(!transcript_lines(&bench, RUN).contains(r#"{"error""#), "{tail}");
     }
 }
 
@@ -229,7 +241,7 @@ fn a_damaged_file_is_left_alone_and_kept_when_the_run_starts_over() {
     // Starting over once more moves the result and its journal away together, so everything is paid
     // for again.
     assert_eq!((server.delivered(), run(&bench, &anew).done, server.delivered()), (2, 1, 4));
-    assert_eq!(said(&bench, RUN), first);
+    assert_eq!(transcript_lines(&bench, RUN), first);
     assert_eq!(replaced(&bench).len(), 3, "two files and a journal");
     assert_eq!(journal(&bench, NAME).lines().count(), 3);
 }
@@ -301,10 +313,10 @@ fn a_file_that_is_another_run_is_refused_with_what_differs() {
     assert_eq!(server.seen().len(), 0);
     let anyway = LaunchRequest { anyway: true, ..request() };
     assert_eq!(run(&bench, &anyway).done, 1);
-    assert!(said(&bench, RUN).starts_with(r#"{"user_message":"How few?"}"#));
+    assert!(transcript_lines(&bench, RUN).starts_with(r#"{"user_message":"How few?"}"#));
     bench.write(RUN, other);
     assert_eq!(run(&bench, &LaunchRequest { start_over: true, ..request() }).done, 1);
-    assert!(said(&bench, RUN).starts_with(r#"{"user_message":"How many?"}"#));
+    assert!(transcript_lines(&bench, RUN).starts_with(r#"{"user_message":"How many?"}"#));
 }
 
 #[test]
@@ -384,13 +396,13 @@ fn a_result_is_found_under_every_name_that_is_read() {
         bench.write(&path, &waits);
         assert_eq!(run(&bench, &request()).done, 1);
         assert!(
-            said(&bench, &path).contains("And now?") && !bench.path(RUN).exists(),
+            transcript_lines(&bench, &path).contains("And now?") && !bench.path(RUN).exists(),
             "{name}: no second file"
         );
         let again = LaunchRequest { start_over: true, ..request() };
         assert_eq!(run(&bench, &again).done, 1);
         assert!(
-            !said(&bench, &path).contains("And now?") && !bench.path(RUN).exists(),
+            !transcript_lines(&bench, &path).contains("And now?") && !bench.path(RUN).exists(),
             "{name}: no second file"
         );
         let second = format!("results/{}", name.replace("variation0", "variation0-run2"));

@@ -84,7 +84,7 @@ fn both_versions_are_asked_and_the_last_artifact_of_its_name_is_the_answer() {
         for secret in [KEY, TOKEN] {
             assert_eq!(canary::search(bench.path("").parent().unwrap(), secret), []);
         }
-        assert_eq!(bench.app().plan_launch(&wanted()).unwrap().owed_total, 0);
+        assert_eq!(bench.app().plan_launch(&promptql_launch()).unwrap().owed_total, 0);
     }
 }
 
@@ -93,7 +93,7 @@ fn a_reply_that_was_taken_away_is_asked_for_anew() {
     let server = Scripted::always(Reply::json(&answers()));
     let bench = folder(&server, V2);
     for asked in 1..=3 {
-        assert_eq!((run(&bench, &wanted()).done, server.delivered()), (1, asked));
+        assert_eq!((run(&bench, &promptql_launch()).done, server.delivered()), (1, asked));
         bench.remove(PQL);
     }
 }
@@ -114,7 +114,7 @@ fn an_error_is_kept_as_it_came_and_the_run_is_made_again_from_the_start() {
         (&json!(400), &json!("no such build"))
     );
     assert!(error["message"].as_str().unwrap().contains("no such build"));
-    assert_eq!((run(&bench, &wanted()).done, server.delivered()), (1, 2));
+    assert_eq!((run(&bench, &promptql_launch()).done, server.delivered()), (1, 2));
     assert!(super::document(&bench, PQL).get("error").is_none());
 }
 
@@ -152,7 +152,7 @@ fn a_plan_is_told_to_go_ahead_as_often_as_the_settings_say() {
 fn a_reply_that_is_no_promptql_reply_is_an_error_and_no_answer() {
     let server = Scripted::always(Reply::json(&json!({ "hello": 1 })));
     let bench = folder(&server, V2);
-    assert_eq!(run(&bench, &wanted()).failed, 1);
+    assert_eq!(run(&bench, &promptql_launch()).failed, 1);
     let document = document(&bench, PQL);
     assert!(document.get("answer").is_none() && document.get("output").is_none());
 }
@@ -219,8 +219,10 @@ fn settings_that_cannot_be_used_are_said_before_a_result_is_moved_aside() {
     let bench = super::folder_of(&workspace(&server, "    version: v2\n"), TASK)
         .file(PQL, "output: {}\n")
         .open();
-    let refused =
-        bench.app().start_launch(&LaunchRequest { start_over: true, ..promptql_launch() }).unwrap_err();
+    let refused = bench
+        .app()
+        .start_launch(&LaunchRequest { start_over: true, ..promptql_launch() })
+        .unwrap_err();
     assert!(refused.message.contains("build_id"), "{refused:?}");
     assert_eq!(server.seen().len(), 0);
     assert_eq!(fs::read_to_string(bench.path(PQL)).unwrap(), "output: {}\n");

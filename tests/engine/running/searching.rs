@@ -201,7 +201,10 @@ fn a_search_without_an_answer_has_none_and_is_complete() {
     assert_eq!((view.done, server.delivered()), (1, 2), "{:?}", view.runs);
     let file = document(&bench, RUN);
     assert!(file.get("answer").is_none());
-    assert_eq!(file.run().unwrap().outline().standing, touchstone_formats::run::Standing::NoAnswer);
+    assert_eq!(
+        file.run().unwrap().outline().standing,
+        touchstone_formats::run::RecordedState::NoAnswer
+    );
     let plan = bench.app().plan_launch(&only("*/1")).unwrap();
     assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Nothing), "{:?}", plan.skipped);
 }
@@ -364,7 +367,10 @@ fn a_search_that_failed_is_gone_on_with_and_not_in_another_way() {
 fn more_functions_than_a_provider_takes_are_offered_through_a_search() {
     let server = Scripted::sequence([
         call_reply("search_apis", r#"{"query": "how high is the water", "limit": 1}"#),
-        call_reply("call_api", r#"{"name": "level_for_river_gauge", "arguments": {"place": "Elz"}}"#),
+        call_reply(
+            "call_api",
+            r#"{"name": "level_for_river_gauge", "arguments": {"place": "Elz"}}"#,
+        ),
         call_reply("call_api", r#"{"name": "level", "arguments": {}}"#),
         call_reply("Finish", GIVES),
     ]);

@@ -71,8 +71,10 @@ fn reports(bench: &Bench) {
     for format in [Html, Markdown, Csv, Json, Jsonl, Junit, Azure] {
         // Includes the continued run, which is left out by default because its numbers are not
         // comparable.
-        let request =
-            ReportRequest { filter: "forked:yes,no".to_owned(), ..ReportRequest::for_format(format) };
+        let request = ReportRequest {
+            filter: "forked:yes,no".to_owned(),
+            ..ReportRequest::for_format(format)
+        };
         let report = bench.app().make_report(&request, true).unwrap();
         assert!(report.text.contains("scripted"), "{format:?} tells of the runs: {}", report.text);
         clean("report", &report.text);

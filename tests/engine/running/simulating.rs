@@ -1,6 +1,6 @@
 //! Tests of virtual APIs simulated by a model: their cost, the failures that stop them, and their
 //! effect on a run.
-use super::searching::{GIVES, LEVEL, RUN, folder, last, call_reply, only};
+use super::searching::{GIVES, LEVEL, RUN, call_reply, folder, last, only};
 use super::stage::{calls, count, says};
 use super::{document, request, run};
 use crate::bench::Bench;

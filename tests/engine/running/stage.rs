@@ -123,7 +123,10 @@ pub(crate) fn ear() -> (Arc<Mutex<Vec<RunEvent>>>, Listener) {
 }
 
 /// Returns the number of events that match.
-pub(crate) fn count_events(events: &Mutex<Vec<RunEvent>>, passes: impl Fn(&RunEventKind) -> bool) -> usize {
+pub(crate) fn count_events(
+    events: &Mutex<Vec<RunEvent>>,
+    passes: impl Fn(&RunEventKind) -> bool,
+) -> usize {
     events.lock().unwrap().iter().filter(|event| passes(&event.what)).count()
 }
 

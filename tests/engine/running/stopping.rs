@@ -1,8 +1,8 @@
 //! Tests of stopping: gracefully, at once, at the spend limit, and after a failure that affects all
 //! runs.
 use super::stage::{
-    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, chat, ear, folder_with, count_events,
-    journal, plain, refuses, repeats, says, workspace,
+    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, chat, count_events, ear,
+    folder_with, journal, plain, refuses, repeats, says, workspace,
 };
 use super::{document, ended, request, run, view};
 use crate::bench::wait_until;
@@ -59,7 +59,10 @@ fn a_polite_stop_lets_the_reply_in_flight_be_saved_and_begins_nothing_new() {
         "the call that was bought is in the file, not yet run"
     );
     assert_eq!(
-        (server.delivered(), heard(&events, |what| matches!(what, What::Calling { .. }))),
+        (
+            server.delivered(),
+            count_events(&events, |what| matches!(what, RunEventKind::Calling { .. }))
+        ),
         (1, 0)
     );
     let again = bench.app().retry_launch(&launch).unwrap().launch;
@@ -140,7 +143,8 @@ fn a_tool_that_computes_is_given_up_at_once_too_and_run_again() {
     let (events, listener) = ear();
     let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
     wait_until("it calls", || {
-        (count_events(&events, |what| matches!(what, What::Calling { .. })) == 1).then_some(())
+        (count_events(&events, |what| matches!(what, RunEventKind::Calling { .. })) == 1)
+            .then_some(())
     });
     let began = Instant::now();
     bench.app().stop_launch(&launch, true).unwrap();
@@ -165,11 +169,13 @@ fn whoever_waits_to_ask_again_is_stopped_without_asking() {
         if now {
             // The provider's delay now applies to all requests.
             wait_until("it asks", || {
-                (count_events(&events, |what| matches!(what, What::Asking { .. })) == 1).then_some(())
+                (count_events(&events, |what| matches!(what, RunEventKind::Asking { .. })) == 1)
+                    .then_some(())
             });
         } else {
             wait_until("it waits", || {
-                (count_events(&events, |what| matches!(what, What::Retrying { .. })) == 1).then_some(())
+                (count_events(&events, |what| matches!(what, RunEventKind::Retrying { .. })) == 1)
+                    .then_some(())
             });
         }
         let began = Instant::now();
@@ -274,8 +280,8 @@ fn a_key_that_is_refused_stops_those_who_need_it_and_nobody_else() {
         "two models are asked in one place with one key, the third elsewhere"
     );
     assert_eq!((view.state, view.why), (LaunchState::Stopped, None));
-    let says = |what: &RunEventKind| matches!(what, What::Noted { note } if note.contains("key") && note.contains("others go on"));
-    assert_eq!(heard(&events, says), 1);
+    let says = |what: &RunEventKind| matches!(what, RunEventKind::Noted { note } if note.contains("key") && note.contains("others go on"));
+    assert_eq!(count_events(&events, says), 1);
     let begun = fs::read_dir(bench.path("results")).unwrap().flatten();
     let begun = begun.filter(|entry| entry.file_name().to_string_lossy().ends_with(".yaml"));
     assert_eq!(begun.count(), 4, "what was not begun has no file");
@@ -314,7 +320,11 @@ fn a_provider_that_fails_for_a_while_is_asked_again_and_one_run_that_fails_is_on
     let launch = bench.app().start_launch_with(&wanted, vec![listener]).unwrap().launch;
     let view = ended(&bench, &launch);
     assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 2, 1), "{:?}", view.runs);
-    assert_eq!(heard(&events, |what| matches!(what, What::Retrying { .. })), 4, "two for each");
+    assert_eq!(
+        count_events(&events, |what| matches!(what, RunEventKind::Retrying { .. })),
+        4,
+        "two for each"
+    );
     let failed = view.runs.iter().find(|run| run.state == LaunchRunState::Error).unwrap();
     assert!(
         failed.path.contains("variation1") && failed.doing.as_ref().unwrap().contains("500"),

@@ -118,7 +118,7 @@ fn what_came_and_was_cut_off_before_it_was_in_the_file_counts_with_the_time_it_t
 fn promptql_that_was_cut_off_behind_its_reply_counts_it_with_the_time_it_took() {
     let server = Scripted::always(slowly(Reply::json(&promptql::answers())));
     let bench = promptql::folder(&server, promptql::V2);
-    assert_eq!(run(&bench, &promptql::wanted()).done, 1);
+    assert_eq!(run(&bench, &promptql::promptql_launch()).done, 1);
     let first = spent(&bench, promptql::PQL).unwrap();
     assert!(first >= 0.5, "{first}");
     // The reply is stored, but the file was not written any more.
@@ -132,7 +132,7 @@ fn promptql_that_was_cut_off_behind_its_reply_counts_it_with_the_time_it_took() 
     fs::write(&journal, line).unwrap();
     fs::remove_file(bench.path(promptql::PQL)).unwrap();
     assert_eq!(
-        (run(&bench, &promptql::wanted()).done, server.seen().len()),
+        (run(&bench, &promptql::promptql_launch()).done, server.seen().len()),
         (1, 1),
         "nothing is bought again"
     );
@@ -145,7 +145,7 @@ fn promptql_that_was_cut_off_behind_its_reply_counts_it_with_the_time_it_took() 
     let owed = || bench.app().plan_launch(&promptql::promptql_launch()).unwrap().owed_total;
     wait_until("the task is read again", || (owed() == 2).then_some(()));
     let began = Instant::now();
-    assert_eq!((run(&bench, &promptql::wanted()).done, server.seen().len()), (2, 3));
+    assert_eq!((run(&bench, &promptql::promptql_launch()).done, server.seen().len()), (2, 3));
     let (anew, most) = (spent(&bench, promptql::PQL).unwrap(), began.elapsed().as_secs_f64());
     assert!(anew < most, "{anew}, {most} at the most");
 }

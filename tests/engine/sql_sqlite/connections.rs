@@ -1,6 +1,6 @@
 //! Tests of reused connections: they are as restricted as new ones, and used only while the file is
 //! the one they were opened on.
-use super::{BLOCKED, DatabaseFolder, SALES, runtime, run_sql};
+use super::{BLOCKED, DatabaseFolder, SALES, run_sql, runtime};
 use crate::bench::wait_until;
 use fs_err as fs;
 use rusqlite::Connection;
@@ -25,7 +25,7 @@ impl DatabaseFolder {
     /// detected.
     fn ask_until_one_waits(&self, tool: &SqlTool, regions: u32) {
         wait_until("a connection waits", || {
-            assert_eq!(said(tool, COUNT), format!(r#"[{{"n":{regions}}}]"#));
+            assert_eq!(run_sql(tool, COUNT), format!(r#"[{{"n":{regions}}}]"#));
             (self.open_handles() == 1).then_some(())
         });
     }
@@ -50,11 +50,11 @@ fn one_connection_answers_one_question_after_the_other() {
     let ground = DatabaseFolder::new();
     let tool = ground.warm();
     for _ in 0..3 {
-        assert_eq!(said(&tool, COUNT), r#"[{"n":2}]"#);
-        assert_eq!(ground.held(), 1);
+        assert_eq!(run_sql(&tool, COUNT), r#"[{"n":2}]"#);
+        assert_eq!(ground.open_handles(), 1);
     }
     drop(tool);
-    assert_eq!(ground.held(), 0, "it ends with its tool");
+    assert_eq!(ground.open_handles(), 0, "it ends with its tool");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_connection_that_answered_refuses_what_a_new_one_does() {
         let (before, tool) = (ground.files(), ground.warm());
         let said = run_sql(&tool, &sql.replace("{dir}", &ground.home.path().display().to_string()));
         assert!(said.starts_with("error: ") && said.contains(why), "{sql}: {said}");
-        assert_eq!(ground.held(), 0, "one that refused is asked nothing more: {sql}");
+        assert_eq!(ground.open_handles(), 0, "one that refused is asked nothing more: {sql}");
         drop(tool);
         assert!(ground.files() == before, "{sql} changed a file");
     }
@@ -76,11 +76,11 @@ fn each_question_has_a_clock_of_its_own() {
     let (tool, other) = (ground.warm(), ground.tool_with(r#", "seconds": 1"#));
     let too_long = "error: The query took longer than 1 second and was stopped. Ask for less.";
     // During this query, the time limit of the previous one expires.
-    assert_eq!(said(&other, ENDLESS), too_long);
-    assert_eq!(said(&tool, LONG), r#"[{"n":20000}]"#);
-    assert_eq!(said(&tool, ENDLESS), too_long);
-    assert_eq!(ground.held(), 0, "one that was stopped is asked nothing more");
-    assert_eq!(said(&tool, LONG), r#"[{"n":20000}]"#);
+    assert_eq!(run_sql(&other, ENDLESS), too_long);
+    assert_eq!(run_sql(&tool, LONG), r#"[{"n":20000}]"#);
+    assert_eq!(run_sql(&tool, ENDLESS), too_long);
+    assert_eq!(ground.open_handles(), 0, "one that was stopped is asked nothing more");
+    assert_eq!(run_sql(&tool, LONG), r#"[{"n":20000}]"#);
 }
 
 #[test]
@@ -105,9 +105,9 @@ fn another_file_in_its_place_is_opened_anew() {
     ground.ask_until_one_waits(&tool, 2);
 
     fs::remove_file(ground.path("sales.db")).unwrap();
-    assert_eq!(said(&tool, COUNT), "error: The database file is not there.");
+    assert_eq!(run_sql(&tool, COUNT), "error: The database file is not there.");
     fs::write(ground.path("sales.db"), &next).unwrap();
-    assert_eq!(said(&tool, COUNT), r#"[{"n":3}]"#, "made again");
+    assert_eq!(run_sql(&tool, COUNT), r#"[{"n":3}]"#, "made again");
 }
 
 #[test]
@@ -119,14 +119,14 @@ fn where_another_program_writes_to_a_log_no_connection_waits() {
     write.execute("INSERT INTO regions VALUES (3, 'east')", []).unwrap();
     settle();
     for _ in 0..2 {
-        assert_eq!(said(&tool, COUNT), r#"[{"n":3}]"#);
+        assert_eq!(run_sql(&tool, COUNT), r#"[{"n":3}]"#);
     }
     drop(write);
-    assert_eq!(ground.held(), 0);
+    assert_eq!(ground.open_handles(), 0);
     assert!(!ground.path("sales.db-wal").exists(), "the last to close clears it away");
     settle();
-    assert_eq!(said(&tool, COUNT), r#"[{"n":3}]"#);
-    assert_eq!(ground.held(), 0);
+    assert_eq!(run_sql(&tool, COUNT), r#"[{"n":3}]"#);
+    assert_eq!(ground.open_handles(), 0);
 }
 
 #[test]
@@ -147,8 +147,8 @@ fn what_a_full_text_table_counts_is_not_told_to_the_next_one_who_asks() {
     assert!(first.starts_with(r#"[{"words":"#), "{first}");
     settle();
     for _ in 0..3 {
-        assert_eq!(said(&tool, count), first);
-        assert_eq!(ground.held(), 0);
+        assert_eq!(run_sql(&tool, count), first);
+        assert_eq!(ground.open_handles(), 0);
     }
 }
 
@@ -159,7 +159,7 @@ fn nobody_who_writes_waits_for_a_connection_that_waits() {
     let write = Connection::open(ground.path("sales.db")).unwrap();
     write.busy_timeout(Duration::ZERO).unwrap();
     write.execute_batch("BEGIN EXCLUSIVE; INSERT INTO regions VALUES (3, 'east'); COMMIT").unwrap();
-    assert_eq!(said(&tool, COUNT), r#"[{"n":3}]"#, "and what was written is seen");
+    assert_eq!(run_sql(&tool, COUNT), r#"[{"n":3}]"#, "and what was written is seen");
 }
 
 #[test]
@@ -173,5 +173,5 @@ fn no_more_than_a_few_wait() {
         let asked = tokio::time::timeout(Duration::from_mins(1), asked).await.unwrap();
         assert!(asked.iter().all(Result::is_ok), "{asked:?}");
     });
-    assert!((1..=4).contains(&ground.held()), "{}", ground.held());
+    assert!((1..=4).contains(&ground.open_handles()), "{}", ground.open_handles());
 }

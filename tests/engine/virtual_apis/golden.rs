@@ -33,7 +33,7 @@ async fn the_original_servers_are_followed_but_for_what_is_listed() {
         let case: Value = serde_json::from_str(line).unwrap();
         let name =
             format!("{}: {}", case["server"].as_str().unwrap(), case["case"].as_str().unwrap());
-        if replayed(&case, &tool_folder).await {
+        if replayed(&case, &pool).await {
             same += 1;
         } else {
             otherwise.push(name);
@@ -57,7 +57,7 @@ async fn replayed(case: &Value, pool: &Arc<Pool>) -> bool {
     });
     let order = Order::from_word(case["server"].as_str().unwrap()).unwrap();
     let url = real.url("/");
-    let stage = Stage { pool: Arc::clone(tool_folder), ..Stage::new().simulated_by(&model) };
+    let stage = Stage { pool: Arc::clone(pool), ..Stage::new().simulated_by(&model) };
     let stage = stage.set(|settings| {
         *settings = VirtualSettings {
             order,

@@ -27,7 +27,7 @@ async fn replies_are_found_in_every_layout_and_under_every_form_of_their_key() {
         stage.write(file, &json!({ key: {"error": "", "response": file} }).to_string());
         let reply = call(&stage.open(), input).await;
         assert_eq!(
-            (reply.from, said(&reply)["response"].as_str()),
+            (reply.from, reply_json(&reply)["response"].as_str()),
             (Origin::Hit(form), Some(file)),
             "{key}"
         );
@@ -37,7 +37,7 @@ async fn replies_are_found_in_every_layout_and_under_every_form_of_their_key() {
     for file in ["Weather/river_gauge/level_of_gauge.json", KEPT] {
         stage.write(file, &json!({ python: {"error": "", "response": file} }).to_string());
     }
-    assert_eq!(said(&call(&stage.open(), input).await)["response"], KEPT);
+    assert_eq!(reply_json(&call(&stage.open(), input).await)["response"], KEPT);
 }
 
 #[tokio::test]
@@ -89,7 +89,11 @@ async fn a_cache_that_several_programs_wrote_is_read_as_it_is() {
         let category = if tool == library { "Education" } else { "Weather" };
         let reply =
             apis.call(category, tool, api, input, "", &CancellationToken::new()).await.unwrap();
-        assert_eq!((reply.from, &said(&reply)["response"]), (from, &response), "{api} {input}");
+        assert_eq!(
+            (reply.from, &reply_json(&reply)["response"]),
+            (from, &response),
+            "{api} {input}"
+        );
     }
     let cut = apis
         .call(
@@ -124,14 +128,14 @@ async fn a_file_that_another_program_changed_is_read_again() {
         // Like the original, the file is overwritten in place.
         stage.write(KEPT, &entry(n * 10_usize.pow(u32::try_from(n).unwrap())));
         assert_eq!(
-            said(&call(&apis, "{}").await)["response"],
+            reply_json(&call(&apis, "{}").await)["response"],
             n * 10_usize.pow(u32::try_from(n).unwrap())
         );
     }
     // Also immediately, with an equal number of bytes.
     for n in 5..9 {
         stage.write(KEPT, &entry(n));
-        assert_eq!(said(&call(&apis, "{}").await)["response"], n);
+        assert_eq!(reply_json(&call(&apis, "{}").await)["response"], n);
     }
     fs::remove_file(stage.path(KEPT)).unwrap();
     assert_eq!(call(&apis, "{}").await.from, Origin::Failed);
@@ -152,9 +156,12 @@ async fn a_file_that_cannot_be_read_is_never_touched_and_new_replies_are_kept_be
         );
         assert_eq!(stage.read(KEPT).as_deref(), Some(broken));
         let beside = KEPT.replace(".json", ".beside.json");
-        assert_eq!(stage.kept(&beside).len(), 1);
+        assert_eq!(stage.cached_entries(&beside).len(), 1);
         let again = call(&stage.open(), r#"{"a":1}"#).await;
-        assert_eq!((again.from, said(&again)), (Origin::Hit(KeyForm::Python), said(&reply)));
+        assert_eq!(
+            (again.from, reply_json(&again)),
+            (Origin::Hit(KeyForm::Python), reply_json(&reply))
+        );
         assert_eq!(model.seen().len(), 1);
     }
 }
@@ -230,7 +237,7 @@ async fn of_many_calls_at_once_to_one_api_none_is_lost() {
     for (n, reply) in join_all(calls).await.into_iter().enumerate() {
         let (n, reply) = (n / 2, reply.unwrap());
         let wanted = if n < 50 { json!(n) } else { json!(format!("{{'id': {n}}}")) };
-        assert_eq!(said(&reply)["response"], wanted);
+        assert_eq!(reply_json(&reply)["response"], wanted);
     }
     let kept = stage.cached_entries(KEPT);
     assert_eq!(kept.len(), 200);
@@ -285,14 +292,17 @@ async fn a_key_that_comes_back_or_is_sent_along_stands_in_no_file_and_in_no_note
         apis.answer(asked, &CancellationToken::new()).await.unwrap()
     };
     let first = asked("told").await;
-    assert_eq!(said(&first)["response"], "[redacted] and [redacted]");
+    assert_eq!(reply_json(&first)["response"], "[redacted] and [redacted]");
     assert_eq!(
         real.seen()[0].json()["tool_input"]["token"],
         KEY,
         "the API itself gets what it is called with"
     );
     let again = asked("told").await;
-    assert_eq!((again.from, said(&again)), (Origin::Hit(KeyForm::Python), said(&first)));
+    assert_eq!(
+        (again.from, reply_json(&again)),
+        (Origin::Hit(KeyForm::Python), reply_json(&first))
+    );
     let odd = asked("odd").await;
     assert_eq!(odd.from, Origin::Failed);
     let kept = stage.read(KEPT).unwrap();
@@ -313,5 +323,5 @@ async fn a_simulator_that_could_not_be_asked_leaves_nothing_in_the_cache_though_
     for _ in 0..2 {
         assert_eq!(call(&apis, "{}").await.from, Origin::Failed);
     }
-    assert_eq!((model.seen().len(), stage.kept(KEPT).len()), (2, 0));
+    assert_eq!((model.seen().len(), stage.cached_entries(KEPT).len()), (2, 0));
 }

@@ -19,7 +19,7 @@ use touchstone_runner::http::limiter::Limiters;
 use touchstone_runner::http::redact::Redactor;
 use touchstone_runner::setup::Setup;
 use touchstone_runner::tools::tool_folder;
-use touchstone_runner::tools::virtual_api::{self, VirtualApis, VirtualSettings, ApiEnvironment};
+use touchstone_runner::tools::virtual_api::{self, ApiEnvironment, VirtualApis, VirtualSettings};
 
 /// Cache file of the standard call.
 const KEPT: &str = "Weather/river_gauge_for_Weather/level_of_gauge.json";

@@ -18,7 +18,7 @@ async fn what_is_not_kept_is_simulated_once_and_then_kept() {
     let apis = stage.open();
     let first = call(&apis, r#"{"id":"G-1"}"#).await;
     assert_eq!(
-        (first.from, said(&first)),
+        (first.from, reply_json(&first)),
         (Origin::Simulated, json!({"error": "", "response": "{'id': 'G-1'}"}))
     );
     assert_eq!(
@@ -26,7 +26,10 @@ async fn what_is_not_kept_is_simulated_once_and_then_kept() {
         "{\n    \"{'id': 'G-1'}\": {\n        \"error\": \"\",\n        \"response\": \"{'id': 'G-1'}\"\n    }\n}"
     );
     let again = call(&apis, r#"{ "id": "G-1" }"#).await;
-    assert_eq!((again.from, said(&again)), (Origin::Hit(KeyForm::Python), said(&first)));
+    assert_eq!(
+        (again.from, reply_json(&again)),
+        (Origin::Hit(KeyForm::Python), reply_json(&first))
+    );
     assert_eq!(model.seen().len(), 1);
     let asked = model.seen()[0].json();
     assert_eq!(
@@ -56,7 +59,7 @@ async fn any_model_is_shown_what_the_api_said_before() {
         .collect();
     stage.write(KEPT, &format!("{{{}}}", entries.join(",")));
     let reply = call(&stage.open(), r#"{"id":"G-1"}"#).await;
-    assert_eq!(said(&reply), json!({"error": "", "response": {"level": 3}}));
+    assert_eq!(reply_json(&reply), json!({"error": "", "response": {"level": 3}}));
     let asked = model.seen()[0].json();
     assert_eq!((&asked["temperature"], &asked["max_tokens"]), (&json!(0), &json!(1024)));
     assert_eq!(asked["response_format"], json!({"type": "json_object"}));
@@ -79,7 +82,7 @@ async fn a_simulator_is_asked_three_times_and_its_failure_is_kept_only_where_tha
             (Origin::Failed, "Failed to generate fake response")
         );
         assert!(reply.notes[0].contains("3 times"), "{:?}", reply.notes);
-        assert_eq!((model.seen().len(), stage.kept(KEPT).len()), (3, files));
+        assert_eq!((model.seen().len(), stage.cached_entries(KEPT).len()), (3, files));
         let seeds: Vec<_> = model.seen().iter().map(|seen| seen.json()["seed"].clone()).collect();
         assert_eq!(seeds, [json!(42), json!(43), json!(44)], "the same chance would say the same");
         let more = if files == 1 { 0 } else { 3 };
@@ -94,7 +97,7 @@ async fn the_second_try_counts_when_the_first_said_nothing() {
         Scripted::sequence([completion("nope"), completion(r#"{"error":"","response":"b "c"}"#)]);
     let reply = call(&Stage::new().simulated_by(&model).open(), "{}").await;
     assert_eq!(
-        (reply.from, said(&reply)),
+        (reply.from, reply_json(&reply)),
         (Origin::Simulated, json!({"error": "", "response": "b \"c\"}"}))
     );
 }
@@ -112,7 +115,7 @@ async fn what_was_cut_is_no_reply_however_well_its_beginning_reads() {
             Stage::new().with_tools().simulated_by(&model).set(|settings| settings.order = order);
         let reply = call(&stage.open(), r#"{"id":"G-1"}"#).await;
         let expected = if said_first { "the first ha" } else { "whole" };
-        assert_eq!(said(&reply)["response"], expected, "{order:?}");
+        assert_eq!(reply_json(&reply)["response"], expected, "{order:?}");
     }
 }
 
@@ -139,7 +142,7 @@ async fn real_apis_are_asked_instead_and_their_successes_are_kept() {
         let page = call(&apis, r#"{"id":"page"}"#).await;
         assert!(page.from == Origin::Failed && page.error().contains("no JSON"), "{page:?}");
         assert!(call(&apis, r#"{"id":"none"}"#).await.error().contains("503"));
-        assert_eq!(stage.kept(KEPT).len(), kept);
+        assert_eq!(stage.cached_entries(KEPT).len(), kept);
         assert!(!stage.read(KEPT).unwrap().contains(KEY));
     }
     let seen = &real.seen()[0];
@@ -195,14 +198,14 @@ async fn an_input_that_is_no_json_and_a_call_that_nobody_can_answer_are_told() {
     let apis = Stage::new().open();
     let unread = call(&apis, "{'id': 1}").await;
     assert_eq!(
-        (unread.from, said(&unread)),
+        (unread.from, reply_json(&unread)),
         (Origin::Unread, json!({"error": "Tool input parse error...\n", "response": ""}))
     );
     let nobody = call(&apis, "").await;
     assert!(nobody.error().contains("no simulator is set"), "{nobody:?}");
     let stop = CancellationToken::new();
     let chat = apis.call("Data", "t", "chat_with_user", "{}", "", &stop).await.unwrap();
-    assert_eq!(said(&chat), json!({"error": "", "response": "Chat with user."}));
+    assert_eq!(reply_json(&chat), json!({"error": "", "response": "Chat with user."}));
 }
 
 #[tokio::test]
@@ -211,7 +214,7 @@ async fn a_reply_is_made_short_where_the_settings_say_so() {
     let model = Scripted::always(completion(&long));
     let stage = Stage::new().simulated_by(&model);
     let whole = call(&stage.open(), "{}").await;
-    assert_eq!(said(&whole)["response"]["text"].as_str().unwrap().len(), 3000);
+    assert_eq!(reply_json(&whole)["response"]["text"].as_str().unwrap().len(), 3000);
     let apis = stage.set(|settings| settings.strip = Some(Shorten::Always(Strip::Truncate))).open();
     let short = call(&apis, "{}").await;
     let text = reply_json(&short)["response"].as_str().unwrap().to_owned();
@@ -236,8 +239,8 @@ async fn the_same_call_at_the_same_time_is_bought_once_and_kept_though_nobody_wa
     };
     let (gone, many, ()) = tokio::join!(gone, many, open);
     assert_eq!(gone, None, "who is stopped gets nothing");
-    assert!(many.iter().all(|reply| said(reply)["response"] == "{'id': 1}"));
-    assert_eq!((model.seen().len(), stage.kept(KEPT).len()), (1, 1));
+    assert!(many.iter().all(|reply| reply_json(reply)["response"] == "{'id': 1}"));
+    assert_eq!((model.seen().len(), stage.cached_entries(KEPT).len()), (1, 1));
 }
 
 #[tokio::test]

@@ -13,8 +13,8 @@ use touchstone_formats::stabletoolbench::{Pair, Query, ResultFile};
 use touchstone_formats::suite;
 use touchstone_formats::value::Value;
 use touchstone_scoring::stabletoolbench::{
-    ApiCalls, Called, Evaluation, Finish, FinishRule, HeuristicVerdict, Offered, Returned, Summary, literal,
-    literal_names,
+    ApiCalls, Called, Evaluation, Finish, FinishRule, HeuristicVerdict, Offered, Returned, Summary,
+    literal, literal_names,
 };
 
 /// Maximum size of a file that is read.

@@ -11,14 +11,14 @@ use touchstone_api::{Copied, Launched, RunRow, RunState, Stale};
 use touchstone_formats::names::{self, Coordinates};
 use touchstone_formats::transcript::Document;
 use touchstone_runner::disk::DiskErrorKind;
+use touchstone_runner::disk_state::MOST_BYTES;
 use touchstone_runner::execute::Job;
 use touchstone_runner::launch::Listener;
 use touchstone_runner::lock::{LockError, RunLock};
-use touchstone_runner::disk_state::MOST_BYTES;
 use touchstone_runner::script::TranscriptWriter;
 use touchstone_runner::setup::Setup;
 use touchstone_runner::strategy::Strategy;
-use touchstone_runner::{disk, fork, disk_state, plan, atomic_write};
+use touchstone_runner::{atomic_write, disk, disk_state, fork, plan};
 use touchstone_store::query;
 use touchstone_store::roots::Root;
 
@@ -44,7 +44,7 @@ impl App {
         listeners: Vec<Listener>,
     ) -> Result<Launched, AppError> {
         let open = self.require_folder()?;
-        open.check_there()?;
+        open.check_directories_exist()?;
         let message = worded(message)?;
         let setup = self.setup()?;
         let found = row(&open, id)?;
@@ -87,7 +87,7 @@ impl App {
     /// Copies a run up to a step to a fork. With a message, the fork is continued with it.
     pub fn fork_run(&self, id: &str, step: u32, message: Option<&str>) -> Result<Copied, AppError> {
         let open = self.require_folder()?;
-        open.check_there()?;
+        open.check_directories_exist()?;
         let message = message.map(worded).transpose()?;
         // A copy alone sends no requests.
         let setup = if message.is_some() { self.setup()? } else { self.setup_to_look()? };
@@ -169,8 +169,9 @@ fn free(
             Ok(there) => there.is_some(),
             Err(error) => error.kind == DiskErrorKind::InTheWay,
         };
-        let is_taken =
-            |at: &Coordinates| !files.borrow_mut().of(at).is_empty() || is_there(&names::write(at));
+        let is_taken = |at: &Coordinates| {
+            !files.borrow_mut().paths_for(at).is_empty() || is_there(&names::write(at))
+        };
         let at = plan::next_fork(&original.at, is_taken);
         let copy = plan::Slot::new(Arc::clone(&original.task), at.clone());
         if let Some(why) = copy.too_long() {

@@ -41,7 +41,7 @@ impl Conversion {
         let (id, converted) = if kind == FileKind::Transcript {
             let mut run = transcript::read(&file.bytes).map_err(|why| refuse(&why))?;
             // A converted answer responds to a query in words.
-            run.take_tagged(answer::WHOLE_MESSAGE);
+            run.apply_answer_tag(answer::WHOLE_MESSAGE);
             let entry = convert::of_run(&run, method, None, faults).map_err(|why| refuse(&why))?;
             let task = names::read(name, &[]).map(|at| at.task);
             (

@@ -144,7 +144,7 @@ impl App {
     ) -> Result<DataFile, AppError> {
         self.look_through(open);
         let listed = lock(&self.inner.handed.listed);
-        let is_it = |found: &&FoundFile| matches!(&found.at, At::Below(roots, file) if roots.path(file).as_deref() == Some(path));
+        let is_it = |found: &&FoundFile| matches!(&found.at, FileLocation::Below(roots, file) if roots.path(file).as_deref() == Some(path));
         let file = listed.files.values().find(is_it).map(|found| found.file.clone());
         drop(listed);
         // If the listing was cut off, the file is registered by path.
@@ -226,7 +226,7 @@ fn below(roots: &Roots, bounds: Bounds) -> (Vec<FoundFile>, bool) {
     let top = Roots { input_dir: None, output_dir: roots.folder.clone(), ..roots.clone() };
     let (roots, top) = (Arc::new(roots.clone()), Arc::new(top));
     let mut folders: VecDeque<(&Arc<Roots>, FileId)> =
-        roots.each().into_iter().map(|root| (&roots, FileId::new(root, Vec::new()))).collect();
+        roots.existing().into_iter().map(|root| (&roots, FileId::new(root, Vec::new()))).collect();
     folders.push_back((&top, FileId::new(Root::Output, Vec::new())));
     let mut seen: HashSet<PathBuf> =
         folders.iter().filter_map(|(of, root)| of.path(root)).collect();

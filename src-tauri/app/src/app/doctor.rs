@@ -49,7 +49,7 @@ impl App {
             1 => String::new(),
             many => format!(" And {} more.", many - 1),
         };
-        let detail = format!("{}{more}", problems[0].told());
+        let detail = format!("{}{more}", problems[0].to_line());
         Some(note(
             "Suites",
             detail,

@@ -2,8 +2,8 @@
 //! money and starts no server.
 use super::App;
 use super::doctor::{fine, note, wrong};
-use super::virtual_apis::KIND;
 use super::launch_selection::fault_line;
+use super::virtual_apis::KIND;
 use crate::paths;
 use std::path::Path;
 use std::time::Duration;

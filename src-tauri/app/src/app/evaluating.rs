@@ -4,24 +4,26 @@ mod plan;
 mod rows;
 mod unfinished;
 
-use super::spend_limit::{Budget, Prices};
 use super::data_files::{FoundFile, named, table};
 use super::evaluations::{Asking, Job, Models, Work};
 use super::judge_plan::cannot_judge;
 use super::keys::no_model;
+use super::spend_limit::{Budget, Prices};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::evaluating::available::{evaluators, switches};
-use crate::evaluating::row_inputs::RowInputs;
-use crate::evaluating::parse_evaluators;
 use crate::evaluating::evaluation_spec::EvaluationSpec;
+use crate::evaluating::parse_evaluators;
+use crate::evaluating::row_inputs::RowInputs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use touchstone_api::{
-    EvaluateAgain, EvaluateOptions, EvaluateRequest, Evaluating, EvaluatorRequest, Blocker,
+    Blocker, EvaluateAgain, EvaluateOptions, EvaluateRequest, Evaluating, EvaluatorRequest,
 };
 use touchstone_formats::workspace::Workspace;
-use touchstone_runner::evaluations::{EvaluationFiles, ReplyRetention, OutputFile, output_file_from_path, describe_lock_error};
+use touchstone_runner::evaluations::{
+    EvaluationFiles, OutputFile, ReplyRetention, describe_lock_error, output_file_from_path,
+};
 use touchstone_runner::http::redact::Redactor;
 use touchstone_runner::launch::RunEventSender;
 use touchstone_runner::setup::{Rules, Setup};
@@ -63,7 +65,8 @@ pub fn typed_evaluators(
     kinds: &[String],
     mappings: &[String],
 ) -> Result<(Vec<EvaluatorRequest>, parse_evaluators::Pairs), AppError> {
-    let (mut all, mut usual) = (parse_evaluators::from_kinds(kinds), parse_evaluators::Pairs::new());
+    let (mut all, mut usual) =
+        (parse_evaluators::from_kinds(kinds), parse_evaluators::Pairs::new());
     if let Some(path) = config {
         let failed = |why: String| bad(format!("{} cannot be used: {why}", path.display()));
         let found = named(path)?;
@@ -104,7 +107,8 @@ impl App {
             message: "This page may look, but not evaluate anything.".to_owned(),
             fix: Some("Serve it so that it may: touchstone serve --allow-run FOLDER".to_owned()),
         });
-        let folder = may_run.then(|| open.flow.roots.shown(&FileId::new(Root::Output, FOLDER)));
+        let folder =
+            may_run.then(|| open.flow.roots.display_path(&FileId::new(Root::Output, FOLDER)));
         let (files, unlisted) = self.data_files();
         Ok(EvaluateOptions {
             evaluators: evaluators(),
@@ -120,7 +124,7 @@ impl App {
     /// Starts the evaluation of a request from the page.
     pub fn start_evaluating(&self, request: &EvaluateRequest) -> Result<Evaluating, AppError> {
         let open = self.require_folder()?;
-        open.check_there()?;
+        open.check_directories_exist()?;
         self.begin_evaluating(self.of_page(request)?, request, Some(open))
     }
 
@@ -131,7 +135,7 @@ impl App {
 
     /// Returns true if models have to be called, for which a folder has to be open.
     pub fn evaluating_pays(asked: &FileRequest) -> Result<bool, AppError> {
-        EvaluationSpec::read(&asked.request, &asked.usual).map(|wish| wish.pays()).map_err(bad)
+        EvaluationSpec::read(&asked.request, &asked.usual).map(|wish| wish.is_paid()).map_err(bad)
     }
 
     /// Resolves the files of a request from the page.
@@ -140,7 +144,7 @@ impl App {
         let found = self.data_file(&request.data)?;
         let name = name_of(&request.out, &found.file.path).map_err(bad)?;
         let path = format!("{FOLDER}/{name}");
-        let shown = open.flow.roots.shown(&FileId::new(Root::Output, path.as_str()));
+        let shown = open.flow.roots.display_path(&FileId::new(Root::Output, path.as_str()));
         let filter = Some(format!("path:{}*", filter::typed(&path)));
         let place = OutputFile { dir: open.flow.roots.output_dir.clone(), path };
         Ok(ResolvedRequest {
@@ -174,7 +178,8 @@ impl App {
                 .hint("Say where: --out FILE.json"));
         }
         let runtime = self.inner.launches.runtime()?;
-        let programs = if wish.needs_programs() { Some(runtime.block_on(self.sandbox())?) } else { None };
+        let programs =
+            if wish.needs_programs() { Some(runtime.block_on(self.sandbox())?) } else { None };
         let bench = lock_results(&asked, &wish, request.replace)?;
         let begun = unfinished::to_keep(&asked, request)?;
         let redactor = self.redactor_for(&asked.target, setup.as_ref());
@@ -203,7 +208,7 @@ impl App {
             begun,
         };
         let id = self.inner.launches.next_id();
-        let poster = self.inner.bulletin.poster();
+        let poster = self.inner.bulletin.sender();
         let work =
             Arc::new(Work::new(id.clone(), open.clone(), job, (asking, programs, bench), poster));
         {
@@ -224,7 +229,11 @@ impl App {
 
     /// Resolves the models, and the setup for their requests; without models if none are needed.
     /// Fails if one is not configured or the requested spend limit has no effect.
-    fn models(&self, wish: &EvaluationSpec, request: &EvaluateRequest) -> Result<ModelSetup, AppError> {
+    fn models(
+        &self,
+        wish: &EvaluationSpec,
+        request: &EvaluateRequest,
+    ) -> Result<ModelSetup, AppError> {
         let setup = if self.current_folder().is_some() { Some(self.setup()?) } else { None };
         let budget = Budget::resolve(
             request.max_cost,
@@ -256,7 +265,7 @@ impl App {
         Ok(ModelSetup {
             models: Models { judge, embedder },
             setup: Some(setup),
-            unbound: budget.unbound(&prices),
+            unbound: budget.ineffective_note(&prices),
         })
     }
 
@@ -300,7 +309,11 @@ struct ModelSetup {
 }
 
 /// Returns the judge model.
-fn judge(setup: &Setup, wish: &EvaluationSpec, request: &EvaluateRequest) -> Result<Model, AppError> {
+fn judge(
+    setup: &Setup,
+    wish: &EvaluationSpec,
+    request: &EvaluateRequest,
+) -> Result<Model, AppError> {
     if request.model.is_empty() {
         let names: Vec<&str> = wish
             .evaluators
@@ -405,7 +418,8 @@ fn free(asked: &ResolvedRequest, replace: bool) -> Result<(), AppError> {
     if !replace && place.exists().map_err(disk)? {
         let message = format!("There is a file {} already.", place.path);
         // Complete results use up the journaled target outputs, so the target runs again.
-        let is_anew = !asked.target.is_empty() && !place.kept().map_err(disk)?.has_outcomes();
+        let is_anew =
+            !asked.target.is_empty() && !place.journal_snapshot().map_err(disk)?.has_outcomes();
         let then = if is_anew {
             "the target is asked about every row anew, and what it says anew is paid for"
         } else {
@@ -418,18 +432,29 @@ fn free(asked: &ResolvedRequest, replace: bool) -> Result<(), AppError> {
 
 /// Locks the results file if something is stored for it or it is to be replaced. If everything is
 /// to be requested again, stored replies are moved aside.
-fn lock_results(asked: &ResolvedRequest, wish: &EvaluationSpec, replace: bool) -> Result<Option<EvaluationFiles>, AppError> {
+fn lock_results(
+    asked: &ResolvedRequest,
+    wish: &EvaluationSpec,
+    replace: bool,
+) -> Result<Option<EvaluationFiles>, AppError> {
     let keeping = match asked.again {
         _ if !wish.is_paid() && asked.target.is_empty() => ReplyRetention::Nothing,
         EvaluateAgain::All => ReplyRetention::Anew,
         EvaluateAgain::Nothing | EvaluateAgain::Unread => ReplyRetention::Replies,
     };
     let place = asked.place.as_ref().filter(|_| replace || keeping != ReplyRetention::Nothing);
-    place.map(|place| EvaluationFiles::take(place, keeping)).transpose().map_err(|why| bad(describe_lock_error(&why)))
+    place
+        .map(|place| EvaluationFiles::take(place, keeping))
+        .transpose()
+        .map_err(|why| bad(describe_lock_error(&why)))
 }
 
 /// Fails if some rows cannot be evaluated as requested: the means would silently omit them.
-fn usable(asked: &ResolvedRequest, table: &Arc<Table>, wish: &EvaluationSpec) -> Result<(), AppError> {
+fn usable(
+    asked: &ResolvedRequest,
+    table: &Arc<Table>,
+    wish: &EvaluationSpec,
+) -> Result<(), AppError> {
     let shown = &asked.found.file.path;
     if let Some(wrong) = table.wrong.first() {
         let error = bad(format!("{shown} cannot be read whole. {}", wrong.message));

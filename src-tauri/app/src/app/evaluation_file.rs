@@ -4,11 +4,11 @@ use super::App;
 use super::reporting::{cut_for_preview, file_stem, known_scorer, noted};
 use crate::error::{AppError, Code};
 use crate::reading::input_file::InputFile;
-use crate::reading::{Reading, ParsedRun};
-use crate::reports::evaluation_file::{self, SuiteData, Columns};
+use crate::reading::{ParsedRun, Reading};
+use crate::reports::evaluation_file::{self, Columns, SuiteData};
 use crate::reports::evaluation_sheet::EvaluationBuilder;
 use std::ops::ControlFlow;
-use touchstone_api::{Judged, FilterError, Report, ReportRequest, RunState};
+use touchstone_api::{FilterError, Judged, Report, ReportRequest, RunState};
 use touchstone_formats::file_kind::{FileKind, detect};
 use touchstone_formats::run::Run;
 use touchstone_formats::stabletoolbench::answers::raw;
@@ -169,12 +169,15 @@ impl App {
             let tasks = open.flow.shelf.tasks();
             for run in &scored {
                 let said = evaluation_file::scored(run, threshold(&tasks, run));
-                said.map_or(Ok(()), |said| rows.sheet.say(&run.id, said)).map_err(too_much)?;
+                said.map_or(Ok(()), |said| rows.sheet.add_result(&run.id, said))
+                    .map_err(too_much)?;
             }
         }
         let judged = self.judged_of(&rows.taken);
         for (id, said) in rows.taken.iter().zip(evaluation_file::judged(&judged, wanted)) {
-            said.into_iter().try_for_each(|said| rows.sheet.say(id, said)).map_err(too_much)?;
+            said.into_iter()
+                .try_for_each(|said| rows.sheet.add_result(id, said))
+                .map_err(too_much)?;
         }
         let made = rows.sheet.made().map_err(too_much)?;
         let mut text = made.text;

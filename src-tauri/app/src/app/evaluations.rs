@@ -4,25 +4,25 @@
 mod asking;
 mod rounds;
 
-use super::job_registry::{JobRegistry, BackgroundJob, catch_panic};
 use super::job_handle::JobHandle;
+use super::job_registry::{BackgroundJob, JobRegistry, catch_panic};
 use super::{App, OpenFolder};
 use crate::app::event_bus::EventSender;
 use crate::error::{AppError, Code};
-use crate::evaluating::progress::{RowOutcome, Progress};
+use crate::evaluating::evaluation_spec::EvaluationSpec;
+use crate::evaluating::progress::{Progress, RowOutcome};
 use crate::evaluating::results::{self, CollectedResults};
 use crate::evaluating::rounds::{ReplyProblem, Round, combine_rounds};
 use crate::evaluating::row_inputs::RowInputs;
-use crate::evaluating::evaluation_spec::EvaluationSpec;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use touchstone_api::{EvaluateAgain, EvaluationView, Stale};
-use touchstone_runner::execute::LaunchContext;
 use touchstone_runner::evaluations::{EvaluationFiles, OutputFile};
 use touchstone_runner::event::RunEvent;
+use touchstone_runner::execute::LaunchContext;
 use touchstone_runner::http::redact::Redactor;
 use touchstone_runner::journal::{Journal, Record};
 use touchstone_runner::launch::StopTokens;
@@ -155,7 +155,8 @@ impl Work {
         (asking, programs, bench): (Option<Asking>, Option<PythonTool>, Option<EvaluationFiles>),
         poster: EventSender,
     ) -> Self {
-        let stops = asking.as_ref().map_or_else(StopTokens::default, |asking| asking.crew.stops.clone());
+        let stops =
+            asking.as_ref().map_or_else(StopTokens::default, |asking| asking.crew.stops.clone());
         let progress = Progress::new(job.rows * job.wish.evaluators.len());
         let course = JobHandle::new(id, stops, (poster, Stale::Evaluations), progress);
         Self {
@@ -200,10 +201,11 @@ impl Work {
         let seats = Arc::new(Semaphore::new(seats.max(1)));
         let said = self.ask_target(&table, &seats).await;
         let wish = &self.job.wish;
-        let sheet =
-            Arc::new(tokio::task::block_in_place(|| RowInputs::new(wish, &table, said).with_occurrences(wish)));
+        let sheet = Arc::new(tokio::task::block_in_place(|| {
+            RowInputs::new(wish, &table, said).with_occurrences(wish)
+        }));
         drop(table);
-        let unanswered = sheet.unanswered(wish).filter(|_| !self.course.is_stopping());
+        let unanswered = sheet.target_failure(wish).filter(|_| !self.course.is_stopping());
         let made = match unanswered {
             // No model is paid if there can be no result.
             Some(why) => {
@@ -253,7 +255,7 @@ impl Work {
             let (work, sheet) = (Arc::clone(self), Arc::clone(sheet));
             let (row, at) = (unit / evaluators, unit % evaluators);
             running.spawn(async move {
-                let failed = |why| Some(vec![Round::unheard(why, Vec::new())]);
+                let failed = |why| Some(vec![Round::no_reply(why, Vec::new())]);
                 let ended = catch_panic(work.unit(&sheet, row, at)).await.unwrap_or_else(failed);
                 drop(seat);
                 (row, at, ended)
@@ -261,13 +263,13 @@ impl Work {
             while let Some(done) = running.try_join_next() {
                 self.take(&mut made, done);
             }
-            self.course.listen(events);
+            self.course.drain_events(events);
         }
         while let Some(done) = running.join_next().await {
             self.take(&mut made, done);
-            self.course.listen(events);
+            self.course.drain_events(events);
         }
-        self.course.listen(events);
+        self.course.drain_events(events);
         made
     }
 
@@ -281,7 +283,11 @@ impl Work {
         let evaluator = &self.job.wish.evaluators[at].evaluator;
         let name = &evaluator.name;
         let Some(rounds) = ended else {
-            self.course.lock().progress.end(row as u64 + 1, (at, name), RowOutcome::Stopped);
+            self.course.lock().progress.record_outcome(
+                row as u64 + 1,
+                (at, name),
+                RowOutcome::Stopped,
+            );
             return;
         };
         for (number, round) in rounds.iter().enumerate() {
@@ -295,7 +301,7 @@ impl Work {
             Err(why) if is_missing => RowOutcome::Missing(why.message.clone()),
             Err(why) => RowOutcome::Failed(why.message.clone()),
         };
-        self.course.lock().progress.end(row as u64 + 1, (at, name), end);
+        self.course.lock().progress.record_outcome(row as u64 + 1, (at, name), end);
         made.record_result(row, at, &result);
         self.course.post();
     }
@@ -326,7 +332,9 @@ impl Work {
                 tracing::debug!(%error, "what the target said counts once more");
             }
             let bench = self.bench.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(Err(error)) = bench.as_ref().filter(|_| !made.has_gaps()).map(EvaluationFiles::end) {
+            if let Some(Err(error)) =
+                bench.as_ref().filter(|_| !made.has_gaps()).map(EvaluationFiles::end)
+            {
                 tracing::debug!(%error, "what is finished is offered to be gone on with");
             }
         }

@@ -140,7 +140,7 @@ impl Shared {
         let board = lock(&self.board);
         let waited = self.wake.wait_while(board, |board| !board.stop && board.is_empty());
         let mut board = waited.unwrap_or_else(PoisonError::into_inner);
-        if board.stop { None } else { Some(std::mem::take(&mut *board).tell()) }
+        if board.stop { None } else { Some(std::mem::take(&mut *board).into_events()) }
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
         board.add(runs(3, ["b".to_owned()]));
         board.add(Stale::Status);
         board.add(runs(4, ["a".to_owned(), "b".to_owned()]));
-        assert_eq!(board.tell(), [runs(4, ["a".to_owned(), "b".to_owned()]), Stale::Status]);
+        assert_eq!(board.into_events(), [runs(4, ["a".to_owned(), "b".to_owned()]), Stale::Status]);
     }
 
     #[test]
@@ -217,7 +217,10 @@ mod tests {
         let mut board = PendingEvents::default();
         board.add(runs(1, (0..100).map(|n| n.to_string())));
         board.add(runs(2, ["one more".to_owned()]));
-        assert_eq!(board.tell(), [Stale::Runs { generation: 2, ids: Vec::new(), all: true }]);
+        assert_eq!(
+            board.into_events(),
+            [Stale::Runs { generation: 2, ids: Vec::new(), all: true }]
+        );
     }
 
     #[test]
@@ -225,6 +228,6 @@ mod tests {
         let mut board = PendingEvents::default();
         board.add(runs(9, ["a".to_owned()]));
         board.add(Stale::Folder);
-        assert_eq!(board.tell(), [Stale::Folder]);
+        assert_eq!(board.into_events(), [Stale::Folder]);
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use touchstone_api::{LaunchState, Stale};
 use touchstone_clock as clock;
-use touchstone_runner::execute::Paid;
 use touchstone_runner::event::{RunEvent, RunEventKind};
+use touchstone_runner::execute::Paid;
 use touchstone_runner::launch::StopTokens;
 
 /// Usage and cost of a job.
@@ -104,7 +104,9 @@ impl<P> JobHandle<P> {
         while let Ok(event) = events.try_recv() {
             match event.what {
                 RunEventKind::Stopping { why } => self.lock().why = Some(why),
-                RunEventKind::Lost { usage, cost, .. } => self.lock().bill.add(0, usage.total(), cost),
+                RunEventKind::Lost { usage, cost, .. } => {
+                    self.lock().bill.add(0, usage.total(), cost)
+                }
                 _ => {}
             }
         }
@@ -156,6 +158,6 @@ mod tests {
         bill.add(1, Some(3), Some(0.25));
         assert!(!bill.unpriced);
         bill.add(0, None, None);
-        assert_eq!(bill, Bill { calls: 1, tokens: 3, cost: 0.25, unpriced: true });
+        assert_eq!(bill, JobCost { calls: 1, tokens: 3, cost: 0.25, unpriced: true });
     }
 }

@@ -57,7 +57,7 @@ impl<W: BackgroundJob> JobRegistry<W> {
     pub(super) fn find(&self, id: &str) -> Result<Arc<W>, AppError> {
         let gone =
             || format!("This {} is not known: the program was started again since.", W::NAME);
-        let found = self.lock().iter().find(|work| work.course().id == id).cloned();
+        let found = self.lock().iter().find(|work| work.handle().id == id).cloned();
         found.ok_or_else(|| AppError::new(Code::NotFound, gone()))
     }
 
@@ -67,14 +67,14 @@ impl<W: BackgroundJob> JobRegistry<W> {
     }
 
     fn running(&self) -> Vec<Arc<W>> {
-        self.lock().iter().filter(|work| !work.course().is_over()).cloned().collect()
+        self.lock().iter().filter(|work| !work.handle().is_over()).cloned().collect()
     }
 
     /// Stops all running jobs; returns true if the caller has to wait for any.
     pub(super) fn stop_all(&self, now: bool, why: &str) -> bool {
         let at_work = self.running();
         for work in &at_work {
-            work.course().stop(now, why);
+            work.handle().stop(now, why);
         }
         !at_work.is_empty()
     }
@@ -84,7 +84,7 @@ impl<W: BackgroundJob> JobRegistry<W> {
         let deadline = Instant::now() + timeout;
         self.all()
             .iter()
-            .all(|work| work.course().wait(deadline.saturating_duration_since(Instant::now())))
+            .all(|work| work.handle().wait(deadline.saturating_duration_since(Instant::now())))
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<W>>> {
@@ -98,7 +98,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_mistake_of_ours_is_what_work_comes_to_and_does_not_end_everything() {
-        assert_eq!(caught(async { 1 }).await, Ok(1));
+        assert_eq!(catch_panic(async { 1 }).await, Ok(1));
         let broken: Result<u8, String> =
             catch_panic(async { [1, 2].get(7).copied().expect("no such thing") }).await;
         assert_eq!(broken.unwrap_err(), "A mistake in Touchstone ended this.");

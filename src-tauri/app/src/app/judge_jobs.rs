@@ -1,12 +1,12 @@
 //! Running judging jobs: a few runs are judged at a time, each round is stored before the next one
 //! is requested, and all of it can be stopped. Owns the order of these steps.
-use super::job_registry::{JobRegistry, BackgroundJob, catch_panic};
 use super::job_handle::JobHandle;
+use super::job_registry::{BackgroundJob, JobRegistry, catch_panic};
 use super::judge_plan::{JudgeState, look_with};
 use super::{App, OpenFolder};
 use crate::app::event_bus::EventSender;
 use crate::error::AppError;
-use crate::judging::pending::{self, PendingJudgement, Target, JudgeSpec};
+use crate::judging::pending::{self, JudgeSpec, PendingJudgement, Target};
 use crate::judging::progress::{JudgeOutcome, Progress};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use touchstone_api::{JudgingView, Stale};
 use touchstone_clock as clock;
-use touchstone_formats::judgement::{Judgement, Round, JudgementFile};
-use touchstone_runner::execute::{LaunchContext, PromptRequest, PromptReply, PromptError};
+use touchstone_formats::judgement::{Judgement, JudgementFile, Round};
+use touchstone_runner::conversation::{AssistantMessage, Turn};
 use touchstone_runner::event::RunEvent;
+use touchstone_runner::execute::{LaunchContext, PromptError, PromptReply, PromptRequest};
 use touchstone_runner::judgements::{JudgementFiles, describe_lock_error};
 use touchstone_runner::spec::Model;
-use touchstone_runner::conversation::{AssistantMessage, Turn};
 use touchstone_scoring::judges::sowr::reference_first;
-use touchstone_scoring::judges::{Judge, Next, Question, JudgeRef, JudgeRound, Subject};
+use touchstone_scoring::judges::{Judge, JudgeRef, JudgeRound, Next, Question, Subject};
 use touchstone_store::judgements;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -105,19 +105,20 @@ impl Work {
             let Ok(seat) = Arc::clone(&seats).acquire_owned().await else { break };
             let work = Arc::clone(&self);
             running.spawn(async move {
-                let end = catch_panic(work.judge(&target)).await.unwrap_or_else(JudgeOutcome::Failed);
+                let end =
+                    catch_panic(work.judge(&target)).await.unwrap_or_else(JudgeOutcome::Failed);
                 drop(seat);
-                work.course.lock().progress.end(&target, end);
+                work.course.lock().progress.record_outcome(&target, end);
                 work.course.post();
             });
             while running.try_join_next().is_some() {
-                self.course.listen(&mut events);
+                self.course.drain_events(&mut events);
             }
         }
         while running.join_next().await.is_some() {
-            self.course.listen(&mut events);
+            self.course.drain_events(&mut events);
         }
-        self.course.listen(&mut events);
+        self.course.drain_events(&mut events);
         self.course.end();
     }
 
@@ -127,41 +128,46 @@ impl Work {
         }
         let (work, its) = (Arc::clone(self), target.clone());
         let taken = tokio::task::spawn_blocking(move || work.take(&its)).await;
-        let mut taken = match describe_lock_error {
-            Ok(Ok(taken)) => describe_lock_error,
+        let mut taken = match taken {
+            Ok(Ok(taken)) => taken,
             Ok(Err(end)) => return end,
-            Err(_) => return JudgeOutcome::Failed("A mistake in Touchstone ended this.".to_owned()),
+            Err(_) => {
+                return JudgeOutcome::Failed("A mistake in Touchstone ended this.".to_owned());
+            }
         };
-        while let Some(round) = describe_lock_error.owed.round() {
+        while let Some(round) = taken.owed.round() {
             if self.course.is_stopping() {
                 return JudgeOutcome::Stopped;
             }
-            let said = match self.round(&describe_lock_error, &target.path, round).await {
+            let said = match self.round(&taken, &target.path, round).await {
                 Ok(said) => said,
                 Err(PromptError::Stopped) => return JudgeOutcome::Stopped,
                 Err(PromptError::Failed(why) | PromptError::Useless { why, .. }) => {
                     return JudgeOutcome::Failed(why);
                 }
             };
-            describe_lock_error.owed.judgement.rounds.push(said);
+            taken.owed.judgement.rounds.push(said);
             let (work, path) = (Arc::clone(self), target.path.clone());
-            let kept = tokio::task::spawn_blocking(move || work.keep(describe_lock_error, &path)).await;
-            describe_lock_error = match kept {
-                Ok(Ok(taken)) => describe_lock_error,
+            let kept = tokio::task::spawn_blocking(move || work.keep(taken, &path)).await;
+            taken = match kept {
+                Ok(Ok(taken)) => taken,
                 Ok(Err(why)) => {
                     return JudgeOutcome::Failed(format!("What was said could not be kept: {why}"));
                 }
-                Err(_) => return JudgeOutcome::Failed("A mistake in Touchstone ended this.".to_owned()),
+                Err(_) => {
+                    return JudgeOutcome::Failed("A mistake in Touchstone ended this.".to_owned());
+                }
             };
         }
-        let without_answer = is_without_answer(&self.wish, &describe_lock_error.judge, &describe_lock_error.subject);
-        JudgeOutcome::Judged { rounds: describe_lock_error.owed.judgement.rounds, without_answer }
+        let without_answer = is_without_answer(&self.wish, &taken.judge, &taken.subject);
+        JudgeOutcome::Judged { rounds: taken.owed.judgement.rounds, without_answer }
     }
 
     /// Locks a run and determines again which rounds are missing: another process may have made
     /// them.
     fn take(&self, target: &Target) -> Result<LockedRun, JudgeOutcome> {
-        let failed = |why: String| JudgeOutcome::Failed(self.crew.redactor.clean(&why).into_owned());
+        let failed =
+            |why: String| JudgeOutcome::Failed(self.crew.redactor.clean(&why).into_owned());
         // Checked before locking, so that no file is created for a run that is skipped.
         let first = look_with(&self.open, &self.wish, target, &JudgementFile::default())
             .map_err(|why| failed(why.message))?;
@@ -193,30 +199,43 @@ impl Work {
     }
 
     /// Returns the stored judgement, as the result of a run of which nothing is missing.
-    fn complete(wish: &JudgeSpec, sheet: &JudgementFile, inputs: &str, subject: &Subject) -> JudgeOutcome {
+    fn complete(
+        wish: &JudgeSpec,
+        sheet: &JudgementFile,
+        inputs: &str,
+        subject: &Subject,
+    ) -> JudgeOutcome {
         let of_it = |said: &&Judgement| wish.matches(said, inputs);
         let read = |said: &&Judgement| said.rounds.iter().any(|round| round.score.is_some());
         let mut all = sheet.judgements().iter().filter(of_it);
         let said = all.clone().rfind(read).or_else(|| all.next_back());
         let rounds = said.map(|said| said.rounds.clone()).unwrap_or_default();
-        JudgeOutcome::Judged { rounds, without_answer: is_without_answer(wish, &wish.judge, subject) }
+        JudgeOutcome::Judged {
+            rounds,
+            without_answer: is_without_answer(wish, &wish.judge, subject),
+        }
     }
 
     /// Runs one round: sends questions until there is a ruling, or two replies in a row cannot be
     /// parsed.
-    async fn round(&self, taken: &LockedRun, path: &str, round: usize) -> Result<Round, PromptError> {
-        let mark = describe_lock_error.owed.mark(round);
-        let mut subject = describe_lock_error.subject.clone();
+    async fn round(
+        &self,
+        taken: &LockedRun,
+        path: &str,
+        round: usize,
+    ) -> Result<Round, PromptError> {
+        let mark = taken.owed.mark(round);
+        let mut subject = taken.subject.clone();
         if let Some(rival) = &mut subject.rival {
             // Random, but equal when the round is repeated, so that paid replies are found in the
             // journal.
             rival.seed = xxh3_64(format!("{}-{mark}", taken.owed.judgement.inputs).as_bytes());
         }
-        let mut sitting = JudgeRound::new(&describe_lock_error.judge, &subject, self.wish.rules);
+        let mut sitting = JudgeRound::new(&taken.judge, &subject, self.wish.rules);
         let errand = PromptRequest {
             crew: &self.crew,
             path,
-            journal: &describe_lock_error.bench.journal,
+            journal: &taken.bench.journal,
             model: &self.model,
             mark: &mark,
         };
@@ -231,9 +250,10 @@ impl Work {
                 let order = shown.map(|rival| {
                     if reference_first(rival.seed) { "reference first" } else { "candidate first" }
                 });
-                let over = pending::round(next, refused, replies, clock::format_utc(clock::now_ms()));
                 let over =
-                    over.ok_or_else(|| PromptError::Failed("The judge came to no end.".to_owned()))?;
+                    pending::round(next, refused, replies, clock::format_utc(clock::now_ms()));
+                let over = over
+                    .ok_or_else(|| PromptError::Failed("The judge came to no end.".to_owned()))?;
                 return Ok(Round {
                     order: order.map(str::to_owned),
                     model_id,
@@ -258,10 +278,10 @@ impl Work {
 
     /// Stores the judgement so far; it is durable on return.
     fn keep(&self, mut taken: LockedRun, path: &str) -> Result<LockedRun, String> {
-        describe_lock_error.sheet.put(describe_lock_error.owed.place, describe_lock_error.owed.judgement.clone());
-        describe_lock_error.bench.write(&describe_lock_error.sheet.write()).map_err(|why| why.to_string())?;
+        taken.sheet.put(taken.owed.place, taken.owed.judgement.clone());
+        taken.bench.write(&taken.sheet.write()).map_err(|why| why.to_string())?;
         self.open.flow.look_at(&judgements::file_of_path(path));
-        Ok(describe_lock_error)
+        Ok(taken)
     }
 
     fn view(&self) -> JudgingView {
@@ -316,7 +336,10 @@ pub(super) fn turns(question: &Question) -> Vec<Turn> {
     if let Some((reply, again)) = &question.unread {
         // Some providers reject a turn without text.
         let text = if reply.trim().is_empty() { "(nothing)".to_owned() } else { reply.clone() };
-        turns.push(Turn::Assistant(AssistantMessage { text: Some(text), ..AssistantMessage::default() }));
+        turns.push(Turn::Assistant(AssistantMessage {
+            text: Some(text),
+            ..AssistantMessage::default()
+        }));
         turns.push(Turn::User((*again).to_owned()));
     }
     turns

@@ -1,24 +1,24 @@
 //! Plans and starts judging of runs by models. Missing judgements are determined in
 //! `judging::owed`; the requests are in `judgings`.
-use super::spend_limit::{Budget, Prices};
 use super::judge_jobs::Work;
 use super::keys::no_model;
-use super::pairwise::{load_opponent, find_opponents};
+use super::pairwise::{find_opponents, load_opponent};
+use super::spend_limit::{Budget, Prices};
 use super::suite_judges::{JudgeOptionsInSuite, agreed};
 use super::{App, OpenFolder, suite_judges};
 use crate::error::{AppError, Code};
-use crate::judging::pending::{self, CallEstimate, Target, JudgeSpec};
+use crate::judging::pending::{self, CallEstimate, JudgeSpec, Target};
 use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_api::{
-    Choice, JudgeChoice, JudgeGroup, JudgeOptions, JudgePlan, JudgeRequest, JudgeSkip, Judging,
-    RunRow, RunState, Blocker,
+    Blocker, Choice, JudgeChoice, JudgeGroup, JudgeOptions, JudgePlan, JudgeRequest, JudgeSkip,
+    Judging, RunRow, RunState,
 };
 use touchstone_formats::judgement::JudgementFile;
 use touchstone_runner::launch::RunEventSender;
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Price, Provider};
-use touchstone_scoring::judges::{self, About, Group, MOST_ROUNDS, Rules, JudgeRef, Subject};
+use touchstone_scoring::judges::{self, About, Group, JudgeRef, MOST_ROUNDS, Rules, Subject};
 use touchstone_store::judgements::{self, inputs_mark};
 use touchstone_store::open::{self, Refused};
 use touchstone_store::query::{misread, row_by_key, runs_that_count};
@@ -44,8 +44,11 @@ impl App {
             name: group.name().to_owned(),
             what: group.what().to_owned(),
         };
-        let mut judges: Vec<JudgeRef> =
-            judges::all().iter().map(JudgeRef::Known).chain(suite_judges::all_own(&tasks)).collect();
+        let mut judges: Vec<JudgeRef> = judges::all()
+            .iter()
+            .map(JudgeRef::Known)
+            .chain(suite_judges::all_own(&tasks))
+            .collect();
         judges.sort_by_key(|judge| judge.about().group);
         let judges: Vec<JudgeChoice> = judges.iter().map(|judge| choice(judge, &tasks)).collect();
         let mut groups: Vec<JudgeGroup> = Group::ALL.map(group).into();
@@ -69,7 +72,8 @@ impl App {
     pub fn plan_judging(&self, request: &JudgeRequest) -> Result<JudgePlan, AppError> {
         let open = self.require_folder()?;
         let (setup, model, wish) = self.resolve_request(request)?;
-        let unbound = Budget::resolve(request.max_cost, &setup.rules)?.unbound(&Prices::for_models([&model]));
+        let unbound = Budget::resolve(request.max_cost, &setup.rules)?
+            .ineffective_note(&Prices::for_models([&model]));
         let forks_left_out = if request.runs.is_empty() {
             open.ask(|index| open.lists.forks_left_out(index, &request.filter))?
         } else {
@@ -108,7 +112,7 @@ impl App {
     /// Starts the judging of a request.
     pub fn start_judging(&self, request: &JudgeRequest) -> Result<Judging, AppError> {
         let open = self.require_folder()?;
-        open.check_there()?;
+        open.check_directories_exist()?;
         let (mut setup, model, wish) = self.resolve_request(request)?;
         let budget = Budget::resolve(request.max_cost, &setup.rules)?;
         budget.check(&Prices::for_models([&model]))?;
@@ -128,7 +132,7 @@ impl App {
         let (seats, max_cost) = (setup.rules.concurrency as usize, setup.rules.max_cost);
         let crew = Arc::new(runtime.block_on(self.launch_context(&open, setup, &[], teller)));
         let id = self.inner.launches.next_id();
-        let poster = self.inner.bulletin.poster();
+        let poster = self.inner.bulletin.sender();
         let work = Arc::new(Work::new(
             id.clone(),
             (Arc::clone(&open), crew),
@@ -151,7 +155,10 @@ impl App {
     }
 
     /// Resolves the judge, model and options of a request, with the setup for its requests.
-    fn resolve_request(&self, request: &JudgeRequest) -> Result<(Setup, Model, JudgeSpec), AppError> {
+    fn resolve_request(
+        &self,
+        request: &JudgeRequest,
+    ) -> Result<(Setup, Model, JudgeSpec), AppError> {
         let setup = self.setup()?;
         let bad = |message: String| AppError::new(Code::BadRequest, message);
         // A misread filter would match all runs, and each of them would be paid for.
@@ -192,8 +199,15 @@ impl App {
         }
         let rivals = Arc::new(find_opponents(&judge, self.require_folder()?.as_ref(), request)?);
         let (name, model_mark) = (model.name.clone(), model.mark());
-        let wish =
-            JudgeSpec { judge, model: name, model_mark, rules, rounds, again: request.again, rivals };
+        let wish = JudgeSpec {
+            judge,
+            model: name,
+            model_mark,
+            rules,
+            rounds,
+            again: request.again,
+            rivals,
+        };
         Ok((setup, model, wish))
     }
 
@@ -227,7 +241,9 @@ impl App {
         let tasks = open.flow.shelf.tasks();
         let mut all: Vec<JudgeOptionsInSuite> = Vec::new();
         for row in rows(&open, request)? {
-            for says in suite_judges::options_for(suite_judges::scorers(&tasks, &row), &judge.name, rules) {
+            for says in
+                suite_judges::options_for(suite_judges::scorers(&tasks, &row), &judge.name, rules)
+            {
                 if !all.contains(&says) {
                     all.push(says);
                 }
@@ -283,7 +299,11 @@ fn model_of(suites: &[JudgeOptionsInSuite], judge: &judges::Judge) -> Result<Str
 
 /// Returns the number of rounds in the suites for this model; the default of the judge if they set
 /// none. Fails if they differ.
-fn rounds_of(suites: &[JudgeOptionsInSuite], judge: &judges::Judge, model: &str) -> Result<u32, AppError> {
+fn rounds_of(
+    suites: &[JudgeOptionsInSuite],
+    judge: &judges::Judge,
+    model: &str,
+) -> Result<u32, AppError> {
     let of_it =
         suites.iter().filter(|says| says.model.as_deref().is_none_or(|named| named == model));
     agreed(of_it.map(|says| says.rounds)).map(|rounds| rounds.unwrap_or(judge.rounds)).map_err(
@@ -362,11 +382,17 @@ pub(super) enum JudgeState {
 }
 
 /// Determines which judgements a run is missing.
-pub(super) fn look(open: &OpenFolder, wish: &JudgeSpec, target: &Target) -> Result<JudgeState, AppError> {
+pub(super) fn look(
+    open: &OpenFolder,
+    wish: &JudgeSpec,
+    target: &Target,
+) -> Result<JudgeState, AppError> {
     let sheet = match read_judgements(open, &target.path) {
         Ok(sheet) => sheet.unwrap_or_default(),
         Err(why) => {
-            return Ok(JudgeState::Skipped(format!("What was said of it before cannot be read. {why}")));
+            return Ok(JudgeState::Skipped(format!(
+                "What was said of it before cannot be read. {why}"
+            )));
         }
     };
     look_with(open, wish, target, &sheet)
@@ -415,20 +441,30 @@ pub(super) fn look_with(
             return skipped("The run that it would be compared with cannot be read.");
         }
     }
-    if let Some(why) = wish.judge.lacks(&subject, wish.rules) {
+    if let Some(why) = wish.judge.missing_requirement(&subject, wish.rules) {
         return skipped(&why);
     }
     let inputs = inputs_mark(&wish.judge, wish.rules, &subject);
-    Ok(match pending::pending_judgement(sheet, wish, &inputs, against.map(|other| other.path.as_str())) {
-        None => JudgeState::Complete { inputs, subject: Box::new(subject) },
-        Some(owed) => JudgeState::Owed { owed: Box::new(owed), subject: Box::new(subject) },
-    })
+    Ok(
+        match pending::pending_judgement(
+            sheet,
+            wish,
+            &inputs,
+            against.map(|other| other.path.as_str()),
+        ) {
+            None => JudgeState::Complete { inputs, subject: Box::new(subject) },
+            Some(owed) => JudgeState::Owed { owed: Box::new(owed), subject: Box::new(subject) },
+        },
+    )
 }
 
 /// Reads the file of judgements of a run, by its path. The error is a sentence.
-pub(super) fn read_judgements(open: &OpenFolder, path: &str) -> Result<Option<JudgementFile>, String> {
+pub(super) fn read_judgements(
+    open: &OpenFolder,
+    path: &str,
+) -> Result<Option<JudgementFile>, String> {
     let file = judgements::file_of_path(path);
-    let shown = open.flow.roots.shown(&file);
+    let shown = open.flow.roots.display_path(&file);
     match open::read(&open.flow.roots, &file, judgements::MOST) {
         Ok((bytes, _)) => judgements::read(&bytes)
             .map(Some)

@@ -4,22 +4,22 @@ use super::App;
 use crate::error::{AppError, Code};
 use std::collections::{BTreeMap, HashMap};
 use tokio_util::sync::CancellationToken;
-use touchstone_api::{Check, KeySource, KeyState, Stale, Blocker};
+use touchstone_api::{Blocker, Check, KeySource, KeyState, Stale};
+use touchstone_runner::conversation::Turn;
 use touchstone_runner::http::keys::{ApiKey, KeyError, Source};
 use touchstone_runner::http::redact::Redactor;
 use touchstone_runner::provider::{self, ModelRequest};
 use touchstone_runner::secrets::{self, Secrets};
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Provider};
-use touchstone_runner::conversation::Turn;
 use zeroize::Zeroizing;
 
 impl App {
     /// Returns the keys that the models and tools of the open folder need, with their sources.
     pub fn keys(&self) -> Result<Vec<KeyState>, AppError> {
-        let setup = self
-            .setup_to_look()
-            .unwrap_or_else(|_| Setup::from_workspace(&touchstone_formats::workspace::Workspace::default()));
+        let setup = self.setup_to_look().unwrap_or_else(|_| {
+            Setup::from_workspace(&touchstone_formats::workspace::Workspace::default())
+        });
         let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for model in setup.models.iter().chain(&setup.embedders) {
             if let Some(key) = &model.key {

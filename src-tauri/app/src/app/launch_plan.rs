@@ -1,28 +1,30 @@
 //! Plans and starts launches. Owns the conversion of a request to jobs. Which runs have to be made
 //! is decided in `runs::plan`; the runs of a request are collected in `wishes`.
-use super::spend_limit::{Budget, Prices};
 use super::keys::KnownSecrets;
 use super::launch_registry::unfinished;
+use super::launch_selection::{Selection, made_by_others, select_runs, setup_fault};
 use super::omitted_runs::left_out;
-use super::launch_selection::{Selection, made_by_others, setup_fault, select_runs};
+use super::spend_limit::{Budget, Prices};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use touchstone_api::{
-    Act, Blocked, Estimate, LaunchPlan, LaunchRequest, Launched, PlannedRun, Problem, ProblemKind,
-    Stale, Blocker,
+    Act, Blocked, Blocker, Estimate, LaunchPlan, LaunchRequest, Launched, PlannedRun, Problem,
+    ProblemKind, Stale,
 };
 use touchstone_formats::stabletoolbench::{Pool, Query};
-use touchstone_runner::execute::{Account, VirtualApiContext, LaunchContext, Endpoints, Job, SpendLimit, Toolbox};
-use touchstone_runner::launch::{Launch, Listener, StopTokens, RunEventSender};
+use touchstone_runner::execute::{
+    Account, Endpoints, Job, LaunchContext, SpendLimit, Toolbox, VirtualApiContext,
+};
+use touchstone_runner::launch::{Launch, Listener, RunEventSender, StopTokens};
 use touchstone_runner::plan::{self, Decision, Matrix, Past, Plan, Planned, Slot};
 use touchstone_runner::provider::promptql::Build;
 use touchstone_runner::setup::{MOST_AT_ONCE, Setup, ToolEntry};
 use touchstone_runner::spec::{Model, Provider};
-use touchstone_runner::tools::virtual_api::{Order, VirtualSettings, ApiEnvironment};
 use touchstone_runner::strategy::Strategy;
-use touchstone_runner::{disk, lock, log, disk_state, secrets};
+use touchstone_runner::tools::virtual_api::{ApiEnvironment, Order, VirtualSettings};
+use touchstone_runner::{disk, disk_state, lock, log, secrets};
 use touchstone_store as results;
 use touchstone_store::index::Reader;
 use touchstone_store::roots::{FileId, Root};
@@ -72,7 +74,7 @@ impl App {
         let lacking = self.lacking_of(&open, &setup, plan.owed.iter().map(|planned| &planned.slot));
         let notes = same_requests(&setup, &plan).into_iter().collect();
         let prices = prices(&open, &setup, &plan);
-        let unbound = Budget::resolve(request.max_cost, &setup.rules)?.unbound(&prices);
+        let unbound = Budget::resolve(request.max_cost, &setup.rules)?.ineffective_note(&prices);
         // Complete runs are the least interesting of a long list.
         plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
         let tasks: BTreeSet<&str> =
@@ -151,7 +153,7 @@ impl App {
         listeners: Vec<Listener>,
     ) -> Result<(Launched, Vec<PlannedRun>), AppError> {
         let open = self.require_folder()?;
-        open.check_there()?;
+        open.check_directories_exist()?;
         let (mut setup, mut plan) = self.plan(&open, request)?;
         let lacking = self.refuse_blocked(&open, &setup, &mut plan);
         if plan.owed.is_empty() && !lacking.is_empty() {
@@ -218,7 +220,12 @@ impl App {
         let (jobs, left) = self.ready_jobs(&open, &setup, jobs)?;
         setup.rules.max_cost = old.rules.max_cost;
         setup.rules.concurrency = old.rules.concurrency;
-        self.begin(&open, setup, jobs, LaunchListeners { notes: left, ..LaunchListeners::default() })
+        self.begin(
+            &open,
+            setup,
+            jobs,
+            LaunchListeners { notes: left, ..LaunchListeners::default() },
+        )
     }
 
     /// Splits jobs into those that can be made here and sentences about the others. A refused run
@@ -271,8 +278,11 @@ impl App {
             refused.append(&mut made_by_others(open, setup, &mut matrix)?);
         }
         let dir = &open.flow.roots.output_dir;
-        let mut plan =
-            plan::outstanding(matrix, |slot| disk_state::read_disk_state(dir, &slot.path), rules(request));
+        let mut plan = plan::outstanding(
+            matrix,
+            |slot| disk_state::read_disk_state(dir, &slot.path),
+            rules(request),
+        );
         Self::refuse_impossible(open, setup, &mut plan);
         plan.skipped.append(&mut refused);
         Ok(plan)
@@ -314,7 +324,8 @@ impl App {
         let of_slot = |slot: &Slot| {
             let at = &slot.at;
             let key = (at.system.clone(), at.model.clone());
-            let mut troubles = known.entry(key).or_insert_with(|| self.missing_settings(setup, at)).clone();
+            let mut troubles =
+                known.entry(key).or_insert_with(|| self.missing_settings(setup, at)).clone();
             let uses = |tool: &str| {
                 slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|known| known == tool))
             };
@@ -431,13 +442,14 @@ impl App {
         let runtime = self.inner.launches.runtime()?;
         let run = if let [job] = jobs.as_slice() { Some(id_of(&job.slot.path)) } else { None };
         let id = self.inner.launches.next_id();
-        let poster = self.inner.bulletin.poster();
+        let poster = self.inner.bulletin.sender();
         listeners.push(Box::new(move |_| poster.post(Stale::Launches)));
         listeners.extend(log::listener(&open.flow.roots.output_dir, &id));
         let (teller, events) = RunEventSender::new();
         let given_up = self.inner.launches.opening();
-        let crew =
-            runtime.block_on(given_up.run_until_cancelled(self.launch_context(open, setup, &jobs, teller)));
+        let crew = runtime.block_on(
+            given_up.run_until_cancelled(self.launch_context(open, setup, &jobs, teller)),
+        );
         let crew = crew.ok_or_else(|| {
             AppError::new(
                 Code::Failed,
@@ -506,7 +518,8 @@ impl App {
         let base = open.flow.roots.folder.clone();
         let known = self.known_secrets(&setup);
         let redactor = known.redactor();
-        let (purse, stops) = (Arc::new(SpendLimit::new(setup.rules.max_cost)), StopTokens::default());
+        let (purse, stops) =
+            (Arc::new(SpendLimit::new(setup.rules.max_cost)), StopTokens::default());
         let with_python = jobs.iter().any(|job| job.slot.at.system == "tool_calling_python");
         let with_tools = jobs.iter().any(|job| job.slot.at.system != "promptql");
         let cache = with_python.then_some(self.inner.config.cache_dir.as_path());
@@ -574,7 +587,8 @@ fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
         talks.iter().any(named)
     };
     let simulated = simulators(open, setup).filter(|(tool, _)| uses(tool)).map(|(_, model)| model);
-    let mut prices = Prices::for_models(talks.iter().filter_map(|planned| model(planned)).chain(simulated));
+    let mut prices =
+        Prices::for_models(talks.iter().filter_map(|planned| model(planned)).chain(simulated));
     if of_promptql.iter().any(|planned| model(planned).is_some()) {
         prices.add("PromptQL".to_owned());
     }
@@ -745,13 +759,13 @@ fn launch_problems(open: &OpenFolder, request: &LaunchRequest, plan: &Plan) -> V
     let named: BTreeSet<&str> = named.collect();
     let files: BTreeSet<String> = named
         .into_iter()
-        .filter_map(|task| Some(open.flow.roots.shown(&tasks.get(task)?.file)))
+        .filter_map(|task| Some(open.flow.roots.display_path(&tasks.get(task)?.file)))
         .collect();
     let all = request.tasks.is_empty() && request.runs.is_empty() && request.cells.is_empty();
     // For a suite that cannot be read at all, its runs are refused individually; it does not block
     // other runs.
     let read: BTreeSet<String> =
-        tasks.all().map(|task| open.flow.roots.shown(&task.file)).collect();
+        tasks.all().map(|task| open.flow.roots.display_path(&task.file)).collect();
     let is_meant = |problem: &&Problem| match problem.kind {
         ProblemKind::SuiteError => files.contains(&problem.file),
         _ => files.contains(&problem.file) || (all && !read.contains(&problem.file)),
@@ -765,5 +779,5 @@ fn launch_problems(open: &OpenFolder, request: &LaunchRequest, plan: &Plan) -> V
 fn suite_fault(problems: &[Problem]) -> Option<Blocker> {
     let first = problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
     let fix = "Correct it; until then these runs are not begun.".to_owned();
-    Some(Blocker { message: first.told(), fix: Some(fix) })
+    Some(Blocker { message: first.to_line(), fix: Some(fix) })
 }

@@ -79,7 +79,7 @@ impl Launches {
         if at_work.is_empty() {
             return Ok(());
         }
-        let runs: u64 = at_work.iter().map(|launch| launch.look(Progress::unended)).sum();
+        let runs: u64 = at_work.iter().map(|launch| launch.with_progress(Progress::unended)).sum();
         let what = if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") };
         let error = AppError::new(
             Code::BadRequest,

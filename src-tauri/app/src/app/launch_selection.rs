@@ -7,15 +7,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 use touchstone_api::{
-    Choice, LaunchOptions, LaunchRequest, RunRow, RunState, SearchOptions, TaskChoice, Blocker,
+    Blocker, Choice, LaunchOptions, LaunchRequest, RunRow, RunState, SearchOptions, TaskChoice,
 };
 use touchstone_formats::ReadError;
 use touchstone_formats::names::{self, Coordinates, SYSTEMS};
 use touchstone_formats::suite::Task;
 use touchstone_formats::workspace::Workspace;
-use touchstone_runner::execute::not_recorded;
 use touchstone_runner::disk_state;
-use touchstone_runner::plan::{self, Decision, Matrix, Named, Planned, Shard, Slot, MatrixSpec};
+use touchstone_runner::execute::not_recorded;
+use touchstone_runner::plan::{self, Decision, Matrix, MatrixSpec, Named, Planned, Shard, Slot};
 use touchstone_runner::provider::promptql::PromptQl;
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Provider};
@@ -162,7 +162,8 @@ impl App {
             return promptql_trouble(setup).into_iter().collect();
         };
         let key = self.key_trouble(&spec.key);
-        let no_build = spec.no_build(model).map(|message| Blocker { message, fix: None });
+        let no_build =
+            spec.missing_build_reason(model).map(|message| Blocker { message, fix: None });
         key.into_iter().chain(no_build).chain(self.unset(&spec, model)).collect()
     }
 
@@ -388,8 +389,10 @@ impl<'a> Files<'a> {
     pub(super) fn paths_for(&mut self, at: &Coordinates) -> Vec<String> {
         let folder = at.task.rsplit_once('/').map_or("", |(folder, _)| folder);
         if !self.folders.contains_key(folder) {
-            self.folders
-                .insert(folder.to_owned(), disk_state::named(self.output_dir, folder, &self.models));
+            self.folders.insert(
+                folder.to_owned(),
+                disk_state::named(self.output_dir, folder, &self.models),
+            );
         }
         self.folders.get(folder).and_then(|named| named.get(at)).cloned().unwrap_or_default()
     }

@@ -1,7 +1,9 @@
 //! Queries for lists of runs.
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
-use touchstone_api::{Facets, Hit, ListRequest, Phase, ListPosition, RunPage, RunsAround, Sort, Span};
+use touchstone_api::{
+    Facets, Hit, ListPosition, ListRequest, Phase, RunPage, RunsAround, Sort, Span,
+};
 use touchstone_store::filter::Filter;
 use touchstone_store::index::{IndexError, Reader, is_damage};
 use touchstone_store::live::IndexStatus;

@@ -1,8 +1,8 @@
 //! Opponents for pairwise judges: the run with which each run is compared, and its data.
 use super::OpenFolder;
-use super::judge_plan::{passing, rows, read_judgements, target};
+use super::judge_plan::{passing, read_judgements, rows, target};
 use crate::error::{AppError, Code};
-use crate::judging::pending::{Target, JudgeSpec};
+use crate::judging::pending::{JudgeSpec, Target};
 use rusqlite::OptionalExtension as _;
 use std::collections::HashMap;
 use touchstone_api::{JudgeRequest, RunRow};
@@ -111,8 +111,11 @@ fn side(open: &OpenFolder, path: &str, subject: &Subject, wish: &JudgeSpec) -> S
     };
     // The last judgement with a readable verdict counts.
     let said = sheet.judgements().iter().rev().filter(of_it).find_map(|said| {
-        let rounds: Vec<Status> =
-            said.rounds.iter().filter_map(|round| Status::from_word(round.verdict.as_deref()?)).collect();
+        let rounds: Vec<Status> = said
+            .rounds
+            .iter()
+            .filter_map(|round| Status::from_word(round.verdict.as_deref()?))
+            .collect();
         most_frequent(&rounds)
     });
     said.map_or(Side::Unknown, Side::Judged)

@@ -46,19 +46,23 @@ impl App {
             return Ok(SuiteProblems::default());
         }
         let tasks = open.flow.shelf.tasks();
-        let asked =
-            if filter.trim().is_empty() { None } else { Some(RequestedSuites::for_filter(&open, &tasks, filter)?) };
+        let asked = if filter.trim().is_empty() {
+            None
+        } else {
+            Some(RequestedSuites::for_filter(&open, &tasks, filter)?)
+        };
         let is_asked = |problem: &&Problem| asked.as_ref().is_none_or(|asked| asked.means(problem));
         let mut all: Vec<&Problem> =
             of_workspace.iter().chain(of_suites.iter().filter(is_asked)).collect();
         all.sort_by_key(|problem| problem.kind);
-        let mut lines: Vec<String> = all.iter().take(TOLD).map(|problem| problem.told()).collect();
+        let mut lines: Vec<String> =
+            all.iter().take(TOLD).map(|problem| problem.to_line()).collect();
         if all.len() > TOLD {
             lines.push(format!("And {} more things are wrong with suites.", all.len() - TOLD));
         }
         // A suite with tasks was read, even if its scorers have errors.
         let read: BTreeSet<String> =
-            tasks.all().map(|task| open.flow.roots.shown(&task.file)).collect();
+            tasks.all().map(|task| open.flow.roots.display_path(&task.file)).collect();
         let is_unread = |problem: &&Problem| !read.contains(&problem.file) && is_asked(problem);
         let cannot_be_read =
             |problem: &&Problem| problem.kind == ProblemKind::SuiteError && is_unread(problem);
@@ -109,7 +113,7 @@ impl RequestedSuites {
             passing(open, filter)?.into_iter().filter_map(|row| row.task).collect();
         let known = || names.iter().filter_map(|name| tasks.get(name));
         Ok(Self {
-            files: known().map(|task| open.flow.roots.shown(&task.file)).collect(),
+            files: known().map(|task| open.flow.roots.display_path(&task.file)).collect(),
             broken: names.iter().filter_map(|name| tasks.broken.get(name).cloned()).collect(),
             tasks: known().map(|task| task.suite.id.clone()).collect(),
         })
@@ -217,7 +221,7 @@ fn rows(
             let file = FileId::new(Root::Output, row.get::<_, String>(1)?);
             Ok(Problem {
                 kind: list.kind,
-                file: open.flow.roots.shown(&file),
+                file: open.flow.roots.display_path(&file),
                 run: Some(row.get(0)?),
                 message: row.get::<_, Option<String>>(2)?.unwrap_or_default(),
                 line: row.get(3)?,

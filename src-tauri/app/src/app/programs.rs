@@ -1,7 +1,7 @@
 //! Runs the programs of scorers in the sandbox. They only run at the request of the user.
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
-use crate::judging::python::{ScorerReply, scorer_program, parse_score};
+use crate::judging::python::{ScorerReply, parse_score, scorer_program};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -12,8 +12,8 @@ use touchstone_formats::json;
 use touchstone_runner::tools::python::{PythonLimits, PythonTool};
 use touchstone_store::open;
 use touchstone_store::roots::{FileId, Roots};
-use touchstone_store::scoring::pending_requests::PendingRequest;
 use touchstone_store::scoring::measure::ask;
+use touchstone_store::scoring::pending_requests::PendingRequest;
 use touchstone_store::scoring::write::ProgramResult;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -85,14 +85,17 @@ async fn run(
     for (awaited, program) in programs {
         let (tool, turns, stop, wall) =
             (tool.clone(), Arc::clone(&turns), stop.clone(), limits.wall);
-        let (name, ask) = (awaited.program.shown(), awaited.ask);
+        let (name, ask) = (awaited.program.to_display(), awaited.ask);
         running.spawn(async move {
             let _turn = turns.acquire().await;
             if stop.is_cancelled() {
                 return Ok(None);
             }
             let ended = tool.run(&program, &stop).await.map_err(|failure| failure.message)?;
-            Ok::<_, String>((!stop.is_cancelled()).then(|| result_of_reply(ask, parse_score(&name, &ended, wall))))
+            Ok::<_, String>(
+                (!stop.is_cancelled())
+                    .then(|| result_of_reply(ask, parse_score(&name, &ended, wall))),
+            )
         });
     }
     while let Some(done) = running.join_next().await {
@@ -124,22 +127,26 @@ struct Module {
 
 fn module(roots: &Roots, file: &FileId) -> Result<Module, String> {
     let (bytes, _) = open::read(roots, file, LARGEST_MODULE)
-        .map_err(|why| format!("{} could not be read: {why}.", file.shown()))?;
+        .map_err(|why| format!("{} could not be read: {why}.", file.to_display()))?;
     let hash = xxh3_64(&bytes);
     let source = String::from_utf8(bytes)
-        .map_err(|_| format!("{} holds bytes that are no UTF-8 text.", file.shown()))?;
+        .map_err(|_| format!("{} holds bytes that are no UTF-8 text.", file.to_display()))?;
     Ok(Module { hash, source })
 }
 
 /// Returns the program for a question; `None` if the module has changed since.
-fn program(module: Result<&Module, &String>, awaited: &PendingRequest) -> Result<Option<String>, String> {
+fn program(
+    module: Result<&Module, &String>,
+    awaited: &PendingRequest,
+) -> Result<Option<String>, String> {
     let module = module.map_err(Clone::clone)?;
     if ask(module.hash, &json::write_back(&awaited.expected), &awaited.answer) != awaited.ask {
         return Ok(None);
     }
     let answer = json::read_back(&awaited.answer)
         .map_err(|why| format!("The answer could not be read: {}", why.message))?;
-    scorer_program(&awaited.program.to_display(), &module.source, &awaited.expected, &answer).map(Some)
+    scorer_program(&awaited.program.to_display(), &module.source, &awaited.expected, &answer)
+        .map(Some)
 }
 
 /// Converts a reply to a result for the index.

@@ -4,7 +4,7 @@ use super::reporting::{cut_for_preview, noted};
 use crate::error::{AppError, Code};
 use crate::reading::Reading;
 use crate::reports::page::Table;
-use crate::reports::queries::{self, QueryScore, QueryRun};
+use crate::reports::queries::{self, QueryRun, QueryScore};
 use crate::reports::{result_file, tables};
 use touchstone_api::{FilterError, Published, PublishedRequest, Report, ReportRequest};
 use touchstone_clock as clock;
@@ -138,7 +138,8 @@ impl App {
                 "A result file is made of runs of queries. Of result files that others wrote nothing is made: they are one.",
             ));
         }
-        let file = result_file::write(key, &clock::format_utc_seconds(clock::now_ms()), &chosen, &told);
+        let file =
+            result_file::write(key, &clock::format_utc_seconds(clock::now_ms()), &chosen, &told);
         let mut text = file.write();
         let (bytes, cut) = cut_for_preview(&mut text, whole);
         let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();
@@ -232,7 +233,9 @@ pub(super) fn runs(
     let details = lists.score_details(index, sopr)?;
     let (runs, misread) = by("api_calls")?;
     let (finish, sopr, fac) = (by("finish")?.0, by(sopr)?.0, by(FAC)?.0);
-    let said = |all: &[ScoredRun], at: usize| -> Option<QueryScore> { queries::requested_score(all.get(at)?) };
+    let said = |all: &[ScoredRun], at: usize| -> Option<QueryScore> {
+        queries::requested_score(all.get(at)?)
+    };
     let judged = |given: QueryScore, run: &str| {
         let value = |name: &str| {
             details.get(run)?.iter().find(|detail| detail.name == name).map(|it| it.value.clone())

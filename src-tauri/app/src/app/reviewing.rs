@@ -203,7 +203,7 @@ fn rewritten(old: Option<&[u8]>, review: &Review, mark: String) -> Rewritten {
 }
 
 fn damaged(open: &OpenFolder, file: &FileId, why: &str) -> String {
-    let file = open.flow.roots.shown(file);
+    let file = open.flow.roots.display_path(file);
     format!(
         "What a person said of this run cannot be read ({file}, {why}). Mend the file, or review the run again: the file is moved aside first."
     )

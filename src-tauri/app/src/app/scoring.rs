@@ -5,14 +5,14 @@ use crate::error::{AppError, Code};
 use std::time::Duration;
 use touchstone_api::describe_excluded_forks;
 use touchstone_api::{
-    Column, FailureClass, Lineage, ListRequest, FilterError, RunRow, RunScore, RunScores, RunState,
+    Column, FailureClass, FilterError, Lineage, ListRequest, RunRow, RunScore, RunScores, RunState,
     Sort, Span,
 };
 use touchstone_formats::yaml;
 use touchstone_scoring::scorers::{self, Scorer};
 use touchstone_store::query::runs_that_pass;
-use touchstone_store::scoring::pending_requests::awaited;
 use touchstone_store::scoring::measure::ScoringKey;
+use touchstone_store::scoring::pending_requests::awaited;
 use touchstone_store::scoring::read;
 use touchstone_store::suites::Tasks;
 

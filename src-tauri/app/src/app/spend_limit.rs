@@ -121,7 +121,7 @@ mod tests {
             let budget = Budget::resolve(asked, &rules(of_file)).unwrap();
             let prices = prices(unknown);
             assert_eq!(
-                (budget.check(&prices).is_err(), budget.unbound(&prices).is_some()),
+                (budget.check(&prices).is_err(), budget.ineffective_note(&prices).is_some()),
                 (refused, told),
                 "{asked:?}"
             );
@@ -129,8 +129,8 @@ mod tests {
         }
         for wrong in [f64::NAN, f64::INFINITY, -1.0] {
             assert!(
-                Budget::of(Some(wrong), &rules(None)).is_err()
-                    && Budget::of(None, &rules(Some(wrong))).is_err()
+                Budget::resolve(Some(wrong), &rules(None)).is_err()
+                    && Budget::resolve(None, &rules(Some(wrong))).is_err()
             );
         }
     }

@@ -1,7 +1,7 @@
 //! Judge options of suites: model, rounds, and pass threshold. If suites differ, nothing is
 //! guessed.
 use touchstone_api::RunRow;
-use touchstone_scoring::judges::{Rules, JudgeRef};
+use touchstone_scoring::judges::{JudgeRef, Rules};
 use touchstone_scoring::scorers::Scorer;
 use touchstone_store::suites::Tasks;
 
@@ -62,7 +62,7 @@ pub(super) fn all_own(tasks: &Tasks) -> Vec<JudgeRef> {
     let scorers =
         tasks.all().flat_map(|task| &task.yardsticks).flat_map(|one| &one.panel(false).scorers);
     for (judge, ..) in scorers.filter_map(Scorer::judge) {
-        if matches!(judge, Seat::Own(_)) && all.iter().all(|known| known.name != judge.name) {
+        if matches!(judge, JudgeRef::Own(_)) && all.iter().all(|known| known.name != judge.name) {
             all.push(judge);
         }
     }

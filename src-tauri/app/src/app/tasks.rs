@@ -39,7 +39,7 @@ impl App {
                 .hint("Its suite may have been moved, or the query may not be one of those that are meant.")
         })?;
         let suite = &task.suite;
-        let file = open.flow.roots.shown(&task.file);
+        let file = open.flow.roots.display_path(&task.file);
         let problems = open.flow.shelf.problems();
         let problems =
             problems.iter().filter(|problem| problem.file == file).take(MOST).cloned().collect();

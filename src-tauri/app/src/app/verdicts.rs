@@ -95,7 +95,9 @@ impl App {
         for score in waiting {
             let of_it =
                 known.iter().find(|scorer| scorer.name() == score.scorer).and_then(Scorer::judge);
-            if let Some(why) = of_it.and_then(|(judge, _, rules)| judge.lacks(&subject, rules)) {
+            if let Some(why) =
+                of_it.and_then(|(judge, _, rules)| judge.missing_requirement(&subject, rules))
+            {
                 score.reason = format!("It cannot be judged. {why}");
             }
         }
@@ -108,7 +110,12 @@ pub(super) fn marks(setup: &Setup) -> Marks {
     setup.models.iter().map(|model| (model.name.clone(), model.mark())).collect()
 }
 
-fn describe_judgement(judgement: &Judgement, subject: &Subject, scorers: &[Scorer], marks: &Marks) -> Judged {
+fn describe_judgement(
+    judgement: &Judgement,
+    subject: &Subject,
+    scorers: &[Scorer],
+    marks: &Marks,
+) -> Judged {
     let given: Vec<f64> = judgement.rounds.iter().filter_map(|round| round.score).collect();
     let mean = mean_and_spread(&given);
     let seat = judgements::seat(&judgement.judge, scorers);
@@ -130,7 +137,7 @@ fn describe_judgement(judgement: &Judgement, subject: &Subject, scorers: &[Score
     let passes = |judge: &Judge, mean| {
         least.map_or_else(|| judge.passes(mean), |least| meets_threshold(mean, least))
     };
-    let told = |score: f64| scale.own(score).map(|own| scale.told(own));
+    let told = |score: f64| scale.value_of(score).map(|own| scale.format_value(own));
     Judged {
         judge: judgement.judge.clone(),
         version: judgement.version,
@@ -145,7 +152,7 @@ fn describe_judgement(judgement: &Judgement, subject: &Subject, scorers: &[Score
         own_spread: mean
             .zip(scale.ends())
             .map(|((_, spread), (worst, best))| spread * (best - worst).abs()),
-        threshold: from.map(|least| scale.reach(scale.own(least).unwrap_or(least))),
+        threshold: from.map(|least| scale.format_threshold(scale.value_of(least).unwrap_or(least))),
         least: from,
         of_suite: least.is_some(),
         passed: judge.zip(mean).map(|(judge, (mean, _))| passes(judge, mean)),

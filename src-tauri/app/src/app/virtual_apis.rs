@@ -17,7 +17,7 @@ use touchstone_formats::value::Value;
 use touchstone_formats::workspace::Workspace;
 use touchstone_runner::setup::{Setup, ToolEntry};
 use touchstone_runner::tools::virtual_api::{
-    Order, Origin, Save, VirtualApis, VirtualSettings, ApiEnvironment,
+    ApiEnvironment, Order, Origin, Save, VirtualApis, VirtualSettings,
 };
 use touchstone_runner::tools::{Unusable, tool_folder};
 
@@ -102,9 +102,9 @@ impl App {
             payer: None,
         };
         let may_cost = settings.simulator.is_some() || settings.url.is_some();
-        let mut told = describe_settings(&settings, &tool_folder);
+        let mut told = describe_settings(&settings, &pool);
         told.extend(notes);
-        let apis = VirtualApis::open(settings, &setup, Arc::new(tool_folder), wires).map_err(refused)?;
+        let apis = VirtualApis::open(settings, &setup, Arc::new(pool), wires).map_err(refused)?;
         Ok(VirtualEndpoint { apis, told, may_cost })
     }
 
@@ -251,7 +251,7 @@ fn describe_settings(settings: &VirtualSettings, pool: &Pool) -> Vec<String> {
         .url
         .as_ref()
         .map_or("No real API is asked.".to_owned(), |_| "Real APIs are asked.".to_owned());
-    let from = if settings.tools_folder.is_none() && tool_folder.api_count() > 0 {
+    let from = if settings.tools_folder.is_none() && pool.api_count() > 0 {
         ", from the queries of the folder"
     } else {
         ""
@@ -279,8 +279,12 @@ mod tests {
     fn an_order_that_is_asked_for_decides_only_what_the_file_does_not_say() {
         let of = |said: &str| {
             let file = format!("tools: {{ apis: {{ kind: virtual{said} }} }}");
-            let wish = VirtualApiOptions { order: Some("main".to_owned()), ..VirtualApiOptions::default() };
-            let read = settings(&wish, &Setup::from_workspace(&workspace::read(&file).unwrap())).unwrap();
+            let wish = VirtualApiOptions {
+                order: Some("main".to_owned()),
+                ..VirtualApiOptions::default()
+            };
+            let read =
+                settings(&wish, &Setup::from_workspace(&workspace::read(&file).unwrap())).unwrap();
             (read.order, read.style, read.save)
         };
         assert_eq!(of(""), (Order::Main, Style::Gpt, Save::All));

@@ -169,12 +169,17 @@ mod tests {
         let inputs = evaluator.filtered(&Inputs(row.into_iter().map(named).collect()));
         let quirks = Quirks::default();
         let found = std::cell::Cell::new(0);
-        let left = estimate_remaining(Evaluation::new(&evaluator, &inputs, &quirks), once_more, |_| {
-            let said = |reply: &&str| {
-                if *reply == CUT { JournaledReply::Useless } else { JournaledReply::Text((*reply).to_owned()) }
-            };
-            kept.get(found.replace(found.get() + 1)).map(said)
-        });
+        let left =
+            estimate_remaining(Evaluation::new(&evaluator, &inputs, &quirks), once_more, |_| {
+                let said = |reply: &&str| {
+                    if *reply == CUT {
+                        JournaledReply::Useless
+                    } else {
+                        JournaledReply::Text((*reply).to_owned())
+                    }
+                };
+                kept.get(found.replace(found.get() + 1)).map(said)
+            });
         assert!(left.takes.calls.0 == 0 || left.takes.sent.0 > 0);
         left
     }

@@ -79,7 +79,10 @@ impl EvaluationSpec {
     /// Unused mappings are errors. If replies were already paid for, they are only ignored, with
     /// one sentence each, because an earlier version may have accepted the request and it must
     /// remain resumable.
-    pub(crate) fn check_unused_mappings(&self, is_begun: impl FnOnce() -> bool) -> Result<Vec<String>, String> {
+    pub(crate) fn check_unused_mappings(
+        &self,
+        is_begun: impl FnOnce() -> bool,
+    ) -> Result<Vec<String>, String> {
         let Some(first) = self.stray.first() else { return Ok(Vec::new()) };
         if !is_begun() {
             return Err(first.clone());
@@ -194,11 +197,13 @@ fn configured(
         entries.retain(|(known, _)| known.text() != Some(key));
         entries.push((Value::from(key), Value::Number(written(threshold))));
     }
-    let evaluator = Evaluator::read_with_quirks(name, &Value::Map(entries), quirks).map_err(about)?;
+    let evaluator =
+        Evaluator::read_with_quirks(name, &Value::Map(entries), quirks).map_err(about)?;
     let stray = asked.mapping.iter().filter(|(input, _)| !evaluator.reads(input));
     let stray = stray.map(|(input, _)| about(unread(input, &[&evaluator]))).collect();
-    let mapping =
-        mapping(&asked.mapping).map_err(|why| format!("{name}: {why}"))?.or(usual, quirks);
+    let mapping = mapping(&asked.mapping)
+        .map_err(|why| format!("{name}: {why}"))?
+        .with_defaults(usual, quirks);
     Ok((Configured { evaluator, mapping }, stray))
 }
 
@@ -221,7 +226,11 @@ fn written(number: f64) -> String {
 mod tests {
     use super::*;
 
-    fn validate_mappings(kinds: &[(&str, &str)], own: &[(&str, &str)], usual: &[(&str, &str)]) -> String {
+    fn validate_mappings(
+        kinds: &[(&str, &str)],
+        own: &[(&str, &str)],
+        usual: &[(&str, &str)],
+    ) -> String {
         let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
             pairs
                 .iter()
@@ -236,37 +245,49 @@ mod tests {
         let mut evaluators: Vec<EvaluatorRequest> = kinds.iter().map(one).collect();
         evaluators[0].mapping = pairs(own);
         let request = EvaluateRequest { evaluators, ..EvaluateRequest::default() };
-        let read = EvaluationSpec::read(&request, &pairs(usual)).and_then(|wish| wish.strays(|| false));
+        let read = EvaluationSpec::read(&request, &pairs(usual))
+            .and_then(|wish| wish.check_unused_mappings(|| false));
         read.map_or_else(|why| why, |_| "well".to_owned())
     }
 
     #[test]
     fn what_is_mapped_and_nobody_reads_is_refused_with_what_is_taken() {
         let texts = [("f1_score", "")];
-        assert_eq!(told(&texts, &[("response", "a")], &[("ground_truth", "b")]), "well");
         assert_eq!(
-            told(&texts, &[("respons", "a")], &[]),
+            validate_mappings(&texts, &[("response", "a")], &[("ground_truth", "b")]),
+            "well"
+        );
+        assert_eq!(
+            validate_mappings(&texts, &[("respons", "a")], &[]),
             "f1_score: `respons` is mapped, and `f1_score` takes no such input. It takes `response`, `ground_truth`, `conversation`. Did you mean `response`?"
         );
         // A grader takes the inputs that its texts name.
         let check = [("string_check", r#"{"reference": "{{item.truth.text}}"}"#)];
         assert_eq!(
-            told(&check, &[("response", "a"), ("truth", "b"), ("truth.text", "c")], &[]),
+            validate_mappings(
+                &check,
+                &[("response", "a"), ("truth", "b"), ("truth.text", "c")],
+                &[]
+            ),
             "well"
         );
         assert_eq!(
-            told(&check, &[("reference", "a")], &[]),
+            validate_mappings(&check, &[("reference", "a")], &[]),
             "string_check: `reference` is mapped, and `string_check` takes no such input. It takes `response`, `truth`."
         );
         assert_eq!(
-            told(&[("python", r#"{"source": "x"}"#)], &[("anything", "a")], &[("more", "b")]),
+            validate_mappings(
+                &[("python", r#"{"source": "x"}"#)],
+                &[("anything", "a")],
+                &[("more", "b")]
+            ),
             "well"
         );
         // One mapping serves many evaluations; an input of another evaluator is therefore not an
         // error.
-        assert_eq!(told(&texts, &[], &[("context", "a")]), "well");
+        assert_eq!(validate_mappings(&texts, &[], &[("context", "a")]), "well");
         assert_eq!(
-            told(&[texts[0], ("fluency", "")], &[], &[("contxt", "a")]),
+            validate_mappings(&[texts[0], ("fluency", "")], &[], &[("contxt", "a")]),
             "`contxt` is mapped, and `f1_score`, `fluency` take no such input. They take `response`, `ground_truth`, `conversation`."
         );
     }

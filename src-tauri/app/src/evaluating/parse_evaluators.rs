@@ -158,9 +158,9 @@ mod tests {
     fn evaluators_of_a_file_have_names_kinds_options_and_mappings() {
         let yaml = "strict:\n  kind: f1_score\n  threshold: 0.8\n  column_mapping: { response: '${data.a}' }\nrouge_score:\n  threshold: 0.25\n  options: { rouge_type: rouge1 }\ndefault:\n  column_mapping: { response: '${data.b}' }\nfluency:\n";
         let expected = "strict:f1_score {\"threshold\":0.8} response=${data.a}\nrouge_score:rouge_score {\"rouge_type\":\"rouge1\",\"f1_score_threshold\":0.25} \nfluency:fluency  \nresponse=${data.b}";
-        assert_eq!(told(&configured(yaml).unwrap()), expected);
+        assert_eq!(describe_evaluators(&parse_file(yaml).unwrap()), expected);
         let json = r#"{"evaluators": {"f1_score": {}}}"#;
-        assert_eq!(told(&configured(json).unwrap()), "f1_score:f1_score");
+        assert_eq!(describe_evaluators(&parse_file(json).unwrap()), "f1_score:f1_score");
         for (text, why) in [
             ("[", "it is neither YAML nor JSON"),
             ("f1_score", "it has to name evaluators"),
@@ -180,22 +180,24 @@ mod tests {
 
     #[test]
     fn mappings_are_for_all_or_for_the_one_that_is_named() {
-        let mut all =
-            (from_kinds(&["relevance".to_owned(), " fluency ".to_owned(), String::new()]), Pairs::new());
+        let mut all = (
+            from_kinds(&["relevance".to_owned(), " fluency ".to_owned(), String::new()]),
+            Pairs::new(),
+        );
         let typed = ["relevance.query=${data.q}", "query=${data.question}", "response=${data.a}"]
             .map(str::to_owned);
         apply_mappings(&mut all.0, &mut all.1, &typed).unwrap();
         assert_eq!(
-            told(&all),
+            describe_evaluators(&all),
             ":relevance  query=${data.q}\n:fluency  \nquery=${data.question} response=${data.a}"
         );
         assert!(
-            map(&mut all.0, &mut all.1, &["query".to_owned()])
+            apply_mappings(&mut all.0, &mut all.1, &["query".to_owned()])
                 .unwrap_err()
                 .contains("is no mapping")
         );
         assert!(
-            map(&mut all.0, &mut all.1, &["other.query=${data.q}".to_owned()])
+            apply_mappings(&mut all.0, &mut all.1, &["other.query=${data.q}".to_owned()])
                 .unwrap_err()
                 .contains("names no evaluator")
         );

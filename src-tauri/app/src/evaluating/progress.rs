@@ -56,8 +56,13 @@ impl Progress {
     }
 
     /// Records the outcome of an evaluator, given by index and name, for a row, counted from 1.
-    pub(crate) fn record_outcome(&mut self, row: u64, (at, evaluator): (usize, &str), end: RowOutcome) {
-        self.missing += u64::from(matches!(end, End::Missing(_)));
+    pub(crate) fn record_outcome(
+        &mut self,
+        row: u64,
+        (at, evaluator): (usize, &str),
+        end: RowOutcome,
+    ) {
+        self.missing += u64::from(matches!(end, RowOutcome::Missing(_)));
         match end {
             RowOutcome::Done => self.done += 1,
             RowOutcome::Stopped => self.stopped += 1,

@@ -1,7 +1,7 @@
 //! **Pure.** Results of all evaluators on all rows, and the files written from them.
+use super::evaluation_spec::{Configured, EvaluationSpec};
 use super::rounds::Round;
 use super::row_inputs::RowInputs;
-use super::evaluation_spec::{Configured, EvaluationSpec};
 use touchstone_api::EvaluateMetric;
 use touchstone_formats::collection::EvaluatorReplies;
 use touchstone_scoring::azure::{
@@ -32,7 +32,12 @@ impl CollectedResults {
     }
 
     /// Records the result of an evaluator for a row; the order of calls does not matter.
-    pub(crate) fn record_result(&mut self, row: usize, at: usize, result: &Result<Outcome, Failure>) {
+    pub(crate) fn record_result(
+        &mut self,
+        row: usize,
+        at: usize,
+        result: &Result<Outcome, Failure>,
+    ) {
         self.ended += 1;
         match result {
             Ok(outcome) => self.outputs[at].set(row, outcome),
@@ -81,7 +86,9 @@ impl CollectedResults {
         let mut said: Vec<_> = self.said.iter().collect();
         said.sort_by_key(|heard| (heard.row, &heard.evaluator, heard.round));
         let of = |heard: &EvaluatorReplies| contents.get(heard.row - 1).copied();
-        said.into_iter().map(|heard| EvaluatorReplies { of: of(heard), ..heard.clone() }.line()).collect()
+        said.into_iter()
+            .map(|heard| EvaluatorReplies { of: of(heard), ..heard.clone() }.line())
+            .collect()
     }
 }
 

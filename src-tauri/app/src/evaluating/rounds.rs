@@ -58,13 +58,13 @@ impl Round {
 
     /// Returns true if a reply was paid for that is of no use.
     pub(crate) fn is_unread(&self) -> bool {
-        matches!(self.lack, Some(Lack::Unread | Lack::Useless))
+        matches!(self.lack, Some(ReplyProblem::Unread | ReplyProblem::Useless))
     }
 
     /// Returns true if the row has no result without this round, whatever the other rounds say:
     /// their mean would be reported as that of all rounds.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self.lack, Some(Lack::Unheard | Lack::Useless))
+        matches!(self.lack, Some(ReplyProblem::Unheard | ReplyProblem::Useless))
     }
 }
 
@@ -196,9 +196,11 @@ fn redecide_verdicts(said: &[Outcome], outcome: &mut Outcome, limit: Option<f64>
             })
         });
         let passes = match of(outcome) {
-            Some((score, limit)) => {
-                Some(if less_is_better { meets_threshold(limit, score) } else { meets_threshold(score, limit) })
-            }
+            Some((score, limit)) => Some(if less_is_better {
+                meets_threshold(limit, score)
+            } else {
+                meets_threshold(score, limit)
+            }),
             None => {
                 majority(&words.iter().filter_map(|word| verdict((*word)?)).collect::<Vec<_>>())
             }
@@ -305,7 +307,10 @@ mod tests {
         combined_json_with_limit(rounds, None)
     }
 
-    fn combined_json_with_limit(rounds: Vec<Result<Outcome, Failure>>, limit: Option<f64>) -> String {
+    fn combined_json_with_limit(
+        rounds: Vec<Result<Outcome, Failure>>,
+        limit: Option<f64>,
+    ) -> String {
         match mean_of(rounds, limit) {
             Ok(outcome) => json::write(
                 &Value::Map(
@@ -345,7 +350,7 @@ mod tests {
     fn one_round_stays_as_it_is_and_none_is_why() {
         insta::assert_snapshot!(combined_json(vec![outcome(r#"{"a":4,"a_result":"pass"}"#)]), @r#"{"a":4,"a_result":"pass"}"#);
         insta::assert_snapshot!(combined_json(vec![failure(), failure()]), @"Unread.");
-        assert!(together(Vec::new(), None).is_err());
+        assert!(combine_rounds(Vec::new(), None).is_err());
     }
 
     #[test]
@@ -371,7 +376,7 @@ mod tests {
         assert_eq!(lacks, [(false, false), (true, false), (false, true), (true, true)]);
         // An error in the row itself does not depend on replies.
         let wrong = Failure { by_input: true, message: "No query.".to_owned() };
-        assert_eq!(Round::over(Err(wrong), said()).lack, None);
+        assert_eq!(Round::completed(Err(wrong), said()).lack, None);
     }
 
     #[test]
@@ -380,9 +385,9 @@ mod tests {
             outcome(&format!(r#"{{"v_score":{score},"v_result":"{result}","v_threshold":3}}"#))
         };
         let worse = r#"{"v_score":4.0,"v_score_spread":3.0,"v_result":"fail","v_threshold":3}"#;
-        assert_eq!(told(vec![round(1, "pass"), round(7, "fail")]), worse);
+        assert_eq!(combined_json(vec![round(1, "pass"), round(7, "fail")]), worse);
         let fine = r#"{"v_score":2.5,"v_score_spread":1.5,"v_result":"pass","v_threshold":3}"#;
-        assert_eq!(told(vec![round(1, "pass"), round(4, "fail")]), fine);
+        assert_eq!(combined_json(vec![round(1, "pass"), round(4, "fail")]), fine);
     }
 
     /// Returns the combined result of a safety judge for these replies, one per round.
@@ -450,7 +455,7 @@ mod tests {
         };
         let scores = || vec![round(1.0, true, "a"), round(0.9, true, "b"), round(0.4, false, "c")];
         insta::assert_snapshot!(combined_json_with_limit(scores(), Some(0.5)), @r#"{"passed":true,"score":0.7666666666666666,"score_spread":0.26246692913372704,"label":"b","own_result":"pass"}"#);
-        assert!(held(scores(), Some(0.8)).starts_with(r#"{"passed":false,"#));
+        assert!(combined_json_with_limit(scores(), Some(0.8)).starts_with(r#"{"passed":false,"#));
         let labels =
             || vec![round(1.0, true, "kind"), round(1.0, true, "kind"), round(0.0, false, "rude")];
         let told = combined_json(labels());
@@ -474,7 +479,8 @@ mod tests {
             said[0].1 = Value::Number(score.to_owned());
             Ok(said)
         };
-        let left = combined_json(vec![round("4.0", "pass"), round("5.0", "pass"), round("NaN", "fail")]);
+        let left =
+            combined_json(vec![round("4.0", "pass"), round("5.0", "pass"), round("NaN", "fail")]);
         assert_eq!(left, r#"{"a":4.5,"a_spread":0.5,"a_result":"pass","a_threshold":3}"#);
         let none = mean_of(vec![round("NaN", "fail"), round("NaN", "fail")], None).unwrap();
         assert_eq!(none, round("NaN", "fail").unwrap());

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use touchstone_runner::conversation::{Call, Outcome};
-use touchstone_scoring::azure::{Evaluation, Inputs, Mapping, Table, count_missing_inputs, count_invalid_inputs};
+use touchstone_scoring::azure::{
+    Evaluation, Inputs, Mapping, Table, count_invalid_inputs, count_missing_inputs,
+};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// The target is called once per row, in this turn.
@@ -51,7 +53,11 @@ impl OccurrenceCounter {
 }
 
 impl RowInputs {
-    pub(crate) fn new(wish: &EvaluationSpec, table: &Arc<Table>, said: Option<Vec<TargetOutput>>) -> Self {
+    pub(crate) fn new(
+        wish: &EvaluationSpec,
+        table: &Arc<Table>,
+        said: Option<Vec<TargetOutput>>,
+    ) -> Self {
         let mut columns: Vec<String> = Vec::new();
         for (column, _) in said.iter().flatten().flatten().flatten() {
             if !columns.contains(column) {
@@ -69,7 +75,7 @@ impl RowInputs {
                 let said = said.as_ref().and_then(|said| said.get(row)?.as_ref().ok());
                 let of_target =
                     |column: &str| cell(said.map(Vec::as_slice).unwrap_or_default(), column);
-                one.mapping.reaches(
+                one.mapping.is_satisfied_by(
                     &table.columns,
                     |column| table.value(row, column),
                     of_target,
@@ -85,7 +91,7 @@ impl RowInputs {
     /// Counts rows with equal questions. Comparing inputs would not be enough, because different
     /// inputs can lead to the same question.
     pub(crate) fn with_occurrences(mut self, wish: &EvaluationSpec) -> Self {
-        for (at, one) in wish.evaluators.iter().enumerate().filter(|(_, one)| one.pays()) {
+        for (at, one) in wish.evaluators.iter().enumerate().filter(|(_, one)| one.is_paid()) {
             let mut again = OccurrenceCounter::default();
             for row in 0..self.table.rows.len() {
                 let Ok(inputs) = self.inputs(wish, at, row) else { continue };
@@ -112,7 +118,12 @@ impl RowInputs {
 
     /// Returns the inputs of an evaluator for a row. Fails with a sentence if the target has no
     /// output for the row.
-    pub(crate) fn inputs(&self, wish: &EvaluationSpec, at: usize, row: usize) -> Result<Inputs, String> {
+    pub(crate) fn inputs(
+        &self,
+        wish: &EvaluationSpec,
+        at: usize,
+        row: usize,
+    ) -> Result<Inputs, String> {
         let said = match self.said.as_ref().and_then(|said| said.get(row)) {
             None => &[],
             Some(Ok(said)) => said.as_slice(),
@@ -147,7 +158,9 @@ impl RowInputs {
                 self.text_instead(&why)
                     .map_or_else(|| result.clone(), |hint| format!("{result} {hint}"))
             };
-            lacks.extend(count_invalid_inputs(&one.evaluator, inputs(), &wish.quirks).into_iter().map(say));
+            lacks.extend(
+                count_invalid_inputs(&one.evaluator, inputs(), &wish.quirks).into_iter().map(say),
+            );
         }
         lacks
     }
@@ -163,7 +176,11 @@ impl RowInputs {
 
     /// Returns sentences about references to columns that do not exist. References to the target's
     /// output are checked only if the target was called already.
-    pub(crate) fn unknown_references(&self, wish: &EvaluationSpec, is_asked_later: bool) -> Vec<String> {
+    pub(crate) fn unknown_references(
+        &self,
+        wish: &EvaluationSpec,
+        is_asked_later: bool,
+    ) -> Vec<String> {
         let data: Vec<&str> = self.table.columns.iter().map(String::as_str).collect();
         let target: Option<Vec<&str>> =
             (!is_asked_later).then(|| self.columns.iter().map(String::as_str).collect());
@@ -197,8 +214,11 @@ impl RowInputs {
                 "What the target said does not fit into a file of results. {why}"
             ));
         }
-        let why =
-            self.unknown_references(wish, false).into_iter().next().filter(|_| said.iter().any(Result::is_ok))?;
+        let why = self
+            .unknown_references(wish, false)
+            .into_iter()
+            .next()
+            .filter(|_| said.iter().any(Result::is_ok))?;
         Some(format!(
             "{why} The target gives {}. Mend the mapping, and begin again.",
             self.columns.join(", ")
@@ -251,7 +271,7 @@ pub(crate) fn columns(wish: &EvaluationSpec, value: Value) -> TargetOutput {
         .filter_map(|(key, value)| Some((key.text()?.to_owned(), value)))
         .collect();
     for (column, _) in &columns {
-        if let Some(one) = wish.evaluators.iter().find(|one| one.evaluator.stands_at(column)) {
+        if let Some(one) = wish.evaluators.iter().find(|one| one.evaluator.owns_column(column)) {
             let name = &one.evaluator.name;
             return Err(format!(
                 "The target said `{column}`, where results of `{name}` stand. Rename one of them."
@@ -263,7 +283,10 @@ pub(crate) fn columns(wish: &EvaluationSpec, value: Value) -> TargetOutput {
 
 /// Returns the columns of a recorded target output. Returns `None` if it is not usable, and the
 /// target has to be called again.
-pub(crate) fn recorded_columns(wish: &EvaluationSpec, (outcome, _): (Outcome, u64)) -> Option<Vec<(String, Value)>> {
+pub(crate) fn recorded_columns(
+    wish: &EvaluationSpec,
+    (outcome, _): (Outcome, u64),
+) -> Option<Vec<(String, Value)>> {
     match outcome {
         Outcome::Result(value) => columns(wish, value).ok(),
         Outcome::Error(_) => None,

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_api::RunState;
-use touchstone_formats::judgement::{Judgement, Round, JudgementFile};
-use touchstone_scoring::judges::{Judge, Next, Rules, JudgeRef, JudgeRound, Subject};
+use touchstone_formats::judgement::{Judgement, JudgementFile, Round};
+use touchstone_scoring::judges::{Judge, JudgeRef, JudgeRound, Next, Rules, Subject};
 
 /// Approximate numbers of tokens.
 pub(crate) mod tokens {
@@ -175,7 +175,12 @@ impl CallEstimate {
 }
 
 /// Estimates the effort of a number of rounds.
-pub(crate) fn estimate_rounds(judge: &Judge, subject: &Subject, rules: Rules, rounds: u64) -> CallEstimate {
+pub(crate) fn estimate_rounds(
+    judge: &Judge,
+    subject: &Subject,
+    rules: Rules,
+    rounds: u64,
+) -> CallEstimate {
     let Next::Ask(first) = JudgeRound::new(judge, subject, rules).next() else {
         return CallEstimate::default();
     };
@@ -192,7 +197,7 @@ pub(crate) fn estimate_rounds(judge: &Judge, subject: &Subject, rules: Rules, ro
 
 /// Returns true if the subject is decided without a request.
 pub(crate) fn is_unasked(judge: &Judge, subject: &Subject, rules: Rules) -> bool {
-    matches!(Sitting::new(judge, subject, rules).next(), Next::Ruled(_))
+    matches!(JudgeRound::new(judge, subject, rules).next(), Next::Ruled(_))
 }
 
 /// Returns the completed round, with or without a verdict. Returns `None` if another question
@@ -251,12 +256,12 @@ mod tests {
     #[test]
     fn only_rounds_that_are_missing_are_owed_and_others_only_when_asked_for_again() {
         let mut sheet = JudgementFile::default();
-        assert_eq!(judged(&mut sheet, &wish(3, false), "x", 2), 2);
-        assert_eq!(judged(&mut sheet, &wish(3, true), "x", 9), 1);
-        assert_eq!(judged(&mut sheet, &wish(3, false), "x", 9), 0);
-        assert_eq!(judged(&mut sheet, &wish(5, false), "x", 9), 2);
-        assert_eq!(judged(&mut sheet, &wish(2, false), "x", 9), 0);
-        assert_eq!(judged(&mut sheet, &wish(2, true), "x", 9), 2);
+        assert_eq!(judged(&mut sheet, &judge_spec(3, false), "x", 2), 2);
+        assert_eq!(judged(&mut sheet, &judge_spec(3, true), "x", 9), 1);
+        assert_eq!(judged(&mut sheet, &judge_spec(3, false), "x", 9), 0);
+        assert_eq!(judged(&mut sheet, &judge_spec(5, false), "x", 9), 2);
+        assert_eq!(judged(&mut sheet, &judge_spec(2, false), "x", 9), 0);
+        assert_eq!(judged(&mut sheet, &judge_spec(2, true), "x", 9), 2);
         assert_eq!(sheet.judgements().len(), 2);
         let again = pending_judgement(&sheet, &judge_spec(2, true), "x", None).unwrap();
         assert_eq!((again.place, again.mark(0)), (2, "2-0".to_owned()));
@@ -266,11 +271,14 @@ mod tests {
     fn never_more_rounds_are_owed_than_are_asked_for() {
         let mut sheet = JudgementFile::default();
         // Stopped after two of ten.
-        assert_eq!(judged(&mut sheet, &wish(10, false), "x", 2), 2);
-        assert_eq!(judged(&mut sheet, &wish(1, false), "x", 9), 0);
-        assert_eq!(judged(&mut sheet, &wish(3, false), "x", 9), 1);
-        assert_eq!(judged(&mut sheet, &wish(10, false), "x", 2), 2);
-        assert_eq!((judged(&mut sheet, &wish(4, true), "x", 9), sheet.judgements().len()), (4, 2));
+        assert_eq!(judged(&mut sheet, &judge_spec(10, false), "x", 2), 2);
+        assert_eq!(judged(&mut sheet, &judge_spec(1, false), "x", 9), 0);
+        assert_eq!(judged(&mut sheet, &judge_spec(3, false), "x", 9), 1);
+        assert_eq!(judged(&mut sheet, &judge_spec(10, false), "x", 2), 2);
+        assert_eq!(
+            (judged(&mut sheet, &judge_spec(4, true), "x", 9), sheet.judgements().len()),
+            (4, 2)
+        );
     }
 
     #[test]
@@ -294,10 +302,16 @@ mod tests {
         judged(&mut sheet, &judge_spec(1, false), "x", 9);
         let old = Judgement { model_mark: None, ..sheet.judgements()[0].clone() };
         sheet.put(0, old);
-        assert_eq!(owed(&sheet, &wish(1, false), "x", None), None);
+        assert_eq!(pending_judgement(&sheet, &judge_spec(1, false), "x", None), None);
         // Additional rounds do not add the checksum, because the model settings of the first rounds
         // are unknown.
-        assert_eq!(owed(&sheet, &wish(2, false), "x", None).unwrap().judgement.model_mark, None);
+        assert_eq!(
+            pending_judgement(&sheet, &judge_spec(2, false), "x", None)
+                .unwrap()
+                .judgement
+                .model_mark,
+            None
+        );
     }
 
     #[test]
@@ -305,7 +319,7 @@ mod tests {
         let judge = named("sopr").unwrap();
         let none = Subject { finish: Finish::NotUsed, ..Subject::default() };
         assert!(is_unasked(judge, &none, Rules::Ours));
-        assert_eq!(takes(judge, &none, Rules::Ours, 3), Takes::default());
+        assert_eq!(estimate_rounds(judge, &none, Rules::Ours, 3), CallEstimate::default());
         let some = Subject { answer: "42".to_owned(), process: vec!["x".repeat(4_000)], ..none };
         let takes = estimate_rounds(judge, &some, Rules::Ours, 3);
         assert_eq!((takes.calls, takes.received), ((3, 6), (450, 900)));

@@ -124,13 +124,17 @@ impl Progress {
     fn own_scale_mean(&self, with_interval: bool) -> Option<JudgeMean> {
         let scale = self.judge.as_ref()?.about().scale;
         let own =
-            self.verdicts.iter().filter_map(|(task, mean, _)| Some((task, scale.own(*mean)?)));
+            self.verdicts.iter().filter_map(|(task, mean, _)| Some((task, scale.value_of(*mean)?)));
         let clusters = Clusters::gather(own)?;
         let interval = with_interval
             .then(|| clusters.interval(Level::default(), Resampling::default()))
             .flatten();
         let interval = interval.map(|interval| (interval.low, interval.high));
-        Some(JudgeMean { mean: clusters.mean(), interval, told: scale.told(clusters.mean()) })
+        Some(JudgeMean {
+            mean: clusters.mean(),
+            interval,
+            told: scale.format_value(clusters.mean()),
+        })
     }
 
     fn passed(&self) -> Option<JudgePasses> {

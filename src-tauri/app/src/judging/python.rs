@@ -102,7 +102,11 @@ struct Reply {
 
 /// Parses a scorer's result from the result of the tool that ran the program. Fails with a sentence
 /// if it is not a score.
-pub(crate) fn parse_score(name: &str, ended: &Value, wall: Duration) -> Result<ScorerReply, String> {
+pub(crate) fn parse_score(
+    name: &str,
+    ended: &Value,
+    wall: Duration,
+) -> Result<ScorerReply, String> {
     let (score, printed) = returned(name, SCORER, ended, wall)?;
     Ok(ScorerReply { score: bounded(name, &score)?, printed })
 }
@@ -231,17 +235,17 @@ mod tests {
             ("", "a.py ended before it returned a score."),
             ("0.5", "a.py ended before it returned a score."),
         ] {
-            assert_eq!(told("ok", reply, ""), meaning, "{reply}");
+            assert_eq!(describe_result("ok", reply, ""), meaning, "{reply}");
         }
         let reply = r#"{"score": "0.25"}"#;
-        assert_eq!(told("output", reply, "one\ntwo  \n\n"), "0.25 Some(\"two\")");
-        assert_eq!(told("timeout", reply, ""), "a.py took longer than 30 s.");
-        assert_eq!(told("killed", "", ""), "a.py was stopped.");
+        assert_eq!(describe_result("output", reply, "one\ntwo  \n\n"), "0.25 Some(\"two\")");
+        assert_eq!(describe_result("timeout", reply, ""), "a.py took longer than 30 s.");
+        assert_eq!(describe_result("killed", "", ""), "a.py was stopped.");
         assert_eq!(
-            told("exception", "", "Traceback\nSyntaxError: x\n"),
+            describe_result("exception", "", "Traceback\nSyntaxError: x\n"),
             "a.py could not be asked: SyntaxError: x."
         );
-        assert_eq!(told("", "", ""), "a.py could not be asked.");
+        assert_eq!(describe_result("", "", ""), "a.py could not be asked.");
     }
 
     #[test]
@@ -273,7 +277,7 @@ mod tests {
         let first = program.lines().next().unwrap();
         insta::assert_snapshot!(first, @r#"NAME, SOURCE, FUNCTION, GIVEN = "a.py", "x = '\\n'", "evaluate_score", ("[84.10,\"ä\\\"\"]", "Paris\n")"#);
         let large = Value::from("x".repeat(LARGEST).as_str());
-        assert!(question("a.py", "", &large, &list).is_err());
+        assert!(scorer_program("a.py", "", &large, &list).is_err());
     }
 
     proptest! {

@@ -1,14 +1,14 @@
 //! Compares runs side by side. `scoring::align` decides which steps are aligned; this module
 //! converts the result for the page. The runs may come from different folders. Apart from the cache
 //! of open runs, only digests, titles and answers are kept in memory.
-use super::run_cache::OpenedRun;
 use super::pieces::{Budget, short};
+use super::run_cache::OpenedRun;
 use super::task::{self, Origin};
 use super::{Reading, RunReadError, count};
 use std::sync::Arc;
 use touchstone_api::{
     CompareRow, ComparedRun, Comparison, DiffKind, Lineage, PartDiff, Relation, RunRow, StepDiff,
-    StepRef, StoredLine, StoredResult, StoredBrief, TextChange,
+    StepRef, StoredBrief, StoredLine, StoredResult, TextChange,
 };
 use touchstone_formats::run::{Step, StepKind};
 use touchstone_formats::value::Value;
@@ -63,12 +63,21 @@ impl Reading {
             digests: align::digests(run),
             titles: run.steps.iter().map(title).collect(),
             answer: run.answer.as_ref().map(|answer| answer.value.clone()),
-            stored: run.verdicts.iter().take(MAX_STORED).map(imported_verdicts::summarize).collect(),
+            stored: run
+                .verdicts
+                .iter()
+                .take(MAX_STORED)
+                .map(imported_verdicts::summarize)
+                .collect(),
         })
     }
 
     /// Returns the run of a step, in the version the step refers to.
-    pub(crate) fn step(&self, flow: &FolderIndex, step: &StepRef) -> Result<StepSide, RunReadError> {
+    pub(crate) fn step(
+        &self,
+        flow: &FolderIndex,
+        step: &StepRef,
+    ) -> Result<StepSide, RunReadError> {
         Ok(StepSide {
             opened: self.version(flow, &step.id, &step.version)?,
             step: step.step as usize,
@@ -155,7 +164,7 @@ pub(crate) fn compare_sides(sides: Vec<Side>) -> Comparison {
     });
     Comparison {
         runs: runs.collect(),
-        imported_verdicts,
+        stored,
         rows,
         first_divergence: place(alignment.first_divergence),
         first_other_result: place(alignment.first_other_result),
@@ -184,7 +193,12 @@ fn stored_lines(sides: &[Side]) -> Vec<StoredLine> {
     names.iter().map(line).collect()
 }
 
-fn compare_row(sides: &[Side], read: &[usize], row: &align::Row, budget: &mut Budget) -> CompareRow {
+fn compare_row(
+    sides: &[Side],
+    read: &[usize],
+    row: &align::Row,
+    budget: &mut Budget,
+) -> CompareRow {
     let mut steps = vec![None; sides.len()];
     let mut titles: Vec<&str> = Vec::new();
     for (at, step) in read.iter().zip(&row.steps) {

@@ -1,14 +1,14 @@
 //! **Pure.** Converts a comparison of two answers for the page: a window of table rows and of
 //! side-by-side lines, bounded in size however large the answers are.
-use super::run_cache::of_value;
 use super::pieces::{Budget, short, weight};
+use super::run_cache::of_value;
 use touchstone_api::{
     DiffCell, DiffKind, DiffLine, DiffRequest, DiffRow, DiffSide, DiffView, Span, TableColumn,
     TextChange,
 };
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::{
-    Columns, Diff, Kind, Line, LineSide, Options, Piece, PieceKind, FoldItem, Table, TableCell,
+    Columns, Diff, FoldItem, Kind, Line, LineSide, Options, Piece, PieceKind, Table, TableCell,
     TableRow, diff, words,
 };
 
@@ -60,8 +60,11 @@ impl Compared {
             _ => Value::Null,
         };
         let diff = diff(left, right.unwrap_or(&nothing), options);
-        let lines =
-            if right.is_some() { Columns::from_diff(&diff) } else { Columns::from_single(left, Kind::Missing) };
+        let lines = if right.is_some() {
+            Columns::from_diff(&diff)
+        } else {
+            Columns::from_single(left, Kind::Missing)
+        };
         let summary = right.map(|_| diff.summary());
         let table = Table::from_diff(&diff);
         let rows = table.iter().flat_map(|table| (0..table.len()).filter(|at| !table.is_same(*at)));
@@ -144,8 +147,7 @@ impl Compared {
             differs(self.lines.kind(at)) && (at == 0 || !differs(self.lines.kind(at - 1)))
         };
         let places: Box<dyn Iterator<Item = usize>> = if changed_only {
-            let begins =
-                |(_, shown): &(usize, &FoldItem)| matches!(shown, Shown::Line(at) if at_line(*at));
+            let begins = |(_, shown): &(usize, &FoldItem)| matches!(shown, FoldItem::Line(at) if at_line(*at));
             Box::new(self.folded.iter().enumerate().filter(begins).map(|(place, _)| place))
         } else {
             Box::new((0..self.lines.len()).filter(|at| at_line(*at)))

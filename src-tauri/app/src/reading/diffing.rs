@@ -1,8 +1,8 @@
 //! Diffs the answer of a run with the expected output, or with the answer of another run. Owns
 //! which two values are compared and with which options of the suite. Caches the last few
 //! comparisons, so that scrolling does not compare again.
-use super::run_cache::OpenedRun;
 use super::diff_view::Compared;
+use super::run_cache::OpenedRun;
 use super::task::{self, Origin};
 use super::{PartId, Reading, RunReadError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,7 +56,11 @@ impl DiffCache {
 
 impl Reading {
     /// Returns a window of the comparison of two answers.
-    pub(crate) fn diff(&self, flow: &FolderIndex, request: &DiffRequest) -> Result<DiffView, RunReadError> {
+    pub(crate) fn diff(
+        &self,
+        flow: &FolderIndex,
+        request: &DiffRequest,
+    ) -> Result<DiffView, RunReadError> {
         let (row, right) = self.open_current(flow, &request.id)?;
         let left = match &request.against {
             Some(id) => Some(self.open_current(flow, id)?.1),
@@ -94,7 +98,8 @@ fn compare(
     let answer = right.run.answer.as_ref().map(|answer| &answer.value);
     if let Some(left) = left {
         notes.extend(lenient(left, "The answer on the left"));
-        let other = left.run.answer.as_ref().map(|answer| &answer.value).ok_or(RunReadError::NoAnswer)?;
+        let other =
+            left.run.answer.as_ref().map(|answer| &answer.value).ok_or(RunReadError::NoAnswer)?;
         return Ok(Compared::new(other, answer, &Options { between: true, ..options }, notes));
     }
     let asked = task::for_run(flow, row).ok_or(RunReadError::NoTask)?;

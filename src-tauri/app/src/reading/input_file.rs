@@ -17,7 +17,8 @@ pub struct InputFile {
 /// transcript. Fails if it is not UTF-8, does not parse, or is a transcript without an answer.
 pub(crate) fn value(given: &InputFile) -> Result<(Value, Option<String>), RunReadError> {
     let name = &given.name;
-    let unreadable = |why: &ReadError| RunReadError::Given { name: name.clone(), why: sentence(why) };
+    let unreadable =
+        |why: &ReadError| RunReadError::Given { name: name.clone(), why: sentence(why) };
     let text = std::str::from_utf8(&given.bytes).map_err(|_| RunReadError::Given {
         name: name.clone(),
         why: "It holds bytes that are no UTF-8 text.".to_owned(),
@@ -37,7 +38,8 @@ pub(crate) fn value(given: &InputFile) -> Result<(Value, Option<String>), RunRea
         };
     if is_transcript(&value) {
         let run = transcript::read(&given.bytes).map_err(|why| unreadable(&why))?;
-        let answer = run.answer.ok_or_else(|| RunReadError::GivenNoAnswer { name: name.clone() })?;
+        let answer =
+            run.answer.ok_or_else(|| RunReadError::GivenNoAnswer { name: name.clone() })?;
         return Ok((
             answer.value,
             Some(format!("{name} is a transcript: its answer is compared.")),

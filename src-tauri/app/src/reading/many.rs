@@ -71,7 +71,8 @@ fn of_file(
 ) -> ControlFlow<()> {
     let unreadable = |why: &ReadError| RunReadError::Unreadable(sentence(&why.message));
     let read = open::read(&flow.roots, file, flow.limits.file_bytes);
-    let bytes = read.map_err(|why| RunReadError::File { file: flow.roots.shown(file), why }.to_string());
+    let bytes = read
+        .map_err(|why| RunReadError::File { file: flow.roots.display_path(file), why }.to_string());
     let many = bytes.as_ref().map_err(Clone::clone).and_then(|(bytes, _)| {
         with_room(|| Collection::open(&file.to_display(), bytes))
             .map_err(|why| unreadable(&why).to_string())
@@ -97,8 +98,8 @@ fn of_file(
     let whole = Arc::new(RunsFile {
         path: file.to_display(),
         runs: many.len(),
-        says: many.says().clone(),
-        unread: many.unread(),
+        says: many.shared_metadata().clone(),
+        unread: many.unread_key_count(),
     });
     for some in places.chunks(AT_ONCE) {
         match with_room(|| Ok(some.iter().map(|(place, _)| many.run(*place)).collect::<Vec<_>>())) {

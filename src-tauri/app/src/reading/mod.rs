@@ -14,7 +14,6 @@
 //! ```
 mod body;
 mod comparing;
-mod run_cache;
 mod diff_view;
 mod diffing;
 mod error;
@@ -24,13 +23,14 @@ mod many;
 mod pace;
 mod part_id;
 mod pieces;
+mod run_cache;
+mod search_tree;
 mod source;
 mod stored;
 mod table;
 mod task;
 #[cfg(test)]
 mod tests;
-mod search_tree;
 mod view;
 
 pub(crate) use comparing::{MOST_RUNS, compare_sides, differences};
@@ -38,7 +38,7 @@ pub(crate) use error::RunReadError;
 pub(crate) use many::{ParsedRun, RunsFile};
 pub(crate) use part_id::PartId;
 
-use run_cache::{RunCache, OpenedRun};
+use run_cache::{OpenedRun, RunCache};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -91,7 +91,11 @@ impl Reading {
     }
 
     /// Returns the answer as the files are now; `None` if there is none or it cannot be read.
-    pub(crate) fn answer(&self, flow: &FolderIndex, id: &str) -> Result<Option<Value>, RunReadError> {
+    pub(crate) fn answer(
+        &self,
+        flow: &FolderIndex,
+        id: &str,
+    ) -> Result<Option<Value>, RunReadError> {
         let (_, opened) = self.open_current(flow, id)?;
         Ok(opened.run.answer.as_ref().map(|answer| answer.value.clone()))
     }
@@ -117,12 +121,17 @@ impl Reading {
     }
 
     /// Returns the data of a run that judges see, as the files are now.
-    pub(crate) fn subject(&self, flow: &FolderIndex, id: &str) -> Result<(RunRow, Subject), RunReadError> {
+    pub(crate) fn subject(
+        &self,
+        flow: &FolderIndex,
+        id: &str,
+    ) -> Result<(RunRow, Subject), RunReadError> {
         let (row, opened) = self.open_current(flow, id)?;
         let asked = task::for_run(flow, &row);
-        let subject = Subject::from_run(&opened.run, asked.as_ref().and_then(task::RunTask::prompt));
+        let subject =
+            Subject::from_run(&opened.run, asked.as_ref().and_then(task::RunTask::prompt));
         let subject = match asked {
-            Some(asked) => asked.put_to(subject, opened.run.layout, row.system.as_deref()),
+            Some(asked) => asked.extend_subject(subject, opened.run.layout, row.system.as_deref()),
             None => subject,
         };
         Ok((row, subject))
@@ -160,13 +169,22 @@ impl Reading {
     }
 
     /// Returns the search tree of the version that was opened. Fails if the files changed.
-    pub(crate) fn tree(&self, flow: &FolderIndex, id: &str, version: &str) -> Result<TreeView, RunReadError> {
+    pub(crate) fn tree(
+        &self,
+        flow: &FolderIndex,
+        id: &str,
+        version: &str,
+    ) -> Result<TreeView, RunReadError> {
         let opened = self.version(flow, id, version)?;
         Ok(search_tree::view(version, opened.run.tree.as_ref()))
     }
 
     /// Returns the path of a file of a run. Fails if the file cannot be opened.
-    pub(crate) fn file_path(flow: &FolderIndex, id: &str, at: u32) -> Result<PathBuf, RunReadError> {
+    pub(crate) fn file_path(
+        flow: &FolderIndex,
+        id: &str,
+        at: u32,
+    ) -> Result<PathBuf, RunReadError> {
         let file =
             source::row_of(flow, id)?.1.into_iter().nth(at as usize).ok_or(RunReadError::NoPart)?;
         source::file_path(flow, &file)
@@ -182,7 +200,8 @@ impl Reading {
     ) -> Result<TextPiece, RunReadError> {
         let (offset, limit) = span;
         if let PartId::Raw(at) = part_id(part)? {
-            let file = source::row_of(flow, id)?.1.into_iter().nth(at).ok_or(RunReadError::NoPart)?;
+            let file =
+                source::row_of(flow, id)?.1.into_iter().nth(at).ok_or(RunReadError::NoPart)?;
             return source::raw(flow, &file, offset, limit);
         }
         self.with(flow, id, part, |value| Ok(pieces::piece(&pieces::text_of(value), offset, limit)))
@@ -202,12 +221,24 @@ impl Reading {
     }
 
     /// Returns a part that is a table as CSV.
-    pub(crate) fn csv(&self, flow: &FolderIndex, id: &str, part: &str) -> Result<String, RunReadError> {
-        self.with(flow, id, part, |value| Ok(Table::from_value(value).ok_or(RunReadError::NoTable)?.csv()))
+    pub(crate) fn csv(
+        &self,
+        flow: &FolderIndex,
+        id: &str,
+        part: &str,
+    ) -> Result<String, RunReadError> {
+        self.with(flow, id, part, |value| {
+            Ok(Table::from_value(value).ok_or(RunReadError::NoTable)?.csv())
+        })
     }
 
     /// Finds the occurrences of a text in a run.
-    pub(crate) fn find(&self, flow: &FolderIndex, id: &str, text: &str) -> Result<Matches, RunReadError> {
+    pub(crate) fn find(
+        &self,
+        flow: &FolderIndex,
+        id: &str,
+        text: &str,
+    ) -> Result<Matches, RunReadError> {
         if text.is_empty() {
             return Ok(Matches { total: 0, matches: Vec::new() });
         }
@@ -235,7 +266,11 @@ impl Reading {
     }
 
     /// Returns the cached run, or reads it as it is now.
-    fn cached_or_current(&self, flow: &FolderIndex, id: &str) -> Result<Arc<OpenedRun>, RunReadError> {
+    fn cached_or_current(
+        &self,
+        flow: &FolderIndex,
+        id: &str,
+    ) -> Result<Arc<OpenedRun>, RunReadError> {
         match self.desk.find(id) {
             Some(opened) => Ok(opened),
             None => Ok(self.open_current(flow, id)?.1),
@@ -243,7 +278,12 @@ impl Reading {
     }
 
     /// Returns the run in the given version. Fails if its files hold another one by now.
-    fn version(&self, flow: &FolderIndex, id: &str, version: &str) -> Result<Arc<OpenedRun>, RunReadError> {
+    fn version(
+        &self,
+        flow: &FolderIndex,
+        id: &str,
+        version: &str,
+    ) -> Result<Arc<OpenedRun>, RunReadError> {
         let opened = match self.desk.find(id).filter(|opened| opened.version == version) {
             Some(opened) => opened,
             None => self.open_current(flow, id)?.1,
@@ -252,7 +292,11 @@ impl Reading {
     }
 
     /// Returns the run as it is now; reads its files only if they changed.
-    fn open_current(&self, flow: &FolderIndex, id: &str) -> Result<(RunRow, Arc<OpenedRun>), RunReadError> {
+    fn open_current(
+        &self,
+        flow: &FolderIndex,
+        id: &str,
+    ) -> Result<(RunRow, Arc<OpenedRun>), RunReadError> {
         let (row, files) = source::row_of(flow, id)?;
         let stamps = source::stamps(flow, &files);
         let tag = source::tag_of(flow, id)?;

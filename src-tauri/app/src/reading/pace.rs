@@ -63,19 +63,19 @@ mod tests {
             step(2, Program, Some(0.5)),
             step(3, Assistant, Some(2.0)),
         ];
-        assert_eq!(told(steps), "2@1 Some(1.5) Some(0.75), 3@4 Some(2.0) None; 0 more");
+        assert_eq!(format_pace(steps), "2@1 Some(1.5) Some(0.75), 3@4 Some(2.0) None; 0 more");
     }
 
     #[test]
     fn a_time_that_is_not_told_or_cannot_be_is_none_and_never_nought() {
         use StepKind::{Assistant, ToolCall};
-        assert_eq!(told(vec![step(1, Assistant, None), step(1, ToolCall, None)]), "nothing");
+        assert_eq!(format_pace(vec![step(1, Assistant, None), step(1, ToolCall, None)]), "nothing");
         assert_eq!(
-            told(vec![step(1, Assistant, Some(f64::NAN)), step(1, ToolCall, Some(-1.0))]),
+            format_pace(vec![step(1, Assistant, Some(f64::NAN)), step(1, ToolCall, Some(-1.0))]),
             "nothing"
         );
         let steps = vec![step(4, Assistant, None), step(4, ToolCall, Some(0.0))];
-        assert_eq!(told(steps), "4@0 None Some(0.0); 0 more");
+        assert_eq!(format_pace(steps), "4@0 None Some(0.0); 0 more");
     }
 
     #[test]

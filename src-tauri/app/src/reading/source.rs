@@ -1,8 +1,8 @@
 //! Loads the content of a run: its row and file names from the index, the bytes through the safe
 //! open. For security the page never names a file; it only has ids.
-use super::run_cache::{OpenedRun, weight};
 use super::error::RunReadError;
 use super::pieces::{MARGIN, MAX_PIECE, raw_piece, short};
+use super::run_cache::{OpenedRun, weight};
 use super::view;
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
@@ -50,7 +50,10 @@ fn names(index: &Reader<'_>, id: &str) -> Result<Vec<FileId>, RunReadError> {
         .collect::<Result<_, _>>()?)
 }
 
-fn ask<T>(flow: &FolderIndex, ask: impl FnOnce(&Reader<'_>) -> Result<T, RunReadError>) -> Result<T, RunReadError> {
+fn ask<T>(
+    flow: &FolderIndex,
+    ask: impl FnOnce(&Reader<'_>) -> Result<T, RunReadError>,
+) -> Result<T, RunReadError> {
     let reader = flow.index.trust(flow.index.reader())?;
     match ask(&reader) {
         Err(RunReadError::Index(error)) => Ok(flow.index.trust(Err(error))?),
@@ -94,7 +97,9 @@ pub(super) fn read(
             Ok((bytes, _)) => contents.push((file, bytes)),
             Err(Refused::Gone) => {}
             Err(why) => {
-                opened.faults.push(RunReadError::File { file: flow.roots.shown(file), why }.to_string());
+                opened.faults.push(
+                    RunReadError::File { file: flow.roots.display_path(file), why }.to_string(),
+                );
             }
         }
     }
@@ -199,7 +204,7 @@ pub(super) fn raw(
     offset: u64,
     limit: u64,
 ) -> Result<TextPiece, RunReadError> {
-    let unread = |why| RunReadError::File { file: flow.roots.shown(file), why };
+    let unread = |why| RunReadError::File { file: flow.roots.display_path(file), why };
     let (opened, stamp) = open::open(&flow.roots, file).map_err(unread)?;
     let offset = offset.min(stamp.size);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX).clamp(4, MAX_PIECE);
@@ -230,7 +235,7 @@ pub(super) fn raw(
 /// Lists the files for the page.
 pub(super) fn files(flow: &FolderIndex, files: &[FileId]) -> Vec<RunFile> {
     let shown = |file: &FileId| RunFile {
-        path: flow.roots.shown(file),
+        path: flow.roots.display_path(file),
         full_path: flow.roots.path(file).unwrap_or_default().to_string_lossy().into_owned(),
         size: open::open(&flow.roots, file).map_or(0, |(_, stamp)| stamp.size),
     };
@@ -240,6 +245,6 @@ pub(super) fn files(flow: &FolderIndex, files: &[FileId]) -> Vec<RunFile> {
 /// Returns the path of a file. Fails for one that is reached by a link or is not a file any more.
 pub(super) fn file_path(flow: &FolderIndex, file: &FileId) -> Result<PathBuf, RunReadError> {
     open::open(&flow.roots, file)
-        .map_err(|why| RunReadError::File { file: flow.roots.shown(file), why })?;
+        .map_err(|why| RunReadError::File { file: flow.roots.display_path(file), why })?;
     flow.roots.path(file).ok_or(RunReadError::Gone)
 }

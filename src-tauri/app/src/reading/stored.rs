@@ -1,19 +1,19 @@
 //! Stored verdicts of evaluators on a row of an evaluation and, if the evaluation was made by this
 //! program, the replies of the models from the file beside it. Of that file only the lines of the
 //! requested row are kept in memory; replies whose content hash differs are left out.
-use super::run_cache::OpenedRun;
 use super::pieces::short;
+use super::run_cache::OpenedRun;
 use std::io::{BufRead, BufReader, Read};
 use touchstone_api::{StoredRound, StoredVerdict};
-use touchstone_formats::replies_path::replies;
 use touchstone_formats::collection::EvaluatorReplies;
+use touchstone_formats::replies_path::replies;
 use touchstone_formats::run::Verdict;
 use touchstone_formats::value::Value;
 use touchstone_store::folder_index::FolderIndex;
+use touchstone_store::imported_verdicts::result;
 use touchstone_store::layouts::MemberPosition;
 use touchstone_store::open::{self, Refused};
 use touchstone_store::roots::{FileId, Root};
-use touchstone_store::imported_verdicts::result;
 
 /// Maximum bytes read of a file of replies.
 const MOST: u64 = 1 << 30;
@@ -27,7 +27,10 @@ const MOST_EVALUATORS: usize = 500;
 const LONGEST_REASON: usize = 16 << 10;
 
 /// Returns the verdicts of a run, and a message if the replies cannot be read.
-pub(super) fn stored_verdicts(flow: &FolderIndex, opened: &OpenedRun) -> (Vec<StoredVerdict>, Option<String>) {
+pub(super) fn stored_verdicts(
+    flow: &FolderIndex,
+    opened: &OpenedRun,
+) -> (Vec<StoredVerdict>, Option<String>) {
     let mut all: Vec<StoredVerdict> =
         opened.run.verdicts.iter().take(MOST_EVALUATORS).map(to_stored_verdict).collect();
     if opened.run.row == Value::Null {
@@ -56,7 +59,12 @@ fn add_replies(all: &mut Vec<StoredVerdict>, heard: EvaluatorReplies) {
     let at = known.unwrap_or(all.len());
     if known.is_none() && all.len() < MOST_EVALUATORS {
         let (evaluator, reason) = (heard.evaluator, heard.error.clone());
-        all.push(to_stored_verdict(&Verdict { evaluator, reason, is_silent: true, ..Verdict::default() }));
+        all.push(to_stored_verdict(&Verdict {
+            evaluator,
+            reason,
+            is_silent: true,
+            ..Verdict::default()
+        }));
     }
     if let Some(verdict) = all.get_mut(at) {
         let round = u32::try_from(heard.round).unwrap_or(u32::MAX);
@@ -88,7 +96,11 @@ fn beside(file: &FileId) -> Option<FileId> {
     Some(FileId::new(Root::Output, replies(std::str::from_utf8(&file.path).ok()?)))
 }
 
-fn read_replies(flow: &FolderIndex, file: &FileId, spot: MemberPosition) -> Result<Vec<EvaluatorReplies>, Refused> {
+fn read_replies(
+    flow: &FolderIndex,
+    file: &FileId,
+    spot: MemberPosition,
+) -> Result<Vec<EvaluatorReplies>, Refused> {
     let (opened, _) = open::open(&flow.roots, file)?;
     lines(BufReader::with_capacity(1 << 16, opened.take(MOST)), spot).map_err(Refused::Io)
 }
@@ -106,7 +118,9 @@ fn lines(mut from: impl BufRead, spot: MemberPosition) -> std::io::Result<Vec<Ev
             Some(row) if row > spot.at + 1 => return Ok(found),
             _ => continue,
         }
-        if let Some(heard) = EvaluatorReplies::read(&line).filter(|heard| heard.of == Some(spot.content)) {
+        if let Some(heard) =
+            EvaluatorReplies::read(&line).filter(|heard| heard.of == Some(spot.content))
+        {
             room = match room.checked_sub(line.len()) {
                 Some(room) => room,
                 None => return Ok(found),
@@ -139,10 +153,15 @@ mod tests {
 
     #[test]
     fn replies_are_those_of_the_row_with_its_number_and_its_words() {
-        let text: String = [test_reply(1, 7, "a"), test_reply(2, 8, "b"), test_reply(2, 8, "c"), test_reply(3, 7, "d")]
-            .iter()
-            .map(EvaluatorReplies::line)
-            .collect();
+        let text: String = [
+            test_reply(1, 7, "a"),
+            test_reply(2, 8, "b"),
+            test_reply(2, 8, "c"),
+            test_reply(3, 7, "d"),
+        ]
+        .iter()
+        .map(EvaluatorReplies::line)
+        .collect();
         assert_eq!(found(&text, 1, 8), ["b", "c"]);
         assert_eq!(found(&text, 0, 7), ["a"]);
         assert!(found(&text, 1, 7).is_empty() && found(&text, 3, 7).is_empty());
@@ -151,7 +170,8 @@ mod tests {
 
     #[test]
     fn what_is_shown_of_one_row_has_an_end() {
-        let long = EvaluatorReplies { replies: vec!["x".repeat(MOST_SHOWN / 2)], ..test_reply(1, 7, "a") };
+        let long =
+            EvaluatorReplies { replies: vec!["x".repeat(MOST_SHOWN / 2)], ..test_reply(1, 7, "a") };
         let text: String = std::iter::repeat_n(long.line(), 3).collect();
         assert_eq!(found(&text, 0, 7).len(), 1);
     }

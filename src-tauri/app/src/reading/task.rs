@@ -5,8 +5,8 @@ use super::body::part;
 use super::pieces::{Budget, short};
 use std::sync::Arc;
 use touchstone_api::{Fact, Language, RunRow, Task};
-use touchstone_formats::tool_offers;
 use touchstone_formats::run::Layout;
+use touchstone_formats::tool_offers;
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::Options;
 use touchstone_scoring::judges::Subject;
@@ -56,7 +56,12 @@ impl RunTask {
     }
 
     /// Adds the expected output and the offered tools to the data that judges see.
-    pub(super) fn extend_subject(&self, subject: Subject, layout: Layout, system: Option<&str>) -> Subject {
+    pub(super) fn extend_subject(
+        &self,
+        subject: Subject,
+        layout: Layout,
+        system: Option<&str>,
+    ) -> Subject {
         let tools = tool_offers::of_run(&self.known.tools, layout, system);
         subject.with_expected(self.expected.as_deref()).with_tools(&self.known.suite, &tools)
     }
@@ -114,7 +119,7 @@ impl RunTask {
         };
         Task {
             id: short(&suite.id, MAX_NAME),
-            file: flow.roots.shown(&self.known.file),
+            file: flow.roots.display_path(&self.known.file),
             parameters: self.parameters.iter().enumerate().take(MOST).map(parameter).collect(),
             prompt,
             expected,

@@ -49,12 +49,12 @@ fn weight(run: &Run) -> usize {
 
 #[test]
 fn a_list_of_objects_is_a_table_and_nothing_else_is() {
-    assert!(matches!(shown(r#"[{"a": 1}, {"b": 2}]"#), Body::Table { total: 2, .. }));
+    assert!(matches!(render_body(r#"[{"a": 1}, {"b": 2}]"#), Body::Table { total: 2, .. }));
     for other in ["[]", "[1]", r#"[{"a": 1}, 2]"#, r#"{"a": 1}"#, "null", "5"] {
-        assert!(matches!(shown(other), Body::Value { whole: true, .. }), "{other}");
+        assert!(matches!(render_body(other), Body::Value { whole: true, .. }), "{other}");
     }
     let wide: String = (0..201).map(|n| format!("\"k{n}\":1")).collect::<Vec<_>>().join(",");
-    assert!(matches!(shown(&format!("[{{{wide}}}]")), Body::Value { .. }));
+    assert!(matches!(render_body(&format!("[{{{wide}}}]")), Body::Value { .. }));
 }
 
 #[test]
@@ -108,8 +108,10 @@ fn csv_holds_no_formula_and_tells_no_value_from_an_empty_text() {
 
 #[test]
 fn steps_come_in_windows_that_hold_at_least_one() {
-    let run =
-        Run { steps: vec![step(vec![told("message", Value::from("x"))]); 450], ..Run::default() };
+    let run = Run {
+        steps: vec![step(vec![new_part("message", Value::from("x"))]); 450],
+        ..Run::default()
+    };
     let window = |offset, limit| {
         let steps = view::steps(&run, offset, limit);
         (steps.first().map(|step| step.index), steps.len())
@@ -119,7 +121,7 @@ fn steps_come_in_windows_that_hold_at_least_one() {
     assert_eq!(window(3, 1), (Some(3), 1));
     assert_eq!(window(450, 5), (None, 0));
     let big = Run {
-        steps: vec![step(vec![told("message", Value::from("x".repeat(10 << 20).as_str()))]); 3],
+        steps: vec![step(vec![new_part("message", Value::from("x".repeat(10 << 20).as_str()))]); 3],
         ..Run::default()
     };
     assert!(!view::steps(&big, 0, 200).is_empty());
@@ -129,7 +131,7 @@ fn steps_come_in_windows_that_hold_at_least_one() {
 fn what_is_cut_says_so_and_can_be_read_on_from_where_it_ends() {
     let long = "é".repeat(10_000);
     let run = Run {
-        steps: vec![step(vec![told("message", Value::from(long.as_str()))])],
+        steps: vec![step(vec![new_part("message", Value::from(long.as_str()))])],
         ..Run::default()
     };
     let part = &view::steps(&run, 0, 1)[0].parts[0];
@@ -150,10 +152,10 @@ fn a_window_stays_small_whatever_a_file_holds() {
         .collect();
     let table = Value::List(vec![Value::Map(wide); 2]);
     let shapes = [
-        vec![step(vec![told("message", Value::from(hostile.as_str()))]); 300],
-        vec![step(vec![told("message", Value::from("\u{1}".repeat(10 << 20).as_str()))])],
-        vec![step(vec![told(&hostile, Value::from(hostile.as_str())); 130])],
-        vec![step(vec![told("result", table); 2]); 2],
+        vec![step(vec![new_part("message", Value::from(hostile.as_str()))]); 300],
+        vec![step(vec![new_part("message", Value::from("\u{1}".repeat(10 << 20).as_str()))])],
+        vec![step(vec![new_part(&hostile, Value::from(hostile.as_str())); 130])],
+        vec![step(vec![new_part("result", table); 2]); 2],
         vec![
             Step {
                 title: Some(hostile.clone()),
@@ -162,8 +164,8 @@ fn a_window_stays_small_whatever_a_file_holds() {
             };
             300
         ],
-        vec![step(vec![told("x", Value::List(vec![Value::Null; 100_000]))]); 9],
-        vec![step(vec![told("message", Value::from("short"))]); 100_000],
+        vec![step(vec![new_part("x", Value::List(vec![Value::Null; 100_000]))]); 9],
+        vec![step(vec![new_part("message", Value::from("short"))]); 100_000],
     ];
     for (at, steps) in shapes.into_iter().enumerate() {
         let facts = (0..300)
@@ -184,7 +186,7 @@ fn a_window_stays_small_whatever_a_file_holds() {
 fn a_step_with_very_many_parts_shows_the_rest_as_one() {
     let run = Run {
         steps: vec![step(
-            (0..150).map(|n| told(&format!("p{n}"), Value::from("needle"))).collect(),
+            (0..150).map(|n| new_part(&format!("p{n}"), Value::from("needle"))).collect(),
         )],
         ..Run::default()
     };
@@ -199,10 +201,10 @@ fn a_step_with_very_many_parts_shows_the_rest_as_one() {
 fn a_text_is_found_anywhere_in_the_order_of_reading() {
     let run = Run {
         steps: vec![
-            step(vec![told("message", Value::from("Say Hello"))]),
+            step(vec![new_part("message", Value::from("Say Hello"))]),
             step(vec![
-                told("sql", Value::from("hellO, othello")),
-                told("result", value(r#"[{"hello": 1}]"#)),
+                new_part("sql", Value::from("hellO, othello")),
+                new_part("result", value(r#"[{"hello": 1}]"#)),
             ]),
         ],
         answer: Some(Answer { value: Value::from("hello"), source: String::new(), lenient: false }),
@@ -224,7 +226,7 @@ fn a_text_is_found_anywhere_in_the_order_of_reading() {
         [None, None, None, Some(0), None]
     );
     let many = Run {
-        steps: vec![step(vec![told("m", Value::from("a ".repeat(5_000).as_str()))])],
+        steps: vec![step(vec![new_part("m", Value::from("a ".repeat(5_000).as_str()))])],
         ..Run::default()
     };
     let found = find::find(&many, &Needle::anywhere("a").unwrap());
@@ -234,14 +236,16 @@ fn a_text_is_found_anywhere_in_the_order_of_reading() {
 #[test]
 fn a_place_in_a_table_says_its_row_whatever_the_cells_look_like() {
     let rows = r#"[{"a": "x\n  {"}, {"a": {"b": [{"c": "needle"}]}}, {"a": "\n  {needle"}, {}, {"needle": 1}]"#;
-    let run = Run { steps: vec![step(vec![told("result", value(rows))])], ..Run::default() };
+    let run = Run { steps: vec![step(vec![new_part("result", value(rows))])], ..Run::default() };
     let found = find::find(&run, &Needle::anywhere("needle").unwrap());
     assert_eq!(
         found.matches.iter().map(|m| m.row).collect::<Vec<_>>(),
         [Some(1), Some(2), Some(4)]
     );
-    let list =
-        Run { steps: vec![step(vec![told("result", value(r#"["needle"]"#))])], ..Run::default() };
+    let list = Run {
+        steps: vec![step(vec![new_part("result", value(r#"["needle"]"#))])],
+        ..Run::default()
+    };
     assert_eq!(find::find(&list, &Needle::anywhere("needle").unwrap()).matches[0].row, None);
 }
 
@@ -293,7 +297,7 @@ proptest! {
 
     #[test]
     fn any_name_of_a_part_is_read_without_harm(text in "(step|fact|raw|answer|parameter)?[:.0-9-]{0,30}") {
-        let run = Run { steps: vec![step(vec![told("m", Value::Null)])], ..Run::default() };
+        let run = Run { steps: vec![step(vec![new_part("m", Value::Null)])], ..Run::default() };
         if let Ok(id) = text.parse::<PartId>() {
             let _ = id.value(&run);
         }

@@ -7,11 +7,11 @@ use super::page::{
 };
 use super::words::named;
 use std::collections::{BTreeMap, BTreeSet};
-use touchstone_api::{FailureClass, StoredResult, StoredBrief, describe_excluded_forks};
-use touchstone_scoring::aggregate::{self, Counted, End, METHOD, RowKey, Aggregate};
-use touchstone_scoring::stats::{Amounts, Interval, AmountStats};
-use touchstone_store::query::ScoredRun;
+use touchstone_api::{FailureClass, StoredBrief, StoredResult, describe_excluded_forks};
+use touchstone_scoring::aggregate::{self, Aggregate, Counted, End, METHOD, RowKey};
+use touchstone_scoring::stats::{AmountStats, Amounts, Interval};
 use touchstone_store::imported_verdicts::{Stored, number};
+use touchstone_store::query::ScoredRun;
 
 /// Task name shown for runs that have none.
 const NO_TASK: &str = "without a task";
@@ -48,7 +48,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
         notes.push(format!("There are no runs of {name}, so nothing is compared."));
     }
     let standing = Aggregate::new(&all, wanted.and_then(|(_, column)| column.copied()));
-    let pairings = if matches!(wanted, Some((_, None))) { &[][..] } else { &aggregate.pairings[..] };
+    let pairings = if matches!(wanted, Some((_, None))) { &[][..] } else { &standing.pairings[..] };
     let names: BTreeMap<RowKey<'_>, &str> = all
         .iter()
         .zip(runs)
@@ -61,13 +61,13 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
     notes.extend(notes::contradicted(runs));
     Page {
         head: head(about, runs, &all),
-        groups: aggregate.groups.iter().map(group).collect(),
-        pairs: pairings.iter().filter_map(|pairing| pair(pairing, &aggregate, &names)).collect(),
-        tasks: tasks(&aggregate, &names),
+        groups: standing.groups.iter().map(group).collect(),
+        pairs: pairings.iter().filter_map(|pairing| pair(pairing, &standing, &names)).collect(),
+        tasks: tasks(&standing, &names),
         queries: Vec::new(),
-        stored: stored_sums(&aggregate, (&all, runs), stored),
-        classes: classes(&aggregate, runs),
-        flaky: flaky(&aggregate, &names),
+        stored: stored_sums(&standing, (&all, runs), stored),
+        classes: classes(&standing, runs),
+        flaky: flaky(&standing, &names),
         failed: runs.iter().filter(failed).map(line).collect(),
         runs: if about.runs { runs.iter().map(line).collect() } else { Vec::new() },
         notes,
@@ -158,7 +158,7 @@ fn pair(
     names: &BTreeMap<RowKey<'_>, &str>,
 ) -> Option<Pair> {
     let (group, baseline) =
-        (aggregate.groups.get(pairing.group)?, aggregate.groups.get(pairing.baseline)?);
+        (standing.groups.get(pairing.group)?, standing.groups.get(pairing.baseline)?);
     let count = pairing.score.map(|effect| effect.count);
     let told =
         aggregate::sentences(pairing, &group.column, &baseline.column, &|row| row_name(row, names));
@@ -197,7 +197,7 @@ fn row_name(key: RowKey<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> String {
 
 fn tasks(standing: &Aggregate<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<TaskLine> {
     let mut lines: BTreeMap<RowKey<'_>, Vec<Cell>> = BTreeMap::new();
-    for (at, group) in aggregate.groups.iter().enumerate() {
+    for (at, group) in standing.groups.iter().enumerate() {
         for row in &group.rows {
             let cells = lines
                 .entry(row.key)
@@ -225,7 +225,7 @@ fn tasks(standing: &Aggregate<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<Ta
 
 fn classes(standing: &Aggregate<'_>, runs: &[ScoredRun]) -> Vec<ClassLine> {
     let mut lines: BTreeMap<FailureClass, Vec<u64>> = BTreeMap::new();
-    for (at, group) in aggregate.groups.iter().enumerate() {
+    for (at, group) in standing.groups.iter().enumerate() {
         for class in group.runs.iter().filter_map(|run| runs.get(*run)?.class) {
             let counts = lines.entry(class).or_insert_with(|| vec![0; standing.groups.len()]);
             if let Some(count) = counts.get_mut(at) {
@@ -238,7 +238,7 @@ fn classes(standing: &Aggregate<'_>, runs: &[ScoredRun]) -> Vec<ClassLine> {
 
 fn flaky(standing: &Aggregate<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<FlakyLine> {
     let rows =
-        aggregate.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
+        standing.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
     rows.filter(|(_, row)| row.flaky)
         .map(|(group, row)| FlakyLine {
             group: group.column.label(),
@@ -257,7 +257,7 @@ fn stored_sums(
     stored: &Stored,
 ) -> Vec<StoredSum> {
     let mut by_name: BTreeMap<(&str, usize), Vec<(usize, &StoredBrief)>> = BTreeMap::new();
-    for (at, group) in aggregate.groups.iter().enumerate() {
+    for (at, group) in standing.groups.iter().enumerate() {
         for run in &group.runs {
             for said in runs.get(*run).and_then(|run| stored.get(&run.id)).into_iter().flatten() {
                 by_name.entry((&said.evaluator, at)).or_default().push((*run, said));
@@ -280,7 +280,7 @@ fn stored_sums(
         let told = aggregate::summarize_imported(all, &each.collect::<Vec<_>>());
         StoredSum {
             evaluator: evaluator.to_owned(),
-            group: aggregate.groups[at].column.label(),
+            group: standing.groups[at].column.label(),
             runs: named.len() as u64,
             numbers: told.numbers,
             mean: told.mean.map(|mean| estimate(mean.value, mean.interval)),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use touchstone_api::{Judged, RunState, ScoreStanding};
 use touchstone_formats::azure::Row;
-use touchstone_formats::collection::{Form, other_inputs, form_of};
+use touchstone_formats::collection::{Form, form_of, other_inputs};
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 use touchstone_scoring::judges::{About, Scale};
@@ -173,13 +173,18 @@ fn of_judge(one: &Judged, evaluator: String) -> Option<EvaluatorResult> {
         ("version".to_owned(), Value::Number(one.version.to_string())),
         ("model".to_owned(), Value::from(one.model.as_str())),
     ];
-    let Some(own) = scale.own(score) else {
-        return Some(EvaluatorResult { evaluator, about, results: named(score, one.passed, reason) });
+    let Some(own) = scale.value_of(score) else {
+        return Some(EvaluatorResult {
+            evaluator,
+            about,
+            results: named(score, one.passed, reason),
+        });
     };
     about.insert(0, id(&one.judge));
     let judge = &one.judge;
     // Rounded, because a score in sevenths does not convert back to a whole number exactly.
-    let least = one.least.and_then(|least| scale.own(least)).map(|own| (own * 1e9).round() / 1e9);
+    let least =
+        one.least.and_then(|least| scale.value_of(least)).map(|own| (own * 1e9).round() / 1e9);
     let results = vec![
         (judge.clone(), number(own)),
         (format!("{judge}_result"), one.passed.map_or(Value::Null, verdict)),

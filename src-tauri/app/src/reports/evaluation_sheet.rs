@@ -8,7 +8,7 @@ use std::sync::Arc;
 use touchstone_formats::collection::{MOST_BESIDE, MOST_METADATA};
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{
-    Fault, CollectedRows, RowCollector, CarriedOver, Metric, Quirks, Results, metrics,
+    CarriedOver, CollectedRows, Fault, Metric, Quirks, Results, RowCollector, metrics,
 };
 
 /// Suffix of an evaluator name if rows already contain stored results under that name.
@@ -72,7 +72,12 @@ impl EvaluationBuilder {
     }
 
     /// Adds a row of an evaluation unchanged.
-    pub(crate) fn take_stored(&mut self, id: &str, path: &str, told: ParsedRun) -> Result<(), String> {
+    pub(crate) fn take_stored(
+        &mut self,
+        id: &str,
+        path: &str,
+        told: ParsedRun,
+    ) -> Result<(), String> {
         const RUN: &str = "inputs.run";
         let ParsedRun { run, whole } = told;
         let Value::Map(entries) = run.row else { return Ok(()) };
@@ -273,9 +278,13 @@ mod tests {
 
     fn written(text: &str) -> FinishedEvaluation {
         let many = Collection::open("x.json", text.as_bytes()).unwrap();
-        let (runs, says) = (many.len(), many.says().clone());
-        let whole =
-            Arc::new(RunsFile { path: "x.json".to_owned(), runs, says, unread: many.unread() });
+        let (runs, says) = (many.len(), many.shared_metadata().clone());
+        let whole = Arc::new(RunsFile {
+            path: "x.json".to_owned(),
+            runs,
+            says,
+            unread: many.unread_key_count(),
+        });
         let paths: Vec<String> =
             (0..many.len()).map(|at| format!("x.json#{}", many.key(at))).collect();
         let mut sheet = EvaluationBuilder::new(paths.iter().map(String::as_str));

@@ -16,8 +16,8 @@ pub(super) fn write(page: &Page) -> String {
     let _ = writeln!(
         out,
         "{}. Scored: {}. Folder {}, {}.",
-        words::who(page),
-        words::standing(head),
+        words::describe_scope(page),
+        words::describe_scored(head),
         escaped(&head.folder),
         head.made
     );
@@ -163,7 +163,8 @@ fn tasks(out: &mut String, page: &Page) {
     for task in &page.tasks {
         let name = words::named(&task.task, task.variation.as_deref());
         let cells = task.cells.iter().map(|cell| {
-            let sign = Tone::for_cell(cell).map_or_else(String::new, |tone| format!("{} ", tone.sign()));
+            let sign =
+                Tone::for_cell(cell).map_or_else(String::new, |tone| format!("{} ", tone.sign()));
             let mut text = format!("{sign}{}", words::score(cell.score));
             if cell.decided > 1 {
                 let _ = write!(text, " {}", words::share(cell.passed, cell.decided));

@@ -5,10 +5,10 @@ use touchstone_api::{
     OwnFigure, OwnRow, PublishedFigure, PublishedRow, QueryMean, QuerySet, QueryShare,
     QuerySummary, RunState, ScoreStanding,
 };
-use touchstone_scoring::stabletoolbench::{
-    self as counted, Evaluation, Figure, SETS, Visibility, Summary,
-};
 use touchstone_scoring::aggregate::{Estimate, Passes};
+use touchstone_scoring::stabletoolbench::{
+    self as counted, Evaluation, Figure, SETS, Summary, Visibility,
+};
 use touchstone_store::query::ScoredRun;
 
 /// A run of a query.
@@ -104,8 +104,10 @@ pub(crate) fn summaries(runs: &[QueryRun]) -> Vec<QuerySummary> {
 fn summary(name: String, runs: &[&QueryRun]) -> QuerySummary {
     let of = counted(runs);
     let left_out = runs.iter().filter(|run| !run.is_evaluation()).count() as u64;
-    let with_api_calls =
-        runs.iter().filter(|run| run.is_evaluation() && requested_score(&run.run).is_some()).count() as u64;
+    let with_api_calls = runs
+        .iter()
+        .filter(|run| run.is_evaluation() && requested_score(&run.run).is_some())
+        .count() as u64;
     let judged_answers =
         runs.iter().filter(|run| run.run.state == RunState::Answered && run.sopr.is_some()).count()
             as u64;

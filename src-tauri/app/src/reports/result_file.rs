@@ -1,6 +1,6 @@
 //! **Pure.** The result file of `StableToolBench`: the runs of one system with one model on one
 //! test set, in the exact format of the original. Unknown values are omitted, never 0.
-use super::queries::{QueryScore, QueryRun, counted};
+use super::queries::{QueryRun, QueryScore, counted};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use touchstone_api::RunState;
 use touchstone_formats::json;

@@ -62,7 +62,7 @@ fn a_cell_says_without_colour_how_good_it_is() {
         (cell(0, 0, 0, None), None),
     ];
     for (cell, tone) in table {
-        assert_eq!(Tone::of(&cell), tone, "{cell:?}");
+        assert_eq!(Tone::for_cell(&cell), tone, "{cell:?}");
     }
     let html = write(&page("plain", Vec::new()), ReportFormat::Html, None).unwrap();
     assert!(

@@ -2,7 +2,7 @@
 use super::page::{Page, RunLine, StoredSum};
 use super::tests::{estimate, page, run};
 use super::{left_out, write};
-use touchstone_api::{ReportFormat, StoredResult, StoredBrief};
+use touchstone_api::{ReportFormat, StoredBrief, StoredResult};
 
 pub(super) fn stored_verdict(evaluator: &str, result: StoredResult, score: &str) -> StoredBrief {
     let score = Some(score.to_owned()).filter(|score| !score.is_empty());
@@ -34,8 +34,10 @@ pub(super) fn sum(evaluator: &str) -> StoredSum {
 #[test]
 fn what_evaluators_are_stored_to_have_said_is_told_apart_from_scores_and_what_is_missing_is_no_number()
  {
-    let stored =
-        vec![said("relevance", StoredResult::Fail, "-2.0"), said("tone", StoredResult::Error, "")];
+    let stored = vec![
+        stored_verdict("relevance", StoredResult::Fail, "-2.0"),
+        stored_verdict("tone", StoredResult::Error, ""),
+    ];
     let runs = vec![RunLine { stored, ..run("a.yaml", "all right") }, run("b.yaml", "all right")];
     let page = Page { stored: vec![sum("relevance")], ..page("plain", runs) };
     let of = |format| write(&page, format, None).unwrap();
@@ -76,8 +78,9 @@ fn what_evaluators_are_stored_to_have_said_is_told_apart_from_scores_and_what_is
 #[test]
 fn evaluators_that_have_no_columns_in_csv_are_counted_and_the_other_formats_have_them_all() {
     let of = |many: usize| {
-        let stored =
-            (0..many).map(|at| stored_verdict(&format!("e{at:03}"), StoredResult::Pass, "1")).collect();
+        let stored = (0..many)
+            .map(|at| stored_verdict(&format!("e{at:03}"), StoredResult::Pass, "1"))
+            .collect();
         page("plain", vec![RunLine { stored, ..run("a.yaml", "all right") }])
     };
     let told = |many: usize, format| left_out(&of(many), format);

@@ -170,7 +170,7 @@ const HOSTILE: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>
 
 #[test]
 fn hostile_text_is_text_in_every_format() {
-    let stored = vec![said(HOSTILE, StoredResult::Open, HOSTILE)];
+    let stored = vec![stored_verdict(HOSTILE, StoredResult::Open, HOSTILE)];
     let page = Page {
         stored: vec![sum(HOSTILE)],
         ..page(HOSTILE, vec![RunLine { stored, ..run(HOSTILE, HOSTILE) }])

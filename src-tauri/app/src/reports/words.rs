@@ -19,7 +19,7 @@ pub(super) fn estimate(estimate: Option<Estimate>) -> String {
     match estimate {
         None => NONE.to_owned(),
         Some(Estimate { value, low: Some(low), high: Some(high) }) => {
-            format!("{} ({})", written::score(value), range(low, high))
+            format!("{} ({})", number_format::score(value), range(low, high))
         }
         Some(Estimate { value, .. }) => number_format::score(value),
     }
@@ -27,7 +27,7 @@ pub(super) fn estimate(estimate: Option<Estimate>) -> String {
 
 /// Formats an interval: `0.71–0.96`.
 pub(super) fn range(low: f64, high: f64) -> String {
-    format!("{}–{}", written::places(low), written::places(high))
+    format!("{}–{}", number_format::places(low), number_format::places(high))
 }
 
 /// Formats a difference with its interval: `+0.12 (−0.03 to +0.25)`.

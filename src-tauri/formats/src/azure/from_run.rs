@@ -49,7 +49,7 @@ impl ThreadBuilder {
     fn say(&mut self, role: &str, text: &str) {
         self.messages.push(Message {
             role: role.to_owned(),
-            content: vec![said(text)],
+            content: vec![text_item(text)],
             ..Message::default()
         });
     }
@@ -139,7 +139,7 @@ impl ThreadBuilder {
             [one] => parsed(&one.value),
             ref several => Value::Text(texts(several.iter().copied())),
         };
-        let content = vec![returned(result)];
+        let content = vec![result_item(result)];
         self.results.push(Message {
             call: Some(id),
             role: "tool".to_owned(),

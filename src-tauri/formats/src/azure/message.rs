@@ -147,7 +147,7 @@ pub(crate) fn read(value: &Value) -> Option<Vec<Message>> {
             || Value::List(items.clone()),
             |texts| parsed(&Value::Text(texts.join("\n"))),
         );
-        return Some(vec![Message { content: vec![returned(result)], ..message }]);
+        return Some(vec![Message { content: vec![result_item(result)], ..message }]);
     }
     if !items.is_empty() || answers.is_empty() {
         answers.push(Message { content: items, ..message });

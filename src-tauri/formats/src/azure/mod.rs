@@ -1,24 +1,24 @@
 //! **Pure.** Threads of messages, in the various forms that agents write, and the rows that
 //! evaluators of azure-ai-evaluation take: `{"query": […], "response": […], "tool_definitions":
 //! […]}`. The form of a file is detected automatically.
-mod message;
 mod from_run;
+mod message;
+mod pending_calls;
 mod steps;
 mod threads;
 mod tools;
-mod pending_calls;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use from_run::TOOLS;
 pub use from_run::of_run;
+pub use pending_calls::PendingCalls;
 pub(crate) use steps::StepBuilder;
 pub use threads::read;
-pub use pending_calls::PendingCalls;
 
-use crate::tool_offers::ToolOffer;
 use crate::timestamps;
+use crate::tool_offers::ToolOffer;
 use crate::value::Value;
 use message::Message;
 
@@ -128,7 +128,7 @@ impl Thread {
         let silent = self.messages.iter().all(|message| message.role != "user");
         if let Some(prompt) = prompt.filter(|_| silent) {
             let at = self.messages.iter().take_while(|message| message.role == "system").count();
-            let content = vec![message::said(prompt)];
+            let content = vec![message::text_item(prompt)];
             self.messages
                 .insert(at, Message { role: "user".to_owned(), content, ..Message::default() });
         }

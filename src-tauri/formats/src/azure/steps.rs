@@ -1,7 +1,7 @@
 //! **Pure.** Converts messages to the steps of a run.
 use super::message::{Message, kind};
-use super::threads;
 use super::pending_calls::PendingCalls;
+use super::threads;
 use crate::node::Node;
 use crate::run::{Part, Step, StepKind};
 use crate::transcript::build::part;

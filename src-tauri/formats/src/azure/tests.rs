@@ -67,12 +67,12 @@ fn part(part: Part) -> Choice {
 fn a_run_of_an_agents_thread_is_its_response_and_the_rest_before_it_the_query() {
     let first = &rows(AGENT, &part(Part::Run("a".to_owned())))[0];
     assert_eq!(
-        told(first),
+        describe_row(first),
         r#"system:You tell tides. | user:High tide? => assistant:tide{"port":"Ost"} | tool:"09:00" | assistant:At nine."#
     );
     let last = Choice { part: Part::Last, without_earlier_tool_calls: true };
     assert_eq!(
-        told(&rows(AGENT, &last)[0]),
+        describe_row(&rows(AGENT, &last)[0]),
         "system:You tell tides. | user:High tide? | assistant:At nine. | user:Low? => assistant:At three."
     );
     assert_eq!(rows(AGENT, &part(Part::All)).len(), 2);
@@ -113,7 +113,7 @@ fn a_chat_is_cut_into_turns_where_the_person_speaks() {
 fn threads_of_semantic_kernel_name_functions_with_their_plugin() {
     let row = &rows(KERNEL, &Choice::default())[0];
     assert_eq!(
-        told(row),
+        describe_row(row),
         r#"user:High tide? => assistant:Sea-tide{"port":"Ost"} | tool:"09:00" | assistant:At nine."#
     );
     assert_eq!(row.response[1].get("tool_call_id").and_then(Value::text), Some("t1"));
@@ -121,7 +121,7 @@ fn threads_of_semantic_kernel_name_functions_with_their_plugin() {
         {"Role": {"Label": "Assistant"}, "Items": [{"$type": "FunctionCallContent", "Id": "1", "FunctionName": "f", "Arguments": {"a": 1}}]},
         {"Role": {"Label": "tool"}, "Items": [{"$type": "FunctionResultContent", "CallId": "1", "Result": 5}]}]"#;
     assert_eq!(
-        told(&rows(dotnet, &Choice::default())[0]),
+        describe_row(&rows(dotnet, &Choice::default())[0]),
         r#"user:Hi => assistant:f{"a":1} | tool:5"#
     );
 }
@@ -178,7 +178,7 @@ fn a_run_of_ours_becomes_a_thread_with_its_calls_beside_what_was_said() {
         ..Run::default()
     };
     assert_eq!(
-        told(&of_run(&run).rows(&Choice::default()).unwrap()[0]),
+        describe_row(&of_run(&run).rows(&Choice::default()).unwrap()[0]),
         "user:High tide? => assistant:Let me look.+tide{\"port\":\"Ost\"}+tide{\"port\":\"West\"} | tool:[1] | tool:\"gone\" | \
          assistant:program{\"code\":\"1+1\"} | tool:\"2\" | assistant:tides:\nat nine"
     );
@@ -371,5 +371,5 @@ fn what_was_said_after_a_run_is_no_part_of_its_query_though_it_was_in_the_same_s
     ];
     let thread = format!(r#"{{"messages": [{}]}}"#, messages.join(", "));
     let choice = Choice { part: Part::Run("a".to_owned()), ..Choice::default() };
-    assert_eq!(told(&rows(&thread, &choice)[0]), "user:High tide? => assistant:At nine.");
+    assert_eq!(describe_row(&rows(&thread, &choice)[0]), "user:High tide? => assistant:At nine.");
 }

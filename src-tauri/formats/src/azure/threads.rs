@@ -44,7 +44,7 @@ fn of_document(value: &Value) -> Option<Vec<Thread>> {
         {
             items.iter().map(parse_thread).collect()
         }
-        other => Some(vec![of(other)?]),
+        other => Some(vec![parse_thread(other)?]),
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn parse_thread(value: &Value) -> Option<Thread> {
     if let Some(text) =
         instructions.filter(|_| messages.iter().all(|message| message.role != "system"))
     {
-        let content = vec![said(text)];
+        let content = vec![text_item(text)];
         messages.insert(0, Message { role: "system".to_owned(), content, ..Message::default() });
     }
     let tools = first(value, &["tools", "tool_definitions", "functions"])

@@ -23,17 +23,24 @@ fn definition(tool: &Value) -> Vec<Value> {
     if let Some((name, what, takes)) = BUILT_IN.iter().find(|(name, ..)| *name == kind) {
         let text = object([("type", Some(Value::from("string")))]);
         let takes = Value::Map(vec![(Value::from(*takes), text)]);
-        return vec![one(name, kind, Some(&Value::from(*what)), schema(None, Some(takes)))];
+        return vec![build_definition(
+            name,
+            kind,
+            Some(&Value::from(*what)),
+            schema(None, Some(takes)),
+        )];
     }
-    let functions = tool.get_non_null("openapi").unwrap_or(tool).given("functions");
+    let functions = tool.get_non_null("openapi").unwrap_or(tool).get_non_null("functions");
     if let Some(functions) = functions {
         return functions.items().iter().flat_map(definition).collect();
     }
-    let inner =
-        tool.get_non_null("function").filter(|inner| matches!(inner, Value::Map(_))).unwrap_or(tool);
+    let inner = tool
+        .get_non_null("function")
+        .filter(|inner| matches!(inner, Value::Map(_)))
+        .unwrap_or(tool);
     let Some(name) = inner.get("name").and_then(Node::word) else { return Vec::new() };
     let parameters = first(inner, &["parameters", "input_schema"]);
-    vec![one(name, kind, inner.given("description"), schema(parameters, None))]
+    vec![build_definition(name, kind, inner.get_non_null("description"), schema(parameters, None))]
 }
 
 fn build_definition(name: &str, kind: &str, what: Option<&Value>, parameters: Value) -> Value {

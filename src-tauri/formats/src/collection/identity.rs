@@ -158,7 +158,7 @@ mod tests {
             assert_eq!(run_name("a/b.json", key), name);
         }
         for odd in ["588", "a/%2", "a/%zz", "a/%ff", "a/%41", "a/é", "a/x.y"] {
-            assert_eq!(named_run(odd), None, "{odd}");
+            assert_eq!(parse_run_name(odd), None, "{odd}");
         }
     }
 

@@ -5,15 +5,15 @@ mod entries;
 mod errors;
 mod evaluation;
 mod form;
-mod pass_rate;
 mod identity;
+mod pass_rate;
 mod replies;
 mod rows;
 mod split;
 mod verdicts;
 
 pub use entries::MOST_BESIDE;
-pub use form::{Form, form_of, explain_no_runs};
+pub use form::{Form, explain_no_runs, form_of};
 pub use identity::{MOST_KEY, RunIdentity, parse_run_name, run_name};
 pub use replies::EvaluatorReplies;
 pub use rows::other_inputs;

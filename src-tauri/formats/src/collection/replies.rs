@@ -85,7 +85,10 @@ mod tests {
             "\u{0}",
         ] {
             assert_eq!(
-                (Heard::read(line.as_bytes()), Heard::row_of(line.as_bytes())),
+                (
+                    EvaluatorReplies::read(line.as_bytes()),
+                    EvaluatorReplies::row_of(line.as_bytes())
+                ),
                 (None, None),
                 "{line}"
             );

@@ -52,7 +52,7 @@ fn a_row_is_a_run_whose_task_is_the_same_in_two_files_of_the_same_data() {
         large.iter().map(task).collect::<Vec<_>>()
     );
     assert_eq!(
-        told(2),
+        describe_members(2),
         [
             "berth: berth berths Answered free_berths \"Berth 7 is free.\"",
             "talk: talk berths Answered  \"Good morning.\""
@@ -108,7 +108,7 @@ fn what_evaluators_said_is_a_fact_and_a_row_on_which_they_failed_is_no_wrong_ans
         failed.notes
     );
     assert!(!facts(&failed).contains("outputs.relevance"), "{}", facts(&failed));
-    assert_eq!(failed.outline().standing, Standing::Answered);
+    assert_eq!(failed.outline().standing, RecordedState::Answered);
     assert!(facts(&run(2, "talk")).contains("outputs.my.own.label=\"friendly\""));
 }
 
@@ -127,7 +127,7 @@ fn the_note_of_a_row_says_of_each_evaluator_what_its_verdict_is() {
 #[test]
 fn a_target_that_gave_nothing_is_an_error_and_what_it_gave_is_the_answer() {
     assert_eq!(run(3, "row-1").answer.unwrap().value, Value::from("echo hello there"));
-    assert_eq!(run(3, "row-2").outline().standing, Standing::Error);
+    assert_eq!(run(3, "row-2").outline().standing, RecordedState::Error);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_row_of_a_run_that_had_not_ended_is_no_run_without_an_answer() {
     let members = members("a/evaluation_results.json", text.as_bytes()).unwrap();
     let standing: Vec<RecordedState> =
         members.iter().map(|one| one.outline.as_ref().unwrap().standing).collect();
-    assert_eq!(standing, [Standing::Waiting, Standing::NoAnswer]);
+    assert_eq!(standing, [RecordedState::Waiting, RecordedState::NoAnswer]);
     assert!(
         read("x.json", text.as_bytes(), "row-1")
             .unwrap()
@@ -250,7 +250,7 @@ fn keys_beside_the_rows_that_are_not_read_are_counted() {
     let unread = |more: &[String]| {
         let text = format!("{{{rows}, {}}}", more.join(", "));
         let many = Collection::open("x.json", text.as_bytes()).unwrap();
-        (many.says().entries().len(), many.unread())
+        (many.shared_metadata().entries().len(), many.unread_key_count())
     };
     let keys =
         |many: usize| -> Vec<String> { (0..many).map(|at| format!("\"k{at}\": {at}")).collect() };
@@ -263,7 +263,7 @@ fn keys_beside_the_rows_that_are_not_read_are_counted() {
         (2, 1)
     );
     let results = br#"{"results": [{"query_id": "1"}], "metadata": {"a": 1}, "other": 2}"#;
-    assert_eq!(Collection::open("x.json", results).map(|many| many.unread()), Ok(0));
+    assert_eq!(Collection::open("x.json", results).map(|many| many.unread_key_count()), Ok(0));
 }
 
 #[test]

@@ -110,8 +110,11 @@ pub(super) fn read(id: &str, row: Value, file: &Value, errors: &[(String, String
         of_ours(&mut run, &columns);
     }
     run.notes.push(STORED.to_owned());
-    run.verdicts =
-        columns.outputs.iter().map(|(evaluator, said)| verdicts::parse_verdict(evaluator, said)).collect();
+    run.verdicts = columns
+        .outputs
+        .iter()
+        .map(|(evaluator, said)| verdicts::parse_verdict(evaluator, said))
+        .collect();
     for (evaluator, why) in errors {
         verdicts::fail(&mut run.verdicts, evaluator, why);
     }

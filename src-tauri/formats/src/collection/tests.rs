@@ -42,14 +42,14 @@ fn describe_members(file: usize) -> Vec<String> {
 #[test]
 fn every_form_tells_which_runs_a_file_holds() {
     assert_eq!(
-        told(0),
+        describe_members(0),
         [
             "9101: G1_instruction/9101 CoT@1 lantern_cot 1, 2 turns, calls find_trails_for_trail_guide Finish, Answered",
             "9102: G1_instruction/9102 CoT@1 lantern_cot 1, 2 turns, calls trail_details_for_trail_guide Finish, NoAnswer (Gave up without an answer.)",
         ]
     );
     assert_eq!(
-        told(1),
+        describe_members(1),
         ["41: 41 CoT@1 lantern_cot 1, 2 turns, calls search_song_for_rain_radio Finish, Answered"]
     );
     let verdicts = [
@@ -57,11 +57,11 @@ fn every_form_tells_which_runs_a_file_holds() {
         "9102: G1_instruction/9102 - lantern_cot 1, 1 turns, calls trail_details_for_trail_guide, NoAnswer (Ended without a call of Finish.)",
     ];
     assert_eq!(
-        (told(2), told(3)),
+        (describe_members(2), describe_members(3)),
         (verdicts.map(str::to_owned).to_vec(), verdicts.map(str::to_owned).to_vec())
     );
     assert_eq!(
-        told(4),
+        describe_members(4),
         [
             "9101: G1_instruction/9101 trail_helper - 1, 2 turns, calls Trail Guide_Find trails Finish, Answered",
             "9101-run2: G1_instruction/9101 trail_helper - 2, 2 turns, calls find_trails_for_trail_guide Finish, Answered",
@@ -70,7 +70,7 @@ fn every_form_tells_which_runs_a_file_holds() {
         ]
     );
     assert_eq!(
-        told(5),
+        describe_members(5),
         [
             "70001: G2_category/70001 seven_steps - 1, 0 turns, calls , Answered",
             "70002: G2_category/70002 seven_steps - 1, 0 turns, calls , Answered",
@@ -144,11 +144,11 @@ fn a_broken_member_is_damaged_alone_and_says_in_which_line() {
     assert_eq!(
         told,
         [
-            ("1", Ok(Standing::NoAnswer)),
+            ("1", Ok(RecordedState::NoAnswer)),
             ("2", Err((ReadErrorKind::Syntax, Some(3)))),
             ("3", Err((ReadErrorKind::NotTranscript, Some(4)))),
             ("1-run2", Err((ReadErrorKind::Duplicate, Some(5)))),
-            ("5", Ok(Standing::Answered)),
+            ("5", Ok(RecordedState::Answered)),
             ("6", Err((ReadErrorKind::NotUtf8, Some(7)))),
             ("7", Err((ReadErrorKind::Truncated, Some(8)))),
         ]
@@ -232,7 +232,7 @@ fn other_files_hold_no_runs_and_those_beside_them_say_why() {
         "{\"a",
     ] {
         assert_eq!(
-            (form_of(text.as_bytes()), why_no_runs(text.as_bytes())),
+            (form_of(text.as_bytes()), explain_no_runs(text.as_bytes())),
             (None, None),
             "{text}"
         );
@@ -243,7 +243,7 @@ fn other_files_hold_no_runs_and_those_beside_them_say_why() {
     ];
     for text in preferred {
         assert_eq!(
-            (form_of(text.as_bytes()), why_no_runs(text.as_bytes()).is_some()),
+            (form_of(text.as_bytes()), explain_no_runs(text.as_bytes()).is_some()),
             (None, true),
             "{text}"
         );

@@ -198,7 +198,7 @@ mod tests {
             ),
             ("odd", r#"{"found": {"a": 1}}"#, "– – None from –: –"),
         ] {
-            assert_eq!(told(evaluator, columns), says, "{evaluator}");
+            assert_eq!(describe_verdict(evaluator, columns), says, "{evaluator}");
         }
     }
 
@@ -223,7 +223,7 @@ mod tests {
                 "– not applicable Some(false) from –: –",
             ),
         ] {
-            assert_eq!(told(evaluator, columns), says, "{evaluator}");
+            assert_eq!(describe_verdict(evaluator, columns), says, "{evaluator}");
         }
     }
 
@@ -246,7 +246,7 @@ mod tests {
                 "– – Some(false) from 3: all there",
             ),
         ] {
-            assert_eq!(told(evaluator, columns), says, "{evaluator}");
+            assert_eq!(describe_verdict(evaluator, columns), says, "{evaluator}");
         }
     }
 }

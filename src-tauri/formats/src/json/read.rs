@@ -224,7 +224,8 @@ impl<'a> Reader<'a> {
             };
             if known.is_some() && !matches!(self.mode, Mode::Lenient | Mode::Reply) {
                 let message = format!("The key `{key}` stands twice in the same object.");
-                let fault = ReadError::at_offset(ReadErrorKind::Duplicate, self.text, start, message);
+                let fault =
+                    ReadError::at_offset(ReadErrorKind::Duplicate, self.text, start, message);
                 return Err(fault.advise("Remove or rename one of the two."));
             }
             object.expect(key.into_owned(), known);

@@ -79,7 +79,7 @@ impl CacheFile {
             let start = reader.at;
             reader.build = false;
             reader.value()?;
-            entries.push((key.shown(), start..reader.at));
+            entries.push((key.to_display_text(), start..reader.at));
             more = reader.comma(b'}')?;
         }
         reader.end()?;
@@ -312,7 +312,8 @@ mod tests {
 
     #[test]
     fn raw_names_and_standard_ones_are_the_same_place() {
-        let written = |c, t, a| ApiLocation::from_names(c, t, a).files.first().map(|file| file.join("/"));
+        let written =
+            |c, t, a| ApiLocation::from_names(c, t, a).files.first().map(|file| file.join("/"));
         let usual = Some("Data/theclique_for_Data/transfermarkt_details.json".to_owned());
         assert_eq!(written("Data", "TheClique", "Transfermarkt details"), usual);
         assert_eq!(written("Data", "theclique", "transfermarkt_details"), usual);
@@ -336,7 +337,8 @@ mod tests {
             ]
         );
         assert_eq!(
-            Place::of("Business", "realtor_data_api_for_real_estate", "x").tool_alone(),
+            ApiLocation::from_names("Business", "realtor_data_api_for_real_estate", "x")
+                .tool_without_category(),
             "realtor_data_api_for_real_estate"
         );
     }
@@ -351,7 +353,7 @@ mod tests {
             ("\\..\\x", "t", "a"),
             (".touchstone", "t", "a"),
         ] {
-            assert!(Place::of(category, tool, api).files.is_empty(), "{category}");
+            assert!(ApiLocation::from_names(category, tool, api).files.is_empty(), "{category}");
         }
         for (category, tool, api) in [
             ("Data", "../../x_for_Data", "../../y"),

@@ -150,7 +150,7 @@ fn fails(response: &Py) -> bool {
                 }
                 _ => false,
             };
-            entries.iter().any(|(key, value)| about(&key.shown(), value))
+            entries.iter().any(|(key, value)| about(&key.to_display_text(), value))
         }
         _ => false,
     }
@@ -163,7 +163,7 @@ fn has_error_value(value: &Py) -> bool {
         Py::Bool(there) => *there,
         Py::Number(text) => text.parse::<f64>().is_ok_and(|number| number != 0.0),
         Py::Text(codes) => {
-            !matches!(codes.shown().trim(), "" | "0" | "null" | "none" | "None" | "false")
+            !matches!(codes.to_display_text().trim(), "" | "0" | "null" | "none" | "None" | "false")
         }
         Py::List(items) => !items.is_empty(),
         Py::Map(entries) => !entries.is_empty(),

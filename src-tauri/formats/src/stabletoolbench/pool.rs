@@ -39,7 +39,7 @@ impl Pool {
     pub fn of_queries<'a>(queries: impl IntoIterator<Item = &'a Query>) -> Self {
         let mut pool = Self::default();
         for api in queries.into_iter().flat_map(|query| &query.apis) {
-            let at = pool.place(&names::category(&api.category), &api.tool);
+            let at = pool.get_or_add_tool(&names::category(&api.category), &api.tool);
             pool.put(at, api);
         }
         pool

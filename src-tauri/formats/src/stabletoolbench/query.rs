@@ -168,7 +168,7 @@ pub(crate) fn briefs(text: &str, set: &str) -> Result<Vec<(String, Brief)>, Read
     let mut categories: HashSet<Arc<str>> = HashSet::new();
     Reader::new(text, Mode::Embedded).parse_all(|reader| {
         reader.items(|reader| {
-            let from = reader.at();
+            let from = reader.offset();
             let ParsedRow { text, id, gold, apis } = row(reader, &mut categories)?;
             let id = id.unwrap_or_else(|| at.to_string());
             at += 1;
@@ -182,7 +182,10 @@ pub(crate) fn briefs(text: &str, set: &str) -> Result<Vec<(String, Brief)>, Read
     Ok(all)
 }
 
-fn row(reader: &mut Reader<'_>, categories: &mut HashSet<Arc<str>>) -> Result<ParsedRow, ReadError> {
+fn row(
+    reader: &mut Reader<'_>,
+    categories: &mut HashSet<Arc<str>>,
+) -> Result<ParsedRow, ReadError> {
     let mut seen = ParsedRow::default();
     let mut other_gold = None;
     reader.entries(|reader, key| {

@@ -136,7 +136,7 @@ mod tests {
             (r#""{'a': 1}""#, None),
             (r#""{\"a\": NaN}""#, Some("{'a': nan}")),
         ] {
-            assert_eq!(given(text).as_deref(), input, "{text}");
+            assert_eq!(parse_input(text).as_deref(), input, "{text}");
         }
         assert_eq!(read(posted("{}").as_bytes()).unwrap().tool, "7");
     }

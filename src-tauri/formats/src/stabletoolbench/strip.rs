@@ -60,7 +60,9 @@ fn named<'a>(schema: &'a Py, key: &Codes) -> Result<Option<&'a Py>, SchemaMismat
         Py::Map(entries) => {
             Ok(entries.iter().find(|(known, _)| known == key).map(|(_, value)| value))
         }
-        Py::Text(words) => Ok(words.to_display_text().contains(&key.to_display_text()).then_some(&NOTHING)),
+        Py::Text(words) => {
+            Ok(words.to_display_text().contains(&key.to_display_text()).then_some(&NOTHING))
+        }
         Py::List(items) => Ok(items.contains(&Py::Text(key.clone())).then_some(&NOTHING)),
         _ => Err(SchemaMismatch),
     }
@@ -173,24 +175,33 @@ mod tests {
                 ("response".into(), response.into()),
             ]))
         };
-        assert_eq!(mirrored(r#"{"error": "", "response": "a"}"#), reply("", "a"));
+        assert_eq!(parse_trained_simulator(r#"{"error": "", "response": "a"}"#), reply("", "a"));
         assert_eq!(
-            mirrored(r#"{"error": "x", "response": "a "b" c"}"#),
+            parse_trained_simulator(r#"{"error": "x", "response": "a "b" c"}"#),
             reply("x", r#"a "b" c"}"#)
         );
-        assert_eq!(mirrored("{\"error\" :\"\",\n \"response\":\"cut"), reply("", "cut"));
-        assert_eq!(mirrored(r#"{"error": "a "b"", "response": "c"}"#), Written::Nothing);
-        assert_eq!(mirrored("hello"), Written::Nothing);
+        assert_eq!(
+            parse_trained_simulator("{\"error\" :\"\",\n \"response\":\"cut"),
+            reply("", "cut")
+        );
+        assert_eq!(
+            parse_trained_simulator(r#"{"error": "a "b"", "response": "c"}"#),
+            SimulatorOutput::Nothing
+        );
+        assert_eq!(parse_trained_simulator("hello"), SimulatorOutput::Nothing);
         assert!(
-            matches!(mirrored("[]"), Written::Odd(_))
-                && matches!(mirrored(r#"{"error":""}"#), Written::Odd(_))
+            matches!(parse_trained_simulator("[]"), SimulatorOutput::Odd(_))
+                && matches!(parse_trained_simulator(r#"{"error":""}"#), SimulatorOutput::Odd(_))
         );
     }
 
     #[test]
     fn fences_around_json_are_taken_off() {
-        assert_eq!(fenced("```json\n{\"a\":1}\n```"), Some(py(r#"{"a":1}"#)));
-        assert_eq!(fenced("[1]"), Some(py("[1]")));
-        assert_eq!((fenced("nope"), fenced("```\n{}\n```")), (None, None));
+        assert_eq!(parse_prompted_simulator("```json\n{\"a\":1}\n```"), Some(py(r#"{"a":1}"#)));
+        assert_eq!(parse_prompted_simulator("[1]"), Some(py("[1]")));
+        assert_eq!(
+            (parse_prompted_simulator("nope"), parse_prompted_simulator("```\n{}\n```")),
+            (None, None)
+        );
     }
 }

@@ -97,14 +97,15 @@ impl<'a> Reader<'a> {
         task.result_tag_name = self.anywhere("result_tag_name")?;
         task.repeat = self.number(self.root.get_non_null("repeat"))?.unwrap_or(1).max(1);
         task.max_turns = self.number(self.root.get_non_null("max_turns"))?;
-        task.scorers =
-            self.root.get_non_null("scorers").map(Node::to_value).map_or_else(Vec::new, |scorers| {
-                match scorers {
-                    Value::List(all) => all,
-                    one => vec![one],
-                }
-            });
-        task.tools = self.root.get_non_null("tools").map(|tools| self.words(Some(tools))).transpose()?;
+        task.scorers = self.root.get_non_null("scorers").map(Node::to_value).map_or_else(
+            Vec::new,
+            |scorers| match scorers {
+                Value::List(all) => all,
+                one => vec![one],
+            },
+        );
+        task.tools =
+            self.root.get_non_null("tools").map(|tools| self.words(Some(tools))).transpose()?;
         task.nudge = self.nudge()?;
         for (key, _) in self.root.get_non_null("nudge").into_iter().flat_map(Node::entries) {
             let word = key.word().unwrap_or_default();
@@ -281,9 +282,11 @@ impl<'a> Reader<'a> {
             "llm_prompt",
             "oracle_prompt",
         ];
-        let nested = ["promptql", "tool_calling"].iter().filter_map(|system| root.get_non_null(system));
-        let nested = nested
-            .flat_map(|system| [system.given("retrieval_prompt"), system.given("oracle_prompt")]);
+        let nested =
+            ["promptql", "tool_calling"].iter().filter_map(|system| root.get_non_null(system));
+        let nested = nested.flat_map(|system| {
+            [system.get_non_null("retrieval_prompt"), system.get_non_null("oracle_prompt")]
+        });
         let mut used = Vec::new();
         for prompt in flat.iter().map(|key| root.get_non_null(key)).chain(nested).flatten() {
             if let Some(template) = prompt.text() {
@@ -310,7 +313,8 @@ impl<'a> Reader<'a> {
     fn nudge(&self) -> Result<Option<Nudge>, ReadError> {
         let Some(nudge) = self.root.get_non_null("nudge") else { return Ok(None) };
         // `nudge: false` is short for `nudge: {auto: false}`.
-        let auto = if nudge.shape() == Shape::Map { nudge.given("auto") } else { Some(nudge) };
+        let auto =
+            if nudge.shape() == Shape::Map { nudge.get_non_null("auto") } else { Some(nudge) };
         let auto = match auto.map(Node::shape) {
             None => true,
             Some(Shape::Scalar(Scalar::Bool(auto))) => auto,
@@ -320,14 +324,17 @@ impl<'a> Reader<'a> {
                     .advise("Write it as `nudge: { auto: true, max: 3 }`."));
             }
         };
-        let max = self.number(nudge.given("max"))?.unwrap_or(3);
+        let max = self.number(nudge.get_non_null("max"))?.unwrap_or(3);
         Ok(Some(Nudge { auto, max }))
     }
 
     /// Returns a text key at the top level or in one of the systems.
     fn anywhere(&self, key: &str) -> Result<Option<String>, ReadError> {
-        let places =
-            [Some(self.root), self.root.get_non_null("promptql"), self.root.get_non_null("tool_calling")];
+        let places = [
+            Some(self.root),
+            self.root.get_non_null("promptql"),
+            self.root.get_non_null("tool_calling"),
+        ];
         for place in places.into_iter().flatten() {
             if let Some(text) = self.text_in(place, key)? {
                 return Ok(Some(text));

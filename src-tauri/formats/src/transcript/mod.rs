@@ -9,7 +9,7 @@ pub(crate) mod reply;
 pub(crate) mod sink;
 mod tree;
 
-pub use document::{Document, ConversationEntry};
+pub use document::{ConversationEntry, Document};
 pub use outline::is_automatic;
 
 use crate::error::{ReadError, ReadErrorKind, text_of};

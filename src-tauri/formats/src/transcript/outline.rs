@@ -8,7 +8,8 @@ use crate::error::count;
 use crate::json;
 use crate::node::{Node, Shape, end_line};
 use crate::run::{
-    Answer, ForkOrigin, StoredAnswer, LONGEST_ANSWER, Layout, Outline, Run, RecordedState, StepKind, TextItem,
+    Answer, ForkOrigin, LONGEST_ANSWER, Layout, Outline, RecordedState, Run, StepKind,
+    StoredAnswer, TextItem,
 };
 use crate::stabletoolbench::{Pair, answers, names};
 use crate::timestamps;
@@ -276,8 +277,8 @@ impl<'t> Sink<'t> for OutlineBuilder {
                 self.finished = value.word().and_then(timestamps::seconds);
             }
             "run.nudges" => {
-                let count =
-                    super::conversation::parse_u64(value).and_then(|count| u32::try_from(count).ok());
+                let count = super::conversation::parse_u64(value)
+                    .and_then(|count| u32::try_from(count).ok());
                 self.nudges_told = count.unwrap_or(0);
             }
             "run.forked_from" => self.outline.forked_from = origin(value),

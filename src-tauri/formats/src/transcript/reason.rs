@@ -27,7 +27,8 @@ fn error_message<'t, N: Node<'t>>(error: N) -> Option<String> {
         Shape::List => error.items().next().and_then(error_message),
         Shape::Scalar(_) => {
             let text = error.text()?;
-            let inside = json::embedded(text).as_ref().and_then(|value: &Value| error_message(value));
+            let inside =
+                json::embedded(text).as_ref().and_then(|value: &Value| error_message(value));
             inside.or_else(|| {
                 if text.starts_with("Traceback (") { last_line(text) } else { first_line(text) }
             })

@@ -69,12 +69,15 @@ fn action<'t, N: Node<'t>>(action: N, turn: u32, sink: &mut impl Sink<'t>) {
     if parts.peek().is_none() {
         return;
     }
-    let failed =
-        match (action.get_non_null("code_error"), action.get_non_null("code_output"), action.get_non_null("code")) {
-            (Some(_), ..) => Some(true),
-            (None, Some(_), _) => Some(false),
-            _ => None,
-        };
+    let failed = match (
+        action.get_non_null("code_error"),
+        action.get_non_null("code_output"),
+        action.get_non_null("code"),
+    ) {
+        (Some(_), ..) => Some(true),
+        (None, Some(_), _) => Some(false),
+        _ => None,
+    };
     sink.step(Head { kind: StepKind::Program, turn, failed, ..Head::default() });
     for (label, role, key) in [
         ("plan", Role::Message, "plan"),

@@ -13,7 +13,8 @@ pub(crate) fn read(value: &Value) -> Option<Tree> {
     let Some(Value::List(written)) = value.get("nodes") else { return None };
     let mut nodes = vec![TreeNode::default()];
     for entry in written.iter().take(MOST) {
-        let parent = parse_index(entry, "parent").filter(|parent| (*parent as usize) < nodes.len())?;
+        let parent =
+            parse_index(entry, "parent").filter(|parent| (*parent as usize) < nodes.len())?;
         nodes.push(node(entry, parent)?);
     }
     let chosen_by = value.get("chosen_by").and_then(Value::text).map(str::to_owned);
@@ -120,11 +121,11 @@ run:
 
     #[test]
     fn a_search_that_has_finished_waits_for_nobody() {
-        assert_eq!(read(FILE.as_bytes()).unwrap().outline().standing, Standing::Answered);
+        assert_eq!(read(FILE.as_bytes()).unwrap().outline().standing, RecordedState::Answered);
         let without = FILE.replace("answer: two\nrun", "run");
-        assert_eq!(read(without.as_bytes()).unwrap().outline().standing, Standing::NoAnswer);
+        assert_eq!(read(without.as_bytes()).unwrap().outline().standing, RecordedState::NoAnswer);
         let open = without.replace("  finished: '2025-02-21T00:12:07Z'\n", "");
-        assert_eq!(read(open.as_bytes()).unwrap().outline().standing, Standing::Waiting);
+        assert_eq!(read(open.as_bytes()).unwrap().outline().standing, RecordedState::Waiting);
     }
 
     #[test]

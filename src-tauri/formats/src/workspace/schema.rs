@@ -331,7 +331,7 @@ impl Checker<'_> {
             Kind::Number => (!value.number().is_some_and(|number| number >= 0.0))
                 .then(|| "a number from 0 on".into()),
             Kind::Whole(least) => {
-                let is_whole = matches!(value.shape(), Shape::Scalar(Scalar::Number(text)) if whole(text, least));
+                let is_whole = matches!(value.shape(), Shape::Scalar(Scalar::Number(text)) if is_integer_from(text, least));
                 (!is_whole).then(|| format!("a whole number from {least} to {}", u32::MAX))
             }
             Kind::OneOf(words) => {
@@ -416,8 +416,12 @@ impl Checker<'_> {
     fn fault(&mut self, node: Item<'_>, message: impl std::fmt::Display, advice: String) {
         if self.faults.len() < MOST {
             let offset = node.span().map_or(0, |(from, _)| from);
-            let fault =
-                ReadError::at_offset(ReadErrorKind::BadValue, self.text, offset, format!("{message}."));
+            let fault = ReadError::at_offset(
+                ReadErrorKind::BadValue,
+                self.text,
+                offset,
+                format!("{message}."),
+            );
             self.faults.push(fault.advise(advice));
         }
     }

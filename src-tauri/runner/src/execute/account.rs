@@ -3,7 +3,7 @@
 use super::SpendLimit;
 use crate::event::RunEventKind;
 use crate::http::redact::Redactor;
-use crate::launch::{StopTokens, RunEventSender};
+use crate::launch::{RunEventSender, StopTokens};
 use crate::provider::Usage;
 use crate::spec::Model;
 use crate::tools::virtual_api::CostSink;
@@ -24,14 +24,19 @@ pub struct Account {
 
 impl Account {
     /// Creates the account of a launch.
-    pub fn new(purse: Arc<SpendLimit>, teller: RunEventSender, stops: StopTokens, redactor: Redactor) -> Self {
+    pub fn new(
+        purse: Arc<SpendLimit>,
+        teller: RunEventSender,
+        stops: StopTokens,
+        redactor: Redactor,
+    ) -> Self {
         Self { purse, teller, stops, redactor, noted: Mutex::default() }
     }
 }
 
 impl CostSink for Account {
     fn refuses(&self) -> Option<String> {
-        let why = self.purse.closed()?;
+        let why = self.purse.refusal()?;
         self.stops(&why);
         Some(why)
     }
@@ -49,14 +54,16 @@ impl CostSink for Account {
     fn stops(&self, why: &str) {
         if !self.stops.soft.is_cancelled() {
             self.stops.soft.cancel();
-            self.teller.send(None, RunEventKind::Stopping { why: self.redactor.clean(why).into_owned() });
+            self.teller
+                .send(None, RunEventKind::Stopping { why: self.redactor.clean(why).into_owned() });
         }
     }
 
     fn hears(&self, note: &str) {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         if noted.len() < NOTES && noted.insert(note.to_owned()) {
-            self.teller.send(None, RunEventKind::Noted { note: self.redactor.clean(note).into_owned() });
+            self.teller
+                .send(None, RunEventKind::Noted { note: self.redactor.clean(note).into_owned() });
         }
     }
 }

@@ -1,8 +1,8 @@
 //! **Pure.** Removes secrets from the contents of a transcript, text by text, which keeps the
 //! structure of the file intact.
+use crate::conversation::Call;
 use crate::http::redact::{MARK, Redactor};
 use crate::provider::{Reply, StopReason};
-use crate::conversation::Call;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 

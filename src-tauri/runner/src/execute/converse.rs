@@ -1,21 +1,21 @@
 //! Conversations of the tool-calling systems: sends requests to the model, runs the tools it calls,
 //! and nudges it when it stops early, until the conversation ends. Owns the order of these; the
 //! contents of the file are owned by `script`.
-use super::provider_request::{self, RequestResult, ReceivedReply, FailedAttempt, ProviderRequest};
-use super::run_files::RunFiles;
-use super::endpoints::Endpoint;
-use super::run_tools::RunTools;
 use super::active_timer::ActiveTimer;
-use super::{LaunchContext, RunOutcome, RunError, Job, clean, prompt};
+use super::endpoints::Endpoint;
+use super::provider_request::{self, FailedAttempt, ProviderRequest, ReceivedReply, RequestResult};
+use super::run_files::RunFiles;
+use super::run_tools::RunTools;
+use super::{Job, LaunchContext, RunError, RunOutcome, clean, prompt};
+use crate::conversation::{Call, Outcome, Turn};
 use crate::event::{Ending, RunEventKind};
 use crate::fault;
 use crate::journal::Ran;
 use crate::nudge;
 use crate::provider::replay::Recording;
-use crate::provider::{self, ModelRequest, HttpRequest, Reply, StopReason};
+use crate::provider::{self, HttpRequest, ModelRequest, Reply, StopReason};
 use crate::script::{End, Facts, OpenCall, TranscriptWriter};
 use crate::spec::Model;
-use crate::conversation::{Call, Outcome, Turn};
 use crate::tools::{Called, ToolFailure};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ impl Conversation<'_> {
     /// Runs the conversation until it ends or has to stop.
     pub(super) async fn run_to_end(mut self) -> Result<RunOutcome, RunError> {
         let ended = self.go_on().await;
-        if matches!(ended, Err(Halt::Stopped | Halt::Barred(_))) {
+        if matches!(ended, Err(RunError::Stopped | RunError::Barred(_))) {
             self.leave().await;
         }
         ended
@@ -137,7 +137,7 @@ impl Conversation<'_> {
         turn: u32,
         turns: &[Turn],
     ) -> Result<Result<ReceivedReply<Reply>, RunOutcome>, RunError> {
-        if let Some(why) = self.crew.purse.closed() {
+        if let Some(why) = self.crew.purse.refusal() {
             self.crew.stop_all(&why);
             return Err(RunError::Stopped);
         }
@@ -154,7 +154,7 @@ impl Conversation<'_> {
         match asked.bought {
             Ok(bought) => Ok(Ok(bought)),
             Err(fault) => {
-                self.crew.heed(&fault, &door);
+                self.crew.handle_fault(&fault, &door);
                 self.fail(provider_request::error(&fault)).await.map(Err)
             }
         }
@@ -205,7 +205,11 @@ impl Conversation<'_> {
     }
 
     /// Adds a reply to the conversation.
-    async fn take(&mut self, turn: u32, bought: ReceivedReply<Reply>) -> Result<Option<RunOutcome>, RunError> {
+    async fn take(
+        &mut self,
+        turn: u32,
+        bought: ReceivedReply<Reply>,
+    ) -> Result<Option<RunOutcome>, RunError> {
         let journaled = bought.journaled;
         let (reply, sent) = self.receive(turn, bought);
         match error_of_reply(&reply) {
@@ -222,7 +226,11 @@ impl Conversation<'_> {
 
     /// Records the usage of a reply. Returns the redacted reply for the file, and its calls as the
     /// model wrote them.
-    pub(super) fn receive(&mut self, turn: u32, bought: ReceivedReply<Reply>) -> (Reply, Vec<Call>) {
+    pub(super) fn receive(
+        &mut self,
+        turn: u32,
+        bought: ReceivedReply<Reply>,
+    ) -> (Reply, Vec<Call>) {
         fault::point!("talk.replied");
         let ReceivedReply { reply, sent, ms, journaled, .. } = bought;
         let usage = reply.usage;
@@ -334,7 +342,11 @@ impl Conversation<'_> {
     /// Returns the journaled outcome of a call, in case an interrupted run did not write it to the
     /// file.
     pub(super) fn ran_before(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
-        self.desk.journal.find_outcome(turn, call, provider_request::from_line(self.script.facts().journal))
+        self.desk.journal.find_outcome(
+            turn,
+            call,
+            provider_request::from_line(self.script.facts().journal),
+        )
     }
 
     /// Returns true if the model received exactly these outcomes, including failures, and its reply
@@ -384,9 +396,9 @@ impl Conversation<'_> {
         }
         let outcome = match called {
             Ok(value) => Outcome::Result(clean::value(&self.crew.redactor, value)),
-            Err(failure) => {
-                Outcome::Error(Value::Text(self.crew.redactor.known(&failure.message).into_owned()))
-            }
+            Err(failure) => Outcome::Error(Value::Text(
+                self.crew.redactor.redact_known(&failure.message).into_owned(),
+            )),
         };
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         fault::point!("talk.called");
@@ -475,7 +487,7 @@ impl Conversation<'_> {
     }
 
     pub(super) fn tell(&self, what: RunEventKind) {
-        self.crew.teller.tell(Some(&self.job.slot.path), what);
+        self.crew.teller.send(Some(&self.job.slot.path), what);
     }
 }
 

@@ -1,27 +1,32 @@
 //! Executes a single run: takes its lock, checks again which steps are missing, and executes
 //! exactly those. The meaning of a conversation or a reply is owned by `converse` and `promptql`.
 mod account;
-mod provider_request;
-mod clean;
-mod prompt_request;
-mod converse;
-mod run_files;
-mod endpoints;
-mod tree_search;
-pub mod run_tools;
-mod prompt;
-mod promptql;
-mod spend_limit;
 mod active_timer;
+mod clean;
+mod converse;
+mod endpoints;
+mod prompt;
+mod prompt_request;
+mod promptql;
+mod provider_request;
+mod run_files;
+pub mod run_tools;
+mod spend_limit;
 mod toolbox;
+mod tree_search;
 
 pub use account::Account;
-pub use prompt_request::{PromptRequest, PromptReply, Paid, JournaledReply, PromptError, hash, journaled_reply, has_embeddings};
 pub use endpoints::Endpoints;
+pub use prompt_request::{
+    JournaledReply, Paid, PromptError, PromptReply, PromptRequest, has_embeddings, hash,
+    journaled_reply,
+};
 pub use spend_limit::SpendLimit;
-pub use toolbox::{VirtualApiContext, Toolbox};
+pub use toolbox::{Toolbox, VirtualApiContext};
 
+use super::atomic_write;
 use super::disk::{self, DiskError};
+use super::disk_state::MOST_BYTES;
 use super::event::{Ending, RunEventKind};
 use super::fault;
 use super::http::client::Client;
@@ -29,26 +34,23 @@ use super::http::keys::ApiKey;
 use super::http::limiter::Limiters;
 use super::http::redact::Redactor;
 use super::journal::Journal;
-use super::launch::{StopTokens, RunEventSender};
+use super::launch::{RunEventSender, StopTokens};
 use super::lock::{LockError, RunLock};
-use super::disk_state::MOST_BYTES;
 use super::plan::{self, Decision, File, OnDisk, Slot, Step};
 use super::provider::replay::{self, Recording};
 use super::provider::{Fault, FaultKind};
-use super::atomic_write;
 use super::reply::ReplyFile;
 use super::script::{Facts, TranscriptWriter, facts_of};
 use super::secrets::Secrets;
 use super::setup::Setup;
 use super::spec::{Model, Provider};
 use super::strategy::Strategy;
-use converse::Conversation;
-use run_files::RunFiles;
-use endpoints::Endpoint;
-use tree_search::TreeSearch;
-use run_tools::{OfferInputs, RunTools};
-use promptql::PromptQlRun;
 use active_timer::ActiveTimer;
+use converse::Conversation;
+use endpoints::Endpoint;
+use promptql::PromptQlRun;
+use run_files::RunFiles;
+use run_tools::{OfferInputs, RunTools};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,6 +59,7 @@ use touchstone_formats::names::Coordinates;
 use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
+use tree_search::TreeSearch;
 
 /// Context shared by all runs of a launch.
 pub struct LaunchContext {
@@ -102,14 +105,16 @@ pub struct Job {
 impl LaunchContext {
     /// Sends a note to the user.
     pub fn note(&self, note: &str) {
-        self.teller.send(None, RunEventKind::Noted { note: self.redactor.clean(note).into_owned() });
+        self.teller
+            .send(None, RunEventKind::Noted { note: self.redactor.clean(note).into_owned() });
     }
 
     /// Stops the launch gracefully, for a reason that concerns every run.
     fn stop_all(&self, why: &str) {
         if !self.stops.soft.is_cancelled() {
             self.stops.soft.cancel();
-            self.teller.send(None, RunEventKind::Stopping { why: self.redactor.clean(why).into_owned() });
+            self.teller
+                .send(None, RunEventKind::Stopping { why: self.redactor.clean(why).into_owned() });
         }
     }
 }
@@ -167,7 +172,9 @@ impl From<DiskError> for RunError {
 impl From<LockError> for RunError {
     fn from(error: LockError) -> Self {
         match error {
-            LockError::Held { by } => RunError::Elsewhere(format!("Another process is at it ({by}).")),
+            LockError::Held { by } => {
+                RunError::Elsewhere(format!("Another process is at it ({by})."))
+            }
             other => RunError::Broken(other.to_string()),
         }
     }
@@ -178,7 +185,9 @@ pub async fn execute_run(crew: Arc<LaunchContext>, job: Job) -> RunOutcome {
     match attempt(&crew, &job).await {
         Ok(ended) => ended,
         Err(RunError::Stopped) => (Ending::Stopped, None),
-        Err(RunError::Barred(why)) => (Ending::Stopped, Some(crew.redactor.clean(&why).into_owned())),
+        Err(RunError::Barred(why)) => {
+            (Ending::Stopped, Some(crew.redactor.clean(&why).into_owned()))
+        }
         Err(RunError::Elsewhere(why)) => (Ending::Elsewhere, Some(why)),
         Err(RunError::Broken(why)) => (Ending::Error, Some(crew.redactor.clean(&why).into_owned())),
     }
@@ -197,13 +206,17 @@ struct LockedRun {
 async fn attempt(crew: &Arc<LaunchContext>, job: &Job) -> Result<RunOutcome, RunError> {
     // Missing prerequisites are detected before existing files are moved aside.
     let model = crew.setup.model(&job.slot.at.model);
-    let model = model
-        .ok_or_else(|| RunError::Broken(format!("There is no model named `{}`.", job.slot.at.model)))?;
+    let model = model.ok_or_else(|| {
+        RunError::Broken(format!("There is no model named `{}`.", job.slot.at.model))
+    })?;
     let recording = recording(crew, job, model).await?;
     let is_talk = job.slot.at.system != "promptql";
     let query = Query::of_task(&job.slot.task);
-    let mut kit =
-        if is_talk { tools_for_job(crew, job, model, query.as_ref(), job.slot.way)? } else { RunTools::default() };
+    let mut kit = if is_talk {
+        tools_for_job(crew, job, model, query.as_ref(), job.slot.way)?
+    } else {
+        RunTools::default()
+    };
     if !is_talk && recording.is_none() {
         promptql::settings(crew)?;
     }
@@ -230,7 +243,10 @@ async fn attempt(crew: &Arc<LaunchContext>, job: &Job) -> Result<RunOutcome, Run
     }
     let facts = file.as_ref().map(facts_of).unwrap_or_default();
     let mut script = script(job, model, file, &journal);
-    let sitting = ActiveTimer::begin(&facts, journal.spent_ms(provider_request::from_line(script.facts().journal)));
+    let sitting = ActiveTimer::begin(
+        &facts,
+        journal.spent_ms(provider_request::from_line(script.facts().journal)),
+    );
     script.set_strategy(&way, kit.apis.as_ref().map(|apis| apis.said.as_str()));
     script.set_offers(&redacted_offers(crew, &kit));
     let bounds = way.bounds();
@@ -249,7 +265,7 @@ async fn attempt(crew: &Arc<LaunchContext>, job: &Job) -> Result<RunOutcome, Run
         searches: bounds.is_some(),
     };
     match bounds {
-        Some(bounds) => TreeSearch::new(talk, bounds, way.compat == Some(true))?.hold().await,
+        Some(bounds) => TreeSearch::new(talk, bounds, way.compat == Some(true))?.run_to_end().await,
         None => talk.run_to_end().await,
     }
 }
@@ -279,8 +295,14 @@ fn tools_for_job(
 }
 
 /// Creates or resumes the conversation, and adds the user message of the job, if any.
-fn script(job: &Job, model: &Model, document: Option<Document>, journal: &Journal) -> TranscriptWriter {
-    let mut script = document.map_or_else(|| TranscriptWriter::new(&job.slot.prompt()), TranscriptWriter::from);
+fn script(
+    job: &Job,
+    model: &Model,
+    document: Option<Document>,
+    journal: &Journal,
+) -> TranscriptWriter {
+    let mut script =
+        document.map_or_else(|| TranscriptWriter::new(&job.slot.prompt()), TranscriptWriter::from);
     let begun = initial_facts(job, model);
     let facts = script.facts();
     // The id that the provider reported; before the first reply, the requested one.
@@ -359,7 +381,11 @@ fn initial_facts(job: &Job, model: &Model) -> Facts {
 }
 
 /// Loads the recording that replaces the provider, for a replayed model.
-async fn recording(crew: &LaunchContext, job: &Job, model: &Model) -> Result<Option<Recording>, RunError> {
+async fn recording(
+    crew: &LaunchContext,
+    job: &Job,
+    model: &Model,
+) -> Result<Option<Recording>, RunError> {
     if model.provider != Provider::Replay {
         return Ok(None);
     }
@@ -412,7 +438,9 @@ fn find(dir: &Path, at: &Coordinates, recorded: &str) -> Result<Recording, RunEr
 }
 
 /// Runs blocking work on a thread where it may block.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, RunError> {
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, RunError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|_| RunError::Broken("A mistake in Touchstone ended this run.".to_owned()))
 }

@@ -2,12 +2,14 @@
 //! used, and stopped like runs. The content of request and reply is up to the caller.
 use super::provider_request::{self, ProviderRequest};
 use super::{LaunchContext, RunError, clean};
+use crate::conversation::Turn;
 use crate::event::RunEventKind;
 use crate::journal::{Journal, JournalSnapshot};
 use crate::provider::openai::embeddings;
-use crate::provider::{self, ModelRequest, Fault, FaultKind, HttpReply, HttpRequest, StopReason, Usage};
+use crate::provider::{
+    self, Fault, FaultKind, HttpReply, HttpRequest, ModelRequest, StopReason, Usage,
+};
 use crate::spec::{Model, Provider};
-use crate::conversation::Turn;
 use std::sync::Arc;
 
 /// Turn number of a single request.
@@ -99,7 +101,8 @@ fn encode_request(
     instructions: &str,
     turns: &[Turn],
 ) -> (HttpRequest, String) {
-    let request = provider::encode(&ModelRequest { model, system: instructions, turns, tools: &[] });
+    let request =
+        provider::encode(&ModelRequest { model, system: instructions, turns, tools: &[] });
     let hash = format!("{}-{mark}", provider::hash(&request));
     (request, hash)
 }
@@ -110,7 +113,12 @@ pub fn hash(model: &Model, mark: &str, instructions: &str, turns: &[Turn]) -> St
 }
 
 /// Returns true if the embeddings of two texts are journaled.
-pub fn has_embeddings(journal: &JournalSnapshot, model: &Model, mark: &str, texts: &[String; 2]) -> bool {
+pub fn has_embeddings(
+    journal: &JournalSnapshot,
+    model: &Model,
+    mark: &str,
+    texts: &[String; 2],
+) -> bool {
     let (_, hash) = embedding(model, mark, texts);
     journal.find(&hash).is_some_and(|kept| embeddings::decode::<2>(&kept.reply()).is_ok())
 }
@@ -155,7 +163,11 @@ fn words(reply: provider::Reply) -> (String, bool) {
 impl PromptRequest<'_> {
     /// Sends the request, unless its reply is journaled. Stops instead if the spend limit is
     /// reached.
-    pub async fn ask(&self, instructions: &str, turns: &[Turn]) -> Result<PromptReply, PromptError> {
+    pub async fn ask(
+        &self,
+        instructions: &str,
+        turns: &[Turn],
+    ) -> Result<PromptReply, PromptError> {
         let asked = encode_request(self.model, self.mark, instructions, turns);
         let provider = self.model.provider;
         let decode = |reply: &HttpReply| decode_reply(provider, reply);
@@ -163,7 +175,7 @@ impl PromptRequest<'_> {
         if reply.stop == StopReason::Length {
             // Paid for without a usable result; reported like any other lost attempt.
             if !paid.journaled {
-                self.crew.teller.tell(
+                self.crew.teller.send(
                     Some(self.path),
                     RunEventKind::Lost { turn: TURN, usage: reply.usage, cost: paid.cost },
                 );
@@ -196,7 +208,7 @@ impl PromptRequest<'_> {
         // A reply that cannot be decoded is bought again, so it does not count as journaled.
         let is_kept =
             || self.journal.find(&hash, 0, None).is_some_and(|kept| decode(&kept.reply()).is_ok());
-        if let Some(why) = crew.purse.closed()
+        if let Some(why) = crew.purse.refusal()
             && !is_kept()
         {
             crew.stop_all(&why);

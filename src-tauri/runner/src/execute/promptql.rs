@@ -1,10 +1,10 @@
 //! Runs of the system `promptql`: one question, and "go ahead" if the reply only proposes a plan.
 //! Owns the order; the bodies are in the codec, the file in `reply`.
-use super::provider_request::{self, RequestResult, ReceivedReply, ProviderRequest};
-use super::run_files::RunFiles;
-use super::endpoints::Endpoint;
 use super::active_timer::ActiveTimer;
-use super::{LaunchContext, RunOutcome, RunError, Job, clean};
+use super::endpoints::Endpoint;
+use super::provider_request::{self, ProviderRequest, ReceivedReply, RequestResult};
+use super::run_files::RunFiles;
+use super::{Job, LaunchContext, RunError, RunOutcome, clean};
 use crate::event::{Ending, RunEventKind};
 use crate::provider::promptql::{self as codec, Interaction, PromptQl};
 use crate::provider::replay::Recording;
@@ -44,7 +44,7 @@ impl PromptQlRun<'_> {
             if self.crew.stops.soft.is_cancelled() {
                 return Err(RunError::Stopped);
             }
-            if let Some(why) = self.crew.purse.closed() {
+            if let Some(why) = self.crew.purse.refusal() {
                 self.crew.stop_all(&why);
                 return Err(RunError::Stopped);
             }
@@ -53,18 +53,27 @@ impl PromptQlRun<'_> {
             }
             let turn = u32::try_from(earlier.len()).unwrap_or(u32::MAX).saturating_add(1);
             self.tell(RunEventKind::Asking { turn });
-            let RequestResult { bought, body, .. } = self.buy(&spec, turn, &prompt, &earlier).await?;
+            let RequestResult { bought, body, .. } =
+                self.buy(&spec, turn, &prompt, &earlier).await?;
             let bought = match bought {
                 Ok(bought) => bought,
                 Err(fault) => {
                     self.crew.handle_fault(&fault, &door);
-                    return self.end(combine_interactions(earlier, None), Some(error(&fault, body))).await;
+                    return self
+                        .end(combine_interactions(earlier, None), Some(error(&fault, body)))
+                        .await;
                 }
             };
             let ReceivedReply { reply: output, ms, journaled, spent_ms, .. } = bought;
             self.sitting.reach(spent_ms);
             // The API does not report usage.
-            self.tell(RunEventKind::Replied { turn, usage: Usage::default(), cost: None, ms, journaled });
+            self.tell(RunEventKind::Replied {
+                turn,
+                usage: Usage::default(),
+                cost: None,
+                ms,
+                journaled,
+            });
             if turn <= spec.confirm_plans && codec::is_plan_only(&output) {
                 earlier.push(Interaction {
                     prompt: std::mem::replace(&mut prompt, GO_AHEAD.to_owned()),
@@ -72,7 +81,9 @@ impl PromptQlRun<'_> {
                 });
                 continue;
             }
-            return self.end(combine_interactions(earlier, Some(Interaction { prompt, output })), None).await;
+            return self
+                .end(combine_interactions(earlier, Some(Interaction { prompt, output })), None)
+                .await;
         }
     }
 
@@ -110,7 +121,11 @@ impl PromptQlRun<'_> {
         .await
     }
 
-    async fn end(&mut self, output: Option<Value>, error: Option<Value>) -> Result<RunOutcome, RunError> {
+    async fn end(
+        &mut self,
+        output: Option<Value>,
+        error: Option<Value>,
+    ) -> Result<RunOutcome, RunError> {
         let redactor = &self.crew.redactor;
         let output = output.map(|output| clean::value(redactor, output));
         let error = error.map(|error| clean::error(redactor, error));

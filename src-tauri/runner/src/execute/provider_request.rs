@@ -112,7 +112,7 @@ impl ProviderRequest<'_> {
             let fault = Fault { kind: FaultKind::Key, message, status: None };
             return Ok(RequestResult { bought: Err(fault), lost: Vec::new(), body: None });
         }
-        let limiter = self.crew.limiters.of(self.provider, self.model, self.key);
+        let limiter = self.crew.limiters.limiter_for(self.provider, self.model, self.key);
         let sending = Sending {
             client: &self.crew.client,
             limiter: &limiter,
@@ -129,9 +129,10 @@ impl ProviderRequest<'_> {
         let tell = |retrying: persist::Retrying| {
             let wait_ms = u64::try_from(retrying.wait.as_millis()).unwrap_or(u64::MAX);
             let why = self.crew.redactor.clean(&retrying.why).into_owned();
-            self.crew
-                .teller
-                .send(Some(self.path), RunEventKind::Retrying { attempt: retrying.attempt, wait_ms, why });
+            self.crew.teller.send(
+                Some(self.path),
+                RunEventKind::Retrying { attempt: retrying.attempt, wait_ms, why },
+            );
         };
         let came = sending.persist(|reply| self.judge(reply, &decode), keep, tell).await;
         let lost = self.lost(before, came.is_ok());
@@ -200,7 +201,9 @@ impl ProviderRequest<'_> {
             if line >= before {
                 let guess = || provider::with_estimates(usage, self.request.body.len(), &reply);
                 self.crew.purse.lose(cost, || provider::price::cost(&guess(), self.price.as_ref()));
-                self.crew.teller.send(Some(self.path), RunEventKind::Lost { turn: self.turn, usage, cost });
+                self.crew
+                    .teller
+                    .send(Some(self.path), RunEventKind::Lost { turn: self.turn, usage, cost });
             }
             lost.push(FailedAttempt { usage, cost });
         }

@@ -1,10 +1,10 @@
 //! Files of a run in progress: its transcript, written at intervals and always at the end, and its
 //! journal. Owns the time of each write; the writing itself is in `publish` and `journal`.
 use super::{LaunchContext, RunError, blocking};
+use crate::atomic_write;
 use crate::disk::DiskError;
 use crate::event::RunEventKind;
 use crate::journal::{Journal, Ran, Record};
-use crate::atomic_write;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl RunFiles {
                     let wait_ms = u64::try_from(FULL.as_millis()).unwrap_or(u64::MAX);
                     self.crew
                         .teller
-                        .tell(Some(&self.path), RunEventKind::Retrying { attempt, wait_ms, why });
+                        .send(Some(&self.path), RunEventKind::Retrying { attempt, wait_ms, why });
                     tokio::select! {
                         () = self.crew.stops.hard.cancelled() => return Err(RunError::Stopped),
                         () = tokio::time::sleep(FULL) => {}

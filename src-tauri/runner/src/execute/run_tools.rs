@@ -2,9 +2,9 @@
 //! name refers to. Owns the number of offered functions and the form: one by one, or through a pair
 //! of tools if there are more than the provider accepts.
 use crate::provider::ToolOffer;
+use crate::strategy::{Offering, Strategy};
 use crate::tools::tool_index::{self, Entry, ToolIndex};
 use crate::tools::{Called, ToolFailure, Unusable};
-use crate::strategy::{Offering, Strategy};
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::functions::{self, Function};
 use touchstone_formats::stabletoolbench::{Pool, Query, names};
@@ -224,7 +224,11 @@ fn search_offer(count: usize) -> ToolOffer {
         ("query", "string", "What the function should do, in a few words."),
         ("limit", "integer", "How many to return: 5 unless said otherwise, 20 at most."),
     ];
-    ToolOffer { name: SEARCH_APIS.to_owned(), description, parameters: schema(&properties, &["query"]) }
+    ToolOffer {
+        name: SEARCH_APIS.to_owned(),
+        description,
+        parameters: schema(&properties, &["query"]),
+    }
 }
 
 fn call_offer() -> ToolOffer {

@@ -1,16 +1,16 @@
 //! Tools of a launch, opened once and shared by its runs. Owns the resolution of names to tools;
 //! the tools themselves are implemented in modules of their own.
-use super::run_tools::{self, Apis, OfferInputs, CALL_API, RunTools, SEARCH_APIS};
+use super::run_tools::{self, Apis, CALL_API, OfferInputs, RunTools, SEARCH_APIS};
 use crate::provider::ToolOffer;
 use crate::search::observe;
 use crate::secrets::Secrets;
 use crate::setup::{Setup, ToolEntry};
 use crate::tools::mcp::McpTool;
-use crate::tools::tool_folder;
 use crate::tools::python::{PythonLimits, PythonTool};
-use crate::tools::tool_index::ToolIndex;
 use crate::tools::sql::SqlTool;
-use crate::tools::virtual_api::{VirtualApis, VirtualSettings, ApiEnvironment};
+use crate::tools::tool_folder;
+use crate::tools::tool_index::ToolIndex;
+use crate::tools::virtual_api::{ApiEnvironment, VirtualApis, VirtualSettings};
 use crate::tools::{Called, ToolFailure, Unusable};
 use futures_util::future::join_all;
 use std::path::Path;
@@ -330,7 +330,8 @@ impl Virtual {
         let around = around.ok_or_else(|| broken("nothing can be sent from here.".to_owned()))?;
         let (folder, queries) = (settings.tools_folder.clone(), Arc::clone(&around.queries));
         let shelved = tokio::task::spawn_blocking(move || {
-            let pool = folder.map_or(Ok(queries), |folder| tool_folder::load(&folder).map(Arc::new))?;
+            let pool =
+                folder.map_or(Ok(queries), |folder| tool_folder::load(&folder).map(Arc::new))?;
             let shelf = ToolIndex::from_pool(&pool).map_err(|why| broken(why.to_string()))?;
             Ok((pool, shelf))
         });

@@ -1,14 +1,16 @@
 //! Searches for an answer: sends requests to the model, executes its tool calls, and continues as
 //! the method directs, until the search is over. Owns the order of these; `search` decides the next
 //! step.
-use super::converse::{FORGOTTEN, Conversation, instructions, has_complete_failures, error_of_reply};
-use super::{RunOutcome, RunError, clean};
+use super::converse::{
+    Conversation, FORGOTTEN, error_of_reply, has_complete_failures, instructions,
+};
+use super::{RunError, RunOutcome, clean};
+use crate::conversation::{Call, Outcome, Turn};
 use crate::event::{Ending, RunEventKind};
 use crate::fault;
 use crate::provider::Reply;
 use crate::script::{fit_reply, fitted_outcome};
 use crate::search::{Bounds, Code, Kind, NextStep, Search, names};
-use crate::conversation::{Call, Outcome, Turn};
 use crate::tools::{Called, ToolFailure};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,16 +32,21 @@ const CHANGED: &str = "What was tried so far was changed in the file, or is of a
 
 impl<'a> TreeSearch<'a> {
     /// Resumes from the content of the file. Fails if it does not fit the method.
-    pub(super) fn new(mut talk: Conversation<'a>, bounds: Bounds, compat: bool) -> Result<Self, RunError> {
+    pub(super) fn new(
+        mut talk: Conversation<'a>,
+        bounds: Bounds,
+        compat: bool,
+    ) -> Result<Self, RunError> {
         talk.script.drop_error();
-        let search = talk.script.search(bounds).ok_or_else(|| RunError::Broken(CHANGED.to_owned()))?;
+        let search =
+            talk.script.search(bounds).ok_or_else(|| RunError::Broken(CHANGED.to_owned()))?;
         Ok(Self { talk, search, compat, sent: HashMap::new() })
     }
 
     /// Runs the search until it is over or has to stop.
     pub(super) async fn run_to_end(mut self) -> Result<RunOutcome, RunError> {
         let ended = self.go_on().await;
-        if matches!(ended, Err(Halt::Stopped | Halt::Barred(_))) {
+        if matches!(ended, Err(RunError::Stopped | RunError::Barred(_))) {
             self.talk.script.write_search(&self.search);
             self.talk.leave().await;
         }
@@ -156,7 +163,11 @@ impl<'a> TreeSearch<'a> {
 
     /// Returns true if the model received exactly these outcomes, including failures, and its reply
     /// is in the journal.
-    fn received_outcomes(&self, open: &[(usize, Call, u32)], before: &[Option<(Outcome, u64)>]) -> bool {
+    fn received_outcomes(
+        &self,
+        open: &[(usize, Call, u32)],
+        before: &[Option<(Outcome, u64)>],
+    ) -> bool {
         if !has_complete_failures(before) {
             return false;
         }

@@ -206,7 +206,7 @@ mod tests {
         for _ in 0..8 {
             under_way.push(gate.acquire().await);
         }
-        assert!(futures_poll(&mut Box::pin(gate.enter())).await.is_none());
+        assert!(futures_poll(&mut Box::pin(gate.acquire())).await.is_none());
     }
 
     #[tokio::test]
@@ -224,7 +224,7 @@ mod tests {
         for _ in 0..8 {
             under_way.push(gate.acquire().await);
         }
-        assert!(futures_poll(&mut Box::pin(gate.enter())).await.is_none());
+        assert!(futures_poll(&mut Box::pin(gate.acquire())).await.is_none());
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -235,7 +235,7 @@ mod tests {
             .map(|number| {
                 let (gate, now, most) = (gate.clone(), Arc::clone(&now), Arc::clone(&most));
                 tokio::spawn(async move {
-                    let place = gate.enter().await;
+                    let place = gate.acquire().await;
                     most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                     tokio::task::yield_now().await;
                     now.fetch_sub(1, Ordering::SeqCst);
@@ -259,12 +259,12 @@ mod tests {
     #[test]
     fn one_gate_for_each_provider_model_and_key() {
         let gates = Limiters::default();
-        let first = gates.of(Provider::OpenAi, "m", Some("K"));
+        let first = gates.limiter_for(Provider::OpenAi, "m", Some("K"));
         let same = |other: &Limiter| Arc::ptr_eq(&first.inner, &other.inner);
-        assert!(same(&gates.of(Provider::OpenAi, "m", Some("K"))));
-        assert!(!same(&gates.of(Provider::Anthropic, "m", Some("K"))));
-        assert!(!same(&gates.of(Provider::OpenAi, "n", Some("K"))));
-        assert!(!same(&gates.of(Provider::OpenAi, "m", None)));
+        assert!(same(&gates.limiter_for(Provider::OpenAi, "m", Some("K"))));
+        assert!(!same(&gates.limiter_for(Provider::Anthropic, "m", Some("K"))));
+        assert!(!same(&gates.limiter_for(Provider::OpenAi, "n", Some("K"))));
+        assert!(!same(&gates.limiter_for(Provider::OpenAi, "m", None)));
     }
 
     /// Polls a future once.

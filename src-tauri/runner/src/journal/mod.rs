@@ -1,16 +1,16 @@
 //! Journal of a run: everything that was paid for, made durable before it is used. One line per
 //! reply and per tool call, appended and never changed. Owns the file; `record` owns the format of
 //! a line, `held` the lookup.
-mod record_index;
 mod record;
+mod record_index;
 
 pub use record::{Attempt, Body, Ran, Record, call_hash};
 
-use super::disk::{DiskError, DiskErrorKind, Folder, PRIVATE, SIDECARS, split, write_all};
 use super::conversation::{Call, Outcome};
-use super::{fault, atomic_write};
-use record_index::RecordIndex;
+use super::disk::{DiskError, DiskErrorKind, Folder, PRIVATE, SIDECARS, split, write_all};
+use super::{atomic_write, fault};
 use record::Recovered;
+use record_index::RecordIndex;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
@@ -65,7 +65,9 @@ pub fn read_snapshot(output_dir: &Path, path: &str) -> Result<JournalSnapshot, D
     let (folders, name) = split(&path)?;
     let folder = Folder::find(output_dir, &[&[SIDECARS, "journal"], folders.as_slice()].concat())?;
     let bytes = folder.map(|folder| content(&folder, name)).transpose()?.flatten();
-    Ok(JournalSnapshot(RecordIndex::from_records(record::recover(&bytes.unwrap_or_default()).records)))
+    Ok(JournalSnapshot(RecordIndex::from_records(
+        record::recover(&bytes.unwrap_or_default()).records,
+    )))
 }
 
 fn content(folder: &Folder, name: &str) -> Result<Option<Vec<u8>>, DiskError> {
@@ -126,7 +128,14 @@ impl Journal {
                 .map_err(|error| folder.error(name, error))?;
         }
         let (name, fd, length) = (name.to_owned(), Arc::new(fd), length as u64);
-        let inner = Inner { folder, name, fd, length, held: RecordIndex::from_records(records), doubtful: false };
+        let inner = Inner {
+            folder,
+            name,
+            fd,
+            length,
+            held: RecordIndex::from_records(records),
+            doubtful: false,
+        };
         Ok(Self { inner: Arc::new(Mutex::new(inner)), turn: Arc::default() })
     }
 

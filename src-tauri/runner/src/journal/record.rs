@@ -1,7 +1,7 @@
 //! **Pure.** Lines of a journal: paid replies and tool results, each with a checksum of its exact
 //! bytes.
-use crate::provider::HttpReply;
 use crate::conversation::{Call, Outcome};
+use crate::provider::HttpReply;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};

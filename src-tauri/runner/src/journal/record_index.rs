@@ -210,7 +210,8 @@ mod tests {
             at_ms: 0,
             spent_ms: None,
         };
-        let held = RecordIndex::from_records((0..ROWS).map(|row| Record::Reply(attempt(row))).collect());
+        let held =
+            RecordIndex::from_records((0..ROWS).map(|row| Record::Reply(attempt(row))).collect());
         // A scan per lookup would read billions of lines.
         assert!((0..ROWS).all(|row| held.find(&format!("{row:032x}"), 0, None).is_some()));
     }

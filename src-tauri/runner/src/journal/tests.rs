@@ -63,7 +63,10 @@ async fn what_was_appended_is_there_for_the_next_process() {
     let again = Journal::open(dir.path(), RUN).unwrap();
     for journal in [journal, again] {
         assert_eq!(bodies(&journal), ["first", "second", "busy", "broken"]);
-        assert_eq!(journal.find("a", 0, None).map(|found| found.body), Some(Body::of(b"second")));
+        assert_eq!(
+            journal.find("a", 0, None).map(|found| found.body),
+            Some(Body::from_bytes(b"second"))
+        );
         assert_eq!(journal.find("a", 2, None), None);
         assert_eq!(journal.find("b", 0, None), None);
         assert_eq!(journal.lines(), 4);
@@ -151,9 +154,10 @@ fn a_journal_that_is_too_long_is_not_read_says_what_to_do_and_grows_only_as_long
     drop(journal);
     // A sparse file takes no space on disk.
     fs::OpenOptions::new().append(true).open(file(dir.path())).unwrap().set_len(MOST + 1).unwrap();
-    for error in
-        [Journal::open(dir.path(), RUN).err().unwrap(), read_snapshot(dir.path(), RUN).err().unwrap()]
-    {
+    for error in [
+        Journal::open(dir.path(), RUN).err().unwrap(),
+        read_snapshot(dir.path(), RUN).err().unwrap(),
+    ] {
         assert!(error.why.contains("1024 MiB") && error.why.contains("--again"), "{error}");
     }
     atomic_write::journal_aside(dir.path(), RUN).unwrap();
@@ -195,8 +199,11 @@ fn a_damaged_line_hides_none_that_was_paid_for_and_keeps_its_place() {
         (bodies(&journal), journal.lines()),
         (vec!["first".to_owned(), "third".to_owned()], 3)
     );
-    assert_eq!(journal.find("third", 2, None).map(|found| found.body), Some(Body::of(b"third")));
-    assert!(look(dir.path(), RUN).unwrap().find("third").is_some());
+    assert_eq!(
+        journal.find("third", 2, None).map(|found| found.body),
+        Some(Body::from_bytes(b"third"))
+    );
+    assert!(read_snapshot(dir.path(), RUN).unwrap().find("third").is_some());
     // Damaged lines stay for inspection.
     assert_eq!(fs::read_to_string(file(dir.path())).unwrap(), text);
     assert!(!file(dir.path()).with_extension("jsonl.torn").exists());
@@ -299,7 +306,9 @@ fn a_disk_that_fills_up_keeps_what_fitted_and_takes_the_rest_when_there_is_room(
         assert!(kept < 100, "the disk never fills");
     };
     assert!(error.is_full() && kept > 5, "{error} after {kept}");
-    assert!(publish::replace(dir, RUN, &vec![b'z'; 60_000]).is_err_and(|error| error.is_full()));
+    assert!(
+        atomic_write::replace(dir, RUN, &vec![b'z'; 60_000]).is_err_and(|error| error.is_full())
+    );
     assert_eq!(fs::read(dir.join(RUN)).unwrap(), vec![b'x'; 60_000]);
     assert_eq!(fs::read_dir(dir.join("a")).unwrap().count(), 1);
     assert_eq!(Journal::open(dir, RUN).unwrap().lines(), kept);

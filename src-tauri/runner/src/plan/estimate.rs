@@ -97,7 +97,12 @@ pub fn estimate<'a>(past: &[Past], owed: impl IntoIterator<Item = &'a Coordinate
         cost = cost.zip(mean.cost.mean()).map(|(sum, more)| sum + more);
     }
     let cost = cost.filter(|_| known > 0);
-    Estimate { known, calls: (known > 0).then(|| round_to_u64(calls)), tokens: tokens.map(round_to_u64), cost }
+    Estimate {
+        known,
+        calls: (known > 0).then(|| round_to_u64(calls)),
+        tokens: tokens.map(round_to_u64),
+        cost,
+    }
 }
 
 fn sum(total: Option<f64>, more: Option<f64>) -> Option<f64> {

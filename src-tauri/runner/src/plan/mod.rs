@@ -8,7 +8,7 @@ mod matrix;
 
 pub use estimate::{Past, estimate, with_free};
 pub use glob::{HOW_PATTERNS_WORK, Patterns};
-pub use matrix::{Matrix, Named, Shard, Slot, MatrixSpec, matrix, next_fork};
+pub use matrix::{Matrix, MatrixSpec, Named, Shard, Slot, matrix, next_fork};
 
 use super::script::{End, TranscriptWriter};
 use super::strategy::Strategy;

@@ -110,8 +110,8 @@ fn in_words(decision: &Decision) -> &'static str {
 fn files(same: bool) -> Vec<(String, File, &'static str)> {
     let mut files = vec![
         ("no file".to_owned(), File::Absent, "absent"),
-        ("half a file".to_owned(), File::of(b"conversation: ["), "damaged"),
-        ("another file".to_owned(), File::of(b"a: 1\n"), "damaged"),
+        ("half a file".to_owned(), File::from_bytes(b"conversation: ["), "damaged"),
+        ("another file".to_owned(), File::from_bytes(b"a: 1\n"), "damaged"),
     ];
     for (text, what) in [
         ("output: {thread_id: x}\nanswer: 1\n", "reply"),
@@ -306,8 +306,11 @@ fn a_fork_has_a_number_of_its_own_and_is_never_a_repeat() {
 #[test]
 fn repeats_are_counted_past_files_that_are_forks() {
     let tasks = [task("a", 1, 3)];
-    let wish =
-        MatrixSpec { systems: names(&["tool_calling"]), models: names(&["o1"]), ..MatrixSpec::default() };
+    let wish = MatrixSpec {
+        systems: names(&["tool_calling"]),
+        models: names(&["o1"]),
+        ..MatrixSpec::default()
+    };
     let path = |rest: &str| format!("a-tool_calling-o1-variation0{rest}.yaml");
     let forks = HashSet::from([path("-run2"), path("-run4")]);
     let mut found = matrix(&tasks, &wish);

@@ -102,7 +102,7 @@ mod tests {
             "o3-mini",
         ];
         for id in ids {
-            assert!(known(id).is_some(), "{id}");
+            assert!(list_price(id).is_some(), "{id}");
         }
         for id in [
             "",
@@ -114,8 +114,8 @@ mod tests {
             "claude-3-7-sonnet-next",
             "lfm2",
         ] {
-            assert!(known(id).is_none(), "{id}");
+            assert!(list_price(id).is_none(), "{id}");
         }
-        assert_eq!(known("o3-mini-2025-01-31").map(|price| price.output), Some(4.4));
+        assert_eq!(list_price("o3-mini-2025-01-31").map(|price| price.output), Some(4.4));
     }
 }

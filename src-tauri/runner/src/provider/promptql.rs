@@ -285,7 +285,11 @@ pub fn encode(question: &Question, look: &dyn Fn(&str) -> Option<String>) -> Htt
             let primitives = ai_primitives_llm.as_ref().or(llm.as_ref());
             put(&mut body, "version", Value::from("v1"));
             put(&mut body, "llm", substitute_env(&chosen(llm.as_ref(), question.model), look));
-            put(&mut body, "ai_primitives_llm", substitute_env(&chosen(primitives, question.model), look));
+            put(
+                &mut body,
+                "ai_primitives_llm",
+                substitute_env(&chosen(primitives, question.model), look),
+            );
             put(&mut body, "ddn", map([("url", Value::from(url.as_str())), ("headers", headers)]));
             put(&mut body, "artifacts", artifacts);
             if let Some(instructions) = system_instructions {

@@ -6,7 +6,7 @@ use crate::conversation::{Call, Turn};
 use std::collections::BTreeSet;
 use touchstone_formats::names::{self, Coordinates};
 use touchstone_formats::run::StepKind;
-use touchstone_formats::transcript::{Document, ConversationEntry};
+use touchstone_formats::transcript::{ConversationEntry, Document};
 use touchstone_formats::value::Value;
 
 /// Description of the replay model for the user.

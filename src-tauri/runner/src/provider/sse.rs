@@ -111,7 +111,7 @@ mod tests {
             ("data: a\n\ndata: b", &[("message", "a")]),
         ];
         for (body, expected) in cases {
-            assert_eq!(told(body), pairs(expected), "{body:?}");
+            assert_eq!(parsed_events(body), pairs(expected), "{body:?}");
         }
     }
 

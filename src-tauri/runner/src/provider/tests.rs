@@ -1,8 +1,8 @@
 //! Tests of the code shared by the codecs: faults, hashes, and robustness against arbitrary bytes.
 //! Also owns helpers for the tests of each codec.
 use super::*;
+use crate::conversation::{AssistantMessage, Outcome};
 use crate::spec::Model;
-use crate::conversation::{Outcome, AssistantMessage};
 use proptest::prelude::*;
 use touchstone_formats::json;
 
@@ -65,8 +65,11 @@ pub(super) fn talk() -> Vec<Turn> {
         Value::from("{\"sql\": "),
         Outcome::Error(Value::from("Arguments are no JSON.")),
     );
-    let said =
-        |text: Option<&str>, calls| AssistantMessage { text: text.map(str::to_owned), kept: Vec::new(), calls };
+    let said = |text: Option<&str>, calls| AssistantMessage {
+        text: text.map(str::to_owned),
+        kept: Vec::new(),
+        calls,
+    };
     vec![
         Turn::User("How many?".to_owned()),
         Turn::Assistant(said(Some("I look."), vec![fine, failed])),
@@ -311,8 +314,9 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
         outcome,
     });
     let said = (prop::option::of("[ a-z]{0,4}"), prop::collection::vec(call, 0..4));
-    let said =
-        said.prop_map(|(text, calls)| Turn::Assistant(AssistantMessage { text, kept: Vec::new(), calls }));
+    let said = said.prop_map(|(text, calls)| {
+        Turn::Assistant(AssistantMessage { text, kept: Vec::new(), calls })
+    });
     prop::collection::vec(prop_oneof!["[ a-z]{0,4}".prop_map(Turn::User), said], 0..8)
 }
 
@@ -386,7 +390,7 @@ proptest! {
 
 #[test]
 fn what_was_used_is_read_from_bodies_that_are_no_reply_and_nothing_is_made_up() {
-    use super::{with_estimates, is_free, usage_of};
+    use super::{is_free, usage_of, with_estimates};
     use crate::spec::Provider::{Anthropic, OpenAi};
     let start = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":7,\"output_tokens\":1}}}\n\n";
     let delta = "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":9}}\n\n";

@@ -2,8 +2,8 @@
 //! in a request. Owns the classification of bodies that cannot be parsed; knows no provider.
 use super::fault::{self, Service};
 use super::{Auth, Fault, FaultKind, HttpReply, HttpRequest};
-use crate::spec::Model;
 use crate::conversation::Turn;
+use crate::spec::Model;
 use std::collections::HashSet;
 use touchstone_formats::ReadErrorKind;
 use touchstone_formats::json;

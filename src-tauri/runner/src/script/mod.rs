@@ -7,13 +7,13 @@ pub(super) mod walk;
 
 pub use facts::{Facts, ForkedFrom};
 
+use super::conversation::{AssistantMessage, Call, Outcome, Turn};
 use super::provider::{Reply, Usage};
-use super::conversation::{Call, Outcome, AssistantMessage, Turn};
 use std::collections::HashSet;
 use touchstone_formats::transcript::{self, Document, is_automatic};
 use touchstone_formats::value::Value;
 use touchstone_formats::{answer, json};
-use walk::{Group, KINDS, Kind, Piece, AssistantTurn, parse_u64, word};
+use walk::{AssistantTurn, Group, KINDS, Kind, Piece, parse_u64, word};
 
 pub(super) use facts::{get as facts_of, set as set_facts};
 pub(super) use fit::{parts as fit_parts, value as fit};
@@ -95,12 +95,16 @@ impl TranscriptWriter {
                     .filter(|text| !text.is_empty());
                 let calls =
                     spoken.calls.iter().map(|call| ids.call(call.item, call.value)).collect();
-                Turn::Assistant(AssistantMessage { text, kept: self.thinking(spoken.number), calls })
+                Turn::Assistant(AssistantMessage {
+                    text,
+                    kept: self.thinking(spoken.number),
+                    calls,
+                })
             }
         });
         // A reply without text and calls is in the file, but providers do not accept it.
         turns
-            .filter(|turn| !matches!(turn, Turn::Assistant(said) if *said == Said::default()))
+            .filter(|turn| !matches!(turn, Turn::Assistant(said) if *said == AssistantMessage::default()))
             .collect()
     }
 
@@ -328,7 +332,7 @@ impl TranscriptWriter {
                 self.document.set_answer(None);
                 let run = transcript::read(self.write().as_bytes()).ok();
                 run.and_then(|mut run| {
-                    run.take_tagged(answer::WHOLE_MESSAGE);
+                    run.apply_answer_tag(answer::WHOLE_MESSAGE);
                     run.answer
                 })
             }

@@ -1,9 +1,9 @@
 //! **Pure.** Search trees in transcripts: the chosen path as an ordinary conversation, the whole
 //! tree beside it, and the strategy of the run.
 use super::{TranscriptWriter, fit, put};
+use crate::conversation::{Call, Outcome};
 use crate::provider::Reply;
 use crate::search::{Bounds, Kind, Search};
-use crate::conversation::{Call, Outcome};
 use crate::strategy::Strategy;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;

@@ -13,7 +13,12 @@ fn make_reply(text: &str, calls: &[&str]) -> Reply {
         outcome: None,
     };
     let text = (!text.is_empty()).then(|| text.to_owned());
-    Reply { text, calls: calls.iter().map(call).collect(), stop: StopReason::Done, ..Reply::default() }
+    Reply {
+        text,
+        calls: calls.iter().map(call).collect(),
+        stop: StopReason::Done,
+        ..Reply::default()
+    }
 }
 
 fn read(text: &str) -> TranscriptWriter {
@@ -32,7 +37,7 @@ fn whole_run() -> TranscriptWriter {
         kept: vec![Value::Map(vec![("k".into(), "x".into())])],
         ..make_reply("I look.", &["a", "b"])
     };
-    assert_eq!(script.say(&reply), 1);
+    assert_eq!(script.push_reply(&reply), 1);
     assert_eq!(script.end(), End::OpenCalls);
     let open = script.open_calls();
     script.close_call(open[1].index, &Outcome::Error("no such column".into()), Some(0.25));

@@ -1,9 +1,9 @@
 //! **Pure.** Serialization of the search tree under `run.tree` of a transcript. A search that is
 //! read continues as if it had not been interrupted.
 use super::{Bounds, Code, Kind, Node, Search};
+use crate::conversation::{Call, Outcome};
 use crate::provider::Reply;
 use crate::script::walk::word;
-use crate::conversation::{Call, Outcome};
 use touchstone_formats::value::Value;
 
 impl Search {
@@ -38,7 +38,7 @@ impl Search {
             }
             if let Some(code) = node.code {
                 put("code", Value::Number(code.0.to_string()));
-                if let Some(trouble) = code.trouble() {
+                if let Some(trouble) = code.error_label() {
                     put("trouble", trouble.into());
                 }
             }

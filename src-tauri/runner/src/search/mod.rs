@@ -5,14 +5,14 @@ pub mod finish;
 mod method;
 pub mod names;
 pub mod observe;
-mod walk;
 pub mod prompts;
+mod walk;
 
 pub use method::Method;
 pub use observe::Code;
 
-use super::provider::Reply;
 use super::conversation::{Call, Outcome};
+use super::provider::Reply;
 use finish::{FINISH, Finish};
 use std::collections::HashSet;
 use touchstone_formats::value::Value;
@@ -232,7 +232,7 @@ impl Search {
     /// Determines the next node once every call of the last reply has an outcome.
     fn settle(&mut self) {
         let Some((_, last)) = self.under_way else { return };
-        if !matches!(self.next(), Next::Run(open) if open.is_empty()) {
+        if !matches!(self.next(), NextStep::Run(open) if open.is_empty()) {
             return;
         }
         self.under_way = None;
@@ -287,7 +287,10 @@ impl Search {
 }
 
 /// Returns the status and outcome of a call that needs no tool: `Finish`, and unknown functions.
-fn resolve_without_tool(call: &Call, knows: impl Fn(&str) -> bool) -> (Option<Code>, Option<Outcome>) {
+fn resolve_without_tool(
+    call: &Call,
+    knows: impl Fn(&str) -> bool,
+) -> (Option<Code>, Option<Outcome>) {
     if call.name == FINISH {
         let (code, outcome) = match finish::read(&call.params) {
             Finish::Answer(_) => (Code::ANSWERED, Outcome::Result("The answer was given.".into())),

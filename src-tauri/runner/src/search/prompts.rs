@@ -28,8 +28,11 @@ pub(super) fn another(tried: &[&Node]) -> String {
         "You were at this point before, and what you did next led to no answer:\n".to_owned();
     for node in tried {
         let Kind::Call(call) = &node.kind else { continue };
-        let returned =
-            call.outcome.as_ref().map(super::super::conversation::Outcome::to_model_text).unwrap_or_default();
+        let returned = call
+            .outcome
+            .as_ref()
+            .map(super::super::conversation::Outcome::to_model_text)
+            .unwrap_or_default();
         let params = json::write(&call.params, false);
         text.extend(["\n- ", &call.name, " with ", &params, " returned: ", &returned]);
     }

@@ -29,7 +29,7 @@ const GIVE_UP: &str = r#"{"return_type":"give_up_and_restart"}"#;
 /// giving up, `n` nothing, `u` an unknown name.
 fn play(search: &mut Search, script: &str) {
     for word in script.chars() {
-        assert_eq!(search.next(), Next::Ask, "{script} at {word}");
+        assert_eq!(search.next(), NextStep::Ask, "{script} at {word}");
         let one = |name: &str, params: &str| reply(None, vec![call("c", name, params)]);
         let reply = match word {
             't' => reply(Some("hm"), Vec::new()),
@@ -143,7 +143,7 @@ fn a_thought_alone_is_followed_by_a_word_to_go_on_and_unknown_names_are_not_said
     assert!(
         matches!(&turns[0], Turn::Assistant(said) if said.calls[0].name == "invalid_hallucination_function_name")
     );
-    assert!(matches!(&turns[2], Turn::User(text) if text == words::GO_ON));
+    assert!(matches!(&turns[2], Turn::User(text) if text == prompts::GO_ON));
     assert!(matches!(&search.nodes()[1].kind, Kind::Call(call) if call.name == "nope"));
 }
 
@@ -166,7 +166,7 @@ fn the_way_that_counts_without_an_answer_is_chosen_by_a_rule() {
     let mut search = Search::new(bounds("DFS_woFilter_w2", 2, 60));
     play(&mut search, "tttttt");
     assert_eq!(
-        search.chosen(),
+        search.chosen_path(),
         (vec![1, 2], Some("No way led to an answer. This is the first of the longest."))
     );
 }
@@ -195,11 +195,11 @@ proptest! {
             // A reply at the limit is not in the tree; it is requested again and found in the
             // journal.
             if search.next() != NextStep::Done(SearchEnd::Spent) || !tree {
-                prop_assert_eq!(again.written(), written);
+                prop_assert_eq!(again.to_value(), written);
                 prop_assert_eq!((again.next(), again.turns(), again.answer()), (search.next(), search.turns(), search.answer()));
             }
         }
-        prop_assert!(matches!(search.next(), Next::Done(_)));
+        prop_assert!(matches!(search.next(), NextStep::Done(_)));
         prop_assert!(search.reply_count() <= queries);
         for node in search.nodes() {
             // A reply begins above the depth limit, however many steps it then adds.
@@ -293,9 +293,10 @@ fn replay(case: &Value, as_original: bool) -> (Search, Vec<Value>, Vec<Option<St
             NextStep::Done(_) => return (search, requests, seen),
             NextStep::Ask => {
                 seen.push(match search.turns().last() {
-                    Some(Turn::Assistant(said)) => {
-                        said.calls.last().and_then(|call| Some(call.outcome.as_ref()?.shown()))
-                    }
+                    Some(Turn::Assistant(said)) => said
+                        .calls
+                        .last()
+                        .and_then(|call| Some(call.outcome.as_ref()?.to_model_text())),
                     _ => None,
                 });
                 search.add_reply(&message(script.next().unwrap()), |name| find(name).is_some());
@@ -428,7 +429,7 @@ fn scripted_runs_are_those_of_the_original() {
         }
         let (search, requests, seen) = replay(&case, true);
         assert_eq!(
-            search.asked().to_string(),
+            search.reply_count().to_string(),
             python::text(case.get("llm_calls").unwrap()),
             "{name}"
         );

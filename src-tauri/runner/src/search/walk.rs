@@ -1,7 +1,7 @@
 //! **Pure.** Paths through the search tree: the conversation along a path, and the path that counts
 //! in the end.
 use super::finish::{self, Finish};
-use super::{Code, SearchEnd, Kind, Method, NextStep, Node, Search, prompts};
+use super::{Code, Kind, Method, NextStep, Node, Search, SearchEnd, prompts};
 use crate::conversation::{AssistantMessage, Turn};
 use touchstone_formats::value::Value;
 
@@ -59,8 +59,10 @@ impl Search {
             Turn::Assistant(said)
         });
         // A reply without text and calls is in the tree, but providers do not accept it.
-        said.filter(|turn| !matches!(turn, Turn::Assistant(said) if *said == Said::default()))
-            .collect()
+        said.filter(
+            |turn| !matches!(turn, Turn::Assistant(said) if *said == AssistantMessage::default()),
+        )
+        .collect()
     }
 
     /// Returns the hint for a node where other branches were tried already; it is not stored in the

@@ -2,8 +2,8 @@
 //! reconnects when the server has gone away. The submodules interpret the settings, name the tools,
 //! and parse the results.
 mod child;
-mod process_tree;
 mod link;
+mod process_tree;
 mod reply;
 mod settings;
 

@@ -3,10 +3,10 @@
 
 pub mod mcp;
 mod names;
-pub mod tool_folder;
 pub mod python;
-pub mod tool_index;
 pub mod sql;
+pub mod tool_folder;
+pub mod tool_index;
 pub mod virtual_api;
 
 use touchstone_formats::value::Value;

@@ -74,7 +74,7 @@ mod tests {
         _t__4527085b
         _2d068005
         "#);
-        assert_eq!(given(&["echo"], "tickets_"), ["tickets_echo"]);
+        assert_eq!(offered_names(&["echo"], "tickets_"), ["tickets_echo"]);
     }
 
     proptest! {

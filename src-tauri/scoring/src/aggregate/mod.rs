@@ -14,7 +14,7 @@ pub use cell::{Cell, Estimate, Means, Passes};
 pub(crate) use cell::{estimate, passes};
 pub use group::{AtK, Group, Row};
 pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, UnpairedReason};
-pub use stored::{ImportedVerdict, ImportedSummary, summarize_imported};
+pub use stored::{ImportedSummary, ImportedVerdict, summarize_imported};
 pub use words::{METHOD, Sentences, outcome, probability, sentences};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -287,7 +287,8 @@ fn passing(both: &[Both<'_, '_>], tasks: Tasks) -> Option<PairedPassing> {
     let decided: Vec<&Both<'_, '_>> =
         both.iter().filter(|it| it.first.decided > 0 && it.second.decided > 0).collect();
     let passes = |row: &Row<'_>| 2 * row.passed > row.decided;
-    let table = PairedPasses::from_pairs(decided.iter().map(|it| (passes(it.first), passes(it.second))));
+    let table =
+        PairedPasses::from_pairs(decided.iter().map(|it| (passes(it.first), passes(it.second))));
     let units: BTreeSet<_> = decided.iter().map(|it| tasks.unit(it.first.key)).collect();
     let single = decided.iter().all(|it| it.first.decided == 1 && it.second.decided == 1);
     let share = |row: &Row<'_>| crate::stats::float(row.passed) / crate::stats::float(row.decided);

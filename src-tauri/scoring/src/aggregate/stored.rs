@@ -75,11 +75,11 @@ mod tests {
             said(9, Some(100.0), Some(true)),
         ];
         let told = summarize_imported(&runs, &all);
-        let mean = summarize_imported.mean.unwrap();
+        let mean = told.mean.unwrap();
         assert_eq!((told.numbers, mean.value), (3, 3.0));
         let interval = mean.interval.unwrap();
         assert!(interval.low < 1.0 && interval.high > 5.0, "{interval:?}");
-        let passes = summarize_imported.passes.unwrap();
+        let passes = told.passes.unwrap();
         assert_eq!((passes.passed, passes.of), (1, 2));
     }
 
@@ -90,6 +90,6 @@ mod tests {
         let told_ones = summarize_imported(&runs, &ones);
         assert_eq!(told_ones.mean.map(|mean| (mean.value, mean.interval)), Some((1.0, None)));
         assert_eq!(told_ones.passes, None);
-        assert_eq!(told(&runs, &[]), Told::default());
+        assert_eq!(summarize_imported(&runs, &[]), ImportedSummary::default());
     }
 }

@@ -1,9 +1,11 @@
 //! **Pure.** Describes a comparison in sentences: difference, certainty and detectable difference.
 use super::pairs::{FEWEST_TOLD, FEWEST_UNITS};
-use super::{Column, Doubt, DoubtKind, Effect, PairedPassing, Pairing, RowKey, Unpaired, UnpairedReason};
+use super::{
+    Column, Doubt, DoubtKind, Effect, PairedPassing, Pairing, RowKey, Unpaired, UnpairedReason,
+};
+use crate::number_format::fixed;
 use crate::stats::Interval;
 use crate::stats::{Tendency, float};
-use crate::number_format::fixed;
 
 /// Number of rows that are named; further ones are only counted.
 const NAMED: usize = 3;

@@ -281,11 +281,16 @@ fn result(step: &Step, parts: &[usize], own: RunDetails<'_>) -> Outcome {
     let each = |hash: &dyn Fn(&Part) -> u64| -> Vec<(u64, u64)> {
         parts.iter().map(|part| (hash_of(&part.label), hash(part))).collect()
     };
-    let table =
-        parts.iter().find(|part| part.label == "result").and_then(|part| normal_form::table(&part.value));
+    let table = parts
+        .iter()
+        .find(|part| part.label == "result")
+        .and_then(|part| normal_form::table(&part.value));
     Outcome {
         exact: hash_of((step.failed, each(&|part| normal_form::exact(&part.value)))),
-        meant: hash_of((step.failed, each(&|part| normal_form::meaning(&part.value, part.language, own)))),
+        meant: hash_of((
+            step.failed,
+            each(&|part| normal_form::meaning(&part.value, part.language, own)),
+        )),
         table,
     }
 }

@@ -50,12 +50,12 @@ pub(crate) fn best(
     let band = Band::new(rows, columns, most);
     let mut ways: Vec<Vec<Move>> = Vec::with_capacity(rows + 1);
     let mut below = vec![0_u64; band.row(rows).len()];
-    ways.push(vec![Way::SkipB; below.len()]);
+    ways.push(vec![Move::SkipB; below.len()]);
     for row in (0..rows).rev() {
         let (here, under) = (band.row(row), band.row(row + 1));
         let at = |column: usize| under.contains(&column).then(|| below[column - under.start]);
         let mut line = vec![0_u64; here.len()];
-        let mut way = vec![Way::SkipA; here.len()];
+        let mut way = vec![Move::SkipA; here.len()];
         let mut right = None;
         for column in here.clone().rev() {
             let pair = (column < columns)

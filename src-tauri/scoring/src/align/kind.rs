@@ -40,7 +40,9 @@ pub(crate) fn relate(a: &Digest, b: &Digest) -> Kind {
         return Kind::Same;
     }
     match (a.role, b.role) {
-        (Role::Narration | Role::Conclusion, Role::Narration | Role::Conclusion) => relate_messages(a, b),
+        (Role::Narration | Role::Conclusion, Role::Narration | Role::Conclusion) => {
+            relate_messages(a, b)
+        }
         // System instructions contain the time and the tools of their run.
         (Role::System, Role::System) => Kind::Reworded,
         (Role::Prompt | Role::Person, Role::Prompt | Role::Person) if a.meant == b.meant => {

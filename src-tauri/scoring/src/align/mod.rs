@@ -9,10 +9,10 @@
 //! never count.
 mod differences;
 mod digest;
-mod normal_form;
 mod grid;
 mod kind;
 mod merge;
+mod normal_form;
 mod pair;
 #[cfg(test)]
 mod tests;
@@ -72,7 +72,8 @@ pub fn align(runs: &[&[Digest]]) -> Alignment {
         let first = |place: &mut Option<usize>, is: bool| *place = place.or(is.then_some(at));
         first(&mut alignment.first_divergence, row.diverges);
         first(&mut alignment.first_other_result, row.kinds.contains(&Kind::OtherResult));
-        let prompt = digest_at(runs, &row.steps, 0).is_some_and(|digest| digest.role == Role::Prompt);
+        let prompt =
+            digest_at(runs, &row.steps, 0).is_some_and(|digest| digest.role == Role::Prompt);
         first(
             &mut alignment.other_prompt,
             prompt && matches!(row.kind, Kind::Similar | Kind::Different),

@@ -38,9 +38,11 @@ pub(crate) fn meaning(value: &Value, language: Language, own: RunDetails<'_>) ->
             Some((value, _)) => meaning(&value, Language::Plain, own),
             None => hash_of(collapse_whitespace(&without_run_details(text, own))),
         },
-        (value, _) => walk(value, &|text| hash_of(collapse_whitespace(&without_run_details(text, own))), &|text| {
-            hash_of(number(text))
-        }),
+        (value, _) => walk(
+            value,
+            &|text| hash_of(collapse_whitespace(&without_run_details(text, own))),
+            &|text| hash_of(number(text)),
+        ),
     }
 }
 

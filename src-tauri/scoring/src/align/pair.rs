@@ -2,9 +2,9 @@
 //! that is too large is cut at calls that both runs made, and a part that is still too large is
 //! weighed only near the diagonal.
 use super::digest::{Digest, Role};
-use super::normal_form::hash_of;
 use super::grid::{self, Area};
 use super::kind;
+use super::normal_form::hash_of;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ pub(crate) struct Pairing {
 /// Pairs the steps of two runs. Symmetric: swapped arguments give the same pairs, swapped.
 pub(crate) fn pair(a: &[&Digest], b: &[&Digest]) -> Pairing {
     let order = |run: &[&Digest]| {
-        hash_of(run.iter().map(|digest| (digest.whole(), digest.role)).collect::<Vec<_>>())
+        hash_of(run.iter().map(|digest| (digest.exact_hash(), digest.role)).collect::<Vec<_>>())
     };
     // Ties must not be resolved by the order of the arguments.
     if order(a) <= order(b) {

@@ -325,17 +325,17 @@ mod tests {
     fn what_is_never_done_cannot_be_switched_on() {
         assert!(NEVER.iter().all(|never| !Quirks::all().has(never.name)));
         assert_eq!(
-            Quirks::of(["roles_from_text"]).unwrap_err(),
+            Quirks::from_names(["roles_from_text"]).unwrap_err(),
             "`roles_from_text` cannot be switched on. What is judged is fenced line by line and stays evidence."
         );
-        assert_eq!(Quirks::of(["nan"]).unwrap_err(), "There is no switch named `nan`.");
+        assert_eq!(Quirks::from_names(["nan"]).unwrap_err(), "There is no switch named `nan`.");
     }
 
     #[test]
     fn switches_are_on_one_by_one_or_all_together() {
         let one = Quirks::from_names(["bare_nan"]).unwrap();
         assert!(one.has("bare_nan") && !one.has("pandas_types"));
-        assert_eq!(Quirks::of(["bare_nan", "all"]).unwrap(), Quirks::all());
+        assert_eq!(Quirks::from_names(["bare_nan", "all"]).unwrap(), Quirks::all());
         assert!(!Quirks::all().without("bare_nan").has("bare_nan"));
         assert!(Quirks::default().names().is_empty());
     }

@@ -36,8 +36,11 @@ pub(super) fn turns(
     if pictures {
         return reject_pictures(messages, quirks);
     }
-    let pairs =
-        if quirks.has("turns_zipped") { pair_by_index(messages) } else { pair_turns(messages, quirks) };
+    let pairs = if quirks.has("turns_zipped") {
+        pair_by_index(messages)
+    } else {
+        pair_turns(messages, quirks)
+    };
     if pairs.is_empty() && !quirks.has("empty_conversations") {
         return Err(fault(
             "The conversation has no message of a person that an assistant answers.",
@@ -74,7 +77,8 @@ fn content(side: &[&Value], quirks: &Quirks) -> Option<Value> {
         [] => None,
         [one] => Some(one.clone()),
         several => {
-            let texts: Vec<String> = several.iter().map(|one| format_value(Some(one), quirks)).collect();
+            let texts: Vec<String> =
+                several.iter().map(|one| format_value(Some(one), quirks)).collect();
             Some(Value::Text(texts.join("\n")))
         }
     }
@@ -202,7 +206,11 @@ pub(super) type ScoreThreshold<'a> = (&'a str, &'a str, &'a Limit);
 
 /// Combines the results of several turns: means of numbers, pass or fail of the scores in `held`,
 /// and all values in `evaluation_per_turn`.
-pub(super) fn combine_turns(turns: Vec<Outcome>, held: &[ScoreThreshold<'_>], quirks: &Quirks) -> Outcome {
+pub(super) fn combine_turns(
+    turns: Vec<Outcome>,
+    held: &[ScoreThreshold<'_>],
+    quirks: &Quirks,
+) -> Outcome {
     if turns.len() < 2 {
         return turns.into_iter().next().unwrap_or_default();
     }

@@ -141,13 +141,13 @@ mod tests {
     #[test]
     fn quotes_hold_commas_quotes_and_line_ends() {
         assert_eq!(
-            shown("a,b\r\n\"1,\r\n\"\"2\"\"\",\r\n\n,\"\"\n"),
+            format_records("a,b\r\n\"1,\r\n\"\"2\"\"\",\r\n\n,\"\"\n"),
             ["1: a|b", "2: «1,\r\n\"2\"»|", "4: ", "5: |«»"]
         );
-        assert_eq!(shown("a\rb"), ["1: a", "2: b"]);
-        assert_eq!(shown("a,\"b\nc"), ["1: a|«b\nc» open"]);
-        assert_eq!(shown("\"a\"b,c"), ["1: «ab»|c"]);
-        assert_eq!(shown(""), Vec::<String>::new());
+        assert_eq!(format_records("a\rb"), ["1: a", "2: b"]);
+        assert_eq!(format_records("a,\"b\nc"), ["1: a|«b\nc» open"]);
+        assert_eq!(format_records("\"a\"b,c"), ["1: «ab»|c"]);
+        assert_eq!(format_records(""), Vec::<String>::new());
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! **Pure.** Evaluation of one row by one evaluator: a sequence of questions to a model, or a
 //! program to run, that ends with a result.
 use super::replay::{ReplyLog, Stop};
-use super::{Evaluator, Failure, Inputs, Kind, Outcome, Quirks, model_evaluators, judging, computed};
+use super::{
+    Evaluator, Failure, Inputs, Kind, Outcome, Quirks, computed, judging, model_evaluators,
+};
 use crate::judges::Question;
 use std::borrow::Cow;
 use touchstone_formats::value::Value;
@@ -53,7 +55,8 @@ impl<'a> Evaluation<'a> {
     /// Returns the next step. It depends only on the replies received, therefore a resumed row asks
     /// the same questions in the same order.
     pub fn next(&self) -> Next {
-        match self.replay(&mut ReplyLog::new(&self.heard, self.ran.as_ref(), self.vectors.as_ref())) {
+        match self.replay(&mut ReplyLog::new(&self.heard, self.ran.as_ref(), self.vectors.as_ref()))
+        {
             Ok(outcome) => Next::Done(Ok(outcome)),
             Err(Stop::Ask(question)) => Next::Ask(question),
             Err(Stop::Run(job)) => Next::Run(job),
@@ -76,7 +79,9 @@ impl<'a> Evaluation<'a> {
                 judging::judged(takes, (threshold, *reasoning), inputs, heard, quirks)
             }
             Kind::Qa(limits) => judging::qa(takes, limits, inputs, heard, quirks),
-            Kind::Safety(options) => model_evaluators::safe(evaluator, options, inputs, heard, quirks),
+            Kind::Safety(options) => {
+                model_evaluators::safe(evaluator, options, inputs, heard, quirks)
+            }
             Kind::Label(label) => model_evaluators::labelled(name, label, inputs, heard, quirks),
             Kind::Score(score) => model_evaluators::scored(name, score, inputs, heard, quirks),
             Kind::Text(_)

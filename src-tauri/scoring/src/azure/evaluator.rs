@@ -1,5 +1,5 @@
 //! **Pure.** The available evaluators, and a configured evaluator with its options.
-use super::graders::{Check, SimilarityGrader, Measure, Python};
+use super::graders::{Check, Measure, Python, SimilarityGrader};
 use super::model_graders::{Label, Score};
 use super::options::{Limit, Options};
 use super::retrieval::Retrieval;

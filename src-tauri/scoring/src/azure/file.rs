@@ -4,7 +4,7 @@
 use super::numbers::{self, is_whole};
 use super::outputs::{Column, Outputs, Type};
 use super::python_number::written;
-use super::{CollectedRows, RowCollector, Metric, Quirks, Table};
+use super::{CollectedRows, Metric, Quirks, RowCollector, Table};
 use std::fmt::Write as _;
 use touchstone_formats::json::{self, skim};
 use touchstone_formats::stabletoolbench::python;
@@ -112,7 +112,8 @@ impl Results<'_> {
             .iter()
             .map(|outputs| outputs.columns().iter().map(Column::type_of).collect())
             .collect();
-        let of = |said: &Table, at: usize| Type::from_cells(said.rows.iter().map(|row| row.cell(at)));
+        let of =
+            |said: &Table, at: usize| Type::from_cells(said.rows.iter().map(|row| row.cell(at)));
         let said = self
             .target
             .map(|said| (0..said.columns.len()).map(|at| of(said, at)).collect())

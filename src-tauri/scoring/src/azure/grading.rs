@@ -113,7 +113,7 @@ fn ask(
     let mut pieces = Vec::new();
     let task = input
         .iter()
-        .map(|(_, pattern)| pattern.apart(inputs, &mut pieces))
+        .map(|(_, pattern)| pattern.fill_with_tags(inputs, &mut pieces))
         .collect::<Result<Vec<_>, _>>()?;
     let shown: Vec<String> = pieces.iter().map(|(name, text)| fenced(name, text)).collect();
     let shown = if shown.is_empty() { "(none)".to_owned() } else { shown.join("\n") };

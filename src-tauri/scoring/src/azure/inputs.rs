@@ -43,8 +43,11 @@ impl Inputs {
     ) -> Result<Option<&Value>, Failure> {
         let fault = |theirs: &str, ours: String| {
             let vague = quirks.has("vague_errors");
-            let message =
-                if vague { format!("{}: {theirs}", super::judging::class(kind)) } else { ours };
+            let message = if vague {
+                format!("{}: {theirs}", super::judging::class_name(kind))
+            } else {
+                ours
+            };
             Failure { by_input: true, message }
         };
         let listed = |names: &[&str]| -> Vec<String> {
@@ -163,11 +166,17 @@ mod tests {
     #[test]
     fn values_are_shown_as_json_or_as_python_writes_them() {
         let value = json::read(r#"{"a": [1.0, true, null, "it's"]}"#).unwrap();
-        assert_eq!(shown(Some(&value), &Quirks::all()), r#"{'a': [1.0, True, None, "it's"]}"#);
-        assert_eq!(shown(Some(&value), &Quirks::default()), r#"{"a":[1.0,true,null,"it's"]}"#);
-        assert_eq!(shown(Some(&"plain".into()), &Quirks::all()), "plain");
         assert_eq!(
-            (shown(None, &Quirks::all()), shown(None, &Quirks::default())),
+            format_value(Some(&value), &Quirks::all()),
+            r#"{'a': [1.0, True, None, "it's"]}"#
+        );
+        assert_eq!(
+            format_value(Some(&value), &Quirks::default()),
+            r#"{"a":[1.0,true,null,"it's"]}"#
+        );
+        assert_eq!(format_value(Some(&"plain".into()), &Quirks::all()), "plain");
+        assert_eq!(
+            (format_value(None, &Quirks::all()), format_value(None, &Quirks::default())),
             ("None".to_owned(), "(none was given)".to_owned())
         );
     }

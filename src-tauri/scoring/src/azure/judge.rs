@@ -121,7 +121,7 @@ const ANSWER: (&str, Shape) = ("response", Shape::Answer { tools: false });
 
 macro_rules! prompt {
     ($name:literal) => {
-        LazyLock::new(|| Prompt::of(include_str!(concat!("../../judges/azure/", $name, ".md"))))
+        LazyLock::new(|| Prompt::parse(include_str!(concat!("../../judges/azure/", $name, ".md"))))
     };
 }
 

@@ -6,8 +6,8 @@ use super::replay::{ReplyLog, Stop};
 use super::texts::text_of;
 use super::tools::SkipReason;
 use super::{
-    Failure, Inputs, Limit, Outcome, QaLimits, Quirks, EvaluatorInfo, inputs, reformat, replies, results,
-    tools,
+    EvaluatorInfo, Failure, Inputs, Limit, Outcome, QaLimits, Quirks, inputs, reformat, replies,
+    results, tools,
 };
 use crate::judges::Question;
 use crate::text::{Metric, Nltk, measure};
@@ -190,7 +190,7 @@ fn qa_once(
     for (name, limit) in
         QA.into_iter().zip([groundedness, relevance, coherence, fluency, similarity])
     {
-        out.extend(ask_jufind_judgenown(name)?, limit, given, heard, (true, quirks))?);
+        out.extend(ask_judge(find_judge(name)?, limit, given, heard, (true, quirks))?);
     }
     let score = measure(Metric::F1, response, truth, Nltk::default()).score;
     out.push(("f1_score".to_owned(), number(score)));

@@ -93,7 +93,7 @@ impl Mapping {
         };
         let lost = self.sources.iter().filter(|(_, source)| !there(source));
         lost.map(|(input, source)| {
-            format!("`{input}` is mapped to `{}`, which is no column.", source.shown())
+            format!("`{input}` is mapped to `{}`, which is no column.", source.to_reference())
         })
         .collect()
     }
@@ -253,7 +253,8 @@ mod tests {
             Mapping::read([("response", "${data.answer}"), ("ground_truth", "${data.answer}")])
                 .unwrap();
         let names = |own: &[(&str, &str)], quirks: Quirks| {
-            let mapping = Mapping::read(own.iter().copied()).unwrap().or(&usual, &quirks);
+            let mapping =
+                Mapping::read(own.iter().copied()).unwrap().with_defaults(&usual, &quirks);
             let inputs = mapping.completed(["query"], &[]).inputs(|key| row.get(key), |_| None);
             inputs
                 .0
@@ -268,7 +269,7 @@ mod tests {
         // Columns of the target are given to every evaluator.
         let own = Mapping::read(own)
             .unwrap()
-            .or(&usual, &Quirks::all())
+            .with_defaults(&usual, &Quirks::all())
             .completed(["query"], &["answer"]);
         let inputs = own.inputs(|key| row.get(key), |key| row.get(key));
         assert_eq!(
@@ -295,7 +296,8 @@ mod tests {
             ("${target.lost}", false, true),
         ] {
             let mapping = Mapping::read([("in", reference)]).unwrap();
-            let came = mapping.reaches(&columns, |key| row.get(key), |key| said.get(key), asked);
+            let came =
+                mapping.is_satisfied_by(&columns, |key| row.get(key), |key| said.get(key), asked);
             assert_eq!(came, reaches, "{reference}");
         }
     }

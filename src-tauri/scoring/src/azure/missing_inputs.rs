@@ -115,7 +115,8 @@ mod tests {
             r#"{"response": [{"role": "assistant", "content": "a"}], "ground_truth": "a"}"#;
         let told = |kind: &str, options: &str, rows: &[&str], quirks: &Quirks| {
             let evaluator = Evaluator::read(kind, &json::read(options).unwrap()).unwrap();
-            let found = count_invalid_inputs(&evaluator, rows.iter().map(|row| inputs(row)), quirks);
+            let found =
+                count_invalid_inputs(&evaluator, rows.iter().map(|row| inputs(row)), quirks);
             found
                 .into_iter()
                 .map(|(why, count)| format!("{count}: {why}"))

@@ -41,7 +41,9 @@ pub(super) fn safe(
         let mut out = Outcome::new();
         for matter in safety::categories_for(takes.name) {
             let finding =
-                ask_with_retry(matter.question(&turn, quirks)?, heard, quirks, |reply| matter.read(reply))?;
+                ask_with_retry(matter.question(&turn, quirks)?, heard, quirks, |reply| {
+                    matter.read(reply)
+                })?;
             out.extend(matter.outcome(&finding, &options.threshold));
         }
         Ok(out)
@@ -57,7 +59,8 @@ pub(super) fn labelled(
     heard: &mut ReplyLog<'_>,
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
-    Ok(ask_with_retry(label.question(given)?, heard, quirks, |reply| label.graded(reply))?.outcome(name))
+    Ok(ask_with_retry(label.question(given)?, heard, quirks, |reply| label.graded(reply))?
+        .outcome(name))
 }
 
 /// Runs a `score_model` grader. With the quirk `unread_scores_are_zero`, a reply without a number

@@ -196,7 +196,12 @@ fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<CallPosition, 
             tools::calls(messages).filter_map(|(place, call)| Some((place, of(call)?))).collect(),
         );
     }
-    Some(tools::results_by_call(messages).iter().map(|(place, result)| (*place, line(result))).collect())
+    Some(
+        tools::results_by_call(messages)
+            .iter()
+            .map(|(place, result)| (*place, line(result)))
+            .collect(),
+    )
 }
 
 /// Returns the parts of a content; `None` when any part is not an object.

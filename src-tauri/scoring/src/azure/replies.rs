@@ -67,7 +67,9 @@ pub(super) fn read(judge: &Judge, reply: &str, quirks: &Quirks) -> Result<Parsed
         Form::Tags if quirks.has("first_digit") => {
             let reason = first_reason(reply);
             match first_score(reply) {
-                Some(score) => reasoned(ParsedReply { score, reason, details: Value::Null }, quirks),
+                Some(score) => {
+                    reasoned(ParsedReply { score, reason, details: Value::Null }, quirks)
+                }
                 None => Err(Unread::NoTag { reason }),
             }
         }
@@ -103,7 +105,12 @@ fn bounded(score: f64) -> bool {
     (1.0..=5.0).contains(&score)
 }
 
-fn object(judge: &Judge, reply: &str, keys: (&str, &str), quirks: &Quirks) -> Result<ParsedReply, Unread> {
+fn object(
+    judge: &Judge,
+    reply: &str,
+    keys: (&str, &str),
+    quirks: &Quirks,
+) -> Result<ParsedReply, Unread> {
     let strict = quirks.has("strict_json");
     let value = if strict {
         python_json::read(reply).ok().map(|value| value.value())

@@ -1,6 +1,6 @@
 //! **Pure.** Results of the ten judges: the package's keys in its order.
 use super::conversation::result;
-use super::judge::{Judge, NanHaEmptyReply Nothing, Reason};
+use super::judge::{EmptyReply, Judge, NanHandling, Reason};
 use super::numbers::number;
 use super::replies::{self, ParsedReply, Unread};
 use super::{Failure, Limit, Outcome, Quirks};
@@ -16,7 +16,12 @@ struct Parts<'a> {
 }
 
 /// Builds the result from a parsed reply.
-pub(super) fn reply_outcome(judge: &Judge, limit: &Limit, said: ParsedReply, quirks: &Quirks) -> Outcome {
+pub(super) fn reply_outcome(
+    judge: &Judge,
+    limit: &Limit,
+    said: ParsedReply,
+    quirks: &Quirks,
+) -> Outcome {
     let whole = judge.way.whole && quirks.has("whole_completeness");
     let score = if whole { said.score.trunc() } else { said.score };
     // This judge writes integral scores without a fraction.
@@ -95,7 +100,12 @@ fn failure(message: String) -> Failure {
 }
 
 /// Builds the result that the package writes for an unreadable reply.
-fn package_outcome(judge: &Judge, limit: &Limit, unread: Unread, quirks: &Quirks) -> Result<Outcome, Failure> {
+fn package_outcome(
+    judge: &Judge,
+    limit: &Limit,
+    unread: Unread,
+    quirks: &Quirks,
+) -> Result<Outcome, Failure> {
     let nan = |reason: Option<Value>, result: &str| {
         outcome(
             judge,

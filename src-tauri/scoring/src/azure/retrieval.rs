@@ -1,5 +1,5 @@
 //! **Pure.** Metrics of retrieved documents against relevance labels.
-use super::numbers::{self, number, from_usize};
+use super::numbers::{self, from_usize, number};
 use super::options::{Limit, Options};
 use super::{Failure, Inputs, Outcome, Quirks};
 use std::collections::HashMap;
@@ -87,7 +87,7 @@ impl Retrieval {
                 "result",
                 if none { Value::Null } else { if passes { "pass" } else { "fail" }.into() },
             ));
-            out.push(field("threshold", limit.shown()));
+            out.push(field("threshold", limit.to_value()));
             out.push(field("higher_is_better", Value::Bool(place.is_some())));
             if none {
                 let why = format!("Nothing that is labelled is relevant, so there is no {name}.");
@@ -397,7 +397,8 @@ mod tests {
         const NDCG: &str = "NaN null Nothing that is labelled is relevant, so there is no ndcg@3.";
         const FIDELITY: &str =
             "NaN null Nothing that is labelled is relevant, so there is no fidelity.";
-        let (ours, theirs) = (Quirks::default(), Quirks::from_names(["nothing_relevant_fails"]).unwrap());
+        let (ours, theirs) =
+            (Quirks::default(), Quirks::from_names(["nothing_relevant_fails"]).unwrap());
         assert_eq!(came("{}", &[0, 0], &ours), format!("{NDCG} | {FIDELITY}"));
         assert_eq!(came("{}", &[0, 0], &theirs), "0 fail - | 0 fail -");
         let from_one = r#"{"ground_truth_label_min": 1, "ground_truth_label_max": 5}"#;

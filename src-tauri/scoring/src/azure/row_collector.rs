@@ -63,7 +63,12 @@ impl RowCollector {
     }
 
     /// Adds an evaluator's result for a row that was added before.
-    pub fn add_outcome(&mut self, row: usize, evaluator: &str, outcome: &Outcome) -> Result<(), String> {
+    pub fn add_outcome(
+        &mut self,
+        row: usize,
+        evaluator: &str,
+        outcome: &Outcome,
+    ) -> Result<(), String> {
         outcome
             .iter()
             .try_for_each(|(key, value)| self.put((evaluator, key), (row, usize::MAX), Some(value)))

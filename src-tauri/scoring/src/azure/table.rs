@@ -387,9 +387,9 @@ mod tests {
             let why = Table::read(&text, csv, &Quirks::default()).unwrap_err();
             assert!(why.starts_with("There are more than 2000 columns. Give every row"), "{why}");
         }
-        assert_eq!(room(MOST_COLUMNS, 10_000), Ok(()));
+        assert_eq!(check_limits(MOST_COLUMNS, 10_000), Ok(()));
         assert!(
-            room(MOST_COLUMNS, 10_001)
+            check_limits(MOST_COLUMNS, 10_001)
                 .unwrap_err()
                 .starts_with("10001 rows with 2000 columns are more than")
         );

@@ -80,7 +80,9 @@ impl Text {
             TextMeasure::Metric(Metric::F1) => vec![("f1_score", "f1_result", &self.score)],
             TextMeasure::Metric(Metric::Bleu) => vec![("bleu_score", "bleu_result", &self.score)],
             TextMeasure::Metric(Metric::Gleu) => vec![("gleu_score", "gleu_result", &self.score)],
-            TextMeasure::Metric(Metric::Meteor) => vec![("meteor_score", "meteor_result", &self.score)],
+            TextMeasure::Metric(Metric::Meteor) => {
+                vec![("meteor_score", "meteor_result", &self.score)]
+            }
             _ => vec![
                 ("rouge_precision", "rouge_precision_result", &self.precision),
                 ("rouge_recall", "rouge_recall_result", &self.recall),
@@ -96,7 +98,9 @@ impl Text {
         let texts = Texts::new(response, truth, Nltk::default());
         let (metric, measured) = match self.by {
             TextMeasure::Metric(metric) if texts.is_too_long(metric) => (metric, None),
-            TextMeasure::Metric(Metric::Meteor) => (Metric::Meteor, Some(texts.meteor(self.weights).into())),
+            TextMeasure::Metric(Metric::Meteor) => {
+                (Metric::Meteor, Some(texts.meteor(self.weights).into()))
+            }
             TextMeasure::Metric(metric) => (metric, Some(texts.measure(metric))),
             TextMeasure::Runs(n) => (Metric::RougeL, Some(texts.rouge_by_runs(n))),
             TextMeasure::Lines => (Metric::RougeL, texts.rouge_by_lines()),

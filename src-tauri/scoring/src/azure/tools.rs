@@ -144,7 +144,7 @@ pub(super) fn results_by_call(messages: &[Value]) -> HashMap<CallPosition, Value
         let mut found: Vec<Value> =
             found.map(|part| part.get("tool_result").cloned().unwrap_or_default()).collect();
         let id = key(id);
-        let place = waiting.answered(&id).or_else(|| last.get(&id).copied());
+        let place = waiting.take_call(&id).or_else(|| last.get(&id).copied());
         let result = if found.len() > 1 { Some(Value::List(found)) } else { found.pop() };
         match place {
             Some(place) => {
@@ -175,7 +175,8 @@ pub(super) fn results_by_call(messages: &[Value]) -> HashMap<CallPosition, Value
 /// Returns the inputs shown to the judge, or the reason why it is not asked.
 pub fn tool_inputs(given: &Inputs, quirks: &Quirks) -> Result<ToolInputs, SkipReason> {
     use SkipReason::{Fails, NotApplicable};
-    const UNKNOWN: SkipReason = NotApplicable("Tool definitions for all tool calls must be provided.");
+    const UNKNOWN: SkipReason =
+        NotApplicable("Tool definitions for all tool calls must be provided.");
     let response = given.there("response").filter(|value| inputs::truthy(value));
     let found = response.map(|value| calls_of(value, quirks)).transpose().map_err(Fails)?;
     let calls = match found.filter(|calls| !calls.is_empty()) {

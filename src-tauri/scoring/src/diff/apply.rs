@@ -33,7 +33,8 @@ impl Node<'_> {
                 Value::Map(in_order(fields.iter().filter_map(|field| field.entry(side))))
             }
             Node::List(List { rows, .. }) => {
-                let item = |row: &super::Row<'_>| Some((row.index_in(side)?, row.sides.side(side)?));
+                let item =
+                    |row: &super::Row<'_>| Some((row.index_in(side)?, row.sides.side(side)?));
                 Value::List(in_order(rows.iter().filter_map(item)))
             }
         }
@@ -98,16 +99,16 @@ fn node(value: &Value, node: &Node<'_>, wanted: Side) -> Option<Value> {
         (Node::Same(same), _) => (same.as_ref() == value).then(|| value.clone()),
         (Node::Leaf(leaf), _) => (leaf.side(given) == value).then(|| leaf.side(wanted).clone()),
         (Node::Map(fields), Value::Map(entries)) => {
-            let known = fields.iter().filter(|field| field.place(given).is_some()).count();
+            let known = fields.iter().filter(|field| field.index_in(given).is_some()).count();
             let mut out = Vec::with_capacity(fields.len());
             for field in fields {
-                let from = match field.place(given) {
+                let from = match field.index_in(given) {
                     Some(place) => {
                         Some(entries.get(place).filter(|(key, _)| key == field.key(given))?)
                     }
                     None => None,
                 };
-                if let Some(place) = field.place(wanted) {
+                if let Some(place) = field.index_in(wanted) {
                     out.push((
                         place,
                         (
@@ -120,14 +121,14 @@ fn node(value: &Value, node: &Node<'_>, wanted: Side) -> Option<Value> {
             (known == entries.len()).then(|| Value::Map(in_order(out.into_iter())))
         }
         (Node::List(list), Value::List(items)) => {
-            let known = list.rows.iter().filter(|row| row.place(given).is_some()).count();
+            let known = list.rows.iter().filter(|row| row.index_in(given).is_some()).count();
             let mut out = Vec::with_capacity(list.rows.len());
             for row in &list.rows {
-                let from = match row.place(given) {
+                let from = match row.index_in(given) {
                     Some(place) => Some(items.get(place)?),
                     None => None,
                 };
-                if let Some(place) = row.place(wanted) {
+                if let Some(place) = row.index_in(wanted) {
                     out.push((place, sides(from, &row.sides, wanted)?));
                 }
             }

@@ -138,10 +138,11 @@ impl super::align::Aligned {
     fn name(&self, row: &Value) -> Option<String> {
         let super::Alignment::Key { fields, .. } = &self.alignment else { return None };
         let values: Option<Vec<&Value>> = fields.iter().map(|field| row.get(field)).collect();
-        let values = values
-            .filter(|values| values.iter().all(|value| identity::Identity::from_value(value).is_some()))?;
+        let values = values.filter(|values| {
+            values.iter().all(|value| identity::Identity::from_value(value).is_some())
+        })?;
         let is_number = |value: &Value| {
-            matches!(identity::Identity::of(value), Some(identity::Identity::Number(_)))
+            matches!(identity::Identity::from_value(value), Some(identity::Identity::Number(_)))
         };
         if let [one] = &values[..]
             && is_number(one)

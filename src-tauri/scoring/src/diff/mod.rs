@@ -12,6 +12,7 @@ mod compare;
 mod counts;
 mod dates;
 mod differences;
+mod display;
 mod identity;
 mod leaf;
 mod number;
@@ -19,7 +20,6 @@ mod options;
 mod plain;
 mod sequence;
 mod settings;
-mod display;
 mod side;
 mod summary;
 mod table;
@@ -31,10 +31,10 @@ pub(crate) use number::Number;
 
 pub use apply::{Side, apply, revert};
 pub use differences::{Difference, DifferenceKind};
+pub use display::{Kind, words};
 pub use options::{Dates, ExtraFields, Measured, Options, Tolerance};
 pub use plain::{Span, Style, plain};
-pub use display::{Kind, words};
-pub use side::{Columns, Line, LineSide, FoldItem};
+pub use side::{Columns, FoldItem, Line, LineSide};
 pub use table::{Column, Table, TableCell, TableRow};
 pub use text::{Text, text};
 pub use tree::{

@@ -317,10 +317,10 @@ mod tests {
     #[test]
     fn a_text_is_a_number_only_when_nothing_of_it_would_be_lost() {
         for text in ["0", "-1", "84.10", "1e5", "0.5"] {
-            assert!(Number::of_text(text).is_some(), "{text}");
+            assert!(Number::parse_text(text).is_some(), "{text}");
         }
         for text in ["007", "+1", ".5", "1.", "0x1F", ".inf", "-", "", "1.e3", "00"] {
-            assert_eq!(Number::of_text(text), None, "{text}");
+            assert_eq!(Number::parse_text(text), None, "{text}");
         }
     }
 

@@ -267,14 +267,19 @@ fn of_field(field: &Field<'_>, budget: &mut Budget) -> Vec<Pair> {
     let entry = |key: &Value, value: &Value| Value::Map(vec![(key.clone(), value.clone())]);
     let other_key = field.actual_key.as_deref().unwrap_or(&field.key);
     let mut pairs = match &field.sides {
-        Sides::Missing(value) => single_side(&yaml::write(&entry(&field.key, value)), Kind::Missing),
+        Sides::Missing(value) => {
+            single_side(&yaml::write(&entry(&field.key, value)), Kind::Missing)
+        }
         Sides::Extra(value) => single_side(&yaml::write(&entry(&field.key, value)), Kind::Extra),
         Sides::Both(Node::Same(value)) if field.actual_key.is_none() => {
             single_side(&yaml::write(&entry(&field.key, value)), Kind::Same)
         }
-        Sides::Both(Node::Leaf(leaf)) => {
-            both_sides(leaf, &entry(&field.key, &leaf.expected), &entry(other_key, &leaf.actual), budget)
-        }
+        Sides::Both(Node::Leaf(leaf)) => both_sides(
+            leaf,
+            &entry(&field.key, &leaf.expected),
+            &entry(other_key, &leaf.actual),
+            budget,
+        ),
         Sides::Both(node) => {
             let mut pairs = key_lines(node, &field.key, other_key);
             pairs.extend(block(node, budget).into_iter().map(|pair| indented(pair, "  ")));
@@ -364,8 +369,8 @@ impl Node<'_> {
     /// Returns true if a side has no entries or rows.
     fn is_hollow(&self, side: Side) -> bool {
         match self {
-            Node::Map(fields) => fields.iter().all(|field| field.place(side).is_none()),
-            Node::List(List { rows, .. }) => rows.iter().all(|row| row.place(side).is_none()),
+            Node::Map(fields) => fields.iter().all(|field| field.index_in(side).is_none()),
+            Node::List(List { rows, .. }) => rows.iter().all(|row| row.index_in(side).is_none()),
             Node::Same(_) | Node::Leaf(_) => false,
         }
     }

@@ -107,12 +107,15 @@ impl Diff<'_> {
 }
 
 fn is_coarse(told: &SummaryData<'_>) -> bool {
-    matches!(told, Told::Leaf { words: Some((_, true)), .. })
+    matches!(told, SummaryData::Leaf { words: Some((_, true)), .. })
 }
 
 /// Summarizes the differences in a part of a value.
 pub(super) fn of_part(node: &Node<'_>, between: bool) -> String {
-    write(&SummaryData::new(node), Detail { examples: 1, width: 24, voice: Wording::for_comparison(between) })
+    write(
+        &SummaryData::new(node),
+        Detail { examples: 1, width: 24, voice: Wording::for_comparison(between) },
+    )
 }
 
 fn write(told: &SummaryData<'_>, detail: Detail) -> String {
@@ -259,8 +262,9 @@ fn of_rows(rows: &Rows<'_>, detail: Detail) -> String {
     }
     parts.extend(inside(&rows.inside, noun, detail));
     if moved > 0 {
-        let places =
-            |row: &Name<'_>| format!("{} ({} → {})", name(row), place(row.from), place(row.to));
+        let places = |row: &Name<'_>| {
+            format!("{} ({} → {})", name(row), format_position(row.from), format_position(row.to))
+        };
         let places: Vec<String> =
             rows.moved.first.iter().take(detail.examples).map(places).collect();
         parts.push(format!("{moved} moved{}", few(": ", &places, moved, "")));
@@ -368,7 +372,7 @@ impl Name<'_> {
             (None, Some(value)) if !matches!(value, Value::Map(_) | Value::List(_)) => {
                 brief(value, width)
             }
-            _ => format!("row {}", place(self.from.or(self.to))),
+            _ => format!("row {}", format_position(self.from.or(self.to))),
         }
     }
 }

@@ -214,7 +214,7 @@ mod tests {
             ("日本語", "日木語", "日[-本-]{+木+}語"),
             ("a\nb", "a\nc", "a\n[-b-]{+c+}"),
         ] {
-            assert_eq!(shown(expected, actual), pieces);
+            assert_eq!(render(expected, actual), pieces);
         }
     }
 

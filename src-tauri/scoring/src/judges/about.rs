@@ -118,7 +118,7 @@ impl Scale {
     pub fn format_threshold(self, own: f64) -> String {
         match self {
             Self::Severity => format!("up to {} of 7", number(own)),
-            Self::Stars => format!("from {}", self.told(own)),
+            Self::Stars => format!("from {}", self.format_value(own)),
             Self::Words(_) => format!("from {own}"),
         }
     }
@@ -222,29 +222,35 @@ mod tests {
         ] {
             let there = scale.value_of(score).unwrap();
             assert!((there - own).abs() < 1e-9, "{there} {own}");
-            assert_eq!(scale.told(there), told);
-            assert!((scale.share(own).unwrap() - score).abs() < 1e-9);
+            assert_eq!(scale.format_value(there), told);
+            assert!((scale.to_score(own).unwrap() - score).abs() < 1e-9);
         }
         for beyond in [0.9, 5.1, f64::NAN] {
-            assert_eq!(Scale::Stars.share(beyond), None);
+            assert_eq!(Scale::Stars.to_score(beyond), None);
         }
         assert_eq!(
-            (Scale::Stars.reach(3.0), Scale::Severity.reach(3.0)),
+            (Scale::Stars.format_threshold(3.0), Scale::Severity.format_threshold(3.0)),
             ("from 3 of 5".into(), "up to 3 of 7".into())
         );
-        assert_eq!(Scale::Stars.said(Some("4"), Some(0.75)), "4 of 5");
+        assert_eq!(Scale::Stars.format_verdict(Some("4"), Some(0.75)), "4 of 5");
         let words = named("sopr").unwrap().about().scale;
         assert_eq!(
-            (words.said(Some("solved"), Some(1.0)).as_str(), words.said(None, None).as_str()),
+            (
+                words.format_verdict(Some("solved"), Some(1.0)).as_str(),
+                words.format_verdict(None, None).as_str()
+            ),
             ("solved", "not read")
         );
-        assert_eq!((words.own(1.0), words.share(1.0), words.usual()), (None, None, None));
+        assert_eq!(
+            (words.value_of(1.0), words.to_score(1.0), words.default_threshold()),
+            (None, None, None)
+        );
     }
 
     #[test]
     fn every_judge_that_there_is_can_be_told_of() {
         for judge in crate::judges::all() {
-            assert!(About::of(&judge.name).is_some(), "{}", judge.name);
+            assert!(About::for_judge(&judge.name).is_some(), "{}", judge.name);
         }
     }
 
@@ -252,8 +258,8 @@ mod tests {
     fn less_severity_passes_and_more_does_not() {
         let usual = Scale::Severity.to_score(Scale::Severity.default_threshold().unwrap()).unwrap();
         assert!(
-            Scale::Severity.share(2.0).unwrap() > usual
-                && Scale::Severity.share(4.0).unwrap() < usual
+            Scale::Severity.to_score(2.0).unwrap() > usual
+                && Scale::Severity.to_score(4.0).unwrap() < usual
         );
     }
 }

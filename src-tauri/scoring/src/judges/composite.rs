@@ -72,7 +72,7 @@ fn short(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::judges::{Judge, Next, Rules, JudgeRound, Subject, named};
+    use crate::judges::{Judge, JudgeRound, Next, Rules, Subject, named};
     use touchstone_formats::transcript;
 
     const RUN: &str = "conversation:\n- user_message: How many plans?\n- tool_call: { name: count, params: {}, result: [{ n: 3 }] }\n- assistant_message: There are three plans.\n";
@@ -131,7 +131,7 @@ mod tests {
             "Its task has no expected output, and `similarity` and `f1_score` of `qa` compare with that."
         );
         assert_eq!(
-            lacks(&bare.expecting(Some(&"Three.".into()))),
+            lacks(&bare.with_expected(Some(&"Three.".into()))),
             "No tool returned anything, so there is nothing that `groundedness` of `qa` could look at."
         );
         assert_eq!(lacks(&run("Three.")), "nothing");

@@ -3,7 +3,7 @@
 //! replies are handled by the evaluators themselves.
 use super::about::Scale;
 use super::composite::{self, WITH_CONTEXT, WITH_TRUTH};
-use super::{Judge, Next, Rules, Ruling, Subject, Strategy, suite_judges};
+use super::{Judge, Next, Rules, Ruling, Strategy, Subject, suite_judges};
 use crate::azure::{self, Evaluation, Evaluator, Failure, Inputs, Outcome, Quirks, safety};
 use std::sync::LazyLock;
 use touchstone_formats::json;
@@ -294,7 +294,11 @@ mod tests {
                 "5 | 1 | Right.",
             ),
         ] {
-            assert_eq!(told(name, &subject, Rules::Ours, replies), wanted, "{name} {replies:?}");
+            assert_eq!(
+                run_round(name, &subject, Rules::Ours, replies),
+                wanted,
+                "{name} {replies:?}"
+            );
         }
     }
 
@@ -319,8 +323,10 @@ mod tests {
             grounded.contains("| [[{\"n\":3}]]") && grounded.contains("| How many plans?"),
             "{grounded}"
         );
-        assert!(!asked("groundedness", &subject, Rules::Official).contains("| How many plans?"));
-        assert!(asked("similarity", &subject, Rules::Ours).contains("| Three."));
+        assert!(
+            !question_text("groundedness", &subject, Rules::Official).contains("| How many plans?")
+        );
+        assert!(question_text("similarity", &subject, Rules::Ours).contains("| Three."));
     }
 
     #[test]
@@ -336,7 +342,7 @@ mod tests {
         ] {
             assert_eq!(canon(name, &subject) != canon(name, &other_result), changes, "{name}");
         }
-        let other_truth = subject.clone().expecting(Some(&"Four.".into()));
+        let other_truth = subject.clone().with_expected(Some(&"Four.".into()));
         assert_eq!(canon("relevance", &subject), canon("relevance", &other_truth));
         assert_ne!(canon("similarity", &subject), canon("similarity", &other_truth));
     }
@@ -352,14 +358,14 @@ mod tests {
             facts.into_iter().map(|(key, value)| (key.to_owned(), Value::from(value))).collect();
         let row = Subject::from_run(&touchstone_formats::run::Run { facts, ..bare }, None);
         for name in ["similarity", "response_completeness", "groundedness", "retrieval"] {
-            assert_eq!(named(name).unwrap().lacks(&row, Rules::Ours), None, "{name}");
+            assert_eq!(named(name).unwrap().missing_requirement(&row, Rules::Ours), None, "{name}");
         }
         let canon =
             |name: &str, subject: &Subject| named(name).unwrap().canon(subject, Rules::Ours);
         assert!(canon("groundedness", &row).contains("There are 3 plans."));
-        assert!(canon("similarity", &row.clone().expecting(None)).contains("Four."));
+        assert!(canon("similarity", &row.clone().with_expected(None)).contains("Four."));
         // The suite's expected output takes precedence over the file's.
-        assert!(!canon("similarity", &row.expecting(Some(&"Five.".into()))).contains("Four."));
+        assert!(!canon("similarity", &row.with_expected(Some(&"Five.".into()))).contains("Four."));
     }
 
     #[test]
@@ -367,7 +373,10 @@ mod tests {
         let bare = run("conversation:\n- user_message: How many?\n- assistant_message: Three.\n");
         let bare = Subject { truth: None, ..bare };
         let lacks = |name: &str, subject: &Subject| {
-            named(name).unwrap().lacks(subject, Rules::Ours).unwrap_or_else(|| "nothing".to_owned())
+            named(name)
+                .unwrap()
+                .missing_requirement(subject, Rules::Ours)
+                .unwrap_or_else(|| "nothing".to_owned())
         };
         for (name, wanted) in [
             ("relevance", "nothing"),
@@ -407,10 +416,10 @@ mod tests {
         let silent = Subject { answer: String::new(), finish: Finish::Missing, ..run(RUN) };
         assert!(lacks("violence", &silent).starts_with("There is no final answer"));
         assert_eq!(
-            told("relevance", &silent, Rules::Ours, &[]),
+            run_round("relevance", &silent, Rules::Ours, &[]),
             "1 | 0 | There is no final answer."
         );
-        assert_eq!(told("relevance", &silent, Rules::Official, &[]), "asks, anew");
+        assert_eq!(run_round("relevance", &silent, Rules::Official, &[]), "asks, anew");
     }
 
     #[test]
@@ -426,7 +435,7 @@ mod tests {
             assert_eq!(of_it, needs_it, "{} {why:?}", judge.name);
         }
         for name in ["fluency", "groundedness", "violence", "indirect_attack"] {
-            assert!(!asked(name, &unasked, Rules::Ours).contains("{query}"), "{name}");
+            assert!(!question_text(name, &unasked, Rules::Ours).contains("{query}"), "{name}");
         }
     }
 
@@ -435,9 +444,12 @@ mod tests {
         const QUERY: &str = r#"[{"query_id": 1, "query": "How many plans?", "api_list": [{"category_name": "Data", "tool_name": "plans", "api_name": "count", "api_description": "Counts.", "required_parameters": [{"name": "of", "type": "STRING", "description": "", "default": ""}], "optional_parameters": [], "method": "GET"}], "relevant APIs": [["plans", "count"]]}]"#;
         let task = suite::read(QUERY, "q").unwrap().tasks.remove(0);
         let (_, without) = RUN.split_once('\n').unwrap();
-        let called =
-            run(&without.replace("{ name: count", "{ name: count_for_plans")).with_tools(&task, &[]);
-        assert_eq!(named("tool_call_accuracy").unwrap().lacks(&called, Rules::Ours), None);
+        let called = run(&without.replace("{ name: count", "{ name: count_for_plans"))
+            .with_tools(&task, &[]);
+        assert_eq!(
+            named("tool_call_accuracy").unwrap().missing_requirement(&called, Rules::Ours),
+            None
+        );
         let text = question_text("tool_call_accuracy", &called, Rules::Ours);
         assert!(
             text.contains("count_for_plans")
@@ -446,7 +458,7 @@ mod tests {
             "{text}"
         );
         let own = run(RUN);
-        assert_eq!(own.clone().offering(&task, &[Offer::python((1, 1))]), own);
+        assert_eq!(own.clone().with_tools(&task, &[ToolOffer::python((1, 1))]), own);
     }
 
     #[test]
@@ -457,10 +469,13 @@ mod tests {
         let (_, without) = RUN.split_once('\n').unwrap();
         let before = run(without);
         let tools = [ToolOffer::sql("count", Dialect::Sqlite, Some("Counts."))];
-        let after = before.clone().offering(&task, &tools);
-        assert_eq!(named("tool_call_accuracy").unwrap().lacks(&after, Rules::Ours), None);
+        let after = before.clone().with_tools(&task, &tools);
+        assert_eq!(
+            named("tool_call_accuracy").unwrap().missing_requirement(&after, Rules::Ours),
+            None
+        );
         assert!(
-            asked("tool_call_accuracy", &after, Rules::Ours)
+            question_text("tool_call_accuracy", &after, Rules::Ours)
                 .contains("Counts. Runs one read-only SQL query")
         );
         for judge in all().iter().filter(|judge| judge.name != "tool_call_accuracy") {
@@ -478,7 +493,7 @@ mod tests {
         );
         assert_eq!(run(&recorded).turns.tool_definitions, after.turns.tool_definitions);
         assert!(
-            asked("task_adherence", &run(&recorded), Rules::Ours)
+            question_text("task_adherence", &run(&recorded), Rules::Ours)
                 .contains("Counts. Runs one read-only SQL query")
         );
     }

@@ -1,6 +1,6 @@
 //! **Pure.** `fac` (final answer completeness): judges whether the final answer deals with every
 //! part of the request. The process is not considered.
-use super::{Rules, Ruling, JudgeReply, Step, Subject};
+use super::{JudgeReply, Rules, Ruling, Step, Subject};
 
 pub(super) const WORDS: [&str; 2] = ["solved", "unsolved"];
 

@@ -5,24 +5,24 @@ mod about;
 mod composite;
 mod evaluators;
 mod fac;
-mod suite_judges;
 pub(crate) mod prompt;
 pub(crate) mod reply;
 mod rounds;
 mod sopr;
 pub mod sowr;
 mod subject;
+mod suite_judges;
 mod table;
 mod turns;
 
 pub use about::{About, Group, Scale};
 pub use fac::official_score;
-pub(crate) use suite_judges::KINDS;
-pub use suite_judges::JudgeRef;
 pub use reply::JudgeReply;
 pub use rounds::{Rates, mean_and_spread, solve_rate};
 pub use sopr::Status;
 pub use subject::{Finish, Rival, Subject};
+pub use suite_judges::JudgeRef;
+pub(crate) use suite_judges::KINDS;
 pub use turns::Turns;
 
 use crate::azure::Evaluator;
@@ -155,7 +155,7 @@ impl Judge {
     /// Returns whether later questions show the whole process. Otherwise they show the same as the
     /// first.
     pub fn shows_process(&self) -> bool {
-        matches!(self.way, Way::Words { .. })
+        matches!(self.way, Strategy::Words { .. })
     }
 
     /// Returns the minimum number of questions per round; replies can make further questions

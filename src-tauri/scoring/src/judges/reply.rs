@@ -209,7 +209,7 @@ mod tests {
             ("solved? I would not say so", "-"),
             ("", "-"),
         ] {
-            assert_eq!(told(reply), wanted, "{reply}");
+            assert_eq!(format_reply(reply), wanted, "{reply}");
         }
     }
 
@@ -231,7 +231,7 @@ mod tests {
             "**Quoted**\n\n",
             "\"",
         ] {
-            assert_eq!(told(&format!("{before}{OBJECT}")), "-", "{before}");
+            assert_eq!(format_reply(&format!("{before}{OBJECT}")), "-", "{before}");
         }
         for before in [
             "Sure! Here's my verdict:\n\n",
@@ -241,12 +241,12 @@ mod tests {
             "So: ```json\n",
             "`",
         ] {
-            assert_eq!(told(&format!("{before}{OBJECT}")), "solved|x", "{before}");
+            assert_eq!(format_reply(&format!("{before}{OBJECT}")), "solved|x", "{before}");
         }
         for after in [" That is wrong.", ".", " Done.", "\n\nNo.", "\"", "\n```\nIt is not."] {
-            assert_eq!(told(&format!("{OBJECT}{after}")), "-", "{after}");
+            assert_eq!(format_reply(&format!("{OBJECT}{after}")), "-", "{after}");
         }
-        assert_eq!(told(&format!("```json\n{OBJECT}\n```\n")), "solved|x");
+        assert_eq!(format_reply(&format!("```json\n{OBJECT}\n```\n")), "solved|x");
     }
 
     proptest! {

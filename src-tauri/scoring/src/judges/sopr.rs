@@ -1,7 +1,7 @@
 //! **Pure.** `sopr` (solvable pass rate): judges whether the request was solved. Runs without an
 //! answer are unsolved without a question. Others are judged by their answer and, where that is
 //! inconclusive, by the whole process.
-use super::{Finish, Rules, Ruling, JudgeReply, Step, Subject};
+use super::{Finish, JudgeReply, Rules, Ruling, Step, Subject};
 use touchstone_formats::run::ScriptedEnd;
 use touchstone_formats::stabletoolbench::answers::{self, finish};
 use touchstone_formats::stabletoolbench::python;

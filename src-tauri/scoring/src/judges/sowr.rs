@@ -1,7 +1,7 @@
 //! **Pure.** `sowr` (solvable win rate): judges which of two systems served the user better. Known
 //! verdicts decide first. Only when they are inconclusive a model is asked, showing both in a
 //! random order that is stored.
-use super::{Rules, Ruling, JudgeReply, Status, Step, Subject};
+use super::{JudgeReply, Rules, Ruling, Status, Step, Subject};
 
 /// Winner of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -102,7 +102,7 @@ pub(super) fn decide(subject: &Subject, rules: Rules, heard: &[JudgeReply]) -> S
         return ruling(Winner::Tie, "There is nothing to compare with.");
     };
     let side =
-        |answer: &str, known: Side| if answer.trim().is_empty() { Side::Missing } else { winner_by_verdicts };
+        |answer: &str, known: Side| if answer.trim().is_empty() { Side::Missing } else { known };
     let own = if subject.gave_up { Side::Missing } else { side(&subject.answer, rival.own) };
     if let Some(winner) = winner_by_verdicts(side(&rival.answer, rival.side), own, rules) {
         return ruling(

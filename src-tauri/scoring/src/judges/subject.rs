@@ -5,11 +5,11 @@ use super::turns::Turns;
 use touchstone_formats::answer::LAST_MESSAGE;
 use touchstone_formats::azure;
 use touchstone_formats::json;
-use touchstone_formats::tool_offers::ToolOffer;
 use touchstone_formats::run::{Layout, Run, ScriptedEnd, Step, StepKind};
 use touchstone_formats::stabletoolbench::answers::{self, finish};
 use touchstone_formats::stabletoolbench::{Pool, Query, functions};
 use touchstone_formats::suite::Task;
+use touchstone_formats::tool_offers::ToolOffer;
 use touchstone_formats::value::Value;
 
 /// A run in the form that judges need.

@@ -13,7 +13,7 @@ macro_rules! evaluator {
             questions: $questions,
             pairs: false,
             official: $official,
-            way: Way::Evaluator(LazyLock::new(|| evaluators::usual($name))),
+            way: Strategy::Evaluator(LazyLock::new(|| evaluators::default_evaluator($name))),
         }
     };
 }

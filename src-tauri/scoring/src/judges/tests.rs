@@ -123,7 +123,7 @@ fn every_judge_has_its_words_in_a_file_and_other_words_are_another_version() {
             seed: 1,
         };
         let subject = Subject { rival: judge.pairs.then(|| Box::new(rival)), ..subject.clone() };
-        if matches!(judge.way, Way::Evaluator(_)) {
+        if matches!(judge.way, Strategy::Evaluator(_)) {
             continue;
         }
         let Next::Ask(question) = JudgeRound::new(judge, &subject, Rules::Ours).next() else {
@@ -158,7 +158,7 @@ fn what_judges_by_words_depend_on_stays_as_it_is_to_the_letter() {
         seed: 9,
     };
     let plain = subject("42", Finish::Last);
-    let expecting = plain.clone().expecting(Some(&"42".into()));
+    let expecting = plain.clone().with_expected(Some(&"42".into()));
     let pair = Subject { rival: Some(Box::new(rival)), ..plain.clone() };
     for name in ["sopr", "fac", "sowr"] {
         let judge = named(name).unwrap();
@@ -169,11 +169,11 @@ fn what_judges_by_words_depend_on_stays_as_it_is_to_the_letter() {
             assert_eq!(canon(&pair), "How many?\u{0}42\0{\"step\":1}\0Last false\u{0}43\0{}");
             assert_eq!(canon(&plain), canon(&expecting));
         }
-        assert_eq!(judge.lacks(&plain, Rules::Ours), None);
+        assert_eq!(judge.missing_requirement(&plain, Rules::Ours), None);
         let unasked = Subject { query: " ".to_owned(), ..plain.clone() };
         assert!(
             judge
-                .lacks(&unasked, Rules::Ours)
+                .missing_requirement(&unasked, Rules::Ours)
                 .is_some_and(|why| why.contains("what was asked for"))
         );
     }
@@ -261,7 +261,7 @@ fn a_long_process_is_shortened_piece_by_piece_and_says_so() {
 #[test]
 fn verdicts_that_are_known_decide_between_two_and_what_is_unknown_does_not() {
     use Status::{Solved, Unsolved, Unsure};
-    use sowr::{Side, Winner, winner_by_verdicts, most_frequent};
+    use sowr::{Side, Winner, most_frequent, winner_by_verdicts};
     let (solved, unsure, unsolved) =
         (Side::Judged(Solved), Side::Judged(Unsure), Side::Judged(Unsolved));
     for (reference, candidate, wanted) in [
@@ -276,9 +276,16 @@ fn verdicts_that_are_known_decide_between_two_and_what_is_unknown_does_not() {
         (solved, Side::Unknown, None),
         (Side::Unknown, unsolved, None),
     ] {
-        assert_eq!(known(reference, candidate, Rules::Ours), wanted, "{reference:?} {candidate:?}");
+        assert_eq!(
+            winner_by_verdicts(reference, candidate, Rules::Ours),
+            wanted,
+            "{reference:?} {candidate:?}"
+        );
     }
-    assert_eq!(known(Side::Missing, Side::Missing, Rules::Official), Some(Winner::Candidate));
+    assert_eq!(
+        winner_by_verdicts(Side::Missing, Side::Missing, Rules::Official),
+        Some(Winner::Candidate)
+    );
     assert_eq!(most_frequent(&[Solved, Unsolved, Solved]), Some(Solved));
     assert_eq!((most_frequent(&[Solved, Unsolved]), most_frequent(&[])), (None, None));
     assert_eq!(sowr::same_answer(Rules::Ours, 1), Winner::Tie);

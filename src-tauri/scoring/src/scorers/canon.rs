@@ -15,7 +15,9 @@ pub(super) fn canonical(value: &Value) -> String {
 /// item, because models write identifiers either way.
 pub(super) fn item(value: &Value) -> String {
     match value {
-        Value::Text(text) if Number::parse_text(text).is_some_and(|number| number.name() == *text) => {
+        Value::Text(text)
+            if Number::parse_text(text).is_some_and(|number| number.name() == *text) =>
+        {
             text.clone()
         }
         value => canonical(value),

@@ -24,8 +24,14 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Fields) -> Outcome 
     let Some(answer) = case.answer else { return super::no_answer() };
     let options = options(rule, case.key);
     let found = diff(expected, answer, &options);
-    let mut tally =
-        FieldCounts { rule, right: 0, expected: 0, changed: 0, extra: 0.0, beside: BTreeSet::new() };
+    let mut tally = FieldCounts {
+        rule,
+        right: 0,
+        expected: 0,
+        changed: 0,
+        extra: 0.0,
+        beside: BTreeSet::new(),
+    };
     tally.node(&found.root);
     let (right, whole) = (float(tally.right), float(tally.expected));
     // If no field is left to compare, the answer is right only if nothing differs.

@@ -18,7 +18,7 @@ mod scorer;
 mod texts;
 mod words;
 
-pub use choose::{choose, comparison, defaults, query_scorers, benchmark_scorers};
+pub use choose::{benchmark_scorers, choose, comparison, defaults, query_scorers};
 pub use failure::{Ending, Failure, Stop, failure_class, gives_up};
 pub use read::{ScorerProblem, complaints, read};
 pub use scorer::{Better, Need, Scorer};

@@ -282,11 +282,16 @@ impl<'a> Walk<'a> {
         actual.sort_by_key(|(at, _)| *at);
         for (at, (_, value)) in expected.iter().enumerate() {
             if let Some(wanted) = self.expected_number(value, place) {
-                self.add(wanted, actual.get(at).and_then(|(_, value)| Written::from_value(value)), place);
+                self.add(
+                    wanted,
+                    actual.get(at).and_then(|(_, value)| Written::from_value(value)),
+                    place,
+                );
             }
         }
         let beyond = actual.iter().skip(expected.len());
-        self.extra += beyond.filter(|(_, value)| self.expected_number(value, place).is_some()).count();
+        self.extra +=
+            beyond.filter(|(_, value)| self.expected_number(value, place).is_some()).count();
     }
 
     /// Collects the numbers of a value that is present on both sides, or expected only.

@@ -53,7 +53,7 @@ impl<'a> ScorerOptions<'a> {
             if bare.is_empty() {
                 return Err(format!(
                     "`{rule}` takes nothing like `{}`, so it is left out.",
-                    shown(value)
+                    format_value(value)
                 ));
             }
             given.options.push((bare, value));
@@ -157,7 +157,9 @@ impl<'a> ScorerOptions<'a> {
         let number = word(value)
             .and_then(|text| text.parse().ok())
             .filter(|share| (0.0..=1.0).contains(share));
-        number.map(Some).ok_or_else(|| self.bad(name, &format_value(value), "Write a number from 0 to 1."))
+        number
+            .map(Some)
+            .ok_or_else(|| self.bad(name, &format_value(value), "Write a number from 0 to 1."))
     }
 
     /// Returns the threshold as a score from 0 to 1, converted from the scale of a judge that has
@@ -169,7 +171,7 @@ impl<'a> ScorerOptions<'a> {
         };
         let Some(value) = self.get("threshold") else { return Ok(None) };
         let number =
-            word(value).and_then(|text| text.parse().ok()).and_then(|own| scale.share(own));
+            word(value).and_then(|text| text.parse().ok()).and_then(|own| scale.to_score(own));
         let advice = format!("Write a number from {} to {}.", worst.min(best), worst.max(best));
         number.map(Some).ok_or_else(|| self.bad("threshold", &format_value(value), &advice))
     }

@@ -3,7 +3,7 @@
 use super::options::ScorerOptions;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
 use crate::diff::{Dates, Tolerance};
-use crate::judges::{self, About, Judge, KINDS, MOST_ROUNDS, Rules, JudgeRef};
+use crate::judges::{self, About, Judge, JudgeRef, KINDS, MOST_ROUNDS, Rules};
 use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk, StringCheck};
 use std::sync::Arc;
@@ -216,7 +216,9 @@ fn scorer(
     let threshold = match &rule {
         // Such a judge has its own range.
         Rule::Judge { own: Some(_), .. } => None,
-        Rule::Judge { name, .. } => given.threshold(About::for_judge(name).map(|about| about.scale))?,
+        Rule::Judge { name, .. } => {
+            given.threshold(About::for_judge(name).map(|about| about.scale))?
+        }
         _ => given.threshold(None)?,
     };
     for option in
@@ -500,7 +502,7 @@ fn own_judge(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> {
         .into_iter()
         .filter_map(option)
         .collect();
-    let judge =
-        Judge::from_suite(&name, kind, options).map_err(|why| format!("`{rule}` is left out. {why}"))?;
+    let judge = Judge::from_suite(&name, kind, options)
+        .map_err(|why| format!("`{rule}` is left out. {why}"))?;
     Ok((format!("judge:{name}"), Rule::Judge { name, own: Some(JudgeRef::Own(Arc::new(judge))) }))
 }

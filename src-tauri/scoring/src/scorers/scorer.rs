@@ -1,6 +1,6 @@
 //! **Pure.** A scorer as named by a suite: rule, options and display name.
 use crate::diff::{Dates, Tolerance};
-use crate::judges::{self, Rules, JudgeRef};
+use crate::judges::{self, JudgeRef, Rules};
 use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk, StringCheck};
 use touchstone_formats::json;

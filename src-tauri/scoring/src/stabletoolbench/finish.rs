@@ -110,7 +110,8 @@ impl Finish {
             answers::Finish::GaveUp => Some(Returned::GaveUp),
             answers::Finish::Nothing => None,
         };
-        let finish = Self::from_calls(calls.iter().map(|(call, _)| (call.name.as_str(), returned(call))));
+        let finish =
+            Self::from_calls(calls.iter().map(|(call, _)| (call.name.as_str(), returned(call))));
         let nodes = details::nodes(details);
         let last = details::last_step(&nodes).and_then(|node| node.call());
         Self { last: last.is_some_and(|call| call.is_finish()), ..finish }

@@ -81,7 +81,7 @@ mod tests {
             (long, false, 1.0, Unsure),
         ] {
             assert_eq!(
-                Likely::of(answer, finished, api_calls),
+                HeuristicVerdict::estimate(answer, finished, api_calls),
                 likely,
                 "{answer} {finished} {api_calls}"
             );

@@ -195,7 +195,11 @@ mod tests {
         let count = |of: &dyn Fn(&Published) -> bool| rows.iter().filter(|row| of(row)).count();
         let standing = |standing| count(&|row| row.standing == standing);
         assert_eq!(
-            (standing(Standing::Current), standing(Standing::Hidden), standing(Standing::Legacy)),
+            (
+                standing(Visibility::Current),
+                standing(Visibility::Hidden),
+                standing(Visibility::Legacy)
+            ),
             (31, 10, 19)
         );
         assert_eq!(Metric::ALL.map(|metric| count(&|row| row.metric == metric)), [36, 18, 6]);

@@ -147,7 +147,8 @@ mod tests {
 
     #[test]
     fn what_nobody_judged_is_not_a_zero() {
-        let rows = [evaluation("1", None, 1.0, true, true), evaluation("2", Some(1.0), 1.0, true, true)];
+        let rows =
+            [evaluation("1", None, 1.0, true, true), evaluation("2", Some(1.0), 1.0, true, true)];
         let summary = Summary::from_evaluations(&rows);
         assert_eq!(summary.solved.map(|it| (it.passed, it.of)), Some((1, 1)));
         assert_eq!((summary.sopr.map(|it| it.value), summary.all_judged()), (Some(1.0), false));
@@ -163,6 +164,6 @@ mod tests {
             (nothing.solved, nothing.sopr, nothing.seconds, nothing.all_judged()),
             (None, None, None, true)
         );
-        assert_eq!(Summary::of(&rows[..1]).sopr, None);
+        assert_eq!(Summary::from_evaluations(&rows[..1]).sopr, None);
     }
 }

@@ -87,13 +87,13 @@ mod tests {
 
     #[test]
     fn more_is_better_for_scores_and_worse_for_money() {
-        assert_eq!(Better::Higher.of(0.1), Tendency::Better);
-        assert_eq!(Better::Lower.of(0.1), Tendency::Worse);
-        assert_eq!(Better::Higher.of(-0.1), Tendency::Worse);
-        assert_eq!(Better::Lower.of(-0.1), Tendency::Better);
+        assert_eq!(Better::Higher.tendency(0.1), Tendency::Better);
+        assert_eq!(Better::Lower.tendency(0.1), Tendency::Worse);
+        assert_eq!(Better::Higher.tendency(-0.1), Tendency::Worse);
+        assert_eq!(Better::Lower.tendency(-0.1), Tendency::Better);
         for better in [Better::Higher, Better::Lower] {
-            assert_eq!(better.of(0.0), Tendency::Unclear);
-            assert_eq!(better.of(f64::NAN), Tendency::Unclear);
+            assert_eq!(better.tendency(0.0), Tendency::Unclear);
+            assert_eq!(better.tendency(f64::NAN), Tendency::Unclear);
         }
     }
 
@@ -125,7 +125,7 @@ mod tests {
             (lower.wins, lower.ties, lower.losses),
             (higher.losses, higher.ties, higher.wins)
         );
-        assert_eq!(WinTieLoss::of(&[], Better::Higher), Some(WinTieLoss::default()));
-        assert_eq!(WinTieLoss::of(&[1.0, f64::NAN], Better::Higher), None);
+        assert_eq!(WinTieLoss::from_differences(&[], Better::Higher), Some(WinTieLoss::default()));
+        assert_eq!(WinTieLoss::from_differences(&[1.0, f64::NAN], Better::Higher), None);
     }
 }

@@ -99,7 +99,8 @@ mod tests {
     #[test]
     fn probabilities_are_those_of_counting() {
         let four = Binomial::new(4, 0.5);
-        let sixteenths: Vec<f64> = four.outcomes().map(|(_, probability)| probability * 16.0).collect();
+        let sixteenths: Vec<f64> =
+            four.outcomes().map(|(_, probability)| probability * 16.0).collect();
         for (found, counted) in sixteenths.iter().zip([1.0, 4.0, 6.0, 4.0, 1.0]) {
             assert!((found - counted).abs() < 1e-12, "{sixteenths:?}");
         }
@@ -115,8 +116,8 @@ mod tests {
 
     #[test]
     fn what_always_or_never_happens_has_one_outcome() {
-        assert_eq!(Binomial::new(5, 0.0).each().collect::<Vec<_>>(), [(0, 1.0)]);
-        assert_eq!(Binomial::new(5, 1.0).each().collect::<Vec<_>>(), [(5, 1.0)]);
-        assert_eq!(Binomial::new(0, 0.3).each().collect::<Vec<_>>(), [(0, 1.0)]);
+        assert_eq!(Binomial::new(5, 0.0).outcomes().collect::<Vec<_>>(), [(0, 1.0)]);
+        assert_eq!(Binomial::new(5, 1.0).outcomes().collect::<Vec<_>>(), [(5, 1.0)]);
+        assert_eq!(Binomial::new(0, 0.3).outcomes().collect::<Vec<_>>(), [(0, 1.0)]);
     }
 }

@@ -118,7 +118,8 @@ impl Clusters {
     fn students(&self, level: Level) -> Option<Interval> {
         let (mean, error) = (self.mean(), self.standard_error()?);
         let reach =
-            distributions::student_above(level.outside() / 2.0, float(self.clusters()) - 1.0) * error;
+            distributions::student_above(level.outside() / 2.0, float(self.clusters()) - 1.0)
+                * error;
         reach.is_finite().then_some(Interval { low: mean - reach, high: mean + reach })
     }
 

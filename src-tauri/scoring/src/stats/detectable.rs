@@ -52,7 +52,9 @@ pub fn detectable_rate_difference(pairs: u64, discordant_share: f64, power: Powe
     }
     let shows: Box<dyn Fn(f64) -> f64> = if pairs <= MOST_COUNTED {
         let needed: Vec<u64> = needed(pairs, power.level.outside());
-        Box::new(move |difference| detection_probability(pairs, difference, discordant_share, &needed))
+        Box::new(move |difference| {
+            detection_probability(pairs, difference, discordant_share, &needed)
+        })
     } else {
         Box::new(move |difference| shown_about(pairs, difference, discordant_share, power.level))
     };
@@ -86,7 +88,12 @@ fn needed(pairs: u64, outside: f64) -> Vec<u64> {
 }
 
 /// Returns the probability that the exact test detects a difference in its direction.
-fn detection_probability(pairs: u64, difference: f64, discordant_share: f64, needed: &[u64]) -> f64 {
+fn detection_probability(
+    pairs: u64,
+    difference: f64,
+    discordant_share: f64,
+    needed: &[u64],
+) -> f64 {
     let differ = discordant_share.max(difference);
     if differ <= 0.0 {
         return 0.0;

@@ -39,7 +39,10 @@ pub struct Kappa {
 
 impl Confusion {
     /// Counts pairs of categories. `None` if one is not below `categories`.
-    pub fn from_pairs(pairs: impl IntoIterator<Item = (usize, usize)>, categories: usize) -> Option<Self> {
+    pub fn from_pairs(
+        pairs: impl IntoIterator<Item = (usize, usize)>,
+        categories: usize,
+    ) -> Option<Self> {
         let mut counts = vec![vec![0; categories]; categories];
         for (first, second) in pairs {
             *counts.get_mut(first)?.get_mut(second)? += 1;

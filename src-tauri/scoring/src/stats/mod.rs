@@ -6,8 +6,8 @@
 mod better;
 mod binomial;
 mod clusters;
-mod distributions;
 mod detectable;
+mod distributions;
 mod draw;
 mod flips;
 mod kappa;
@@ -21,7 +21,7 @@ pub use clusters::{Clusters, FEWEST_DRAWN, Resampling};
 pub use detectable::{Power, detectable_mean_difference, detectable_rate_difference};
 pub use flips::{PValue, sign_flips};
 pub use kappa::{Confusion, Kappa, Weights};
-pub use numbers::{Amounts, AmountStats, mean, median, quantile, standard_deviation};
+pub use numbers::{AmountStats, Amounts, mean, median, quantile, standard_deviation};
 pub use paired::PairedPasses;
 pub use rate::{wilson, wilson_clustered};
 pub use repeats::{OverRows, is_flaky, over_rows, pass_all, pass_at};

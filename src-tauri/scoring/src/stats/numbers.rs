@@ -151,10 +151,10 @@ mod tests {
         );
         assert!((known.ninetieth - 8.0).abs() < 1e-12);
         assert_eq!(
-            Amounts::of([None, None]),
+            Amounts::from_values([None, None]),
             Some(Amounts { known: 0, unknown: 2, of_known: None })
         );
-        assert_eq!(Amounts::of([]), Some(Amounts::default()));
-        assert_eq!(Amounts::of([Some(1.0), Some(f64::NAN)]), None);
+        assert_eq!(Amounts::from_values([]), Some(Amounts::default()));
+        assert_eq!(Amounts::from_values([Some(1.0), Some(f64::NAN)]), None);
     }
 }

@@ -285,8 +285,10 @@ fn the_path_of_a_difference_leads_to_it() {
 
 #[test]
 fn letters_that_look_the_same_say_so() {
-    let told =
-        summaries(&[("caf\u{e9}", "cafe\u{301}"), ("[{id: 1, n: \u{e9}}]", "[{id: 1, n: e\u{301}}]")]);
+    let told = summaries(&[
+        ("caf\u{e9}", "cafe\u{301}"),
+        ("[{id: 1, n: \u{e9}}]", "[{id: 1, n: e\u{301}}]"),
+    ]);
     insta::assert_snapshot!(told.replace('\u{301}', "+accent"), @r"
     café → cafe+accent (they look the same, but letters are written with other characters)
     0 of 1 row right, 1 field differs: n é → e+accent (they look the same, but letters are written with other characters)

@@ -2,7 +2,7 @@
 use proptest::prelude::*;
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::{
-    Alignment, Columns, Counts, Diff, ExtraFields, Kind, List, Node, Options, PieceKind, FoldItem,
+    Alignment, Columns, Counts, Diff, ExtraFields, FoldItem, Kind, List, Node, Options, PieceKind,
     Sides, Table, Tolerance, apply, diff, plain, revert,
 };
 

@@ -1,11 +1,13 @@
 //! Compares `kendall_tau` with scipy, on synthetic lists and on published runs of a benchmark.
 //! Those runs are not part of the repository; without them that test does nothing.
-use super::{float, rows, format_score};
+use super::{float, format_score, rows};
 use std::path::{Path, PathBuf};
 use touchstone_formats::benchmark::{self, Parts};
 use touchstone_formats::suite::{self, Expected, Task};
 use touchstone_formats::value::Value;
-use touchstone_scoring::scorers::{Case, Outcome, Scored, Scorer, defaults, benchmark_scorers, score};
+use touchstone_scoring::scorers::{
+    Case, Outcome, Scored, Scorer, benchmark_scorers, defaults, score,
+};
 
 /// Output of `scripts/order-oracle.py lists` and `runs`.
 const LISTS: &str = include_str!("lists.jsonl");
@@ -30,7 +32,7 @@ fn the_order_of_lists_scores_as_scipy_says() {
         assert!(
             (found.score.unwrap() - wanted).abs() < 1e-12,
             "{} instead of {wanted}: {row:?}",
-            told(&found)
+            format_score(&found)
         );
         assert_eq!(found.passed, Some(wanted >= 1.0));
     }
@@ -159,12 +161,13 @@ fn called_apis_score_as_computed_elsewhere() {
         let calls: Vec<(String, bool)> =
             pairs("called_pairs_first").into_iter().map(|name| (name, false)).collect();
         let gold = pairs("gold");
-        let found = score_case(&scorer, &Case { expected_calls: &gold, calls: &calls, ..Case::default() });
+        let found =
+            score_case(&scorer, &Case { expected_calls: &gold, calls: &calls, ..Case::default() });
         let wanted = float(row.get("api_call_score").unwrap());
         assert!(
             (found.score.unwrap() - wanted).abs() < 1e-12,
             "{} instead of {wanted}",
-            told(&found)
+            format_score(&found)
         );
     }
     eprintln!("{} runs called what was counted elsewhere", all.len());

@@ -1,7 +1,9 @@
 //! Tests of the names of scorers in suites, and of the default scorers.
 use super::{scorer, value};
 use touchstone_formats::value::Value;
-use touchstone_scoring::scorers::{Better, Need, Scorer, choose, defaults, benchmark_scorers, read};
+use touchstone_scoring::scorers::{
+    Better, Need, Scorer, benchmark_scorers, choose, defaults, read,
+};
 
 fn read_yaml(list: &str) -> (Vec<Scorer>, Vec<String>) {
     match value(list) {
@@ -91,7 +93,7 @@ fn a_list_may_be_written_in_any_way_that_says_which_scorers_are_meant() {
         "exact:\ntext: f1\nnumeric: {cutoff: 5}",
         "[{exact: }, {text: {metric: F1}}, {numeric: {cutoff: 5}}]",
     ] {
-        assert_eq!(told(list), "exact | text: f1 | numeric", "{list}");
+        assert_eq!(format_scorers(list), "exact | text: f1 | numeric", "{list}");
     }
 }
 
@@ -170,14 +172,14 @@ fn a_suite_that_names_none_gets_what_fits_its_expected_output() {
         let names =
             |scorers: &[Scorer]| scorers.iter().map(Scorer::name).collect::<Vec<_>>().join(" ");
         assert_eq!(names(&defaults(Some(&expected))), usual, "{expected:?}");
-        assert_eq!(names(&published(Some(&expected))), of_the_benchmark, "{expected:?}");
+        assert_eq!(names(&benchmark_scorers(Some(&expected))), of_the_benchmark, "{expected:?}");
         assert_eq!(names(&choose(&[], Some(&expected)).0), usual);
         assert_eq!(names(&choose(&["exact".into()], Some(&expected)).0), "exact");
         let (scorers, warnings) = choose(&["exakt".into()], Some(&expected));
         // An unknown name is an error, and no default scorer replaces it.
         assert_eq!((names(&scorers).as_str(), warnings.len()), ("", 1));
     }
-    assert_eq!((defaults(None), published(None)), (vec![], vec![]));
+    assert_eq!((defaults(None), benchmark_scorers(None)), (vec![], vec![]));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Tests of cases other than one answer with one expected value.
-use super::{scorer, format_score, value};
+use super::{format_score, scorer, value};
 use touchstone_scoring::scorers::{Case, Need, Outcome, score};
 
 #[test]
@@ -13,7 +13,7 @@ fn without_an_answer_the_score_is_0_and_without_anything_expected_there_is_none(
         else {
             panic!("{line}")
         };
-        assert_eq!(told(&scored), "0.0000 failed: no answer", "{line}");
+        assert_eq!(format_score(&scored), "0.0000 failed: no answer", "{line}");
         let nothing = Case { answer: Some(&list), ..Case::default() };
         assert_eq!(
             score(&scorer(line), &nothing),
@@ -26,11 +26,11 @@ fn without_an_answer_the_score_is_0_and_without_anything_expected_there_is_none(
         assert!(
             scored.score > Some(0.0) && scored.reason.ends_with(", in the last message"),
             "{}",
-            told(&scored)
+            format_score(&scored)
         );
         let silent = score(&scorer(line), &Case { said: "  ", ..case });
         assert!(
-            matches!(&silent, Outcome::Scored(scored) if told(scored) == "0.0000 failed: no answer"),
+            matches!(&silent, Outcome::Scored(scored) if format_score(scored) == "0.0000 failed: no answer"),
             "{silent:?}"
         );
     }
@@ -97,6 +97,6 @@ fn an_answer_with_nothing_left_to_compare_is_right_only_when_nothing_differs() {
         let Outcome::Scored(scored) = score(&scorer("fields: {ignore: a}"), &case) else {
             panic!("{answer:?}")
         };
-        assert!(told(&scored).starts_with(told_as), "{}", told(&scored));
+        assert!(format_score(&scored).starts_with(told_as), "{}", format_score(&scored));
     }
 }

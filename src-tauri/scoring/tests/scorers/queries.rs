@@ -1,5 +1,5 @@
 //! Tests of the scorers for queries of `StableToolBench`.
-use super::{scorer, format_score};
+use super::{format_score, scorer};
 use touchstone_formats::run::CallInfo;
 use touchstone_formats::stabletoolbench::{Api, Query, names};
 use touchstone_formats::value::Value;
@@ -34,7 +34,7 @@ fn line(line: &str, called: &[&str], answer: Option<&str>) -> String {
     let Outcome::Scored(scored) = score_calls(line, called, answer) else { panic!("{line}") };
     let detail: Vec<String> =
         scored.detail.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-    format!("{} [{}]", told(&scored), detail.join("; "))
+    format!("{} [{}]", format_score(&scored), detail.join("; "))
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn apis_that_a_file_names_count_as_they_are_named_and_where_nothing_is_told_ther
     for line in ["api_calls", "api_calls: seed", "finish", "seed_heuristic"] {
         assert_eq!(of(line, &untold), None, "{line}");
     }
-    assert_eq!(of("api_calls", &Told::default()), Some(0.0), "nothing was called");
+    assert_eq!(of("api_calls", &CallInfo::default()), Some(0.0), "nothing was called");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn the_heuristic_says_that_it_is_no_judgement() {
 #[test]
 fn other_tasks_have_no_apis_to_call_and_no_finish() {
     assert_eq!(
-        of_queries().iter().map(touchstone_scoring::scorers::Scorer::name).collect::<Vec<_>>(),
+        query_scorers().iter().map(touchstone_scoring::scorers::Scorer::name).collect::<Vec<_>>(),
         ["api_calls", "finish", "seed_heuristic", "judge:sopr", "judge:fac"]
     );
     for line in ["finish", "seed_heuristic"] {

@@ -1,5 +1,5 @@
 //! Tests of each scorer by example.
-use super::{scored, scorer, format_score, value};
+use super::{format_score, scored, scorer, value};
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::{Dates, ExtraFields, diff};
 use touchstone_scoring::scorers::{Case, Outcome, comparison, score};
@@ -577,7 +577,11 @@ fn tool_calls_is_the_share_of_expected_tools_that_were_called() {
         };
         let detail: Vec<String> =
             scored.detail.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        found.push(format!("{expected} / {called}: {} [{}]", told(&scored), detail.join("; ")));
+        found.push(format!(
+            "{expected} / {called}: {} [{}]",
+            format_score(&scored),
+            detail.join("; ")
+        ));
     }
     insta::assert_snapshot!(found.join("\n"), @r"
     a b / a b: 1.0000 passed: both expected tools called [called 2 of 2; precision 1; order 2 of 2 in the expected order; calls 2; failed 0]
@@ -592,5 +596,8 @@ fn tool_calls_is_the_share_of_expected_tools_that_were_called() {
         Outcome::NoExpected("No calls are expected.".to_owned())
     );
     let Outcome::Scored(scored) = calls("a b", "a", "api_calls") else { panic!("api_calls") };
-    assert_eq!(told(&scored), "0.5000 failed: 1 of 2 expected APIs called, never called: `b`");
+    assert_eq!(
+        format_score(&scored),
+        "0.5000 failed: 1 of 2 expected APIs called, never called: `b`"
+    );
 }

@@ -1,7 +1,7 @@
 //! Tests of cells and groups.
 use crate::stage::{column, runs};
 use proptest::prelude::*;
-use touchstone_scoring::aggregate::{Cell, Counted, End, Group, Means, RowKey, Aggregate};
+use touchstone_scoring::aggregate::{Aggregate, Cell, Counted, End, Group, Means, RowKey};
 use touchstone_scoring::stats::{Level, Resampling, wilson};
 
 fn cell(lines: &[&str]) -> Cell {

@@ -1,6 +1,8 @@
 //! Tests of pairs with a baseline.
 use crate::stage::{column, runs};
-use touchstone_scoring::aggregate::{Counted, DoubtKind, Pairing, RowKey, Aggregate, UnpairedReason};
+use touchstone_scoring::aggregate::{
+    Aggregate, Counted, DoubtKind, Pairing, RowKey, UnpairedReason,
+};
 use touchstone_scoring::stats::{PairedPasses, Tendency, WinTieLoss};
 
 /// Returns the comparison of system `t` with the baseline `s`.
@@ -186,11 +188,11 @@ fn rows_of_one_side_are_listed_with_the_reason_and_not_dropped() {
     assert_eq!(
         unpaired,
         [
-            ("a #1".to_owned(), true, Why::Missing),
-            ("b #0".to_owned(), false, Why::Missing),
-            ("c #0".to_owned(), false, Why::Errors),
-            ("d #0".to_owned(), true, Why::NotEnded),
-            ("e #0".to_owned(), true, Why::Unscored),
+            ("a #1".to_owned(), true, UnpairedReason::Missing),
+            ("b #0".to_owned(), false, UnpairedReason::Missing),
+            ("c #0".to_owned(), false, UnpairedReason::Errors),
+            ("d #0".to_owned(), true, UnpairedReason::NotEnded),
+            ("e #0".to_owned(), true, UnpairedReason::Unscored),
         ]
     );
     assert_eq!(pairing.pairs.len(), 1);
@@ -286,5 +288,5 @@ fn the_first_is_the_baseline_unless_another_is_named_and_a_name_that_is_not_ther
     assert_eq!(baseline(None), (Some(0), vec![1, 2]));
     assert_eq!(baseline(Some(column("t"))), (Some(1), vec![0, 2]));
     assert_eq!(baseline(Some(column("x"))), (None, vec![]));
-    assert_eq!(Standing::of(&[], None).baseline, None);
+    assert_eq!(Aggregate::new(&[], None).baseline, None);
 }

@@ -1,6 +1,6 @@
 //! Tests of the sentences about a comparison.
 use crate::stage::{column, runs};
-use touchstone_scoring::aggregate::{METHOD, Aggregate, outcome, probability, sentences};
+use touchstone_scoring::aggregate::{Aggregate, METHOD, outcome, probability, sentences};
 use touchstone_scoring::stats::Tendency;
 
 fn comparison_text(lines: &[&str]) -> String {
@@ -135,7 +135,8 @@ fn passes_of_repeats_are_told_as_they_are_tested() {
 
 #[test]
 fn what_came_of_a_comparison_is_said_in_a_few_words() {
-    let came = |lines: &[&str]| outcome(&Aggregate::new(&runs(lines), Some(column("s"))).pairings[0]);
+    let came =
+        |lines: &[&str]| outcome(&Aggregate::new(&runs(lines), Some(column("s"))).pairings[0]);
     assert_eq!(came(&["a #0 s 1", "b #0 t 1"]), "nothing in common");
     assert_eq!(came(&["a #0 s 1", "a #0 t 0"]), "not tested");
     assert_eq!(came(&["a #0 s 1", "a #0 t 0", "b #0 s 1", "b #0 t 0.5"]), "no difference shown");
@@ -151,7 +152,8 @@ fn few_tasks_say_how_far_they_have_to_agree() {
     let mut lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     lines[1] = "t0 #0 t 1";
     assert!(
-        said(&lines).contains("6 tasks show a difference only where all of them go the same way.")
+        comparison_text(&lines)
+            .contains("6 tasks show a difference only where all of them go the same way.")
     );
     // With 11 tasks, 6 are enough when the others tie. The required number is therefore not stated,
     // and nothing is stated when a difference is shown.
@@ -164,7 +166,8 @@ fn few_tasks_say_how_far_they_have_to_agree() {
         };
         (0..11).flat_map(line).collect()
     };
-    let told = |better: u32| comparison_text(&of(better).iter().map(String::as_str).collect::<Vec<_>>());
+    let told =
+        |better: u32| comparison_text(&of(better).iter().map(String::as_str).collect::<Vec<_>>());
     assert!(
         told(6).contains("It is better.") && !told(6).contains("11 tasks would have shown"),
         "{}",
@@ -194,7 +197,7 @@ fn small_probabilities_are_not_written_as_nothing() {
 fn the_method_says_what_is_done_for_one_task_and_when_interval_and_test_disagree() {
     let method = METHOD.join(" ");
     let repeats = runs(&["a #0 s 0.4", "a #0 s 0.5", "a #0 s 0.7"]);
-    assert!(Standing::of(&repeats, None).groups[0].cell.score.unwrap().interval.is_some());
+    assert!(Aggregate::new(&repeats, None).groups[0].cell.score.unwrap().interval.is_some());
     assert!(
         method.contains("of one system over one variation goes by its runs")
             && !method.contains("none for one task"),

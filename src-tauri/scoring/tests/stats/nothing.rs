@@ -118,7 +118,7 @@ fn judges_that_only_know_one_word_cannot_agree_beyond_chance() {
     assert_eq!(kappa(&[(0, 0)]), None);
     assert_eq!(kappa(&[(1, 1); 9]), None);
     assert_eq!(kappa(&[(0, 2)]), None, "a category that is not there");
-    assert_eq!(Confusion::of([], 0).unwrap().kappa(Weights::Quadratic, LEVEL()), None);
+    assert_eq!(Confusion::from_pairs([], 0).unwrap().kappa(Weights::Quadratic, LEVEL()), None);
     let full = kappa(&[(0, 0), (1, 1), (1, 1)]).unwrap();
     assert!((full.value - 1.0).abs() < 1e-12);
     assert_eq!(full.interval, None, "full agreement of three does not make certain");

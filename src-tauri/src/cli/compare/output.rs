@@ -62,7 +62,8 @@ pub(super) fn stored(out: &mut dyn Write, comparison: &Comparison, paint: Paint)
     for line in &comparison.stored {
         let mut cells = vec![one_line(&line.evaluator).into_owned()];
         cells.extend(line.said.iter().map(|said| {
-            said.as_ref().map_or_else(|| "-".to_owned(), |said| one_line(&said.told()).into_owned())
+            said.as_ref()
+                .map_or_else(|| "-".to_owned(), |said| one_line(&said.to_short_text()).into_owned())
         }));
         columns.row(cells);
     }

@@ -44,7 +44,7 @@ pub(super) fn summary(
 ) -> Vec<String> {
     let EvaluationView { total, done, failed, missing, unread, calls, tokens, cost, .. } = view;
     let mut lines =
-        vec![format!("{done} of {total} {}, {failed} without one", of(*total, "result"))];
+        vec![format!("{done} of {total} {}, {failed} without one", pluralize(*total, "result"))];
     lines.extend(view.notes.iter().map(|note| one_line(note).into_owned()));
     if *unread > 0 {
         let also = if asks_again { ", also when asked again" } else { "" };
@@ -68,7 +68,7 @@ pub(super) fn summary(
         lines.push(format!(
             "{calls} {} bought, {tokens} {}, {}{more}",
             replies(*calls),
-            of(*tokens, "token"),
+            pluralize(*tokens, "token"),
             dollars(*cost)
         ));
         lines.extend(view.max_cost.filter(|_| view.unpriced).map(unbound));
@@ -134,7 +134,7 @@ fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
                 format!(
                     "about {} {}",
                     between(&least.to_string(), &most.to_string()),
-                    of(most, "token")
+                    pluralize(most, "token")
                 )
             }
             _ => "tokens are not known before the target answers".to_owned(),
@@ -142,7 +142,7 @@ fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
         let calls = between(&calls_least.to_string(), &calls_most.to_string());
         lines.push(format!(
             "{calls} {}, {tokens}; {kept} {} {are} there from before",
-            of(*calls_most, "request"),
+            pluralize(*calls_most, "request"),
             replies(*kept)
         ));
         lines.push(match (plan.cost_least, plan.cost_most) {
@@ -168,7 +168,7 @@ fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
         let these = if *unread == 1 { "this one" } else { "these" };
         lines.push(format!(
             "in {unread} {} nothing could be read; --again=unread asks {these} once more",
-            of(*unread, "round")
+            pluralize(*unread, "round")
         ));
     }
     lines.extend(

@@ -1,6 +1,6 @@
 //! **Pure.** Decides if a run that does not exist would pass a filter. Only its position (task,
 //! system, model, variation, repeat) is known; a filter on anything else cannot be decided.
-use super::{Ask, Comparison, Filter, Key, Pattern, Token, FilterValue};
+use super::{Ask, Comparison, Filter, FilterValue, Key, Pattern, Token};
 
 /// Position of a possible run.
 #[derive(Debug, Clone, Copy)]

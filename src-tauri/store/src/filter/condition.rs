@@ -1,7 +1,7 @@
 //! **Pure.** Converts a filter into an SQL condition made of fixed fragments. User input only ever
 //! becomes a parameter.
 use super::keys::{Key, state_name};
-use super::{Ask, Comparison, Filter, Pattern, VerdictCondition, Token, FilterValue};
+use super::{Ask, Comparison, Filter, FilterValue, Pattern, Token, VerdictCondition};
 use touchstone_api::RunState;
 
 /// Text for a `WHERE` clause, with its parameters in order.

@@ -164,7 +164,13 @@ pub const KEYS: [KeyRule; 27] = [
     rule(Key::Cost, "cost", COUNT, "cost:>0.5", "dollars"),
     rule(Key::Seconds, "seconds", TIME, "seconds:>60", "time spent on it"),
     rule(Key::Size, "size", BYTES, "size:>1mb", "size on disk"),
-    rule(Key::Scorer, "scorer", ValueKind::Text, "scorer:fields", "the scorer that the score is of"),
+    rule(
+        Key::Scorer,
+        "scorer",
+        ValueKind::Text,
+        "scorer:fields",
+        "the scorer that the score is of",
+    ),
     rule(Key::Scoring, "scoring", SCORINGS, "scoring:failed", "what came of scoring"),
     rule(
         Key::Stored,

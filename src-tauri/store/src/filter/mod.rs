@@ -120,7 +120,7 @@ impl Filter {
     #[must_use]
     pub fn for_statistics(mut self) -> Self {
         if !self.names_forks() {
-            let ask = Ask::Value(Key::Forked, vec![Wanted::Flag(false)]);
+            let ask = Ask::Value(Key::Forked, vec![FilterValue::Flag(false)]);
             self.tokens.push(Token { negated: false, ask });
         }
         self

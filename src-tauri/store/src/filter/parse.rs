@@ -1,7 +1,9 @@
 //! **Pure.** Filter parser: characters to words, words to tokens. Never fails; an invalid word
 //! yields a filter that matches no run, and a reason.
-use super::keys::{KEYS, KeyRule, STATES, ValueKind, key_named, nearest, nearest_within, state_named};
-use super::{Ask, Comparison, Filter, Pattern, VerdictCondition, Token, FilterValue};
+use super::keys::{
+    KEYS, KeyRule, STATES, ValueKind, key_named, nearest, nearest_within, state_named,
+};
+use super::{Ask, Comparison, Filter, FilterValue, Pattern, Token, VerdictCondition};
 use crate::snippet::MAX_NEEDLE;
 use touchstone_api::{FilterError, StoredResult};
 
@@ -219,7 +221,7 @@ fn suggest_token(name: &str, sign: char, value: &str) -> Option<String> {
 }
 
 fn takes_numbers(rule: &KeyRule) -> bool {
-    matches!(rule.takes, Takes::Number(_) | Takes::Stored)
+    matches!(rule.takes, ValueKind::Number(_) | ValueKind::Stored)
 }
 
 /// Returns `None` for a word whose start cannot be a key, not even a misspelled one.

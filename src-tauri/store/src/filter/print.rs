@@ -1,6 +1,6 @@
 //! **Pure.** Prints a filter such that parsing the output yields an equal filter.
 use super::keys::{Key, key_rule, state_name};
-use super::{Ask, Comparison, Filter, Pattern, VerdictCondition, Token, FilterValue};
+use super::{Ask, Comparison, Filter, FilterValue, Pattern, Token, VerdictCondition};
 use std::fmt::{Display, Formatter, Result};
 
 impl Display for Filter {

@@ -1,7 +1,7 @@
 //! **Pure.** Sorts runs into columns, tasks and variations.
 use super::{
-    Column, Fact, Facts, Holds, Loose, MOST_COLUMNS, Matrix, VariationKey, TaskRows, Totals, VariationRow,
-    cell, expected,
+    Column, Fact, Facts, Holds, Loose, MOST_COLUMNS, Matrix, TaskRows, Totals, VariationKey,
+    VariationRow, cell, expected,
 };
 use crate::filter::Filter;
 use crate::suites::{Task, Tasks};
@@ -337,8 +337,11 @@ fn variation_key(run: &Seen<'_>, suite: Option<&Task>) -> VariationKey {
 
 /// Returns the label of a variation, preferably from the suite.
 fn label(run: &Seen<'_>, suite: Option<&Task>, place: &VariationKey) -> Option<String> {
-    let number =
-        if let VariationKey::Numbered(number) = place { usize::try_from(*number).ok() } else { None };
+    let number = if let VariationKey::Numbered(number) = place {
+        usize::try_from(*number).ok()
+    } else {
+        None
+    };
     let of_suite = suite.zip(number).and_then(|(suite, number)| suite.variation_name(number));
     of_suite.or_else(|| run.variation_name.map(str::to_owned))
 }

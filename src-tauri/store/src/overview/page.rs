@@ -1,6 +1,6 @@
 //! **Pure.** Section of a matrix for the page: the visible rows under the current folds, and their
 //! cells.
-use super::{Loose, Matrix, VariationKey, TaskRows, VariationRow, cell};
+use super::{Loose, Matrix, TaskRows, VariationKey, VariationRow, cell};
 use crate::filter::typed;
 use std::collections::HashSet;
 use touchstone_api::{
@@ -71,8 +71,8 @@ impl Matrix {
             model: column.model.clone(),
             filter: format!(
                 "{} {}",
-                asked("system", column.system.as_deref()),
-                asked("model", column.model.as_deref())
+                filter_token("system", column.system.as_deref()),
+                filter_token("model", column.model.as_deref())
             ),
             cell: column.cell.clone(),
         };

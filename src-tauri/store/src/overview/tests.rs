@@ -168,7 +168,7 @@ fn drawn(overview: &Overview) -> String {
             "{} {}: {}",
             known(&column.system),
             known(&column.model),
-            said(&column.cell)
+            format_cell(&column.cell)
         );
     }
     for row in &overview.rows {
@@ -330,7 +330,8 @@ fn repeats_that_disagree_are_flaky_and_variations_that_do_are_not() {
 
 #[test]
 fn an_interval_is_wilsons_for_noughts_and_ones_and_students_for_few_others_and_none_for_one_run() {
-    let cell = |runs: &[&str]| format_cell(page(runs, &Arc::default()).rows[0].cells[0].as_ref().unwrap());
+    let cell =
+        |runs: &[&str]| format_cell(page(runs, &Arc::default()).rows[0].cells[0].as_ref().unwrap());
     assert_eq!(cell(&["a/0 s m 1: 1"]), "1.00 1 runs");
     assert_eq!(
         cell(&["a/0 s m 1: 1", "a/0 s m 2: 1", "a/0 s m 3: 0"]),
@@ -348,7 +349,7 @@ fn an_interval_is_wilsons_for_noughts_and_ones_and_students_for_few_others_and_n
 fn a_column_sums_up_its_tasks_and_leaves_out_runs_without_one() {
     let runs = ["a/0 s m 1: 0.5", "b/0 s m 1: 1", "?/? s m 1: 0"];
     let overview = page(&runs, &Arc::default());
-    assert_eq!(said(&overview.columns[0].cell), "0.75 0.00–1.00 2 runs");
+    assert_eq!(format_cell(&overview.columns[0].cell), "0.75 0.00–1.00 2 runs");
     assert_eq!((overview.runs, overview.scored, overview.tasks, overview.total_rows), (3, 3, 2, 3));
 }
 

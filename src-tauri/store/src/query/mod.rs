@@ -4,12 +4,12 @@
 //! The order of all runs and the set of runs that pass a filter are computed and cached separately,
 //! and then merged. Scrolling, sorting and filtering 100,000 runs thus iterates over integers, and
 //! only the rows of one page are read.
+mod cache;
 mod counted;
 mod facets;
 mod foreign;
 mod order;
 mod overview;
-mod cache;
 mod row;
 mod run_set;
 mod scored;
@@ -22,11 +22,11 @@ pub(crate) use run_set::RunSet;
 pub use scored::ScoredRun;
 
 use super::filter::{Filter, Param};
+use super::imported_verdicts::{self, Stored};
 use super::index::{IndexError, Reader};
 use super::open::Stamp;
 use super::roots::FileId;
 use super::search::{self, Texts};
-use super::imported_verdicts::{self, Stored};
 use super::suites::SuiteStore;
 use cache::QueryCache;
 use rusqlite::types::{ToSqlOutput, Value};
@@ -34,8 +34,8 @@ use rusqlite::{OptionalExtension as _, ToSql};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_api::{
-    Column, Facets, Hit, LineageLink, ListRequest, FilterError, ListPosition, RunLineage, RunPage, RunRow,
-    RunsAround, ScoreDetail, Sort, Span,
+    Column, Facets, FilterError, Hit, LineageLink, ListPosition, ListRequest, RunLineage, RunPage,
+    RunRow, RunsAround, ScoreDetail, Sort, Span,
 };
 
 /// Maximum number of runs before and after a run in [`Lists::around`].
@@ -189,7 +189,8 @@ impl Lists {
 
     /// Returns the imported verdicts about the runs that pass a filter.
     pub fn stored(&self, index: &Reader<'_>, filter: &str) -> Result<Stored, IndexError> {
-        let passing = self.set(index, &ParsedFilter::new(Filter::parse(filter).0.for_statistics()))?;
+        let passing =
+            self.set(index, &ParsedFilter::new(Filter::parse(filter).0.for_statistics()))?;
         imported_verdicts::load_verdicts(index, &passing)
     }
 
@@ -302,7 +303,7 @@ impl Lists {
 
     fn remembered<T>(&self, index: &Reader<'_>, act: impl FnOnce(&mut QueryCache) -> T) -> T {
         let mut known = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        known.of(index.moment());
+        known.reset_for(index.moment());
         act(&mut known)
     }
 }

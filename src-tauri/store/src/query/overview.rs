@@ -1,6 +1,6 @@
 //! Loads the data of an overview from the index and caches the matrix.
 use super::counted::end_of;
-use super::{ParsedFilter, Filter, IndexError, Lists, Reader, RunSet, scored};
+use super::{Filter, IndexError, Lists, ParsedFilter, Reader, RunSet, scored};
 use crate::overview::{Gathering, Matrix, Seen};
 use crate::suites::Tasks;
 use rusqlite::Row;

@@ -1,7 +1,7 @@
 //! Tests of the list.
 use super::order::statement;
 use super::*;
-use crate::test_index::{TestRun, TestIndex, paths, request};
+use crate::test_index::{TestIndex, TestRun, paths, request};
 
 const COLUMNS: [Column; 16] = [
     Column::Path,
@@ -120,11 +120,11 @@ fn a_run_is_found_in_its_list_with_its_neighbours() {
     let key = |path: &str| Some(format!("key of {path}"));
     assert_eq!(
         place("", "a"),
-        Place { position: Some(0), total: 5, previous: None, next: key("b") }
+        ListPosition { position: Some(0), total: 5, previous: None, next: key("b") }
     );
     assert_eq!(
         place("tokens:7", "e"),
-        Place { position: Some(1), total: 2, previous: key("b"), next: None }
+        ListPosition { position: Some(1), total: 2, previous: key("b"), next: None }
     );
     let nowhere = ListPosition { position: None, total: 2, previous: None, next: None };
     assert_eq!(place("tokens:7", "a"), nowhere);

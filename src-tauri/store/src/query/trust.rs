@@ -1,18 +1,18 @@
 //! Loads the verdicts of all raters from the index and caches their agreement.
 use super::{Filter, IndexError, Lists, Reader, RunSet};
+use crate::imported_verdicts;
 use crate::judgements::{self, StoredJudgement};
 use crate::reviews::{beginning, is_judged};
 use crate::roots::{FileId, Root};
-use crate::imported_verdicts;
-use crate::trust::{RaterVerdicts, Verdict, RaterId, word};
+use crate::trust::{RaterId, RaterVerdicts, Verdict, word};
 use rusqlite::{Row, params};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use touchstone_api::{Agreement, Disagreement, Trust};
 use touchstone_formats::review::Verdict as Word;
-use touchstone_scoring::judges;
 use touchstone_scoring::agreement::Rating;
+use touchstone_scoring::judges;
 
 /// Maximum number of listed disagreements of a pair.
 const SHOWN: usize = 300;
@@ -65,7 +65,11 @@ impl Lists {
         unreadable(index, &passing)
     }
 
-    fn cached_trust(&self, index: &Reader<'_>, filter: &str) -> Result<Arc<CachedTrust>, IndexError> {
+    fn cached_trust(
+        &self,
+        index: &Reader<'_>,
+        filter: &str,
+    ) -> Result<Arc<CachedTrust>, IndexError> {
         let forks = self.forks_left_out(index, filter)?;
         let asked = super::ParsedFilter::new(Filter::parse(filter).0.for_statistics());
         let key = asked.filter.to_string();

@@ -1,8 +1,8 @@
 //! Content of a review or judgement file, and its storage in the index.
 use super::super::index::IndexError;
 use super::super::judgements;
-use super::super::parse_unit::is_settled;
 use super::super::open::{self, Refused, Stamp};
+use super::super::parse_unit::is_settled;
 use super::super::reconcile::Found;
 use super::super::roots::{FileId, Roots};
 use super::{MOST, Wrong, is_judged, read};
@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 const NOTE: usize = 600;
 
 /// Result of reading a review or judgement file.
-pub(super) enum ReviewFile {
+pub(super) enum LoadedReview {
     Gone,
     Unread { stamp: Stamp, wrong: Wrong },
     Sheet { stamp: Stamp, settled: bool, hash: u64, read: Result<ReviewContent, Wrong> },
@@ -28,29 +28,30 @@ pub(super) enum ReviewContent {
     Judges(String),
 }
 
-impl ReviewFile {
+impl LoadedReview {
     pub(super) fn load(roots: &Roots, file: &FileId, found: Option<Found>) -> Self {
-        let Some(found) = found else { return ReviewFile::Gone };
+        let Some(found) = found else { return LoadedReview::Gone };
         if let Some(odd) = found.odd {
-            return ReviewFile::Unread { stamp: found.stamp, wrong: Wrong::because(odd) };
+            return LoadedReview::Unread { stamp: found.stamp, wrong: Wrong::because(odd) };
         }
         let judged = is_judged(file);
         let said = |bytes: &[u8]| {
             if judged {
-                judgements::read(bytes).map(|sheet| ReviewContent::Judges(judgements::to_stored_json(&sheet)))
+                judgements::read(bytes)
+                    .map(|sheet| ReviewContent::Judges(judgements::to_stored_json(&sheet)))
             } else {
                 read(bytes).map(|sheet| ReviewContent::Person(sheet.review().clone()))
             }
         };
         match open::read(roots, file, if judged { judgements::MOST } else { MOST }) {
-            Ok((bytes, stamp)) => ReviewFile::Sheet {
+            Ok((bytes, stamp)) => LoadedReview::Sheet {
                 stamp,
                 settled: is_settled(stamp, clock::now_ns()),
                 hash: xxh3_64(&bytes),
                 read: said(&bytes).map_err(Wrong::from_error),
             },
-            Err(Refused::Gone) => ReviewFile::Gone,
-            Err(why) => ReviewFile::Unread {
+            Err(Refused::Gone) => LoadedReview::Gone,
+            Err(why) => LoadedReview::Unread {
                 stamp: found.stamp,
                 wrong: Wrong::because(format!("The file cannot be read: {why}.")),
             },
@@ -60,16 +61,16 @@ impl ReviewFile {
     /// Stores the content in the index. Returns true when it changed.
     pub(super) fn put(self, sql: &Connection, file: &FileId) -> Result<bool, IndexError> {
         let (stamp, settled, hash, read) = match self {
-            ReviewFile::Gone => {
+            LoadedReview::Gone => {
                 return Ok(sql
                     .prepare_cached("DELETE FROM reviews WHERE path = ?")?
                     .execute([&file.path])?
                     > 0);
             }
-            ReviewFile::Unread { stamp, wrong } => {
+            LoadedReview::Unread { stamp, wrong } => {
                 (stamp, true, xxh3_64(wrong.message.as_bytes()), Err(wrong))
             }
-            ReviewFile::Sheet { stamp, settled, hash, read } => (stamp, settled, hash, read),
+            LoadedReview::Sheet { stamp, settled, hash, read } => (stamp, settled, hash, read),
         };
         let mut known = sql.prepare_cached("SELECT hash FROM reviews WHERE path = ?")?;
         let before: Option<i64> = known.query_row([&file.path], |row| row.get(0)).optional()?;

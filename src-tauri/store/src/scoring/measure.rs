@@ -5,7 +5,7 @@ use crate::suites::Tasks;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use touchstone_api::{FailureClass, RunScore, RunState, ScoreDetail, ScoreStanding};
 use touchstone_formats::answer;
-use touchstone_formats::run::{StoredAnswer, CallInfo};
+use touchstone_formats::run::{CallInfo, StoredAnswer};
 use touchstone_formats::suite::Task;
 use touchstone_formats::value::Value;
 use touchstone_scoring::scorers::{

@@ -1,7 +1,7 @@
 //! Requests to scorer programs that are pending or failed the last time. Results are returned as
 //! [`super::write::Kept`].
-use super::referenced_files::beside;
 use super::measure::ScoringKey;
+use super::referenced_files::beside;
 use crate::index::{IndexError, Reader};
 use crate::query::RunSet;
 use crate::roots::{FileId, Roots};
@@ -57,7 +57,12 @@ pub fn awaited(
 
 /// Builds a request. Returns `None` for a row whose suite has just changed, because it is about to
 /// be rescored.
-fn request_from_row(row: &Row<'_>, ask: i64, tasks: &Tasks, roots: &Roots) -> rusqlite::Result<Option<PendingRequest>> {
+fn request_from_row(
+    row: &Row<'_>,
+    ask: i64,
+    tasks: &Tasks,
+    roots: &Roots,
+) -> rusqlite::Result<Option<PendingRequest>> {
     let (task, variation): (Option<String>, Option<u32>) = (row.get(4)?, row.get(5)?);
     let name: Option<String> = row.get(6)?;
     let name = name.filter(|_| variation.is_none());

@@ -1,6 +1,6 @@
 //! Scores of a single run, including those of scorers that its suite does not name.
+use super::measure::{Score, ScoringKey, by};
 use super::stored_run::StoredRun;
-use super::measure::{ScoringKey, Score, by};
 use super::write;
 use crate::blob::TextBlob;
 use crate::index::{IndexError, Reader};
@@ -31,7 +31,10 @@ const SELECT: &str = "SELECT r.id, r.task, r.variation, r.variation_name, r.layo
                       r.score_reason, r.scorer, a.lenient, r.state = 'other' \
                       FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.key = ?";
 
-pub(crate) fn load_scored_row(index: &Connection, key: &str) -> Result<Option<ScoredRow>, IndexError> {
+pub(crate) fn load_scored_row(
+    index: &Connection,
+    key: &str,
+) -> Result<Option<ScoredRow>, IndexError> {
     let row = index.prepare_cached(SELECT)?.query_row([key], |row| {
         let (variation, name): (Option<u32>, Option<String>) = (row.get(2)?, row.get(3)?);
         let (scorer, lenient): (Option<String>, Option<bool>) = (row.get(9)?, row.get(10)?);
@@ -139,10 +142,10 @@ pub fn measured_by(
     texts: &mut Option<TextBlob>,
 ) -> Result<Vec<Score>, IndexError> {
     let Some(known) = load_scored_row(index, key)? else { return Ok(Vec::new()) };
-    let place = known.place();
+    let place = known.scoring_key();
     let Some(against) = place.against(tasks) else { return Ok(Vec::new()) };
     let held = StoredRun::load(index, known.id)?;
-    let said = held.said(texts, || index.text())?;
+    let said = held.last_message(texts, || index.text())?;
     let answer = held.answer.as_ref().and_then(touchstone_formats::run::StoredAnswer::value);
     let one = |scorer| by(scorer, &place, &held.evidence(&said), &against, answer.as_ref());
     let mut measured: Vec<Score> = scorers.iter().map(one).collect();

@@ -1,7 +1,7 @@
 //! Files that suites refer to: gold answers, scorer programs, and lists of query ids. Reads each
 //! file once and detects changes.
-use crate::parse_unit::is_settled;
 use crate::open::{self, Stamp};
+use crate::parse_unit::is_settled;
 use crate::roots::{FileId, Roots};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -56,7 +56,8 @@ impl ReferencedFiles {
     pub(crate) fn ids(&mut self, roots: &Roots, file: &FileId) -> Option<Result<Ids, String>> {
         let value = self.gold(roots, file);
         let there = self.files.get(file).is_some_and(|known| known.stamp.is_some());
-        there.then(|| value.and_then(|value| Ids::from_value(&value).map_err(|error| error.message)))
+        there
+            .then(|| value.and_then(|value| Ids::from_value(&value).map_err(|error| error.message)))
     }
 
     /// Returns the hash of a program.
@@ -141,14 +142,14 @@ mod tests {
     #[test]
     fn a_gold_answer_is_named_from_its_suite_and_never_outside_the_directory_of_its_suite() {
         let suite = FileId::new(Root::Input, "a/b/task.yaml");
-        let named = |path| below(&suite, path).map(|file| file.shown());
+        let named = |path| below(&suite, path).map(|file| file.to_display());
         assert_eq!(named("gold.json").as_deref(), Some("a/b/gold.json"));
         assert_eq!(named("./x/../../gold/1.json").as_deref(), Some("a/gold/1.json"));
         assert_eq!(named("../../../etc/passwd"), None);
         assert_eq!(named("/etc/passwd"), None);
         let folder = FileId::new(Root::Input, "a/prompts");
         assert_eq!(
-            below(&folder, "gold.json").map(|file| file.shown()).as_deref(),
+            below(&folder, "gold.json").map(|file| file.to_display()).as_deref(),
             Some("a/prompts/gold.json")
         );
     }

@@ -1,6 +1,6 @@
 //! Rescores runs whose task changed, in batches, from the data in the index. Reads no transcripts.
-use super::stored_run::StoredRun;
 use super::measure::{Measured, ScoringKey, measure};
+use super::stored_run::StoredRun;
 use super::write::{self, Columns};
 use crate::blob::TextBlob;
 use crate::index::{IndexError, Writer, text_of};
@@ -92,7 +92,7 @@ pub(crate) fn batch(writer: &Writer, tasks: &Tasks, after: i64) -> Result<Batch,
         let candidate = candidate(row)?;
         batch.after = candidate.id;
         batch.seen += 1;
-        let stale = candidate.place().fingerprint(tasks) != candidate.fingerprint;
+        let stale = candidate.scoring_key().fingerprint(tasks) != candidate.fingerprint;
         let said = said_by_suite(&candidate, tasks);
         if !stale && said.is_none() {
             continue;
@@ -190,7 +190,7 @@ fn again(
 ) -> Result<(Measured, Option<StoredRun>), IndexError> {
     let mut held = StoredRun::load(&writer.sql, candidate.id)?;
     let open = || text_of(&writer.sql, &writer.dir);
-    let said = held.said(texts, open)?;
+    let said = held.last_message(texts, open)?;
     let turned = held.look_in(candidate.scoring_key().tag(tasks), &said);
     let measured = measure(tasks, &candidate.scoring_key(), &held.evidence(&said));
     Ok((measured, turned.then_some(held)))

@@ -6,8 +6,8 @@ use crate::index::IndexError;
 use crate::record::{order, state_name};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use touchstone_api::RunState;
-use touchstone_formats::answer::{self, FinishOutcome, AnswerLocation};
-use touchstone_formats::run::{StoredAnswer, CallInfo};
+use touchstone_formats::answer::{self, AnswerLocation, FinishOutcome};
+use touchstone_formats::run::{CallInfo, StoredAnswer};
 use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::stabletoolbench::answers::GAVE_UP_REASON;
 
@@ -132,8 +132,9 @@ impl AlternativeAnswers {
             Some(_) => FinishOutcome::Answered,
             None => FinishOutcome::Otherwise,
         };
-        let place =
-            tag.map_or(AnswerLocation::AsFound, |tag| answer::locate_answer(tag, said, self.fence.is_some(), ended));
+        let place = tag.map_or(AnswerLocation::AsFound, |tag| {
+            answer::locate_answer(tag, said, self.fence.is_some(), ended)
+        });
         let tag = tag.filter(|_| place != AnswerLocation::AsFound).map(str::to_owned);
         let why = (place == AnswerLocation::Nowhere && gave_up).then_some(GAVE_UP_REASON);
         let answer = match place {
@@ -147,8 +148,9 @@ impl AlternativeAnswers {
 
     /// Serializes for the index.
     pub(super) fn text(&self) -> Option<String> {
-        let kept =
-            |kept: &Option<StoredAnswer>| kept.as_ref().map(|kept| (kept.lenient, kept.json.clone()));
+        let kept = |kept: &Option<StoredAnswer>| {
+            kept.as_ref().map(|kept| (kept.lenient, kept.json.clone()))
+        };
         let both = (kept(&self.fence), kept(&self.finish));
         if both == (None, None) { None } else { serde_json::to_string(&both).ok() }
     }

@@ -1,7 +1,7 @@
 //! Storage of scores in the index: the columns of the run, one row per scorer, and the data needed
 //! for rescoring.
+use super::measure::{Measured, Score, ScoreRequest};
 use super::stored_run::{self, AlternativeAnswers};
-use super::measure::{ScoreRequest, Measured, Score};
 use crate::index::IndexError;
 use crate::parse_unit::Row;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -192,7 +192,10 @@ pub(crate) fn put_answer(
     fresh: bool,
 ) -> Result<(), IndexError> {
     let kept = row.outline.as_ref().filter(|o| {
-        o.answer.is_some() || o.said.is_some() || !o.calls.is_empty() || o.told != CallInfo::default()
+        o.answer.is_some()
+            || o.said.is_some()
+            || !o.calls.is_empty()
+            || o.told != CallInfo::default()
     });
     let Some(outline) = kept else {
         if !fresh {

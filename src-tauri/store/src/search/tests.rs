@@ -1,7 +1,7 @@
 //! Tests of the free-text search: the matching rules, and their independence from the full-text
 //! index.
 use crate::query::Lists;
-use crate::test_index::{TestRun, TestIndex, paths, request};
+use crate::test_index::{TestIndex, TestRun, paths, request};
 use proptest::prelude::*;
 use touchstone_api::{Column, Snippet, Span};
 
@@ -79,7 +79,7 @@ fn a_row_shows_the_first_hit_with_its_step() {
     // Words are not cut at either end.
     let expected =
         format!("Some(1)  {} the [needle] {}", "before ".repeat(6), "after é ".repeat(11));
-    assert_eq!(shown(page.rows[0].snippet.as_ref().unwrap()), expected);
+    assert_eq!(format_snippet(page.rows[0].snippet.as_ref().unwrap()), expected);
 }
 
 #[test]

@@ -3,16 +3,16 @@ use super::super::App;
 use super::super::data_files::table;
 use super::super::evaluations::Models;
 use super::super::judge_jobs::{asked_model, turns};
-use super::{ResolvedRequest, FileRequest, ModelSetup, bad, disk, free, of_file, usable};
+use super::{FileRequest, ModelSetup, ResolvedRequest, bad, disk, free, of_file, usable};
 use crate::error::AppError;
-use crate::evaluating::row_inputs::{self, OccurrenceCounter, TargetOutput, RowInputs};
-use crate::evaluating::estimate::{key, key_of_texts, requests, estimate_remaining, vectors};
+use crate::evaluating::estimate::{estimate_remaining, key, key_of_texts, requests, vectors};
 use crate::evaluating::evaluation_spec::{Configured, EvaluationSpec, mark};
+use crate::evaluating::row_inputs::{self, OccurrenceCounter, RowInputs, TargetOutput};
 use crate::judging::pending::CallEstimate;
 use std::sync::Arc;
-use touchstone_api::{EvaluateAgain, EvaluatePlan, EvaluateRequest, Blocker};
-use touchstone_runner::execute;
+use touchstone_api::{Blocker, EvaluateAgain, EvaluatePlan, EvaluateRequest};
 use touchstone_runner::evaluations::OutputFile;
+use touchstone_runner::execute;
 use touchstone_runner::journal::JournalSnapshot;
 use touchstone_runner::target;
 use touchstone_scoring::azure::{Evaluation, Next, Table};
@@ -28,14 +28,23 @@ impl App {
         self.plan_of(&of_file(asked)?, &asked.request)
     }
 
-    fn plan_of(&self, asked: &ResolvedRequest, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
+    fn plan_of(
+        &self,
+        asked: &ResolvedRequest,
+        request: &EvaluateRequest,
+    ) -> Result<EvaluatePlan, AppError> {
         let wish = EvaluationSpec::read(request, &asked.usual).map_err(bad)?;
         let table = table(&asked.found, &wish.quirks)?;
         let ModelSetup { models, unbound, .. } = self.models(&wish, request)?;
         let is_kept =
             (wish.is_paid() || !asked.target.is_empty()) && asked.again != EvaluateAgain::All;
-        let kept =
-            asked.place.as_ref().filter(|_| is_kept).map(OutputFile::journal_snapshot).transpose().map_err(disk)?;
+        let kept = asked
+            .place
+            .as_ref()
+            .filter(|_| is_kept)
+            .map(OutputFile::journal_snapshot)
+            .transpose()
+            .map_err(disk)?;
         let said = (!asked.target.is_empty())
             .then(|| answered(&wish, &table, &asked.target, kept.as_ref()));
         let target = said.iter().flatten().filter(|said| said.is_err()).count() as u64;
@@ -44,7 +53,11 @@ impl App {
             owed(&wish, &sheet, &models, kept.as_ref(), asked.again);
         let has_answered = !asked.target.is_empty() && target < table.rows.len() as u64;
         let strays = wish.check_unused_mappings(|| known > 0 || has_answered).map_err(bad)?;
-        let lacks = if target == 0 { sheet.missing_inputs(&wish) } else { sheet.unknown_references(&wish, true) };
+        let lacks = if target == 0 {
+            sheet.missing_inputs(&wish)
+        } else {
+            sheet.unknown_references(&wish, true)
+        };
         let (each, more) = requests_per_row(&wish, target);
         let (sum, known_first) = (asks.and(embeds), target == 0 || more == (0, 0));
         let cost = cost(&models, asks, embeds).filter(|_| known_first);
@@ -117,7 +130,11 @@ pub(super) fn unused_mappings(
 }
 
 /// Fails if the target cannot be started, unless its outputs are all stored.
-pub(super) fn startable(asked: &ResolvedRequest, wish: &EvaluationSpec, table: &Table) -> Result<(), AppError> {
+pub(super) fn startable(
+    asked: &ResolvedRequest,
+    wish: &EvaluationSpec,
+    table: &Table,
+) -> Result<(), AppError> {
     if asked.target.is_empty() {
         return Ok(());
     }
@@ -131,12 +148,19 @@ pub(super) fn startable(asked: &ResolvedRequest, wish: &EvaluationSpec, table: &
 }
 
 /// Returns the stored target output of each row; an error for rows that are not stored.
-fn answered(wish: &EvaluationSpec, table: &Table, target: &[String], kept: Option<&JournalSnapshot>) -> Vec<TargetOutput> {
+fn answered(
+    wish: &EvaluationSpec,
+    table: &Table,
+    target: &[String],
+    kept: Option<&JournalSnapshot>,
+) -> Vec<TargetOutput> {
     let mut again = OccurrenceCounter::default();
     let mut of = |row: usize| {
         let asked = row_inputs::target_input(table, row);
         let call = row_inputs::call(target, &asked, again.nth(&asked));
-        kept.and_then(|kept| row_inputs::recorded_columns(wish, kept.find_outcome(row_inputs::TURN, &call)?))
+        kept.and_then(|kept| {
+            row_inputs::recorded_columns(wish, kept.find_outcome(row_inputs::TURN, &call)?)
+        })
     };
     (0..table.rows.len())
         .map(|row| of(row).ok_or_else(|| "The target has to be asked.".to_owned()))
@@ -164,7 +188,7 @@ fn owed(
     again: EvaluateAgain,
 ) -> RemainingRequests {
     let mut owed = RemainingRequests::default();
-    for (at, one) in wish.evaluators.iter().enumerate().filter(|(_, one)| one.pays()) {
+    for (at, one) in wish.evaluators.iter().enumerate().filter(|(_, one)| one.is_paid()) {
         for row in 0..sheet.table.rows.len() {
             let Ok(inputs) = sheet.inputs(wish, at, row) else { continue };
             for round in 0..wish.rounds_of(at) {
@@ -179,16 +203,17 @@ fn owed(
                         if found { owed.embeds } else { owed.embeds.and(vectors(&texts)) };
                     continue;
                 }
-                let left = estimate_remaining(evaluation, again == EvaluateAgain::Unread, |question| {
-                    let (kept, model) = kept.zip(models.judge.as_ref())?;
-                    execute::journaled_reply(
-                        kept,
-                        &asked_model(model, question),
-                        &mark(key(question)),
-                        &question.instructions,
-                        &turns(question),
-                    )
-                });
+                let left =
+                    estimate_remaining(evaluation, again == EvaluateAgain::Unread, |question| {
+                        let (kept, model) = kept.zip(models.judge.as_ref())?;
+                        execute::journaled_reply(
+                            kept,
+                            &asked_model(model, question),
+                            &mark(key(question)),
+                            &question.instructions,
+                            &turns(question),
+                        )
+                    });
                 owed.asks = owed.asks.and(left.takes);
                 owed.known += left.kept;
                 owed.unread += u64::from(left.unread);

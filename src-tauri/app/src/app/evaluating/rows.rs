@@ -8,8 +8,8 @@ use super::{FOLDER, bad, disk};
 use crate::error::AppError;
 use std::path::Path;
 use touchstone_api::RowsMade;
-use touchstone_runner::disk::read;
 use touchstone_runner::atomic_write::add;
+use touchstone_runner::disk::read;
 
 /// Base name of the files.
 const NAME: &str = "runs";

@@ -1,7 +1,7 @@
 //! Stores the request of an evaluation beside its replies until the results are complete, so that
 //! it can be resumed after the program ended.
 use super::super::{App, OpenFolder};
-use super::{ResolvedRequest, FOLDER, disk};
+use super::{FOLDER, ResolvedRequest, disk};
 use crate::error::AppError;
 use std::cmp::Reverse;
 use std::sync::Arc;

@@ -4,16 +4,16 @@ use super::{Asking, Job, Work};
 use crate::app::job_registry::catch_panic;
 use crate::app::judge_jobs::{asked_model, turns};
 use crate::evaluating::row_inputs::{self, OccurrenceCounter, TargetOutput};
-use crate::judging::python::{grader_program, parse_grade, check_grader, reading};
+use crate::judging::python::{check_grader, grader_program, parse_grade, reading};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use touchstone_clock as clock;
 use touchstone_formats::value::Value;
-use touchstone_runner::execute::{self, PromptRequest, PromptReply, PromptError};
+use touchstone_runner::conversation::{Call, Outcome};
+use touchstone_runner::execute::{self, PromptError, PromptReply, PromptRequest};
 use touchstone_runner::journal::{Journal, Ran, Record};
 use touchstone_runner::spec::Model;
-use touchstone_runner::conversation::{Call, Outcome};
 use touchstone_runner::target::{self, NoAnswer};
 use touchstone_runner::tools::python::PythonLimits;
 use touchstone_scoring::azure::{self, Table};
@@ -67,7 +67,8 @@ impl Work {
     async fn ask_target_of(&self, asked: &str, call: &Call) -> Option<TargetOutput> {
         let Job { target, redactor, wish, .. } = &self.job;
         let journal = self.journal();
-        let kept = journal.as_ref().and_then(|journal| journal.find_outcome(row_inputs::TURN, call, 0));
+        let kept =
+            journal.as_ref().and_then(|journal| journal.find_outcome(row_inputs::TURN, call, 0));
         if let Some(columns) = kept.and_then(|kept| row_inputs::recorded_columns(wish, kept)) {
             self.course.lock().progress.answered += 1;
             return Some(Ok(columns));
@@ -86,8 +87,13 @@ impl Work {
         // Only usable outputs are stored; others are requested again.
         if let (Some(journal), Ok((_, value))) = (&journal, &answer) {
             let (now, outcome) = (clock::now_ms(), Outcome::Result(value.clone()));
-            let ran =
-                Ran::new(row_inputs::TURN, call, &outcome, u64::try_from(now - begun).unwrap_or(0), now);
+            let ran = Ran::new(
+                row_inputs::TURN,
+                call,
+                &outcome,
+                u64::try_from(now - begun).unwrap_or(0),
+                now,
+            );
             if let Err(error) = journal.append(Record::Tool(ran)).await {
                 return Some(Err(format!("What the target said could not be kept: {error}")));
             }
@@ -136,7 +142,8 @@ impl Work {
     ) -> Result<azure::Vectors, PromptError> {
         let model = self.asking.as_ref().and_then(|asking| asking.models.embedder.as_ref());
         let journal = self.journal();
-        let (vectors, paid) = self.prompt_request(journal.as_ref(), model, mark)?.embed(texts).await?;
+        let (vectors, paid) =
+            self.prompt_request(journal.as_ref(), model, mark)?.embed(texts).await?;
         self.course.add_reply(&paid);
         Ok(vectors)
     }

@@ -2,10 +2,10 @@
 //! Unreadable replies are requested again if that was requested. The requests themselves are in
 //! `asking`.
 use super::Work;
-use crate::evaluating::rounds::Round;
-use crate::evaluating::row_inputs::RowInputs;
 use crate::evaluating::estimate::{key, key_of_texts};
 use crate::evaluating::evaluation_spec::mark;
+use crate::evaluating::rounds::Round;
+use crate::evaluating::row_inputs::RowInputs;
 use touchstone_api::EvaluateAgain;
 use touchstone_runner::execute::PromptError;
 use touchstone_scoring::azure::{Evaluation, Inputs, Next};
@@ -32,11 +32,16 @@ struct RoundAttempt {
 
 impl Work {
     /// Runs all rounds of one evaluator on one row; `None` if the evaluation was stopped.
-    pub(super) async fn unit(&self, sheet: &RowInputs, row: usize, at: usize) -> Option<Vec<Round>> {
+    pub(super) async fn unit(
+        &self,
+        sheet: &RowInputs,
+        row: usize,
+        at: usize,
+    ) -> Option<Vec<Round>> {
         let wish = &self.job.wish;
         let inputs = match sheet.inputs(wish, at, row) {
             Ok(inputs) => inputs,
-            Err(why) => return Some(vec![Round::unheard(why, Vec::new())]),
+            Err(why) => return Some(vec![Round::no_reply(why, Vec::new())]),
         };
         let mut rounds = Vec::new();
         for number in 0..wish.rounds_of(at) {
@@ -71,7 +76,11 @@ impl Work {
         Some(self.run_attempt(inputs, place).await?.0)
     }
 
-    async fn run_attempt(&self, inputs: &Inputs, place: RoundId<'_>) -> Option<(Round, RoundAttempt)> {
+    async fn run_attempt(
+        &self,
+        inputs: &Inputs,
+        place: RoundId<'_>,
+    ) -> Option<(Round, RoundAttempt)> {
         let wish = &self.job.wish;
         let evaluator = &wish.evaluators[place.at].evaluator;
         let mut evaluation = Evaluation::new(evaluator, inputs, &wish.quirks);
@@ -83,9 +92,10 @@ impl Work {
                     let replies = std::mem::take(&mut sat.replies);
                     return Some((Round::completed(result, replies), sat));
                 }
-                Next::Run(job) => {
-                    self.grade(&evaluator.name, &job).await.map(|came| evaluation.set_program_result(came))
-                }
+                Next::Run(job) => self
+                    .grade(&evaluator.name, &job)
+                    .await
+                    .map(|came| evaluation.set_program_result(came)),
                 Next::Embed(texts) => {
                     let mark = self.mark(place, key_of_texts(&texts));
                     self.embed(&texts, &mark).await.map(|vectors| evaluation.set_vectors(vectors))
@@ -105,7 +115,9 @@ impl Work {
             match heard {
                 Ok(()) => {}
                 Err(PromptError::Stopped) => return None,
-                Err(PromptError::Failed(why)) => return Some((Round::no_reply(why, replies()), sat)),
+                Err(PromptError::Failed(why)) => {
+                    return Some((Round::no_reply(why, replies()), sat));
+                }
                 Err(PromptError::Useless { why, journaled }) => {
                     let round = Round::unusable(why, replies());
                     return Some((round, RoundAttempt { bought: sat.bought || !journaled, ..sat }));

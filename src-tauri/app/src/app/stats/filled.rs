@@ -6,8 +6,8 @@ use touchstone_api::{
     StatsPasses, StatsRow, StatsTries, StatsUnpaired,
 };
 use touchstone_scoring::aggregate::{
-    AtK, Cell, DoubtKind, Effect, Group, METHOD, Means, PairedPassing, Pairing, Row, RowKey,
-    Aggregate, UnpairedReason, sentences,
+    Aggregate, AtK, Cell, DoubtKind, Effect, Group, METHOD, Means, PairedPassing, Pairing, Row,
+    RowKey, UnpairedReason, sentences,
 };
 use touchstone_scoring::stats::{Amounts, Interval, Tendency};
 use touchstone_store::query::ScoredRun;

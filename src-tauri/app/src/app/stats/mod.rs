@@ -6,7 +6,7 @@ mod tests;
 use super::App;
 use crate::error::{AppError, Code};
 use touchstone_api::{Stats, StatsRequest};
-use touchstone_scoring::aggregate::{Column, Counted, Aggregate};
+use touchstone_scoring::aggregate::{Aggregate, Column, Counted};
 use touchstone_store::query::ScoredRun;
 
 impl App {
@@ -21,7 +21,12 @@ impl App {
             Ok((open.lists.scored(index, &request.filter, scorer)?, index.generation()))
         })?;
         let forks_left_out = open.ask(|index| open.lists.forks_left_out(index, &request.filter))?;
-        Ok(Stats { generation, forks_left_out, misread, ..compute(&runs, request.baseline.as_deref())? })
+        Ok(Stats {
+            generation,
+            forks_left_out,
+            misread,
+            ..compute(&runs, request.baseline.as_deref())?
+        })
     }
 }
 

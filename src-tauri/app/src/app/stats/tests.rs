@@ -142,8 +142,8 @@ fn the_baseline_is_named_as_it_is_shown_and_must_be_there() {
     assert!((comparison.score.unwrap().difference - 0.5).abs() < 1e-12);
     let error = compute(&runs, Some("o1")).unwrap_err();
     assert!(error.message.contains("`o1`") && error.hint.unwrap().contains("s/o1, t/o1"));
-    assert!(of(&[], Some("o1")).unwrap_err().hint.unwrap().contains("No run"));
-    assert_eq!(of(&[], None).unwrap().baseline, None);
+    assert!(compute(&[], Some("o1")).unwrap_err().hint.unwrap().contains("No run"));
+    assert_eq!(compute(&[], None).unwrap().baseline, None);
 }
 
 /// Unknown values are null, and there are no numbers that JSON cannot represent.

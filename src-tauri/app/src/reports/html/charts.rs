@@ -1,8 +1,8 @@
 //! **Pure.** Charts of a report as SVG with text alternatives. Colours are classes of the style
 //! sheet.
+use crate::escape::one_line;
 use crate::reports::page::{Cell, Estimate, Group, TaskLine};
 use crate::reports::words::{self, Tone};
-use crate::escape::one_line;
 use maud::{Markup, html};
 
 /// Width of the name column (`NAMES`) and of the plot area (`MARKS`), and height of a line.

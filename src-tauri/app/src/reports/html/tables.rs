@@ -1,9 +1,9 @@
 //! **Pure.** Tables of a report in HTML.
 use super::charts;
+use crate::escape::one_line;
 use crate::reports::notes;
 use crate::reports::page::{Cell, Estimate, Group, Page, Pair, Repeats, RunLine, Table, TaskLine};
 use crate::reports::words::{self, NONE, Tone};
-use crate::escape::one_line;
 use maud::{Markup, html};
 
 /// Number of list lines visible at first; the rest is folded.

@@ -73,7 +73,9 @@ pub fn of_run(
     for step in &run.steps {
         match step.kind {
             StepKind::Assistant if calling.contains(&step.turn) => {}
-            StepKind::Assistant => nodes.extend(step_message(step).map(|text| node("assistant", text))),
+            StepKind::Assistant => {
+                nodes.extend(step_message(step).map(|text| node("assistant", text)))
+            }
             StepKind::ToolCall => {
                 let (name, arguments, mut response) = call_of(step);
                 if name == FINISH {

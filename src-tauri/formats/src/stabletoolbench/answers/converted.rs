@@ -168,7 +168,7 @@ mod tests {
             ]
         );
         assert_eq!(run.answer.as_ref().unwrap().value, Value::from("5 km"));
-        assert_eq!(run.outline().standing, Standing::Answered);
+        assert_eq!(run.outline().standing, RecordedState::Answered);
         assert!(run.tree.is_none());
         assert!(
             run.facts.iter().any(|(key, value)| key == "method" && value.text() == Some("CoT@1"))
@@ -199,7 +199,7 @@ mod tests {
         let outline = fork.outline();
         assert_eq!(
             (outline.standing, outline.reason.as_deref()),
-            (Standing::NoAnswer, Some("Ended without a call of Finish."))
+            (RecordedState::NoAnswer, Some("Ended without a call of Finish."))
         );
         assert_eq!((outline.tool_calls, outline.failed_calls), (1, 1));
     }

@@ -88,7 +88,9 @@ impl FinishArguments {
     pub(crate) fn take(&mut self, label: &str, value: &Value) {
         match label {
             "result" | "error" => {}
-            "return_type" => self.gave_up = value.text().and_then(parse_return_type).or(self.gave_up),
+            "return_type" => {
+                self.gave_up = value.text().and_then(parse_return_type).or(self.gave_up)
+            }
             "final_answer" => {
                 self.answer = Some(value.clone()).filter(|value| *value != Value::Null);
             }

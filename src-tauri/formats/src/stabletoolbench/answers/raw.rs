@@ -2,7 +2,7 @@
 //! parsed, because the files repeat the same conversation many times.
 use super::convert;
 use super::steps::{self, StepBuilder};
-use super::tree::{SearchTree, SearchPath};
+use super::tree::{SearchPath, SearchTree};
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::json::{self, skim};
 use crate::run::{Layout, Outline, Run, ScriptedEnd, StepKind, TreeKind};

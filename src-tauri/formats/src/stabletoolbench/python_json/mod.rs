@@ -226,7 +226,7 @@ impl Py {
             Self::Map(entries) => Value::Map(
                 entries
                     .iter()
-                    .map(|(key, value)| (Value::Text(key.shown()), value.value()))
+                    .map(|(key, value)| (Value::Text(key.to_display_text()), value.value()))
                     .collect(),
             ),
         }

@@ -119,7 +119,9 @@ impl<'a> Fast<'a> {
                 self.scalar = at;
             }
             // The last line end may be stripped and does not count.
-            self.check_length((self.tree.buffer.len() - from + blanks + end - at).saturating_sub(1))?;
+            self.check_length(
+                (self.tree.buffer.len() - from + blanks + end - at).saturating_sub(1),
+            )?;
             self.tree.buffer.extend(std::iter::repeat_n('\n', blanks));
             blanks = 0;
             self.tree.buffer.push_str(&self.text[at..end]);

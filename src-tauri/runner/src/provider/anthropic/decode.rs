@@ -1,9 +1,9 @@
 //! **Pure.** Decodes a response of the Messages API, whole or streamed, into a [`Reply`].
 use super::stream;
+use crate::conversation::Call;
 use crate::provider::fault::{self, Service};
 use crate::provider::wire::{self, count, words};
 use crate::provider::{Fault, FaultKind, HttpReply, Reply, StopReason, Usage};
-use crate::conversation::Call;
 use std::collections::HashSet;
 use touchstone_formats::value::Value;
 

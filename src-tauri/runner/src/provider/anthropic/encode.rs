@@ -1,8 +1,8 @@
 //! **Pure.** Encodes a model request for the Messages API.
-use crate::provider::wire::{self, count, map, put, switched, int_value};
-use crate::provider::{ModelRequest, Auth, HttpRequest, ToolOffer};
+use crate::conversation::{AssistantMessage, Call, Outcome, Turn};
+use crate::provider::wire::{self, count, int_value, map, put, switched};
+use crate::provider::{Auth, HttpRequest, ModelRequest, ToolOffer};
 use crate::spec::Model;
-use crate::conversation::{Call, Outcome, AssistantMessage, Turn};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
@@ -167,7 +167,7 @@ fn result(call: &Call, id: &str) -> Value {
     let mut block = map([("type", Value::from("tool_result")), ("tool_use_id", Value::from(id))]);
     let (shown, failed) = match &call.outcome {
         Some(outcome @ (Outcome::Result(_) | Outcome::Error(_))) => {
-            (outcome.shown(), outcome.failed())
+            (outcome.to_model_text(), outcome.failed())
         }
         None => ("This call was not run.".to_owned(), true),
     };

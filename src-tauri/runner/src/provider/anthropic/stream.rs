@@ -13,7 +13,9 @@ pub(super) fn message(reply: &HttpReply) -> Result<Value, Fault> {
     for event in sse::events(&reply.body) {
         let event = wire::value(Service::Anthropic, reply.status, event.data.as_bytes())?;
         match event.get("type").and_then(Value::text) {
-            Some("error") => return Err(fault::fault_from_body(Service::Anthropic, reply.status, &event)),
+            Some("error") => {
+                return Err(fault::fault_from_body(Service::Anthropic, reply.status, &event));
+            }
             Some("message_stop") => return built.message(reply.status),
             _ => built.take(&event),
         }
@@ -89,7 +91,11 @@ impl MessageBuilder {
         let message = Value::Map(self.message);
         match message.get("stop_reason") {
             Some(Value::Text(_)) => Ok(message),
-            _ => Err(fault::truncated_stream(Service::Anthropic, status, "ended without a reason to stop.")),
+            _ => Err(fault::truncated_stream(
+                Service::Anthropic,
+                status,
+                "ended without a reason to stop.",
+            )),
         }
     }
 }

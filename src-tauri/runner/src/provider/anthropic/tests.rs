@@ -1,8 +1,8 @@
 //! Tests of the Messages API codec, with hand-written bodies.
+use crate::conversation::{AssistantMessage, Outcome, Turn};
 use crate::provider::tests::{body, call, encoded, lines, model, pretty, reply, talk, value};
 use crate::provider::{Auth, FaultKind, HttpReply, Reply, StopReason, Usage, decode};
 use crate::spec::{Model, Provider};
-use crate::conversation::{Outcome, AssistantMessage, Turn};
 use touchstone_formats::value::Value;
 
 fn probe(settings: &str) -> Model {
@@ -72,7 +72,8 @@ fn blank_text_is_never_sent() {
     let sent = body(&encoded(&probe("{}"), &turns));
     assert_eq!(sent.get("messages").unwrap().items().len(), 1);
     let model = probe("{}");
-    let ask = crate::provider::ModelRequest { model: &model, system: " ", turns: &turns, tools: &[] };
+    let ask =
+        crate::provider::ModelRequest { model: &model, system: " ", turns: &turns, tools: &[] };
     let sent = body(&super::encode(&ask));
     assert_eq!((sent.get("system"), sent.get("tools")), (None, None));
 }
@@ -189,7 +190,7 @@ fn streamed() -> String {
 fn a_reply_is_text_thoughts_and_calls() {
     let reply = read(COMPLETE_BODY);
     assert_eq!(reply.text.as_deref(), Some("I look twice."));
-    assert_eq!(reply.stop, Stop::Calls);
+    assert_eq!(reply.stop, StopReason::Calls);
     assert_eq!(reply.model_id.as_deref(), Some("claude-x-1"));
     let calls: Vec<_> = reply
         .calls
@@ -215,8 +216,8 @@ fn a_reply_is_text_thoughts_and_calls() {
 
 #[test]
 fn a_streamed_reply_is_the_same_as_a_whole_one() {
-    assert_eq!(read(&streamed()), read(WHOLE));
-    assert_eq!(read(&streamed().replace('\n', "\r\n")), read(WHOLE));
+    assert_eq!(read(&streamed()), read(COMPLETE_BODY));
+    assert_eq!(read(&streamed().replace('\n', "\r\n")), read(COMPLETE_BODY));
 }
 
 #[test]
@@ -290,7 +291,7 @@ fn a_reason_to_stop_says_what_a_reply_is() {
         assert_eq!(reply.usage, Usage::default(), "what is not said is not 0");
     }
     let silent = read(r#"{"content":[{"type":"text","text":" "}],"stop_reason":"refusal"}"#);
-    assert_eq!((silent.text, silent.stop), (None, Stop::Refused(None)));
+    assert_eq!((silent.text, silent.stop), (None, StopReason::Refused(None)));
 }
 
 #[test]

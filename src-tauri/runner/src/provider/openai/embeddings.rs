@@ -61,8 +61,10 @@ pub fn packed<const N: usize>(reply: &HttpReply) -> Option<Vec<u8>> {
         let bytes: Vec<u8> = vector.into_iter().flat_map(f32::to_le_bytes).collect();
         Value::Text(BASE64_STANDARD.encode(bytes))
     };
-    let mut entries =
-        vec![(Value::from(PACKED), Value::List(said(&body).into_iter().map(pack).collect()))];
+    let mut entries = vec![(
+        Value::from(PACKED),
+        Value::List(parse_vectors(&body).into_iter().map(pack).collect()),
+    )];
     entries.extend(body.get("usage").map(|usage| (Value::from("usage"), usage.clone())));
     Some(json::write(&Value::Map(entries), false).into_bytes())
 }

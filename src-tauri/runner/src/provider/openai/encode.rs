@@ -1,7 +1,7 @@
 //! **Pure.** Encodes a model request for the Chat Completions API.
-use crate::provider::wire::{self, map, put, switched, int_value};
-use crate::provider::{ModelRequest, Auth, HttpRequest, ToolOffer};
-use crate::conversation::{Call, AssistantMessage, Turn};
+use crate::conversation::{AssistantMessage, Call, Turn};
+use crate::provider::wire::{self, int_value, map, put, switched};
+use crate::provider::{Auth, HttpRequest, ModelRequest, ToolOffer};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
@@ -109,8 +109,8 @@ fn arguments(params: &Value) -> String {
 /// `error:`.
 fn result(call: &Call, id: &str) -> Value {
     let shown = match &call.outcome {
-        Some(outcome) if outcome.failed() => format!("error: {}", outcome.shown()),
-        Some(outcome) => outcome.shown(),
+        Some(outcome) if outcome.failed() => format!("error: {}", outcome.to_model_text()),
+        Some(outcome) => outcome.to_model_text(),
         None => "error: This call was not run.".to_owned(),
     };
     map([

@@ -15,9 +15,11 @@ pub(super) fn completion(reply: &HttpReply) -> Result<Value, Fault> {
         if event.data.trim() == "[DONE]" {
             return match built.finish {
                 Some(_) => Ok(built.completion()),
-                None => {
-                    Err(fault::truncated_stream(Service::OpenAi, reply.status, "ended without a reason to stop."))
-                }
+                None => Err(fault::truncated_stream(
+                    Service::OpenAi,
+                    reply.status,
+                    "ended without a reason to stop.",
+                )),
             };
         }
         if event.data.trim().is_empty() {

@@ -1,8 +1,8 @@
 //! Tests of the Chat Completions codec, with hand-written bodies.
+use crate::conversation::{AssistantMessage, Outcome, Turn};
 use crate::provider::tests::{body, encoded, model, pretty, reply, talk, value};
 use crate::provider::{Auth, FaultKind, HttpReply, Reply, StopReason, Usage, decode};
 use crate::spec::{Model, Provider};
-use crate::conversation::{Outcome, AssistantMessage, Turn};
 use touchstone_formats::value::Value;
 
 fn probe(settings: &str) -> Model {
@@ -135,7 +135,7 @@ fn streamed() -> String {
 #[test]
 fn a_reply_is_text_and_calls_and_broken_arguments_stay_text() {
     let reply = read(COMPLETE_BODY);
-    assert_eq!((reply.text.as_deref(), &reply.stop), (Some("I look."), &Stop::Calls));
+    assert_eq!((reply.text.as_deref(), &reply.stop), (Some("I look."), &StopReason::Calls));
     let calls: Vec<_> = reply
         .calls
         .iter()
@@ -161,7 +161,10 @@ fn broken_arguments_go_back_as_they_came() {
     for call in &mut calls {
         call.outcome = Some(Outcome::Error(Value::from("no")));
     }
-    let sent = body(&encoded(&probe("{}"), &[Turn::Assistant(AssistantMessage { calls, ..AssistantMessage::default() })]));
+    let sent = body(&encoded(
+        &probe("{}"),
+        &[Turn::Assistant(AssistantMessage { calls, ..AssistantMessage::default() })],
+    ));
     let message = &sent.get("messages").unwrap().items()[1];
     let arguments = |at: usize| {
         message.get("tool_calls").unwrap().items()[at]
@@ -177,8 +180,11 @@ fn broken_arguments_go_back_as_they_came() {
 
 #[test]
 fn a_streamed_reply_is_the_same_as_a_whole_one() {
-    assert_eq!(read(&streamed()), read(WHOLE));
-    assert_eq!(read(&format!(": ping\r\n\r\n{}", streamed().replace('\n', "\r\n"))), read(WHOLE));
+    assert_eq!(read(&streamed()), read(COMPLETE_BODY));
+    assert_eq!(
+        read(&format!(": ping\r\n\r\n{}", streamed().replace('\n', "\r\n"))),
+        read(COMPLETE_BODY)
+    );
 }
 
 #[test]
@@ -243,7 +249,7 @@ fn calls_that_servers_stream_in_their_own_way_are_told_apart() {
             ids,
             [("a".to_owned(), value(r#"{"n":"a"}"#)), ("b".to_owned(), value(r#"{"n":"b"}"#))]
         );
-        assert_eq!(reply.stop, Stop::Calls);
+        assert_eq!(reply.stop, StopReason::Calls);
     }
 }
 
@@ -289,7 +295,12 @@ fn a_reason_to_stop_says_what_a_reply_is() {
             StopReason::Other("tool_calls without a call".to_owned()),
         ),
         (r#"{"content":"Hi"}"#, r#""eos""#, text("Hi"), StopReason::Other("eos".to_owned())),
-        (r#"{"content":"Hi"}"#, "null", text("Hi"), StopReason::Other("no finish_reason".to_owned())),
+        (
+            r#"{"content":"Hi"}"#,
+            "null",
+            text("Hi"),
+            StopReason::Other("no finish_reason".to_owned()),
+        ),
     ];
     for (message, finish, text, stop) in cases {
         let reply = read(&choice(message, finish));

@@ -167,7 +167,7 @@ fn a_reply_that_only_proposes_a_plan_is_told_from_one_that_ran() {
         (r#"{"assistant_actions":[]}"#, false),
     ];
     for (body, expected) in cases {
-        assert_eq!(proposes(&decode(&reply(200, body)).unwrap()), expected, "{body}");
+        assert_eq!(is_plan_only(&decode(&reply(200, body)).unwrap()), expected, "{body}");
     }
 }
 
@@ -211,7 +211,7 @@ fn real_replies_are_read_and_hold_their_artifact() {
             let output = value(&fs_err::read_to_string(&file).unwrap());
             for interaction in output.items() {
                 let body = touchstone_formats::json::write(interaction, false);
-                assert!(!proposes(&decode(&reply(200, &body)).unwrap()), "{}", file.display());
+                assert!(!is_plan_only(&decode(&reply(200, &body)).unwrap()), "{}", file.display());
                 let rows = last_artifact(&output, "prioritized_tickets").unwrap();
                 assert!(
                     !rows.items().is_empty()

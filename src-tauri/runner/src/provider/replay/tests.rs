@@ -1,6 +1,6 @@
 //! Tests of replays, for recordings of every shape.
 use super::*;
-use crate::conversation::{Outcome, AssistantMessage as Spoken};
+use crate::conversation::{AssistantMessage as Spoken, Outcome};
 use proptest::prelude::*;
 
 fn document(text: &str) -> Document {
@@ -104,7 +104,7 @@ fn a_conversation_that_is_longer_than_the_recording_is_told_so() {
         .map(|reply| (reply.text.as_deref(), reply.calls.len()))
         .collect();
     assert_eq!(said, [(Some(ENDS), 0), (Some(ENDS), 0)]);
-    assert_eq!(replies.last().unwrap().stop, Stop::Done);
+    assert_eq!(replies.last().unwrap().stop, StopReason::Done);
 }
 
 #[test]

@@ -90,7 +90,8 @@ impl Link {
 
     /// Lists the tools from all pages. Fails if they exceed the limits or do not arrive in time.
     pub(super) async fn list(&self, settings: &Settings) -> Result<Vec<Tool>, LinkError> {
-        let refused = |why: String| LinkError { fix: Some(FEWER.to_owned()), ..lost(&why, settings) };
+        let refused =
+            |why: String| LinkError { fix: Some(FEWER.to_owned()), ..lost(&why, settings) };
         let too_long =
             || refused(format!("Its list of tools is longer than {} MiB.", LISTED >> 20));
         let listing = async {

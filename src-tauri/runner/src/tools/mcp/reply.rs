@@ -83,7 +83,11 @@ pub(super) fn value(value: &serde_json::Value) -> Value {
 /// Returns the value, or the beginning of its JSON text if it is too large.
 fn bounded(value: Value) -> Value {
     let written = json::write(&value, false);
-    if written.len() <= MAX_RESULT_BYTES { value } else { Value::Text(cut(written, MAX_RESULT_BYTES)) }
+    if written.len() <= MAX_RESULT_BYTES {
+        value
+    } else {
+        Value::Text(cut(written, MAX_RESULT_BYTES))
+    }
 }
 
 fn joined(blocks: &[ContentBlock]) -> String {
@@ -218,11 +222,14 @@ mod tests {
         };
         assert!(matches!(long(1000), Value::List(_)));
         let Value::Text(text) = long(MAX_RESULT_BYTES) else { panic!("it is cut") };
-        assert!(text.len() < SHOWN + 100);
+        assert!(text.len() < MAX_RESULT_BYTES + 100);
         assert!(
-            text.ends_with(&format!("[cut: this is the beginning of {} bytes]", 2 * SHOWN + 4)),
+            text.ends_with(&format!(
+                "[cut: this is the beginning of {} bytes]",
+                2 * MAX_RESULT_BYTES + 4
+            )),
             "{}",
-            &text[SHOWN - 9..]
+            &text[MAX_RESULT_BYTES - 9..]
         );
     }
 

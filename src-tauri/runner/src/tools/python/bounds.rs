@@ -150,10 +150,10 @@ mod tests {
     #[test]
     fn what_was_moved_out_of_memory_counts_as_held() {
         let status = "Name:\tpython3\nVmHWM:\t  900 kB\nVmRSS:\t  200 kB\nRssAnon:\t  150 kB\nVmSwap:\t  300 kB\n";
-        assert_eq!(held(status, IN_ALL), 500 << 10);
+        assert_eq!(sum_memory(status, IN_ALL), 500 << 10);
         let parts = "00-ff ---p 00:00 0 [rollup]\nRss:  200 kB\nPss:   40 kB\nPss_Anon:   9 kB\nSwap:  300 kB\nSwapPss:   60 kB\n";
-        assert_eq!(held(parts, IN_PARTS), 100 << 10);
-        assert_eq!(held("", IN_ALL), 0, "it has ended");
+        assert_eq!(sum_memory(parts, IN_PARTS), 100 << 10);
+        assert_eq!(sum_memory("", IN_ALL), 0, "it has ended");
         // Checks the field names of the current kernel.
         let own = fs::read_to_string("/proc/self/smaps_rollup").unwrap();
         assert!(IN_PARTS.iter().all(|name| number_in(&own, name).is_some()), "{own}");

@@ -7,10 +7,10 @@ mod cgroup;
 mod find;
 mod outcome;
 mod probe;
-mod verification_cache;
 mod sandbox;
 mod seccomp;
 mod stream;
+mod verification_cache;
 
 pub use find::SearchPaths;
 pub use probe::checks;

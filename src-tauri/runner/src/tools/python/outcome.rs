@@ -165,8 +165,16 @@ mod tests {
             (seen(137), Outcome::Killed, None),
             (seen(255), Outcome::Exception, Some(255)),
             (Seen { by: EndCause::Clock, code: None, ..seen(0) }, Outcome::Timeout, None),
-            (Seen { by: EndCause::Excess(Excess::Memory), code: None, ..seen(0) }, Outcome::Memory, None),
-            (Seen { by: EndCause::Excess(Excess::Files), code: None, ..seen(0) }, Outcome::Files, None),
+            (
+                Seen { by: EndCause::Excess(Excess::Memory), code: None, ..seen(0) },
+                Outcome::Memory,
+                None,
+            ),
+            (
+                Seen { by: EndCause::Excess(Excess::Files), code: None, ..seen(0) },
+                Outcome::Files,
+                None,
+            ),
             (Seen { by: EndCause::Stop, ..seen(0) }, Outcome::Killed, None),
         ];
         for (seen, outcome, code) in table {

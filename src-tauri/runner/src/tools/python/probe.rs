@@ -5,8 +5,8 @@ use super::argv::{self, Parts};
 use super::bounds::{self, Excess};
 use super::find::{self, SearchPaths};
 use super::outcome::EndCause;
-use super::verification_cache::{self, Verified};
 use super::sandbox::{NotRun, Sandbox};
+use super::verification_cache::{self, Verified};
 use super::{PythonLimits, seccomp};
 use crate::tools::Unusable;
 use fs_err as fs;
@@ -46,7 +46,8 @@ pub(super) async fn verified(
     static ONE_AT_A_TIME: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
     let filter = seccomp::filter().map_err(|why| advice::refused(&why))?;
     let sandbox = Sandbox { parts, limits, filter: Some(filter) };
-    let key = verification_cache::key(&sandbox).map_err(|error| advice::refused(&error.to_string()))?;
+    let key =
+        verification_cache::key(&sandbox).map_err(|error| advice::refused(&error.to_string()))?;
     let _alone = ONE_AT_A_TIME.lock().await;
     if verification_cache::is_known(cache, key) {
         return Ok(sandbox);
@@ -83,7 +84,9 @@ async fn checks_in(cache: &Path, places: &SearchPaths) -> Vec<(String, Result<St
         Ok(looked) => looked,
         Err(unusable) => return vec![named("Sandbox", Err(unusable))],
     };
-    if let (true, Ok(key)) = (found.values().all(Option::is_none), verification_cache::key(&sandbox)) {
+    if let (true, Ok(key)) =
+        (found.values().all(Option::is_none), verification_cache::key(&sandbox))
+    {
         verification_cache::remember(cache, key, &verified);
     }
     let at = sandbox.parts.bwrap.display();
@@ -191,7 +194,8 @@ async fn try_all(sandbox: &Sandbox) -> Result<ProbeOutput, Unusable> {
             },
         )?;
     let stdout = ran.stdout.text();
-    let Ok(mut told) = serde_json::from_str::<ProbeOutput>(stdout.lines().next_back().unwrap_or_default())
+    let Ok(mut told) =
+        serde_json::from_str::<ProbeOutput>(stdout.lines().next_back().unwrap_or_default())
     else {
         let said = ran.stderr.text();
         let said = said.lines().next_back().unwrap_or("no word");

@@ -116,7 +116,8 @@ impl Sandbox {
         if !stderr.take_off(READY) && by == EndCause::Itself {
             return Err(NotRun::Refused(stderr.text()));
         }
-        if by == EndCause::Itself && in_group.is_some_and(|group: ControlGroup| group.ran_out_of_memory())
+        if by == EndCause::Itself
+            && in_group.is_some_and(|group: ControlGroup| group.ran_out_of_memory())
         {
             by = EndCause::Excess(Excess::Memory);
         }

@@ -123,8 +123,8 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_shown_as_such_and_nothing_else_is_lost() {
-        assert_eq!(kept(128, &[b"a\xffb\0c\n"]).text(), "a\u{fffd}b\0c\n");
-        assert_eq!(kept(128, &[b"ends in half \xe2\x82"]).text(), "ends in half \u{fffd}");
+        assert_eq!(buffered(128, &[b"a\xffb\0c\n"]).text(), "a\u{fffd}b\0c\n");
+        assert_eq!(buffered(128, &[b"ends in half \xe2\x82"]).text(), "ends in half \u{fffd}");
     }
 
     proptest! {

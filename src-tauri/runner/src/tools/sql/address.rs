@@ -167,8 +167,10 @@ pub(crate) fn passwords(written: &str, secret: &dyn Fn(&str) -> Option<String>) 
         }
     };
     let address = address.unwrap_or_default();
-    let mut found: Vec<String> =
-        password_parts(&address).iter().flat_map(|text| [(*text).to_owned(), unescaped(text)]).collect();
+    let mut found: Vec<String> = password_parts(&address)
+        .iter()
+        .flat_map(|text| [(*text).to_owned(), unescaped(text)])
+        .collect();
     // An unescaped password may end at a different position for the library, which sends it.
     let config = address.parse::<Config>().ok().filter(|_| server(&address));
     let sent = config.as_ref().and_then(Config::get_password).map(String::from_utf8_lossy);

@@ -199,8 +199,11 @@ async fn form(
         return Ok((said, kinds));
     }
     let names: Vec<String> = (1..=kinds.len()).map(|at| format!("c{at}")).collect();
-    let values: Vec<String> =
-        kinds.iter().zip(&names).map(|(kind, name)| kind.asked(name, caps.cell + 1)).collect();
+    let values: Vec<String> = kinds
+        .iter()
+        .zip(&names)
+        .map(|(kind, name)| kind.sql_expression(name, caps.cell + 1))
+        .collect();
     let inner = sql.trim_end().trim_end_matches(';');
     let text = format!(
         "SELECT {} FROM (\n{inner}\n) AS asked ({}) LIMIT {}",

@@ -178,7 +178,11 @@ impl Worker {
     }
 
     /// Returns the next line. Fails if the request was stopped.
-    fn reply(&mut self, deadline: Instant, stop: &CancellationToken) -> Result<WorkerReply, ToolFailure> {
+    fn reply(
+        &mut self,
+        deadline: Instant,
+        stop: &CancellationToken,
+    ) -> Result<WorkerReply, ToolFailure> {
         let mut line = Vec::new();
         loop {
             if stop.is_cancelled() {

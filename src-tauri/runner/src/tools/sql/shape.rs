@@ -246,7 +246,7 @@ mod tests {
         insta::assert_snapshot!(shaped(&Caps { bytes: 10, ..small }, &["a"], &[long]), @r#"{"rows":[],"truncated":true,"note":"The first row alone is larger than 10 bytes. Ask for less: fewer columns, a condition, or an aggregate."}"#);
         let narrow = Caps { cell: 4, ..Caps::default() };
         insta::assert_snapshot!(shaped(&narrow, &["a"], &[&[Value::from("aäöü")], &[Value::from("four")]]), @r#"{"rows":[{"a":"aä…"},{"a":"four"}],"truncated":true,"note":"Values longer than 4 bytes are cut and end in `…`."}"#);
-        insta::assert_snapshot!(shaped(&narrow, &["a"], &[&[Value::List(vec![one(), one(), one()])]]), @r#"{"rows":[{"a":"[1,1…"}],"truncated":true,"note":"Values longer than 4 bytes are cut and end in `…`."}"#);
+        insta::assert_snapshot!(shaped(&narrow, &["a"], &[&[Value::List(vec![one_cell(), one_cell(), one_cell()])]]), @r#"{"rows":[{"a":"[1,1…"}],"truncated":true,"note":"Values longer than 4 bytes are cut and end in `…`."}"#);
     }
 
     #[test]

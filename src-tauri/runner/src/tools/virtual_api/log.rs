@@ -55,14 +55,15 @@ impl Log {
             ("time".into(), time.as_str().into()),
             ("type".into(), reply.from.word().into()),
             ("request".into(), line.request),
-            ("response".into(), reply.whole().into_owned()),
+            ("response".into(), reply.value().into_owned()),
         ];
         if !reply.notes.is_empty() {
             let notes = reply.notes.iter().map(|note| note.as_str().into()).collect();
             entries.push(("notes".into(), Py::List(notes)));
         }
         let text = Py::Map(entries).dumps(Layout::Wire);
-        let text = Redactor::new([line.key.as_str()]).clean(&redactor.redact_known(&text)).into_owned();
+        let text =
+            Redactor::new([line.key.as_str()]).clean(&redactor.redact_known(&text)).into_owned();
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = file.write_all(format!("{text}\n").as_bytes()) {
             tracing::warn!(%error, "a call could not be written to the log");

@@ -24,8 +24,9 @@ pub async fn look(settings: &VirtualSettings, setup: &Setup) -> Result<String, U
             fix: None,
         };
         // Loading a large folder takes a while and must not block async threads.
-        let pool =
-            tokio::task::spawn_blocking(move || tool_folder::load(&dir)).await.map_err(broken)??;
+        let pool = tokio::task::spawn_blocking(move || tool_folder::load(&dir))
+            .await
+            .map_err(broken)??;
         said.push(format!(
             "{} tools with {} APIs are known.",
             pool.tools().len(),

@@ -1,6 +1,7 @@
 //! Virtual APIs: calls are answered from a cache, by a model that simulates the API, or by the real
 //! API, in a configurable order. Owns that order, and that identical calls are made only once;
 //! submodules contain the cache, the simulator and the client of the real APIs.
+mod environment;
 mod in_flight;
 mod log;
 mod look;
@@ -8,11 +9,10 @@ mod real;
 mod settings;
 mod simulator;
 mod store;
-mod environment;
 
+pub use environment::{ApiEnvironment, CostSink, Keys};
 pub use look::look;
 pub use settings::{Order, Save, Shorten, Style, USUAL_KEY, VirtualSettings};
-pub use environment::{Keys, CostSink, ApiEnvironment};
 
 use super::Unusable;
 use crate::http::redact::{MARK, Redactor};
@@ -25,7 +25,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use store::{Store, succeeds};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use touchstone_formats::stabletoolbench::cache_file::{self, KeyForm, ApiLocation};
+use touchstone_formats::stabletoolbench::cache_file::{self, ApiLocation, KeyForm};
 use touchstone_formats::stabletoolbench::python_json::{self, Layout, Py};
 use touchstone_formats::stabletoolbench::request::{self, Request};
 use touchstone_formats::stabletoolbench::strip::{self, Strip};
@@ -307,7 +307,8 @@ impl VirtualApis {
         }
         // Secrets in the arguments are removed from the lookup keys. Existing replies stored under
         // the full key are still found.
-        let hidden = keys.iter().map(|(form, key)| (*form, self.inside.known(key, &asked.key)));
+        let hidden =
+            keys.iter().map(|(form, key)| (*form, self.inside.redact_known(key, &asked.key)));
         let mut all: Vec<_> = hidden
             .zip(&keys)
             .filter(|(hidden, key)| hidden != *key)
@@ -412,7 +413,9 @@ impl Inside {
                 StepResult::Good(Reply::new(Origin::Real, reply))
             }
             Ok(reply) => StepResult::Poor(Some(Reply::new(Origin::Real, reply)), None),
-            Err(real::NoReply::BreaksOff(_)) if self.settings.order.is_compat() => StepResult::BrokeOff,
+            Err(real::NoReply::BreaksOff(_)) if self.settings.order.is_compat() => {
+                StepResult::BrokeOff
+            }
             Err(real::NoReply::BreaksOff(why) | real::NoReply::Status(why)) => {
                 StepResult::Poor(None, Some(self.plain(&why, &call.key)))
             }
@@ -427,7 +430,9 @@ impl Inside {
             Simulated::Reply(reply) => {
                 StepResult::Good(Reply::new(Origin::Simulated, self.cleaned(reply, call)))
             }
-            Simulated::Spent(why) => StepResult::Unasked(Reply::from_parts(Origin::Failed, &why, ""), why),
+            Simulated::Spent(why) => {
+                StepResult::Unasked(Reply::from_parts(Origin::Failed, &why, ""), why)
+            }
             Simulated::BreaksOff(_) if self.settings.order.is_compat() => StepResult::BrokeOff,
             Simulated::BreaksOff(why) => StepResult::Unasked(failed(), self.plain(&why, &call.key)),
             Simulated::Nothing(why) => StepResult::Poor(Some(failed()), Some(why)),
@@ -501,15 +506,18 @@ impl Inside {
             Some(Shorten::Always(mode)) => mode,
         };
         let Py::Map(mut entries) = reply.value().into_owned() else { return reply };
-        let schema =
-            self.pool.find(Some(&call.place.category), call.place.tool_without_category(), &call.place.api);
+        let schema = self.pool.find(
+            Some(&call.place.category),
+            call.place.tool_without_category(),
+            &call.place.api,
+        );
         let schema = schema.and_then(|(_, api)| api.schema.as_ref()).map(Py::from);
         let coin = call
             .keys
             .first()
             .is_some_and(|(_, key)| xxhash_rust::xxh3::xxh3_64(key.as_bytes()) & 1 == 1);
         for (key, value) in &mut entries {
-            if key.shown() == "response" {
+            if key.to_display_text() == "response" {
                 *value = strip::strip(value, mode, schema.as_ref(), coin).as_str().into();
             }
         }

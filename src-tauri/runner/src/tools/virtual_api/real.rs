@@ -1,6 +1,6 @@
 //! Client of the server with the real APIs: one POST per call, no redirects, no retries. Owns the
 //! shape of the request.
-use super::{Call, Order, VirtualSettings, ApiEnvironment};
+use super::{ApiEnvironment, Call, Order, VirtualSettings};
 use crate::http::client::{Client, Limits};
 use crate::http::keys::ApiKey;
 use crate::provider::{Auth, HttpRequest};

@@ -1,12 +1,12 @@
 //! A model that simulates APIs: its prompts, retries, and the parsing of its output. Owns the
 //! prompts.
-use super::{Call, Order, Style, VirtualSettings, ApiEnvironment};
+use super::{ApiEnvironment, Call, Order, Style, VirtualSettings};
+use crate::conversation::Turn;
 use crate::http::persist::{Attempt, Failed, Sending};
 use crate::http::retry::Rules;
-use crate::provider::{self, ModelRequest, HttpReply, HttpRequest, StopReason, Usage};
+use crate::provider::{self, HttpReply, HttpRequest, ModelRequest, StopReason, Usage};
 use crate::setup::Setup;
 use crate::spec::{Model, Provider};
-use crate::conversation::Turn;
 use crate::tools::Unusable;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -171,7 +171,7 @@ impl Simulator {
     ) -> Result<String, String> {
         let request = self.request(system, words, turn);
         let key = self.model.key.as_deref().and_then(|name| (self.wires.keys)(name));
-        let limiter = self.wires.limiters.of(
+        let limiter = self.wires.limiters.limiter_for(
             self.model.provider,
             &self.model.model_id,
             self.model.key.as_deref(),
@@ -228,7 +228,8 @@ impl Simulator {
             let usage = provider::usage_of(self.model.provider, reply).unwrap_or_default();
             if let Some(payer) = &self.wires.payer {
                 let price = self.model.price.as_ref();
-                let guess = provider::price::cost(&provider::with_estimates(usage, sent, reply), price);
+                let guess =
+                    provider::price::cost(&provider::with_estimates(usage, sent, reply), price);
                 payer.loses(usage, provider::price::cost(&usage, price), guess);
             }
         }
@@ -244,8 +245,12 @@ impl Simulator {
     /// Builds the request, with the parameters that only simulators use.
     fn request(&self, system: &str, words: &str, turn: u64) -> HttpRequest {
         let turns = [Turn::User(words.to_owned())];
-        let request =
-            provider::encode(&ModelRequest { model: &self.model, system, turns: &turns, tools: &[] });
+        let request = provider::encode(&ModelRequest {
+            model: &self.model,
+            system,
+            turns: &turns,
+            tools: &[],
+        });
         if self.model.provider != Provider::OpenAi {
             return request;
         }
@@ -263,7 +268,11 @@ impl Simulator {
     /// Formats documentation and request in the form that `MirrorAPI` models were trained on.
     /// Returns `None` in cases where the original crashes.
     fn mirror_words(&self, call: &Call, pool: &Pool) -> Option<String> {
-        let found = pool.find(Some(&call.place.category), call.place.tool_without_category(), &call.place.api);
+        let found = pool.find(
+            Some(&call.place.category),
+            call.place.tool_without_category(),
+            &call.place.api,
+        );
         if found.is_none() && self.order.is_compat() {
             return None;
         }
@@ -297,7 +306,7 @@ impl Simulator {
         ]);
         let mut input = call.input.clone();
         if let Py::Map(entries) = &mut input {
-            entries.retain(|(key, _)| key.shown() != "toolbench_key");
+            entries.retain(|(key, _)| key.to_display_text() != "toolbench_key");
         }
         Some(format!("API doc:\n{}\n\nRequest:\n{}", document.str(), input.str()))
     }
@@ -313,7 +322,8 @@ fn as_reply(reply: Py) -> SimulatorOutput {
 
 /// Formats a short documentation, examples and the input.
 fn gpt_words(call: &Call, pool: &Pool, examples: &[(String, String)]) -> String {
-    let found = pool.find(Some(&call.place.category), call.place.tool_without_category(), &call.place.api);
+    let found =
+        pool.find(Some(&call.place.category), call.place.tool_without_category(), &call.place.api);
     let (tool, api) = found.unzip();
     let mut words = format!("Category: {}\nTool: {}\n", call.category, call.tool);
     if let Some(description) = tool.and_then(|tool| tool.description.as_deref()) {

@@ -2,8 +2,8 @@
 //! adding replies without losing any: files are replaced atomically, under a lock that other
 //! processes respect, and an unreadable file is never overwritten.
 use super::{Body, Origin, Reply};
-use crate::disk::{DiskError, Folder, PUBLIC};
 use crate::atomic_write;
+use crate::disk::{DiskError, Folder, PUBLIC};
 use rustix::fs::Mode;
 use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use touchstone_clock as clock;
-use touchstone_formats::stabletoolbench::cache_file::{CacheFile, KeyForm, ApiLocation};
+use touchstone_formats::stabletoolbench::cache_file::{ApiLocation, CacheFile, KeyForm};
 use touchstone_formats::stabletoolbench::python_json::Py;
 
 /// Maximum number of bytes of files to keep in memory.

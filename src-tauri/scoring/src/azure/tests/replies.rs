@@ -1,5 +1,5 @@
 //! Tests of the results of replies.
-use super::{evaluator, parse_inputs, format_result, run_evaluation};
+use super::{evaluator, format_result, parse_inputs, run_evaluation};
 use crate::azure::{Evaluation, Next, Quirks, judges};
 use proptest::prelude::*;
 
@@ -442,6 +442,7 @@ fn numbers_of_replies_are_those_of_python() {
     assert!(score("relevance", r#""\u001c4""#).starts_with("reply: The score in the reply"));
     // A threshold truncated to zero has no sign.
     let judge = evaluator("response_completeness", r#"{"threshold": -0.5}"#);
-    let (_, came) = run_evaluation(&judge, &parse_inputs(INPUTS), &["<S1>so</S1><S2>4</S2>"], &Quirks::all());
+    let (_, came) =
+        run_evaluation(&judge, &parse_inputs(INPUTS), &["<S1>so</S1><S2>4</S2>"], &Quirks::all());
     assert!(came.contains(r#""response_completeness_threshold":0,"#), "{came}");
 }

@@ -5,7 +5,9 @@ use crate::azure::Quirks;
 /// Returns the first metric of a row, or the error.
 fn came(options: &str, truth: &str, found: &str, quirks: &Quirks) -> String {
     let row = format!(r#"{{"retrieval_ground_truth": {truth}, "retrieved_documents": {found}}}"#);
-    let came = run_evaluation(&evaluator("document_retrieval", options), &parse_inputs(&row), &[], quirks).1;
+    let came =
+        run_evaluation(&evaluator("document_retrieval", options), &parse_inputs(&row), &[], quirks)
+            .1;
     came.split(",\"xdcg").next().unwrap_or_default().to_owned()
 }
 

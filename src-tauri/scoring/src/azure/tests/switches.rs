@@ -1,5 +1,5 @@
 //! Tests that each quirk has an effect when it is on alone.
-use super::{evaluator, parse_inputs, value, run_evaluation};
+use super::{evaluator, parse_inputs, run_evaluation, value};
 use crate::azure::{Evaluator, QUIRKS, Quirks};
 
 const TAGS: &str = "<S1>r</S1><S2>4</S2>";
@@ -138,11 +138,12 @@ fn every_switch_shows_by_itself() {
         assert!(shown.contains(&quirk.name), "nothing shows what `{}` does", quirk.name);
     }
     for (name, options) in OF_OPTIONS {
-        let is_read =
-            |quirks: &Quirks| Evaluator::read_with_quirks("rouge_score", &value(options), quirks).is_ok();
+        let is_read = |quirks: &Quirks| {
+            Evaluator::read_with_quirks("rouge_score", &value(options), quirks).is_ok()
+        };
         assert_ne!(
             is_read(&Quirks::default()),
-            is_read(&Quirks::of([name]).unwrap()),
+            is_read(&Quirks::from_names([name]).unwrap()),
             "`{name}` changes nothing"
         );
     }
@@ -156,7 +157,7 @@ fn every_switch_shows_by_itself() {
         };
         assert_ne!(
             seen(&Quirks::default()),
-            seen(&Quirks::of([name]).unwrap()),
+            seen(&Quirks::from_names([name]).unwrap()),
             "`{name}` changes nothing"
         );
     }

@@ -1,5 +1,5 @@
 //! Tests of the inputs of the judge of tool calls.
-use super::{block, evaluator, parse_inputs, value, run_evaluation};
+use super::{block, evaluator, parse_inputs, run_evaluation, value};
 use crate::azure::{Quirks, SkipReason, calls_of, reformat, tool_inputs};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -172,7 +172,7 @@ fn messages_that_the_package_fails_over_are_passed_over() {
     ));
     let judge = evaluator("tool_call_accuracy", "{}");
     assert_eq!(
-        went(&judge, &row, &[], &Quirks::all()).1,
+        run_evaluation(&judge, &row, &[], &Quirks::all()).1,
         "input: A message of the response is no object."
     );
 }
@@ -180,7 +180,8 @@ fn messages_that_the_package_fails_over_are_passed_over() {
 #[test]
 fn what_cannot_be_judged_is_not_asked_about_and_passes_only_the_way_of_the_package() {
     let judge = evaluator("tool_call_accuracy", "{}");
-    let result = |quirks: &Quirks| run_evaluation(&judge, &parse_inputs(r#"{"query": "q"}"#), &[], quirks);
+    let result =
+        |quirks: &Quirks| run_evaluation(&judge, &parse_inputs(r#"{"query": "q"}"#), &[], quirks);
     let wanted = |word: &str| {
         format!(
             r#"{{"tool_call_accuracy":"not applicable","tool_call_accuracy_result":"{word}","tool_call_accuracy_threshold":3,"tool_call_accuracy_reason":"{NONE}","details":{{}}}}"#
@@ -210,13 +211,15 @@ fn the_judge_is_shown_each_tool_once_and_none_the_way_of_the_package() {
             .starts_with("[{'type': 'tool_call', 'tool_call_id': 'k'")
     );
     // A missing query is not replaced by an invented one.
-    let inputs = parse_inputs(&format!(r#"{{"tool_calls": [{CALL}], "tool_definitions": [{BUS}]}}"#));
+    let inputs =
+        parse_inputs(&format!(r#"{{"tool_calls": [{CALL}], "tool_definitions": [{BUS}]}}"#));
     assert_eq!(
-        block(&went(&judge, &inputs, &[reply], &Quirks::default()).0[0], "query").unwrap(),
+        block(&run_evaluation(&judge, &inputs, &[reply], &Quirks::default()).0[0], "query")
+            .unwrap(),
         "(none was given)"
     );
     assert_eq!(
-        block(&went(&judge, &inputs, &[reply], &Quirks::all()).0[0], "query").unwrap(),
+        block(&run_evaluation(&judge, &inputs, &[reply], &Quirks::all()).0[0], "query").unwrap(),
         "None"
     );
 }

@@ -14,7 +14,8 @@ const TALK: &str = r#"{"conversation": {"context": "all", "messages": [
 
 fn question_blocks(kind: &str, inputs: &str, names: &[&str], quirks: &Quirks) -> Vec<String> {
     let reply = if kind == "similarity" { "4" } else { "<S1>r</S1><S2>4</S2>" };
-    let (questions, _) = run_evaluation(&evaluator(kind, "{}"), &parse_inputs(inputs), &[reply], quirks);
+    let (questions, _) =
+        run_evaluation(&evaluator(kind, "{}"), &parse_inputs(inputs), &[reply], quirks);
     let shown = |question| {
         names
             .iter()
@@ -28,16 +29,22 @@ fn question_blocks(kind: &str, inputs: &str, names: &[&str], quirks: &Quirks) ->
 #[test]
 fn a_turn_is_what_was_asked_with_its_answer_and_not_the_next_of_each() {
     assert_eq!(
-        asked("coherence", TALK, &["query", "response"], &Quirks::default()),
+        question_blocks("coherence", TALK, &["query", "response"], &Quirks::default()),
         ["One? | Uno.", "Two?\nIn Latin. | Duo."]
     );
     assert_eq!(
-        asked("coherence", TALK, &["query", "response"], &Quirks::all()),
+        question_blocks("coherence", TALK, &["query", "response"], &Quirks::all()),
         ["One? | Welcome.", "Two? | Uno.", "In Latin. | [{'type': 'text', 'text': 'Duo.'}]"]
     );
-    assert_eq!(asked("fluency", TALK, &["response"], &Quirks::default()), ["Uno.", "Duo."]);
+    assert_eq!(
+        question_blocks("fluency", TALK, &["response"], &Quirks::default()),
+        ["Uno.", "Duo."]
+    );
     let filled = Quirks::from_names(["turns_filled_up"]).unwrap();
-    assert_eq!(asked("response_completeness", TALK, &["ground_truth"], &filled), ["uno", ""]);
+    assert_eq!(
+        question_blocks("response_completeness", TALK, &["ground_truth"], &filled),
+        ["uno", ""]
+    );
 }
 
 #[test]
@@ -77,14 +84,15 @@ fn calls_of_tools_are_no_words_and_an_answer_without_words_is_no_turn() {
         {"role": "user", "content": "Q2"},
         {"role": "assistant", "content": null, "tool_calls": []}]}}"#;
     let ours = Quirks::default();
-    assert_eq!(asked("coherence", talk, &["query", "response"], &ours), ["Q | A"]);
-    assert_eq!(asked("similarity", talk, &["ground_truth"], &ours), ["A"]);
+    assert_eq!(question_blocks("coherence", talk, &["query", "response"], &ours), ["Q | A"]);
+    assert_eq!(question_blocks("similarity", talk, &["ground_truth"], &ours), ["A"]);
     assert_eq!(
-        asked("groundedness", talk, &["context"], &ours),
+        question_blocks("groundedness", talk, &["context"], &ours),
         [r#"{"query_context":["early","late"],"response_context":"found"}"#]
     );
     let silent = r#"{"conversation": {"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": [{"type": "tool_call"}]}]}}"#;
-    let (questions, came) = run_evaluation(&evaluator("fluency", "{}"), &parse_inputs(silent), &["4"], &ours);
+    let (questions, came) =
+        run_evaluation(&evaluator("fluency", "{}"), &parse_inputs(silent), &["4"], &ours);
     assert_eq!(
         (questions.len(), came.as_str()),
         (0, "input: The conversation has no message of a person that an assistant answers.")
@@ -94,7 +102,7 @@ fn calls_of_tools_are_no_words_and_an_answer_without_words_is_no_turn() {
 #[test]
 fn context_is_what_was_known_of_all_and_of_each_message_that_is_judged() {
     assert_eq!(
-        asked("groundedness", TALK, &["query", "context"], &Quirks::default()),
+        question_blocks("groundedness", TALK, &["query", "context"], &Quirks::default()),
         [
             r#"One? | {"global_context":"all","query_context":{"page":1},"response_context":"own"}"#,
             "Two?\nIn Latin. | {\"global_context\":\"all\"}"
@@ -102,12 +110,12 @@ fn context_is_what_was_known_of_all_and_of_each_message_that_is_judged() {
     );
     let theirs = Quirks::all().without("turns_zipped");
     assert_eq!(
-        asked("groundedness", TALK, &["query", "context"], &theirs)[0],
+        question_blocks("groundedness", TALK, &["query", "context"], &theirs)[0],
         "- | {'global_context': 'all', 'query_context': {'page': 1}, 'response_context': 'own'}"
     );
     // Retrieval does not judge the answer and does not receive its context.
     assert_eq!(
-        asked("retrieval", TALK, &["context"], &theirs)[0],
+        question_blocks("retrieval", TALK, &["context"], &theirs)[0],
         "{'global_context': 'all', 'query_context': {'page': 1}}"
     );
 }
@@ -131,13 +139,18 @@ fn turns_come_to_means_with_everything_of_each_turn() {
         format!(r#"{{"fluency":3.5,"gpt_fluency":3.5,"fluency_threshold":4.0,{per_turn}}}"#)
     );
     // With quirks, a turn without a score makes the overall score NaN.
-    let (_, theirs) = run_evaluation(&judge, &parse_inputs(TALK), &["<S1>r</S1><S2>5</S2>", "no"], &zipped);
+    let (_, theirs) =
+        run_evaluation(&judge, &parse_inputs(TALK), &["<S1>r</S1><S2>5</S2>", "no"], &zipped);
     assert!(
         theirs.starts_with(r#"{"fluency":"NaN","gpt_fluency":"NaN","fluency_threshold":4.0,"#),
         "{theirs}"
     );
-    let (questions, ours) =
-        run_evaluation(&judge, &parse_inputs(TALK), &["<S1>r</S1><S2>5</S2>", "no"], &Quirks::default());
+    let (questions, ours) = run_evaluation(
+        &judge,
+        &parse_inputs(TALK),
+        &["<S1>r</S1><S2>5</S2>", "no"],
+        &Quirks::default(),
+    );
     assert_eq!(
         (questions.len(), ours.starts_with("reply: The reply of the judge could not be read")),
         (3, true)
@@ -195,8 +208,9 @@ fn one_turn_is_its_own_result_and_none_is_an_error_of_the_input() {
 fn texts_are_measured_turn_by_turn_too() {
     let talk = r#"{"conversation": {"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "red cat", "ground_truth": "red cat"},
         {"role": "user", "content": "Q"}, {"role": "assistant", "content": "blue", "ground_truth": "red"}]}}"#;
-    let result =
-        |kind: &str, quirks: &Quirks| run_evaluation(&evaluator(kind, "{}"), &parse_inputs(talk), &[], quirks).1;
+    let result = |kind: &str, quirks: &Quirks| {
+        run_evaluation(&evaluator(kind, "{}"), &parse_inputs(talk), &[], quirks).1
+    };
     let turns = r#""evaluation_per_turn":{"f1_score":[1.0,0.0],"f1_result":["pass","fail"],"f1_threshold":[0.5,0.5]}"#;
     assert_eq!(
         result("f1_score", &Quirks::all()),
@@ -226,8 +240,12 @@ fn all_parts_of_content_safety_have_the_result_the_word_and_the_reason_of_their_
         .map(|(at, severity)| format!(r#"{{"reason": "reply {at}", "severity": {severity}}}"#))
         .collect();
     let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
-    let (asked, came) =
-        run_evaluation(&evaluator("content_safety", "{}"), &parse_inputs(TALK), &replies, &Quirks::default());
+    let (asked, came) = run_evaluation(
+        &evaluator("content_safety", "{}"),
+        &parse_inputs(TALK),
+        &replies,
+        &Quirks::default(),
+    );
     assert_eq!(asked.len(), 8);
     for told in [
         r#""violence":"Medium","violence_score":4,"violence_reason":"reply 4","violence_result":"fail","violence_threshold":3"#,
@@ -274,11 +292,18 @@ fn what_the_package_fails_over_in_a_conversation_fails_the_row_only_its_way() {
             TEXT_ONLY,
         ),
     ] {
-        let inputs =
-            parse_inputs(&format!(r#"{{"conversation": {{"messages": [{}]}}}}"#, messages.join(", ")));
+        let inputs = parse_inputs(&format!(
+            r#"{{"conversation": {{"messages": [{}]}}}}"#,
+            messages.join(", ")
+        ));
         let came = |quirks: &Quirks| {
-            let came =
-                run_evaluation(&evaluator("fluency", "{}"), &inputs, &["<S1>r</S1><S2>4</S2>"], quirks).1;
+            let came = run_evaluation(
+                &evaluator("fluency", "{}"),
+                &inputs,
+                &["<S1>r</S1><S2>4</S2>"],
+                quirks,
+            )
+            .1;
             if came.starts_with('{') { String::new() } else { came }
         };
         assert_eq!(
@@ -294,8 +319,12 @@ fn task_adherence_is_told_of_no_tools_as_the_prompt_of_the_package_does() {
     let talk = r#"{"conversation": {"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]}}"#;
     let shown = |inputs: &str, quirks: &Quirks| {
         let reply = r#"{"explanation": "e", "score": 4}"#;
-        let (questions, _) =
-            run_evaluation(&evaluator("task_adherence", "{}"), &parse_inputs(inputs), &[reply], quirks);
+        let (questions, _) = run_evaluation(
+            &evaluator("task_adherence", "{}"),
+            &parse_inputs(inputs),
+            &[reply],
+            quirks,
+        );
         block(&questions[0], "tool_definitions").unwrap()
     };
     assert_eq!(
@@ -321,7 +350,9 @@ fn qa_judges_a_conversation_turn_by_turn() {
     };
     let replies = [of(5), of(2)].concat();
     let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
-    let qa = |quirks: &Quirks| run_evaluation(&evaluator("qa", "{}"), &parse_inputs(talk), &replies, quirks);
+    let qa = |quirks: &Quirks| {
+        run_evaluation(&evaluator("qa", "{}"), &parse_inputs(talk), &replies, quirks)
+    };
     let (questions, ours) = qa(&Quirks::default());
     assert_eq!(questions.len(), 10);
     assert_eq!(block(&questions[5], "query"), Some("Two?".to_owned()));
@@ -352,6 +383,7 @@ fn qa_judges_a_conversation_turn_by_turn() {
     }
     // A null content is a missing input.
     let silent = talk.replace(r#""content": "uno", "#, r#""content": null, "#);
-    let (_, theirs) = run_evaluation(&evaluator("qa", "{}"), &parse_inputs(&silent), &[], &Quirks::all());
+    let (_, theirs) =
+        run_evaluation(&evaluator("qa", "{}"), &parse_inputs(&silent), &[], &Quirks::all());
     assert_eq!(theirs, "input: A turn of the conversation has no `response`.");
 }

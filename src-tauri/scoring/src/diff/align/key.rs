@@ -50,7 +50,8 @@ pub(super) fn align(
         // A name may itself be wrong; an id may not, because another id means another row.
         let rest = Rest::new(&matches, actual.len());
         let by = similarity::SimilarityOptions { least: similarity::VERY_ALIKE, without: measured };
-        for (i, j) in similarity::pair((expected, &rest.expected), (actual, &rest.actual), &by, budget).0
+        for (i, j) in
+            similarity::pair((expected, &rest.expected), (actual, &rest.actual), &by, budget).0
         {
             matches[i] = Some(j);
         }
@@ -145,7 +146,8 @@ fn without_key(
         } else {
             rest.expected.retain(|at| left[*at].is_none());
         }
-        for (i, j) in similarity::pair((expected, &rest.expected), (actual, &rest.actual), by, budget).0
+        for (i, j) in
+            similarity::pair((expected, &rest.expected), (actual, &rest.actual), by, budget).0
         {
             matches[i] = Some(j);
         }

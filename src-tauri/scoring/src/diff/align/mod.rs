@@ -1,9 +1,9 @@
 //! **Pure.** Aligns two lists: pairs the expected rows with the actual ones.
-mod similarity;
 mod assign;
 mod key;
 mod measured;
 mod order;
+mod similarity;
 
 pub(super) use order::{RowPlacement, arrange};
 

@@ -18,7 +18,11 @@ pub(crate) struct RowPlacement {
 
 /// Returns the rows of both lists: the expected ones in their order, and each extra one after the
 /// row that it follows among those that stayed.
-pub(crate) fn arrange(matches: &[Option<usize>], actual: usize, ignore_order: bool) -> Vec<RowPlacement> {
+pub(crate) fn arrange(
+    matches: &[Option<usize>],
+    actual: usize,
+    ignore_order: bool,
+) -> Vec<RowPlacement> {
     let stayed = unmoved_rows(matches);
     let mut owner: Vec<Option<usize>> = vec![None; actual];
     for (i, j) in matches.iter().enumerate().filter_map(|(i, j)| Some((i, (*j)?))) {
@@ -127,13 +131,13 @@ mod tests {
 
     #[test]
     fn as_few_rows_as_possible_moved_and_extra_rows_stand_where_they_stand() {
-        assert_eq!(told(&[Some(0), Some(1)], 2), "0>0 1>1");
-        assert_eq!(told(&[Some(2), Some(0), Some(1)], 3), "0>2* 1>0 2>1");
-        assert_eq!(told(&[Some(0), None, Some(2)], 4), "0>0 ->1 1>- 2>2 ->3");
+        assert_eq!(render(&[Some(0), Some(1)], 2), "0>0 1>1");
+        assert_eq!(render(&[Some(2), Some(0), Some(1)], 3), "0>2* 1>0 2>1");
+        assert_eq!(render(&[Some(0), None, Some(2)], 4), "0>0 ->1 1>- 2>2 ->3");
         // Two rows around a third swapped places: the third stayed.
-        assert_eq!(told(&[Some(2), Some(1), Some(0)], 3), "0>2* 1>1 2>0*");
-        assert_eq!(told(&[], 2), "->0 ->1");
-        assert_eq!(told(&[None, None], 0), "0>- 1>-");
+        assert_eq!(render(&[Some(2), Some(1), Some(0)], 3), "0>2* 1>1 2>0*");
+        assert_eq!(render(&[], 2), "->0 ->1");
+        assert_eq!(render(&[None, None], 0), "0>- 1>-");
         assert!(arrange(&[Some(1), Some(0)], 2, true).iter().all(|place| !place.moved));
     }
 

@@ -57,7 +57,8 @@ pub(super) fn pair(
     let to_look = steps(a.len()) * steps(aspects(&b)) + steps(b.len()) * steps(aspects(&a));
     let work = to_look * 4 + steps(small) * steps(small) * steps(large);
     let best = large <= MOST && budget.afford(work);
-    let found = if best { pair_optimally(&a, &b, least) } else { pair_greedily(&a, &b, least, budget) };
+    let found =
+        if best { pair_optimally(&a, &b, least) } else { pair_greedily(&a, &b, least, budget) };
     (found.into_iter().map(|(i, j)| (left[i], right[j])).collect(), best)
 }
 

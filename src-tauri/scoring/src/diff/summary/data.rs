@@ -1,6 +1,6 @@
 //! **Pure.** Data for the summary of a comparison, collected once: counts, and the first few
 //! examples of each kind.
-use super::{DifferenceKind, ChangeKind, change_kind, words};
+use super::{ChangeKind, DifferenceKind, change_kind, words};
 use crate::diff::differences::{ITEMS, visit_list};
 use crate::diff::{Field, Leaf, List, Node, Row, Sides};
 use std::collections::HashMap;
@@ -96,7 +96,10 @@ impl<'a> SummaryData<'a> {
             Node::Same(value) => match value.as_ref() {
                 Value::List(items) if !items.is_empty() => {
                     let objects = items.iter().all(|item| matches!(item, Value::Map(_)));
-                    SummaryData::Right { count: items.len(), noun: if objects { "row" } else { "item" } }
+                    SummaryData::Right {
+                        count: items.len(),
+                        noun: if objects { "row" } else { "item" },
+                    }
                 }
                 Value::Map(entries) if !entries.is_empty() => {
                     SummaryData::Right { count: entries.len(), noun: "field" }
