@@ -1,5 +1,5 @@
-//! Measures the agreement of judges with people and with each other, beside the plain walk over the
-//! same rows of the index.
+//! Measures the agreement of judges with people and with each other, next to a plain scan of the
+//! same index rows.
 use crate::corpus::said::RUNS;
 use crate::floor::cpu_s;
 use crate::measures::{Home, LONG, spread, until};
@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The same rows and columns that the agreement is counted from.
+/// Selects the rows and columns from which the agreement is computed.
 const SAID: &str = "SELECT r.id, r.verdict, r.review_score, v.judged, v.same FROM reviews v JOIN runs r ON r.key = v.run \
                     WHERE v.problem IS NULL";
 const ROUNDS: usize = 9;
@@ -17,7 +17,7 @@ const PAIRS: [(&str, &str); 3] = [
     ("sopr:ours:local", "relevance:ours:local"),
 ];
 
-/// On the folder in which everything was said.
+/// Runs the measurement on the folder of reviewed and judged runs.
 pub(crate) fn run(dir: &Path) {
     let home = Home::filled(dir);
     let app = home.open();
@@ -42,8 +42,7 @@ pub(crate) fn run(dir: &Path) {
             );
         }
         walks.push(took);
-        // All runs pass, but each time by another filter, so that what is remembered does not
-        // answer.
+        // Every filter matches all runs, but each differs, so that no cached result is returned.
         let filter = format!("size:<{}mb", 10 + n);
         let (started, worked) = (Instant::now(), cpu_s());
         let told = trust(&filter);
@@ -84,7 +83,7 @@ pub(crate) fn run(dir: &Path) {
     }
 }
 
-/// The least that counting can take: every row is read, and nothing is done with it.
+/// Lower bound: reads every row and does nothing with it. Returns the time, the rows and the bytes.
 fn walk(index: &Path) -> (Duration, u64, u64) {
     let sql = Connection::open_with_flags(index, OpenFlags::SQLITE_OPEN_READ_ONLY)
         .unwrap_or_else(|e| panic!("{e}"));

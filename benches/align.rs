@@ -1,6 +1,6 @@
-//! Measures how long it takes to align runs that have much, little and nothing in common, and two
-//! to four of them. Aligning two runs of 200 steps should take less than 50 ms. `cargo bench
-//! --package touchstone-scoring --bench align` prints a table; fails nothing.
+//! Measures the time to align runs that have much, little and nothing in common, and two to four of
+//! them. Aligning two runs of 200 steps should take less than 50 ms. `cargo bench --package
+//! touchstone-scoring --bench align` prints a table; it never fails.
 #![expect(clippy::print_stdout, reason = "the table is what this is for")]
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -8,14 +8,14 @@ use touchstone_formats::run::{Language, Part, Run, Step, StepKind};
 use touchstone_formats::value::Value;
 use touchstone_scoring::align::{Digest, align, digests};
 
-/// How a run differs from the one beside it.
+/// Difference of a run from the one next to it.
 #[derive(Clone, Copy)]
 enum Change {
-    /// Each tenth step is another one.
+    /// Every tenth step differs.
     Few,
-    /// Every step is written otherwise, as two runs of one model are.
+    /// Every step is worded differently, like two runs of one model.
     Words,
-    /// They have nothing in common but the names of tools.
+    /// Nothing is shared but the names of tools.
     All,
 }
 
@@ -56,7 +56,7 @@ fn measure(name: &str, steps: usize, seeds: &[u64], change: Change) {
     );
 }
 
-/// A person's question, then messages and calls in turn.
+/// Generates a run: a user message, then assistant messages and tool calls in turn.
 fn run(steps: usize, seed: u64, change: Change) -> Run {
     let mut dice = Dice(1);
     let mut own = Dice(seed + 100);
@@ -114,13 +114,13 @@ fn part(label: &str, language: Language, text: String) -> Part {
     Part { label: label.to_owned(), language, value: Value::Text(text), raw: None }
 }
 
-/// Words out of two thousand.
+/// Generates words from a vocabulary of two thousand.
 fn words(dice: &mut Dice, count: usize) -> String {
     let word = |_| format!("word{}", dice.below(2_000));
     (0..count).map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// The same numbers for the same seed.
+/// Random generator (splitmix64), reproducible by its seed.
 struct Dice(u64);
 
 impl Dice {

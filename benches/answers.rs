@@ -1,7 +1,6 @@
-//! Measures raw answers of `StableToolBench`: milliseconds for each file to look at it, to read it
-//! whole and to convert it, beside what `serde_json` needs to read the same bytes. Takes the folder
-//! that `TOUCHSTONE_ANSWERS` names, else the small ones of the tests. Prints a table; fails
-//! nothing.
+//! Measures raw answers of `StableToolBench`: milliseconds per file to read its outline, to parse
+//! it and to convert it, next to the time of `serde_json` for the same bytes. Uses the folder in
+//! `TOUCHSTONE_ANSWERS`, or else the small files of the tests. Prints a table; never fails.
 use fs_err as fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::answers::convert::{self, Faults};
 use touchstone_formats::stabletoolbench::answers::raw;
 
-/// How often all files are read; the fastest round counts.
+/// Number of rounds over all files; the fastest one counts.
 const ROUNDS: u32 = 40;
 
 fn main() {
@@ -47,7 +46,7 @@ fn main() {
     });
 }
 
-/// Every raw answer below a folder.
+/// Returns the contents of every raw answer below a folder.
 fn answers(folder: &Path) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

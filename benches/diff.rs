@@ -1,9 +1,9 @@
 //! Measures the comparison of answers: 10,000 rows against 10,000, with and without a key, and
-//! texts of 100,000 lines. Prints a line for each case with the middle and the worst of many
-//! rounds; fails nothing.
+//! texts of 100,000 lines. Prints a line for each case with the median and the maximum of many
+//! rounds; never fails.
 //!
-//! `cargo bench --package touchstone-scoring --bench diff` runs all; a word after `--` picks by
-//! name.
+//! `cargo bench --package touchstone-scoring --bench diff` runs all; an argument after `--` selects
+//! by name.
 #![expect(
     clippy::cast_precision_loss,
     reason = "counts here are far below where a float is coarse"
@@ -134,7 +134,7 @@ fn measure(name: &str, expected: &Value, actual: &Value) {
     );
 }
 
-/// Chance that repeats: splitmix64.
+/// Random generator (splitmix64), reproducible by its seed.
 struct Dice(u64);
 
 impl Dice {
@@ -151,7 +151,7 @@ fn ms(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }
 
-/// Processor time of this process so far: the figure that a busy machine does not spoil.
+/// CPU time of this process so far, which other load on the machine does not distort.
 fn busy_ms() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let nanoseconds: f64 =
@@ -168,7 +168,7 @@ fn sentence(dice: &mut Dice, words: usize) -> String {
     (0..words).map(|_| WORDS[dice.below(WORDS.len())]).collect::<Vec<_>>().join(" ")
 }
 
-/// Rows as answers have them: ids, names, numbers and a few words.
+/// Generates rows like those of answers: ids, names, numbers and a few words.
 fn rows(dice: &mut Dice, keyed: bool) -> Vec<Value> {
     let row = |n: usize, dice: &mut Dice| {
         let mut entries = Vec::new();
@@ -197,7 +197,7 @@ fn rows(dice: &mut Dice, keyed: bool) -> Vec<Value> {
     (0..ROWS).map(|n| row(n, dice)).collect()
 }
 
-/// One row in so many gets another score.
+/// Changes the score of one row in `one_in`.
 fn wrong(dice: &mut Dice, rows: &[Value], one_in: usize) -> Vec<Value> {
     let change = |row: &Value, dice: &mut Dice| {
         let mut entries = row.entries().to_vec();

@@ -1,10 +1,10 @@
-//! The least that any indexer has to do: list the files, read them, hash them.
+//! Lower bound for any indexer: listing, reading and hashing the files.
 use fs_err as fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// Every file below, with its size.
+/// Lists every file below a directory, with its size.
 pub(crate) fn list(dir: &Path) -> Vec<(PathBuf, u64)> {
     let mut files = Vec::new();
     let mut folders = vec![dir.to_path_buf()];
@@ -20,7 +20,8 @@ pub(crate) fn list(dir: &Path) -> Vec<(PathBuf, u64)> {
     files
 }
 
-/// Reads and hashes them on `threads` threads; the sum keeps the work from being left out.
+/// Reads and hashes the files on `threads` threads. The returned sum keeps the compiler from
+/// removing the work.
 pub(crate) fn read_and_hash(files: &[(PathBuf, u64)], threads: usize) -> u64 {
     let chunk = files.len().div_ceil(threads).max(1);
     thread::scope(|scope| {
@@ -42,15 +43,14 @@ fn hash_all(files: &[(PathBuf, u64)]) -> u64 {
     sum
 }
 
-/// Highest resident memory of this process so far, in megabytes.
+/// Peak resident memory of this process so far, in megabytes.
 pub(crate) fn peak_mb() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|l| l.starts_with("VmHWM:")).unwrap_or("");
     line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
-/// Processor time of this process so far, in seconds: the figure that a busy machine does not
-/// spoil.
+/// CPU time of this process so far, in seconds, which other load on the machine does not distort.
 pub(crate) fn cpu_s() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after = stat.rsplit_once(')').map_or("", |(_, rest)| rest);

@@ -1,4 +1,4 @@
-//! Measures the overview: the first one of an index, and parts of one that is remembered.
+//! Measures the overview: the first one of an index, and pages of a cached one.
 use crate::corpus::Dice;
 use crate::floor::cpu_s;
 use crate::measures::{Home, LONG, ms, spread};
@@ -11,10 +11,10 @@ use touchstone_store::filter::Filter;
 use touchstone_store::overview::Matrix;
 use touchstone_store::query::ScoredRun;
 
-/// Rows that the page asks for at a time.
+/// Number of rows that the page requests at a time.
 const PAGE: u32 = 60;
 
-/// On the folder of the overview.
+/// Runs the measurement on the corpus of the overview.
 pub(crate) fn run(dir: &Path) {
     let home = Home::filled(dir);
     let app = home.open();
@@ -56,7 +56,7 @@ pub(crate) fn run(dir: &Path) {
     counting();
 }
 
-/// The same without the index: scores that are no noughts and ones cost the most.
+/// Measures the aggregation without the index. Scores other than zero and one cost the most.
 fn counting() {
     let mut dice = Dice::new(5);
     let runs: Vec<ScoredRun> = (0..96_000).map(|n| scored(n, &mut dice)).collect();

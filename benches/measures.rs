@@ -1,4 +1,4 @@
-//! What is measured, each in a process of its own.
+//! The measurements, each run in its own process.
 use crate::{corpus, floor};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 use touchstone_api::{Column, ListRequest, RunPage, Sort, Span, Stale};
 use touchstone_app::app::{App, AppConfig};
 
-/// On 10,000 transcripts.
+/// Measurements on 10,000 transcripts.
 pub(crate) const LARGE: [&str; 7] =
     ["floor", "cold", "warm", "search", "open-5mb", "new-file", "new-file-busy"];
-/// On 100,000 transcripts.
+/// Measurements on 100,000 transcripts.
 pub(crate) const MANY: [&str; 3] = ["many-floor", "many-cold", "many-warm"];
 
 pub(crate) const LONG: Duration = Duration::from_mins(5);
 
-/// On the folder of the overview.
+/// Measurements on the corpus of the overview.
 pub(crate) const MATRIX: [&str; 2] = ["overview", "scoring"];
 
-/// On the folder in which everything was said.
+/// Measurements on the corpus of reviewed and judged runs.
 pub(crate) const SAID: [&str; 1] = ["agreement"];
 
 /// Runs one measurement and prints its lines.
@@ -107,8 +107,7 @@ fn search(dir: &Path) {
         let mut times: Vec<Duration> = Vec::new();
         let mut found = 0;
         for n in 0..9 {
-            // Another order each time, so that the remembered list of the last question does not
-            // answer.
+            // The sort column changes each time, so that no cached list is returned.
             let column = [Column::Modified, Column::Size, Column::Tokens][n % 3];
             let started = Instant::now();
             found = page(&app, &format!("{text} turns:>{}", n / 3), column, 0).total;
@@ -194,8 +193,8 @@ fn timed(app: &App, filter: &str, column: Column, offset: u32) -> Duration {
     started.elapsed()
 }
 
-/// From the rename of a file to the moment a list shows it: in a folder that is there, and in one
-/// made the same moment.
+/// Measures the time from the rename of a file until a list contains it: in an existing folder, and
+/// in one just created.
 fn new_files(dir: &Path, busy: bool) {
     let copy = dir.with_file_name(format!("new-files-{busy}"));
     fs::remove_dir_all(&copy).ok();
@@ -242,7 +241,7 @@ fn new_files(dir: &Path, busy: bool) {
     fs::remove_dir_all(&copy).ok();
 }
 
-/// Writes 5,000 files in 50 new folders, as a runner of many would.
+/// Writes 5,000 files in 50 new folders, like a launch of many runs.
 fn noise(folder: PathBuf) -> std::thread::JoinHandle<()> {
     std::thread::spawn(move || {
         let mut dice = corpus::Dice::new(13);
@@ -265,7 +264,7 @@ pub(crate) fn page(app: &App, filter: &str, column: Column, offset: u32) -> RunP
     app.list_runs(request).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A program of its own cache, over one folder.
+/// Application with its own cache directory, over one folder.
 pub(crate) struct Home {
     folder: PathBuf,
     cache: PathBuf,
@@ -276,14 +275,14 @@ impl Home {
         Self { folder: folder.to_path_buf(), cache: folder.with_extension(format!("{name}-cache")) }
     }
 
-    /// One without an index.
+    /// Creates one without an index.
     pub(crate) fn empty(folder: &Path, name: &str) -> Self {
         let home = Self::new(folder, name);
         fs::remove_dir_all(&home.cache).ok();
         home
     }
 
-    /// One whose index is complete already, made when it is not there.
+    /// Creates one with a complete index, building it if it does not exist.
     pub(crate) fn filled(folder: &Path) -> Self {
         let home = Self::new(folder, "warm");
         if !home.cache.join("complete").exists() {
@@ -296,7 +295,7 @@ impl Home {
         home
     }
 
-    /// Its index, as a file.
+    /// Returns the path of its index file.
     pub(crate) fn index(&self) -> PathBuf {
         let mut files = floor::list(&self.cache).into_iter().map(|(path, _)| path);
         files

@@ -1,7 +1,7 @@
-//! Measures the text metrics on pairs of about 200 words: documents for each second of processor
-//! time, all metrics and each alone, and what the first use costs. Asks azure-ai-evaluation for the
-//! same in the same run when `TOUCHSTONE_METRICS_PYTHON` names a Python that has it
-//! (`scripts/metrics-peer.py` says what it needs). Prints a table; fails nothing.
+//! Measures the text metrics on pairs of about 200 words: documents per second of CPU time, for all
+//! metrics and each alone, and the cost of the first use. Measures azure-ai-evaluation on the same
+//! pairs if `TOUCHSTONE_METRICS_PYTHON` names a Python that has it (for its requirements see
+//! `scripts/metrics-peer.py`). Prints a table; never fails.
 #![expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -20,12 +20,12 @@ use std::process::{Command, Stdio};
 use touchstone_app::app::metrics::{Nltk, measure_line};
 use touchstone_scoring::text::{Metric, Texts, measure};
 
-/// How many pairs, and how many words a text has at least.
+/// Number of pairs; `WORDS` is the minimum number of words of a text.
 const PAIRS: usize = 300;
 const WORDS: usize = 200;
-/// How often all pairs are measured.
+/// Number of rounds over all pairs.
 const ROUNDS: usize = 10;
-/// What the package calls all six: ROUGE once by words and once by order.
+/// The six metrics of the package, with ROUGE once by words and once by order.
 const SIX: [Metric; 6] =
     [Metric::F1, Metric::Bleu, Metric::Gleu, Metric::Meteor, Metric::Rouge1, Metric::RougeL];
 
@@ -76,7 +76,7 @@ fn show(what: &str, rate: f64) {
     println!("  {what:30} {rate:>9.0}");
 }
 
-/// Processor time, of which the system counts hundredths of a second.
+/// CPU time of `work`. The system counts it in hundredths of a second.
 fn seconds(work: impl FnOnce()) -> f64 {
     let before = floor::cpu_s();
     work();
@@ -95,7 +95,8 @@ fn rate(pairs: &[(String, String)], metrics: &[Metric]) -> f64 {
     (PAIRS * ROUNDS) as f64 / took.max(0.01)
 }
 
-/// Sentences in another order, half of them others, and a word in ten another one.
+/// Generates pairs of texts: the second has the sentences in another order, half of them replaced,
+/// and one word in ten changed.
 fn pairs() -> Vec<(String, String)> {
     let sentences: Vec<&str> = PROSE.split_inclusive(". ").map(str::trim).collect();
     let words: Vec<&str> = PROSE.split(' ').collect();
@@ -128,7 +129,7 @@ fn line((id, (response, truth)): (usize, &(String, String))) -> String {
     serde_json::json!({ "id": id, "response": response, "ground_truth": truth }).to_string()
 }
 
-/// The same pairs, measured by the package: the six that its own figures are of.
+/// Measures the package on these pairs, with the six metrics that the package's own figures cover.
 fn peer(lines: &[String]) -> Result<f64, String> {
     let python = std::env::var_os("TOUCHSTONE_METRICS_PYTHON")
         .ok_or("TOUCHSTONE_METRICS_PYTHON is not set")?;

@@ -1,8 +1,8 @@
-//! Measures the results flow against the floor: listing, reading and hashing the same files in the
-//! same run. Each measurement is a process of its own, so that its peak memory is its own. Prints a
-//! table; fails nothing.
+//! Measures the indexing of results against the lower bound: listing, reading and hashing the same
+//! files in the same invocation. Each measurement is a separate process, so that its peak memory is
+//! its own. Prints a table; never fails.
 //!
-//! `cargo bench --bench results` runs all; a word after `--` picks by name. The corpus lies in
+//! `cargo bench --bench results` runs all; an argument after `--` selects by name. The corpus is in
 //! `target/corpus`.
 #![expect(
     clippy::cast_precision_loss,

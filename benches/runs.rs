@@ -1,9 +1,9 @@
-//! Measures what a run costs beside the provider: conversations a second, processor time and added
-//! time of a turn, and memory with a thousand requests under way, against a bare loop of requests
-//! to the same provider in the same minute.
+//! Measures the overhead of a run beyond the provider: conversations per second, CPU time and added
+//! time per turn, and memory with a thousand requests in flight, against a bare loop of requests to
+//! the same provider within the same minute.
 //!
-//! The provider is a process of its own, and so is each measurement. `cargo bench --bench runs`
-//! runs all, some times over; a word after `--` picks by name. Prints a table; fails nothing.
+//! The provider is a separate process, and so is each measurement. `cargo bench --bench runs` runs
+//! all several times; an argument after `--` selects by name. Prints a table; never fails.
 #![expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// What is measured: a name, and how.
+/// The measurements, by name.
 const MEASURES: [(&str, Measure); 9] = [
     (
         "full speed, bare loop",
@@ -72,14 +72,14 @@ const MEASURES: [(&str, Measure); 9] = [
     ),
 ];
 
-/// How often everything is measured.
+/// Number of rounds over all measurements.
 const ROUNDS: usize = 5;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Who {
     /// A loop that sends and reads, and nothing else.
     Bare,
-    /// The same, with each reply on the disk before it is acted upon.
+    /// Like `Bare`, with each reply synced to disk before it is acted upon.
     Synced,
     /// The engine without an open folder.
     Engine,
@@ -88,15 +88,15 @@ enum Who {
     Program,
 }
 
-/// One measurement.
+/// Parameters of one measurement.
 #[derive(Clone, Copy)]
 struct Measure {
     who: Who,
     conversations: u32,
     at_once: u32,
-    /// How long the provider thinks.
+    /// Delay of the provider before each reply, in milliseconds.
     think_ms: u64,
-    /// The provider says nothing before all are under way.
+    /// Set if the provider sends no reply until all conversations have started.
     held: bool,
 }
 
@@ -126,14 +126,14 @@ fn main() {
     }
 }
 
-/// Where the folders of all measurements are, until the end.
+/// Returns the directory that holds the folders of all measurements, creating it if necessary.
 fn place() -> PathBuf {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench-runs");
     fs_err::create_dir_all(&place).unwrap_or_else(|why| panic!("no folder: {why}"));
     place
 }
 
-/// Measures in a process of its own, so that its memory and its processor time are its own.
+/// Runs a measurement in a separate process, so that its memory and CPU time are its own.
 fn apart(name: &str) {
     let me =
         std::env::current_exe().unwrap_or_else(|why| panic!("cannot find this program: {why}"));

@@ -1,5 +1,5 @@
-//! Measures scoring: a first index of runs that all have something expected, the same runs once
-//! every suite changed, and a report of 5,000 of them.
+//! Measures scoring: a first index of runs that all have an expected output, rescoring them after
+//! every suite changed, and a report on some 5,000 of them.
 use crate::corpus::matrix::{RUNS, put_suites};
 use crate::floor::cpu_s;
 use crate::measures::{Home, LONG, ms, page};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use touchstone_api::{Column, ReportFormat, ReportRequest};
 use touchstone_app::app::App;
 
-/// Eleven of the 200 tasks.
+/// Filter for eleven of the 200 tasks.
 const SOME: &str = "task:group0/task00*,group0/task010";
 const FORMATS: [ReportFormat; 6] = [
     ReportFormat::Html,
@@ -19,7 +19,7 @@ const FORMATS: [ReportFormat; 6] = [
     ReportFormat::Junit,
 ];
 
-/// On the folder of the overview.
+/// Runs the measurement on the corpus of the overview.
 pub(crate) fn run(dir: &Path) {
     put_suites(dir, "fields").unwrap_or_else(|e| panic!("{e}"));
     let app = timed(&format!("first index of {RUNS} runs, scored"), || {
@@ -29,7 +29,7 @@ pub(crate) fn run(dir: &Path) {
         app
     });
     app.wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
-    // The folder is left as it was found.
+    // Ends with the original scorer, so that the folder is left unchanged.
     for scorer in ["exact", "fields"] {
         timed(&format!("once all suites ask for `{scorer}` instead"), || {
             put_suites(dir, scorer).unwrap_or_else(|e| panic!("{e}"));
@@ -48,8 +48,8 @@ fn report(app: &App, format: ReportFormat) {
     println!("  {} runs, {} KB", report.runs, report.bytes / 1_000);
 }
 
-/// Waits until all runs are scored by this scorer. Asks seldom, for what is asked takes time of the
-/// same processors.
+/// Waits until all runs are scored by this scorer. Polls rarely, since each query takes time of the
+/// measured CPUs.
 fn wait_scored(app: &App, scorer: &str) {
     let started = Instant::now();
     let is_done = || {

@@ -1,7 +1,7 @@
-//! Measures how query sets become tasks, against parsing the same texts with `serde_json` in the
-//! same run; then what is made of them: pools of tools, definitions of functions, lookups. Six
-//! generated sets of the size of the real ones, or the JSON files of the directory that
-//! `TOUCHSTONE_QUERIES` names. Prints a table; fails nothing.
+//! Measures the conversion of query sets to tasks, against parsing the same texts with `serde_json`
+//! in the same invocation; then the use of these tasks: pools of tools, function definitions,
+//! lookups. Uses six generated sets of realistic size, or the JSON files of the directory in
+//! `TOUCHSTONE_QUERIES`. Prints a table; never fails.
 use fs_err as fs;
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -10,9 +10,9 @@ use touchstone_formats::stabletoolbench::{Pool, Query, functions};
 use touchstone_formats::suite::{self, Task};
 
 const ROUNDS: usize = 21;
-/// Queries of each set.
+/// Number of queries of each set.
 const SETS: [usize; 6] = [163, 153, 158, 106, 124, 61];
-/// APIs of a query, and characters of the template of a reply.
+/// APIs per query; `TEMPLATE` is the number of characters of a reply template.
 const APIS: usize = 5;
 const TEMPLATE: usize = 800;
 
@@ -72,7 +72,7 @@ fn sets() -> Vec<String> {
     files.filter_map(|path| fs::read_to_string(path).ok()).collect()
 }
 
-/// A set of the shape of the real ones: most of it is what replies look like.
+/// Generates a set shaped like the real ones, which consist mostly of reply templates.
 fn generated(count: usize) -> String {
     let mut text = String::from("[");
     for id in 0..count {
@@ -116,7 +116,7 @@ fn mb(bytes: usize) -> f64 {
     bytes as f64 / 1e6
 }
 
-/// Resident memory of this process now.
+/// Current resident memory of this process, in KiB.
 fn resident_kb() -> usize {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();

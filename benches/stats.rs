@@ -1,6 +1,6 @@
-//! Measures what intervals and tests cost, beside the floor: drawing as many random positions and
-//! adding as many numbers. Prints a table; fails nothing. `cargo bench -p touchstone-scoring
-//! --bench stats`.
+//! Measures confidence intervals and significance tests, next to their lower bound: drawing as many
+//! random positions and adding as many numbers. Prints a table; never fails. `cargo bench -p
+//! touchstone-scoring --bench stats`.
 #![expect(clippy::cast_possible_truncation, reason = "positions among some hundred")]
 #![expect(clippy::unwrap_used, reason = "a measurement fails by panicking")]
 use std::hint::black_box;
@@ -14,7 +14,7 @@ const SCORES: u32 = 5_000;
 const CLUSTERS: usize = 200;
 const TIMES: usize = 10_000;
 const ROUNDS: usize = 5;
-/// Shorter times are those of the clock, longer ones those of the processor.
+/// Shorter times are wall-clock times, longer ones CPU times.
 const COARSE: Duration = Duration::from_millis(50);
 
 fn main() {
@@ -47,7 +47,7 @@ fn main() {
     });
 }
 
-/// 200 tasks, 12 systems, two repeats each: 4,800 runs.
+/// Generates runs: 200 tasks, 12 systems, two repeats each, 4,800 in total.
 fn runs(tasks: &[String]) -> Vec<Counted<'_>> {
     const SYSTEMS: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
     let mut state = 5_u64;
@@ -69,7 +69,7 @@ fn runs(tasks: &[String]) -> Vec<Counted<'_>> {
     runs
 }
 
-/// Scores as they come, in hundredths.
+/// Generates scores in hundredths.
 fn scores() -> impl Iterator<Item = (u32, f64)> {
     let mut state = 9_u64;
     let tasks = u32::try_from(CLUSTERS).unwrap();
@@ -86,7 +86,7 @@ fn next(state: &mut u64) -> u64 {
 }
 
 fn floor(rows: &[(u32, f64)]) -> f64 {
-    // The cheapest positions that look random: the golden ratio, over and over.
+    // Cheapest sequence of positions that looks random: multiples of the golden ratio.
     let (mut state, mut sum) = (9_u64, [0.0, 0.0]);
     for _ in 0..TIMES * CLUSTERS {
         state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -102,8 +102,8 @@ fn measure<T>(what: &str, mut act: impl FnMut() -> T) {
         let (begun, ran) = (Instant::now(), spent());
         black_box(act());
         let took = begun.elapsed();
-        // What takes long is interrupted on a busy machine; the system's own count of that is too
-        // coarse for what does not.
+        // A long measurement is interrupted on a busy machine, so its CPU time counts; for a short
+        // one the CPU time of the system is too coarse.
         let ran = spent().zip(ran).map(|(after, before)| after.saturating_sub(before));
         if took < COARSE { took } else { ran.unwrap_or(took) }
     };
@@ -111,7 +111,7 @@ fn measure<T>(what: &str, mut act: impl FnMut() -> T) {
     println!("{:>6.2} ms  {what}", best.as_secs_f64() * 1e3);
 }
 
-/// How long this thread was on a processor so far.
+/// CPU time of this thread so far.
 fn spent() -> Option<Duration> {
     let stat = fs_err::read_to_string("/proc/self/schedstat").ok()?;
     stat.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)

@@ -1,8 +1,8 @@
-//! Measures how long a cached reply of a virtual API takes, in this process and over HTTP from the
-//! program, for files with few and many entries, against the least a server of this machine takes:
-//! one that sends back what it is sent.
+//! Measures the time of a cached reply of a virtual API, in this process and over HTTP from the
+//! program, for files with few and many entries, against the lower bound on this machine: a server
+//! that echoes its requests.
 //!
-//! `cargo bench --bench virtual`. Prints a table; fails nothing.
+//! `cargo bench --bench virtual`. Prints a table; never fails.
 #![expect(clippy::unwrap_used, reason = "a measurement fails by panicking")]
 use axum::{Router, body::Bytes, routing::post};
 use std::fmt::Write as _;
@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 use touchstone_app::app::virtual_apis::VirtualWish;
 use touchstone_app::app::{App, AppConfig};
 
-/// Entries of a file.
+/// Numbers of entries of a file.
 const SIZES: [usize; 4] = [1, 100, 2_000, 20_000];
-/// Calls of a measurement, and those before it that do not count.
+/// Number of measured calls; `WARM` is the number of calls before them that do not count.
 const CALLS: usize = 3_000;
 const WARM: usize = 200;
 
@@ -77,7 +77,7 @@ fn row(name: &str, taken: &[Duration]) {
     println!("{name:<44} {:>10.3} {:>10.3} {:>10.3}", at(50), at(95), at(99));
 }
 
-/// A cache whose one file has so many entries of about 600 bytes; its size.
+/// Writes a cache with a single file of `entries` entries of about 600 bytes, and returns its size.
 fn fill(folder: &Path, entries: usize) -> usize {
     let mut text = String::from("{");
     for n in 0..entries {
@@ -101,7 +101,7 @@ fn body(n: usize) -> String {
     )
 }
 
-/// The least a server takes; its port.
+/// Starts a server that does the minimum, and returns its port.
 async fn floor() -> u16 {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -110,7 +110,7 @@ async fn floor() -> u16 {
     port
 }
 
-/// The program, ended when it is dropped.
+/// The program as a server, killed on drop.
 struct Served {
     child: Child,
     port: u16,
@@ -139,7 +139,7 @@ impl Drop for Served {
     }
 }
 
-/// A connection that is used again and again, as clients do.
+/// A connection that is reused for all requests, as in real clients.
 struct Connection {
     stream: TcpStream,
     port: u16,

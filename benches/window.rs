@@ -1,5 +1,5 @@
-//! Measures the real window, in a release build: from the start of the process to rows on screen,
-//! and the frames while 100,000 rows scroll. Prints figures; fails nothing.
+//! Measures the real window, in a release build: the time from the start of the process to rows on
+//! screen, and the frames while 100,000 rows scroll. Prints figures; never fails.
 //!
 //! `cargo bench --bench window`. Needs Xvfb and `WebKitWebDriver`, and the corpus that `cargo bench
 //! --bench results` writes.
@@ -51,7 +51,7 @@ fn main() {
         let (cache, state) = (home.join("cache"), home.join("state"));
         let environment =
             [("TOUCHSTONE_CACHE_DIR", cache.as_path()), ("TOUCHSTONE_STATE_DIR", state.as_path())];
-        // A complete index first, so that every round is a warm start.
+        // The index is completed first, so that every round is a warm start.
         let indexed = Command::new(BINARY)
             .arg("index")
             .arg(&folder)
@@ -100,7 +100,7 @@ fn scroll(window: &Window) {
     );
 }
 
-/// When the newest process of the program was started, after 1970.
+/// Start time of the newest process of the program, since 1970.
 fn started() -> Duration {
     let uptime: f64 =
         fs::read_to_string("/proc/uptime").unwrap().split(' ').next().unwrap().parse().unwrap();
@@ -115,7 +115,7 @@ fn started() -> Duration {
         .filter_map(|stat| stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse::<u32>().ok())
         .max()
         .unwrap();
-    // Ticks count from boot, and only the uptime says when that was to the hundredth.
+    // Ticks count from boot, and only the uptime gives the boot time to the hundredth of a second.
     now.saturating_sub(Duration::from_secs_f64(uptime - f64::from(ticks) / 100.0))
 }
 

@@ -1,4 +1,5 @@
-//! What must hold for any input, shared by the fuzz targets and the test that replays their seeds.
+//! Properties that must hold for any input, shared by the fuzz targets and the test that replays
+//! their seeds.
 use touchstone_formats::benchmark::{self, Parts, python};
 use touchstone_formats::{
     answer, json, names, suite, template, transcript, value::Value, workspace, yaml,
@@ -6,8 +7,8 @@ use touchstone_formats::{
 
 const MODELS: [&str; 3] = ["claude", "o1", "o3-mini"];
 
-/// Reads any text as JSON, strictly, leniently and as a Python literal: nothing panics, and strict
-/// JSON is written and read again as it was.
+/// Reads any text as JSON, strictly, leniently and as a Python literal. Nothing panics, and strict
+/// JSON survives writing and reading unchanged.
 pub(crate) fn json_value(text: &str) {
     if let Ok(value) = json::read(text) {
         for pretty in [false, true] {
@@ -21,8 +22,8 @@ pub(crate) fn json_value(text: &str) {
     let _ = benchmark::read(&Parts { history: Some(text.as_bytes()), ..Parts::default() });
 }
 
-/// Reads any text as a suite, a template, a workspace file or a file name: nothing panics, and a
-/// name that is read is written the same.
+/// Reads any text as a suite, a template, a workspace file or a file name. Nothing panics, and a
+/// parsed name is written unchanged.
 pub(crate) fn suite(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(suite) = suite::read(text, "folder/task") {
@@ -43,8 +44,8 @@ pub(crate) fn suite(bytes: &[u8]) {
     }
 }
 
-/// Reads any bytes as a transcript: nothing panics, the fast way and the full parser agree, the
-/// outline agrees with the whole, and what was read is what is written and read again.
+/// Reads any bytes as a transcript. Nothing panics, the fast and the full YAML parser agree, the
+/// outline agrees with the complete run, and a YAML value survives writing and reading unchanged.
 pub(crate) fn yaml_transcript(bytes: &[u8]) {
     let outline = transcript::outline(bytes);
     assert_eq!(outline, transcript::read(bytes).map(|run| run.outline()));

@@ -1,5 +1,5 @@
-//! A folder as the overview has it: 200 tasks of 5 variations, made by 12 systems with models, 8
-//! times each.
+//! Corpus for the overview: 200 tasks of 5 variations, run by 12 pairs of system and model, 8 times
+//! each.
 use super::Dice;
 use fs_err as fs;
 use std::fmt::Write as _;
@@ -14,8 +14,8 @@ const MODELS: [&str; 4] = ["claude", "o1", "o3-mini", "replay"];
 const ROWS: u64 = 6;
 pub(crate) const RUNS: usize = TASKS * VARIATIONS * SYSTEMS.len() * MODELS.len() * REPEATS;
 
-/// Writes suites with expected outputs, and 96,000 runs that are right in part, unless they are
-/// there already.
+/// Writes suites with expected outputs, and 96,000 runs of which some are right, unless they exist
+/// already.
 pub(crate) fn write(root: &Path) -> io::Result<PathBuf> {
     let dir = root.join(format!("matrix{TASKS}x{VARIATIONS}x12x{REPEATS}"));
     let done = dir.join(".complete");

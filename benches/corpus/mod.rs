@@ -1,6 +1,6 @@
-//! A seeded corpus of transcripts: the same bytes for the same seed, with sizes and shapes like
-//! those of real benchmark runs. Sizes are log-normal (median about 21 KB, p95 about 83 KB) with
-//! one of 5.6 MB; ten items a transcript on average.
+//! Seeded corpus of transcripts: equal bytes for equal seeds, with sizes and shapes like those of
+//! real benchmark runs. Sizes are log-normal (median about 21 KB, p95 about 83 KB) with one of 5.6
+//! MB; ten items per transcript on average.
 pub(crate) mod matrix;
 pub(crate) mod said;
 
@@ -9,18 +9,18 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What to write.
+/// Dimensions of a corpus.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
-    /// How many files.
+    /// Number of files.
     pub files: usize,
     /// Median size in bytes.
     pub median: f64,
-    /// Spread of the logarithm of the size.
+    /// Standard deviation of the logarithm of the size.
     pub sigma: f64,
-    /// Files a directory.
+    /// Number of files per directory.
     pub per_dir: usize,
-    /// One file of this size, or 0.
+    /// Size of the one giant file, or 0 for none.
     pub giant: usize,
 }
 
@@ -31,7 +31,7 @@ pub(crate) const LARGE: Shape =
 pub(crate) const MANY: Shape =
     Shape { files: 100_000, median: 700.0, sigma: 0.3, per_dir: 90, giant: 0 };
 
-/// Writes the corpus below `root` unless it is there already, and says where it is.
+/// Writes the corpus below `root` unless it exists already, and returns its directory.
 pub(crate) fn write(root: &Path, shape: Shape) -> io::Result<PathBuf> {
     let dir = root.join(format!("{}x{}", shape.files, shape.median));
     let done = dir.join(".complete");
@@ -66,7 +66,7 @@ const WORDS: &str = "ticket project revenue latency database outage region invoi
     bug billing upgrade downgrade usage quota limit error warning healthy slow fast increase decrease compare between before \
     after during because however therefore please check again each every another several production staging internal";
 
-/// One transcript of about `size` bytes.
+/// Generates a transcript of about `size` bytes.
 pub(crate) fn transcript(dice: &mut Dice, size: usize) -> String {
     let mut out = String::with_capacity(size + 4096);
     out.push_str("conversation:\n- user_message: |\n");
@@ -162,7 +162,7 @@ fn tool_call(dice: &mut Dice, out: &mut String, call: usize, budget: usize) {
     }
 }
 
-/// Lines of words, indented by four.
+/// Appends lines of words, indented by four.
 fn prose(dice: &mut Dice, out: &mut String, bytes: usize) {
     let end = out.len() + bytes;
     while out.len() < end {
@@ -177,14 +177,14 @@ fn prose(dice: &mut Dice, out: &mut String, bytes: usize) {
     }
 }
 
-/// Chance that repeats: splitmix64.
+/// Random generator (splitmix64), reproducible by its seed.
 pub(crate) struct Dice {
     state: u64,
     words: Vec<&'static str>,
 }
 
 impl Dice {
-    /// From a seed.
+    /// Creates a generator with a seed.
     pub(crate) fn new(seed: u64) -> Self {
         Self { state: seed, words: WORDS.split_whitespace().collect() }
     }
@@ -197,7 +197,7 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
@@ -220,7 +220,7 @@ impl Dice {
     }
 
     fn size(&mut self, shape: Shape) -> usize {
-        // Box–Muller on two uniform numbers in (0, 1].
+        // Box–Muller transform of two uniform numbers in (0, 1].
         let uniform = |n: u64| ((n >> 11) as f64 + 1.0) / (1u64 << 53) as f64;
         let (u, v) = (uniform(self.next()), uniform(self.next()));
         let normal = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();

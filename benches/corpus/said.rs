@@ -1,5 +1,5 @@
-//! A folder in which everything was said: 100,000 small runs, each reviewed by a person and judged
-//! by two judges.
+//! Corpus for the agreement of judges: 100,000 small runs, each reviewed by a person and judged by
+//! two judges.
 use super::Dice;
 use fs_err as fs;
 use std::io;
@@ -11,11 +11,11 @@ use xxhash_rust::xxh3::xxh3_128;
 
 pub(crate) const RUNS: usize = 100_000;
 const PER_DIR: usize = 100;
-/// The verdicts of the two judges with the scores that they stand for, the worst first.
+/// Verdicts of the two judges with their scores, worst first.
 const SOPR: [(&str, f64); 3] = [("unsolved", 0.0), ("unsure", 0.5), ("solved", 1.0)];
 const RELEVANCE: [(&str, f64); 5] = [("1", 0.0), ("2", 0.25), ("3", 0.5), ("4", 0.75), ("5", 1.0)];
 
-/// Writes the runs with what was said of them, unless they are there already.
+/// Writes the runs with their reviews and verdicts, unless they exist already.
 pub(crate) fn write(root: &Path) -> io::Result<PathBuf> {
     let dir = root.join(format!("said{RUNS}"));
     let done = dir.join(".complete");
@@ -38,7 +38,7 @@ pub(crate) fn write(root: &Path) -> io::Result<PathBuf> {
         let model = ["claude", "o1", "o3-mini"][n / 2 % 3];
         let run = format!("{folder}/count{}-{system}-{model}-variation0.yaml", n % PER_DIR);
         let text = transcript(&mut dice);
-        // Who answered well is often, and not always, said to have.
+        // A good answer is often, but not always, judged to be good.
         let good = usize::from(dice.below(3) > 0);
         let person = ["wrong", "right"][slip(&mut dice, good, 2)];
         fs::write(
@@ -60,7 +60,8 @@ fn transcript(dice: &mut Dice) -> String {
     )
 }
 
-/// What both judges said, of this very run: else it would be stale, and count nowhere.
+/// Builds the verdicts of both judges for this exact run. For any other run they would be stale,
+/// and not counted.
 fn sheet(dice: &mut Dice, text: &str, good: usize) -> String {
     let run = transcript::read(text.as_bytes()).unwrap_or_else(|e| panic!("{}", e.message));
     let subject = Subject::of(&run, None);
@@ -89,7 +90,7 @@ fn sheet(dice: &mut Dice, text: &str, good: usize) -> String {
     sheet.write()
 }
 
-/// What is meant, and one time in eight anything.
+/// Returns `meant`, or in one of eight cases a random index.
 fn slip(dice: &mut Dice, meant: usize, of: usize) -> usize {
     if dice.below(8) > 0 { meant } else { usize::try_from(dice.below(of as u64)).unwrap_or(0) }
 }

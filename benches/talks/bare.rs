@@ -1,5 +1,5 @@
-//! The least that any client has to do: send the conversation so far, read the reply, answer its
-//! calls, send again.
+//! Lower bound for any client: send the conversation so far, read the reply, answer its tool calls,
+//! send again.
 use crate::provider::{NUMBERED, Provider, TURNS};
 use crate::{Measure, engine};
 use fs_err::{File, OpenOptions};
@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// With a folder, each reply is kept there before the conversation goes on: no client that loses
-/// nothing can do less.
+/// Holds all conversations. With `keep`, each reply is stored in that folder before the
+/// conversation continues, which is the minimum for a client that loses no reply.
 pub(crate) fn run(provider: &Provider, measure: &Measure, keep: Option<&Path>) -> Duration {
     let runtime = engine::runtime();
     let _ = rustls::crypto::ring::default_provider().install_default();

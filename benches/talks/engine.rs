@@ -1,5 +1,5 @@
-//! The engine at work: a folder with one task of many variations, made with everything that a real
-//! launch has.
+//! The engine under measurement: launches one task with many variations, with everything that a
+//! real launch has.
 use crate::Measure;
 use crate::provider::{NUMBERED, Provider};
 use fs_err as fs;
@@ -23,8 +23,8 @@ use touchstone_runner::setup::Setup;
 use touchstone_store::limits::Limits;
 
 const PATIENCE: Duration = Duration::from_mins(5);
-/// A provider takes so many requests of one model at first, so with so many models a thousand are
-/// under way at once.
+/// Number of models, so that a thousand requests are in flight at once: the requests per model are
+/// limited at first.
 const MODELS: u32 = 50;
 
 pub(crate) fn runtime() -> Runtime {
@@ -33,8 +33,8 @@ pub(crate) fn runtime() -> Runtime {
 }
 
 pub(crate) fn run(provider: &Provider, measure: &Measure, with_index: bool) -> Duration {
-    // It stays until all is measured: a disk that has just lost many files is slow at making new
-    // ones.
+    // The folder is kept until all measurements are done, since a disk that has just deleted many
+    // files is slow to create new ones.
     let home = tempfile::Builder::new().disable_cleanup(true).tempdir_in(crate::place());
     let home = home.unwrap_or_else(|why| panic!("no folder: {why}"));
     let models: Vec<String> = if measure.held {

@@ -1,5 +1,5 @@
-//! The provider of a measurement, in a process of its own: says what a model would say, and notes
-//! how long each conversation takes from the end of a reply to its next request.
+//! Provider for the measurements, in a separate process: replies like a model, and records the time
+//! of each conversation from the end of a reply to its next request.
 use crate::conversation::{Conversation, Wire};
 use crate::scripted::{Latch, Reply, Scripted, Seen};
 use serde_json::{Value, json};
@@ -10,20 +10,20 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Turns of a conversation; a tool is called in all but the last.
+/// Number of turns of a conversation; all but the last call a tool.
 pub(crate) const TURNS: usize = 6;
-/// Stands before the number of a conversation in its question.
+/// Text before the number of a conversation in its question.
 pub(crate) const NUMBERED: &str = "Question number ";
 
-/// The process, from outside.
+/// Handle of the provider process.
 pub(crate) struct Provider {
     child: Child,
     pub(crate) address: String,
 }
 
-/// What it noted.
+/// Measurements of the provider.
 pub(crate) struct Stats {
-    /// Requests so far.
+    /// Number of requests so far.
     pub(crate) asked: u64,
     pub(crate) p50_ms: f64,
     pub(crate) p95_ms: f64,
@@ -44,7 +44,7 @@ impl Provider {
         Self { child, address: address.trim().to_owned() }
     }
 
-    /// Base address of the wire.
+    /// Base URL of the chat API.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -59,7 +59,7 @@ impl Provider {
         }
     }
 
-    /// Lets it speak.
+    /// Releases the replies that were held back.
     pub(crate) fn open(&self) {
         self.get("/open");
     }
@@ -86,12 +86,12 @@ impl Drop for Provider {
 #[derive(Default)]
 struct Notes {
     asked: u64,
-    /// When the last reply to a conversation began to be sent.
+    /// Time at which the last reply to each conversation began to be sent.
     last: HashMap<u64, Instant>,
     gaps: Vec<Duration>,
 }
 
-/// The process, from inside: serves until its input ends.
+/// Body of the provider process: serves until its standard input ends.
 pub(crate) fn serve(think_ms: u64, held: bool) {
     let notes = Mutex::new(Notes::default());
     let conversation = Conversation::new(Wire::Chat, TURNS - 1);

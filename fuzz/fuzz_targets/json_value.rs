@@ -1,4 +1,4 @@
-//! Any input for `checks::json_value`.
+//! Fuzz target of `checks::json_value`.
 #![no_main]
 #[path = "../checks.rs"]
 #[expect(dead_code, reason = "each target is for one of them")]

@@ -1,4 +1,4 @@
-//! Any input for `checks::suite`.
+//! Fuzz target of `checks::suite`.
 #![no_main]
 #[path = "../checks.rs"]
 #[expect(dead_code, reason = "each target is for one of them")]

@@ -1,4 +1,4 @@
-//! Any input for `checks::yaml_transcript`.
+//! Fuzz target of `checks::yaml_transcript`.
 #![no_main]
 #[path = "../checks.rs"]
 #[expect(dead_code, reason = "each target is for one of them")]

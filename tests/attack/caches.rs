@@ -1,6 +1,6 @@
-//! A cache that is damaged, while nobody looks and while it is served. Whatever happens to its
-//! files, answers are those of a new one: at once by the next command, and within a bound by a page
-//! that is open.
+//! Attacks on the cache: its files are damaged, while no program runs and while it is served. The
+//! results must equal those of a new cache, at once for the next command, and within a time limit
+//! for an open page.
 use crate::chance::Chance;
 use crate::program;
 use crate::sandbox::Sandbox;
@@ -29,14 +29,13 @@ fn a_cache_that_is_damaged_while_it_is_served_answers_as_before() {
     });
 }
 
-/// Returns how long an open page may be without its answers: five seconds, and more where much else
-/// is tested at the same time.
+/// Returns the time within which an open page must have correct results again: five seconds, and
+/// more when many other tests run at the same time.
 fn healed_within() -> Duration {
     Duration::from_secs(if crate::is_campaign() { 5 } else { 30 })
 }
 
-/// Damages the cache of a folder that is served, and compares what the page is answered with what
-/// it was answered before.
+/// Damages the cache of a served folder, and compares the replies to the page with those before.
 fn served(case: usize, mut chance: Chance) -> Result<(), String> {
     let sandbox = Sandbox::with(&format!("attack-open-{case}"), &[]);
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("demo"), &sandbox.folder);
@@ -65,8 +64,8 @@ fn served(case: usize, mut chance: Chance) -> Result<(), String> {
         let what = damage(&sandbox.folder.parent().unwrap().join("cache"), &mut chance);
         let begun = Instant::now();
         loop {
-            // What was read into memory stays right for a while; what comes from the disk must be
-            // right or refused.
+            // Data already in memory stays correct for a while; data from disk must be correct or
+            // refused.
             let now = answers();
             if now == before {
                 break;
@@ -99,7 +98,7 @@ fn damaged(case: usize, mut chance: Chance) -> Result<(), String> {
             if ended.status != Some(0) {
                 return Err(format!("{asked:?} ended with {:?}: {}", ended.status, ended.err));
             }
-            // How often the index was written is no answer.
+            // The number of index writes is ignored.
             let lines = ended.out.lines().map(|line| {
                 let mut said: Value = serde_json::from_str(line)
                     .map_err(|why| format!("{asked:?}: {why}: {line}"))?;

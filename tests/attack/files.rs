@@ -1,6 +1,6 @@
-//! Broken files of every layout that is read. Whatever lies in a folder, the program ends with a
-//! status of its own, holds a bounded amount of memory, and every file that belonged to a layout
-//! before it was broken still has a row.
+//! Attacks with broken files of every supported layout. For any content of a folder, the program
+//! exits with one of its own statuses, uses bounded memory, and lists a row for every file that had
+//! a recognised layout before it was broken.
 use crate::chance::Chance;
 use crate::program;
 use crate::sandbox::Sandbox;
@@ -9,9 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Files in one folder of the campaign.
+/// Number of files per folder of the campaign.
 const FILES_A_FOLDER: usize = 500;
-/// Highest resident memory for one folder.
+/// Maximum resident memory for one folder, in MiB.
 const MOST_MIB: u64 = 1_500;
 
 #[test]
@@ -29,14 +29,13 @@ fn broken_files_of_every_layout_leave_rows_and_stop_nothing() {
     });
 }
 
-/// A file that is a run, or holds runs, and the path it lies at in its layout.
+/// A file that is a run or holds runs, with its path in its layout.
 struct Original {
     name: String,
     bytes: Vec<u8>,
 }
 
-/// Our own fixtures and the sample data, and the real files beside the project where they are
-/// there.
+/// Returns the fixtures, the sample data, and the real files next to the project if they exist.
 fn corpus() -> Vec<Original> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let places = [
@@ -81,7 +80,7 @@ fn collect(dir: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// One broken file, in a folder of its own so that its layout still recognises it.
+/// Breaks a random original, in a separate folder so that its layout is still recognised.
 fn broken(number: usize, corpus: &[Original], chance: &mut Chance) -> (String, Vec<u8>) {
     let original = chance.pick(corpus);
     let mut bytes = original.bytes.clone();
@@ -143,7 +142,7 @@ fn break_bytes(bytes: &mut Vec<u8>, chance: &mut Chance) {
             bytes.splice(at..at, odd);
         }
         8 => {
-            // A value becomes another one: what stands between two quotes, or after a colon.
+            // Replaces a value, which is the text between two quotes or after a colon.
             let to = bytes[at..]
                 .iter()
                 .position(|byte| *byte == b'\n' || *byte == b',')
@@ -204,8 +203,8 @@ fn check(folder: usize, files: &[(String, Vec<u8>)]) -> Result<(), String> {
     Ok(())
 }
 
-/// Accepts files without a row where each is named as something that is not a transcript: too
-/// little was left of it to recognise. Keeps the others for a look.
+/// Accepts files without a row if each is reported as not being a transcript, since too little of
+/// it was left to recognise. Keeps the others for inspection.
 fn unrecognised(folder: usize, files: &[&(String, Vec<u8>)]) -> Result<(), String> {
     let sandbox = Sandbox::with(&format!("attack-files-{folder}-lost"), &[]);
     write(&sandbox.folder, files);
@@ -235,8 +234,8 @@ fn write(folder: &Path, files: &[&(String, Vec<u8>)]) {
     }
 }
 
-/// Whether a file makes rows alone; the companions of a benchmark run belong to the row of their
-/// run.
+/// Returns true if a file produces rows by itself. The other files of a benchmark run belong to the
+/// row of their run.
 fn has_a_row_of_its_own(name: &str) -> bool {
     let is_result =
         name.contains("/results/") || name.contains("/answers/") || name.contains("/transcripts/");

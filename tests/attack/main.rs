@@ -1,10 +1,10 @@
-//! Attacks on the real program with generated input: providers that misbehave, broken files,
-//! damaged caches, and hostile texts and calls in the window.
+//! Attacks on the real program with generated input: misbehaving providers, broken files, damaged
+//! caches, and hostile texts and calls in the window.
 //!
-//! `make test` tries a few cases of each. `make attack` tries many more
-//! (`TOUCHSTONE_ATTACK_PROVIDERS`, `…_FILES`, `…_CACHES`, `…_MARKUP`, `…_CALLS`), with other ones
-//! each time; `TOUCHSTONE_SEED` repeats what a failure printed, and `TOUCHSTONE_ATTACK_ONLY` one
-//! case of it.
+//! `make test` runs a few cases of each. `make attack` runs many more
+//! (`TOUCHSTONE_ATTACK_PROVIDERS`, `…_FILES`, `…_CACHES`, `…_MARKUP`, `…_CALLS`), with other random
+//! cases each time. To repeat a failure, set `TOUCHSTONE_SEED` to the seed that it printed, and
+//! `TOUCHSTONE_ATTACK_ONLY` to run only one case.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod caches;
@@ -38,13 +38,12 @@ mod window;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Returns whether this is `make attack`, and not the few cases of `make test`.
+/// Returns true under `make attack`, and false for the few cases of `make test`.
 fn is_campaign() -> bool {
     std::env::var_os("TOUCHSTONE_ATTACK_PROVIDERS").is_some()
 }
 
-/// Returns the random numbers of a campaign: the same ones each time for the few cases of `make
-/// test`.
+/// Returns the random generator of a campaign. Under `make test` its seed is fixed.
 fn chance() -> chance::Chance {
     if is_campaign() || std::env::var_os("TOUCHSTONE_SEED").is_some() {
         return chance::Chance::seeded();
@@ -52,12 +51,12 @@ fn chance() -> chance::Chance {
     chance::Chance::with_seed(20)
 }
 
-/// Returns how many cases of a kind to try: the variable of the environment, or a few.
+/// Returns the number of cases of a kind: from its environment variable, or else `few`.
 fn cases(kind: &str, few: usize) -> usize {
     std::env::var(format!("TOUCHSTONE_ATTACK_{kind}")).map_or(few, |text| text.parse().unwrap())
 }
 
-/// Runs every case on four threads, prints how many were tried, and fails with all that went wrong.
+/// Runs all cases on four threads, prints their number, and fails with the list of all errors.
 fn attack(kind: &str, cases: usize, case: impl Fn(usize) -> Result<(), String> + Sync) {
     let only: Option<usize> =
         std::env::var("TOUCHSTONE_ATTACK_ONLY").ok().map(|text| text.parse().unwrap());

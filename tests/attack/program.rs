@@ -1,21 +1,20 @@
-//! Runs the program to its end under a deadline and tells how it ended and how much memory it held
-//! at most.
+//! Runs the program with a timeout, and returns its exit status and its peak memory.
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a program that has ended left behind.
+/// Result of a program that has ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
-    /// Highest resident memory that was seen.
+    /// Highest resident memory observed, in MiB.
     pub(crate) peak_mib: u64,
 }
 
 impl Ended {
-    /// Refuses an end that no input may cause: a crash, a signal, an unknown status, too much
+    /// Fails on endings that no input may cause: a crash, a signal, an unknown status, too much
     /// memory.
     pub(crate) fn check(&self, most_mib: u64) -> Result<(), String> {
         if self.err.contains("panicked") {
@@ -31,7 +30,7 @@ impl Ended {
     }
 }
 
-/// Runs a command; one that has not ended within the time is killed and is an error.
+/// Runs a command. Kills it and fails if it does not end within the time.
 pub(crate) fn run(command: &mut Command, within: Duration) -> Result<Ended, String> {
     let mut child = command
         .stdout(Stdio::piped())
@@ -67,7 +66,7 @@ pub(crate) fn run(command: &mut Command, within: Duration) -> Result<Ended, Stri
     }
 }
 
-/// Returns the highest resident memory of a process so far, in MiB; 0 when it has ended.
+/// Returns the peak resident memory of a process so far, in MiB; 0 if it has ended.
 pub(crate) fn peak(id: u32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));

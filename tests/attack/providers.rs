@@ -1,6 +1,6 @@
-//! Providers that misbehave on every wire. Whatever a provider says, the program ends with a status
-//! of its own, every transcript can be read, no key lies anywhere, nobody else is asked, and a
-//! second launch can go on.
+//! Attacks by misbehaving providers over every API. For any reply of a provider, the program exits
+//! with one of its own statuses, every transcript can be read, the key appears nowhere, no other
+//! server receives requests, and a second launch can resume.
 use crate::canary;
 use crate::chance::Chance;
 use crate::conversation::{Conversation, Wire};
@@ -14,7 +14,7 @@ use std::time::Duration;
 use touchstone_formats::transcript::Document;
 
 const KEY: &str = "canary/key+with=odd~letters.20261123";
-/// Model of the workspace and system, one for each wire.
+/// Model of the workspace and system, one pair for each API.
 const WIRES: [(&str, &str); 5] = [
     ("chat", "tool_calling"),
     ("streamed", "tool_calling"),
@@ -47,7 +47,7 @@ const HEADERS: [(&str, &str); 18] = [
     ("x-odd", "\u{1}\u{7f}"),
 ];
 
-/// One way to misbehave, at one request of the run or at all from there on.
+/// A kind of misbehaviour, at one request of the run or at all from there on.
 struct Misbehaviour {
     from: usize,
     lasts: bool,
@@ -112,7 +112,7 @@ impl Misbehaviour {
     }
 }
 
-/// The key as a provider may repeat it.
+/// Returns the key in a form in which a provider may repeat it.
 fn leak(chance: &mut Chance) -> String {
     let each = |form: fn(u8) -> String| KEY.bytes().map(form).collect::<Vec<_>>().concat();
     let escaped = each(|letter| format!("\\u{letter:04x}"));
@@ -161,7 +161,7 @@ fn change_json(body: &[u8], chance: &mut Chance) -> Vec<u8> {
     lines.join("\n").into_bytes()
 }
 
-/// Walks down to a value by chance and puts something else in its place.
+/// Descends to a random value and replaces it.
 fn change(value: &mut Value, chance: &mut Chance) {
     let inner = match value {
         Value::Object(map) if !map.is_empty() && chance.below(6) > 0 => {
@@ -210,7 +210,7 @@ fn change(value: &mut Value, chance: &mut Chance) {
     *value = chance.pick(&odd).clone();
 }
 
-/// Drops, doubles or moves events of a stream.
+/// Drops, duplicates or moves events of a stream.
 fn shuffle_events(body: &[u8], chance: &mut Chance) -> Vec<u8> {
     let text = String::from_utf8_lossy(body).into_owned();
     let mut events: Vec<String> = text.split_inclusive("\n\n").map(str::to_owned).collect();
@@ -302,7 +302,7 @@ fn provider(case: usize, chance: &Chance) -> Result<(), String> {
     let check = |why: String| format!("{told}: {why}");
     for _ in 0..2 {
         let mut command = sandbox.command(&launch);
-        // A reply that does not end is given up after ten minutes.
+        // A reply that does not end is aborted after ten minutes.
         let ended =
             program::run(command.env("CANARY_KEY", KEY), Duration::from_mins(11)).map_err(check)?;
         ended.check(700).map_err(check)?;

@@ -1,5 +1,5 @@
-//! Hostile texts and hostile calls in the real window: no text of a file runs as code, and no call
-//! of a command, however odd, ends the program or opens what it may not.
+//! Attacks on the real window with hostile texts and calls: no text of a file runs as code, and no
+//! call of a command ends the program or opens a file that it must not.
 use crate::chance::Chance;
 use crate::driver::Window;
 use crate::program;
@@ -16,10 +16,10 @@ use std::time::Duration;
 /// Elements and attributes that no text of a file may become.
 const SINKS: &str = "script:not([src]), iframe:not([title]), object, embed, base, meta[http-equiv], img[src^=http], [onerror], \
                      [onload], [onclick], a[href^=javascript], a[href^=data], a[href^=vbscript], form[action]";
-/// Commands that open a dialog of the system, which only a person can close.
+/// Commands that open a system dialog, which only a person can close.
 const DIALOGS: [&str; 4] = ["pick_folder", "pick_file", "save_report", "reveal_file"];
 
-/// Listens on an address that nothing may ask, and counts who asks.
+/// Listens on an address that must not be contacted, and counts the connections.
 fn sink() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -108,7 +108,7 @@ fn no_text_of_a_file_runs_in_the_window_or_asks_anybody() {
         asked.load(Ordering::SeqCst)
     );
     assert!(wrong.is_empty() && asked.load(Ordering::SeqCst) == 0, "{wrong:?}");
-    // The same look finds what is there: a text that became an element.
+    // Checks the check: it finds an element that was injected on purpose.
     window.run("const odd = document.createElement('object'); document.body.append(odd); return 1");
     let found =
         window.run(&format!("return document.body.querySelectorAll({}).length", json!(SINKS)));
@@ -162,7 +162,7 @@ fn no_call_of_a_command_ends_the_window_or_reads_a_file_outside_of_the_folder() 
     println!("figure: window: {calls} odd calls of {} commands", commands.len());
 }
 
-/// Arguments by chance: names that commands know, with values that they do not expect.
+/// Generates random arguments: names that commands know, with values that they do not expect.
 fn arguments(chance: &mut Chance) -> Value {
     const NAMES: [&str; 26] = [
         "id", "ids", "request", "filter", "sort", "span", "text", "path", "file", "folder",

@@ -1,4 +1,4 @@
-//! `agreement`: how far a judge and people agree, in a table, closer, and for programs.
+//! Tests of `agreement`: the table, the details of a pair, and the JSON document.
 use crate::sandbox::Sandbox;
 use crate::scripted::{Reply, Scripted, Seen};
 use serde_json::json;
@@ -108,7 +108,7 @@ fn a_judge_is_held_against_people_and_every_disagreement_has_both_reasons() {
         (&json!(12), &json!([[7, 1], [1, 3]]), &json!(12))
     );
     assert_eq!(pair["disagreements"].as_array().map(Vec::len), Some(2));
-    // 10 of 12 the same, where 8 * 8 + 4 * 4 of 144 would be by chance.
+    // 10 of 12 agree; by chance it would be 8 * 8 + 4 * 4 of 144.
     assert!(
         (pair["kappa"].as_f64().unwrap() - (10.0 / 12.0 - 80.0 / 144.0) / (64.0 / 144.0)).abs()
             < 1e-9
@@ -160,7 +160,7 @@ fn two_judges_are_held_against_each_other_and_names_that_nobody_has_are_refused(
         "{}",
         words.out
     );
-    // A person's word is one more to be held against.
+    // People are one more rater to compare with.
     let people = with("people", &[]);
     assert!(people.out.contains("people (rows) and sopr by other (columns)"), "{}", people.out);
     for (name, why) in

@@ -1,5 +1,5 @@
-//! `compare`: what is printed of two to four transcripts, for people and for programs, and how it
-//! ends.
+//! Tests of `compare`: its output for two to four transcripts, as text and as JSON, and its exit
+//! status.
 use crate::HOSTILE;
 use crate::sandbox::{ANSWERED, Ran, Sandbox};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const FIRST: &str = "results/tickets-tool_calling-claude-variation0.yaml";
 const OTHER: &str = "results/tickets-tool_calling-claude-variation0-run2.yaml";
 
-/// The usual benchmark, with another run that asks and answers something else.
+/// The usual benchmark, plus a run with another query and another answer.
 fn sandbox(name: &str) -> Sandbox {
     let sandbox = Sandbox::usual(name);
     let other = ANSWERED
@@ -113,7 +113,7 @@ fn files_of_different_folders_are_compared_and_what_cannot_be_read_ends_with_two
         assert_eq!(ran.status, 2, "{ran:?}");
         assert!(ran.err.contains(why) && !ran.err.contains("panicked"), "{}", ran.err);
     }
-    // The others are compared all the same.
+    // The other files are still compared.
     let ran = here.run(&["compare", damaged, FIRST, OTHER]);
     assert!(
         ran.status == 2

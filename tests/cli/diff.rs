@@ -1,4 +1,4 @@
-//! `diff`: what differs between two values.
+//! Tests of `diff`: the differences between two values.
 use crate::sandbox::{ANSWERED, Sandbox};
 use std::io::Write as _;
 use std::process::Stdio;

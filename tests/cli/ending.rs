@@ -1,5 +1,5 @@
-//! Signals that ask for an end, and what the programs that are started can see of the one that
-//! starts them.
+//! Tests of termination signals, and of the information that child processes can read about the
+//! program.
 use crate::conversation::{Conversation, Wire};
 use crate::evaluating::{is_caught, until};
 use crate::sandbox::Sandbox;
@@ -14,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 const HANG_UP: u32 = 1;
 const INTERRUPT: u32 = 2;
 
-/// A folder where each kind of work asks the model once.
+/// A folder in which each command calls the model.
 fn folder(name: &str, server: &Scripted) -> Sandbox {
     let url = server.url("/v1");
     let workspace = format!(
@@ -33,10 +33,10 @@ fn folder(name: &str, server: &Scripted) -> Sandbox {
     )
 }
 
-/// How often each kind of work asks the model, and what it is begun with.
+/// Commands by name, with the number of requests each makes, and its arguments.
 const WORK: [(&str, usize, &[&str]); 3] = [
     ("run", 1, &["run", ".", "--system", "tool_calling", "--model", "local", "--json"]),
-    // A judge is asked three times.
+    // A judge is called three times.
     ("judge", 3, &["score", ".", "--judge", "sopr", "--judge-model", "local", "--json"]),
     (
         "evaluate",
@@ -56,7 +56,7 @@ const WORK: [(&str, usize, &[&str]); 3] = [
     ),
 ];
 
-/// Answers what each of them asks, once the latch is open.
+/// Replies to the requests of each command, once the latch is open.
 fn answers(work: &str, latch: &Latch) -> Scripted {
     let (conversation, latch) = (Conversation::new(Wire::Chat, 0), latch.clone());
     let says = |text: &str| {
@@ -120,7 +120,7 @@ fn a_second_hang_up_gives_up_what_is_in_flight() {
         until("hang-ups are listened to", || is_caught(&child.id().to_string(), HANG_UP));
         let ended = std::cell::Cell::new(None);
         let child = std::cell::RefCell::new(&mut child);
-        // Two that come at once may be heard as one.
+        // Two signals in quick succession may be received as one, so the signal is repeated.
         until("it has ended", || {
             let mut child = child.borrow_mut();
             hang_up(&child);
@@ -163,7 +163,7 @@ fn a_program_that_is_to_outlive_its_terminal_does() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// Writes into `seen` what a program can learn of the one that started it, and that it is done.
+/// Script that writes everything a child can learn about its parent to `seen`, then creates `done`.
 const SPY: &str = "#!/bin/sh
 {
   echo own; env
@@ -175,7 +175,7 @@ echo > $1/done
 ";
 const KEY: &str = "canary-key-that-nobody-may-see";
 
-/// As an ordinary user: root may read everything of everybody.
+/// Command run as an ordinary user, since root may read all data of all processes.
 fn ordinary(program: &std::ffi::OsStr) -> Command {
     if !rustix::process::geteuid().is_root() {
         return Command::new(program);
@@ -210,10 +210,10 @@ fn a_program_that_is_started_sees_no_key_of_the_one_that_starts_it() {
         }
         let ran = command.env("CANARY_API_KEY", KEY).current_dir(&sandbox.folder).output().unwrap();
         assert!(sandbox.folder.join("done").exists(), "{ran:?}");
-        // Numbers of the system's own are in it as they are.
+        // The file is read lossily, since `auxv` holds raw binary numbers.
         String::from_utf8_lossy(&fs::read(sandbox.folder.join("seen")).unwrap()).into_owned()
     };
-    // A program that takes no care shows all of it.
+    // Control: a program without protection exposes all of it.
     let mut careless = ordinary("sh".as_ref());
     careless.args(["-c", "env -u CANARY_API_KEY ./spy .; :"]);
     let shown = seen(careless);

@@ -1,4 +1,4 @@
-//! `evaluate`: rows of a data file before evaluators.
+//! Tests of `evaluate`: evaluators over the rows of a data file.
 use crate::sandbox::{Ran, Sandbox};
 use crate::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ fn texts_are_measured_and_written_in_the_shape_of_the_package() {
         "{}",
         ran.out
     );
-    // Nothing was bought, so nothing is kept beside the file.
+    // Nothing was paid for, so nothing is stored beside the file.
     assert!(!sandbox.folder.join(".touchstone").exists());
     let again = evaluate(&sandbox, &["--evaluators", "f1_score", "--out", "out.json"]);
     assert_eq!(again.status, 2);
@@ -143,7 +143,7 @@ fn what_cannot_be_understood_is_a_sentence_and_ends_with_two() {
             &["--data", "rows.jsonl", "--evaluators", "relevance", "--judge-model", "x"],
             "There is no model named `x`.",
         ),
-        // The model for vectors is looked for here, too.
+        // The embedding model is looked up here, too.
         (&["--data", "rows.jsonl", "--config", "cosine.yaml"], "touchstone.yaml has none"),
         (
             &[
@@ -247,7 +247,7 @@ fn csv_with_semicolons_is_read_as_it_is_meant_and_what_a_row_lacks_is_said_in_ou
     assert_eq!(plan.out, "1 row\nno model is asked\nf1_score: 1 of 1 rows has no ground_truth.\n");
 }
 
-/// A judge that says this.
+/// Reply of a judge with this text.
 fn says(text: &str) -> Reply {
     Reply::json(&json!({
         "id": "c", "object": "chat.completion", "model": "any-1",
@@ -256,7 +256,7 @@ fn says(text: &str) -> Reply {
     }))
 }
 
-/// A folder with a model that judges and one that gives embeddings.
+/// A folder with a judge model and an embedding model.
 fn paid_folder(name: &str, server: &Scripted) -> Sandbox {
     let url = server.url("/v1");
     let workspace = format!(
@@ -295,7 +295,8 @@ fn a_judge_is_asked_once_for_each_row_and_needs_a_file_to_keep_what_it_says() {
         );
     }
     assert!(sandbox.folder.join(".touchstone/evaluations/out.jsonl").exists());
-    // What nobody reads is refused, and what was begun with it goes on.
+    // An unused mapping is an error for a new evaluation; for an existing one it is ignored, with a
+    // note.
     let stray = |out: &str| {
         judge(&["--out", out, "--replace", "--column-mapping", "respons=${data.answer}"])
     };
@@ -345,7 +346,7 @@ fn replies_that_cannot_be_read_end_with_one_and_can_be_asked_for_once_more_alone
     );
     assert!(plan.out.contains("in 2 rounds nothing could be read; --again=unread"), "{}", plan.out);
     assert!(judge(&["--plan", "--again=unread"]).out.contains("2 to 4 requests"));
-    // The same is said once more, and then something else.
+    // The first reply is unreadable again, a later one is not.
     assert_eq!((judge(&["--again=unread"]).status, server.seen().len()), (1, bought + 4));
     let ran = judge(&["--again=unread"]);
     assert_eq!((ran.status, server.seen().len()), (0, bought + 6), "{ran:?}");
@@ -390,7 +391,7 @@ fn what_embeddings_cost_is_told() {
         )
     };
     let ran = cosine(&[]);
-    // The last row has no answer, and what is empty has no vector.
+    // The last row has no answer, and an empty text has no embedding.
     assert_eq!(ran.status, 1, "{ran:?}");
     assert!(ran.out.contains("3 replies bought, 30 tokens, $0.0300"), "{}", ran.out);
     let texts = evaluate(&sandbox, &["--evaluators", "f1_score"]);
@@ -534,7 +535,7 @@ fn a_program_that_never_comes_to_its_functions_ends_with_the_first_interrupt() {
     );
 }
 
-/// Whether a process does something of its own at a signal.
+/// Returns true if a process has a handler for a signal.
 pub(crate) fn is_caught(process: &str, signal: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -543,7 +544,7 @@ pub(crate) fn is_caught(process: &str, signal: u32) -> bool {
         .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Waits for something that nobody tells of.
+/// Polls until a condition without a notification holds.
 pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_mins(1);
     while !is_so() {
@@ -552,7 +553,7 @@ pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// No process of that number is at work any more.
+/// Returns true if no process of that number is running any more.
 fn is_gone(process: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with('Z'))

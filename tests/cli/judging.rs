@@ -1,4 +1,4 @@
-//! `score --judge`: a model says what it thinks of runs on disk, once.
+//! Tests of `score --judge`: a model judges the runs on disk, each only once.
 use crate::sandbox::{Ran, Sandbox};
 use crate::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ fn runs_are_judged_once_and_what_was_said_is_told_with_every_round() {
         assert!(ran.err.contains("sopr: mean 1.000 ± 0.000 of 1 runs"), "{}", ran.err);
         assert!(ran.err.contains("The run has not ended."), "{}", ran.err);
     }
-    // The suite names the judge: its verdict is the score.
+    // The suite names the judge, so its verdict is the score.
     let scores = sandbox.run(&["score", ".", "--json"]).json();
     let judged = scores.iter().find(|line| line["score"] != Value::Null).unwrap();
     assert_eq!((&judged["scorer"], &judged["score"]), (&json!("judge:sopr"), &json!(1.0)));
@@ -108,7 +108,7 @@ fn what_was_said_against_another_run_is_not_told_as_the_verdict_on_this_pair() {
         sandbox.run(&[asked.as_slice(), &["--reference", reference], more].concat())
     };
     assert_eq!(pair("model:claude", &[]).json().len(), 1);
-    // Nothing may be asked any more: there is no verdict on this pair.
+    // The spend limit allows no request, and this pair has no verdict.
     let other = pair("model:gemini", &["--max-cost", "0"]);
     assert_eq!((other.json().len(), server.seen().len()), (0, 1), "{other:?}");
 }
@@ -241,7 +241,7 @@ fn show_tells_what_judges_said_of_a_run_and_asks_nobody() {
         (&json!(true), &json!(replies[1]))
     );
     assert_eq!(told["row"]["path"], "count-tool_calling-o1-variation0.yaml");
-    // Of another answer it does not hold any more.
+    // The verdict is stale for another answer.
     std::fs::write(
         sandbox.folder.join(file),
         RUN.replace("Three.", "Four.").replace("answer: 3", "answer: 4"),

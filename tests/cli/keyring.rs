@@ -1,5 +1,5 @@
-//! Keys that are kept in the keyring of the system, with a real one: stored from Settings, used by
-//! every program of the person, forgotten again, and in no file, log, event or reply meanwhile.
+//! Tests of keys in the system keyring, with a real one: stored from the settings page, used by
+//! every program of the user, deleted again, and never written to a file, log, event or reply.
 use crate::canary;
 use crate::keyring_bus::{Keyring, KeyringBus};
 use crate::sandbox::{Ran, Sandbox};
@@ -14,7 +14,7 @@ const KEY: &str = "canary/kept+in=keyring~letters.4711";
 const NAME: &str = "KEPT_KEY";
 const RUN: [&str; 6] = ["run", ".", "--system", "tool_calling", "--model", "local"];
 
-/// A provider that repeats what it was shown, as the worst of them would.
+/// Provider that repeats the key in its reply, as the worst case.
 fn repeats(seen: &Seen) -> Reply {
     let text = format!("You said {}.\n\n```json\n[7]\n```", seen.headers["authorization"]);
     let message = json!({ "role": "assistant", "content": text });
@@ -46,7 +46,7 @@ impl Stage {
         Self { sandbox: Sandbox::with(name, &files), server }
     }
 
-    /// Everything that is written, of the keyring too.
+    /// Returns the directory of everything that is written, including the keyring.
     fn everything(&self) -> PathBuf {
         self.sandbox.folder.parent().unwrap().to_owned()
     }
@@ -55,7 +55,7 @@ impl Stage {
         KeyringBus::start(&self.everything().join("home"), keyring)
     }
 
-    /// The program at this, beside this keyring; it logs all that it can.
+    /// Builds a command with this keyring, at the most verbose log level.
     fn command(&self, service: &KeyringBus, arguments: &[&str]) -> std::process::Command {
         let mut command = self.sandbox.command(arguments);
         command.envs([service.variable(), ("TOUCHSTONE_LOG", "trace")]).env_remove(NAME);
@@ -69,7 +69,7 @@ impl Stage {
         ran
     }
 
-    /// The served page, with its log in a file.
+    /// Starts the server, with its log in a file.
     fn served(&self, service: &KeyringBus) -> Settings {
         let mut command = self.command(service, &["serve", ".", "--allow-run"]);
         command.stderr(Stdio::from(
@@ -82,7 +82,7 @@ impl Stage {
         Settings(Served::of(&mut command))
     }
 
-    /// The keys that the provider was shown, in order.
+    /// Returns the keys received by the provider, in order.
     fn shown(&self) -> Vec<String> {
         let bearer =
             |seen: Seen| seen.headers["authorization"].trim_start_matches("Bearer ").to_owned();
@@ -90,7 +90,7 @@ impl Stage {
     }
 }
 
-/// What the page asks for.
+/// Requests of the settings page.
 struct Settings(Served);
 
 impl Settings {
@@ -104,7 +104,7 @@ impl Settings {
         reply
     }
 
-    /// How the key stands.
+    /// Returns the state of the key.
     fn key(&self) -> Value {
         let keys = self.ask("keys", &json!({}));
         keys.as_array().unwrap().iter().find(|key| key["name"] == NAME).unwrap().clone()
@@ -118,13 +118,13 @@ impl Settings {
         self.ask("forget_key", &json!({ "name": NAME }))
     }
 
-    /// Whether the model answers, and what was found.
+    /// Tests the model. Returns the result, and its description.
     fn tried(&self) -> (bool, String) {
         let found = self.ask("test_model", &json!({ "name": "local" }));
         (found["ok"] == true, found["detail"].as_str().unwrap().to_owned())
     }
 
-    /// Launches what is owed, and returns how that ended.
+    /// Launches all runs, and returns the final state.
     fn launched(&self) -> Value {
         let request = json!({ "request": { "systems": ["tool_calling"], "models": ["local"], "start_over": true } });
         let begun = self.ask("start_launch", &request);
@@ -157,12 +157,12 @@ fn a_key_that_is_stored_from_settings_is_used_and_forgotten_and_is_nowhere_but_i
         stage.sandbox.folder.join("results/count-tool_calling-local-variation0.yaml"),
     );
     assert!(written.unwrap().contains("You said Bearer [redacted]."));
-    // Another program of the same person finds it there, too.
+    // Another program of the same user finds the key there, too.
     let again = stage.ran(&service, &[RUN.as_slice(), &["--force", "--json"]].concat());
     assert_eq!((again.status, stage.shown()), (0, vec![KEY.to_owned(); 3]), "{again:?}");
     let doctor = stage.ran(&service, &["doctor", "."]);
     assert!(doctor.out.contains(&format!("Key {NAME}: Set in the keyring.")), "{doctor:?}");
-    // Another key takes its place, and a variable goes before both.
+    // A second key replaces the first, and an environment variable takes precedence over both.
     page.store("another-key");
     page.tried();
     let own = stage
@@ -223,7 +223,7 @@ fn a_key_in_a_locked_keyring_is_not_called_unset_and_what_to_do_is_said() {
     assert_eq!(stage.shown(), [""; 0]);
     drop(page);
     drop(locked);
-    // It is still there for who unlocks it.
+    // The key is still there after the keyring is unlocked.
     let open = stage.keyring(Keyring::Open);
     assert_eq!((stage.ran(&open, &RUN).status, stage.shown()), (0, vec![KEY.to_owned()]));
     assert_eq!(canary::search(&stage.everything(), KEY), []);
@@ -251,7 +251,7 @@ fn without_a_keyring_bus_settings_say_so_and_the_environment_still_works() {
     let advice = format!("Set {NAME} in the environment, and start Touchstone again.");
     assert!(doctor.out.contains(why) && doctor.out.contains(&advice), "{doctor:?}");
     assert_eq!(stage.shown(), [""; 0]);
-    // Nor where there is no bus at all.
+    // Same behaviour without any bus.
     let ran = |more: &[(&str, &str)]| {
         let mut command = stage.command(&service, &RUN);
         Ran::from(

@@ -1,22 +1,22 @@
-//! A Secret Service for one test: a message bus of its own, which begins GNOME Keyring at the first
-//! call and ends it with itself. The keyring of whoever runs the tests is out of reach.
+//! A Secret Service for one test: a private message bus, which starts GNOME Keyring at the first
+//! call and ends it with itself. The keyring of the user who runs the tests is not touched.
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Who answers on the bus.
+/// Keyring behind the bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keyring {
-    /// A keyring that was unlocked with a password.
+    /// A keyring unlocked with a password.
     Open,
-    /// One that is locked, with nobody there to be asked for the password.
+    /// A locked keyring, without a prompt for the password.
     Locked,
-    /// Nobody.
+    /// No keyring.
     Absent,
 }
 
-/// Ends when it is dropped; what is kept stays in its folder.
+/// The bus process, ended on drop. Stored keys stay in its folder.
 pub(crate) struct KeyringBus {
     bus: Child,
     address: String,
@@ -24,12 +24,12 @@ pub(crate) struct KeyringBus {
 }
 
 impl KeyringBus {
-    /// A bus with a keyring whose files lie in this folder.
+    /// Starts a bus with a keyring whose files are in this folder.
     pub(crate) fn start(home: &Path, keyring: Keyring) -> Self {
         let services = home.join("services");
         fs::create_dir_all(&services).unwrap();
-        // A copy has none of the privileges of the file, which where they may not be given keep it
-        // from starting at all.
+        // A copy of the daemon has none of the capabilities of the file, which prevent it from
+        // starting where they cannot be granted.
         let unlocked = match keyring {
             Keyring::Open => "printf 'a password' | \"$HOME/daemon\" --unlock",
             Keyring::Locked | Keyring::Absent => "exec \"$HOME/daemon\"",
@@ -71,7 +71,7 @@ impl KeyringBus {
         Self { bus, address: address.trim().to_owned(), _sockets: sockets }
     }
 
-    /// What a program has to be told to find it: a variable of the environment.
+    /// Environment variable through which a program finds the bus.
     pub(crate) fn variable(&self) -> (&'static str, &str) {
         ("DBUS_SESSION_BUS_ADDRESS", &self.address)
     }

@@ -1,4 +1,4 @@
-//! The command line: the real program, run on folders of our own.
+//! Tests of the command line: the real program, run on temporary folders.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod agreement;
@@ -278,8 +278,8 @@ fn search_shows_the_place_that_matched_in_whole_words() {
             assert_eq!(cut, None, "{text}: {snippet}");
         }
     }
-    // The beginning of another word is no match while the word itself is there, however far apart
-    // the words are set.
+    // The prefix of another word is no match while the word itself occurs, however much space
+    // separates the words.
     let found = snippets("no such column", "almost");
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(
@@ -288,7 +288,7 @@ fn search_shows_the_place_that_matched_in_whole_words() {
     );
     let found = snippets("no such columna", "almost");
     assert!(found.len() == 1 && found[0].contains("columnar"), "{found:?}");
-    // Words that never stand together are shown each at its own place.
+    // Words that never occur together are each shown in their own context.
     let found = snippets("quagga zebra", "apart");
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("zebra") && found[0].contains("quagga"), "{found:?}");
@@ -430,7 +430,7 @@ fn clear_deletes_what_was_replaced_only_when_somebody_says_so() {
     );
     let kept = sandbox.folder.join("results/.touchstone/replaced/tickets.yaml");
     assert!(sandbox.run(&["doctor", "."]).out.contains("Replaced results: 1 file, 8 B"));
-    // Nobody is there to answer, and what somebody pipes in is no answer either.
+    // There is no terminal to confirm on, and piped input does not count as confirmation.
     for asked in [sandbox.run(&["clear"]), sandbox.fed(&["clear"], b"y\n")] {
         assert_eq!(asked.status, 2, "{asked:?}");
         assert!(asked.err.contains("--yes") && kept.exists(), "{asked:?}");
@@ -485,7 +485,7 @@ fn doctor_looks_at_the_databases_and_keys_of_the_folder_it_is_given() {
     std::fs::write(inner.join("touchstone.yaml"), "input_dir: [\n").unwrap();
     let (status, broken) = checks(here());
     assert_eq!((status, &broken["Workspace file"]["ok"]), (1, &false.into()), "{broken:?}");
-    // Where no run was made yet, nothing is wrong with the folder.
+    // A folder without any run yet is fine.
     std::fs::write(inner.join("touchstone.yaml"), workspace).unwrap();
     std::fs::remove_dir(inner.join("results")).unwrap();
     let (status, fresh) = checks(here());

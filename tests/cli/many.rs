@@ -1,5 +1,5 @@
-//! Files that hold many runs on the command line: one of them is named by the file, `#` and what it
-//! is called there.
+//! Tests of files with many runs on the command line: a run is named by the file, `#` and its name
+//! there.
 use crate::sandbox::Sandbox;
 
 const FILE: &str = "results/lantern_cot/G1_instruction.json";

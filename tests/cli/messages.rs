@@ -1,4 +1,4 @@
-//! `messages`, and `report --format azure`: what other people's evaluators take and give.
+//! Tests of `messages`, and of `report --format azure`: formats of other evaluators.
 use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
 use std::fs;

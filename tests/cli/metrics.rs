@@ -1,4 +1,4 @@
-//! `metrics`: texts in, scores out, a line for a line.
+//! Tests of `metrics`: one line of scores for each line of texts.
 use crate::sandbox::{Ran, Sandbox};
 use serde_json::Value;
 use std::{
@@ -39,7 +39,7 @@ fn every_pair_gets_its_scores_in_the_shape_of_the_package() {
             pair["id"]
         );
     }
-    // A bare 0 is BLEU without a word in common; any other number has a fraction.
+    // A bare 0 is BLEU without a common word; any other number has a fraction.
     assert!(
         ran.out.contains("\"bleu_score\":0,") && ran.out.contains("\"f1_score\":1.0,"),
         "{}",

@@ -1,5 +1,5 @@
-//! Scorers that are programs, from the command line. Set `TOUCHSTONE_WITHOUT_SANDBOX=1` where
-//! bubblewrap cannot work.
+//! Tests of scorers that are programs, on the command line. Set `TOUCHSTONE_WITHOUT_SANDBOX=1`
+//! where bubblewrap cannot work.
 use crate::sandbox::Sandbox;
 
 const TASK: &str = "tool_calling_prompt: How many?\nscorers: [python: scorer.py]\nvariations:\n- expected_output: [1, 2]\n";
@@ -20,7 +20,7 @@ fn score_runs_the_programs_of_scorers_unless_it_is_told_not_to() {
             ("results/counts-tool_calling-claude-variation0.yaml", RUN),
         ],
     );
-    // Opening, listing and reading a folder run nothing.
+    // Opening, listing and reading a folder run no program.
     assert_eq!(sandbox.run(&["list", "--json"]).json()[0]["score"], serde_json::Value::Null);
     let ran = sandbox.run(&["score", "--json", "--no-programs"]);
     assert_eq!(
@@ -30,7 +30,7 @@ fn score_runs_the_programs_of_scorers_unless_it_is_told_not_to() {
     );
     let ran = sandbox.run(&["score", "--json"]);
     assert_eq!((ran.status, ran.json()[0]["score"].as_f64()), (0, Some(0.5)), "{ran:?}");
-    // What it said is kept.
+    // The result of the program is stored.
     let ran = sandbox.run(&["score", "--json", "--no-programs", "--fail-under", "0.6"]);
     assert_eq!((ran.status, ran.json()[0]["score"].as_f64()), (1, Some(0.5)), "{ran:?}");
 }

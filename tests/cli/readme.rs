@@ -1,10 +1,10 @@
-//! Every command that the README shows, typed as it stands there.
+//! Tests every command in the README, exactly as it is written there.
 use crate::sandbox::Sandbox;
 
 const README: &str = include_str!("../../README.md");
 const MAKEFILE: &str = include_str!("../../Makefile");
 const FILE: &str = "results/tickets-tool_calling-claude-variation0.yaml";
-/// Answers to queries, and the queries.
+/// A file of answers; `QUERIES` is the folder of their queries.
 const ANSWERS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/tests/fixtures/stabletoolbench/results/converted/lantern_cot/G1_instruction.json"
@@ -14,7 +14,7 @@ const ROWS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/evaluate
 const QUERIES: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/stabletoolbench/queries");
 
-/// What is typed, without the remark behind it.
+/// Returns the lines that call a program, without the comment at their end.
 fn typed(program: &str) -> Vec<&'static str> {
     let lines = README.lines().map(|line| line.split("  #").next().unwrap_or_default().trim());
     lines
@@ -22,8 +22,7 @@ fn typed(program: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// The words of a line, as a shell takes them apart: only what stands in single quotes holds
-/// spaces.
+/// Splits a line like a shell, where only single quotes hold spaces.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (at, piece) in line.split('\'').enumerate() {
@@ -58,8 +57,8 @@ fn every_command_of_the_readme_is_understood_and_does_something() {
                 _ => {}
             }
         }
-        // A server would not end, and runs would ask real models; their help names everything they
-        // take.
+        // A server would not end, and runs would call real models, so their options are looked up
+        // in the help.
         if acts || nested.is_some() {
             let command = std::iter::once(words[0].as_str()).chain(nested.as_deref());
             let help = sandbox.run(&command.chain(["--help"]).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! `touchstone review`: what is said of a run is kept, printed, added to and taken back.
+//! Tests of `review`: a review is stored, printed, changed and deleted.
 use crate::sandbox::{ANSWERED, Sandbox};
 
 const FILE: &str = "results/tickets-tool_calling-claude-variation0.yaml";
@@ -26,7 +26,7 @@ fn what_is_said_is_kept_beside_the_run_and_printed() {
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(ran.out, "partly right, score 0.5\nRow 2 is off.\\u{1b}[2K\n");
     assert!(said(&sandbox).starts_with("verdict: partly\nscore: 0.5\n"), "{}", said(&sandbox));
-    // What is left out stays as it was.
+    // Fields that are not given are unchanged.
     let ran = sandbox.run(&["review", FILE, "wrong", "--json"]);
     let json = &ran.json()[0];
     assert_eq!(
@@ -127,7 +127,7 @@ fn a_review_in_a_folder_without_a_workspace_is_found_by_whoever_names_the_folder
     }
     let again = sandbox.run(&["review", "p/results/t-tool_calling-o1-variation0.yaml", "wrong"]);
     assert_eq!((again.status, again.err.as_str()), (0, ""), "it is said once");
-    // Where the folder above holds other runs as well, all of them are meant.
+    // If the folder above holds other runs as well, they are included.
     std::fs::write(sandbox.folder.join("p/t-tool_calling-o3-variation0.yaml"), ANSWERED).unwrap();
     assert_eq!(sandbox.run(&["list", "p", "--json"]).json().len(), 2);
 }

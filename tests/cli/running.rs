@@ -1,5 +1,5 @@
-//! `plan`, `run` and `nudge`: what programs are told, how they end, and what they say against a
-//! request.
+//! Tests of `plan`, `run` and `nudge`: their events for programs, their exit status, and their
+//! errors.
 use super::evaluating::until;
 use crate::conversation::{Conversation, Wire};
 use crate::sandbox::{Ran, Sandbox};
@@ -12,7 +12,8 @@ use std::process::Stdio;
 const RUN: [&str; 5] = ["--system", "tool_calling", "--model", "local", "--json"];
 const FIRST: &str = "results/count-tool_calling-local-variation0.yaml";
 
-/// Three variations of one task, and a model that answers after one turn without tools.
+/// A folder with three variations of one task, and a model that answers after one turn without
+/// tools.
 fn folder(name: &str, server: &Scripted) -> Sandbox {
     let url = server.url("/v1");
     let workspace = format!(
@@ -45,7 +46,7 @@ fn owed(ran: &Ran) -> Vec<String> {
         .collect()
 }
 
-/// What was told of runs that ended.
+/// Returns the events of runs that ended.
 fn ends(ran: &Ran) -> Vec<Value> {
     ran.json().into_iter().filter(|event| event["event"] == "ended").collect()
 }
@@ -164,7 +165,7 @@ fn run_tells_one_event_a_line_and_ends_with_nothing_when_all_went_well() {
     assert_eq!((&first[3]["how"], &first[3]["why"]), (&json!("answered"), &Value::Null));
     let text = fs::read_to_string(sandbox.folder.join(FIRST)).unwrap();
     assert!(text.contains("Count the stones.") && text.contains("answer:"), "{text}");
-    // Everything is done, which is what was asked for.
+    // Everything is complete already, which is a success.
     let again = command(&sandbox, "run", &[]);
     assert_eq!((again.status, again.out.as_str()), (0, ""), "{again:?}");
     assert!(again.err.contains("Nothing to run: of 3 runs, 0 are not complete."), "{}", again.err);
@@ -355,7 +356,7 @@ fn ctrl_c_ends_a_run_whose_tools_do_not_open() {
     let server = answers();
     let sandbox = folder("opening", &server);
     let workspace = fs::read_to_string(sandbox.folder.join("touchstone.yaml")).unwrap();
-    // A server that says nothing.
+    // A tool server that never responds.
     let tool = "tools:\n  silent: { kind: mcp, command: ['sh', '-c', 'echo > started; exec sleep 600'] }\n";
     fs::write(sandbox.folder.join("touchstone.yaml"), workspace + tool).unwrap();
     let asked = [&["run", "."], RUN.as_slice()].concat();
@@ -478,7 +479,7 @@ fn a_run_searches_by_the_method_it_is_told_and_is_not_gone_on_with_by_another() 
     assert_eq!(ends(&ran)[0]["how"], "no_answer");
     let file = fs::read_to_string(sandbox.folder.join(FIRST)).unwrap();
     assert!(file.contains("method: CoT@3") && file.contains("pruned: true"), "{file}");
-    // As an interruption leaves it.
+    // The file is left unfinished, like after an interruption.
     let cut: Vec<&str> = file.lines().filter(|line| !line.starts_with("  finished:")).collect();
     fs::write(sandbox.folder.join(FIRST), cut.join("\n") + "\n").unwrap();
     let other = command(&sandbox, "plan", &["--variation", "0", "--method", "DFS_woFilter_w2"])
@@ -570,7 +571,7 @@ fn plan_and_run_tell_what_is_wrong_with_the_suites_and_begin_nothing_with_a_scor
         );
     }
     assert_eq!(server.seen().len(), 0);
-    // A task whose scorers are right is run all the same.
+    // A task with valid scorers can still be run.
     fs::write(sandbox.folder.join("tasks/other.yaml"), "tool_calling_prompt: Count.\n").unwrap();
     assert_eq!(command(&sandbox, "run", &["--task", "other"]).status, 0);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! A folder of our own with a few transcripts, and the real program run on it.
+//! A temporary folder with a few transcripts, on which the real program is run.
 use std::{
     fs,
     io::Write as _,
@@ -7,15 +7,15 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Deleted when the test ends.
+/// Temporary directories of a test, deleted on drop.
 pub(crate) struct Sandbox {
-    /// The folder that is opened.
+    /// The folder to open.
     pub(crate) folder: PathBuf,
     root: PathBuf,
 }
 
 impl Sandbox {
-    /// With these files in the folder.
+    /// Creates a folder with these files.
     pub(crate) fn with(name: &str, files: &[(&str, &str)]) -> Self {
         let root = Path::new(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("cli-{name}-{}", std::process::id()));
@@ -26,15 +26,15 @@ impl Sandbox {
             let path = folder.join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, text).unwrap();
-            // A broken file that was written just now may only be unfinished.
+            // A broken file that was just written could be taken for an unfinished one.
             let long_ago = SystemTime::now() - Duration::from_hours(1);
             fs::OpenOptions::new().append(true).open(path).unwrap().set_modified(long_ago).unwrap();
         }
         Self { folder, root }
     }
 
-    /// A small benchmark: one run that answered, one that ended in an error, one that waits, one
-    /// that cannot be read.
+    /// Creates a small benchmark: one run that answered, one that ended in an error, one that is
+    /// waiting, and one that cannot be read.
     pub(crate) fn usual(name: &str) -> Self {
         Self::with(
             name,
@@ -48,12 +48,12 @@ impl Sandbox {
         )
     }
 
-    /// Where the folder, the cache and the state are.
+    /// Directory that holds the folder, the cache and the state.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The program, with its own directories inside the sandbox and no display.
+    /// Builds a command of the program, with its own directories inside the sandbox and no display.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_touchstone"));
         command
@@ -73,7 +73,7 @@ impl Sandbox {
         Ran::from(self.command(arguments).output().unwrap())
     }
 
-    /// Runs the program to its end, with this on standard input.
+    /// Runs the program to its end, with `input` on standard input.
     pub(crate) fn fed(&self, arguments: &[&str], input: &[u8]) -> Ran {
         let mut command = self.command(arguments);
         let mut child = command
@@ -86,7 +86,7 @@ impl Sandbox {
         let input = input.to_vec();
         let writing = std::thread::spawn(move || into.write_all(&input));
         let ran = Ran::from(child.wait_with_output().unwrap());
-        // A program that ends early reads no more.
+        // Ignored, since a program that ends early closes its input.
         writing.join().unwrap().ok();
         ran
     }
@@ -98,7 +98,7 @@ impl Drop for Sandbox {
     }
 }
 
-/// What a run of the program left.
+/// Result of running the program.
 #[derive(Debug)]
 pub(crate) struct Ran {
     /// Exit status.
@@ -121,7 +121,7 @@ impl From<Output> for Ran {
 }
 
 impl Ran {
-    /// Standard output as one JSON value for each line.
+    /// Parses each line of standard output as a JSON value.
     pub(crate) fn json(&self) -> Vec<serde_json::Value> {
         self.out
             .lines()

@@ -1,11 +1,11 @@
-//! `score` and the scores in `list`: by the real program.
+//! Tests of `score`, and of the scores in `list`, with the real program.
 use crate::sandbox::{ANSWERED, Sandbox};
 use serde_json::{Value, json};
 
 const TASK: &str = "tool_calling_prompt: List the tickets.\nvariations:\n  - expected_output: [{ ticket_id: 7 }]\n";
 const WRONG: &str = "conversation:\n  - user_message: List them.\n  - assistant_message: Here.\nanswer:\n  - ticket_id: 8\n";
 
-/// One run that is right, one that is wrong.
+/// A folder with one run that is right and one that is wrong.
 fn two(name: &str) -> Sandbox {
     Sandbox::with(
         name,
@@ -160,7 +160,7 @@ fn a_scorer_that_cannot_be_read_is_told_and_is_not_enough() {
         ],
     );
     let told = "tasks/tickets.yaml, line 2: ";
-    // What can be told without it is told, and the status says that it is not all.
+    // The rest is still printed, and the status shows that it is incomplete.
     for command in [&["score"][..], &["stats"], &["report", "--format", "md", "--out", "-"]] {
         let ran = sandbox.run(command);
         assert_eq!(ran.status, 2, "{ran:?}");

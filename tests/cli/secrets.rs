@@ -1,4 +1,5 @@
-//! Keys are in nothing that the command line prints, logs or writes, whoever repeats them.
+//! Tests that no key appears in anything the command line prints, logs or writes, even if a
+//! provider repeats it.
 use crate::canary;
 use crate::sandbox::{Ran, Sandbox};
 use crate::scripted::{Reply, Scripted, Seen};
@@ -7,8 +8,7 @@ use serde_json::json;
 const KEY: &str = "canary/key+with=odd~letters.20251122";
 const RUN: &str = "results/count-tool_calling-local-variation0.yaml";
 
-/// A provider that repeats the key: once in what it refuses, once while it is busy, then in what it
-/// says.
+/// Provider that repeats the key: in an error, in a reply that asks to retry, and in its answer.
 fn repeats(seen: &Seen) -> Reply {
     assert_eq!(seen.headers["authorization"], format!("Bearer {KEY}"));
     let hex = KEY.bytes().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();

@@ -1,4 +1,4 @@
-//! `touchstone serve`: the printed address, the page behind it, and its end.
+//! Tests of `touchstone serve`: the printed address, the page behind it, and the shutdown.
 use crate::sandbox::Sandbox;
 use crate::served::{Served, until};
 use serde_json::{Value, json};
@@ -157,7 +157,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     assert!(refused["hint"].as_str().unwrap().contains("touchstone serve FOLDER"));
 }
 
-/// Every command of the page, as the sources list them, with its access.
+/// Returns every command of the page as listed in the source, with true if it changes anything.
 fn commands() -> Vec<(String, bool)> {
     let source = include_str!("../../src-tauri/commands.rs");
     let lines =
@@ -175,7 +175,7 @@ fn a_page_that_only_looks_changes_nothing_whatever_it_asks() {
     std::fs::create_dir_all(sandbox.root().join("demo/tasks")).unwrap();
     std::fs::write(sandbox.root().join("demo/tasks/a.yaml"), "tool_calling_prompt: Count.\n")
         .unwrap();
-    // Another folder is remembered.
+    // Opens another folder, so that it is remembered.
     drop(Served::start_with(&sandbox, &["serve", other.to_str().unwrap()], &[]));
     let served = Served::start(&sandbox, &[]);
     let is_ready = |status: &Value| status["phase"]["kind"] == "ready";
@@ -250,7 +250,7 @@ fn a_page_that_only_looks_changes_nothing_whatever_it_asks() {
     assert_eq!(changed.chain(new).collect::<Vec<_>>(), Vec::<&std::path::PathBuf>::new());
 }
 
-/// Every file below a folder but those of the cache.
+/// Returns every file below a folder except those of the cache.
 fn files(root: &std::path::Path) -> std::collections::BTreeMap<std::path::PathBuf, Vec<u8>> {
     let mut found = std::collections::BTreeMap::new();
     let mut waiting = vec![root.to_owned()];
@@ -271,7 +271,7 @@ fn files(root: &std::path::Path) -> std::collections::BTreeMap<std::path::PathBu
 fn when_the_system_lets_no_more_folders_be_watched_all_is_found_by_listing_and_the_notice_says_so_once()
  {
     let sandbox = Sandbox::usual("serve-watches");
-    // In a user namespace of its own the program has a limit of its own.
+    // In its own user namespace the program has its own limit of watches.
     let program = sandbox.command(&[]);
     let limit = "echo 4 >/proc/sys/user/max_inotify_watches && exec \"$@\"";
     let mut command = Command::new("unshare");
@@ -291,7 +291,7 @@ fn when_the_system_lets_no_more_folders_be_watched_all_is_found_by_listing_and_t
     let notice = reply["watching"]["notice"].as_str().unwrap();
     assert_eq!(notice.matches("fs.inotify.max_user_watches").count(), 1, "{notice}");
     assert!(notice.contains("listed again every few seconds"), "{notice}");
-    // What nobody tells of is found all the same.
+    // Changes without a notification are still found.
     std::fs::write(sandbox.folder.join("results/n7/deeper/late.yaml"), crate::ANSWERED).unwrap();
     status(&|status| status["counts"]["runs"] == 13);
 }
@@ -314,7 +314,8 @@ fn a_text_of_two_hundred_megabytes_is_a_row_that_says_so_and_is_not_held_twice()
         let line = memory.lines().find_map(|line| line.strip_prefix(name)).unwrap();
         line.trim().trim_end_matches(" kB").parse().unwrap()
     };
-    // The program's own pages are many where it was not optimised, and belong to the system.
+    // The mapped pages of the program itself are excluded: an unoptimised build has many, and the
+    // kernel can reclaim them.
     let peak = kilobytes("VmHWM:") - kilobytes("RssFile:");
     assert!(peak < 260_000, "{peak} kB at most");
     let request = json!({ "request": { "filter": "", "sort": { "column": "path", "descending": false },

@@ -1,4 +1,4 @@
-//! `touchstone serve` as a running program that tests ask over HTTP.
+//! `touchstone serve` as a running program that tests send HTTP requests to.
 use crate::sandbox::Sandbox;
 use serde_json::Value;
 use std::{
@@ -8,10 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A running server, ended when it is dropped.
+/// A running server, killed on drop.
 pub(crate) struct Served {
     child: Child,
-    /// What it printed first.
+    /// First line of its output.
     pub(crate) line: String,
     port: u16,
     pub(crate) cookie: String,
@@ -31,7 +31,7 @@ impl Served {
         Self::of(sandbox.command(arguments).envs(environment.iter().copied()))
     }
 
-    /// The server that a command starts.
+    /// Starts the server of a command.
     pub(crate) fn of(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -78,7 +78,7 @@ impl Served {
         reply
     }
 
-    /// Runs a command; its status and its reply.
+    /// Calls a command, and returns the status and the reply.
     pub(crate) fn call(&self, name: &str, arguments: &Value) -> (u16, Value) {
         let reply = self.send("POST", &format!("/api/{name}"), &arguments.to_string());
         let (head, body) = reply.split_once("\r\n\r\n").unwrap_or((&reply, ""));
@@ -88,7 +88,7 @@ impl Served {
         (status, serde_json::from_str(body).unwrap_or_else(|why| panic!("{why}: {body}")))
     }
 
-    /// Everything that is told of what happens, once it has ended.
+    /// Collects all events until the stream ends.
     pub(crate) fn events(&self) -> std::thread::JoinHandle<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let Self { port, cookie, .. } = self;
@@ -97,7 +97,7 @@ impl Served {
             "GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {cookie}\r\n\r\n"
         )
         .unwrap();
-        // Begun once the first bytes of the reply are there: whatever happens from now on is told.
+        // Returns once the first bytes of the reply arrived, so that every later event is received.
         let mut told = vec![0];
         stream.read_exact(&mut told).unwrap();
         std::thread::spawn(move || {
@@ -135,7 +135,7 @@ impl Drop for Served {
     }
 }
 
-/// Asks until the reply is as wished.
+/// Repeats a command until its reply satisfies `wish`.
 pub(crate) fn until(
     served: &Served,
     command: &str,

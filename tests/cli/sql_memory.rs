@@ -1,6 +1,6 @@
-//! SQL that needs more than a machine has: it ends with an error that the model sees, in a process
-//! whose memory is bounded, and nothing of it is written to a disk. The process is the one that the
-//! program itself asks.
+//! Tests of SQL that needs more memory than a machine has: it ends with an error that the model
+//! sees, in a process with bounded memory, and writes nothing to disk. The process is the one that
+//! the program itself uses.
 use crate::evaluating::until;
 use crate::sandbox::Sandbox;
 use crate::scripted::{Reply, Scripted};
@@ -13,13 +13,13 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
-/// Most memory of a process that answers, in KiB: what SQLite may take (128 MiB), rows on their
-/// way, and the program.
+/// Maximum memory of a query process, in KiB: the limit of SQLite (128 MiB), rows in transit, and
+/// the program.
 const MOST_MEMORY: u64 = 320 << 10;
-/// Most bytes that it may write: its answer.
+/// Maximum number of bytes that it may write, which is its answer.
 const MOST_WRITTEN: u64 = 4 << 20;
 
-/// The process that answers questions, as the program starts it.
+/// The query process, started like the program does.
 struct Answering {
     child: Child,
     questions: ChildStdin,
@@ -54,7 +54,7 @@ impl Answering {
         serde_json::from_str(&line).unwrap_or_else(|why| panic!("{sql}: {why}: {line:?}"))
     }
 
-    /// A number of the process that the system keeps.
+    /// Reads a number of the process from `/proc`.
     fn number(&self, file: &str, name: &str) -> u64 {
         let text = fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).unwrap();
         let value = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
@@ -78,7 +78,7 @@ fn database(sandbox: &Sandbox) -> std::path::PathBuf {
     path
 }
 
-/// The two that were found, and others of their kind.
+/// Two queries that once exhausted the memory, and others like them.
 const GREEDY: [(&str, &str); 16] = [
     (
         "a recursion that is materialised",
@@ -147,7 +147,7 @@ fn a_query_that_needs_too_much_ends_with_an_error_within_bounded_memory_and_writ
     for (name, sql) in GREEDY {
         let mut answering = Answering::start();
         let answer = answering.ask(&database, sql);
-        // A text that is too long for `printf` is no value at all.
+        // A text that is too long for `printf` becomes null.
         let error = answer["error"].as_str().unwrap_or_default().to_owned();
         let is_nothing = name == "one text"
             && answer["value"][0].as_object().is_some_and(|row| row.values().all(Value::is_null));
@@ -168,7 +168,7 @@ fn a_query_that_needs_too_much_ends_with_an_error_within_bounded_memory_and_writ
     }
 }
 
-/// A folder with a task whose model asks this, and then ends.
+/// A folder with a task whose model runs this query, then ends.
 fn asking(name: &str, sql: &'static str) -> (Sandbox, Scripted) {
     let server = Scripted::start(move |seen| {
         let request = seen.json();
@@ -209,10 +209,10 @@ fn a_run_is_told_that_its_query_needs_too_much_and_goes_on() {
     assert!(told.contains("needs more than 128 MiB of memory"), "{told}");
 }
 
-/// A question that takes until its deadline.
+/// A query that runs until its deadline.
 const ENDLESS: &str = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 100000000000) SELECT count(*) FROM c";
 
-/// A run whose question is being answered.
+/// A run whose query is in progress.
 struct Busy {
     child: Child,
     reader: u32,
@@ -224,7 +224,7 @@ impl Busy {
     fn begin(name: &str, sql: &'static str) -> Self {
         let (sandbox, server) = asking(name, sql);
         let mut command = sandbox.command(&RUN);
-        // As in a terminal, where what was started together is told of a key together.
+        // In its own process group, since a terminal sends its signals to the whole group.
         let child =
             command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mut busy = Self { child, reader: 0, sandbox, server };
@@ -232,13 +232,13 @@ impl Busy {
         busy
     }
 
-    /// Waits for a process that answers, other than the one before, to be at work.
+    /// Waits until a query process other than the previous one is busy.
     fn next_reader(&self) -> u32 {
         let found = std::cell::Cell::new(None);
         until("a process answers", || {
             let others =
                 readers(self.child.id()).into_iter().filter(|reader| *reader != self.reader);
-            // Those that told of the tables took next to no time.
+            // The processes that listed the tables took almost no CPU time.
             let works = |reader: &u32| {
                 fields(*reader)
                     .get(11)
@@ -263,7 +263,7 @@ impl Drop for Busy {
     }
 }
 
-/// What the system knows of a process, from its state on; nothing when it is gone.
+/// Returns the fields of `/proc/PID/stat` from the state on; `Z` alone if the process is gone.
 fn fields(process: u32) -> Vec<String> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let rest = stat.rsplit_once(") ").map_or("Z", |(_, rest)| rest);
@@ -274,7 +274,7 @@ fn is_gone(process: u32) -> bool {
     matches!(fields(process)[0].as_str(), "Z" | "X")
 }
 
-/// The processes that this one has answer questions.
+/// Returns the query processes of a parent.
 fn readers(parent: u32) -> Vec<u32> {
     let all = fs::read_dir("/proc").unwrap().flatten();
     let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -300,7 +300,7 @@ fn a_key_of_the_terminal_ends_no_question_and_a_second_one_leaves_nothing_at_wor
     let (group, reader) = (busy.group(), busy.reader);
     assert!(!is_gone(reader));
     let child = std::cell::RefCell::new(&mut busy.child);
-    // Two that come at once may be heard as one.
+    // Two signals in quick succession may be received as one, so the signal is repeated.
     until("it has ended", || {
         let _ = kill_process_group(group, Signal::INT);
         child.borrow_mut().try_wait().unwrap().is_some()

@@ -1,9 +1,9 @@
-//! `stabletoolbench names` and `keys`: a line for a line.
+//! Tests of the commands of `stabletoolbench`.
 use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Lines of what the original gives; none where its files are not.
+/// Returns lines of output of the original; empty if its files are not available.
 fn golden(name: &str) -> Vec<Value> {
     let file =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/stabletoolbench").join(name);

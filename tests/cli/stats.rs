@@ -1,4 +1,4 @@
-//! `stats`: the numbers of a folder, for people and for programs.
+//! Tests of `stats`: the numbers of a folder, as text and as JSON.
 use crate::HOSTILE;
 use crate::sandbox::{ANSWERED, Sandbox, TASK};
 use serde_json::Value;
@@ -154,7 +154,7 @@ fn names_of_files_do_not_steer_the_terminal() {
     assert!(!ran.out.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{:?}", ran.out);
 }
 
-/// Seven tasks that one model always gets right and the other never.
+/// A folder with seven tasks that one model always gets right and the other never.
 fn decided(name: &str) -> Sandbox {
     let wrong = ANSWERED.replace("answer:\n  - ticket_id: 7", "answer:\n  - ticket_id: 8");
     assert_ne!(wrong, ANSWERED);

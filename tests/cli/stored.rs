@@ -1,5 +1,5 @@
-//! What evaluators are stored to have said in files of `evaluate()`, on the command line: listed,
-//! compared, reported and held against people.
+//! Tests of verdicts stored in files of `evaluate()`, on the command line: listed, compared,
+//! reported, and measured against people.
 use crate::sandbox::Sandbox;
 use serde_json::json;
 
@@ -80,7 +80,7 @@ fn agreement_counts_what_is_stored_and_a_report_tells_it() {
         "{}",
         ran.out
     );
-    // Of one reviewed run and five others nothing can be told, so nobody has to read about it.
+    // One reviewed run and five others are too few for an agreement, so these pairs are folded.
     let table = |more: &[&str]| sandbox.run(&[&["agreement", "."], more].concat()).out;
     let folded = table(&[]);
     assert!(

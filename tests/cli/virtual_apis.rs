@@ -1,5 +1,5 @@
-//! `touchstone stabletoolbench serve`: what programs that are not ours ask of it, many of them at
-//! once, and its end.
+//! Tests of `touchstone stabletoolbench serve`: requests of other programs, many of them at once,
+//! and the shutdown.
 use crate::sandbox::Sandbox;
 use crate::scripted::{Latch, Reply, Scripted, Seen};
 use serde_json::{Map, Value, json};
@@ -13,11 +13,11 @@ use std::{
 
 const FILE: &str = "tool_response_cache/Data/theclique_for_Data/transfermarkt_details.json";
 
-/// A running server, ended when it is dropped.
+/// A running server, killed on drop.
 struct Served {
     child: Child,
     port: u16,
-    /// Where requests are posted to, with the token.
+    /// Path that requests are posted to, with the token.
     path: String,
 }
 
@@ -46,7 +46,7 @@ impl Served {
         Self { child, port: port.parse().unwrap(), path: format!("/{path}") }
     }
 
-    /// Sends a request as it stands; status, head and body of the reply.
+    /// Sends a raw request, and returns the status, the head and the body of the reply.
     fn send(&self, head: &str, body: &str) -> (u16, String, String) {
         send(self.port, head, body)
     }
@@ -63,7 +63,7 @@ impl Served {
         Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
     }
 
-    /// How it ended, within some seconds; none when it was killed.
+    /// Waits up to ten seconds for the end, and returns the exit code; `None` if it was killed.
     fn ended(&mut self) -> Option<i32> {
         let begun = Instant::now();
         loop {
@@ -91,7 +91,7 @@ fn head(port: u16, path: &str) -> String {
     format!("POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n")
 }
 
-/// As the original's own client asks: no content type, and the key in a header too.
+/// Sends a request like the original's own client: no content type, and the key in a header too.
 fn call_at(port: u16, path: &str, input: &Value) -> (u16, Value) {
     let (status, _, body) = send(
         port,
@@ -115,7 +115,7 @@ fn posted(input: &Value) -> Value {
         "strip": "truncate", "toolbench_key": KEY })
 }
 
-/// A model that answers with the last line of what it is asked.
+/// A model that answers with the last line of its request.
 fn echo(seen: &Seen) -> Reply {
     let body = seen.json();
     let asked = body["messages"].as_array().unwrap().last().unwrap()["content"]
@@ -200,7 +200,8 @@ fn of_two_hundred_requests_at_once_to_two_servers_no_reply_is_lost() {
         for n in 0..200 {
             let served = &served;
             threads.spawn(move || {
-                // Half of them are there already; the others are asked of both servers.
+                // Half of the replies are cached already; the others are requested from both
+                // servers.
                 let (status, said) = served[n % 2].call(&json!({ "n": n }));
                 let wanted = if n < 100 { format!("old {n}") } else { format!("{{'n': {n}}}") };
                 assert_eq!((status, said["response"].as_str()), (200, Some(wanted.as_str())));
@@ -225,14 +226,14 @@ fn what_is_under_way_when_it_is_asked_to_end_is_answered_and_kept() {
         let (port, path) = (served.port, served.path.clone());
         let headers = served.head();
         let asked = threads.spawn(move || call_at(port, &path, &json!({"n": 1})));
-        // One that does not wait for its reply.
+        // A client that does not wait for its reply.
         let mut gone = TcpStream::connect(("127.0.0.1", port)).unwrap();
         let body = posted(&json!({"n": 2})).to_string();
         write!(gone, "{headers}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
         model.wait_for(2);
         drop(gone);
         served.signal();
-        // Once nobody is let in any more, the signal was heard.
+        // Once connections are refused, the signal was received.
         let begun = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_ok()
             && begun.elapsed() < Duration::from_secs(10)
@@ -262,7 +263,7 @@ fn a_process_that_dies_while_it_writes_leaves_the_old_file_or_the_new_one() {
         let body = posted(&json!({"n": 1})).to_string();
         write!(stream, "{}Content-Length: {}\r\n\r\n{body}", served.head(), body.len()).unwrap();
         let mut reply = Vec::new();
-        // It dies before it answers.
+        // The server dies before it replies.
         let _ = stream.read_to_end(&mut reply);
         assert_eq!((reply.len(), served.ended()), (0, None), "{at}");
         assert_eq!(kept(&sandbox).len(), kept_then, "{at}");
@@ -270,7 +271,7 @@ fn a_process_that_dies_while_it_writes_leaves_the_old_file_or_the_new_one() {
         assert_eq!(served.call(&json!({"n": 1})).1["response"], "{'n': 1}");
         assert_eq!((kept(&sandbox).len(), model.seen().len()), (2, 3 - kept_then), "{at}");
         if kept_then == 1 {
-            // Whoever writes next clears away what was left half written.
+            // The next writer removes partially written files.
             assert_eq!(
                 fs::read_dir(sandbox.folder.join(FILE).parent().unwrap()).unwrap().count(),
                 1,

@@ -1,6 +1,6 @@
-//! A client of `WebKitWebDriver` (Debian: webkit2gtk-driver), over sockets and JSON: no dependency
-//! that the program does not have. Each window gets a display of its own, so tests run side by side
-//! and need nothing around them.
+//! A client of `WebKitWebDriver` (Debian: webkit2gtk-driver) over sockets and JSON, without any
+//! dependency that the program does not have. Each window gets its own display, so that tests run
+//! in parallel and need no desktop.
 use serde_json::{Value, json};
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -11,9 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long anything may take before a test gives up.
+/// Timeout of a single step.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// The key under which `WebDriver` names an element.
+/// Key under which `WebDriver` names an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// A running window.
@@ -25,8 +25,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Starts the program with these arguments and this environment, and waits until it has a
-    /// session.
+    /// Starts the program with these arguments and environment, and waits until it has a session.
     pub(crate) fn open(arguments: &[&str], environment: &[(&str, &Path)]) -> Self {
         let (display, name) = start_display();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -51,7 +50,7 @@ impl Window {
         window
     }
 
-    /// Runs a script in the page and returns what it returns.
+    /// Runs a script in the page and returns its result.
     pub(crate) fn run(&self, script: &str) -> Value {
         self.try_run(script).unwrap_or_else(|error| panic!("{error}\nin {script}"))
     }
@@ -60,7 +59,7 @@ impl Window {
         self.tell("POST", "/execute/sync", &json!({ "script": script, "args": [] }))
     }
 
-    /// Waits until a script returns something true, and returns it.
+    /// Waits until a script returns a truthy value, and returns it.
     pub(crate) fn until(&self, what: &str, script: &str) -> Value {
         wait(what, || {
             self.try_run(script)
@@ -69,12 +68,12 @@ impl Window {
         })
     }
 
-    /// Waits until this text stands on the page.
+    /// Waits until the page contains a text.
     pub(crate) fn until_text(&self, text: &str) {
         wait(&format!("the page says {text:?}"), || self.text().contains(text).then_some(()));
     }
 
-    /// All text on the page.
+    /// Returns all text on the page.
     pub(crate) fn text(&self) -> String {
         self.try_run("return document.body.innerText")
             .ok()
@@ -96,7 +95,7 @@ impl Window {
         })
     }
 
-    /// Waits for an element, and clicks it as a person does.
+    /// Waits for an element, and clicks it like a person.
     pub(crate) fn click(&self, css: &str) {
         wait(&format!("{css} can be clicked"), || {
             let element = self.find(css)?;
@@ -113,7 +112,7 @@ impl Window {
         });
     }
 
-    /// Presses keys together, and lets them go.
+    /// Presses keys together, and releases them.
     pub(crate) fn press(&self, keys: &[&str]) {
         let act = |kind: &str, key: &&str| json!({ "type": kind, "value": key });
         let down = keys.iter().map(|key| act("keyDown", key));
@@ -127,8 +126,8 @@ impl Window {
         .unwrap();
     }
 
-    /// Saves a picture in `target/screens`. The text changes before the picture does, so two frames
-    /// go by first.
+    /// Saves a screenshot in `target/screens`. Waits for two frames first, since the text changes
+    /// before the pixels do.
     pub(crate) fn picture(&self, name: &str) {
         let frames = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(null)))";
         self.tell("POST", "/execute/async", &json!({ "script": frames, "args": [] })).unwrap();
@@ -140,7 +139,7 @@ impl Window {
         std::fs::write(dir.join(format!("{name}.png")), bytes).unwrap();
     }
 
-    /// The program in the window, which the driver started.
+    /// Process number of the program, which the driver started.
     pub(crate) fn program(&self) -> u32 {
         let driver = self.driver.id();
         let children =
@@ -148,7 +147,7 @@ impl Window {
         children.split_whitespace().next().expect("the driver started the program").parse().unwrap()
     }
 
-    /// Asks the program to end, as the end of a desktop's session does.
+    /// Sends SIGTERM to the program, like the end of a desktop session.
     pub(crate) fn ask_to_end(&self) {
         let ended =
             Command::new("kill").args(["-TERM", &self.program().to_string()]).status().unwrap();
@@ -166,7 +165,7 @@ impl Window {
         self.ask(method, &format!("{}{path}", self.session), body)
     }
 
-    /// One command; the error is the driver's own.
+    /// Sends one command. The error is that of the driver.
     fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, Value> {
         let lost = |error: std::io::Error| json!({ "error": "the driver does not answer", "message": error.to_string() });
         let reply = exchange(self.port, method, path, body).map_err(lost)?;
@@ -177,7 +176,7 @@ impl Window {
 
 impl Drop for Window {
     fn drop(&mut self) {
-        // The session is ended first: the end of the driver alone would leave the program running.
+        // The session is closed first; killing only the driver would leave the program running.
         let _ = exchange(self.port, "DELETE", &self.session, &Value::Null);
         for child in [&mut self.driver, &mut self.display] {
             let _ = child.kill();
@@ -186,7 +185,7 @@ impl Drop for Window {
     }
 }
 
-/// Tries until it succeeds.
+/// Retries until `attempt` succeeds.
 pub(crate) fn wait<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
@@ -198,7 +197,7 @@ pub(crate) fn wait<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A display on the first free number, which it tells.
+/// Starts a display on the first free number, and returns its name.
 fn start_display() -> (Child, String) {
     let mut display = Command::new("Xvfb")
         .args(["-displayfd", "1", "-screen", "0", "1280x820x24", "-nolisten", "tcp"])

@@ -1,4 +1,4 @@
-//! A key goes from Settings into a real keyring, and never comes back to the page.
+//! Tests that a key goes from the settings to a real keyring, and never returns to the page.
 use crate::conversation::{Conversation, Wire};
 use crate::driver::Window;
 use crate::keyring_bus::{Keyring, KeyringBus};
@@ -8,7 +8,7 @@ use crate::stage::Stage;
 const KEY: &str = "canary-kept-in-the-keyring-4711";
 const FORM: &str = "form:has([aria-label='Key for KEPT_KEY'])";
 
-/// Waits until this is said of the key.
+/// Waits until the key is shown with this state.
 fn key_is(window: &Window, how: &str) {
     let said = "[...document.querySelectorAll('[data-testid=keys] li')].find((one) => one.innerText.includes('KEPT_KEY'))";
     window.until(

@@ -1,4 +1,4 @@
-//! Launching in the real window, and what becomes of runs in progress when it is closed.
+//! Tests of launches in the real window, and of runs in progress when it is closed.
 use crate::conversation::{Conversation, Wire};
 use crate::driver::{Window, wait};
 use crate::scripted::{Latch, Scripted};
@@ -36,7 +36,8 @@ fn the_demo_runs_in_the_window_and_its_runs_can_be_read() {
     let window = stage.window(&["--demo"]);
     launch(&window, "system=tool_calling&model=replay&variation=0");
     state(&window, "Done");
-    // The head and the rows are answered apart; the one that is newer shows how the launch stands.
+    // The head and the rows are loaded separately, and the newer of the two shows the state of the
+    // launch.
     let rows = "const rows = [...document.querySelectorAll('[data-testid=launch-run]')];";
     window.until(
         "all answered",
@@ -65,7 +66,7 @@ fn waiting(name: &str, latch: &Latch) -> (Stage, Scripted) {
 
 fn is_there(program: u32) -> bool {
     let state = std::fs::read_to_string(format!("/proc/{program}/stat")).unwrap_or_default();
-    // What ended and was not fetched by its parent is gone, too.
+    // A zombie process, which its parent has not reaped yet, also counts as gone.
     state.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
 }
 

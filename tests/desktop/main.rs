@@ -1,4 +1,4 @@
-//! The real window, driven as a person would.
+//! Tests of the real window, driven like a person would.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../engine/conversation.rs"]
@@ -100,7 +100,7 @@ fn no_script_of_a_transcript_runs_and_no_link_leads_away() {
     let before = window.run("return location.href.split('#')[0]");
     window.run("document.querySelector('[data-testid=run-row] a').click(); return 1");
     window.until("the run is open", "return location.hash.startsWith('#/run/')");
-    // The end of the transcript: everything before it was drawn, or could have been.
+    // The end of the transcript: everything before it has been rendered.
     window.until_text("harmless end");
     window.picture("hostile");
     window.run("for (const link of document.querySelectorAll('main a, article a')) if (!link.getAttribute('href')?.startsWith('#')) link.click(); return 1");

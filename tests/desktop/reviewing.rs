@@ -1,10 +1,10 @@
-//! A person works through the runs that nobody has reviewed, in the window and by keyboard alone.
+//! Tests that a person can work through the unreviewed runs in the window with the keyboard alone.
 use crate::stage::Stage;
 use std::fs;
 use std::path::Path;
 
 const RUNS: usize = 20;
-/// What is pressed on the runs one after the other.
+/// Keys pressed on the runs, one run after the other.
 const PRESSED: [&str; 9] = ["1", "2", "3", "10", "23", "310", "", "1020", "2"];
 
 #[test]

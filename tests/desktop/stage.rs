@@ -1,18 +1,18 @@
-//! A folder of our own, the program's directories beside it, and a window on it.
+//! A temporary folder, the program's directories beside it, and a window on it.
 use crate::driver::Window;
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-/// Deleted when the test ends.
+/// Directories of a test, deleted on drop.
 pub(crate) struct Stage {
     root: PathBuf,
     folder: PathBuf,
 }
 
 impl Stage {
-    /// Nothing to open but the demo.
+    /// Creates an empty folder; only the demo can be opened.
     pub(crate) fn empty(name: &str) -> Self {
         let root = Path::new(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("window-{name}-{}", std::process::id()));
@@ -22,17 +22,17 @@ impl Stage {
         Self { root, folder }
     }
 
-    /// A folder beside it.
+    /// Returns the path of another folder beside it.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 
-    /// The folder, to be opened.
+    /// Path of the folder, to be opened.
     pub(crate) fn folder(&self) -> &str {
         self.folder.to_str().unwrap()
     }
 
-    /// Writes a transcript as programs do: beside, then renamed.
+    /// Writes a transcript like programs do: under another name, then renamed.
     pub(crate) fn transcript(&self, name: &str, items: &str) {
         let (beside, place) = (self.root.join("new"), self.folder.join(format!("{name}.yaml")));
         fs::write(&beside, format!("conversation:\n{items}")).unwrap();
@@ -46,17 +46,17 @@ impl Stage {
         fs::write(path, text).unwrap();
     }
 
-    /// What a file of the folder says.
+    /// Reads a file of the folder.
     pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.folder.join(name)).unwrap()
     }
 
-    /// A window with these arguments.
+    /// Opens a window with these arguments.
     pub(crate) fn window(&self, arguments: &[&str]) -> Window {
         self.window_with(arguments, &[])
     }
 
-    /// The same, with more variables of the environment.
+    /// Like `window`, with more environment variables.
     pub(crate) fn window_with(&self, arguments: &[&str], more: &[(&str, &str)]) -> Window {
         let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo");
         let (cache, state) = (self.root.join("cache"), self.root.join("state"));
@@ -76,7 +76,7 @@ impl Drop for Stage {
     }
 }
 
-/// What a model might write to take over the page that shows it.
+/// Content with which a model might try to take over the page.
 pub(crate) const HOSTILE: &str = r#"
   - user_message: "<script>window.pwned = 1</script>"
   - assistant_message: |

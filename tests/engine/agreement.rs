@@ -1,5 +1,5 @@
-//! Rules of trust: what judges say is held against what people say, by hand-counted tables, and
-//! what does not hold is named, not counted.
+//! Tests of trust: the agreement of judges with people, checked against hand-counted tables; stale
+//! verdicts are named, not counted.
 use super::bench::{Bench, wait_until};
 use super::judging::{judge, request, workspace};
 use super::running::stage::says;
@@ -10,7 +10,7 @@ use touchstone_app::error::Code;
 
 const TASK: &str = "tool_calling_prompt: How many plans are there?\n";
 
-/// What people say of a run, and what the judge will.
+/// Reviews of a run, the verdicts of the judge, and the number of such runs.
 const SAID: [(&str, &str, usize); 5] = [
     ("right", "solved", 6),
     ("right", "unsolved", 1),
@@ -31,7 +31,7 @@ fn transcript(judge: &str) -> String {
     )
 }
 
-/// The judge says of each run what stands in its answer.
+/// A judge that gives the verdict named in the answer of each run.
 fn judges() -> Scripted {
     Scripted::start(|seen: &Seen| -> Reply {
         let asked = seen.json().to_string();
@@ -62,8 +62,8 @@ fn bench(server: &Scripted) -> Bench {
                 );
         }
     }
-    // Nobody reviewed these: one with a verdict, one whose replies cannot be read, one that is of
-    // another answer.
+    // Runs without a valid review: one with a verdict, one with unreadable replies, one whose
+    // review is of another answer.
     bench
         .answered("results/count-tool_calling-o3-variation0.yaml", "It is solved.")
         .answered("results/count-tool_calling-o3-variation0-run2.yaml", "It is gibberish.")
@@ -98,7 +98,7 @@ fn the_agreement_of_a_judge_with_people_is_what_is_counted_by_hand() {
     let pair = &told.pairs[0];
     assert_eq!((pair.first.name.as_str(), pair.second.name.as_str()), ("people", "sopr by local"));
     assert_eq!((pair.n, pair.same), (12, 10));
-    // 10 of 12 the same; 7 * 7 + 1 * 1 + 4 * 4 of 144 would be by chance.
+    // 10 of 12 agree; by chance it would be 7 * 7 + 1 * 1 + 4 * 4 of 144.
     assert!((pair.kappa.unwrap() - 9.0 / 13.0).abs() < 1e-12, "{pair:?}");
     assert!(pair.interval.is_some_and(|(low, high)| low < 9.0 / 13.0 && high > 9.0 / 13.0));
     assert_eq!(told.pairs.len(), 1);

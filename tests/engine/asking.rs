@@ -1,5 +1,5 @@
-//! Asking until there is a reply: what is asked again, that every attempt is kept before anything
-//! else is done with it, and that all of it ends when it is stopped.
+//! Tests of requests with retries: the failures that are retried, that every attempt is stored
+//! before anything else is done with it, and that a stop ends all of it.
 use super::canary;
 use super::scripted::{Latch, Reply, Scripted};
 use serde_json::json;
@@ -20,7 +20,7 @@ use touchstone_runner::spec::Provider;
 const KEY: &str = "canary/key+0123456789";
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Everything that asking needs, with waits that a test can bear.
+/// Everything a request needs, with delays short enough for a test.
 #[derive(Clone)]
 struct Desk {
     client: Client,
@@ -32,7 +32,7 @@ struct Desk {
     stop: CancellationToken,
     kept: Arc<Mutex<Vec<Attempt>>>,
     told: Arc<Mutex<Vec<Retrying>>>,
-    /// What keeping says, one after another; fine when there is no more.
+    /// Errors of the next stores, in order; none when it is empty.
     disk: Arc<Mutex<Vec<DiskErrorKind>>>,
 }
 
@@ -82,7 +82,7 @@ impl Desk {
             .await
     }
 
-    /// What a codec would say.
+    /// Stands in for the codec.
     fn judge(&self, reply: &HttpReply) -> Result<String, Fault> {
         let text = String::from_utf8_lossy(&reply.body).into_owned();
         let kept = self.last_kept();
@@ -127,7 +127,7 @@ fn said(status: u16, text: &str) -> Reply {
     Reply::new(status).text("text/plain", text)
 }
 
-/// The fault and the number of attempts.
+/// Returns the fault and the number of attempts.
 fn fault(ended: Result<String, Failed>) -> (Fault, u32) {
     match ended {
         Err(Failed::Fault { fault, attempts }) => (fault, attempts),
@@ -302,14 +302,14 @@ async fn stopping_ends_every_wait_within_a_second() {
             assert!(matches!(asking.await.unwrap(), Err(Failed::Stopped)));
         }
         assert!(began.elapsed() < SECOND);
-        // What was under way may have been paid for, so it is on record.
+        // A request in flight may have been paid for, so it is recorded.
         assert_eq!(under_way.kept.lock().unwrap().len(), usize::from(hard));
         assert_eq!((backing_off.statuses().len(), in_line.statuses().len()), (1, 0));
     }
     never.open();
 }
 
-/// Begins to ask, and returns when that has come as far as is said.
+/// Starts a request, and returns when the condition holds.
 async fn asks(
     desk: &Desk,
     as_far: impl Fn() -> bool,
@@ -387,7 +387,7 @@ async fn a_provider_that_repeats_the_key_gives_nothing_away_once_it_is_cleaned()
     let desk = Desk::at(&server.url("/"));
     let (fault, _) = fault(desk.ask().await);
     let kept = desk.kept.lock().unwrap()[0].clone();
-    // Without cleaning it would be there.
+    // Without redaction the key is there.
     assert!(
         canary::spot(&kept.body, KEY).is_some()
             && canary::spot(fault.message.as_bytes(), KEY).is_some()

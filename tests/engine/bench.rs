@@ -1,5 +1,5 @@
-//! A folder, a program that has it open, and words for what is done to them. Every wait has a
-//! deadline and a condition.
+//! A folder, an application that has it open, and methods to act on both. Every wait has a timeout
+//! and a condition.
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -14,10 +14,10 @@ use touchstone_runner::http::keys::{KeyError, Keys, Vault};
 use touchstone_store::limits::Limits;
 use zeroize::Zeroizing;
 
-/// How long a condition may take to come true on a busy machine.
+/// Timeout of a condition on a busy machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
-/// A folder and a program.
+/// A folder and an application.
 pub(crate) struct Bench {
     home: TempDir,
     limits: Limits,
@@ -28,7 +28,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// An empty folder with `tasks` and `results` in it. Nothing is open yet.
+    /// Creates an empty folder with `tasks` and `results` in it. Nothing is open yet.
     pub(crate) fn new() -> Self {
         let home = TempDir::new().unwrap();
         fs::create_dir_all(home.path().join("folder/tasks")).unwrap();
@@ -43,26 +43,26 @@ impl Bench {
         }
     }
 
-    /// Changes a bound before the folder is opened.
+    /// Changes a limit before the folder is opened.
     pub(crate) fn limit(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.limits);
         self
     }
 
-    /// Sets a key, as if it stood in the environment.
+    /// Sets a key as if it were in the environment.
     pub(crate) fn key(mut self, name: &str, key: &str) -> Self {
         self.keys.push((name.to_owned(), key.to_owned()));
         self
     }
 
-    /// Writes a file below the folder, so that it looks as if it had been there for a while.
+    /// Writes a file below the folder with an old modification time.
     pub(crate) fn file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
         self.write(path, content);
         self.age(path);
         self
     }
 
-    /// A transcript that ended with an answer.
+    /// Writes a transcript that ended with an answer.
     pub(crate) fn answered(self, path: &str, says: &str) -> Self {
         self.file(path, answered(says))
     }
@@ -84,12 +84,12 @@ impl Bench {
         self
     }
 
-    /// A program with the same cache that has nothing open.
+    /// Creates an application with the same cache that has nothing open.
     pub(crate) fn another_app(&self) -> App {
         self.app_with(None)
     }
 
-    /// The same, with sample data installed.
+    /// Like `another_app`, with sample data installed.
     pub(crate) fn app_with(&self, demo_dir: Option<PathBuf>) -> App {
         let limits = self.limits.clone();
         let config =
@@ -104,12 +104,12 @@ impl Bench {
         App::with_keys(config, Keys::new(look, NoVault))
     }
 
-    /// Where the program keeps what is the person's.
+    /// Directory of the user's state.
     pub(crate) fn state(&self) -> PathBuf {
         self.home.path().join("state")
     }
 
-    /// Ends the program.
+    /// Closes the application.
     pub(crate) fn close(mut self) -> Self {
         self.listening = None;
         if let Some(app) = self.app.take() {
@@ -120,22 +120,22 @@ impl Bench {
         self
     }
 
-    /// Ends the program and starts it again.
+    /// Closes the application and opens it again.
     pub(crate) fn reopen(self) -> Self {
         self.close().open()
     }
 
-    /// The program.
+    /// The application. Panics if the bench is not open.
     pub(crate) fn app(&self) -> &App {
         self.app.as_ref().expect("the bench was opened")
     }
 
-    /// Where the indexes are.
+    /// Directory of the indexes.
     pub(crate) fn cache(&self) -> PathBuf {
         self.home.path().join("cache")
     }
 
-    /// A path below the folder.
+    /// Returns a path below the folder.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.home.path().join("folder").join(path)
     }
@@ -147,7 +147,7 @@ impl Bench {
         fs::write(path, content).unwrap();
     }
 
-    /// Writes a file beside its place and moves it there, as programs do that care.
+    /// Writes a file under another name and renames it, like careful programs do.
     pub(crate) fn put(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -162,18 +162,18 @@ impl Bench {
         fs::remove_file(self.path(path)).unwrap();
     }
 
-    /// Makes a file look an hour old.
+    /// Makes a file an hour old.
     pub(crate) fn age(&self, path: &str) {
         let file = fs::File::options().write(true).open(self.path(path)).unwrap();
         file.set_modified(SystemTime::now() - Duration::from_hours(1)).unwrap();
     }
 
-    /// What the frame shows.
+    /// Status of the application.
     pub(crate) fn status(&self) -> Status {
         self.app().status()
     }
 
-    /// All rows, by path. What is no run is asked for too.
+    /// All rows, sorted by path, including files that are not runs.
     pub(crate) fn rows(&self) -> Vec<RunRow> {
         rows(self.app())
     }
@@ -183,7 +183,7 @@ impl Bench {
         self.rows().into_iter().map(|row| (row.path, row.state)).collect()
     }
 
-    /// The row of a path.
+    /// Returns the row of a path.
     pub(crate) fn row(&self, path: &str) -> Option<RunRow> {
         self.rows().into_iter().find(|row| row.path == path)
     }
@@ -193,7 +193,7 @@ impl Bench {
         self.app().problems(Span { offset: 0, limit: 500 }).unwrap().problems
     }
 
-    /// Runs whose text holds these words.
+    /// Runs whose text contains these words.
     pub(crate) fn hits(&self, words: &str) -> Vec<String> {
         hits(self.app(), words)
     }
@@ -217,12 +217,12 @@ impl Bench {
         );
     }
 
-    /// What was told so far.
+    /// Events so far.
     pub(crate) fn events(&self) -> Vec<Stale> {
         self.events.lock().unwrap().iter().map(|event| event.stale.clone()).collect()
     }
 
-    /// Forgets what was told so far.
+    /// Clears the events.
     pub(crate) fn forget_events(&self) {
         self.events.lock().unwrap().clear();
     }
@@ -249,12 +249,12 @@ impl Vault for NoVault {
     }
 }
 
-/// All rows of a program, by path.
+/// All rows of an application, sorted by path.
 pub(crate) fn rows(app: &App) -> Vec<RunRow> {
     try_rows(app).unwrap()
 }
 
-/// The same, for an index that may be damaged.
+/// Like `rows`, for an index that may be damaged.
 pub(crate) fn try_rows(app: &App) -> Result<Vec<RunRow>, AppError> {
     let mut rows = Vec::new();
     for filter in ["", "state:other"] {
@@ -275,12 +275,12 @@ pub(crate) fn try_rows(app: &App) -> Result<Vec<RunRow>, AppError> {
     Ok(rows)
 }
 
-/// Paths of the runs whose text holds these words.
+/// Paths of the runs whose text contains these words.
 pub(crate) fn hits(app: &App, words: &str) -> Vec<String> {
     try_hits(app, words).unwrap()
 }
 
-/// The same, for an index that may be damaged.
+/// Like `hits`, for an index that may be damaged.
 pub(crate) fn try_hits(app: &App, words: &str) -> Result<Vec<String>, AppError> {
     let sort = Sort { column: Column::Path, descending: false };
     let request =
@@ -288,12 +288,12 @@ pub(crate) fn try_hits(app: &App, words: &str) -> Result<Vec<String>, AppError> 
     Ok(app.list_runs(request)?.rows.into_iter().map(|row| row.path).collect())
 }
 
-/// A path in the folder of the project.
+/// Returns a path in the project's root directory.
 pub(crate) fn beside_the_project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// Waits until something is there.
+/// Waits until `look` returns a value.
 pub(crate) fn wait_until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
     wait_until_or(&|| what.to_owned(), look)
 }
@@ -317,12 +317,12 @@ pub(crate) fn answered(says: &str) -> String {
     )
 }
 
-/// A file that is no transcript and no YAML.
+/// A file that is neither a transcript nor valid YAML.
 pub(crate) fn broken() -> &'static str {
     "conversation:\n- user_message: hello\n  - assistant_message: indented too deep\n"
 }
 
-/// Everything in a cache folder with this name, whatever index it belongs to.
+/// Finds all files of a name in a cache directory, of any index.
 pub(crate) fn find_in(dir: &Path, name: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {

@@ -1,5 +1,5 @@
-//! Rules for what is no proper transcript: each is one row with a reason, none stops the others,
-//! and nothing is ever waited for.
+//! Tests of invalid transcripts: each is one row with a reason, none blocks the others, and none is
+//! waited for.
 use crate::bench::{Bench, answered, broken, wait_until};
 use fs_err as fs;
 use std::ffi::OsStr;
@@ -199,7 +199,7 @@ fn a_folder_that_may_not_be_listed_is_a_row_and_the_others_are_read() {
     let may_all_the_same = fs::read_dir(bench.path("results/shut")).is_ok();
     let bench = bench.open();
     assert_eq!(bench.row("good.yaml").unwrap().state, RunState::Answered);
-    // The system lets root list everything.
+    // Root may list every folder.
     let expected = if may_all_the_same { "shut/in.yaml" } else { "shut" };
     assert!(bench.row(expected).is_some(), "{:?}", bench.states());
     fs::set_permissions(bench.path("results/shut"), std::fs::Permissions::from_mode(0o755))

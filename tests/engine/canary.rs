@@ -1,18 +1,19 @@
-//! Looks for a secret in everything below a folder, however it is written. Its encoders are its
-//! own: it must not share a mistake with what it checks.
+//! Searches a folder for a secret in any encoding. Its encoders are its own, so that it shares no
+//! bug with the code under test.
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Where a secret was found.
+/// Place where a secret was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Find {
-    /// In which file.
+    /// The file.
     pub(crate) file: PathBuf,
-    /// Written how.
+    /// The encoding.
     pub(crate) form: &'static str,
 }
 
-/// All files below a folder that hold the secret, or whose names do. Links are not followed.
+/// Finds all files below a folder whose content or name contains the secret. Links are not
+/// followed.
 pub(crate) fn search(dir: &Path, secret: &str) -> Vec<Find> {
     let forms = forms(secret);
     let mut found = Vec::new();
@@ -35,7 +36,7 @@ pub(crate) fn search(dir: &Path, secret: &str) -> Vec<Find> {
     found
 }
 
-/// How a text holds a secret; none when it does not.
+/// Returns the encoding in which a text contains a secret, if any.
 pub(crate) fn spot(text: &[u8], secret: &str) -> Option<&'static str> {
     within(text, &forms(secret)).next()
 }
@@ -79,7 +80,7 @@ fn forms(secret: &str) -> Vec<(&'static str, String)> {
     forms
 }
 
-/// The letters of Base64 that depend on nothing but the secret, when it begins at this byte of a
+/// Returns the Base64 characters that depend only on the secret, if it begins at byte `shift` of a
 /// group of three.
 fn base64(bytes: &[u8], shift: usize, last_two: [u8; 2]) -> String {
     let letters: Vec<u8> =
@@ -88,7 +89,8 @@ fn base64(bytes: &[u8], shift: usize, last_two: [u8; 2]) -> String {
         let _ = write!(bits, "{byte:08b}");
         bits
     });
-    // The first letter that is wholly ours begins where the bits of the neighbour end.
+    // The first character that depends only on the secret begins where the bits of the preceding
+    // byte end.
     let skip = [0, 4, 2][shift];
     let groups = bits.as_bytes()[skip..].chunks_exact(6);
     groups

@@ -1,12 +1,12 @@
-//! Rules of comparing runs: what stands beside what, where they part, what is told of it, and what
-//! happens when a run cannot be read or is not what it was.
+//! Tests of comparing runs: the alignment of steps, the point of divergence, the reply, and runs
+//! that cannot be read or have changed.
 use crate::bench::{Bench, answered, beside_the_project, broken};
 use std::fmt::Write as _;
 use touchstone_api::{Comparison, DiffKind, PartDiff, Relation, Span, StepRef};
 use touchstone_app::app::App;
 use touchstone_app::error::Code;
 
-/// What one comparison, and what two steps, may weigh as JSON.
+/// Maximum size of a comparison as JSON; `MAX_STEPS` is that of two steps.
 const MAX_REPLY: usize = 3 << 20;
 const MAX_STEPS: usize = 400 << 10;
 
@@ -19,7 +19,7 @@ fn compare(bench: &Bench, paths: &[&str]) -> Comparison {
     bench.app().compare_runs(&ids).unwrap()
 }
 
-/// Rows and notes as text.
+/// Formats rows and notes as text.
 fn shown(comparison: &Comparison) -> String {
     let mut out = String::new();
     for row in &comparison.rows {
@@ -176,7 +176,7 @@ fn a_run_that_changed_since_is_said_to_have_changed_and_one_that_is_gone_to_be_g
     bench.put(right, answered("Five."));
     let [a, b] = steps(&comparison, [0, 1], [2, 2]);
     assert_eq!(diff(bench.app(), &comparison, [0, 0], [2, 2])[0].kind, DiffKind::Same);
-    // What lies open is still what was compared.
+    // Steps that are open still show the version that was compared.
     assert_eq!(diff(bench.app(), &comparison, [0, 1], [2, 2])[0].kind, DiffKind::Changed);
     let again = compare(&bench, &[&left[8..], &right[8..]]);
     assert_ne!(again.runs[1].version, comparison.runs[1].version);
@@ -248,19 +248,19 @@ fn whatever_the_runs_hold_what_is_told_of_them_stays_small() {
     assert!(weight < MAX_STEPS && parts.iter().any(|part| !part.whole), "{weight}");
 }
 
-/// Real runs, with what a person who read both names as the place where they part.
+/// Real runs, with the step at which they diverge according to a person who read both.
 const REAL: [(&str, &str, &str); 11] = [
-    // The second also takes the project ids out of the descriptions.
+    // The second also removes the project ids from the descriptions.
     ("tool_calling 1", "tool_calling 2", "query_support_tickets"),
-    // One classifies by key words and puts no rows in; the other writes classes and figures into
-    // its program.
+    // One classifies by keywords and inserts no rows; the other writes classes and figures into its
+    // program.
     ("tool_calling_python 1", "tool_calling_python 3", "execute_python_program"),
-    // Both ask the same; one then goes by its head, the other writes a program.
+    // Both send the same query; then one reasons by itself, and the other writes a program.
     ("tool_calling 1", "tool_calling_python 1", "execute_python_program"),
     ("tool_calling 1", "tool_calling_python 3", "execute_python_program"),
     ("tool_calling 2", "tool_calling_python 1", "query_support_tickets"),
     ("tool_calling 2", "tool_calling_python 3", "query_support_tickets"),
-    // The same plan, another program; that of the second fails.
+    // Equal plans, different programs; that of the second fails.
     ("promptql 1", "promptql 2", "program"),
     ("promptql 1", "promptql 3", "program"),
     ("promptql 2", "promptql 3", "program"),

@@ -1,10 +1,9 @@
-//! What a model would say, as a function of what it is asked: a tool is called for some turns, then
-//! comes the answer. Owns the two wires a reply can take; owns no connection. The same request
-//! always gets the same reply.
+//! A scripted model, as a function of the request: it calls a tool for some turns, then answers.
+//! Owns the two API formats of a reply; owns no connection. Equal requests get equal replies.
 use super::scripted::{Reply, Seen};
 use serde_json::{Value, json};
 
-/// How requests and replies are written.
+/// API format of requests and replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wire {
     /// Messages API.
@@ -13,22 +12,22 @@ pub(crate) enum Wire {
     Chat,
 }
 
-/// A conversation of so many turns with tools, and then an answer.
+/// A conversation with a number of turns with tool calls, and then an answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Conversation {
-    /// How it is written.
+    /// API format.
     pub(crate) wire: Wire,
-    /// Turns in which a tool is called before the answer.
+    /// Number of turns with a tool call before the answer.
     pub(crate) turns: usize,
-    /// What a tool is called with, by its name and the turn, from 0.
+    /// Arguments of a tool call, by the name of the tool and the turn, from 0.
     pub(crate) arguments: fn(&str, usize) -> Value,
     /// The answer, by the text of the question.
     pub(crate) answer: fn(&str) -> Value,
 }
 
 impl Conversation {
-    /// One that asks `SELECT n` of whatever tool comes first and answers with the length of the
-    /// question.
+    /// Creates a conversation that passes `SELECT n` to the first tool, and answers with the length
+    /// of the question.
     pub(crate) fn new(wire: Wire, turns: usize) -> Self {
         Self {
             wire,
@@ -38,7 +37,7 @@ impl Conversation {
         }
     }
 
-    /// The reply to a request; as a stream when that is asked for.
+    /// Returns the reply to a request, streamed if the request says so.
     pub(crate) fn reply(&self, seen: &Seen) -> Reply {
         let body = seen.json();
         let turn = self.turn(&body);
@@ -56,7 +55,7 @@ impl Conversation {
             }
         };
         let model = body["model"].as_str().unwrap_or("scripted").to_owned();
-        // About four letters to a token; made of the request alone.
+        // About four characters per token; computed from the request alone.
         let said = Said { model, turn, text, call, sent: seen.body.len() / 4 };
         match (self.wire, body["stream"] == true) {
             (Wire::Messages, false) => Reply::json(&said.message()),
@@ -66,7 +65,7 @@ impl Conversation {
         }
     }
 
-    /// How many turns with tools there were.
+    /// Returns the number of turns with tool calls so far.
     fn turn(&self, body: &Value) -> usize {
         let assistant = messages(body).filter(|message| message["role"] == "assistant");
         let calls = |message: &&Value| match self.wire {
@@ -84,7 +83,7 @@ impl Conversation {
     }
 }
 
-/// The text of the first thing a person says.
+/// Returns the text of the first user message.
 fn question(body: &Value) -> String {
     let first = messages(body).find(|message| message["role"] == "user");
     let text = |message: &Value| match &message["content"] {
@@ -109,7 +108,7 @@ fn plain_arguments(tool: &str, turn: usize) -> Value {
     }
 }
 
-/// What is said in one turn.
+/// Content of one turn.
 struct Said {
     model: String,
     turn: usize,

@@ -1,5 +1,5 @@
-//! Rules of the sample data: it opens as a copy, the installed folder is never written to, and
-//! nothing of a person's is lost.
+//! Tests of the sample data: it opens as a copy, the installed folder is never written to, and no
+//! data of the user is lost.
 use crate::bench::{Bench, DEADLINE, answered, beside_the_project, rows};
 use fs_err as fs;
 use fs_err::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use touchstone_app::app::App;
 use touchstone_app::error::Code;
 
-/// A small sample in the folder of a bench.
+/// A bench whose folder holds a small sample.
 fn sample() -> Bench {
     Bench::new()
         .file("touchstone.yaml", "input_dir: tasks\noutput_dir: results\n")
@@ -26,7 +26,7 @@ fn open(bench: &Bench) -> App {
     app
 }
 
-/// Every file with its time and content.
+/// Returns every file with its time and content.
 fn files(folder: &Path) -> BTreeMap<PathBuf, (SystemTime, Vec<u8>)> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -106,7 +106,7 @@ fn a_copy_with_results_of_its_own_keeps_everything_and_gets_only_what_is_missing
         );
         assert!(says(&bench, "results/one.yaml").contains("One"));
     }
-    // When the results have gone, it follows the sample again.
+    // Without own results, the copy follows the sample again.
     fs::remove_file(bench.state().join("demo/results/mine.yaml")).unwrap();
     bench.write("tasks/t.yaml", "tool_calling_prompt: at last\n");
     open(&bench);
@@ -118,7 +118,7 @@ fn a_copy_with_results_of_its_own_keeps_everything_and_gets_only_what_is_missing
 fn a_copy_that_was_not_finished_is_finished_and_what_was_changed_in_it_stays() {
     let bench = sample();
     let copy = bench.state().join("demo");
-    // As if the program had been killed after it had put one file and half of another beside.
+    // Simulates a kill after one file was copied and half of another was written.
     fs::create_dir_all(copy.join("results")).unwrap();
     fs::write(bench.state().join("demo.part"), "half of a fi").unwrap();
     fs::write(copy.join("touchstone.yaml"), "output_dir: results\n").unwrap();

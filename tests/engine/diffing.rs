@@ -1,10 +1,10 @@
-//! Rules of comparing answers: which values, by which rules, and how much of it is sent.
+//! Tests of comparing answers: the values compared, the rules, and the size of the reply.
 use crate::bench::{Bench, wait_until};
 use std::fmt::Write as _;
 use touchstone_api::{DiffKind, DiffLine, DiffRequest, DiffRow, DiffView, Span};
 use touchstone_app::error::Code;
 
-/// What one reply may weigh as JSON.
+/// Maximum size of a reply as JSON.
 const MAX_VIEW: usize = 1 << 20;
 
 const TASK: &str = "tool_calling_prompt: Which tickets come first?
@@ -140,7 +140,7 @@ fn what_is_equal_is_left_out_when_that_is_asked_for() {
     );
     asked.changed_only = true;
     let changed = bench.app().diff_answer(&asked).unwrap();
-    // 70.10 is 70.1, and yet not written the same.
+    // 70.10 equals 70.1, but is written differently.
     assert_eq!(
         changed.rows.iter().map(|row| (row.kind, row.label.as_str())).collect::<Vec<_>>(),
         [(DiffKind::Alike, "#287")]
@@ -170,7 +170,7 @@ fn answers_of_two_runs_are_shown_beside_each_other() {
     assert_eq!((kinds(&back, DiffKind::Missing), kinds(&back, DiffKind::Extra)), (1, 1));
     assert_eq!(there.rows.iter().filter(|row| row.moved).count(), 1);
     assert!(view(&bench, o1, Some(o1)).equal);
-    // A run whose suite is not known can be compared with another one.
+    // A run without a known suite can be compared with another one.
     assert!(view(&bench, "other-tool_calling-o1-variation0", Some(o1)).equal);
 }
 
@@ -280,7 +280,7 @@ fn a_reply_is_bounded_however_large_the_answers_are() {
     assert!(!view.rows.is_empty() && !view.lines.is_empty());
     let weight = serde_json::to_vec(&view).unwrap().len();
     assert!(weight < MAX_VIEW, "{weight}");
-    // The rest is there, piece by piece.
+    // The rest is available page by page.
     let mut seen = Vec::new();
     while seen.len() < 600 {
         asked.rows.offset = u32::try_from(seen.len()).unwrap();

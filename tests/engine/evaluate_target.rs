@@ -1,5 +1,5 @@
-//! A command that answers rows before evaluators see them: how often it is asked, what is kept of
-//! it, and what it cannot spoil.
+//! Tests of evaluation targets, which are commands that answer rows before evaluators see them: the
+//! number of calls, the stored answers, and the isolation of failures.
 use super::bench::{Bench, wait_until};
 use super::canary;
 use super::evaluating::{ROWS, ended, scored};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use touchstone_api::{EvaluateAgain, EvaluateRequest, EvaluationView, LaunchState};
 use touchstone_app::app::{App, FileRequest, typed_evaluators};
 
-/// A request with a shell program as the target, which notes each time that it is asked.
+/// Builds a request with a shell script as the target, which records each call.
 fn request(bench: &Bench, program: &str, kinds: &[&str], mappings: &[&str]) -> FileRequest {
     bench.write("answer.sh", format!("read row\necho x >> asked\n{program}\n"));
     let script = format!("cd '{}' && . ./answer.sh", bench.path("").display());
@@ -109,7 +109,7 @@ fn a_row_that_the_provider_refused_is_judged_once_more_with_what_the_target_said
         .file("touchstone.yaml", workspace(&server, ""))
         .file("rows.jsonl", ROWS)
         .open();
-    // It says something else each time.
+    // The target gives another answer each time.
     let program = "echo \"{\\\"response\\\": \\\"$(wc -l < asked)\\\"}\"";
     let request = request(&bench, program, &["relevance"], &[]);
     let hint = || {
@@ -167,7 +167,7 @@ fn a_plan_says_what_rows_take_that_the_target_has_yet_to_answer() {
     );
     assert_eq!((first.tokens_least, first.tokens_most, first.cost_most), (None, None, None));
     assert!(first.lacks.is_empty() && server.seen().is_empty() && asked(&bench) == 0, "{first:?}");
-    // Texts are measured for nothing.
+    // Text metrics cost nothing.
     let texts = plan(&FileRequest {
         request: EvaluateRequest {
             evaluators: request.request.evaluators[2..].to_vec(),
@@ -189,7 +189,7 @@ fn a_plan_says_what_rows_take_that_the_target_has_yet_to_answer() {
 fn without_results_only_what_was_no_answer_is_asked_again_unless_all_of_it_shall_be() {
     let bench = Bench::new().file("rows.jsonl", ROWS);
     let app = bench.another_app();
-    // The mapping leads nowhere, so there are no results.
+    // The mapping refers to nothing, so there are no results.
     let program =
         "case \"$row\" in *Where*) echo '[1]';; *) echo '{\"reply\": \"At seven.\"}';; esac";
     let request = request(&bench, program, &["f1_score"], &["response=${target.response}"]);
@@ -330,7 +330,7 @@ fn what_a_target_leaves_behind_with_its_output_open_is_not_waited_for_and_is_end
     }
 }
 
-/// No process of that number is at work any more.
+/// Returns true if no process of that number is running any more.
 fn is_gone(process: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with('Z'))

@@ -1,4 +1,4 @@
-//! Data files before evaluators: what is written, what is never bought twice, and what becomes of
+//! Tests of evaluating data files: the results file, replies that are never paid for twice, and
 //! rows that fail.
 use super::bench::{Bench, DEADLINE, wait_until};
 use super::judging::workspace;
@@ -30,7 +30,7 @@ pub(super) fn bench(server: &Scripted) -> Bench {
         .open()
 }
 
-/// The same, with one question under way at a time.
+/// Like `bench`, with one request in flight at a time.
 pub(super) fn one_at_a_time(server: &Scripted) -> Bench {
     let workspace = workspace(server, "").replace("concurrency: 2", "concurrency: 1");
     Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open()
@@ -138,7 +138,7 @@ fn rows_get_the_results_of_every_evaluator_and_nothing_is_asked_twice() {
     let view = evaluate(&bench, &request);
     assert_eq!((view.done, view.calls, server.seen().len()), (6, 0, 3));
     assert_eq!(results(&bench), written);
-    // What the file holds is held nowhere else.
+    // The content of the results file is stored nowhere else.
     let kept = || bench.app().evaluation_results(&view.id).unwrap();
     assert_eq!(kept(), Some(fs::read_to_string(bench.path(OUT)).unwrap()));
     fs::remove_file(bench.path(OUT)).unwrap();
@@ -219,7 +219,7 @@ fn a_row_that_is_put_in_is_the_only_one_that_is_asked_about() {
     let usual = request(&bench, &["relevance"]);
     let same =
         "{\"query\": \"When?\", \"response\": \"At seven.\", \"ground_truth\": \"At seven.\"}\n";
-    // The same row twice is two rows, whose replies may differ.
+    // A duplicate row counts as two rows, whose replies may differ.
     for (rows, bought) in [
         (ROWS.to_owned(), 3),
         (format!("{{\"query\": \"New?\", \"response\": \"Yes.\"}}\n{ROWS}"), 4),
@@ -236,7 +236,7 @@ fn a_row_that_is_put_in_is_the_only_one_that_is_asked_about() {
 fn an_empty_purse_ends_it_and_writes_nothing() {
     let server = Scripted::always(scored(3));
     let bench = bench(&server);
-    // Each reply costs more than that.
+    // Each reply costs more than this limit.
     let poor = EvaluateRequest { max_cost: Some(0.000_001), ..request(&bench, &["relevance"]) };
     let view = evaluate(&bench, &poor);
     assert_eq!(view.state, LaunchState::Stopped, "{view:?}");
@@ -338,8 +338,8 @@ fn rows_show_what_was_said_of_them_with_the_replies_and_never_those_to_another_r
         "{silent:?}"
     );
 
-    // The same file elsewhere, and another in its place, have the verdicts that stand in them and
-    // no replies.
+    // A copy of the file elsewhere, and another file in its place, have the verdicts they contain,
+    // but no replies.
     let text = fs::read_to_string(bench.path(OUT)).unwrap();
     bench.write("results/moved.json", &text);
     bench.write(OUT, text.replace("At seven.", "At eight."));
@@ -419,7 +419,8 @@ fn data_files_are_named_by_ids_and_nothing_hidden_is_among_them() {
     for id in ["/etc/passwd", "../rows.jsonl", "tasks/rows.jsonl"] {
         assert_eq!(bench.app().look_at_data(id).unwrap_err().code, Code::NotFound);
     }
-    // What was listed is found without another walk, as it is now, and is gone when it is gone.
+    // A listed file is found without another scan in its current state, and not found once it is
+    // deleted.
     let top = offered(&bench, "top.csv").id;
     bench.write("top.csv", "a\n1\n2\n");
     bench.write("tasks/later.csv", "a\n1\n");
@@ -427,7 +428,7 @@ fn data_files_are_named_by_ids_and_nothing_hidden_is_among_them() {
     assert_eq!((look.rows, look.file.size), (2, 6));
     fs::remove_file(bench.path("top.csv")).unwrap();
     assert_eq!(bench.app().look_at_data(&top).unwrap_err().code, Code::NotFound);
-    // A file from elsewhere is there once a dialog handed it in.
+    // A file outside the folder is available once a dialog has registered it.
     let elsewhere = bench.path("../elsewhere.jsonl");
     fs::write(&elsewhere, ROWS).unwrap();
     let handed = bench.app().register_data(&elsewhere).unwrap();
@@ -498,7 +499,7 @@ fn a_program_of_a_person_grades_rows_in_the_sandbox() {
     assert!(server.seen().is_empty());
 }
 
-/// A model that gives embeddings, beside those that answer.
+/// An embedding model, next to those that answer.
 pub(super) fn embedding(server: &Scripted, name: &str) -> String {
     let url = server.url("/v1");
     format!(

@@ -1,5 +1,5 @@
-//! Data files that are evaluated once more: what has no result yet is bought, what could not be
-//! read only where that is wished, and nothing twice.
+//! Tests of evaluating a data file again: missing results are paid for, unreadable ones only on
+//! request, and nothing twice.
 use super::bench::Bench;
 use super::evaluating::{
     OUT, ROWS, cosine, embedding, ended, evaluate, metric, one_at_a_time, refused, request,
@@ -16,7 +16,7 @@ fn says_of(seen: &Seen, words: &str) -> bool {
     String::from_utf8_lossy(&seen.body).contains(words)
 }
 
-/// Raw replies beside the results.
+/// Raw replies stored beside the results.
 fn replies(bench: &Bench) -> Vec<Value> {
     let text =
         fs::read_to_string(bench.path("results/evaluations/.touchstone/evaluations/rows.jsonl"))
@@ -92,7 +92,7 @@ fn rows_that_ask_the_same_are_asked_about_once_each_though_they_hold_other_thing
     assert_eq!((plan.calls_most, plan.kept), (0, 3));
     assert_eq!((evaluate(&bench, &request).calls, server.seen().len()), (0, 3));
     assert_eq!(results(&bench), written);
-    // A row that is put in and asks the same is one more of these.
+    // An added row with an equal request is one more of these.
     bench.write("tasks/rows.jsonl", (0..4).map(row).collect::<String>());
     assert_eq!((evaluate(&bench, &request).calls, server.seen().len()), (1, 4));
 }
@@ -176,7 +176,7 @@ fn everything_is_asked_anew_where_that_is_wished_and_what_was_said_is_moved_asid
     assert_eq!((plan.calls_least, plan.kept), (3, 0));
     assert_eq!((evaluate(&bench, &anew).calls, server.seen().len()), (3, 6));
     assert_eq!((evaluate(&bench, &request).calls, server.seen().len()), (0, 6));
-    // One that cannot be read at all is in nobody's way then.
+    // A journal that cannot be read at all is then moved aside as well.
     let journal =
         bench.path("results/evaluations/.touchstone/journal/.evaluations/rows.json.jsonl");
     fs::OpenOptions::new().append(true).open(&journal).unwrap().set_len((1 << 30) + 1).unwrap();
@@ -233,6 +233,6 @@ fn a_file_that_is_replaced_belongs_to_whoever_is_at_it_though_nothing_is_paid_fo
     latch.open();
     assert_eq!(ended(bench.app(), &id).done, 3);
     assert_eq!(evaluate(&bench, &texts).done, 3);
-    // What was bought is there all the same.
+    // The paid replies are still there.
     assert_eq!(bench.app().plan_evaluating(&paid).unwrap().kept, 3);
 }

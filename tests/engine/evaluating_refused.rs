@@ -1,6 +1,6 @@
-//! What cannot come to anything is said before row 1: programs and targets that cannot start, rows
-//! of another shape, mappings that nobody reads, budgets that bind nothing. And rows that are made
-//! of the runs of a folder.
+//! Tests of evaluations that cannot succeed and are refused before row 1: programs and targets that
+//! cannot start, rows of another shape, unused mappings, spend limits without a price. Also of rows
+//! made from the runs of a folder.
 use super::bench::{Bench, answered};
 use super::evaluating::{ROWS, cosine, ended, evaluate, offered, refused, request, scored};
 use super::judging::workspace;
@@ -130,7 +130,7 @@ fn rows_are_made_of_runs_and_the_plan_says_which_column_is_a_text() {
         (one.rows, one.file.path.as_str(), one.notes.len()),
         (1, "results/evaluations/runs.jsonl", 0)
     );
-    // The same rows are the same file; others are another one, and none is written over.
+    // Equal rows are written to one file; others go to another one, and no file is overwritten.
     assert_eq!(app.make_rows("model:o1").unwrap().file, one.file);
     let all = app.make_rows("").unwrap();
     assert_eq!((all.rows, all.file.path.as_str()), (2, "results/evaluations/runs-2.jsonl"));

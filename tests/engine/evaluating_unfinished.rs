@@ -1,5 +1,5 @@
-//! Data files that are not evaluated: what the plan says of what would be refused, and what was
-//! begun and has no results yet.
+//! Tests of evaluations without results: a plan reports in advance why the start would be refused,
+//! and unfinished evaluations can be resumed.
 use super::bench::Bench;
 use super::evaluating::{ended, evaluate, offered, one_at_a_time, refused, request, scored};
 use super::scripted::{Latch, Scripted, Seen};
@@ -79,7 +79,8 @@ fn what_was_begun_with_a_mapping_that_nobody_reads_goes_on_with_a_note_and_nothi
             },
         );
     let bench = one_at_a_time(&server);
-    // What nobody reads is in no question, so a version that took it kept the same.
+    // An unused mapping is not part of any request, so a version that accepted it stored equal
+    // replies.
     let usual = request(&bench, &["relevance"]);
     let id = bench.app().start_evaluating(&usual).unwrap().evaluation;
     server.wait_for(2);

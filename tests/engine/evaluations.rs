@@ -1,5 +1,5 @@
-//! What azure-ai-evaluation wrote, browsed and compared; and runs written in the same shape, and
-//! read back.
+//! Tests of files of azure-ai-evaluation: browsed and compared; and of runs written in that format
+//! and read back.
 use crate::bench::{Bench, answered, beside_the_project};
 use crate::judging::{judge, request, workspace};
 use crate::running::stage::says;

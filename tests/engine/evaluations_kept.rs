@@ -1,5 +1,5 @@
-//! What a file of results of others holds, on its way through: opened as runs, and written again
-//! with nothing lost.
+//! Tests that result files of other programs survive a round trip: opened as runs, and written
+//! again without loss.
 use crate::bench::{Bench, beside_the_project};
 use crate::evaluating::{ROWS, evaluate, request};
 use crate::judging::workspace;
@@ -24,7 +24,7 @@ fn exported(bench: &Bench, filter: &str) -> Report {
     bench.app().make_report(&request, true).unwrap()
 }
 
-/// A value with `null` for every number that is none: JSON cannot say those.
+/// Replaces every number that JSON cannot express by `null`.
 fn plain(value: &Value) -> Value {
     match value {
         Value::Number(text) if text.parse::<f64>().map_or(true, |number| !number.is_finite()) => {
@@ -38,7 +38,7 @@ fn plain(value: &Value) -> Value {
     }
 }
 
-/// Every column of each row stands in the row that was written, as it was, and nothing else does.
+/// Checks that every column of each row is in the written row unchanged, and that nothing else is.
 fn same_rows(name: &str, theirs: &[Value], ours: &[Value]) {
     assert_eq!(theirs.len(), ours.len(), "{name}");
     for (theirs, ours) in theirs.iter().zip(ours) {
@@ -56,16 +56,16 @@ fn same_rows(name: &str, theirs: &[Value], ours: &[Value]) {
     }
 }
 
-/// What becomes of the package's metrics.
+/// Expected fate of a metric of the package.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rule {
     Same,
-    /// Thresholds and other settings are no metrics (`thresholds_averaged`).
+    /// Thresholds and other settings are not metrics (`thresholds_averaged`).
     Setting,
-    /// The last of several verdicts counts, rows without one as not passed, and rates are cut to
-    /// two places (`aggregate_over_all_rows`).
+    /// The last of several verdicts counts, rows without a verdict count as not passed, and rates
+    /// are truncated to two digits (`aggregate_over_all_rows`).
     OverAllRows,
-    /// The pass rate of an evaluator with dots in its name stands under that name
+    /// The pass rate of an evaluator with dots in its name has that full name
     /// (`names_cut_at_dots`).
     OtherName,
 }
@@ -100,7 +100,7 @@ fn rule(name: &str, theirs: f64, file: &Value) -> Option<Rule> {
     ((as_theirs - theirs).abs() <= 0.005 + 1e-9).then_some(Rule::OverAllRows)
 }
 
-/// The share of rows whose last verdict is `pass`, as the package counts.
+/// Computes the share of rows whose last verdict is `pass`, like the package.
 fn last_verdict_over_all_rows(name: &str, file: &Value) -> Option<f64> {
     let begin = format!("outputs.{}.", name.strip_suffix(".binary_aggregate")?);
     let rows = file.get("rows")?.items();

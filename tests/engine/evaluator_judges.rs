@@ -1,5 +1,5 @@
-//! Runs judged by evaluators of azure-ai-evaluation: what each is shown, what becomes of its
-//! verdict in scores, and what is told of a run in which there is nothing to judge.
+//! Tests of runs judged by evaluators of azure-ai-evaluation: the inputs of each, the scores from
+//! its verdicts, and runs without the inputs that it needs.
 use super::bench::{Bench, wait_until};
 use super::judging::{judge, request, workspace};
 use super::running::stage::says;
@@ -52,7 +52,7 @@ fn a_number_of_five_becomes_a_score_that_the_threshold_of_the_suite_is_held_agai
         (judged.stale, judged.passed, judged.rounds[0].verdict.as_deref()),
         (None, Some(true), Some("4"))
     );
-    // Nothing is asked twice, and the same run before another judge is another judgement.
+    // Nothing is requested twice, and a verdict of another judge on the run is separate.
     assert_eq!(judge(bench.app(), &by("relevance")).calls, 0);
     judge(bench.app(), &by("similarity"));
     let score = scored(&bench, "judge:similarity", ScoreStanding::Scored);
@@ -68,7 +68,7 @@ fn a_verdict_holds_as_long_as_what_its_judge_was_shown_is_the_same() {
     let bench = bench(&server);
     judge(bench.app(), &by("relevance"));
     scored(&bench, "judge:relevance", ScoreStanding::Scored);
-    // Relevance is not shown what tools returned.
+    // The relevance judge does not see tool results.
     bench.put(RUN, CALLING.replace("result: 3", "result: [3, 3]"));
     wait_until("the other result is there", || {
         bench.hits("3, 3").first().cloned().or_else(|| bench.row(NAME).map(|row| row.path))
@@ -180,7 +180,7 @@ fn qa_asks_its_five_and_counts_words_and_is_as_good_as_the_worst_of_them() {
         scored(&bench, "judge:qa", ScoreStanding::Waiting).reason,
         "`judge:qa` has to be asked."
     );
-    // What one of them was asked before is not bought again.
+    // A request made earlier for one of the five is not paid for again.
     judge(bench.app(), &by("coherence"));
     let plan = bench.app().plan_judging(&by("qa")).unwrap();
     assert_eq!((plan.runs, plan.calls_least, plan.calls_most), (1, 5, 5));
@@ -197,8 +197,8 @@ fn qa_asks_its_five_and_counts_words_and_is_as_good_as_the_worst_of_them() {
         (judged.judge.as_str(), judged.stale, judged.rounds[0].replies.len()),
         ("qa", None, 5)
     );
-    // Words that nobody expected are not similar enough to pass, whatever the five say; the last
-    // two compare with them.
+    // Text unlike the expected one fails the similarity, regardless of the other verdicts; the last
+    // two compare with it.
     bench.put("tasks/count.yaml", suite.replace("There are 3.", "Not so many as that."));
     let score = scored(&bench, "judge:qa", ScoreStanding::Waiting);
     assert!(score.reason.contains("The run or its task has changed since."), "{}", score.reason);

@@ -1,4 +1,4 @@
-//! Rules of the filter: what is typed, what is understood, and which runs pass.
+//! Tests of the filter: parsing, reports of invalid tokens, and the runs that match.
 use proptest::prelude::*;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, params_from_iter};
@@ -315,7 +315,7 @@ fn what_is_stored_is_asked_for_by_its_evaluator_and_what_came_of_it() {
     }
 }
 
-/// A token for every key and, where a key takes a closed set of words, for every word.
+/// Returns a token for every key, and for every word of keys with a closed set of words.
 fn closed_tokens() -> Vec<String> {
     let tokens = KEYS.iter().flat_map(|rule| {
         let words: Vec<&str> = match rule.takes {
@@ -417,7 +417,7 @@ proptest! {
         letters.splice(at..at + edit.0, [edit.1]);
         let typed = format!("{}{}", if negated { "-" } else { "" }, letters.concat());
         let (filter, misread) = Filter::parse(&typed);
-        // Either it is told, or it asks for exactly what is written: another key or word.
+        // Either it is reported, or it asks for exactly another valid key or word.
         let asks = matches!(&filter.tokens[..], [Token { ask: Ask::Value(..), .. }]);
         prop_assert!(!misread.is_empty() || asks, "{typed} reads as {filter}");
         prop_assert_eq!(filter.invalid, !misread.is_empty());

@@ -1,5 +1,5 @@
-//! Rules for which folder is open: recent ones are remembered by opaque ids, and a folder that
-//! cannot be opened says why.
+//! Tests of the open folder: recent folders have opaque ids, and a folder that cannot be opened
+//! gives the reason.
 use crate::bench::{Bench, DEADLINE, wait_until};
 use fs_err as fs;
 use touchstone_api::{Phase, Span, Stale};

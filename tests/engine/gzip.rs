@@ -1,7 +1,6 @@
-//! Gzip as small as it gets: what tests need to pack a reply, and to make a small one that is huge
-//! inside.
+//! Minimal gzip encoder: packs replies for tests, and makes small ones that are huge when unpacked.
 
-/// Gzip that compresses nothing.
+/// Packs bytes without compressing them.
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut packed = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
     let mut pieces = bytes.chunks(0xffff).peekable();
@@ -27,8 +26,8 @@ fn checksum(bytes: &[u8]) -> u32 {
     })
 }
 
-/// Gzip of zeros: one zero, then "the last 258 bytes again" in thirteen bits each. It ends without
-/// a checksum: whoever reads so far has already read too much.
+/// Packs zeros: one zero, then copies of the last 258 bytes in thirteen bits each. It ends without
+/// a checksum, since a reader that gets so far has already read too much.
 pub(crate) fn zeros_in_gzip(length: usize) -> Vec<u8> {
     let mut packed = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
     let (mut held, mut bits) = (0u32, 0);
@@ -41,7 +40,7 @@ pub(crate) fn zeros_in_gzip(length: usize) -> Vec<u8> {
             bits -= 8;
         }
     };
-    // The last block, with the fixed codes; those go in bit by bit from their highest.
+    // Header of the last block, with fixed codes, which are written from their highest bit.
     put(0b011, 3);
     put(0b0000_1100, 8);
     for _ in 0..length / 258 {

@@ -1,5 +1,5 @@
-//! HTTP to providers, against one that misbehaves in every way it can: what is sent, what is kept,
-//! what is asked again, and that a key is in its header and nowhere else.
+//! Tests of the HTTP client against a provider that misbehaves in every possible way: the request,
+//! the stored reply, and that a key appears in its header and nowhere else.
 use super::canary;
 use super::conversation::{Conversation, Wire};
 use super::gzip::gzip;
@@ -105,7 +105,7 @@ async fn a_reply_that_breaks_off_is_an_error_that_holds_what_came() {
         (part.header("request-id"), part.body.as_slice()),
         (Some("r1"), &body.as_bytes()[..500])
     );
-    // What a reset leaves of the bytes before it is up to the system.
+    // The number of bytes that survive a reset depends on the system.
     let error = fails(&Scripted::always(whole().reset_after(500))).await;
     assert!(matches!(error.fault, SendFault::Cut | SendFault::Broken), "{error:?}");
     assert_eq!(fails(&Scripted::always(Reply::reset_at_once())).await.fault, SendFault::Broken);
@@ -117,7 +117,7 @@ async fn a_packed_reply_is_unpacked_and_half_of_one_is_an_error() {
     let packed = || Reply::new(200).text("text/plain", &body).gzipped();
     assert_eq!(send(&Scripted::always(packed())).await.unwrap().body, body.as_bytes());
     assert_eq!(fails(&Scripted::always(packed().cut_after(70_000))).await.fault, SendFault::Cut);
-    // The same without a broken connection: the body says it is whole, and is not.
+    // Truncated content on an intact connection: the body claims to be complete.
     let half =
         Reply::new(200).header("content-encoding", "gzip").bytes(&gzip(body.as_bytes())[..70_000]);
     assert_eq!(fails(&Scripted::always(half)).await.fault, SendFault::Cut);
@@ -134,7 +134,7 @@ async fn no_reply_is_larger_than_the_limit_after_unpacking() {
     ] {
         let server = Scripted::always(reply);
         match send_with(limits, &request(&server.url("/"))).await {
-            // A bomb ends without a checksum; what counts is how much of it was read.
+            // The bomb ends without a checksum; the amount that was read counts.
             Err(error) if fits => {
                 assert_eq!(error.fault, SendFault::Cut, "{error}");
                 assert!(error.part.unwrap().body.len() > 1 << 20);
@@ -190,7 +190,7 @@ async fn a_reply_that_takes_too_long_is_given_up() {
         assert_eq!(error.fault, SendFault::TimedOut);
         assert!(began.elapsed() < 3 * SECOND);
     }
-    // A stream may take long in all, but not between two of its parts.
+    // A stream may take long in total, but not between two of its parts.
     let idle = Limits { idle: Duration::from_millis(300), ..Limits::default() };
     let held =
         Scripted::always(Reply::new(200).text("text/event-stream", body).hold_after(9, &never));
@@ -255,7 +255,7 @@ async fn nothing_is_sent_where_a_key_must_not_go() {
     let error = send_with(Limits::default(), &elsewhere).await.unwrap_err();
     assert_eq!(error.fault, SendFault::NotSent);
     assert!(server.seen().is_empty());
-    // The same address without a key shows that it would have arrived.
+    // Without a key, a request to that address arrives.
     let open = HttpRequest { auth: Auth::None, ..elsewhere };
     assert!(send_with(Limits::default(), &open).await.is_ok());
     assert_eq!(server.seen().len(), 1);
@@ -269,8 +269,8 @@ async fn nobody_there_is_a_broken_connection_and_says_so_without_the_address() {
     assert!(error.message.contains("refused") && !error.message.contains("secret-path"), "{error}");
 }
 
-/// Run by the next tests in a process of its own, for which the environment names a proxy: asks for
-/// the addresses in `TEST_URLS`, and says what came of each.
+/// Executed by the tests below in a separate process whose environment names a proxy: requests the
+/// addresses in `TEST_URLS`, and prints the outcome of each.
 #[tokio::test]
 #[ignore = "needs an environment that only the next tests make"]
 async fn through_the_proxy_of_the_environment() {
@@ -288,7 +288,7 @@ async fn through_the_proxy_of_the_environment() {
     }
 }
 
-/// What comes of each address where the environment is this one and names no other proxy.
+/// Returns the outcome of each address in this environment, without any other proxy variable.
 fn asked(urls: &[&str], environment: &[(&str, &str)]) -> Vec<String> {
     let mut child = std::process::Command::new(std::env::current_exe().unwrap());
     for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "REQUEST_METHOD"] {
@@ -308,7 +308,7 @@ fn asked(urls: &[&str], environment: &[(&str, &str)]) -> Vec<String> {
     said
 }
 
-/// What a proxy or a server was asked for.
+/// Returns the requests received by a proxy or a server.
 fn heard(server: &Scripted) -> Vec<String> {
     server.seen().into_iter().map(|seen| format!("{} {}", seen.method, seen.path)).collect()
 }
@@ -372,7 +372,7 @@ fn a_proxy_that_is_down_is_named_as_what_is_in_the_way() {
 
 #[test]
 fn what_the_environment_excepts_from_its_proxy_is_asked_directly() {
-    // This address is not one of this machine's own to a client, and yet leads here.
+    // A client does not take this address for a local one, and yet it leads to this machine.
     let (proxy, server) = (Scripted::always(Reply::new(418)), Scripted::always(Reply::new(200)));
     let direct = server.url("/v1").replace("127.0.0.1", "0.0.0.0");
     let other = "http://provider.invalid/v1";

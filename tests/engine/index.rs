@@ -1,5 +1,5 @@
-//! Rules of the index: what is on disk is in the list, once, with what its name and its suite say,
-//! whatever happened before.
+//! Tests of the index: every file on disk is listed once, with the data from its name and its
+//! suite, after any history of changes.
 use crate::bench::{Bench, DEADLINE, answered, rows, wait_until};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -260,8 +260,8 @@ fn place(file: u8) -> String {
     format!("results/d{}/{name}", file / 4)
 }
 
-/// A suite that expects what the runs say, something else, what a file says, or nothing; each of
-/// the tasks of three folders.
+/// Part of a suite that expects the answer of the runs, another one, one from a file, or nothing;
+/// one for the task of each of three folders.
 fn suite(n: u8) -> &'static str {
     match n {
         1 => "expected_output: [{ n: 3 }]",
@@ -273,7 +273,7 @@ fn suite(n: u8) -> &'static str {
     }
 }
 
-/// Answers that only the suite knows to be some.
+/// Answers that only the suite can identify, by their tag.
 const TAGGED: &str =
     "conversation:\n- assistant_message: '<rows>[{\"n\": 3}]</rows> w1 <other>no</other>'\n";
 
@@ -317,7 +317,7 @@ proptest! {
 
     #[test]
     fn an_index_that_followed_every_change_equals_one_that_is_made_anew(events in prop::collection::vec(event(), 1..25)) {
-        // Nothing is ever taken for being written, so that the clock plays no part.
+        // No file is taken for unfinished, so that the clock has no influence.
         let bench = Bench::new().limit(|limits| limits.settle = std::time::Duration::ZERO).open();
         let bench = events.iter().fold(bench, happen);
         let anew = touchstone_app::app::App::new(touchstone_app::app::AppConfig {
@@ -337,7 +337,7 @@ proptest! {
         for word in ["w1", "w2", "w3", "w4"] {
             prop_assert_eq!(bench.hits(word), crate::bench::hits(&anew, word));
         }
-        // A suite that changes no row may still be on its way.
+        // A change of a suite that affects no row may not be processed yet.
         wait_until("both count the same", || (bench.status().counts == anew.status().counts).then_some(()));
     }
 }

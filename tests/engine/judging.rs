@@ -1,5 +1,5 @@
-//! Runs judged by model: what is asked and kept, what is never bought twice, and what becomes of it
-//! in scores.
+//! Tests of runs judged by a model: the requests and stored verdicts, replies that are never paid
+//! for twice, and the resulting scores.
 use super::bench::{Bench, DEADLINE, wait_until};
 use super::many::{entry, file};
 use super::running::stage::{refuses, says};
@@ -28,7 +28,7 @@ pub(super) fn workspace(server: &Scripted, more: &str) -> String {
     )
 }
 
-/// One answered run of a task that wants it judged.
+/// A folder with one answered run of a task whose scorer is a judge.
 fn bench(server: &Scripted) -> Bench {
     Bench::new()
         .file("touchstone.yaml", workspace(server, ""))
@@ -56,7 +56,7 @@ fn scores(bench: &Bench) -> RunScores {
     bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap()
 }
 
-/// What the scorer that is a judge says, once it says that.
+/// Waits until the judge as a scorer has this standing.
 fn scored(bench: &Bench, standing: ScoreStanding) -> RunScore {
     wait_until(&format!("the judge is {standing:?}"), || {
         scores(bench).scores.into_iter().next().filter(|score| score.standing == standing)
@@ -151,13 +151,13 @@ fn a_provider_that_is_busy_or_broken_is_asked_again_and_what_it_refuses_fails_th
     let view = judge(bench.app(), &request(2));
     assert_eq!((view.done, view.failed, view.state), (0, 1, LaunchState::Done), "{view:?}");
     assert!(view.troubles[0].why.contains("no"), "{:?}", view.troubles);
-    // The round that was paid for is kept, and only the other is owed.
+    // The round that was paid for is stored, and only the other is missing.
     assert_eq!(sheet(&bench).judgements()[0].rounds.len(), 1);
     assert_eq!(scored(&bench, ScoreStanding::Scored).detail[1].value, "1 of 2");
     assert_eq!(bench.app().plan_judging(&request(2)).unwrap().calls_least, 1);
 }
 
-/// A verdict for the first two, then nothing until the latch opens.
+/// Provider that gives verdicts to the first two requests, then waits for the latch.
 fn stuck(latch: &Latch) -> Scripted {
     let latch = latch.clone();
     Scripted::start(
@@ -174,14 +174,14 @@ fn what_was_paid_for_is_not_bought_again_after_the_program_was_ended_in_the_midd
     let bench = bench(&server);
     let id = bench.app().start_judging(&request(4)).unwrap().judging;
     server.wait_for(3);
-    // Ends with a question in flight.
+    // The program ends with a request in flight.
     bench.app().stop_judging(&id, true).unwrap();
     assert!(bench.app().wait_judging(&id, DEADLINE).unwrap());
     assert_eq!(bench.app().judging(&id).unwrap().state, LaunchState::Stopped);
     assert_eq!(sheet(&bench).judgements()[0].rounds.len(), 2);
     latch.open();
     let bench = bench.reopen();
-    // As if it had ended between the reply and the verdict: the reply is in the journal alone.
+    // Simulates an end between the reply and the verdict: the reply is only in the journal.
     let mut torn = sheet(&bench);
     let mut judgement = torn.judgements()[0].clone();
     judgement.rounds.pop();
@@ -213,10 +213,10 @@ fn a_run_that_changed_keeps_what_was_said_of_it_marked_and_not_counted() {
         (judged.len(), judged[0].stale.is_none(), judged[1].stale.is_some()),
         (2, true, true)
     );
-    // On demand, the same is judged again, and the former stays.
+    // On request an equal judgement is made again, and the previous one stays.
     judge(bench.app(), &JudgeRequest { again: true, ..request(1) });
     assert_eq!((scores(&bench).judged.len(), server.seen().len()), (3, 3));
-    // The index made anew says the same.
+    // A rebuilt index gives equal results.
     let bench = bench.close();
     fs::remove_dir_all(bench.cache()).unwrap();
     assert_eq!(scored(&bench.open(), ScoreStanding::Scored).score, Some(1.0));
@@ -227,8 +227,8 @@ fn a_judge_that_waits_takes_away_nothing_of_what_went_wrong() {
     let server = Scripted::sequence([says(UNSOLVED)]);
     let bench = bench(&server);
     let class = || bench.row(NAME).unwrap().class;
-    // Verdicts of a run that changed since: the judge waits, and that the run came to no answer is
-    // seen without it.
+    // Verdicts on a run that has changed since: the judge waits, and the missing answer of the run
+    // is detected without it.
     bench.put(RUN, "conversation:\n- user_message: How many?\n- tool_call: { id: c, name: query, parameters: {}, error: It broke. }\n- assistant_message: Hm.\n");
     wait_until("its tool failed", || (class() == Some(FailureClass::ToolError)).then_some(()));
     let elsewhere = "judgements:\n- { judge: sopr, version: 1, model: local, rules: ours, inputs: other, wanted: 1, rounds: [{ verdict: solved, score: 1 }] }\n";
@@ -244,7 +244,7 @@ fn a_judge_that_waits_takes_away_nothing_of_what_went_wrong() {
         (waiting.standing, class()),
         (ScoreStanding::Waiting, Some(FailureClass::ToolError))
     );
-    // What a verdict added goes when it does not hold any more.
+    // The failure class added by a verdict is removed when the verdict becomes stale.
     bench.put(RUN, super::bench::answered("There are 3."));
     wait_until("it is answered", || class().is_none().then_some(()));
     fs::remove_file(bench.path(FILE)).unwrap();
@@ -423,7 +423,7 @@ fn runs_without_a_structured_answer_are_judged_by_their_last_message_and_rates_a
     assert_eq!(scored(&bench, ScoreStanding::Scored).score, Some(1.0));
 }
 
-/// Two systems on one task, the reference first.
+/// Runs of two systems on one task, the reference first.
 fn two(server: &Scripted, reference: &str, candidate: &str) -> Bench {
     let says = |text: &str| {
         format!("conversation:\n- user_message: How many?\n- assistant_message: {text}\n")
@@ -530,8 +530,8 @@ fn what_sopr_said_of_both_decides_without_asking_and_so_do_equal_answers() {
     let view = judge(same.app(), &against(3));
     assert_eq!((view.calls, view.rates.unwrap().pairs.unwrap().tie), (0, 1.0));
     assert_eq!(server.seen().len(), 2);
-    // All runs of the task are the reference: each is compared with the other one, and with itself
-    // never.
+    // All runs of the task are the reference: each is compared with the other one, and never with
+    // itself.
     let all = JudgeRequest { reference: "task:count".into(), filter: String::new(), ..against(3) };
     assert_eq!(same.app().plan_judging(&all).unwrap().skipped_total, 1);
     same.put(
@@ -572,7 +572,7 @@ fn forks_are_judged_and_compared_with_only_where_they_are_named() {
     assert_eq!(planned(&of("model:o1 forked:yes,no")), (3, 0, 0));
     let fork = bench.row("count-tool_calling-o1-variation0-fork1.yaml").unwrap().id;
     assert_eq!(planned(&JudgeRequest { runs: vec![fork.clone()], ..of("") }), (1, 0, 0));
-    // The reference is the run itself, and not one of its forks besides.
+    // The reference is the run itself, and none of its forks.
     assert_eq!(planned(&against(1)), (1, 1, 1));
     let named = JudgeRequest { runs: vec![fork.clone()], ..against(1) };
     let with = bench.app().compared_with(&named).unwrap();

@@ -1,5 +1,5 @@
-//! Rules of what is paid for: budgets that bind, replies that are none, and whose verdicts those
-//! are that stand under the name of a model.
+//! Tests of paid replies: spend limits, replies without a verdict, and verdicts of a redefined
+//! model.
 use super::bench::{Bench, wait_until};
 use super::judging::{judge, request, workspace};
 use super::running::stage::says;
@@ -19,7 +19,7 @@ const TASK: &str = "tool_calling_prompt: How many plans are there?\nscorers: [ju
 const SOLVED: &str = r#"{"reason": "All there.", "verdict": "solved"}"#;
 const UNSOLVED: &str = r#"{"reason": "Wrong.", "verdict": "unsolved"}"#;
 
-/// One answered run of a task that wants it judged.
+/// A folder with one answered run of a task whose scorer is a judge.
 fn bench(workspace: String) -> Bench {
     Bench::new()
         .file("touchstone.yaml", workspace)
@@ -37,7 +37,7 @@ fn unpriced(server: &Scripted, more: &str) -> String {
     )
 }
 
-/// A reply that ended so.
+/// A reply with this finish reason.
 fn ended(text: &str, finish: &str) -> Reply {
     Reply::json(&json!({
         "id": "c", "object": "chat.completion", "model": "any-1",
@@ -118,13 +118,13 @@ fn a_budget_is_refused_where_no_price_is_known_and_told_where_only_the_file_has_
         told(app.plan_judging(&judging).unwrap().unbound)
             && told(app.plan_launch(&launch).unwrap().unbound)
     );
-    // Without a budget the plan names no sum either, and says why.
+    // Without a spend limit the plan has no sum either, and gives the reason.
     let plan = app.plan_launch(&LaunchRequest { max_cost: None, ..launch.clone() }).unwrap();
     assert!(plan.estimate.cost.is_none() && told(plan.unpriced), "{:?}", plan.estimate);
     assert_eq!(app.plan_judging(&request(1)).unwrap().unbound, None);
     assert_eq!(server.seen().len(), 0);
-    // Nobody asked for it now: it is told, and goes on; also for a page that sends what the file
-    // says.
+    // A limit from the workspace file is only reported and does not block, also for a page that
+    // sends the value of the file.
     bench.write("touchstone.yaml", unpriced(&server, "run: { max_cost: 2.5 }\n"));
     for max_cost in [None, Some(2.5)] {
         let judging = JudgeRequest { max_cost, again: true, ..request(1) };
@@ -191,7 +191,7 @@ fn what_another_model_said_under_the_same_name_is_stale_and_counts_for_no_round_
             .collect::<Vec<_>>()
     };
     judge(bench.app(), &request(1));
-    // More room for a reply is no other model.
+    // A larger reply limit is not another model.
     bench.write("touchstone.yaml", workspace(&server, ", max_tokens: 4000"));
     assert_eq!(judge(bench.app(), &request(1)).calls, 0);
     assert_eq!(judged(&bench)[0].stale, None);
@@ -211,7 +211,7 @@ fn what_another_model_said_under_the_same_name_is_stale_and_counts_for_no_round_
     assert!(view.rates.unwrap().mean.abs() < 1e-9, "what the former model said is in no mean");
     let said = judged(&bench);
     assert_eq!((said.len(), said[0].stale.is_none(), said[1].stale.is_some()), (2, true, true));
-    // Another way of sampling, and the former model again, whose verdict is still there.
+    // After other sampling settings, the original model still has its verdict.
     bench.write("touchstone.yaml", other.replace("model: other", "model: other, temperature: 0.5"));
     assert_eq!(bench.app().plan_judging(&request(1)).unwrap().calls_least, 1);
     bench.write("touchstone.yaml", workspace(&server, ""));

@@ -1,5 +1,5 @@
-//! What suites say of judges, and how what judges said is told: thresholds, rates, and where nobody
-//! was asked yet.
+//! Tests of judges configured by suites, and of reporting their verdicts: thresholds, rates, and
+//! missing verdicts.
 use super::bench::{Bench, wait_until};
 use super::judging::{judge, request};
 use super::running::stage::says;
@@ -12,7 +12,7 @@ use touchstone_api::{
 const SOLVED: &str = r#"{"reason": "All there.", "verdict": "solved"}"#;
 const UNSURE: &str = r#"{"reason": "Who knows.", "verdict": "unsure"}"#;
 
-/// Three tasks with their scorers, a run each, and a second model to judge by.
+/// A folder with three tasks and their scorers, one run each, and a second model to judge by.
 fn bench(server: &Scripted, scorers: [&str; 3]) -> Bench {
     let url = server.url("/v1");
     let model =
@@ -46,7 +46,7 @@ fn model_and_rounds_of_the_suites_are_taken_where_nobody_says_others() {
     assert_eq!((plan.model.as_str(), plan.rounds, plan.runs, plan.calls_least), ("other", 2, 3, 6));
     let named = bench.app().plan_judging(&request(1)).unwrap();
     assert_eq!((named.model.as_str(), named.rounds), ("local", 1));
-    // Of the rounds of another model nothing follows for this one.
+    // The rounds configured for another model do not apply to this one.
     let local = bench.app().plan_judging(&JudgeRequest { rounds: None, ..request(1) }).unwrap();
     assert_eq!((local.model.as_str(), local.rounds), ("local", 3));
     let sopr = bench
@@ -117,7 +117,7 @@ fn rounds_that_suites_want_differently_have_to_be_said() {
 fn the_threshold_of_the_suite_decides_and_is_told_as_its_own() {
     let server = Scripted::start(|seen| says(if seen.number % 3 == 0 { SOLVED } else { UNSURE }));
     let bench = bench(&server, ["[judge:sopr: { threshold: 0.8 }]", "[judge:sopr]", "[exact]"]);
-    // Solved once, then unsure with its second question: three quarters.
+    // One round is solved, the other unsure in both requests: three quarters.
     let view = judge(bench.app(), &JudgeRequest { filter: "task:a".into(), ..request(2) });
     let rates = view.rates.unwrap();
     let passed = rates.passed.unwrap();
@@ -136,7 +136,7 @@ fn the_threshold_of_the_suite_decides_and_is_told_as_its_own() {
     judge(bench.app(), &JudgeRequest { filter: "task:b".into(), ..request(2) });
     let judged = bench.app().run_scores(&row("b").id).unwrap().judged.remove(0);
     assert_eq!((judged.passed, judged.threshold, judged.of_suite), (Some(true), None, false));
-    // Whoever says so too agrees with it.
+    // A person with an equal verdict agrees with the judge.
     for (task, says) in [("a", "wrong"), ("b", "right")] {
         bench.put(
             &format!("results/.touchstone/reviews/{task}-tool_calling-o1-variation0.yaml"),
@@ -147,7 +147,7 @@ fn the_threshold_of_the_suite_decides_and_is_told_as_its_own() {
         bench.app().agreement("people", "sopr:ours:local", "").ok().filter(|pair| pair.n == 2)
     });
     assert_eq!((pair.same, pair.table), (2, vec![vec![1, 0], vec![0, 1]]));
-    // Another threshold in the suite is another verdict, and nothing is asked again.
+    // A changed threshold in the suite changes the verdict without a request.
     bench.put(
         "tasks/a.yaml",
         "tool_calling_prompt: How many in a?\nscorers: [judge:sopr: { threshold: 0.7 }]\n",
@@ -294,7 +294,7 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
         judged.iter().map(|one| (one.judge.as_str(), one.stale.as_deref(), one.passed)).collect();
     assert_eq!(told, [("depth", None, Some(false)), ("tone", None, Some(true))]);
     assert_eq!((judge(bench.app(), &of("depth")).calls, server.seen().len()), (0, 4));
-    // People and the judge of the suite are held against each other like any two.
+    // The agreement of people and the suite's judge is computed like any other.
     let raters = bench.app().trust("").unwrap().raters;
     let seats: Vec<_> = raters
         .iter()
@@ -302,7 +302,7 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
         .map(|one| (one.name.as_str(), one.runs, one.stale))
         .collect();
     assert_eq!(seats, [("depth by local", 2, 0), ("tone by other", 2, 0)], "{raters:?}");
-    // Which labels pass is part of what was asked, and what the other suite asks stays as it is.
+    // The passing labels are part of the request, and the judge of the other suite is unaffected.
     let other = both.replace("passing_labels: [polite]", "passing_labels: [rude]");
     bench.put("tasks/a.yaml", format!("tool_calling_prompt: How many in a?\nscorers: {other}\n"));
     let why = score("judge:tone", ScoreStanding::Waiting).reason;

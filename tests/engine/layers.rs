@@ -1,10 +1,10 @@
-//! Checks the sources themselves: no room imports one above it, pure parts touch no file, network
-//! or clock, and every Rust file begins with what it owns.
+//! Tests of the source code: no module imports one of a layer above it, pure modules use no file,
+//! network or clock, and every Rust file begins with a header comment.
 use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Where a room is, and what nothing in it may name.
+/// Directories, with the names that no file in them may contain.
 const ROOMS: [(&str, &[&str]); 6] = [
     ("src-tauri/app/src/reading", &["crate::app", "crate::paths", "crate::recent"]),
     ("src-tauri/app/src/judging", &["crate::app", "crate::reading", "crate::paths"]),
@@ -25,7 +25,8 @@ const ROOMS: [(&str, &[&str]); 6] = [
     ("ui/src/generated", &["@tauri-apps"]),
 ];
 
-/// What a pure part never names. Strings are joined so that this file does not name them itself.
+/// Names that a pure module never contains. Strings are joined so that this file does not contain
+/// them itself.
 const WORLD: [&str; 10] = [
     "std::fs",
     "fs_err",
@@ -47,12 +48,12 @@ struct Source {
 }
 
 impl Source {
-    /// The part before the tests of the same file.
+    /// Text before the tests of the same file.
     fn without_tests(&self) -> &str {
         self.text.split("#[cfg(test)]\nmod ").next().unwrap_or_default()
     }
 
-    /// The same without comments, which may name what the code must not.
+    /// Text before the tests, without comments, which may mention forbidden names.
     fn code(&self) -> String {
         let lines =
             self.without_tests().lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -186,7 +187,7 @@ fn what_is_pure_names_no_file_no_net_and_no_clock() {
     none(wrong, "a pure part gets what it needs as arguments");
 }
 
-/// The name that a line declares with one of these words.
+/// Returns the name that a line declares with one of these keywords.
 fn declared(line: &str, words: &[&str]) -> Option<String> {
     let mut parts = line.split_whitespace();
     let known = [
@@ -227,7 +228,7 @@ fn no_name_is_empty() {
             let is_empty = |word: &String| {
                 EMPTY_WORDS.iter().any(|empty| word == empty || *word == format!("{empty}s"))
             };
-            // A name of many words is a sentence, as those of tests are, and says something.
+            // A long name is a sentence, like those of tests, and carries meaning.
             if words.len() <= 4 && words.iter().any(is_empty) {
                 wrong.push(format!("{}: {name}", source.path));
             }
@@ -236,7 +237,7 @@ fn no_name_is_empty() {
     none(wrong, "these words say nothing about what a thing is");
 }
 
-/// The words of a name in either style.
+/// Splits a name in either style into words.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for letter in name.chars() {
@@ -252,8 +253,8 @@ fn words(name: &str) -> Vec<String> {
     words.into_iter().filter(|word| !word.is_empty()).collect()
 }
 
-/// The places where a test may kill the program: whoever sets a variable of the environment must
-/// not be able to in a release.
+/// Fail points may exist only in debug builds, since otherwise an environment variable could kill a
+/// release.
 #[test]
 fn no_place_to_die_is_in_a_release_build() {
     let sources = sources();
@@ -274,7 +275,7 @@ fn no_place_to_die_is_in_a_release_build() {
     assert_eq!(ungated("#[cfg(debug_assertions)]\nfn a() {\n}\n"), [""; 0]);
 }
 
-/// Functions that are in every build, and calls in a macro that are.
+/// Returns functions, and calls in a macro, that are part of every build.
 fn ungated(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let acts = |line: &str| declared(line, &["fn"]).is_some() || line.starts_with("$crate::");

@@ -1,4 +1,4 @@
-//! Rules of the list over real files: the index and the questions agree.
+//! Tests of the list over real files: the index and the queries agree.
 use crate::bench::{Bench, rows};
 use touchstone_api::{Column, ListRequest, RunPage, Sort, Span};
 

@@ -1,4 +1,4 @@
-//! One binary over the engine: each module a topic, each test name a rule.
+//! All tests of the engine in one binary: each module is a topic, each test name a rule.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod agreement;

@@ -1,5 +1,4 @@
-//! Rules of files that hold many runs: each run is a row of its own, whatever becomes of the
-//! others.
+//! Tests of files with many runs: each run is a row, regardless of the others.
 use crate::bench::{Bench, answered, beside_the_project, wait_until};
 use fs_err as fs;
 use touchstone_api::{LaunchRequest, OverviewRequest, Review, RunState, Span, Stale, Verdict};
@@ -45,7 +44,7 @@ fn wait_members(bench: &Bench, wanted: &[&str]) {
     wait_until(&format!("the rows are {wanted:?}"), || (members(bench) == wanted).then_some(()));
 }
 
-/// Runs that were told of.
+/// Runs reported by events.
 fn told(bench: &Bench) -> Vec<String> {
     let ids = bench
         .events()
@@ -130,7 +129,7 @@ fn when_one_run_of_a_file_changes_only_that_one_is_told_of() {
         ["G1_instruction.json#1", "G1_instruction.json#2", "G1_instruction.json#3"]
     );
     let before: Vec<String> = bench.rows().into_iter().map(|row| row.id).collect();
-    // What the first look found is told before what comes later.
+    // The events of the first scan arrive before any later ones.
     bench.put("results/z.yaml", answered("Last."));
     let last = wait_until("the last file is listed", || bench.row("z.yaml")).id;
     wait_until("it is told of", || told(&bench).contains(&last).then_some(()));

@@ -1,5 +1,5 @@
-//! Servers of the Model Context Protocol: a public one as it is published, and a scripted one that
-//! behaves badly.
+//! Tests of servers of the Model Context Protocol: a published one, and a scripted one that
+//! misbehaves.
 use crate::bench::{DEADLINE, beside_the_project, wait_until};
 use fs_err as fs;
 use std::future::Future;
@@ -16,7 +16,7 @@ use touchstone_formats::value::Value;
 use touchstone_runner::tools::mcp::McpTool;
 use touchstone_runner::tools::{Called, Unusable};
 
-/// Runs a test to its end, or fails after the deadline instead of hanging.
+/// Runs a test to its end, or fails at the deadline instead of hanging.
 fn run<T>(test: impl Future<Output = T>) -> T {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -65,7 +65,7 @@ async fn call(tool: &McpTool, name: &str, params: &str) -> Called {
     tool.call(name, &json::read(params).unwrap(), &CancellationToken::new()).await
 }
 
-/// What came back in one line: JSON for values, text as it is, failures marked.
+/// Formats a result on one line: JSON for values, text unchanged, failures marked.
 fn shown(called: &Called) -> String {
     match called {
         Ok(Value::Text(text)) => text.clone(),
@@ -86,7 +86,7 @@ fn everything() -> String {
     server.to_str().unwrap().to_owned()
 }
 
-/// What the public server says, over whatever it is spoken to.
+/// Checks the replies of the public server, over either transport.
 async fn the_public_server_answers(tool: &McpTool) {
     let names = names(tool);
     for name in ["echo", "get-sum", "get-structured-content", "get-tiny-image"] {
@@ -110,8 +110,8 @@ async fn the_public_server_answers(tool: &McpTool) {
     [image, image/png, 4033 bytes]
     The image above is the MCP logo.
     "#); }
-    // What it makes of wrong arguments differs between versions; that it is a failure that says
-    // something does not.
+    // The message for wrong arguments differs between versions, but it is always a failure with a
+    // message.
     let refused = call(tool, "get-sum", r#"{"a": "two"}"#).await.unwrap_err();
     assert!(refused.message.contains("get-sum"), "{refused}");
     assert_eq!(call(tool, "none", "{}").await.unwrap_err().message, "There is no tool `none`.");
@@ -152,7 +152,7 @@ fn a_public_server_is_used_over_http() {
     });
 }
 
-/// The public server, speaking HTTP on this machine.
+/// The public server over HTTP on this machine.
 struct HttpServer {
     child: Child,
     url: String,
@@ -225,7 +225,7 @@ fn a_server_gets_the_usual_variables_and_the_named_ones_and_no_other() {
             panic!("it is a map")
         };
         let names: Vec<&str> = env.iter().map(|(name, _)| name.text().unwrap()).collect();
-        // What the tests themselves run with; a shell between us and the program may set its own.
+        // Variables of the test process; a shell in between may set its own.
         let ours: Vec<String> = std::env::vars()
             .map(|(name, _)| name)
             .filter(|name| name.starts_with("CARGO"))
@@ -397,7 +397,7 @@ fn a_list_of_tools_that_is_too_much_is_refused_with_what_to_do() {
             );
             assert!(refused.fix.is_some_and(|fix| fix.ends_with('.')), "{begin}");
         }
-        // Who leaves it out can use the others.
+        // A list without that tool makes the others usable.
         let scene = Scene::new();
         let tool = scene.open("wide", r#", "tools": ["fail"]"#).await.unwrap();
         assert_eq!(names(&tool), ["fail"]);
@@ -405,7 +405,7 @@ fn a_list_of_tools_that_is_too_much_is_refused_with_what_to_do() {
     });
 }
 
-/// True while a process is there and has not ended.
+/// Returns true while a process exists and has not ended.
 pub(crate) fn lives(process: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
@@ -433,7 +433,8 @@ fn nothing_of_a_server_survives_it() {
     }
 }
 
-/// Answers every request with this, and counts them and what they carry.
+/// Starts a server that gives this reply to every request. Returns its port, the number of
+/// requests, and their text.
 fn answering(reply: String) -> (u16, Arc<AtomicUsize>, Arc<Mutex<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -1,7 +1,7 @@
-//! The codecs, the client and whole runs against mock servers that others wrote, when
-//! `TOUCHSTONE_MOCKS` names some. Each has to take a question, call tools, take their results and
-//! answer, whole and streamed, over both wires; what it breaks on request has to be a fault.
-//! Ignored in a usual run, because these servers are programs of others:
+//! Tests of the codecs, the client and complete runs against third-party mock servers, given by
+//! `TOUCHSTONE_MOCKS`. Each must accept a question, call tools, accept their results and answer,
+//! whole and streamed, over both APIs; a failure that it simulates must be a fault. Ignored by
+//! default, because these servers are third-party programs:
 //!
 //! ```text
 //! npm install @copilotkit/aimock && npx llmock --port 4110 --fixtures FILE   # a fixture that calls tools when asked "How many",
@@ -62,7 +62,7 @@ fn wait<T>(doing: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(doing)
 }
 
-/// Sends as a run does, with a header more.
+/// Sends a request like a run does, with an additional header.
 fn send(request: &HttpRequest, more: Option<(&str, &str)>) -> Result<HttpReply, SendError> {
     let mut request = request.clone();
     request.headers.extend(more.map(|(name, value)| (name.to_owned(), value.to_owned())));
@@ -85,7 +85,7 @@ fn ask(model: &Model, turns: &[Turn], more: Option<(&str, &str)>) -> Result<Repl
     }
 }
 
-/// Where a server has this wire.
+/// Returns the base URL of this API on a server.
 fn base(server: &str, provider: Provider) -> String {
     let prefixed = format!("{server}/anthropic/v1");
     let probe = || {
@@ -140,7 +140,7 @@ fn servers_that_others_wrote_take_questions_and_results_of_tools() {
     });
 }
 
-/// Tells llmock what to do with the next question; false when the server is another.
+/// Configures the next reply of llmock. Returns false for any other server.
 fn script(server: &str, behaviour: &str) -> bool {
     let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
     let url = format!("{server}/_llmock/scenario");

@@ -1,14 +1,14 @@
-//! A file that was recognised never vanishes: however it is broken, it leaves a run, a row with the
+//! Tests that a recognised file never vanishes: damaged in any way, it is a run, a row with the
 //! reason, or a problem.
 use crate::bench::{Bench, answered, beside_the_project};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 use touchstone_api::{Problem, Review, RunState, Span, TaskRequest, Verdict};
 
-/// Mutants of each file.
+/// Number of mutants of each file.
 const EACH: u64 = 24;
 
-/// A sequence that looks like chance and is the same each time.
+/// Pseudorandom generator with a fixed sequence.
 struct Chance(u64);
 
 impl Chance {
@@ -19,7 +19,7 @@ impl Chance {
         usize::try_from(self.0 % (most.max(1) as u64)).unwrap()
     }
 
-    /// The same bytes with one to three mistakes in them.
+    /// Returns the bytes with one to three mutations.
     fn break_up(&mut self, bytes: &[u8]) -> Vec<u8> {
         const SIGNS: &[u8] = b"{}[]\",:-\\'x0 \n\t\xff\0#&*!|>%@`";
         let mut broken = bytes.to_vec();
@@ -32,12 +32,12 @@ impl Chance {
                 2 => broken.insert(at, sign),
                 3 if !broken.is_empty() => drop(broken.remove(at)),
                 4 => {
-                    // A piece goes.
+                    // Remove a piece.
                     let end = (at + 1 + self.below(40)).min(broken.len());
                     broken.drain(at.min(end)..end);
                 }
                 5 => {
-                    // A bracket becomes another.
+                    // Replace a bracket by another.
                     let brackets: Vec<usize> =
                         (0..broken.len()).filter(|at| b"{}[]".contains(&broken[*at])).collect();
                     if let Some(at) = brackets.get(self.below(brackets.len())) {
@@ -45,7 +45,7 @@ impl Chance {
                     }
                 }
                 _ => {
-                    // A value becomes none that anybody can read.
+                    // Make a value unreadable.
                     let colons: Vec<usize> =
                         (0..broken.len()).filter(|at| broken[*at] == b':').collect();
                     if let Some(at) = colons.get(self.below(colons.len())) {
@@ -58,7 +58,7 @@ impl Chance {
     }
 }
 
-/// Every file below a folder of the fixtures.
+/// Returns every file below a folder of the fixtures.
 fn files(below: &str) -> Vec<PathBuf> {
     let (mut dirs, mut files) =
         (vec![beside_the_project(&format!("tests/fixtures/{below}"))], Vec::new());
@@ -72,7 +72,7 @@ fn files(below: &str) -> Vec<PathBuf> {
     files
 }
 
-/// All problems, however many.
+/// Returns all problems, across pages.
 fn all_problems(bench: &Bench) -> Vec<Problem> {
     let mut all = Vec::new();
     loop {
@@ -109,7 +109,7 @@ fn a_result_file_of_any_form_that_is_broken_anyhow_leaves_a_row_with_a_reason() 
         let name = file.file_name().unwrap().to_string_lossy();
         for turn in 0..EACH {
             let dir = format!("m{}", mutants.len());
-            // The file as it is comes first.
+            // The unmodified file comes first.
             let broken = if turn == 0 { bytes.clone() } else { chance.break_up(&bytes) };
             put(&bench, &format!("results/{dir}/{name}"), &broken);
             mutants.push((dir, name.to_string(), broken));
@@ -158,7 +158,7 @@ fn results_beside_metadata_that_cannot_be_read_are_shown_and_the_damage_is_a_row
         assert_eq!(damaged.state, RunState::Damaged);
         assert!(damaged.reason.as_ref().is_some_and(|why| !why.is_empty()), "{damaged:?}");
     }
-    // What is mended leaves no damage behind.
+    // A repaired file leaves no problem behind.
     bench.put("results/a.json", text.replace("oops", "\"x\""));
     crate::bench::wait_until("the damage is gone", || bench.row("a.json").is_none().then_some(()));
     assert!(bench.row("a.json#7").is_some());

@@ -1,5 +1,5 @@
-//! What runs were offered: new transcripts say it, old ones have it from the workspace file, and
-//! judges of calls and other people's evaluators are handed it.
+//! Tests of the tools offered to runs: new transcripts record them, old ones take them from the
+//! workspace file, and judges of tool calls and external evaluators receive them.
 use super::bench::{Bench, beside_the_project, wait_until};
 use super::judging::{judge, request};
 use super::running::stage::{NAME, RUN, calls_then_answers, fact, says, workspace};
@@ -16,7 +16,7 @@ fn accuracy(filter: &str) -> JudgeRequest {
     JudgeRequest { judge: "tool_call_accuracy".into(), filter: filter.into(), ..request(1) }
 }
 
-/// The demo with a model of its own.
+/// The demo with an additional local model.
 fn demo(server: &Scripted) -> Bench {
     let from = beside_the_project("demo");
     let file = fs::read_to_string(from.join("touchstone.yaml")).unwrap();
@@ -54,7 +54,7 @@ fn recorded_runs_of_the_demo_are_judged_by_their_calls_and_only_those_without_an
     let plan = bench.app().plan_judging(&accuracy("")).unwrap();
     assert_eq!((plan.skipped_total, plan.runs), (left_out, all - left_out), "{:?}", plan.skipped);
     assert!(plan.runs > 40, "{}", plan.runs);
-    // What runs programs and calls no tools is left out for that reason.
+    // A run that executes programs and calls no tools is skipped for that reason.
     let programs = plan.skipped.iter().filter(|skip| skip.path.contains("-promptql-"));
     assert!(
         programs
@@ -76,7 +76,7 @@ fn recorded_runs_of_the_demo_are_judged_by_their_calls_and_only_those_without_an
 
 #[test]
 fn a_new_transcript_says_what_its_model_was_offered_once_and_going_on_changes_nothing_of_it() {
-    // Judges are offered nothing.
+    // Judges are offered no tools.
     let server = Scripted::start(|seen| {
         if seen.json()["tools"].is_null() { says(FIVE) } else { calls_then_answers(seen) }
     });
@@ -89,8 +89,8 @@ fn a_new_transcript_says_what_its_model_was_offered_once_and_going_on_changes_no
     assert_eq!(said.as_array().map(Vec::len), sent.as_array().map(Vec::len));
     let text = fs::read_to_string(bench.path(RUN)).unwrap();
     assert_eq!(text.matches("tool_definitions").count(), 1);
-    // As old ones are: without them it is complete, and what stands in the workspace file is the
-    // same.
+    // Like an old transcript: without the definitions it is complete, and those of the workspace
+    // file are equal.
     let plan = |bench: &Bench| {
         bench
             .app()

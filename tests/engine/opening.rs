@@ -1,5 +1,4 @@
-//! Rules of opening a run: what is read, how much of it is sent, and what happens when the file is
-//! not what it was.
+//! Tests of opening a run: the content, the size of the reply, and files that have changed.
 use crate::bench::{Bench, answered};
 use std::time::Duration;
 use touchstone_api::{Body, RowRequest, RunState, RunView, Span, StepKind};
@@ -7,7 +6,7 @@ use touchstone_app::app::App;
 use touchstone_app::error::Code;
 use touchstone_store::limits::Limits;
 
-/// What one opened run may weigh as JSON.
+/// Maximum size of an opened run as JSON.
 const MAX_VIEW: usize = 600 << 10;
 
 fn id(bench: &Bench, path: &str) -> String {
@@ -128,7 +127,7 @@ fn what_is_no_transcript_opens_too_and_says_why_it_is_none() {
 fn steps_come_from_the_version_that_was_opened_or_not_at_all() {
     let path = "plans-tool_calling-o1-variation0.yaml";
     let file = format!("results/{path}");
-    // The list is not made anew meanwhile: what it does not name any more is another error.
+    // The list is not updated meanwhile; a run missing from it is another error.
     let still =
         |limits: &mut Limits| (limits.watch, limits.poll) = (false, Duration::from_hours(1));
     let bench = Bench::new().answered(&file, "Three.").limit(still).open();

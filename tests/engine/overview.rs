@@ -1,5 +1,5 @@
-//! Rules of the overview on a real folder: it says what list, scores and suites say, and follows
-//! the files.
+//! Tests of the overview on a real folder: it agrees with the list, the scores and the suites, and
+//! follows changes of files.
 use crate::bench::{Bench, answered, wait_until};
 use touchstone_api::{
     Column, FailureClass, ListRequest, Overview, OverviewCell, OverviewKind, OverviewRequest,

@@ -1,6 +1,6 @@
-//! A PostgreSQL server of the tests' own: made in a temporary folder, on a port of its own, started
-//! once for this binary. A shell holds it and ends it when this process is gone, however it went;
-//! folders of runs that died are swept.
+//! A private PostgreSQL server for the tests: in a temporary folder, on its own port, started once
+//! for this binary. A shell process holds it and ends it when this process is gone for any reason;
+//! folders of dead test processes are deleted.
 use fs_err as fs;
 use futures_util::StreamExt as _;
 use std::io::Write as _;
@@ -15,15 +15,15 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio_postgres::{AsyncMessage, Client, NoTls};
 
-/// Passwords of every role here.
+/// Password of every role here.
 pub(crate) const PASSWORD: &str = "canary-pässword@/:%";
 
 const PREFIX: &str = "touchstone-postgres-";
 
-/// How long a server may take to start on a busy machine.
+/// Time a server may take to start on a busy machine.
 const DEADLINE: Duration = Duration::from_mins(1);
 
-/// Ends the server and removes its folder when nobody holds the other end of its input any more.
+/// Ends the server and removes its folder when its standard input is closed.
 const KEEPER: &str = r#"
 "$1/postgres" -D "$2/db" >"$2/log" 2>&1 </dev/null &
 server=$!
@@ -33,7 +33,7 @@ wait $server
 rm -rf "$2"
 "#;
 
-/// The server. The program that keeps it ends with this process.
+/// The server. Its keeper ends with this process.
 pub(crate) struct Server {
     pub(crate) port: u16,
     pub(crate) dir: PathBuf,
@@ -43,11 +43,11 @@ pub(crate) struct Server {
 static SERVER: OnceLock<Server> = OnceLock::new();
 static DATABASES: AtomicU32 = AtomicU32::new(0);
 
-/// The one server of this binary, started when it is first asked for.
+/// Returns the only server of this binary, starting it on first use.
 pub(crate) fn server() -> &'static Server {
     SERVER.get_or_init(|| {
         let begun = Instant::now();
-        // On a thread of its own: whoever asks may already stand inside a runtime.
+        // On a separate thread, because the caller may be inside a runtime.
         let server = std::thread::spawn(Server::start).join().expect("the server of the tests");
         println!("PostgreSQL was ready after {:?}", begun.elapsed());
         server
@@ -110,14 +110,14 @@ impl Server {
     }
 }
 
-/// A database of one test.
+/// A database for one test.
 pub(crate) struct Database {
     pub(crate) name: String,
     pub(crate) port: u16,
 }
 
-/// What an owner does before a role reads only: functions whose effects a rollback does not undo
-/// are taken from everyone.
+/// Preparation by the owner before a role is read-only: revokes functions whose effects a rollback
+/// does not undo from everyone.
 const REVOKED: &str = "
     DO $$ DECLARE f regprocedure; BEGIN
       FOR f IN SELECT oid FROM pg_proc WHERE proname IN ('pg_logical_emit_message', 'pg_terminate_backend', 'pg_cancel_backend')
@@ -125,14 +125,14 @@ const REVOKED: &str = "
     END $$";
 
 impl Database {
-    /// A new database with a table that `ro` reads and `rw` writes.
+    /// Creates a database with a table that `ro` can read and `rw` can write.
     pub(crate) async fn new() -> Self {
         let database = Self::as_installed().await;
         database.as_role("postgres").await.batch_execute(REVOKED).await.unwrap();
         database
     }
 
-    /// The same, with the functions that every database gives to everyone.
+    /// Like `new`, without revoking the functions that every database grants to everyone.
     pub(crate) async fn as_installed() -> Self {
         let server = server();
         let name = format!("t{}", DATABASES.fetch_add(1, Ordering::Relaxed));
@@ -152,12 +152,12 @@ impl Database {
         database
     }
 
-    /// A plain connection, without any guard of ours.
+    /// Opens a plain connection, without the restrictions of the SQL tool.
     pub(crate) async fn as_role(&self, role: &str) -> Client {
         connect(self.port, role, &self.name).await.unwrap()
     }
 
-    /// Somebody who listens to a channel, and what they hear.
+    /// Opens a connection that listens to a channel, and returns it with its notifications.
     pub(crate) async fn listening(
         &self,
         channel: &str,
@@ -170,7 +170,7 @@ impl Database {
         tokio::spawn(async move {
             while let Some(Ok(message)) = messages.next().await {
                 if let AsyncMessage::Notification(said) = message {
-                    // Nobody hears it any more when the test is over.
+                    // The receiver is gone when the test is over.
                     let _ = heard.send(said.payload().to_owned());
                 }
             }
@@ -179,7 +179,7 @@ impl Database {
         (client, receiver)
     }
 
-    /// How many rows the table has, as somebody else sees it.
+    /// Number of rows of the table, as seen by another connection.
     pub(crate) async fn rows(&self) -> i64 {
         let row = self
             .as_role("postgres")
@@ -190,7 +190,7 @@ impl Database {
         row.get(0)
     }
 
-    /// Brings the table back to its two rows.
+    /// Restores the table to its two rows.
     pub(crate) async fn restore(&self) {
         let content = "TRUNCATE items; INSERT INTO items VALUES (1, 'one'), (2, 'two')";
         self.as_role("postgres").await.batch_execute(content).await.unwrap();
@@ -213,7 +213,7 @@ fn block<T>(act: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(act)
 }
 
-/// Where the server's programs are.
+/// Directory of the server's programs.
 fn programs() -> PathBuf {
     let mut versions: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
         .into_iter()
@@ -232,7 +232,7 @@ fn programs() -> PathBuf {
     )
 }
 
-/// Whom the server runs as: PostgreSQL refuses to be root.
+/// User the server runs as, since PostgreSQL refuses to run as root.
 fn owner() -> Option<(u32, u32)> {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         return None;
@@ -284,7 +284,7 @@ fn make(programs: &Path, dir: &Path, port: u16, owner: Option<(u32, u32)>) {
     file.write_all(settings.as_bytes()).unwrap();
 }
 
-/// A certificate that the server signed itself.
+/// Creates a self-signed certificate of the server.
 fn certificate(dir: &Path) {
     let mut openssl = Command::new("openssl");
     openssl.current_dir(dir).args([
@@ -317,8 +317,8 @@ fn certificate(dir: &Path) {
     fs::set_permissions(dir.join("server.key"), std::fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-/// Ends servers and removes folders of test processes that are gone and whose keeper went with
-/// them.
+/// Ends the servers and removes the folders of test processes that are gone together with their
+/// keeper.
 fn sweep() {
     for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -329,8 +329,7 @@ fn sweep() {
         let dir = entry.path();
         let noted = fs::read_to_string(dir.join("db/postmaster.pid")).unwrap_or_default();
         if let Some(server) = noted.lines().next().filter(|server| server.parse::<u32>().is_ok()) {
-            // Only a process that really has this folder open: numbers of processes are given out
-            // again.
+            // Only a process that has this folder open, since process numbers are reused.
             let command = fs::read(format!("/proc/{server}/cmdline")).unwrap_or_default();
             if String::from_utf8_lossy(&command).contains(dir.join("db").to_string_lossy().as_ref())
             {

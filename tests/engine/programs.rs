@@ -1,6 +1,6 @@
-//! Rules of scorers that are programs: they run when somebody asks for it and never before, in the
-//! sandbox, once for each question. Set `TOUCHSTONE_WITHOUT_SANDBOX=1` where bubblewrap cannot
-//! work: then these tests say so and do nothing.
+//! Tests of scorers that are programs: they run only on request, in the sandbox, once for each
+//! input. With `TOUCHSTONE_WITHOUT_SANDBOX=1`, for systems on which bubblewrap cannot work, these
+//! tests print that they are skipped.
 use crate::bench::{Bench, answered, wait_until};
 use touchstone_api::{FailureClass, RunRow, RunScore, ScoreStanding};
 use touchstone_app::app::FileScores;
@@ -10,7 +10,7 @@ const RUN: &str = "results/plans-tool_calling-claude-variation0.yaml";
 const STRICT: &str = "strict-tool_calling-claude-variation0.yaml";
 const PATH: &str = "plans-tool_calling-claude-variation0.yaml";
 
-/// The share of the expected numbers that are there.
+/// Scorer that returns the share of the expected numbers that are present.
 const SHARE: &str = "import json\n\ndef evaluate_score(ground_truth: str, test_result: str) -> float:\n    \
     wanted, found = json.loads(ground_truth), json.loads(test_result)\n    print('wanted', ground_truth, 'found', test_result)\n    \
     return len([n for n in wanted if n in found]) / len(wanted)\n";
@@ -26,7 +26,7 @@ fn answers(yaml: &str) -> String {
     answered("Done.").replace("answer:\n- n: 3\n", &format!("answer: {yaml}\n"))
 }
 
-/// Nothing when this machine was said to have no sandbox.
+/// Creates a bench with a scorer; `None` without a sandbox.
 fn bench(module: &str, expected: &str, answer: &str) -> Option<Bench> {
     if std::env::var_os("TOUCHSTONE_WITHOUT_SANDBOX").is_some() {
         eprintln!("not run: TOUCHSTONE_WITHOUT_SANDBOX is set");

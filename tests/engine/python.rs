@@ -1,6 +1,6 @@
-//! Rules of the Python tool: how programs end and what is kept of them, and that nothing lives on.
-//! What they cannot reach is in `sandbox.rs`. Set `TOUCHSTONE_WITHOUT_SANDBOX=1` where bubblewrap
-//! cannot work: then these tests say so and do nothing.
+//! Tests of the Python tool: the ways in which programs end, their output, and that no process
+//! survives. The isolation is tested in `sandbox.rs`. With `TOUCHSTONE_WITHOUT_SANDBOX=1`, for
+//! systems on which bubblewrap cannot work, these tests print that they are skipped.
 use fs_err as fs;
 use std::future::Future;
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use touchstone_runner::tools::python::{PythonLimits, PythonTool, checks};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
-/// What a program's end looks like from the model's side.
+/// End of a program from the perspective of the model.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) outcome: String,
@@ -23,7 +23,7 @@ pub(crate) struct Ended {
     pub(crate) signal: Option<String>,
 }
 
-/// The tool, or nothing when this machine was said to have no sandbox.
+/// Opens the tool; `None` without a sandbox.
 pub(crate) async fn tool(limits: PythonLimits) -> Option<PythonTool> {
     if std::env::var_os("TOUCHSTONE_WITHOUT_SANDBOX").is_some() {
         eprintln!("not run: TOUCHSTONE_WITHOUT_SANDBOX is set");
@@ -67,7 +67,8 @@ async fn run_until(tool: &PythonTool, program: &str, stop: &CancellationToken) -
     }
 }
 
-/// A program that leaves a process behind that nothing but its number tells apart, and the number.
+/// Builds a program that leaves a process behind which only its number identifies, and returns
+/// both.
 fn leaves_behind(then: &str) -> (String, String) {
     static TURN: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let turn = TURN.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -79,7 +80,7 @@ fn leaves_behind(then: &str) -> (String, String) {
     (program, number)
 }
 
-/// True when a process of this machine sleeps for that number.
+/// Returns true if a process of this machine sleeps for that number.
 fn lives(number: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
@@ -112,9 +113,9 @@ async fn every_way_to_end_has_its_own_outcome() {
             None,
             None,
         ),
-        // What looks after the program cannot be killed by it.
+        // The supervisor of the program cannot be killed by it.
         ("import os, time; os.kill(os.getppid(), 9); time.sleep(60)", "timeout", None, None),
-        // It goes over to the group of a child, and none is left of the one it was started in.
+        // The program moves to the process group of a child, so that its original group is empty.
         (
             "import os, time\nchild = os.fork()\nif child == 0: time.sleep(60)\nos.setpgid(child, child); os.setpgid(0, child)\n\
              time.sleep(60)",
@@ -266,7 +267,7 @@ async fn what_was_said_before_the_end_is_kept() {
 #[tokio::test]
 async fn nothing_lives_on_after_a_call() {
     let Some(tool) = tool(short()).await else { return };
-    // Without a sandbox it does live on.
+    // Control: without a sandbox the process survives.
     let (program, number) = leaves_behind("");
     let mut control = Command::new("/usr/bin/python3");
     control.args(["-I", "-B", "-c", &program]).stdout(Stdio::null());
@@ -281,7 +282,7 @@ async fn nothing_lives_on_after_a_call() {
     }
 }
 
-/// Ends the sleepers of one control by their process ids.
+/// Kills the sleeping processes of one control by their process ids.
 fn end_sleepers(number: &str) {
     for process in fs::read_dir("/proc").unwrap().flatten() {
         let line = fs::read(process.path().join("cmdline")).unwrap_or_default();
@@ -314,7 +315,7 @@ async fn stopping_ends_a_program_at_once() {
         ("killed", "ready\n", None)
     );
     until("it is gone", SECOND, || !lives(&number)).await;
-    // Stopped before it began.
+    // Stopped before it started.
     let began = Instant::now();
     assert_eq!(run_until(&tool, "import time; time.sleep(60)", &stop).await.outcome, "killed");
     assert!(began.elapsed() < SECOND, "{:?}", began.elapsed());
@@ -330,7 +331,7 @@ async fn a_program_can_be_stopped_at_any_moment() {
             stop.cancel();
             Instant::now()
         };
-        // It ends only when no process of it holds its outputs any more.
+        // It only ends when no process holds its output pipes any more.
         let (ended, stopped) =
             tokio::join!(run_until(&tool, "import time; time.sleep(60)", &stop), stopped);
         assert_eq!(
@@ -374,7 +375,7 @@ async fn a_program_ends_when_we_are_killed() {
     until("it is gone", SECOND, || !lives(&number)).await;
 }
 
-/// Runs what it is given; without that it only sees that nothing was given.
+/// Runs the program in its environment variable; without one it does nothing.
 #[tokio::test]
 async fn the_other_process_of_the_test_before() {
     let Ok(program) = std::env::var(CHILD) else { return };
@@ -418,7 +419,8 @@ async fn many_programs_run_at_once_and_none_sees_another() {
     }
 }
 
-/// `cargo test -p touchstone-app --test engine python::how_long -- --ignored --nocapture`
+/// Measures the duration of a call: `cargo test -p touchstone-app --test engine python::how_long --
+/// --ignored --nocapture`
 #[tokio::test]
 #[ignore = "a measurement"]
 async fn how_long_a_call_takes() {

@@ -1,5 +1,5 @@
-//! Rules for sets of queries: which of them are tasks, and how results of another program find
-//! theirs.
+//! Tests of query sets: the queries that are tasks, and the assignment of results of other programs
+//! to them.
 use crate::bench::{Bench, answered, wait_until};
 use fs_err as fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Rules of scores of queries of `StableToolBench`: what was called and whether it was finished,
-//! whatever was expected.
+//! Tests of scores of `StableToolBench` queries: from the calls and the finish, without an expected
+//! output.
 use crate::bench::{Bench, beside_the_project, wait_until};
 use crate::judging;
 use crate::running::stage::says;
@@ -22,7 +22,7 @@ pub(crate) fn run(model: &str) -> String {
     format!("results/G1_instruction/588-tool_calling-{model}-variation0.yaml")
 }
 
-/// A run that calls functions with parameters, and answers with a text.
+/// A transcript that calls functions with parameters, and has a text as its answer.
 pub(crate) fn transcript(calls: &[(&str, &str)], answer: Option<&str>) -> String {
     let call = |(name, params): &(&str, &str)| {
         format!("- tool_call: {{name: {name}, params: {{{params}}}, result: ok}}\n")
@@ -120,7 +120,7 @@ fn the_workspace_file_names_the_scorers_of_queries_and_what_is_wrong_with_them_i
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!(problems[0].file, "touchstone.yaml");
     assert!(problems[0].message.contains("`exakt` is not a scorer"), "{problems:?}");
-    // Without any, they are the usual ones again.
+    // An empty list selects the default scorers again.
     let bench = bench.close();
     fs::write(bench.path("touchstone.yaml"), workspace("[]")).unwrap();
     let bench = bench.open();
@@ -529,7 +529,7 @@ fn the_answer_of_a_query_is_what_finish_was_given_else_the_whole_last_message_an
             |bench, (model, steps, _)| bench.file(&run(model), run_of(steps)),
         )
         .open();
-    // Without the query set nobody knows that these are runs of a query: the fence counts.
+    // Without the query set these are not known to be runs of a query, so the fenced block counts.
     let row = |model: &str| bench.row(run(model).trim_start_matches("results/")).unwrap();
     let opened = |model: &str| {
         let view = bench.app().open_run(&row(model).id).unwrap();

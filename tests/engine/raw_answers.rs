@@ -1,5 +1,5 @@
-//! Raw answers of `StableToolBench` in a folder: one run for each file, and what was tried beside
-//! its steps.
+//! Tests of raw answers of `StableToolBench` in a folder: one run for each file, and the search
+//! tree beside its steps.
 use crate::bench::Bench;
 use std::path::Path;
 use touchstone_api::{RunState, RunView, TreeRowKind, TreeView};
@@ -43,7 +43,7 @@ fn a_raw_answer_is_a_run_with_its_query_its_method_and_its_model() {
         (row.state, row.reason.as_deref()),
         (RunState::NoAnswer, Some("Gave up without an answer."))
     );
-    // Other files that are JSON are no runs, and an empty one is nothing worse.
+    // Other JSON files are not runs, and an empty one is no worse.
     assert_eq!(bench.row("notes.json").unwrap().state, RunState::Other);
     assert_eq!(bench.row("empty.json").unwrap().state, RunState::Other);
 }

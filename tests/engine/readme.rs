@@ -1,12 +1,12 @@
-//! Rules for the README: every example of a file in it reads as what it is said to be.
+//! Tests that every example file in the README can be read as the kind of file it shows.
 use std::collections::BTreeSet;
 use touchstone_formats::run::Standing;
 use touchstone_formats::{suite, transcript, workspace};
 
 const README: &str = include_str!("../../README.md");
 
-/// The blocks of code in a language. A block ends with as many backticks as it began with, so that
-/// others may stand in it.
+/// Returns the code blocks of a language. A block ends with as many backticks as it began with, so
+/// that it can contain other blocks.
 fn blocks(language: &str) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut lines = README.lines();

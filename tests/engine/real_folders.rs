@@ -1,10 +1,10 @@
-//! Rules over whole folders: the sample data, a benchmark folder of our own, and real ones where
-//! they lie beside the project.
+//! Tests over complete folders: the sample data, a small benchmark folder, and real ones if they
+//! lie next to the project.
 use crate::bench::{Bench, beside_the_project};
 use touchstone_api::{FailureClass, RunState, RunView, ScoreStanding, Span, StepKind};
 
-/// What the published benchmark gives its runs, computed elsewhere (`scripts/order-oracle.py
-/// runs`).
+/// Scores of the runs of the published benchmark, computed by a separate script
+/// (`scripts/order-oracle.py runs`).
 const PUBLISHED: &str = include_str!("../../src-tauri/scoring/tests/scorers/runs.jsonl");
 
 fn opened(bench: &Bench) -> Vec<RunView> {
@@ -112,7 +112,7 @@ fn runs_of_a_benchmark_folder_are_scored_against_the_files_their_tasks_name() {
                 Some(true)
             ),
             row("claude/tool_calling/retrieval/last_3_run_2", RunState::Error, None, None),
-            // The other way round.
+            // An answer in reverse order.
             row(
                 "claude/tool_calling_python/retrieval/last_3_run_1",
                 RunState::Answered,
@@ -184,7 +184,7 @@ fn every_run_of_the_sample_data_is_scored_or_says_why_not() {
     for row in &rows {
         let standing = row.scoring.unwrap_or_else(|| panic!("{} is not scored", row.path));
         let expected = match row.state {
-            // Some variations of the sample data are there to be asked only.
+            // Some variations of the sample data have no expected output.
             RunState::Answered | RunState::NoAnswer if standing == ScoreStanding::NoExpected => {
                 standing
             }

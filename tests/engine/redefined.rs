@@ -1,5 +1,5 @@
-//! A model that is another one in the workspace file now: what was said under its name is shown,
-//! and counts nowhere until it is said again.
+//! Tests of a model whose definition in the workspace file has changed: verdicts under its name are
+//! shown, and count nowhere until they are renewed.
 use super::bench::{Bench, wait_until};
 use super::judging::{judge, request, workspace};
 use super::running::stage::says;
@@ -21,7 +21,7 @@ fn bench(server: &Scripted) -> Bench {
     bench
 }
 
-/// Verdicts of the judge that count and that are stale, and what came of the scorer that it is.
+/// Number of the judge's verdicts that count and that are stale, and the standing of its scorer.
 fn told(bench: &Bench) -> ((u64, u64), Option<ScoreStanding>) {
     let trust = bench.app().trust("").unwrap();
     let judge = trust.raters.iter().find(|rater| rater.id == "sopr:ours:local");
@@ -60,7 +60,7 @@ fn verdicts_of_a_former_definition_count_nowhere_until_the_run_is_judged_again()
     let page: serde_json::Value =
         serde_json::from_str(&bench.app().make_report(&report, true).unwrap().text).unwrap();
     assert_eq!(page["head"]["scored"], 0);
-    // It was paid for, and is the same model again as soon as its definition is what it was.
+    // The verdict is valid again as soon as the definition of the model is restored.
     bench.write("touchstone.yaml", workspace(&server, ""));
     wait(&bench, COUNTS);
     bench.write("touchstone.yaml", workspace(&server, OTHER));
@@ -79,9 +79,9 @@ fn a_model_that_was_redefined_while_the_folder_was_closed_is_another_one_when_it
     let bench = bench.close();
     bench.put("touchstone.yaml", workspace(&server, OTHER));
     let bench = bench.reopen();
-    // Nothing waits here: whoever opens a folder and asks once gets it right.
+    // No wait here: the first query after opening must be correct.
     assert_eq!(told(&bench), (STALE.0, Some(STALE.1)));
-    // A file that cannot be read says nothing of models.
+    // An unreadable file does not change the models.
     bench.write("touchstone.yaml", "models: [\n");
     assert_eq!(told(&bench), (STALE.0, Some(STALE.1)));
     bench.write("touchstone.yaml", workspace(&server, ""));

@@ -1,5 +1,5 @@
-//! Results of evaluations that are replaced: what was there is kept, and what they are made of is
-//! never written over.
+//! Tests of replacing evaluation results: previous results are kept, and source files are never
+//! overwritten.
 use super::bench::Bench;
 use super::evaluating::{OUT, ROWS, bench, evaluate, refused, request, scored};
 use super::scripted::Scripted;
@@ -7,7 +7,7 @@ use fs_err as fs;
 use touchstone_api::EvaluateRequest;
 use touchstone_app::app::FileRequest;
 
-/// Files below a folder whose names begin so, oldest first.
+/// Returns the files in a folder whose names begin with `stem`, oldest first.
 fn copies(bench: &Bench, folder: &str, stem: &str) -> Vec<String> {
     let mut paths: Vec<_> = fs::read_dir(bench.path(folder))
         .into_iter()
@@ -32,7 +32,7 @@ fn results_that_are_replaced_are_kept_with_their_replies() {
     let said = copies(&bench, replies, "rows");
     assert_eq!(said.len(), 1);
     evaluate(&bench, &EvaluateRequest { replace: true, ..first.clone() });
-    // The same again is no other file.
+    // Equal results do not replace the file.
     assert_eq!(copies(&bench, "results/evaluations/.touchstone/replaced", "rows").len(), 0);
     let other = EvaluateRequest { replace: true, ..request(&bench, &["relevance", "f1_score"]) };
     assert_eq!(evaluate(&bench, &other).done, 6);

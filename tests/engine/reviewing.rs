@@ -1,5 +1,5 @@
-//! Rules of reviews: what a person says of a run lies in a file beside the results, is shown
-//! wherever the run is, and is never lost.
+//! Tests of reviews: a review is stored in a file beside the results, is shown wherever the run is
+//! shown, and is never lost.
 use crate::bench::{Bench, answered, find_in, rows, wait_until};
 use fs_err as fs;
 use touchstone_api::{ProblemKind, ReportFormat, ReportRequest, Review, Stale, Verdict};
@@ -42,7 +42,7 @@ fn wait_verdict(bench: &Bench, path: &str, wanted: Option<Verdict>) {
     });
 }
 
-/// Files below a folder of the bench, by name; the text of the only one.
+/// Returns the content of the only file below a folder of the bench.
 fn only_file(bench: &Bench, folder: &str, end: &str) -> String {
     let mut open = vec![bench.path(folder)];
     let mut found = Vec::new();
@@ -102,7 +102,7 @@ fn what_is_said_twice_is_written_once_and_taking_it_back_moves_it_aside() {
     assert_eq!(read_back(bench.app(), &id(&bench, RUN)), (None, None));
     assert_eq!(only_file(&bench, "results/.touchstone/replaced/reviews", "Z.yaml"), text);
     review(&bench, RUN, None).unwrap();
-    // One that says nothing is none.
+    // An empty review is not stored.
     review(&bench, RUN, Some(&Review { verdict: None, note: " \n".to_owned(), ..given })).unwrap();
     assert!(!bench.path(FILE).exists());
 }
@@ -156,7 +156,7 @@ fn a_rewrite_keeps_what_we_do_not_know_and_the_page_that_was_written_by_hand() {
     let text = fs::read_to_string(bench.path(FILE)).unwrap();
     assert!(text.starts_with("by: Zoë\nverdict: right\nscore: 0.50\n"), "{text}");
     assert_eq!(only_file(&bench, "results/.touchstone/replaced/reviews", "Z.yaml"), hand);
-    // What we wrote ourselves needs no second copy.
+    // A file written by this program needs no further copy.
     review(&bench, RUN, Some(&says(Verdict::Partly))).unwrap();
     assert_eq!(only_file(&bench, "results/.touchstone/replaced/reviews", "Z.yaml"), hand);
 }
@@ -215,7 +215,7 @@ fn a_review_of_an_answer_that_changed_is_kept_but_not_counted_until_it_is_given_
     let id = id(&bench, RUN);
     review(&bench, RUN, Some(&says(Verdict::Right))).unwrap();
     wait_verdict(&bench, RUN, Some(Verdict::Right));
-    // The file changed and the answer did not.
+    // The file changed, but not the answer.
     bench.put(&format!("results/{RUN}"), answered("Three, I think."));
     wait_until("the new text is there", || {
         bench.hits("think").contains(&RUN.to_owned()).then_some(())

@@ -1,5 +1,5 @@
-//! Runs, from the request to the file: what is owed is done, what was paid for is kept, and what is
-//! stopped goes on.
+//! Tests of runs, from the request to the file: every owed run is executed, paid replies are
+//! stored, and stopped runs resume.
 mod broken_replies;
 mod cells;
 #[cfg(debug_assertions)]
@@ -30,7 +30,7 @@ use serde_json::json;
 use touchstone_api::{Act, LaunchRequest, LaunchState, LaunchView, Span};
 use touchstone_formats::transcript::Document;
 
-/// A task that wants one tool used, and a database to use it on.
+/// A task that expects the use of a tool; `folder_of` creates the database behind it.
 const TASK: &str = "tool_calling_prompt: How many {what} are there?\nexpected_tool_calls: [query_things]\nvariations:\n  - what: stones\n  - what: trees\n";
 
 fn workspace(url: &str, provider: &str) -> String {
@@ -42,13 +42,13 @@ fn workspace(url: &str, provider: &str) -> String {
 /// The tool over the database of [`folder_of`].
 pub(crate) const THINGS: &str = "tools:\n  query_things: { kind: sql, database: 'sqlite:data/things.db', description: Things. }\n";
 
-/// A folder with the task, the database and a model that the scripted server is.
+/// A folder with the task, the database and a model served by the scripted server.
 pub(crate) fn folder(server: &Scripted, wire: Wire) -> Bench {
     let provider = if wire == Wire::Messages { "anthropic" } else { "openai" };
     folder_of(&workspace(&server.url("/v1"), provider), TASK).open()
 }
 
-/// A folder with a database, that is not open yet.
+/// A folder with a database, not open yet.
 pub(crate) fn folder_of(workspace: &str, task: &str) -> Bench {
     let bench = Bench::new().file("touchstone.yaml", workspace).file("tasks/count.yaml", task);
     fs::create_dir_all(bench.path("data")).unwrap();
@@ -68,19 +68,19 @@ pub(crate) fn request() -> LaunchRequest {
     }
 }
 
-/// Runs what is owed to its end.
+/// Runs everything owed to its end.
 pub(crate) fn run(bench: &Bench, request: &LaunchRequest) -> LaunchView {
     let launched = bench.app().start_launch(request).unwrap();
     ended(bench, &launched.launch)
 }
 
-/// How a launch stands when it is over.
+/// Waits for the end of a launch, and returns its state.
 pub(crate) fn ended(bench: &Bench, launch: &str) -> LaunchView {
     assert!(bench.app().wait_launch(launch, DEADLINE).unwrap(), "the launch did not end");
     view(bench, launch)
 }
 
-/// How a launch stands now.
+/// Returns the current state of a launch.
 pub(crate) fn view(bench: &Bench, launch: &str) -> LaunchView {
     bench.app().launch(launch, Span { offset: 0, limit: 100 }).unwrap()
 }

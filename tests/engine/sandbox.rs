@@ -1,5 +1,5 @@
-//! Rules of the sandbox of Python programs: what they cannot reach. Each thing is first shown to
-//! work without the sandbox, and each probe to notice a sandbox that lets it through.
+//! Tests of the isolation of Python programs. Each access is first shown to work without the
+//! sandbox, and each probe is shown to detect a sandbox that permits it.
 use crate::python::{SECOND, asked, run, short, tool};
 use fs_err as fs;
 use std::net::{TcpListener, UdpSocket};
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use touchstone_runner::tools::Unusable;
 use touchstone_runner::tools::python::{Places, PythonLimits, PythonTool, checks};
 
-/// Runs a program without a sandbox. Only programs that harm nobody are given to it.
+/// Runs a program without a sandbox; only used for harmless programs.
 fn outside(program: &str) -> String {
     let mut python = Command::new("/usr/bin/python3");
     let said = python
@@ -79,8 +79,8 @@ async fn no_value_of_our_environment_is_seen_anywhere() {
     assert!(!ended.stdout.contains("CARGO") && !run(&tool, dump).await.stdout.contains("CARGO"));
 }
 
-/// The reason why bubblewrap is started with an empty environment instead of being told to clear
-/// it.
+/// Shows the reason for starting bubblewrap with an empty environment instead of passing
+/// `--clearenv`.
 #[tokio::test]
 async fn to_clear_the_environment_within_the_sandbox_would_not_be_enough() {
     let Some(tool) = tool(short()).await else { return };
@@ -111,7 +111,7 @@ async fn to_clear_the_environment_within_the_sandbox_would_not_be_enough() {
 #[tokio::test]
 async fn nothing_that_we_have_open_is_inherited() {
     let Some(tool) = tool(short()).await else { return };
-    // Left open for children by mistake, as a library might.
+    // Left open for children by mistake, like a library might.
     let open = rustix::fs::memfd_create("left-open", rustix::fs::MemfdFlags::empty()).unwrap();
     let look = "import os\nfor fd in os.listdir('/proc/self/fd'):\n    try: print(fd, os.readlink('/proc/self/fd/' + fd))\n    \
                 except OSError: pass";
@@ -182,9 +182,9 @@ async fn there_is_no_privilege_and_no_way_to_one() {
     assert_eq!(run(&tool, status).await.stdout, none);
 }
 
-/// System calls with arguments that harm nobody, told apart by their error: 1 is EPERM, 38 ENOSYS.
-/// All but those of `KEPT` must get past EPERM without the sandbox, else their refusal within
-/// proves nothing.
+/// System calls with harmless arguments, distinguished by their error: 1 is EPERM, 38 ENOSYS. All
+/// but those of `KEPT` must get past EPERM without the sandbox, since otherwise their refusal
+/// inside proves nothing.
 const CALLS: &[(&str, i64, &str)] = &[
     ("keyctl", libc::SYS_keyctl, "0, -3, 0"),
     ("io_uring_setup", libc::SYS_io_uring_setup, "0, 0"),
@@ -206,8 +206,8 @@ const CALLS: &[(&str, i64, &str)] = &[
     ("fsopen", libc::SYS_fsopen, "0, 0"),
     ("a number of x32", 0x4000_0027, "0"),
 ];
-/// Refused by many kernels to everybody but root: only what root is refused counts as a failure of
-/// the control.
+/// Refused by many kernels to every user but root, so a refusal without the sandbox only counts as
+/// a failure of the control for root.
 const KEPT: [&str; 4] = ["io_uring_setup", "bpf", "perf_event_open", "fsopen"];
 
 #[tokio::test]
@@ -239,8 +239,8 @@ async fn dangerous_system_calls_are_refused() {
     }
 }
 
-/// Prints how often each of these could be done to all processes that are seen, and what the limits
-/// of the most favoured one are.
+/// Prints the number of visible processes to which each of these can be done, and the limits of the
+/// least limited one.
 const STEER: &str = "import os\nfor what in ['mem', 'oom_score_adj']:\n    done = 0\n    \
     for p in ['1', '2', 'self']:\n        try: os.close(os.open(f'/proc/{p}/{what}', os.O_WRONLY)); done += 1\n        \
     except OSError: pass\n    print(what, done)\n\
@@ -256,7 +256,8 @@ async fn no_process_can_be_steered_and_none_is_without_limits() {
     assert!(free.contains("unlimited"), "without the sandbox: {free}");
     let within = run(&tool, STEER).await;
     assert_eq!(within.stdout, "mem 0\noom_score_adj 0\n0\n", "{within:?}");
-    // The counter of a process can be read, which is of no use when its memory cannot be written.
+    // The instruction pointer of a process can be read, which is of no use if its memory cannot be
+    // written.
     let attack = "import os\nat = open('/proc/1/syscall').read().split()\nm = os.open('/proc/1/mem', os.O_RDWR)\n\
                   os.pwrite(m, b'\\xcc', int(at[-1], 16))\nprint('steered')";
     let ended = run(&tool, attack).await;
@@ -320,7 +321,7 @@ async fn as_many_processes_as_are_allowed_and_no_more() {
     assert_eq!(run(&tool, count).await.stdout, "no more\nTrue\n");
 }
 
-/// A folder with a `bwrap` of our own in it, for everybody to start.
+/// Creates a folder with a replacement of `bwrap` that every user can start.
 fn with_bwrap(script: &str, mode: u32) -> (TempDir, Places) {
     let folder = TempDir::new().unwrap();
     fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
@@ -331,8 +332,8 @@ fn with_bwrap(script: &str, mode: u32) -> (TempDir, Places) {
     (folder, places)
 }
 
-/// Writes a program by another process: one that this process holds open for writing could be
-/// inherited by a child of another test, and "Text file busy" is the answer to starting it then.
+/// Writes a program by another process. A file that this process holds open for writing could be
+/// inherited by a child of another test, and starting it would fail with "Text file busy".
 fn write_program(path: &Path, text: &str) {
     let source = path.with_extension("source");
     fs::write(&source, text).unwrap();
@@ -357,7 +358,7 @@ async fn refusal(places: &Places) -> Unusable {
 async fn without_a_sandbox_there_is_no_tool_and_nothing_is_started() {
     let folder = TempDir::new().unwrap();
     let started = folder.path().join("started");
-    // It is there and says when it is started, but nobody may start it.
+    // The program exists and would report that it was started, but is not executable.
     let (_folder, places) = with_bwrap(&format!("touch {}", started.display()), 0o644);
     let unusable = refusal(&places).await;
     insta::assert_snapshot!(unusable.message, @"Python programs of models need bubblewrap, which is not installed.");
@@ -406,8 +407,8 @@ async fn a_sandbox_that_cannot_start_says_why_and_what_helps() {
     }
 }
 
-/// Starts the real bubblewrap with each argument passed through `case`, in an environment that
-/// holds no more than `environment`.
+/// Script that starts the real bubblewrap with each argument passed through `case`, in an
+/// environment that contains only `environment`.
 fn weakened(case: &str, environment: &str) -> String {
     let path = std::env::var_os("PATH").unwrap();
     let bwrap = std::env::split_paths(&path)
@@ -424,20 +425,20 @@ fn weakened(case: &str, environment: &str) -> String {
 
 /// A sandbox with holes.
 struct Holes {
-    /// What must be noticed.
+    /// Properties whose violation must be detected.
     noticed: Vec<&'static str>,
-    /// How arguments of bubblewrap are changed, and what its environment holds.
+    /// Changes of the arguments of bubblewrap; `environment` is its environment.
     cases: Vec<String>,
     environment: &'static str,
 }
 
-/// Every property is let go of once. `hosts` has the name that is asked for, and a list of where to
-/// look for names.
+/// Returns sandboxes that each lack some properties; every property is missing once. `hosts` is the
+/// directory with the name to look up, and with the list of name sources.
 fn holes(hosts: &Path) -> Vec<Holes> {
     let insert = |at: &str, more: &str| format!("{at}) set -- \"$@\" {more} \"$a\";;");
     let replace = |word: &str, by: &str| format!("{word}) set -- \"$@\" {by};;");
     let leave_out = |word: &str| format!("{word}) skip=1;;");
-    // With what tells the sandbox that there is a filter, else it does not even begin.
+    // Includes the signal to the sandbox that there is a filter, without which it does not start.
     let no_filter = || vec![leave_out("--seccomp"), replace("2", "0")];
     let mut network = vec![
         "network devices",
@@ -472,7 +473,7 @@ fn holes(hosts: &Path) -> Vec<Holes> {
     );
     let mut seen = vec![
         insert("--dev", &named),
-        // What is open is not shut.
+        // Open file descriptors are not closed.
         "*'ready for the program'*) set -- \"$@\" \"$(printf %s \"$a\" | sed 's/os.close(int(name))/pass/')\"; exec 9</dev/null;;".to_owned(),
     ];
     seen.extend(no_filter());
@@ -506,15 +507,15 @@ fn holes(hosts: &Path) -> Vec<Holes> {
     ]
 }
 
-/// What is bounded from outside, whatever bubblewrap does. That it would be exceeded without is
-/// shown in a test of its own.
+/// Properties enforced from outside, independent of bubblewrap. Other tests show that they would be
+/// exceeded otherwise.
 const WATCHED: [&str; 2] = ["memory of all processes", "number of files"];
 
-/// What is said of a process that does not end with the sandbox: it holds the probe up, so nothing
-/// else is said.
+/// Error for a process that outlives the sandbox. It delays the probe, so no other error is
+/// reported.
 const OUTLIVED: &str = "the probe: A process of the program outlived the sandbox";
 
-/// True when this machine has a way to elsewhere that a sandbox could let through.
+/// Returns true if this machine has a route to other machines that a sandbox could permit.
 fn is_connected() -> bool {
     let ways = fs::read_to_string("/proc/net/route").unwrap();
     let is_connected = ways.lines().skip(1).any(|line| !line.starts_with("lo\t"));
@@ -546,11 +547,11 @@ async fn a_sandbox_that_lets_something_through_is_noticed() {
             assert!(!is_broken, "{property}: {}", unusable.message);
         }
     }
-    // The same script that changes nothing is fine.
+    // The unchanged script is accepted.
     let (_folder, places) = with_bwrap(&weakened("", ""), 0o755);
     let cache = TempDir::new().unwrap();
     PythonTool::open_in(cache.path(), PythonLimits::default(), &places).await.unwrap();
-    // All that the doctor counts was let go of.
+    // Every property that the doctor lists was missing once.
     let counted = checks(cache.path()).await;
     for property in counted.iter().filter_map(|(name, _)| name.strip_prefix("Sandbox: ")) {
         let shown = holes.iter().any(|holes| holes.noticed.contains(&property));

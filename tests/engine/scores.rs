@@ -1,4 +1,4 @@
-//! Rules of scores in the index: they appear by themselves, follow every file they depend on, and
+//! Tests of scores in the index: they appear automatically, follow every file they depend on, and
 //! no transcript is read twice for them.
 use crate::bench::{Bench, answered, wait_until};
 use fs_err as fs;
@@ -70,7 +70,8 @@ fn a_run_is_scored_again_when_its_suite_changes_and_its_transcript_is_not_read_f
     let bench =
         Bench::new().file("tasks/plans.yaml", suite("[{ n: 4 }]")).answered(RUN, "Three").open();
     assert_eq!(bench.row(PATH).unwrap().passed, Some(false));
-    // The same stamp with other bytes: whoever reads the file now finds another answer.
+    // Other bytes with an equal modification time: a reader of the file would now find another
+    // answer.
     let (path, before) =
         (bench.path(RUN), fs::metadata(bench.path(RUN)).unwrap().modified().unwrap());
     fs::write(&path, answered("Three").replace("- n: 3\n", "- n: 9\n")).unwrap();

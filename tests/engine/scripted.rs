@@ -1,9 +1,9 @@
-//! A provider that says what it is told to say, over real connections to this machine: HTTP/1.1 by
-//! hand, so that it can also do what no library would. Owns listening, recording and misbehaving;
-//! what a model would say is in `conversation.rs`.
+//! A scripted HTTP server over real connections to this machine. HTTP/1.1 is implemented by hand,
+//! so that it can also do what no library would. Owns listening, recording and misbehaving; the
+//! replies of a model are in `conversation.rs`.
 //!
-//! It needs nothing but the standard library, JSON and `gzip.rs`: any test binary can take both in
-//! by their paths, with `#[expect(dead_code)]` where only a part of them is used.
+//! It depends only on the standard library, JSON and `gzip.rs`: any test binary can include both by
+//! their paths, with `#[expect(dead_code)]` where only a part of them is used.
 use super::gzip::{gzip, zeros_in_gzip};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,15 +14,14 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
-    /// Which one, from 0.
+    /// Index of the request, from 0.
     pub(crate) number: usize,
-    /// What is to be done: `POST` of a client, `CONNECT` of one that asks for a tunnel.
+    /// Method: `POST` of a client, `CONNECT` of one that requests a tunnel.
     pub(crate) method: String,
-    /// Path with query; the whole address when it came through a proxy, host and port when a tunnel
-    /// is asked for.
+    /// Path with query; the complete URL through a proxy, host and port for a tunnel.
     pub(crate) path: String,
     /// Headers, names in lower case.
     pub(crate) headers: BTreeMap<String, String>,
@@ -31,24 +30,24 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// The body as JSON.
+    /// Parses the body as JSON; null if it is invalid.
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 }
 
-/// Something to wait for: closed at first, then open for good.
+/// A latch: closed at first, then open for good.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Latch(Arc<(Mutex<bool>, Condvar)>);
 
 impl Latch {
-    /// Lets all go on.
+    /// Opens the latch.
     pub(crate) fn open(&self) {
         *self.0.0.lock().unwrap() = true;
         self.0.1.notify_all();
     }
 
-    /// Whether it is open within a time.
+    /// Waits until it is open, up to a time. Returns true if it is.
     pub(crate) fn wait(&self, at_most: Duration) -> bool {
         let (open, changed) = &*self.0;
         let waited = changed.wait_timeout_while(open.lock().unwrap(), at_most, |open| !*open);
@@ -56,7 +55,7 @@ impl Latch {
     }
 }
 
-/// What is said to one request.
+/// Reply to one request.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     status: u16,
@@ -66,37 +65,37 @@ pub(crate) struct Reply {
     before: Option<Latch>,
 }
 
-/// How a reply misbehaves.
+/// Misbehaviour of a reply.
 #[derive(Debug, Clone, Default)]
 enum Trick {
     #[default]
     None,
-    /// Closes the connection after so many bytes of the body, as if the rest were still to come.
+    /// Closes the connection after a number of bytes of the body, while more are announced.
     CutAfter(usize),
-    /// The same with a reset.
+    /// Resets the connection after a number of bytes of the body.
     ResetAfter(usize),
-    /// Sends so many bytes of the body, then nothing until the latch opens.
+    /// Sends a number of bytes of the body, then nothing until the latch opens.
     HoldAfter(usize, Latch),
     /// Sends one byte at a time, with a pause between them.
     Dribble(Duration),
-    /// Sends the body again and again.
+    /// Repeats the body forever.
     Endless,
-    /// Accepts the request and resets before a single byte.
+    /// Accepts the request and resets before the first byte.
     ResetAtOnce,
 }
 
 impl Reply {
-    /// A reply with a status and nothing else.
+    /// Creates a reply with a status and nothing else.
     pub(crate) fn new(status: u16) -> Self {
         Self { status, headers: Vec::new(), body: Vec::new(), trick: Trick::None, before: None }
     }
 
-    /// 200 with JSON.
+    /// Creates a reply of status 200 with JSON.
     pub(crate) fn json(value: &serde_json::Value) -> Self {
         Self::new(200).text("application/json", &value.to_string())
     }
 
-    /// 200 with events, each a name (may be empty) and what it carries.
+    /// Creates a reply of status 200 with events, each a name (may be empty) and its data.
     pub(crate) fn events<'a>(events: impl IntoIterator<Item = (&'a str, String)>) -> Self {
         let mut text = String::new();
         for (name, carried) in events {
@@ -108,7 +107,7 @@ impl Reply {
         Self::new(200).text("text/event-stream", &text)
     }
 
-    /// The events of this body, each with an id.
+    /// Adds an id to each event of the body.
     pub(crate) fn with_ids(mut self, id: impl Fn(usize) -> String) -> Self {
         let text = String::from_utf8(std::mem::take(&mut self.body)).unwrap();
         for (number, event) in text.split_inclusive("\n\n").enumerate() {
@@ -117,12 +116,12 @@ impl Reply {
         self
     }
 
-    /// With a body of a type.
+    /// Sets a body and its type.
     pub(crate) fn text(self, content_type: &str, body: &str) -> Self {
         self.header("content-type", content_type).bytes(body.as_bytes())
     }
 
-    /// With a body.
+    /// Sets the body.
     pub(crate) fn bytes(mut self, body: &[u8]) -> Self {
         self.body = body.to_vec();
         self
@@ -133,61 +132,61 @@ impl Reply {
         &self.body
     }
 
-    /// With another status.
+    /// Sets the status.
     pub(crate) fn status(mut self, status: u16) -> Self {
         self.status = status;
         self
     }
 
-    /// With a header more.
+    /// Adds a header.
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Nothing is said until the latch opens.
+    /// Delays the reply until the latch opens.
     pub(crate) fn once_open(mut self, latch: &Latch) -> Self {
         self.before = Some(latch.clone());
         self
     }
 
-    /// Says that the body is gzip, and makes it that.
+    /// Compresses the body with gzip and declares it so.
     pub(crate) fn gzipped(mut self) -> Self {
         self.body = gzip(&self.body);
         self.header("content-encoding", "gzip")
     }
 
-    /// A small body that inflates to so many MiB of zeros.
+    /// Creates a small body that inflates to `mib` MiB of zeros.
     pub(crate) fn gzip_bomb(mib: usize) -> Self {
         Self::new(200).header("content-encoding", "gzip").bytes(&zeros_in_gzip(mib << 20))
     }
 
-    /// The connection is closed after so many bytes of the body.
+    /// Closes the connection after a number of bytes of the body.
     pub(crate) fn cut_after(self, bytes: usize) -> Self {
         self.trick(Trick::CutAfter(bytes))
     }
 
-    /// The connection is reset after so many bytes of the body.
+    /// Resets the connection after a number of bytes of the body.
     pub(crate) fn reset_after(self, bytes: usize) -> Self {
         self.trick(Trick::ResetAfter(bytes))
     }
 
-    /// The connection is reset instead of a reply.
+    /// Creates a reset in place of a reply.
     pub(crate) fn reset_at_once() -> Self {
         Self::new(200).trick(Trick::ResetAtOnce)
     }
 
-    /// The body stops after so many bytes until the latch opens.
+    /// Pauses the body after a number of bytes until the latch opens.
     pub(crate) fn hold_after(self, bytes: usize, latch: &Latch) -> Self {
         self.trick(Trick::HoldAfter(bytes, latch.clone()))
     }
 
-    /// The reply comes byte by byte, with a pause between them.
+    /// Sends the reply byte by byte, with a pause between them.
     pub(crate) fn dribbled(self, pause: Duration) -> Self {
         self.trick(Trick::Dribble(pause))
     }
 
-    /// The body never ends.
+    /// Makes the body endless.
     pub(crate) fn endless(self) -> Self {
         self.trick(Trick::Endless)
     }
@@ -214,7 +213,7 @@ impl Reply {
     }
 }
 
-/// The provider itself; it stops listening when it is dropped.
+/// The server; it stops listening on drop.
 #[derive(Debug)]
 pub(crate) struct Scripted {
     address: SocketAddr,
@@ -241,7 +240,7 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Scripted {
-    /// One that replies to each request as a function says.
+    /// Starts a server whose replies are computed by a function.
     pub(crate) fn start(script: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -269,28 +268,28 @@ impl Scripted {
         Self { address, shared }
     }
 
-    /// One that says these things one after another, and the last one again and again.
+    /// Starts a server that sends these replies in order, and repeats the last one.
     pub(crate) fn sequence(replies: impl IntoIterator<Item = Reply>) -> Self {
         let replies: Vec<Reply> = replies.into_iter().collect();
         Self::start(move |seen| replies[seen.number.min(replies.len() - 1)].clone())
     }
 
-    /// One that always says the same.
+    /// Starts a server with a constant reply.
     pub(crate) fn always(reply: Reply) -> Self {
         Self::sequence([reply])
     }
 
-    /// Its address with a path that begins with a slash.
+    /// Returns its URL with a path that begins with a slash.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// All requests so far.
+    /// Returns all requests so far.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.shared.seen.lock().unwrap().clone()
     }
 
-    /// Waits until so many requests have come.
+    /// Waits until a number of requests has come.
     pub(crate) fn wait_for(&self, requests: usize) {
         let seen = self.shared.seen.lock().unwrap();
         let enough =
@@ -300,18 +299,18 @@ impl Scripted {
         assert!(!enough.unwrap().1.timed_out(), "fewer than {requests} requests came");
     }
 
-    /// How many replies were handed over whole.
+    /// Number of replies that were delivered completely.
     pub(crate) fn delivered(&self) -> u64 {
         self.shared.delivered.load(Ordering::SeqCst)
     }
 
-    /// How many connections were made.
+    /// Number of connections that were made.
     pub(crate) fn connections(&self) -> u64 {
         self.shared.connections.load(Ordering::SeqCst)
     }
 
-    /// From now on requests are only counted: for measurements, and for more of them than fit into
-    /// memory.
+    /// Stops recording and only counts requests: for measurements, and for more requests than fit
+    /// into memory.
     pub(crate) fn forgetful(self) -> Self {
         self.shared.records.store(false, Ordering::SeqCst);
         self
@@ -321,7 +320,7 @@ impl Scripted {
 impl Drop for Scripted {
     fn drop(&mut self) {
         self.shared.closing.store(true, Ordering::SeqCst);
-        // Wakes the one that accepts.
+        // Wakes the accepting thread.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -341,7 +340,7 @@ fn serve(stream: &TcpStream, shared: &Shared) {
             latch.wait(Duration::from_mins(1));
         }
         if !say(stream, &reply, &shared.delivered).unwrap_or(false) {
-            // What is left unread turns the end of the connection into a reset.
+            // Unread bytes would turn the end of the connection into a reset.
             if matches!(reply.trick, Trick::CutAfter(_)) {
                 let _ = consume(&mut reader, missing);
                 let _ = stream.shutdown(Shutdown::Both);
@@ -354,7 +353,7 @@ fn serve(stream: &TcpStream, shared: &Shared) {
     }
 }
 
-/// Reads a request but for the last byte of its body, so that the connection can still be reset.
+/// Reads a request except for the last byte of its body, so that the connection can still be reset.
 fn read(reader: &mut BufReader<&TcpStream>) -> io::Result<Option<(Seen, usize)>> {
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {
@@ -375,7 +374,7 @@ fn read(reader: &mut BufReader<&TcpStream>) -> io::Result<Option<(Seen, usize)>>
     let mut body = vec![0; length - missing];
     reader.read_exact(&mut body)?;
     if missing == 1 {
-        // Looked at, but left where it is.
+        // Peeks at the last byte without consuming it.
         let mut last = [0];
         match reader.buffer().first() {
             Some(there) => last = [*there],
@@ -393,10 +392,10 @@ fn consume(reader: &mut BufReader<&TcpStream>, missing: usize) -> io::Result<()>
     reader.read_exact(&mut [0; 1][..missing])
 }
 
-/// Says a reply; false when it was not to be whole.
+/// Sends a reply. Returns false if it was truncated on purpose.
 fn say(mut stream: &TcpStream, reply: &Reply, delivered: &AtomicU64) -> io::Result<bool> {
     let (head, body) = (reply.head(), reply.body());
-    // Counted just before its end is sent: whoever has read it whole finds it counted.
+    // Counted just before its end is sent, so that a client that has read it finds it counted.
     let end = |bytes: &[u8]| {
         delivered.fetch_add(1, Ordering::SeqCst);
         let sent = (&*stream).write_all(bytes).map(|()| true);

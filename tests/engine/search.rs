@@ -1,4 +1,4 @@
-//! Rules of free text over real files.
+//! Tests of full-text search over real files.
 use crate::bench::Bench;
 use touchstone_api::Span;
 

@@ -1,5 +1,5 @@
-//! Questions to a PostgreSQL server: what comes back, and that no way round the guards writes, runs
-//! on or leaks into the next call. Every way is first shown to work where a guard is missing.
+//! Tests of SQL queries to a PostgreSQL server: their results, and that no bypass writes, keeps
+//! running or leaks into the next call. Every bypass is first shown to work without the protection.
 use crate::postgres::{Database, PASSWORD, server};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -36,19 +36,19 @@ pub(crate) async fn said(tool: &SqlTool, sql: &str) -> String {
     said
 }
 
-/// A text without what differs between servers.
+/// Replaces the version numbers in a text, which differ between servers.
 pub(crate) fn everywhere(text: &str) -> String {
     regex::Regex::new(r"(PostgreSQL|and) [\d.]+").unwrap().replace_all(text, "$1 SOME").into_owned()
 }
 
-/// A way round: how it is tried without our guards, and what a model would write, call by call.
+/// A bypass: its control without the protections, and the calls of the model.
 struct Way {
     name: &'static str,
-    /// What a tool without our guards would have said first.
+    /// SQL that an unprotected tool would run first.
     before: &'static str,
-    /// What the model writes.
+    /// The calls of the model.
     calls: &'static [&'static str],
-    /// What such a tool would have said last.
+    /// SQL that an unprotected tool would run last.
     after: &'static str,
     simple: bool,
 }
@@ -147,7 +147,7 @@ async fn no_way_round_writes_even_as_a_role_that_may() {
         let open = database.as_role("rw").await;
         open.batch_execute(way.before).await.unwrap();
         for call in way.calls {
-            // The last word counts: what of it fails on the way shows in the rows.
+            // Only the result counts: an intermediate failure shows in the rows.
             if way.simple {
                 let _ = open.simple_query(call).await;
             } else {
@@ -202,8 +202,8 @@ async fn the_extended_protocol_alone_keeps_a_second_statement_from_running() {
     for before in ["", "BEGIN READ ONLY; SELECT 1"] {
         for first in ["SELECT 1", "SELECT 1; COMMIT", "COMMIT", "ROLLBACK; BEGIN"] {
             let both = format!("{first}; {INSERT}; COMMIT");
-            // The role may write. What only reads holds as long as it is not ended: else nothing is
-            // in the way.
+            // The role may write. A read-only transaction protects the data as long as it is not
+            // ended.
             let is_held = !before.is_empty() && first == "SELECT 1";
             let open = database.as_role("rw").await;
             open.batch_execute(before).await.unwrap();
@@ -242,8 +242,8 @@ async fn a_read_only_transaction_does_not_hold_a_superuser_and_the_role_does() {
         ("BEGIN READ ONLY; SELECT 1", copied.as_str()),
         ("BEGIN READ ONLY; SELECT 1", "SELECT pg_read_file('PG_VERSION')"),
         ("BEGIN READ ONLY; SELECT 1", "SELECT pg_import_system_collations('pg_catalog')"),
-        // A newer server refuses large objects in a transaction that only reads, so the role is
-        // shown without one.
+        // A newer server refuses large objects in a read-only transaction, so this one is shown
+        // without it.
         ("BEGIN", "SELECT lo_import('PG_VERSION')"),
     ];
     let is_refused =
@@ -279,7 +279,7 @@ async fn what_a_role_that_reads_may_still_do_reaches_nobody() {
         plain.batch_execute("NOTIFY news, 'anybody'").await.unwrap();
         assert_eq!(heard.recv().await.unwrap(), "anybody", "{sql} was heard");
     }
-    // What others ask stays theirs; that they are connected is seen.
+    // Queries of other users stay hidden; their connections are visible.
     let asked = "SELECT query FROM pg_stat_activity WHERE usename = 'boss' AND datname = current_database()";
     let boss = database.as_role("boss").await;
     boss.batch_execute("SELECT 'canary of the boss'").await.unwrap();
@@ -426,7 +426,7 @@ async fn what_never_ends_is_stopped_here_and_on_the_server() {
     running(&database, 0).await;
 }
 
-/// Waits until so many queries of `ro` run on the server.
+/// Waits until a number of queries of `ro` run on the server.
 async fn running(database: &Database, wanted: i64) {
     let admin = database.as_role("postgres").await;
     let begun = Instant::now();
@@ -461,8 +461,8 @@ async fn large_results_are_cut_and_say_so() {
         let cell = said(&tool, sql).await;
         assert!(cell.len() < 66_000 && cell.contains("are cut"), "{sql}: {}", cell.len());
     }
-    // What stands behind the `;` keeps this from being asked in our own form: the bytes of the
-    // connection are counted.
+    // The text after the `;` prevents the query from being wrapped, so the bytes of the connection
+    // are counted.
     let raw = said(&tool, "SELECT repeat('x', 300000000) AS x; -- raw").await;
     insta::assert_snapshot!(raw, @"error: The server sent more than 32 MiB. Ask for less.");
     let columns = vec!["1"; 201].join(", ");

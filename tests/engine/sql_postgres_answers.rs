@@ -1,5 +1,5 @@
-//! What comes back from a PostgreSQL server: values as they are kept, errors in its own words, and
-//! the schema that a model is told.
+//! Tests of replies of a PostgreSQL server: exact values, errors in its own words, and the schema
+//! given to the model.
 use crate::postgres::{Database, PASSWORD, server};
 use crate::sql_postgres::{everywhere, said, tool_as};
 use touchstone_formats::json;

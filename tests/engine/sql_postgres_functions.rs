@@ -1,18 +1,18 @@
-//! Functions of a PostgreSQL server whose effects a rollback does not undo. Each is first shown to
-//! do so; a role that may run one is refused, and the statements that the refusal names make it
-//! fit.
+//! Tests of PostgreSQL functions whose effects a rollback does not undo. Each is first shown to
+//! have such an effect; a role that may run one is refused, and the statements in the error fix
+//! that.
 use crate::postgres::{Database, server};
 use crate::sql_postgres::{said, tool_as};
 use std::time::Duration;
 use touchstone_runner::tools::sql::postgres::opening;
 
-/// The statements of a fix.
+/// Returns the statements of a fix.
 fn statements(fix: &str) -> Vec<String> {
     let found = regex::Regex::new("REVOKE EXECUTE [^;]*;").unwrap();
     found.find_iter(fix).map(|found| found.as_str().to_owned()).collect()
 }
 
-/// Runs a statement as `ro` in a transaction that only reads, and rolls it back.
+/// Runs a statement as `ro` in a read-only transaction, and rolls it back.
 async fn rolled_back(database: &Database, sql: &str) {
     let client = database.as_role("ro").await;
     client.batch_execute(&opening(Duration::from_secs(5))).await.unwrap();
@@ -113,8 +113,8 @@ async fn a_function_counts_however_the_role_came_by_it_and_only_if_it_can_be_cal
         ))
         .await
         .unwrap();
-    // Of another's, in a schema that is closed, called by a change, or run with the caller's own
-    // rights: none counts.
+    // None of these counts: a function without a grant to the role, in a closed schema, called by a
+    // trigger, or with the rights of the caller.
     tool_as("ro", &database, "").check().await.unwrap();
     for (grant, name, statement) in [
         (
@@ -153,7 +153,7 @@ async fn a_function_counts_however_the_role_came_by_it_and_only_if_it_can_be_cal
         admin.batch_execute(statement).await.unwrap();
         tool_as("ro", &database, "").check().await.unwrap();
     }
-    // Through a role that it belongs to.
+    // Through a role of which it is a member.
     admin.batch_execute("GRANT EXECUTE ON FUNCTION a(int) TO rw").await.unwrap();
     let member = tool_as("member", &database, "").check().await.unwrap_err();
     assert_eq!(
@@ -171,7 +171,7 @@ async fn an_extension_that_reaches_other_servers_or_files_is_refused_until_it_is
             // Newer servers have no adminpack.
             continue;
         }
-        // What adminpack brings is a superuser's alone until somebody gives it away.
+        // The functions of adminpack are reserved for superusers until they are granted to others.
         if extension == "adminpack" {
             admin
                 .batch_execute("GRANT EXECUTE ON FUNCTION pg_file_unlink(text) TO PUBLIC")
@@ -190,7 +190,7 @@ async fn an_extension_that_reaches_other_servers_or_files_is_refused_until_it_is
         }
         tool_as("ro", &database, "").check().await.unwrap();
     }
-    // Extensions that only compute are no reason.
+    // Extensions that only compute are accepted.
     admin
         .batch_execute(
             "CREATE EXTENSION pg_trgm; CREATE EXTENSION citext; CREATE EXTENSION pgcrypto",

@@ -1,6 +1,6 @@
-//! Questions to an SQLite file: what comes back, and that nothing a model writes changes a file,
-//! reaches another or runs on. Everything that is blocked is first shown to work on a connection
-//! without our guards.
+//! Tests of SQL queries to an SQLite file: their results, and that no query of a model changes a
+//! file, reaches another or keeps running. Everything that is blocked is first shown to work on a
+//! connection without the protections.
 use fs_err as fs;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ impl Ground {
         .unwrap()
     }
 
-    /// Every file with its content: what was changed, made or deleted.
+    /// Every file with its content, to detect changes.
     fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let entries = fs::read_dir(self.home.path()).unwrap().map(|entry| entry.unwrap().path());
         let mut files: Vec<_> =
@@ -128,8 +128,8 @@ fn full_text_tables_can_be_asked() {
     insta::assert_snapshot!(said(&ground.tool(), "SELECT t, bm25(words) < 0 AS ranked FROM words WHERE words MATCH 'morning'"), @r#"[{"t":"good morning","ranked":1}]"#);
 }
 
-/// What must not work, and a word of the refusal. `open` is what shows that it would work without
-/// our guards.
+/// Statements that must fail, with a part of the error. `open` shows that each works without the
+/// protections.
 const BLOCKED: [(&str, &str); 26] = [
     ("INSERT INTO regions VALUES (3, 'east')", "not authorized"),
     ("UPDATE regions SET name = 'x'", "not authorized"),

@@ -1,5 +1,5 @@
-//! A folder stays open while runs are in progress in it, a stop is told at once, and the doctor
-//! looks at what runs need.
+//! Tests of a folder with runs in progress: it stays open, a stop is reported at once, and the
+//! doctor checks the requirements of runs.
 use super::bench::{Bench, DEADLINE, wait_until};
 use super::conversation::{Conversation, Wire};
 use super::running::{folder, request};
@@ -10,7 +10,7 @@ use touchstone_app::error::Code;
 
 const WHY: &str = "Said by the test.";
 
-/// A model that answers when the latch opens.
+/// A model that replies when the latch opens.
 fn slow(latch: &Latch) -> Scripted {
     let (conversation, latch) = (Conversation::new(Wire::Chat, 1), latch.clone());
     Scripted::start(move |seen| conversation.reply(seen).once_open(&latch))
@@ -39,7 +39,7 @@ fn while_runs_are_in_progress_no_other_folder_is_opened_and_this_one_is_not_clos
         assert!(error.hint.is_some_and(|hint| hint.contains("stop them")));
     }
     assert_eq!(app.status().folder.unwrap().name, "folder");
-    // The folder that is open may be asked for again.
+    // The open folder may be opened again.
     app.open(&bench.path("")).unwrap();
     assert_eq!(app.launches().len(), 1);
     latch.open();
@@ -70,7 +70,7 @@ fn a_polite_stop_is_told_with_its_reason_saves_what_is_in_flight_and_then_the_la
     let ended = view(&bench);
     assert_eq!((ended.state, ended.stopped), (LaunchState::Stopped, 1), "{:?}", ended.runs);
     assert_eq!(server.seen().len(), 1);
-    // What came is in the file, so going on buys the second turn only.
+    // The reply is in the file, so resuming pays only for the second turn.
     bench.app().retry_launch(&ended.id).unwrap();
     assert!(bench.app().wait_launches(DEADLINE));
     assert_eq!((view(&bench).done, server.seen().len()), (1, 2), "{:?}", view(&bench).runs);
@@ -117,7 +117,7 @@ fn the_doctor_looks_at_each_database_and_names_the_keys_without_calling_a_missin
 
 #[test]
 fn a_database_that_does_not_answer_keeps_the_doctor_for_seconds_only() {
-    // Takes connections and says nothing.
+    // Accepts connections and sends nothing.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
     let bench = Bench::new()

@@ -1,5 +1,5 @@
-//! What evaluators are stored to have said in files that others wrote: asked for, listed, compared,
-//! reported, and held against what people say.
+//! Tests of verdicts stored in files of other programs: filtered, listed, compared, reported, and
+//! measured against people.
 use super::bench::{Bench, beside_the_project, wait_until};
 use fs_err as fs;
 use serde_json::{Value, json};
@@ -51,7 +51,8 @@ fn runs_are_asked_for_by_what_is_stored_of_them_and_a_row_without_a_result_is_no
         values,
         ["f1 6", "f1=fail 2", "f1=pass 4", "relevance 5", "relevance=fail 2", "relevance=pass 3"]
     );
-    // Without a token that fits, no run passes; what has another file now says what that says.
+    // No run matches without a fitting token, and a replaced file has the verdicts of its new
+    // content.
     bench.write("results/pier_small.json", fixture("pier_large.json"));
     wait_until("the other file is read", || {
         passing(&bench, "stored:relevance=none", BY_PATH).is_empty().then_some(())
@@ -77,7 +78,7 @@ fn lists_count_what_is_stored_and_sort_by_the_share_that_passes() {
     assert_eq!(worst[6], "a.yaml", "what has nothing stored comes last");
 }
 
-/// What an evaluator said of each run.
+/// Verdict of an evaluator on each run.
 type Said = Vec<Option<(StoredResult, Option<String>)>>;
 
 #[test]
@@ -139,7 +140,7 @@ fn a_report_sums_up_each_evaluator_by_file_on_its_own_scale_and_makes_no_score_o
     };
     assert_eq!(sums.len(), 4);
     let small = of("relevance", "pier_small");
-    // One of three rows has no result: the mean is of the other two.
+    // One of three rows has no result, so the mean is that of the other two.
     assert_eq!(
         (&small["runs"], &small["numbers"], &small["mean"]["value"]),
         (&json!(3), &json!(2), &json!(3.0))

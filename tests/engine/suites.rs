@@ -1,5 +1,4 @@
-//! Rules for what suites say about runs: names of variations, expected tool calls, and what is
-//! wrong with a suite.
+//! Tests of suites: names of variations, expected tool calls, and errors in a suite.
 use crate::bench::{Bench, answered, wait_until};
 use touchstone_api::ProblemKind;
 use touchstone_store::limits::Held;
@@ -181,7 +180,7 @@ fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_un
     wait_until("there is room for it", || {
         (left_out().is_empty() && bench.status().counts.tasks == 2).then_some(())
     });
-    // A suite that grows beyond what is left is the one that is left out.
+    // A suite that grows beyond the remaining space is the one that is left out.
     bench.put("tasks/c.yaml", many(41));
     wait_until("it does not fit", || {
         left_out().iter().any(|(file, _)| file == "tasks/c.yaml").then_some(())

@@ -1,5 +1,5 @@
-//! Rules of survival: the index may be lost, damaged or taken at any time, the folder may forbid
-//! writing, and the list is the same.
+//! Tests of robustness: after any loss or damage of the index, and in a read-only folder, the list
+//! stays correct.
 use crate::bench::{Bench, DEADLINE, answered, find_in, rows, try_rows, wait_until};
 use fs_err as fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -106,7 +106,7 @@ fn an_index_of_another_version_is_moved_aside() {
 fn a_program_that_was_killed_leaves_an_index_that_can_be_used() {
     let bench = bench();
     let before = bench.rows();
-    // What a killed process leaves: the files as they are while it runs, without a seal.
+    // Simulates a killed process: copies the files while it runs, without a checksum.
     let db = database(&bench);
     let build = db.parent().unwrap();
     let copy = bench.path("../copy");
@@ -145,8 +145,7 @@ fn an_index_that_is_damaged_while_it_is_in_use_is_made_anew() {
     fs::File::options().write(true).open(wal).unwrap().set_len(0).unwrap();
     bench.put("results/new.yaml", answered("Fresh"));
     let after = wait_until("the list is whole again", || {
-        // A question that comes upon the damage is answered with an error, and has the index made
-        // anew.
+        // A query that hits the damage fails, and triggers a rebuild of the index.
         let rows = try_rows(bench.app()).ok()?;
         (rows.len() == before.len() + 1).then_some(rows)
     });
@@ -225,8 +224,8 @@ fn a_cache_that_is_deleted_while_it_is_in_use_is_made_anew_with_the_same_content
     let before = bench.rows();
     fs::remove_dir_all(bench.cache()).unwrap();
     bench.put("results/later-tool_calling-claude-variation0.yaml", answered("after the loss"));
-    // What is open of the old index goes on to answer until somebody misses a file of it; then all
-    // of it is made anew.
+    // Open parts of the old index keep answering until a missing file is noticed; then all of it is
+    // rebuilt.
     let found = |text: &str| {
         bench.app().search(text, Span { offset: 0, limit: 500 }).map_or(0, |hits| hits.len())
     };
@@ -241,7 +240,7 @@ fn a_cache_that_is_deleted_while_it_is_in_use_is_made_anew_with_the_same_content
     assert!(!find_in(&bench.cache(), "index.db").is_empty(), "there is an index on disk again");
 }
 
-/// Every file of the index that is in use.
+/// Returns every file of the index that is in use.
 fn index_files(bench: &Bench) -> Vec<PathBuf> {
     let build = database(bench).parent().unwrap().to_owned();
     fs::read_dir(build).unwrap().map(|entry| entry.unwrap().path()).collect()
@@ -262,8 +261,7 @@ fn text_that_changed_behind_our_back_is_never_searched() {
             if !open {
                 bench = bench.open();
             }
-            // What is searched while it is made anew is wrong about nothing: it fails, or it finds
-            // what is there.
+            // A search during the rebuild is never wrong: it fails, or finds the current content.
             wait_until("the text is searched again", || {
                 let status = bench.status();
                 let found = crate::bench::try_hits(bench.app(), "zebra").ok()?;
@@ -310,7 +308,7 @@ fn a_folder_in_the_place_of_any_file_of_the_index_is_moved_aside() {
     }
 }
 
-/// What is done to a folder that is open.
+/// An action on an open folder.
 type Deed<'a> = &'a dyn Fn(&Bench);
 
 #[test]
@@ -360,7 +358,7 @@ fn whatever_is_done_to_the_cache_while_it_is_in_use_no_answer_is_wrong() {
 fn any_damage_to_any_file_of_a_closed_index_ends_in_the_answers_of_a_new_one() {
     let mut bench = bench();
     let before = bench.rows();
-    // A sequence that looks like chance and is the same each time.
+    // Pseudorandom generator with a fixed sequence.
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = move |below: u64| {
         state ^= state << 13;
@@ -456,7 +454,7 @@ fn of_indexes_that_are_not_used_any_more_one_copy_is_left_at_most() {
     }
     bench = bench.close();
     let home = database(&bench).parent().unwrap().parent().unwrap().to_owned();
-    // What a killed process or an older version left.
+    // Leftovers of a killed process or an older version.
     fs::create_dir(home.join("build-1")).unwrap();
     let bench = bench.open();
     let mut names: Vec<String> = fs::read_dir(&home)
@@ -491,7 +489,7 @@ fn what_was_replaced_stays_until_the_person_has_it_deleted() {
     assert_eq!(bench.app().clear_replaced().unwrap().files, 2);
     assert_eq!(bench.app().replaced().unwrap().files, 0);
     assert_eq!(bench.rows().len(), 1);
-    // A link is nothing of ours to clear.
+    // A link is not deleted.
     let elsewhere = bench.path("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     fs::write(elsewhere.join("mine"), "mine").unwrap();

@@ -1,5 +1,5 @@
-//! Rules of what is trusted: what the workspace file says, but not what lies under its name; and
-//! nobody but the person sees what was read.
+//! Tests of trust: the workspace file is trusted, but not a link or other object under its name;
+//! and the index is readable by the user alone.
 use crate::bench::{Bench, DEADLINE, wait_until};
 use fs_err as fs;
 use std::os::unix::fs::PermissionsExt as _;

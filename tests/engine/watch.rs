@@ -1,15 +1,15 @@
-//! Rules of following a folder: what is made, changed, moved or removed shows by itself, soon, also
-//! where hints are lost.
+//! Tests of following a folder: files created, changed, moved or removed show up automatically and
+//! soon, even if notifications are lost.
 use crate::bench::{Bench, DEADLINE, answered, wait_until};
 use fs_err as fs;
 use std::time::{Duration, Instant};
 use touchstone_api::{Phase, RunState, Stale, WatchMeans};
 
-/// The bound is for a quiet machine; a test machine is not one.
+/// Delay for an idle machine, which a test machine is not.
 const SOON: Duration = Duration::from_secs(2);
 
 fn watched(bench: Bench) -> Bench {
-    // A rescan would hide that a hint was lost.
+    // A rescan would hide a lost notification.
     let bench = bench.limit(|limits| limits.rescan = Duration::from_hours(1)).open();
     wait_until("the folder is watched", || {
         (bench.status().watching.by == WatchMeans::Native).then_some(())
@@ -240,7 +240,7 @@ fn a_folder_that_goes_away_whole_keeps_everything_and_is_followed_again_without_
         ("results renamed", rename_results, results_back, &["w/results"]),
     ] {
         let bench = Bench::new().file("w/tasks/a.yaml", SUITE).answered("w/results/a.yaml", "A");
-        // No regular list helps.
+        // No periodic scan helps.
         let bench = bench.limit(|limits| {
             (limits.rescan, limits.poll) = (Duration::from_hours(1), Duration::from_hours(1));
         });
@@ -263,7 +263,7 @@ fn a_folder_that_goes_away_whole_keeps_everything_and_is_followed_again_without_
         come_back(&bench);
         wait_until("it is followed again", || (app.status().phase == Phase::Ready).then_some(()));
         assert_eq!(app.status().counts, counts, "{what}");
-        // Gone and back between two looks: the directory stands as before, and was missed
+        // Gone and back between two checks: the directory looks unchanged, and was missed
         // meanwhile.
         leave(&bench);
         wait_until(what, || matches!(app.status().phase, Phase::Failed { .. }).then_some(()));
@@ -277,7 +277,7 @@ fn what_was_read_of_a_file_is_kept_when_its_folder_went_away_before_it_was_looke
     let bench = Bench::new().answered("results/d/a.yaml", "A").answered("results/b.yaml", "B");
     let bench = bench.limit(|limits| limits.watch = false).open();
     fs::rename(bench.path("results"), bench.path("away")).unwrap();
-    // A review of a run is a look at a place in the folder, not at all of it.
+    // A review of a run checks one location in the folder, not all of it.
     let id = bench.rows()[0].id.clone();
     let _ = bench.app().review_run(&id, None);
     wait_until("it is told", || matches!(bench.status().phase, Phase::Failed { .. }).then_some(()));

@@ -1,12 +1,12 @@
-//! Random numbers for tests that can be repeated by their seed.
+//! Random numbers for tests, reproducible by their seed.
 
-/// A pseudorandom generator whose sequence follows from its seed.
+/// Pseudorandom generator with a fixed sequence for each seed.
 #[derive(Debug)]
 pub(crate) struct Chance(u64);
 
 impl Chance {
-    /// Seeds from `TOUCHSTONE_SEED`, else from the clock, and prints the seed so that a failure can
-    /// be repeated.
+    /// Seeds from `TOUCHSTONE_SEED`, or else from the clock, and prints the seed so that a failure
+    /// can be reproduced.
     pub(crate) fn seeded() -> Self {
         let clock = || {
             std::time::SystemTime::now()
@@ -21,7 +21,7 @@ impl Chance {
         Self(seed)
     }
 
-    /// Returns the generator of a seed.
+    /// Creates a generator with a seed.
     pub(crate) fn with_seed(seed: u64) -> Self {
         Self(seed)
     }
@@ -56,7 +56,7 @@ impl Chance {
         usize::try_from(self.below(len as u64)).unwrap()
     }
 
-    /// Returns one item of a slice.
+    /// Returns a random item of a slice.
     pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.index(from.len())]
     }

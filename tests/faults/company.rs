@@ -1,5 +1,5 @@
-//! Ends that are not alone: beside another program on the same folder, with a model's program at
-//! work, and politely by Ctrl-C.
+//! Kills that involve other processes: another launch on the same folder, a program of a model that
+//! is running, and a graceful Ctrl-C.
 use crate::chance::Chance;
 use crate::conversation::{Conversation, Wire};
 use crate::lives::{DEADLINE, exit_of, kill_after, until};
@@ -21,7 +21,7 @@ fn two_at_once_on_one_folder_share_the_work_though_both_are_killed() {
     let mut folder = Folder::new(Stage::new("faults-two", None));
     for round in 0..4 {
         let mut both = [folder.stage.begin(None), folder.stage.begin(None)];
-        // In the last round nobody is killed: what one is at, the other leaves alone.
+        // In the last round neither is killed, and each leaves the runs of the other alone.
         for child in both.iter_mut().take(3 - round) {
             kill_after(child, took.mul_f64(chance.part() / 2.0));
         }
@@ -99,7 +99,7 @@ fn nothing_of_a_models_program_outlives_a_kill() {
 
 const PROGRAM: &str = "import subprocess, time\nsubprocess.Popen(['sleep', '25'])\ntime.sleep(25)";
 
-/// A process, as /proc tells of it.
+/// A process as described in `/proc`.
 #[derive(Debug, PartialEq)]
 struct Process {
     id: u32,
@@ -113,7 +113,7 @@ impl Process {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
         let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
         let fields: Vec<&str> = rest.split_whitespace().collect();
-        // One that is dead and only not yet asked after is gone.
+        // A zombie process counts as gone.
         (fields[0] != "Z").then(|| Process {
             id,
             name: name.to_owned(),
@@ -122,13 +122,13 @@ impl Process {
         })
     }
 
-    /// True while it is there; another one may have got its number since.
+    /// Returns true while the process exists. Its number may have been reused since.
     fn lives(&self) -> bool {
         Process::of(self.id).is_some_and(|now| now.began == self.began)
     }
 }
 
-/// All processes that a process began, and those that they began.
+/// Returns all descendants of a process.
 fn below(id: u32) -> Vec<Process> {
     let numbers = fs::read_dir("/proc")
         .unwrap()

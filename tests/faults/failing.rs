@@ -1,7 +1,7 @@
-//! A disk that fails, by the real calls (`disk.c`): errors of syncing and writing, calls that are
-//! interrupted, and writes that do only a part. Nothing counts as kept that is not, what to do is
-//! said, and once the disk is well again the end is the same as if nothing had happened, with
-//! nothing bought twice.
+//! Disk failures, injected into system calls (`disk.c`): errors of syncing and writing, interrupted
+//! calls, and partial writes. Nothing that was not stored counts as stored, the error tells the
+//! user how to proceed, and once the disk works again the outcome equals that of an undisturbed
+//! launch, without paying for a reply twice.
 use crate::sandbox::Ran;
 use crate::stage::{Found, Stage};
 use crate::straight_of;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-/// The program that has calls fail, built by the compiler that cargo needs, too.
+/// The program that injects failures, built by the C compiler that cargo also needs.
 static DISK: LazyLock<PathBuf> = LazyLock::new(|| {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/disk.c");
     let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("disk-{}", std::process::id()));
@@ -18,19 +18,19 @@ static DISK: LazyLock<PathBuf> = LazyLock::new(|| {
     built
 });
 
-/// The disk itself says so.
+/// Error text if the disk itself reports a failure.
 const FAILS: &str = "the disk reports an error. Look at it before going on.";
 
-/// A disk that fails, and what comes of it.
+/// A disk failure and its expected consequences.
 struct Trouble {
     name: &'static str,
     rules: &'static [&'static str],
-    /// What is said; nothing where nobody notices.
+    /// Expected messages; empty if the failure has no visible effect.
     says: &'static [&'static str],
-    /// Replies that were bought until it was noticed, and how many of them were used.
+    /// Replies paid for until the failure was noticed; `used` is how many of them were used.
     bought: usize,
     used: usize,
-    /// Replies that nothing could keep, and that have to be bought again.
+    /// Replies that could not be stored and must be paid for again.
     lost: usize,
 }
 
@@ -101,7 +101,7 @@ const TROUBLES: [Trouble; 7] = [
     },
 ];
 
-/// The program at work on a disk that fails so.
+/// Runs the program with these failures.
 fn on(rules: &[&str], stage: &Stage) -> Ran {
     let program = stage.run(&["--concurrency", "1"]);
     let mut command = Command::new(&*DISK);

@@ -1,5 +1,5 @@
-//! Judging, killed: at every named place that it passes, and at random instants. What was said is
-//! there once in the end, and no reply that was kept is bought again.
+//! Judging, killed at every fail point that it passes and at random times. In the end every verdict
+//! exists once, and no stored reply is paid for again.
 use crate::chance::Chance;
 use crate::lives::{exit_of, kill_after};
 use crate::sandbox::{Ran, Sandbox};
@@ -15,12 +15,12 @@ use touchstone_formats::judgement::Sheet;
 
 const RUNS: usize = 4;
 const ROUNDS: usize = 3;
-/// Two of the runs take two questions in each round.
+/// Number of requests: two of the runs take two requests per round.
 const QUESTIONS: usize = RUNS * ROUNDS + RUNS / 2 * ROUNDS;
 
-/// The places before a reply is durable: of one that is under way, nothing is known.
+/// Fail points before a reply is durable. A reply in flight may be lost there.
 const BEFORE: [&str; 3] = ["journal.before_write", "journal.mid_write", "journal.after_write"];
-/// The places after it is.
+/// Fail points after a reply is durable.
 const AFTER: [&str; 7] = [
     "journal.after_sync",
     "judgement.before",
@@ -31,11 +31,11 @@ const AFTER: [&str; 7] = [
     "publish.before_dir_sync",
 ];
 
-/// A folder of answered runs, its provider, and the questions it heard.
+/// A folder of answered runs, its provider, and the requests it received.
 struct Court {
     sandbox: Sandbox,
     heard: Arc<Mutex<Vec<String>>>,
-    /// Judged at the same time.
+    /// Number of runs judged at the same time.
     at_once: usize,
     kills: usize,
 }
@@ -70,7 +70,7 @@ impl Court {
             );
             fs::write(sandbox.folder.join("results").join(run_name(run)), text).unwrap();
         }
-        // The provider lives as long as the test does.
+        // The provider lives as long as the test process.
         std::mem::forget(server);
         Self { sandbox, heard, at_once, kills: 0 }
     }
@@ -93,14 +93,14 @@ impl Court {
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
-    /// One life up to a place; true when it was passed, and so killed there.
+    /// Runs the program up to a fail point. Returns true if it was reached, and hence killed there.
     fn killed_at(&mut self, place: &str) -> bool {
         let killed = exit_of(&mut self.begin(Some(place))).code().is_none();
         self.kills += usize::from(killed);
         killed
     }
 
-    /// One life of so long; true when it was killed before its end.
+    /// Runs the program for a time. Returns true if it was killed before its end.
     fn killed_after(&mut self, at: Duration) -> bool {
         let mut child = self.begin(None);
         kill_after(&mut child, at);
@@ -113,7 +113,7 @@ impl Court {
         self.sandbox.folder.join("results/.touchstone/judgements")
     }
 
-    /// What lies in the folder of judgements; a file that cannot be read is a failure.
+    /// Reads the folder of verdicts. Fails if a file cannot be read.
     fn sheets(&self) -> BTreeMap<String, Sheet> {
         let files = fs::read_dir(self.folder()).into_iter().flatten().flatten();
         let named = files.map(|file| (file.file_name().into_string().unwrap(), file.path()));
@@ -121,8 +121,8 @@ impl Court {
         whole.map(|(name, path)| (name, Sheet::read(&fs::read(path).unwrap()).unwrap())).collect()
     }
 
-    /// Goes on to the end: every verdict is there, each made of replies of its own, and at most so
-    /// many were bought in vain.
+    /// Resumes to the end and checks that every verdict exists, that each is made of its own
+    /// replies, and that at most `lost` replies were paid for in vain.
     fn ends(self, lost: usize) {
         let ran = Ran::from(
             self.sandbox
@@ -169,14 +169,15 @@ impl Court {
     }
 }
 
-/// By two models in turn, so that the names say which runs take two questions.
+/// Returns the file name of a run. The models alternate, so that the names tell the runs with two
+/// requests per round.
 fn run_name(run: usize) -> String {
     let model = if run.is_multiple_of(2) { "o1" } else { "claude" };
     let repeat = if run < 2 { String::new() } else { format!("-run{}", run / 2 + 1) };
     format!("count-tool_calling-{model}-variation0{repeat}.yaml")
 }
 
-/// No two replies are the same.
+/// Builds a reply with a distinct text for each number.
 fn says(number: usize, verdict: &str) -> Reply {
     let text = json!({ "reason": format!("Reply {number}."), "verdict": verdict }).to_string();
     Reply::json(&json!({
@@ -190,7 +191,7 @@ fn says(number: usize, verdict: &str) -> Reply {
 fn what_a_judge_said_is_bought_once_wherever_the_program_is_killed() {
     let mut chance = Chance::seeded();
     for (places, lost) in [(AFTER.as_slice(), 0), (&BEFORE, 1)] {
-        // One life after the other on the same folder, a few places each.
+        // Several lives on one folder, with a few fail points each.
         for (number, places) in places.chunks(3).enumerate() {
             let mut court = Court::new(&format!("faults-judged-{lost}-{number}"), 1);
             for place in places {

@@ -1,6 +1,6 @@
-//! Every kind of run beside the plain one, killed: programs in the sandbox, `PromptQL`, a server of
-//! tools that is spoken to over its standard input and output, and a search that goes back. Owns
-//! their folders and what the provider says to them.
+//! Kinds of runs other than the plain one, killed: programs in the sandbox, `PromptQL`, a tool
+//! server over standard input and output, and a search with backtracking. Owns their folders and
+//! the replies of their provider.
 use crate::chance::Chance;
 use crate::conversation::{Conversation, Wire};
 use crate::lives::Life;
@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// A call of a tool that asks for a level, and one that asks for another.
+/// Names of the functions of two APIs: the level, and the outlook.
 const LEVEL: &str = "level_for_river_gauge";
 const OUTLOOK: &str = "outlook_for_river_gauge";
 
-/// One task of two variations for every wire, whose tool runs programs.
+/// One task with two variations for every API, whose tool runs programs.
 fn programs(name: &str) -> Stage {
     let task = format!("tool_calling_python_prompt: Compute {{times}} times.\n{VARIATIONS}");
     Stage::of(
@@ -27,8 +27,8 @@ fn programs(name: &str) -> Stage {
     )
 }
 
-/// One task of six variations, some of which come to a plan first that is told to go ahead. What
-/// `PromptQL` is asked is the same for every model, so there is one.
+/// One task with six variations, some of which first return a plan that needs confirmation.
+/// `PromptQL` receives equal requests for every model, so there is only one.
 fn promptql(name: &str) -> Stage {
     let times: Vec<String> = (1..=6).map(|times| format!("  - times: {times}\n")).collect();
     let times = times.concat();
@@ -42,7 +42,7 @@ fn promptql(name: &str) -> Stage {
     })
 }
 
-/// One task of two variations for every wire, whose tools are those of a server.
+/// One task with two variations for every API, whose tools come from a server.
 fn servers(name: &str) -> Stage {
     let task = format!("tool_calling_prompt: Echo {{times}} times.\n{VARIATIONS}");
     let stage =
@@ -54,7 +54,7 @@ fn servers(name: &str) -> Stage {
     stage
 }
 
-/// Two queries for every wire, each of which is given up once and gone about in another way.
+/// Two queries for every API, each of which is given up once and solved by another path.
 fn searches(name: &str) -> Stage {
     let api = |name: &str| {
         json!({
@@ -82,7 +82,7 @@ fn searches(name: &str) -> Stage {
     })
 }
 
-/// What is said to `PromptQL` and in searches; none to everything else.
+/// Reply to requests of `PromptQL` and of searches; `None` for all others.
 pub(crate) fn reply(seen: &Seen, body: &Value, wire: Wire) -> Option<Reply> {
     if seen.path == "/query" {
         return Some(Reply::json(&interaction(body)));
@@ -94,7 +94,7 @@ pub(crate) fn reply(seen: &Seen, body: &Value, wire: Wire) -> Option<Reply> {
         None => LEVEL,
         Some(_) => "Finish",
     };
-    // The conversation calls whatever tool comes first.
+    // The conversation calls the first tool of the list, so the wanted one is moved there.
     let mut body = body.clone();
     let tools = body["tools"].as_array_mut()?;
     let at = tools.iter().position(|tool| name(tool) == calls)?;
@@ -111,7 +111,7 @@ pub(crate) fn reply(seen: &Seen, body: &Value, wire: Wire) -> Option<Reply> {
     )
 }
 
-/// A plan, as often as the question says but once; then what it came to.
+/// Builds a plan for all but the last of the requests in the question, then the result.
 fn interaction(body: &Value) -> Value {
     let asked = body["interactions"].as_array().unwrap();
     let question = asked[0]["user_message"]["text"].as_str().unwrap();
@@ -134,7 +134,7 @@ fn offers(body: &Value, wanted: &str) -> bool {
     body["tools"].as_array().is_some_and(|tools| tools.iter().any(|tool| name(tool) == wanted))
 }
 
-/// The function that was called last on this way.
+/// Returns the function that was called last on this path.
 fn last_call(body: &Value) -> Option<String> {
     let said = body["messages"].as_array()?.iter().rev();
     said.flat_map(|message| {
@@ -152,8 +152,8 @@ fn last_call(body: &Value) -> Option<String> {
     .next()
 }
 
-/// Kills runs of a kind at some of these places and at random instants; where many kills are
-/// wanted, at all of them.
+/// Kills runs of a kind at some of these fail points and at random times; at all of them if many
+/// kills are configured.
 fn kind(name: &str, stage: fn(&str) -> Stage, places: &[&str], expected: (usize, usize)) {
     let (found, took) = straight_of(&stage(&format!("faults-{name}-straight")));
     assert_eq!(
@@ -175,7 +175,7 @@ fn kind(name: &str, stage: fn(&str) -> Stage, places: &[&str], expected: (usize,
     killed(&format!("faults-{name}-killed"), stage, (&found, took), (places, wanted), &mut chance);
 }
 
-/// The places that are passed without a conversation.
+/// Fail points that are reached without a conversation.
 fn without_talk() -> Vec<&'static str> {
     PLACES.into_iter().filter(|place| !place.starts_with("talk.")).collect()
 }
@@ -218,8 +218,8 @@ fn runs_whose_programs_are_killed_end_as_if_nothing_had_happened() {
     folder.finish(&expected);
 }
 
-/// Where they are killed, the second time that it is passed: before, while and after what a program
-/// said is kept.
+/// Fail points at which they are killed on the second pass: before, while and after the result of a
+/// program is stored.
 const KEPT: [&str; 6] = [
     "talk.called",
     "journal.before_write",

@@ -1,25 +1,25 @@
-//! Lives of the program: until it is done, until an instant, until a place. Owns ending it.
+//! Runs of the program that end by themselves, after a time, or at a fail point. Owns killing it.
 use crate::stage::Stage;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// Nothing here takes so long.
+/// Timeout that no step reaches.
 pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// How a life ends.
+/// End of a run of the program.
 #[derive(Debug)]
 pub(crate) enum Life {
-    /// When there is nothing more to do.
+    /// Ends when all work is done.
     Whole,
-    /// By SIGKILL, so long after its beginning.
+    /// Killed by SIGKILL after a time.
     Until(Duration),
-    /// By SIGKILL at a named place, the n-th time that it is passed.
+    /// Killed by SIGKILL at a fail point, on its n-th pass.
     At(String),
 }
 
 impl Life {
-    /// Lives it; true when it was ended by the signal.
+    /// Runs the program. Returns true if it was killed by the signal.
     pub(crate) fn live(&self, stage: &Stage) -> bool {
         let mut child = stage.begin(if let Life::At(place) = self { Some(place) } else { None });
         if let Life::Until(at) = self {
@@ -27,24 +27,24 @@ impl Life {
         }
         let status = exit_of(&mut child);
         let killed = std::os::unix::process::ExitStatusExt::signal(&status) == Some(9);
-        // Two says that nothing was owed any more.
+        // Status 2 means that there was nothing left to run.
         assert!(killed || matches!(status.code(), Some(0 | 2)), "{self:?} ended with {status}");
         assert!(!(killed && matches!(self, Life::Whole)));
         killed
     }
 }
 
-/// Kills it so long after now, unless it has ended before.
+/// Kills a child after a time, unless it has ended before.
 pub(crate) fn kill_after(child: &mut Child, time: Duration) {
     let begun = Instant::now();
     while begun.elapsed() < time && child.try_wait().unwrap().is_none() {
         std::thread::sleep(GLANCE);
     }
-    // One that has ended meanwhile is not there to be killed.
+    // Fails if the child has ended meanwhile, which is fine.
     let _ = child.kill();
 }
 
-/// How it ended; a program that does not end fails the test and is ended.
+/// Returns the exit status. A program that does not end is killed, and fails the test.
 pub(crate) fn exit_of(child: &mut Child) -> ExitStatus {
     let begun = Instant::now();
     loop {
@@ -59,7 +59,7 @@ pub(crate) fn exit_of(child: &mut Child) -> ExitStatus {
     }
 }
 
-/// Waits until something is so.
+/// Polls until a condition holds.
 pub(crate) fn until(what: &str, within: Duration, is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {

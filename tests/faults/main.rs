@@ -1,9 +1,9 @@
-//! The real program, killed: at random instants and at every named place, alone and beside another
-//! one. Whatever happens, every file can be read, going on ends in the same transcripts as if
-//! nothing had happened, and no reply is bought twice.
+//! The real program, killed at random times and at every fail point, alone and beside another
+//! process. Afterwards every file can be read, resuming produces the same transcripts as an
+//! undisturbed launch, and no reply is paid for twice.
 //!
-//! `make kills` kills 200 times (`TOUCHSTONE_KILLS`); `TOUCHSTONE_SEED` repeats what a failure
-//! printed.
+//! `make kills` kills 200 times (`TOUCHSTONE_KILLS`); to reproduce a failure, set `TOUCHSTONE_SEED`
+//! to the seed that it printed.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::case_sensitive_file_extension_comparisons, reason = "these names are ours")]
 
@@ -35,7 +35,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Every place that has a name in the engine and is passed by the runs of this folder.
+/// All fail points of the engine that the runs of this folder pass.
 const PLACES: [&str; 15] = [
     "run.locked",
     "talk.replied",
@@ -53,15 +53,15 @@ const PLACES: [&str; 15] = [
     "publish.before_dir_sync",
     "publish.after",
 ];
-/// Places of other work, each with tests of its own here.
+/// Fail points of other work, each with its own tests here.
 const ELSEWHERE: [&str; 3] = ["publish.half_aside", "judgement.before", "evaluation.before"];
 
-/// How often it is killed.
+/// Number of kills.
 fn wanted() -> usize {
     std::env::var("TOUCHSTONE_KILLS").map_or(25, |text| text.parse().unwrap())
 }
 
-/// What a folder is in the end when nothing happens, and how long that takes.
+/// Returns the content of a folder after an undisturbed launch, and its duration.
 fn straight_of(stage: &Stage) -> (Found, Duration) {
     let begun = Instant::now();
     let ran = sandbox::Ran::from(stage.run(&[]).output().unwrap());
@@ -77,7 +77,7 @@ fn straight_of(stage: &Stage) -> (Found, Duration) {
     (found, took)
 }
 
-/// The same of the folder with all wires, where some are nudged.
+/// Like `straight_of`, for the folder with all APIs, in which some runs are nudged.
 fn straight(name: &str) -> (Found, Duration) {
     let (found, took) = straight_of(&Stage::new(name, None));
     assert_eq!(found.transcripts.len(), 16, "{:?}", found.transcripts.keys());
@@ -88,12 +88,13 @@ fn straight(name: &str) -> (Found, Duration) {
     );
     let nudged = found.transcripts.values().filter(|text| text.contains("nudges: 1")).count();
     assert_eq!(nudged, 8, "half of them are nudged");
-    // Three or five turns and the answer; the nudge, its call and the second answer.
+    // Three or five turns and the answer; for the others the nudge, its calls and the second
+    // answer.
     assert_eq!((found.turns, found.replies), (8 * (4 + 6) / 2 + 8 * (6 + 8) / 2, found.turns));
     (found, took)
 }
 
-/// A folder that is worked at by one life after another.
+/// A folder that is processed by one run of the program after another.
 struct Folder {
     stage: Stage,
     kills: usize,
@@ -105,7 +106,8 @@ impl Folder {
         Self { stage, kills: 0, begun: 0 }
     }
 
-    /// One life; true when it was killed. What was bought before is not asked for again.
+    /// Runs the program once. Returns true if it was killed. Checks that no stored reply is
+    /// requested again.
     fn live(&mut self, life: &Life) -> bool {
         let bought = self.stage.found().bought;
         self.begun = self.stage.asked().len();
@@ -130,7 +132,7 @@ impl Folder {
         killed
     }
 
-    /// Goes on to the end, and compares.
+    /// Resumes to the end, and compares the result.
     fn finish(mut self, expected: &Found) {
         self.live(&Life::Whole);
         let found = self.stage.found();
@@ -152,7 +154,7 @@ impl Folder {
     }
 }
 
-/// Names of places in a text that has them as `before"name"`.
+/// Returns the names in a text that stand between `before` and a quote.
 fn names<'a>(text: &'a str, before: &str) -> impl Iterator<Item = &'a str> {
     text.match_indices(before)
         .filter_map(move |(at, _)| text[at + before.len()..].split_once('"'))
@@ -173,7 +175,7 @@ fn every_place_that_has_a_name_is_died_at() {
     let known: BTreeSet<String> = PLACES.into_iter().chain(ELSEWHERE).map(str::to_owned).collect();
     assert_eq!(named, known);
     assert_eq!(known.len(), PLACES.len() + ELSEWHERE.len(), "each is said once");
-    // The list above is one; a test says where it dies.
+    // The list above counts once; a test has to name the fail point as well.
     let mut tests = String::new();
     stage::walk(&root.join("tests/faults"), &mut |path| {
         tests += &fs::read_to_string(path).unwrap();
@@ -183,8 +185,8 @@ fn every_place_that_has_a_name_is_died_at() {
     }
 }
 
-/// Kills it so often, at these places and at random instants, in one folder after another, and goes
-/// on to the end each time.
+/// Kills the program `wanted` times, at these fail points and at random times, in one folder after
+/// another, and resumes each to the end.
 fn killed(
     name: &str,
     stage: impl Fn(&str) -> Stage,
@@ -197,8 +199,8 @@ fn killed(
         let mut folder = Folder::new(stage(&format!("{name}-{rounds}")));
         rounds += 1;
         loop {
-            // Half of them at a place, as long as there are any; on a folder that is nearly done
-            // not every place is passed.
+            // Three of five kills are at a fail point, while there are any left. A folder that is
+            // almost done does not pass every fail point.
             let place = if kills % 5 < 3 { places.pop() } else { None };
             let at = took.mul_f64(chance.part());
             let life = place.clone().map_or(Life::Until(at), Life::At);
@@ -226,7 +228,8 @@ fn whenever_it_is_killed_it_ends_as_if_nothing_had_happened() {
     let mut chance = Chance::seeded();
     let (expected, took) = straight("faults-straight");
     let mut places: Vec<String> = Vec::new();
-    // A place is passed some dozens of times in a whole run, and less often in one that goes on.
+    // A fail point is passed some dozens of times in a complete launch, and less often in a resumed
+    // one.
     for round in 0..=(u64::try_from(wanted).unwrap() / 100).min(2) {
         places.extend(
             PLACES.iter().map(|place| format!("{place}:{}", 1 + chance.below(3 + 5 * round))),
@@ -247,7 +250,7 @@ fn beginning_anew_destroys_nothing_when_it_is_killed_halfway() {
         .output();
     assert_eq!(killed.unwrap().status.code(), None);
     let found = stage.found();
-    // Two were made anew, of the third only the journal was moved.
+    // Two runs were moved completely, of the third only the journal.
     assert_eq!((found.replaced, found.transcripts == expected.transcripts), (5, true));
     assert!(anew(&["--force"]).output().unwrap().status.success());
     let found = stage.found();

@@ -1,6 +1,6 @@
-//! A folder whose runs are made by the real program with a provider on this machine, and what is
-//! found in it. Owns the tasks, the provider's words and the reading of what a killed program left;
-//! kills nothing itself.
+//! A folder whose runs are executed by the real program with a local provider, and the inspection
+//! of its content. Owns the tasks, the replies of the provider, and reading the files that a killed
+//! program left; kills nothing itself.
 use crate::conversation::{Conversation, Wire};
 use crate::kinds;
 use crate::lives::{DEADLINE, until};
@@ -16,19 +16,19 @@ use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 use touchstone_runner::provider::{self, Auth, HttpRequest};
 
-/// Runs at the same time: so many requests may be under way when the program is killed.
+/// Number of concurrent runs, and so of requests in flight when the program is killed.
 pub(crate) const AT_ONCE: usize = 4;
-/// What stands in the question and the number of turns with tools that follow from it.
+/// Variations with a number in the question, which is the number of turns with tool calls.
 pub(crate) const VARIATIONS: &str = "variations:\n  - times: 3\n  - times: 5\n";
-/// Two tools that ask the same database.
+/// Two tools that query the same database.
 const TOOLS: &str = "tools:\n  look: { kind: sql, database: 'sqlite:tickets.db', description: Tickets. }\n  \
                      look_elsewhere: { kind: sql, database: 'sqlite:tickets.db', description: Tickets. }\n";
-/// Both wires, each whole and streamed.
+/// Models of both APIs, each whole and streamed.
 pub(crate) const EVERY_WIRE: &str = "chat,messages,streamed,flowing";
-/// How a nudge begins.
+/// Text at the beginning of a nudge.
 const NUDGE: &str = "actually use";
 
-/// A folder, its provider, and what that was asked.
+/// A folder, its provider, and the requests that it received.
 pub(crate) struct Stage {
     pub(crate) sandbox: Sandbox,
     system: &'static str,
@@ -37,12 +37,12 @@ pub(crate) struct Stage {
     asked: Arc<Mutex<Vec<Request>>>,
 }
 
-/// A request by its path and body.
+/// Path and body of a request.
 type Request = (String, Vec<u8>);
 
 impl Stage {
-    /// Two tasks of two variations for two wires, each whole and streamed, some of which have to be
-    /// nudged. Before it opens, the latch holds every reply.
+    /// Two tasks with two variations for two APIs, each whole and streamed, some of which must be
+    /// nudged. The latch holds every reply until it is opened.
     pub(crate) fn new(name: &str, hold: Option<Latch>) -> Self {
         let plain = format!("tool_calling_prompt: Look {{times}} times.\n{VARIATIONS}");
         let lazy = format!(
@@ -52,7 +52,7 @@ impl Stage {
         Self::over_sql(name, hold, EVERY_WIRE, &tasks)
     }
 
-    /// One task of two variations for these models.
+    /// One task with two variations for these models.
     pub(crate) fn plain(name: &str, models: &'static str) -> Self {
         let task = format!("tool_calling_prompt: Look {{times}} times.\n{VARIATIONS}");
         Self::over_sql(name, None, models, &[("tasks/plain.yaml", &task)])
@@ -70,8 +70,8 @@ impl Stage {
         stage
     }
 
-    /// With other tasks and settings. `system` says for which models, too; `more` is added to the
-    /// workspace file, which may name the address of the provider.
+    /// Creates a folder with other tasks and settings. `system` is given with its models; `more` is
+    /// appended to the workspace file, and receives the address of the provider.
     pub(crate) fn of(
         name: &str,
         hold: Option<Latch>,
@@ -83,7 +83,7 @@ impl Stage {
         let log = Arc::clone(&asked);
         let server = Scripted::start(move |seen| {
             log.lock().unwrap().push((seen.path.clone(), seen.body.clone()));
-            // A provider takes its time, and so there is always something under way.
+            // A delay, so that there is always a request in flight.
             std::thread::sleep(Duration::from_millis(3));
             let reply = reply(seen);
             hold.as_ref().map_or(reply.clone(), |latch| reply.once_open(latch))
@@ -94,7 +94,7 @@ impl Stage {
         Self { sandbox, system, models, server: server.forgetful(), asked }
     }
 
-    /// The program at work on it, told more where that is needed.
+    /// Builds the command that runs the program on the folder, with more arguments if needed.
     pub(crate) fn run(&self, more: &[&str]) -> Command {
         let at_once = AT_ONCE.to_string();
         let what = ["run", ".", "--system", self.system, "--model", self.models, "--json"];
@@ -105,7 +105,7 @@ impl Stage {
         command
     }
 
-    /// The program begun, with its output going nowhere; `fail_at` is where it is to die by itself.
+    /// Starts the program without output; `fail_at` is the fail point at which it dies.
     pub(crate) fn begin(&self, fail_at: Option<&str>) -> Child {
         let mut command = self.run(&[]);
         if let Some(place) = fail_at {
@@ -118,7 +118,7 @@ impl Stage {
         self.sandbox.folder.join("results")
     }
 
-    /// Hashes of all requests so far, as the journal names them.
+    /// Returns the hashes of all requests so far, as in the journal.
     pub(crate) fn asked(&self) -> Vec<String> {
         let hash = |(path, body): &Request| {
             let (url, body) = (self.server.url(path), body.clone());
@@ -134,12 +134,12 @@ impl Stage {
         self.asked.lock().unwrap().iter().map(hash).collect()
     }
 
-    /// How many replies the provider handed over whole.
+    /// Number of replies that the provider delivered completely.
     pub(crate) fn delivered(&self) -> usize {
         usize::try_from(self.server.delivered()).unwrap()
     }
 
-    /// Every file as it lies there now; a transcript that cannot be read is a failure.
+    /// Reads every file of the results. Fails if a transcript cannot be read.
     pub(crate) fn found(&self) -> Found {
         let mut found = Found::default();
         walk(&self.results(), &mut |path| found.take(path));
@@ -147,19 +147,19 @@ impl Stage {
     }
 }
 
-/// What lies in an output directory.
+/// Content of an output directory.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Transcripts by their path, without what is another each time: when and how long.
+    /// Transcripts by path, without the fields that differ each time: times and durations.
     pub(crate) transcripts: BTreeMap<String, String>,
     /// Hashes of the requests whose replies are in a journal.
     pub(crate) bought: BTreeSet<String>,
-    /// Replies in the journals, and turns that the transcripts have.
+    /// Number of replies in the journals; `turns` is the number of turns in the transcripts.
     pub(crate) replies: usize,
     pub(crate) turns: usize,
-    /// Files that were moved aside.
+    /// Number of files that were moved aside.
     pub(crate) replaced: usize,
-    /// Whatever else.
+    /// All other files.
     pub(crate) left: Vec<String>,
 }
 
@@ -177,10 +177,10 @@ impl Found {
             return;
         }
         if name.ends_with(".lock") {
-            // One that a dead program left says nothing; what counts is whether anybody has it.
+            // A lock file left by a dead program has no meaning; only a held lock has.
             let lock = fs::OpenOptions::new().read(true).open(path).unwrap();
-            // A program that was just being started has a copy of it until it really begins, which
-            // is soon.
+            // A child process that is just being started has a copy of the lock until it executes
+            // its program, which is soon.
             return until(&format!("{below} is free"), DEADLINE, || lock.try_lock_shared().is_ok());
         }
         if !name.ends_with(".yaml") || below.contains("/.touchstone/") {
@@ -193,13 +193,13 @@ impl Found {
             self.turns += turns.parse::<usize>().unwrap();
         }
         let text = String::from_utf8(bytes).unwrap();
-        // How many lines a journal has depends on what was asked for twice, or not noted.
+        // The number of lines in a journal depends on requests that were repeated, or not recorded.
         let own = ["seconds:", "started:", "finished:", "journal:"];
         let same = |line: &&str| !own.iter().any(|key| line.trim_start().starts_with(key));
         self.transcripts.insert(name, text.lines().filter(same).collect::<Vec<_>>().join("\n"));
     }
 
-    /// Lines of a journal; one that was cut off is the last.
+    /// Reads the lines of a journal; only the last may be truncated.
     fn journal(&mut self, text: &str) {
         for line in text.split_inclusive('\n') {
             let read: Result<serde_json::Value, _> = serde_json::from_str(line);
@@ -242,8 +242,8 @@ fn workspace(server: &Scripted) -> String {
     format!("input_dir: tasks\noutput_dir: results\nmodels:\n{}", models.concat())
 }
 
-/// What the provider says. The first tool is called as often as the question says, then comes the
-/// answer; who is told to use the other one does it, and answers again.
+/// Reply of the provider. The first tool is called as often as the question demands, then comes the
+/// answer. A nudge to use the other tool is followed, and answered again.
 fn reply(seen: &Seen) -> Reply {
     let wire = if seen.path.ends_with("/messages") { Wire::Messages } else { Wire::Chat };
     let mut body = seen.json();
@@ -265,12 +265,13 @@ fn reply(seen: &Seen) -> Reply {
     Conversation::new(wire, usize::MAX).reply(&told(seen, &body))
 }
 
-/// A request with another body.
+/// Returns the request with another body.
 pub(crate) fn told(seen: &Seen, body: &serde_json::Value) -> Seen {
     Seen { body: serde_json::to_vec(body).unwrap(), ..seen.clone() }
 }
 
-/// What a message of the person says; of every other message, that it is none.
+/// Returns the text of a user message, an empty one for messages of the model and of tools, and
+/// `None` for system messages.
 fn words(message: &serde_json::Value) -> Option<String> {
     let text = match &message["content"] {
         serde_json::Value::String(text) => Some(text.clone()),

@@ -1,6 +1,6 @@
-//! What judges say is paid for: however the program is killed while they are asked, about rows of a
-//! data file or about runs, no reply that was kept is bought again, and the end is the same as if
-//! nothing had happened.
+//! Verdicts of judges are paid for: wherever the program is killed while it judges rows of a data
+//! file or runs, no stored reply is paid for again, and the result equals that of an undisturbed
+//! start.
 use crate::chance::Chance;
 use crate::lives::{exit_of, kill_after};
 use crate::sandbox::{Ran, Sandbox};
@@ -11,24 +11,24 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// Rows, or runs.
+/// Number of rows, or of runs.
 const MANY: usize = 6;
-/// Where it dies while replies come in: each place with how many replies are lost there, because
-/// they were not kept yet.
+/// Fail points while replies come in, with the number of replies that are lost there because they
+/// were not stored yet.
 const ASKING: [(&str, usize); 4] = [
     ("journal.after_write:1", 0),
     ("journal.after_sync:1", 0),
     ("journal.before_write:2", 1),
     ("journal.mid_write:1", 1),
 ];
-/// The same at the end of an evaluation: raw replies are written first, then the results.
+/// Fail points at the end of an evaluation: raw replies are written first, then the results.
 const WRITING: [(&str, usize); 4] = [
     ("evaluation.before", 0),
     ("publish.mid_write:2", 0),
     ("publish.before_rename:2", 0),
     ("publish.after", 0),
 ];
-/// And where verdicts on runs are written, one by one.
+/// Fail points at which verdicts on runs are written, one by one.
 const KEEPING: [(&str, usize); 2] = [("judgement.before:1", 0), ("publish.before_rename:1", 0)];
 
 const EVALUATE: [&str; 11] = [
@@ -47,7 +47,7 @@ const EVALUATE: [&str; 11] = [
 const JUDGE: [&str; 9] =
     ["score", ".", "--judge", "sopr", "--judge-model", "local", "--rounds", "1", "--json"];
 
-/// A folder with rows and runs, a judge, and what that was asked.
+/// A folder with rows and runs, a judge, and the requests it received.
 struct Court {
     sandbox: Sandbox,
     _server: Scripted,
@@ -94,12 +94,12 @@ impl Court {
         Self { sandbox: Sandbox::with(name, &files), _server: server, asked, command }
     }
 
-    /// To the end; what is said on standard output.
+    /// Runs to the end, and returns the lines of standard output.
     fn whole(&self) -> Vec<Value> {
         let ran = Ran::from(self.sandbox.command(self.command).output().unwrap());
         assert_eq!(ran.status, 0, "{ran:?}");
         let mut said = ran.json();
-        // When a verdict was given is another each time.
+        // The time of a verdict differs each time.
         for line in &mut said {
             if let Some(rounds) = line.pointer_mut("/detail/rounds").and_then(Value::as_array_mut) {
                 for round in rounds {
@@ -129,7 +129,8 @@ impl Court {
         self.asked.lock().unwrap().iter().collect::<BTreeSet<_>>().len()
     }
 
-    /// Goes on to the end: everything is there, and was paid for once, except for what was lost.
+    /// Resumes to the end and checks that everything is there and was paid for once, except for
+    /// lost replies.
     fn finish(&self, expected: &[Value], lost: usize) {
         assert_eq!(self.whole(), expected);
         assert_eq!(self.distinct(), MANY);
@@ -165,7 +166,7 @@ fn a_kill_while_runs_are_judged_loses_no_verdict_that_was_kept() {
 
 #[test]
 fn whenever_it_is_killed_judging_ends_as_if_nothing_had_happened() {
-    /// Kills of one folder before it goes on to the end.
+    /// Number of kills in one folder before it is resumed to the end.
     const KILLS: usize = 6;
     let folders = crate::wanted().div_ceil(4 * KILLS);
     let mut chance = Chance::seeded();
@@ -187,7 +188,7 @@ fn whenever_it_is_killed_judging_ends_as_if_nothing_had_happened() {
                 kill_after(&mut child, took.mul_f64(chance.part()));
                 exit_of(&mut child);
             }
-            // One question at a time is under way, so a kill loses one reply at most.
+            // Only one request is in flight at a time, so a kill loses at most one reply.
             court.finish(&expected, KILLS);
         }
         println!("figure: {} kills of {name} in {folders} folders", folders * KILLS);

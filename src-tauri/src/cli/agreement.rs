@@ -1,5 +1,5 @@
-//! `agreement`: how far judges agree with people and with each other, and on which runs they do
-//! not.
+//! `agreement`: measures the agreement of judges with people and with each other, and lists the
+//! runs on which they disagree.
 use super::{
     Ended, Outcome, Where, folder,
     terminal::{Columns, Head, Paint, one_line},
@@ -62,13 +62,14 @@ pub(super) fn run(asked: &AgreementOf, here: &Surroundings) -> Outcome {
     Ok(if trust.unreadable == 0 { Ended::Well } else { Ended::WithFailures })
 }
 
-/// Whether a rater is meant by a name: its own, or one that several share.
+/// Tests a rater against a name: its identifier, its display name, or the identifier's part before
+/// the colon, which several raters share.
 fn is_meant(rater: &Rater, name: &str) -> bool {
     rater.id == name || rater.name == name || rater.id.split(':').next() == Some(name)
 }
 
-/// The pairs that are shown closer: of the judge and people, or of the judge and whom it is held
-/// against.
+/// Returns the pairs to show in detail: the chosen judge with people, or with the rater of
+/// `--with`. Fails if either name is unknown, or if `--with` was given and the two share no run.
 fn closer<'a>(trust: &'a Trust, asked: &AgreementOf) -> Result<Vec<&'a Agreement>, AppError> {
     let Some(judge) = asked.judge.as_deref() else { return Ok(Vec::new()) };
     let with = asked.with.as_deref().unwrap_or("people");
@@ -185,7 +186,7 @@ fn cells(pair: &Agreement) -> Vec<String> {
     ]
 }
 
-/// The table of what both say, and the runs on which they disagree.
+/// Writes the contingency table of a pair, and the runs on which the two disagree.
 fn details(out: &mut dyn Write, pair: &Agreement, paint: Paint) -> io::Result<()> {
     let (first, second) = (one_line(&pair.first.name), one_line(&pair.second.name));
     writeln!(out, "\n{}", paint.bold(&format!("{first} (rows) and {second} (columns)")))?;

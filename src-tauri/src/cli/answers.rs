@@ -1,4 +1,4 @@
-//! `stabletoolbench score`: answers in files against query sets.
+//! `stabletoolbench score`: scores answer files against query sets.
 use super::{Ended, Outcome, terminal::one_line};
 use clap::{Args, ValueEnum};
 use std::io::{self, Write as _};
@@ -50,7 +50,7 @@ pub(super) fn run(asked: &Answers) -> Outcome {
     Ok(if scores.notes.is_empty() { Ended::Well } else { Ended::WithFailures })
 }
 
-/// `588  0.50  1 of 2 gold APIs called, never called: Moons; finished`
+/// Formats one line, such as `588  0.50  1 of 2 gold APIs called, never called: Moons; finished`.
 fn line(one: &AnswerScore) -> String {
     let score = one.api_call_score.map_or_else(|| "–".to_owned(), |score| fixed(score, 2));
     let mut words = vec![format!(

@@ -1,4 +1,4 @@
-//! `clear`: deletes what is left of old indexes and of results that were replaced.
+//! `clear`: deletes leftovers of old indexes and results that were replaced.
 use super::{Ended, Outcome, Where, folder};
 use crate::Surroundings;
 use clap::Args;

@@ -1,5 +1,5 @@
-//! `compare`: two to four transcripts beside each other, step by step. Where they part is marked,
-//! and shown closer.
+//! `compare`: prints two to four transcripts side by side, step by step. The step at which they
+//! diverge is marked and shown in detail.
 mod told;
 
 use super::{
@@ -22,12 +22,12 @@ use touchstone_app::{
     error::{AppError, Code},
 };
 
-/// Rows of one kind that are folded when there are so many in a row.
+/// Number of consecutive rows with identical steps from which they are folded into one.
 const FOLDED: usize = 3;
-/// Lines of a part that are shown where runs part: changed ones, and as many that only one of the
-/// two has.
+/// Maximum number of lines shown of each kind, for a part that differs: changed lines, lines only
+/// in the first run, lines only in the other.
 const MOST_LINES: usize = 8;
-/// Letters of a line that are shown.
+/// Maximum number of characters shown of a line.
 const MOST_LETTERS: usize = 160;
 
 /// What `compare` takes.
@@ -86,12 +86,13 @@ pub(super) fn run(asked: &Compare, here: &Surroundings) -> Outcome {
     Ok(if differ(&comparison) { Ended::WithFailures } else { Ended::Well })
 }
 
-/// How an answer differs from what was expected, and whether it is equal; nothing where nothing was
-/// expected.
+/// Summary of the difference between an answer and the expected one, with true if they are equal.
+/// `None` if nothing was expected.
 type Expected = Option<(String, bool)>;
 
-/// The run of a file, by the place of its folder among those that are open: where its tasks are, so
-/// that it is known what was expected, else the folder that it lies in.
+/// Finds the run of a file, and returns the index of its open folder and the identifier of the run.
+/// Prefers the folder given by options or a folder above the file that holds the tasks, since then
+/// the expected answer is known; otherwise opens the directory of the file.
 fn find(
     file: &Path,
     dirs: &Dirs,
@@ -124,7 +125,7 @@ fn find(
     Ok((at, id))
 }
 
-/// The place of a folder among those that are open.
+/// Returns the index of a folder among the open ones, opening it first if necessary.
 fn opened(
     key: PathBuf,
     place: &folder::Place,
@@ -142,7 +143,7 @@ fn unread(run: &ComparedRun) -> bool {
     matches!(run.row.state, RunState::Damaged | RunState::Other)
 }
 
-/// Why the answer of a run, or that there is none, is not its last word.
+/// Returns the reason why a run has no final answer to compare, or `None` if it ended normally.
 fn open(run: &ComparedRun) -> Option<&'static str> {
     match run.row.state {
         RunState::Error => Some("ended in a system error"),
@@ -168,19 +169,19 @@ fn differ(comparison: &Comparison) -> bool {
         || comparison.runs.iter().any(|run| run.trouble.is_some())
 }
 
-/// The run that the others are held against: the first that can be read.
+/// Index of the run that the others are compared with: the first that could be read.
 fn first(comparison: &Comparison) -> usize {
     comparison.runs.iter().position(|run| !unread(run)).unwrap_or(0)
 }
 
-/// Whether it says anything how the answers of a run and of the first stand to each other: both
-/// ended by themselves.
+/// Returns true if comparing the answers of a run and of the first run is meaningful: both must
+/// have ended by themselves.
 fn is_told(comparison: &Comparison, run: &ComparedRun) -> bool {
     let ended = |run: &ComparedRun| open(run).is_none();
     ended(run) && comparison.runs.get(first(comparison)).is_none_or(ended)
 }
 
-/// A comparison for people.
+/// Comparison formatted for people.
 struct Page<'a> {
     comparison: &'a Comparison,
     names: &'a [String],
@@ -205,7 +206,7 @@ impl Page<'_> {
         self.parting(out)
     }
 
-    /// The runs, one a line.
+    /// Writes the table of the runs, one per line, and the notes on their answers.
     fn heads(&self, out: &mut dyn Write) -> io::Result<()> {
         let head = |title: &'static str, right| Head { title: title.into(), right };
         let mut columns = Columns::new(vec![
@@ -264,8 +265,8 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// How the answer of a run stands to what was expected, and what the scorer of its suite makes
-    /// of it.
+    /// Describes the difference between the answer of a run and the expected one, with the score
+    /// that the suite's scorer gives it.
     fn against(&self, at: usize, summary: &str, equal: bool, run: &ComparedRun) -> String {
         let score = run
             .row
@@ -282,7 +283,7 @@ impl Page<'_> {
         ))
     }
 
-    /// How the answer of a run stands to that of the first.
+    /// Describes the difference between the answer of a run and that of the first.
     fn answer(&self, at: usize, first: usize, run: &ComparedRun) -> String {
         let (at, first) = (at + 1, first + 1);
         let summary = run.answer_summary.as_deref().map(one_line).unwrap_or_default();
@@ -341,7 +342,7 @@ impl Page<'_> {
         })
     }
 
-    /// Where the runs part, closer.
+    /// Writes the details of the step at which the runs diverge.
     fn parting(&self, out: &mut dyn Write) -> Result<(), Stop> {
         let divergence = self.comparison.first_divergence.map(|row| (row, "They part here"));
         let result = self
@@ -369,7 +370,7 @@ impl Page<'_> {
                 .iter()
                 .filter(|part| part.kind != DiffKind::Same)
             {
-                // Where something else was done, what came of it says little.
+                // If the calls differ, the difference of their results says little.
                 let closer = divergence.is_none()
                     || !matches!(part.label.as_str(), "result" | "output" | "error");
                 self.part(out, part, (first, other), closer)?;
@@ -390,7 +391,7 @@ impl Page<'_> {
         }
     }
 
-    /// The lines of a part in which something differs.
+    /// Writes the lines of a part that contain a difference.
     fn part(
         &self,
         out: &mut dyn Write,
@@ -413,7 +414,7 @@ impl Page<'_> {
             self.paint.dim(&format!("{} of {between}", one_line(&part.label)))
         )?;
         let changed = if closer { changed_lines(&part.pieces) } else { Vec::new() };
-        // Some of what is on one side only, and some of what is on the other.
+        // Room is reserved for lines of either side, so that neither crowds out the other.
         let mut left = [MOST_LINES; 3];
         let mut shown = 0;
         for line in &changed {
@@ -448,7 +449,7 @@ impl Page<'_> {
         text
     }
 
-    /// What a run did.
+    /// Writes the beginning of a step of one run.
     fn excerpt(&self, out: &mut dyn Write, run: usize, step: u32) -> Result<(), Stop> {
         let StepRef { id, version, .. } = self.place(run, step);
         let page = self.runs[run].0.read_steps(&id, &version, Span { offset: step, limit: 1 })?;
@@ -476,13 +477,13 @@ impl Page<'_> {
     }
 }
 
-/// The lines in which something differs, in pieces that steer no terminal.
+/// Returns the lines that contain a difference, in pieces without terminal control characters.
 fn changed_lines(pieces: &[TextChange]) -> Vec<Vec<(DiffKind, String)>> {
     let mut all: Vec<Vec<(DiffKind, String)>> = vec![Vec::new()];
     let mut long = false;
     for piece in pieces {
         let shown = lines(&piece.text);
-        // What takes the place of many lines begins on a line of its own.
+        // A replacement for several lines begins on its own line.
         let begins = std::mem::replace(&mut long, shown.contains('\n'))
             && long
             && piece.change == DiffKind::Extra;
@@ -501,7 +502,7 @@ fn changed_lines(pieces: &[TextChange]) -> Vec<Vec<(DiffKind, String)>> {
     all
 }
 
-/// How the steps of a row stand to each other, in plain words.
+/// Describes the relation of the steps of a row.
 fn how(row: &CompareRow) -> String {
     let word = match row.relation {
         Relation::Same => "same",

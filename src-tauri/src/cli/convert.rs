@@ -1,4 +1,4 @@
-//! `stabletoolbench convert`: raw answers and transcripts as converted answers, on standard output.
+//! `stabletoolbench convert`: prints raw answers and transcripts as converted answers.
 use super::{
     Ended, Outcome, diff,
     terminal::{complain, one_line},
@@ -50,7 +50,8 @@ pub(super) fn run(asked: &Convert) -> Outcome {
     Ok(ended)
 }
 
-/// The files, those of a folder in the order of their names.
+/// Returns the files to convert. A folder stands for its `.json` files with the method in their
+/// names, sorted by name; it is an error if it has none.
 fn files(asked: &Convert) -> Result<Vec<PathBuf>, AppError> {
     let mut files = Vec::new();
     for path in &asked.files {

@@ -1,4 +1,4 @@
-//! `diff`: what differs between two values, from files or from standard input.
+//! `diff`: prints the differences between two values, read from files or from standard input.
 use super::{
     Ended, Outcome,
     terminal::{Paint, one_line},
@@ -14,7 +14,7 @@ use touchstone_app::{
     error::{AppError, Code},
 };
 
-/// Files are read up to this size.
+/// Maximum size of a file, in bytes.
 const MOST: u64 = 64 << 20;
 
 /// What `diff` takes.
@@ -74,7 +74,7 @@ pub(super) fn run(asked: &Diff, here: &Surroundings) -> Outcome {
         for line in &diff.lines {
             let dressed: Vec<String> =
                 line.iter().map(|(style, text)| dress(paint, *style, text)).collect();
-            // Colour alone would say that these two lines are the same value written in two ways.
+            // Colour alone would suggest that these two lines are one value written in two ways.
             let counts = line.first().is_some_and(|(style, sign)| {
                 *style != Style::Alike || !matches!(sign.as_str(), "- " | "+ ")
             });

@@ -1,4 +1,4 @@
-//! `doctor`: what is installed and works, and how to mend what does not.
+//! `doctor`: checks the installation, and prints fixes for whatever does not work.
 use super::{
     Ended, Outcome, Where, folder,
     terminal::{Paint, one_line},
@@ -30,8 +30,8 @@ pub(super) fn run(asked: &Doctor, here: &Surroundings) -> Outcome {
         folder::chosen(asked.place.folder.clone(), asked.place.dirs.clone()).or_else(here_too)
     {
         folder::open(&app, &place)?;
-        // Where the results cannot be listed, that is one of the checks, and the others are of use
-        // all the same.
+        // Results that cannot be listed are reported by one of the checks; the other checks are
+        // useful all the same.
         if let Err(why) = app.wait_ready(folder::PATIENCE) {
             tracing::debug!(why.message, "the folder is not ready");
         }

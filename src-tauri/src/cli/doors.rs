@@ -1,4 +1,4 @@
-//! The two doors that stay open: the window and the server.
+//! The two long-running commands: the window and the server.
 use super::{Dirs, Ended, Outcome, folder};
 use crate::{
     Surroundings, calls, desktop,
@@ -44,13 +44,13 @@ pub(super) struct Serve {
     json: bool,
 }
 
-/// The page, built in.
+/// Tauri context with the embedded page.
 fn context() -> Context<Wry> {
     tauri::generate_context!()
 }
 
-/// Opens the window. Without a display the toolkit would end the program, so that is found out
-/// before it is touched.
+/// Opens the window. Fails if there is no display; this is checked first, because the toolkit would
+/// end the process.
 pub(super) fn window(folder: Option<PathBuf>, demo: bool, here: &Surroundings) -> Outcome {
     if !here.display {
         let error = AppError::new(Code::Failed, "There is no display here to open a window on.");
@@ -58,7 +58,7 @@ pub(super) fn window(folder: Option<PathBuf>, demo: bool, here: &Surroundings) -
             .hint("Serve the same page to a browser instead: touchstone serve FOLDER")
             .into());
     }
-    // Before a thread is there, and before a process of the window.
+    // Must run before any thread or process of the window exists.
     crate::surroundings::give_no_keys_to_the_window();
     let app = here.engine();
     if demo {
@@ -106,9 +106,9 @@ pub(super) fn serve(asked: Serve, here: &Surroundings) -> Outcome {
     })
 }
 
-/// The signals that ask for an end. Listened to from the call on, also before the end is waited
-/// for. While runs are in progress the page is served on until they have stopped; a second signal
-/// gives up what is in flight.
+/// Returns a future that completes when the server may end. Signals are listened to from this call
+/// on, before the future is first polled. While runs are in progress, the page is served until they
+/// have stopped; a second signal aborts the calls in flight.
 fn interrupted(app: App) -> io::Result<impl Future<Output = ()> + Send + 'static> {
     const WHY: &str = "The server was asked to end, and ends when these runs have stopped.";
     let mut signals = EndSignals::listen()?;
@@ -141,14 +141,13 @@ fn interrupted(app: App) -> io::Result<impl Future<Output = ()> + Send + 'static
     })
 }
 
-/// Says something on standard error, if anybody is still there to read it: the terminal may be what
-/// has gone.
+/// Prints a line on standard error. Ignores failures: the terminal may be gone.
 pub(super) fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Prints another address for each signal that asks for one. A key would do on a terminal only, and
-/// stop a server in the background.
+/// Prints a new address on each SIGUSR1. A key press would only work on a terminal, and reading it
+/// would stop a server in the background.
 fn announce_again(invites: Arc<Invites>, json: bool) -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut asked = signal(SignalKind::user_defined1())?;
@@ -162,8 +161,8 @@ fn announce_again(invites: Arc<Invites>, json: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Has the desktop open the page. Every user can read what a program is started with, so the
-/// address that it gets is one that nobody else can use (`serve/invites.rs`).
+/// Opens the page with the desktop's default browser. The arguments of a process are readable by
+/// all users, so the address handed over is one that no other user can use (`serve/invites.rs`).
 fn open_browser(invites: &Invites, here: &Surroundings) -> io::Result<()> {
     const BY_HAND: &str = "Please open the printed address by hand.";
     if !here.display {
@@ -177,7 +176,7 @@ fn open_browser(invites: &Invites, here: &Surroundings) -> io::Result<()> {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    // Some openers end with their browser.
+    // Some openers return only when the browser ends.
     std::thread::Builder::new().name("browser".to_owned()).spawn(move || {
         match opener.status() {
             Ok(status) if status.success() => {}
@@ -188,7 +187,7 @@ fn open_browser(invites: &Invites, here: &Surroundings) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints the address of a server, at once.
+/// Prints the address of a server and flushes the output.
 pub(super) fn announce(address: &str, json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if json {
@@ -199,7 +198,8 @@ pub(super) fn announce(address: &str, json: bool) -> io::Result<()> {
     out.flush()
 }
 
-/// The listening ends when the second is dropped.
+/// Builds the handlers of the server. Events are forwarded until the returned subscription is
+/// dropped.
 fn inside(app: App, may_run: bool) -> (Inside, Subscription) {
     let events = Events::new();
     let passed_on = events.clone();

@@ -1,6 +1,6 @@
-//! `evaluate`: a data file, row by row, before evaluators. Ctrl-C lets questions in flight be
-//! answered and kept; a second one gives them up. Begun again with the same file of results, it
-//! pays for what is missing only.
+//! `evaluate`: runs evaluators over a data file, row by row. On Ctrl-C, requests in flight are
+//! completed and kept; a second Ctrl-C aborts them. Started again with the same results file, it
+//! pays only for the missing results.
 mod told;
 
 use super::terminal::{Paint, one_line};
@@ -19,7 +19,7 @@ use touchstone_app::app::{App, FileRequest, typed_evaluators};
 use touchstone_app::error::{AppError, Code};
 use touchstone_app::written::fixed;
 
-/// How often signals and the progress are looked at.
+/// Interval at which signals and the progress are polled.
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// What `evaluate` takes.
@@ -88,7 +88,7 @@ pub(super) struct Evaluate {
 }
 
 impl Evaluate {
-    /// Returns whether a judge whose reply cannot be read is asked a second time, which the package
+    /// Returns true if a judge is asked a second time after an unreadable reply, which the package
     /// never does.
     fn asks_again(&self) -> bool {
         !self.like_package.iter().any(|switch| matches!(switch.trim(), "all" | "asked_once"))
@@ -102,12 +102,12 @@ enum Again {
     Unread,
 }
 
-/// What has to be reached.
+/// Threshold of `--fail-under`.
 #[derive(Debug, Clone, PartialEq)]
 enum Least {
-    /// A metric by its name.
+    /// Minimum of a metric, by its name.
     Metric(String, f64),
-    /// The share of rows that pass, of every evaluator.
+    /// Minimum share of passing rows, for every evaluator.
     Passed(f64),
 }
 
@@ -189,9 +189,9 @@ fn understood(asked: &Evaluate) -> Result<FileRequest, AppError> {
     Ok(FileRequest { data, config, out, target, usual, request })
 }
 
-/// The words of a command, as a shell takes them apart: quotes hold blanks, and behind a backslash
-/// a sign stands for itself, also in double quotes where it would have a meaning there. Nothing
-/// else has one, and no shell is started.
+/// Splits a command into words like a shell does: quotes hold blanks, and a backslash escapes the
+/// next character (inside double quotes only a character that is special there). Nothing else is
+/// special, and no shell is started.
 fn words(command: &str) -> Result<Vec<String>, AppError> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     let (mut signs, mut is_cut) = (command.chars().peekable(), false);
@@ -276,13 +276,14 @@ fn tell(
     says.flush()
 }
 
-/// Refuses what nothing can reach, before anybody is paid: which numbers an evaluator gives is
-/// known in the end only, but they all begin with its name.
+/// Rejects metrics that no evaluator can produce, before any request is paid for. The metrics of an
+/// evaluator are only known at the end, but all their names begin with the name of the evaluator.
 fn reachable(wanted: &[Least], evaluators: &[String]) -> Result<(), AppError> {
     let first = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     for least in wanted {
         let Least::Metric(metric, _) = least else { continue };
-        // The package knows an evaluator in its sums by what stands before the first dot.
+        // In aggregated metrics the package shortens the name of an evaluator to the part before
+        // its first dot.
         let is_of = |name: &String| metric.contains('.') && first(name) == first(metric);
         if !evaluators.iter().any(is_of) {
             let message = format!(
@@ -302,8 +303,8 @@ fn examples(evaluators: &[String]) -> String {
     named.join(" or ")
 }
 
-/// What is not reached, as sentences. A metric that is not there is not reached, and neither is the
-/// share of an evaluator that says of no row whether it passes.
+/// Describes the thresholds that were not reached. A missing metric counts as not reached, as does
+/// the share of an evaluator that never tells if a row passes.
 fn below(wanted: &[Least], evaluators: &[String], metrics: &[EvaluateMetric]) -> Vec<String> {
     let mut lines = Vec::new();
     for least in wanted {
@@ -323,7 +324,7 @@ fn below(wanted: &[Least], evaluators: &[String], metrics: &[EvaluateMetric]) ->
     lines
 }
 
-/// The numbers of the evaluator that a metric names, else of all.
+/// Lists the metrics of the evaluator that `name` begins with. Empty if it has none.
 fn there_are(name: &str, metrics: &[EvaluateMetric]) -> String {
     let of = name.split('.').next().unwrap_or_default();
     let alike = |metric: &&EvaluateMetric| metric.name.split('.').next() == Some(of);
@@ -332,10 +333,11 @@ fn there_are(name: &str, metrics: &[EvaluateMetric]) -> String {
     if names.is_empty() { String::new() } else { format!(" There are {}.", names.join(", ")) }
 }
 
-/// Shares of an evaluator that are not reached: of rows that pass, or of rows without what it looks
-/// for.
+/// Describes the shares of an evaluator that are below `least`: the share of passing rows, or one
+/// minus its defect rates.
 fn not_passed(evaluator: &str, metrics: &[EvaluateMetric], least: f64) -> Vec<String> {
-    // The package knows an evaluator in its sums by what stands before the first dot.
+    // In aggregated metrics the package shortens the name of an evaluator to the part before its
+    // first dot.
     let short = evaluator.split('.').next().unwrap_or(evaluator);
     let shares = [
         format!("{evaluator}.binary_aggregate"),
@@ -349,7 +351,7 @@ fn not_passed(evaluator: &str, metrics: &[EvaluateMetric], least: f64) -> Vec<St
     }
     let is_defect = |metric: &&EvaluateMetric| {
         let key = metric.name.strip_prefix(evaluator).and_then(|rest| rest.strip_prefix('.'));
-        // Behind another dot stand the parts of what it looks for.
+        // Rates after a further dot are those of single kinds of defects.
         key.is_some_and(|key| key.ends_with("_defect_rate") && !key.contains('.'))
     };
     let defects: Vec<&EvaluateMetric> = metrics.iter().filter(is_defect).collect();

@@ -1,4 +1,5 @@
-//! Opening a folder for a command that ends: opened, waited for, and walked page by page.
+//! Opens a folder for a command: waits until its index is ready, and iterates over its runs page by
+//! page.
 use super::{Dirs, Where, terminal::one_line};
 use crate::Surroundings;
 use std::{
@@ -12,12 +13,12 @@ use touchstone_app::{
     error::{AppError, Code},
 };
 
-/// How long a folder may take; a very large one on a slow disk.
+/// Maximum time to wait for a folder to be read, sized for a very large one on a slow disk.
 pub(super) const PATIENCE: Duration = Duration::from_mins(10);
-/// Rows asked for at once.
+/// Number of rows per request.
 const PAGE: u32 = 500;
 
-/// What was named: a folder, with its two directories when they were named by themselves.
+/// Location given on the command line: a folder, or its task and transcript directories.
 pub(super) struct Place {
     folder: PathBuf,
     dirs: Dirs,
@@ -29,8 +30,8 @@ impl From<PathBuf> for Place {
     }
 }
 
-/// The place that the arguments name, if they name one. A directory of transcripts alone is a
-/// folder, too.
+/// Returns the location that the arguments name, if any. A transcript directory by itself counts as
+/// a folder.
 pub(super) fn chosen(folder: Option<PathBuf>, dirs: Dirs) -> Option<Place> {
     let folder = folder
         .or_else(|| dirs.output_dir.clone())
@@ -38,18 +39,18 @@ pub(super) fn chosen(folder: Option<PathBuf>, dirs: Dirs) -> Option<Place> {
     Some(Place { folder, dirs })
 }
 
-/// Opens it.
+/// Opens a folder, without waiting for its index.
 pub(super) fn open(app: &App, place: &Place) -> Result<(), AppError> {
     app.open_with(&place.folder, place.dirs.input_dir.as_deref(), place.dirs.output_dir.as_deref())
 }
 
-/// An engine that has read the folder.
+/// Returns an engine that has read the folder of the arguments, or the current one.
 pub(super) fn ready(asked: Where, here: &Surroundings) -> Result<App, AppError> {
     read(&chosen(asked.folder, asked.dirs).unwrap_or_else(|| PathBuf::from(".").into()), here)
 }
 
-/// Tells of suites and of a workspace file that cannot be read: what is shown without them is not
-/// all.
+/// Prints the suites and the workspace file that could not be read, since the output is incomplete
+/// without them.
 pub(super) fn tell_unread(app: &App) -> Result<(), AppError> {
     for line in app.suite_trouble("")?.unreadable {
         let _ = writeln!(io::stderr(), "{}", one_line(&line));
@@ -57,8 +58,8 @@ pub(super) fn tell_unread(app: &App) -> Result<(), AppError> {
     Ok(())
 }
 
-/// What is wrong with the suites of the runs that pass the filter, told before anything that is
-/// counted by them.
+/// Returns the problems of the suites of the runs that match the filter, and prints them. Called
+/// before anything is counted by these suites.
 pub(super) fn suite_trouble(app: &App, filter: &str) -> Result<SuiteTrouble, AppError> {
     let trouble = app.suite_trouble(filter)?;
     for line in &trouble.lines {
@@ -67,7 +68,7 @@ pub(super) fn suite_trouble(app: &App, filter: &str) -> Result<SuiteTrouble, App
     Ok(trouble)
 }
 
-/// Says no where scorers of suites are left out and those would have been counted by: nothing is
+/// Fails if scorers of suites are left out that would have been used for counting. Nothing else is
 /// measured in their place.
 pub(super) fn check_scorers(left_out: Option<String>) -> Result<(), AppError> {
     left_out.map_or(Ok(()), |why| {
@@ -76,7 +77,7 @@ pub(super) fn check_scorers(left_out: Option<String>) -> Result<(), AppError> {
     })
 }
 
-/// The same for one place.
+/// Returns an engine that has read the folder of `place`.
 pub(super) fn read(place: &Place, here: &Surroundings) -> Result<App, AppError> {
     let app = here.engine();
     open(&app, place)?;
@@ -84,8 +85,8 @@ pub(super) fn read(place: &Place, here: &Surroundings) -> Result<App, AppError> 
     Ok(app)
 }
 
-/// Where a run lies that is named by its file, or, in a file that holds many, by the file, `#` and
-/// what it is called there.
+/// Resolves the file of a run. A run inside a file that holds many is written as the file, `#` and
+/// its name there.
 pub(super) fn located(file: &Path) -> io::Result<(PathBuf, Option<String>)> {
     let whole = std::fs::canonicalize(file);
     let text = file.to_str().unwrap_or_default();
@@ -98,15 +99,15 @@ pub(super) fn located(file: &Path) -> io::Result<(PathBuf, Option<String>)> {
     whole.map(|full| (full, None)).or_else(|error| one_of_many().ok_or(error))
 }
 
-/// The folder of a run that was located, and its path there.
+/// Splits a located run into its directory and its path there.
 pub(super) fn below(full: &Path, member: Option<&str>) -> Option<(PathBuf, String)> {
     let name = full.file_name()?.to_str()?;
     let name = member.map_or_else(|| name.to_owned(), |member| format!("{name}#{member}"));
     Some((full.parent()?.to_path_buf(), name))
 }
 
-/// The same where directories were named: the place is what they are, and the path is below the
-/// directory of transcripts.
+/// Like `below`, for directories given by options: the place holds these, and the path is relative
+/// to the transcript directory. `None` if the run is not inside it.
 pub(super) fn within(full: &Path, member: Option<&str>, dirs: &Dirs) -> Option<(Place, String)> {
     let (folder, name) = below(full, member)?;
     let Some(output) = &dirs.output_dir else {
@@ -118,8 +119,8 @@ pub(super) fn within(full: &Path, member: Option<&str>, dirs: &Dirs) -> Option<(
     Some((Place { folder, dirs: dirs.clone() }, path.to_str()?.to_owned()))
 }
 
-/// Hands every run that passes the filter to `each`, at most `limit` of them; none when the filter
-/// is invalid.
+/// Calls `each` for every run that matches the filter, at most `limit` times; never for an invalid
+/// filter.
 pub(super) fn each_run<E: From<AppError>>(
     app: &App,
     filter: &str,

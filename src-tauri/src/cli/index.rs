@@ -1,4 +1,4 @@
-//! `index`: reads a folder and says what is in it.
+//! `index`: reads a folder and prints the number of its files and runs.
 use super::{Ended, Outcome, Where, folder};
 use crate::Surroundings;
 use clap::Args;

@@ -1,6 +1,6 @@
-//! `score --judge`: runs on disk are judged by a model, a few at a time, and what was said stays
-//! beside them. Ctrl-C lets questions in flight be answered; a second one gives them up. What was
-//! said before is not asked again.
+//! `score --judge`: has a model judge runs on disk, a few at a time, and stores the verdicts beside
+//! them. On Ctrl-C, requests in flight are completed; a second Ctrl-C aborts them. Existing
+//! verdicts are not requested again.
 use super::amounts::{between, dollars, of};
 use super::terminal::one_line;
 use super::watch::{Interrupts, unbound};
@@ -16,9 +16,9 @@ use touchstone_api::{
 use touchstone_app::app::App;
 use touchstone_app::written::fixed;
 
-/// How often signals and the progress are looked at.
+/// Interval at which signals and the progress are polled.
 const GLANCE: Duration = Duration::from_millis(200);
-/// Rows asked for at a time.
+/// Number of rows per request.
 const PAGE: u32 = 500;
 
 /// What `score` takes when a model judges.
@@ -146,11 +146,11 @@ fn plan(plan: &JudgePlan, json: bool) -> Outcome {
     Ok(Ended::Well)
 }
 
-/// What was said of each run, by path.
+/// Writes the verdict on each run, sorted by path.
 fn verdicts(app: &App, request: &JudgeRequest, json: bool) -> Outcome {
     let mut out = BufWriter::new(io::stdout().lock());
     let sort = Sort { column: Column::Path, descending: false };
-    // What was said against another run is no verdict on this pair.
+    // A verdict given against another reference run does not belong to this pair.
     let rivals = app.compared_with(request)?;
     let mut offset = 0;
     loop {
@@ -170,8 +170,8 @@ fn verdicts(app: &App, request: &JudgeRequest, json: bool) -> Outcome {
                     && (judged.official == request.official && judged.stale.is_none())
                     && judged.against.as_ref() == rivals.get(&row.id)
             };
-            // Newest first; what could not be read does not take away what was said before and
-            // holds.
+            // Newest first. An unreadable verdict does not replace an older one that is still
+            // valid.
             let all = app.run_scores(&row.id)?.judged;
             let mut of_it = all.iter().filter(of_it).peekable();
             let newest = of_it.peek().copied();
@@ -206,7 +206,7 @@ fn verdict(out: &mut impl Write, row: &RunRow, judged: &Judged, json: bool) -> i
     writeln!(out, "{score}  {}  {}  ({})", words.join(", "), one_line(&row.path), one_line(reason))
 }
 
-/// The mean on the scale of the judge, and how many runs pass.
+/// Formats the mean on the judge's own scale, and the number of passing runs.
 fn own(judge: &str, rates: &JudgeRates) -> Option<String> {
     let between = |interval: Option<(f64, f64)>, places: usize, times: f64| {
         let shown =

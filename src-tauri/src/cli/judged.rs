@@ -1,5 +1,4 @@
-//! What judges said of one run, as it is kept beside the results: found, and told. Nobody is asked
-//! anything.
+//! Stored verdicts of judges on one run: finds and prints them. Never calls a model.
 use super::{
     Dirs, folder, nudge, review,
     terminal::{Paint, lines, one_line},
@@ -13,11 +12,11 @@ use touchstone_api::{Judged, JudgedRound};
 use touchstone_app::written::fixed;
 use touchstone_app::{app::App, error::AppError};
 
-/// What judges said of a run, newest first, and why that cannot be read.
+/// Verdicts on a run, newest first, and the reason if they could not be read.
 pub(super) type Said = (Vec<Judged>, Option<String>);
 
-/// Finds it: where directories were named, in what is open; else in the folder that holds the tasks
-/// of the run, or in the one with things of ours.
+/// Returns the stored verdicts on a run: from the open folder if directories were given by options,
+/// otherwise from the folder that holds the run's tasks, or its `.touchstone` directory.
 pub(super) fn find(
     (app, id): (&App, &str),
     (full, member): (&Path, Option<&str>),
@@ -38,7 +37,7 @@ pub(super) fn find(
     app.run_with(full, member).map_or_else(|_| Ok(Said::default()), |id| app.judged(&id))
 }
 
-/// All of it, in words; replies as they came only where they are asked for.
+/// Prints all verdicts. Raw replies are included only if `replies` is set.
 pub(super) fn print(
     out: &mut dyn Write,
     said: &[Judged],
@@ -71,7 +70,7 @@ pub(super) fn print(
     Ok(())
 }
 
-/// The mean with its spread, and whether that is good enough.
+/// Formats the mean with its spread, the threshold, and if the run passes.
 fn verdict(one: &Judged, paint: Paint) -> String {
     let Some(score) = one.score else { return paint.yellow("no verdict") };
     let mean = one.told.clone().unwrap_or_else(|| fixed(score, 2));

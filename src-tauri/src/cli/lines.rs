@@ -1,4 +1,4 @@
-//! Lines in, lines out: what commands do that read standard input and answer each line with one.
+//! Line filter for commands that read standard input and write one output line for each input line.
 use super::{Ended, Outcome, terminal};
 use std::{
     io::{self, BufRead, BufReader, IsTerminal as _, Read as _, Write as _},
@@ -7,15 +7,16 @@ use std::{
 };
 use touchstone_app::error::{AppError, Code};
 
-/// A line that is longer is left out, so that one without an end does not take all memory.
+/// Maximum length of a line in bytes. A longer one is skipped, since a line without an end would
+/// fill the memory.
 const LONGEST: u64 = 64 << 20;
-/// So much is read ahead, and answered on all processors at once.
+/// Number of bytes read ahead, whose lines are processed on all CPUs at once.
 const AHEAD: usize = 1 << 20;
 
 pub(super) type Line = Result<String, AppError>;
 
-/// Answers every line of standard input on standard output; what has no answer is said with its
-/// number, and the others go on.
+/// Writes the result of `one` for every line of standard input. A line that fails is reported with
+/// its number, and the others continue.
 pub(super) fn answer(one: impl Fn(&str) -> Line + Sync) -> Outcome {
     if io::stdin().is_terminal() {
         let _ = writeln!(io::stderr(), "Reading lines of JSON from the keyboard. Ctrl-D ends it.");
@@ -43,12 +44,13 @@ pub(super) fn answer(one: impl Fn(&str) -> Line + Sync) -> Outcome {
                 }
             }
         }
-        // Whoever waits for the answer before asking again gets it.
+        // A caller that waits for the result before it writes the next line gets it.
         out.flush()?;
     }
 }
 
-/// The next line, and those behind it that are there already. None at the end.
+/// Reads the next line, and those after it that are already buffered. Empty at the end of the
+/// input.
 fn lines(from: &mut BufReader<impl io::Read>) -> io::Result<Vec<Line>> {
     let mut lines = Vec::new();
     while let Some(line) = line(from)? {
@@ -73,7 +75,7 @@ fn line(from: &mut impl BufRead) -> io::Result<Option<Line>> {
     Ok(Some(String::from_utf8(bytes).or_else(|_| refused("It is not UTF-8."))))
 }
 
-/// An answer for each line, in their order; an empty one for an empty line.
+/// Returns one result for each line, in order; an empty string for an empty line.
 fn answers(
     mut lines: Vec<Line>,
     threads: usize,

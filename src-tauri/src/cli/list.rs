@@ -1,4 +1,4 @@
-//! `list`: runs, one a line.
+//! `list`: prints runs, one per line.
 use super::{
     Ended, Outcome, Stop, Where, folder,
     terminal::{Columns, Head, Paint, one_line},
@@ -13,7 +13,7 @@ use touchstone_app::app::App;
 use touchstone_app::written;
 use touchstone_app::written::fixed;
 
-/// A reason is one sentence; longer ones are for `show`.
+/// Maximum number of characters of a reason; `show` prints all of it.
 const LONGEST_REASON: usize = 80;
 
 /// What `list` takes.
@@ -67,8 +67,8 @@ pub(super) fn run(asked: &List, here: &Surroundings) -> Outcome {
     Ok(Ended::Well)
 }
 
-/// The columns of the table for programs; what is not known is null. The reason is that of the
-/// state, else that of the score.
+/// Converts a row to a JSON object; unknown values are null. The reason is that of the state, or
+/// else that of the score.
 fn object(row: &RunRow) -> Value {
     let reason = row.reason.as_ref().or(row.score_reason.as_ref());
     json!({
@@ -117,17 +117,17 @@ fn cells(row: &RunRow) -> Vec<String> {
     ]
 }
 
-/// A score; nothing when there is none.
+/// Formats a score. Empty if there is none.
 pub(super) fn score(score: Option<f64>) -> String {
     score.map(written::score).unwrap_or_default()
 }
 
-/// Yes, no, or nothing when nobody knows.
+/// Formats a flag as yes or no. Empty if it is unknown.
 fn yes(passed: Option<bool>) -> String {
     passed.map(|passed| if passed { "yes" } else { "no" }).unwrap_or_default().to_owned()
 }
 
-/// A state in the words of the window.
+/// Label of a state, as in the window.
 pub(super) fn word(state: RunState) -> &'static str {
     match state {
         RunState::Answered => "answered",
@@ -140,7 +140,7 @@ pub(super) fn word(state: RunState) -> &'static str {
     }
 }
 
-/// A state in its colour.
+/// Colours the label of a state.
 pub(super) fn coloured(paint: Paint, word: &str) -> String {
     match word {
         "answered" => paint.green(word),

@@ -1,4 +1,4 @@
-//! `messages`: threads of messages, and runs, as JSON Lines that evaluators take.
+//! `messages`: converts message threads and runs to JSON Lines that evaluators accept.
 use super::{
     Dirs, Ended, Outcome, diff, folder,
     terminal::{complain, one_line},

@@ -1,5 +1,5 @@
-//! `metrics`: pairs of texts on standard input, every text metric of them on standard output, a
-//! line for a line.
+//! `metrics`: reads pairs of texts from standard input, and prints every text metric of each pair,
+//! one output line per input line.
 use super::{Outcome, lines};
 use clap::Args;
 use touchstone_app::app::metrics::{Nltk, measure_line};

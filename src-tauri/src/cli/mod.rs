@@ -1,6 +1,6 @@
-//! The command line: what may be typed, and which door or command it opens. Output for people is
-//! plain words, `--json` is for programs. Exit status: 0 done; 1 it ran, and something in it
-//! failed; 2 the request could not be understood or the folder not read.
+//! The command line: parses the arguments and starts the window, the server or a command. Output is
+//! plain text for people; `--json` prints JSON for programs. Exit status: 0 done; 1 the command ran
+//! and something in it failed; 2 the arguments could not be parsed or the folder could not be read.
 mod agreement;
 mod amounts;
 mod answers;
@@ -136,19 +136,19 @@ struct Dirs {
     output_dir: Option<PathBuf>,
 }
 
-/// How a command ended that could be carried out.
+/// Outcome of a command that was carried out.
 #[derive(Debug, PartialEq, Eq)]
 enum Ended {
     Well,
     WithFailures,
 }
 
-/// Why a command could not be carried out.
+/// Reason for which a command could not be carried out.
 #[derive(Debug)]
 enum Stop {
-    /// To be said.
+    /// An error to report.
     Why(AppError),
-    /// Nobody reads the output any more.
+    /// The reader of the output is gone (broken pipe).
     NobodyReads,
 }
 
@@ -172,7 +172,7 @@ impl From<io::Error> for Stop {
 
 type Outcome = Result<Ended, Stop>;
 
-/// Understands the arguments and carries them out.
+/// Parses the arguments and runs the command. Returns the exit status.
 pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surroundings) -> ExitCode {
     let asked = match CommandLine::try_parse_from(arguments) {
         Ok(asked) => asked,

@@ -1,4 +1,4 @@
-//! `nudge`: a message sent to a run: to a fork of it, or to the run itself.
+//! `nudge`: sends a message to a run, either to a fork of it or to the run itself.
 use super::{Dirs, Outcome, Where, folder, watch};
 use crate::Surroundings;
 use clap::Args;
@@ -38,20 +38,21 @@ pub(super) fn run(asked: &Nudge, here: &Surroundings) -> Outcome {
     watch::launch(&app, asked.json, nudge)
 }
 
-/// The nearest folder above with a workspace file, because it names the tools; else the folder of
-/// the file. Never one of another user: what its file names would be started, and sent our keys.
+/// Returns the nearest parent folder with a workspace file, because that file names the tools;
+/// otherwise the folder of the file. Never returns a folder of another user: the programs its
+/// workspace file names would be started, and would be sent this user's keys.
 pub(super) fn workspace_of(file: &Path) -> PathBuf {
-    // A folder of ours may let others write into it.
+    // A folder of this user may be writable by others, so the owner of the file is checked as well.
     let named = above(file).find(|dir| is_ours(&dir.join("touchstone.yaml")));
     named.or_else(|| above(file).next()).unwrap_or(file).to_path_buf()
 }
 
-/// The folders above a file, from the nearest on, as long as they are of this user.
+/// Returns the parent folders of a file, nearest first, up to the first that another user owns.
 pub(super) fn above(file: &Path) -> impl Iterator<Item = &Path> {
     file.ancestors().skip(1).take_while(|dir| is_ours(dir))
 }
 
-/// Whether this user owns what lies there.
+/// Returns true if this user owns the file or directory.
 pub(super) fn is_ours(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     path.metadata().is_ok_and(|meta| meta.uid() == rustix::process::getuid().as_raw())

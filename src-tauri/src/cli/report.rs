@@ -1,4 +1,4 @@
-//! `report`: what a folder holds, written as reports.
+//! `report`: writes reports on the runs of a folder.
 use super::{
     Ended, Outcome, Where, folder,
     terminal::{complain, one_line},
@@ -108,7 +108,7 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
             theme: None,
         };
         let reports = match made(&app, &request, printed) {
-            // Other formats are written all the same.
+            // The other formats are still written.
             Err(error) if *format == Format::Stabletoolbench && error.code == Code::Failed => {
                 complain(&error);
                 whole = false;
@@ -142,8 +142,8 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
     Ok(if whole { Ended::Well } else { Ended::WithFailures })
 }
 
-/// The reports of one format: one, or a result file for each system, model and test set unless one
-/// is named.
+/// Makes the reports of one format: a single one, or for StableToolBench a result file for each
+/// system, model and test set, unless one is chosen by the baseline.
 fn made(app: &App, request: &ReportRequest, printed: bool) -> Result<Vec<rows::Report>, AppError> {
     let first = app.make_report(request, true)?;
     if request.format != ReportFormat::StableToolBench || request.baseline.is_some() {
@@ -162,7 +162,8 @@ fn made(app: &App, request: &ReportRequest, printed: bool) -> Result<Vec<rows::R
     Ok(reports)
 }
 
-/// Says what a reader of a report should know, once; of which file, where there are several.
+/// Prints the notes of a report, each only once. If there are several reports, each note names its
+/// file.
 fn say(report: &rows::Report, several: bool, told: &mut HashSet<String>) {
     let of = if several { format!("{}: ", report.file_name) } else { String::new() };
     for note in report.notes.iter().map(|note| format!("{of}{note}")) {
@@ -172,7 +173,7 @@ fn say(report: &rows::Report, several: bool, told: &mut HashSet<String>) {
     }
 }
 
-/// Which of several files is to be printed.
+/// Returns the error for several files where only one can be printed.
 fn one_of(names: &[String]) -> AppError {
     let why = format!("The runs make {} files, and only one can be printed.", names.len());
     let first = names.first().map_or("", String::as_str);

@@ -1,4 +1,4 @@
-//! `review`: what a person says of a run, written or read.
+//! `review`: writes or prints a person's review of a run.
 use super::{
     Dirs, Ended, Outcome, Where, folder, nudge,
     terminal::{Paint, complain, lines, one_line},
@@ -51,7 +51,8 @@ pub(super) fn run(asked: &Review, here: &Surroundings) -> Outcome {
         AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display()))
     })?;
     let folder = folder_of(&full);
-    // Where nothing says which folder is meant, and nothing was kept yet, a person has to be told.
+    // If nothing indicates the folder that is meant, and it holds no review yet, the user must be
+    // told where the review is kept.
     let is_alone = asked.dirs.output_dir.is_none() && !folder.join("touchstone.yaml").exists();
     let is_new =
         is_alone && App::folder_above(&full).is_none() && !folder.join(".touchstone").is_dir();
@@ -82,11 +83,12 @@ pub(super) fn run(asked: &Review, here: &Surroundings) -> Outcome {
     Ok(Ended::WithFailures)
 }
 
-/// The folder whose reviews are meant: that of the workspace file, else one that has things of ours
-/// in it, else that of the file.
+/// Returns the folder that holds the reviews of a file: the one with the workspace file, or else
+/// one with a `.touchstone` directory, or else the folder of the file.
 pub(super) fn folder_of(file: &Path) -> PathBuf {
     let workspace = nudge::workspace_of(file);
-    // A folder of ours may let others write into it, /tmp for one.
+    // A folder of this user may be writable by others, such as /tmp, so the owner of `.touchstone`
+    // is checked as well.
     let known =
         |dir: &&Path| dir.join(".touchstone").is_dir() && nudge::is_ours(&dir.join(".touchstone"));
     match nudge::above(file).find(known) {
@@ -109,8 +111,8 @@ fn changed(said: Option<rows::Review>, asked: &Review) -> rows::Review {
         Word::Partly => Verdict::Partly,
         Word::Wrong => Verdict::Wrong,
     });
-    // What is said of the answer is said of the one that is there now; a note alone is added to
-    // what was said before.
+    // A verdict or score refers to the current answer; a note alone is added to the existing
+    // review.
     let anew = verdict.is_some() || asked.score.is_some();
     rows::Review {
         answer: said.answer.filter(|_| !anew),

@@ -1,4 +1,4 @@
-//! `plan` and `run`: what is to run, and running it.
+//! `plan` and `run`: plan a launch, and launch it.
 use super::{
     Ended, Outcome, Stop, Where,
     amounts::counted,
@@ -124,11 +124,11 @@ impl Which {
         }
     }
 
-    /// An engine that has read the folder. An output directory that is named here need not be
-    /// there: it is made with the first run.
+    /// Returns an engine that has read the folder. An output directory given by an option need not
+    /// exist; it is created with the first run.
     fn ready(&self, here: &Surroundings) -> Result<App, AppError> {
-        // Models and tools are in the workspace file of the current folder, also when both
-        // directories are named.
+        // Models and tools come from the workspace file of the current folder, even if both
+        // directories are given.
         let folder = self.place.folder.clone().unwrap_or_else(|| ".".into());
         let app = here.engine();
         let dirs = &self.place.dirs;
@@ -143,9 +143,10 @@ pub(super) fn plan(asked: &Plan, here: &Surroundings) -> Outcome {
     say(&app.plan_launch(&asked.which.request())?, asked.json, Paint(here.colour))
 }
 
-/// Prints what is wrong with the workspace file and the suites, where nobody takes it for a result.
+/// Prints the problems of the workspace file and the suites, on standard error so that they are not
+/// mistaken for results.
 fn tell_problems(plan: &LaunchPlan) {
-    // The first thing that keeps everything from being begun is the last that is said.
+    // The problem that blocks the whole launch is printed last, as the error.
     let last = plan.invalid.as_ref().map_or("", |invalid| invalid.message.as_str());
     for line in
         plan.problems.iter().map(Problem::told).filter(|line| !last.starts_with(line.as_str()))
@@ -174,7 +175,7 @@ pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
                 }));
             }
         }
-        // The launch fails for the same reason, and says so.
+        // The launch below fails for the same reason, and reports it.
         Err(why) => tracing::debug!(why.message, "no plan could be made"),
     }
     let launched =
@@ -192,9 +193,10 @@ pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
     }
 }
 
-/// Everything is done already, which is what was asked for; or it cannot be done.
+/// Prints that there is nothing to run, with the runs that were left out. This is a success if all
+/// others are complete already, and a failure if some cannot be run.
 fn nothing_owed(total: u64, left: &LeftOut, json: bool) -> Outcome {
-    // Nobody may be reading it.
+    // The reader of standard error may be gone.
     let _ = writeln!(
         io::stderr(),
         "Nothing to run: of {}, {} not complete.",
@@ -210,28 +212,29 @@ fn nothing_owed(total: u64, left: &LeftOut, json: bool) -> Outcome {
     Ok(if left.failed() == 0 { Ended::Well } else { Ended::WithFailures })
 }
 
-/// Runs that were asked for, are not complete, and are not made.
+/// Requested runs that are not complete and are not started.
 pub(super) struct LeftOut(pub(super) Vec<PlannedRun>);
 
 impl LeftOut {
-    /// How many of them are not made by anybody: what another process is at is no failure.
+    /// Number of runs that no process executes. A run in progress in another process is not a
+    /// failure.
     pub(super) fn failed(&self) -> usize {
         self.0.iter().filter(|run| run.act != Act::Elsewhere).count()
     }
 
-    /// How many they are.
+    /// Formats their number with the verb, for a sentence.
     fn are(&self) -> String {
         if self.0.len() == 1 { "1 is".to_owned() } else { format!("{} are", self.0.len()) }
     }
 
-    /// A line for each, with the reason.
+    /// Formats one line for each run, with the reason.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(|run| {
             format!("{:<9} {}: {}", act(run.act), one_line(&run.path), one_line(&why(run)))
         })
     }
 
-    /// The same as events, one a line.
+    /// Writes each run as an event, one JSON line each.
     pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let at_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
@@ -308,7 +311,7 @@ fn summary(plan: &LaunchPlan) -> String {
     }
 }
 
-/// A line for what keeps runs from starting.
+/// Formats one line for a cause that keeps runs from starting.
 fn blocked(cause: &Blocked) -> String {
     let fix = cause.fix.as_ref().map(|fix| format!(". {fix}")).unwrap_or_default();
     format!("cannot start here: {} ({}){fix}", cause.why, counted(cause.runs, "run"))

@@ -1,5 +1,6 @@
-//! `score`: what the scorers say of the runs on disk, and whether that is enough. No run is made
-//! again; scorers that are programs are run where they were not before.
+//! `score`: prints the scores of the runs on disk, and checks them against a threshold. No run is
+//! repeated; scorers that are programs are executed only for runs without a stored result of
+//! theirs.
 use super::{
     Ended, Outcome, Stop, Where, folder, judge,
     list::score as shown,
@@ -14,7 +15,7 @@ use touchstone_api::{RunScore, RunState, ScoreDetail, ScoreStanding};
 use touchstone_app::app::{App, FileScores, SuiteTrouble};
 use touchstone_app::written::fixed;
 
-/// A reason is one sentence; longer ones are for `show`.
+/// Maximum number of characters of a reason; `show` prints all of it.
 const LONGEST_REASON: usize = 100;
 
 /// What `score` takes.
@@ -43,11 +44,11 @@ pub(super) struct Score {
     json: bool,
 }
 
-/// What has to be reached.
+/// Threshold of `--fail-under`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Least {
     Mean(f64),
-    /// In percent.
+    /// Share of passing runs, in percent.
     Passed(f64),
 }
 
@@ -67,7 +68,7 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
     if let Some(name) = &asked.judge.judge {
         return judge::run(&app, name, &asked.judge, &asked.filter, asked.json);
     }
-    // Scorers that are named take the place of those of the suites, programs included.
+    // Scorers given by name replace those of the suites, including programs.
     let programs = asked.scorer.is_empty() && !asked.no_programs;
     let suites = folder::suite_trouble(&app, &asked.filter)?;
     let trouble = if programs { app.run_scorers(&asked.filter).err() } else { None };
@@ -99,7 +100,7 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
         })?;
     }
     out.flush()?;
-    // What programs read stays on standard output alone.
+    // Standard output carries only JSON then, since programs read it.
     let mut says: Box<dyn Write> = if asked.json { Box::new(io::stderr()) } else { Box::new(out) };
     for line in counts.lines().into_iter().chain(app.forks_left_out(&asked.filter)?) {
         writeln!(says, "{line}")?;
@@ -124,7 +125,7 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
     Ok(if failed { Ended::WithFailures } else { Ended::Well })
 }
 
-/// Why the suites leave it open whether it is enough.
+/// Describes problems of the suites that make it uncertain if the threshold is reached.
 fn unsure(suites: &SuiteTrouble, by_suites: bool) -> Vec<String> {
     let unread = match suites.unread {
         0 => None,
@@ -138,12 +139,12 @@ fn unsure(suites: &SuiteTrouble, by_suites: bool) -> Vec<String> {
     unread.into_iter().chain(left_out).collect()
 }
 
-/// Whether a run is one that could be scored.
+/// Returns true if a run in this state can be scored.
 fn ended(state: RunState) -> bool {
     matches!(state, RunState::Answered | RunState::NoAnswer)
 }
 
-/// What the first scorers say, and what each says.
+/// Counts of the first scorer of each run, and of every scorer.
 #[derive(Default)]
 struct Counts {
     first: Tally,
@@ -217,7 +218,7 @@ impl Counts {
         }
     }
 
-    /// One line for each scorer, and one for what is counted apart.
+    /// Formats one line for each scorer, and one for the runs that were not scored.
     fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for (scorer, tally) in &self.by_scorer {
@@ -254,8 +255,8 @@ impl Counts {
         lines
     }
 
-    /// Runs that should have a score, and nobody knows which: what is wanted is not shown by the
-    /// others alone.
+    /// Describes runs that should have a score but have none. The other runs alone do not show that
+    /// the threshold is reached.
     fn lacking(&self) -> Vec<String> {
         let said = |count, one: &str, more: &str, then: &str| match count {
             0 => None,
@@ -286,7 +287,7 @@ impl Counts {
         .collect()
     }
 
-    /// Why it is not enough; nothing when it is.
+    /// Describes a threshold that was not reached; `None` if it was.
     fn below(&self, least: Least) -> Option<String> {
         let scored = self.first.scored;
         let (is, wanted) = match least {
@@ -308,7 +309,7 @@ impl Counts {
     }
 }
 
-/// One object for each scorer of a run, or one that says why there is none.
+/// Builds one JSON object for each scorer of a run, or one with the reason if there is none.
 fn lines(run: &FileScores) -> Vec<Value> {
     let line = |scorer: Value, score: Value, passed: Value, reason: Value, detail: Value| json!({ "path": run.path, "lineage": run.lineage, "scorer": scorer, "score": score, "passed": passed, "reason": reason, "detail": detail });
     if run.scores.is_empty() {
@@ -326,7 +327,7 @@ fn lines(run: &FileScores) -> Vec<Value> {
     run.scores.iter().map(one).collect()
 }
 
-/// Numbers as numbers, everything else as text.
+/// Converts details to JSON: numbers to numbers, everything else to strings.
 fn detail(detail: &[ScoreDetail]) -> Value {
     let value = |text: &str| match serde_json::from_str::<Value>(text) {
         Ok(number @ Value::Number(_)) => number,
@@ -342,7 +343,7 @@ fn heads() -> Vec<Head> {
     vec![head("score", true), head("", false), head("scorer", false), head("file", false)]
 }
 
-/// One row for each scorer of a run.
+/// Builds one table row for each scorer of a run.
 fn rows(run: &FileScores) -> Vec<Vec<String>> {
     let file = |reason: &str| {
         let label = run.lineage.map(touchstone_api::Lineage::label);

@@ -1,4 +1,4 @@
-//! `search`: where a text stands in all transcripts.
+//! `search`: finds a text in all transcripts.
 use super::{
     Ended, Outcome, Where, folder,
     terminal::{Paint, one_line},
@@ -48,14 +48,14 @@ pub(super) fn run(asked: &Search, here: &Surroundings) -> Outcome {
     Ok(Ended::Well)
 }
 
-/// Steps are counted from 1 for people, as in the window.
+/// Formats a hit. Steps are counted from 1, as in the window.
 fn line(hit: &Hit, paint: Paint) -> String {
     let step = hit.snippet.step.map(|step| format!(" step {}", step + 1)).unwrap_or_default();
     let text: String = hit.snippet.pieces.iter().map(|piece| shown(piece, paint)).collect();
     format!("{}{}: {}", paint.bold(&one_line(&hit.path)), paint.dim(&step), text.trim())
 }
 
-/// A piece of a snippet, with the hit told apart.
+/// Formats a piece of a snippet, highlighted if it is a hit.
 fn shown(piece: &SnippetPiece, paint: Paint) -> String {
     let text = one_line(&piece.text);
     if piece.hit { paint.yellow(&text) } else { text.into_owned() }

@@ -1,4 +1,4 @@
-//! `show`: one transcript, readable, and what judges said of it.
+//! `show`: prints one transcript in readable form, with the verdicts of judges.
 use super::amounts::counted;
 use super::{
     Dirs, Ended, Outcome, Stop, folder, judged, list,
@@ -38,7 +38,7 @@ pub(super) struct Show {
     json: bool,
 }
 
-/// The document of it.
+/// JSON document of a transcript.
 #[derive(Serialize)]
 struct Shown<'a> {
     #[serde(flatten)]
@@ -76,7 +76,7 @@ pub(super) fn run(asked: &Show, here: &Surroundings) -> Outcome {
     Ok(Ended::WithFailures)
 }
 
-/// Why a file is no run.
+/// Describes the reason why a file is not a run: it holds several runs, or is not a transcript.
 pub(super) fn why_not(app: &App, name: &str) -> Result<String, Stop> {
     let (start, mut first, mut count) = (format!("{name}#"), None, 0_u64);
     let sort = Sort { column: Column::Path, descending: false };
@@ -93,8 +93,8 @@ pub(super) fn why_not(app: &App, name: &str) -> Result<String, Stop> {
     ))
 }
 
-/// The run of a file. A run of several files is found by any of them: its path is what they have in
-/// common.
+/// Finds the run of a file. A run of several files is found by any of them, since its path is their
+/// common stem.
 pub(super) fn find(app: &App, name: &str) -> Result<Option<String>, Stop> {
     let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
     let mut found = None;
@@ -151,14 +151,14 @@ fn print(out: &mut dyn Write, view: &RunView, paint: Paint) -> io::Result<()> {
     Ok(())
 }
 
-/// Said where a run may have an answer that only its task can tell.
+/// Printed for a run that may have an answer which only its task can identify.
 const IN_WORDS: &str = "It ends in words. Whether these are its answer depends on its task: name the folders of both with -i and -o.";
 
 fn ends_in_words(view: &RunView) -> bool {
     view.steps.last().is_some_and(|step| step.kind == StepKind::Assistant)
 }
 
-/// Where the run comes from and what was made of it, a line each.
+/// Describes the origin and the forks of a run, one line each.
 fn lineage(view: &RunView) -> Vec<String> {
     let RunLineage { origin, forks, fork_count } = &view.lineage;
     let mut lines = Vec::new();

@@ -1,5 +1,5 @@
-//! `stabletoolbench`: the commands that only make sense for that benchmark. `names` and `keys`
-//! answer a line with a line.
+//! `stabletoolbench`: commands specific to that benchmark. `names` and `keys` print one output line
+//! per input line.
 use super::{Outcome, answers, convert, lines, virtual_apis};
 use crate::Surroundings;
 use clap::{Args, Subcommand};

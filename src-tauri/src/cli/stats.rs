@@ -1,4 +1,5 @@
-//! `stats`: what runs come to, each number with its doubt, and each system against a baseline.
+//! `stats`: prints the statistics of runs with confidence intervals, and compares each system with
+//! a baseline.
 use super::amounts::counted;
 use super::{
     Ended, Outcome, Where, folder,
@@ -14,7 +15,7 @@ use touchstone_api::{
 use touchstone_app::app::App;
 use touchstone_app::written::fixed;
 
-/// What stands where nothing is known.
+/// Placeholder for an unknown value.
 const NONE: &str = "–";
 
 /// What `stats` takes.
@@ -82,7 +83,8 @@ fn write(out: &mut dyn Write, stats: &Stats, paint: Paint) -> io::Result<()> {
     classes(out, stats, paint)
 }
 
-/// `12 runs of 4 tasks: 10 with a score, 2 in error. Scores by fields.`
+/// Formats the headline, such as `12 runs of 4 tasks: 10 with a score, 2 in error. Scores by
+/// fields.`
 fn headline(stats: &Stats) -> String {
     let all = format!("{} of {}", counted(stats.ends.runs, "run"), counted(stats.tasks, "task"));
     let ends = if stats.ends.runs > 0 {
@@ -111,7 +113,7 @@ fn ends(ends: StatsEnds) -> Vec<String> {
 
 fn table(stats: &Stats) -> Columns {
     let head = |title: String, right| Head { title: title.into(), right };
-    // As many runs as most rows have of every group that repeats any.
+    // Smallest number of repeats that most rows have, over all groups with repeats.
     let tries = stats.groups.iter().filter_map(|group| group.told_tries).min();
     let mut heads = vec![head("system".into(), false), head("model".into(), false)];
     heads.extend(
@@ -167,7 +169,7 @@ fn cells(group: &StatsGroup, tries: Option<u64>) -> Vec<String> {
     cells
 }
 
-/// A chance, and over which rows when some have fewer tries.
+/// Formats a probability, with the number of rows it covers if some rows have fewer repeats.
 fn chance(at: &StatsTries, value: f64) -> String {
     match at.left_out {
         0 => fixed(value, 3),
@@ -177,7 +179,7 @@ fn chance(at: &StatsTries, value: f64) -> String {
     }
 }
 
-/// The mean, and of how many when not all say.
+/// Formats a mean, with the number of runs it covers if some have no value.
 fn mean(amount: &StatsAmount, write: impl Fn(f64) -> String) -> String {
     match amount.mean {
         None => NONE.to_owned(),

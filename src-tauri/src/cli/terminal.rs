@@ -1,5 +1,5 @@
-//! How text looks on a terminal: nothing that a file says may steer it, columns stand under each
-//! other, colour only where it shows.
+//! Terminal output: escapes control characters of file contents, aligns columns, and uses colour
+//! only where it is supported.
 use std::{
     borrow::Cow,
     fmt::Write as _,
@@ -8,7 +8,7 @@ use std::{
 use touchstone_app::error::AppError;
 pub(super) use touchstone_app::visible::{lines, one_line};
 
-/// Says on standard error what went wrong, and the next step.
+/// Prints an error and its hint on standard error.
 pub(super) fn complain(error: &AppError) {
     let mut err = io::stderr().lock();
     let _ = writeln!(err, "{}", lines(&error.message));
@@ -17,7 +17,7 @@ pub(super) fn complain(error: &AppError) {
     }
 }
 
-/// Colours, or none.
+/// Applies colours, or leaves text plain if false.
 #[derive(Clone, Copy)]
 pub(super) struct Paint(pub(super) bool);
 
@@ -42,18 +42,18 @@ impl Paint {
     }
 }
 
-/// Rows whose cells stand under each other. Cells are plain text; colour is put on after they were
+/// Table with aligned columns. Cells are plain text; colour is applied after their width was
 /// measured.
 pub(super) struct Columns {
     heads: Vec<Head>,
     rows: Vec<Vec<String>>,
 }
 
-/// The head of a column.
+/// Head of a column.
 pub(super) struct Head {
-    /// What stands over it.
+    /// Title of the column.
     pub(super) title: Cow<'static, str>,
-    /// Numbers stand to the right.
+    /// True for right alignment, used for numbers.
     pub(super) right: bool,
 }
 
@@ -66,8 +66,8 @@ impl Columns {
         self.rows.push(cells);
     }
 
-    /// Writes them, each cell through `paint` with the number of its column; every line begins with
-    /// `indent`.
+    /// Writes the table. Each cell goes through `dress` with the index of its column, the heads are
+    /// dimmed with `paint`, and every line begins with `indent`.
     pub(super) fn write(
         &self,
         out: &mut dyn Write,

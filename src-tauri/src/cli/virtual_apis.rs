@@ -1,4 +1,4 @@
-//! `stabletoolbench serve`: the server of virtual APIs, from its arguments to its end.
+//! `stabletoolbench serve`: runs the server of virtual APIs, from its arguments to its shutdown.
 use super::{
     Ended, Outcome, Stop,
     doors::{announce, say},
@@ -65,12 +65,12 @@ pub(super) struct Serve {
     json: bool,
 }
 
-/// Shortest token that somebody may choose.
+/// Minimum length of a token chosen by the user.
 const SHORTEST_TOKEN: usize = 16;
 
 impl Serve {
-    /// What programs have to bring. Every user of this machine can reach the port, so a server
-    /// whose answers may cost something asks for a token.
+    /// Returns the token that clients must send, if any. The port is reachable for every user of
+    /// the machine, so a token is required if answers may cost money, unless `--no-token` is set.
     fn token(&self, may_cost: bool) -> Result<Option<Secret>, Stop> {
         let Some(name) = &self.token_env else {
             return Ok(if may_cost && !self.no_token { Some(Secret::random()?) } else { None });
@@ -132,7 +132,7 @@ pub(super) fn serve(asked: &Serve, here: &Surroundings) -> Outcome {
     })
 }
 
-/// How often it was asked to end by a signal. Listened to from the call on.
+/// Returns the number of end signals received. Signals are listened to from this call on.
 fn interrupted() -> io::Result<watch::Receiver<u8>> {
     let mut signals = EndSignals::listen()?;
     let (asked, heard) = watch::channel(0);
@@ -144,7 +144,7 @@ fn interrupted() -> io::Result<watch::Receiver<u8>> {
             }
             asked.send_replace(times);
         }
-        // Nothing more is to be heard, but who listens must not think so.
+        // Keeps the sender alive, since receivers would take its end for a signal.
         asked.closed().await;
     });
     Ok(heard)

@@ -1,5 +1,6 @@
-//! Watching a launch from a terminal: a bar and one line for each run that ended, or one event a
-//! line for programs. Ctrl-C lets what is in flight finish; a second one gives it up.
+//! Follows a launch on a terminal: a progress bar and one line for each completed run, or one JSON
+//! event per line for programs. On Ctrl-C, requests in flight are completed; a second Ctrl-C aborts
+//! them.
 use super::{Ended, Outcome, Stop, amounts::counted, run::LeftOut, terminal::one_line};
 use crate::signals::EndSignals;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -18,13 +19,13 @@ use touchstone_runner::{
     launch::Listener,
 };
 
-/// How often the signal is looked at.
+/// Interval at which signals are polled.
 const GLANCE: Duration = Duration::from_millis(100);
-/// When somebody wonders why nothing happens yet.
+/// Delay after which the user is told that tools are being opened.
 const LONG: Duration = Duration::from_secs(1);
 
-/// Starts a launch and stays until it is over. What it leaves out is told, and a failure unless
-/// another process is at it.
+/// Starts a launch and waits for its end. Skipped runs are reported, and count as failures unless
+/// another process is executing them.
 pub(super) fn launch(
     app: &App,
     json: bool,
@@ -55,7 +56,7 @@ pub(super) fn launch(
     };
     match &bar {
         Some(bar) => left.lines().for_each(|line| say(bar, &line)),
-        // A reader that is gone ends what was begun, as it does later: it costs money.
+        // A closed output stops the launch, here and later, because runs cost money.
         None => {
             unread.fetch_or(left.print(&mut io::stdout().lock()).is_err(), Ordering::Relaxed);
         }
@@ -72,8 +73,7 @@ pub(super) fn launch(
     Ok(if well { Ended::Well } else { Ended::WithFailures })
 }
 
-/// Stays until a launch is over, and stops it when somebody asks for that or nobody listens any
-/// more.
+/// Waits for the end of a launch. Stops it on a signal, or when its output is closed.
 fn stay(
     app: &App,
     launch: &str,
@@ -83,7 +83,7 @@ fn stay(
 ) -> Result<(), Stop> {
     let mut stopped = 0;
     loop {
-        // What was pressed while tools were opened counts, too.
+        // Also counts signals received while tools were being opened.
         let asked = interrupts.count();
         if asked > stopped {
             stopped = asked;
@@ -102,14 +102,14 @@ fn stay(
             return Ok(());
         }
         if unread.swap(false, Ordering::Relaxed) {
-            // Whoever asked for it is gone, and it costs money.
+            // The process that requested the runs is gone, and runs cost money.
             app.stop_launch(launch, false)?;
         }
     }
 }
 
-/// Starts a launch on a thread of its own: tools may take long to open, and who waits may press
-/// Ctrl-C.
+/// Starts a launch on a separate thread, because tools may take long to open and the user may press
+/// Ctrl-C meanwhile.
 fn begin<T: Send>(
     app: &App,
     interrupts: &Interrupts,
@@ -124,7 +124,7 @@ fn begin<T: Send>(
                 Ok(launched) => return launched,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    // Whoever panicked and is not asked about it takes this thread along.
+                    // Joining keeps the scope from repeating the panic of that thread on this one.
                     drop(starting.join());
                     let why = "A mistake in Touchstone kept the runs from being begun. Try again.";
                     return Err(AppError::new(Code::Failed, why));
@@ -135,14 +135,15 @@ fn begin<T: Send>(
                 let _ = writeln!(io::stderr(), "Tools are being opened. Press Ctrl-C to stop.");
             }
             if interrupts.count() > 0 {
-                // It may not have come to the tools when it is told first.
+                // Repeated on every poll, since the launch may not have reached the tools at the
+                // first one.
                 app.stop_opening();
             }
         }
     })
 }
 
-/// Signals that ask for an end, counted on a thread of their own.
+/// End signals, counted on a separate thread.
 pub(super) struct Interrupts(Arc<AtomicU32>);
 
 impl Interrupts {
@@ -184,7 +185,7 @@ fn bar() -> ProgressBar {
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// One event a line.
+/// Prints an event as one JSON line.
 fn print(event: &RunEvent) -> io::Result<()> {
     let line = serde_json::to_string(event).map_err(io::Error::from)?;
     writeln!(io::stdout().lock(), "{line}")
@@ -195,7 +196,7 @@ fn draw(bar: &ProgressBar, event: &RunEvent) {
     match &event.what {
         What::Began { runs } => bar.set_length(*runs),
         What::Ended { how, why } => {
-            // What was stopped, or never begun, is not done.
+            // A stopped run, or one that never started, is not done.
             if *how != Ending::Stopped {
                 bar.inc(1);
             }
@@ -212,7 +213,7 @@ fn draw(bar: &ProgressBar, event: &RunEvent) {
     }
 }
 
-/// Lines stand above the bar; without a terminal there is no bar, but still the lines.
+/// Prints a line above the bar, or on standard error if there is no terminal and hence no bar.
 fn say(bar: &ProgressBar, line: &str) {
     if bar.is_hidden() {
         let _ = writeln!(io::stderr().lock(), "{line}");
@@ -264,7 +265,7 @@ fn left_out(runs: usize) -> String {
     }
 }
 
-/// What a budget is worth where prices are not known.
+/// Describes the limits of a budget for models without a known price.
 pub(super) fn unbound(most: f64) -> String {
     format!(
         "The budget of ${most} does not bind what has no known cost: add the `price` of the model in touchstone.yaml, and have its server say what a reply took."

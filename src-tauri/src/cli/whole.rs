@@ -1,9 +1,8 @@
-//! A run as it is read piece by piece, put together again: every step, every text to its end, every
-//! row.
+//! Reads a complete run: all steps, the full text of every part, and all table rows.
 use touchstone_api::{Body, Part, RowRequest, RunView, Span, Step};
 use touchstone_app::{app::App, error::AppError};
 
-/// Bytes of text and rows asked for at once; the engine may give fewer.
+/// Bytes of text per request; `ROWS` is the number of rows. The engine may return fewer.
 const PIECE: u64 = 1 << 20;
 const ROWS: u32 = 1000;
 

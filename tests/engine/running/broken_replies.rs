@@ -1,5 +1,5 @@
-//! Whole launches against a provider whose replies are broken on the wire: what passes is asked for
-//! again and leaves no trace, what does not ends the run with a sentence.
+//! Tests of complete launches with broken replies: transient failures are retried without a trace,
+//! and others end the run with an error message.
 use super::stage::{ear, folder_with, journal, said};
 use super::{ended, run};
 use crate::conversation::{Conversation, Wire};
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use touchstone_api::{LaunchRequest, LaunchRunState};
 use touchstone_runner::event::What;
 
-/// What is said in place of a good reply, which is given to it.
+/// Replaces a good reply by a broken one.
 type Breaks = fn(Reply) -> Reply;
 
-/// An error in the middle of a stream of messages.
+/// An error in the middle of a stream of the Messages API.
 fn breaks_off_with(name: &str, error: &serde_json::Value) -> Reply {
     let start = json!({ "type": "message_start", "message": { "id": "m", "model": "any", "usage": { "input_tokens": 1, "output_tokens": 1 } } });
     Reply::events([("message_start", start.to_string()), (name, error.to_string())])
@@ -25,7 +25,7 @@ fn breaks_off_with(name: &str, error: &serde_json::Value) -> Reply {
 const BUSY: &str = r#"{"error": {"message": "All seats are taken.", "type": "server_error"}}"#;
 const PAGE: &str = "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body><p>nginx</p></body></html>";
 
-/// Each by the task of its name; on which wire, and whether streamed.
+/// Cases by the name of their task, with the API, whole or streamed.
 const CASES: [(&str, &str, Breaks); 17] = [
     ("error event", "messages", |_| {
         breaks_off_with(
@@ -70,7 +70,7 @@ const CASES: [(&str, &str, Breaks); 17] = [
     ("byte by byte", "streamed", |good| good.dribbled(Duration::from_micros(200))),
 ];
 
-/// A server that breaks the first replies to each question, so many times.
+/// A server that breaks the first `times` replies to each question.
 fn server(times: usize) -> Scripted {
     let (chat, messages) = (Conversation::new(Wire::Chat, 0), Conversation::new(Wire::Messages, 0));
     let asked: Mutex<HashMap<usize, usize>> = Mutex::default();
@@ -112,7 +112,7 @@ fn name(case: usize) -> String {
     format!("count-tool_calling-{}-variation{case}.yaml", CASES[case].1)
 }
 
-/// What is asked for of one wire.
+/// Builds the request for the cases of one API.
 fn wanted(wire: &str) -> LaunchRequest {
     let variations = (0..CASES.len()).filter(|case| CASES[*case].1 == wire);
     LaunchRequest {
@@ -138,7 +138,7 @@ fn a_reply_that_is_broken_once_is_asked_for_again_or_ends_the_run_with_a_sentenc
             let events = events.lock().unwrap();
             let retried = events.iter().filter(|event| event.run.as_ref() == Some(&row.path));
             let retried = retried.filter_map(|event| match &event.what {
-                // What a reset leaves of the bytes before it is up to the system.
+                // The number of bytes that survive a reset depends on the system.
                 What::Retrying { .. } if CASES[case].0 == "reset in the middle" => {
                     Some(" again: (as the system says it)".to_owned())
                 }

@@ -1,4 +1,4 @@
-//! Cells of the overview mean their runs: those that are there and those that are missing, and no
+//! Tests of launches of overview cells: a cell stands for its existing and missing runs, and for no
 //! others.
 use super::run;
 use super::stage::{ANSWER, says, workspace};

@@ -1,4 +1,4 @@
-//! Clocks that jump: what is measured goes on, and what is waited for comes.
+//! Tests of a clock that jumps: durations are measured correctly, and waits end in time.
 use super::stage::{NAME, PLAIN, RUN, calls_then_answers, ear, heard, plain, repeats, workspace};
 use super::{ended, folder_of, request, run, view};
 use crate::bench::{Bench, answered, broken, wait_until};
@@ -29,7 +29,7 @@ fn dates_of_a_file_that_cannot_be_are_kept_and_change_nothing() {
     bench.wait_state(NAME, RunState::Answered);
 }
 
-/// All tests of a process have one clock, so those that set it are run in one of their own.
+/// Runs a test in a separate process, since all tests of a process share one clock.
 fn with_a_clock_of_its_own(test: &str) {
     let ran = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("running::clocks::{test}"), "--ignored", "--nocapture"])
@@ -40,7 +40,7 @@ fn with_a_clock_of_its_own(test: &str) {
     assert!(ran.status.success() && out.contains("1 passed"), "{out}{err}");
 }
 
-/// False where others would be disturbed.
+/// Returns false in a process with other tests, which would be disturbed.
 fn may_set_the_clock() -> bool {
     let may = std::env::var_os("TEST_SETS_THE_CLOCK").is_some();
     if !may {
@@ -49,7 +49,7 @@ fn may_set_the_clock() -> bool {
     may
 }
 
-/// What was measured is what went by, not what the clock says.
+/// Durations are the elapsed time, not differences of clock readings.
 fn took_seconds(view: &LaunchView) {
     let whole = view.ended_ms.map_or(0, |ended| ended - view.began_ms);
     assert!((0..60_000).contains(&whole), "{view:?}");
@@ -68,7 +68,7 @@ fn while_runs_are_under_way() {
         return;
     }
     for (there, back) in [(3 * HOUR, -5 * HOUR), (-3 * HOUR, 5 * HOUR)] {
-        // While the model is thinking.
+        // During a request.
         let latch = Latch::default();
         let held = latch.clone();
         let server = Scripted::start(move |seen| match seen.number {
@@ -95,7 +95,7 @@ fn while_runs_are_under_way() {
             row.seconds
         );
 
-        // While it is waited before asking again.
+        // During the delay before a retry.
         let server = Scripted::start(|seen| match seen.number {
             0 => Reply::new(503).header("retry-after", "1").text("text/plain", "busy"),
             _ => calls_then_answers(seen),
@@ -116,7 +116,7 @@ fn while_runs_are_under_way() {
         let events = events.lock().unwrap();
         assert!(events.is_sorted_by_key(|event| event.at_ms), "{events:?}");
 
-        // With each request, while a budget is being spent.
+        // With each request, while a spend limit is used up.
         let server = Scripted::start(move |seen| {
             clock::jump(if seen.number % 2 == 0 { there } else { back });
             calls_then_answers(seen)
@@ -173,7 +173,7 @@ fn after_a_sleep() {
     if !may_set_the_clock() {
         return;
     }
-    // Nobody tells of changes, and nothing is listed for an hour; only broken files are looked at
+    // No changes are reported and nothing is scanned for an hour; only broken files are checked
     // again, one after the other.
     let never = Duration::from_hours(1);
     let bench = Bench::new().limit(|limits| {
@@ -192,7 +192,7 @@ fn after_a_sleep() {
     wait_until("nobody watches", || {
         (bench.status().watching.by == WatchMeans::Polling).then_some(())
     });
-    // Everything is listed once more at that moment; whatever is looked at again comes behind that.
+    // A complete scan happens at that moment; repeated checks of broken files come after it.
     let in_time = bench.row("first.yaml").unwrap().state == RunState::Writing;
     bench.wait_state(if in_time { "first.yaml" } else { "second.yaml" }, RunState::Damaged);
     bench.write("results/made.yaml", answered("Fine"));

@@ -1,4 +1,4 @@
-//! Every way a run can end, and what the file says of it.
+//! Tests of every way in which a run can end, and of the resulting file.
 use super::stage::{
     ANSWER, PLAIN, QUERY, RUN, calls, chat, fact, folder_with, plain, said, says, workspace,
 };
@@ -83,7 +83,7 @@ fn a_run_ends_as_its_last_reply_says() {
         );
         assert_eq!(fact(&bench, &path, "turns").as_deref(), Some("1"), "{case}");
     }
-    // What ended in an error is owed, the others are not.
+    // Runs that ended in an error are owed, the others are not.
     let plan = bench.app().plan_launch(&request()).unwrap();
     assert_eq!((plan.owed_total, plan.skipped_total), (4, 4));
 }
@@ -223,8 +223,7 @@ fn what_replies_used_is_added_up_and_a_price_that_is_not_known_is_no_price_of_no
     assert_eq!((view.tokens, view.unpriced), (Some(220), 2));
     assert!(view.cost.abs() < 1e-12 && view.runs[0].cost.is_none());
     assert_eq!(fact(&bench, RUN, "cost"), None);
-    // Once a part is not known, the sum is not known: also when a price is there by the time the
-    // run goes on.
+    // Once a part is unknown, the sum stays unknown, even if a price exists when the run resumes.
     bench.write("touchstone.yaml", workspace(&server, "", ""));
     let id = bench.wait_state(super::stage::NAME, touchstone_api::RunState::Answered).id;
     let launched = bench.app().nudge_run(&id, "again", true).unwrap();

@@ -1,5 +1,4 @@
-//! Progress is a fold over events: the same events, the same picture, and counts that agree with
-//! each other.
+//! Tests of progress as a fold over events: equal events give an equal view, and all counts agree.
 use proptest::prelude::*;
 use touchstone_runner::event::{Ending, RunEvent, What};
 use touchstone_runner::progress::{Progress, Stage};

@@ -1,4 +1,4 @@
-//! The first run of a folder: there are tasks, and no folder for results yet.
+//! Tests of the first run of a folder that has tasks, but no results directory yet.
 use super::{FIRST, TASK, folder_of, request, run, scripted, workspace};
 use crate::bench::{Bench, wait_until};
 use crate::conversation::Wire;
@@ -23,7 +23,7 @@ fn before_the_first_run_a_folder_has_its_tasks_and_no_trouble_and_nothing_is_mad
         notice.starts_with("Nobody has run anything here yet: ") && notice.contains("/results"),
         "{notice}"
     );
-    // A task that comes says nothing of results.
+    // A new task causes no notice about results.
     bench.put("tasks/more.yaml", TASK);
     wait_until("it is read", || (bench.status().counts.tasks == 2).then_some(()));
     assert_eq!(bench.status().watching.notice, Some(notice));
@@ -59,7 +59,7 @@ fn a_folder_for_results_that_had_some_and_is_gone_is_trouble() {
         _ => None,
     });
     assert!(failed.contains("could not be listed: it is not there"), "{failed}");
-    // What was read before is still shown.
+    // Previously read runs are still shown.
     wait_until("the run is counted", || (app.status().counts.runs == 1).then_some(()));
     assert!(app.doctor(false).iter().any(|check| !check.ok));
     fs::rename(bench.path("elsewhere"), bench.path("results")).unwrap();

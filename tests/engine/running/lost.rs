@@ -1,5 +1,5 @@
-//! Attempts that were paid for and brought no reply are counted, and none is made up where nobody
-//! says what it was.
+//! Tests of paid attempts without a reply: they are counted, and a cost that is unknown is never
+//! invented.
 use super::stage::{ANSWER, QUERY, RUN, calls, fact, plain, says};
 use super::{request, run};
 use crate::scripted::{Reply, Scripted};
@@ -27,7 +27,7 @@ fn a_reply_that_cannot_be_read_counts_in_the_run_and_in_the_launch_and_once_only
     let cost = fact(&bench, RUN, "cost");
     assert_eq!(cost.as_deref(), Some("2.00012"));
     assert!(fact(&bench, RUN, "usage").unwrap().contains("1000100"));
-    // As if it had been killed before the transcript was written: all of it comes from the journal.
+    // Simulates a kill before the transcript was written: everything comes from the journal.
     let begun = fact(&bench, RUN, "started").unwrap();
     bench.write(
         RUN,
@@ -75,12 +75,12 @@ fn a_stream_that_was_cut_and_does_not_say_what_it_took_is_put_aside_from_the_bud
         _ => says(ANSWER),
     });
     let bench = plain(&server);
-    // A million of tokens costs a dollar, and what is sent has some hundred bytes.
+    // A million tokens cost a dollar, and a request has some hundred bytes.
     let view = run(&bench, &LaunchRequest { max_cost: Some(0.0003), ..request() });
     assert_eq!((view.stopped, server.delivered()), (1, 2), "{:?}", view.runs);
     let why = view.why.unwrap();
-    // What was sent is some hundred bytes, three to a token; what came is one word. The two calls
-    // that came say 0.00012.
+    // The request has some hundred bytes, three to a token; the partial reply is one word. The two
+    // complete replies cost 0.00012.
     let guess = why
         .split("about $")
         .nth(1)

@@ -1,4 +1,5 @@
-//! Driving runs on: by themselves, by hand, through an editor, and differently from a step.
+//! Tests of continuing runs: by automatic nudges, by a message, through an editor, and as a fork
+//! from a step.
 use super::stage::{
     ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, count, fact, folder_with, plain,
     refuses, repeats, said, says, workspace,
@@ -130,7 +131,7 @@ fn a_message_to_a_finished_run_goes_to_a_fork_unless_the_run_itself_is_asked_for
         said(&bench, &path).starts_with(&format!("{before}\n{{\"user_message\":\"Look again.\"}}")),
         "all of it was copied"
     );
-    // A fork is a conversation already, and goes on itself.
+    // A fork is a separate conversation already, and is continued itself.
     bench.wait_state(&fork, RunState::Answered);
     assert_eq!(send(&path, false), (fork, Vec::new()));
     assert_eq!(send(RUN, true), (NAME.to_owned(), Vec::new()));
@@ -222,7 +223,7 @@ fn a_message_of_a_person_in_the_words_of_an_automatic_one_continues_the_run_all_
     let launched = bench.app().nudge_run(&id(&bench, RUN), words, true).unwrap();
     assert_eq!(ended(&bench, &launched.launch).done, 1);
     listed(&bench, (Some(Lineage::FollowUps), 1));
-    // What another program added before it was gone on with here stays automatic.
+    // A message added by another program before the run resumed here counts as automatic.
     let file = format!(
         "conversation:\n- user_message: How many?\n- assistant_message: 7\n- user_message: {words}\n"
     );
@@ -238,7 +239,7 @@ fn no_fork_is_taken_for_a_repeat_and_no_repeat_is_written_over_a_fork() {
     let bench = plain(&server);
     assert_eq!(run(&bench, &request()).done, 1);
     bench.wait_state(NAME, RunState::Answered);
-    // As forks were named before they had names of their own.
+    // Forks once had the names of repeats.
     let old = "results/count-tool_calling-scripted-variation0-run2.yaml";
     let copied = fs::read_to_string(bench.path(RUN))
         .unwrap()
@@ -373,8 +374,8 @@ fn a_message_is_added_by_a_retry_when_the_run_had_not_begun() {
     assert_eq!(messages(&bench), ["More."]);
 }
 
-/// The launch that goes on with a copy; one that was only copied is waited for in the list, and
-/// launched.
+/// Returns the launch that continues a copy. If it was only copied, waits until it is listed, and
+/// launches it.
 fn continued(bench: &Bench, copied: &Copied) -> String {
     copied.launch.clone().unwrap_or_else(|| {
         wait_until("the copy is in the list", || {
@@ -409,7 +410,7 @@ fn a_copy_goes_on_differently_and_the_original_stays() {
         assert_eq!(copied.run, view.runs[0].run);
         view.runs[0].path.clone()
     };
-    // The last word is asked for again; the call before it is not.
+    // The last reply is requested again; the call before it is not.
     assert_eq!(fork(2, None), "count-tool_calling-scripted-variation0-fork1.yaml");
     let second = "results/count-tool_calling-scripted-variation0-fork1.yaml";
     assert_eq!((said(&bench, second), server.delivered()), (said(&bench, RUN), 3));
@@ -422,8 +423,7 @@ fn a_copy_goes_on_differently_and_the_original_stays() {
         fact(&bench, second, "forked_from").as_deref(),
         Some(format!(r#"{{"file":"{NAME}","step":2}}"#).as_str())
     );
-    // The first message is another; nothing is owed of the copy although it is not the task's any
-    // more.
+    // The first message differs from the task, and still the copy is complete.
     assert_eq!(fork(0, Some("How few?")), "count-tool_calling-scripted-variation0-fork2.yaml");
     let third = "results/count-tool_calling-scripted-variation0-fork2.yaml";
     assert!(said(&bench, third).starts_with(r#"{"user_message":"How few?"}"#));

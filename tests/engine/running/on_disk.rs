@@ -1,4 +1,4 @@
-//! Disks that do not take what they are given, and files that change under a launch.
+//! Tests of disks that reject writes, and of files that change during a launch.
 use super::stage::{PLAIN, QUERY, RUN, calls, calls_then_answers, ear, heard, plain, workspace};
 use super::{document, ended, folder_of, request, run};
 use crate::bench::{Bench, wait_until};
@@ -11,10 +11,10 @@ use std::sync::{Arc, OnceLock};
 use touchstone_api::{Act, LaunchState};
 use touchstone_runner::event::What;
 
-/// Runs the test that asks for it once more, in a user and a mount namespace of its own, where
-/// anybody may mount small disks, and says true: it is over here. There it says false. Set
-/// `TOUCHSTONE_WITHOUT_MOUNTS=1` where there can be no namespaces: then such tests say so and do
-/// nothing.
+/// Runs the calling test again in its own user and mount namespace, where it may mount small disks,
+/// and returns true, so that the caller ends. Inside the namespace it returns false. Set
+/// `TOUCHSTONE_WITHOUT_MOUNTS=1` where namespaces are not available: then these tests print that
+/// they are skipped.
 fn is_run_where_disks_can_be_mounted() -> bool {
     let test = std::thread::current().name().unwrap_or("main").to_owned();
     if std::env::var_os("TEST_MAY_MOUNT").is_some() {
@@ -24,8 +24,8 @@ fn is_run_where_disks_can_be_mounted() -> bool {
         eprintln!("not run: TOUCHSTONE_WITHOUT_MOUNTS is set");
         return true;
     }
-    // With a single thread for all tests nobody knows which one this is: who may not mount here
-    // fails.
+    // With a single test thread the name of the test is unknown, so it runs here, and fails if it
+    // may not mount.
     if test == "main" {
         return false;
     }
@@ -42,7 +42,7 @@ fn is_run_where_disks_can_be_mounted() -> bool {
     true
 }
 
-/// A small disk in the place of a folder.
+/// A small disk mounted over a folder.
 struct Mounted(PathBuf);
 
 impl Mounted {
@@ -98,7 +98,8 @@ fn fill(dir: &Path) {
     }
 }
 
-/// A run that waits for room on a disk that is full from one of its requests on, with its launch.
+/// Starts a launch on a disk that is full from a given request on, waits until its run waits for
+/// space, and calls `then` with it.
 fn on_a_disk_that_is_full_from(request_number: usize, then: impl FnOnce(&Bench, &Scripted, &str)) {
     if is_run_where_disks_can_be_mounted() {
         return;
@@ -135,7 +136,8 @@ fn a_reply_that_does_not_fit_into_the_journal_is_kept_until_it_does() {
     on_a_disk_that_is_full_from(0, make_room);
 }
 
-/// The journal has begun by then, and the little that is added still fits into its last page.
+/// Number of a request at which the journal exists, and a small addition still fits into its last
+/// page.
 const LATER: usize = 1;
 
 #[test]
@@ -157,7 +159,7 @@ fn who_stops_a_run_that_waits_for_room_need_not_make_any_and_loses_nothing() {
 
 #[test]
 fn a_transcript_that_became_damaged_under_a_launch_is_not_written_over() {
-    // What an editor saved while the plan was being looked at.
+    // An editor saved the file after the plan was made.
     let server = Scripted::start(|_| calls(&[("c", "query_things", QUERY)]));
     let bench = plain(&server);
     bench.write(RUN, "conversation:\n- user_message: How many?\n");

@@ -1,4 +1,5 @@
-//! What is owed of what is on disk, whoever wrote it, and that nothing is bought twice.
+//! Tests of the remaining work of a file on disk, whichever program wrote it; no reply is paid for
+//! twice.
 use super::stage::{
     ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, chat, count, fact, folder_with,
     journal, plain, said, says, workspace,
@@ -11,7 +12,7 @@ use touchstone_api::{Act, LaunchRequest};
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 
-/// The document with its first items; so many calls at its end without what they brought.
+/// Returns the document with its first items only, without the results of the last `open` calls.
 fn cut(document: &Document, items: usize, open: usize) -> Document {
     let mut left = document.items()[..items].to_vec();
     for item in left.iter_mut().rev().take(open) {
@@ -27,7 +28,7 @@ fn cut(document: &Document, items: usize, open: usize) -> Document {
     cut
 }
 
-/// The same, as the run wrote it when it had come that far.
+/// Like `cut`, without the facts that are only written later.
 fn earlier(document: &Document, items: usize, open: usize) -> Document {
     let facts = ["finished", "seconds", "turns", "usage", "cost", "journal"];
     facts.into_iter().fold(cut(document, items, open), without)
@@ -88,12 +89,12 @@ fn what_somebody_takes_out_of_a_finished_run_is_asked_for_and_run_anew() {
     assert_eq!(run(&bench, &request()).done, 1);
     let usage = || fact(&bench, RUN, "usage").unwrap();
     assert_eq!((server.delivered(), usage().contains("200")), (2, true), "{}", usage());
-    // Without the last word.
+    // Without the last message.
     bench.write(RUN, cut(&document(&bench, RUN), 2, 0).write());
     let view = run(&bench, &request());
     assert_eq!((view.done, view.tokens, server.delivered()), (1, Some(110), 3), "{:?}", view.runs);
     assert_eq!(usage(), r#"{"input_tokens":300,"output_tokens":30}"#, "each reply is counted once");
-    // Without what the call brought.
+    // Without the result of the call.
     change(&bench, "UPDATE things SET number = 100 WHERE name = 'stones'");
     bench.write(RUN, cut(&document(&bench, RUN), 2, 1).write());
     assert_eq!((run(&bench, &request()).done, server.delivered()), (1, 4));
@@ -129,7 +130,7 @@ fn a_call_that_failed_is_not_tried_again_where_the_model_was_told_of_it_before_t
     assert_eq!(run(&bench, &request()).done, 1);
     let whole = document(&bench, RUN);
     change(&bench, "CREATE TABLE later (n INTEGER); INSERT INTO later VALUES (77)");
-    // Also when it is cut off once more, and when only one of the two calls had been written.
+    // Also after another cut, and if only one of the two calls had been written.
     for open in [2, 2, 1] {
         bench.write(RUN, earlier(&whole, 3, open).write());
         assert_eq!(
@@ -139,7 +140,7 @@ fn a_call_that_failed_is_not_tried_again_where_the_model_was_told_of_it_before_t
         );
         assert!(said(&bench, RUN).contains("no such table"), "{}", said(&bench, RUN));
     }
-    // The model was told something else: what it would say to this, nobody knows yet.
+    // With another message the next reply is unknown, so it is requested.
     let mut other = earlier(&whole, 3, 2);
     other.set("conversation", Value::List([other.items(), &[message("And quickly.")]].concat()));
     bench.write(RUN, other.write());
@@ -225,7 +226,8 @@ fn a_damaged_file_is_left_alone_and_kept_when_the_run_starts_over() {
     assert_eq!(run(&bench, &anew).done, 1);
     let first: String = said(&bench, RUN);
     assert_eq!(replaced(&bench), ["conversation: [\n"]);
-    // Once more: the result and its journal are moved away together, so that all is bought anew.
+    // Starting over once more moves the result and its journal away together, so everything is paid
+    // for again.
     assert_eq!((server.delivered(), run(&bench, &anew).done, server.delivered()), (2, 1, 4));
     assert_eq!(said(&bench, RUN), first);
     assert_eq!(replaced(&bench).len(), 3, "two files and a journal");

@@ -1,5 +1,5 @@
-//! Plans without anybody to ask: what would run is a matter of files, and what keeps it from
-//! running is told beside it.
+//! Tests of plans without a provider: a plan depends only on files, and lists every reason why a
+//! run cannot start.
 use super::stage::{PLAIN, calls_then_answers, workspace};
 use super::{folder_of, request};
 use crate::bench::{Bench, beside_the_project, wait_until};
@@ -70,7 +70,7 @@ fn a_plan_says_where_runs_of_several_models_would_send_the_same_requests() {
     );
 }
 
-/// A folder with all files of another one.
+/// A folder with copies of all files of another one.
 fn copied(from: &str) -> Bench {
     fn each(dir: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
         for entry in fs::read_dir(dir).unwrap() {
@@ -81,7 +81,7 @@ fn copied(from: &str) -> Bench {
     let (root, mut files) = (beside_the_project(from), Vec::new());
     each(&root, &mut files);
     let bench = Bench::new();
-    // Only the directories that it has itself.
+    // Keep only the directories of the original.
     fs::remove_dir(bench.path("tasks")).unwrap();
     files.iter().fold(bench, |bench, path| {
         bench.file(path.strip_prefix(&root).unwrap().to_str().unwrap(), fs::read(path).unwrap())
@@ -109,7 +109,7 @@ fn runs_in_the_layout_of_the_benchmark_are_complete_runs_of_their_tasks_and_neve
         assert_eq!((&run.run, run.repeat), (&row.id, row.repeat));
         assert!(run.why.contains(&run.path) && run.why.contains("never written to"), "{}", run.why);
     }
-    // What was given its data is another run, and so is a repeat that is not there.
+    // Oracle runs, which were given their data, are other runs; and a missing repeat is owed.
     assert!(others.iter().all(|run| !run.path.contains("/oracle/")), "{others:?}");
     assert!(plan.owed.iter().all(|run| run.act == Act::Start && is_yaml(&run.path)));
     assert!(
@@ -168,7 +168,7 @@ fn an_answer_of_the_original_benchmark_is_the_run_of_its_query_method_and_model(
     assert!(refused.is_err());
 }
 
-/// A folder with one finished run of a task, and what was launched to make it.
+/// A folder with one finished run of a task, and the launch that produced it.
 fn finished(server: &Scripted) -> (Bench, String) {
     let bench = folder_of(&workspace(server, "", ""), PLAIN).open();
     let launch = bench.app().start_launch(&request()).unwrap().launch;
@@ -177,7 +177,7 @@ fn finished(server: &Scripted) -> (Bench, String) {
     (bench, launch)
 }
 
-/// Everything that pays or writes, each with what it is.
+/// Calls everything that pays or writes, and returns the errors by name.
 fn everything_refused(bench: &Bench, launch: &str) -> Vec<(&'static str, AppError)> {
     let (app, id) = (bench.app(), bench.rows()[0].id.clone());
     let judge =
@@ -214,7 +214,7 @@ fn while_the_results_are_lost_nothing_is_written_or_run_and_all_that_was_there_c
     let (bench, launch) = finished(&server);
     let (asked, id) = (server.delivered(), bench.rows()[0].id.clone());
     fs::rename(bench.path("results"), bench.path("away")).unwrap();
-    // Whether or not it has been noticed yet.
+    // Both before and after the loss was detected.
     let verdict = Some(Verdict::Right);
     let review =
         Review { verdict, score: None, note: String::new(), at_ms: 0, stale: false, answer: None };

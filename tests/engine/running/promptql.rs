@@ -1,4 +1,4 @@
-//! Runs of PromptQL, end to end, and recordings in place of providers.
+//! Tests of PromptQL runs, end to end, and of recordings in place of providers.
 use super::stage::{folder_with, refuses};
 use super::{document, run};
 use crate::bench::{Bench, beside_the_project};
@@ -157,7 +157,7 @@ fn a_reply_that_is_no_promptql_reply_is_an_error_and_no_answer() {
     assert!(document.get("answer").is_none() && document.get("output").is_none());
 }
 
-/// The recorded runs, in a folder of the test.
+/// A folder with copies of the recorded runs.
 fn demo() -> Bench {
     let bench = Bench::new();
     let mut left = vec![beside_the_project("demo")];
@@ -176,7 +176,7 @@ fn demo() -> Bench {
 #[test]
 fn a_recorded_run_is_played_again_and_its_tools_really_run() {
     let bench = demo();
-    // A wrong row in the recording, so that a result that was only copied would be seen.
+    // A wrong row in the recording, so that a result that was only copied would be detected.
     let recorded = "results/churn-risk-tool_calling-claude-variation0.yaml";
     let true_text = fs::read_to_string(bench.path(recorded)).unwrap();
     bench.write(recorded, true_text.replacen("prj-3g39dc", "prj-forged", 1));

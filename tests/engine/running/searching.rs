@@ -1,5 +1,5 @@
-//! Searches for an answer over virtual APIs: what is offered, what is asked next, what the file
-//! tells, and that nothing is bought twice.
+//! Tests of searches for an answer over virtual APIs: the offered functions, the requests, the
+//! content of the file, and that no reply is paid for twice.
 use super::stage::{calls, chat, count, fact, says};
 use super::{document, ended, request, run};
 use crate::bench::{Bench, wait_until};
@@ -35,8 +35,8 @@ fn queries() -> String {
     json!(set).to_string()
 }
 
-/// A folder with three queries, replies of their APIs and a server that is the model. `way` stands
-/// in the workspace file.
+/// A folder with three queries, replies of their APIs and a model served by the server. `way` is
+/// added to the workspace file.
 pub(super) fn folder(server: &Scripted, way: &str, model: &str) -> Bench {
     let workspace = format!(
         "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: openai, base_url: '{}', model: any, price: {{ input: 1.0, output: 2.0 }}{model} }}\n\
@@ -68,7 +68,7 @@ fn offered(seen: &Seen) -> Vec<String> {
     tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The last message of a request: who says it, and what.
+/// Returns the role and the content of the last message of a request.
 pub(super) fn last(seen: &Seen) -> (String, String) {
     let message = seen.json()["messages"].as_array().unwrap().last().unwrap().clone();
     (
@@ -135,7 +135,7 @@ fn a_query_without_a_method_has_its_whole_last_message_for_its_answer_when_it_en
     let view = run(&bench, &only("1"));
     assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 1, 0), "{:?}", view.runs);
     assert_eq!(document(&bench, RUN).get("answer").and_then(|answer| answer.text()), Some(WORDS));
-    // A file that nobody copied the answer out of, and without times, is as complete.
+    // A file without the copied answer and without times is just as complete.
     let file = fs::read_to_string(bench.path(RUN)).unwrap();
     let begin = file.find("\nanswer:").unwrap();
     fs::write(bench.path(RUN), format!("{}\n", &file[..begin])).unwrap();
@@ -242,7 +242,7 @@ fn a_search_that_was_stopped_goes_on_where_it_was_and_buys_nothing_twice() {
     }
 }
 
-/// The file as it was when so much of the tree was in it.
+/// Returns the file with only the first `nodes` nodes of the tree.
 fn lost(whole: &Document, nodes: usize) -> Document {
     let mut file = whole.clone();
     file.remove("answer");
@@ -280,8 +280,8 @@ fn a_search_whose_file_lost_its_end_takes_it_from_the_journal() {
     let bench = folder(&server, "method: DFS_woFilter_w2, offer: query", "");
     run(&bench, &only("*/1"));
     let whole = document(&bench, RUN);
-    // As a crash leaves it: what was bought is in the journal, the file is as it was at the start
-    // or somewhere between.
+    // Simulates a crash: the paid replies are in the journal, and the file is in its initial or an
+    // intermediate state.
     for nodes in 0..4 {
         bench.write(RUN, lost(&whole, nodes).write());
         let view = run(&bench, &only("*/1"));
@@ -321,7 +321,7 @@ fn a_failed_call_of_a_search_is_not_tried_again_where_the_model_was_told_of_it()
         document(&bench, RUN).get("run").unwrap().get("tree"),
         whole.get("run").unwrap().get("tree")
     );
-    // Where nobody was told, it is tried again: it works by now.
+    // If the model was not told of the error, the call is repeated, and works by now.
     let kept =
         "results/.touchstone/journal/G1_instruction/1-tool_calling-scripted-variation0.jsonl";
     let lines = fs::read_to_string(bench.path(kept)).unwrap();
@@ -445,7 +445,7 @@ fn a_message_is_not_taken_by_a_search_that_is_over() {
     let plan = bench.app().plan_launch(&only("*/1")).unwrap();
     let why = plan.owed.iter().chain(&plan.skipped).map(|run| run.why.as_str()).collect::<Vec<_>>();
     assert!(plan.owed_total == 0 && why[0].contains("takes no message"), "{why:?}");
-    // A copy is a conversation, with the functions that the search had.
+    // A copy is a conversation with the functions of the search.
     let copied = bench.app().fork_run(id, 1, Some("And tomorrow?")).unwrap();
     assert_eq!(
         ended(&bench, &copied.launch.unwrap()).failed,

@@ -1,5 +1,5 @@
-//! Keys and passwords are in no file, no event and no view, whoever repeats them and however they
-//! are written.
+//! Tests that keys and passwords appear in no file, event or view, whoever repeats them in any
+//! encoding.
 use super::stage::{ANSWER, PLAIN, RUN, calls, chat, ear, says};
 use super::{ended, folder_of, request, run};
 use crate::bench::{Bench, wait_until};
@@ -15,7 +15,7 @@ use touchstone_api::{LaunchRequest, ReportFormat, ReportRequest, RunState};
 const KEY: &str = "canary/key+with=odd~letters.20251121";
 const PASSWORD: &str = "canary-p4ssw0rd:of/the+database";
 
-/// The secrets in every form that a reply could carry.
+/// Returns the secrets in every encoding that a reply could contain.
 fn forms() -> String {
     let each = |secret: &str, form: &dyn Fn(u8) -> String| {
         secret.bytes().map(form).collect::<Vec<_>>().concat()
@@ -35,7 +35,7 @@ fn forms() -> String {
     all
 }
 
-/// A database that holds the secrets, so that a tool returns them.
+/// A folder with a database that contains the secrets, so that a tool returns them.
 fn folder(server: &Scripted) -> Bench {
     let url = server.url("/v1");
     let file = format!(
@@ -52,7 +52,7 @@ fn folder(server: &Scripted) -> Bench {
     bench.open()
 }
 
-/// The folder, the cache and the state of the program.
+/// Searches the folder, the cache and the state of the program.
 fn everything(bench: &Bench) -> Vec<canary::Find> {
     let home = bench.path("").parent().unwrap().to_owned();
     let own = |find: &canary::Find| !find.file.ends_with("data/things.db");
@@ -65,12 +65,12 @@ fn clean(what: &str, text: &str) {
     }
 }
 
-/// Every report of what the runs came to.
+/// Checks every report format.
 fn reports(bench: &Bench) {
     use ReportFormat::{Azure, Csv, Html, Json, Jsonl, Junit, Markdown};
     for format in [Html, Markdown, Csv, Json, Jsonl, Junit, Azure] {
-        // With the run that was continued: its numbers are not like others', so it is left out
-        // otherwise.
+        // Includes the continued run, which is left out by default because its numbers are not
+        // comparable.
         let request =
             ReportRequest { filter: "forked:yes,no".to_owned(), ..ReportRequest::of(format) };
         let report = bench.app().make_report(&request, true).unwrap();
@@ -79,7 +79,7 @@ fn reports(bench: &Bench) {
     }
 }
 
-/// A provider that repeats the secrets wherever it can.
+/// Provider that repeats the secrets wherever it can.
 fn repeats(seen: &Seen) -> Reply {
     assert_eq!(seen.headers["authorization"], format!("Bearer {KEY}"));
     let forms = forms();
@@ -141,7 +141,8 @@ fn a_secret_that_a_provider_a_model_or_a_tool_repeats_is_written_nowhere() {
     assert_eq!(everything(&bench).len(), 2, "the search finds what is there");
 }
 
-/// A secret as texts of JSON, YAML and Python may write it, none of them as it is.
+/// Returns a secret in escaped forms of JSON, YAML and Python strings, all different from the plain
+/// one.
 fn escaped_forms(secret: &str) -> Vec<String> {
     let each = |form: &dyn Fn(char) -> String| secret.chars().map(form).collect::<String>();
     let first = |form: &dyn Fn(char) -> String| {
@@ -158,7 +159,7 @@ fn escaped_forms(secret: &str) -> Vec<String> {
 
 #[test]
 fn a_secret_that_appears_only_when_an_answer_is_decoded_is_written_nowhere() {
-    // A text within a text within a text: each is decoded by somebody who looks at the answer.
+    // Strings nested in strings, each level of which is decoded for display.
     let nested =
         |text: String| (0..2).fold(format!("\"{text}\""), |text, _| json!(text).to_string());
     let fences = |secret: &str| {
@@ -182,7 +183,7 @@ fn a_secret_that_appears_only_when_an_answer_is_decoded_is_written_nowhere() {
         let bench = folder(&server);
         let view = run(&bench, &LaunchRequest { tasks: vec!["count".into()], ..request() });
         clean("view", &format!("{view:?}"));
-        // Only what stands in a fence for JSON, or in the tag of the task, is an answer.
+        // Only a JSON fence, or the tag of the task, is an answer.
         let state =
             if answers[at].contains("```yaml") { RunState::NoAnswer } else { RunState::Answered };
         let row = bench.wait_state(RUN.trim_start_matches("results/"), state);
@@ -261,7 +262,7 @@ fn a_thought_that_held_a_secret_is_left_out_the_same_now_and_after_a_resume() {
     bench.app().stop_launch(&launch, true).unwrap();
     assert_eq!(ended(&bench, &launch).stopped, 1);
     latch.open();
-    // As if it had been killed before the transcript was written: the reply comes from the journal.
+    // Simulates a kill before the transcript was written: the reply comes from the journal.
     let begun = format!(
         "conversation:\n- user_message: How many?\nrun: {{started: {}}}\n",
         super::stage::fact(&bench, RUN, "started").unwrap()
@@ -281,7 +282,7 @@ fn a_call_with_a_secret_runs_as_it_was_written_and_is_sent_on_without_it_now_and
         format!("SELECT length('{KEY}') * 10007 AS n, '{looks}' AS looks, 'analytics' AS who");
     let arguments = json!({ "sql": sql }).to_string();
     let server = Scripted::start(move |seen| match seen.number {
-        // Without an id: then it is made of the body.
+        // Without an id, which is then derived from the body.
         0 => calls(&[("", "query_things", &arguments)]),
         1 => says(ANSWER).once_open(&held),
         _ => says(ANSWER),

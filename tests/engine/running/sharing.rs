@@ -1,4 +1,4 @@
-//! Many runs at once: how many, in which order, and with others at the same folder.
+//! Tests of concurrent runs: their number, their order, and other processes on the same folder.
 use super::stage::{NAME, PLAIN, RUN, calls_then_answers, folder_with, plain, repeats, workspace};
 use super::{document, ended, request, run, view};
 use crate::bench::{DEADLINE, wait_until};
@@ -57,7 +57,7 @@ fn a_model_that_is_slow_does_not_keep_another_from_its_turn() {
             .filter(|run| run.state == LaunchRunState::Answered)
             .all(|run| run.path.contains("fast"))
     );
-    // With nothing else to do, the seat that is free takes a slow one.
+    // With nothing else to run, the free slot takes a slow one.
     wait_until("both seats are taken", || {
         (order.lock().unwrap().iter().filter(|m| *m == "slow").count() == 2).then_some(())
     });

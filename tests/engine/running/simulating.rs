@@ -1,5 +1,5 @@
-//! Virtual APIs that a model stands in for: what that costs, what stops it, and what it does to a
-//! run.
+//! Tests of virtual APIs simulated by a model: their cost, the failures that stop them, and their
+//! effect on a run.
 use super::searching::{GIVES, LEVEL, RUN, folder, last, one, only};
 use super::stage::{calls, count, says};
 use super::{document, request, run};
@@ -8,8 +8,8 @@ use crate::scripted::{Reply, Scripted};
 use serde_json::json;
 use touchstone_api::LaunchRequest;
 
-/// The same folder with a simulator behind the cache; `more` stands in its tool, `key` in its
-/// model.
+/// The folder of a search with a simulator behind the cache; `more` is added to its tool, `key` to
+/// its model.
 fn simulated(server: &Scripted, simulator: &Scripted, more: &str, key: &str) -> Bench {
     let bench = folder(server, "method: CoT@1, offer: query", "");
     let (url, own) = (simulator.url("/v1"), server.url("/v1"));
@@ -25,7 +25,7 @@ fn simulated(server: &Scripted, simulator: &Scripted, more: &str, key: &str) -> 
     bench
 }
 
-/// A model that looks up two places that are not in the cache, one after the other, and answers.
+/// A model that looks up two uncached places in turn, then answers.
 fn looks_twice() -> Scripted {
     Scripted::start(|seen| match count(seen, "tool") {
         0 => one(LEVEL, r#"{"place": "Nowhere"}"#),

@@ -1,5 +1,4 @@
-//! What the tests of runs share: replies by hand, a folder by a few words, and what a transcript
-//! says in one line.
+//! Shared by the tests of runs: hand-written replies, folders, and one-line views of transcripts.
 use super::{document, folder_of, request};
 use crate::bench::Bench;
 use crate::scripted::{Reply, Scripted, Seen};
@@ -10,18 +9,18 @@ use touchstone_api::LaunchRequest;
 use touchstone_runner::event::{RunEvent, What};
 use touchstone_runner::launch::Listener;
 
-/// A task with one prompt and nothing else.
+/// A task with a prompt and nothing else.
 pub(crate) const PLAIN: &str = "tool_calling_prompt: How many?\n";
-/// Its file.
+/// File of its run.
 pub(crate) const RUN: &str = "results/count-tool_calling-scripted-variation0.yaml";
-/// The same below the output directory.
+/// Path of the run below the output directory.
 pub(crate) const NAME: &str = "count-tool_calling-scripted-variation0.yaml";
-/// What a model says that answers.
+/// Text of a reply with an answer.
 pub(crate) const ANSWER: &str = "Here.\n\n```json\n[{\"n\": 7}]\n```";
-/// A query that works.
+/// Arguments of a query that works.
 pub(crate) const QUERY: &str = r#"{"sql": "SELECT sum(number) AS n FROM things"}"#;
 
-/// A completion with a text and calls: id, name and arguments as they are written.
+/// Builds a completion with a text and calls: id, name and raw arguments.
 pub(crate) fn chat(text: Option<&str>, calls: &[(&str, &str, &str)]) -> Value {
     let calls: Vec<Value> = calls
         .iter()
@@ -41,24 +40,24 @@ pub(crate) fn chat(text: Option<&str>, calls: &[(&str, &str, &str)]) -> Value {
     })
 }
 
-/// A reply that says something.
+/// Builds a reply with a text.
 pub(crate) fn says(text: &str) -> Reply {
     Reply::json(&chat(Some(text), &[]))
 }
 
-/// A reply that calls tools.
+/// Builds a reply that calls tools.
 pub(crate) fn calls(calls: &[(&str, &str, &str)]) -> Reply {
     Reply::json(&chat(None, calls))
 }
 
-/// A reply that is refused with a status, to be asked again at once when it is asked again at all.
+/// Builds an error reply with a status, and without delay before a retry, if any.
 pub(crate) fn refuses(status: u16, kind: &str, message: &str) -> Reply {
     let error = json!({ "error": { "message": message, "type": kind, "code": kind } });
     Reply::json(&error).status(status).header("retry-after-ms", "1")
 }
 
-/// The workspace file of a server that speaks Chat Completions, with more lines of a model and of
-/// the whole.
+/// Returns the workspace file for a server of Chat Completions, with additional settings of the
+/// model and of the file.
 pub(crate) fn workspace(server: &Scripted, model: &str, more: &str) -> String {
     let things = super::THINGS;
     let url = server.url("/v1");
@@ -68,12 +67,12 @@ pub(crate) fn workspace(server: &Scripted, model: &str, more: &str) -> String {
     )
 }
 
-/// A folder with one plain task and a server.
+/// Opens a folder with one plain task and a server.
 pub(crate) fn plain(server: &Scripted) -> Bench {
     folder_of(&workspace(server, "", ""), PLAIN).open()
 }
 
-/// How many messages of a role a request holds.
+/// Returns the number of messages of a role in a request.
 pub(crate) fn count(seen: &Seen, role: &str) -> usize {
     seen.json()["messages"]
         .as_array()
@@ -83,12 +82,12 @@ pub(crate) fn count(seen: &Seen, role: &str) -> usize {
         .count()
 }
 
-/// One call of the database, then the answer, whatever is asked.
+/// Replies with one database call, then with the answer, to any question.
 pub(crate) fn calls_then_answers(seen: &Seen) -> Reply {
     if count(seen, "tool") == 0 { calls(&[("c1", "query_things", QUERY)]) } else { says(ANSWER) }
 }
 
-/// What is said in a transcript, each item a line; how long calls took is left out.
+/// Formats the items of a transcript, one per line, without the duration of calls.
 pub(crate) fn said(bench: &Bench, path: &str) -> String {
     let document = document(bench, path);
     let line = |item: &touchstone_formats::value::Value| {
@@ -102,38 +101,38 @@ pub(crate) fn said(bench: &Bench, path: &str) -> String {
     document.items().iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What a transcript says of its run.
+/// Returns a value of the `run` section of a transcript.
 pub(crate) fn fact(bench: &Bench, path: &str, key: &str) -> Option<String> {
     let document = document(bench, path);
     let value = document.get("run")?.get(key)?;
     Some(touchstone_formats::json::write(value, false))
 }
 
-/// The journal of a run, as text.
+/// Returns the journal of a run as text.
 pub(crate) fn journal(bench: &Bench, name: &str) -> String {
     let path = bench
         .path(&format!("results/.touchstone/journal/{}.jsonl", name.trim_end_matches(".yaml")));
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// Everything that is told of a launch, and the listener that hears it.
+/// Returns a listener, and the events it receives.
 pub(crate) fn ear() -> (Arc<Mutex<Vec<RunEvent>>>, Listener) {
     let heard: Arc<Mutex<Vec<RunEvent>>> = Arc::default();
     let into = Arc::clone(&heard);
     (heard, Box::new(move |events: &[RunEvent]| into.lock().unwrap().extend_from_slice(events)))
 }
 
-/// How many events pass.
+/// Returns the number of events that match.
 pub(crate) fn heard(events: &Mutex<Vec<RunEvent>>, passes: impl Fn(&What) -> bool) -> usize {
     events.lock().unwrap().iter().filter(|event| passes(&event.what)).count()
 }
 
-/// The request for so many repeats.
+/// Builds the request for a number of repeats.
 pub(crate) fn repeats(repeats: u32) -> LaunchRequest {
     LaunchRequest { repeats: Some(repeats), ..request() }
 }
 
-/// A folder that is open, with a workspace file and a task.
+/// Opens a folder with a workspace file and a task.
 pub(crate) fn folder_with(workspace: &str, task: &str) -> Bench {
     folder_of(workspace, task).open()
 }

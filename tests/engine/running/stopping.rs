@@ -1,4 +1,5 @@
-//! Stopping: politely, at once, for want of money, and because nothing would work any more.
+//! Tests of stopping: gracefully, at once, at the spend limit, and after a failure that affects all
+//! runs.
 use super::stage::{
     ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, chat, ear, folder_with, heard,
     journal, plain, refuses, repeats, says, workspace,
@@ -15,7 +16,7 @@ fn one_at_a_time(repeats_: u32) -> LaunchRequest {
     LaunchRequest { concurrency: Some(1), ..repeats(repeats_) }
 }
 
-/// A provider that says nothing to the second request until the latch opens.
+/// A provider that holds its second reply until the latch opens.
 fn with_its_second_reply_held() -> (Scripted, Latch) {
     let latch = Latch::default();
     let held = latch.clone();
@@ -153,7 +154,7 @@ fn a_tool_that_computes_is_given_up_at_once_too_and_run_again() {
 
 #[test]
 fn whoever_waits_to_ask_again_is_stopped_without_asking() {
-    // A wait that a provider asks for, long enough that nothing but the stop can end it.
+    // A delay requested by the provider, so long that only the stop can end it.
     let server = Scripted::always(
         Reply::new(429).header("retry-after", "50").text("text/plain", "slow down"),
     );
@@ -162,7 +163,7 @@ fn whoever_waits_to_ask_again_is_stopped_without_asking() {
         let (events, listener) = ear();
         let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
         if now {
-            // The gate is closed for all by now.
+            // The provider's delay now applies to all requests.
             wait_until("it asks", || {
                 (heard(&events, |what| matches!(what, What::Asking { .. })) == 1).then_some(())
             });
@@ -218,8 +219,8 @@ fn a_budget_stops_a_launch_whose_model_does_not_say_what_it_took() {
     );
     insta::assert_snapshot!(view.why.unwrap(), @"A reply of `scripted` did not say how many tokens it took, so nobody knows what is left of the budget of $5. Have the server report its usage, or leave the budget out.");
     assert_eq!(run(&bench, &one_at_a_time(4)).done, 2, "without a budget it goes on");
-    // Where only the workspace file has a budget, a model without a price was told in the plan, and
-    // is not bound.
+    // If only the workspace file has a spend limit, a model without a price is reported in the
+    // plan, and not limited.
     let unpriced = workspace(&server, "", "run: { max_cost: 5 }\n")
         .replace(", price: { input: 1.0, output: 2.0 }", "");
     let bench = folder_with(&unpriced, PLAIN);

@@ -1,4 +1,4 @@
-//! The time of a run: what was spent on it, without the pauses between being left and going on.
+//! Tests of the time of a run: the time spent on it, without the pauses before it resumed.
 use super::stage::{
     NAME, PLAIN, RUN, calls, calls_then_answers, fact, folder_with, plain, says, workspace,
 };
@@ -11,17 +11,17 @@ use std::time::{Duration, Instant};
 use touchstone_api::{Act, RunState};
 use touchstone_formats::value::Value;
 
-/// What the file says was spent on the run.
+/// Returns the time spent on the run according to its file.
 fn spent(bench: &Bench, path: &str) -> Option<f64> {
     fact(bench, path, "seconds").map(|seconds| seconds.parse().unwrap())
 }
 
-/// Some hundred bytes, each of which waits.
+/// Delays each of some hundred bytes of a reply.
 fn slowly(reply: Reply) -> Reply {
     reply.dribbled(Duration::from_millis(3))
 }
 
-/// Waits until a launch has been at its first run for so long.
+/// Waits until the first run of a launch has been active for a time.
 fn at_it(bench: &Bench, launch: &str, seconds: f64) {
     wait_until("it is at it", || {
         view(bench, launch).runs.first().filter(|run| run.seconds >= seconds).map(|_| ())
@@ -32,7 +32,8 @@ fn at_it(bench: &Bench, launch: &str, seconds: f64) {
 fn a_run_that_goes_on_takes_the_time_that_was_spent_before_and_no_pause() {
     for facts in [
         "seconds: 40.5, started: '2025-03-04T10:00:00.000Z'",
-        // Another program, or a person, wrote it: from its first date to its last, and from now on.
+        // Written by another program or a person: the time from its first to its last date counts,
+        // plus the time from now on.
         "started: '2025-03-04T10:00:00.000Z', finished: '2025-03-04T10:00:40.500Z'",
     ] {
         let server = Scripted::start(calls_then_answers);
@@ -89,7 +90,7 @@ fn what_came_and_was_cut_off_before_it_was_in_the_file_counts_with_the_time_it_t
     assert_eq!(run(&bench, &request()).done, 1);
     let (whole, first) = (began.elapsed().as_secs_f64(), spent(&bench, RUN).unwrap());
     assert!((1.0..whole).contains(&first), "{first} of {whole}");
-    // As it was written before anything was bought.
+    // The state of the file before any reply was paid for.
     let mut file = document(&bench, RUN);
     file.set("conversation", Value::List(file.items()[..1].to_vec()));
     file.remove("answer");
@@ -107,7 +108,7 @@ fn what_came_and_was_cut_off_before_it_was_in_the_file_counts_with_the_time_it_t
             (1, 2),
             "nothing is bought again"
         );
-        // The reply that came last ends the time that is known.
+        // The known time ends with the last reply.
         let (again, most) = (spent(&bench, RUN).unwrap(), first + began.elapsed().as_secs_f64());
         assert!((1.0..most).contains(&again), "{again}, first {first}, {most} at the most");
     }
@@ -120,7 +121,7 @@ fn promptql_that_was_cut_off_behind_its_reply_counts_it_with_the_time_it_took() 
     assert_eq!(run(&bench, &promptql::wanted()).done, 1);
     let first = spent(&bench, promptql::PQL).unwrap();
     assert!(first >= 0.5, "{first}");
-    // The reply is kept, and the file was not written any more.
+    // The reply is stored, but the file was not written any more.
     let journal =
         bench.path("results/.touchstone/journal/count-promptql-scripted-variation0.jsonl");
     let lines = fs::read_to_string(&journal).unwrap();
@@ -136,7 +137,7 @@ fn promptql_that_was_cut_off_behind_its_reply_counts_it_with_the_time_it_took() 
         "nothing is bought again"
     );
     assert!(spent(&bench, promptql::PQL).is_some_and(|again| again >= came));
-    // Of another question it says nothing.
+    // The stored reply does not apply to another question.
     fs::write(&journal, line).unwrap();
     fs::remove_file(bench.path(promptql::PQL)).unwrap();
     let task = "promptql_prompt: How many {what}?\nexpected_promptql_artifact: table\nvariations: [{what: shrubs}, {what: ferns}]\n";

@@ -1,5 +1,5 @@
-//! Tools of runs: what is missing stops only those that need it, and what is there is really
-//! called.
+//! Tests of the tools of runs: a missing tool stops only the runs that need it, and available ones
+//! are really called.
 use super::stage::{
     ANSWER, PLAIN, RUN, calls, calls_then_answers, count, folder_with, says, workspace,
 };
@@ -62,7 +62,7 @@ fn a_tool_that_is_missing_or_does_not_open_stops_only_the_runs_that_need_it() {
         fs::read_to_string(bench.path("results/broken-tool_calling-scripted-variation0.yaml"))
             .unwrap();
     assert_eq!(untouched, "conversation:\n- user_message: How many?\n");
-    // What cannot be made anew is not moved aside either.
+    // A run that cannot be repeated is not moved aside either.
     let anew = LaunchRequest { start_over: true, tasks: vec!["broken".into()], ..request() };
     assert_eq!(run(&bench, &anew).failed, 1);
     assert!(bench.path("results/broken-tool_calling-scripted-variation0.yaml").exists());

@@ -1,5 +1,5 @@
-//! A connection that answered is asked again, as guarded as a new one, and only while the file is
-//! the one it was opened on.
+//! Tests of reused connections: they are as restricted as new ones, and used only while the file is
+//! the one they were opened on.
 use super::{BLOCKED, Ground, SALES, runtime, said};
 use crate::bench::wait_until;
 use fs_err as fs;
@@ -8,20 +8,21 @@ use std::time::Duration;
 use touchstone_runner::tools::sql::SqlTool;
 
 const COUNT: &str = "SELECT count(*) AS n FROM regions";
-/// Enough steps for the clock to be looked at.
+/// Runs enough steps for the time limit to be checked.
 const LONG: &str = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 20000) SELECT count(*) AS n FROM n";
 const ENDLESS: &str =
     "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) AS n FROM n";
 
 impl Ground {
-    /// A tool whose connection has answered and waits.
+    /// A tool whose connection has answered and is idle.
     fn warm(&self) -> SqlTool {
         let tool = self.tool_with(r#", "seconds": 1"#);
         self.ask_until_one_waits(&tool, 2);
         tool
     }
 
-    /// Asks until the last change of the file is so long ago that a later one is sure to show.
+    /// Sends queries until the last change of the file is so old that a later one is sure to be
+    /// detected.
     fn ask_until_one_waits(&self, tool: &SqlTool, regions: u32) {
         wait_until("a connection waits", || {
             assert_eq!(said(tool, COUNT), format!(r#"[{{"n":{regions}}}]"#));
@@ -29,7 +30,7 @@ impl Ground {
         });
     }
 
-    /// How often this process has the database open.
+    /// Number of times this process has the database open.
     fn held(&self) -> usize {
         let database = fs::canonicalize(self.path("sales.db")).unwrap();
         let open = fs::read_dir("/proc/self/fd")
@@ -39,7 +40,7 @@ impl Ground {
     }
 }
 
-/// Waits until a later change of what was written before is sure to show.
+/// Waits until a later change of the files written so far is sure to be detected.
 fn settle() {
     Ground::new().warm();
 }
@@ -74,7 +75,7 @@ fn each_question_has_a_clock_of_its_own() {
     let ground = Ground::new();
     let (tool, other) = (ground.warm(), ground.tool_with(r#", "seconds": 1"#));
     let too_long = "error: The query took longer than 1 second and was stopped. Ask for less.";
-    // While this runs, the clock of the question before runs out.
+    // During this query, the time limit of the previous one expires.
     assert_eq!(said(&other, ENDLESS), too_long);
     assert_eq!(said(&tool, LONG), r#"[{"n":20000}]"#);
     assert_eq!(said(&tool, ENDLESS), too_long);
@@ -136,7 +137,7 @@ fn what_a_full_text_table_counts_is_not_told_to_the_next_one_who_asks() {
         "CREATE VIRTUAL TABLE words USING fts5(t); INSERT INTO words VALUES ('good morning');",
     )
     .unwrap();
-    // The hidden column, which tells how many have asked by then.
+    // The hidden column, which counts the queries so far.
     let count = "SELECT words FROM words";
     let counted = || open.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap();
     assert_ne!(counted(), counted(), "one connection counts, or this proves nothing");

@@ -1,5 +1,5 @@
-//! What the three original servers answered, asked for in their orders. Their cases are not part of
-//! the project; without them there is nothing to do.
+//! Compares virtual APIs with recorded replies of the three original servers, each in its order of
+//! sources. The recordings are not part of the project; without them nothing is tested.
 use super::{Stage, completion};
 use crate::scripted::{Reply, Scripted};
 use fs_err as fs;
@@ -11,14 +11,14 @@ use touchstone_formats::stabletoolbench::{Pool, request};
 use touchstone_runner::tools::pool;
 use touchstone_runner::tools::virtual_api::{Order, VirtualSettings};
 
-/// Where the original is not followed, and what is answered instead.
+/// Cases in which the original is not followed, with the status that is returned instead.
 const OTHERWISE: [(&str, u16); 4] = [
-    // It is left as it is, and the reply is kept beside it.
+    // A corrupt cache file is left unchanged, and the reply is stored beside it.
     ("corrupt cache file is overwritten", 200),
     ("cache file is a list", 200),
-    // It crashes on tools whose own names hold these words.
+    // The original crashes on tools whose names contain these words.
     ("tool with _for_ in its name", 200),
-    // It crashes on what it means to answer.
+    // The original crashes on its intended reply.
     ("chat_with_user", 200),
 ];
 
@@ -43,7 +43,7 @@ async fn the_original_servers_are_followed_but_for_what_is_listed() {
     assert!(otherwise.iter().all(|name| OTHERWISE.iter().any(|(known, _)| name.contains(known))));
 }
 
-/// True when everything is as it was with the original.
+/// Returns true if everything equals the recording of the original.
 async fn replayed(case: &Value, pool: &Arc<Pool>) -> bool {
     let outputs: Vec<String> = serde_json::from_value(case["llm_outputs"].clone()).unwrap();
     let model = Scripted::start(move |seen| {
@@ -94,7 +94,7 @@ async fn replayed(case: &Value, pool: &Arc<Pool>) -> bool {
     false
 }
 
-/// Every file below a folder, by path.
+/// Returns every file below a folder, by path.
 fn written(root: &Path) -> Value {
     let mut files = Map::new();
     let mut dirs = vec![root.to_owned()];
@@ -112,10 +112,11 @@ fn written(root: &Path) -> Value {
     Value::Object(files)
 }
 
-/// Who was asked what; words of prompts are our own.
+/// Returns the requests to the real server and to the model, without prompts, which differ on
+/// purpose.
 fn calls(real: &Scripted, model: &Scripted) -> Vec<Value> {
     let to_real = real.seen().into_iter().map(|seen| {
-        // No JSON has this word, but Python has.
+        // `NaN` is valid in Python, but not in JSON.
         let text = String::from_utf8(seen.body)
             .unwrap()
             .replace("NaN", "\"NaN (python token NaN in the body)\"");

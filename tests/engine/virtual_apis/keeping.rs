@@ -1,4 +1,5 @@
-//! The cache on disk: found again in every layout, never destroyed, nothing lost.
+//! Tests of the cache of virtual APIs on disk: every layout is found, files are never destroyed,
+//! and nothing is lost.
 use super::{KEPT, KEY, Stage, call, echo, said};
 use crate::scripted::{Reply, Scripted};
 use fs_err as fs;
@@ -31,7 +32,7 @@ async fn replies_are_found_in_every_layout_and_under_every_form_of_their_key() {
             "{key}"
         );
     }
-    // The first place goes before the others.
+    // The first location takes precedence.
     let stage = Stage::new();
     for file in ["Weather/river_gauge/level_of_gauge.json", KEPT] {
         stage.write(file, &json!({ python: {"error": "", "response": file} }).to_string());
@@ -120,14 +121,14 @@ async fn a_file_that_another_program_changed_is_read_again() {
     let apis = stage.open();
     let entry = |n: usize| json!({"{}": {"error": "", "response": n}}).to_string();
     for n in 0..5 {
-        // As the original writes: in place of the old bytes.
+        // Like the original, the file is overwritten in place.
         stage.write(KEPT, &entry(n * 10_usize.pow(u32::try_from(n).unwrap())));
         assert_eq!(
             said(&call(&apis, "{}").await)["response"],
             n * 10_usize.pow(u32::try_from(n).unwrap())
         );
     }
-    // Also at once, with as many bytes as before.
+    // Also immediately, with an equal number of bytes.
     for n in 5..9 {
         stage.write(KEPT, &entry(n));
         assert_eq!(said(&call(&apis, "{}").await)["response"], n);
@@ -220,7 +221,7 @@ async fn of_many_calls_at_once_to_one_api_none_is_lost() {
     let old: serde_json::Map<_, _> =
         (0..50).map(|n| (format!("{{'id': {n}}}"), json!({"error": "", "response": n}))).collect();
     stage.write(KEPT, &serde_json::Value::Object(old).to_string());
-    // Two that know nothing of each other, as two processes would be; every call is made by both.
+    // Two independent instances, like two processes; each call is made by both.
     let apis = [Arc::new(stage.open()), Arc::new(stage.open())];
     let calls = (0..400).map(|n| {
         let apis = Arc::clone(&apis[n % 2]);
@@ -245,7 +246,7 @@ async fn of_many_calls_at_once_to_one_api_none_is_lost() {
 async fn a_reply_that_cannot_be_kept_is_given_and_that_is_said() {
     let model = Scripted::start(echo);
     let stage = Stage::new().simulated_by(&model);
-    // A file where the folder has to be.
+    // A file in the place of the folder.
     fs::create_dir_all(stage.path("")).unwrap();
     fs::write(stage.path("Weather"), "mine").unwrap();
     let reply = call(&stage.open(), "{}").await;

@@ -1,5 +1,5 @@
-//! Virtual APIs: who is asked in which order, what is kept, that nothing is lost and nothing is
-//! bought twice.
+//! Tests of virtual APIs: the order of sources, the cache, and that no reply is lost or paid for
+//! twice.
 mod golden;
 mod keeping;
 mod orders;
@@ -21,10 +21,10 @@ use touchstone_runner::setup::Setup;
 use touchstone_runner::tools::pool;
 use touchstone_runner::tools::virtual_api::{self, VirtualApis, VirtualSettings, Wires};
 
-/// The file that the usual call is kept in.
+/// Cache file of the standard call.
 const KEPT: &str = "Weather/river_gauge_for_Weather/level_of_gauge.json";
 
-/// A folder with a cache, and settings that lead to scripted servers.
+/// A folder with a cache, and settings for scripted servers.
 struct Stage {
     home: TempDir,
     settings: VirtualSettings,
@@ -42,7 +42,7 @@ impl Stage {
         Self { home, settings, pool: Arc::default(), models: String::new() }
     }
 
-    /// With the tools of our own examples.
+    /// Uses the tools of the fixtures.
     fn with_tools(mut self) -> Self {
         let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
             .join("../../tests/fixtures/stabletoolbench/tools");
@@ -50,7 +50,7 @@ impl Stage {
         self
     }
 
-    /// With a model that simulates.
+    /// Uses a model as the simulator.
     fn simulated_by(mut self, server: &Scripted) -> Self {
         let url = server.url("/v1");
         self.models =
@@ -90,7 +90,7 @@ impl Stage {
         fs::read_to_string(self.path(name)).ok()
     }
 
-    /// What is kept in a file, by key.
+    /// Content of a cache file, by key.
     fn kept(&self, name: &str) -> serde_json::Map<String, Value> {
         self.read(name).map(|text| serde_json::from_str(&text).unwrap()).unwrap_or_default()
     }
@@ -98,7 +98,7 @@ impl Stage {
 
 const KEY: &str = "canary-key-0123456789";
 
-/// The usual call.
+/// Makes the standard call.
 async fn call(apis: &VirtualApis, input: &str) -> virtual_api::Reply {
     apis.call("Weather", "River Gauge", "Level of gauge", input, "", &CancellationToken::new())
         .await
@@ -109,7 +109,7 @@ fn said(reply: &virtual_api::Reply) -> Value {
     serde_json::from_str(&reply.json()).unwrap()
 }
 
-/// What a model says, as a completion.
+/// Builds a completion with this text.
 fn completion(text: &str) -> Reply {
     Reply::json(&chat(text))
 }
@@ -119,7 +119,7 @@ fn chat(text: &str) -> Value {
         "message": { "role": "assistant", "content": text } }], "usage": { "prompt_tokens": 1, "completion_tokens": 1 } })
 }
 
-/// A model that answers with the last line of what it is asked, as if that were the API's reply.
+/// A model that answers with the last line of its request as the reply of the API.
 fn echo(seen: &Seen) -> Reply {
     let body = seen.json();
     let asked = body["messages"].as_array().unwrap().last().unwrap()["content"]

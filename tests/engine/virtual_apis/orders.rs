@@ -1,4 +1,4 @@
-//! Who is asked, and with what.
+//! Tests of the order of sources, and of their requests.
 use super::{KEPT, KEY, Stage, call, chat, completion, echo, said};
 use crate::scripted::{Latch, Reply, Scripted};
 use fs_err as fs;
@@ -134,7 +134,7 @@ async fn real_apis_are_asked_instead_and_their_successes_are_kept() {
         let apis = stage.open();
         assert_eq!(call(&apis, r#"{"id":"good"}"#).await.from, Origin::Real);
         assert_eq!(call(&apis, r#"{"id":"good"}"#).await.from, Origin::Hit(KeyForm::Python));
-        // What is rejected is still what the API said.
+        // A rejected reply is still returned.
         assert_eq!(call(&apis, r#"{"id":"price"}"#).await.response(), "level 1500".into());
         let page = call(&apis, r#"{"id":"page"}"#).await;
         assert!(page.from == Origin::Failed && page.error().contains("no JSON"), "{page:?}");
@@ -277,7 +277,7 @@ async fn the_doctor_says_what_there_is_and_what_is_missing() {
     stage.write("Weather/river_gauge_for_Weather/other.json", "{}");
     assert!(look(&stage.settings, &setup(&stage)).await.unwrap().contains("replies of 2 APIs"));
     assert_eq!(model.seen().len(), 0, "nothing was bought");
-    // A port that was just given back: nobody listens there.
+    // A port that was just released, so nothing listens there.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let models = format!(
         "models: {{ sim: {{ provider: openai, base_url: 'http://127.0.0.1:{port}/v1', model: stub }} }}"

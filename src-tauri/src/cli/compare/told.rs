@@ -1,12 +1,12 @@
-//! What was compared as one document, and what evaluators are stored to have said of each run, as a
-//! table.
+//! Output of a comparison: the JSON document, and the table of verdicts that evaluators stored for
+//! each run.
 use super::Expected;
 use crate::cli::terminal::{Columns, Head, Paint, one_line};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use touchstone_api::{CompareRow, ComparedRun, Comparison};
 
-/// A comparison for programs.
+/// Builds the JSON document of a comparison.
 pub(super) fn document(comparison: &Comparison, names: &[String], expected: &[Expected]) -> Value {
     let step = |row: &CompareRow| {
         let mut step = match row.steps[..] {
@@ -49,7 +49,8 @@ pub(super) fn document(comparison: &Comparison, names: &[String], expected: &[Ex
     })
 }
 
-/// What evaluators are stored to have said, one a line; nothing where nothing is stored.
+/// Writes the stored verdicts of evaluators, one evaluator per line. Writes nothing if there are
+/// none.
 pub(super) fn stored(out: &mut dyn Write, comparison: &Comparison, paint: Paint) -> io::Result<()> {
     if comparison.stored.is_empty() {
         return Ok(());

@@ -1,5 +1,5 @@
-//! What `evaluate` prints: numbers, how it ended and what can be done about what is missing, what
-//! it would take, what there is.
+//! Output of `evaluate`: the metrics, the summary with advice on missing results, the plan, and the
+//! list of evaluators.
 use super::super::amounts::{LEAST, between, counted, dollars, of};
 use super::super::terminal::{Columns, Head, Paint, one_line};
 use super::super::watch::unbound;
@@ -32,10 +32,10 @@ pub(super) fn numbers(metrics: &[EvaluateMetric], paint: Paint) -> io::Result<()
     columns.write(&mut io::stdout(), "", paint, &|_, text| text.to_owned())
 }
 
-/// How it ended, and what can be done about what is missing. `asked` is how many rows the target
-/// was asked about, and of how many it had said something before.
+/// Summarizes an evaluation, with advice on missing results. `asked` is the number of rows that the
+/// target was asked about, and `answered` the number of these with an answer from an earlier start.
 ///
-/// `asks_again` is whether a judge whose reply could not be read was asked a second time.
+/// `asks_again` is true if a judge whose reply could not be read was asked a second time.
 pub(super) fn summary(
     view: &EvaluationView,
     (asked, answered): (u64, u64),
