@@ -28,7 +28,7 @@ export default defineConfig(({ mode }) => ({
   test: {
     environment: "jsdom",
     include: ["src/**/*.test.ts"],
-    setupFiles: ["src/setup.test-env.ts"],
+    setupFiles: ["src/testing/setup.ts"],
     restoreMocks: true,
     // A busy machine is slow, which is no failure.
     testTimeout: 20_000,

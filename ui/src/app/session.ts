@@ -1,0 +1,20 @@
+// What every view needs, handed down once from the root.
+import { createContext } from "svelte";
+import type { Backend } from "../backend/backend";
+import type { Keys } from "./keys";
+import type { Live } from "../backend/live";
+import type { Prefs } from "./prefs";
+import type { Router } from "./route";
+import type { Voice } from "./voice";
+
+export interface Session {
+  backend: Backend;
+  live: Live;
+  router: Router;
+  keys: Keys;
+  prefs: Prefs;
+  voice: Voice;
+}
+
+/** `session()` in a component's script; `openSession(…)` in the root or a test. */
+export const [session, openSession] = createContext<Session>();

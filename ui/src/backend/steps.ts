@@ -1,0 +1,155 @@
+// The steps of one run, read in windows as they come into sight. A run of 100,000 steps costs what is looked at.
+import { createSubscriber } from "svelte/reactivity";
+import type { Span } from "../generated/Span";
+import type { Step } from "../generated/Step";
+import type { StepPage } from "../generated/StepPage";
+import { asAppError } from "./live";
+
+export const PAGE = 50;
+/** Steps kept; those furthest from what is in sight go first. */
+export const KEPT = 3000;
+const AHEAD = 20;
+const PAUSE_MS = 30;
+
+export type ReadSteps = (version: string, span: Span) => Promise<StepPage>;
+
+export class Steps {
+  #total = 0;
+  #error = "";
+  #version = "";
+  readonly #known = new Map<number, Step>();
+  /** In sight now, and so not to be let go. */
+  readonly #wanted = new Set<number>();
+  /** Of an older version of the file: shown until they are read again. */
+  readonly #old = new Set<number>();
+  readonly #flying = new Set<number>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #update: () => void = () => undefined;
+  readonly #subscribe = createSubscriber((update) => {
+    this.#update = update;
+  });
+
+  constructor(
+    readonly read: ReadSteps,
+    /** Called when the file is not the one that was opened any more. */
+    readonly onchanged: () => void,
+  ) {}
+
+  get total(): number {
+    this.#subscribe();
+    return this.#total;
+  }
+  /** Names the content of the file that was read last. */
+  get version(): string {
+    this.#subscribe();
+    return this.#version;
+  }
+  get error(): string {
+    this.#subscribe();
+    return this.#error;
+  }
+  get(index: number): Step | undefined {
+    this.#subscribe();
+    return this.#known.get(index);
+  }
+
+  /** Takes what was read of a run anew: how many steps there are, and some of them. What was folded, and where one was, is not its business. */
+  take(view: Pick<StepPage, "version" | "total_steps" | "steps">): void {
+    if (view.version === this.#version) return;
+    this.#version = view.version;
+    this.#total = view.total_steps;
+    this.#error = "";
+    for (const index of this.#known.keys()) {
+      if (index >= view.total_steps) this.#known.delete(index);
+      else this.#old.add(index);
+    }
+    for (const step of view.steps) this.#put(step);
+    this.#update();
+    this.#soon();
+  }
+
+  /** Says that a step is in sight; returns how to say that it is not any more. */
+  want(index: number): () => void {
+    this.#wanted.add(index);
+    if (this.#lacks(index) || this.#lacks(index + AHEAD)) this.#soon();
+    return () => this.#wanted.delete(index);
+  }
+
+  /** Reads one step, wherever it is. */
+  async fetch(index: number): Promise<Step | undefined> {
+    if (this.#lacks(index)) await this.#load(index);
+    return this.#known.get(index);
+  }
+
+  again(): void {
+    this.#error = "";
+    this.#update();
+    this.#soon();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #lacks(index: number): boolean {
+    return index < this.#total && (!this.#known.has(index) || this.#old.has(index));
+  }
+
+  /** Reads what is in sight when the pause is over, and a little beyond: what was only passed is never read. */
+  #soon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      const near = [...this.#wanted].flatMap((index) => [
+        index,
+        index + AHEAD,
+        Math.max(0, index - AHEAD),
+      ]);
+      const lacking = near.filter((index) => this.#lacks(index)).sort((a, b) => a - b);
+      const pages = new Set<number>();
+      for (const index of lacking) {
+        const page = Math.floor(index / PAGE);
+        if (!pages.has(page)) void this.#load(index);
+        pages.add(page);
+      }
+    }, PAUSE_MS);
+  }
+
+  /** Reads a page from its first lacking step on: the engine may answer with fewer steps than were asked for. */
+  async #load(index: number): Promise<void> {
+    const page = Math.floor(index / PAGE);
+    if (this.#flying.has(page)) return;
+    this.#flying.add(page);
+    const version = this.#version;
+    try {
+      const got = await this.read(version, { offset: index, limit: (page + 1) * PAGE - index });
+      if (version !== this.#version) return;
+      if (got.version !== version) this.onchanged();
+      else {
+        for (const step of got.steps) this.#put(step);
+        this.#error = got.steps.length > 0 ? "" : "The steps that were asked for did not come.";
+        this.#forget(index);
+      }
+    } catch (thrown) {
+      const error = asAppError(thrown);
+      if (error.code === "gone") this.onchanged();
+      else this.#error = error.message;
+    } finally {
+      this.#flying.delete(page);
+      this.#update();
+      if (this.#error === "" && [...this.#wanted].some((one) => this.#lacks(one))) this.#soon();
+    }
+  }
+
+  #put(step: Step): void {
+    this.#old.delete(step.index);
+    this.#known.set(step.index, step);
+  }
+
+  #forget(near: number): void {
+    if (this.#known.size <= KEPT) return;
+    const far = [...this.#known.keys()]
+      .filter((index) => !this.#wanted.has(index))
+      .sort((a, b) => Math.abs(b - near) - Math.abs(a - near));
+    for (const index of far.slice(0, this.#known.size - KEPT + PAGE)) this.#known.delete(index);
+  }
+}

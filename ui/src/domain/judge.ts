@@ -1,0 +1,152 @@
+// Judging in words: what is meant, what it will take, how it stands. Pure.
+import { count, counted, fixed, money, short } from "./format";
+import type { JudgeChoice } from "../generated/JudgeChoice";
+import type { Judged } from "../generated/Judged";
+import type { JudgePlan } from "../generated/JudgePlan";
+import type { JudgeRequest } from "../generated/JudgeRequest";
+import type { JudgingView } from "../generated/JudgingView";
+import { scoreText } from "./scores";
+
+/** Which runs are to be judged: these, or all that pass a filter. */
+export interface Wanted {
+  runs: string[];
+  filter: string;
+  /** In words: `this run`, `3 runs`. */
+  what: string;
+}
+
+/** What the choices begin with. */
+export interface Like {
+  judge?: string;
+  model?: string;
+  official?: boolean;
+}
+
+/** The judge of a scorer: `judge:sopr 2` is the second that asks it. */
+export const judgeOf = (scorer: string): string =>
+  scorer.replace(/^judge:/, "").split(" ", 1)[0] ?? "";
+
+export interface Choices {
+  judge: string;
+  model: string;
+  rounds: number | null;
+  official: boolean;
+  again: boolean;
+  max_cost: number | null;
+  /** The runs to compare with, as a filter; empty for judges of single runs. */
+  reference: string;
+}
+
+export const asked = ({ runs, filter }: Wanted, choices: Choices): JudgeRequest => ({
+  ...choices,
+  runs,
+  filter,
+});
+
+/** From the least to the most; once where both read the same. */
+const between = (least: number, most: number, show: (value: number) => string): string =>
+  show(least) === show(most) ? show(most) : `${show(least)} to ${show(most)}`;
+
+/** What it will take, in a line; what is not known is said. */
+export function takes(
+  plan: Pick<
+    JudgePlan,
+    "calls_least" | "calls_most" | "tokens_least" | "tokens_most" | "cost_least" | "cost_most"
+  >,
+): string {
+  const costs =
+    plan.cost_least === null || plan.cost_most === null
+      ? "cost unknown: the model has no price"
+      : `about ${between(plan.cost_least, plan.cost_most, money)}`;
+  const calls = between(plan.calls_least, plan.calls_most, count);
+  return `${calls} ${plan.calls_most === 1 ? "request" : "requests"} · about ${between(plan.tokens_least, plan.tokens_most, short)} tokens · ${costs}`;
+}
+
+/** An interval of 95 %; empty where there is none. */
+const between95 = (
+  interval: [number, number] | null,
+  times: number,
+  places: number,
+  unit = "",
+): string =>
+  interval === null
+    ? ""
+    : ` [${fixed(times * interval[0], places)} to ${fixed(times * interval[1], places)}${unit}]`;
+
+/** Which runs that are, in a line. */
+export function meant(plan: JudgePlan): string {
+  const parts = [
+    counted(plan.runs, "run"),
+    plan.unasked > 0 ? `${count(plan.unasked)} without an answer, judged without asking` : "",
+    plan.complete > 0 ? `${count(plan.complete)} judged so before` : "",
+    plan.skipped_total > 0 ? `${count(plan.skipped_total)} that cannot be judged` : "",
+    plan.forks_left_out > 0
+      ? `${counted(plan.forks_left_out, "fork or continued run", "forks or continued runs")} left out`
+      : "",
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+
+/** Runs that end it, one way or another. */
+export const ended = (view: JudgingView): number => view.done + view.failed + view.skipped;
+
+export function came(view: JudgingView): string {
+  const { rates } = view;
+  if (rates === null) return "";
+  const answered = rates.runs - rates.without_answer;
+  const both =
+    rates.mean_of_answered === null || rates.without_answer === 0
+      ? ""
+      : `; ${scoreText(rates.mean_of_answered)} of the ${count(answered)} with an answer`;
+  const share = (part: number) => `${fixed(100 * part, 1)} %`;
+  if (rates.pairs !== null)
+    return `${share(rates.pairs.win)} won, ${share(rates.pairs.lose)} lost, ${share(rates.pairs.tie)} neither of ${counted(rates.runs, "pair")}`;
+  const own =
+    rates.own === null ? "" : `mean ${rates.own.told}${between95(rates.own.interval, 1, 1)}; `;
+  const passed =
+    rates.passed === null || rates.passed.runs === 0
+      ? ""
+      : `; ${count(rates.passed.passed)} of ${count(rates.passed.runs)} pass${between95(rates.passed.interval, 100, 0, " %")}`;
+  return `${own}${own === "" ? "mean" : "as a score"} ${scoreText(rates.mean)} ± ${fixed(rates.spread, 2)} of ${counted(rates.runs, "run")}${both}${passed}`;
+}
+
+/** One judgement in a line: what each round came to. */
+export const words = (judged: Judged): string =>
+  judged.rounds.map((round) => round.told).join(", ");
+
+/** What it takes to pass, and whose word that is; empty where more for it than against is what counts. */
+export const passes = (judged: Pick<Judged, "threshold" | "of_suite">): string =>
+  judged.threshold === null
+    ? ""
+    : `${judged.threshold}${judged.of_suite ? ", as the suite says" : ""}`;
+
+/** What there is to know of a judge besides what it asks, in a line. */
+export function about(judge: JudgeChoice): string {
+  const threshold =
+    judge.suite_threshold === null
+      ? judge.threshold === null
+        ? ""
+        : `passes ${judge.threshold}`
+      : `passes ${judge.suite_threshold}, as the suites say`;
+  const parts = [
+    `says ${judge.scale}`,
+    threshold,
+    judge.needs === "" ? "" : `needs ${judge.needs}`,
+    judge.safety ? "a local judge, not the hosted service" : "",
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+
+/** What its official rules are, in a line. */
+export const official = (judge: JudgeChoice): string =>
+  judge.group === "StableToolBench"
+    ? "By the official rule: the last tool that was called has to be Finish"
+    : "As azure-ai-evaluation does, with its mistakes";
+
+/** The judges that a few words find: all words, in the name, what it asks, or what it belongs to. */
+export function found(judges: readonly JudgeChoice[], typed: string): JudgeChoice[] {
+  const wanted = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  const text = (one: JudgeChoice) =>
+    `${one.name} ${one.name.replaceAll("_", " ")} ${one.what} ${one.group}`.toLowerCase();
+  return judges.filter((one) => wanted.every((word) => text(one).includes(word)));
+}

@@ -1,0 +1,138 @@
+// How launches, evaluations and judging stand, in words, for every place that shows it: the footer, the sheet, the page of a run.
+import { count, counted, money } from "./format";
+import type { EvaluationView } from "../generated/EvaluationView";
+import type { JudgingView } from "../generated/JudgingView";
+import type { LaunchRun } from "../generated/LaunchRun";
+import type { LaunchRunState } from "../generated/LaunchRunState";
+import type { LaunchState } from "../generated/LaunchState";
+import type { LaunchView } from "../generated/LaunchView";
+import type { Live } from "../backend/live";
+
+/** Runs at work come first in a launch; nobody runs more at once. */
+const MOST_AT_WORK = 200;
+
+export const atWork = (launch: { state: LaunchState }): boolean =>
+  launch.state === "running" || launch.state === "stopping";
+
+export const LAUNCH_STATES: Record<LaunchState, { word: string; tone: "right" | "part" | "busy" }> =
+  {
+    running: { word: "Running", tone: "busy" },
+    stopping: { word: "Stopping", tone: "part" },
+    stopped: { word: "Stopped", tone: "part" },
+    done: { word: "Done", tone: "right" },
+  };
+
+export const RUN_STATES: Record<
+  LaunchRunState,
+  {
+    word: string;
+    icon: "pause" | "play" | "speech" | "dash" | "diamond" | "stop" | "file";
+    tone: "right" | "part" | "busy" | "err" | "muted";
+  }
+> = {
+  waiting: { word: "Waiting", icon: "pause", tone: "muted" },
+  running: { word: "Running", icon: "play", tone: "busy" },
+  answered: { word: "Answered", icon: "speech", tone: "muted" },
+  no_answer: { word: "No answer", icon: "dash", tone: "part" },
+  error: { word: "Error", icon: "diamond", tone: "err" },
+  stopped: { word: "Stopped", icon: "stop", tone: "part" },
+  elsewhere: { word: "Elsewhere", icon: "file", tone: "err" },
+};
+
+/** Money so far, of the most it may be; and what is not in it. */
+export function spent(launch: Pick<LaunchView, "cost" | "max_cost" | "unpriced">): string {
+  const most = launch.max_cost === null ? "" : ` of ${money(launch.max_cost)}`;
+  // Nothing but replies without a price says nothing about money.
+  const known = launch.cost === 0 && launch.unpriced > 0 ? "unknown" : money(launch.cost);
+  return `${known}${most}`;
+}
+export const unpriced = (launch: Pick<LaunchView, "unpriced">): string =>
+  launch.unpriced === 0
+    ? ""
+    : `without ${counted(launch.unpriced, "reply", "replies")} whose cost is not known`;
+
+/** All launches at work in a few words; null when none is. */
+export function inBrief(launches: readonly LaunchView[]): { launch: string; text: string } | null {
+  const working = launches.filter(atWork);
+  const [first] = working;
+  if (first === undefined) return null;
+  const sum = (pick: (launch: LaunchView) => number) =>
+    working.reduce((total, launch) => total + pick(launch), 0);
+  const [ended, total] = [
+    sum((launch) => launch.done + launch.failed + launch.elsewhere),
+    sum((launch) => launch.total),
+  ];
+  const cost = spent({
+    cost: sum((launch) => launch.cost),
+    unpriced: sum((launch) => launch.unpriced),
+    max_cost: null,
+  });
+  const doing = working.every((launch) => launch.state === "stopping") ? "stopping" : "running";
+  return {
+    launch: first.id,
+    text: `${count(sum((launch) => launch.running))} ${doing}, ${count(ended)} of ${count(total)} · ${cost === "unknown" ? "cost unknown" : cost}`,
+  };
+}
+
+/** All evaluations at work in a few words; null when none is. */
+export function evaluatingInBrief(
+  evaluations: readonly EvaluationView[],
+): { evaluation: string; text: string } | null {
+  const working = evaluations.filter(atWork);
+  const [first] = working;
+  if (first === undefined) return null;
+  const sum = (pick: (one: EvaluationView) => number) =>
+    working.reduce((total, one) => total + pick(one), 0);
+  const doing = working.every((one) => one.state === "stopping") ? "stopping" : "running";
+  const many = working.length > 1 ? `${count(working.length)} evaluations` : "evaluation";
+  return {
+    evaluation: first.id,
+    text: `${many} ${doing}, ${count(sum(ended))} of ${count(sum((one) => one.total))}`,
+  };
+}
+
+/** All judging at work in a few words; null when none is. */
+export function judgingInBrief(
+  judgings: readonly JudgingView[],
+): { judging: string; text: string } | null {
+  const working = judgings.filter(atWork);
+  const [first] = working;
+  if (first === undefined) return null;
+  const sum = (pick: (one: JudgingView) => number) =>
+    working.reduce((total, one) => total + pick(one), 0);
+  const doing = working.every((one) => one.state === "stopping") ? "stopping" : "running";
+  const many = working.length > 1 ? `${count(working.length)} judgings` : "judging";
+  const cost = spent({
+    cost: sum((one) => one.cost),
+    unpriced: working.filter((one) => one.unpriced).length,
+    max_cost: null,
+  });
+  return {
+    judging: first.id,
+    text: `${many} ${doing}, ${count(sum((one) => one.done + one.failed + one.skipped))} of ${count(sum((one) => one.total))} · ${cost === "unknown" ? "cost unknown" : cost}`,
+  };
+}
+
+/** Of what an evaluation has to do, how much is over. */
+export const ended = (one: Pick<EvaluationView, "done" | "failed">): number =>
+  one.done + one.failed;
+
+/** The run of a launch at work, when it waits or runs in one. Reading it in a template keeps it fresh. */
+export function findAtWork(live: Live, run: string): { launch: LaunchView; run: LaunchRun } | null {
+  for (const launch of (live.query("launches", {}).data ?? []).filter(atWork)) {
+    const found = live
+      .query("launch", { id: launch.id, span: { offset: 0, limit: MOST_AT_WORK } })
+      .data?.runs.find((one) => one.run === run);
+    if (found?.state === "running" || found?.state === "waiting") return { launch, run: found };
+  }
+  return null;
+}
+
+/** What a run at work does, in a line. */
+export function doing(run: LaunchRun): string {
+  if (run.state === "waiting") return "waits for its turn";
+  return (
+    [run.turn > 0 ? `turn ${count(run.turn)}` : "", run.doing ?? ""].filter(Boolean).join(" · ") ||
+    "begins"
+  );
+}

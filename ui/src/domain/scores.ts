@@ -1,0 +1,140 @@
+// A score, a verdict and what went wrong, each as a shape, a word and a colour. Pure.
+import { fixed } from "./format";
+import type { FailureClass } from "../generated/FailureClass";
+import type { RunRow } from "../generated/RunRow";
+import type { ScoreStanding } from "../generated/ScoreStanding";
+import type { StoredResult } from "../generated/StoredResult";
+import type { StoredSaid } from "../generated/StoredSaid";
+import type { Verdict } from "../generated/Verdict";
+import type { IconName } from "../components/Icon.svelte";
+
+export type Tone = "right" | "part" | "wrong" | "err" | "muted";
+interface Look {
+  word: string;
+  icon: IconName;
+  tone: Tone;
+}
+
+export const VERDICTS: Record<Verdict, Look> = {
+  right: { word: "Right", icon: "check", tone: "right" },
+  partly: { word: "Partly right", icon: "half", tone: "part" },
+  wrong: { word: "Wrong", icon: "cross", tone: "wrong" },
+};
+
+export const CLASSES: Record<Exclude<FailureClass, "wrong_answer">, string> = {
+  no_answer: "No answer",
+  missing_tool_call: "Missing tool call",
+  tool_error: "Tool error",
+  gave_up: "Gave up",
+  system_error: "System error",
+  timeout: "Timeout",
+};
+
+/** What went wrong, else how right it is: of an answer that is only wrong, how wrong says more. */
+export const wordOf = ({ word, tone }: Look, found: FailureClass | null): string =>
+  found === null || found === "wrong_answer" || tone === "right" ? word : CLASSES[found];
+
+/** What stands where there is no score. */
+export const STANDINGS: Record<Exclude<ScoreStanding, "scored">, Look> = {
+  error: { word: "System error", icon: "diamond", tone: "err" },
+  no_expected: { word: "Nothing expected", icon: "dash", tone: "muted" },
+  not_ended: { word: "Not ended", icon: "pause", tone: "muted" },
+  waiting: { word: "Not scored yet", icon: "pause", tone: "muted" },
+  failed: { word: "Scorer failed", icon: "warning", tone: "err" },
+};
+
+/** Where nobody said what is good enough: less is wrong, and from here on it is right. */
+export const WRONG_BELOW = 0.5;
+export const RIGHT_FROM = 0.95;
+
+/** How good one score is. Whether it passes decides; where nobody said what is good enough, only nearly all of it is right. */
+export function grade(score: number, passed: boolean | null): Look {
+  if (passed ?? score >= RIGHT_FROM) return VERDICTS.right;
+  return score < WRONG_BELOW ? VERDICTS.wrong : VERDICTS.partly;
+}
+
+/** What came of an evaluator that is stored, in words: nothing is made of its number. Where it failed, that says nothing of the answer. */
+export const STORED: Readonly<Record<StoredResult, Look>> = {
+  pass: { word: "passes", icon: "check", tone: "right" },
+  fail: { word: "does not pass", icon: "cross", tone: "wrong" },
+  open: { word: "no verdict", icon: "dash", tone: "muted" },
+  error: { word: "evaluator failed", icon: "warning", tone: "err" },
+  none: { word: "no result", icon: "half", tone: "part" },
+};
+
+/** Its word and its number as they are written; nothing where it has neither. */
+export const storedText = ({ word, score }: Pick<StoredSaid, "word" | "score">): string =>
+  [word, score].filter((text) => text !== null).join(" · ");
+
+/** Always two places, so that scores stand under each other, half up; yet nothing is 1.00 or 0.00 that is not. */
+export function scoreText(score: number): string {
+  const text = fixed(score, 2);
+  if (text === "1.00" && score < 1) return ">0.99";
+  return text === "0.00" && score > 0 ? "<0.01" : text;
+}
+
+/** As the program says it where there is no more to it than the word for that standing. */
+const NOTHING_EXPECTED = "There is no expected output.";
+
+type Scored = Pick<RunRow, "scoring" | "score" | "passed" | "score_reason" | "class">;
+
+/** A reason that only repeats the word before it is not said again. */
+export const isSaid = (reason: string | null, word: string): boolean =>
+  (reason ?? "").replace(/\.$/, "").toLowerCase() === word.toLowerCase();
+
+/** A run's score in a few words; null when nothing was said, as without a task. `why` is the reason, and what went wrong. */
+export function verdictOf(row: Scored): (Look & { score: string; why: string }) | null {
+  if (row.scoring === null) return null;
+  const said = (look: Look, score: string) => ({
+    ...look,
+    score,
+    why:
+      isSaid(row.score_reason, look.word) || row.score_reason === NOTHING_EXPECTED
+        ? ""
+        : (row.score_reason ?? ""),
+  });
+  if (row.scoring !== "scored" || row.score === null)
+    return said(STANDINGS[row.scoring === "scored" ? "failed" : row.scoring], "");
+  const look = grade(row.score, row.passed);
+  return said({ ...look, word: wordOf(look, row.class) }, scoreText(row.score));
+}
+
+/** The same beside the state of the run: what waits says so itself, and what for. */
+export const verdictBeside = (row: Scored & Pick<RunRow, "state">): ReturnType<typeof verdictOf> =>
+  row.scoring === "not_ended" && row.state === "waiting" ? null : verdictOf(row);
+
+const ABOUT: Record<string, string> = {
+  exact: "1 when the answer is what was expected, else 0",
+  fields: "share of the expected fields that are right; extra rows cost",
+  numeric: "1 when the number is right, less the further off it is",
+  prefix_list: "share of the beginning of the expected list that is right",
+  similar_list: "each item costs by how far it is from its place",
+  kendall_tau:
+    "the order of the items; compatible by name and rule with the published benchmark's score",
+  text: "likeness of the texts; compatible by name and rule with azure-ai-evaluation",
+  text_similarity:
+    "likeness of the texts; compatible by name and rule with azure's text similarity grader",
+  string_check: "compares the texts; compatible by name and rule with azure's string check grader",
+  tool_calls: "share of the expected tool calls that were made",
+  api_calls:
+    "share of the APIs that are right to call and were called, each once; names of functions count as the API that is meant",
+  finish: "1 when the answer was finished by calling Finish, else 0",
+  seed_heuristic:
+    "not a judgement: length, excuses, Finish and the API call score in place of a judge",
+  python: "a program of the suite, run in the sandbox",
+  judge: "a model says what it thinks of it; several rounds, and how far they lie apart",
+};
+
+/** What options that change what is counted add. */
+const VARIANTS: Record<string, string> = {
+  "api_calls: seed":
+    "share of calls as the original counts them: a name is cut at its first stroke, which misses most functions",
+  "finish: official": "1 when Finish is the last tool call, whatever it hands over, else 0",
+  "finish: document": "1 when Finish was called, whatever it hands over, else 0",
+  "finish: seed": "always 0: the original looks for Finish in the wrong place",
+  "seed_heuristic: seed": "not a judgement: as the original counts, with its faults",
+};
+
+/** What a scorer does, in a few words; empty for one we do not know. */
+export const aboutScorer = (scorer: string): string =>
+  VARIANTS[scorer] ?? ABOUT[scorer.split(":", 1)[0]?.trim() ?? ""] ?? "";

@@ -1,0 +1,189 @@
+// What a cell says: as a tone, as marks, as a sentence. Pure.
+import { both } from "../../domain/filter";
+import { count, counted, fixed } from "../../domain/format";
+import type { Overview } from "../../generated/Overview";
+import type { OverviewCell } from "../../generated/OverviewCell";
+import type { OverviewColumn } from "../../generated/OverviewColumn";
+import type { OverviewRow } from "../../generated/OverviewRow";
+import type { IconName } from "../../components/Icon.svelte";
+import { visibleLine } from "../../components/visible/visible";
+import { runRoute, type RunRoute } from "../../app/route";
+import { RIGHT_FROM, scoreText, VERDICTS, WRONG_BELOW } from "../../domain/scores";
+
+export type Tone = "right" | "part" | "wrong";
+export const TONES: Record<Tone, { word: string; sign: string }> = {
+  right: { word: VERDICTS.right.word, sign: "✓" },
+  part: { word: VERDICTS.partly.word, sign: "◐" },
+  wrong: { word: VERDICTS.wrong.word, sign: "✕" },
+};
+
+/** How good it is, in one word; null without a score. Right when every run passed. */
+export function toneOf(cell: OverviewCell): Tone | null {
+  if (cell.score === null) return null;
+  if (cell.passed === null)
+    return cell.score >= RIGHT_FROM ? "right" : cell.score < WRONG_BELOW ? "wrong" : "part";
+  if (cell.passed === cell.scored) return "right";
+  return cell.passed === 0 && cell.score < WRONG_BELOW ? "wrong" : "part";
+}
+
+export interface Mark {
+  icon: IconName;
+  tone: "err" | "wrong" | "busy" | "part" | "muted";
+  count: number;
+  /** What is counted, with the number. */
+  text: string;
+}
+
+/** What there is besides scores, in order of how much it matters. */
+export function marksOf(cell: OverviewCell): Mark[] {
+  const all: Mark[] = [
+    { icon: "diamond", tone: "err", count: cell.errors, text: counted(cell.errors, "error") },
+    { icon: "torn", tone: "wrong", count: cell.damaged, text: `${count(cell.damaged)} damaged` },
+    { icon: "pen", tone: "busy", count: cell.running, text: `${count(cell.running)} running` },
+    { icon: "pause", tone: "busy", count: cell.waiting, text: `${count(cell.waiting)} waiting` },
+    {
+      icon: "dash",
+      tone: "part",
+      count: cell.unscored,
+      text: `${count(cell.unscored)} not scored`,
+    },
+    { icon: "gap", tone: "muted", count: cell.missing, text: `${count(cell.missing)} missing` },
+    {
+      icon: "branch",
+      tone: "muted",
+      count: cell.forks,
+      text: `${counted(cell.forks, "fork or follow-up", "forks or follow-ups")} left out`,
+    },
+  ];
+  return all.filter((mark) => mark.count > 0);
+}
+
+/** `2/3`: how many passed of those that were scored. */
+export const passedOf = (cell: OverviewCell): string =>
+  cell.passed === null
+    ? cell.scored > 1
+      ? `n ${count(cell.scored)}`
+      : ""
+    : `${count(cell.passed)}/${count(cell.scored)}`;
+
+/** Everything a cell says, as a sentence: `3 runs: 2 of 3 right, mean 0.87 (95 % interval 0.71–0.96), flaky; 1 error`. */
+export function sentence(cell: OverviewCell | null, whole: boolean): string {
+  if (cell === null) return "No run, and none is expected";
+  const scores: string[] = [];
+  if (cell.passed !== null) scores.push(`${count(cell.passed)} of ${count(cell.scored)} right`);
+  if (cell.score !== null) {
+    const interval =
+      cell.low === null || cell.high === null
+        ? ""
+        : ` (95 % interval ${fixed(cell.low, 2)}–${fixed(cell.high, 2)})`;
+    scores.push(`${cell.scored === 1 ? "score" : "mean"} ${scoreText(cell.score)}${interval}`);
+  }
+  if (cell.flaky > 0) scores.push(whole ? `flaky in ${counted(cell.flaky, "variation")}` : "flaky");
+  const others = marksOf(cell).map((mark) => mark.text);
+  if (cell.reviewed > 0) others.push(`${count(cell.reviewed)} reviewed`);
+  const head = cell.runs === 0 ? "No run" : counted(cell.runs, "run");
+  if (scores.length === 0) return others.length === 0 ? head : `${head}: ${others.join(", ")}`;
+  return [
+    `${head}: ${scores.join(", ")}`,
+    ...(others.length === 0 ? [] : [others.join(", ")]),
+  ].join("; ");
+}
+
+/** What is said of runs that a scorer has nothing to say of: alone, and among others. */
+const nothing = (scorer: string): [string, string] =>
+  scorer === ""
+    ? [
+        "there is nothing to score them against: no expected output, or no suite of their task",
+        "with nothing to compare with",
+      ]
+    : [`${visibleLine(scorer)} scores none of them`, `that ${visibleLine(scorer)} does not score`];
+
+/** Why no run has a score, as the end of a sentence: what is true of all of them, else how many of each kind there are. */
+export function whyUnscored(head: Overview, tasks: number, scorer: string): string {
+  if (tasks === 0)
+    return "there are no tasks beside the results, so nothing says what was expected.";
+  const kinds: [number, string, string][] = [
+    [head.waiting + head.running, "none has ended yet", "not ended yet"],
+    [head.errors, "all ended in errors", "ended in errors"],
+    [head.damaged, "none can be read", "cannot be read"],
+    [head.no_expected, ...nothing(scorer)],
+    [head.unasked, "their scorer has to be asked for", "with a scorer that has to be asked for"],
+    [head.unscored, "their scorer failed", "whose scorer failed"],
+  ];
+  const some = kinds.filter(([number]) => number > 0);
+  const [first] = some;
+  return `${some.length === 1 && first ? first[1] : some.map(([number, , words]) => `${count(number)} ${words}`).join(", ")}.`;
+}
+
+interface Named {
+  system: string | null;
+  model: string | null;
+}
+/** A system with a model, in words. */
+export const columnName = ({ system, model }: Named): string =>
+  visibleLine([system ?? "no system", model ?? "no model"].join(" · "));
+
+/** A task or variation, in words. */
+export function rowName(row: OverviewRow): string {
+  if (row.kind === "loose") return "Runs without a task";
+  const task = visibleLine((row.kind === "task" ? row.label : null) ?? row.task ?? "");
+  return row.kind === "variation" ? `${task} · ${variationName(row)}` : task;
+}
+export const variationName = (row: OverviewRow): string =>
+  row.label === null
+    ? row.variation === null
+      ? "no variation"
+      : `variation ${row.variation}`
+    : visibleLine(row.label);
+
+/** What stays the same while rows and columns come and go. */
+export const keyOf = {
+  row: (row: OverviewRow): string =>
+    JSON.stringify([row.kind, row.task, row.variation ?? row.label]),
+  column: ({ system, model }: Named): string => JSON.stringify([system, model]),
+  cell: (row: string, column: string): string => `${row} ${column}`,
+};
+
+/** A cell that is selected, with what can be done with it. */
+export interface Pick {
+  key: string;
+  task: string | null;
+  variation: number | null;
+  system: string | null;
+  model: string | null;
+  /** The worst run. */
+  run: string | null;
+  runs: number;
+  /** What narrows the list down to it. */
+  filter: string;
+  name: string;
+  /** Whether its runs can be said by where they stand: loose runs and variations without a number cannot. */
+  launchable: boolean;
+}
+
+export function pickOf(
+  row: OverviewRow,
+  column: OverviewColumn,
+  cell: OverviewCell | null,
+  q: string,
+): Pick {
+  const stands = row.kind === "task" || (row.kind === "variation" && row.variation !== null);
+  return {
+    key: keyOf.cell(keyOf.row(row), keyOf.column(column)),
+    task: row.task,
+    variation: row.kind === "variation" ? row.variation : null,
+    system: column.system,
+    model: column.model,
+    run: cell?.run ?? null,
+    runs: cell?.runs ?? 0,
+    filter: both(q, both(row.filter, column.filter)),
+    name: `${rowName(row)} · ${columnName(column)}`,
+    launchable: stands && column.system !== null && column.model !== null,
+  };
+}
+
+/** The worst run of a cell; its neighbours are the other runs of it, worst first. */
+export const runOf = (pick: Pick): RunRoute | null =>
+  pick.run === null
+    ? null
+    : { ...runRoute(pick.run), q: pick.filter, sort: { column: "score", descending: false } };

@@ -1,0 +1,282 @@
+// What the keys do on the page of a run. Knows what can be asked of it, nothing of how it is drawn.
+import type { Verdict } from "../../generated/Verdict";
+import type { Action } from "../../app/keys";
+
+export interface Page {
+  move: (by: number) => void;
+  end: (last: boolean) => void;
+  scroll: (pages: number) => void;
+  fold: () => void;
+  foldAll: () => void;
+  find: () => void;
+  hit: (by: 1 | -1) => void;
+  finding: () => boolean;
+  raw: () => void;
+  side: () => void;
+  link: () => void;
+  /** Between the transcript and the answer. */
+  flipView: () => void;
+  /** Between the transcript and everything that was tried. */
+  flipTree: () => void;
+  /** Whether anything was tried beside the steps. */
+  tree: () => boolean;
+  answering: () => boolean;
+  /** Within the answer. */
+  moveRow: (by: number) => void;
+  endRow: (last: boolean) => void;
+  openRow: () => void;
+  difference: (by: 1 | -1) => void;
+  flipForm: () => void;
+  say: (verdict: Verdict) => void;
+  /** Takes back the verdict that was just given here. */
+  undo: () => void;
+  note: () => void;
+  /** Whether anything can be said of it. */
+  reviewable: () => boolean;
+  judge: () => void;
+  /** Whether a model can be asked what it thinks of it. */
+  judgeable: () => boolean;
+  leave: () => void;
+  /** Whether there is a transcript to move in. */
+  steps: () => boolean;
+}
+
+const REVIEW = "Review";
+
+/** What a person says of the run. */
+function saying(page: Page): Action[] {
+  const when = page.reviewable;
+  const of = (id: string, title: string, key: string, verdict: Verdict): Action => ({
+    id,
+    title,
+    group: REVIEW,
+    keys: [key],
+    when,
+    run: () => page.say(verdict),
+  });
+  return [
+    of("review-right", "Say that it is right", "1", "right"),
+    of("review-partly", "Say that it is partly right", "2", "partly"),
+    of("review-wrong", "Say that it is wrong", "3", "wrong"),
+    {
+      id: "review-undo",
+      title: "Undo the verdict just given",
+      group: REVIEW,
+      keys: ["0"],
+      when,
+      run: page.undo,
+    },
+    { id: "review-note", title: "Write a note", group: REVIEW, keys: ["w"], when, run: page.note },
+  ];
+}
+
+/** Within the answer. */
+function comparing(page: Page): Action[] {
+  const group = "Answer";
+  const when = page.answering;
+  return [
+    {
+      id: "run-answer",
+      title: "The answer beside what was expected, or the transcript",
+      group,
+      keys: ["a"],
+      run: page.flipView,
+    },
+    {
+      id: "run-difference",
+      title: "Next difference",
+      group,
+      keys: ["d"],
+      run: () => page.difference(1),
+    },
+    {
+      id: "run-difference-back",
+      title: "Previous difference",
+      group,
+      keys: ["D"],
+      run: () => page.difference(-1),
+    },
+    {
+      id: "answer-form",
+      title: "As a table, or as YAML",
+      group,
+      keys: ["t"],
+      when,
+      run: page.flipForm,
+    },
+    {
+      id: "answer-next",
+      title: "Next row",
+      group,
+      keys: ["j", "ArrowDown"],
+      quiet: true,
+      when,
+      run: () => page.moveRow(1),
+    },
+    {
+      id: "answer-previous",
+      title: "Previous row",
+      group,
+      keys: ["k", "ArrowUp"],
+      quiet: true,
+      when,
+      run: () => page.moveRow(-1),
+    },
+    {
+      id: "answer-first",
+      title: "First row",
+      group,
+      keys: ["g g", "Home"],
+      quiet: true,
+      when,
+      run: () => page.endRow(false),
+    },
+    {
+      id: "answer-last",
+      title: "Last row",
+      group,
+      keys: ["G", "End"],
+      quiet: true,
+      when,
+      run: () => page.endRow(true),
+    },
+    {
+      id: "answer-open",
+      title: "Show the row whole",
+      group,
+      keys: ["f", "o", "Enter"],
+      quiet: true,
+      when,
+      run: page.openRow,
+    },
+  ];
+}
+
+export function actions(page: Page): Action[] {
+  const group = "Run";
+  const when = page.steps;
+  return [
+    ...comparing(page),
+    ...saying(page),
+    {
+      id: "step-next",
+      title: "Next step",
+      group,
+      keys: ["j", "ArrowDown"],
+      quiet: true,
+      when,
+      run: () => page.move(1),
+    },
+    {
+      id: "step-previous",
+      title: "Previous step",
+      group,
+      keys: ["k", "ArrowUp"],
+      quiet: true,
+      when,
+      run: () => page.move(-1),
+    },
+    {
+      id: "step-first",
+      title: "First step",
+      group,
+      keys: ["g g", "Home"],
+      quiet: true,
+      when,
+      run: () => page.end(false),
+    },
+    {
+      id: "step-last",
+      title: "Last step",
+      group,
+      keys: ["G", "End"],
+      quiet: true,
+      when,
+      run: () => page.end(true),
+    },
+    {
+      id: "step-page-down",
+      title: "A page down",
+      group,
+      keys: ["Space", "PageDown"],
+      quiet: true,
+      when,
+      run: () => page.scroll(0.9),
+    },
+    {
+      id: "step-page-up",
+      title: "A page up",
+      group,
+      keys: ["Shift+Space", "PageUp"],
+      quiet: true,
+      when,
+      run: () => page.scroll(-0.9),
+    },
+    {
+      id: "step-fold",
+      title: "Fold or unfold the step",
+      group,
+      keys: ["f", "o", "Enter"],
+      when,
+      run: page.fold,
+    },
+    {
+      id: "step-fold-all",
+      title: "Fold or unfold every step",
+      group,
+      keys: ["F"],
+      when,
+      run: page.foldAll,
+    },
+    { id: "run-find", title: "Find in this run", group, keys: ["Mod+f"], run: page.find },
+    {
+      id: "run-find-next",
+      title: "Next hit",
+      group,
+      keys: ["F3", "Mod+g"],
+      quiet: true,
+      when: page.finding,
+      run: () => page.hit(1),
+    },
+    {
+      id: "run-find-previous",
+      title: "Previous hit",
+      group,
+      keys: ["Shift+F3", "Mod+Shift+g"],
+      quiet: true,
+      when: page.finding,
+      run: () => page.hit(-1),
+    },
+    {
+      id: "run-tree",
+      title: "Everything that was tried, or the transcript",
+      group,
+      keys: ["T"],
+      when: page.tree,
+      run: page.flipTree,
+    },
+    {
+      id: "run-judge",
+      title: "Have it judged by a model…",
+      group,
+      when: page.judgeable,
+      run: page.judge,
+    },
+    {
+      id: "run-raw",
+      title: "The file as it is on disk, or the transcript",
+      group,
+      keys: ["u"],
+      run: page.raw,
+    },
+    {
+      id: "run-side",
+      title: "Show or hide answer, task and files",
+      group,
+      keys: ["s"],
+      run: page.side,
+    },
+    { id: "run-link", title: "Copy a link to this step", group, keys: ["y"], run: page.link },
+    { id: "run-back", title: "Back to the list", group, keys: ["Escape"], run: page.leave },
+  ];
+}
