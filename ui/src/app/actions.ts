@@ -1,8 +1,8 @@
 // Actions that exist everywhere: places, folders, the look. Views add their own.
-import { BLANK } from "../domain/draft";
+import { BLANK_DRAFT } from "../domain/launchDraft";
 import type { AppError } from "../generated/AppError";
 import type { RunRow } from "../generated/RunRow";
-import { atWork } from "../domain/launches";
+import { isActive } from "../domain/launches";
 import { asAppError } from "../backend/live";
 import type { Action } from "./keys";
 import { TEXT_SIZES, type Theme } from "./prefs";
@@ -52,7 +52,7 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
   const launches = () => live.query("launches", {}).data ?? [];
   const newest = (): Route => ({
     place: "progress",
-    id: (launches().find(atWork) ?? launches()[0])?.id ?? "",
+    id: (launches().find(isActive) ?? launches()[0])?.id ?? "",
     top: 0,
   });
   const evaluations = () => live.query("evaluations", {}).data ?? [];
@@ -60,13 +60,13 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
   // Whatever costs money or time: one press lets what is in flight end, the next gives it up.
   const running = () => [
     ...launches()
-      .filter(atWork)
+      .filter(isActive)
       .map((one) => ["stop_launch", one] as const),
     ...evaluations()
-      .filter(atWork)
+      .filter(isActive)
       .map((one) => ["stop_evaluating", one] as const),
     ...judgings()
-      .filter(atWork)
+      .filter(isActive)
       .map((one) => ["stop_judging", one] as const),
   ];
   const stop = () =>
@@ -99,7 +99,13 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     to("runs", "Runs", ["g r"], frame.runs, frame.open),
     to("tasks", "Tasks", ["g t"], () => TASKS, frame.open),
     to("trust", "Trust: how far judges agree with people", ["g j"], () => TRUST, frame.open),
-    to("launch", "New launch…", ["g n"], () => ({ place: "launch", draft: BLANK }), frame.open),
+    to(
+      "launch",
+      "New launch…",
+      ["g n"],
+      () => ({ place: "launch", draft: BLANK_DRAFT }),
+      frame.open,
+    ),
     to("launches", "Launches", ["g l"], newest, () => launches().length > 0),
     {
       id: "stop-all",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { BLANK, draftOf } from "../domain/draft";
+import { BLANK_DRAFT, draftForRuns } from "../domain/launchDraft";
 import {
   format,
   NEWEST_FIRST,
@@ -77,7 +77,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
     place: fc.constant("launch" as const),
     draft: fc
       .record({ tasks: fc.uniqueArray(text, { maxLength: 3 }), find: text })
-      .map((some) => ({ ...BLANK, ...some })),
+      .map((some) => ({ ...BLANK_DRAFT, ...some })),
   }),
 );
 
@@ -117,7 +117,9 @@ describe("an address", () => {
     ).toBe("#/run/a%2Fb?step=0");
   });
   it("of a launch of just some runs is short, and one of a launch is another place", () => {
-    expect(format({ place: "launch", draft: draftOf(["r1", "r2"]) })).toBe("#/launch?runs=r1,r2");
+    expect(format({ place: "launch", draft: draftForRuns(["r1", "r2"]) })).toBe(
+      "#/launch?runs=r1,r2",
+    );
     expect([parse("#/launch").place, parse("#/launch/").place, parse("#/launch/l1")]).toEqual([
       "launch",
       "launch",

@@ -1,6 +1,6 @@
 // The address is the whole view state. Parses and formats it (pure), and is the only reader and writer of `location.hash`.
 import { createSubscriber } from "svelte/reactivity";
-import { readDraft, writeDraft, type Draft } from "../domain/draft";
+import { readDraft, writeDraft, type LaunchDraft } from "../domain/launchDraft";
 import type { Column } from "../generated/Column";
 import type { ReportFormat } from "../generated/ReportFormat";
 import type { Sort } from "../generated/Sort";
@@ -28,7 +28,7 @@ export interface RunRoute {
 /** The sheet on which a launch is put together. */
 export interface LaunchRoute {
   place: "launch";
-  draft: Draft;
+  draft: LaunchDraft;
 }
 /** How a launch stands. */
 export interface ProgressRoute {

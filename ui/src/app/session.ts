@@ -5,7 +5,7 @@ import type { Keys } from "./keys";
 import type { Live } from "../backend/live";
 import type { Prefs } from "./prefs";
 import type { Router } from "./route";
-import type { Voice } from "./voice";
+import type { Announcer } from "./announcer";
 
 export interface Session {
   backend: Backend;
@@ -13,7 +13,7 @@ export interface Session {
   router: Router;
   keys: Keys;
   prefs: Prefs;
-  voice: Voice;
+  announcer: Announcer;
 }
 
 /** `session()` in a component's script; `openSession(…)` in the root or a test. */

@@ -1,33 +1,33 @@
-// The list that a person works through: as it was when its first run was opened, until they leave it or refresh it. Runs that do not pass its filter any more, because they were reviewed, keep their place. Of a long list the runs around the one that is open are held; more are fetched before they are needed.
+// The list that a person works through: as it was when its first run was opened, until they leave it or refresh it. Runs that do not pass its filter any more, because they were reviewed, keep their place. Of a long list the runs around the one that is open are loaded; more are fetched before they are needed.
 import type { Backend } from "../backend/backend";
 import type { Place } from "../generated/Place";
 import type { RunsAround } from "../generated/RunsAround";
 import type { Sort } from "../generated/Sort";
 import { formatSort } from "./route";
 
-/** So close to an end of what is held, more is fetched. */
-const NEAR = 200;
+/** So close to an end of what is loaded, more is fetched. */
+const PREFETCH_DISTANCE = 200;
 
-/** What is held of the list. */
-type Held = Pick<RunsAround, "offset" | "total" | "ids">;
-type Way = "previous" | "next";
+/** What is loaded of the list. */
+type LoadedRuns = Pick<RunsAround, "offset" | "total" | "ids">;
+type Direction = "previous" | "next";
 
 /** A run that is not in the list, and between which of its runs it would stand. */
-interface Guest {
+interface UnlistedRun {
   id: string;
   previous: string | null;
   next: string | null;
 }
 
 export class WorkList {
-  #held = $state.raw<Held | null>(null);
-  #guest = $state.raw<Guest | null>(null);
+  #loaded = $state.raw<LoadedRuns | null>(null);
+  #unlisted = $state.raw<UnlistedRun | null>(null);
   /** Names the filter and order of the list. */
   #key = "";
   /** The run that the list is asked for, or was last. */
   #asked = "";
-  #asking: Partial<Record<"list" | Way, Promise<void>>> = {};
-  /** Grows when the list is left, so that replies on their way count no more. */
+  #asking: Partial<Record<"list" | Direction, Promise<void>>> = {};
+  /** Grows when the list is left, so that replies on their direction count no more. */
   #era = 0;
 
   constructor(readonly backend: Pick<Backend, "call">) {}
@@ -37,14 +37,14 @@ export class WorkList {
     const key = `${formatSort(sort)} ${filter}`;
     if (key !== this.#key) this.leave();
     this.#key = key;
-    const held = this.#held;
-    if (held?.ids.includes(id)) {
-      for (const way of ["next", "previous"] as const)
-        if (isNear(held, id, way)) this.#more(filter, sort, way);
+    const loaded = this.#loaded;
+    if (loaded?.ids.includes(id)) {
+      for (const direction of ["next", "previous"] as const)
+        if (isNear(loaded, id, direction)) this.#more(filter, sort, direction);
     } else if (this.#asked !== id) this.#ask(filter, sort, id);
   }
 
-  /** The list as it is now, around the run that is open. What is held stays until that is there. */
+  /** The list as it is now, around the run that is open. What is loaded stays until that is there. */
   refresh(filter: string, sort: Sort, id: string): void {
     this.#era++;
     this.#asking = {};
@@ -53,38 +53,43 @@ export class WorkList {
 
   leave(): void {
     this.#era++;
-    this.#held = this.#guest = null;
+    this.#loaded = this.#unlisted = null;
     this.#asking = {};
     this.#key = this.#asked = "";
   }
 
   /** Where a run stands in the list; undefined while that is not known. A run that is not in it has the neighbours that it would have. */
   place(id: string): Place | undefined {
-    const held = this.#held;
-    if (held === null) return undefined;
-    const at = held.ids.indexOf(id);
+    const loaded = this.#loaded;
+    if (loaded === null) return undefined;
+    const at = loaded.ids.indexOf(id);
     if (at >= 0)
       return {
-        position: held.offset + at,
-        total: held.total,
-        previous: held.ids[at - 1] ?? null,
-        next: held.ids[at + 1] ?? null,
+        position: loaded.offset + at,
+        total: loaded.total,
+        previous: loaded.ids[at - 1] ?? null,
+        next: loaded.ids[at + 1] ?? null,
       };
-    const guest = this.#guest;
-    return guest?.id === id
-      ? { position: null, total: held.total, previous: guest.previous, next: guest.next }
+    const unlisted = this.#unlisted;
+    return unlisted?.id === id
+      ? {
+          position: null,
+          total: loaded.total,
+          previous: unlisted.previous,
+          next: unlisted.next,
+        }
       : undefined;
   }
 
   /** Whether the list goes on beside a run, though its neighbour is not known yet. */
-  goesOn(id: string, way: Way): boolean {
-    const held = this.#held;
-    if (held === null) return true;
-    const at = held.ids.indexOf(id);
-    if (at < 0) return this.#guest?.id !== id;
-    return way === "next"
-      ? at === held.ids.length - 1 && isMore(held, way)
-      : at === 0 && isMore(held, way);
+  hasMore(id: string, direction: Direction): boolean {
+    const loaded = this.#loaded;
+    if (loaded === null) return true;
+    const at = loaded.ids.indexOf(id);
+    if (at < 0) return this.#unlisted?.id !== id;
+    return direction === "next"
+      ? at === loaded.ids.length - 1 && isMore(loaded, direction)
+      : at === 0 && isMore(loaded, direction);
   }
 
   /** Comes when everything that was asked for is there, or could not be had; null when nothing is awaited. */
@@ -102,31 +107,36 @@ export class WorkList {
     this.#asked = id;
     this.#fetch("list", filter, sort, id, (around) => {
       // A run that is not in the list takes away no list that somebody works through.
-      const held = this.#held;
-      if (anew || held === null || around.ids.includes(id)) this.#held = around;
-      this.#guest = around.ids.includes(id)
+      const loaded = this.#loaded;
+      if (anew || loaded === null || around.ids.includes(id)) this.#loaded = around;
+      this.#unlisted = around.ids.includes(id)
         ? null
-        : guest(id, around, anew || held === null ? around.ids : held.ids);
+        : findNeighbours(id, around, anew || loaded === null ? around.ids : loaded.ids);
     });
   }
 
-  /** Fetches what comes beyond an end of what is held. */
-  #more(filter: string, sort: Sort, way: Way): void {
-    const held = this.#held;
-    const end = way === "next" ? held?.ids.at(-1) : held?.ids[0];
-    if (held === null || end === undefined || !isMore(held, way) || this.#asking[way] !== undefined)
+  /** Fetches what comes beyond an end of what is loaded. */
+  #more(filter: string, sort: Sort, direction: Direction): void {
+    const loaded = this.#loaded;
+    const end = direction === "next" ? loaded?.ids.at(-1) : loaded?.ids[0];
+    if (
+      loaded === null ||
+      end === undefined ||
+      !isMore(loaded, direction) ||
+      this.#asking[direction] !== undefined
+    )
       return;
-    this.#fetch(way, filter, sort, end, (around) => {
-      if (this.#held !== null)
-        this.#held =
-          way === "next"
-            ? withNext(this.#held, end, around)
-            : withPrevious(this.#held, end, around);
+    this.#fetch(direction, filter, sort, end, (around) => {
+      if (this.#loaded !== null)
+        this.#loaded =
+          direction === "next"
+            ? appendAfter(this.#loaded, end, around)
+            : prependBefore(this.#loaded, end, around);
     });
   }
 
   #fetch(
-    what: "list" | Way,
+    what: "list" | Direction,
     filter: string,
     sort: Sort,
     id: string,
@@ -150,16 +160,19 @@ export class WorkList {
   }
 }
 
-const isMore = (held: Held, way: Way) =>
-  way === "next" ? held.offset + held.ids.length < held.total : held.offset > 0;
+const isMore = (loaded: LoadedRuns, direction: Direction) =>
+  direction === "next" ? loaded.offset + loaded.ids.length < loaded.total : loaded.offset > 0;
 
-function isNear(held: Held, id: string, way: Way): boolean {
-  const at = held.ids.indexOf(id);
-  return isMore(held, way) && (way === "next" ? held.ids.length - at <= NEAR : at < NEAR);
+function isNear(loaded: LoadedRuns, id: string, direction: Direction): boolean {
+  const at = loaded.ids.indexOf(id);
+  return (
+    isMore(loaded, direction) &&
+    (direction === "next" ? loaded.ids.length - at <= PREFETCH_DISTANCE : at < PREFETCH_DISTANCE)
+  );
 }
 
 /** The neighbours of a run that is not in the list, among those that are. */
-function guest(id: string, around: RunsAround, ids: readonly string[]): Guest {
+function findNeighbours(id: string, around: RunsAround, ids: readonly string[]): UnlistedRun {
   const known = new Set(ids);
   const at = around.before - around.offset;
   return {
@@ -170,27 +183,27 @@ function guest(id: string, around: RunsAround, ids: readonly string[]): Guest {
 }
 
 /** With what follows its last run in the list as that is now. */
-function withNext(held: Held, last: string, around: RunsAround): Held {
-  const known = new Set(held.ids);
+function appendAfter(loaded: LoadedRuns, last: string, around: RunsAround): LoadedRuns {
+  const known = new Set(loaded.ids);
   const ids = [
-    ...held.ids,
+    ...loaded.ids,
     ...around.ids
       .slice(around.before - around.offset)
       .filter((id) => id !== last && !known.has(id)),
   ];
   const left = around.total - around.offset - around.ids.length;
-  return { offset: held.offset, total: held.offset + ids.length + left, ids };
+  return { offset: loaded.offset, total: loaded.offset + ids.length + left, ids };
 }
 
 /** With what stands before its first run in the list as that is now; what came or went there moves the places of all others. */
-function withPrevious(held: Held, first: string, around: RunsAround): Held {
-  const known = new Set(held.ids);
+function prependBefore(loaded: LoadedRuns, first: string, around: RunsAround): LoadedRuns {
+  const known = new Set(loaded.ids);
   const before = around.ids
     .slice(0, around.before - around.offset)
     .filter((id) => id !== first && !known.has(id));
   return {
     offset: around.offset,
-    total: held.total + around.offset + before.length - held.offset,
-    ids: [...before, ...held.ids],
+    total: loaded.total + around.offset + before.length - loaded.offset,
+    ids: [...before, ...loaded.ids],
   };
 }

@@ -161,14 +161,14 @@ export interface Commands {
 export type CommandName = keyof Commands;
 
 /** What went stale; or that nobody knows, because events were missed: perhaps everything, perhaps in another folder. */
-export type Word = Stale | { kind: "missed" };
+export type StaleEvent = Stale | { kind: "missed" };
 
 export interface Backend {
   /** `window` or `served`: decides words on screen, never behaviour. */
-  readonly door: "window" | "served";
+  readonly host: "window" | "served";
   call<N extends CommandName>(name: N, args: Commands[N][0]): Promise<Commands[N][1]>;
   /** Calls back with every word of what went stale; after a time without them also that some were missed. Returns how to stop. */
-  listen(fn: (word: Word) => void): () => void;
+  listen(fn: (word: StaleEvent) => void): () => void;
   /** Calls back when something failed that no command was asked for, such as opening a folder that was dropped. Returns how to stop. */
   onTrouble?(fn: (error: AppError) => void): () => void;
 }

@@ -1,11 +1,11 @@
 // The served form: one POST per command, one stream of events. The cookie set by the first address authorises both.
 import type { AppError } from "../generated/AppError";
 import type { AppEvent } from "../generated/AppEvent";
-import type { Backend, CommandName, Commands, Word } from "./backend";
+import type { Backend, CommandName, Commands, StaleEvent } from "./backend";
 
 /** Forces a preflight for other sites, which the server refuses. */
 const HEADERS = { "content-type": "application/json", "x-touchstone": "1" };
-const AGAIN_MS = 2_000;
+const RECONNECT_MS = 2_000;
 
 export const isAppError = (value: unknown): value is AppError =>
   typeof value === "object" && value !== null && "code" in value && "message" in value;
@@ -49,7 +49,7 @@ async function call<N extends CommandName>(name: N, args: Commands[N][0]): Promi
 }
 
 /** A page that nobody sees needs no word, and a browser grants all its tabs of this address few connections together. */
-function listen(fn: (word: Word) => void): () => void {
+function listen(fn: (word: StaleEvent) => void): () => void {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let broken = document.hidden;
@@ -73,7 +73,7 @@ function listen(fn: (word: Word) => void): () => void {
       broken = true;
       if (stream.readyState !== EventSource.CLOSED || document.hidden) return;
       clearTimeout(timer);
-      timer = setTimeout(open, AGAIN_MS);
+      timer = setTimeout(open, RECONNECT_MS);
     };
   };
   const look = () => {
@@ -82,7 +82,7 @@ function listen(fn: (word: Word) => void): () => void {
       timer = setTimeout(() => {
         close();
         broken = true;
-      }, AGAIN_MS);
+      }, RECONNECT_MS);
     } else if (source === undefined || source.readyState === EventSource.CLOSED) open();
   };
   document.addEventListener("visibilitychange", look);
@@ -93,4 +93,4 @@ function listen(fn: (word: Word) => void): () => void {
   };
 }
 
-export const http: Backend = { door: "served", call, listen };
+export const http: Backend = { host: "served", call, listen };

@@ -1,7 +1,7 @@
 import { flushSync } from "svelte";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { Fixture, runRow } from "../testing/fakeBackend";
-import { BEAT_MS, concerns, Live, type Query } from "./live";
+import { MIN_INTERVAL_MS, makesStale, Live, type Query } from "./live";
 
 const REQUEST = {
   request: {
@@ -25,7 +25,7 @@ function watch<T>(ask: () => Query<T>) {
   flushSync();
   return { seen, stop };
 }
-const beat = async (ms = BEAT_MS + 1) => {
+const beat = async (ms = MIN_INTERVAL_MS + 1) => {
   await vi.advanceTimersByTimeAsync(ms);
   flushSync();
 };
@@ -65,7 +65,7 @@ describe("an answer", () => {
     await beat();
     expect(seen).toMatchObject({ data: { generation: 1 }, error: "The index is locked." });
     fixture.replies.status = () => fixture.status;
-    live.query("status", {}).again();
+    live.query("status", {}).refetch();
     await beat();
     expect(seen.error).toBeUndefined();
     stop();
@@ -104,7 +104,7 @@ describe("an answer", () => {
   });
   it("that goes stale on its way is asked again a beat after it was asked, and at once when it took longer", async () => {
     for (const [took, again] of [
-      [30, BEAT_MS],
+      [30, MIN_INTERVAL_MS],
       [180, 180],
     ] as const) {
       const times: number[] = [];
@@ -114,7 +114,7 @@ describe("an answer", () => {
         return { total: 0, generation: 1, rows: [], misread: [] };
       };
       const { stop } = watch(() => live.query("list_runs", REQUEST));
-      live.query("list_runs", REQUEST).again();
+      live.query("list_runs", REQUEST).refetch();
       await beat(20);
       fixture.tell({ kind: "runs", generation: 2, ids: [], all: true });
       await beat(1_000);
@@ -258,11 +258,11 @@ describe("an event", () => {
     await beat(1_500);
     unseen.stop();
     now.slow = 3_000;
-    live.query("trust", { filter: "" }).again();
+    live.query("trust", { filter: "" }).refetch();
     await beat(10);
     // What counts all runs rests now, and one reply is on its way.
     now.slow = 0;
-    live.query("facets", {}).again();
+    live.query("facets", {}).refetch();
     await beat(10);
     [now.folder, now.slow] = ["B", 50];
     fixture.tell({ kind: "folder" });
@@ -304,7 +304,7 @@ describe("an event", () => {
     expect([facets.seen.data, status.seen.data]).toEqual([{ of: "B" }, { folder: { id: "B" } }]);
     [now.folder, now.slow] = ["C", 50];
     fixture.replies.status = quick;
-    live.query("status", {}).again();
+    live.query("status", {}).refetch();
     await beat(5);
     expect(facets.seen.data).toBeUndefined();
     await beat(60);
@@ -400,6 +400,6 @@ describe("an event", () => {
     ["folders", {}, runs, false],
     ["doctor", {}, { kind: "folder" } as const, true],
   ] as const)("makes %s %j stale by %j: %s", (name, args, stale, wanted) => {
-    expect(concerns(name, args as never, stale as never)).toBe(wanted);
+    expect(makesStale(name, args as never, stale as never)).toBe(wanted);
   });
 });

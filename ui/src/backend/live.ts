@@ -1,32 +1,32 @@
 // What was asked stays fresh: replies are kept by question, and asked again when an event says they went stale. Old data stays in sight meanwhile.
 import { createSubscriber } from "svelte/reactivity";
 import { isAppError } from "./http";
-import type { Backend, CommandName, Commands, Word } from "./backend";
+import type { Backend, CommandName, Commands, StaleEvent } from "./backend";
 import type { AppError } from "../generated/AppError";
 import type { Status } from "../generated/Status";
 
 /** Events come in bursts; nothing is asked more often than this. */
-export const BEAT_MS = 100;
+export const MIN_INTERVAL_MS = 100;
 /** A running launch tells of itself many times a second; that often it is read. */
-export const LAUNCH_BEAT_MS = 300;
-/** How long until the same may be asked again that was asked at this moment: a reply that took longer than a beat is not waited for twice. */
-export const restOfBeat = (asked: number): number =>
-  Math.max(0, BEAT_MS - (performance.now() - asked));
-/** What goes through all runs each time. While files pour in it is not made anew with every beat. */
-const UNHURRIED: readonly CommandName[] = [
+export const LAUNCH_INTERVAL_MS = 300;
+/** How long until the same may be asked again that was asked at this moment: a reply that took longer than a throttle is not waited for twice. */
+export const remainingInterval = (asked: number): number =>
+  Math.max(0, MIN_INTERVAL_MS - (performance.now() - asked));
+/** What goes through all runs each time. While files pour in it is not made anew with every throttle. */
+const SLOW_QUERIES: readonly CommandName[] = [
   "facets",
   "published",
   "make_report",
   "trust",
   "agreement",
 ];
-const UNHURRIED_MS = 1_000;
+const SLOW_INTERVAL_MS = 1_000;
 /** Replies that nobody looks at and are still kept. */
-const KEPT = 64;
+const MAX_CACHED = 64;
 /** Answers that are large, and of a question that changes with every word typed: gone as soon as nobody looks. */
-const FLEETING: readonly CommandName[] = ["make_report"];
+const UNCACHED: readonly CommandName[] = ["make_report"];
 /** Answers that say which folder is open stay in sight until newer ones are there; all others are about one folder. */
-const OF_ALL_FOLDERS: readonly CommandName[] = ["status", "folders"];
+const FOLDER_INDEPENDENT: readonly CommandName[] = ["status", "folders"];
 
 type Args = Commands[CommandName][0];
 
@@ -37,7 +37,7 @@ export interface Query<T> {
   readonly error: AppError | null;
   /** True while a reply is on its way. */
   readonly busy: boolean;
-  again(): void;
+  refetch(): void;
 }
 
 /** The runs that a question is about; null when it is about any. */
@@ -51,16 +51,16 @@ function runsOf(name: CommandName, args: Args): string[] | null {
 }
 
 /** Events that say how something that was begun stands. */
-const WORK: readonly Word["kind"][] = ["launches", "judgings", "evaluations"];
+const JOB_EVENTS: readonly StaleEvent["kind"][] = ["launches", "judgings", "evaluations"];
 
 /** Which events make the answer of a command stale. */
-export function concerns(name: CommandName, args: Args, stale: Word): boolean {
+export function makesStale(name: CommandName, args: Args, stale: StaleEvent): boolean {
   if (stale.kind === "folder" || stale.kind === "missed") return true;
   if (name === "launches" || name === "launch") return stale.kind === "launches";
   if (name === "evaluations" || name === "unfinished_evaluations")
     return stale.kind === "evaluations";
   if (name === "judgings") return stale.kind === "judgings";
-  if (WORK.includes(stale.kind)) return false;
+  if (JOB_EVENTS.includes(stale.kind)) return false;
   if (name === "status") return true;
   // What two versions differ in stays so.
   if (stale.kind !== "runs" || name === "diff_steps") return false;
@@ -94,21 +94,21 @@ class Entry<N extends CommandName> implements Query<Commands[N][1]> {
   #data: Commands[N][1] | undefined;
   #error: AppError | null = null;
   /** A reply is on its way. */
-  #flying = false;
+  #inFlight = false;
   /** Replies come, or rest between two of them. */
-  #going = false;
+  #looping = false;
   #stale = true;
   /** Replies asked for before this may be about another folder. */
   #era = 0;
   /** The era that the data is of. */
-  #answered = 0;
+  #dataEra = 0;
   #update: (() => void) | null = null;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
     void this.#ask();
     return () => {
       this.#update = null;
-      this.#drop();
+      this.#discardLarge();
     };
   });
 
@@ -129,21 +129,21 @@ class Entry<N extends CommandName> implements Query<Commands[N][1]> {
   }
   get busy() {
     this.#subscribe();
-    return this.#stale || this.#flying;
+    return this.#stale || this.#inFlight;
   }
   get watched() {
     return this.#update !== null;
   }
 
-  again(): void {
+  refetch(): void {
     this.#stale = true;
     void this.#ask();
   }
 
   /** Another folder may be open: nothing that is on its way or rests is waited for. */
-  anew(): void {
+  restart(): void {
     this.#era++;
-    this.#going = this.#flying = false;
+    this.#looping = this.#inFlight = false;
     this.#error = null;
     this.#stale = true;
     this.#update?.();
@@ -151,73 +151,73 @@ class Entry<N extends CommandName> implements Query<Commands[N][1]> {
   }
 
   /** Another folder is open: what the former one answered is not shown in it. */
-  leave(): void {
-    if (this.#answered === this.#era || OF_ALL_FOLDERS.includes(this.name)) return;
+  clearForeign(): void {
+    if (this.#dataEra === this.#era || FOLDER_INDEPENDENT.includes(this.name)) return;
     this.#data = undefined;
     this.#update?.();
   }
 
   /** What is large is not kept unseen. */
-  #drop(): void {
-    if (this.watched || !FLEETING.includes(this.name)) return;
+  #discardLarge(): void {
+    if (this.watched || !UNCACHED.includes(this.name)) return;
     this.#data = undefined;
     this.#stale = true;
   }
 
   /** One question at a time: what went stale on the way is asked again when the reply is there, so a flood of events starves nobody. What nobody looks at stays stale until somebody does. */
   async #ask(): Promise<void> {
-    if (this.#going) return;
+    if (this.#looping) return;
     const era = this.#era;
     while (this.#stale && this.watched) {
-      this.#going = this.#flying = true;
+      this.#looping = this.#inFlight = true;
       this.#stale = false;
       const asked = performance.now();
       try {
         const data = await this.backend.call(this.name, this.args);
         if (era !== this.#era) return;
-        [this.#data, this.#answered, this.#error] = [data, era, null];
+        [this.#data, this.#dataEra, this.#error] = [data, era, null];
         this.onanswer(data);
       } catch (thrown) {
         if (era !== this.#era) return;
         this.#error = asAppError(thrown);
       }
-      this.#flying = false;
-      this.#drop();
+      this.#inFlight = false;
+      this.#discardLarge();
       this.#update?.();
-      const rest = UNHURRIED.includes(this.name)
-        ? UNHURRIED_MS
+      const rest = SLOW_QUERIES.includes(this.name)
+        ? SLOW_INTERVAL_MS
         : this.#stale
-          ? restOfBeat(asked)
+          ? remainingInterval(asked)
           : 0;
       if (rest > 0) await new Promise((later) => setTimeout(later, rest));
       if (era !== this.#era) return;
     }
-    this.#going = false;
+    this.#looping = false;
   }
 }
 
-/** The first event after a pause is told at once, the rest of a burst at the next beat. */
-class Beat {
-  #heard: Word[] = [];
-  #told = 0;
+/** The first event after a pause is told at once, the rest of a burst at the next throttle. */
+class Throttle {
+  #pending: StaleEvent[] = [];
+  #sentAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     readonly ms: number,
-    readonly tell: (heard: Word[]) => void,
+    readonly send: (events: StaleEvent[]) => void,
   ) {}
 
-  hear(stale: Word): void {
-    this.#heard.push(stale);
+  push(stale: StaleEvent): void {
+    this.#pending.push(stale);
     this.#timer ??= setTimeout(
       () => {
         this.#timer = undefined;
-        this.#told = Date.now();
-        const heard = this.#heard;
-        this.#heard = [];
-        this.tell(heard);
+        this.#sentAt = Date.now();
+        const events = this.#pending;
+        this.#pending = [];
+        this.send(events);
       },
-      Math.max(0, this.#told + this.ms - Date.now()),
+      Math.max(0, this.#sentAt + this.ms - Date.now()),
     );
   }
 
@@ -228,21 +228,25 @@ class Beat {
 
 export class Live {
   readonly #entries = new Map<string, Entry<CommandName>>();
-  readonly #ears = new Set<(stale: Word[]) => void>();
-  readonly #usual = new Beat(BEAT_MS, (heard) => this.#tell(heard));
+  readonly #listeners = new Set<(stale: StaleEvent[]) => void>();
+  readonly #dataEvents = new Throttle(MIN_INTERVAL_MS, (events) => this.#notify(events));
   /** Word of the frame follows every change, and would keep the next change waiting. */
-  readonly #frame = new Beat(BEAT_MS, (heard) => this.#tell(heard));
-  readonly #launches = new Beat(LAUNCH_BEAT_MS, (heard) => this.#tell(heard));
+  readonly #statusEvents = new Throttle(MIN_INTERVAL_MS, (events) => this.#notify(events));
+  readonly #jobEvents = new Throttle(LAUNCH_INTERVAL_MS, (events) => this.#notify(events));
   readonly #stop: () => void;
   /** The folder that is open, as the last status has it. */
   #folder: string | null | undefined;
   /** Word came since then that it may be another one. */
-  #doubt = false;
+  #folderInDoubt = false;
 
   constructor(readonly backend: Backend) {
-    const beat = (kind: Word["kind"]) =>
-      kind === "status" ? this.#frame : WORK.includes(kind) ? this.#launches : this.#usual;
-    this.#stop = backend.listen((stale) => beat(stale.kind).hear(stale));
+    const throttle = (kind: StaleEvent["kind"]) =>
+      kind === "status"
+        ? this.#statusEvents
+        : JOB_EVENTS.includes(kind)
+          ? this.#jobEvents
+          : this.#dataEvents;
+    this.#stop = backend.listen((stale) => throttle(stale.kind).push(stale));
   }
 
   /** The question with its kept answer; the same question is the same object. */
@@ -254,53 +258,54 @@ export class Live {
       this.backend,
       name,
       args,
-      (data) => name === "status" && this.#see(data as Status),
+      (data) => name === "status" && this.#noteFolder(data as Status),
     );
     this.#entries.set(key, entry as unknown as Entry<CommandName>);
-    this.#forget();
+    this.#evict();
     return entry;
   }
 
-  /** For what keeps its own answers: called with everything that went stale since the last beat. */
-  onStale(ear: (stale: Word[]) => void): () => void {
-    this.#ears.add(ear);
-    return () => this.#ears.delete(ear);
+  /** For what keeps its own answers: called with everything that went stale since the last throttle. */
+  onStale(listener: (stale: StaleEvent[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   close(): void {
-    this.#usual.stop();
-    this.#frame.stop();
-    this.#launches.stop();
+    this.#dataEvents.stop();
+    this.#statusEvents.stop();
+    this.#jobEvents.stop();
     this.#stop();
   }
 
-  #tell(heard: Word[]): void {
-    const doubt = heard.some((one) => one.kind === "folder");
-    this.#doubt ||= doubt;
+  #notify(events: StaleEvent[]): void {
+    const inDoubt = events.some((one) => one.kind === "folder");
+    this.#folderInDoubt ||= inDoubt;
     for (const entry of this.#entries.values()) {
-      if (doubt) entry.anew();
-      else if (heard.some((one) => concerns(entry.name, entry.args, one))) entry.again();
+      if (inDoubt) entry.restart();
+      else if (events.some((one) => makesStale(entry.name, entry.args, one))) entry.refetch();
     }
-    for (const ear of this.#ears) ear(heard);
+    for (const listener of this.#listeners) listener(events);
   }
 
   /** Which folder it is. Status may know of another one before word of it comes. */
-  #see(status: Status): void {
+  #noteFolder(status: Status): void {
     const [before, now] = [this.#folder, status.folder?.id ?? null];
     if (before !== undefined && before !== now) {
       for (const entry of this.#entries.values()) {
-        if (!this.#doubt && entry.name !== "status") entry.anew();
-        entry.leave();
+        if (!this.#folderInDoubt && entry.name !== "status") entry.restart();
+        entry.clearForeign();
       }
-      if (!this.#doubt) for (const ear of this.#ears) ear([{ kind: "folder" }]);
+      if (!this.#folderInDoubt)
+        for (const listener of this.#listeners) listener([{ kind: "folder" }]);
     }
     this.#folder = now;
-    this.#doubt = false;
+    this.#folderInDoubt = false;
   }
 
-  #forget(): void {
+  #evict(): void {
     for (const [key, entry] of this.#entries) {
-      if (this.#entries.size <= KEPT) return;
+      if (this.#entries.size <= MAX_CACHED) return;
       if (!entry.watched) this.#entries.delete(key);
     }
   }

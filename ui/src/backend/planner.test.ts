@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { BLANK, requestOf } from "../domain/draft";
+import { BLANK_DRAFT, launchRequest } from "../domain/launchDraft";
 import type { LaunchRequest } from "../generated/LaunchRequest";
 import { plan, planned } from "../testing/launch";
-import { PAUSE_MS, Planner, REST_MS } from "./planner";
+import { DEBOUNCE_MS, Planner, REFRESH_MS } from "./planner";
 
-const request = (repeats: number) => requestOf({ ...BLANK, repeats }, { max_cost: null });
+const request = (repeats: number) => launchRequest({ ...BLANK_DRAFT, repeats }, { max_cost: null });
 let asked: LaunchRequest[];
 let answer: (request: LaunchRequest) => Promise<ReturnType<typeof plan>>;
 let planner: Planner<LaunchRequest, ReturnType<typeof plan>>;
@@ -23,14 +23,14 @@ beforeEach(() => {
 
 describe("a plan", () => {
   it("is asked for at once the first time, and then once when one has stopped changing", async () => {
-    planner.want(request(1));
+    planner.setRequest(request(1));
     await wait(0);
     expect(planner.plan?.owed[0]?.repeat).toBe(1);
-    for (const repeats of [2, 3, 4]) planner.want(request(repeats));
-    expect([planner.behind, planner.plan?.owed[0]?.repeat]).toEqual([true, 1]);
-    await wait(PAUSE_MS);
+    for (const repeats of [2, 3, 4]) planner.setRequest(request(repeats));
+    expect([planner.outdated, planner.plan?.owed[0]?.repeat]).toEqual([true, 1]);
+    await wait(DEBOUNCE_MS);
     expect([
-      planner.behind,
+      planner.outdated,
       planner.plan?.owed[0]?.repeat,
       asked.map((one) => one.repeats),
     ]).toEqual([false, 4, [1, 4]]);
@@ -43,9 +43,9 @@ describe("a plan", () => {
           repeats === 1 ? 5_000 : 10,
         ),
       );
-    planner.want(request(1));
+    planner.setRequest(request(1));
     await wait(0);
-    planner.want(request(2));
+    planner.setRequest(request(2));
     await wait(5_000);
     expect(planner.plan).toBeNull();
     await wait(20);
@@ -53,30 +53,30 @@ describe("a plan", () => {
   });
   it("that cannot be made says why, and is asked for again when told to", async () => {
     answer = () => Promise.reject({ code: "failed", message: "No.", hint: null });
-    planner.want(request(1));
+    planner.setRequest(request(1));
     await wait(0);
-    expect([planner.error?.message, planner.behind]).toEqual(["No.", true]);
+    expect([planner.error?.message, planner.outdated]).toEqual(["No.", true]);
     answer = () => Promise.resolve(plan([]));
-    planner.again();
+    planner.refetch();
     await wait(0);
-    expect([planner.error, planner.behind]).toEqual([null, false]);
+    expect([planner.error, planner.outdated]).toEqual([null, false]);
   });
   it("is gone when there is nothing to plan", async () => {
-    planner.want(request(1));
+    planner.setRequest(request(1));
     await wait(0);
-    planner.want(null);
-    await wait(REST_MS);
-    expect([planner.plan, planner.behind, asked.length]).toEqual([null, false, 1]);
+    planner.setRequest(null);
+    await wait(REFRESH_MS);
+    expect([planner.plan, planner.outdated, asked.length]).toEqual([null, false, 1]);
   });
   it("follows the disk at its leisure, however often it is told", async () => {
-    planner.want(request(1));
+    planner.setRequest(request(1));
     await wait(0);
     for (let at = 0; at < 100; at++) {
       planner.refresh();
       await wait(20);
     }
     expect(asked.length).toBeLessThanOrEqual(3);
-    await wait(REST_MS);
+    await wait(REFRESH_MS);
     expect(asked.length).toBeGreaterThan(1);
   });
 });

@@ -3,18 +3,18 @@ import { createSubscriber } from "svelte/reactivity";
 import type { AppError } from "../generated/AppError";
 import { asAppError } from "./live";
 
-export const PAUSE_MS = 200;
+export const DEBOUNCE_MS = 200;
 /** Files change all the time while runs are at work. */
-export const REST_MS = 1_000;
+export const REFRESH_MS = 1_000;
 
 export class Planner<Request, Plan> {
   #plan: Plan | null = null;
   #error: AppError | null = null;
   /** What is asked for, and what the plan in sight was made of. */
-  #wanted = "";
-  #shown = "";
+  #requestKey = "";
+  #planKey = "";
   #request: Request | null = null;
-  #flying = false;
+  #inFlight = false;
   #stale = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #update: () => void = () => undefined;
@@ -33,37 +33,37 @@ export class Planner<Request, Plan> {
     return this.#error;
   }
   /** True while the plan in sight is that of another request. */
-  get behind(): boolean {
+  get outdated(): boolean {
     this.#subscribe();
-    return this.#shown !== this.#wanted;
+    return this.#planKey !== this.#requestKey;
   }
 
   /** Turns to a request; null when there is none yet. */
-  want(request: Request | null): void {
+  setRequest(request: Request | null): void {
     const wanted = request === null ? "" : JSON.stringify(request);
-    if (wanted === this.#wanted) return;
-    this.#wanted = wanted;
+    if (wanted === this.#requestKey) return;
+    this.#requestKey = wanted;
     this.#request = request;
     this.#error = null;
     if (request === null) {
       this.#plan = null;
-      this.#shown = "";
+      this.#planKey = "";
     }
     this.#update();
-    this.#soon(this.#plan === null && !this.#flying ? 0 : PAUSE_MS, true);
+    this.#schedule(this.#plan === null && !this.#inFlight ? 0 : DEBOUNCE_MS, true);
   }
 
   /** What is on disk changed. */
   refresh(): void {
     this.#stale = true;
-    this.#soon(REST_MS, false);
+    this.#schedule(REFRESH_MS, false);
   }
 
-  again(): void {
+  refetch(): void {
     this.#error = null;
-    this.#shown = "";
+    this.#planKey = "";
     this.#update();
-    this.#soon(0, true);
+    this.#schedule(0, true);
   }
 
   close(): void {
@@ -71,34 +71,34 @@ export class Planner<Request, Plan> {
     this.#request = null;
   }
 
-  #soon(after: number, anew: boolean): void {
+  #schedule(after: number, anew: boolean): void {
     if (anew) clearTimeout(this.#timer);
     else if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      void this.#go();
+      void this.#fetchPlan();
     }, after);
   }
 
-  async #go(): Promise<void> {
+  async #fetchPlan(): Promise<void> {
     const request = this.#request;
-    if (request === null || this.#flying) return;
-    const asked = this.#wanted;
-    this.#flying = true;
+    if (request === null || this.#inFlight) return;
+    const asked = this.#requestKey;
+    this.#inFlight = true;
     this.#stale = false;
     try {
       const plan = await this.ask(request);
-      if (asked === this.#wanted) {
+      if (asked === this.#requestKey) {
         this.#plan = plan;
-        this.#shown = asked;
+        this.#planKey = asked;
         this.#error = null;
       }
     } catch (thrown) {
-      if (asked === this.#wanted) this.#error = asAppError(thrown);
+      if (asked === this.#requestKey) this.#error = asAppError(thrown);
     }
-    this.#flying = false;
+    this.#inFlight = false;
     this.#update();
-    if (asked !== this.#wanted) this.#soon(0, true);
-    else if (this.#stale) this.#soon(REST_MS, false);
+    if (asked !== this.#requestKey) this.#schedule(0, true);
+    else if (this.#stale) this.#schedule(REFRESH_MS, false);
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { Span } from "../generated/Span";
 import type { StepPage } from "../generated/StepPage";
 import { step, text, view } from "../testing/runs";
-import { KEPT, Steps } from "./steps";
+import { MAX_CACHED_STEPS, Steps } from "./steps";
 
 const TOTAL = 100_000;
 const page = (span: Span, version = "v1", most = 50): StepPage => ({
@@ -50,7 +50,7 @@ describe("steps in windows", () => {
     const known = Array.from({ length: 10_100 }, (_, i) => steps.get(i)).filter(
       (one) => one !== undefined,
     ).length;
-    expect(known).toBeLessThanOrEqual(KEPT + 50);
+    expect(known).toBeLessThanOrEqual(MAX_CACHED_STEPS + 50);
     expect(steps.get(7)).toBeDefined();
     steps.close();
   });
@@ -91,7 +91,7 @@ describe("steps in windows", () => {
     steps.want(5);
     await until(() => expect(steps.error).toBe("The disk is gone."));
     broken = false;
-    steps.again();
+    steps.refetch();
     await until(() => expect(steps.get(5)).toBeDefined());
     steps.close();
   });

@@ -7,7 +7,7 @@ import { asAppError } from "./live";
 
 export const PAGE = 50;
 /** Steps kept; those furthest from what is in sight go first. */
-export const KEPT = 3000;
+export const MAX_CACHED_STEPS = 3000;
 const AHEAD = 20;
 const PAUSE_MS = 30;
 
@@ -17,12 +17,12 @@ export class Steps {
   #total = 0;
   #error = "";
   #version = "";
-  readonly #known = new Map<number, Step>();
+  readonly #steps = new Map<number, Step>();
   /** In sight now, and so not to be let go. */
-  readonly #wanted = new Set<number>();
+  readonly #inSight = new Set<number>();
   /** Of an older version of the file: shown until they are read again. */
-  readonly #old = new Set<number>();
-  readonly #flying = new Set<number>();
+  readonly #outdated = new Set<number>();
+  readonly #inFlight = new Set<number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #update: () => void = () => undefined;
   readonly #subscribe = createSubscriber((update) => {
@@ -50,7 +50,7 @@ export class Steps {
   }
   get(index: number): Step | undefined {
     this.#subscribe();
-    return this.#known.get(index);
+    return this.#steps.get(index);
   }
 
   /** Takes what was read of a run anew: how many steps there are, and some of them. What was folded, and where one was, is not its business. */
@@ -59,52 +59,52 @@ export class Steps {
     this.#version = view.version;
     this.#total = view.total_steps;
     this.#error = "";
-    for (const index of this.#known.keys()) {
-      if (index >= view.total_steps) this.#known.delete(index);
-      else this.#old.add(index);
+    for (const index of this.#steps.keys()) {
+      if (index >= view.total_steps) this.#steps.delete(index);
+      else this.#outdated.add(index);
     }
     for (const step of view.steps) this.#put(step);
     this.#update();
-    this.#soon();
+    this.#schedule();
   }
 
   /** Says that a step is in sight; returns how to say that it is not any more. */
   want(index: number): () => void {
-    this.#wanted.add(index);
-    if (this.#lacks(index) || this.#lacks(index + AHEAD)) this.#soon();
-    return () => this.#wanted.delete(index);
+    this.#inSight.add(index);
+    if (this.#isMissing(index) || this.#isMissing(index + AHEAD)) this.#schedule();
+    return () => this.#inSight.delete(index);
   }
 
   /** Reads one step, wherever it is. */
   async fetch(index: number): Promise<Step | undefined> {
-    if (this.#lacks(index)) await this.#load(index);
-    return this.#known.get(index);
+    if (this.#isMissing(index)) await this.#load(index);
+    return this.#steps.get(index);
   }
 
-  again(): void {
+  refetch(): void {
     this.#error = "";
     this.#update();
-    this.#soon();
+    this.#schedule();
   }
 
   close(): void {
     clearTimeout(this.#timer);
   }
 
-  #lacks(index: number): boolean {
-    return index < this.#total && (!this.#known.has(index) || this.#old.has(index));
+  #isMissing(index: number): boolean {
+    return index < this.#total && (!this.#steps.has(index) || this.#outdated.has(index));
   }
 
   /** Reads what is in sight when the pause is over, and a little beyond: what was only passed is never read. */
-  #soon(): void {
+  #schedule(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      const near = [...this.#wanted].flatMap((index) => [
+      const near = [...this.#inSight].flatMap((index) => [
         index,
         index + AHEAD,
         Math.max(0, index - AHEAD),
       ]);
-      const lacking = near.filter((index) => this.#lacks(index)).sort((a, b) => a - b);
+      const lacking = near.filter((index) => this.#isMissing(index)).sort((a, b) => a - b);
       const pages = new Set<number>();
       for (const index of lacking) {
         const page = Math.floor(index / PAGE);
@@ -117,8 +117,8 @@ export class Steps {
   /** Reads a page from its first lacking step on: the engine may answer with fewer steps than were asked for. */
   async #load(index: number): Promise<void> {
     const page = Math.floor(index / PAGE);
-    if (this.#flying.has(page)) return;
-    this.#flying.add(page);
+    if (this.#inFlight.has(page)) return;
+    this.#inFlight.add(page);
     const version = this.#version;
     try {
       const got = await this.read(version, { offset: index, limit: (page + 1) * PAGE - index });
@@ -127,29 +127,31 @@ export class Steps {
       else {
         for (const step of got.steps) this.#put(step);
         this.#error = got.steps.length > 0 ? "" : "The steps that were asked for did not come.";
-        this.#forget(index);
+        this.#evict(index);
       }
     } catch (thrown) {
       const error = asAppError(thrown);
       if (error.code === "gone") this.onchanged();
       else this.#error = error.message;
     } finally {
-      this.#flying.delete(page);
+      this.#inFlight.delete(page);
       this.#update();
-      if (this.#error === "" && [...this.#wanted].some((one) => this.#lacks(one))) this.#soon();
+      if (this.#error === "" && [...this.#inSight].some((one) => this.#isMissing(one)))
+        this.#schedule();
     }
   }
 
   #put(step: Step): void {
-    this.#old.delete(step.index);
-    this.#known.set(step.index, step);
+    this.#outdated.delete(step.index);
+    this.#steps.set(step.index, step);
   }
 
-  #forget(near: number): void {
-    if (this.#known.size <= KEPT) return;
-    const far = [...this.#known.keys()]
-      .filter((index) => !this.#wanted.has(index))
+  #evict(near: number): void {
+    if (this.#steps.size <= MAX_CACHED_STEPS) return;
+    const far = [...this.#steps.keys()]
+      .filter((index) => !this.#inSight.has(index))
       .sort((a, b) => Math.abs(b - near) - Math.abs(a - near));
-    for (const index of far.slice(0, this.#known.size - KEPT + PAGE)) this.#known.delete(index);
+    for (const index of far.slice(0, this.#steps.size - MAX_CACHED_STEPS + PAGE))
+      this.#steps.delete(index);
   }
 }

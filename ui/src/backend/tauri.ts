@@ -11,7 +11,7 @@ const EVENT = "app_event";
 const TROUBLE = "app_trouble";
 
 export const tauri: Backend = {
-  door: "window",
+  host: "window",
   call: (name, args) => invoke(name, args),
   listen(fn) {
     let stopped = false;

@@ -2,7 +2,16 @@ import { expect, it } from "vitest";
 import type { JudgePlan } from "../generated/JudgePlan";
 import type { JudgingView } from "../generated/JudgingView";
 import { judge } from "../testing/judge";
-import { about, asked, came, found, judgeOf, meant, passes, takes } from "./judge";
+import {
+  describeJudge,
+  judgeRequest,
+  describeRates,
+  searchJudges,
+  judgeName,
+  describeSelection,
+  formatThreshold,
+  formatEstimate,
+} from "./judge";
 
 const PLAN: JudgePlan = {
   model: "m",
@@ -23,17 +32,17 @@ const PLAN: JudgePlan = {
 };
 
 it("says what it takes from the least to the most, and never takes an unknown price for nothing", () => {
-  expect(takes(PLAN)).toBe(
+  expect(formatEstimate(PLAN)).toBe(
     "6 to 12 requests · about 1.2k to 5.0k tokens · about $0.0100 to $0.0400",
   );
-  expect(takes({ ...PLAN, calls_least: 1, calls_most: 1, cost_least: null, cost_most: null })).toBe(
-    "1 request · about 1.2k to 5.0k tokens · cost unknown: the model has no price",
-  );
+  expect(
+    formatEstimate({ ...PLAN, calls_least: 1, calls_most: 1, cost_least: null, cost_most: null }),
+  ).toBe("1 request · about 1.2k to 5.0k tokens · cost unknown: the model has no price");
 });
 
 it("says an amount once where the least and the most read the same", () => {
   expect(
-    takes({
+    formatEstimate({
       ...PLAN,
       calls_least: 7,
       calls_most: 7,
@@ -46,9 +55,16 @@ it("says an amount once where the least and the most read the same", () => {
 });
 
 it("names the runs that are not asked about", () => {
-  expect(meant(PLAN)).toBe("2 runs");
+  expect(describeSelection(PLAN)).toBe("2 runs");
   expect(
-    meant({ ...PLAN, runs: 1, unasked: 1, complete: 3, skipped_total: 4, forks_left_out: 2 }),
+    describeSelection({
+      ...PLAN,
+      runs: 1,
+      unasked: 1,
+      complete: 3,
+      skipped_total: 4,
+      forks_left_out: 2,
+    }),
   ).toBe(
     "1 run · 1 without an answer, judged without asking · 3 judged so before · 4 that cannot be judged · 2 forks or continued runs left out",
   );
@@ -56,9 +72,9 @@ it("names the runs that are not asked about", () => {
 
 it("tells the rate with and without the runs that have no answer", () => {
   const view = (rates: JudgingView["rates"]) => ({ rates }) as JudgingView;
-  expect(came(view(null))).toBe("");
+  expect(describeRates(view(null))).toBe("");
   expect(
-    came(
+    describeRates(
       view({
         runs: 4,
         without_answer: 1,
@@ -72,7 +88,7 @@ it("tells the rate with and without the runs that have no answer", () => {
     ),
   ).toBe("mean 0.50 ± 0.05 of 4 runs; 0.67 of the 3 with an answer");
   expect(
-    came(
+    describeRates(
       view({
         runs: 3,
         without_answer: 0,
@@ -98,7 +114,9 @@ it("tells of pairs how many were won", () => {
     own: null,
     passed: null,
   };
-  expect(came({ rates } as JudgingView)).toBe("50.0 % won, 25.0 % lost, 25.0 % neither of 4 pairs");
+  expect(describeRates({ rates } as JudgingView)).toBe(
+    "50.0 % won, 25.0 % lost, 25.0 % neither of 4 pairs",
+  );
 });
 
 it("tells the mean on the scale of the judge with its interval, and how many pass", () => {
@@ -112,7 +130,7 @@ it("tells the mean on the scale of the judge with its interval, and how many pas
     own: { mean: 3.8, interval: [3.14, 4.36] as [number, number], told: "3.8 of 5" },
     passed: { passed: 7, runs: 10, interval: [0.397, 0.892] as [number, number] },
   };
-  expect(came({ rates } as JudgingView)).toBe(
+  expect(describeRates({ rates } as JudgingView)).toBe(
     "mean 3.8 of 5 [3.1 to 4.4]; as a score 0.70 ± 0.10 of 10 runs; 7 of 10 pass [40 to 89 %]",
   );
 });
@@ -123,15 +141,17 @@ it("says how a judge speaks, what it needs, and whose threshold counts", () => {
     needs: "a question and an answer",
     threshold: "from 3 of 5",
   });
-  expect(about(stars)).toBe("says 1–5 · passes from 3 of 5 · needs a question and an answer");
-  expect(about({ ...stars, safety: true, suite_threshold: "from 4 of 5" })).toBe(
+  expect(describeJudge(stars)).toBe(
+    "says 1–5 · passes from 3 of 5 · needs a question and an answer",
+  );
+  expect(describeJudge({ ...stars, safety: true, suite_threshold: "from 4 of 5" })).toBe(
     "says 1–5 · passes from 4 of 5, as the suites say · needs a question and an answer · a local judge, not the hosted service",
   );
-  expect(passes({ threshold: null, of_suite: false })).toBe("");
-  expect(passes({ threshold: "up to 3 of 7", of_suite: true })).toBe(
+  expect(formatThreshold({ threshold: null, of_suite: false })).toBe("");
+  expect(formatThreshold({ threshold: "up to 3 of 7", of_suite: true })).toBe(
     "up to 3 of 7, as the suite says",
   );
-  expect(judgeOf("judge:relevance 2")).toBe("relevance");
+  expect(judgeName("judge:relevance 2")).toBe("relevance");
 });
 
 it("finds a judge by its name, by what it asks, and by what it belongs to", () => {
@@ -139,7 +159,7 @@ it("finds a judge by its name, by what it asks, and by what it belongs to", () =
     judge("self_harm", "Does it speak for hurting oneself?", 1, false, { group: "Safety" }),
     judge("fluency", "How well is it written?", 1, false),
   ];
-  const names = (typed: string) => found(all, typed).map((one) => one.name);
+  const names = (typed: string) => searchJudges(all, typed).map((one) => one.name);
   expect([
     names("self harm"),
     names("WRITTEN well"),
@@ -159,7 +179,7 @@ it("sends the runs that are meant, or the filter", () => {
     max_cost: null,
     reference: "",
   };
-  expect(asked({ runs: ["a"], filter: "", what: "this run" }, choices)).toEqual({
+  expect(judgeRequest({ runs: ["a"], filter: "", what: "this run" }, choices)).toEqual({
     ...choices,
     runs: ["a"],
     filter: "",

@@ -8,7 +8,7 @@ import type { JudgingView } from "../generated/JudgingView";
 import { scoreText } from "./scores";
 
 /** Which runs are to be judged: these, or all that pass a filter. */
-export interface Wanted {
+export interface JudgeTarget {
   runs: string[];
   filter: string;
   /** In words: `this run`, `3 runs`. */
@@ -16,17 +16,17 @@ export interface Wanted {
 }
 
 /** What the choices begin with. */
-export interface Like {
+export interface JudgeDefaults {
   judge?: string;
   model?: string;
   official?: boolean;
 }
 
 /** The judge of a scorer: `judge:sopr 2` is the second that asks it. */
-export const judgeOf = (scorer: string): string =>
+export const judgeName = (scorer: string): string =>
   scorer.replace(/^judge:/, "").split(" ", 1)[0] ?? "";
 
-export interface Choices {
+export interface JudgeChoices {
   judge: string;
   model: string;
   rounds: number | null;
@@ -37,18 +37,21 @@ export interface Choices {
   reference: string;
 }
 
-export const asked = ({ runs, filter }: Wanted, choices: Choices): JudgeRequest => ({
+export const judgeRequest = (
+  { runs, filter }: JudgeTarget,
+  choices: JudgeChoices,
+): JudgeRequest => ({
   ...choices,
   runs,
   filter,
 });
 
 /** From the least to the most; once where both read the same. */
-const between = (least: number, most: number, show: (value: number) => string): string =>
+const formatRange = (least: number, most: number, show: (value: number) => string): string =>
   show(least) === show(most) ? show(most) : `${show(least)} to ${show(most)}`;
 
 /** What it will take, in a line; what is not known is said. */
-export function takes(
+export function formatEstimate(
   plan: Pick<
     JudgePlan,
     "calls_least" | "calls_most" | "tokens_least" | "tokens_most" | "cost_least" | "cost_most"
@@ -57,13 +60,13 @@ export function takes(
   const costs =
     plan.cost_least === null || plan.cost_most === null
       ? "cost unknown: the model has no price"
-      : `about ${between(plan.cost_least, plan.cost_most, money)}`;
-  const calls = between(plan.calls_least, plan.calls_most, count);
-  return `${calls} ${plan.calls_most === 1 ? "request" : "requests"} · about ${between(plan.tokens_least, plan.tokens_most, short)} tokens · ${costs}`;
+      : `about ${formatRange(plan.cost_least, plan.cost_most, money)}`;
+  const calls = formatRange(plan.calls_least, plan.calls_most, count);
+  return `${calls} ${plan.calls_most === 1 ? "request" : "requests"} · about ${formatRange(plan.tokens_least, plan.tokens_most, short)} tokens · ${costs}`;
 }
 
 /** An interval of 95 %; empty where there is none. */
-const between95 = (
+const formatInterval = (
   interval: [number, number] | null,
   times: number,
   places: number,
@@ -74,7 +77,7 @@ const between95 = (
     : ` [${fixed(times * interval[0], places)} to ${fixed(times * interval[1], places)}${unit}]`;
 
 /** Which runs that are, in a line. */
-export function meant(plan: JudgePlan): string {
+export function describeSelection(plan: JudgePlan): string {
   const parts = [
     counted(plan.runs, "run"),
     plan.unasked > 0 ? `${count(plan.unasked)} without an answer, judged without asking` : "",
@@ -88,9 +91,9 @@ export function meant(plan: JudgePlan): string {
 }
 
 /** Runs that end it, one way or another. */
-export const ended = (view: JudgingView): number => view.done + view.failed + view.skipped;
+export const endedCount = (view: JudgingView): number => view.done + view.failed + view.skipped;
 
-export function came(view: JudgingView): string {
+export function describeRates(view: JudgingView): string {
   const { rates } = view;
   if (rates === null) return "";
   const answered = rates.runs - rates.without_answer;
@@ -102,26 +105,26 @@ export function came(view: JudgingView): string {
   if (rates.pairs !== null)
     return `${share(rates.pairs.win)} won, ${share(rates.pairs.lose)} lost, ${share(rates.pairs.tie)} neither of ${counted(rates.runs, "pair")}`;
   const own =
-    rates.own === null ? "" : `mean ${rates.own.told}${between95(rates.own.interval, 1, 1)}; `;
+    rates.own === null ? "" : `mean ${rates.own.told}${formatInterval(rates.own.interval, 1, 1)}; `;
   const passed =
     rates.passed === null || rates.passed.runs === 0
       ? ""
-      : `; ${count(rates.passed.passed)} of ${count(rates.passed.runs)} pass${between95(rates.passed.interval, 100, 0, " %")}`;
+      : `; ${count(rates.passed.passed)} of ${count(rates.passed.runs)} pass${formatInterval(rates.passed.interval, 100, 0, " %")}`;
   return `${own}${own === "" ? "mean" : "as a score"} ${scoreText(rates.mean)} ± ${fixed(rates.spread, 2)} of ${counted(rates.runs, "run")}${both}${passed}`;
 }
 
 /** One judgement in a line: what each round came to. */
-export const words = (judged: Judged): string =>
+export const formatRounds = (judged: Judged): string =>
   judged.rounds.map((round) => round.told).join(", ");
 
 /** What it takes to pass, and whose word that is; empty where more for it than against is what counts. */
-export const passes = (judged: Pick<Judged, "threshold" | "of_suite">): string =>
+export const formatThreshold = (judged: Pick<Judged, "threshold" | "of_suite">): string =>
   judged.threshold === null
     ? ""
     : `${judged.threshold}${judged.of_suite ? ", as the suite says" : ""}`;
 
 /** What there is to know of a judge besides what it asks, in a line. */
-export function about(judge: JudgeChoice): string {
+export function describeJudge(judge: JudgeChoice): string {
   const threshold =
     judge.suite_threshold === null
       ? judge.threshold === null
@@ -138,13 +141,13 @@ export function about(judge: JudgeChoice): string {
 }
 
 /** What its official rules are, in a line. */
-export const official = (judge: JudgeChoice): string =>
+export const describeOfficialRules = (judge: JudgeChoice): string =>
   judge.group === "StableToolBench"
     ? "By the official rule: the last tool that was called has to be Finish"
     : "As azure-ai-evaluation does, with its mistakes";
 
 /** The judges that a few words find: all words, in the name, what it asks, or what it belongs to. */
-export function found(judges: readonly JudgeChoice[], typed: string): JudgeChoice[] {
+export function searchJudges(judges: readonly JudgeChoice[], typed: string): JudgeChoice[] {
   const wanted = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const text = (one: JudgeChoice) =>
     `${one.name} ${one.name.replaceAll("_", " ")} ${one.what} ${one.group}`.toLowerCase();

@@ -2,28 +2,40 @@ import { describe, expect, it } from "vitest";
 import { evaluation } from "../testing/evaluate";
 import { judging } from "../testing/judge";
 import { launched, launchRun } from "../testing/launch";
-import { doing, evaluatingInBrief, inBrief, judgingInBrief, spent, unpriced } from "./launches";
+import {
+  describeActivity,
+  evaluationsSummary,
+  launchesSummary,
+  judgingsSummary,
+  formatSpent,
+  formatUnpriced,
+} from "./launches";
 
 describe("launches in brief", () => {
   it("are nothing when none is at work", () =>
-    expect([inBrief([]), inBrief([launched("a", { state: "done" })])]).toEqual([null, null]));
+    expect([launchesSummary([]), launchesSummary([launched("a", { state: "done" })])]).toEqual([
+      null,
+      null,
+    ]));
   it("are summed up, and lead to the newest that is at work", () => {
     const all = [
       launched("c", { state: "stopped", cost: 9 }),
       launched("b", { running: 2, cost: 0.4 }),
       launched("a", { running: 1, cost: 0.1, state: "stopping" }),
     ];
-    expect(inBrief(all)).toEqual({ launch: "b", text: "3 running, 6 of 20 · $0.500" });
+    expect(launchesSummary(all)).toEqual({ launch: "b", text: "3 running, 6 of 20 · $0.500" });
   });
   it("that only finish what is in flight are stopping", () =>
-    expect(inBrief([launched("a", { state: "stopping" })])?.text).toContain("stopping"));
+    expect(launchesSummary([launched("a", { state: "stopping" })])?.text).toContain("stopping"));
   it("without a known price say so, and never $0", () =>
-    expect(inBrief([launched("a", { cost: 0, unpriced: 3 })])?.text).toContain("cost unknown"));
+    expect(launchesSummary([launched("a", { cost: 0, unpriced: 3 })])?.text).toContain(
+      "cost unknown",
+    ));
 });
 
 describe("evaluations in brief", () => {
   it("are nothing when none is at work", () =>
-    expect([evaluatingInBrief([]), evaluatingInBrief([evaluation("a")])]).toEqual([null, null]));
+    expect([evaluationsSummary([]), evaluationsSummary([evaluation("a")])]).toEqual([null, null]));
   it.each([
     [
       [evaluation("b", { state: "running" }), evaluation("a")],
@@ -38,13 +50,13 @@ describe("evaluations in brief", () => {
       { evaluation: "b", text: "2 evaluations running, 19 of 32" },
     ],
   ])("are summed up, and lead to the newest that is at work", (all, brief) =>
-    expect(evaluatingInBrief(all)).toEqual(brief),
+    expect(evaluationsSummary(all)).toEqual(brief),
   );
 });
 
 describe("judging in brief", () => {
   it("is nothing when none is at work", () =>
-    expect([judgingInBrief([]), judgingInBrief([judging("a", { state: "done" })])]).toEqual([
+    expect([judgingsSummary([]), judgingsSummary([judging("a", { state: "done" })])]).toEqual([
       null,
       null,
     ]));
@@ -62,7 +74,7 @@ describe("judging in brief", () => {
       { judging: "a", text: "judging stopping, 0 of 9 · cost unknown" },
     ],
   ])("is summed up with what it costs, and leads to the newest that is at work", (all, brief) =>
-    expect(judgingInBrief(all)).toEqual(brief),
+    expect(judgingsSummary(all)).toEqual(brief),
   );
 });
 
@@ -81,7 +93,7 @@ describe("money", () => {
     ],
     [{ cost: 0, max_cost: null, unpriced: 0 }, "$0.00", ""],
   ])("of %j is %s", (launch, words, rest) =>
-    expect([spent(launch), unpriced(launch)]).toEqual([words, rest]),
+    expect([formatSpent(launch), formatUnpriced(launch)]).toEqual([words, rest]),
   );
 });
 
@@ -90,5 +102,5 @@ describe("what a run at work does", () => {
     [launchRun(1), "turn 2 · asking claude"],
     [launchRun(1, { turn: 0, doing: null }), "begins"],
     [launchRun(1, { state: "waiting" }), "waits for its turn"],
-  ])("is told in a line", (run, words) => expect(doing(run)).toBe(words));
+  ])("is told in a line", (run, words) => expect(describeActivity(run)).toBe(words));
 });

@@ -9,9 +9,9 @@ import type { LaunchView } from "../generated/LaunchView";
 import type { Live } from "../backend/live";
 
 /** Runs at work come first in a launch; nobody runs more at once. */
-const MOST_AT_WORK = 200;
+const MAX_ACTIVE_RUNS = 200;
 
-export const atWork = (launch: { state: LaunchState }): boolean =>
+export const isActive = (launch: { state: LaunchState }): boolean =>
   launch.state === "running" || launch.state === "stopping";
 
 export const LAUNCH_STATES: Record<LaunchState, { word: string; tone: "right" | "part" | "busy" }> =
@@ -40,88 +40,99 @@ export const RUN_STATES: Record<
 };
 
 /** Money so far, of the most it may be; and what is not in it. */
-export function spent(launch: Pick<LaunchView, "cost" | "max_cost" | "unpriced">): string {
+export function formatSpent(launch: Pick<LaunchView, "cost" | "max_cost" | "unpriced">): string {
   const most = launch.max_cost === null ? "" : ` of ${money(launch.max_cost)}`;
   // Nothing but replies without a price says nothing about money.
   const known = launch.cost === 0 && launch.unpriced > 0 ? "unknown" : money(launch.cost);
   return `${known}${most}`;
 }
-export const unpriced = (launch: Pick<LaunchView, "unpriced">): string =>
+export const formatUnpriced = (launch: Pick<LaunchView, "unpriced">): string =>
   launch.unpriced === 0
     ? ""
     : `without ${counted(launch.unpriced, "reply", "replies")} whose cost is not known`;
 
 /** All launches at work in a few words; null when none is. */
-export function inBrief(launches: readonly LaunchView[]): { launch: string; text: string } | null {
-  const working = launches.filter(atWork);
+export function launchesSummary(
+  launches: readonly LaunchView[],
+): { launch: string; text: string } | null {
+  const working = launches.filter(isActive);
   const [first] = working;
   if (first === undefined) return null;
   const sum = (pick: (launch: LaunchView) => number) =>
     working.reduce((total, launch) => total + pick(launch), 0);
-  const [ended, total] = [
+  const [endedCount, total] = [
     sum((launch) => launch.done + launch.failed + launch.elsewhere),
     sum((launch) => launch.total),
   ];
-  const cost = spent({
+  const cost = formatSpent({
     cost: sum((launch) => launch.cost),
     unpriced: sum((launch) => launch.unpriced),
     max_cost: null,
   });
-  const doing = working.every((launch) => launch.state === "stopping") ? "stopping" : "running";
+  const describeActivity = working.every((launch) => launch.state === "stopping")
+    ? "stopping"
+    : "running";
   return {
     launch: first.id,
-    text: `${count(sum((launch) => launch.running))} ${doing}, ${count(ended)} of ${count(total)} · ${cost === "unknown" ? "cost unknown" : cost}`,
+    text: `${count(sum((launch) => launch.running))} ${describeActivity}, ${count(endedCount)} of ${count(total)} · ${cost === "unknown" ? "cost unknown" : cost}`,
   };
 }
 
 /** All evaluations at work in a few words; null when none is. */
-export function evaluatingInBrief(
+export function evaluationsSummary(
   evaluations: readonly EvaluationView[],
 ): { evaluation: string; text: string } | null {
-  const working = evaluations.filter(atWork);
+  const working = evaluations.filter(isActive);
   const [first] = working;
   if (first === undefined) return null;
   const sum = (pick: (one: EvaluationView) => number) =>
     working.reduce((total, one) => total + pick(one), 0);
-  const doing = working.every((one) => one.state === "stopping") ? "stopping" : "running";
+  const describeActivity = working.every((one) => one.state === "stopping")
+    ? "stopping"
+    : "running";
   const many = working.length > 1 ? `${count(working.length)} evaluations` : "evaluation";
   return {
     evaluation: first.id,
-    text: `${many} ${doing}, ${count(sum(ended))} of ${count(sum((one) => one.total))}`,
+    text: `${many} ${describeActivity}, ${count(sum(endedCount))} of ${count(sum((one) => one.total))}`,
   };
 }
 
 /** All judging at work in a few words; null when none is. */
-export function judgingInBrief(
+export function judgingsSummary(
   judgings: readonly JudgingView[],
 ): { judging: string; text: string } | null {
-  const working = judgings.filter(atWork);
+  const working = judgings.filter(isActive);
   const [first] = working;
   if (first === undefined) return null;
   const sum = (pick: (one: JudgingView) => number) =>
     working.reduce((total, one) => total + pick(one), 0);
-  const doing = working.every((one) => one.state === "stopping") ? "stopping" : "running";
+  const describeActivity = working.every((one) => one.state === "stopping")
+    ? "stopping"
+    : "running";
   const many = working.length > 1 ? `${count(working.length)} judgings` : "judging";
-  const cost = spent({
+  const cost = formatSpent({
     cost: sum((one) => one.cost),
     unpriced: working.filter((one) => one.unpriced).length,
     max_cost: null,
   });
   return {
     judging: first.id,
-    text: `${many} ${doing}, ${count(sum((one) => one.done + one.failed + one.skipped))} of ${count(sum((one) => one.total))} · ${cost === "unknown" ? "cost unknown" : cost}`,
+    text: `${many} ${describeActivity}, ${count(sum((one) => one.done + one.failed + one.skipped))} of ${count(sum((one) => one.total))} · ${cost === "unknown" ? "cost unknown" : cost}`,
   };
 }
 
 /** Of what an evaluation has to do, how much is over. */
-export const ended = (one: Pick<EvaluationView, "done" | "failed">): number =>
+export const endedCount = (one: Pick<EvaluationView, "done" | "failed">): number =>
   one.done + one.failed;
 
 /** The run of a launch at work, when it waits or runs in one. Reading it in a template keeps it fresh. */
-export function findAtWork(live: Live, run: string): { launch: LaunchView; run: LaunchRun } | null {
-  for (const launch of (live.query("launches", {}).data ?? []).filter(atWork)) {
+export function findActiveRun(
+  live: Live,
+  run: string,
+): { launch: LaunchView; run: LaunchRun } | null {
+  for (const launch of (live.query("launches", {}).data ?? []).filter(isActive)) {
     const found = live
-      .query("launch", { id: launch.id, span: { offset: 0, limit: MOST_AT_WORK } })
+      .query("launch", { id: launch.id, span: { offset: 0, limit: MAX_ACTIVE_RUNS } })
       .data?.runs.find((one) => one.run === run);
     if (found?.state === "running" || found?.state === "waiting") return { launch, run: found };
   }
@@ -129,7 +140,7 @@ export function findAtWork(live: Live, run: string): { launch: LaunchView; run: 
 }
 
 /** What a run at work does, in a line. */
-export function doing(run: LaunchRun): string {
+export function describeActivity(run: LaunchRun): string {
   if (run.state === "waiting") return "waits for its turn";
   return (
     [run.turn > 0 ? `turn ${count(run.turn)}` : "", run.doing ?? ""].filter(Boolean).join(" · ") ||

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { runRow } from "../testing/fakeBackend";
 import {
-  aboutScorer,
+  describeScorer,
   CLASSES,
   grade,
   scoreText,
   STANDINGS,
   STORED,
-  verdictBeside,
-  verdictOf,
+  scoreBadgeBesideState,
+  scoreBadge,
   VERDICTS,
 } from "./scores";
 
@@ -41,7 +41,7 @@ describe("a score", () => {
   });
 
   it("is said with what went wrong, and never where there is none", () => {
-    const of = (change: Parameters<typeof runRow>[1]) => verdictOf(runRow(0, change));
+    const of = (change: Parameters<typeof runRow>[1]) => scoreBadge(runRow(0, change));
     expect(
       of({
         scoring: "scored",
@@ -75,12 +75,12 @@ describe("a score", () => {
 
   it("does not say twice that nothing is expected, and says why where that cannot be read", () => {
     const of = (score_reason: string) =>
-      verdictOf(runRow(0, { scoring: "no_expected", score: null, score_reason }));
+      scoreBadge(runRow(0, { scoring: "no_expected", score: null, score_reason }));
     expect(of("There is no expected output.")).toMatchObject({ word: "Nothing expected", why: "" });
     expect(of("The expected output is no JSON.")).toMatchObject({
       why: "The expected output is no JSON.",
     });
-    expect(verdictBeside(runRow(0, { scoring: "not_ended", state: "waiting" }))).toBeNull();
+    expect(scoreBadgeBesideState(runRow(0, { scoring: "not_ended", state: "waiting" }))).toBeNull();
   });
 
   it("has a word and a shape for everything there can be", () => {
@@ -91,10 +91,10 @@ describe("a score", () => {
   });
 
   it("says of scores that others publish that they are compatible by name and rule", () => {
-    expect(aboutScorer("kendall_tau")).toContain("compatible by name");
-    expect(aboutScorer("text: rouge1")).toContain("compatible by name");
-    expect(aboutScorer("fields")).not.toContain("compatible");
-    expect(aboutScorer("judge:sopr")).not.toContain("compatible");
+    expect(describeScorer("kendall_tau")).toContain("compatible by name");
+    expect(describeScorer("text: rouge1")).toContain("compatible by name");
+    expect(describeScorer("fields")).not.toContain("compatible");
+    expect(describeScorer("judge:sopr")).not.toContain("compatible");
   });
 });
 

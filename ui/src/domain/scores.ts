@@ -9,13 +9,13 @@ import type { Verdict } from "../generated/Verdict";
 import type { IconName } from "../components/Icon.svelte";
 
 export type Tone = "right" | "part" | "wrong" | "err" | "muted";
-interface Look {
+interface ScoreBadge {
   word: string;
   icon: IconName;
   tone: Tone;
 }
 
-export const VERDICTS: Record<Verdict, Look> = {
+export const VERDICTS: Record<Verdict, ScoreBadge> = {
   right: { word: "Right", icon: "check", tone: "right" },
   partly: { word: "Partly right", icon: "half", tone: "part" },
   wrong: { word: "Wrong", icon: "cross", tone: "wrong" },
@@ -31,11 +31,11 @@ export const CLASSES: Record<Exclude<FailureClass, "wrong_answer">, string> = {
 };
 
 /** What went wrong, else how right it is: of an answer that is only wrong, how wrong says more. */
-export const wordOf = ({ word, tone }: Look, found: FailureClass | null): string =>
+export const badgeWord = ({ word, tone }: ScoreBadge, found: FailureClass | null): string =>
   found === null || found === "wrong_answer" || tone === "right" ? word : CLASSES[found];
 
 /** What stands where there is no score. */
-export const STANDINGS: Record<Exclude<ScoreStanding, "scored">, Look> = {
+export const STANDINGS: Record<Exclude<ScoreStanding, "scored">, ScoreBadge> = {
   error: { word: "System error", icon: "diamond", tone: "err" },
   no_expected: { word: "Nothing expected", icon: "dash", tone: "muted" },
   not_ended: { word: "Not ended", icon: "pause", tone: "muted" },
@@ -48,13 +48,13 @@ export const WRONG_BELOW = 0.5;
 export const RIGHT_FROM = 0.95;
 
 /** How good one score is. Whether it passes decides; where nobody said what is good enough, only nearly all of it is right. */
-export function grade(score: number, passed: boolean | null): Look {
+export function grade(score: number, passed: boolean | null): ScoreBadge {
   if (passed ?? score >= RIGHT_FROM) return VERDICTS.right;
   return score < WRONG_BELOW ? VERDICTS.wrong : VERDICTS.partly;
 }
 
 /** What came of an evaluator that is stored, in words: nothing is made of its number. Where it failed, that says nothing of the answer. */
-export const STORED: Readonly<Record<StoredResult, Look>> = {
+export const STORED: Readonly<Record<StoredResult, ScoreBadge>> = {
   pass: { word: "passes", icon: "check", tone: "right" },
   fail: { word: "does not pass", icon: "cross", tone: "wrong" },
   open: { word: "no verdict", icon: "dash", tone: "muted" },
@@ -63,7 +63,7 @@ export const STORED: Readonly<Record<StoredResult, Look>> = {
 };
 
 /** Its word and its number as they are written; nothing where it has neither. */
-export const storedText = ({ word, score }: Pick<StoredSaid, "word" | "score">): string =>
+export const importedText = ({ word, score }: Pick<StoredSaid, "word" | "score">): string =>
   [word, score].filter((text) => text !== null).join(" · ");
 
 /** Always two places, so that scores stand under each other, half up; yet nothing is 1.00 or 0.00 that is not. */
@@ -79,31 +79,33 @@ const NOTHING_EXPECTED = "There is no expected output.";
 type Scored = Pick<RunRow, "scoring" | "score" | "passed" | "score_reason" | "class">;
 
 /** A reason that only repeats the word before it is not said again. */
-export const isSaid = (reason: string | null, word: string): boolean =>
+export const repeatsWord = (reason: string | null, word: string): boolean =>
   (reason ?? "").replace(/\.$/, "").toLowerCase() === word.toLowerCase();
 
 /** A run's score in a few words; null when nothing was said, as without a task. `why` is the reason, and what went wrong. */
-export function verdictOf(row: Scored): (Look & { score: string; why: string }) | null {
+export function scoreBadge(row: Scored): (ScoreBadge & { score: string; why: string }) | null {
   if (row.scoring === null) return null;
-  const said = (look: Look, score: string) => ({
+  const said = (look: ScoreBadge, score: string) => ({
     ...look,
     score,
     why:
-      isSaid(row.score_reason, look.word) || row.score_reason === NOTHING_EXPECTED
+      repeatsWord(row.score_reason, look.word) || row.score_reason === NOTHING_EXPECTED
         ? ""
         : (row.score_reason ?? ""),
   });
   if (row.scoring !== "scored" || row.score === null)
     return said(STANDINGS[row.scoring === "scored" ? "failed" : row.scoring], "");
   const look = grade(row.score, row.passed);
-  return said({ ...look, word: wordOf(look, row.class) }, scoreText(row.score));
+  return said({ ...look, word: badgeWord(look, row.class) }, scoreText(row.score));
 }
 
 /** The same beside the state of the run: what waits says so itself, and what for. */
-export const verdictBeside = (row: Scored & Pick<RunRow, "state">): ReturnType<typeof verdictOf> =>
-  row.scoring === "not_ended" && row.state === "waiting" ? null : verdictOf(row);
+export const scoreBadgeBesideState = (
+  row: Scored & Pick<RunRow, "state">,
+): ReturnType<typeof scoreBadge> =>
+  row.scoring === "not_ended" && row.state === "waiting" ? null : scoreBadge(row);
 
-const ABOUT: Record<string, string> = {
+const SCORER_HINTS: Record<string, string> = {
   exact: "1 when the answer is what was expected, else 0",
   fields: "share of the expected fields that are right; extra rows cost",
   numeric: "1 when the number is right, less the further off it is",
@@ -126,7 +128,7 @@ const ABOUT: Record<string, string> = {
 };
 
 /** What options that change what is counted add. */
-const VARIANTS: Record<string, string> = {
+const VARIANT_HINTS: Record<string, string> = {
   "api_calls: seed":
     "share of calls as the original counts them: a name is cut at its first stroke, which misses most functions",
   "finish: official": "1 when Finish is the last tool call, whatever it hands over, else 0",
@@ -136,5 +138,5 @@ const VARIANTS: Record<string, string> = {
 };
 
 /** What a scorer does, in a few words; empty for one we do not know. */
-export const aboutScorer = (scorer: string): string =>
-  VARIANTS[scorer] ?? ABOUT[scorer.split(":", 1)[0]?.trim() ?? ""] ?? "";
+export const describeScorer = (scorer: string): string =>
+  VARIANT_HINTS[scorer] ?? SCORER_HINTS[scorer.split(":", 1)[0]?.trim() ?? ""] ?? "";

@@ -1,14 +1,14 @@
 // A state as a shape, a word and a colour. Pure.
 import type { RunState } from "../generated/RunState";
 
-interface Look {
+interface StateBadge {
   word: string;
   icon: "speech" | "dash" | "pause" | "diamond" | "pen" | "torn" | "file";
   tone: "right" | "wrong" | "part" | "busy" | "err" | "muted";
 }
 
 /** A tick is only for what is right; that a run answered says nothing of that. */
-export const STATES: Record<RunState, Look> = {
+export const STATES: Record<RunState, StateBadge> = {
   answered: { word: "Answered", icon: "speech", tone: "muted" },
   no_answer: { word: "No answer", icon: "dash", tone: "part" },
   waiting: { word: "Waiting", icon: "pause", tone: "busy" },
@@ -19,5 +19,5 @@ export const STATES: Record<RunState, Look> = {
 };
 
 /** Nothing was counted in what could not be read as a run. */
-export const unread = ({ state }: { state: RunState }): boolean =>
+export const isUnreadable = ({ state }: { state: RunState }): boolean =>
   state === "damaged" || state === "other";

@@ -3,7 +3,14 @@ import type { Agreement } from "../generated/Agreement";
 import type { Judged } from "../generated/Judged";
 import type { Rater } from "../generated/Rater";
 import type { Trust } from "../generated/Trust";
-import { intervalText, isJudge, kappaText, notCounted, shownPair, withPeople } from "./trust";
+import {
+  intervalText,
+  isJudge,
+  kappaText,
+  notCounted,
+  shownPair,
+  agreementWithPeople,
+} from "./trust";
 
 const rater = (id: string, change: Partial<Rater> = {}): Rater => ({
   id,
@@ -90,15 +97,15 @@ describe("the pair that is shown", () => {
 
 describe("a judge beside its verdict", () => {
   it("says how far it agrees with people, and nothing where nobody knows", () => {
-    expect(withPeople(trust(pair("people", "sopr:ours:a:b")), judged)?.text).toBe(
+    expect(agreementWithPeople(trust(pair("people", "sopr:ours:a:b")), judged)?.text).toBe(
       "agrees with people: κ 0.69 of 12 runs, good",
     );
-    expect(withPeople(trust(pair("people", "sopr:official:a:b")), judged)).toBeNull();
-    expect(withPeople(undefined, judged)).toBeNull();
+    expect(agreementWithPeople(trust(pair("people", "sopr:official:a:b")), judged)).toBeNull();
+    expect(agreementWithPeople(undefined, judged)).toBeNull();
     const few = trust(
       pair("people", "sopr:ours:a:b", { n: 3, same: 2, words: "too few to tell", few: true }),
     );
-    expect(withPeople(few, judged)?.text).toBe(
+    expect(agreementWithPeople(few, judged)?.text).toBe(
       "agrees with people: 2 of 3 the same, too few to tell",
     );
   });

@@ -40,19 +40,21 @@ export function notCounted({ stale, unread }: Rater): string {
 /** The pair that is shown when none was chosen: people with a judge, else with what is stored, else the first there is. */
 export function shownPair(trust: Trust, first: string, second: string): Agreement | undefined {
   const chosen = trust.pairs.find((pair) => pair.first.id === first && pair.second.id === second);
-  const withPeople = (is: (rater: Rater) => boolean) =>
+  const agreementWithPeople = (is: (rater: Rater) => boolean) =>
     trust.pairs.find((pair) => pair.first.id === PEOPLE && is(pair.second));
-  return chosen ?? withPeople(isJudge) ?? withPeople(isStored) ?? trust.pairs[0];
+  return chosen ?? agreementWithPeople(isJudge) ?? agreementWithPeople(isStored) ?? trust.pairs[0];
 }
 
 /** Pairs that are worth a line, and those that have too few runs to tell. */
-export const folded = (pairs: readonly Agreement[]): { told: Agreement[]; few: Agreement[] } => ({
+export const splitBySampleSize = (
+  pairs: readonly Agreement[],
+): { told: Agreement[]; few: Agreement[] } => ({
   told: pairs.filter((pair) => !pair.few),
   few: pairs.filter((pair) => pair.few),
 });
 
 /** How far the judge that said this agrees with people; nothing where no run was reviewed and judged. */
-export function withPeople(
+export function agreementWithPeople(
   trust: Trust | undefined,
   judged: Judged,
 ): { pair: Agreement; text: string } | null {

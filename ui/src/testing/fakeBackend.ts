@@ -1,5 +1,5 @@
 // A backend over canned rows, for component tests only. Knows just enough of a filter (`key:value` and words in the path) to make lists differ.
-import type { Backend, CommandName, Commands, Word } from "../backend/backend";
+import type { Backend, CommandName, Commands, StaleEvent } from "../backend/backend";
 import type { AppError } from "../generated/AppError";
 import type { EvaluationView } from "../generated/EvaluationView";
 import type { JudgingView } from "../generated/JudgingView";
@@ -351,7 +351,7 @@ function canned(fixture: Fixture): Replies {
     folders: () => ({
       recent: [],
       demo: true,
-      can_pick: fixture.door === "window",
+      can_pick: fixture.host === "window",
       can_open: true,
     }),
     open_recent: () => null,
@@ -427,12 +427,12 @@ export class Fixture implements Backend {
   judgings: JudgingView[] = [];
   evaluations: EvaluationView[] = [];
   review: Review | null = null;
-  #ears = new Set<(word: Word) => void>();
+  #ears = new Set<(word: StaleEvent) => void>();
 
   constructor(
     public rows: RunRow[] = Array.from({ length: 120 }, (_, index) => runRow(index)),
     public status: Status = STATUS,
-    readonly door: Backend["door"] = "served",
+    readonly host: Backend["host"] = "served",
   ) {
     this.replies = canned(this);
   }
@@ -442,7 +442,7 @@ export class Fixture implements Backend {
     return await this.replies[name](args);
   }
 
-  listen(fn: (word: Word) => void): () => void {
+  listen(fn: (word: StaleEvent) => void): () => void {
     this.#ears.add(fn);
     return () => this.#ears.delete(fn);
   }
@@ -458,7 +458,7 @@ export class Fixture implements Backend {
     for (const ear of this.#troubled) ear(error);
   }
 
-  tell(word: Word): void {
+  tell(word: StaleEvent): void {
     for (const ear of this.#ears) ear(word);
   }
 }

@@ -160,9 +160,9 @@ export function layOut(): () => void {
 export class OneRun extends Fixture {
   constructor(
     public run: RunView,
-    door: Backend["door"] = "served",
+    host: Backend["host"] = "served",
   ) {
-    super(undefined, undefined, door);
+    super(undefined, undefined, host);
     this.replies.open_run = () => this.run;
     this.replies.read_steps = ({ span }) => ({
       version: this.run.version,

@@ -3,20 +3,20 @@ import { beside, comparedRun, line } from "../../testing/compare";
 import { runRow } from "../../testing/fakeBackend";
 import {
   baseline,
-  equal,
+  isEqual,
   foldText,
-  items,
-  leftOf,
-  lookOf,
-  marksOf,
+  foldedItems,
+  comparedWith,
+  relationBadge,
+  dividers,
   nextDifference,
-  placeOf,
+  itemIndex,
   stretchAt,
 } from "./rows";
 
 const TWO = beside([runRow(0), runRow(1)]);
 const listed = (open: (from: number) => boolean) =>
-  items(TWO.rows, open)
+  foldedItems(TWO.rows, open)
     .map((item) => (item.kind === "row" ? `${item.row}` : `${item.from}–${item.to - 1}`))
     .join(" ");
 
@@ -27,7 +27,7 @@ describe("folding", () => {
     expect(listed((from) => from === 4)).toBe("0–2 3 4 5 6 7 8 9"));
   it("loses and doubles no row, whatever is unfolded", () => {
     for (const open of [() => true, () => false, (from: number) => from === 0]) {
-      const rows = items(TWO.rows, open).flatMap((item) =>
+      const rows = foldedItems(TWO.rows, open).flatMap((item) =>
         item.kind === "row"
           ? [item.row]
           : Array.from({ length: item.to - item.from }, (_, at) => item.from + at),
@@ -38,11 +38,11 @@ describe("folding", () => {
   it("does not fold one equal step alone", () =>
     expect(stretchAt([line("same", [0, 0]), line("different", [1, 1])], 0)).toBeNull());
   it("shows equal steps in which the runs part", () =>
-    expect(equal(line("reworded", [0, 0], { diverges: true }))).toBe(false));
+    expect(isEqual(line("reworded", [0, 0], { diverges: true }))).toBe(false));
   it("finds a row within the fold that hides it", () =>
     expect(
-      placeOf(
-        items(TWO.rows, () => false),
+      itemIndex(
+        foldedItems(TWO.rows, () => false),
         5,
       ),
     ).toBe(2));
@@ -101,32 +101,33 @@ describe("what is compared with what", () => {
   it("is the first run that can be read", () =>
     expect([baseline(TWO), baseline(damaged)]).toEqual([0, 1]));
   it("is in each row the first run that has a step there", () =>
-    expect([leftOf(line("alone", [null, 3, 4]), 0), leftOf(line("same", [1, 3, 4]), 0)]).toEqual([
-      1, 0,
-    ]));
+    expect([
+      comparedWith(line("alone", [null, 3, 4]), 0),
+      comparedWith(line("same", [1, 3, 4]), 0),
+    ]).toEqual([1, 0]));
   it.each<[string, string, (number | null)[], number]>([
     ["−", "only the baseline has this step", [4, null, null], 0],
     ["−", "not every run has this step", [4, null, 4], 0],
     ["+", "the baseline does not have this step", [null, 4, null], 0],
     ["−", "only the baseline has this step", [null, 4, null], 1],
   ])("has a %s where %s", (sign, word, steps, base) =>
-    expect(lookOf(line("alone", steps), base)).toMatchObject({ sign, word }),
+    expect(relationBadge(line("alone", steps), base)).toMatchObject({ sign, word }),
   );
   it("is said where they part: for all at once, or by name", () => {
-    expect(marksOf(TWO, ["a", "b"]).get(6)?.text).toBe("Here they part");
+    expect(dividers(TWO, ["a", "b"]).get(6)?.text).toBe("Here they part");
     const [a, b, c] = [
       comparedRun(runRow(0)),
       comparedRun(runRow(1), { parts_at: 3 }),
       comparedRun(runRow(2), { parts_at: 6 }),
     ];
-    const marks = marksOf({ ...TWO, runs: [a, b, c] }, ["a", "b", "c"]);
+    const marks = dividers({ ...TWO, runs: [a, b, c] }, ["a", "b", "c"]);
     expect([...marks].map(([row, { text }]) => `${row}: ${text}`)).toEqual([
       "3: Here b parts from a",
       "6: Here c parts from a",
     ]);
   });
   it("tells of another result only before they part", () => {
-    expect(marksOf({ ...TWO, first_other_result: 3 }, ["a", "b"]).get(3)?.parts).toBe(false);
-    expect(marksOf({ ...TWO, first_other_result: 9 }, ["a", "b"]).has(9)).toBe(false);
+    expect(dividers({ ...TWO, first_other_result: 3 }, ["a", "b"]).get(3)?.parts).toBe(false);
+    expect(dividers({ ...TWO, first_other_result: 9 }, ["a", "b"]).has(9)).toBe(false);
   });
 });

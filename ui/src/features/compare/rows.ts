@@ -7,14 +7,14 @@ import { counted } from "../../domain/format";
 /** A line of the list: a row, or a stretch of equal ones that is folded. `to` is the row after its last. */
 export type Item = { kind: "row"; row: number } | { kind: "fold"; from: number; to: number };
 
-interface Look {
+interface RelationBadge {
   sign: string;
   word: string;
   tone: "same" | "alike" | "other" | "gone" | "new";
 }
 
 /** Shape and word, so that colour says nothing alone. */
-const RELATIONS: Record<Exclude<Relation, "alone">, Look> = {
+const RELATIONS: Record<Exclude<Relation, "alone">, RelationBadge> = {
   same: { sign: "=", word: "the same", tone: "same" },
   reworded: { sign: "≈", word: "the same in other words", tone: "same" },
   same_result: { sign: "≈", word: "asked in another way, the same came back", tone: "alike" },
@@ -24,7 +24,7 @@ const RELATIONS: Record<Exclude<Relation, "alone">, Look> = {
 };
 
 /** How the steps of a row relate, seen from the baseline: what is missing beside it, or comes in addition. */
-export function lookOf(row: CompareRow, base: number): Look {
+export function relationBadge(row: CompareRow, base: number): RelationBadge {
   if (row.relation !== "alone") return RELATIONS[row.relation];
   if (row.steps[base] == null)
     return { sign: "+", word: "the baseline does not have this step", tone: "new" };
@@ -37,11 +37,11 @@ export function lookOf(row: CompareRow, base: number): Look {
 }
 
 /** Nothing that a reader looking for differences has to see. */
-export const equal = (row: CompareRow): boolean =>
+export const isEqual = (row: CompareRow): boolean =>
   !row.diverges && (row.relation === "same" || row.relation === "reworded");
 
 /** One equal step alone is as short as the line that would stand for it. */
-const SHORTEST = 2;
+const MIN_FOLDED = 2;
 
 /** The stretch of equal rows around one, or null where it is none or too short to be folded. */
 export function stretchAt(
@@ -50,17 +50,17 @@ export function stretchAt(
 ): { from: number; to: number } | null {
   const fits = (index: number) => {
     const row = rows[index];
-    return row !== undefined && equal(row);
+    return row !== undefined && isEqual(row);
   };
   if (!fits(at)) return null;
   let [from, to] = [at, at + 1];
   while (fits(from - 1)) from--;
   while (fits(to)) to++;
-  return to - from < SHORTEST ? null : { from, to };
+  return to - from < MIN_FOLDED ? null : { from, to };
 }
 
 /** What is listed. `open` tells whether the stretch that begins at a row is unfolded. */
-export function items(rows: readonly CompareRow[], open: (from: number) => boolean): Item[] {
+export function foldedItems(rows: readonly CompareRow[], open: (from: number) => boolean): Item[] {
   const list: Item[] = [];
   for (let at = 0; at < rows.length;) {
     const stretch = stretchAt(rows, at);
@@ -74,13 +74,13 @@ export function items(rows: readonly CompareRow[], open: (from: number) => boole
 }
 
 /** Where a row is listed: itself, or the fold it is in; -1 when it is not there. */
-export const placeOf = (list: readonly Item[], row: number): number =>
+export const itemIndex = (list: readonly Item[], row: number): number =>
   list.findIndex((item) =>
     item.kind === "row" ? item.row === row : item.from <= row && row < item.to,
   );
 export const firstRow = (item: Item): number => (item.kind === "row" ? item.row : item.from);
 /** Stays the same when other stretches are folded. */
-export const keyOf = (item: Item): string =>
+export const itemKey = (item: Item): string =>
   item.kind === "row" ? `r${item.row}` : `f${item.from}`;
 
 /** What stands for a folded stretch: `12 equal steps, 3 of them in other words`. */
@@ -97,9 +97,9 @@ const presence = (row: CompareRow): string =>
   row.steps.map((step) => (step === null ? "-" : "+")).join("");
 
 /** Whether a difference begins at a row. Steps that the same runs have alone, one after the other, are one difference. */
-export function begins(rows: readonly CompareRow[], at: number): boolean {
+export function startsDifference(rows: readonly CompareRow[], at: number): boolean {
   const [row, before] = [rows[at], rows[at - 1]];
-  if (row === undefined || equal(row)) return false;
+  if (row === undefined || isEqual(row)) return false;
   return !(
     row.relation === "alone" &&
     before?.relation === "alone" &&
@@ -119,7 +119,7 @@ export function nextDifference(
 ): number | null {
   if (at < 0 && by === 1 && (first_divergence ?? first_other_result) !== null)
     return first_divergence ?? first_other_result;
-  const stops = rows.map((_, index) => index).filter((index) => begins(rows, index));
+  const stops = rows.map((_, index) => index).filter((index) => startsDifference(rows, index));
   if (stops.length === 0) return null;
   const found =
     by === 1
@@ -131,7 +131,7 @@ export function nextDifference(
 }
 
 /** What is said above a row: where the runs part, or where the same first led to something else. */
-export function marksOf(
+export function dividers(
   comparison: Comparison,
   names: readonly string[],
 ): Map<number, { text: string; parts: boolean }> {
@@ -168,6 +168,6 @@ export const baseline = ({ runs }: Pick<Comparison, "runs">): number =>
   );
 
 /** The run whose step the others in this row are compared with, or -1. */
-export function leftOf(row: CompareRow, base: number): number {
+export function comparedWith(row: CompareRow, base: number): number {
   return row.steps[base] != null ? base : row.steps.findIndex((step) => step !== null);
 }

@@ -1,12 +1,12 @@
 // The rows of the matrix as they are needed: parts around what is in sight. Old rows stay until newer ones are there.
 import { createSubscriber } from "svelte/reactivity";
-import type { Word } from "../../backend/backend";
+import type { StaleEvent } from "../../backend/backend";
 import type { AppError } from "../../generated/AppError";
 import type { Misread } from "../../generated/Misread";
 import type { Overview } from "../../generated/Overview";
 import type { OverviewColumn } from "../../generated/OverviewColumn";
 import type { OverviewRow } from "../../generated/OverviewRow";
-import { asAppError, BEAT_MS, type Live } from "../../backend/live";
+import { asAppError, MIN_INTERVAL_MS, type Live } from "../../backend/live";
 import { columnName, keyOf } from "./cells";
 
 /** Rows that are asked for at a time. */
@@ -162,7 +162,7 @@ export class Matrix {
     this.#pump();
   }
 
-  again(): void {
+  refetch(): void {
     if (this.#wanted) this.#wanted.error = null;
     this.#update();
     this.#pump();
@@ -202,7 +202,7 @@ export class Matrix {
     });
   }
 
-  #hear(stale: readonly Word[]): void {
+  #hear(stale: readonly StaleEvent[]): void {
     if (stale.some((one) => one.kind === "folder")) {
       this.#era++;
       this.#shown = null;
@@ -262,7 +262,7 @@ export class Matrix {
       if (era === this.#era) wanted.error = asAppError(thrown);
     }
     wanted.flying.delete(number);
-    const rest = Math.max(BEAT_MS, REST * (performance.now() - asked));
+    const rest = Math.max(MIN_INTERVAL_MS, REST * (performance.now() - asked));
     this.#rest = performance.now() + rest;
     this.#answered = changes;
     this.#update();

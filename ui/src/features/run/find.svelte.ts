@@ -2,7 +2,7 @@
 import { asAppError } from "../../backend/live";
 import type { Match } from "../../generated/Match";
 import type { Matches } from "../../generated/Matches";
-import type { Spot } from "./marks";
+import type { MatchPosition } from "./highlights";
 
 const PAUSE_MS = 150;
 
@@ -29,7 +29,7 @@ export class Finder {
     return this.matches[this.at];
   }
 
-  get spot(): Spot | undefined {
+  get spot(): MatchPosition | undefined {
     const match = this.current;
     if (!match) return undefined;
     let nth = 0;

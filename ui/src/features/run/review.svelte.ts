@@ -3,12 +3,12 @@ import type { AppError } from "../../generated/AppError";
 import type { Review } from "../../generated/Review";
 import type { Verdict } from "../../generated/Verdict";
 import { asAppError } from "../../backend/live";
-import { drafts } from "./drafts";
+import { reviewDrafts } from "./reviewDrafts";
 
 const PAUSE_MS = 900;
 
 /** A score as people type it: `0.5`, `.5`, `0,5`, `50 %`. Null when nothing is typed, undefined when it is no score. */
-export function readScore(typed: string): number | null | undefined {
+export function parseScore(typed: string): number | null | undefined {
   const text = typed.trim().replace(",", ".");
   if (text === "") return null;
   const found = /^(\d*\.?\d+|\d+\.)\s*(%?)$/.exec(text);
@@ -17,34 +17,34 @@ export function readScore(typed: string): number | null | undefined {
   return score <= 1 ? score : undefined;
 }
 
-interface Said {
+interface ReviewContent {
   verdict: Verdict | null;
   score: number | null;
   note: string;
 }
 
 /** A verdict, and the answer that it is said of. */
-interface Marked {
+interface GivenVerdict {
   verdict: Verdict | null;
   of: string | null | undefined;
 }
 
 /** A verdict that was just given or taken away here. */
-interface Act {
+interface VerdictChange {
   marked: Verdict | null;
   /** What stood there before; undefined until that is known. */
-  before: Marked | undefined;
+  before: GivenVerdict | undefined;
   /** When it was kept, as its file says; null until that is known. */
   at: number | null;
 }
 
-const differs = (review: Review | null, last: Said | undefined): boolean =>
+const differs = (review: Review | null, last: ReviewContent | undefined): boolean =>
   last !== undefined &&
   ((review?.verdict ?? null) !== last.verdict ||
     (review?.score ?? null) !== last.score ||
     (review?.note ?? "").trim() !== last.note.trim());
 
-export class Reviewing {
+export class ReviewEditor {
   verdict = $state<Verdict | null>(null);
   /** As typed. */
   score = $state("");
@@ -56,7 +56,7 @@ export class Reviewing {
   /** It was said of an answer that has changed since. */
   stale = $state(false);
   /** What is typed for a score is none. */
-  readonly bad = $derived(readScore(this.score) === undefined);
+  readonly bad = $derived(parseScore(this.score) === undefined);
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Grows with every change; what was kept is that of `#kept`. */
   #revision = 0;
@@ -64,13 +64,13 @@ export class Reviewing {
   /** How often something was sent to be kept. */
   #sent = 0;
   /** What is on disk, as far as is known. */
-  #last: Said | undefined;
+  #last: ReviewContent | undefined;
   /** The answer that it is said of: null is any, undefined that nothing was said yet. */
   #of: string | null | undefined;
   #sending: Promise<void> | undefined;
   /** What was changed here and is not kept yet. */
-  #touched: Partial<Record<keyof Said, true>> = {};
-  #act = $state.raw<Act | null>(null);
+  #touched: Partial<Record<keyof ReviewContent, true>> = {};
+  #act = $state.raw<VerdictChange | null>(null);
   #again = false;
 
   constructor(
@@ -84,7 +84,7 @@ export class Reviewing {
     /** Reads what is on disk. */
     readonly load: () => Promise<Review | null>,
   ) {
-    const draft = drafts.get(run);
+    const draft = reviewDrafts.get(run);
     if (!draft) return;
     ({ verdict: this.verdict, score: this.score, note: this.note } = draft);
     this.#of = draft.of;
@@ -122,7 +122,7 @@ export class Reviewing {
     };
     if (this.#revision !== this.#kept) return;
     this.verdict = this.#last.verdict;
-    if (readScore(this.score) !== this.#last.score)
+    if (parseScore(this.score) !== this.#last.score)
       this.score = review?.score == null ? "" : String(review.score);
     this.note = this.#last.note;
     this.at = review?.at_ms ?? 0;
@@ -223,12 +223,12 @@ export class Reviewing {
     if (!this.#touched.verdict && !this.#touched.score && review !== null) this.#of = review.answer;
   }
 
-  #changed(...what: (keyof Said)[]): void {
+  #changed(...what: (keyof ReviewContent)[]): void {
     for (const one of what) this.#touched[one] = true;
     if (this.#of === undefined) this.#of = this.seen();
     this.#revision++;
     this.state = "unsaved";
-    drafts.set(this.run, {
+    reviewDrafts.set(this.run, {
       verdict: this.verdict,
       score: this.score,
       note: this.note,
@@ -259,7 +259,7 @@ export class Reviewing {
     }
     const revision = this.#revision;
     const of = this.#of ?? null;
-    const typed = readScore(this.score);
+    const typed = parseScore(this.score);
     // A number that is not finished keeps nothing else from being kept.
     const said = {
       verdict: this.verdict,
@@ -291,7 +291,7 @@ export class Reviewing {
     if (revision === this.#revision && typed !== undefined) {
       this.#kept = revision;
       this.#touched = {};
-      drafts.delete(this.run);
+      reviewDrafts.delete(this.run);
       this.state = nothing ? "nothing" : "saved";
     } else this.state = "unsaved";
     return true;

@@ -1,16 +1,16 @@
 import { afterEach, expect, it, vi } from "vitest";
 import type { Review } from "../../generated/Review";
-import { drafts } from "./drafts";
-import { Reviewing } from "./review.svelte";
+import { reviewDrafts } from "./reviewDrafts";
+import { ReviewEditor } from "./review.svelte";
 
-afterEach(() => drafts.delete("run"));
+afterEach(() => reviewDrafts.delete("run"));
 
 /** A run whose reviews are kept, and what is on disk. */
 function reviewed() {
   const disk = { review: null as Review | null, clock: 0 };
   const send = async (said: Review | null) =>
     void (disk.review = said && { ...said, at_ms: ++disk.clock });
-  const review = new Reviewing(
+  const review = new ReviewEditor(
     send,
     () => undefined,
     () => "mark",

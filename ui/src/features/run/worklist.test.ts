@@ -252,7 +252,7 @@ it("a long list is worked through to both of its ends, in its order, whatever le
     const seen = [from];
     for (let id: string | null = from; id !== null;) {
       list.open("review:no", SORT, id);
-      if (list.goesOn(id, to)) await list.awaited;
+      if (list.hasMore(id, to)) await list.awaited;
       if (seen.length % 3 === 0) long.ids = long.ids.filter((other) => other !== id);
       id = list.place(id)?.[to] ?? null;
       if (id !== null) seen.push(id);
@@ -261,10 +261,10 @@ it("a long list is worked through to both of its ends, in its order, whatever le
   };
   expect(await walk("r1000", "next")).toEqual(order.slice(1000));
   expect(list.place("r2499")).toMatchObject({ position: 2_499, total: 2_500, next: null });
-  expect(list.goesOn("r2499", "next")).toBe(false);
+  expect(list.hasMore("r2499", "next")).toBe(false);
   expect(await walk("r2499", "previous")).toEqual([...order].reverse());
   expect(list.place("r0")?.position).toBe(0);
-  expect(list.goesOn("r0", "previous")).toBe(false);
+  expect(list.hasMore("r0", "previous")).toBe(false);
   expect(long.asked).toBeLessThan(40);
 });
 
@@ -281,7 +281,7 @@ it("a part of the list that could not be had is asked for again", async () => {
   const end = long.order.findLast((id) => list.place(id) !== undefined) ?? "";
   list.open("", SORT, end);
   await list.awaited;
-  expect([list.place(end)?.next, list.goesOn(end, "next")]).toEqual([null, true]);
+  expect([list.place(end)?.next, list.hasMore(end, "next")]).toEqual([null, true]);
   long.fails = false;
   list.open("", SORT, end);
   await list.awaited;

@@ -1,8 +1,8 @@
 // The columns of the table: what each shows, by what it sorts, how wide it is. Pure.
 import type { Column } from "../../generated/Column";
 import type { RunRow } from "../../generated/RunRow";
-import { unread } from "../../domain/states";
-import { verdictOf } from "../../domain/scores";
+import { isUnreadable } from "../../domain/states";
+import { scoreBadge } from "../../domain/scores";
 import { bytes, count, counted, moment, money, seconds, short, when } from "../../domain/format";
 
 export interface TableColumn {
@@ -82,7 +82,7 @@ export const COLUMNS: readonly TableColumn[] = [
     title: "Score",
     width: 5.6,
     number: true,
-    text: (row) => verdictOf(row)?.score || DASH,
+    text: (row) => scoreBadge(row)?.score || DASH,
     hint: scored,
     token: (row) =>
       row.passed === null
@@ -103,14 +103,14 @@ export const COLUMNS: readonly TableColumn[] = [
     title: "Turns",
     width: 4.5,
     number: true,
-    text: (row) => (unread(row) ? DASH : count(row.turns)),
+    text: (row) => (isUnreadable(row) ? DASH : count(row.turns)),
   },
   {
     id: "tool_calls",
     title: "Calls",
     width: 5,
     number: true,
-    text: (row) => (unread(row) ? DASH : count(row.tool_calls)),
+    text: (row) => (isUnreadable(row) ? DASH : count(row.tool_calls)),
     hint: (row) => calls(row),
   },
   {
@@ -151,7 +151,7 @@ export const COLUMNS: readonly TableColumn[] = [
 ];
 
 function scored(row: RunRow): string {
-  const verdict = verdictOf(row);
+  const verdict = scoreBadge(row);
   if (verdict === null) return "The task of this run is not known, so it is not scored";
   return [row.scorer === null ? verdict.word : `${row.scorer}: ${verdict.word}`, verdict.why]
     .filter((text) => text !== "")
@@ -175,7 +175,7 @@ function storedHint({ stored }: RunRow): string {
 }
 
 function calls(row: RunRow): string {
-  if (unread(row)) return "The file could not be read as a run";
+  if (isUnreadable(row)) return "The file could not be read as a run";
   const missing =
     row.missing_calls.length === 0 ? "" : `; expected and missing: ${row.missing_calls.join(", ")}`;
   return `${count(row.tool_calls)} tool calls, ${count(row.failed_calls)} failed${missing}`;

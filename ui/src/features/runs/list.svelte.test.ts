@@ -235,7 +235,7 @@ describe("the list", () => {
       undefined,
     ]);
     fixture.replies.list_runs = base;
-    list.again();
+    list.refetch();
     await settle();
     expect([list.error, list.row(5_000)?.id]).toEqual([null, "r5000"]);
   });

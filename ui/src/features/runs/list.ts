@@ -1,12 +1,12 @@
 // The rows of the table as they are needed: pages around what is in sight, kept by filter and order. Old rows stay until newer ones are there.
 import { createSubscriber } from "svelte/reactivity";
-import type { Word } from "../../backend/backend";
+import type { StaleEvent } from "../../backend/backend";
 import type { AppError } from "../../generated/AppError";
 import type { Misread } from "../../generated/Misread";
 import type { RunPage } from "../../generated/RunPage";
 import type { RunRow } from "../../generated/RunRow";
 import type { Sort } from "../../generated/Sort";
-import { asAppError, type Live, restOfBeat } from "../../backend/live";
+import { asAppError, type Live, remainingInterval } from "../../backend/live";
 import { formatSort } from "../../app/route";
 
 export const PAGE = 200;
@@ -165,7 +165,7 @@ export class RunList {
     this.#pump();
   }
 
-  again(): void {
+  refetch(): void {
     if (this.#wanted) this.#wanted.error = null;
     this.#update();
     this.#pump();
@@ -204,7 +204,7 @@ export class RunList {
     this.onswitch?.();
   }
 
-  #hear(stale: readonly Word[]): void {
+  #hear(stale: readonly StaleEvent[]): void {
     if (stale.some((one) => one.kind === "folder")) {
       this.#era++;
       this.#shown = null;
@@ -360,7 +360,10 @@ export class RunList {
     }
     list.flying.delete(number);
     this.#update();
-    setTimeout(() => this.#pump(), list.pages.get(number)?.fresh === false ? restOfBeat(asked) : 0);
+    setTimeout(
+      () => this.#pump(),
+      list.pages.get(number)?.fresh === false ? remainingInterval(asked) : 0,
+    );
   }
 
   #put(list: List, number: number, reply: RunPage, fresh: boolean): void {

@@ -1,0 +1,35 @@
+// One short sentence in the footer about what was just done, read aloud by screen readers. Never the only copy of anything.
+import { createSubscriber } from "svelte/reactivity";
+
+const VISIBLE_MS = 5_000;
+
+export class Announcer {
+  #text = "";
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #update: () => void = () => undefined;
+  readonly #subscribe = createSubscriber((update) => {
+    this.#update = update;
+  });
+
+  get text(): string {
+    this.#subscribe();
+    return this.#text;
+  }
+
+  say(text: string): void {
+    clearTimeout(this.#timer);
+    this.#text = text;
+    this.#update();
+    if (text !== "") this.#timer = setTimeout(() => this.say(""), VISIBLE_MS);
+  }
+
+  /** Puts a text on the clipboard and says so, or says why not. */
+  async copy(text: string, what: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.say(`Copied ${what}.`);
+    } catch {
+      this.say("The clipboard cannot be written here.");
+    }
+  }
+}

@@ -1,0 +1,151 @@
+// What stands in place of a comparison when there is none, and the few differences that are named first. Pure.
+import type { DiffLine } from "../../generated/DiffLine";
+import type { DiffRequest } from "../../generated/DiffRequest";
+import type { DiffRow } from "../../generated/DiffRow";
+import type { DiffView } from "../../generated/DiffView";
+import type { RunView } from "../../generated/RunView";
+import {
+  differs,
+  lineDiffers,
+  MOVED,
+  placeOf,
+  rightOf,
+  SIGNS,
+  type DiffKind,
+} from "../../components/diff/diff";
+
+export interface NoDiff {
+  title: string;
+  text: string;
+  /** What to do about it. */
+  next: string;
+}
+
+/** What is asked of a comparison first; the page and what stands beside it ask the same, and so only once. */
+export function firstRequest(id: string, changed_only: boolean): DiffRequest {
+  const first = { offset: 0, limit: 200 };
+  return { id, against: null, changed_only, rows: first, lines: first };
+}
+
+/** Reasons from files may lack their full stop. */
+const noDiff = (title: string, text: string, next = ""): NoDiff => ({
+  title,
+  text: /[.!?…]$/.test(text) ? text : `${text}.`,
+  next,
+});
+
+/** Why the answer is not compared with what was expected; null when it is. */
+export function whyNoDiff({ row, answer, task }: RunView): NoDiff | null {
+  if (row.state === "other") return noDiff("No answer", "This file is not a run.");
+  if (row.state === "damaged")
+    return noDiff(
+      "The answer cannot be read",
+      "The file of this run is damaged.",
+      "Mend the file in any editor: it is read again when it is saved.",
+    );
+  if (answer === null) {
+    if (row.state === "writing")
+      return noDiff(
+        "No answer yet",
+        "The run is still being written.",
+        "Its answer is compared as soon as it is there.",
+      );
+    if (row.state === "waiting")
+      return noDiff(
+        "No answer yet",
+        "The run ends in something that nobody answered.",
+        "Continue it below.",
+      );
+    if (row.state === "error")
+      return noDiff(
+        "No answer: the run ended in a system error",
+        row.reason ?? "The file does not say why.",
+        "It is counted apart from wrong answers. Continue it below, or run it again.",
+      );
+    return noDiff("No answer", row.reason ?? "The run ended without one.", "It scores 0.");
+  }
+  if (task === null)
+    return noDiff(
+      "Nothing to compare with",
+      "The task of this run is not known: no suite in this folder has its name.",
+      "Open the folder that holds the suites, too, or name the file after its task.",
+    );
+  if (task.expected === null)
+    return noDiff(
+      "Nothing was expected",
+      "The suite has no expected output for this variation, so the answer is neither right nor wrong.",
+      `Add expected_output to ${task.file}.`,
+    );
+  return null;
+}
+
+/** One difference in a line: what it is, which item, and what became of it. */
+export interface Difference {
+  kind: DiffKind;
+  sign: string;
+  word: string;
+  label: string;
+  changes: { name: string; left: string | null; right: string | null; note: string | null }[];
+  /** Where it went, when it only moved. */
+  place: string;
+}
+
+const SHORT = 3;
+
+/** What of a list differs, row by row. */
+function rowDifference(columns: DiffView["columns"], row: DiffRow): Difference {
+  const changed = row.cells.flatMap((cell, i) =>
+    cell.kind === "changed" || cell.kind === "missing" || cell.kind === "extra"
+      ? [
+          {
+            name: columns[i]?.name ?? "",
+            left: cell.kind === "extra" ? null : cell.left,
+            right: cell.kind === "extra" ? (cell.right ?? cell.left) : rightOf(cell),
+            note: cell.note,
+          },
+        ]
+      : [],
+  );
+  const both = row.kind === "changed";
+  const only = row.kind === "same" || row.kind === "alike";
+  const { sign, word } = only && row.moved ? MOVED : SIGNS[row.kind];
+  return {
+    kind: row.kind,
+    sign,
+    word,
+    label: row.label,
+    changes: both ? changed.slice(0, SHORT) : [],
+    place: row.moved ? placeOf(row) : "",
+  };
+}
+
+/** What of two texts differs, line by line; a line that is on one side only is missing or extra. */
+function lineDifferences(line: DiffLine): Difference[] {
+  if (line.kind === "folded") return [];
+  const text = (side: { pieces: { text: string }[] } | null) =>
+    side?.pieces
+      .map((piece) => piece.text)
+      .join("")
+      .trim() ?? null;
+  const { sign, word } = SIGNS[line.change];
+  return [
+    {
+      kind: line.change,
+      sign,
+      word,
+      label: "",
+      changes: [{ name: "", left: text(line.left), right: text(line.right), note: null }],
+      place: "",
+    },
+  ];
+}
+
+/** The first differences of a comparison. */
+export function firstDifferences(diff: DiffView, most: number): Difference[] {
+  if (diff.columns.length > 0)
+    return diff.rows
+      .filter(differs)
+      .slice(0, most)
+      .map((row) => rowDifference(diff.columns, row));
+  return diff.lines.filter(lineDiffers).slice(0, most).flatMap(lineDifferences);
+}

@@ -1,0 +1,90 @@
+// What can be done with a run that is there: write to it, continue it, run it again, branch off. Pure.
+import type { LaunchOptions } from "../../generated/LaunchOptions";
+import type { RunView } from "../../generated/RunView";
+import type { Step } from "../../generated/Step";
+import type { Trouble } from "../../generated/Trouble";
+
+/** The layout of files that a conversation can be continued in. */
+const CONTINUABLE_LAYOUT = "Tool-calling transcript";
+
+const reason = (message: string, fix: string | null = null): Trouble => ({ message, fix });
+
+/** Why nothing can be launched about this run; null when it can. Undefined while that is not known. */
+export function whyNotLaunched(
+  view: RunView,
+  options: LaunchOptions | undefined,
+): Trouble | null | undefined {
+  const { row } = view;
+  if (row.state === "other") return reason("This file is not a run.");
+  if (row.member !== null)
+    return reason(
+      "It is one of many runs in a file that another program wrote. Such files are read and never written to.",
+    );
+  if (row.task === null || row.system === null || row.model === null)
+    return reason(
+      "The name of the file does not say which task, system and model this is.",
+      "Name it as task-system-model-variation0-run1.yaml.",
+    );
+  return options === undefined ? undefined : options.why_not;
+}
+
+/** Why the conversation cannot go on from what is in the file; null when it can. To run it again is advised only where that can be done. */
+export function whyNotContinued(
+  view: RunView,
+  options: LaunchOptions | undefined,
+): Trouble | null | undefined {
+  const { row, layout } = view;
+  const again = whyNotLaunched(view, options);
+  if (row.member !== null) return again;
+  if (row.state === "damaged")
+    return reason(
+      "The file cannot be read, so it cannot be continued.",
+      again ? "Mend it in an editor." : "Mend it in an editor, or run it again from the start.",
+    );
+  if (row.state === "writing")
+    return reason(
+      "The file is being written.",
+      again || row.system === "promptql" || layout !== CONTINUABLE_LAYOUT
+        ? null
+        : "It can be continued when it is whole.",
+    );
+  if (row.system === "promptql" || layout.startsWith("PromptQL")) {
+    const anew = "A PromptQL run cannot be continued: each question is asked anew.";
+    return again
+      ? reason(`${anew} ${again.message}`, again.fix)
+      : reason(anew, "Run it again from the start.");
+  }
+  if (layout !== CONTINUABLE_LAYOUT && row.state !== "other")
+    return reason(`A ${layout.toLowerCase()} was written by another program and is only shown.`);
+  return again;
+}
+
+/** Why it cannot be run again, where that is not said already. */
+export const newRerunReason = (
+  continued: Trouble | null | undefined,
+  again: Trouble | null | undefined,
+): Trouble | null => (again && continued?.message.includes(again.message) !== true ? again : null);
+
+/** Whether the run itself owes something, without a message. */
+export const canContinue = (view: RunView): boolean =>
+  view.row.state === "waiting" || view.row.state === "error";
+
+/** Whether a message goes to a fork, unless the run itself is asked for: a finished run that nobody changed yet stays as it is. */
+export const sendsToFork = (view: RunView): boolean =>
+  view.row.lineage === null && (view.row.state === "answered" || view.row.state === "no_answer");
+
+/** What is in the editor at first, when one branches off at a step: what was said there. */
+export const forkPart = (step: Step | undefined) =>
+  step?.kind === "user"
+    ? step.parts.find(
+        (part) => part.body.kind === "text" && (part.label === "message" || part.label === "text"),
+      )
+    : undefined;
+
+/** What branching off there means, as a sentence. */
+export function describeFork(step: Step | undefined, index: number): string {
+  const kept = "This run stays as it is.";
+  if (step?.kind === "user")
+    return `A copy of everything before step ${index + 1}, with what you write in place of its message, becomes a new run. ${kept}`;
+  return `A copy up to and with step ${index + 1} becomes a new run, and what you write is said next. ${kept}`;
+}

@@ -1,0 +1,151 @@
+// What the keys do in the table. Knows positions and rows, nothing of the page.
+import type { RunRow } from "../../generated/RunRow";
+import type { Action } from "../../app/keys";
+import { asAppError } from "../../backend/live";
+import type { Announcer } from "../../app/announcer";
+import type { RunList } from "./list";
+import type { RunSelection } from "./selection";
+
+export interface Table {
+  list: RunList;
+  selection: RunSelection;
+  announcer: Announcer;
+  sight: () => { first: number; last: number };
+  reveal: (index: number) => void;
+  open: (row: RunRow) => void;
+  menu: () => void;
+  copy: () => void;
+  /** Puts the selection, or the run under the cursor, on the launch sheet. */
+  again: () => void;
+  /** Puts the runs of the selection beside each other. */
+  compare: () => void;
+  /** Has the selection, or all that are listed, judged by a model. */
+  judge: () => void;
+  /** Goes where rows of all that are listed are evaluated. */
+  evaluate: () => void;
+}
+
+/** Moves the cursor; with `extend` the selection grows from where it began. */
+export async function moveTo(
+  { list, selection, reveal, announcer }: Table,
+  index: number,
+  extend = false,
+): Promise<void> {
+  const to = Math.max(0, Math.min(index, list.total - 1));
+  if (list.total === 0) return;
+  selection.move(to, list.row(to)?.id ?? null, extend);
+  reveal(to);
+  if (!extend) return;
+  const acts = selection.acts;
+  try {
+    const rows = await list.range(Math.min(selection.anchor, to), Math.max(selection.anchor, to));
+    // Rows that are long in coming undo nothing that was chosen meanwhile.
+    if (acts === selection.acts) selection.only(rows);
+  } catch (thrown) {
+    announcer.say(`Not selected: ${asAppError(thrown).message}`);
+  }
+}
+
+export function moves(table: Table): Action[] {
+  const { list, selection } = table;
+  const group = "Runs";
+  const row = () => list.row(selection.cursor);
+  const page = () => Math.max(1, table.sight().last - table.sight().first - 1);
+  /** One on from the cursor; a cursor that was scrolled away from comes back into sight first. */
+  const step = (by: number) => {
+    const { first, last } = table.sight();
+    return selection.cursor < first
+      ? first
+      : selection.cursor > last
+        ? last
+        : selection.cursor + by;
+  };
+  const some = () => list.total > 0;
+  const go = (
+    id: string,
+    title: string,
+    keys: string[],
+    to: () => number,
+    extend = false,
+  ): Action => ({
+    id,
+    title,
+    group,
+    keys,
+    quiet: true,
+    when: some,
+    run: () => void moveTo(table, to(), extend),
+  });
+  const at = (id: string, title: string, keys: string[], run: (row: RunRow) => void): Action => ({
+    id,
+    title,
+    group,
+    keys,
+    when: () => row() !== undefined,
+    run: () => {
+      const now = row();
+      if (now) run(now);
+    },
+  });
+  return [
+    go("next", "Next run", ["j", "ArrowDown"], () => step(1)),
+    go("previous", "Previous run", ["k", "ArrowUp"], () => step(-1)),
+    go("page-down", "A page down", ["PageDown", "Mod+d"], () => selection.cursor + page()),
+    go("page-up", "A page up", ["PageUp", "Mod+u"], () => selection.cursor - page()),
+    go("first", "First run", ["g g", "Home"], () => 0),
+    go("last", "Last run", ["G", "End"], () => list.total - 1),
+    at("open", "Open the run", ["Enter", "o"], (now) => table.open(now)),
+    at("pick", "Select or unselect the run", ["Space", "x"], (now) => selection.toggle(now)),
+    go("extend-down", "Select down", ["Shift+ArrowDown"], () => selection.cursor + 1, true),
+    go("extend-up", "Select up", ["Shift+ArrowUp"], () => selection.cursor - 1, true),
+    {
+      id: "unpick",
+      title: "Unselect everything",
+      group,
+      keys: ["Escape"],
+      when: () => selection.size > 0,
+      run: () => selection.clear(),
+    },
+    {
+      id: "copy-paths",
+      title: "Copy the paths of the selection",
+      group,
+      keys: ["y"],
+      when: () => selection.size > 0 || row() !== undefined,
+      run: () => table.copy(),
+    },
+    {
+      id: "compare-runs",
+      title: "Compare the selection",
+      group,
+      keys: ["c"],
+      when: some,
+      run: () => table.compare(),
+    },
+    {
+      id: "judge-runs",
+      title: "Have the selection, or all that are listed, judged by a model…",
+      group,
+      when: some,
+      run: () => table.judge(),
+    },
+    {
+      id: "evaluate-runs",
+      title: "Evaluate all that are listed, also without a model…",
+      group,
+      when: some,
+      run: () => table.evaluate(),
+    },
+    {
+      id: "run-again",
+      title: "Run the selection again…",
+      group,
+      keys: ["r"],
+      when: () => selection.size > 0 || row() !== undefined,
+      run: () => table.again(),
+    },
+    at("menu", "What can be done with this run", ["m", "ContextMenu", "Shift+F10"], () =>
+      table.menu(),
+    ),
+  ];
+}
