@@ -82,7 +82,7 @@ export default ts.config(
   { files: ["src/app/route.ts"], rules: { "no-restricted-properties": "off" } },
   { files: ["eslint.config.js"], rules: { "no-restricted-syntax": "off" } },
   { files: ["src/testing/setup.ts"], rules: { "@typescript-eslint/no-empty-function": "off" } },
-  // A table of tests is one long function and reads well as one.
+  // Test tables are long functions by nature.
   {
     files: ["**/*.test.ts"],
     rules: {

@@ -1,4 +1,5 @@
-// Runs beside each other: what is folded, where they part, keys, order, what is narrow, and text that would like to be more than text.
+// Side-by-side comparison: folded steps, first difference, keys, order, narrow windows and hostile
+// text.
 import assert from "node:assert/strict";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,7 +44,7 @@ const FILES = {
   [path("tool_calling", 3)]: "conversation: [unclosed\n",
 };
 
-/** Ids of runs, by their paths, once all of them are listed. */
+/** Ids of runs by path, once all are listed. */
 const idsOf = async (page, paths) => {
   const found = await page.waitForFunction(async (wanted) => {
     const request = {

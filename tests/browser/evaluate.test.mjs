@@ -1,4 +1,5 @@
-// A data file is evaluated from the page: by texts to the end, by a model that is stopped and goes on, and not at all where the page may only look.
+// Evaluates a data file from the page: text metrics to the end, a model that is stopped and
+// resumed, and a read-only page that may not start.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -183,7 +184,7 @@ for (const [screen, options] of [
           await state(page, "Stopping");
           provider.release();
           await state(page, "Stopped");
-          // As somebody comes who knows nothing of the sheet.
+          // Starts with an empty form, like a new user.
           await page.evaluate(() => sessionStorage.clear());
           await page.evaluate(() => (location.hash = "#/runs"));
           await page.reload();
@@ -226,7 +227,7 @@ test("the demo has rows to evaluate, of which nothing has to be mapped", () =>
     assert.match(await flat(page.getByTestId("metrics")), /f1_score f1_score 0\.\d{4} .* 8 0/);
   }));
 
-/** A run whose answer and whose expected answer are texts. */
+/** A run whose answer and expected answer are texts. */
 const RUN = {
   "tasks/count.yaml":
     "tool_calling_prompt: How many plans are there?\nvariations:\n- expected_output: Three plans.\n",
@@ -280,7 +281,7 @@ for (const [screen, options] of [
       },
     ));
 
-/** Opens a row of the list by its name, and gives what was stored of it. */
+/** Opens a row of the list by name and returns its imported verdicts. */
 const openRow = async (page, name) => {
   await rows(page).filter({ hasText: name }).first().click();
   await page.keyboard.press("Enter");

@@ -1,4 +1,4 @@
-// Rows of an evaluation that somebody else made: what was asked and answered, and what was said of it.
+// Rows of an imported evaluation: questions, answers and verdicts.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -78,7 +78,7 @@ test(`what is stored of rows is asked for, compared and held against people`, ()
     );
     await accessible(page);
     await page.getByRole("navigation").getByRole("link", { name: "Trust" }).click();
-    // Nothing can be told of one run that was reviewed, so the other pairs are folded until somebody asks.
+    // One reviewed run is too small a sample, so the other pairs start folded.
     await page.getByRole("button", { name: "2 more pairs with too few runs to tell" }).click();
     await page
       .getByTestId("trust-pairs")
@@ -93,7 +93,7 @@ test(`what is stored of rows is asked for, compared and held against people`, ()
     await page.evaluate(() => (location.hash = "#/report"));
     const sheet = page.frameLocator("iframe");
     await sheet.getByRole("heading", { name: "Stored verdicts" }).waitFor();
-    // Nothing can be asked within a frame that may do nothing; the report itself is looked at elsewhere.
+    // A sandboxed frame cannot be queried, so the report is checked separately.
     await page
       .getByRole("form", { name: "What to report" })
       .getByLabel("Markdown", { exact: true })

@@ -1,4 +1,5 @@
-// A model judges runs from the page: what it takes is seen before, what was said after, and the file beside the results holds it.
+// A model judges runs from the page: the estimate before, the verdicts after, and the file beside
+// the results.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ const files = (url) => ({
   [`results/${name("")}`]: RUN,
   [`results/${name("-run2")}`]: RUN,
 });
-/** The file of judgements of the run that is open. */
+/** The judgement file of the open run. */
 const fileOf = async (page) =>
   `${(await page.locator("#run-side .file .path").first().innerText()).trim()}.yaml`;
 const flat = async (locator) => (await locator.innerText()).replace(/\s+/g, " ").trim();
@@ -154,7 +155,7 @@ for (const [look, viewport] of [
           if (viewport.width < 600) await page.keyboard.press("s");
           await page.getByTestId("judgements").getByRole("button", { name: "Judge this…" }).click();
           const dialog = page.getByTestId("judge");
-          // The suite names it, so it is chosen, with its model and its rounds.
+          // The suite names the judge, so it is preselected with its model and rounds.
           await dialog
             .getByTestId("judge-about")
             .getByText("passes from 4 of 5, as the suites say")
@@ -175,7 +176,7 @@ for (const [look, viewport] of [
           );
           await snap("dialog");
           await accessible(page);
-          // Words find a judge, arrows choose one; Esc empties the words first.
+          // Typing filters judges, arrow keys select one; Esc clears the text first.
           const find = dialog.getByLabel("Find a judge");
           await find.fill("lead self-harm");
           await dialog.getByText("local judge").first().waitFor();

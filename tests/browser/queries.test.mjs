@@ -1,4 +1,5 @@
-// Query sets on the page: runs scored by the APIs they called, beside what others published, and the result file of a system.
+// Query sets on the page: runs scored by the APIs they called, published results beside them, and
+// the result file of a system.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { accessible, onPage, openBrowser, rows } from "./stage.mjs";

@@ -1,4 +1,4 @@
-// The place where reports are made, and reports as they are kept: read without Touchstone, and printed.
+// The report page, and saved reports read without Touchstone and printed.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ let browser;
 before(async () => (browser = await openBrowser()));
 after(() => browser.close());
 
-/** The HTML report of a folder, as it is printed. */
+/** The HTML report of a folder, as the command line prints it. */
 function reportOf(place) {
   const env = {
     ...process.env,

@@ -1,4 +1,4 @@
-// What a newcomer sees: the start screen, settings, keys, and how the page is reached at all.
+// The first start: start screen, settings, keys and sign-in.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { accessible, folderWith, onPage, openBrowser, rows, serve } from "./stage.mjs";

@@ -1,4 +1,5 @@
-// The tasks of a folder: found by words and chips, shown whole, and one step from their runs and from a launch.
+// The tasks of a folder: found by words and chips, shown in full, with links to their runs and a
+// launch.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

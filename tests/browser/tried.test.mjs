@@ -1,4 +1,4 @@
-// What a run tried, as a tree: the way that counts, folding, keys, what a node holds, and back to the steps.
+// The search tree of a run: the final path, folding, keys, node details, and links to the steps.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const FILES = Object.fromEntries(
 );
 const HOSTILE = "<img src=x onerror=window.pwned=1><script>window.pwned=2</script>\u202egnp";
 
-/** A tree with this many ways of three thoughts each, and one that goes on. */
+/** A tree with this many branches of three thoughts each, one of which continues. */
 function wide(ways) {
   const thought = (text, children = [], pruned = false) => ({
     node_type: "Thought",
@@ -102,7 +102,7 @@ test("the tree says what counts, folds what lies beside it, and leads to the ste
     );
     await page.waitForFunction(() => location.hash.includes("view=tree"));
     assert.equal(await items(page).count(), 18);
-    // The first on the way has the focus; its thought is shown whole.
+    // The first node on the final path has the focus; its thought is shown in full.
     await page
       .getByTestId("tried-node")
       .getByText("Start again with the day in the request.")
@@ -120,7 +120,7 @@ test("the tree says what counts, folds what lies beside it, and leads to the ste
       .getByRole("treeitem", { name: /ferry_prices.*unknown function/ })
       .click();
     await page.getByTestId("tried-node").getByText("No such function name").waitFor();
-    // Enter on what counts goes to the step.
+    // Enter on the final path goes to the step.
     await tree(page).focus();
     await page.keyboard.press("End");
     assert.match(
@@ -130,7 +130,7 @@ test("the tree says what counts, folds what lies beside it, and leads to the ste
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.activeElement?.getAttribute("data-index") === "7");
     await page.waitForFunction(() => !location.hash.includes("view=tree"));
-    // Arrows fold and unfold, and lead to the head of a way.
+    // Arrow keys fold, unfold and go to the start of a branch.
     await page.keyboard.press("T");
     await tree(page).focus();
     await page.keyboard.press("Home");

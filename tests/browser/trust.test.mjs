@@ -1,4 +1,4 @@
-// How far judges agree with people, on the page: what to do while nothing can be compared, a judge that is calibrated, and where they disagree.
+// Agreement of judges with people: the empty state, a calibrated judge and the disagreements.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { openProvider, says } from "./provider.mjs";
@@ -13,7 +13,7 @@ const name = (repeat) =>
 const review = (repeat) =>
   repeat === 1 ? "wrong" : repeat === 2 ? "partly" : repeat > 8 ? "wrong" : "right";
 const answer = (repeat) => (repeat > 8 ? "Nothing." : "Three.");
-/** Twelve runs, all reviewed when asked for. */
+/** Twelve runs, optionally all reviewed. */
 const files = (url, reviewed = true) => ({
   "touchstone.yaml": `input_dir: tasks\noutput_dir: results\nmodels:\n  local: { provider: openai, base_url: '${url}', model: any, price: { input: 1, output: 2 } }\n`,
   "tasks/count.yaml": "tool_calling_prompt: How many?\n",

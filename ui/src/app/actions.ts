@@ -1,4 +1,4 @@
-// Actions that exist everywhere: places, folders, the look. Views add their own.
+// Global actions: places, folders and appearance. Views add their own.
 import { BLANK_DRAFT } from "../domain/launchDraft";
 import type { AppError } from "../generated/AppError";
 import type { RunRow } from "../generated/RunRow";
@@ -11,24 +11,24 @@ import type { Session } from "./session";
 
 export interface Frame {
   open: () => boolean;
-  /** In a place that one only looks into. */
+  /** True in a read-only side place. */
   aside: () => boolean;
   problems: () => boolean;
   canPick: () => boolean;
-  /** False on a page that only looks: it shows what it was started with. */
+  /** False on a served page, which shows only the folder it was started with. */
   canOpen: () => boolean;
-  /** Says what failed, with the next step, where it cannot be overlooked. */
+  /** Shows an error with its next step in a prominent place. */
   trouble: (error: AppError) => void;
   palette: () => void;
   sheet: () => void;
   runs: () => Route;
-  /** Where a run was opened from: the list, or the overview. */
+  /** Where the run was opened from: the list or the overview. */
   listed: () => Route;
-  /** The run whose page is shown. */
+  /** The run on screen. */
   shownRun: () => RunRow | undefined;
-  /** Shows how judging stands. */
+  /** Shows the progress of judging. */
   judgings: () => void;
-  /** Goes to where the runs to compare this one with are chosen. */
+  /** Opens the selection of runs to compare this one with. */
   compareWith: (row: RunRow) => void;
 }
 
@@ -57,7 +57,8 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
   });
   const evaluations = () => live.query("evaluations", {}).data ?? [];
   const judgings = () => live.query("judgings", {}).data ?? [];
-  // Whatever costs money or time: one press lets what is in flight end, the next gives it up.
+  // Jobs that cost money or time: the first press lets calls in flight finish, the second cancels
+  // them.
   const running = () => [
     ...launches()
       .filter(isActive)

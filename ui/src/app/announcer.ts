@@ -1,4 +1,5 @@
-// One short sentence in the footer about what was just done, read aloud by screen readers. Never the only copy of anything.
+// A short status message in the footer, read aloud by screen readers. Never the only copy of a
+// piece of information.
 import { createSubscriber } from "svelte/reactivity";
 
 const VISIBLE_MS = 5_000;
@@ -23,7 +24,7 @@ export class Announcer {
     if (text !== "") this.#timer = setTimeout(() => this.say(""), VISIBLE_MS);
   }
 
-  /** Puts a text on the clipboard and says so, or says why not. */
+  /** Copies a text to the clipboard and reports success or the reason of failure. */
   async copy(text: string, what: string): Promise<void> {
     try {
       await navigator.clipboard.writeText(text);

@@ -1,13 +1,16 @@
-// One table of actions: the keys, the palette and the key sheet are all read from it. Which keys do what where is decided by who adds them.
+// The table of actions, source of the shortcuts, the palette and the list of shortcuts. Whoever
+// adds an action decides its keys.
 
 export interface Action {
   id: string;
   title: string;
-  /** Heading in the key sheet. */
+  /** Heading in the list of shortcuts. */
   group: string;
-  /** `j`, `J`, `g g`, `Mod+k` (Ctrl or Command), `Enter`, `Shift+ArrowDown`. The first is the one shown. */
+  /**
+   * `j`, `J`, `g g`, `Mod+k` (Ctrl or Command), `Enter`, `Shift+ArrowDown`. The first one is shown.
+   */
   keys?: readonly string[];
-  /** Left out of the palette: moves that mean nothing without a list in sight. */
+  /** Hidden in the palette: moves that need a visible list. */
   quiet?: boolean;
   when?: () => boolean;
   run: (event?: KeyboardEvent) => void;
@@ -25,22 +28,22 @@ const MODIFIERS = new Set([
   "Process",
 ]);
 
-/** What was pressed, written as in the table. Null for a modifier alone. */
+/** The pressed key in the notation of the table; null for a modifier alone. */
 export function chord(event: KeyboardEvent): string | null {
   if (MODIFIERS.has(event.key)) return null;
   const typed = event.key.length === 1;
-  // On many keyboards AltGr, which reports Ctrl and Alt, is how a plain sign is typed.
+  // On many keyboards AltGr, which reports Ctrl and Alt, types a plain character.
   const level3 = typed && event.getModifierState("AltGraph");
   const mod = (event.ctrlKey || event.metaKey) && !level3;
   const alt = event.altKey && !level3;
-  // A shifted sign is its own sign; with Mod, and for named keys, Shift has to be said.
+  // A shifted character already differs; Shift is named only with Mod and for named keys.
   const shift = event.shiftKey && (!typed || mod);
   const key =
     event.key === " " ? "Space" : mod ? (typed ? event.key.toLowerCase() : event.key) : event.key;
   return [mod && "Mod", alt && "Alt", shift && "Shift", key].filter(Boolean).join("+");
 }
 
-/** Where letters are for typing. */
+/** True if letters go into a text field. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement)
@@ -52,13 +55,13 @@ export function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** Enter and Space belong to the button or link that has the focus. */
+/** Enter and Space belong to the focused button or link. */
 const isPress = (pressed: string, target: EventTarget | null): boolean =>
   (pressed === "Enter" || pressed === "Space") &&
   target instanceof Element &&
   target.closest("button, a[href], summary, [role='option'], [role='menuitem']") !== null;
 
-/** How a key looks on this machine. */
+/** Label of a key on this machine. */
 export function keyName(key: string, apple = /Mac|iPhone|iPad/.test(navigator.userAgent)): string {
   const names: Record<string, string> = {
     ArrowDown: "↓",
@@ -91,7 +94,7 @@ export class Keys {
   #pending = "";
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Adds actions for as long as something is in sight; the newest set wins. Returns how to take them away: made for `$effect`. */
+  /** Adds actions; the newest set wins. Returns the function that removes them, for `$effect`. */
   add(actions: readonly Action[]): () => void {
     this.#sets.push(actions);
     return () => {
@@ -99,7 +102,7 @@ export class Keys {
     };
   }
 
-  /** Everything that can be done now, first added first. */
+  /** All available actions, first added first. */
   all(): Action[] {
     const known = new Map<string, Action>();
     for (const action of this.#sets.flat())
@@ -113,14 +116,14 @@ export class Keys {
       ?.run();
   }
 
-  /** Runs what the key means here, if anything. */
+  /** Runs the action of the key, if any. */
   handle(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.isComposing) return;
     const pressed = chord(event);
     if (pressed === null) return;
     const target = event.target;
-    // An open dialog has its own keys, and a field its letters.
-    // Also when what had the focus in it is gone.
+    // An open dialog handles its own keys and a field its letters, also when the focused element
+    // inside is gone.
     if (
       document.querySelector("dialog[open]") !== null ||
       (target instanceof Element && target.closest("dialog") !== null)

@@ -1,4 +1,4 @@
-// Puts the page together: which backend, and the frame.
+// Mounts the page with its backend.
 import { mount } from "svelte";
 import App from "./App.svelte";
 import { backend } from "../backend/index";

@@ -1,4 +1,5 @@
-// What this person chose about the look. Kept in the browser's storage, which may be missing or full: then it holds until the window closes.
+// Display preferences, stored by the browser. When storage is missing or full, they last until the
+// window closes.
 import { createSubscriber } from "svelte/reactivity";
 
 export type Theme = "system" | "light" | "dark";
@@ -6,13 +7,13 @@ export interface Choices {
   theme: Theme;
   /** Pixels. */
   textSize: number;
-  /** Widths of columns that were changed, by column. */
+  /** Changed column widths, by column. */
   widths: Record<string, number>;
-  /** Columns switched away from what is usual, by column. */
+  /** Columns whose visibility differs from the default. */
   shown: Record<string, boolean>;
-  /** How two answers are put beside each other, where they can be a table. */
+  /** Layout of two answers side by side, where a table is possible. */
   answers: "table" | "lines";
-  /** Whether what is equal is left out; null where that depends on how much there is. */
+  /** True if equal parts are hidden; null decides by the amount. */
   folded: boolean | null;
 }
 
@@ -34,7 +35,7 @@ const only = <T>(value: unknown, fits: (one: unknown) => one is T): Record<strin
     ? Object.fromEntries(Object.entries(value).filter((pair): pair is [string, T] => fits(pair[1])))
     : {};
 
-/** What was kept, as far as it makes sense. */
+/** Parses stored preferences and ignores invalid values. */
 export function read(text: string | null): Choices {
   let kept: unknown;
   try {
@@ -68,7 +69,7 @@ export class Prefs {
     try {
       kept = localStorage.getItem(KEY);
     } catch {
-      // Storage is switched off.
+      // Storage is disabled.
     }
     this.#choices = read(kept);
     this.#apply();
@@ -84,13 +85,13 @@ export class Prefs {
     try {
       localStorage.setItem(KEY, JSON.stringify(this.#choices));
     } catch {
-      // Storage is full or switched off.
+      // Storage is full or disabled.
     }
     this.#apply();
     this.#update();
   }
 
-  /** One size larger (1), smaller (-1), or as usual (0). */
+  /** One size larger (1), smaller (-1), or the default (0). */
   resize(step: -1 | 0 | 1): void {
     const at = TEXT_SIZES.findIndex((size) => size === this.#choices.textSize);
     this.set({

@@ -1,20 +1,25 @@
-// The address is the whole view state. Parses and formats it (pure), and is the only reader and writer of `location.hash`.
+// The address holds the whole view state. Parses and formats it (pure); the only reader and writer
+// of `location.hash`.
 import { createSubscriber } from "svelte/reactivity";
 import { readDraft, writeDraft, type LaunchDraft } from "../domain/launchDraft";
 import type { Column } from "../generated/Column";
 import type { ReportFormat } from "../generated/ReportFormat";
 import type { Sort } from "../generated/Sort";
 
-/** `top` is the first row in sight, so that back and reload land where one was. */
+/** `top` is the first visible row, so that back and reload restore the position. */
 export interface RunsRoute {
   place: "runs";
   q: string;
   sort: Sort;
   top: number;
 }
-/** What the page of a run shows large. */
+/** Main content of the run page. */
 export type RunShows = "steps" | "tree" | "answer";
-/** `q`, `sort` and `top` are the list the run was opened from: its neighbours are found by them, and back leads there. `find` is searched within the run. `view` is what the page shows large: what happened, all that was tried, or the answer beside what was expected. */
+/**
+ * `q`, `sort` and `top` describe the list the run was opened from: they find its neighbours, and
+ * back returns there. `find` is searched within the run. `view` is the main content: the steps, the
+ * search tree, or the answer beside the expected one.
+ */
 export interface RunRoute {
   place: "run";
   id: string;
@@ -25,18 +30,20 @@ export interface RunRoute {
   find: string;
   view: RunShows;
 }
-/** The sheet on which a launch is put together. */
+/** The launch form. */
 export interface LaunchRoute {
   place: "launch";
   draft: LaunchDraft;
 }
-/** How a launch stands. */
+/** Progress of a launch. */
 export interface ProgressRoute {
   place: "progress";
   id: string;
   top: number;
 }
-/** The matrix. `folded` tells whether tasks are folded, `except` for which it is the other way round. */
+/**
+ * The matrix. `folded` is the default of all tasks; `except` lists the tasks that differ from it.
+ */
 export interface OverviewRoute {
   place: "overview";
   q: string;
@@ -45,13 +52,13 @@ export interface OverviewRoute {
   except: string[];
   top: number;
 }
-/** Runs beside each other; the first is what the others are compared with. `row` is the row in sight. */
+/** Runs side by side; the first is the baseline. `row` is the visible row. */
 export interface CompareRoute {
   place: "compare";
   ids: string[];
   row: number | null;
 }
-/** What is reported, and how it is shown. */
+/** Contents and format of a report. */
 export interface ReportRoute {
   place: "report";
   q: string;
@@ -60,10 +67,10 @@ export interface ReportRoute {
   baseline: string;
   title: string;
   runs: boolean;
-  /** With what others published, where runs are of query sets. */
+  /** Includes published results, for runs of query sets. */
   published: boolean;
 }
-/** The tasks. `task` is the one that is shown beside the list; empty means the first. */
+/** The tasks. `task` is shown beside the list; empty means the first. */
 export interface TasksRoute {
   place: "tasks";
   q: string;
@@ -73,19 +80,22 @@ export interface TasksRoute {
   task: string;
   top: number;
 }
-/** The sheet on which the evaluation of a data file is put together: the file by its id, and the kinds of evaluators, as often as they are chosen. `rows` is the filter of the runs that rows are wanted of; null where none are. */
+/**
+ * The evaluation form: the data file by id and the evaluators, repeated as often as chosen. `rows`
+ * filters the runs to make rows from; null when none are made.
+ */
 export interface EvaluateRoute {
   place: "evaluate";
   data: string;
   by: string[];
   rows: string | null;
 }
-/** How an evaluation stands, and what it came to. */
+/** Progress and results of an evaluation. */
 export interface EvaluationRoute {
   place: "evaluation";
   id: string;
 }
-/** How far judges agree. `first` and `second` are the two that are shown closer; empty means the first pair there is. */
+/** Agreement of judges. `first` and `second` are the pair in detail; empty means the first pair. */
 export interface TrustRoute {
   place: "trust";
   q: string;
@@ -132,8 +142,8 @@ export const REPORT: ReportRoute = {
 export const TASKS: TasksRoute = { place: "tasks", q: "", set: "", category: "", task: "", top: 0 };
 export const EVALUATE: EvaluateRoute = { place: "evaluate", data: "", by: [], rows: null };
 export const TRUST: TrustRoute = { place: "trust", q: "", first: "", second: "" };
-/** A run by itself, as when it was not opened from a list. */
-/** Stands in an address for the last step of a run, whatever its number. */
+/** Route of a run that was not opened from a list. */
+/** Address of the last step of a run, whatever its number. */
 export const LAST_STEP = 999_999_999;
 
 export const runRoute = (id: string): RunRoute => ({
@@ -213,7 +223,7 @@ function readReport(asked: URLSearchParams, q: string): ReportRoute {
   };
 }
 
-/** What an address means; anything unknown is the list of runs. */
+/** Parses an address; unknown ones lead to the list of runs. */
 export function parse(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s, 2);
   const asked = new URLSearchParams(query);
@@ -267,14 +277,14 @@ export function parse(hash: string): Route {
   return { place: "runs", q, sort, top };
 }
 
-/** Places of one thing, and how their addresses begin. */
+/** Places with an id, and the prefix of their addresses. */
 const WITHIN: Partial<Record<Route["place"], string>> = {
   run: "run",
   progress: "launch",
   evaluation: "evaluate",
 };
 
-/** The address of a route; what is as usual is left out. */
+/** The address of a route; defaults are left out. */
 export function format(route: Route): string {
   const asked = new URLSearchParams();
   const put = (key: string, value: string | number | null) => {
@@ -331,7 +341,7 @@ export function format(route: Route): string {
     route.place in WITHIN && "id" in route
       ? `${WITHIN[route.place] ?? ""}/${encodeURIComponent(route.id)}`
       : route.place;
-  // A comma needs no escape there, and reads better.
+  // A comma needs no escape here and is easier to read.
   const query = asked.toString().replaceAll("%2C", ",");
   return `#/${path}${query === "" ? "" : `?${query}`}`;
 }
@@ -359,12 +369,12 @@ export class Router {
     return this.#route;
   }
 
-  /** True before anything was chosen: a plain start without an address. */
+  /** True for a plain start without an address. */
   get blank(): boolean {
     return location.hash.replace(/^#\/?/, "") === "";
   }
 
-  /** A step that back undoes. */
+  /** Navigates with a history entry. */
   go(route: Route): void {
     clearTimeout(this.#retry);
     if (format(route) === location.hash) return;
@@ -372,14 +382,15 @@ export class Router {
     this.#update();
   }
 
-  /** The same place, said more exactly: back goes over it. */
+  /** Changes the address without a history entry. */
   replace(route: Route): void {
     clearTimeout(this.#retry);
     try {
       history.replaceState(history.state, "", format(route));
       this.#update();
     } catch {
-      // Some browsers allow a hundred changes in half a minute; the last one counts.
+      // Some browsers limit the number of changes, such as a hundred in 30 s; the last one is
+      // retried.
       this.#retry = setTimeout(() => this.replace(route), RETRY_MS);
     }
   }
@@ -389,7 +400,7 @@ export class Router {
     else this.go(otherwise);
   }
 
-  /** The whole address, to be copied. */
+  /** The full address, for copying. */
   link(route: Route): string {
     return new URL(format(route), location.href).href;
   }

@@ -1,4 +1,4 @@
-// What every view needs, handed down once from the root.
+// Services that every view uses, provided by the root.
 import { createContext } from "svelte";
 import type { Backend } from "../backend/backend";
 import type { Keys } from "./keys";

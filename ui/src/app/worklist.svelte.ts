@@ -1,18 +1,20 @@
-// The list that a person works through: as it was when its first run was opened, until they leave it or refresh it. Runs that do not pass its filter any more, because they were reviewed, keep their place. Of a long list the runs around the one that is open are loaded; more are fetched before they are needed.
+// The list of runs under review. It stays as it was when its first run was opened, until the user
+// leaves or refreshes it; runs that no longer match its filter keep their position. Of a long list
+// only the neighbourhood of the open run is loaded, and more is fetched ahead.
 import type { Backend } from "../backend/backend";
 import type { Place } from "../generated/Place";
 import type { RunsAround } from "../generated/RunsAround";
 import type { Sort } from "../generated/Sort";
 import { formatSort } from "./route";
 
-/** So close to an end of what is loaded, more is fetched. */
+/** Fetches more when the open run is this close to the end of the loaded part. */
 const PREFETCH_DISTANCE = 200;
 
-/** What is loaded of the list. */
+/** The loaded part of the list. */
 type LoadedRuns = Pick<RunsAround, "offset" | "total" | "ids">;
 type Direction = "previous" | "next";
 
-/** A run that is not in the list, and between which of its runs it would stand. */
+/** A run outside the list, and its neighbours in it. */
 interface UnlistedRun {
   id: string;
   previous: string | null;
@@ -22,17 +24,17 @@ interface UnlistedRun {
 export class WorkList {
   #loaded = $state.raw<LoadedRuns | null>(null);
   #unlisted = $state.raw<UnlistedRun | null>(null);
-  /** Names the filter and order of the list. */
+  /** Identifies the filter and order of the list. */
   #key = "";
-  /** The run that the list is asked for, or was last. */
+  /** The run around which the list was requested last. */
   #asked = "";
   #asking: Partial<Record<"list" | Direction, Promise<void>>> = {};
-  /** Grows when the list is left, so that replies on their direction count no more. */
+  /** Increases when the list is left, so that late replies are ignored. */
   #era = 0;
 
   constructor(readonly backend: Pick<Backend, "call">) {}
 
-  /** A run of a list is open. The list is asked for once; it is kept as long as runs of it are opened. */
+  /** Opens a run of a list. Fetches the list once and keeps it as long as its runs are opened. */
   open(filter: string, sort: Sort, id: string): void {
     const key = `${formatSort(sort)} ${filter}`;
     if (key !== this.#key) this.leave();
@@ -44,7 +46,7 @@ export class WorkList {
     } else if (this.#asked !== id) this.#ask(filter, sort, id);
   }
 
-  /** The list as it is now, around the run that is open. What is loaded stays until that is there. */
+  /** Fetches the current list around the open run. The loaded part stays until then. */
   refresh(filter: string, sort: Sort, id: string): void {
     this.#era++;
     this.#asking = {};
@@ -58,7 +60,10 @@ export class WorkList {
     this.#key = this.#asked = "";
   }
 
-  /** Where a run stands in the list; undefined while that is not known. A run that is not in it has the neighbours that it would have. */
+  /**
+   * Position of a run in the list; undefined while unknown. A run outside the list gets the
+   * neighbours it would have.
+   */
   place(id: string): Place | undefined {
     const loaded = this.#loaded;
     if (loaded === null) return undefined;
@@ -81,7 +86,7 @@ export class WorkList {
       : undefined;
   }
 
-  /** Whether the list goes on beside a run, though its neighbour is not known yet. */
+  /** True if the list continues beside a run, though the neighbour is not loaded yet. */
   hasMore(id: string, direction: Direction): boolean {
     const loaded = this.#loaded;
     if (loaded === null) return true;
@@ -92,13 +97,15 @@ export class WorkList {
       : at === 0 && isMore(loaded, direction);
   }
 
-  /** Comes when everything that was asked for is there, or could not be had; null when nothing is awaited. */
+  /** Resolves when all requests have finished or failed; null when there is none. */
   get awaited(): Promise<unknown> | null {
     const all = Object.values(this.#asking).filter((asking) => asking !== undefined);
     return all.length === 0 ? null : Promise.all(all);
   }
 
-  /** The same of the list alone, without what lies further off: until then a run that leaves it may be missing in it. */
+  /**
+   * Like `awaited`, for the list alone without the prefetch: until then a run may be missing in it.
+   */
   get listed(): Promise<void> | null {
     return this.#asking.list ?? null;
   }
@@ -106,7 +113,7 @@ export class WorkList {
   #ask(filter: string, sort: Sort, id: string, anew = false): void {
     this.#asked = id;
     this.#fetch("list", filter, sort, id, (around) => {
-      // A run that is not in the list takes away no list that somebody works through.
+      // A run outside the list must not replace the list in use.
       const loaded = this.#loaded;
       if (anew || loaded === null || around.ids.includes(id)) this.#loaded = around;
       this.#unlisted = around.ids.includes(id)
@@ -115,7 +122,7 @@ export class WorkList {
     });
   }
 
-  /** Fetches what comes beyond an end of what is loaded. */
+  /** Fetches what lies beyond one end of the loaded part. */
   #more(filter: string, sort: Sort, direction: Direction): void {
     const loaded = this.#loaded;
     const end = direction === "next" ? loaded?.ids.at(-1) : loaded?.ids[0];
@@ -171,7 +178,7 @@ function isNear(loaded: LoadedRuns, id: string, direction: Direction): boolean {
   );
 }
 
-/** The neighbours of a run that is not in the list, among those that are. */
+/** Neighbours of an unlisted run among the loaded ones. */
 function findNeighbours(id: string, around: RunsAround, ids: readonly string[]): UnlistedRun {
   const known = new Set(ids);
   const at = around.before - around.offset;
@@ -182,7 +189,7 @@ function findNeighbours(id: string, around: RunsAround, ids: readonly string[]):
   };
 }
 
-/** With what follows its last run in the list as that is now. */
+/** Appends what follows the last loaded run in the current list. */
 function appendAfter(loaded: LoadedRuns, last: string, around: RunsAround): LoadedRuns {
   const known = new Set(loaded.ids);
   const ids = [
@@ -195,7 +202,10 @@ function appendAfter(loaded: LoadedRuns, last: string, around: RunsAround): Load
   return { offset: loaded.offset, total: loaded.offset + ids.length + left, ids };
 }
 
-/** With what stands before its first run in the list as that is now; what came or went there moves the places of all others. */
+/**
+ * Prepends what precedes the first loaded run in the current list; changes there shift the
+ * positions of all others.
+ */
 function prependBefore(loaded: LoadedRuns, first: string, around: RunsAround): LoadedRuns {
   const known = new Set(loaded.ids);
   const before = around.ids

@@ -1,9 +1,10 @@
-// The served form: one POST per command, one stream of events. The cookie set by the first address authorises both.
+// Backend of the served page: one POST per command and one event stream. The cookie set by the
+// sign-in address authorises both.
 import type { AppError } from "../generated/AppError";
 import type { AppEvent } from "../generated/AppEvent";
 import type { Backend, CommandName, Commands, StaleEvent } from "./backend";
 
-/** Forces a preflight for other sites, which the server refuses. */
+/** Forces a preflight from other sites, which the server refuses. */
 const HEADERS = { "content-type": "application/json", "x-touchstone": "1" };
 const RECONNECT_MS = 2_000;
 
@@ -48,7 +49,10 @@ async function call<N extends CommandName>(name: N, args: Commands[N][0]): Promi
   return (await reply.json()) as Commands[N][1];
 }
 
-/** A page that nobody sees needs no word, and a browser grants all its tabs of this address few connections together. */
+/**
+ * A hidden page closes its stream, because browsers limit the connections of all tabs of an address
+ * together.
+ */
 function listen(fn: (word: StaleEvent) => void): () => void {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -68,7 +72,7 @@ function listen(fn: (word: StaleEvent) => void): () => void {
       broken = false;
     };
     stream.onerror = () => {
-      // Asking for the status now is how the page finds out, and says so.
+      // Requesting the status detects and reports the lost connection.
       if (!broken) fn({ kind: "status" });
       broken = true;
       if (stream.readyState !== EventSource.CLOSED || document.hidden) return;

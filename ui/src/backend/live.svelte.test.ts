@@ -13,7 +13,7 @@ const REQUEST = {
 let fixture: Fixture;
 let live: Live;
 const asked = (name: string) => fixture.calls.filter((call) => call.name === name).length;
-/** Reads as a template would; what was seen at last, and how to look away. */
+/** Reads like a template. Returns the last values and a way to stop watching. */
 function watch<T>(ask: () => Query<T>) {
   const seen: { data?: T; error?: string; busy?: boolean } = {};
   const stop = $effect.root(() => {
@@ -186,7 +186,7 @@ describe("an answer", () => {
       expect(made).toBeGreaterThan(1);
       expect(made).toBeLessThanOrEqual(4);
       await beat(2_000);
-      // Done, and not resting in sight.
+      // Finished and not waiting in sight.
       expect(seen).toMatchObject({ data: { text: String(made) }, busy: false });
       stop();
     },
@@ -231,7 +231,7 @@ describe("an answer", () => {
 });
 
 describe("an event", () => {
-  /** Answers say which folder they are of. */
+  /** Replies that name their folder. */
   function folders() {
     const now = { folder: "A", slow: 0 };
     const answer = (async () => {
@@ -260,7 +260,7 @@ describe("an event", () => {
     now.slow = 3_000;
     live.query("trust", { filter: "" }).refetch();
     await beat(10);
-    // What counts all runs rests now, and one reply is on its way.
+    // Slow queries now rest, and one reply is in flight.
     now.slow = 0;
     live.query("facets", {}).refetch();
     await beat(10);

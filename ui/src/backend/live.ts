@@ -1,18 +1,22 @@
-// What was asked stays fresh: replies are kept by question, and asked again when an event says they went stale. Old data stays in sight meanwhile.
+// Cache of command replies. An event that makes one stale fetches it again; the old data stays
+// visible meanwhile.
 import { createSubscriber } from "svelte/reactivity";
 import { isAppError } from "./http";
 import type { Backend, CommandName, Commands, StaleEvent } from "./backend";
 import type { AppError } from "../generated/AppError";
 import type { Status } from "../generated/Status";
 
-/** Events come in bursts; nothing is asked more often than this. */
+/** Events come in bursts; a query is repeated at most this often. */
 export const MIN_INTERVAL_MS = 100;
-/** A running launch tells of itself many times a second; that often it is read. */
+/** A running launch sends many events per second; it is read this often. */
 export const LAUNCH_INTERVAL_MS = 300;
-/** How long until the same may be asked again that was asked at this moment: a reply that took longer than a throttle is not waited for twice. */
+/**
+ * Time until a query started at `asked` may be repeated; 0 when the reply took longer than the
+ * interval.
+ */
 export const remainingInterval = (asked: number): number =>
   Math.max(0, MIN_INTERVAL_MS - (performance.now() - asked));
-/** What goes through all runs each time. While files pour in it is not made anew with every throttle. */
+/** Queries over all runs, repeated less often while files arrive. */
 const SLOW_QUERIES: readonly CommandName[] = [
   "facets",
   "published",
@@ -21,26 +25,26 @@ const SLOW_QUERIES: readonly CommandName[] = [
   "agreement",
 ];
 const SLOW_INTERVAL_MS = 1_000;
-/** Replies that nobody looks at and are still kept. */
+/** Maximum number of cached replies that nobody watches. */
 const MAX_CACHED = 64;
-/** Answers that are large, and of a question that changes with every word typed: gone as soon as nobody looks. */
+/** Large replies of queries that change with every keystroke: dropped as soon as nobody watches. */
 const UNCACHED: readonly CommandName[] = ["make_report"];
-/** Answers that say which folder is open stay in sight until newer ones are there; all others are about one folder. */
+/** Replies independent of the open folder stay visible until newer ones arrive. */
 const FOLDER_INDEPENDENT: readonly CommandName[] = ["status", "folders"];
 
 type Args = Commands[CommandName][0];
 
-/** A question with its newest answer. Reading it in a template or an effect keeps it fresh. */
+/** A query with its latest reply. Reading it in a template or an effect keeps it fresh. */
 export interface Query<T> {
   readonly data: T | undefined;
-  /** Of the last try; the data of an earlier one stays beside it. */
+  /** Error of the latest attempt; earlier data stays available. */
   readonly error: AppError | null;
-  /** True while a reply is on its way. */
+  /** True while a reply is pending. */
   readonly busy: boolean;
   refetch(): void;
 }
 
-/** The runs that a question is about; null when it is about any. */
+/** Runs that a query depends on; null when it may depend on any. */
 function runsOf(name: CommandName, args: Args): string[] | null {
   if (name === "locate_run") return null;
   if ("id" in args) return [args.id];
@@ -50,10 +54,10 @@ function runsOf(name: CommandName, args: Args): string[] | null {
   return null;
 }
 
-/** Events that say how something that was begun stands. */
+/** Events about the progress of jobs. */
 const JOB_EVENTS: readonly StaleEvent["kind"][] = ["launches", "judgings", "evaluations"];
 
-/** Which events make the answer of a command stale. */
+/** Returns whether an event makes the reply of a command stale. */
 export function makesStale(name: CommandName, args: Args, stale: StaleEvent): boolean {
   if (stale.kind === "folder" || stale.kind === "missed") return true;
   if (name === "launches" || name === "launch") return stale.kind === "launches";
@@ -62,7 +66,7 @@ export function makesStale(name: CommandName, args: Args, stale: StaleEvent): bo
   if (name === "judgings") return stale.kind === "judgings";
   if (JOB_EVENTS.includes(stale.kind)) return false;
   if (name === "status") return true;
-  // What two versions differ in stays so.
+  // The difference of two fixed versions never changes.
   if (stale.kind !== "runs" || name === "diff_steps") return false;
   // Tasks and models change with the suites and the workspace file, not with every run.
   if (
@@ -80,7 +84,7 @@ export function makesStale(name: CommandName, args: Args, stale: StaleEvent): bo
   return name !== "folders" && name !== "doctor";
 }
 
-/** Whatever was thrown, as a sentence. */
+/** Converts anything thrown to an `AppError`. */
 export function asAppError(thrown: unknown): AppError {
   if (isAppError(thrown)) return thrown;
   return {
@@ -93,14 +97,14 @@ export function asAppError(thrown: unknown): AppError {
 class Entry<N extends CommandName> implements Query<Commands[N][1]> {
   #data: Commands[N][1] | undefined;
   #error: AppError | null = null;
-  /** A reply is on its way. */
+  /** A request is in flight. */
   #inFlight = false;
-  /** Replies come, or rest between two of them. */
+  /** The request loop is active, waiting for a reply or for the interval. */
   #looping = false;
   #stale = true;
-  /** Replies asked for before this may be about another folder. */
+  /** Replies of an earlier era may belong to another folder. */
   #era = 0;
-  /** The era that the data is of. */
+  /** Era of the data. */
   #dataEra = 0;
   #update: (() => void) | null = null;
   readonly #subscribe = createSubscriber((update) => {
@@ -140,7 +144,7 @@ class Entry<N extends CommandName> implements Query<Commands[N][1]> {
     void this.#ask();
   }
 
-  /** Another folder may be open: nothing that is on its way or rests is waited for. */
+  /** Restarts after the folder may have changed, without waiting for requests in flight. */
   restart(): void {
     this.#era++;
     this.#looping = this.#inFlight = false;
@@ -150,21 +154,24 @@ class Entry<N extends CommandName> implements Query<Commands[N][1]> {
     void this.#ask();
   }
 
-  /** Another folder is open: what the former one answered is not shown in it. */
+  /** Clears data of the previous folder. */
   clearForeign(): void {
     if (this.#dataEra === this.#era || FOLDER_INDEPENDENT.includes(this.name)) return;
     this.#data = undefined;
     this.#update?.();
   }
 
-  /** What is large is not kept unseen. */
+  /** Drops a large reply that nobody watches. */
   #discardLarge(): void {
     if (this.watched || !UNCACHED.includes(this.name)) return;
     this.#data = undefined;
     this.#stale = true;
   }
 
-  /** One question at a time: what went stale on the way is asked again when the reply is there, so a flood of events starves nobody. What nobody looks at stays stale until somebody does. */
+  /**
+   * Sends one request at a time and repeats it if it became stale meanwhile, so that a flood of
+   * events cannot starve a watcher. Unwatched queries stay stale until they are watched.
+   */
   async #ask(): Promise<void> {
     if (this.#looping) return;
     const era = this.#era;
@@ -196,7 +203,7 @@ class Entry<N extends CommandName> implements Query<Commands[N][1]> {
   }
 }
 
-/** The first event after a pause is told at once, the rest of a burst at the next throttle. */
+/** Passes on the first event after a pause at once, and the rest of a burst after the interval. */
 class Throttle {
   #pending: StaleEvent[] = [];
   #sentAt = 0;
@@ -230,13 +237,13 @@ export class Live {
   readonly #entries = new Map<string, Entry<CommandName>>();
   readonly #listeners = new Set<(stale: StaleEvent[]) => void>();
   readonly #dataEvents = new Throttle(MIN_INTERVAL_MS, (events) => this.#notify(events));
-  /** Word of the frame follows every change, and would keep the next change waiting. */
+  /** Status events follow every change and would delay the next data event. */
   readonly #statusEvents = new Throttle(MIN_INTERVAL_MS, (events) => this.#notify(events));
   readonly #jobEvents = new Throttle(LAUNCH_INTERVAL_MS, (events) => this.#notify(events));
   readonly #stop: () => void;
-  /** The folder that is open, as the last status has it. */
+  /** The open folder according to the latest status. */
   #folder: string | null | undefined;
-  /** Word came since then that it may be another one. */
+  /** An event announced that the folder may have changed. */
   #folderInDoubt = false;
 
   constructor(readonly backend: Backend) {
@@ -249,7 +256,7 @@ export class Live {
     this.#stop = backend.listen((stale) => throttle(stale.kind).push(stale));
   }
 
-  /** The question with its kept answer; the same question is the same object. */
+  /** The cached query; the same arguments return the same object. */
   query<N extends CommandName>(name: N, args: Commands[N][0]): Query<Commands[N][1]> {
     const key = `${name} ${JSON.stringify(args)}`;
     const kept = this.#entries.get(key);
@@ -265,7 +272,7 @@ export class Live {
     return entry;
   }
 
-  /** For what keeps its own answers: called with everything that went stale since the last throttle. */
+  /** For callers with their own cache: passes the stale events since the last interval. */
   onStale(listener: (stale: StaleEvent[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -288,7 +295,7 @@ export class Live {
     for (const listener of this.#listeners) listener(events);
   }
 
-  /** Which folder it is. Status may know of another one before word of it comes. */
+  /** Compares the folder of a new status, which may arrive before the folder event. */
   #noteFolder(status: Status): void {
     const [before, now] = [this.#folder, status.folder?.id ?? null];
     if (before !== undefined && before !== now) {

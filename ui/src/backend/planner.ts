@@ -1,16 +1,16 @@
-// Asks what a request comes to, a moment after the last change; the old plan stays in sight meanwhile.
+// Requests the plan of a form shortly after its last change; the old plan stays visible meanwhile.
 import { createSubscriber } from "svelte/reactivity";
 import type { AppError } from "../generated/AppError";
 import { asAppError } from "./live";
 
 export const DEBOUNCE_MS = 200;
-/** Files change all the time while runs are at work. */
+/** Files change constantly while runs are active. */
 export const REFRESH_MS = 1_000;
 
 export class Planner<Request, Plan> {
   #plan: Plan | null = null;
   #error: AppError | null = null;
-  /** What is asked for, and what the plan in sight was made of. */
+  /** The current request, and the one the visible plan was made for. */
   #requestKey = "";
   #planKey = "";
   #request: Request | null = null;
@@ -32,13 +32,13 @@ export class Planner<Request, Plan> {
     this.#subscribe();
     return this.#error;
   }
-  /** True while the plan in sight is that of another request. */
+  /** True while the visible plan belongs to another request. */
   get outdated(): boolean {
     this.#subscribe();
     return this.#planKey !== this.#requestKey;
   }
 
-  /** Turns to a request; null when there is none yet. */
+  /** Sets the request to plan; null when the form is incomplete. */
   setRequest(request: Request | null): void {
     const wanted = request === null ? "" : JSON.stringify(request);
     if (wanted === this.#requestKey) return;
@@ -53,7 +53,7 @@ export class Planner<Request, Plan> {
     this.#schedule(this.#plan === null && !this.#inFlight ? 0 : DEBOUNCE_MS, true);
   }
 
-  /** What is on disk changed. */
+  /** Plans again after files changed. */
   refresh(): void {
     this.#stale = true;
     this.#schedule(REFRESH_MS, false);

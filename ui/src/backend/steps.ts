@@ -1,4 +1,5 @@
-// The steps of one run, read in windows as they come into sight. A run of 100,000 steps costs what is looked at.
+// The steps of one run, read in pages as they become visible, so that a run of 100,000 steps costs
+// only what is viewed.
 import { createSubscriber } from "svelte/reactivity";
 import type { Span } from "../generated/Span";
 import type { Step } from "../generated/Step";
@@ -6,7 +7,7 @@ import type { StepPage } from "../generated/StepPage";
 import { asAppError } from "./live";
 
 export const PAGE = 50;
-/** Steps kept; those furthest from what is in sight go first. */
+/** Maximum number of cached steps; those furthest from the visible ones are evicted first. */
 export const MAX_CACHED_STEPS = 3000;
 const AHEAD = 20;
 const PAUSE_MS = 30;
@@ -18,9 +19,9 @@ export class Steps {
   #error = "";
   #version = "";
   readonly #steps = new Map<number, Step>();
-  /** In sight now, and so not to be let go. */
+  /** Visible steps, never evicted. */
   readonly #inSight = new Set<number>();
-  /** Of an older version of the file: shown until they are read again. */
+  /** Steps of an older version of the file: shown until they are read again. */
   readonly #outdated = new Set<number>();
   readonly #inFlight = new Set<number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -31,7 +32,7 @@ export class Steps {
 
   constructor(
     readonly read: ReadSteps,
-    /** Called when the file is not the one that was opened any more. */
+    /** Called when the file is no longer the one that was opened. */
     readonly onchanged: () => void,
   ) {}
 
@@ -39,7 +40,7 @@ export class Steps {
     this.#subscribe();
     return this.#total;
   }
-  /** Names the content of the file that was read last. */
+  /** Identifies the content of the file read last. */
   get version(): string {
     this.#subscribe();
     return this.#version;
@@ -53,7 +54,10 @@ export class Steps {
     return this.#steps.get(index);
   }
 
-  /** Takes what was read of a run anew: how many steps there are, and some of them. What was folded, and where one was, is not its business. */
+  /**
+   * Applies a new version of the run: the number of steps and some of them. Folds and position are
+   * kept elsewhere.
+   */
   take(view: Pick<StepPage, "version" | "total_steps" | "steps">): void {
     if (view.version === this.#version) return;
     this.#version = view.version;
@@ -68,14 +72,14 @@ export class Steps {
     this.#schedule();
   }
 
-  /** Says that a step is in sight; returns how to say that it is not any more. */
+  /** Marks a step as visible; returns the function that unmarks it. */
   want(index: number): () => void {
     this.#inSight.add(index);
     if (this.#isMissing(index) || this.#isMissing(index + AHEAD)) this.#schedule();
     return () => this.#inSight.delete(index);
   }
 
-  /** Reads one step, wherever it is. */
+  /** Reads one step, visible or not. */
   async fetch(index: number): Promise<Step | undefined> {
     if (this.#isMissing(index)) await this.#load(index);
     return this.#steps.get(index);
@@ -95,7 +99,7 @@ export class Steps {
     return index < this.#total && (!this.#steps.has(index) || this.#outdated.has(index));
   }
 
-  /** Reads what is in sight when the pause is over, and a little beyond: what was only passed is never read. */
+  /** Reads visible steps and a margin after a pause, so that steps scrolled past are never read. */
   #schedule(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -114,7 +118,7 @@ export class Steps {
     }, PAUSE_MS);
   }
 
-  /** Reads a page from its first lacking step on: the engine may answer with fewer steps than were asked for. */
+  /** Reads a page from its first missing step; the engine may return fewer steps than requested. */
   async #load(index: number): Promise<void> {
     const page = Math.floor(index / PAGE);
     if (this.#inFlight.has(page)) return;

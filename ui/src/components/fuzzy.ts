@@ -1,6 +1,6 @@
-// Letters in order, anywhere in a word; begins and runs of letters count more. Pure.
+// Pure. Fuzzy match of letters in order; word starts and consecutive letters score higher.
 
-/** How well it fits, larger is better; null when it does not. */
+/** Match score, larger is better; null if there is no match. */
 export function fuzzy(sought: string, text: string): number | null {
   const letters = sought.toLowerCase().replace(/\s+/g, "");
   const low = text.toLowerCase();
@@ -17,7 +17,7 @@ export function fuzzy(sought: string, text: string): number | null {
   return score - text.length / 500;
 }
 
-/** Those that fit, best first; all, as they stand, when nothing is sought. */
+/** Matching items, best first; all in their order for an empty search. */
 export function sift<T>(all: readonly T[], sought: string, name: (one: T) => string): T[] {
   if (sought.trim() === "") return [...all];
   return all

@@ -1,4 +1,4 @@
-// The text of a filter, taken apart for chips and completion. Pure. What a token means is decided by the engine and nowhere here.
+// Pure. Tokenises a filter for chips and completion. The engine alone interprets it.
 import { count } from "./format";
 import type { Facets } from "../generated/Facets";
 import type { Snippet } from "../generated/Snippet";
@@ -6,7 +6,7 @@ import type { Snippet } from "../generated/Snippet";
 export interface Token {
   start: number;
   end: number;
-  /** As typed. */
+  /** The token as typed. */
   text: string;
   /** Before the colon, without a leading `-`; null for free text. */
   key: string | null;
@@ -16,7 +16,7 @@ export interface Token {
 }
 
 export interface Option {
-  /** What is put in place of the word under the caret. */
+  /** Replacement of the word at the caret. */
   insert: string;
   label: string;
   about: string;
@@ -28,18 +28,18 @@ export interface Completion {
 }
 
 const TOKEN = /(?:[^\s"]|"(?:[^"\\]|\\.?)*(?:"|$))+/gsu;
-// `turns>5` is a token like `turns:>5`; the sign belongs to its value.
+// `turns>5` is a token like `turns:>5`; the sign belongs to the value.
 const KEYED = /^([-!]?)([a-z_]+)(?::|(?=[<>=]))(.*)$/isu;
 const NEGATED = /^[-!]["\p{L}\p{N}_]/u;
 const MOST = 12;
 
-/** What stands for itself once quotes and the escapes within them are gone. */
+/** The text without quotes and escapes. */
 export const unquote = (typed: string): string =>
   typed.replace(/"((?:[^"\\]|\\.?)*)(?:"|$)/gsu, (_, inside: string) =>
     inside.replace(/\\(["\\])/gu, "$1"),
   );
 
-/** A value as it is typed to stand for itself, as the engine writes it. */
+/** A value quoted if needed, like the engine writes it. */
 export const quote = (value: string): string =>
   /^[\p{L}\p{N}_][\p{L}\p{N}_./-]*$/u.test(value) ? value : `"${value.replace(/["\\]/gu, "\\$&")}"`;
 
@@ -61,20 +61,20 @@ export function tokens(text: string): Token[] {
 
 const asksFor = (token: Token, key: string) => token.key === key && !token.negated;
 
-/** True when this is the one value of the key that is asked for. */
+/** True if the filter has exactly this value of the key. */
 export function only(text: string, key: string, value: string): boolean {
   const asked = tokens(text).filter((token) => asksFor(token, key));
   return asked.length === 1 && asked[0]?.value === value;
 }
 
-/** The filter with only this value of the key; or, when it was that already, with any. */
+/** The filter with only this value of the key, or with any if it had only this one. */
 export function toggle(text: string, key: string, value: string): string {
   const words = tokens(text).filter((token) => !asksFor(token, key));
   const typed = words.map((token) => token.text);
   return (only(text, key, value) ? typed : [...typed, `${key}:${quote(value)}`]).join(" ");
 }
 
-/** A filter that asks for both. A quote that is still open ends with its own part. */
+/** Joins two filters. An open quote ends with its own filter. */
 export function both(one: string, other: string): string {
   let open = false;
   let dangling = false;
@@ -86,7 +86,10 @@ export function both(one: string, other: string): string {
   return [closed.trim(), other.trim()].filter((part) => part !== "").join(" ");
 }
 
-/** The words of it that are looked for in the transcripts. Until the keys are known, whatever looks like one is one. */
+/**
+ * Words searched in the transcripts. Until the keys are known, anything that looks like a key
+ * counts as one.
+ */
 export const freeText = (
   text: string,
   keys: readonly string[],
@@ -102,17 +105,17 @@ export const freeText = (
     )
     .map((token) => (token.key === null ? token.value : unquote(token.text)));
 
-/** What to look for in a run that was found by these words: the one its snippet shows. */
+/** Text to search in a run found by these words: the match shown in its snippet. */
 export function soughtIn(words: readonly string[], snippet: Snippet | null): string {
   const hit = snippet?.pieces.find((piece) => piece.hit)?.text.toLowerCase();
   if (hit === undefined) return "";
   const whole = words.find((word) => word.toLowerCase() === hit);
-  // Several words that stand together are one hit.
+  // Adjacent words form one match.
   const together = words.length > 1 && words.every((word) => hit.includes(word.toLowerCase()));
   return whole ?? (together ? hit : (words[0] ?? ""));
 }
 
-/** The text taken apart for drawing: keyed tokens that are known, and what lies between. */
+/** The text split for drawing into known keyed tokens and the rest. */
 export function pieces(
   text: string,
   keys: readonly string[],
@@ -135,7 +138,7 @@ export function pieces(
   return drawn;
 }
 
-/** Those that begin so first, then those that have it inside. */
+/** Prefix matches first, then matches inside. */
 const ranked = <T>(all: readonly T[], word: string, name: (one: T) => string): T[] => {
   const sought = word.toLowerCase();
   const at = all.map((one) => name(one).toLowerCase().indexOf(sought));
@@ -145,11 +148,11 @@ const ranked = <T>(all: readonly T[], word: string, name: (one: T) => string): T
   ];
 };
 
-/** Values come as they are typed, quotes and all. */
+/** Values arrive as typed, with quotes. */
 function ofKey(facets: Facets, head: string, key: string, values: string): Option[] {
   const facet = facets.keys.find((one) => one.key === key.toLowerCase());
   if (!facet) return [];
-  // Commas mean or: only the last value is being written.
+  // Commas mean or: only the last value is being typed.
   const before = values.slice(0, values.lastIndexOf(",") + 1);
   return ranked(facet.values, unquote(values.slice(before.length)), (one) => unquote(one.value))
     .slice(0, MOST)
@@ -177,7 +180,7 @@ function ofWord(facets: Facets, sign: string, word: string): Option[] {
   return [...keys, ...values].slice(0, MOST);
 }
 
-/** What could stand where the caret is. */
+/** Completions at the caret. */
 export function complete(text: string, caret: number, facets: Facets): Completion {
   const token = tokens(text).find((one) => one.start < caret && caret <= one.end);
   const start = token?.start ?? caret;
@@ -194,8 +197,10 @@ export function complete(text: string, caret: number, facets: Facets): Completio
   return { start, end, options: options.filter((option) => option.insert.trim() !== typed) };
 }
 
-/** The option that Enter takes without a choice by arrow keys; -1 for none. A word that is the name of a value, such as a model,
- * means that value; the beginning of a value after a key means the first value that begins so. */
+/**
+ * The option that Enter takes without arrow keys; -1 for none. A word equal to a value, such as a
+ * model, selects that value; a prefix after a key selects the first match.
+ */
 export function preselected(text: string, at: Completion, facets: Facets): number {
   const typed = text.slice(at.start, at.end);
   const keyed = KEYED.exec(typed);
@@ -212,7 +217,7 @@ export function preselected(text: string, at: Completion, facets: Facets): numbe
   return at.options.findIndex((option) => option.label.toLowerCase().startsWith(last));
 }
 
-/** The text and the caret after an option was taken. */
+/** Text and caret after an option was accepted. */
 export function accept(
   text: string,
   at: Completion,
@@ -224,7 +229,7 @@ export function accept(
   return { text: text.slice(0, at.start) + insert + rest, caret: at.start + insert.length };
 }
 
-/** The filter for runs of the same task and variation, as far as they are known. */
+/** Filter for runs of the same task and variation, as far as known. */
 export function sameTask(row: { task: string | null; variation: number | null }): string {
   const of = (key: string, value: string | number | null) =>
     value === null ? [] : [`${key}:${quote(String(value))}`];

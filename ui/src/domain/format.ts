@@ -1,16 +1,16 @@
-// Numbers as words on screen. A missing value is a dash and never a nought.
+// Formats numbers and times for the screen. A missing value is a dash, never 0.
 import type { Problem } from "../generated/Problem";
 
 const MISSING = "–";
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
-/** With so many places. What is rounded to nothing has no sign: `0.00`, never `-0.00`. */
+/** Fixed number of decimals. A value rounded to zero has no sign: `0.00`, never `-0.00`. */
 export function fixed(value: number, places: number): string {
   const text = value.toFixed(places);
   return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text;
 }
 
-/** Most are small, and tables hold thousands of them. */
+/** Fast path: most values are small, and tables hold thousands. */
 export const count = (value: number | null | undefined): string =>
   value == null
     ? MISSING
@@ -25,7 +25,7 @@ export const counted = (value: number, one: string, many = `${one}s`): string =>
 const scaled = (value: number, units: readonly [string, ...string[]], step: number): string => {
   let at = 0;
   let rest = value;
-  // 999.5 would be written as 1,000 of its unit.
+  // 999.5 would round to 1,000 of its unit.
   while (at < units.length - 1 && rest >= step - 0.5) {
     rest /= step;
     at++;
@@ -41,7 +41,7 @@ export const short = (value: number | null | undefined): string =>
 export const bytes = (value: number | null | undefined): string =>
   value == null ? MISSING : scaled(value, [" B", " KB", " MB", " GB", " TB"], 1_024);
 
-/** Dollars, with as many places as the amount needs to differ from others of its size. */
+/** Dollars, with enough decimals for the size of the amount. */
 export function money(value: number | null | undefined): string {
   if (value == null) return MISSING;
   const size = Math.abs(value);
@@ -64,7 +64,7 @@ const DAY_MS = 86_400_000;
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const dayInYear = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 
-/** When: `14:05` today, `Yesterday 14:05`, `3 Jan`, `2024-01-03`. Local time. */
+/** Local time: `14:05` today, `Yesterday 14:05`, `3 Jan`, `2024-01-03`. */
 export function when(ms: number, now = Date.now()): string {
   const then = new Date(ms);
   const midnight = new Date(now).setHours(0, 0, 0, 0);
@@ -79,12 +79,12 @@ export function when(ms: number, now = Date.now()): string {
 const isoDay = (day: Date): string =>
   `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}-${String(day.getDate()).padStart(2, "0")}`;
 
-/** The exact moment, for a tooltip. */
+/** The exact time, for a tooltip. */
 export const moment = (ms: number): string => {
   const then = new Date(ms);
   return `${isoDay(then)} ${then.toTimeString().slice(0, 8)}`;
 };
 
-/** A problem as one line: the file, the place, what is wrong and what to change. */
+/** A problem as one line: file, position, error and advice. */
 export const problemLine = (problem: Problem): string =>
   `${problem.file}${problem.line === null ? "" : `, line ${problem.line}`}: ${problem.message}${problem.advice === null ? "" : ` ${problem.advice}`}`;

@@ -1,4 +1,4 @@
-// Judging in words: what is meant, what it will take, how it stands. Pure.
+// Pure. Texts about judging: selection, estimate and results.
 import { count, counted, fixed, money, short } from "./format";
 import type { JudgeChoice } from "../generated/JudgeChoice";
 import type { Judged } from "../generated/Judged";
@@ -7,22 +7,22 @@ import type { JudgeRequest } from "../generated/JudgeRequest";
 import type { JudgingView } from "../generated/JudgingView";
 import { scoreText } from "./scores";
 
-/** Which runs are to be judged: these, or all that pass a filter. */
+/** The runs to judge: these, or all that match a filter. */
 export interface JudgeTarget {
   runs: string[];
   filter: string;
-  /** In words: `this run`, `3 runs`. */
+  /** Description such as `this run` or `3 runs`. */
   what: string;
 }
 
-/** What the choices begin with. */
+/** Preselected choices of the dialog. */
 export interface JudgeDefaults {
   judge?: string;
   model?: string;
   official?: boolean;
 }
 
-/** The judge of a scorer: `judge:sopr 2` is the second that asks it. */
+/** The judge of a scorer: `judge:sopr 2` is the second scorer with that judge. */
 export const judgeName = (scorer: string): string =>
   scorer.replace(/^judge:/, "").split(" ", 1)[0] ?? "";
 
@@ -33,7 +33,7 @@ export interface JudgeChoices {
   official: boolean;
   again: boolean;
   max_cost: number | null;
-  /** The runs to compare with, as a filter; empty for judges of single runs. */
+  /** Filter of the runs to compare with; empty for judges of single runs. */
   reference: string;
 }
 
@@ -46,11 +46,11 @@ export const judgeRequest = (
   filter,
 });
 
-/** From the least to the most; once where both read the same. */
+/** A range; one value if both ends read the same. */
 const formatRange = (least: number, most: number, show: (value: number) => string): string =>
   show(least) === show(most) ? show(most) : `${show(least)} to ${show(most)}`;
 
-/** What it will take, in a line; what is not known is said. */
+/** The estimate in one line, with a note if the cost is unknown. */
 export function formatEstimate(
   plan: Pick<
     JudgePlan,
@@ -65,7 +65,7 @@ export function formatEstimate(
   return `${calls} ${plan.calls_most === 1 ? "request" : "requests"} · about ${formatRange(plan.tokens_least, plan.tokens_most, short)} tokens · ${costs}`;
 }
 
-/** An interval of 95 %; empty where there is none. */
+/** A 95 % interval; empty if there is none. */
 const formatInterval = (
   interval: [number, number] | null,
   times: number,
@@ -76,7 +76,7 @@ const formatInterval = (
     ? ""
     : ` [${fixed(times * interval[0], places)} to ${fixed(times * interval[1], places)}${unit}]`;
 
-/** Which runs that are, in a line. */
+/** The selected runs in one line. */
 export function describeSelection(plan: JudgePlan): string {
   const parts = [
     counted(plan.runs, "run"),
@@ -90,7 +90,7 @@ export function describeSelection(plan: JudgePlan): string {
   return parts.filter(Boolean).join(" · ");
 }
 
-/** Runs that end it, one way or another. */
+/** Number of finished runs: done, failed or skipped. */
 export const endedCount = (view: JudgingView): number => view.done + view.failed + view.skipped;
 
 export function describeRates(view: JudgingView): string {
@@ -113,17 +113,17 @@ export function describeRates(view: JudgingView): string {
   return `${own}${own === "" ? "mean" : "as a score"} ${scoreText(rates.mean)} ± ${fixed(rates.spread, 2)} of ${counted(rates.runs, "run")}${both}${passed}`;
 }
 
-/** One judgement in a line: what each round came to. */
+/** One judgement in a line: the result of each round. */
 export const formatRounds = (judged: Judged): string =>
   judged.rounds.map((round) => round.told).join(", ");
 
-/** What it takes to pass, and whose word that is; empty where more for it than against is what counts. */
+/** The pass threshold and its source; empty if the majority of rounds decides. */
 export const formatThreshold = (judged: Pick<Judged, "threshold" | "of_suite">): string =>
   judged.threshold === null
     ? ""
     : `${judged.threshold}${judged.of_suite ? ", as the suite says" : ""}`;
 
-/** What there is to know of a judge besides what it asks, in a line. */
+/** Scale, threshold and requirements of a judge in one line. */
 export function describeJudge(judge: JudgeChoice): string {
   const threshold =
     judge.suite_threshold === null
@@ -140,13 +140,13 @@ export function describeJudge(judge: JudgeChoice): string {
   return parts.filter(Boolean).join(" · ");
 }
 
-/** What its official rules are, in a line. */
+/** The official rules of a judge in one line. */
 export const describeOfficialRules = (judge: JudgeChoice): string =>
   judge.group === "StableToolBench"
     ? "By the official rule: the last tool that was called has to be Finish"
     : "As azure-ai-evaluation does, with its mistakes";
 
-/** The judges that a few words find: all words, in the name, what it asks, or what it belongs to. */
+/** Judges that match all words, in name, question or group. */
 export function searchJudges(judges: readonly JudgeChoice[], typed: string): JudgeChoice[] {
   const wanted = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const text = (one: JudgeChoice) =>

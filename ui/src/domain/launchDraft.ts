@@ -1,8 +1,8 @@
-// What the launch sheet is filled with, as words in the address and as a request. Pure.
+// Pure. Content of the launch form, as address parameters and as a request.
 import type { LaunchOptions } from "../generated/LaunchOptions";
 import type { LaunchRequest } from "../generated/LaunchRequest";
 
-/** A cell of the overview: the runs of a task or of one of its variations. */
+/** A cell of the overview: the runs of a task or of one variation. */
 export interface DraftCell {
   task: string;
   /** From 0; null means all. */
@@ -12,24 +12,24 @@ export interface DraftCell {
 }
 
 export interface LaunchDraft {
-  /** Just these runs; then the matrix is not used. */
+  /** Only these runs; the matrix is ignored. */
   runs: readonly string[];
-  /** Just the runs of these cells; then the matrix is not used either. */
+  /** Only the runs of these cells; the matrix is ignored. */
   cells: readonly DraftCell[];
-  /** Narrows the list of tasks on screen; says nothing about what is run. */
+  /** Filters the task list on screen; does not affect the launch. */
   find: string;
-  /** None means all. */
+  /** Empty means all. */
   tasks: readonly string[];
   systems: readonly string[];
   models: readonly string[];
-  /** From 0; none means all. */
+  /** From 0; empty means all. */
   variations: readonly number[];
   repeats: number | null;
   startOver: boolean;
   anyway: boolean;
   concurrency: number | null;
   maxCost: number | null;
-  /** How runs look for an answer, and which functions they are offered; empty means as they are set up. */
+  /** Search strategy and offered functions; empty means the configured ones. */
   method: string;
   offer: string;
   steps: number | null;
@@ -61,20 +61,20 @@ export const MAX_STEPS = 1_000_000;
 
 const unique = <T>(list: readonly T[]): T[] => [...new Set(list)];
 
-/** A whole number from 1, or nothing. */
+/** Parses a whole number from 1 to `most`, else null. */
 export function parseCount(word: string | null, most: number): number | null {
   if (word === null || !/^\s*\d{1,7}\s*$/.test(word)) return null;
   const value = Number(word);
   return value >= 1 && value <= most ? value : null;
 }
-/** Dollars: more than nothing. */
+/** Parses a positive amount of dollars, else null. */
 export function parseDollars(word: string | null): number | null {
   if (word === null || !/^\s*(\d{1,7}(\.\d{0,6})?|\.\d{1,6})\s*$/.test(word)) return null;
   const value = Number(word);
   return value > 0 ? value : null;
 }
 
-// A bar between the parts; the task comes last, and may hold bars itself.
+// Fields are separated by bars; the task comes last and may contain bars.
 const escapeCell = (word: string) =>
   word.replace(/[%|]/g, (sign) => (sign === "|" ? "%7C" : "%25"));
 const unescapeCell = (word: string) =>
@@ -95,7 +95,7 @@ function readCell(word: string): DraftCell[] {
   ];
 }
 
-/** Reads what an address says; what makes no sense is left out. */
+/** Parses an address and ignores invalid values. */
 export function readDraft(asked: URLSearchParams): LaunchDraft {
   const commas = (key: string) => (asked.get(key) ?? "").split(",").filter((word) => word !== "");
   return {
@@ -122,7 +122,7 @@ export function readDraft(asked: URLSearchParams): LaunchDraft {
   };
 }
 
-/** The other way; what is as usual is left out. */
+/** Writes a draft to an address and leaves out defaults. */
 export function writeDraft(draft: LaunchDraft, asked: URLSearchParams): void {
   const put = (key: string, value: string | number | null) => {
     if (value !== null && value !== "") asked.set(key, String(value));
@@ -145,7 +145,7 @@ export function writeDraft(draft: LaunchDraft, asked: URLSearchParams): void {
   put("queries", draft.queries);
 }
 
-/** Just these runs, with everything else as usual. */
+/** Draft of exactly these runs, with defaults for the rest. */
 export const draftForRuns = (
   runs: readonly string[],
   change: Partial<LaunchDraft> = {},
@@ -155,11 +155,11 @@ export const draftForRuns = (
   runs,
 });
 
-/** Whether it names what is to be run, one by one. */
+/** True if the draft lists its runs or cells. */
 export const namesRuns = (draft: LaunchDraft): boolean =>
   draft.runs.length > 0 || draft.cells.length > 0;
 
-/** Why a draft is no request yet, as the next thing to choose; null when it is one. */
+/** The next missing choice as a sentence; null if the draft is complete. */
 export function nextMissingChoice(draft: LaunchDraft): string | null {
   if (namesRuns(draft)) return null;
   if (draft.systems.length === 0 && draft.models.length === 0)
@@ -169,8 +169,8 @@ export function nextMissingChoice(draft: LaunchDraft): string | null {
 }
 
 /**
- * What is sent. The limit of the workspace file is sent along when none was written here, so that what the sheet shows is what
- * holds.
+ * The request of a draft. Includes the spend limit of the workspace file if none was entered, so
+ * that the form shows the limit in effect.
  */
 export function launchRequest(
   draft: LaunchDraft,
@@ -179,7 +179,7 @@ export function launchRequest(
   const matrix = !namesRuns(draft);
   return {
     runs: [...draft.runs],
-    // Runs that are named go before cells.
+    // Listed runs take precedence over cells.
     cells: draft.runs.length > 0 ? [] : [...draft.cells],
     tasks: matrix ? [...draft.tasks] : [],
     systems: matrix ? [...draft.systems] : [],
@@ -198,7 +198,7 @@ export function launchRequest(
   };
 }
 
-/** A sheet nobody touched is filled with what there is no choice about. */
+/** Preselects systems and models that are the only choice. */
 export function withSoleChoices(draft: LaunchDraft, options: LaunchOptions): LaunchDraft {
   if (namesRuns(draft)) return draft;
   const sole = (list: LaunchOptions["models"]) => {
@@ -212,6 +212,6 @@ export function withSoleChoices(draft: LaunchDraft, options: LaunchOptions): Lau
   };
 }
 
-/** In or out of a list, which keeps the order it was chosen in. */
+/** The list with the item toggled, in order of selection. */
 export const toggled = <T>(list: readonly T[], one: T): T[] =>
   list.includes(one) ? list.filter((other) => other !== one) : [...list, one];

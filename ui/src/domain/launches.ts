@@ -1,4 +1,5 @@
-// How launches, evaluations and judging stand, in words, for every place that shows it: the footer, the sheet, the page of a run.
+// Texts about the progress of launches, evaluations and judging, for the footer, the launch page
+// and the run page.
 import { count, counted, money } from "./format";
 import type { EvaluationView } from "../generated/EvaluationView";
 import type { JudgingView } from "../generated/JudgingView";
@@ -8,7 +9,7 @@ import type { LaunchState } from "../generated/LaunchState";
 import type { LaunchView } from "../generated/LaunchView";
 import type { Live } from "../backend/live";
 
-/** Runs at work come first in a launch; nobody runs more at once. */
+/** Active runs come first in a launch; this bounds their number. */
 const MAX_ACTIVE_RUNS = 200;
 
 export const isActive = (launch: { state: LaunchState }): boolean =>
@@ -39,10 +40,10 @@ export const RUN_STATES: Record<
   elsewhere: { word: "Elsewhere", icon: "file", tone: "err" },
 };
 
-/** Money so far, of the most it may be; and what is not in it. */
+/** Cost so far and its limit. */
 export function formatSpent(launch: Pick<LaunchView, "cost" | "max_cost" | "unpriced">): string {
   const most = launch.max_cost === null ? "" : ` of ${money(launch.max_cost)}`;
-  // Nothing but replies without a price says nothing about money.
+  // Replies without a known price alone do not tell the cost.
   const known = launch.cost === 0 && launch.unpriced > 0 ? "unknown" : money(launch.cost);
   return `${known}${most}`;
 }
@@ -51,7 +52,7 @@ export const formatUnpriced = (launch: Pick<LaunchView, "unpriced">): string =>
     ? ""
     : `without ${counted(launch.unpriced, "reply", "replies")} whose cost is not known`;
 
-/** All launches at work in a few words; null when none is. */
+/** All active launches in a few words; null if there are none. */
 export function launchesSummary(
   launches: readonly LaunchView[],
 ): { launch: string; text: string } | null {
@@ -78,7 +79,7 @@ export function launchesSummary(
   };
 }
 
-/** All evaluations at work in a few words; null when none is. */
+/** All active evaluations in a few words; null if there are none. */
 export function evaluationsSummary(
   evaluations: readonly EvaluationView[],
 ): { evaluation: string; text: string } | null {
@@ -97,7 +98,7 @@ export function evaluationsSummary(
   };
 }
 
-/** All judging at work in a few words; null when none is. */
+/** All active judging in a few words; null if there is none. */
 export function judgingsSummary(
   judgings: readonly JudgingView[],
 ): { judging: string; text: string } | null {
@@ -121,11 +122,11 @@ export function judgingsSummary(
   };
 }
 
-/** Of what an evaluation has to do, how much is over. */
+/** Number of finished rows of an evaluation. */
 export const endedCount = (one: Pick<EvaluationView, "done" | "failed">): number =>
   one.done + one.failed;
 
-/** The run of a launch at work, when it waits or runs in one. Reading it in a template keeps it fresh. */
+/** Finds a run that waits or runs in an active launch. Reading it in a template keeps it fresh. */
 export function findActiveRun(
   live: Live,
   run: string,
@@ -139,7 +140,7 @@ export function findActiveRun(
   return null;
 }
 
-/** What a run at work does, in a line. */
+/** Current activity of a run in one line. */
 export function describeActivity(run: LaunchRun): string {
   if (run.state === "waiting") return "waits for its turn";
   return (

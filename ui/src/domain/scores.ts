@@ -1,4 +1,4 @@
-// A score, a verdict and what went wrong, each as a shape, a word and a colour. Pure.
+// Pure. Icon, word and colour of scores, verdicts and failures.
 import { fixed } from "./format";
 import type { FailureClass } from "../generated/FailureClass";
 import type { RunRow } from "../generated/RunRow";
@@ -30,11 +30,11 @@ export const CLASSES: Record<Exclude<FailureClass, "wrong_answer">, string> = {
   timeout: "Timeout",
 };
 
-/** What went wrong, else how right it is: of an answer that is only wrong, how wrong says more. */
+/** The failure class, else the grade; for wrong answers the grade says more. */
 export const badgeWord = ({ word, tone }: ScoreBadge, found: FailureClass | null): string =>
   found === null || found === "wrong_answer" || tone === "right" ? word : CLASSES[found];
 
-/** What stands where there is no score. */
+/** Badges for runs without a score. */
 export const STANDINGS: Record<Exclude<ScoreStanding, "scored">, ScoreBadge> = {
   error: { word: "System error", icon: "diamond", tone: "err" },
   no_expected: { word: "Nothing expected", icon: "dash", tone: "muted" },
@@ -43,17 +43,20 @@ export const STANDINGS: Record<Exclude<ScoreStanding, "scored">, ScoreBadge> = {
   failed: { word: "Scorer failed", icon: "warning", tone: "err" },
 };
 
-/** Where nobody said what is good enough: less is wrong, and from here on it is right. */
+/** Default limits without a threshold: below is wrong, from here on is right. */
 export const WRONG_BELOW = 0.5;
 export const RIGHT_FROM = 0.95;
 
-/** How good one score is. Whether it passes decides; where nobody said what is good enough, only nearly all of it is right. */
+/** Grade of one score. The threshold decides; without one, only a nearly full score is right. */
 export function grade(score: number, passed: boolean | null): ScoreBadge {
   if (passed ?? score >= RIGHT_FROM) return VERDICTS.right;
   return score < WRONG_BELOW ? VERDICTS.wrong : VERDICTS.partly;
 }
 
-/** What came of an evaluator that is stored, in words: nothing is made of its number. Where it failed, that says nothing of the answer. */
+/**
+ * Badges of imported verdicts; their numbers are not interpreted. A failed evaluator says nothing
+ * about the answer.
+ */
 export const STORED: Readonly<Record<StoredResult, ScoreBadge>> = {
   pass: { word: "passes", icon: "check", tone: "right" },
   fail: { word: "does not pass", icon: "cross", tone: "wrong" },
@@ -62,27 +65,30 @@ export const STORED: Readonly<Record<StoredResult, ScoreBadge>> = {
   none: { word: "no result", icon: "half", tone: "part" },
 };
 
-/** Its word and its number as they are written; nothing where it has neither. */
+/** Word and number as written in the file; empty if it has neither. */
 export const importedText = ({ word, score }: Pick<StoredSaid, "word" | "score">): string =>
   [word, score].filter((text) => text !== null).join(" · ");
 
-/** Always two places, so that scores stand under each other, half up; yet nothing is 1.00 or 0.00 that is not. */
+/** Two decimals, so that scores align; 1.00 and 0.00 only for exact values. */
 export function scoreText(score: number): string {
   const text = fixed(score, 2);
   if (text === "1.00" && score < 1) return ">0.99";
   return text === "0.00" && score > 0 ? "<0.01" : text;
 }
 
-/** As the program says it where there is no more to it than the word for that standing. */
+/** The engine's reason that only repeats the badge. */
 const NOTHING_EXPECTED = "There is no expected output.";
 
 type Scored = Pick<RunRow, "scoring" | "score" | "passed" | "score_reason" | "class">;
 
-/** A reason that only repeats the word before it is not said again. */
+/** True if a reason only repeats the badge word. */
 export const repeatsWord = (reason: string | null, word: string): boolean =>
   (reason ?? "").replace(/\.$/, "").toLowerCase() === word.toLowerCase();
 
-/** A run's score in a few words; null when nothing was said, as without a task. `why` is the reason, and what went wrong. */
+/**
+ * Badge, score and reason of a run; null without a scoring, for example without a task. `why` holds
+ * the reason of the failure.
+ */
 export function scoreBadge(row: Scored): (ScoreBadge & { score: string; why: string }) | null {
   if (row.scoring === null) return null;
   const said = (look: ScoreBadge, score: string) => ({
@@ -99,7 +105,7 @@ export function scoreBadge(row: Scored): (ScoreBadge & { score: string; why: str
   return said({ ...look, word: badgeWord(look, row.class) }, scoreText(row.score));
 }
 
-/** The same beside the state of the run: what waits says so itself, and what for. */
+/** Like `scoreBadge`, next to the state of the run: a waiting run gets no second badge. */
 export const scoreBadgeBesideState = (
   row: Scored & Pick<RunRow, "state">,
 ): ReturnType<typeof scoreBadge> =>
@@ -127,7 +133,7 @@ const SCORER_HINTS: Record<string, string> = {
   judge: "a model says what it thinks of it; several rounds, and how far they lie apart",
 };
 
-/** What options that change what is counted add. */
+/** Hints for options that change what is counted. */
 const VARIANT_HINTS: Record<string, string> = {
   "api_calls: seed":
     "share of calls as the original counts them: a name is cut at its first stroke, which misses most functions",
@@ -137,6 +143,6 @@ const VARIANT_HINTS: Record<string, string> = {
   "seed_heuristic: seed": "not a judgement: as the original counts, with its faults",
 };
 
-/** What a scorer does, in a few words; empty for one we do not know. */
+/** Describes a scorer in a few words; empty if unknown. */
 export const describeScorer = (scorer: string): string =>
   VARIANT_HINTS[scorer] ?? SCORER_HINTS[scorer.split(":", 1)[0]?.trim() ?? ""] ?? "";

@@ -1,4 +1,4 @@
-// A state as a shape, a word and a colour. Pure.
+// Pure. Icon, word and colour of run states.
 import type { RunState } from "../generated/RunState";
 
 interface StateBadge {
@@ -7,7 +7,7 @@ interface StateBadge {
   tone: "right" | "wrong" | "part" | "busy" | "err" | "muted";
 }
 
-/** A tick is only for what is right; that a run answered says nothing of that. */
+/** The check mark is reserved for right answers; "answered" does not imply right. */
 export const STATES: Record<RunState, StateBadge> = {
   answered: { word: "Answered", icon: "speech", tone: "muted" },
   no_answer: { word: "No answer", icon: "dash", tone: "part" },
@@ -18,6 +18,6 @@ export const STATES: Record<RunState, StateBadge> = {
   other: { word: "Not a run", icon: "file", tone: "muted" },
 };
 
-/** Nothing was counted in what could not be read as a run. */
+/** Unreadable files have no counts. */
 export const isUnreadable = ({ state }: { state: RunState }): boolean =>
   state === "damaged" || state === "other";

@@ -1,4 +1,5 @@
-// Pure. What a step says in one line: who, with which arguments, with what outcome. Also what is open before anyone touched it.
+// Pure. One-line summaries of steps: speaker, arguments and outcome, and which steps are open by
+// default.
 import { bytes, counted } from "./format";
 import type { Part } from "../generated/Part";
 import type { Step } from "../generated/Step";
@@ -6,7 +7,7 @@ import { visibleLine } from "../components/visible/visible";
 
 const OUTCOMES = new Set(["result", "error", "output", "stdout", "stderr"]);
 const LONGEST = 240;
-/** What ended a program that did not end itself. */
+/** Reasons for which the sandbox ends a program. */
 const KILL_REASONS: Record<string, string> = {
   killed: "killed",
   cpu: "out of processor time",
@@ -18,7 +19,7 @@ export const isCard = (step: Step): boolean =>
   step.kind === "tool_call" || step.kind === "program" || step.kind === "artifact";
 export const isOutcome = (part: Pick<Part, "label">): boolean => OUTCOMES.has(part.label);
 
-/** Who speaks. */
+/** Name of the speaker. */
 export function speakerName(step: Step, model: string | null): string {
   switch (step.kind) {
     case "user":
@@ -34,12 +35,14 @@ export function speakerName(step: Step, model: string | null): string {
   }
 }
 
-/** Calls that went well and the system prompt are folded; what failed, and what is being read, is open. */
+/**
+ * Failed calls and messages are open by default; successful calls and the system prompt are folded.
+ */
 export function isOpenByDefault(step: Step): boolean {
   return step.kind === "tool_call" ? step.failed === true : step.kind !== "system";
 }
 
-/** The beginning of a part, in one line. */
+/** The beginning of a part in one line. */
 export function previewLine(part: Part): string {
   const { body } = part;
   if (body.kind === "table") return counted(body.total, "row");
@@ -51,7 +54,7 @@ export function previewLine(part: Part): string {
   ).slice(0, LONGEST);
 }
 
-/** The arguments of a call: the only one as it is, several by name. */
+/** Arguments of a call: a single one as it is, several by name. */
 export function argumentsLine(step: Step): string {
   const given = step.parts.filter((part) => !isOutcome(part));
   if (given.length === 1 && given[0]) return previewLine(given[0]);
@@ -61,7 +64,7 @@ export function argumentsLine(step: Step): string {
     .slice(0, LONGEST);
 }
 
-/** How a program ended that did not end well, as its result says; empty for all others. */
+/** Failure status of a program from its result; empty for all others. */
 function exitStatus({ body }: Part): string {
   if (body.kind !== "value" || !body.whole || !body.text.includes('"exit_code"')) return "";
   try {
@@ -80,7 +83,7 @@ function exitStatus({ body }: Part): string {
   }
 }
 
-/** What came back, in a few words. */
+/** The result of a step in a few words. */
 export function describeOutcome(step: Step): string {
   const parts = step.parts.filter(isOutcome);
   const failure = parts.find((part) => part.label === "error");
@@ -97,12 +100,12 @@ export function describeOutcome(step: Step): string {
   return [exitStatus(result), size].filter(Boolean).join(" · ");
 }
 
-/** The last piece of a path: the rest is in its tooltip. */
+/** The last part of a path; the tooltip shows the rest. */
 export function fileName(path: string): string {
   return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
 }
 
-/** A folded message: how it begins. */
+/** The beginning of a folded message. */
 export function messagePreview(step: Step): string {
   return step.parts[0] ? previewLine(step.parts[0]) : "";
 }

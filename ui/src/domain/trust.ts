@@ -1,4 +1,4 @@
-// Agreement in words and numbers. Pure; the place and the page of a run share it.
+// Pure. Texts and numbers of agreement, shared by the agreement page and the run page.
 import { count, counted, fixed } from "./format";
 import type { Agreement } from "../generated/Agreement";
 import type { Judged } from "../generated/Judged";
@@ -8,14 +8,14 @@ import type { Trust } from "../generated/Trust";
 export const PEOPLE = "people";
 const AUTOMATIC = "score";
 
-/** Whether it is an evaluator whose verdicts came with a file. */
+/** True for an evaluator whose verdicts were imported. */
 export const isStored = (rater: Rater): boolean => rater.id.startsWith("stored:");
 
-/** Whether it is a judge that was asked here, and neither people nor the automatic score. */
+/** True for a judge of this program, neither people nor the automatic score. */
 export const isJudge = (rater: Rater): boolean =>
   rater.id !== PEOPLE && rater.id !== AUTOMATIC && !isStored(rater);
 
-/** Two places, with a real minus; nothing is 1 that is not. */
+/** Two decimals with a typographic minus; 1 only for an exact 1. */
 export function kappaText(kappa: number | null): string {
   if (kappa === null) return "–";
   if (kappa < 1 && kappa > 0.995) return ">0.99";
@@ -25,10 +25,10 @@ export function kappaText(kappa: number | null): string {
 export const intervalText = (interval: Agreement["interval"]): string =>
   interval === null ? "–" : `${kappaText(interval[0])} to ${kappaText(interval[1])}`;
 
-/** How many of the runs that both judged have the same: `10 of 12`. */
+/** Equal verdicts among the runs that both judged: `10 of 12`. */
 export const sameText = ({ same, n }: Agreement): string => `${count(same)} of ${count(n)}`;
 
-/** What of a rater does not count, in a line; empty when everything does. */
+/** Ignored verdicts of a rater in one line; empty if all count. */
 export function notCounted({ stale, unread }: Rater): string {
   const parts = [
     stale > 0 ? `${count(stale)} stale` : "",
@@ -37,7 +37,10 @@ export function notCounted({ stale, unread }: Rater): string {
   return parts.filter(Boolean).join(", ");
 }
 
-/** The pair that is shown when none was chosen: people with a judge, else with what is stored, else the first there is. */
+/**
+ * The selected pair, else people with a judge, else people with imported verdicts, else the first
+ * pair.
+ */
 export function shownPair(trust: Trust, first: string, second: string): Agreement | undefined {
   const chosen = trust.pairs.find((pair) => pair.first.id === first && pair.second.id === second);
   const agreementWithPeople = (is: (rater: Rater) => boolean) =>
@@ -45,7 +48,7 @@ export function shownPair(trust: Trust, first: string, second: string): Agreemen
   return chosen ?? agreementWithPeople(isJudge) ?? agreementWithPeople(isStored) ?? trust.pairs[0];
 }
 
-/** Pairs that are worth a line, and those that have too few runs to tell. */
+/** Splits pairs with enough runs from those with too few. */
 export const splitBySampleSize = (
   pairs: readonly Agreement[],
 ): { told: Agreement[]; few: Agreement[] } => ({
@@ -53,7 +56,7 @@ export const splitBySampleSize = (
   few: pairs.filter((pair) => pair.few),
 });
 
-/** How far the judge that said this agrees with people; nothing where no run was reviewed and judged. */
+/** Agreement of this judge with people; null if no run has both. */
 export function agreementWithPeople(
   trust: Trust | undefined,
   judged: Judged,

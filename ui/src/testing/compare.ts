@@ -1,4 +1,4 @@
-// Runs beside each other, for the tests of whatever shows them.
+// Compared runs for tests.
 import type { CompareRow } from "../generated/CompareRow";
 import type { ComparedRun } from "../generated/ComparedRun";
 import type { Comparison } from "../generated/Comparison";
@@ -6,7 +6,7 @@ import type { Relation } from "../generated/Relation";
 import type { RunRow } from "../generated/RunRow";
 import type { StepDiff } from "../generated/StepDiff";
 
-/** A row in which every run has the same step, or those that are named. */
+/** A row in which every run has the same step, or only the named ones. */
 export const line = (
   relation: Relation,
   steps: (number | null)[],
@@ -30,7 +30,10 @@ export const comparedRun = (row: RunRow, change: Partial<ComparedRun> = {}): Com
   ...change,
 });
 
-/** Three equal steps, one asked otherwise, two equal, where they part, and one that only the last has. */
+/**
+ * Three equal steps, one reworded, two equal, the first difference, and one that only the last run
+ * has.
+ */
 export function beside(runs: readonly RunRow[], change: Partial<Comparison> = {}): Comparison {
   const all = (step: number) => runs.map(() => step);
   const rows: CompareRow[] = [
@@ -70,7 +73,7 @@ export function beside(runs: readonly RunRow[], change: Partial<Comparison> = {}
   };
 }
 
-/** What differs in a step: its query, but not what came back. */
+/** Difference of a step: its query but not its result. */
 export const stepDiff = (step: number): StepDiff => ({
   parts: [
     {

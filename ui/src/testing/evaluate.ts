@@ -1,4 +1,4 @@
-// Evaluations for tests: what can be chosen, what a file holds, what it comes to.
+// Evaluations for tests: options, file contents and plan.
 import type { DataLook } from "../generated/DataLook";
 import type { EvaluateOptions } from "../generated/EvaluateOptions";
 import type { EvaluatePlan } from "../generated/EvaluatePlan";

@@ -1,4 +1,5 @@
-// A backend over canned rows, for component tests only. Knows just enough of a filter (`key:value` and words in the path) to make lists differ.
+// Backend with canned rows for component tests. Supports just enough of a filter (`key:value` and
+// words in the path) to make lists differ.
 import type { Backend, CommandName, Commands, StaleEvent } from "../backend/backend";
 import type { AppError } from "../generated/AppError";
 import type { EvaluationView } from "../generated/EvaluationView";
@@ -418,7 +419,10 @@ function canned(fixture: Fixture): Replies {
   };
 }
 
-/** Change `rows`, `status` or single `replies`, then `tell` what went stale. Every call is written down. */
+/**
+ * Change `rows`, `status` or single `replies`, then call `tell` with the stale data. Records every
+ * call.
+ */
 export class Fixture implements Backend {
   readonly calls: { name: CommandName; args: unknown }[] = [];
   readonly replies: Replies;
@@ -453,7 +457,7 @@ export class Fixture implements Backend {
     return () => this.#troubled.delete(fn);
   }
 
-  /** Something failed that the page did not ask for. */
+  /** Reports an error outside any command. */
   fail(error: AppError): void {
     for (const ear of this.#troubled) ear(error);
   }

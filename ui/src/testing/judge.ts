@@ -1,4 +1,4 @@
-// Scores and comparisons for the tests of whatever shows them.
+// Scores and comparisons for tests.
 import type { DiffCell } from "../generated/DiffCell";
 import type { DiffKind } from "../generated/DiffKind";
 import type { DiffLine } from "../generated/DiffLine";
@@ -49,7 +49,7 @@ export const SCORES: RunScores = {
   notes: [],
 };
 
-/** A judge to choose. */
+/** An available judge. */
 export const judge = (
   name: string,
   what: string,
@@ -74,7 +74,7 @@ export const judge = (
   ...change,
 });
 
-/** Judging that is under way. */
+/** An active judging job. */
 export const judging = (id: string, change: Partial<JudgingView> = {}): JudgingView => ({
   id,
   judge: "sopr",
@@ -135,7 +135,7 @@ export function ticket(
   };
 }
 
-/** Ten tickets: one missing, one extra, one that differs, one that moved, one that is only written otherwise. */
+/** Ten tickets: one missing, one extra, one changed, one moved, one only written differently. */
 export const TEN: DiffRow[] = [
   ticket(0),
   ticket(1, "changed"),
@@ -183,7 +183,7 @@ function linesOf(rows: readonly DiffRow[], changedOnly: boolean): DiffLine[] {
 
 const differing = (row: DiffRow) => row.kind !== "same" || row.moved;
 
-/** What the engine would say of these rows. */
+/** The engine's summary of these rows. */
 export function compared(
   all: readonly DiffRow[],
   request: DiffRequest,

@@ -1,4 +1,4 @@
-// Launches for tests: what could be run, what it comes to, how it stands.
+// Launches for tests: options, plan and progress.
 import type { Act } from "../generated/Act";
 import type { Choice } from "../generated/Choice";
 import type { LaunchOptions } from "../generated/LaunchOptions";

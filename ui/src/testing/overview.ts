@@ -1,4 +1,5 @@
-// A matrix for tests: tasks with three variations against a few columns, with folds, parts and whatever cells a test wants.
+// A matrix for tests: tasks with three variations and a few columns, with folds, parts and custom
+// cells.
 import type { Overview } from "../generated/Overview";
 import type { OverviewCell } from "../generated/OverviewCell";
 import type { OverviewColumn } from "../generated/OverviewColumn";
@@ -50,7 +51,10 @@ export const COLUMNS = [
 ];
 const NAMES = ["last 20", "last 30", "all"];
 
-/** What a matrix of so many tasks answers. `fill` says what is in a cell; the run of each is named by where it stands. */
+/**
+ * The reply for a matrix of this many tasks. `fill` sets the content of a cell; each run is named
+ * after its position.
+ */
 export function matrix(
   tasks: number,
   columns = COLUMNS,

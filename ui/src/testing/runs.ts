@@ -1,4 +1,4 @@
-// Runs for the tests of this page, and a backend that serves them in pieces.
+// Runs for tests and a backend that serves them in pieces.
 import type { Backend } from "../backend/backend";
 import { Fixture, runRow } from "./fakeBackend";
 import type { Part } from "../generated/Part";
@@ -111,7 +111,10 @@ export function view(
   };
 }
 
-/** Gives jsdom, which lays nothing out, boxes: a window of 800, and everything in a list 60 high. Returns how to take them away. */
+/**
+ * Gives jsdom a layout: a window of 800, and list items 60 high. Returns the function that removes
+ * it.
+ */
 export function layOut(): () => void {
   const before = globalThis.ResizeObserver;
   globalThis.ResizeObserver = class {
@@ -156,7 +159,7 @@ export function layOut(): () => void {
   };
 }
 
-/** A backend whose run can be changed from outside. */
+/** A backend whose run can be changed by the test. */
 export class OneRun extends Fixture {
   constructor(
     public run: RunView,

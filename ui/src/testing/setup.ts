@@ -1,8 +1,8 @@
-// What jsdom lacks and the page takes for granted. Sizes are fixed, because jsdom lays nothing out.
+// Browser features that jsdom lacks. Sizes are fixed, because jsdom has no layout.
 class Observed {
   constructor(private readonly fn: ResizeObserverCallback) {}
   observe(target: Element) {
-    // Later, as in a browser; many rely on it.
+    // Asynchronous, like in a browser, which callers rely on.
     queueMicrotask(() =>
       this.fn(
         [{ target, contentRect: { width: 1200, height: 600 } } as unknown as ResizeObserverEntry],
@@ -29,7 +29,7 @@ HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
   this.dispatchEvent(new Event("close"));
 };
 Element.prototype.scrollIntoView ??= () => undefined;
-// Whatever is in the page counts as laid out.
+// Everything in the page counts as laid out.
 Object.defineProperty(HTMLElement.prototype, "offsetParent", {
   get(this: HTMLElement) {
     return this.parentElement;

@@ -1,6 +1,7 @@
-// Pure. Terminal colours (SGR sequences) to styled stretches of text. Every other escape sequence stays in the text, to be seen.
+// Pure. Parses terminal colours (SGR sequences) into styled text. Other escape sequences stay
+// visible in the text.
 
-/** How a stretch of terminal text looks: class names that the theme knows. */
+/** Style of a piece of terminal text, as class names of the theme. */
 export interface Styled {
   text: string;
   classes: string;
@@ -30,12 +31,14 @@ const OFF: Record<number, string[]> = {
 
 const SGR = /\u001b\[([\d;:]{0,64})m/g;
 
-/** True when there is something for [`ansi`] to do. */
+/** True if [`ansi`] would change the text. */
 export function hasAnsi(text: string): boolean {
   return text.includes("\u001b[");
 }
 
-/** Cuts a text at its colour changes. The stretches together are the text without those sequences. */
+/**
+ * Splits a text at its colour changes. The pieces joined are the text without the colour sequences.
+ */
 export function ansi(text: string): Styled[] {
   const out: Styled[] = [];
   const pen: Pen = { fg: -1, bg: -1, flags: new Set() };
@@ -78,7 +81,10 @@ function one(pen: Pen, code: number): void {
   else if (code === 49) pen.bg = -1;
 }
 
-/** 256 colours and true colour come down to the sixteen the theme keeps readable on light and dark. */
+/**
+ * Maps 256 colours and true colour to the sixteen of the theme, which are readable on light and
+ * dark.
+ */
 function extended(codes: number[], at: number): [colour: number, used: number] {
   if (codes[at] === 5) return [from256(codes[at + 1] ?? 0), 2];
   if (codes[at] === 2)

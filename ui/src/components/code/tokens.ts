@@ -1,5 +1,6 @@
-// Pure. Cuts source text into coloured tokens. Made for reading, not for compiling: it works on any fragment, never fails,
-// and the tokens joined are the text. One regular expression per language, each linear in the length of the text.
+// Pure. Splits source text into coloured tokens for reading. Works on any fragment, never fails,
+// and the joined tokens equal the text. One regular expression per language, linear in the length
+// of the text.
 
 export type TokenKind =
   "" | "keyword" | "string" | "number" | "comment" | "literal" | "key" | "name";
@@ -23,7 +24,7 @@ const PYTHON_LITERALS = words("None True False self");
 type Classify = (text: string, after: string) => TokenKind;
 interface Grammar {
   pattern: RegExp;
-  /** For the group `word`: what it is. */
+  /** Classifies the group `word`. */
   word: Classify;
 }
 
@@ -102,7 +103,7 @@ const GRAMMARS: Record<Exclude<CodeLanguage, "plain">, Grammar> = {
 };
 const KINDS = ["comment", "string", "key", "name", "number"] as const;
 
-/** The text as tokens; joined they are the text. */
+/** The text as tokens; joined, they equal the text. */
 export function tokens(text: string, language: CodeLanguage): Token[] {
   if (language === "plain") return text ? [{ text, kind: "" }] : [];
   const grammar = GRAMMARS[language];
@@ -126,7 +127,7 @@ function kindOf(match: RegExpExecArray, grammar: Grammar, text: string): TokenKi
   return KINDS.find((kind) => groups[kind] !== undefined) ?? "";
 }
 
-/** The language behind the word after the backticks of a fence. */
+/** The language named after the backticks of a fence. */
 export function fenceLanguage(word: string): CodeLanguage {
   const low =
     word

@@ -1,7 +1,10 @@
-// Pure. Shapes of two things compared, the sign and the word of every way in which they can relate, and what is shown where.
+// Pure. Types of comparisons, sign and word of each kind of difference, and the layout of tables.
 import { template, type GridCell } from "../grid/grid";
 
-/** `alike` is the same value written otherwise; `missing` is only on the left, `extra` only on the right; `absent` on neither. */
+/**
+ * `alike` is an equal value written differently; `missing` is only on the left, `extra` only on the
+ * right, `absent` on neither side.
+ */
 export type DiffKind = "same" | "alike" | "changed" | "missing" | "extra" | "absent";
 
 export interface DiffPiece {
@@ -23,21 +26,21 @@ export interface DiffColumn {
 export interface DiffCell {
   kind: DiffKind;
   left: string | null;
-  /** Null when it is written as the left one. */
+  /** Null if it is written like the left one. */
   right: string | null;
   note: string | null;
 }
 export interface DiffRow {
   kind: DiffKind;
   label: string;
-  /** Places on either side, from 1. */
+  /** Positions on either side, from 1. */
   from: number | null;
   to: number | null;
   moved: boolean;
   cells: DiffCell[];
 }
 
-/** Shape and word, so that colour says nothing alone. */
+/** Sign and word, so that nothing depends on colour alone. */
 export const SIGNS: Record<DiffKind, { sign: string; word: string }> = {
   same: { sign: "", word: "the same" },
   alike: { sign: "≈", word: "the same value, written otherwise" },
@@ -48,13 +51,13 @@ export const SIGNS: Record<DiffKind, { sign: string; word: string }> = {
 };
 export const MOVED = { sign: "↕", word: "moved" };
 
-/** A row that a reader looking for differences stops at. */
+/** True for a row that counts as a difference. */
 export const differs = (row: DiffRow): boolean =>
   row.moved || row.kind === "changed" || row.kind === "missing" || row.kind === "extra";
 export const lineDiffers = (line: DiffLine): boolean =>
   line.kind === "pair" && line.change !== "same" && line.change !== "alike";
 
-/** Sign and words of a row: a row can both differ and have moved. */
+/** Sign and words of a row, which may both differ and have moved. */
 export function signOf(row: DiffRow): { sign: string; word: string } {
   const own = SIGNS[row.kind];
   if (!row.moved) return own;
@@ -63,20 +66,23 @@ export function signOf(row: DiffRow): { sign: string; word: string } {
     : { sign: own.sign + MOVED.sign, word: `${own.word}, ${MOVED.word}` };
 }
 
-/** `3`, or `3 → 5` where the two sides have it at other places. */
+/** `3`, or `3 → 5` if the positions differ. */
 export function placeOf({ from, to }: DiffRow): string {
   if (from === null) return to === null ? "" : `→ ${to}`;
   if (to === null) return `${from} →`;
   return from === to ? String(from) : `${from} → ${to}`;
 }
 
-/** What stands on the right: what is written as on the left comes only once. */
+/** Text on the right; identical text is sent only once. */
 export const rightOf = (cell: DiffCell): string | null =>
   cell.kind === "missing" || cell.kind === "absent" ? null : (cell.right ?? cell.left);
 
 const plain = (label: string): string => label.replace(/^#/, "");
 
-/** The column that says the same as the labels of all these rows (`#7` and `7`), or -1: it stands first then, and once. */
+/**
+ * The column that repeats the labels of all these rows (`#7` and `7`), or -1. It is then shown
+ * first and only once.
+ */
 export function labelColumn(columns: readonly DiffColumn[], rows: readonly DiffRow[]): number {
   if (rows.length === 0) return -1;
   return columns.findIndex((_, at) =>
@@ -84,11 +90,11 @@ export function labelColumn(columns: readonly DiffColumn[], rows: readonly DiffR
   );
 }
 
-/** What names a row: its label, or what stands in the column that says the same. */
+/** Name of a row: its label, or the value in the label column. */
 export const nameOf = (row: DiffRow, keyed: number): string =>
   keyed < 0 ? row.label : plain(row.label);
 
-/** Widths of the columns, for CSS, by what the first rows say. */
+/** CSS column widths, from the first rows. */
 export function widths(columns: readonly DiffColumn[], rows: readonly DiffRow[]): string {
   const cell = (one: DiffCell | undefined): GridCell => ({
     kind: "text",

@@ -1,4 +1,5 @@
-// Items of a long list, read in windows as they come into sight or are looked for. Holds a bounded number of them.
+// Items of a long list, read in pages as they become visible or are searched. Holds a limited
+// number.
 import { untrack } from "svelte";
 import { SvelteMap } from "svelte/reactivity";
 import { lineDiffers, type DiffLine } from "./diff";
@@ -16,32 +17,35 @@ export class Pages<T> {
   constructor(
     readonly read: ReadSome<T>,
     readonly total: number,
-    /** What was read already, from the beginning on. */
+    /** Items already read, from the start. */
     first: readonly T[] = [],
   ) {
     for (let page = 0; page * PAGE < first.length; page++) {
       const items = first.slice(page * PAGE, (page + 1) * PAGE);
-      // A page that is not whole would be taken for one.
+      // An incomplete page would be taken for a complete one.
       if (items.length === Math.min(PAGE, total - page * PAGE)) this.#pages.set(page, items);
     }
   }
 
-  /** The item, or nothing while it is on its way. */
+  /** The item, or undefined while it loads. */
   get(index: number): T | undefined {
     return this.#pages.get(Math.floor(index / PAGE))?.[index % PAGE];
   }
 
-  /** Those of the first so many that are there. */
+  /** The loaded ones of the first `count` items. */
   first(count: number): T[] {
     return this.#pages.get(0)?.slice(0, count) ?? [];
   }
 
-  /** Asks for the page an item is on, once. */
+  /** Requests the page of an item once. */
   want(index: number): void {
     untrack(() => void this.#page(Math.floor(index / PAGE)).catch(() => undefined));
   }
 
-  /** The first item that fits from one place on, in either direction; null when there is none, or it cannot be read. */
+  /**
+   * The first matching item from an index in either direction; null if there is none or it cannot
+   * be read.
+   */
   async find(from: number, by: 1 | -1, fits: (item: T) => boolean): Promise<number | null> {
     try {
       for (let at = from; at >= 0 && at < this.total; at += by) {
@@ -50,7 +54,7 @@ export class Pages<T> {
         if (item !== undefined && fits(item)) return at;
       }
     } catch {
-      // What went wrong is said where the items are shown.
+      // The error is shown where the items are shown.
     }
     return null;
   }
@@ -71,7 +75,7 @@ export class Pages<T> {
     const wanted = Math.min(PAGE, this.total - from);
     const items: T[] = [];
     try {
-      // The engine may answer with fewer than asked for.
+      // The engine may return fewer items than requested.
       for (let more = true; more && items.length < wanted;) {
         const some = await this.read(from + items.length, wanted - items.length);
         items.push(...some);
@@ -90,7 +94,10 @@ export class Pages<T> {
     return items;
   }
 
-  /** Lets go of what is furthest from the page that was read last; the beginning stays, for widths are made of it. */
+  /**
+   * Evicts the pages furthest from the one read last; the first page stays, because column widths
+   * depend on it.
+   */
   #forget(page: number): void {
     while (this.#pages.size > KEPT) {
       const furthest = [...this.#pages.keys()]
@@ -101,7 +108,10 @@ export class Pages<T> {
   }
 }
 
-/** Where the next stretch of differing lines begins after a line, or the last before it; -1 is before all of them, or after. */
+/**
+ * Start of the next differing run of lines after a line, or of the last one before it. With -1, the
+ * first or the last of all.
+ */
 export async function beginning(
   lines: Pages<DiffLine>,
   at: number,

@@ -1,11 +1,11 @@
-// Pure. What differs within a short text, word by word, for where both fit on a line.
+// Pure. Word diff of short texts that fit on a line.
 import type { DiffPiece } from "./diff";
 
-/** Longer texts are told apart by their ends only. */
+/** Longer texts are compared only by common prefix and suffix. */
 const MOST_WORDS = 400;
 const WORD = /\s+|[^\s\p{P}]+|\p{P}/gu;
 
-/** Both texts as one: pieces of either, and what they share once. Putting the pieces of one side together gives that side again. */
+/** Both texts merged, with shared pieces once. The pieces of one side joined equal that side. */
 export function merged(left: string, right: string): DiffPiece[] {
   const [a, b] = [left.match(WORD) ?? [], right.match(WORD) ?? []];
   let start = 0;
@@ -34,7 +34,7 @@ export function merged(left: string, right: string): DiffPiece[] {
   return pieces;
 }
 
-/** The longest words in common, in order; of what is not, the left side comes first. */
+/** The longest common subsequence of words; among differing words, the left side comes first. */
 function between(
   x: string[],
   y: string[],
@@ -59,7 +59,7 @@ function between(
   }
 }
 
-/** The pieces from shortly before the first difference on, for where there is no room for the rest. */
+/** The pieces from shortly before the first difference, where space is short. */
 export function fromFirst(pieces: readonly DiffPiece[], before = 18): DiffPiece[] {
   const [first, ...rest] = pieces;
   if (first?.change !== "same" || first.text.length <= before) return [...pieces];

@@ -1,4 +1,4 @@
-// Pure. Shapes of a result table, how wide its columns are, and which order a press on a head asks for.
+// Pure. Types of a result table, its column widths, and the order that a press on a header selects.
 
 export interface GridColumn {
   name: string;
@@ -19,11 +19,14 @@ export type ReadRows = (
 ) => Promise<{ rows: GridCell[][]; total: number }>;
 
 export const FILE_ORDER: GridOrder = { column: null, descending: false };
-/** Letters from which on a column is one with more to say. */
+/** Columns with longer values count as wide. */
 const WIDEST = 44;
 const PADDING = "2 * var(--cell, 8px)";
 
-/** Widths for CSS: short values get what they need, and what is left goes to the columns with more to say, else to an empty one. */
+/**
+ * CSS widths: narrow columns get what they need, the rest goes to the wide columns or else to an
+ * empty one.
+ */
 export function template(
   columns: readonly GridColumn[],
   rows: readonly (readonly GridCell[])[],
@@ -31,7 +34,7 @@ export function template(
   const widths = columns.map((column, i) => {
     const longest = rows.reduce((max, row) => Math.max(max, row[i]?.text.length ?? 0), 0);
     const least = Math.max(3, longest, column.name.length);
-    // Room for the arrow of the order, and for air, where there is any.
+    // Space for the sort arrow and padding.
     const wanted = Math.max(longest, column.name.length + 2) + 3;
     if (wanted > WIDEST) return `minmax(22ch, ${Math.min(wanted, 3 * WIDEST)}fr)`;
     return `minmax(calc(${Math.min(least, 22)}ch + ${PADDING}), calc(${wanted}ch + ${PADDING}))`;
@@ -40,13 +43,16 @@ export function template(
   return widths.join(" ");
 }
 
-/** What a press on the head of a column asks for: numbers largest first, words from the start, then the other way, then as in the file. */
+/**
+ * Next order after a press on a header: numbers descending, words ascending, then reversed, then
+ * file order.
+ */
 export function nextOrder(now: GridOrder, column: number, numeric: boolean): GridOrder {
   if (now.column !== column) return { column, descending: numeric };
   return now.descending === numeric ? { column, descending: !numeric } : FILE_ORDER;
 }
 
-/** What stands in a cell, and whether it says that there is nothing. */
+/** Text of a cell, and whether it is a missing value. */
 export function shown(cell: GridCell | undefined): { text: string; nothing: boolean } {
   if (!cell || cell.kind === "missing") return { text: "—", nothing: true };
   if (cell.kind === "null") return { text: "null", nothing: true };

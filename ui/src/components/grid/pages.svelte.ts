@@ -1,4 +1,4 @@
-// Rows of a long table, read in windows as they come into sight. Holds a bounded number of them.
+// Rows of a long table, read in pages as they become visible. Holds a limited number.
 import { untrack } from "svelte";
 import { SvelteMap } from "svelte/reactivity";
 import type { GridCell, GridOrder, ReadRows } from "./grid";
@@ -15,12 +15,12 @@ export class RowPages {
     readonly order: GridOrder,
   ) {}
 
-  /** The row, or nothing while it is on its way. */
+  /** The row, or undefined while it loads. */
   row(index: number): GridCell[] | undefined {
     return this.#pages.get(Math.floor(index / PAGE))?.[index % PAGE];
   }
 
-  /** Asks for the page a row is on, once. */
+  /** Requests the page of a row once. */
   want(index: number): void {
     untrack(() => {
       const page = Math.floor(index / PAGE);
@@ -34,7 +34,7 @@ export class RowPages {
     const from = page * PAGE;
     const rows: GridCell[][] = [];
     try {
-      // The engine may answer with fewer rows than asked for.
+      // The engine may return fewer rows than requested.
       for (let more = true; more && rows.length < PAGE;) {
         const piece = await this.read(from + rows.length, PAGE - rows.length, this.order);
         rows.push(...piece.rows);
@@ -52,7 +52,7 @@ export class RowPages {
     }
   }
 
-  /** Lets go of what is furthest from the page that was read last. */
+  /** Evicts the pages furthest from the one read last. */
   #forget(page: number): void {
     while (this.#pages.size > KEPT) {
       const furthest = [...this.#pages.keys()].reduce((a, b) =>

@@ -1,10 +1,10 @@
-// Pure. Formulas in Markdown stay text, to the letter: what stands between $…$, $$…$$, \(…\) or \[…\] is no emphasis, no escape, no
-// list. While the text is read, characters that mean something stand as others that mean nothing, in the same places; what is
-// wrongly taken for a formula comes out as it was written, too.
+// Pure. Keeps formulas in Markdown literal: text in $…$, $$…$$, \(…\) or \[…\] is no emphasis,
+// escape or list. Before parsing, special characters in formulas are replaced by neutral ones at
+// the same positions. Text wrongly taken for a formula is restored unchanged, too.
 
 /**
- * Of one line, and not longer than anybody writes one; the end of a price is none, nor is the beginning of a name, and none
- * reaches from one cell of a table into the next. Formulas of their own may have more lines, but no empty one.
+ * Formulas within a line, with a length limit. Prices and names with a dollar sign are not
+ * formulas, and none spans table cells. Display formulas may have several lines, but no empty one.
  */
 const FORMULA =
   /\$\$(?:[^$`\n]|\n(?![ \t]*\n)){1,2000}?\$\$|(?<!\w)\$(?![\s$])(?:[^$`\n|]|(?<! )\|(?! )){0,1000}?(?<=[^\s\\])\$(?!\w)|\\\([^`\n]{1,1000}?\\\)|\\\[(?:[^`\n]|\n(?![ \t]*\n)){1,2000}?\\\]/g;
@@ -16,7 +16,7 @@ const STOOD_FOR = new RegExp(
   "gu",
 );
 
-/** Brackets within a line that only escape: what stands between them has no sign of a formula. */
+/** True for escaped brackets whose content does not look like a formula. */
 function isEscape(formula: string, source: string, at: number): boolean {
   let before = at - 1;
   while (source[before] === " " || source[before] === "\t") before--;
@@ -24,9 +24,12 @@ function isEscape(formula: string, source: string, at: number): boolean {
   return formula.startsWith("\\[") && !alone && !/[\\^_=]/.test(formula.slice(2, -2));
 }
 
-/** The same text, as long and with the same lines, whose formulas mean nothing to a reader of Markdown; and how a piece of it was written. */
+/**
+ * The text with formulas neutralised, same length and lines, and a function that restores a piece
+ * of it.
+ */
 export function hideFormulas(source: string): { hidden: string; shown: (text: string) => string } {
-  // Whoever uses the characters themselves keeps them, also by their numbers.
+  // Text that uses the replacement characters itself, also as entities, stays unchanged.
   if (!/[$\\]/.test(source) || source.includes("&#") || source.search(STOOD_FOR) >= 0)
     return { hidden: source, shown: (text) => text };
   const hide = (sign: string) => String.fromCharCode(FIRST + MEANT.indexOf(sign));

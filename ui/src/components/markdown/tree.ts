@@ -1,5 +1,5 @@
-// Pure. Markdown to a typed tree of what we are willing to draw. Raw HTML is text, targets of links are checked, images are
-// named and never fetched. What is not on the list below cannot come out.
+// Pure. Parses Markdown into a typed tree of allowed nodes. Raw HTML becomes text, link targets are
+// checked, images are named and never fetched.
 import type { Nodes, PhrasingContent, Root, RootContent, TableRow } from "mdast";
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
@@ -20,7 +20,7 @@ export type Block =
   | {
       kind: "heading";
       depth: number;
-      /** Its place in the outline of this text, from 1, without gaps. */ level: number;
+      /** Level in the outline of this text, from 1, without gaps. */ level: number;
       children: Inline[];
     }
   | { kind: "quote"; children: Block[] }
@@ -30,19 +30,22 @@ export type Block =
   | { kind: "rule" }
   | { kind: "table"; align: ("left" | "right" | "center" | "")[]; rows: Inline[][][] };
 
-/** Text longer than this is shown as text: reading it as Markdown takes longer than a frame. */
+/** Longer text is shown as plain text, because parsing it takes longer than a frame. */
 export const LONGEST = 24_000;
 const MOST_LINES = 1500;
 const DEEPEST = 30;
 
-/** A line of prose of the usual width; one with links looks shorter than it is. */
+/** Width of a line of prose; lines with links render shorter. */
 const WIDEST = 220;
-/** A line that says where links lead that stand anywhere before it. */
+/** A link definition, which may apply to any earlier text. */
 const DEFINES = /^ {0,3}\[[^\]\n]+\]:/m;
 
-/** What is enough of a text to fill so many lines on screen, and somewhat more: reading takes longest of all that is done with a text. */
+/**
+ * Cuts a text to slightly more than fills this many lines on screen, because parsing is the most
+ * expensive part.
+ */
 export function beginning(source: string, lines: number): string {
-  // Some lines draw nothing: around code, under the head of a table.
+  // Some lines render nothing, such as fences and table rules.
   let left = lines * 1.4;
   for (
     let at = 0, end = source.indexOf("\n");
@@ -57,14 +60,14 @@ export function beginning(source: string, lines: number): string {
 
 interface Reading {
   source: string;
-  /** A piece of what was read, as it was written. */
+  /** Restores the original text of a parsed piece. */
   shown: (text: string) => string;
   definitions: Map<string, string>;
-  /** Depths of the headings that the next one may stand under. */
+  /** Depths of the headings that the next one may be nested in. */
   outline: number[];
 }
 
-/** The tree, or nothing when the text is too long or too tangled to be read in a moment. */
+/** The tree, or undefined if the text is too long or complex to parse quickly. */
 export function markdown(source: string): Block[] | undefined {
   if (source.length > LONGEST || tangled(source)) return undefined;
   const { hidden, shown } = hideFormulas(source);
@@ -77,7 +80,7 @@ export function markdown(source: string): Block[] | undefined {
   return blocks(root.children, reading, 0);
 }
 
-/** Shapes that cost the parser more than linear time: nobody writes them to be read. */
+/** Detects input that takes the parser more than linear time and is never written for reading. */
 function tangled(source: string): boolean {
   if (/^(?:[ \t]{0,8}(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))){24}/m.test(source)) return true;
   if ((source.match(/\n/g)?.length ?? 0) > MOST_LINES) return true;
@@ -136,7 +139,7 @@ function block(node: RootContent, reading: Reading, depth: number): Block {
         rows: node.children.map((row) => cells(row, reading, depth + 1)),
       };
     default:
-      // HTML, definitions, and whatever a later parser may bring: the source itself, as text.
+      // HTML, definitions and unknown nodes are shown as their source.
       return { kind: "literal", text: sourceOf(node, reading) };
   }
 }
@@ -210,7 +213,7 @@ function image(url: string, alt: string, node: PhrasingContent, reading: Reading
     : { kind: "literal", text: sourceOf(node, reading) };
 }
 
-/** The whole address when it is one a person may follow: http, https or mailto, and absolute. */
+/** The address if it is absolute and http, https or mailto. */
 export function safeTarget(url: string): string | undefined {
   if (/[\u0000-\u0020\u007f-\u009f]/.test(url) || !/^(?:https?:\/\/|mailto:)/i.test(url))
     return undefined;

@@ -1,26 +1,27 @@
-// Pure. Cuts long text into rows that a virtual list can hold: one row a line, and a very long line in several rows.
+// Pure. Splits long text into rows for a virtual list: one row per line, several for a very long
+// line.
 
 export interface Row {
   text: string;
-  /** From 1; 0 when the row goes on with the line before. */
+  /** From 1; 0 if the row continues the previous line. */
   line: number;
-  /** Where the row begins in the whole text, in bytes of UTF-8. */
+  /** Byte offset of the row in the UTF-8 text. */
   byte: number;
 }
 
-/** Characters of a line before it goes on in another row. */
+/** Characters of a line before it continues in another row. */
 export const LONGEST_ROW = 1000;
 
-/** Takes text piece by piece; a line that is cut by the end of a piece goes on with the next. */
+/** Splits text that arrives in pieces; a line may span pieces. */
 export class Rows {
   readonly rows: Row[] = [];
-  /** Lines begun so far. */
+  /** Lines started so far. */
   lines = 0;
   private byte = 0;
   private rest = "";
   private continued = false;
 
-  /** Adds a piece. `last` ends the last line, when it is not ended by a line feed. */
+  /** Adds a piece. `last` ends the last line if it has no line feed. */
   push(piece: string, last: boolean): void {
     const text = this.rest + piece;
     let from = 0;
@@ -65,7 +66,7 @@ export class Rows {
   }
 }
 
-/** The beginning of a text: so many lines and characters at most. */
+/** The beginning of a text, limited in lines and characters. */
 export function head(text: string, lines: number, chars: number): string {
   let at = -1;
   for (let n = 0; n < lines; n++) {
@@ -76,7 +77,7 @@ export function head(text: string, lines: number, chars: number): string {
   return end <= chars ? text.slice(0, end) : text.slice(0, boundary(text, chars));
 }
 
-/** Lines of a text; a line feed at the end begins no new line. */
+/** Number of lines; a trailing line feed starts no new line. */
 export function countLines(text: string): number {
   let n = text === "" || text.endsWith("\n") ? 0 : 1;
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) n++;
@@ -89,13 +90,13 @@ export function byteLength(text: string): number {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code < 0x80) continue;
-    // Two halves of a pair make four bytes together: two each.
+    // A surrogate pair is four bytes: two for each half.
     n += code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 1 : 2;
   }
   return n;
 }
 
-/** The row that holds a byte. */
+/** The row that contains a byte. */
 export function rowAt(rows: readonly Row[], byte: number): number {
   let low = 0;
   let high = rows.length - 1;

@@ -1,14 +1,15 @@
-// Reads a long text piece by piece into rows, so that neither the wire nor the page ever holds one huge string.
+// Reads a long text piece by piece into rows, so that neither the transfer nor the page holds one
+// huge string.
 import { Rows, type Row } from "./lines";
 
-/** Reads from a byte offset; `next` is where to go on, or null at the end. */
+/** Reads from a byte offset; `next` is the following offset, or null at the end. */
 export type ReadText = (
   offset: number,
   limit: number,
 ) => Promise<{ text: string; next: number | null; total: number }>;
 
 const PIECE = 128 * 1024;
-/** What one view holds at most; the rest is on disk. */
+/** Maximum a view holds; the rest stays on disk. */
 export const MOST_BYTES = 64 * 1024 * 1024;
 
 export class Stream {
@@ -19,7 +20,7 @@ export class Stream {
   error = $state("");
   #stopped = false;
 
-  /** Starts at once; the first piece is small, so that there is something to see. */
+  /** Starts at once with a small first piece, so that text appears quickly. */
   constructor(readonly source: ReadText) {
     void this.#run();
   }
@@ -47,7 +48,7 @@ export class Stream {
         this.total = piece.total;
         this.read = piece.next ?? piece.total;
         this.rows = rows.rows.slice();
-        // A breath for the page between two pieces.
+        // Yields to the page between two pieces.
         await new Promise((later) => setTimeout(later, 0));
       }
       this.done = !this.#stopped;

@@ -1,4 +1,5 @@
-// Pure. JSON text to a tree that keeps every number exactly as it is written. No recursion: nesting is only bounded by the text.
+// Pure. Parses JSON into a tree that keeps numbers exactly as written. Not recursive, so nesting is
+// unlimited.
 
 export type Leaf = "string" | "number" | "literal";
 export type Node =
@@ -11,7 +12,7 @@ const TOKEN =
   /\s*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true|false|null))/y;
 
 interface Cursor {
-  /** The branches around the value that is read now. */
+  /** Open branches around the current value. */
   stack: Branch[];
   root: Node | undefined;
   /** The key that waits for its value. */
@@ -19,7 +20,7 @@ interface Cursor {
   expect: "value" | "first value" | "key" | "first key" | "colon" | "comma" | "end";
 }
 
-/** The tree, or nothing when the text is not JSON to the last character. */
+/** The tree, or undefined if the text is not valid JSON. */
 export function parseTree(text: string): Node | undefined {
   const at: Cursor = { stack: [], root: undefined, key: undefined, expect: "value" };
   TOKEN.lastIndex = 0;
@@ -91,7 +92,7 @@ function place(at: Cursor, node: Node): boolean {
   return true;
 }
 
-/** What a JSON string says. */
+/** Decodes a JSON string. */
 export function unquote(raw: string): string {
   return JSON.parse(raw) as string;
 }

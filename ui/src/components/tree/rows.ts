@@ -1,22 +1,22 @@
-// Pure. Which rows of a tree are on screen, given what is open.
+// Pure. Rows of a tree on screen, given the open branches.
 import { unquote, type Node } from "./parse";
 
 export interface TreeRow {
-  /** Names the node: positions from the root, joined by dots. */
+  /** Identifies the node: positions from the root, joined by dots. */
   path: string;
   depth: number;
-  /** Key or index within its parent; empty for the root. */
+  /** Key or index within the parent; empty for the root. */
   name: string;
   node: Node;
   open: boolean;
-  /** Set when the row stands for children that are not shown yet: how many. */
+  /** Number of hidden children, for a row that stands for them. */
   more: number;
 }
 
-/** Children shown of one branch before the rest hides behind a row. */
+/** Children shown per branch before the rest is hidden behind a row. */
 export const FIRST_CHILDREN = 100;
 
-/** What opens by itself: level by level, as long as about `budget` rows stay on screen. */
+/** Branches open by default: level by level, within about `budget` rows. */
 export function openAtFirst(root: Node, budget: number): Set<string> {
   const open = new Set<string>();
   let level: [string, Node][] = [["", root]];
@@ -37,7 +37,7 @@ export function openAtFirst(root: Node, budget: number): Set<string> {
   return open;
 }
 
-/** The rows, top to bottom. `shown` says how many children of a branch are wanted where that is not the usual number. */
+/** The rows from top to bottom. `shown` overrides the number of visible children per branch. */
 export function treeRows(
   root: Node,
   open: ReadonlySet<string>,
@@ -79,14 +79,14 @@ export function treeRows(
   return rows;
 }
 
-/** The set without the key, or with it when it was not in there. */
+/** The set with the key toggled. */
 export function flipped(set: ReadonlySet<string>, key: string): ReadonlySet<string> {
   const next = new Set(set);
   if (!next.delete(key)) next.add(key);
   return next;
 }
 
-/** Five times as many children of one branch. */
+/** Shows five times as many children of a branch. */
 export function moreOf(
   shown: ReadonlyMap<string, number>,
   path: string,
@@ -94,12 +94,12 @@ export function moreOf(
   return new Map(shown).set(path, (shown.get(path) ?? FIRST_CHILDREN) * 5);
 }
 
-/** How many children a node has. */
+/** Number of children. */
 export function size(node: Node): number {
   return node.kind === "leaf" ? 0 : node.items.length;
 }
 
-/** A closed branch in one line: its size and what it begins with. */
+/** A closed branch in one line: its size and its beginning. */
 export function summary(node: Node, width = 60): string {
   if (node.kind === "leaf") return node.leaf === "string" ? unquote(node.raw) : node.raw;
   if (size(node) === 0) return node.kind === "list" ? "[]" : "{}";

@@ -1,9 +1,10 @@
-// Pure. Makes visible what would otherwise hide or reorder text: control characters, bidi overrides, zero-width characters.
+// Pure. Makes characters visible that hide or reorder text: control characters, bidi overrides,
+// zero-width characters.
 
-/** A stretch of text as it is, or the label of one character that cannot be seen. */
+/** A piece of text, or the label of one invisible character. */
 export interface Piece {
   text: string;
-  /** What the character is, when the piece is a label; empty for ordinary text. */
+  /** Name of the character if the piece is a label; empty for text. */
   hidden: string;
 }
 
@@ -39,13 +40,13 @@ const NAMES: Record<number, string> = {
   0xfeff: "byte order mark",
 };
 
-// Everything that has no ink or turns text around. Tab and line feed are left alone, and so is a joiner inside an emoji.
+// Characters that are invisible or reorder text. Tab, line feed and joiners in emoji are allowed.
 const HIDDEN =
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u115F\u1160\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB\u{E0000}-\u{E01EF}\uD800-\uDFFF]/gu;
 const EMOJI_BEFORE = /[\p{Extended_Pictographic}\u{1F3FB}-\u{1F3FF}\uFE0F]$/u;
 const EMOJI_AFTER = /^\p{Extended_Pictographic}/u;
 
-/** Splits a text into what can be seen and labels for what cannot. All ordinary text is kept as it is. */
+/** Splits a text into visible text and labels. Ordinary text is unchanged. */
 export function visible(text: string): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
@@ -63,7 +64,7 @@ export function visible(text: string): Piece[] {
   return pieces;
 }
 
-/** The same as one string, for titles and other places that take no elements. Line ends become spaces. */
+/** Like `visible`, as one string, for titles and attributes. Line ends become spaces. */
 export function visibleLine(text: string): string {
   return visible(text.replace(/\s*\r?\n\s*/g, " "))
     .map((piece) => (piece.hidden ? `‹${piece.text}›` : piece.text))

@@ -34,7 +34,7 @@ const call = (index: number) =>
     { title: "query_tickets", failed: index === 9 },
   );
 
-/** Every run of it has the same twelve calls. */
+/** All its runs have the same twelve calls. */
 function backend(): Fixture {
   const fixture = new Fixture();
   fixture.replies.read_steps = ({ version, span }) => ({

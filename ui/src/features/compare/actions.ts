@@ -1,8 +1,8 @@
-// What the keys do where runs are compared. Knows what can be asked of the page, nothing of how it is drawn.
+// Keyboard actions of the comparison. Knows the operations of the page, not its rendering.
 import type { Action } from "../../app/keys";
 
 export interface Page {
-  /** Whether keys act on the rows, and not on a box within them or on the answers. */
+  /** True if keys act on the rows, not on a box within them or on the answers. */
   rows: () => boolean;
   move: (by: number) => void;
   end: (last: boolean) => void;
@@ -12,7 +12,7 @@ export interface Page {
   foldAll: () => void;
   difference: (by: 1 | -1) => void;
   column: (by: 1 | -1) => void;
-  /** Of the run in the column one is in. */
+  /** Opens the run of the current column. */
   openRun: () => void;
   pin: () => void;
   drop: () => void;
@@ -20,7 +20,7 @@ export interface Page {
   other: () => void;
   link: () => void;
   answers: () => void;
-  /** Whether keys act on the answers. */
+  /** True if keys act on the answers. */
   answering: () => boolean;
   answersOpen: () => boolean;
   moveRow: (by: number) => void;

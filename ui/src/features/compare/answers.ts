@@ -1,14 +1,17 @@
-// Pure. Which two answers are beside each other, and what of all of them is said in a line.
+// Pure. Selects the two answers shown side by side and summarises all answers in a line.
 import type { ComparedRun } from "../../generated/ComparedRun";
 import type { DiffKind } from "../../generated/DiffKind";
 
-/** Positions of runs; nothing on the left is what was expected. */
+/** Indexes of runs; null on the left is the expected answer. */
 export interface Pair {
   left: number | null;
   right: number;
 }
 
-/** What is looked at first: a run that answers otherwise than the one the others are compared with, else that one beside what was expected. */
+/**
+ * The default pair: the first run whose answer differs from the baseline, else the baseline against
+ * the expected answer.
+ */
 export function firstPair(runs: readonly ComparedRun[], base: number): Pair {
   const other = runs.findIndex((run, at) => at !== base && run.answer === "changed");
   return other < 0 ? { left: null, right: base } : { left: base, right: other };
@@ -16,7 +19,9 @@ export function firstPair(runs: readonly ComparedRun[], base: number): Pair {
 
 const readable = (run: ComparedRun): boolean => run.trouble === null;
 
-/** How the answers relate to that of the baseline, in a few words; what differs stands with each run. */
+/**
+ * Compares the answers with the baseline's in a few words; each column shows its own differences.
+ */
 export function answersLine(runs: readonly ComparedRun[], base: number): string {
   const others = runs.filter((run, at) => at !== base && readable(run));
   const some = (...kinds: DiffKind[]) =>

@@ -1,4 +1,4 @@
-// Pure. What runs beside each other are called: what tells them apart, and what they share.
+// Pure. Short names of compared runs, from what differs between them, and their common parts.
 import type { RunRow } from "../../generated/RunRow";
 import { visibleLine } from "../../components/visible/visible";
 
@@ -13,13 +13,13 @@ function keyText(row: RunRow, key: Key): string {
 }
 
 export interface ColumnNames {
-  /** One for each run, short, no two alike. */
+  /** One per run, short and unique. */
   each: string[];
-  /** What is true of all. */
+  /** Common to all runs. */
   shared: string[];
 }
 
-/** Runs by what differs between them; what they share is said once. */
+/** Names each run by what differs and lists the common parts once. */
 export function columnNames(rows: readonly RunRow[]): ColumnNames {
   const differs = (key: Key) => new Set(rows.map((row) => keyText(row, key))).size > 1;
   const telling = KEYS.filter(differs);
@@ -41,14 +41,14 @@ export function columnNames(rows: readonly RunRow[]): ColumnNames {
   return { each, shared };
 }
 
-/** The order after a run was moved to the front. */
+/** The order after moving a run to the front. */
 export const toFront = (ids: readonly string[], at: number): string[] => [
   ...ids.slice(at, at + 1),
   ...ids.filter((_, index) => index !== at),
 ];
 export const removeAt = (ids: readonly string[], at: number): string[] =>
   ids.filter((_, index) => index !== at);
-/** The order after two changed places; as it was when one of them is not there. */
+/** The order after swapping two runs; unchanged if one does not exist. */
 export function swapped(ids: readonly string[], one: number, other: number): string[] {
   const [a, b] = [ids[one], ids[other]];
   if (a === undefined || b === undefined) return [...ids];

@@ -1,10 +1,10 @@
-// Pure. The rows of a comparison as they are listed: equal stretches folded, where the runs part, which row is the next difference.
+// Pure. Rows of the comparison list: folded equal rows, the first difference and the next one.
 import type { Comparison } from "../../generated/Comparison";
 import type { CompareRow } from "../../generated/CompareRow";
 import type { Relation } from "../../generated/Relation";
 import { counted } from "../../domain/format";
 
-/** A line of the list: a row, or a stretch of equal ones that is folded. `to` is the row after its last. */
+/** An entry of the list: a row, or a fold of equal rows. `to` is the row after its last. */
 export type Item = { kind: "row"; row: number } | { kind: "fold"; from: number; to: number };
 
 interface RelationBadge {
@@ -13,7 +13,7 @@ interface RelationBadge {
   tone: "same" | "alike" | "other" | "gone" | "new";
 }
 
-/** Shape and word, so that colour says nothing alone. */
+/** Sign and word, so that nothing depends on colour alone. */
 const RELATIONS: Record<Exclude<Relation, "alone">, RelationBadge> = {
   same: { sign: "=", word: "the same", tone: "same" },
   reworded: { sign: "≈", word: "the same in other words", tone: "same" },
@@ -23,7 +23,7 @@ const RELATIONS: Record<Exclude<Relation, "alone">, RelationBadge> = {
   different: { sign: "≠", word: "something else was done", tone: "other" },
 };
 
-/** How the steps of a row relate, seen from the baseline: what is missing beside it, or comes in addition. */
+/** Relation of the steps in a row, seen from the baseline: missing or additional. */
 export function relationBadge(row: CompareRow, base: number): RelationBadge {
   if (row.relation !== "alone") return RELATIONS[row.relation];
   if (row.steps[base] == null)
@@ -36,14 +36,14 @@ export function relationBadge(row: CompareRow, base: number): RelationBadge {
   };
 }
 
-/** Nothing that a reader looking for differences has to see. */
+/** True for rows without a difference. */
 export const isEqual = (row: CompareRow): boolean =>
   !row.diverges && (row.relation === "same" || row.relation === "reworded");
 
-/** One equal step alone is as short as the line that would stand for it. */
+/** A single equal step is as short as its fold. */
 const MIN_FOLDED = 2;
 
-/** The stretch of equal rows around one, or null where it is none or too short to be folded. */
+/** The run of equal rows around a row; null if there is none or it is too short to fold. */
 export function stretchAt(
   rows: readonly CompareRow[],
   at: number,
@@ -59,7 +59,7 @@ export function stretchAt(
   return to - from < MIN_FOLDED ? null : { from, to };
 }
 
-/** What is listed. `open` tells whether the stretch that begins at a row is unfolded. */
+/** Entries of the list. `open` tells if the fold that starts at a row is open. */
 export function foldedItems(rows: readonly CompareRow[], open: (from: number) => boolean): Item[] {
   const list: Item[] = [];
   for (let at = 0; at < rows.length;) {
@@ -73,17 +73,17 @@ export function foldedItems(rows: readonly CompareRow[], open: (from: number) =>
   return list;
 }
 
-/** Where a row is listed: itself, or the fold it is in; -1 when it is not there. */
+/** Index of a row or of the fold that contains it; -1 if absent. */
 export const itemIndex = (list: readonly Item[], row: number): number =>
   list.findIndex((item) =>
     item.kind === "row" ? item.row === row : item.from <= row && row < item.to,
   );
 export const firstRow = (item: Item): number => (item.kind === "row" ? item.row : item.from);
-/** Stays the same when other stretches are folded. */
+/** A key that does not depend on other folds. */
 export const itemKey = (item: Item): string =>
   item.kind === "row" ? `r${item.row}` : `f${item.from}`;
 
-/** What stands for a folded stretch: `12 equal steps, 3 of them in other words`. */
+/** Text of a fold: `12 equal steps, 3 of them in other words`. */
 export function foldText(rows: readonly CompareRow[], from: number, to: number): string {
   const reworded = rows.slice(from, to).filter((row) => row.relation === "reworded").length;
   const all = counted(to - from, "equal step");
@@ -96,7 +96,10 @@ export function foldText(rows: readonly CompareRow[], from: number, to: number):
 const presence = (row: CompareRow): string =>
   row.steps.map((step) => (step === null ? "-" : "+")).join("");
 
-/** Whether a difference begins at a row. Steps that the same runs have alone, one after the other, are one difference. */
+/**
+ * True if a difference starts at a row. Consecutive steps of the same runs alone form one
+ * difference.
+ */
 export function startsDifference(rows: readonly CompareRow[], at: number): boolean {
   const [row, before] = [rows[at], rows[at - 1]];
   if (row === undefined || isEqual(row)) return false;
@@ -107,7 +110,7 @@ export function startsDifference(rows: readonly CompareRow[], at: number): boole
   );
 }
 
-/** The next difference from a row on, or the one before it; at the end it begins again. From nowhere (-1) it is where the runs part. */
+/** The next or previous difference, wrapping at the end. From -1, the first difference. */
 export function nextDifference(
   {
     rows,
@@ -130,7 +133,7 @@ export function nextDifference(
   return found ?? (by === 1 ? stops[0] : stops.at(-1)) ?? null;
 }
 
-/** What is said above a row: where the runs part, or where the same first led to something else. */
+/** Text above a row: the first difference, or the first equal call with another result. */
 export function dividers(
   comparison: Comparison,
   names: readonly string[],
@@ -160,14 +163,14 @@ export function dividers(
   return marks;
 }
 
-/** The run that the others are compared with: the first that can be read. */
+/** Index of the baseline: the first readable run. */
 export const baseline = ({ runs }: Pick<Comparison, "runs">): number =>
   Math.max(
     0,
     runs.findIndex((run) => run.trouble === null),
   );
 
-/** The run whose step the others in this row are compared with, or -1. */
+/** Index of the run that the others in this row are compared with, or -1. */
 export function comparedWith(row: CompareRow, base: number): number {
   return row.steps[base] != null ? base : row.steps.findIndex((step) => step !== null);
 }

@@ -1,4 +1,5 @@
-// Pure. What a step says in the little room beside another: its name, its first lines, what came back; and the first differences.
+// Pure. Short texts for a step in a comparison cell: name, first lines, result and first
+// differences.
 import { seconds } from "../../domain/format";
 import type { DiffKind } from "../../generated/DiffKind";
 import type { Language } from "../../generated/Language";
@@ -31,7 +32,7 @@ export const stepName = (step: Step, model: string | null): string =>
       ? "Nudge"
       : speakerName(step, model);
 
-/** What came of it and how long it took. */
+/** Outcome and duration. */
 export function stepFacts(step: Step): string {
   return [
     step.failed ? "" : describeOutcome(step),
@@ -49,7 +50,7 @@ export interface PreviewText {
   cut: boolean;
 }
 
-/** The beginning of a part, of so many lines at most. */
+/** The beginning of a part, limited to a number of lines. */
 export function previewText(part: Part, lines: number): PreviewText {
   const { body } = part;
   if (body.kind === "table") return { text: previewLine(part), language: "plain", cut: false };
@@ -62,7 +63,9 @@ export function previewText(part: Part, lines: number): PreviewText {
   };
 }
 
-/** The part that says most about a step: a program or a query, else the longest of what was said or asked. */
+/**
+ * The most informative part of a step: a program or query, else the longest message or argument.
+ */
 export function mainPart(step: Step): Part | undefined {
   const given = step.parts.filter((part) => !isOutcome(part));
   const code = given.find(
@@ -71,19 +74,22 @@ export function mainPart(step: Step): Part | undefined {
   return code ?? given.toSorted((a, b) => b.bytes - a.bytes)[0] ?? step.parts[0];
 }
 
-/** Without what differs in spaces only, for languages to which spaces mean nothing: there the right side is shown. */
+/**
+ * Drops whitespace-only differences in languages where whitespace is irrelevant; keeps the right
+ * side.
+ */
 export function withoutSpaces(pieces: readonly TextChange[]): TextChange[] {
   const changed = (piece: TextChange | undefined) => piece !== undefined && piece.change !== "same";
   const words = (piece: TextChange | undefined) => changed(piece) && piece?.text.trim() !== "";
   return pieces.flatMap((piece, at): TextChange[] => {
-    // Spaces beside words that differ belong to them.
+    // Whitespace beside changed words belongs to them.
     if (!changed(piece) || words(piece) || words(pieces[at - 1]) || words(pieces[at + 1]))
       return [piece];
     return piece.change === "extra" ? [{ text: piece.text, change: "same" }] : [];
   });
 }
 
-/** What became of a part; beside another run than the baseline it is said which. */
+/** The kind of change; names the compared run if it is not the baseline. */
 export function changeWord(kind: DiffKind, other: string | null): string {
   const { word } = SIGNS[kind];
   return other === null
@@ -93,7 +99,7 @@ export function changeWord(kind: DiffKind, other: string | null): string {
       : `${word}, unlike ${other}`;
 }
 
-/** Parts that differ, told from those that do not. */
+/** The parts that differ. */
 export const differing = (parts: readonly PartDiff[]): PartDiff[] =>
   parts.filter(
     (part) => part.kind === "changed" || part.kind === "missing" || part.kind === "extra",
@@ -101,10 +107,10 @@ export const differing = (parts: readonly PartDiff[]): PartDiff[] =>
 
 const BEFORE = 60;
 const AFTER = 40;
-/** One side of a difference may not push the other out of sight. */
+/** Limits one side of a difference, so that the other stays visible. */
 const ONE_SIDE = 180;
 
-/** Of pieces, the differences and a little around them, up to so many characters. */
+/** The differences with some context, up to a number of characters. */
 export function excerpt(
   pieces: readonly TextChange[],
   most: number,
@@ -123,7 +129,7 @@ export function excerpt(
   return { pieces: shown, cut: false };
 }
 
-/** Of an equal stretch what is next to a difference before it and after it. */
+/** The ends of an equal piece that are next to differences. */
 function around(text: string, before: boolean, after: boolean): string {
   const most = (before ? AFTER : 0) + (after ? BEFORE : 0);
   if (text.length <= most + 3) return text;
@@ -133,6 +139,6 @@ function around(text: string, before: boolean, after: boolean): string {
 const shortened = (text: string, most: number): string =>
   text.length > most ? `${truncate(text, most)}…` : text;
 
-/** The beginning of a text; a sign of two halves is not cut. */
+/** Truncates a text without splitting a surrogate pair. */
 const truncate = (text: string, length: number): string =>
   text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "");

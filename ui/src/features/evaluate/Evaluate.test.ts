@@ -358,7 +358,7 @@ describe("evaluating a data file", () => {
         text().includes("1 row in results/evaluations/runs.jsonl, chosen now."),
     );
     expect(asked(fixture, "make_rows")).toEqual([{ filter: "model:o1" }]);
-    // Another list, even one of all runs, takes the place of the first.
+    // A new list, even of all runs, replaces the first.
     location.hash = "#/evaluate?rows=";
     await until(() => field()?.value === "" && !text().includes("chosen now."));
     expect((id("rows-of-runs") as HTMLDetailsElement).open).toBe(true);

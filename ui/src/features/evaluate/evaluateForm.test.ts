@@ -86,10 +86,10 @@ describe("what is sent", () => {
         true,
       ),
     ).toEqual(["query"]);
-    // Without the switch the column of that name is given whatever the sheet says, so the sheet says so.
+    // Without the switch the column is passed in any case, and the form shows it.
     expect(mapping({ ...off, switches: [] })).toEqual([]);
     expect(inputSource(first(off), "conversation", columns)).toBe("conversation");
-    // What is gone on with is off as well.
+    // Resuming keeps it off, too.
     expect(sent(formFromRequest(sent(off, columns), choices), columns)).toEqual(sent(off, columns));
     expect(
       formFromRequest(sent(off, columns), choices).evaluators[0]?.mapping["conversation"],

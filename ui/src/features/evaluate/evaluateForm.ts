@@ -1,4 +1,4 @@
-// What an evaluation is put together of: what is chosen, what is sent, and what is missing. Pure.
+// Pure. State of the evaluation form, its validation and the request.
 import type { EvaluateAgain } from "../../generated/EvaluateAgain";
 import type { EvaluateRequest } from "../../generated/EvaluateRequest";
 import type { EvaluatorChoice } from "../../generated/EvaluatorChoice";
@@ -14,14 +14,14 @@ import {
   type Values,
 } from "./fields";
 
-/** An evaluator that was chosen, as it is written in its fields. */
+/** A chosen evaluator as entered in its fields. */
 export interface ChosenEvaluator {
   key: number;
   kind: string;
-  /** Empty is its kind. */
+  /** Empty means the name of its kind. */
   name: string;
   threshold: string;
-  /** Inputs that are taken from elsewhere than the column of the same name: a column, or a path into one. */
+  /** Inputs not taken from the column of the same name: a column, or a path into one. */
   mapping: Readonly<Record<string, string>>;
   values: Values;
 }
@@ -33,7 +33,7 @@ export interface EvaluateForm {
   budget: string;
   out: string;
   replace: boolean;
-  /** What of that which was paid for before is asked once more. */
+  /** Paid replies to request again. */
   again: EvaluateAgain;
   switches: readonly string[];
 }
@@ -61,7 +61,7 @@ export function evaluatorGroup(choice: EvaluatorChoice): Group {
   return choice.model ? "Judges" : "Texts";
 }
 
-/** With one more of a kind. */
+/** Adds an evaluator of a kind. */
 export function addEvaluator(form: EvaluateForm, kind: string): EvaluateForm {
   const key = 1 + Math.max(0, ...form.evaluators.map((one) => one.key));
   const alike = form.evaluators.filter((one) => one.kind === kind).length;
@@ -82,7 +82,7 @@ export const removeEvaluators = (
   ...form,
   evaluators: form.evaluators.filter((one) => !gone(one)),
 });
-/** As an address names them. What is there and still named stays as it is filled in. */
+/** Evaluators named by an address. Existing ones keep their fields. */
 export function selectEvaluators(
   form: EvaluateForm,
   kinds: readonly string[],
@@ -103,13 +103,15 @@ export function selectEvaluators(
 
 export const evaluatorName = (one: ChosenEvaluator): string => one.name.trim() || one.kind;
 
-/** By this switch an evaluator with a mapping is given what that names, and nothing else. */
+/** With this switch an evaluator with a mapping receives only the mapped inputs. */
 const OWN_ONLY = "own_mapping_only";
 export const mapsExplicitlyOnly = (switches: readonly string[]): boolean =>
   switches.includes(OWN_ONLY);
 
-/** Where an input comes from: a column or a path into one; empty when nothing gives it. A column of its name gives it unless another is chosen,
- * or, where only what is named is given, none at all. */
+/**
+ * Source of an input: a column or a path into one; empty if there is none. Defaults to the column
+ * of the same name, unless only mapped inputs are passed.
+ */
 export function inputSource(
   one: ChosenEvaluator,
   input: string,
@@ -137,7 +139,7 @@ export const evaluatorInputs = (
     ...choice.may_have.map((name) => ({ name, needed: false })),
   ].map((input) => ({ ...input, source: inputSource(one, input.name, columns, own) }));
 
-/** What the file does not have and the evaluator needs, by name. */
+/** Required inputs that the file lacks, by name. */
 export function missingInputs(
   choice: EvaluatorChoice,
   one: ChosenEvaluator,
@@ -145,7 +147,7 @@ export function missingInputs(
   own = false,
 ): string[] {
   const inputs = evaluatorInputs(choice, one, columns, own);
-  // A conversation stands for every single input.
+  // A conversation replaces all single inputs.
   const conversation = inputs.some((input) => input.name === "conversation" && input.source !== "");
   const needed = conversation
     ? []
@@ -168,7 +170,7 @@ export const budgetError = (text: string): string =>
     ? ""
     : "A number of dollars.";
 
-/** What of one evaluator cannot be sent, as a sentence; empty when it can. */
+/** Error in the name of an evaluator; empty if valid. */
 export function nameError(one: ChosenEvaluator, all: readonly ChosenEvaluator[]): string {
   return all.some((other) => other.key !== one.key && evaluatorName(other) === evaluatorName(one))
     ? "Another evaluator has this name."
@@ -176,7 +178,7 @@ export function nameError(one: ChosenEvaluator, all: readonly ChosenEvaluator[])
 }
 export const thresholdError = (one: ChosenEvaluator): string =>
   one.threshold.trim() === "" || isNumber(one.threshold) ? "" : "A number, such as 3.";
-/** A path that somebody is still writing. */
+/** A path that is still being typed. */
 const isIncompletePath = (path: string): boolean => path.endsWith(".");
 const isInvalid = (one: ChosenEvaluator, all: readonly ChosenEvaluator[]): boolean =>
   nameError(one, all) !== "" ||
@@ -184,7 +186,7 @@ const isInvalid = (one: ChosenEvaluator, all: readonly ChosenEvaluator[]): boole
   Object.values(one.mapping).some(isIncompletePath) ||
   fieldsOf(one.kind).some((field) => wrongWith(field, one.values) !== "");
 
-/** Why the sheet cannot be sent yet, as a sentence; empty when it can. */
+/** Reason why the form is incomplete; empty if it is complete. */
 export function incompleteReason(
   data: string,
   form: EvaluateForm,
@@ -209,7 +211,7 @@ function evaluatorRequest(
   const inputs = evaluatorInputs(choice, one, columns, own);
   const given = inputs.filter((input) => input.source !== "");
   const mapped = given.filter((input) => input.source !== input.name);
-  // One that would come from the column of its name is left out only where all others are named.
+  // An input with a column of its name is left out only if all others are mapped.
   const named =
     mapped.length > 0 ||
     inputs.some((input) => input.source === "" && columns.includes(input.name));
@@ -218,7 +220,7 @@ function evaluatorRequest(
     name: one.name.trim(),
     threshold:
       hasOwnThresholds(one.kind) || one.threshold.trim() === "" ? null : Number(one.threshold),
-    // Columns of the same name are taken without being named, as long as no switch says otherwise.
+    // Columns of the same name need no mapping unless the switch is on.
     mapping: (own && named ? given : mapped).map((input) => [
       input.name,
       `\${data.${input.source}}`,
@@ -230,13 +232,13 @@ function evaluatorRequest(
 export const asksModel = (form: EvaluateForm, choices: readonly EvaluatorChoice[]): boolean =>
   form.evaluators.some((one) => choices.find((choice) => choice.name === one.kind)?.model === true);
 
-/** A model turns texts into vectors, which is paid for, too. */
+/** Embedding texts calls a model and costs money, too. */
 export const usesEmbeddings = (form: EvaluateForm): boolean =>
   form.evaluators.some(
     (one) => one.kind === "text_similarity" && one.values["evaluation_metric"] === "cosine",
   );
 
-/** What is sent. */
+/** The request of the form. */
 export function evaluateRequest(
   data: string,
   form: EvaluateForm,
@@ -264,20 +266,20 @@ export function evaluateRequest(
   };
 }
 
-/** Nothing is replaced and nothing asked once more unless that was said of this file. */
+/** Clears the confirmations to replace a file or repeat requests, which apply to one file. */
 export const clearConfirmations = (form: EvaluateForm): EvaluateForm => ({
   ...form,
   replace: false,
   again: "nothing",
 });
 
-/** The sheet that sends a request. That something is replaced or bought again is said anew. */
+/** The form of a request, without the confirmations to replace a file or repeat requests. */
 export function formFromRequest(
   { evaluators, model, rounds, max_cost, switches, out }: EvaluateRequest,
   choices: readonly EvaluatorChoice[] = [],
 ): EvaluateForm {
   const own = mapsExplicitlyOnly(switches);
-  /** What is not named there is given only where nothing is. */
+  /** Inputs that the mapping leaves out, only if it maps anything. */
   const off = (kind: string, mapping: EvaluatorRequest["mapping"]): [string, string][] => {
     const choice = choices.find((known) => known.name === kind);
     const all =
@@ -314,7 +316,7 @@ export function formFromRequest(
   };
 }
 
-/** Sentences about rows that lack something, those of one evaluator apart from the others. */
+/** Problems of rows that belong to one evaluator. */
 export function problemsFor(name: string, lacks: readonly string[]): string[] {
   return lacks
     .filter((one) => one.startsWith(`${name}: `))

@@ -1,4 +1,4 @@
-// What an evaluation takes, and what it came to, in words. Pure.
+// Pure. Texts for the plan and the results of an evaluation.
 import { count, counted, fixed, money, short } from "../../domain/format";
 import type { EvaluateAgain } from "../../generated/EvaluateAgain";
 import type { EvaluateMetric } from "../../generated/EvaluateMetric";
@@ -6,7 +6,7 @@ import type { EvaluatePlan } from "../../generated/EvaluatePlan";
 import type { EvaluationView } from "../../generated/EvaluationView";
 import { formatEstimate } from "../../domain/judge";
 
-/** What it takes, in a line: requests, tokens and money, or that no model is asked. */
+/** The estimate in one line: requests, tokens and cost, or that no model is called. */
 export function formatPlan(plan: EvaluatePlan): string {
   const { tokens_least, tokens_most } = plan;
   if (plan.calls_most > 0)
@@ -22,7 +22,7 @@ export const describeReused = (kept: number): string =>
     ? ""
     : `${counted(kept, "reply is", "replies are")} there from before and not paid for again`;
 
-/** What can become of replies that are there; what could not be read is named where there is any. */
+/** Choices for existing replies; unreadable ones are counted if there are any. */
 export function reuseChoices(unread: number, chosen: EvaluateAgain): [EvaluateAgain, string][] {
   const all: [EvaluateAgain, string][] = [
     ["nothing", "are used as they are"],
@@ -35,7 +35,7 @@ export function reuseChoices(unread: number, chosen: EvaluateAgain): [EvaluateAg
   return all.filter(([one]) => one !== "unread" || unread > 0 || chosen === "unread");
 }
 
-/** What can be done about what has no result, once it is over. */
+/** Advice for missing results of a finished evaluation. */
 export function describeFixes({
   missing,
   unread,
@@ -56,13 +56,13 @@ export function describeFixes({
       ];
 }
 
-/** Whether rows are messages or threads of them, of which evaluators take nothing as they are. */
+/** True if rows are messages or threads, which evaluators cannot use directly. */
 export const areThreads = (columns: readonly string[]): boolean =>
   !columns.includes("conversation") &&
   !columns.includes("response") &&
   (columns.includes("messages") || (columns.includes("role") && columns.includes("content")));
 
-/** A number of results: as many places as tell it from others, and never a nought for what is none. */
+/** A result figure with sensible decimals; 0 only for an exact 0. */
 export function formatFigure(value: number | null): string {
   if (value === null) return "–";
   if (Number.isInteger(value)) return count(value);
@@ -76,7 +76,7 @@ export function formatFigure(value: number | null): string {
 export const formatInterval = (ends: EvaluateMetric["interval"]): string =>
   ends === null ? "–" : `${formatFigure(ends[0])} to ${formatFigure(ends[1])}`;
 
-/** Numbers by what they are of: the part of the name before its last point. */
+/** Groups figures by the part of the name before the last dot. */
 export function groupByEvaluator(
   metrics: readonly EvaluateMetric[],
 ): { evaluator: string; metrics: (EvaluateMetric & { short: string })[] }[] {
@@ -92,7 +92,7 @@ export function groupByEvaluator(
   return [...groups].map(([evaluator, all]) => ({ evaluator, metrics: all }));
 }
 
-/** What was paid, or that nobody knows. */
+/** Cost so far, or that it is unknown. */
 export function formatPaid(
   view: Pick<EvaluationView, "calls" | "tokens" | "cost" | "unpriced" | "max_cost">,
 ): string {
@@ -105,6 +105,6 @@ export function formatPaid(
 }
 
 export { endedCount } from "../../domain/launches";
-/** The file without its folders. */
+/** The file name without folders. */
 export const fileName = (path: string): string =>
   path.split(/[\\/]/).findLast((part) => part !== "") ?? path;

@@ -1,16 +1,19 @@
-// Options of evaluators as plain fields, and how what is written in them is sent. Pure.
+// Pure. Options of evaluators as plain fields, and the JSON they are sent as.
 
-/** How an option is written: a number, a text with places for columns, one of several words, words with commas between, a program. */
+/**
+ * Type of field: number, text with column placeholders, choice of words, comma-separated words,
+ * program.
+ */
 export type Shape = "number" | "text" | "choice" | "words" | "program";
 
 export interface Field {
-  /** The option, as it is sent. */
+  /** Name of the option in the request. */
   name: string;
   label: string;
   shape: Shape;
-  /** What counts when nothing is written. */
+  /** Default of an empty field. */
   usual: string;
-  /** Has to be written. */
+  /** Required. */
   needed?: boolean;
   choices?: readonly string[];
 }
@@ -59,7 +62,7 @@ const REASONING: readonly Field[] = [
 ];
 const DIGITS = ["1", "2", "3", "4", "5"];
 
-/** Options of each kind that has some. Those that are not here have none but a threshold. */
+/** Options by kind of evaluator. Kinds not listed have only a threshold. */
 const FIELDS: Record<string, readonly Field[]> = {
   meteor_score: [
     number("alpha", "Alpha", "0.9"),
@@ -151,7 +154,7 @@ const FIELDS: Record<string, readonly Field[]> = {
   indirect_attack: YES_OR_NO,
 };
 
-/** Words for choices that are not words themselves. */
+/** Labels for choices that are not words. */
 export const CHOICE_WORDS: Record<string, string> = {
   eq: "it is equal",
   ne: "it differs",
@@ -162,7 +165,7 @@ export const CHOICE_WORDS: Record<string, string> = {
 };
 
 export const fieldsOf = (kind: string): readonly Field[] => FIELDS[kind] ?? [];
-/** Some have a threshold for each of several scores, or under another name: those are fields. */
+/** True for kinds with several thresholds or one under another name, which are fields. */
 export const hasOwnThresholds = (kind: string): boolean =>
   fieldsOf(kind).some((field) => field.name.endsWith("_threshold"));
 
@@ -174,7 +177,7 @@ const words = (text: string): string[] =>
     .map((word) => word.trim())
     .filter(Boolean);
 
-/** What is wrong with a field, as a sentence; empty when nothing is. */
+/** Error in a field; empty if valid. */
 export function wrongWith(field: Field, values: Values): string {
   const text = (values[field.name] ?? "").trim();
   if (text === "") return field.needed === true ? "Has to be written." : "";
@@ -195,7 +198,7 @@ function sent(field: Field, text: string): unknown {
   return text === "true" || text === "false" ? text === "true" : text;
 }
 
-/** The options as JSON; empty when everything is as usual. */
+/** The options as JSON; empty if all are defaults. */
 export function optionsOf(kind: string, values: Values): string {
   const written = new Map(
     fieldsOf(kind).flatMap((field) =>
@@ -219,7 +222,7 @@ export function optionsOf(kind: string, values: Values): string {
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-/** What to write into the fields so that these options are sent; what no field has is left out. */
+/** Fields that produce these options; options without a field are left out. */
 export function valuesOf(options: string): Values {
   let known: unknown;
   try {
@@ -237,7 +240,7 @@ export function valuesOf(options: string): Values {
         ["most", range[1]],
       ]
     : [];
-  // Graders of texts have an input that is a text.
+  // Text graders have a text as input.
   const texts = typeof input === "string" ? [["input", input]] : [];
   const word = (value: unknown) =>
     Array.isArray(value)
@@ -254,7 +257,7 @@ export function valuesOf(options: string): Values {
 }
 
 const PLACE = /\{\{\s*item\.([^{}]*?)\s*\}\}/g;
-/** Columns that the texts of an evaluator name. */
+/** Columns named in the texts of an evaluator. */
 export function columnsNamed(kind: string, values: Values): string[] {
   const texts = fieldsOf(kind)
     .filter((field) => field.shape === "text")
@@ -263,5 +266,5 @@ export function columnsNamed(kind: string, values: Values): string[] {
     ...new Set(texts.flatMap((text) => [...text.matchAll(PLACE)].map((found) => found[1] ?? ""))),
   ];
 }
-/** As a column is named in a text. */
+/** Placeholder of a column. */
 export const placeOf = (column: string): string => `{{item.${column}}}`;

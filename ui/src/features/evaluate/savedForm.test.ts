@@ -24,7 +24,7 @@ const filled = (): EvaluateForm => {
     })),
   };
 };
-/** As after a reload: nothing of the page is left but what the browser stored. */
+/** Imitates a reload: only the browser's storage remains. */
 const loaded = async () => {
   vi.resetModules();
   return (await import("./savedForm")).savedForm;

@@ -1,9 +1,9 @@
-// The sheet as it was left, so that neither a look elsewhere nor a reload loses anything of it. Of one folder; gone with the tab.
+// The evaluation form saved across navigation and reload. Per folder; gone with the tab.
 import { BLANK_FORM, type ChosenEvaluator, type EvaluateForm } from "./evaluateForm";
 
 interface SavedForm {
   form: EvaluateForm;
-  /** The id of the data file. */
+  /** Id of the data file. */
   data: string;
 }
 
@@ -37,7 +37,10 @@ function evaluators(value: unknown): ChosenEvaluator[] {
   }));
 }
 
-/** What was kept of a folder, as far as it makes sense. That a file is replaced, or anything bought again, is said anew each time. */
+/**
+ * Parses a saved form and ignores invalid values. Confirmations to replace a file or repeat
+ * requests are not restored.
+ */
 export function parseSavedForm(stored: string | null, folder: string): SavedForm {
   let value: unknown;
   try {
@@ -68,7 +71,7 @@ export const savedForm = {
     try {
       stored = sessionStorage.getItem(KEY);
     } catch {
-      // Storage is switched off.
+      // Storage is disabled.
     }
     return parseSavedForm(stored, folder);
   },
@@ -77,7 +80,7 @@ export const savedForm = {
     try {
       sessionStorage.setItem(KEY, JSON.stringify(left));
     } catch {
-      // Storage is full or switched off: then it holds until the page is loaded anew.
+      // Storage is full or disabled: the form lasts until a reload.
     }
   },
 };

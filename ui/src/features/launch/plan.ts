@@ -1,4 +1,4 @@
-// What a launch comes to, in words and as lines of one long list. Pure.
+// Pure. The plan of a launch as text and as lines of one list.
 import { count, counted, money, short } from "../../domain/format";
 import type { Act } from "../../generated/Act";
 import type { Estimate } from "../../generated/Estimate";
@@ -19,21 +19,21 @@ export const ACTS: Record<
   refused: { title: "Refused", tone: "wrong" },
 };
 
-/** More reasons than these are told line by line. */
+/** More reasons than this are listed line by line. */
 const MOST_REASONS = 8;
-/** Groups up to this size are open at first. */
+/** Groups up to this size are open by default. */
 const SMALL = 12;
 const MOST_LINES = 200;
 
 export interface Group {
   key: string;
   act: Act;
-  /** Null when each run has its own. */
+  /** Null if each run has its own reason. */
   why: string | null;
   runs: PlannedRun[];
 }
 
-/** By what is done, and by why when the reasons are few. */
+/** Groups runs by action, and by reason if there are few. */
 export function groups(runs: readonly PlannedRun[]): Group[] {
   const acts = new Map<Act, PlannedRun[]>();
   for (const run of runs) {
@@ -53,7 +53,7 @@ export function groups(runs: readonly PlannedRun[]): Group[] {
   });
 }
 
-/** Whether the person has a choice about it: the file is there and does not fit. */
+/** True if the file exists but does not match, which leaves a choice. */
 export const mismatched = (group: Group): boolean =>
   group.act === "refused" && group.runs.some((run) => run.differs !== null);
 
@@ -82,11 +82,14 @@ export function differenceLines(text: string, wide: number): string[] {
 export interface Folds {
   has(key: string): boolean;
 }
-/** What is complete is only counted at first. */
+/** Complete runs are only counted by default. */
 const isOpen = (group: Group, flipped: Folds) =>
   (group.runs.length <= SMALL && group.act !== "nothing") !== flipped.has(group.key);
 
-/** The whole plan as lines of equal height: what is owed, what is skipped, by reason. `flipped` are the folds that were touched; `wide` is how many characters of a difference fit. */
+/**
+ * The plan as lines of equal height: runs to do and skipped, by reason. `flipped` are folds toggled
+ * by the user; `wide` is the number of diff characters that fit.
+ */
 export function lines(plan: LaunchPlan, flipped: Folds, wide: number): Line[] {
   const section = (
     name: string,
@@ -131,16 +134,16 @@ function groupLines(group: Group, flipped: Folds, wide: number): Line[] {
   ];
 }
 
-/** A line for each cause that keeps runs from starting here. */
+/** One line for each reason that blocks runs. */
 export const blockedLines = (plan: LaunchPlan): string[] =>
   plan.blocked.map(
     ({ why, fix, runs }) =>
       `Cannot start here: ${why} (${counted(runs, "run")}).${fix === null ? "" : ` ${fix}`}`,
   );
-/** How many runs the button begins. */
+/** Number of runs that the button starts. */
 export const startable = (plan: LaunchPlan): number => plan.owed_total - plan.blocked_total;
 
-/** What it will probably take. A figure nobody knows is said to be unknown. */
+/** The estimate; unknown figures are called unknown. */
 export function estimateWords(
   estimate: Estimate,
   owed: number,
@@ -167,13 +170,13 @@ export function estimateWords(
   };
 }
 
-/** Why the limit matters, when it does. */
+/** Warning if the estimate exceeds the limit. */
 export const overLimit = (estimate: Estimate, limit: number | null): string =>
   limit !== null && estimate.cost !== null && estimate.cost > limit
     ? `That is more than the limit of ${money(limit)}: the launch will probably stop before its end.`
     : "";
 
-/** Words and `tag:x`, all of which have to fit. */
+/** Tasks that match all words and `tag:x`. */
 export function sought(tasks: readonly TaskChoice[], find: string): TaskChoice[] {
   const words = find
     .toLowerCase()
@@ -189,7 +192,7 @@ export function sought(tasks: readonly TaskChoice[], find: string): TaskChoice[]
     );
   });
 }
-/** A tag as it is written in the filter. */
+/** A tag in the syntax of the filter. */
 export const tagWord = (tag: string): string => `tag:${tag.toLowerCase().replace(/\s+/g, "_")}`;
 export function flipTag(find: string, tag: string): string {
   const words = find.split(/\s+/).filter((word) => word !== "");
@@ -203,7 +206,7 @@ export function flipTag(find: string, tag: string): string {
 export const tagsOf = (tasks: readonly TaskChoice[]): string[] =>
   [...new Set(tasks.flatMap((task) => task.tags))].sort((a, b) => a.localeCompare(b));
 
-/** The variations of some tasks by number; a name is shown where all of them agree on it. */
+/** Variations of tasks by number; named if all tasks agree on the name. */
 export function variationsOf(
   tasks: readonly TaskChoice[],
 ): { index: number; name: string | null; tasks: number }[] {

@@ -489,7 +489,7 @@ describe("where there is no matrix", () => {
         text().includes("4 tasks are waiting for a first run") &&
         all("main a").some((link) => link.getAttribute("href") === "#/launch"),
     );
-    // Where nothing could be read, nobody knows whether anything was run.
+    // If nothing could be read, it is unknown what was run.
     fixture.status = {
       ...STATUS,
       phase: {

@@ -1,4 +1,4 @@
-// What the keys do in the matrix. Knows positions, rows and cells, nothing of the page.
+// Keyboard actions of the matrix. Knows positions, rows and cells, not the page.
 import type { OverviewRow } from "../../generated/OverviewRow";
 import type { Action } from "../../app/keys";
 import { asAppError } from "../../backend/live";
@@ -7,7 +7,7 @@ import { keyOf, pickOf, type Pick } from "./cells";
 import type { Matrix } from "./matrix";
 import type { CellPosition, CellSelection } from "./selection";
 
-/** Run ids that a comparison takes. */
+/** Number of runs that a comparison takes. */
 export const COMPARED = { least: 2, most: 4 };
 
 export interface Table {
@@ -16,21 +16,21 @@ export interface Table {
   announcer: Announcer;
   sight: () => { first: number; last: number };
   reveal: (at: CellPosition) => void;
-  /** Opens what is under the cursor: a run, or a list of runs. */
+  /** Opens the run or list of runs under the cursor. */
   open: () => void;
   list: () => void;
   fold: () => void;
   foldAll: () => void;
   compare: () => void;
-  /** Has the runs of the selection, or all, judged by a model. */
+  /** Judges the runs of the selection, or all. */
   judge: () => void;
-  /** Goes where rows of the runs of the one cell that is selected, or of all, are evaluated. */
+  /** Evaluates the rows of the one selected cell, or of all runs. */
   evaluate: () => void;
   launch: () => void;
   menu: () => void;
 }
 
-/** The cell at a place; null in the heads and where nothing is known yet. */
+/** The cell at a position; null in headers and while it loads. */
 export function cellAt(matrix: Matrix, { row: index, column: at }: CellPosition): Pick | null {
   const [row, column] = [matrix.row(index), matrix.columns[at]];
   return row && column ? pickOf(row, column, row.cells[at] ?? null, matrix.q) : null;
@@ -39,7 +39,7 @@ export function cellAt(matrix: Matrix, { row: index, column: at }: CellPosition)
 const within = (value: number, least: number, most: number) =>
   Math.max(least, Math.min(value, most));
 
-/** Moves the cursor; with `extend` the cells between where the selection began and here are selected. */
+/** Moves the cursor. `extend` selects the cells from the anchor to here. */
 export async function moveTo(
   { matrix, selection, reveal, announcer }: Table,
   wanted: CellPosition,
@@ -58,7 +58,7 @@ export async function moveTo(
   const acts = selection.acts;
   try {
     const cells = await between(matrix, selection.anchor, to);
-    // Cells that are long in coming undo nothing that was chosen meanwhile.
+    // Cells that load slowly must not undo a newer selection.
     if (acts === selection.acts) selection.only(cells);
   } catch (thrown) {
     announcer.say(`Not selected: ${asAppError(thrown).message}`);
@@ -101,7 +101,7 @@ export function moves(table: Table): Action[] {
     when: some,
     run: () => void moveTo(table, to(selection.cursor), extend),
   });
-  /** One on from the cursor; a cursor that was scrolled away from comes back into sight first. */
+  /** One step from the cursor; a cursor scrolled out of sight first returns into sight. */
   const step = (by: number) => (at: CellPosition) => {
     const { first, last } = table.sight();
     return {

@@ -1,4 +1,4 @@
-// What a cell says: as a tone, as marks, as a sentence. Pure.
+// Pure. Tone, marks and description of a cell.
 import { both } from "../../domain/filter";
 import { count, counted, fixed } from "../../domain/format";
 import type { Overview } from "../../generated/Overview";
@@ -17,7 +17,7 @@ export const TONES: Record<Tone, { word: string; sign: string }> = {
   wrong: { word: VERDICTS.wrong.word, sign: "✕" },
 };
 
-/** How good it is, in one word; null without a score. Right when every run passed. */
+/** Grade of a cell; null without a score. Right if every run passed. */
 export function toneOf(cell: OverviewCell): Tone | null {
   if (cell.score === null) return null;
   if (cell.passed === null)
@@ -30,11 +30,11 @@ export interface Mark {
   icon: IconName;
   tone: "err" | "wrong" | "busy" | "part" | "muted";
   count: number;
-  /** What is counted, with the number. */
+  /** Label with the number. */
   text: string;
 }
 
-/** What there is besides scores, in order of how much it matters. */
+/** Marks besides the score, most important first. */
 export function marksOf(cell: OverviewCell): Mark[] {
   const all: Mark[] = [
     { icon: "diamond", tone: "err", count: cell.errors, text: counted(cell.errors, "error") },
@@ -58,7 +58,7 @@ export function marksOf(cell: OverviewCell): Mark[] {
   return all.filter((mark) => mark.count > 0);
 }
 
-/** `2/3`: how many passed of those that were scored. */
+/** `2/3`: passed of scored runs. */
 export const passedOf = (cell: OverviewCell): string =>
   cell.passed === null
     ? cell.scored > 1
@@ -66,7 +66,9 @@ export const passedOf = (cell: OverviewCell): string =>
       : ""
     : `${count(cell.passed)}/${count(cell.scored)}`;
 
-/** Everything a cell says, as a sentence: `3 runs: 2 of 3 right, mean 0.87 (95 % interval 0.71–0.96), flaky; 1 error`. */
+/**
+ * Full description: `3 runs: 2 of 3 right, mean 0.87 (95 % interval 0.71–0.96), flaky; 1 error`.
+ */
 export function sentence(cell: OverviewCell | null, whole: boolean): string {
   if (cell === null) return "No run, and none is expected";
   const scores: string[] = [];
@@ -89,7 +91,7 @@ export function sentence(cell: OverviewCell | null, whole: boolean): string {
   ].join("; ");
 }
 
-/** What is said of runs that a scorer has nothing to say of: alone, and among others. */
+/** Text for runs that a scorer does not apply to: alone, and among others. */
 const nothing = (scorer: string): [string, string] =>
   scorer === ""
     ? [
@@ -98,7 +100,9 @@ const nothing = (scorer: string): [string, string] =>
       ]
     : [`${visibleLine(scorer)} scores none of them`, `that ${visibleLine(scorer)} does not score`];
 
-/** Why no run has a score, as the end of a sentence: what is true of all of them, else how many of each kind there are. */
+/**
+ * Reason why no run has a score, as the end of a sentence: a common reason, else the count of each.
+ */
 export function whyUnscored(head: Overview, tasks: number, scorer: string): string {
   if (tasks === 0)
     return "there are no tasks beside the results, so nothing says what was expected.";
@@ -119,11 +123,11 @@ interface Named {
   system: string | null;
   model: string | null;
 }
-/** A system with a model, in words. */
+/** Name of a system with a model. */
 export const columnName = ({ system, model }: Named): string =>
   visibleLine([system ?? "no system", model ?? "no model"].join(" · "));
 
-/** A task or variation, in words. */
+/** Name of a task or variation. */
 export function rowName(row: OverviewRow): string {
   if (row.kind === "loose") return "Runs without a task";
   const task = visibleLine((row.kind === "task" ? row.label : null) ?? row.task ?? "");
@@ -136,7 +140,7 @@ export const variationName = (row: OverviewRow): string =>
       : `variation ${row.variation}`
     : visibleLine(row.label);
 
-/** What stays the same while rows and columns come and go. */
+/** Keys that stay the same while rows and columns change. */
 export const keyOf = {
   row: (row: OverviewRow): string =>
     JSON.stringify([row.kind, row.task, row.variation ?? row.label]),
@@ -144,7 +148,7 @@ export const keyOf = {
   cell: (row: string, column: string): string => `${row} ${column}`,
 };
 
-/** A cell that is selected, with what can be done with it. */
+/** A selected cell with its possible actions. */
 export interface Pick {
   key: string;
   task: string | null;
@@ -154,10 +158,10 @@ export interface Pick {
   /** The worst run. */
   run: string | null;
   runs: number;
-  /** What narrows the list down to it. */
+  /** Filter of its runs. */
   filter: string;
   name: string;
-  /** Whether its runs can be said by where they stand: loose runs and variations without a number cannot. */
+  /** True if its runs can be addressed by position; loose runs and unnumbered variations cannot. */
   launchable: boolean;
 }
 
@@ -182,7 +186,7 @@ export function pickOf(
   };
 }
 
-/** The worst run of a cell; its neighbours are the other runs of it, worst first. */
+/** The worst run of a cell; its neighbours are the other runs of the cell, worst first. */
 export const runOf = (pick: Pick): RunRoute | null =>
   pick.run === null
     ? null

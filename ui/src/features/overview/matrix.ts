@@ -1,4 +1,5 @@
-// The rows of the matrix as they are needed: parts around what is in sight. Old rows stay until newer ones are there.
+// Rows of the matrix, loaded in parts around the visible rows. Old rows stay until newer ones
+// arrive.
 import { createSubscriber } from "svelte/reactivity";
 import type { StaleEvent } from "../../backend/backend";
 import type { AppError } from "../../generated/AppError";
@@ -9,18 +10,21 @@ import type { OverviewRow } from "../../generated/OverviewRow";
 import { asAppError, MIN_INTERVAL_MS, type Live } from "../../backend/live";
 import { columnName, keyOf } from "./cells";
 
-/** Rows that are asked for at a time. */
+/** Rows per request. */
 export const PART = 60;
-/** No more are asked for at once. */
+/** Maximum number of rows per request. */
 export const MOST_ROWS = 500;
 const PARTS_KEPT = 24;
-/** Filters and folds that are remembered, so that back is at once. */
+/** Cached filters and folds, so that back is immediate. */
 const KEPT = 4;
 const AT_ONCE = 2;
-/** After an answer that took its time, stale rows rest this many times as long: while files pour in, every answer counts all runs anew. */
+/**
+ * After a slow reply, stale rows wait this many times its duration, because each reply recounts all
+ * runs.
+ */
 const REST = 3;
 
-/** What is shown: which runs, whose scores, which folds. */
+/** Filter, scorer and folds of the matrix. */
 export interface Ask {
   q: string;
   scorer: string;
@@ -28,7 +32,7 @@ export interface Ask {
   except: readonly string[];
 }
 
-/** Which column it is, without what its runs come to. */
+/** Identity of a column, without its totals. */
 export interface ColumnName {
   key: string;
   name: string;
@@ -48,7 +52,7 @@ interface Shown {
   parts: Map<number, Part>;
   flying: Set<number>;
   error: AppError | null;
-  /** A task whose row is to be in sight. */
+  /** A task whose row should become visible. */
   find: string | null;
 }
 
@@ -70,15 +74,15 @@ export class Matrix {
   #kept: Shown[] = [];
   #first = 0;
   #last = 0;
-  /** Replies asked for before this are about another folder. */
+  /** Replies of an earlier era belong to another folder. */
   #era = 0;
-  /** How often runs changed. */
+  /** Number of changes of runs. */
   #changes = 0;
-  /** Until then nothing that is in sight is asked for again because runs changed since the last answer. */
+  /** Until then, visible rows are not requested again. */
   #rest = 0;
   #answered = 0;
   #update: () => void = () => undefined;
-  /** Whether anybody looks at the rows. What nobody looks at goes stale unasked. */
+  /** True while the rows are watched. Unwatched rows become stale without a request. */
   #watched = false;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
@@ -86,14 +90,17 @@ export class Matrix {
     this.#pump();
     return () => (this.#watched = false);
   });
-  /** Told when other folds or another filter, asked for with `show`, are in sight, and where the task is that was to be found. */
+  /**
+   * Called when the filter or folds requested with `show` are visible, with the row of the searched
+   * task.
+   */
   onswitch: ((found: number | null) => void) | null = null;
 
   constructor(readonly live: Live) {
     live.onStale((stale) => this.#hear(stale));
   }
 
-  /** What came with the newest answer: columns and sums. Its rows are any. */
+  /** Columns and totals of the latest reply. */
   get head(): Overview | null {
     this.#subscribe();
     return this.#shown?.head ?? null;
@@ -101,7 +108,9 @@ export class Matrix {
   get columns(): readonly OverviewColumn[] {
     return this.head?.columns ?? [];
   }
-  /** The same list as long as the columns are the same, so that an answer with newer sums draws no cell anew. */
+  /**
+   * Stable array as long as the columns are equal, so that new totals do not redraw the cells.
+   */
   get names(): readonly ColumnName[] {
     this.#subscribe();
     return this.#shown?.names ?? [];
@@ -116,12 +125,12 @@ export class Matrix {
     this.#subscribe();
     return this.#wanted?.error ?? null;
   }
-  /** True while other rows are in sight than those wanted last. */
+  /** True while other rows than the requested ones are visible. */
   get behind(): boolean {
     this.#subscribe();
     return this.#shown !== this.#wanted;
   }
-  /** The filter of what is in sight. */
+  /** Filter of the visible rows. */
   get q(): string {
     this.#subscribe();
     return this.#shown?.ask.q ?? "";
@@ -132,10 +141,13 @@ export class Matrix {
     return this.#shown?.parts.get(Math.floor(index / PART))?.rows[index % PART];
   }
 
-  /** Turns to a filter and folds; what is in sight stays until the first rows are there. `find` is a task to lead to. */
+  /**
+   * Switches to a filter and folds; the visible rows stay until the first new ones arrive. `find`
+   * is a task to scroll to.
+   */
   show(ask: Ask, top: number, find: string | null = null): void {
     if (this.#wanted?.key === askedAs(ask)) return;
-    // Where a task is that is looked for only a new answer says.
+    // Only a new reply knows the row of a searched task.
     const known =
       find === null
         ? this.#kept.find((one) => one.key === askedAs(ask) && one.head !== null)
@@ -155,7 +167,7 @@ export class Matrix {
     this.#pump();
   }
 
-  /** Which rows are in sight. */
+  /** Reports the visible rows. */
   want(first: number, last: number): void {
     this.#first = first;
     this.#last = last;
@@ -168,7 +180,7 @@ export class Matrix {
     this.#pump();
   }
 
-  /** All rows from one to another, also those that were never in sight. */
+  /** All rows of a range, including ones never visible. */
   async range(from: number, to: number): Promise<OverviewRow[]> {
     const rows: OverviewRow[] = [];
     const ask = this.#shown?.ask;
@@ -209,7 +221,7 @@ export class Matrix {
       this.#wanted = this.#wanted && begin(this.#wanted.ask, null);
       this.#kept = this.#wanted ? [this.#wanted] : [];
     } else if (stale.some((one) => one.kind === "missed")) {
-      // The cells stay in sight. Whoever answers now may have begun to count anew.
+      // The cells stay visible. Another index may restart its counts.
       this.#era++;
       for (const part of this.#kept.flatMap((one) => [...one.parts.values()]))
         [part.fresh, part.generation] = [false, 0];
@@ -222,7 +234,9 @@ export class Matrix {
     this.#pump();
   }
 
-  /** Parts to ask for, most urgent first: missing in sight, stale in sight, then the next. */
+  /**
+   * Parts to request, most urgent first: missing and visible, stale and visible, then neighbours.
+   */
   #needed({ head, parts, flying }: Shown): number | undefined {
     const from = Math.floor(this.#first / PART);
     const to = Math.floor(Math.max(this.#first, this.#last) / PART);
@@ -235,10 +249,10 @@ export class Matrix {
     const stale = (number: number) =>
       !resting && free(number) && parts.get(number)?.fresh === false;
     const first = sight.find(missing) ?? sight.find(stale);
-    // The first answer counts the runs; a second question meanwhile would count them again.
+    // The first reply counts the runs; a parallel request would count them twice.
     if (first !== undefined || head === null)
       return flying.size > 0 && head === null ? undefined : first;
-    // Two further on: whoever scrolls fast is there before the next answer.
+    // Two parts ahead, for fast scrolling.
     return [to + 1, from - 1, to + 2].find((number) => missing(number));
   }
 
@@ -256,7 +270,7 @@ export class Matrix {
     wanted.flying.add(number);
     try {
       const reply = await this.#call(wanted.ask, wanted.find, number * PART, PART);
-      // What went stale on its way has to be asked again.
+      // Rows that became stale while loading are requested again.
       if (era === this.#era) this.#put(wanted, number, reply, changes === this.#changes);
     } catch (thrown) {
       if (era === this.#era) wanted.error = asAppError(thrown);
@@ -293,7 +307,7 @@ export class Matrix {
       if (farthest !== undefined && farthest !== number) wanted.parts.delete(farthest);
     }
     if (wanted !== this.#wanted) return;
-    // The matrix may end before what was in sight.
+    // The matrix may now end before the visible rows.
     const end = Math.max(0, reply.total_rows - 1);
     this.#first = Math.min(this.#first, end);
     this.#last = Math.min(this.#last, end);

@@ -1,4 +1,4 @@
-// One's own figures beside those that others published: which rows are shown, and how a figure is written. Pure.
+// Pure. Local figures beside published ones: visible rows and number formats.
 import { fixed } from "../../domain/format";
 import type { OwnFigure } from "../../generated/OwnFigure";
 import type { Published } from "../../generated/Published";
@@ -20,7 +20,7 @@ export const aboutMetric = (metric: Metric): string => ABOUT[metric];
 const NONE = "–";
 const one = (value: number) => fixed(value, 1);
 
-/** `28.0 ± 1.9`: as it was printed, with the deviation over rounds. */
+/** `28.0 ± 1.9`: as printed, with the deviation over rounds. */
 export const printed = (figure: PublishedFigure | undefined): string =>
   figure === undefined
     ? NONE
@@ -28,7 +28,7 @@ export const printed = (figure: PublishedFigure | undefined): string =>
       ? one(figure.value)
       : `${one(figure.value)} ± ${one(figure.deviation)}`;
 
-/** `41.2 (33.0–49.9)`: with its interval, when there is one. */
+/** `41.2 (33.0–49.9)`: with its interval, if there is one. */
 export const own = (figure: OwnFigure | null): string =>
   figure === null
     ? NONE
@@ -36,7 +36,7 @@ export const own = (figure: OwnFigure | null): string =>
       ? one(figure.value)
       : `${one(figure.value)} (${one(figure.low)}–${one(figure.high)})`;
 
-/** `12 of 163`: evaluations with a score, of all. */
+/** `12 of 163`: evaluations with a score. */
 export const counted = (figure: OwnFigure | null): string =>
   figure === null ? "" : figure.n === figure.of ? `n ${figure.n}` : `n ${figure.n} of ${figure.of}`;
 
@@ -56,12 +56,12 @@ export const mean = (of: QueryMean | null): string =>
 
 const judgeOf = (row: PublishedRow) => row.judge ?? "not said";
 
-/** Who judged, among the rows of a measure, in their order. */
+/** Judges of the rows of a metric, in order. */
 export const judges = (rows: readonly PublishedRow[], metric: Metric): string[] => [
   ...new Set(rows.filter((row) => row.metric === metric).map(judgeOf)),
 ];
 
-/** The rows of a measure; of one judge, when one is named. Rows that are not shown where they were published come only when they are asked for. */
+/** Rows of a metric and, optionally, of one judge. Rows hidden in the publication are optional. */
 export const shown = (
   rows: readonly PublishedRow[],
   metric: Metric,
@@ -75,7 +75,7 @@ export const shown = (
       (older || row.standing === "current"),
   );
 
-/** What makes a row one that is not current. */
+/** Marks a row that is not current. */
 export const standing = (row: PublishedRow): string =>
   row.standing === "current"
     ? ""
@@ -83,6 +83,6 @@ export const standing = (row: PublishedRow): string =>
       ? "hidden in the source: an older judge"
       : "earlier results";
 
-/** The measure to begin with: one that one's own runs have. */
+/** The default metric: one that local runs have. */
 export const firstMetric = (told: Published | undefined): Metric =>
   METRICS.find((metric) => told?.own.some((row) => row.metric === metric)) ?? "SoPR";

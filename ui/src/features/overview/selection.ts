@@ -1,8 +1,9 @@
-// Which cells are selected, and where the cursor is. Cells are known by what they stand for, so that a selection survives folds and filters.
+// Selected cells and cursor. Cells are identified by content, so that the selection survives folds
+// and filters.
 import { createSubscriber } from "svelte/reactivity";
 import type { Pick } from "./cells";
 
-/** Row and column; -1 is the head of either. */
+/** Row and column; -1 is the header of either. */
 export interface CellPosition {
   row: number;
   column: number;
@@ -12,11 +13,11 @@ export class CellSelection {
   readonly #selected = new Map<string, Pick>();
   #cursor: CellPosition = { row: 0, column: 0 };
   #anchor: CellPosition = { row: 0, column: 0 };
-  /** What the row under the cursor stands for. */
+  /** Key of the row under the cursor. */
   #key: string | null = null;
-  /** How often somebody moved or selected. */
+  /** Counts moves and selections. */
   #acts = 0;
-  // Apart from each other: the cursor moves with every key, and each of many cells asks whether it is selected.
+  // Separate notifications: the cursor moves with each key, and many cells watch the selection.
   #notifyCursor: () => void = () => undefined;
   #notifySelection: () => void = () => undefined;
   readonly #cursorSubscription = createSubscriber((update) => {
@@ -46,11 +47,11 @@ export class CellSelection {
     this.#cursorSubscription();
     return this.#key;
   }
-  /** Where a range begins. */
+  /** Start of a range. */
   get anchor(): CellPosition {
     return this.#anchor;
   }
-  /** Another number once somebody moved or selected anything since. */
+  /** Changes with each move or selection. */
   get acts(): number {
     return this.#acts;
   }
@@ -65,7 +66,7 @@ export class CellSelection {
     this.#notifyCursor();
   }
 
-  /** What the row under the cursor stands for is at this row now, or is known now; where a range began moves along. */
+  /** The row under the cursor moved or became known; the anchor moves along. */
   follow(row: number, key: string): void {
     this.#anchor = {
       ...this.#anchor,

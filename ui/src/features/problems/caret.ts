@@ -1,15 +1,18 @@
-// A line of a file with a caret under one of its columns. Pure.
+// Pure. A line of a file with a caret below a column.
 
 const LONGEST = 160;
 const BEFORE = 60;
 
 export interface Shown {
   text: string;
-  /** What stands before the caret; null when no column is known. */
+  /** Padding before the caret; null if the column is unknown. */
   pad: string | null;
 }
 
-/** Tabs stay tabs in the padding, so that the caret stands right whatever their width; a long line is cut around its column. Columns count characters from 1. */
+/**
+ * Keeps tabs in the padding, so that the caret aligns at any tab width; cuts long lines around the
+ * column. Columns count characters from 1.
+ */
 export function caret(line: string, column: number | null): Shown {
   const letters = [...line.replace(/[\r\n]+$/, "")];
   const at = column === null ? null : Math.min(Math.max(0, column - 1), letters.length);

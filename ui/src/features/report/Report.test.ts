@@ -32,7 +32,7 @@ const MADE: Report = {
   notes: [],
 };
 
-/** Every request for a report that is kept or copied, and not only shown. */
+/** Every request for a report that is saved or copied, not only previewed. */
 const wanted = (backend: Fixture) =>
   backend.calls
     .filter(

@@ -1,4 +1,4 @@
-// The formats of a report, in the order they are offered. Pure.
+// Pure. Formats of a report, in display order.
 import type { ReportFormat } from "../../generated/ReportFormat";
 import type { ReportRequest } from "../../generated/ReportRequest";
 import type { CodeLanguage } from "../../components/code/tokens";
@@ -56,7 +56,7 @@ export const FORMATS: readonly Format[] = [
 export const formatOf = (id: ReportFormat): Format =>
   FORMATS.find((format) => format.id === id) ?? (FORMATS[0] as Format);
 
-/** What the address asks for. Formats that are nothing but a list of runs always have them. */
+/** The request of an address. Formats that list runs always include them. */
 export function requestOf(route: ReportRoute, theme: "light" | "dark" | null): ReportRequest {
   const lists =
     route.format === "csv" ||
@@ -77,6 +77,6 @@ export function requestOf(route: ReportRoute, theme: "light" | "dark" | null): R
   };
 }
 
-/** Whether a format says anything about each run only when it is asked to. */
+/** True if a format lists runs only on request. */
 export const mayLeaveRuns = (id: ReportFormat): boolean =>
   id === "html" || id === "markdown" || id === "json";

@@ -23,7 +23,7 @@ async function open(backend: Backend, hash = "#/run/r0") {
   location.hash = hash;
   page = mount(App, { target: document.body, props: { backend } });
   await until(() => expect(id("step") ?? id("raw") ?? one(".empty")).toBeDefined());
-  // What stands beside the transcript comes after it.
+  // The sidebar is rendered after the transcript.
   await until(() => expect(all(".beside:empty")).toEqual([]));
 }
 

@@ -1,4 +1,4 @@
-// What the keys do on the page of a run. Knows what can be asked of it, nothing of how it is drawn.
+// Keyboard actions of the run page. Knows its operations, not its rendering.
 import type { Verdict } from "../../generated/Verdict";
 import type { Action } from "../../app/keys";
 
@@ -14,36 +14,36 @@ export interface Page {
   raw: () => void;
   side: () => void;
   link: () => void;
-  /** Between the transcript and the answer. */
+  /** Switches between transcript and answer. */
   flipView: () => void;
-  /** Between the transcript and everything that was tried. */
+  /** Switches between transcript and search tree. */
   flipTree: () => void;
-  /** Whether anything was tried beside the steps. */
+  /** True if a search tree exists. */
   tree: () => boolean;
   answering: () => boolean;
-  /** Within the answer. */
+  /** Moves within the answer. */
   moveRow: (by: number) => void;
   endRow: (last: boolean) => void;
   openRow: () => void;
   difference: (by: 1 | -1) => void;
   flipForm: () => void;
   say: (verdict: Verdict) => void;
-  /** Takes back the verdict that was just given here. */
+  /** Undoes the latest verdict. */
   undo: () => void;
   note: () => void;
-  /** Whether anything can be said of it. */
+  /** True if the run can be reviewed. */
   reviewable: () => boolean;
   judge: () => void;
-  /** Whether a model can be asked what it thinks of it. */
+  /** True if the run can be judged. */
   judgeable: () => boolean;
   leave: () => void;
-  /** Whether there is a transcript to move in. */
+  /** True if there is a transcript. */
   steps: () => boolean;
 }
 
 const REVIEW = "Review";
 
-/** What a person says of the run. */
+/** Actions of the review. */
 function saying(page: Page): Action[] {
   const when = page.reviewable;
   const of = (id: string, title: string, key: string, verdict: Verdict): Action => ({
@@ -70,7 +70,7 @@ function saying(page: Page): Action[] {
   ];
 }
 
-/** Within the answer. */
+/** Actions of the answer comparison. */
 function comparing(page: Page): Action[] {
   const group = "Answer";
   const when = page.answering;

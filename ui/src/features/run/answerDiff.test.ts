@@ -59,7 +59,7 @@ async function open(backend: OneRun, hash = "#/run/r0") {
   location.hash = hash;
   page = mount(App, { target: document.body, props: { backend } });
   await until(() => expect(id("step") ?? id("raw")).toBeDefined());
-  // What stands beside the transcript comes after it.
+  // The sidebar is rendered after the transcript.
   await until(() => expect(all(".beside:empty")).toEqual([]));
   return backend;
 }

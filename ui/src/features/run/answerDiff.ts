@@ -1,4 +1,4 @@
-// What stands in place of a comparison when there is none, and the few differences that are named first. Pure.
+// Pure. Explanation of a missing comparison, and the first differences of an existing one.
 import type { DiffLine } from "../../generated/DiffLine";
 import type { DiffRequest } from "../../generated/DiffRequest";
 import type { DiffRow } from "../../generated/DiffRow";
@@ -17,24 +17,24 @@ import {
 export interface NoDiff {
   title: string;
   text: string;
-  /** What to do about it. */
+  /** The next step. */
   next: string;
 }
 
-/** What is asked of a comparison first; the page and what stands beside it ask the same, and so only once. */
+/** The first request of a comparison; the page and the sidebar share it, so it is sent once. */
 export function firstRequest(id: string, changed_only: boolean): DiffRequest {
   const first = { offset: 0, limit: 200 };
   return { id, against: null, changed_only, rows: first, lines: first };
 }
 
-/** Reasons from files may lack their full stop. */
+/** Reasons in files may lack a full stop. */
 const noDiff = (title: string, text: string, next = ""): NoDiff => ({
   title,
   text: /[.!?…]$/.test(text) ? text : `${text}.`,
   next,
 });
 
-/** Why the answer is not compared with what was expected; null when it is. */
+/** Reason why the answer is not compared; null if it is. */
 export function whyNoDiff({ row, answer, task }: RunView): NoDiff | null {
   if (row.state === "other") return noDiff("No answer", "This file is not a run.");
   if (row.state === "damaged")
@@ -79,20 +79,20 @@ export function whyNoDiff({ row, answer, task }: RunView): NoDiff | null {
   return null;
 }
 
-/** One difference in a line: what it is, which item, and what became of it. */
+/** One difference in a line: kind, item and change. */
 export interface Difference {
   kind: DiffKind;
   sign: string;
   word: string;
   label: string;
   changes: { name: string; left: string | null; right: string | null; note: string | null }[];
-  /** Where it went, when it only moved. */
+  /** New position of an item that only moved. */
   place: string;
 }
 
 const SHORT = 3;
 
-/** What of a list differs, row by row. */
+/** Difference of a table row. */
 function rowDifference(columns: DiffView["columns"], row: DiffRow): Difference {
   const changed = row.cells.flatMap((cell, i) =>
     cell.kind === "changed" || cell.kind === "missing" || cell.kind === "extra"
@@ -119,7 +119,7 @@ function rowDifference(columns: DiffView["columns"], row: DiffRow): Difference {
   };
 }
 
-/** What of two texts differs, line by line; a line that is on one side only is missing or extra. */
+/** Difference of a line; a line on one side only is missing or extra. */
 function lineDifferences(line: DiffLine): Difference[] {
   if (line.kind === "folded") return [];
   const text = (side: { pieces: { text: string }[] } | null) =>

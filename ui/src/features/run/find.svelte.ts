@@ -1,4 +1,4 @@
-// Find in one run: what is sought, where it was found, and which hit is the current one. Where to look is handed in.
+// Find state of one run: search text, matches and the current match. The search itself is injected.
 import { asAppError } from "../../backend/live";
 import type { Match } from "../../generated/Match";
 import type { Matches } from "../../generated/Matches";
@@ -9,7 +9,7 @@ const PAUSE_MS = 150;
 export class Finder {
   open = $state(false);
   text = $state("");
-  /** What the matches belong to; trails behind `text` while one types. */
+  /** Text of the current matches; follows `text` with a delay. */
   sought = $state("");
   total = $state(0);
   matches = $state.raw<Match[]>([]);
@@ -21,7 +21,7 @@ export class Finder {
 
   constructor(
     readonly look: (text: string) => Promise<Matches>,
-    /** The step from which on a hit is wanted first. */
+    /** The step from which the first match is selected. */
     readonly from: () => number,
   ) {}
 
@@ -42,7 +42,7 @@ export class Finder {
     return { part: match.part, offset: match.offset, row: match.row, nth };
   }
 
-  /** As one types. */
+  /** Handles typing. */
   type(text: string): void {
     this.text = text;
     clearTimeout(this.#timer);

@@ -1,12 +1,12 @@
-// Marks what was found, in the text that is drawn now, without touching it: ranges for the CSS highlights, or the selection where
-// those are missing. Reads the document, writes no element.
+// Highlights matches in the rendered text without changing it: CSS highlights, or the selection
+// where they are missing.
 import { byteLength } from "../../components/text/lines";
 
-/** Where the current hit is: in which part, at which byte, and the how-manieth of that part. */
+/** Position of the current match: part, byte, and index within the part. */
 export interface MatchPosition {
   part: string;
   offset: number;
-  /** Row of a table, and then `nth` counts within it. */
+  /** Row of a table; `nth` then counts within the row. */
   row: number | null;
   nth: number;
 }
@@ -21,7 +21,7 @@ const BLOCKS =
 const CHROME = ".tools, .more, .foot, .n, .mark";
 const MOST = 2000;
 
-/** Marks every occurrence of a text below `root`, and the one at `spot` apart. Returns that one. */
+/** Highlights all matches below `root` and the current one. Returns the current range. */
 export function highlightMatches(
   root: Element,
   sought: string,
@@ -41,7 +41,7 @@ export function highlightMatches(
   return now;
 }
 
-/** Scrolls every box around a hit just far enough to see it. */
+/** Scrolls each container just far enough to show a match. */
 export function scrollToRange(range: Range): void {
   const ROOM = 48;
   for (let box = range.startContainer.parentElement; box; box = box.parentElement) {
@@ -73,7 +73,7 @@ function paint(name: string, ranges: Range[]): void {
   }
 }
 
-/** Ranges over the text of an element, across the spans that colour it but not across its blocks. */
+/** Ranges of matches in an element, across inline spans but not across blocks. */
 export function occurrences(root: Element, sought: string, most: number): Range[] {
   const { text, pieces } = textNodes(root);
   const [hay, needle] = [lowerCase(text), lowerCase(sought)];
@@ -106,7 +106,7 @@ function textNodes(root: Element): { text: string; pieces: Piece[] } {
     const parent = node.parentElement;
     if (!(node instanceof Text) || !parent || parent.closest(CHROME)) continue;
     const own = parent.closest(BLOCKS);
-    // No text has this character in it: hidden ones are drawn as labels.
+    // A separator that occurs in no text, because hidden characters are drawn as labels.
     if (block !== undefined && own !== block) text += "\u0000";
     block = own;
     pieces.push({ node, start: text.length });
@@ -120,13 +120,13 @@ function rowOf(range: Range): number | null {
   return row == null ? null : Number(row);
 }
 
-/** Without case, as long as that changes no position. */
+/** Lower-cases a text unless that changes positions. */
 function lowerCase(text: string): string {
   const low = text.toLowerCase();
   return low.length === text.length ? low : text;
 }
 
-/** By its row in a table, by its byte where lines say where they begin, else by its number. */
+/** The match nearest by table row, by byte where lines have offsets, else by index. */
 function nearest(all: Range[], spot: MatchPosition): Range | undefined {
   const table = spot.row !== null && all.some((range) => rowOf(range) !== null);
   const ranges = table ? all.filter((range) => rowOf(range) === spot.row) : all;

@@ -1,12 +1,12 @@
-// Where the reader is in a transcript: which step has the focus, and what is folded. Outlives changes of the file.
+// Reading position in a transcript: focused step and folds. Survives changes of the file.
 import { SvelteMap } from "svelte/reactivity";
 import type { Step } from "../../generated/Step";
 import { isOpenByDefault } from "../../domain/stepSummary";
 
 export class ReadingState {
-  /** The step with the focus, or -1 before anyone moved. */
+  /** The focused step, or -1 before the first move. */
   focused = $state(-1);
-  /** A step that was led to and should be noticed. */
+  /** A step to flash after navigation. */
   flashed = $state(-1);
   #all: boolean | null = $state(null);
   readonly #folds = new SvelteMap<number, boolean>();
@@ -20,7 +20,7 @@ export class ReadingState {
   flip(step: Step): void {
     this.set(step.index, !this.isOpen(step));
   }
-  /** Everything open, then everything folded to one line each, and so on. */
+  /** Opens all steps, then folds all, alternating. */
   flipAll(): void {
     this.#all = this.#all !== true;
     this.#folds.clear();

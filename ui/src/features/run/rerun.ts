@@ -1,15 +1,15 @@
-// What can be done with a run that is there: write to it, continue it, run it again, branch off. Pure.
+// Pure. Possible actions on an existing run: message, continue, rerun, fork.
 import type { LaunchOptions } from "../../generated/LaunchOptions";
 import type { RunView } from "../../generated/RunView";
 import type { Step } from "../../generated/Step";
 import type { Trouble } from "../../generated/Trouble";
 
-/** The layout of files that a conversation can be continued in. */
+/** The layout in which a conversation can be continued. */
 const CONTINUABLE_LAYOUT = "Tool-calling transcript";
 
 const reason = (message: string, fix: string | null = null): Trouble => ({ message, fix });
 
-/** Why nothing can be launched about this run; null when it can. Undefined while that is not known. */
+/** Reason why the run cannot be launched; null if it can, undefined while unknown. */
 export function whyNotLaunched(
   view: RunView,
   options: LaunchOptions | undefined,
@@ -28,7 +28,10 @@ export function whyNotLaunched(
   return options === undefined ? undefined : options.why_not;
 }
 
-/** Why the conversation cannot go on from what is in the file; null when it can. To run it again is advised only where that can be done. */
+/**
+ * Reason why the conversation cannot be continued; null if it can. Advises a rerun only where
+ * possible.
+ */
 export function whyNotContinued(
   view: RunView,
   options: LaunchOptions | undefined,
@@ -59,21 +62,21 @@ export function whyNotContinued(
   return again;
 }
 
-/** Why it cannot be run again, where that is not said already. */
+/** Reason why a rerun is not possible, unless already shown. */
 export const newRerunReason = (
   continued: Trouble | null | undefined,
   again: Trouble | null | undefined,
 ): Trouble | null => (again && continued?.message.includes(again.message) !== true ? again : null);
 
-/** Whether the run itself owes something, without a message. */
+/** True if the run can be continued without a message. */
 export const canContinue = (view: RunView): boolean =>
   view.row.state === "waiting" || view.row.state === "error";
 
-/** Whether a message goes to a fork, unless the run itself is asked for: a finished run that nobody changed yet stays as it is. */
+/** True if a message goes to a fork by default: a finished, unmodified run stays unchanged. */
 export const sendsToFork = (view: RunView): boolean =>
   view.row.lineage === null && (view.row.state === "answered" || view.row.state === "no_answer");
 
-/** What is in the editor at first, when one branches off at a step: what was said there. */
+/** The message that the fork editor starts with. */
 export const forkPart = (step: Step | undefined) =>
   step?.kind === "user"
     ? step.parts.find(
@@ -81,7 +84,7 @@ export const forkPart = (step: Step | undefined) =>
       )
     : undefined;
 
-/** What branching off there means, as a sentence. */
+/** Explains the fork in a sentence. */
 export function describeFork(step: Step | undefined, index: number): string {
   const kept = "This run stays as it is.";
   if (step?.kind === "user")

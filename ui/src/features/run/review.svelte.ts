@@ -1,4 +1,4 @@
-// What a person says of the run, while they say it: kept at once when it is a verdict, after a pause when it is typed.
+// Editor of a review. Saves verdicts at once and typed text after a pause.
 import type { AppError } from "../../generated/AppError";
 import type { Review } from "../../generated/Review";
 import type { Verdict } from "../../generated/Verdict";
@@ -7,7 +7,7 @@ import { reviewDrafts } from "./reviewDrafts";
 
 const PAUSE_MS = 900;
 
-/** A score as people type it: `0.5`, `.5`, `0,5`, `50 %`. Null when nothing is typed, undefined when it is no score. */
+/** Parses a score such as `0.5`, `.5`, `0,5` or `50 %`. Null if empty, undefined if invalid. */
 export function parseScore(typed: string): number | null | undefined {
   const text = typed.trim().replace(",", ".");
   if (text === "") return null;
@@ -23,18 +23,18 @@ interface ReviewContent {
   note: string;
 }
 
-/** A verdict, and the answer that it is said of. */
+/** A verdict and the answer it refers to. */
 interface GivenVerdict {
   verdict: Verdict | null;
   of: string | null | undefined;
 }
 
-/** A verdict that was just given or taken away here. */
+/** A verdict set or removed in this editor. */
 interface VerdictChange {
   marked: Verdict | null;
-  /** What stood there before; undefined until that is known. */
+  /** The previous verdict; undefined until known. */
   before: GivenVerdict | undefined;
-  /** When it was kept, as its file says; null until that is known. */
+  /** Time of saving according to the file; null until known. */
   at: number | null;
 }
 
@@ -46,42 +46,42 @@ const differs = (review: Review | null, last: ReviewContent | undefined): boolea
 
 export class ReviewEditor {
   verdict = $state<Verdict | null>(null);
-  /** As typed. */
+  /** The text as typed. */
   score = $state("");
   note = $state("");
   state = $state<"nothing" | "saved" | "unsaved" | "saving" | "failed">("nothing");
   failed = $state.raw<AppError | null>(null);
-  /** When what is shown was kept, in milliseconds since 1970. */
+  /** Time of saving in milliseconds since 1970. */
   at = $state(0);
-  /** It was said of an answer that has changed since. */
+  /** The answer has changed since the review. */
   stale = $state(false);
-  /** What is typed for a score is none. */
+  /** The typed score is invalid. */
   readonly bad = $derived(parseScore(this.score) === undefined);
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Grows with every change; what was kept is that of `#kept`. */
+  /** Increases with each change; `#kept` is the saved one. */
   #revision = 0;
   #kept = 0;
-  /** How often something was sent to be kept. */
+  /** Number of save requests. */
   #sent = 0;
-  /** What is on disk, as far as is known. */
+  /** Last known content on disk. */
   #last: ReviewContent | undefined;
-  /** The answer that it is said of: null is any, undefined that nothing was said yet. */
+  /** The answer the review refers to: null is any, undefined is none yet. */
   #of: string | null | undefined;
   #sending: Promise<void> | undefined;
-  /** What was changed here and is not kept yet. */
+  /** Fields changed here and not saved yet. */
   #touched: Partial<Record<keyof ReviewContent, true>> = {};
   #act = $state.raw<VerdictChange | null>(null);
   #again = false;
 
   constructor(
-    /** Keeps it; null takes it away. */
+    /** Saves the review; null deletes it. */
     readonly send: (review: Review | null) => Promise<unknown>,
     readonly onsaved: () => void,
-    /** The mark of the answer that is shown. */
+    /** Fingerprint of the shown answer. */
     readonly seen: () => string,
-    /** Names the run. */
+    /** Key of the run. */
     readonly run: string,
-    /** Reads what is on disk. */
+    /** Reads the review from disk. */
     readonly load: () => Promise<Review | null>,
   ) {
     const draft = reviewDrafts.get(run);
@@ -91,22 +91,22 @@ export class ReviewEditor {
     this.#changed("verdict", "score", "note");
   }
 
-  /** What was read from disk. It does not take away what is not kept yet. */
+  /** Applies the review on disk without losing unsaved changes. */
   take(review: Review | null): void {
     if (this.#sending) return;
-    // What was asked for before something was kept here may come after it: then it tells of the past. What is there now is read.
+    // A reply requested before the latest save may be outdated, so the current file is read.
     if (this.#sent > 0 && differs(review, this.#last)) void this.#look();
     else this.#took(review);
   }
 
-  /** Reads what is on disk, unless something is kept meanwhile. */
+  /** Reads the file unless something is saved meanwhile. */
   async #look(): Promise<void> {
     const sent = this.#sent;
     try {
       const review = await this.load();
       if (sent === this.#sent && !this.#sending) this.#took(review);
     } catch {
-      // The next change is read again.
+      // The next change triggers another read.
     }
   }
 
@@ -131,12 +131,12 @@ export class ReviewEditor {
     this.state = review === null ? "nothing" : "saved";
   }
 
-  /** True when a verdict was given or taken away here and can be undone. */
+  /** True if a verdict was set or removed here and can be undone. */
   get undoable(): boolean {
     return this.#act !== null;
   }
 
-  /** Gives a verdict, or takes it away with null. `already` when it is the one that stands there. */
+  /** Sets a verdict, or removes it with null. Returns `already` if it is unchanged. */
   async say(verdict: Verdict | null): Promise<"saved" | "already" | "failed"> {
     if (verdict === this.verdict && !this.stale && this.state !== "failed") {
       await this.#sending;
@@ -155,7 +155,7 @@ export class ReviewEditor {
     return this.failed === null ? "saved" : "failed";
   }
 
-  /** Takes back the verdict that was just given or taken away here: the one before stands again. Older ones are left alone. */
+  /** Undoes the latest verdict change of this editor and restores the previous verdict. */
   async undo(): Promise<"undone" | "nothing" | "changed" | "failed"> {
     if (this.#act === null) return "nothing";
     await this.#sending;
@@ -182,7 +182,7 @@ export class ReviewEditor {
     return this.failed === null ? "undone" : "failed";
   }
 
-  /** Something was typed. A score is said of the answer that is shown; a note is added to what was said before. */
+  /** Handles typing. A score refers to the shown answer; a note extends the existing review. */
   typed(what: "score" | "note"): void {
     if (what === "score") this.#of = this.seen();
     this.#changed(what);
@@ -190,12 +190,12 @@ export class ReviewEditor {
     this.#timer = setTimeout(() => void this.save(), PAUSE_MS);
   }
 
-  /** Keeps what is not kept yet, as when the page is left. */
+  /** Saves unsaved changes, for example when the page is left. */
   flush(): void {
     if (this.#revision !== this.#kept) void this.save();
   }
 
-  /** One after the other: what changes meanwhile is sent when that is kept. */
+  /** Saves one change after another; changes made meanwhile follow. */
   save(): Promise<void> {
     clearTimeout(this.#timer);
     if (this.#sending) {
@@ -206,7 +206,7 @@ export class ReviewEditor {
     return this.#sending;
   }
 
-  /** What is on disk was not known when something was said: what nobody touched here stays as it is there. */
+  /** The file was unknown during the first edit, so untouched fields take its values. */
   #learn(review: Review | null): void {
     this.#last = {
       verdict: review?.verdict ?? null,
@@ -260,7 +260,7 @@ export class ReviewEditor {
     const revision = this.#revision;
     const of = this.#of ?? null;
     const typed = parseScore(this.score);
-    // A number that is not finished keeps nothing else from being kept.
+    // An incomplete number must not keep the other fields from being saved.
     const said = {
       verdict: this.verdict,
       score: typed === undefined ? this.#last?.score : typed,

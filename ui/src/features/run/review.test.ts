@@ -5,7 +5,7 @@ import { ReviewEditor } from "./review.svelte";
 
 afterEach(() => reviewDrafts.delete("run"));
 
-/** A run whose reviews are kept, and what is on disk. */
+/** A run with saved reviews and the content on disk. */
 function reviewed() {
   const disk = { review: null as Review | null, clock: 0 };
   const send = async (said: Review | null) =>
@@ -29,7 +29,7 @@ it("what was read before a verdict was taken back does not bring it back", async
   expect(await review.undo()).toBe("undone");
   review.take(before);
   expect(review.verdict).toBeNull();
-  // Nor is it what the next one stands in the place of.
+  // It is not the previous verdict of the next change either.
   await review.say("partly");
   expect(await review.undo()).toBe("undone");
   expect([review.verdict, disk.review]).toEqual([null, null]);

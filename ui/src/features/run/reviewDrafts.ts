@@ -1,6 +1,6 @@
 import type { Verdict } from "../../generated/Verdict";
 
-/** What a person typed, and the mark of the answer that it is said of; undefined when nothing was said yet. */
+/** Typed review and the fingerprint of its answer; undefined before the first edit. */
 interface ReviewDraft {
   verdict: Verdict | null;
   score: string;
@@ -8,5 +8,8 @@ interface ReviewDraft {
   of: string | null | undefined;
 }
 
-/** What could not be kept when its run was left, by folder and run. It is there again when that is opened again. */
+/**
+ * Reviews that could not be saved when their run was left, by folder and run. Restored when the run
+ * is opened again.
+ */
 export const reviewDrafts = new Map<string, ReviewDraft>();

@@ -26,7 +26,7 @@ export const node = (
   step: null,
   ...change,
 });
-/** Start ─┬─ a ─ b ─┬─ c ; d ─ e (the way). */
+/** Start ─┬─ a ─ b ─┬─ c ; d ─ e (the final path). */
 const NODES = [
   node(null, "", { kind: "root" }),
   node(0, "a"),

@@ -1,27 +1,27 @@
-// Pure. What a run tried, as rows that fold: nodes in the order in which they were tried, indented where the way parts.
+// Pure. The search tree as foldable rows: nodes in order of exploration, indented at branches.
 import { counted } from "../../domain/format";
 import type { TreeRow } from "../../generated/TreeRow";
 import { visibleLine } from "../../components/visible/visible";
 
 /** A node as a row of the list. */
 export interface Row {
-  /** Place of the node among all nodes. */
+  /** Index of the node. */
   index: number;
   node: TreeRow;
-  /** How often the way parted before it. */
+  /** Number of branch points above it. */
   level: number;
-  /** More than one way goes on from here. */
+  /** Several branches continue from here. */
   parts: boolean;
-  /** It begins a way, and more follows: it can be folded. */
+  /** It starts a branch with further nodes, so it can be folded. */
   folds: boolean;
   open: boolean;
-  /** How many nodes lie below it. */
+  /** Number of nodes below it. */
   below: number;
-  /** On the way that counts. */
+  /** On the final path. */
   onWay: boolean;
 }
 
-/** The shape of all nodes, worked out once. */
+/** The structure of all nodes, computed once. */
 export interface TreeShape {
   nodes: readonly TreeRow[];
   children: readonly (readonly number[])[];
@@ -36,7 +36,7 @@ export function buildTree(nodes: readonly TreeRow[]): TreeShape {
   nodes.forEach((node, at) => {
     if (node.parent !== null && node.parent < at) children[node.parent]?.push(at);
   });
-  // Those below stand after those above.
+  // Children come after their parents.
   for (let at = nodes.length - 1; at > 0; at--) {
     const parent = nodes[at]?.parent ?? null;
     if (parent === null || parent >= at) continue;
@@ -46,7 +46,7 @@ export function buildTree(nodes: readonly TreeRow[]): TreeShape {
   return { nodes, children, below, onWay };
 }
 
-/** The rows in sight, those below a folded one left out. Does not recurse, for runs are long. */
+/** The visible rows, without those below a folded one. Not recursive, because runs are long. */
 export function rows(tree: TreeShape, folded: ReadonlySet<number>): Row[] {
   const found: Row[] = [];
   const open: [index: number, level: number, begins: boolean][] =
@@ -75,14 +75,14 @@ export function rows(tree: TreeShape, folded: ReadonlySet<number>): Row[] {
   return found;
 }
 
-/** With this node folded, or unfolded when it was. */
+/** The set with the node toggled. */
 export function toggled(folded: ReadonlySet<number>, index: number): Set<number> {
   const next = new Set(folded);
   if (!next.delete(index)) next.add(index);
   return next;
 }
 
-/** Everything folded that leaves the way that counts. */
+/** Folds all branches off the final path. */
 export function sideBranches(tree: TreeShape): Set<number> {
   const folded = new Set<number>();
   tree.children.forEach((children, at) => {
@@ -93,7 +93,7 @@ export function sideBranches(tree: TreeShape): Set<number> {
   return folded;
 }
 
-/** What a node is, in a word or a few: the name of a tool, the beginning of a thought. */
+/** Title of a node: name of the tool or beginning of the thought. */
 export function title(node: TreeRow): string {
   const text = visibleLine(node.text.text.replace(/\s+/g, " ").trim());
   if (node.kind === "root") return text === "" ? "Start" : text;
@@ -104,7 +104,7 @@ export function title(node: TreeRow): string {
     : text + (node.kind === "thought" && !node.text.whole ? "…" : "");
 }
 
-/** How it ended, where that is worth a word. */
+/** Tags for the outcome of a node. */
 export function nodeTags(node: TreeRow): { tone: "right" | "wrong" | "muted"; word: string }[] {
   const found: { tone: "right" | "wrong" | "muted"; word: string }[] = [];
   if (node.finished) found.push({ tone: "right", word: "✓ answered" });
@@ -114,7 +114,7 @@ export function nodeTags(node: TreeRow): { tone: "right" | "wrong" | "muted"; wo
   return found;
 }
 
-/** All of a row, as it is read out. */
+/** The row as read by screen readers. */
 export function rowLabel(row: Row): string {
   const kind = { root: "", thought: "Thought: ", call: "Call of ", finish: "Call of " }[
     row.node.kind
@@ -129,7 +129,7 @@ export function rowLabel(row: Row): string {
   return `${kind}${title(row.node)}${way}${ends.join("")}${row.folds && !row.open ? `, ${counted(row.below, "more step")} folded` : ""}`;
 }
 
-/** The nearest node above that can be folded. */
+/** The nearest foldable node above. */
 export function foldableAncestor(
   all: readonly Row[],
   tree: TreeShape,

@@ -1,16 +1,16 @@
-// Pure. Where the time of a run went, as bars: how long each is beside the longest, and what it says in words.
+// Pure. Time per turn as bars, relative to the longest turn, with labels.
 import { seconds } from "../../domain/format";
 import type { TurnTime } from "../../generated/TurnTime";
 
 export interface TurnBar {
   turn: number;
   step: number;
-  /** Of the width there is, in percent; nought for what is not told too, which the words tell apart. */
+  /** Percent of the width; 0 for unrecorded times, which the label tells apart. */
   model: number;
   tools: number;
-  /** How long, in the fewest words. */
+  /** Short duration. */
   took: string;
-  /** The same in a sentence. */
+  /** The bar in a sentence. */
   says: string;
 }
 
@@ -31,7 +31,7 @@ export function bars(turns: readonly TurnTime[]): TurnBar[] {
   }));
 }
 
-/** What all turns come to; a side that no turn tells is left out. */
+/** Totals of all turns; unrecorded sides are left out. */
 export function formatTotals(turns: readonly TurnTime[]): string {
   const sum = (of: (turn: TurnTime) => number | null) =>
     turns

@@ -32,7 +32,7 @@ async function press(key: string) {
   flushSync();
 }
 
-/** Runs that leave the list as soon as they are reviewed, and what was said of each. */
+/** Runs that leave the list when reviewed, and their verdicts. */
 class Queue extends Fixture {
   readonly said = new Map<string, { verdict: Verdict | null; at: number }>();
   #clock = 0;
@@ -104,7 +104,7 @@ it("a list that is worked through stays as it was, and each verdict is of the ru
     await at(n, 6);
     await press(key);
     await until(() => expect(footer()).toContain("Undo (0)"));
-    // The list itself has one run less by now.
+    // The list now has one run less.
     await until(() => expect(text("refresh-list")).toBe("refresh list"));
     await press("J");
   }
@@ -197,13 +197,13 @@ it("undo is of the verdict just given: it goes with its run, and never takes an 
   await press("0");
   await until(() => expect(footer()).toContain("Nothing to undo"));
   expect(queue.said.get("r1")?.verdict).toBe("right");
-  // What was marked anew goes back to what stood there.
+  // Undo restores the previous verdict.
   await press("3");
   await until(() => expect(queue.said.get("r1")?.verdict).toBe("wrong"));
   await until(() => expect(footer()).toBe("Marked wrong. Undo (0)"));
   await press("0");
   await until(() => expect(queue.said.get("r1")?.verdict).toBe("right"));
-  // What somebody else said since then stays.
+  // A later verdict of someone else stays.
   await press("3");
   await until(() => expect(queue.said.get("r1")?.verdict).toBe("wrong"));
   await until(() => expect(footer()).toBe("Marked wrong. Undo (0)"));
@@ -213,7 +213,7 @@ it("undo is of the verdict just given: it goes with its run, and never takes an 
   expect(queue.said.get("r1")?.verdict).toBe("partly");
 });
 
-/** A list of which at most so many runs before and after one are handed out, each by itself. */
+/** A list that returns only a limited number of neighbours per request. */
 class Long {
   ids: string[];
   fails = false;
@@ -247,7 +247,7 @@ it("a long list is worked through to both of its ends, in its order, whatever le
   const order = Array.from({ length: 2_500 }, (_, n) => `r${n}`);
   const long = new Long(order, 300);
   const list = new WorkList(long as unknown as Fixture);
-  /** Moves on from a run to the end, and reviews every third on the way. */
+  /** Walks from a run to the end and reviews every third. */
   const walk = async (from: string, to: "next" | "previous") => {
     const seen = [from];
     for (let id: string | null = from; id !== null;) {

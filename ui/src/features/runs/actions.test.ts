@@ -6,7 +6,7 @@ import type { RunList } from "./list";
 import { moveTo, type Table } from "./actions";
 import { RunSelection } from "./selection";
 
-/** A table of rows that are known up to the tenth; what is asked for beyond waits for `reply`. */
+/** A table whose first ten rows are loaded; further rows wait for `reply`. */
 function stage() {
   const asked: {
     from: number;

@@ -1,4 +1,4 @@
-// What the keys do in the table. Knows positions and rows, nothing of the page.
+// Keyboard actions of the table. Knows positions and rows, not the page.
 import type { RunRow } from "../../generated/RunRow";
 import type { Action } from "../../app/keys";
 import { asAppError } from "../../backend/live";
@@ -15,17 +15,17 @@ export interface Table {
   open: (row: RunRow) => void;
   menu: () => void;
   copy: () => void;
-  /** Puts the selection, or the run under the cursor, on the launch sheet. */
+  /** Opens the launch form with the selection or the run under the cursor. */
   again: () => void;
-  /** Puts the runs of the selection beside each other. */
+  /** Compares the selected runs. */
   compare: () => void;
-  /** Has the selection, or all that are listed, judged by a model. */
+  /** Judges the selection, or all listed runs. */
   judge: () => void;
-  /** Goes where rows of all that are listed are evaluated. */
+  /** Evaluates rows of all listed runs. */
   evaluate: () => void;
 }
 
-/** Moves the cursor; with `extend` the selection grows from where it began. */
+/** Moves the cursor. `extend` grows the selection from its anchor. */
 export async function moveTo(
   { list, selection, reveal, announcer }: Table,
   index: number,
@@ -39,7 +39,7 @@ export async function moveTo(
   const acts = selection.acts;
   try {
     const rows = await list.range(Math.min(selection.anchor, to), Math.max(selection.anchor, to));
-    // Rows that are long in coming undo nothing that was chosen meanwhile.
+    // Rows that load slowly must not undo a newer selection.
     if (acts === selection.acts) selection.only(rows);
   } catch (thrown) {
     announcer.say(`Not selected: ${asAppError(thrown).message}`);
@@ -51,7 +51,7 @@ export function moves(table: Table): Action[] {
   const group = "Runs";
   const row = () => list.row(selection.cursor);
   const page = () => Math.max(1, table.sight().last - table.sight().first - 1);
-  /** One on from the cursor; a cursor that was scrolled away from comes back into sight first. */
+  /** One step from the cursor; a cursor scrolled out of sight first returns into sight. */
   const step = (by: number) => {
     const { first, last } = table.sight();
     return selection.cursor < first

@@ -1,4 +1,4 @@
-// The columns of the table: what each shows, by what it sorts, how wide it is. Pure.
+// Pure. Columns of the table: content, sort key and width.
 import type { Column } from "../../generated/Column";
 import type { RunRow } from "../../generated/RunRow";
 import { isUnreadable } from "../../domain/states";
@@ -11,14 +11,14 @@ export interface TableColumn {
   /** In multiples of the text size. */
   width: number;
   number: boolean;
-  /** Share of the width that is left over; none keeps to its own. */
+  /** Share of the free width; undefined keeps its own width. */
   grow?: number;
-  /** Off until chosen. */
+  /** Hidden by default. */
   off?: boolean;
   text: (row: RunRow) => string;
-  /** What the short text leaves out. */
+  /** Details that the short text leaves out. */
   hint?: (row: RunRow) => string;
-  /** The key and value of the filter that this cell toggles. */
+  /** Key and value of the filter that this cell toggles. */
   token?: (row: RunRow) => { key: string; value: string } | null;
 }
 
@@ -158,7 +158,7 @@ function scored(row: RunRow): string {
     .join(" · ");
 }
 
-/** What evaluators are stored to have said: so many of so many pass. Errors are no verdicts. */
+/** Passed imported verdicts, as `n/m`; errors do not count. */
 function storedCount({ stored }: RunRow): string {
   if (stored === null) return DASH;
   return stored.decided === 0
@@ -181,7 +181,7 @@ function calls(row: RunRow): string {
   return `${count(row.tool_calls)} tool calls, ${count(row.failed_calls)} failed${missing}`;
 }
 
-/** The columns in sight, given what was switched. */
+/** The visible columns after the user's choices. */
 export const chosen = (shown: Readonly<Record<string, boolean>>): TableColumn[] =>
   COLUMNS.filter((column) => shown[column.id] ?? column.off !== true);
 

@@ -213,7 +213,7 @@ describe("the list", () => {
     list.onshift = (rows) => shifts.push(rows);
     fixture.rows = [...many(5, 20_000), ...fixture.rows];
     fixture.status = { ...fixture.status, generation: 2 };
-    // Another page comes into sight before word of the new runs is here.
+    // Another page becomes visible before the event of the new runs arrives.
     list.want(370, 610);
     await settle();
     expect([shifts, list.row(375)?.id, list.row(605)?.id]).toEqual([[5], "r370", "r600"]);

@@ -1,4 +1,5 @@
-// The rows of the table as they are needed: pages around what is in sight, kept by filter and order. Old rows stay until newer ones are there.
+// Rows of the table, loaded in pages around the visible rows and cached by filter and order. Old
+// rows stay until newer ones arrive.
 import { createSubscriber } from "svelte/reactivity";
 import type { StaleEvent } from "../../backend/backend";
 import type { AppError } from "../../generated/AppError";
@@ -16,14 +17,14 @@ const AT_ONCE = 2;
 
 interface Page {
   rows: readonly RunRow[];
-  /** The index that answered. */
+  /** Index generation of the reply. */
   generation: number;
   fresh: boolean;
-  /** A newer index was told of while these rows were out of sight: where they stand now is not known. */
+  /** A newer index was announced while these rows were hidden, so their positions are unknown. */
   adrift: boolean;
 }
 
-/** While another place is open, the list keeps its place in peace: it is asked for no more often than this. */
+/** While another place is open, the list is refreshed at most this often. */
 const UNSEEN_MS = 1_000;
 
 /** One filter in one order. */
@@ -53,16 +54,16 @@ export class RunList {
   readonly #lists = new Map<string, List>();
   #first = 0;
   #last = 0;
-  /** Replies asked for before this may be about another folder. */
+  /** Replies of an earlier era may belong to another folder. */
   #era = 0;
-  /** How often runs changed. */
+  /** Number of changes of runs. */
   #changes = 0;
-  /** How many rows came in above since the top was in sight. */
+  /** Rows added above since the top was visible. */
   #above = 0;
-  /** How far rows moved while no table was there to move along. */
+  /** Shift of rows while no table was mounted. */
   #drift = 0;
   #update: () => void = () => undefined;
-  /** Whether anybody looks at the rows. */
+  /** True while the rows are watched. */
   #watched = false;
   #asked = -Infinity;
   #later: ReturnType<typeof setTimeout> | undefined;
@@ -72,9 +73,9 @@ export class RunList {
     this.#pump();
     return () => (this.#watched = false);
   });
-  /** Told when rows came or went above what is in sight; set by the table. */
+  /** Called when rows are added or removed above the visible ones; set by the table. */
   onshift: ((rows: number) => void) | null = null;
-  /** Told when another list, asked for with `show`, is in sight. */
+  /** Called when the list requested with `show` is visible. */
   onswitch: (() => void) | null = null;
 
   constructor(readonly live: Live) {
@@ -93,12 +94,12 @@ export class RunList {
     this.#subscribe();
     return this.#wanted?.error ?? null;
   }
-  /** False until anything was answered. */
+  /** False until the first reply. */
   get known(): boolean {
     this.#subscribe();
     return this.#shown !== null;
   }
-  /** True while another filter or order is awaited and the old rows are still in sight. */
+  /** True while another filter or order is loading and the old rows are visible. */
   get behind(): boolean {
     this.#subscribe();
     return this.#shown !== this.#wanted;
@@ -107,7 +108,7 @@ export class RunList {
     this.#subscribe();
     return this.#above;
   }
-  /** The filter whose rows are in sight. */
+  /** Filter of the visible rows. */
   get q(): string {
     this.#subscribe();
     return this.#shown?.q ?? "";
@@ -118,7 +119,7 @@ export class RunList {
     return this.#shown?.pages.get(Math.floor(index / PAGE))?.rows[index % PAGE];
   }
 
-  /** Where a run stands, as far as its page is here. */
+  /** Index of a run, if its page is loaded. */
   indexOf(id: string): number | null {
     for (const [number, page] of this.#shown?.pages ?? []) {
       const at = page.rows.findIndex((row) => row.id === id);
@@ -127,7 +128,7 @@ export class RunList {
     return null;
   }
 
-  /** Turns to a filter and order. What is in sight stays until its first rows are here. */
+  /** Switches to a filter and order. The visible rows stay until the first new ones arrive. */
   show(q: string, sort: Sort, top: number): void {
     const key = `${formatSort(sort)} ${q}`;
     const list = this.#lists.get(key) ?? newList(q, sort);
@@ -146,14 +147,14 @@ export class RunList {
     this.#pump();
   }
 
-  /** How far rows moved since the table went away; asked once, when it is back. */
+  /** Shift of rows since the table was unmounted; read once when it is mounted again. */
   takeDrift(): number {
     const drift = this.#drift;
     this.#drift = 0;
     return drift;
   }
 
-  /** What is in sight now. */
+  /** Reports the visible rows. */
   want(first: number, last: number): void {
     if (this.#shown !== this.#wanted) return;
     this.#first = first;
@@ -171,7 +172,7 @@ export class RunList {
     this.#pump();
   }
 
-  /** The rows from one to another, asking for those that are not here. */
+  /** The rows of a range; loads missing ones. */
   async range(from: number, to: number): Promise<RunRow[]> {
     const list = this.#shown;
     const rows: RunRow[] = [];
@@ -182,7 +183,7 @@ export class RunList {
     return rows;
   }
 
-  /** The rows of a page that is here, in its place, and without gaps: one that moved has some at its edge. */
+  /** The rows of a loaded page without gaps; a page that moved has gaps at its edge. */
   #whole(list: List, number: number): readonly RunRow[] | undefined {
     const page = list.pages.get(number);
     const gaps =
@@ -216,7 +217,7 @@ export class RunList {
         this.#lists.set(`${formatSort(wanted.sort)} ${wanted.q}`, this.#wanted);
       }
     } else if (stale.some((one) => one.kind === "missed")) {
-      // The rows stay in sight. Whoever answers now may have begun to count anew.
+      // The rows stay visible. Another index may restart its counts.
       this.#era++;
       for (const list of this.#lists.values())
         for (const page of list.pages.values()) [page.fresh, page.generation] = [false, 0];
@@ -230,20 +231,26 @@ export class RunList {
     this.#pump();
   }
 
-  /** The page of the first row in sight; none at the top of the list, where new rows may come in. */
+  /** The page of the first visible row; undefined at the top, where new rows may appear. */
   #lead(list: List): number | undefined {
     return list === this.#shown && list === this.#wanted && this.#first > 0
       ? Math.floor(this.#first / PAGE)
       : undefined;
   }
 
-  /** The first row in sight, when rows above it could push it down. Rows that came into sight only after a newer index was told of say nothing of how far the others moved. */
+  /**
+   * The first visible row, if rows above could push it down. Rows that became visible after a newer
+   * index was announced cannot tell the shift of others.
+   */
   #anchor(list: List, number: number): RunRow | undefined {
     const page = this.#lead(list) === number ? list.pages.get(number) : undefined;
     return page?.adrift === false ? page.rows[this.#first % PAGE] : undefined;
   }
 
-  /** Before newer rows replace older ones: moves along with the first row in sight, so that nothing moves under the cursor. False when these rows are not what is in sight any more. */
+  /**
+   * Before newer rows replace older ones, moves along with the first visible row, so that nothing
+   * moves under the cursor. False if these rows are no longer visible.
+   */
   async #keepPlace(list: List, number: number, reply: RunPage): Promise<boolean> {
     const anchor = this.#anchor(list, number);
     const at = anchor === undefined ? -1 : reply.rows.findIndex((row) => row.id === anchor.id);
@@ -257,7 +264,7 @@ export class RunList {
       sort: list.sort,
       id: anchor.id,
     });
-    // Someone who scrolled meanwhile is not pulled about, and a run that is gone holds no place.
+    // Stops if the user scrolled meanwhile or the run is gone.
     if (place.position === null || this.#anchor(list, number)?.id !== anchor.id) return true;
     this.#move(list, number, place.position - this.#first, {
       generation: reply.generation,
@@ -266,7 +273,7 @@ export class RunList {
     return Math.floor(place.position / PAGE) === number;
   }
 
-  /** Rows keep their place on screen although they have another number now. */
+  /** Keeps rows in place on screen when their index changes. */
   #move(
     list: List,
     lead: number,
@@ -274,7 +281,7 @@ export class RunList {
     { generation, total }: { generation: number; total: number },
   ): void {
     const before = list.pages.get(lead)?.generation ?? 0;
-    // Whatever came or went did so above what is in sight, so the pages that stood where they should do so again.
+    // If all changes were above the visible rows, the cached pages fit again.
     const all = total - list.total === moved;
     const along = (page: Page) => !page.adrift && page.generation <= before;
     if (moved === 0) {
@@ -313,7 +320,9 @@ export class RunList {
     else this.#drift += moved;
   }
 
-  /** Pages to ask for, most urgent first: missing in sight, stale in sight, then neighbours. */
+  /**
+   * Pages to request, most urgent first: missing and visible, stale and visible, then neighbours.
+   */
   #needed(list: List): number | undefined {
     const from = Math.floor(this.#first / PAGE);
     const to = Math.floor(Math.max(this.#first, this.#last) / PAGE);
@@ -323,7 +332,7 @@ export class RunList {
     const free = (number: number) => exists(number) && !list.flying.has(number);
     const missing = (number: number) => free(number) && !list.pages.has(number);
     const stale = (number: number) => free(number) && list.pages.get(number)?.fresh === false;
-    // The page of the first row in sight comes before the others: it says how far all of them moved.
+    // The page of the first visible row comes first, because it tells the shift of all others.
     const lead = this.#lead(list) === from && list.pages.get(from)?.fresh === false;
     if (lead) return stale(from) ? from : sight.find(missing);
     const first = sight.find(missing) ?? sight.find(stale);
@@ -352,7 +361,7 @@ export class RunList {
     list.flying.add(number);
     try {
       const reply = await this.#fetch(list, number);
-      // What went stale on its way has to be asked again.
+      // Rows that became stale while loading are requested again.
       if (era === this.#era && (await this.#keepPlace(list, number, reply)))
         this.#put(list, number, reply, changes === this.#changes);
     } catch (thrown) {
@@ -378,7 +387,7 @@ export class RunList {
     list.misread = reply.misread;
     list.total = reply.total;
     list.error = null;
-    // Pages of an older index are shown until they are in sight, and asked again then.
+    // Pages of an older index are shown until visible, then requested again.
     const lead = this.#lead(list);
     for (const [at, other] of list.pages) {
       if (other.generation >= page.generation) continue;
@@ -393,7 +402,7 @@ export class RunList {
       if (farthest !== undefined && farthest !== number) list.pages.delete(farthest);
     }
     if (list !== this.#wanted) return;
-    // The list may end before what was in sight.
+    // The list may now end before the visible rows.
     this.#first = Math.min(this.#first, Math.max(0, list.total - 1));
     this.#last = Math.min(this.#last, Math.max(0, list.total - 1));
     this.#switch(list);

@@ -1,4 +1,4 @@
-// Which runs are selected, and where the cursor is. Rows are known by id, so that both survive a new order.
+// Selected runs and cursor. Rows are identified by id, so that both survive a new order.
 import { createSubscriber } from "svelte/reactivity";
 
 export interface SelectedRun {
@@ -10,7 +10,7 @@ export class RunSelection {
   readonly #selected = new Map<string, string>();
   #cursor: { index: number; id: string | null } = { index: 0, id: null };
   #anchor = 0;
-  /** How often somebody moved or selected. */
+  /** Counts moves and selections. */
   #acts = 0;
   #update: () => void = () => undefined;
   readonly #subscribe = createSubscriber((update) => {
@@ -39,11 +39,11 @@ export class RunSelection {
     this.#subscribe();
     return this.#cursor.id;
   }
-  /** Where a range begins. */
+  /** Start of a range. */
   get anchor(): number {
     return this.#anchor;
   }
-  /** Another number once somebody moved or selected anything since. */
+  /** Changes with each move or selection. */
   get acts(): number {
     return this.#acts;
   }
@@ -56,7 +56,7 @@ export class RunSelection {
     this.#update();
   }
 
-  /** The row under the cursor stands elsewhere now, or is known now; where a range began moves along. */
+  /** The row under the cursor moved or became known; the anchor moves along. */
   follow(index: number, id: string): void {
     this.#anchor = Math.max(0, this.#anchor + index - this.#cursor.index);
     this.#cursor = { index, id };
@@ -69,7 +69,7 @@ export class RunSelection {
     this.#update();
   }
 
-  /** These and no others; with `more`, these as well. */
+  /** Selects exactly these rows; with `more`, adds them. */
   only(these: readonly SelectedRun[], more = false): void {
     this.#acts++;
     if (!more) this.#selected.clear();

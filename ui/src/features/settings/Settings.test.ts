@@ -70,7 +70,7 @@ describe("keys", () => {
       true,
     ]);
     expect(told()[1]).toMatch(/B_KEY.*not set/);
-    // Once for all, and looked at again when it was unlocked.
+    // Shown once for all keys, and checked again after unlocking.
     expect(text().split("it is locked. Unlock it.")).toHaveLength(2);
     fixture.replies.keys = () => [key("A_KEY"), key("B_KEY"), key("C_KEY")];
     button("Try again")?.click();

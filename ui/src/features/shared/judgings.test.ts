@@ -28,7 +28,7 @@ async function open(backend: Fixture, hash: string) {
   await until(() => expect(id("status")).not.toBeNull());
   return backend;
 }
-/** Takes an action from the palette. */
+/** Runs an action of the palette. */
 async function act(words: string) {
   key("k", { ctrlKey: true });
   const typed = () => id("palette")?.querySelector("input");

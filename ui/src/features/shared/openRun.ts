@@ -1,10 +1,10 @@
-// What the pieces of an open run share: whose parts they read, and which of them is being looked for.
+// Context of an open run: readers of its parts and the position to reveal.
 import { createContext } from "svelte";
 import type { RowPiece } from "../../generated/RowPiece";
 import type { TextPiece } from "../../generated/TextPiece";
 import type { GridOrder } from "../../components/grid/grid";
 
-/** A place within a part that is to be brought into sight. A new object asks again. */
+/** A position within a part to scroll to. A new object repeats it. */
 export interface Reveal {
   part: string;
   offset: number;
@@ -14,7 +14,7 @@ export interface Reveal {
 export interface OpenRun {
   readonly model: string | null;
   readonly reveal: Reveal | undefined;
-  /** Opens a link outside this page; not offered where new windows are refused. */
+  /** Opens a link outside this page; undefined where new windows are not allowed. */
   readonly onopen: ((href: string) => void) | undefined;
   readText(part: string, offset: number, limit: number): Promise<TextPiece>;
   readRows(part: string, offset: number, limit: number, order: GridOrder): Promise<RowPiece>;
@@ -26,7 +26,7 @@ export const [openRun, setOpenRun] = createContext<OpenRun>();
 const PIECE = 1024 * 1024;
 const MOST_COPIED = 64 * 1024 * 1024;
 
-/** All of a part, for the clipboard. */
+/** The full text of a part, for the clipboard. */
 export async function wholeText(run: OpenRun, part: string): Promise<string> {
   let text = "";
   for (let offset: number | null = 0; offset !== null;) {

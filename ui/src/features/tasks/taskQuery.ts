@@ -1,10 +1,10 @@
-// What is asked of the list of tasks. Pure.
+// Pure. Requests of the task list.
 import type { FacetValue } from "../../generated/FacetValue";
 import type { TaskRequest } from "../../generated/TaskRequest";
 
-/** Rows that are asked for at once. */
+/** Rows per request. */
 export const PAGE = 100;
-/** Chips that are offered; more are found by typing. */
+/** Number of chips shown; typing finds the others. */
 const MAX_CHIPS = 60;
 
 export interface TaskQuery {
@@ -14,7 +14,7 @@ export interface TaskQuery {
   category: string;
 }
 
-/** The request for a page of what is asked. */
+/** The request of a page. */
 export const pageRequest = (
   { words, set, category }: TaskQuery,
   page: number,
@@ -27,7 +27,7 @@ export const pageRequest = (
   },
 });
 
-/** The values that are offered; the chosen one is always among them, so that it can be let go. */
+/** The values shown as chips; always includes the selected one, so that it can be cleared. */
 export function visibleChips(values: readonly FacetValue[], chosen: string): FacetValue[] {
   const shown = values.slice(0, MAX_CHIPS);
   if (chosen === "" || shown.some((one) => one.value === chosen)) return shown;
