@@ -58,7 +58,7 @@ const SHOTS = {
       return (await reply.json()).rows.map((row) => row.id);
     });
     await goTo(page, `#/compare?${ids.map((id) => `run=${id}`).join("&")}`);
-    await page.getByText("Here they part").first().waitFor();
+    await page.getByText("First difference").first().waitFor();
   },
   report: async (page) => {
     await goTo(page, "#/report");
@@ -85,7 +85,7 @@ const SHOTS = {
   evaluate: async (page) => {
     await goTo(page, "#/evaluate?by=f1_score&by=rouge_score&by=meteor_score");
     await page.getByTestId("look").getByText("8 rows · 4 columns").waitFor();
-    await page.getByTestId("evaluate-estimate").getByText("nothing is paid").waitFor();
+    await page.getByTestId("evaluate-estimate").getByText("No API calls").waitFor();
   },
   // Creates runs from here on, so all pictures of the untouched demo come before.
   launch: async (page) => {

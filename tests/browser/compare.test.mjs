@@ -129,7 +129,7 @@ test("equal steps are folded, where the runs part is marked, and d leads there; 
   onPage(browser, { files: FILES }, async (page) => {
     await compare(page, TWO);
     assert.match(await page.getByTestId("compare-fold").first().innerText(), /4 equal steps/);
-    await page.getByText("Here they part").waitFor();
+    await page.getByText("First difference").waitFor();
     await press(page, "d");
     await atRow(page, 4);
     await page.waitForFunction(() => location.hash.endsWith("row=4"));
@@ -279,10 +279,10 @@ test("an address without runs, with one, or with some that are gone says what to
   onPage(browser, { files: FILES, mayFail: true }, async (page) => {
     const [a, b] = await compare(page, TWO);
     await page.evaluate(() => (location.hash = "#/compare"));
-    await page.getByRole("button", { name: "Go to the runs" }).waitFor();
+    await page.getByRole("button", { name: "Go to Runs" }).waitFor();
     await accessible(page);
     await page.evaluate((hash) => (location.hash = hash), hashOf([a]));
-    await page.getByRole("button", { name: "Choose runs to compare it with" }).waitFor();
+    await page.getByRole("button", { name: "Select runs to compare" }).waitFor();
     await page.evaluate((hash) => (location.hash = hash), hashOf([a, "gone", b]));
     await page.getByRole("button", { name: "Compare the other 2" }).click();
     await page.getByTestId("compared-run").nth(1).waitFor();

@@ -35,7 +35,7 @@ test("a row shows its query, its response, its calls and what was stored of it",
     await said.getByText("does not pass · threshold 3.0").waitFor();
     await said.locator("summary").click();
     await said.getByText("It does not answer.").waitFor();
-    assert.equal(await stored.getByText("as it came").count(), 0, "nobody knows what models said");
+    assert.equal(await stored.getByText("as received").count(), 0, "nobody knows what models said");
     await accessible(page);
     await page.evaluate(() => (location.hash = "#/runs?q=system:berths"));
     await open("berth");
@@ -46,7 +46,7 @@ test("a row shows its query, its response, its calls and what was stored of it",
     const failed = stored.locator("details").filter({ hasText: "tone" });
     await failed.getByText("evaluator failed", { exact: true }).waitFor();
     await failed.locator("summary").click();
-    await failed.getByText("No result, which says nothing of the answer.").waitFor();
+    await failed.getByText("No result for this answer.").waitFor();
     await failed.getByText("The reply of the judge could not be read.").waitFor();
     await accessible(page);
   }));
@@ -79,7 +79,7 @@ test(`what is stored of rows is asked for, compared and held against people`, ()
     await accessible(page);
     await page.getByRole("navigation").getByRole("link", { name: "Trust" }).click();
     // One reviewed run is too small a sample, so the other pairs start folded.
-    await page.getByRole("button", { name: "2 more pairs with too few runs to tell" }).click();
+    await page.getByRole("button", { name: "2 more pairs with too few runs" }).click();
     await page
       .getByTestId("trust-pairs")
       .getByRole("link", { name: "people and stored: relevance" })

@@ -50,7 +50,7 @@ test(`a run is judged in two rounds, and why is one press away`, async () => {
         await said.locator("summary").first().click();
         await said.locator("ol > li").first().waitFor();
         assert.match(await flat(said.locator("ol > li").first()), /solved All there\./);
-        await said.getByText("Reply as it came").first().click();
+        await said.getByText("Reply as received").first().click();
         await said.locator("pre").first().waitFor();
         assert.equal(await flat(said.locator("pre").first()), SOLVED);
         await page.getByTestId("scores").getByText("solved, solved: All there.").waitFor();
@@ -107,7 +107,7 @@ for (const [look, viewport] of [
           await accessible(page);
           await page.keyboard.press("Escape");
           await page.keyboard.press("Control+k");
-          await page.keyboard.type("Stop what is running");
+          await page.keyboard.type("Stop everything");
           await page.keyboard.press("Enter");
           await now.filter({ hasText: "judging stopping" }).waitFor();
           provider.release();
@@ -158,7 +158,7 @@ for (const [look, viewport] of [
           // The suite names the judge, so it is preselected with its model and rounds.
           await dialog
             .getByTestId("judge-about")
-            .getByText("passes from 4 of 5, as the suites say")
+            .getByText("passes from 4 of 5, set by the suites")
             .waitFor();
           await dialog
             .getByText("2 requests")
@@ -167,10 +167,10 @@ for (const [look, viewport] of [
             .waitFor();
           assert.equal(
             await dialog.getByLabel("Rounds").getAttribute("placeholder"),
-            "2, as the suites say",
+            "2, set by the suites",
           );
           assert.equal(
-            await dialog.getByText("has to be Finish").count(),
+            await dialog.getByText("must be Finish").count(),
             0,
             "the rules of one benchmark are not those of another",
           );
@@ -208,9 +208,9 @@ for (const [look, viewport] of [
           );
           assert.match(
             await flat(said),
-            /4 of 5 ± 0\.00 passes \(from 4 of 5, as the suite says\) · 4 of 5, 4 of 5/,
+            /4 of 5 ± 0\.00 passes \(from 4 of 5, set by the suite\) · 4 of 5, 4 of 5/,
           );
-          await said.getByText("Reply as it came").last().click();
+          await said.getByText("Reply as received").last().click();
           assert.equal(await flat(said.locator("pre").last()), RATED);
           await snap("verdict");
           await accessible(page);

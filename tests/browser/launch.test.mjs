@@ -81,7 +81,7 @@ test(`the sheet shows the matrix, what is owed, what is skipped and why, and an 
     await rows(page).first().waitFor();
     await page.keyboard.press("g");
     await page.keyboard.press("n");
-    await page.getByText("What it comes to is shown here").waitFor();
+    await page.getByText("The plan is shown here").waitFor();
     assert.ok(await run(page).isDisabled());
     await accessible(page);
     await page.getByRole("checkbox", { name: /^tool_calling the/ }).check();
@@ -95,7 +95,7 @@ test(`the sheet shows the matrix, what is owed, what is skipped and why, and an 
     await run(page).and(page.locator(":enabled")).waitFor();
     assert.match(await page.getByTestId("plan").innerText(), /It was never run/);
     assert.match(await page.getByTestId("plan").innerText(), /recording/);
-    assert.match(await page.getByTestId("estimate").innerText(), /No model is asked/);
+    assert.match(await page.getByTestId("estimate").innerText(), /No API calls/);
     await accessible(page);
     await run(page).click();
     await state(page, "Done");
@@ -276,7 +276,7 @@ test("runs that are picked in the list are run again from the start, and the old
     async (page, { folder }) => {
       await rows(page).nth(1).waitFor();
       for (const key of ["x", "j", "x", "r"]) await page.keyboard.press(key);
-      await page.getByRole("heading", { name: "Run again: 2 runs" }).waitFor();
+      await page.getByRole("heading", { name: "Rerun: 2 runs" }).waitFor();
       await page.getByText("Nothing to run").waitFor();
       await page.getByRole("checkbox", { name: /^Start over/ }).check();
       await page.getByRole("button", { name: "Run 2 runs" }).click();
@@ -307,7 +307,7 @@ test("a run is run again from its own page, after a question", () =>
       await page.keyboard.press("r");
       await page
         .getByTestId("run-again")
-        .getByRole("button", { name: "Run again from the start" })
+        .getByRole("button", { name: "Rerun from the start" })
         .waitFor();
       await accessible(page);
       await page.keyboard.press("Enter");
@@ -526,12 +526,12 @@ test(`the sheet offers methods and functions where there are virtual APIs, and a
   try {
     await onPage(browser, { files, args: MAY }, async (page) => {
       await sheet(page, SLOW);
-      await page.getByText("Search for an answer").waitFor();
+      await page.getByText("Answer search").waitFor();
       await page.getByTestId("offer-all").waitFor();
       await accessible(page);
       await page.getByLabel("Method").selectOption("DFS_woFilter_w2");
       await page.getByLabel("Functions").selectOption("query");
-      await page.getByLabel("Steps of a way").fill("8");
+      await page.getByLabel("Steps per branch").fill("8");
       await page.getByTestId("offer-all").waitFor({ state: "detached" });
       await page.waitForFunction(
         () =>

@@ -135,7 +135,7 @@ test("a cell says what became of its runs, and what the suites expect and is not
       () => document.getElementById("cell-2-1").title === "1 run: 1 damaged, 1 missing",
     );
     assert.equal(await said(4, 0), "No run: 1 missing");
-    assert.equal(await said(3, 0), "No run, and none is expected");
+    assert.equal(await said(3, 0), "No run, none expected");
     assert.match(
       await page.getByTestId("overview-sums").innerText(),
       /^8 runs · .*1 error.* · 4 missing$/,

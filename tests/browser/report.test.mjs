@@ -60,7 +60,7 @@ for (const width of [1280, 420])
       assert.ok(text.startsWith("# &lt;img") && !text.includes("<img"), text);
       await form.getByText(/ is in your downloads\.$/).waitFor();
       await filter.fill("model:nobody");
-      await page.getByRole("heading", { name: "There is nothing to report" }).waitFor();
+      await page.getByRole("heading", { name: "No runs to report" }).waitFor();
       await accessible(page);
       await page.getByRole("button", { name: "Report all runs" }).click();
       await form.getByText(/^3 runs, /).waitFor();

@@ -44,7 +44,7 @@ test("verdicts by keyboard along a list of runs that are not reviewed are those 
     await page.keyboard.press("/");
     await page.keyboard.type("review:no");
     await page.waitForFunction(() => location.hash.includes("review"));
-    await page.getByTestId("total").getByText(`${RUNS} runs pass`).waitFor();
+    await page.getByTestId("total").getByText(`${RUNS} runs match`).waitFor();
     // A partial word matches nothing, and an empty list takes no focus.
     await page
       .getByTestId("run-row")
@@ -105,7 +105,7 @@ test("verdicts by keyboard along a list of runs that are not reviewed are those 
     // Back in the list, the list is current.
     await page.keyboard.press("Escape");
     const left = [...wanted.values()].filter((verdict) => verdict === null).length;
-    await page.getByTestId("total").getByText(`${left} runs pass`).waitFor();
+    await page.getByTestId("total").getByText(`${left} runs match`).waitFor();
     // The cursor is on an existing run, so Enter opens one.
     await page.keyboard.press("Enter");
     await page.getByTestId("review").waitFor();

@@ -98,7 +98,7 @@ test("the tree says what counts, folds what lies beside it, and leads to the ste
     await open(page, "101");
     assert.match(
       await text(page.getByTestId("tried-says")),
-      /5 of 17 tried steps are on the way that counts/,
+      /5 of 17 explored steps are on the final path/,
     );
     await page.waitForFunction(() => location.hash.includes("view=tree"));
     assert.equal(await items(page).count(), 18);
@@ -107,13 +107,10 @@ test("the tree says what counts, folds what lies beside it, and leads to the ste
       .getByTestId("tried-node")
       .getByText("Start again with the day in the request.")
       .waitFor();
-    await page.getByRole("button", { name: "Only the way" }).click();
+    await page.getByRole("button", { name: "Final path only" }).click();
     await page.waitForFunction(() => document.querySelectorAll("[data-node]").length === 7);
     const aside = page.locator("[data-node][aria-expanded=false]");
-    assert.match(
-      await aside.getAttribute("aria-label"),
-      /beside the way that counts.*11 more steps folded/,
-    );
+    assert.match(await aside.getAttribute("aria-label"), /on another branch.*11 more steps folded/);
     await aside.locator(".fold").click();
     await page.waitForFunction(() => document.querySelectorAll("[data-node]").length === 18);
     await tree(page)

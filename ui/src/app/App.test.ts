@@ -115,7 +115,7 @@ describe("the start screen", () => {
     ];
     fixture.replies.folders = () => ({ recent, demo: false, can_pick: true, can_open: true });
     await open(fixture, "#/start");
-    await until(() => text().includes("not there any more"));
+    await until(() => text().includes("not found"));
     expect(button("gone")?.disabled).toBe(true);
     expect(find("open-demo")).toBeNull();
     document.querySelector<HTMLElement>("[aria-label='Forget /x/gone']")?.click();
@@ -278,7 +278,7 @@ describe("the runs", () => {
     await until(
       () => rows().length > 0 && rows().every((row) => row.textContent.includes("Error")),
     );
-    expect(find("total")?.textContent).toMatch(/^\d+ runs pass the filter/);
+    expect(find("total")?.textContent).toMatch(/^\d+ runs match the filter/);
     expect(document.querySelector(".drawn .chip")?.textContent).toBe("state:error");
     type("state:error bad:x");
     await until(() => text().includes("is not a key") && text().includes("Invalid filter"));
@@ -420,7 +420,7 @@ describe("the frame", () => {
     field.value = "drk";
     field.dispatchEvent(new InputEvent("input", { bubbles: true }));
     flushSync();
-    expect(entries()[0]).toBe("Colours: Dark");
+    expect(entries()[0]).toBe("Theme: Dark");
     press("Enter", {}, field);
     await until(() => document.documentElement.dataset["theme"] === "dark");
     press("k", { ctrlKey: true }, document.body);
@@ -446,19 +446,19 @@ describe("the frame", () => {
     const evaluate = async () => {
       press("k", { ctrlKey: true }, document.body);
       const field = find("palette")!.querySelector("input")!;
-      field.value = "Evaluate all that are listed";
+      field.value = "Evaluate all listed";
       field.dispatchEvent(new InputEvent("input", { bubbles: true }));
       flushSync();
       press("Enter", {}, field);
       await until(() => location.hash === "#/evaluate?rows=model%3Ao1");
     };
     await evaluate();
-    expect(text()).not.toContain("selected by hand");
+    expect(text()).not.toContain("manual selection");
     history.back();
     await until(() => rows().length > 3);
     press("x", {}, document.body);
     await evaluate();
-    await until(() => text().includes("Runs that are selected by hand cannot be named by it."));
+    await until(() => text().includes("cannot use a manual selection."));
   });
   it("tells its keys from the same table", async () => {
     await open(new Fixture());
@@ -473,7 +473,7 @@ describe("the frame", () => {
     fixture.replies.status = () =>
       Promise.reject({
         code: "failed",
-        message: "Touchstone does not answer any more.",
+        message: "Touchstone does not respond.",
         hint: null,
       });
     fixture.tell({ kind: "status" });
@@ -510,7 +510,7 @@ describe("other places", () => {
     ];
     await open(fixture, "#/settings");
     await until(() => text().includes("Raise it."));
-    expect(text()).toContain("needs mending");
+    expect(text()).toContain("needs attention");
     document.querySelectorAll<HTMLInputElement>("input[name=theme]")[1]?.click();
     expect(document.documentElement.dataset["theme"]).toBe("light");
     (document.activeElement as HTMLElement).blur();

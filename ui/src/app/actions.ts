@@ -37,7 +37,7 @@ function compareWith(frame: Frame): void {
   if (row) frame.compareWith(row);
 }
 
-const THEMES: Record<Theme, string> = { system: "As the system", light: "Light", dark: "Dark" };
+const THEMES: Record<Theme, string> = { system: "System", light: "Light", dark: "Dark" };
 
 export function actions({ router, prefs, backend, live }: Session, frame: Frame): Action[] {
   const to = (
@@ -80,8 +80,8 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     );
   const theme = (wanted: Theme): Action => ({
     id: `theme-${wanted}`,
-    title: `Colours: ${THEMES[wanted]}`,
-    group: "Look",
+    title: `Theme: ${THEMES[wanted]}`,
+    group: "Appearance",
     when: () => prefs.current.theme !== wanted,
     run: () => prefs.set({ theme: wanted }),
   });
@@ -99,7 +99,7 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     to("report", "Report", ["g e"], () => REPORT, frame.open),
     to("runs", "Runs", ["g r"], frame.runs, frame.open),
     to("tasks", "Tasks", ["g t"], () => TASKS, frame.open),
-    to("trust", "Trust: how far judges agree with people", ["g j"], () => TRUST, frame.open),
+    to("trust", "Trust: agreement of judges with people", ["g j"], () => TRUST, frame.open),
     to(
       "launch",
       "New launch…",
@@ -110,14 +110,14 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     to("launches", "Launches", ["g l"], newest, () => launches().length > 0),
     {
       id: "stop-all",
-      title: "Stop what is running: launches, evaluations, judging",
+      title: "Stop everything: launches, evaluations, judging",
       group: "Launch",
       when: () => running().length > 0,
       run: stop,
     },
     {
       id: "judgings",
-      title: "Judging: how it stands, and what could not be judged",
+      title: "Judging: progress and skipped runs",
       group: "Places",
       when: () => judgings().length > 0,
       run: frame.judgings,
@@ -173,7 +173,7 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     {
       id: "larger",
       title: "Larger text",
-      group: "Look",
+      group: "Appearance",
       keys: ["Mod+=", "Mod++", "Mod+Shift++"],
       when: () => prefs.current.textSize !== TEXT_SIZES.at(-1),
       run: () => prefs.resize(1),
@@ -181,15 +181,15 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     {
       id: "smaller",
       title: "Smaller text",
-      group: "Look",
+      group: "Appearance",
       keys: ["Mod+-"],
       when: () => prefs.current.textSize !== TEXT_SIZES[0],
       run: () => prefs.resize(-1),
     },
     {
       id: "usual-size",
-      title: "Usual text size",
-      group: "Look",
+      title: "Default text size",
+      group: "Appearance",
       keys: ["Mod+0"],
       run: () => prefs.resize(0),
     },

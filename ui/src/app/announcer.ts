@@ -30,7 +30,7 @@ export class Announcer {
       await navigator.clipboard.writeText(text);
       this.say(`Copied ${what}.`);
     } catch {
-      this.say("The clipboard cannot be written here.");
+      this.say("The clipboard is not available.");
     }
   }
 }

@@ -18,7 +18,7 @@ async function failure(reply: Response): Promise<AppError> {
     return {
       code: "not_allowed",
       message: "This page is not signed in to Touchstone.",
-      hint: "Open an address that `touchstone serve` printed. Each works once; where it was started it says how to get another.",
+      hint: "Open an address that `touchstone serve` printed. Each works once; the terminal says how to get another.",
     };
   }
   return {
@@ -40,7 +40,7 @@ async function call<N extends CommandName>(name: N, args: Commands[N][0]): Promi
   } catch {
     const lost: AppError = {
       code: "failed",
-      message: "Touchstone does not answer any more.",
+      message: "Touchstone does not respond.",
       hint: "Start `touchstone serve` again, then reload this page.",
     };
     throw lost;

@@ -130,7 +130,7 @@ export class Steps {
       if (got.version !== version) this.onchanged();
       else {
         for (const step of got.steps) this.#put(step);
-        this.#error = got.steps.length > 0 ? "" : "The steps that were asked for did not come.";
+        this.#error = got.steps.length > 0 ? "" : "The requested steps did not arrive.";
         this.#evict(index);
       }
     } catch (thrown) {

@@ -66,7 +66,7 @@ it("names the runs that are not asked about", () => {
       forks_left_out: 2,
     }),
   ).toBe(
-    "1 run · 1 without an answer, judged without asking · 3 judged so before · 4 that cannot be judged · 2 forks or continued runs left out",
+    "1 run · 1 without an answer, judged without a request · 3 already judged · 4 cannot be judged · 2 forks or continued runs left out",
   );
 });
 
@@ -115,7 +115,7 @@ it("tells of pairs how many were won", () => {
     passed: null,
   };
   expect(describeRates({ rates } as JudgingView)).toBe(
-    "50.0 % won, 25.0 % lost, 25.0 % neither of 4 pairs",
+    "50.0 % won, 25.0 % lost, 25.0 % tied, of 4 pairs",
   );
 });
 
@@ -142,14 +142,14 @@ it("says how a judge speaks, what it needs, and whose threshold counts", () => {
     threshold: "from 3 of 5",
   });
   expect(describeJudge(stars)).toBe(
-    "says 1–5 · passes from 3 of 5 · needs a question and an answer",
+    "scale: 1–5 · passes from 3 of 5 · needs a question and an answer",
   );
   expect(describeJudge({ ...stars, safety: true, suite_threshold: "from 4 of 5" })).toBe(
-    "says 1–5 · passes from 4 of 5, as the suites say · needs a question and an answer · a local judge, not the hosted service",
+    "scale: 1–5 · passes from 4 of 5, set by the suites · needs a question and an answer · a local judge, not the hosted service",
   );
   expect(formatThreshold({ threshold: null, of_suite: false })).toBe("");
   expect(formatThreshold({ threshold: "up to 3 of 7", of_suite: true })).toBe(
-    "up to 3 of 7, as the suite says",
+    "up to 3 of 7, set by the suite",
   );
   expect(judgeName("judge:relevance 2")).toBe("relevance");
 });

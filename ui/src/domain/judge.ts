@@ -80,9 +80,9 @@ const formatInterval = (
 export function describeSelection(plan: JudgePlan): string {
   const parts = [
     counted(plan.runs, "run"),
-    plan.unasked > 0 ? `${count(plan.unasked)} without an answer, judged without asking` : "",
-    plan.complete > 0 ? `${count(plan.complete)} judged so before` : "",
-    plan.skipped_total > 0 ? `${count(plan.skipped_total)} that cannot be judged` : "",
+    plan.unasked > 0 ? `${count(plan.unasked)} without an answer, judged without a request` : "",
+    plan.complete > 0 ? `${count(plan.complete)} already judged` : "",
+    plan.skipped_total > 0 ? `${count(plan.skipped_total)} cannot be judged` : "",
     plan.forks_left_out > 0
       ? `${counted(plan.forks_left_out, "fork or continued run", "forks or continued runs")} left out`
       : "",
@@ -103,7 +103,7 @@ export function describeRates(view: JudgingView): string {
       : `; ${scoreText(rates.mean_of_answered)} of the ${count(answered)} with an answer`;
   const share = (part: number) => `${fixed(100 * part, 1)} %`;
   if (rates.pairs !== null)
-    return `${share(rates.pairs.win)} won, ${share(rates.pairs.lose)} lost, ${share(rates.pairs.tie)} neither of ${counted(rates.runs, "pair")}`;
+    return `${share(rates.pairs.win)} won, ${share(rates.pairs.lose)} lost, ${share(rates.pairs.tie)} tied, of ${counted(rates.runs, "pair")}`;
   const own =
     rates.own === null ? "" : `mean ${rates.own.told}${formatInterval(rates.own.interval, 1, 1)}; `;
   const passed =
@@ -121,7 +121,7 @@ export const formatRounds = (judged: Judged): string =>
 export const formatThreshold = (judged: Pick<Judged, "threshold" | "of_suite">): string =>
   judged.threshold === null
     ? ""
-    : `${judged.threshold}${judged.of_suite ? ", as the suite says" : ""}`;
+    : `${judged.threshold}${judged.of_suite ? ", set by the suite" : ""}`;
 
 /** Scale, threshold and requirements of a judge in one line. */
 export function describeJudge(judge: JudgeChoice): string {
@@ -130,9 +130,9 @@ export function describeJudge(judge: JudgeChoice): string {
       ? judge.threshold === null
         ? ""
         : `passes ${judge.threshold}`
-      : `passes ${judge.suite_threshold}, as the suites say`;
+      : `passes ${judge.suite_threshold}, set by the suites`;
   const parts = [
-    `says ${judge.scale}`,
+    `scale: ${judge.scale}`,
     threshold,
     judge.needs === "" ? "" : `needs ${judge.needs}`,
     judge.safety ? "a local judge, not the hosted service" : "",
@@ -143,8 +143,8 @@ export function describeJudge(judge: JudgeChoice): string {
 /** The official rules of a judge in one line. */
 export const describeOfficialRules = (judge: JudgeChoice): string =>
   judge.group === "StableToolBench"
-    ? "By the official rule: the last tool that was called has to be Finish"
-    : "As azure-ai-evaluation does, with its mistakes";
+    ? "Official rule: the last tool call must be Finish"
+    : "Like azure-ai-evaluation, including its bugs";
 
 /** Judges that match all words, in name, question or group. */
 export function searchJudges(judges: readonly JudgeChoice[], typed: string): JudgeChoice[] {

@@ -84,13 +84,9 @@ describe("money", () => {
     [
       { cost: 0.42, max_cost: 5, unpriced: 1 },
       "$0.420 of $5.00",
-      "without 1 reply whose cost is not known",
+      "without 1 reply of unknown cost",
     ],
-    [
-      { cost: 0, max_cost: null, unpriced: 2 },
-      "unknown",
-      "without 2 replies whose cost is not known",
-    ],
+    [{ cost: 0, max_cost: null, unpriced: 2 }, "unknown", "without 2 replies of unknown cost"],
     [{ cost: 0, max_cost: null, unpriced: 0 }, "$0.00", ""],
   ])("of %j is %s", (launch, words, rest) =>
     expect([formatSpent(launch), formatUnpriced(launch)]).toEqual([words, rest]),
@@ -100,7 +96,7 @@ describe("money", () => {
 describe("what a run at work does", () => {
   it.each([
     [launchRun(1), "turn 2 · asking claude"],
-    [launchRun(1, { turn: 0, doing: null }), "begins"],
-    [launchRun(1, { state: "waiting" }), "waits for its turn"],
+    [launchRun(1, { turn: 0, doing: null }), "starting"],
+    [launchRun(1, { state: "waiting" }), "queued"],
   ])("is told in a line", (run, words) => expect(describeActivity(run)).toBe(words));
 });

@@ -50,7 +50,7 @@ export function formatSpent(launch: Pick<LaunchView, "cost" | "max_cost" | "unpr
 export const formatUnpriced = (launch: Pick<LaunchView, "unpriced">): string =>
   launch.unpriced === 0
     ? ""
-    : `without ${counted(launch.unpriced, "reply", "replies")} whose cost is not known`;
+    : `without ${counted(launch.unpriced, "reply", "replies")} of unknown cost`;
 
 /** All active launches in a few words; null if there are none. */
 export function launchesSummary(
@@ -61,7 +61,7 @@ export function launchesSummary(
   if (first === undefined) return null;
   const sum = (pick: (launch: LaunchView) => number) =>
     working.reduce((total, launch) => total + pick(launch), 0);
-  const [endedCount, total] = [
+  const [finished, total] = [
     sum((launch) => launch.done + launch.failed + launch.elsewhere),
     sum((launch) => launch.total),
   ];
@@ -70,12 +70,10 @@ export function launchesSummary(
     unpriced: sum((launch) => launch.unpriced),
     max_cost: null,
   });
-  const describeActivity = working.every((launch) => launch.state === "stopping")
-    ? "stopping"
-    : "running";
+  const activity = working.every((launch) => launch.state === "stopping") ? "stopping" : "running";
   return {
     launch: first.id,
-    text: `${count(sum((launch) => launch.running))} ${describeActivity}, ${count(endedCount)} of ${count(total)} · ${cost === "unknown" ? "cost unknown" : cost}`,
+    text: `${count(sum((launch) => launch.running))} ${activity}, ${count(finished)} of ${count(total)} · ${cost === "unknown" ? "cost unknown" : cost}`,
   };
 }
 
@@ -88,13 +86,11 @@ export function evaluationsSummary(
   if (first === undefined) return null;
   const sum = (pick: (one: EvaluationView) => number) =>
     working.reduce((total, one) => total + pick(one), 0);
-  const describeActivity = working.every((one) => one.state === "stopping")
-    ? "stopping"
-    : "running";
+  const activity = working.every((one) => one.state === "stopping") ? "stopping" : "running";
   const many = working.length > 1 ? `${count(working.length)} evaluations` : "evaluation";
   return {
     evaluation: first.id,
-    text: `${many} ${describeActivity}, ${count(sum(endedCount))} of ${count(sum((one) => one.total))}`,
+    text: `${many} ${activity}, ${count(sum(endedCount))} of ${count(sum((one) => one.total))}`,
   };
 }
 
@@ -107,9 +103,7 @@ export function judgingsSummary(
   if (first === undefined) return null;
   const sum = (pick: (one: JudgingView) => number) =>
     working.reduce((total, one) => total + pick(one), 0);
-  const describeActivity = working.every((one) => one.state === "stopping")
-    ? "stopping"
-    : "running";
+  const activity = working.every((one) => one.state === "stopping") ? "stopping" : "running";
   const many = working.length > 1 ? `${count(working.length)} judgings` : "judging";
   const cost = formatSpent({
     cost: sum((one) => one.cost),
@@ -118,7 +112,7 @@ export function judgingsSummary(
   });
   return {
     judging: first.id,
-    text: `${many} ${describeActivity}, ${count(sum((one) => one.done + one.failed + one.skipped))} of ${count(sum((one) => one.total))} · ${cost === "unknown" ? "cost unknown" : cost}`,
+    text: `${many} ${activity}, ${count(sum((one) => one.done + one.failed + one.skipped))} of ${count(sum((one) => one.total))} · ${cost === "unknown" ? "cost unknown" : cost}`,
   };
 }
 
@@ -142,9 +136,9 @@ export function findActiveRun(
 
 /** Current activity of a run in one line. */
 export function describeActivity(run: LaunchRun): string {
-  if (run.state === "waiting") return "waits for its turn";
+  if (run.state === "waiting") return "queued";
   return (
     [run.turn > 0 ? `turn ${count(run.turn)}` : "", run.doing ?? ""].filter(Boolean).join(" · ") ||
-    "begins"
+    "starting"
   );
 }

@@ -76,7 +76,10 @@ describe("a score", () => {
   it("does not say twice that nothing is expected, and says why where that cannot be read", () => {
     const of = (score_reason: string) =>
       scoreBadge(runRow(0, { scoring: "no_expected", score: null, score_reason }));
-    expect(of("There is no expected output.")).toMatchObject({ word: "Nothing expected", why: "" });
+    expect(of("There is no expected output.")).toMatchObject({
+      word: "No expected output",
+      why: "",
+    });
     expect(of("The expected output is no JSON.")).toMatchObject({
       why: "The expected output is no JSON.",
     });
@@ -91,8 +94,8 @@ describe("a score", () => {
   });
 
   it("says of scores that others publish that they are compatible by name and rule", () => {
-    expect(describeScorer("kendall_tau")).toContain("compatible by name");
-    expect(describeScorer("text: rouge1")).toContain("compatible by name");
+    expect(describeScorer("kendall_tau")).toContain("compatible with");
+    expect(describeScorer("text: rouge1")).toContain("compatible with");
     expect(describeScorer("fields")).not.toContain("compatible");
     expect(describeScorer("judge:sopr")).not.toContain("compatible");
   });

@@ -37,8 +37,8 @@ export const badgeWord = ({ word, tone }: ScoreBadge, found: FailureClass | null
 /** Badges for runs without a score. */
 export const STANDINGS: Record<Exclude<ScoreStanding, "scored">, ScoreBadge> = {
   error: { word: "System error", icon: "diamond", tone: "err" },
-  no_expected: { word: "Nothing expected", icon: "dash", tone: "muted" },
-  not_ended: { word: "Not ended", icon: "pause", tone: "muted" },
+  no_expected: { word: "No expected output", icon: "dash", tone: "muted" },
+  not_ended: { word: "Not finished", icon: "pause", tone: "muted" },
   waiting: { word: "Not scored yet", icon: "pause", tone: "muted" },
   failed: { word: "Scorer failed", icon: "warning", tone: "err" },
 };
@@ -112,35 +112,32 @@ export const scoreBadgeBesideState = (
   row.scoring === "not_ended" && row.state === "waiting" ? null : scoreBadge(row);
 
 const SCORER_HINTS: Record<string, string> = {
-  exact: "1 when the answer is what was expected, else 0",
-  fields: "share of the expected fields that are right; extra rows cost",
-  numeric: "1 when the number is right, less the further off it is",
-  prefix_list: "share of the beginning of the expected list that is right",
-  similar_list: "each item costs by how far it is from its place",
-  kendall_tau:
-    "the order of the items; compatible by name and rule with the published benchmark's score",
-  text: "likeness of the texts; compatible by name and rule with azure-ai-evaluation",
-  text_similarity:
-    "likeness of the texts; compatible by name and rule with azure's text similarity grader",
-  string_check: "compares the texts; compatible by name and rule with azure's string check grader",
-  tool_calls: "share of the expected tool calls that were made",
+  exact: "1 if the answer equals the expected one, else 0",
+  fields: "share of correct expected fields; extra rows are penalised",
+  numeric: "1 for the right number, less with distance",
+  prefix_list: "share of the expected list matched from its start",
+  similar_list: "each item is penalised by its distance from its expected position",
+  kendall_tau: "order of the items; compatible with the published benchmark's score",
+  text: "text similarity; compatible with azure-ai-evaluation",
+  text_similarity: "text similarity; compatible with azure's text similarity grader",
+  string_check: "text comparison; compatible with azure's string check grader",
+  tool_calls: "share of the expected tool calls made",
   api_calls:
-    "share of the APIs that are right to call and were called, each once; names of functions count as the API that is meant",
-  finish: "1 when the answer was finished by calling Finish, else 0",
-  seed_heuristic:
-    "not a judgement: length, excuses, Finish and the API call score in place of a judge",
+    "share of the right APIs that were called, each counted once; function names count as their API",
+  finish: "1 if the run ended by calling Finish, else 0",
+  seed_heuristic: "not a judge: a heuristic of length, excuses, Finish and API call score",
   python: "a program of the suite, run in the sandbox",
-  judge: "a model says what it thinks of it; several rounds, and how far they lie apart",
+  judge: "a model judges the answer in several rounds",
 };
 
 /** Hints for options that change what is counted. */
 const VARIANT_HINTS: Record<string, string> = {
   "api_calls: seed":
-    "share of calls as the original counts them: a name is cut at its first stroke, which misses most functions",
-  "finish: official": "1 when Finish is the last tool call, whatever it hands over, else 0",
-  "finish: document": "1 when Finish was called, whatever it hands over, else 0",
-  "finish: seed": "always 0: the original looks for Finish in the wrong place",
-  "seed_heuristic: seed": "not a judgement: as the original counts, with its faults",
+    "share of calls as in the original, which cuts names at the first underscore and misses most functions",
+  "finish: official": "1 if Finish is the last tool call, with any arguments, else 0",
+  "finish: document": "1 if Finish was called, with any arguments, else 0",
+  "finish: seed": "always 0, because the original checks the wrong field for Finish",
+  "seed_heuristic: seed": "not a judge: the original heuristic, including its bugs",
 };
 
 /** Describes a scorer in a few words; empty if unknown. */

@@ -91,7 +91,7 @@ describe("a call in one line", () => {
           outcome: "cpu",
         }),
       ]),
-      /^out of processor time · \d+ B$/,
+      /^out of CPU time · \d+ B$/,
     ],
     [
       "a program that made too many files",
@@ -124,11 +124,7 @@ describe("a call in one line", () => {
       call([value("b", "result", { text: "so far ".repeat(9), exit_code: "0" })]),
       /^\d+ B$/,
     ],
-    [
-      "nothing, in words",
-      call([text("a", "sql", "SELECT 1")], { failed: null }),
-      "nothing came back",
-    ],
+    ["nothing, in words", call([text("a", "sql", "SELECT 1")], { failed: null }), "no result"],
   ])("says what came back: %s", (_, given, want) =>
     typeof want === "string"
       ? expect(describeOutcome(given)).toBe(want)

@@ -10,7 +10,7 @@ const LONGEST = 240;
 /** Reasons for which the sandbox ends a program. */
 const KILL_REASONS: Record<string, string> = {
   killed: "killed",
-  cpu: "out of processor time",
+  cpu: "out of CPU time",
   memory: "out of memory",
   files: "too many files",
 };
@@ -88,7 +88,7 @@ export function describeOutcome(step: Step): string {
   const parts = step.parts.filter(isOutcome);
   const failure = parts.find((part) => part.label === "error");
   if (step.failed && failure) return previewLine(failure);
-  if (parts.length === 0) return step.kind === "tool_call" ? "nothing came back" : "";
+  if (parts.length === 0) return step.kind === "tool_call" ? "no result" : "";
   const result = parts.find((part) => part.label === "result") ?? parts[0];
   if (!result) return "";
   if (result.body.kind === "table") return counted(result.body.total, "row");

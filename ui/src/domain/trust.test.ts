@@ -98,7 +98,7 @@ describe("the pair that is shown", () => {
 describe("a judge beside its verdict", () => {
   it("says how far it agrees with people, and nothing where nobody knows", () => {
     expect(agreementWithPeople(trust(pair("people", "sopr:ours:a:b")), judged)?.text).toBe(
-      "agrees with people: κ 0.69 of 12 runs, good",
+      "agreement with people: κ 0.69 of 12 runs, good",
     );
     expect(agreementWithPeople(trust(pair("people", "sopr:official:a:b")), judged)).toBeNull();
     expect(agreementWithPeople(undefined, judged)).toBeNull();
@@ -106,7 +106,7 @@ describe("a judge beside its verdict", () => {
       pair("people", "sopr:ours:a:b", { n: 3, same: 2, words: "too few to tell", few: true }),
     );
     expect(agreementWithPeople(few, judged)?.text).toBe(
-      "agrees with people: 2 of 3 the same, too few to tell",
+      "agreement with people: 2 of 3 equal, too few to tell",
     );
   });
 });

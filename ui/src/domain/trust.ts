@@ -66,7 +66,7 @@ export function agreementWithPeople(
   if (pair === undefined) return null;
   const kappa =
     pair.kappa === null || pair.few
-      ? `${sameText(pair)} the same`
+      ? `${sameText(pair)} equal`
       : `κ ${kappaText(pair.kappa)} of ${counted(pair.n, "run")}`;
-  return { pair, text: `agrees with people: ${kappa}, ${pair.words}` };
+  return { pair, text: `agreement with people: ${kappa}, ${pair.words}` };
 }

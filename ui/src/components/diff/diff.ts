@@ -43,7 +43,7 @@ export interface DiffRow {
 /** Sign and word, so that nothing depends on colour alone. */
 export const SIGNS: Record<DiffKind, { sign: string; word: string }> = {
   same: { sign: "", word: "the same" },
-  alike: { sign: "≈", word: "the same value, written otherwise" },
+  alike: { sign: "≈", word: "equal, written differently" },
   changed: { sign: "≠", word: "differs" },
   missing: { sign: "−", word: "missing" },
   extra: { sign: "+", word: "extra" },

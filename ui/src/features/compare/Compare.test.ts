@@ -70,9 +70,9 @@ describe("runs beside each other", () => {
     await until(() => expect(id("compared-run").length).toBe(2));
     expect(id("compared-run")[0]?.textContent).toContain("baseline");
     expect(id("compared-run")[1]?.textContent).toMatch(
-      /against .*: 8 of 10 rows right.*parts at step 7/s,
+      /against .*: 8 of 10 rows right.*first difference at step 7/s,
     );
-    expect(said()).toContain("Here they part");
+    expect(said()).toContain("First difference");
   });
 
   it("have a line for each evaluator of which something is stored, with what is missing told apart", async () => {
@@ -98,7 +98,7 @@ describe("runs beside each other", () => {
       [...line.children].map((cell) => cell.textContent.replace(/\s+/g, " ").trim()).join(" "),
     );
     expect(lines).toEqual([
-      "relevance 1.0 does not pass – nothing stored",
+      "relevance 1.0 does not pass – no verdict",
       "tone evaluator failed no result",
     ]);
   });
@@ -106,7 +106,7 @@ describe("runs beside each other", () => {
   it("fold equal steps into one line, which opens and folds again", async () => {
     await open(backend());
     await until(() => expect(id("compare-fold").map((fold) => fold.textContent)).toHaveLength(2));
-    expect(id("compare-fold")[0]?.textContent).toContain("3 equal steps, 1 of them in other words");
+    expect(id("compare-fold")[0]?.textContent).toContain("3 equal steps, 1 of them reworded");
     id("compare-fold")[0]?.querySelector("button")?.click();
     await until(() => expect(document.activeElement).toBe(rowAt(0)));
     expect(id("compare-fold")).toHaveLength(1);
@@ -284,9 +284,9 @@ describe("runs beside each other", () => {
 describe("a place with nothing to compare", () => {
   it.each([
     ["#/compare", "Select two to four runs"],
-    ["#/compare?run=r0", "Choose one to three more"],
-    ["#/compare?run=r0&run=r0", "Choose one to three more"],
-    ["#/compare?run=r0&run=r1&run=r2&run=r3&run=r4", "these are 5"],
+    ["#/compare?run=r0", "Select one to three more"],
+    ["#/compare?run=r0&run=r0", "Select one to three more"],
+    ["#/compare?run=r0&run=r1&run=r2&run=r3&run=r4", "5 are selected"],
   ])("says for %s what to do next", async (hash, words) => {
     await open(backend(), hash);
     await until(() => expect(said()).toContain(words));

@@ -61,14 +61,14 @@ function onRuns(page: Page): Action[] {
     },
     {
       id: "compare-pin",
-      title: "Compare the others with the run of this column",
+      title: "Make the run of this column the baseline",
       group,
       keys: ["p"],
       run: page.pin,
     },
     {
       id: "compare-drop",
-      title: "Drop the run of this column",
+      title: "Remove the run of this column",
       group,
       keys: ["x"],
       run: page.drop,
@@ -102,14 +102,14 @@ function onAnswers(page: Page): Action[] {
   return [
     {
       id: "compare-answers",
-      title: "Show or hide the answers beside each other",
+      title: "Show or hide the answers side by side",
       group,
       keys: ["a"],
       run: page.answers,
     },
     {
       id: "compare-answer-form",
-      title: "Answers as a table, or as YAML",
+      title: "Toggle table and YAML of the answers",
       group,
       keys: ["t"],
       when: page.answersOpen,
@@ -153,7 +153,7 @@ function onAnswers(page: Page): Action[] {
     },
     {
       id: "compare-answer-open",
-      title: "Show the row of the answers whole",
+      title: "Expand the row of the answers",
       group,
       keys: ["f", "o", "Enter"],
       quiet: true,
@@ -236,7 +236,7 @@ export function actions(page: Page): Action[] {
     },
     {
       id: "compare-open",
-      title: "Show the steps whole, or in short; unfold equal ones",
+      title: "Expand or collapse the steps; unfold equal ones",
       group,
       keys: ["Enter", "o"],
       when,

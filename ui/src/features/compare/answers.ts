@@ -27,13 +27,13 @@ export function answersLine(runs: readonly ComparedRun[], base: number): string 
   const some = (...kinds: DiffKind[]) =>
     others.filter(({ answer }) => kinds.includes(answer)).length;
   const all = (...kinds: DiffKind[]) => some(...kinds) === others.length;
-  if (others.length === 0) return "nothing to compare them with";
-  if (all("same")) return others.length === 1 ? "both are the same" : "all are the same";
-  if (all("same", "alike")) return "the same, written otherwise";
-  if (all("absent")) return "none of these runs answered";
+  if (others.length === 0) return "nothing to compare with";
+  if (all("same")) return others.length === 1 ? "equal" : "all equal";
+  if (all("same", "alike")) return "equal, written differently";
+  if (all("absent")) return "no answers";
   if (some("extra") > 0) return "the baseline has no answer";
   if (all("missing")) return "only the baseline has an answer";
   return others.length === 1
     ? "they differ"
-    : `${some("changed", "missing")} of ${others.length} differ from that of the baseline`;
+    : `${some("changed", "missing")} of ${others.length} differ from the baseline`;
 }

@@ -47,9 +47,9 @@ describe("folding", () => {
       ),
     ).toBe(2));
   it.each([
-    [0, 3, "3 equal steps, 1 of them in other words"],
+    [0, 3, "3 equal steps, 1 of them reworded"],
     [4, 6, "2 equal steps"],
-    [1, 2, "1 equal step, in other words"],
+    [1, 2, "1 equal step, reworded"],
   ])("says of rows %d to %d: %s", (from, to, text) =>
     expect(foldText(TWO.rows, from, to)).toBe(text),
   );
@@ -106,15 +106,15 @@ describe("what is compared with what", () => {
       comparedWith(line("same", [1, 3, 4]), 0),
     ]).toEqual([1, 0]));
   it.each<[string, string, (number | null)[], number]>([
-    ["−", "only the baseline has this step", [4, null, null], 0],
-    ["−", "not every run has this step", [4, null, 4], 0],
-    ["+", "the baseline does not have this step", [null, 4, null], 0],
-    ["−", "only the baseline has this step", [null, 4, null], 1],
+    ["−", "only in the baseline", [4, null, null], 0],
+    ["−", "missing in some runs", [4, null, 4], 0],
+    ["+", "missing in the baseline", [null, 4, null], 0],
+    ["−", "only in the baseline", [null, 4, null], 1],
   ])("has a %s where %s", (sign, word, steps, base) =>
     expect(relationBadge(line("alone", steps), base)).toMatchObject({ sign, word }),
   );
   it("is said where they part: for all at once, or by name", () => {
-    expect(dividers(TWO, ["a", "b"]).get(6)?.text).toBe("Here they part");
+    expect(dividers(TWO, ["a", "b"]).get(6)?.text).toBe("First difference");
     const [a, b, c] = [
       comparedRun(runRow(0)),
       comparedRun(runRow(1), { parts_at: 3 }),
@@ -122,8 +122,8 @@ describe("what is compared with what", () => {
     ];
     const marks = dividers({ ...TWO, runs: [a, b, c] }, ["a", "b", "c"]);
     expect([...marks].map(([row, { text }]) => `${row}: ${text}`)).toEqual([
-      "3: Here b parts from a",
-      "6: Here c parts from a",
+      "3: First difference of b from a",
+      "6: First difference of c from a",
     ]);
   });
   it("tells of another result only before they part", () => {

@@ -16,22 +16,21 @@ interface RelationBadge {
 /** Sign and word, so that nothing depends on colour alone. */
 const RELATIONS: Record<Exclude<Relation, "alone">, RelationBadge> = {
   same: { sign: "=", word: "the same", tone: "same" },
-  reworded: { sign: "≈", word: "the same in other words", tone: "same" },
-  same_result: { sign: "≈", word: "asked in another way, the same came back", tone: "alike" },
-  other_result: { sign: "≠", word: "the same was asked, something else came back", tone: "other" },
-  similar: { sign: "≠", word: "the same kind of step, done otherwise", tone: "other" },
-  different: { sign: "≠", word: "something else was done", tone: "other" },
+  reworded: { sign: "≈", word: "same, reworded", tone: "same" },
+  same_result: { sign: "≈", word: "different call, same result", tone: "alike" },
+  other_result: { sign: "≠", word: "same call, different result", tone: "other" },
+  similar: { sign: "≠", word: "same kind of step, different content", tone: "other" },
+  different: { sign: "≠", word: "different step", tone: "other" },
 };
 
 /** Relation of the steps in a row, seen from the baseline: missing or additional. */
 export function relationBadge(row: CompareRow, base: number): RelationBadge {
   if (row.relation !== "alone") return RELATIONS[row.relation];
-  if (row.steps[base] == null)
-    return { sign: "+", word: "the baseline does not have this step", tone: "new" };
+  if (row.steps[base] == null) return { sign: "+", word: "missing in the baseline", tone: "new" };
   const only = row.steps.every((step, at) => step === null || at === base);
   return {
     sign: "−",
-    word: only ? "only the baseline has this step" : "not every run has this step",
+    word: only ? "only in the baseline" : "missing in some runs",
     tone: "gone",
   };
 }
@@ -83,14 +82,12 @@ export const firstRow = (item: Item): number => (item.kind === "row" ? item.row 
 export const itemKey = (item: Item): string =>
   item.kind === "row" ? `r${item.row}` : `f${item.from}`;
 
-/** Text of a fold: `12 equal steps, 3 of them in other words`. */
+/** Text of a fold: `12 equal steps, 3 of them reworded`. */
 export function foldText(rows: readonly CompareRow[], from: number, to: number): string {
   const reworded = rows.slice(from, to).filter((row) => row.relation === "reworded").length;
   const all = counted(to - from, "equal step");
   if (reworded === 0) return all;
-  return reworded === to - from
-    ? `${all}, in other words`
-    : `${all}, ${reworded} of them in other words`;
+  return reworded === to - from ? `${all}, reworded` : `${all}, ${reworded} of them reworded`;
 }
 
 const presence = (row: CompareRow): string =>
@@ -151,14 +148,14 @@ export function dividers(
       parts: true,
       text:
         who.length === others
-          ? "Here they part"
-          : `Here ${who.join(" and ")} ${who.length === 1 ? "parts" : "part"} from ${base}`,
+          ? "First difference"
+          : `First difference of ${who.join(" and ")} from ${base}`,
     });
   const { first_other_result: other, first_divergence: first } = comparison;
   if (other !== null && (first === null || other < first) && !marks.has(other))
     marks.set(other, {
       parts: false,
-      text: "Here the same was asked, and something else came back",
+      text: "Same call, different result",
     });
   return marks;
 }

@@ -124,19 +124,19 @@ describe("the answers in a line", () => {
   const of = (...answers: DiffKind[]) =>
     answersLine([a, ...answers.map((answer, at) => comparedRun(runRow(at + 1), { answer }))], 0);
   it.each<[string, DiffKind[]]>([
-    ["both are the same", ["same"]],
-    ["all are the same", ["same", "same"]],
-    ["the same, written otherwise", ["same", "alike"]],
-    ["none of these runs answered", ["absent", "absent"]],
+    ["equal", ["same"]],
+    ["all equal", ["same", "same"]],
+    ["equal, written differently", ["same", "alike"]],
+    ["no answers", ["absent", "absent"]],
     ["the baseline has no answer", ["extra", "absent"]],
     ["only the baseline has an answer", ["missing"]],
     ["they differ", ["changed"]],
-    ["2 of 3 differ from that of the baseline", ["changed", "alike", "missing"]],
+    ["2 of 3 differ from the baseline", ["changed", "alike", "missing"]],
   ])("say %j in a few words", (said, answers) => expect(of(...answers)).toBe(said));
   it("say nothing of a run that could not be read", () =>
     expect(
       answersLine([a, comparedRun(runRow(6), { trouble: "damaged", answer: "absent" })], 0),
-    ).toBe("nothing to compare them with"));
+    ).toBe("nothing to compare with"));
   it("are opened at the first that differs, else beside what was expected", () =>
     expect([firstPair([a, b], 0), firstPair([a, a], 0)]).toEqual([
       { left: 0, right: 1 },

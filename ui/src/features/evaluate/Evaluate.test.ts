@@ -41,7 +41,7 @@ describe("evaluating a data file", () => {
     fixture.replies.plan_evaluating = () =>
       evaluatePlan({ lacks: ["f1_score: 1 of 8 rows have no response."] });
     await open(fixture, "#/evaluate?data=d1&by=f1_score");
-    await until(() => text().includes("8 rows · No model is asked, and nothing is paid"));
+    await until(() => text().includes("8 rows · No API calls"));
     expect(text()).toContain("1 of 8 rows have no response.");
     expect(asked(fixture, "start_evaluating")).toEqual([]);
     fixture.evaluations = [evaluation("e1")];
@@ -51,7 +51,7 @@ describe("evaluating a data file", () => {
       { request: (asked(fixture, "plan_evaluating").at(-1) as { request: unknown }).request },
     ]);
     for (const words of [
-      "2 without a result, counted in no number",
+      "2 without a result, not counted",
       "0.5000",
       "0.2000 to 0.8000",
       "The row has no response.",
@@ -64,7 +64,7 @@ describe("evaluating a data file", () => {
     const fixture = new Fixture();
     fixture.replies.plan_evaluating = () => evaluatePlan({ exists: true });
     await open(fixture, "#/evaluate?data=d1&by=f1_score");
-    await until(() => text().includes("It is there already"));
+    await until(() => text().includes("Replace the existing file"));
     expect((id("evaluate-start") as HTMLButtonElement).disabled).toBe(true);
     all('[data-testid="evaluate-estimate"] input')[0]?.click();
     await until(() => !(id("evaluate-start") as HTMLButtonElement).disabled);
@@ -189,13 +189,13 @@ describe("evaluating a data file", () => {
   it("loses nothing but the evaluators when all of them are taken away", async () => {
     const fixture = new Fixture();
     await open(fixture, "#/evaluate?data=d1&by=f1_score&by=rouge_score");
-    await until(() => button("Take all evaluators away") !== undefined);
+    await until(() => button("Remove all evaluators") !== undefined);
     const out = () => all('input[id$="-out"]')[0] as HTMLInputElement;
     out().value = "mine";
     out().dispatchEvent(new Event("input", { bubbles: true }));
     all('[data-testid="switches"] input')[0]?.click();
     flushSync();
-    button("Take all evaluators away")?.click();
+    button("Remove all evaluators")?.click();
     await until(() => id("evaluator") === undefined);
     expect(out().value).toBe("mine");
     expect((all('[data-testid="switches"] input')[0] as HTMLInputElement).checked).toBe(true);
@@ -229,11 +229,11 @@ describe("evaluating a data file", () => {
         ? Promise.reject({ code: "bad_request", message, hint: null })
         : evaluatePlan();
     await open(fixture, "#/evaluate?data=d1&by=f1_score");
-    await until(() => text().includes("No model is asked, and nothing is paid"));
+    await until(() => text().includes("No API calls"));
     history.replaceState(null, "", "#/evaluate?data=d1&by=f1_score&by=rouge_score");
     window.dispatchEvent(new HashChangeEvent("hashchange"));
     await until(() => text().includes(message));
-    expect(text()).not.toContain("No model is asked, and nothing is paid");
+    expect(text()).not.toContain("No API calls");
     expect(text()).not.toContain("Evaluate 8 rows");
     expect((id("evaluate-start") as HTMLButtonElement).disabled).toBe(true);
   });
@@ -289,7 +289,7 @@ describe("evaluating a data file", () => {
     await open(fixture, "#/evaluate");
     await until(() => id("unfinished") !== undefined);
     expect(id("unfinished")?.textContent).toContain("by relevance → mine.json");
-    button("Go on…")?.click();
+    button("Resume…")?.click();
     const planned = () =>
       (asked(fixture, "plan_evaluating").at(-1) as { request: EvaluateRequest } | undefined)
         ?.request;
@@ -298,7 +298,7 @@ describe("evaluating a data file", () => {
         location.hash === "#/evaluate?data=d1&by=relevance" &&
         planned()?.model === "local" &&
         planned()?.rounds === 2 &&
-        text().includes("3 replies are there from before"),
+        text().includes("3 existing replies"),
     );
     expect(asked(fixture, "plan_evaluating").at(-1)).toEqual({ request });
     expect(asked(fixture, "start_evaluating")).toEqual([]);
@@ -331,7 +331,7 @@ describe("evaluating a data file", () => {
     await until(
       () =>
         location.hash === "#/evaluate?data=d7&by=f1_score" &&
-        text().includes("1 row in results/evaluations/runs.jsonl, chosen now."),
+        text().includes("1 row in results/evaluations/runs.jsonl, now selected."),
     );
     expect(text()).toContain("Left out: a.yaml.");
     expect(asked(fixture, "make_rows")).toEqual([{ filter: "" }, { filter: "model:o1" }]);
@@ -355,12 +355,12 @@ describe("evaluating a data file", () => {
     await until(
       () =>
         new URLSearchParams(location.hash.split("?")[1]).get("data") === "d7" &&
-        text().includes("1 row in results/evaluations/runs.jsonl, chosen now."),
+        text().includes("1 row in results/evaluations/runs.jsonl, now selected."),
     );
     expect(asked(fixture, "make_rows")).toEqual([{ filter: "model:o1" }]);
     // A new list, even of all runs, replaces the first.
     location.hash = "#/evaluate?rows=";
-    await until(() => field()?.value === "" && !text().includes("chosen now."));
+    await until(() => field()?.value === "" && !text().includes("now selected."));
     expect((id("rows-of-runs") as HTMLDetailsElement).open).toBe(true);
   });
   it("leads from a row without a result to its run, where it is one", async () => {
@@ -409,7 +409,7 @@ describe("evaluating a data file", () => {
     measure.dispatchEvent(new Event("change", { bubbles: true }));
     await until(
       () =>
-        id("asked-vectors")?.textContent.includes("Most money ($)") === true &&
+        id("asked-vectors")?.textContent.includes("Spend limit ($)") === true &&
         id("evaluate-unbound") !== undefined,
     );
     expect(id("evaluate-unbound")?.textContent.trim()).toBe(unbound);

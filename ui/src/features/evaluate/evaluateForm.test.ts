@@ -197,31 +197,31 @@ describe("a sheet", () => {
   it.each<[string, string, EvaluateForm, string]>([
     ["no file", "", of("f1_score"), "Choose a data file."],
     ["no evaluator", "d1", BLANK_FORM, "Choose at least one evaluator."],
-    ["no model", "d1", of("relevance"), "Choose a model that judges."],
+    ["no model", "d1", of("relevance"), "Choose a judge model."],
     [
       "one name twice",
       "d1",
       changed(of("f1_score", "rouge_score"), { name: "rouge_score" }),
-      "Something of rouge_score is not filled in yet.",
+      "Complete the fields of rouge_score.",
     ],
-    ["an option missing", "d1", of("python"), "Something of python is not filled in yet."],
+    ["an option missing", "d1", of("python"), "Complete the fields of python."],
     [
       "a path that goes on",
       "d1",
       changed(of("f1_score"), { mapping: { response: "item." } }),
-      "Something of f1_score is not filled in yet.",
+      "Complete the fields of f1_score.",
     ],
     [
       "a threshold that is no number",
       "d1",
       changed(of("f1_score"), { threshold: "high" }),
-      "Something of f1_score is not filled in yet.",
+      "Complete the fields of f1_score.",
     ],
     [
       "a budget that is no number",
       "d1",
       { ...of("f1_score"), budget: "much" },
-      "A number of dollars.",
+      "An amount in dollars.",
     ],
     ["all it needs", "d1", of("f1_score", "string_check"), ""],
   ])("with %s says so", (_, data, form, why) =>

@@ -168,7 +168,7 @@ export const roundsError = (text: string): string =>
 export const budgetError = (text: string): string =>
   text.trim() === "" || (isNumber(stripDollar(text)) && Number(stripDollar(text)) >= 0)
     ? ""
-    : "A number of dollars.";
+    : "An amount in dollars.";
 
 /** Error in the name of an evaluator; empty if valid. */
 export function nameError(one: ChosenEvaluator, all: readonly ChosenEvaluator[]): string {
@@ -196,8 +196,8 @@ export function incompleteReason(
   if (data === "") return "Choose a data file.";
   if (form.evaluators.length === 0) return "Choose at least one evaluator.";
   const wrong = form.evaluators.find((one) => isInvalid(one, form.evaluators));
-  if (wrong !== undefined) return `Something of ${evaluatorName(wrong)} is not filled in yet.`;
-  if (asksModel && model === "") return "Choose a model that judges.";
+  if (wrong !== undefined) return `Complete the fields of ${evaluatorName(wrong)}.`;
+  if (asksModel && model === "") return "Choose a judge model.";
   return (asksModel ? roundsError(form.rounds) : "") || budgetError(form.budget);
 }
 

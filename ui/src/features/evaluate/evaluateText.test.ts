@@ -47,10 +47,8 @@ describe("a data file", () => {
 
 describe("what it takes", () => {
   it("says that nothing is asked, or from the least to the most", () => {
-    expect(formatPlan(evaluatePlan())).toBe("No model is asked, and nothing is paid");
-    expect(formatPlan(evaluatePlan({ kept: 8 }))).toBe(
-      "Nothing is asked anew, and nothing is paid",
-    );
+    expect(formatPlan(evaluatePlan())).toBe("No API calls");
+    expect(formatPlan(evaluatePlan({ kept: 8 }))).toBe("No API calls: all replies are reused");
     expect(
       formatPlan(
         evaluatePlan({
@@ -65,8 +63,8 @@ describe("what it takes", () => {
     ).toBe("8 to 16 requests · about 1.2k to 5.0k tokens · cost unknown: the model has no price");
     expect([describeReused(0), describeReused(1), describeReused(3)]).toEqual([
       "",
-      "1 reply is there from before and not paid for again",
-      "3 replies are there from before and not paid for again",
+      "1 existing reply reused",
+      "3 existing replies reused",
     ]);
   });
   it("says how many requests where a target has yet to say what they are about", () =>
@@ -78,7 +76,7 @@ describe("what it takes", () => {
     expect(reuseChoices(0, "unread").map(([one]) => one)).toEqual(["nothing", "unread", "all"]);
     expect(reuseChoices(2, "nothing")[1]).toEqual([
       "unread",
-      "are used, and 2 rounds in which nothing could be read are asked once more",
+      "reuse, but repeat 2 unreadable rounds",
     ]);
   });
   it("says what can be done about what is missing, where there is a file to be replaced", () => {
@@ -87,11 +85,11 @@ describe("what it takes", () => {
     const both = describeFixes(evaluation("e", { missing: 1, unread: 1 }));
     expect(both).toHaveLength(2);
     expect(both[0]).toBe(
-      "1 result is missing because nobody answered. Evaluate again and replace the file: they are asked about, and nothing else.",
+      "1 result is missing because of failed requests. Evaluate again and replace the file to request only these.",
     );
   });
   it("took what is known, and an unknown price is no nought", () => {
-    expect(formatPaid(evaluation("e"))).toBe("no request was paid for");
+    expect(formatPaid(evaluation("e"))).toBe("no API calls");
     expect(formatPaid(evaluation("e", { calls: 3, tokens: 1_200, cost: 0.5, max_cost: 2 }))).toBe(
       "3 replies · 1.2k tokens · $0.500 of $2.00",
     );

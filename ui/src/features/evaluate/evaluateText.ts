@@ -13,24 +13,17 @@ export function formatPlan(plan: EvaluatePlan): string {
     return tokens_least === null || tokens_most === null
       ? `${counted(plan.calls_most, "request")} at most`
       : formatEstimate({ ...plan, tokens_least, tokens_most });
-  return plan.kept > 0
-    ? "Nothing is asked anew, and nothing is paid"
-    : "No model is asked, and nothing is paid";
+  return plan.kept > 0 ? "No API calls: all replies are reused" : "No API calls";
 }
 export const describeReused = (kept: number): string =>
-  kept === 0
-    ? ""
-    : `${counted(kept, "reply is", "replies are")} there from before and not paid for again`;
+  kept === 0 ? "" : `${counted(kept, "existing reply", "existing replies")} reused`;
 
 /** Choices for existing replies; unreadable ones are counted if there are any. */
 export function reuseChoices(unread: number, chosen: EvaluateAgain): [EvaluateAgain, string][] {
   const all: [EvaluateAgain, string][] = [
-    ["nothing", "are used as they are"],
-    [
-      "unread",
-      `are used, and ${counted(unread, "round")} in which nothing could be read ${unread === 1 ? "is" : "are"} asked once more`,
-    ],
-    ["all", "are put aside: everything is asked and paid for anew"],
+    ["nothing", "reuse all"],
+    ["unread", `reuse, but repeat ${counted(unread, "unreadable round")}`],
+    ["all", "discard and request everything again"],
   ];
   return all.filter(([one]) => one !== "unread" || unread > 0 || chosen === "unread");
 }
@@ -46,14 +39,11 @@ export function describeFixes({
     missing === 0
       ? []
       : [
-          `${counted(missing, "result")} ${missing === 1 ? "is" : "are"} missing because nobody answered. Evaluate again and replace the file: they are asked about, and nothing else.`,
+          `${counted(missing, "result")} ${missing === 1 ? "is" : "are"} missing because of failed requests. Evaluate again and replace the file to request only these.`,
         ];
   return unread === 0
     ? some
-    : [
-        ...some,
-        "What could not be read is asked once more, and nothing else, when the sheet says so of replies from before.",
-      ];
+    : [...some, "To repeat only the unreadable replies, choose so under Existing replies."];
 }
 
 /** True if rows are messages or threads, which evaluators cannot use directly. */
@@ -96,7 +86,7 @@ export function groupByEvaluator(
 export function formatPaid(
   view: Pick<EvaluationView, "calls" | "tokens" | "cost" | "unpriced" | "max_cost">,
 ): string {
-  if (view.calls === 0) return "no request was paid for";
+  if (view.calls === 0) return "no API calls";
   const cost =
     view.unpriced && view.cost === 0
       ? "cost unknown"

@@ -82,14 +82,14 @@ describe("options of an evaluator", () => {
     });
     expect(
       wrong("label_model", { user: "x", labels: "good", passing_labels: "good, fine" }),
-    ).toEqual({ passing_labels: "“fine” is none of the labels." });
+    ).toEqual({ passing_labels: "“fine” is not one of the labels." });
     expect(wrong("label_model", {})).toEqual({
-      user: "Has to be written.",
-      labels: "Has to be written.",
-      passing_labels: "Has to be written.",
+      user: "Required.",
+      labels: "Required.",
+      passing_labels: "Required.",
     });
     expect(wrong("score_model", { user: "x", least: "3", most: "2" })).toEqual({
-      most: "More than the least score.",
+      most: "Must be above the lowest score.",
     });
   });
   it("take what people write for numbers, and nothing else", () => {

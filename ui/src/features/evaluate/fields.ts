@@ -31,12 +31,12 @@ const PAIR: readonly Field[] = [
 ];
 const SHOWN: readonly Field[] = [
   { name: "system", label: "Instructions", shape: "text", usual: "" },
-  { name: "user", label: "What it is shown", shape: "text", usual: "", needed: true },
+  { name: "user", label: "Input", shape: "text", usual: "", needed: true },
 ];
 const SEVERITY: readonly Field[] = [
   {
     name: "evaluate_query",
-    label: "The query too",
+    label: "Include the query",
     shape: "choice",
     usual: "false",
     choices: ["true", "false"],
@@ -45,7 +45,7 @@ const SEVERITY: readonly Field[] = [
 const YES_OR_NO: readonly Field[] = [
   {
     name: "evaluate_query",
-    label: "The query too",
+    label: "Include the query",
     shape: "choice",
     usual: "true",
     choices: ["true", "false"],
@@ -85,7 +85,7 @@ const FIELDS: Record<string, readonly Field[]> = {
     .map((name) => number(`${name}_threshold`, `${name} from`, "3"))
     .concat(number("f1_score_threshold", "f1_score from", "0.5")),
   document_retrieval: [
-    number("ground_truth_label_min", "Least label", "0"),
+    number("ground_truth_label_min", "Lowest label", "0"),
     number("ground_truth_label_max", "Highest label", "4"),
     number("ndcg_threshold", "NDCG from", "0.5"),
     number("xdcg_threshold", "XDCG from", "50.0"),
@@ -109,7 +109,7 @@ const FIELDS: Record<string, readonly Field[]> = {
     ...PAIR,
     {
       name: "evaluation_metric",
-      label: "Measured by",
+      label: "Metric",
       shape: "choice",
       usual: "fuzzy_match",
       choices: [
@@ -127,11 +127,11 @@ const FIELDS: Record<string, readonly Field[]> = {
   label_model: [
     ...SHOWN,
     { name: "labels", label: "Labels", shape: "words", usual: "", needed: true },
-    { name: "passing_labels", label: "Those that pass", shape: "words", usual: "", needed: true },
+    { name: "passing_labels", label: "Passing labels", shape: "words", usual: "", needed: true },
   ],
   score_model: [
     ...SHOWN,
-    number("least", "Least score", "0"),
+    number("least", "Lowest score", "0"),
     number("most", "Highest score", "1"),
     { ...passFrom, usual: "the middle" },
   ],
@@ -156,10 +156,10 @@ const FIELDS: Record<string, readonly Field[]> = {
 
 /** Labels for choices that are not words. */
 export const CHOICE_WORDS: Record<string, string> = {
-  eq: "it is equal",
-  ne: "it differs",
-  like: "it contains it",
-  ilike: "it contains it, in any case",
+  eq: "equal",
+  ne: "different",
+  like: "contains",
+  ilike: "contains, ignoring case",
   true: "yes",
   false: "no",
 };
@@ -180,15 +180,15 @@ const words = (text: string): string[] =>
 /** Error in a field; empty if valid. */
 export function wrongWith(field: Field, values: Values): string {
   const text = (values[field.name] ?? "").trim();
-  if (text === "") return field.needed === true ? "Has to be written." : "";
+  if (text === "") return field.needed === true ? "Required." : "";
   if (field.shape === "number" && !isNumber(text)) return "A number, such as 0.5.";
   if (field.name === "passing_labels") {
     const labels = words(values["labels"] ?? "");
     const stray = words(text).find((label) => !labels.includes(label));
-    if (stray !== undefined) return `“${stray}” is none of the labels.`;
+    if (stray !== undefined) return `“${stray}” is not one of the labels.`;
   }
   if (field.name === "most" && Number(text) <= Number(values["least"] || "0"))
-    return "More than the least score.";
+    return "Must be above the lowest score.";
   return "";
 }
 

@@ -104,7 +104,7 @@ describe("the launch sheet", () => {
     ]).toEqual([[], true, true]);
     field("claude").click();
     field("Start over").click();
-    write(field("Most money"), "2.5");
+    write(field("Spend limit"), "2.5");
     await until(() => location.hash === "#/launch?system=tool_calling&model=claude&over=1&max=2.5");
     await until(
       () =>
@@ -190,7 +190,7 @@ describe("the launch sheet", () => {
   it("has nothing of methods and functions where there are no APIs and no queries", async () => {
     await open(new Fixture(), READY);
     await until(() => field("claude").checked);
-    expect(text()).not.toContain("Search for an answer");
+    expect(text()).not.toContain("Answer search");
   });
   it("sends the method and the functions that were chosen", async () => {
     const other = new Fixture();
@@ -201,7 +201,7 @@ describe("the launch sheet", () => {
     await open(other, READY);
     await until(
       () =>
-        text().includes("As set up: CoT@1") &&
+        text().includes("Default: CoT@1") &&
         text().includes("o1: DFS_woFilter_w2") &&
         text().includes("search_apis"),
     );
@@ -214,7 +214,7 @@ describe("the launch sheet", () => {
     };
     choose("Method", "DFS_woFilter_w2");
     choose("Functions", "query");
-    write(field("Steps of a way"), "8");
+    write(field("Steps per branch"), "8");
     await until(() => requests(other).at(-1)?.steps === 8);
     expect(requests(other).at(-1)).toMatchObject({
       method: "DFS_woFilter_w2",
@@ -285,7 +285,7 @@ describe("the launch sheet", () => {
     fixture.replies.plan_launch = () => OWED;
     await open(fixture, READY);
     await until(() => !(id("run") as HTMLButtonElement).disabled);
-    write(field("Most money"), "2,5");
+    write(field("Spend limit"), "2,5");
     await until(
       () =>
         (id("run") as HTMLButtonElement).disabled &&
@@ -305,7 +305,7 @@ describe("the launch sheet", () => {
     expect(id("tasks-picked")?.textContent).toBe("1 of 3");
     button("sql")?.click();
     await until(() => all("[role=option]").length === 2);
-    button("Pick the 2 shown")?.click();
+    button("Select the 2 shown")?.click();
     await until(() => id("tasks-picked")?.textContent === "2 of 3");
     await until(() => requests(fixture).at(-1)?.tasks.length === 2);
   });
@@ -366,9 +366,9 @@ describe("the launch sheet", () => {
   });
   it("of just some runs names how many and has no matrix", async () => {
     await open(new Fixture(), "#/launch?runs=r1,r2");
-    await until(() => text().includes("Run again: 2 runs"));
+    await until(() => text().includes("Rerun: 2 runs"));
     expect(all("[role=listbox]")).toEqual([]);
-    button("Choose from all tasks instead")?.click();
+    button("Choose from all tasks")?.click();
     await until(() => all("[role=listbox]").length === 1 && text().includes("New launch"));
   });
   it("says beside the button why nothing was begun, and keeps everything as it was", async () => {
@@ -394,11 +394,7 @@ describe("the launch sheet", () => {
         }),
       "Start it with --allow-run.",
     ],
-    [
-      "has no tasks",
-      (fixture) => (fixture.options = { ...OPTIONS, tasks: [] }),
-      "There are no tasks to run",
-    ],
+    ["has no tasks", (fixture) => (fixture.options = { ...OPTIONS, tasks: [] }), "No tasks to run"],
     [
       "has no input directory",
       (fixture) => (
@@ -447,7 +443,7 @@ describe("a launch", () => {
       "asking claude",
       "The provider answered 429.",
       "$0.420 of $5.00",
-      "without 2 replies whose cost is not known",
+      "without 2 replies of unknown cost",
       "2 running, 3 of 3",
     ])
       expect(text()).toContain(words);
@@ -488,7 +484,7 @@ describe("a launch", () => {
     await open(fixture, "#/launch/l1");
     await until(() => button("Stop") !== undefined);
     press("S", { shiftKey: true }, document.body);
-    await until(() => text().includes("The calls in flight are being finished and saved"));
+    await until(() => text().includes("Calls in flight are finished and saved"));
     button("Stop now")?.click();
     await until(() => text().includes("It was stopped."));
     expect(asked(fixture, "stop_launch")).toEqual([
@@ -531,7 +527,7 @@ describe("a launch", () => {
     ];
     await open(fixture, "#/launch/l1");
     await until(() => all("[data-testid=summary] [aria-label=Notes] li").length === 2);
-    expect(text()).toContain("3 more notes of this launch are in its log.");
+    expect(text()).toContain("3 more notes in the log.");
     expect(text()).toContain("2 runs are left out, a.yaml among them. The key `K` is not set.");
   });
   it("that has ended by one answer does not run again by an older one", async () => {
@@ -566,7 +562,7 @@ describe("a launch", () => {
   it("that is not known any more says so, and one that cannot be stopped says why", async () => {
     const fixture = new Fixture();
     await open(fixture, "#/launch/gone");
-    await until(() => text().includes("This launch is not known any more"));
+    await until(() => text().includes("Launch not found"));
     fixture.launches = [launched("l1", { runs: RUNS, total: 3 })];
     fixture.replies.stop_launch = () =>
       Promise.reject({ code: "failed", message: "It ended already.", hint: null });

@@ -112,7 +112,7 @@ describe("the lines of a plan", () => {
     );
     expect(section).toMatchObject({
       title: "18,000 to run",
-      note: "the first 1 are counted and listed here",
+      note: "first 1 listed",
     });
   });
   it("have keys of their own", () => {
@@ -142,19 +142,19 @@ describe("the estimate", () => {
       { known: 0, calls: null, tokens: null, cost: null },
       3,
       "Calls, tokens and cost are unknown",
-      "there is no past run of these tasks to go by",
+      "no past runs of these tasks",
     ],
     [
       { known: 3, calls: 12, tokens: 45_000, cost: null },
       3,
       "about 12 calls · 45.0k tokens · cost unknown",
-      "by past runs of the same tasks",
+      "from past runs of the same tasks",
     ],
     [
       { known: 1, calls: null, tokens: null, cost: 0 },
       2_000,
       "calls unknown · tokens unknown · $0.00",
-      "for 1 of the 2,000 runs; past runs say nothing about the others",
+      "for 1 of the 2,000 runs; no past runs of the others",
     ],
   ])("%j for %i runs is told as %j", (estimate, owed, figures, basis) =>
     expect(estimateWords(estimate, owed)).toEqual({ figures, basis }),

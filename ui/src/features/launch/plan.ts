@@ -98,8 +98,7 @@ export function lines(plan: LaunchPlan, flipped: Folds, wide: number): Line[] {
     total: number,
   ): Line[] => {
     if (total === 0) return [];
-    const note =
-      runs.length < total ? `the first ${count(runs.length)} are counted and listed here` : "";
+    const note = runs.length < total ? `first ${count(runs.length)} listed` : "";
     return [
       { kind: "section", key: name, title, note },
       ...groups(runs).flatMap((group) => groupLines(group, flipped, wide)),
@@ -152,10 +151,10 @@ export function estimateWords(
   if (estimate.known === 0)
     return {
       figures: "Calls, tokens and cost are unknown",
-      basis: "there is no past run of these tasks to go by",
+      basis: "no past runs of these tasks",
     };
   if (estimate.known >= owed && estimate.calls === 0)
-    return { figures: "No model is asked, and nothing is paid", basis: "recorded runs answer" };
+    return { figures: "No API calls", basis: "answered by recorded runs" };
   const figures = [
     estimate.calls === null ? "calls unknown" : `about ${counted(estimate.calls, "call")}`,
     estimate.tokens === null ? "tokens unknown" : `${short(estimate.tokens)} tokens`,
@@ -165,15 +164,15 @@ export function estimateWords(
     figures,
     basis:
       estimate.known >= owed
-        ? "by past runs of the same tasks"
-        : `for ${count(estimate.known)} of the ${counted(owed, "run")}; past runs say nothing about the others`,
+        ? "from past runs of the same tasks"
+        : `for ${count(estimate.known)} of the ${counted(owed, "run")}; no past runs of the others`,
   };
 }
 
 /** Warning if the estimate exceeds the limit. */
 export const overLimit = (estimate: Estimate, limit: number | null): string =>
   limit !== null && estimate.cost !== null && estimate.cost > limit
-    ? `That is more than the limit of ${money(limit)}: the launch will probably stop before its end.`
+    ? `Above the limit of ${money(limit)}: the launch will probably stop early.`
     : "";
 
 /** Tasks that match all words and `tag:x`. */

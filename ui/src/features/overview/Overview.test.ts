@@ -251,7 +251,7 @@ describe("the cursor", () => {
       }),
     );
     press("Enter");
-    await until(() => text().includes("There is no run yet. Press r to launch it."));
+    await until(() => text().includes("No run yet. Press r to launch it."));
     expect(location.hash).toBe("#/overview");
     document.getElementById("cell-1-1")?.click();
     flushSync();
@@ -314,11 +314,9 @@ describe("a selection", () => {
         : cell({ runs: one.kind === "task" ? 9 : 3 }),
     );
     press("c");
-    await until(() => text().includes("Two to four runs can be compared. List these"));
+    await until(() => text().includes("Two to four runs can be compared. List the runs"));
     press("x", "j", "l", "l", "x", "c");
-    await until(() =>
-      text().includes("There is no run to compare: task000 · last 20 · tool_calling · o1."),
-    );
+    await until(() => text().includes("No run to compare: task000 · last 20 · tool_calling · o1."));
     press("x", "h", "x", "c");
     expect(location.hash).toBe("#/compare?run=task000%2F-%2F0&run=task000%2F0%2F1");
   });
@@ -358,7 +356,7 @@ describe("a selection", () => {
     const rows = () => new URLSearchParams(location.hash.split("?")[1]).get("rows");
     press("x", "j", "x");
     evaluate();
-    await until(() => text().includes("Select one cell, or none."));
+    await until(() => text().includes("Select one cell, or none for all runs."));
     expect(location.hash).toMatch(/^#\/overview/);
     press("x");
     const filter = "model:o1,claude task:task000 system:promptql model:claude";
@@ -390,7 +388,7 @@ describe("a selection", () => {
       "promptql|claude||task000",
       "tool_calling|claude|0|task000",
     ]);
-    expect(text()).toContain("What is to run of 2 cells");
+    expect(text()).toContain("Runs of 2 cells");
   });
   it("that says nothing of where its runs stand is sent to the list", async () => {
     const loose = row("", {
@@ -409,7 +407,7 @@ describe("a selection", () => {
     );
     await until(() => text().includes("Runs without a task"));
     press("r");
-    await until(() => text().includes("Launch them from the list of runs."));
+    await until(() => text().includes("Launch them from Runs."));
     press("h", "Enter");
     expect(location.hash).toContain("q=-task%3A*");
   });
@@ -486,7 +484,7 @@ describe("where there is no matrix", () => {
     fixture.tell({ kind: "status" });
     await until(
       () =>
-        text().includes("4 tasks are waiting for a first run") &&
+        text().includes("4 tasks have no runs yet") &&
         all("main a").some((link) => link.getAttribute("href") === "#/launch"),
     );
     // If nothing could be read, it is unknown what was run.
@@ -513,7 +511,9 @@ describe("where there is no matrix", () => {
   });
   it("runs say no task, and the list has them", async () => {
     await open(empty({ runs: 7, total_rows: 1 }));
-    await until(() => text().includes("The names of 7 files do not say of which task they are"));
+    await until(() =>
+      text().includes("The names of 7 files do not contain task, system and model."),
+    );
   });
   it("or no scores, it says what is missing for one", async () => {
     const fixture = answers((request) => ({
@@ -529,7 +529,7 @@ describe("where there is no matrix", () => {
     await open(fixture);
     await until(() =>
       text().includes(
-        "No run has a score: there is nothing to score them against: no expected output, or no suite of their task.",
+        "No run has a score: there is no expected output, or no suite for their task.",
       ),
     );
     expect(document.getElementById("cell-1-0")?.textContent).toContain("3 not scored");

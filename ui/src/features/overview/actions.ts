@@ -169,16 +169,11 @@ export function moves(table: Table): Action[] {
       () => selection.size > 0,
     ),
     act("compare", "Compare the runs of the selection", ["c"], table.compare),
-    act("judge", "Have the runs of the selection, or all, judged by a model…", [], table.judge),
-    act(
-      "evaluate",
-      "Evaluate the runs of the selected cell, or all, also without a model…",
-      [],
-      table.evaluate,
-    ),
-    act("launch", "Launch just the selection…", ["r"], table.launch),
+    act("judge", "Judge the selected runs, or all…", [], table.judge),
+    act("evaluate", "Evaluate the runs of the selected cell, or all…", [], table.evaluate),
+    act("launch", "Launch the selection…", ["r"], table.launch),
     act("fold", "Fold or unfold the task", ["f"], table.fold),
     act("fold-all", "Fold or unfold every task", ["F"], table.foldAll),
-    act("menu", "What can be done with this cell", ["m", "ContextMenu", "Shift+F10"], table.menu),
+    act("menu", "Actions for this cell", ["m", "ContextMenu", "Shift+F10"], table.menu),
   ];
 }

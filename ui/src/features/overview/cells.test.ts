@@ -60,7 +60,7 @@ describe("what a cell says", () => {
       },
       "6 runs: 1 error, 1 damaged, 1 running, 2 waiting, 1 not scored, 4 missing, 1 reviewed",
     ],
-    [null, "No run, and none is expected"],
+    [null, "No run, none expected"],
   ])("is one sentence", (change, said) =>
     expect(sentence(change === null ? null : cell(change), false)).toBe(said),
   );
@@ -105,30 +105,24 @@ describe("where no run has a score", () => {
     ...change,
   });
   it.each<[Partial<Overview>, string]>([
-    [{ waiting: 2, running: 1 }, "none has ended yet."],
-    [{ errors: 3 }, "all ended in errors."],
-    [{ damaged: 3 }, "none can be read."],
+    [{ waiting: 2, running: 1 }, "none has finished yet."],
+    [{ errors: 3 }, "all failed with errors."],
+    [{ damaged: 3 }, "none is readable."],
     [{ unscored: 3 }, "their scorer failed."],
-    [{ unasked: 3 }, "their scorer has to be asked for."],
-    [
-      { no_expected: 3 },
-      "there is nothing to score them against: no expected output, or no suite of their task.",
-    ],
+    [{ unasked: 3 }, "their scorer runs only on request."],
+    [{ no_expected: 3 }, "there is no expected output, or no suite for their task."],
     [
       { errors: 2, waiting: 1, running: 3, damaged: 1 },
-      "4 not ended yet, 2 ended in errors, 1 cannot be read.",
+      "4 not finished yet, 2 with errors, 1 unreadable.",
     ],
   ])("says of %j: %s", (change, said) => expect(whyUnscored(head(change), 4, "")).toBe(said));
   it("says of a scorer that was chosen what it leaves out", () =>
     expect([
       whyUnscored(head({ no_expected: 3 }), 4, "judge:x"),
       whyUnscored(head({ no_expected: 3, errors: 1 }), 4, "judge:x"),
-    ]).toEqual([
-      "judge:x scores none of them.",
-      "1 ended in errors, 3 that judge:x does not score.",
-    ]));
+    ]).toEqual(["judge:x does not apply to them.", "1 with errors, 3 not scored by judge:x."]));
   it("says first that there are no tasks", () =>
-    expect(whyUnscored(head({ errors: 1 }), 0, "")).toContain("no tasks beside the results"));
+    expect(whyUnscored(head({ errors: 1 }), 0, "")).toContain("no tasks with expected output"));
 });
 
 describe("names", () => {

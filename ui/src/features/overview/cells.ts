@@ -70,7 +70,7 @@ export const passedOf = (cell: OverviewCell): string =>
  * Full description: `3 runs: 2 of 3 right, mean 0.87 (95 % interval 0.71–0.96), flaky; 1 error`.
  */
 export function sentence(cell: OverviewCell | null, whole: boolean): string {
-  if (cell === null) return "No run, and none is expected";
+  if (cell === null) return "No run, none expected";
   const scores: string[] = [];
   if (cell.passed !== null) scores.push(`${count(cell.passed)} of ${count(cell.scored)} right`);
   if (cell.score !== null) {
@@ -94,24 +94,20 @@ export function sentence(cell: OverviewCell | null, whole: boolean): string {
 /** Text for runs that a scorer does not apply to: alone, and among others. */
 const nothing = (scorer: string): [string, string] =>
   scorer === ""
-    ? [
-        "there is nothing to score them against: no expected output, or no suite of their task",
-        "with nothing to compare with",
-      ]
-    : [`${visibleLine(scorer)} scores none of them`, `that ${visibleLine(scorer)} does not score`];
+    ? ["there is no expected output, or no suite for their task", "without expected output"]
+    : [`${visibleLine(scorer)} does not apply to them`, `not scored by ${visibleLine(scorer)}`];
 
 /**
  * Reason why no run has a score, as the end of a sentence: a common reason, else the count of each.
  */
 export function whyUnscored(head: Overview, tasks: number, scorer: string): string {
-  if (tasks === 0)
-    return "there are no tasks beside the results, so nothing says what was expected.";
+  if (tasks === 0) return "there are no tasks with expected output.";
   const kinds: [number, string, string][] = [
-    [head.waiting + head.running, "none has ended yet", "not ended yet"],
-    [head.errors, "all ended in errors", "ended in errors"],
-    [head.damaged, "none can be read", "cannot be read"],
+    [head.waiting + head.running, "none has finished yet", "not finished yet"],
+    [head.errors, "all failed with errors", "with errors"],
+    [head.damaged, "none is readable", "unreadable"],
     [head.no_expected, ...nothing(scorer)],
-    [head.unasked, "their scorer has to be asked for", "with a scorer that has to be asked for"],
+    [head.unasked, "their scorer runs only on request", "whose scorer runs only on request"],
     [head.unscored, "their scorer failed", "whose scorer failed"],
   ];
   const some = kinds.filter(([number]) => number > 0);

@@ -73,11 +73,11 @@ describe("rows", () => {
   it("are those of the measure, of the judge, and current unless older ones are asked for", () => {
     expect(shown(rows, "SoPR", "", false)).toEqual([rows[0]]);
     expect(shown(rows, "SoPR", "", true)).toEqual(rows.slice(0, 3));
-    expect(shown(rows, "SoPR", "not said", true)).toEqual(rows.slice(1, 3));
-    expect(judges(rows, "SoPR")).toEqual(["gpt-4o", "not said"]);
+    expect(shown(rows, "SoPR", "unknown", true)).toEqual(rows.slice(1, 3));
+    expect(judges(rows, "SoPR")).toEqual(["gpt-4o", "unknown"]);
     expect(rows.map(standing)).toEqual([
       "",
-      "hidden in the source: an older judge",
+      "hidden in the source (older judge)",
       "earlier results",
       "",
     ]);

@@ -11,9 +11,9 @@ export const METRICS = ["SoPR", "SoWR", "FAC"] as const;
 export type Metric = (typeof METRICS)[number];
 
 const ABOUT: Record<Metric, string> = {
-  SoPR: "Share of queries that were solved, as a judge says: 1, ½ or 0 each, the mean of several rounds.",
-  SoWR: "Share of queries where the answer was better than that of another system. Ties do not count as won.",
-  FAC: "Share of final answers that are complete, as a fine-tuned judge says.",
+  SoPR: "Share of solved queries according to a judge: 1, ½ or 0 each, averaged over rounds.",
+  SoWR: "Share of queries won against another system. Ties do not count as won.",
+  FAC: "Share of complete final answers according to a fine-tuned judge.",
 };
 export const aboutMetric = (metric: Metric): string => ABOUT[metric];
 
@@ -54,7 +54,7 @@ export const mean = (of: QueryMean | null): string =>
       ? fixed(of.value, 2)
       : `${fixed(of.value, 2)} (${fixed(of.low, 2)}–${fixed(of.high, 2)})`;
 
-const judgeOf = (row: PublishedRow) => row.judge ?? "not said";
+const judgeOf = (row: PublishedRow) => row.judge ?? "unknown";
 
 /** Judges of the rows of a metric, in order. */
 export const judges = (rows: readonly PublishedRow[], metric: Metric): string[] => [
@@ -80,7 +80,7 @@ export const standing = (row: PublishedRow): string =>
   row.standing === "current"
     ? ""
     : row.standing === "hidden"
-      ? "hidden in the source: an older judge"
+      ? "hidden in the source (older judge)"
       : "earlier results";
 
 /** The default metric: one that local runs have. */

@@ -48,7 +48,7 @@ export const FORMATS: readonly Format[] = [
     id: "azure",
     title: "azure-ai-evaluation",
     about:
-      "A row for each run with its query, response and expected answer, and what every scorer and judge said.",
+      "A row for each run with its query, response and expected answer, and all scores and judgements.",
     language: "json",
   },
 ];

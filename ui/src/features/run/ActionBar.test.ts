@@ -92,7 +92,7 @@ describe("a message to a run", () => {
     button("Continue in place…")?.click();
     await until(() => id("run-in-place") !== undefined);
     expect(asked(backend, "nudge_run")).toEqual([]);
-    expect(id("run-in-place")?.textContent).toContain("statistics leave the run out");
+    expect(id("run-in-place")?.textContent).toContain("Statistics then exclude the run");
     all("[data-testid='run-in-place'] button")
       .find((one) => one.textContent === "Continue in place")
       ?.click();
@@ -139,15 +139,15 @@ describe("a message to a run", () => {
       "of PromptQL",
       { system: "promptql" },
       "PromptQL transcript",
-      "A PromptQL run cannot be continued",
+      "PromptQL runs cannot be continued",
       false,
     ],
-    ["of another program", {}, "Benchmark folder", "written by another program", false],
+    ["of another program", {}, "Benchmark folder", "of another program is read-only", false],
     ["that is damaged", { state: "damaged" }, undefined, "cannot be read", false],
   ])("cannot be written to a run %s, and it says why", async (_, row, layout, words, off) => {
     await open(run(row, layout));
     await until(() => field().disabled && text().includes(words));
-    expect(button("Run again…")?.disabled).toBe(off);
+    expect(button("Rerun…")?.disabled).toBe(off);
     await press("n");
     expect(document.activeElement).not.toBe(field());
   });
@@ -159,7 +159,7 @@ describe("a message to a run", () => {
     };
     await open(backend);
     await until(() => text().includes("This server may not launch. Start it with --allow-run."));
-    expect([field().disabled, button("Run again…")?.disabled, all(".fork").length]).toEqual([
+    expect([field().disabled, button("Rerun…")?.disabled, all(".fork").length]).toEqual([
       true,
       true,
       0,
@@ -177,7 +177,7 @@ describe("a damaged run where nothing may be launched", () => {
     await open(backend);
     await until(() =>
       text().includes(
-        "Mend it in an editor. It cannot be run again. This server may not launch. Start it with --allow-run.",
+        "Fix it in an editor. It cannot be rerun. This server may not launch. Start it with --allow-run.",
       ),
     );
   });
@@ -208,7 +208,7 @@ describe("where a run comes from", () => {
     const lineage = { origin: link("r7", 2), forks: [link("r8", 0), link("r9", 1)], fork_count: 2 };
     await open(new OneRun(view(SMALL, { lineage: "fork", system: "tool_calling" }, { lineage })));
     const line = () => id("lineage")?.textContent.replace(/\s+/g, " ").trim();
-    expect(line()).toBe("Fork of r7 from step 3 · not in statistics · 2 forks: r8, r9");
+    expect(line()).toBe("Fork of r7 from step 3 · excluded from statistics · 2 forks: r8, r9");
     expect(all("[data-testid='lineage'] a").map((one) => one.getAttribute("href"))).toEqual([
       "#/run/r7?step=2",
       "#/run/r8",
@@ -227,9 +227,9 @@ describe("running again from the start", () => {
     await until(() => !field().disabled);
     await press("r");
     await until(() => id("run-again") !== undefined);
-    expect(id("run-again")?.textContent).toContain("moved aside");
+    expect(id("run-again")?.textContent).toContain("The old file is moved");
     expect(asked(backend, "start_launch")).toEqual([]);
-    button("Run again from the start")?.click();
+    button("Rerun from the start")?.click();
     await until(() => id("run-again") === undefined);
     expect(asked(backend, "start_launch")[0]).toMatchObject({
       request: { runs: ["r0"], start_over: true },
@@ -309,7 +309,7 @@ describe("a run at work", () => {
     backend.launches = [launched("l1", { runs: [launchRun(0, { turn: 0, doing: null })] })];
     location.hash = "#/run/r0";
     page = mount(App, { target: document.body, props: { backend } });
-    await until(() => text().includes("This run is about to begin"));
+    await until(() => text().includes("This run is starting"));
     backend.replies.open_run = there;
     backend.tell({ kind: "runs", generation: 2, ids: ["r0"], all: false });
     await until(() => all("[data-testid='step']").length > 0);

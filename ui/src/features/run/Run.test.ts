@@ -57,7 +57,7 @@ describe("a transcript", () => {
     expect(bad?.textContent).toContain("no such table: nowhere");
     expect(at(4)?.textContent).toContain("nudge");
     expect(at(5)?.textContent).toContain("12345678901234");
-    expect(at(6)?.textContent).toContain("Run it again");
+    expect(at(6)?.textContent).toContain("Rerun it");
   });
 
   it("moves with j and k, folds with f, and folds everything with F", async () => {
@@ -119,7 +119,7 @@ describe("a transcript", () => {
     backend.replies.open_run = () =>
       Promise.reject({ code: "not_found", message: "The run is not in the index.", hint: null });
     backend.tell({ kind: "runs", generation: 2, ids: ["r0"], all: false });
-    await until(() => expect(one("[role='alert']")?.textContent).toContain("is gone"));
+    await until(() => expect(one("[role='alert']")?.textContent).toContain("was moved or deleted"));
     expect(at(0)?.textContent).toContain("Which tickets are open?");
   });
 
@@ -271,7 +271,7 @@ describe("beside the transcript", () => {
       ),
     );
     expect(said("answer")).toContain("from the last json fence");
-    expect(said("answer")).toContain("read leniently");
+    expect(said("answer")).toContain("parsed leniently");
     expect(id("expected")?.querySelectorAll("[role='row']")).toHaveLength(3);
     expect(one("aside")?.textContent).toMatch(/query_plans\s*never called/);
     expect(one("aside")?.textContent).not.toMatch(/query_tickets\s*never called/);
@@ -472,7 +472,7 @@ describe("beside the transcript", () => {
     const rows = all("[data-testid='pace'] li button");
     expect(rows.map((row) => row.getAttribute("aria-label"))).toEqual([
       "Turn 2: model 3.1 s, tools 41 ms",
-      "Turn 4: model not told, tools 2.0 s",
+      "Turn 4: model unknown, tools 2.0 s",
     ]);
     rows[1]?.click();
     await until(() => expect(document.activeElement).toBe(at(5)));

@@ -55,12 +55,12 @@ function saying(page: Page): Action[] {
     run: () => page.say(verdict),
   });
   return [
-    of("review-right", "Say that it is right", "1", "right"),
-    of("review-partly", "Say that it is partly right", "2", "partly"),
-    of("review-wrong", "Say that it is wrong", "3", "wrong"),
+    of("review-right", "Mark right", "1", "right"),
+    of("review-partly", "Mark partly right", "2", "partly"),
+    of("review-wrong", "Mark wrong", "3", "wrong"),
     {
       id: "review-undo",
-      title: "Undo the verdict just given",
+      title: "Undo the verdict",
       group: REVIEW,
       keys: ["0"],
       when,
@@ -77,7 +77,7 @@ function comparing(page: Page): Action[] {
   return [
     {
       id: "run-answer",
-      title: "The answer beside what was expected, or the transcript",
+      title: "Toggle answer and transcript",
       group,
       keys: ["a"],
       run: page.flipView,
@@ -98,7 +98,7 @@ function comparing(page: Page): Action[] {
     },
     {
       id: "answer-form",
-      title: "As a table, or as YAML",
+      title: "Toggle table and YAML",
       group,
       keys: ["t"],
       when,
@@ -142,7 +142,7 @@ function comparing(page: Page): Action[] {
     },
     {
       id: "answer-open",
-      title: "Show the row whole",
+      title: "Expand the row",
       group,
       keys: ["f", "o", "Enter"],
       quiet: true,
@@ -249,7 +249,7 @@ export function actions(page: Page): Action[] {
     },
     {
       id: "run-tree",
-      title: "Everything that was tried, or the transcript",
+      title: "Toggle search tree and transcript",
       group,
       keys: ["T"],
       when: page.tree,
@@ -257,14 +257,14 @@ export function actions(page: Page): Action[] {
     },
     {
       id: "run-judge",
-      title: "Have it judged by a model…",
+      title: "Judge…",
       group,
       when: page.judgeable,
       run: page.judge,
     },
     {
       id: "run-raw",
-      title: "The file as it is on disk, or the transcript",
+      title: "Toggle raw file and transcript",
       group,
       keys: ["u"],
       run: page.raw,

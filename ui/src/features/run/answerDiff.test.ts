@@ -88,7 +88,7 @@ describe("a wrong run", () => {
       expect(said("scores")).toContain("0.80 Partly right not passed 8 of 10 rows right"),
     );
     expect(said("scores")).toMatch(/precision\s*0.89\s*recall\s*0.80/);
-    expect(said("scores")).toMatch(/kendall_tau.*compatible by name/);
+    expect(said("scores")).toMatch(/kendall_tau.*compatible with/);
     expect(said("scores")).toMatch(/Not scored yet python v1 –/);
     await until(() => expect(all("[data-testid='why'] li")).toHaveLength(4));
     expect(all("[data-testid='why'] li").map(flat)).toEqual([
@@ -98,7 +98,7 @@ describe("a wrong run", () => {
       "+extra 108 extra",
     ]);
     expect(said("why")).toContain("place: expected → answer");
-    expect(said("why")).toContain("Show the whole answer");
+    expect(said("why")).toContain("Show the full answer");
   });
 
   it("shows the whole comparison in place of the transcript, by one press, and keeps that in the address", async () => {
@@ -110,7 +110,7 @@ describe("a wrong run", () => {
     expect(location.hash).toBe("#/run/r0?view=answer");
     expect(flat(one("[data-testid='answer-diff'] h2"))).toBe("5 of 10 rows right, 1 missing (103)");
     expect(all("[data-testid='answer-diff'] [role='columnheader']").map(flat)).toEqual([
-      "how it compares",
+      "comparison",
       "place: expected → answer",
       "ticket_id",
       "priority_score",
@@ -215,7 +215,7 @@ describe("where there is nothing to compare", () => {
       "no answer",
       "no_answer",
       { answer: null, task: TASK },
-      "No answer The run ended without one. It scores 0.",
+      "No answer The run ended without an answer. It scores 0.",
     ],
     [
       "an error",
@@ -227,7 +227,7 @@ describe("where there is nothing to compare", () => {
       "a run that waits",
       "waiting",
       { answer: null, task: TASK },
-      "No answer yet The run ends in something that nobody answered.",
+      "No answer yet The run ends without a reply.",
     ],
     [
       "a run that is written",
@@ -245,13 +245,13 @@ describe("where there is nothing to compare", () => {
       "no suite",
       "answered",
       { answer: ANSWER, task: null },
-      "Nothing to compare with The task of this run is not known",
+      "Nothing to compare with Unknown task: no suite",
     ],
     [
       "no expected output",
       "answered",
       { answer: ANSWER, task: { ...TASK, expected: null } },
-      "Nothing was expected The suite has no expected output for this variation, so the answer is neither right nor wrong. Add expected_output to suites/t.yaml.",
+      "No expected output The suite has no expected output for this variation, so the answer is not scored. Add expected_output to suites/t.yaml.",
     ],
   ];
   it.each(cases)(
@@ -383,9 +383,7 @@ describe("a system error", () => {
     await open(backend);
     expect(said("score-chip")).toContain("System error");
     expect(id("score-chip")?.className).toContain("err");
-    await until(() =>
-      expect(said("scores")).toContain("Errors are counted apart, and never as wrong answers."),
-    );
+    await until(() => expect(said("scores")).toContain("Errors do not count as wrong answers."));
   });
 });
 
@@ -479,7 +477,7 @@ describe("what a person says", () => {
       answer: "mark0",
     };
     await open(backend);
-    await until(() => expect(said("review")).toContain("Said of an earlier answer"));
+    await until(() => expect(said("review")).toContain("The answer has changed since this review"));
     await type(noted(), "a note alone");
     noted().blur();
     await until(() =>
@@ -489,12 +487,14 @@ describe("what a person says", () => {
         answer: "mark0",
       }),
     );
-    await until(() => expect(said("review")).toContain("Said of an earlier answer"));
+    await until(() => expect(said("review")).toContain("The answer has changed since this review"));
     await press("1");
     await until(() =>
       expect(kept(backend).at(-1)).toMatchObject({ verdict: "right", answer: "mark1" }),
     );
-    await until(() => expect(said("review")).not.toContain("Said of an earlier answer"));
+    await until(() =>
+      expect(said("review")).not.toContain("The answer has changed since this review"),
+    );
   });
 
   it("loses nothing that is typed while it is being kept, and is sent one after the other", async () => {

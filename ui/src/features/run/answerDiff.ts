@@ -41,39 +41,35 @@ export function whyNoDiff({ row, answer, task }: RunView): NoDiff | null {
     return noDiff(
       "The answer cannot be read",
       "The file of this run is damaged.",
-      "Mend the file in any editor: it is read again when it is saved.",
+      "Fix the file in an editor; it is reloaded when saved.",
     );
   if (answer === null) {
     if (row.state === "writing")
       return noDiff(
         "No answer yet",
         "The run is still being written.",
-        "Its answer is compared as soon as it is there.",
+        "The answer is compared as soon as it is available.",
       );
     if (row.state === "waiting")
-      return noDiff(
-        "No answer yet",
-        "The run ends in something that nobody answered.",
-        "Continue it below.",
-      );
+      return noDiff("No answer yet", "The run ends without a reply.", "Continue it below.");
     if (row.state === "error")
       return noDiff(
         "No answer: the run ended in a system error",
         row.reason ?? "The file does not say why.",
-        "It is counted apart from wrong answers. Continue it below, or run it again.",
+        "It does not count as a wrong answer. Continue it below, or rerun it.",
       );
-    return noDiff("No answer", row.reason ?? "The run ended without one.", "It scores 0.");
+    return noDiff("No answer", row.reason ?? "The run ended without an answer.", "It scores 0.");
   }
   if (task === null)
     return noDiff(
       "Nothing to compare with",
-      "The task of this run is not known: no suite in this folder has its name.",
-      "Open the folder that holds the suites, too, or name the file after its task.",
+      "Unknown task: no suite in this folder has its name.",
+      "Open a folder that includes the suites, or name the file after its task.",
     );
   if (task.expected === null)
     return noDiff(
-      "Nothing was expected",
-      "The suite has no expected output for this variation, so the answer is neither right nor wrong.",
+      "No expected output",
+      "The suite has no expected output for this variation, so the answer is not scored.",
       `Add expected_output to ${task.file}.`,
     );
   return null;

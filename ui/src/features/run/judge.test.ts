@@ -92,8 +92,8 @@ it("shows what judges said with every reason, and the replies as text", async ()
   expect(said).toContain("0.50 ± 0.50");
   expect(said).toContain("It says solved.");
   expect(said).toContain('{"verdict": "solved"}<img src=x>');
-  expect(said).toContain("no model was asked");
-  expect(said).toContain("The run or its task has changed since. It is not counted.");
+  expect(said).toContain("no API call");
+  expect(said).toContain("The run or its task has changed since. Not counted.");
   expect(id("judgements")?.querySelector("img")).toBeNull();
 });
 
@@ -125,7 +125,7 @@ it("tells a judge with a scale of its own on that scale, with what it has to rea
   await open(backend);
   const said = flat(id("judgements"));
   expect(said).toContain("4 of 5 ± 0.50");
-  expect(said).toContain("passes (from 4 of 5, as the suite says) · 4 of 5, not read");
+  expect(said).toContain("passes (from 4 of 5, set by the suite) · 4 of 5, not read");
   await press("Judge again", id("judgements"));
   await until(() =>
     expect(requests(backend, "plan_judging").at(-1)).toMatchObject({
@@ -173,15 +173,15 @@ it("asks for a model, says what it takes before anything is sent, then how it go
     [...(id("judge")?.querySelectorAll("option") ?? [])].map(
       (one) => `${flat(one)}${one.disabled ? " off" : ""}`,
     ),
-  ).toEqual(["local", "old (cannot be used) off"]);
+  ).toEqual(["local", "old (unavailable) off"]);
   expect([...(id("judges")?.querySelectorAll("label") ?? [])].map((one) => flat(one))).toEqual([
     "sopr Was the request solved?",
     "fac Is it complete?",
   ]);
-  expect(flat(id("judge"))).toContain("By the official rule");
+  expect(flat(id("judge"))).toContain("Official rule");
   id("judges")?.querySelector<HTMLInputElement>("input[value=fac]")?.click();
   await until(() => expect(requests(backend, "plan_judging").at(-1)?.judge).toBe("fac"));
-  expect(flat(id("judge")), "fac has no official rules").not.toContain("By the official rule");
+  expect(flat(id("judge")), "fac has no official rules").not.toContain("Official rule");
   id("judges")?.querySelector<HTMLInputElement>("input[value=sopr]")?.click();
   await until(() => expect(requests(backend, "plan_judging").at(-1)?.judge).toBe("sopr"));
   backend.judgings = [GOING];
@@ -220,9 +220,7 @@ it("leads to judging that is under way, where it can be stopped", async () => {
   backend.judgings = [{ ...GOING, id: "j7", total: 9, done: 2 }];
   await open(backend);
   await press("Judge this…", id("judgements"));
-  await until(() =>
-    expect(flat(id("judge"))).toContain("sopr by local is under way: 2 of 9 runs."),
-  );
+  await until(() => expect(flat(id("judge"))).toContain("sopr by local is running: 2 of 9 runs."));
   await press("Show", id("judge"));
   await press("Stop", id("judge"));
   expect(backend.calls.at(-1)).toEqual({ name: "stop_judging", args: { id: "j7", now: false } });

@@ -24,7 +24,7 @@ describe("a run", () => {
       "that is one of many in a file cannot",
       { member: "588" },
       "Tool-calling transcript",
-      "never written to",
+      "read-only",
     ],
     ["that is damaged cannot", { state: "damaged" }, "Tool-calling transcript", "cannot be read"],
     [
@@ -37,7 +37,7 @@ describe("a run", () => {
       "without a task in its name cannot",
       { task: null },
       "Tool-calling transcript",
-      "does not say which task",
+      "does not contain task",
     ],
   ])("%s", (_, row, layout, why) => {
     const found = whyNotContinued(run(row, layout), OPTIONS);
@@ -54,11 +54,11 @@ describe("a run", () => {
       whyNotLaunched(run({ system: "promptql" }), OPTIONS),
     ]).toEqual([null, null]);
     expect(whyNotLaunched(run(), no)).toBe(no.why_not);
-    expect(whyNotLaunched(run({ member: "588" }), OPTIONS)?.message).toContain("never written to");
+    expect(whyNotLaunched(run({ member: "588" }), OPTIONS)?.message).toContain("read-only");
   });
-  const ANEW = "A PromptQL run cannot be continued: each question is asked anew.";
+  const ANEW = "PromptQL runs cannot be continued.";
   const UNREAD = "The file cannot be read, so it cannot be continued.";
-  const SHOWN = "A benchmark folder was written by another program and is only shown.";
+  const SHOWN = "A benchmark folder of another program is read-only.";
   const START = "Start it with --allow-run.";
   it.each<
     [string, Partial<RunRow>, string, typeof OPTIONS, [string, string | null], string | null]
@@ -68,7 +68,7 @@ describe("a run", () => {
       { system: "promptql" },
       "PromptQL transcript",
       OPTIONS,
-      [ANEW, "Run it again from the start."],
+      [ANEW, "Rerun it from the start."],
       null,
     ],
     [
@@ -85,8 +85,8 @@ describe("a run", () => {
       "PromptQL transcript",
       OPTIONS,
       [
-        `${ANEW} The name of the file does not say which task, system and model this is.`,
-        "Name it as task-system-model-variation0-run1.yaml.",
+        `${ANEW} The file name does not contain task, system and model.`,
+        "Use a name like task-system-model-variation0-run1.yaml.",
       ],
       null,
     ],
@@ -95,7 +95,7 @@ describe("a run", () => {
       { state: "damaged" },
       "Tool-calling transcript",
       OPTIONS,
-      [UNREAD, "Mend it in an editor, or run it again from the start."],
+      [UNREAD, "Fix it in an editor, or rerun it from the start."],
       null,
     ],
     [
@@ -103,7 +103,7 @@ describe("a run", () => {
       { state: "damaged" },
       "Tool-calling transcript",
       no,
-      [UNREAD, "Mend it in an editor."],
+      [UNREAD, "Fix it in an editor."],
       "Not allowed.",
     ],
     [
@@ -161,6 +161,6 @@ describe("another branch", () => {
   });
   it("says what it does", () => {
     expect(describeFork(SMALL[0], 0)).toContain("before step 1");
-    expect(describeFork(SMALL[1], 1)).toContain("with step 2");
+    expect(describeFork(SMALL[1], 1)).toContain("up to step 2");
   });
 });

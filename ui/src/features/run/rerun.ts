@@ -17,13 +17,11 @@ export function whyNotLaunched(
   const { row } = view;
   if (row.state === "other") return reason("This file is not a run.");
   if (row.member !== null)
-    return reason(
-      "It is one of many runs in a file that another program wrote. Such files are read and never written to.",
-    );
+    return reason("It is one of many runs in a file of another program, which is read-only.");
   if (row.task === null || row.system === null || row.model === null)
     return reason(
-      "The name of the file does not say which task, system and model this is.",
-      "Name it as task-system-model-variation0-run1.yaml.",
+      "The file name does not contain task, system and model.",
+      "Use a name like task-system-model-variation0-run1.yaml.",
     );
   return options === undefined ? undefined : options.why_not;
 }
@@ -42,23 +40,23 @@ export function whyNotContinued(
   if (row.state === "damaged")
     return reason(
       "The file cannot be read, so it cannot be continued.",
-      again ? "Mend it in an editor." : "Mend it in an editor, or run it again from the start.",
+      again ? "Fix it in an editor." : "Fix it in an editor, or rerun it from the start.",
     );
   if (row.state === "writing")
     return reason(
       "The file is being written.",
       again || row.system === "promptql" || layout !== CONTINUABLE_LAYOUT
         ? null
-        : "It can be continued when it is whole.",
+        : "It can be continued when it is complete.",
     );
   if (row.system === "promptql" || layout.startsWith("PromptQL")) {
-    const anew = "A PromptQL run cannot be continued: each question is asked anew.";
+    const anew = "PromptQL runs cannot be continued.";
     return again
       ? reason(`${anew} ${again.message}`, again.fix)
-      : reason(anew, "Run it again from the start.");
+      : reason(anew, "Rerun it from the start.");
   }
   if (layout !== CONTINUABLE_LAYOUT && row.state !== "other")
-    return reason(`A ${layout.toLowerCase()} was written by another program and is only shown.`);
+    return reason(`A ${layout.toLowerCase()} of another program is read-only.`);
   return again;
 }
 
@@ -86,8 +84,8 @@ export const forkPart = (step: Step | undefined) =>
 
 /** Explains the fork in a sentence. */
 export function describeFork(step: Step | undefined, index: number): string {
-  const kept = "This run stays as it is.";
+  const kept = "This run stays unchanged.";
   if (step?.kind === "user")
-    return `A copy of everything before step ${index + 1}, with what you write in place of its message, becomes a new run. ${kept}`;
-  return `A copy up to and with step ${index + 1} becomes a new run, and what you write is said next. ${kept}`;
+    return `Copies everything before step ${index + 1} to a new run, with your message in place of step ${index + 1}. ${kept}`;
+  return `Copies the steps up to step ${index + 1} to a new run, followed by your message. ${kept}`;
 }

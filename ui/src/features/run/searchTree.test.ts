@@ -53,8 +53,8 @@ describe("what was tried", () => {
   it("says how each ended in words and signs, and whether it counts", () => {
     expect(nodeTags(NODES[3]!).map((mark) => mark.word)).toEqual(["✕ gave up", "⊘ pruned"]);
     const all = rows(buildTree(NODES), new Set([1]));
-    expect(rowLabel(all[1]!)).toBe("Call of a, beside the way that counts, 3 more steps folded");
-    expect(rowLabel(all[3]!)).toBe("Call of e, on the way that counts, step 4, answered");
+    expect(rowLabel(all[1]!)).toBe("Call of a, on another branch, 3 more steps folded");
+    expect(rowLabel(all[3]!)).toBe("Call of e, on the final path, step 4, answered");
   });
   it("leads to the head of the way a node is on", () => {
     const all = rows(buildTree(NODES), new Set());

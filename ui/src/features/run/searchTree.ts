@@ -99,7 +99,7 @@ export function title(node: TreeRow): string {
   if (node.kind === "root") return text === "" ? "Start" : text;
   return text === ""
     ? node.kind === "thought"
-      ? "(nothing said)"
+      ? "(empty)"
       : "(no name)"
     : text + (node.kind === "thought" && !node.text.whole ? "…" : "");
 }
@@ -123,8 +123,8 @@ export function rowLabel(row: Row): string {
     row.node.kind === "root"
       ? ""
       : row.node.step === null
-        ? ", beside the way that counts"
-        : `, on the way that counts, step ${row.node.step + 1}`;
+        ? ", on another branch"
+        : `, on the final path, step ${row.node.step + 1}`;
   const ends = nodeTags(row.node).map((mark) => `, ${mark.word.slice(2)}`);
   return `${kind}${title(row.node)}${way}${ends.join("")}${row.folds && !row.open ? `, ${counted(row.below, "more step")} folded` : ""}`;
 }

@@ -18,8 +18,8 @@ it("the longest turn fills its bar, and the others are as long beside it", () =>
 it("what the file does not tell is said, and never is nought", () => {
   expect(bars(TURNS).map((bar) => bar.says)).toEqual([
     "Turn 2: model 3.0 s, tools 1.0 s",
-    "Turn 3: model 2.0 s, tools not told",
-    "Turn 5: model not told, tools 40 ms",
+    "Turn 3: model 2.0 s, tools unknown",
+    "Turn 5: model unknown, tools 40 ms",
   ]);
   expect(formatTotals(TURNS)).toBe("model 5.0 s, tools 1.0 s");
   expect(formatTotals(TURNS.slice(1, 2))).toBe("model 2.0 s");

@@ -16,7 +16,7 @@ export interface TurnBar {
 
 const turnTotal = (turn: TurnTime) => (turn.model ?? 0) + (turn.tools ?? 0);
 const sideText = (name: string, value: number | null) =>
-  `${name} ${value === null ? "not told" : seconds(value)}`;
+  `${name} ${value === null ? "unknown" : seconds(value)}`;
 
 export function bars(turns: readonly TurnTime[]): TurnBar[] {
   const longest = turns.reduce((most, turn) => Math.max(most, turnTotal(turn)), 0);

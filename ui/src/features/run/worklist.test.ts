@@ -209,7 +209,7 @@ it("undo is of the verdict just given: it goes with its run, and never takes an 
   await until(() => expect(footer()).toBe("Marked wrong. Undo (0)"));
   queue.put("r1", "partly");
   await press("0");
-  await until(() => expect(footer()).toBe("Not undone: the review was changed meanwhile."));
+  await until(() => expect(footer()).toBe("Not undone: the review has changed since."));
   expect(queue.said.get("r1")?.verdict).toBe("partly");
 });
 

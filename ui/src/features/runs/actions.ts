@@ -124,28 +124,26 @@ export function moves(table: Table): Action[] {
     },
     {
       id: "judge-runs",
-      title: "Have the selection, or all that are listed, judged by a model…",
+      title: "Judge the selection, or all listed…",
       group,
       when: some,
       run: () => table.judge(),
     },
     {
       id: "evaluate-runs",
-      title: "Evaluate all that are listed, also without a model…",
+      title: "Evaluate all listed…",
       group,
       when: some,
       run: () => table.evaluate(),
     },
     {
       id: "run-again",
-      title: "Run the selection again…",
+      title: "Rerun the selection…",
       group,
       keys: ["r"],
       when: () => selection.size > 0 || row() !== undefined,
       run: () => table.again(),
     },
-    at("menu", "What can be done with this run", ["m", "ContextMenu", "Shift+F10"], () =>
-      table.menu(),
-    ),
+    at("menu", "Actions for this run", ["m", "ContextMenu", "Shift+F10"], () => table.menu()),
   ];
 }

@@ -48,12 +48,12 @@ describe("the column of scores", () => {
     ]);
     expect(told({ ...none, scoring: "no_expected", scorer: null, score_reason: null })).toEqual([
       "–",
-      "Nothing expected",
+      "No expected output",
       { key: "scoring", value: "no_expected" },
     ]);
     expect(told({ ...none, scoring: null, score_reason: null })).toEqual([
       "–",
-      "The task of this run is not known, so it is not scored",
+      "Unknown task, so not scored",
       null,
     ]);
   });
@@ -76,10 +76,7 @@ describe("the column of stored verdicts", () => {
       "0 of 0 stored verdicts pass; 2 errors",
     ]);
     expect(told({ passed: 0, decided: 0, errors: 0 })[0]).toBe("–");
-    expect(told(null)).toEqual([
-      "–",
-      "Nothing is stored of this run: it is no row of an evaluation",
-    ]);
+    expect(told(null)).toEqual(["–", "No stored verdicts: this run is not an evaluation row"]);
     expect(column?.off).toBe(true);
   });
 });

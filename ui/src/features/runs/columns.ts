@@ -152,7 +152,7 @@ export const COLUMNS: readonly TableColumn[] = [
 
 function scored(row: RunRow): string {
   const verdict = scoreBadge(row);
-  if (verdict === null) return "The task of this run is not known, so it is not scored";
+  if (verdict === null) return "Unknown task, so not scored";
   return [row.scorer === null ? verdict.word : `${row.scorer}: ${verdict.word}`, verdict.why]
     .filter((text) => text !== "")
     .join(" · ");
@@ -169,7 +169,7 @@ function storedCount({ stored }: RunRow): string {
 }
 
 function storedHint({ stored }: RunRow): string {
-  if (stored === null) return "Nothing is stored of this run: it is no row of an evaluation";
+  if (stored === null) return "No stored verdicts: this run is not an evaluation row";
   const errors = stored.errors === 0 ? "" : `; ${counted(stored.errors, "error")}`;
   return `${count(stored.passed)} of ${counted(stored.decided, "stored verdict")} pass${errors}`;
 }

@@ -52,7 +52,7 @@ describe("keys", () => {
     ]);
     const told = all("[data-testid=keys] li").map((one) => one.textContent.replace(/\s+/g, " "));
     expect(told[0]).toMatch(/A_KEY.*not set.*for claude, o1/);
-    expect(told[1]).toMatch(/B_KEY.*set in the environment.*change it where it is set/);
+    expect(told[1]).toMatch(/B_KEY.*set in the environment.*change it there/);
     expect(told[2]).toMatch(/C_KEY.*set in the keyring/);
     expect(
       all("[data-testid=keys] li").map((one) =>
@@ -65,7 +65,7 @@ describe("keys", () => {
     const fixture = await open([key("A_KEY", { wrong }), key("B_KEY"), key("C_KEY", { wrong })]);
     const told = () =>
       all("[data-testid=keys] li").map((one) => one.textContent.replace(/\s+/g, " "));
-    expect([told()[0]?.includes("not set"), told()[0]?.includes("cannot be used")]).toEqual([
+    expect([told()[0]?.includes("not set"), told()[0]?.includes("unavailable")]).toEqual([
       false,
       true,
     ]);
@@ -131,7 +131,7 @@ describe("keys", () => {
   });
   it("without a keyring come from the environment only, and there is no field", async () => {
     await open([key("A_KEY", { can_store: false })]);
-    expect(text()).toContain("only the environment works");
+    expect(text()).toContain("set the environment variable");
     expect(field()).toBeUndefined();
   });
 });
@@ -154,7 +154,7 @@ describe("models", () => {
     await until(() => button("Test o1") !== undefined);
     button("Test o1")?.click();
     await until(() => text().includes("The key was refused (401)."));
-    expect(text()).toMatch(/It does not work\..*Set OPENAI_API_KEY again\./);
+    expect(text()).toMatch(/Failed\..*Set OPENAI_API_KEY again\./);
     button("Test claude")?.click();
     await until(() => text().includes("It answered."));
     expect(
@@ -194,7 +194,7 @@ describe("folders and limits", () => {
     );
     await until(() => said("limits").includes("3 runs"));
     expect(said("limits")).toMatch(
-      /3 runs run: concurrency.*\$12\.50 run: max_cost.*touchstone\.yaml.*its sheet/,
+      /3 runs run: concurrency.*\$12\.50 run: max_cost.*touchstone\.yaml.*its form/,
     );
     expect(said("limits")).toContain("The model `x` has no provider.");
     expect(said("folders")).toMatch(
@@ -211,6 +211,6 @@ describe("folders and limits", () => {
     });
     await until(() => said("limits").includes("1 run "));
     expect(said("limits")).toMatch(/Budget none/);
-    expect(said("folders")).toContain("runs can be read but none can be made");
+    expect(said("folders")).toContain("runs can be read but not launched");
   });
 });

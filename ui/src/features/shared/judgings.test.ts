@@ -102,7 +102,7 @@ it("what could not be judged is there to read after it is over", async () => {
   press("fac by local");
   await until(() =>
     expect(flat(id("judging-troubles"))).toBe(
-      "one.yaml: The reply is no verdict.one.yaml: And again.And 2 runs more.",
+      "one.yaml: The reply is no verdict.one.yaml: And again.and 2 more runs",
     ),
   );
 });
@@ -114,7 +114,7 @@ it("stopping what is running stops launches, evaluations and judging alike, and 
   backend.judgings = [judging("j1"), OVER];
   await open(backend, "#/runs");
   await until(() => expect(id("evaluating")).not.toBeNull());
-  await act("Stop what is running");
+  await act("Stop everything");
   const stops = () => backend.calls.filter((call) => call.name.startsWith("stop_"));
   await until(() => expect(stops().length).toBe(3));
   expect(stops()).toEqual([

@@ -30,7 +30,7 @@ const MOST_COPIED = 64 * 1024 * 1024;
 export async function wholeText(run: OpenRun, part: string): Promise<string> {
   let text = "";
   for (let offset: number | null = 0; offset !== null;) {
-    if (offset > MOST_COPIED) throw new Error("It is longer than 64 MB; copy it from the file.");
+    if (offset > MOST_COPIED) throw new Error("Longer than 64 MB; copy it from the file.");
     const piece: TextPiece = await run.readText(part, offset, PIECE);
     text += piece.text;
     offset = piece.next;

@@ -64,7 +64,7 @@ afterEach(async () => {
 
 it("says how to begin where nothing was reviewed, and begins no judging", async () => {
   await open(() => undefined);
-  await until(() => expect(flat(id("trust"))).toContain("No runs were reviewed yet"));
+  await until(() => expect(flat(id("trust"))).toContain("No reviewed runs yet"));
   expect(button("Calibrate a judge")?.disabled).toBe(true);
 });
 
@@ -80,9 +80,7 @@ it("judges exactly the reviewed runs that pass the filter", async () => {
       })),
     "#/trust?q=model%3Ao1",
   );
-  await until(() =>
-    expect(flat(id("trust"))).toContain("No judge was asked about these runs yet."),
-  );
+  await until(() => expect(flat(id("trust"))).toContain("No judgements of these runs yet."));
   button("Calibrate a judge")?.click();
   await tick();
   flushSync();
@@ -167,7 +165,7 @@ it("folds pairs with too few runs into one line that opens, and never the one th
   await until(() => expect(lines()).toEqual(["people and sopr by m", "people and stored:b"]));
   const fold = () => id("trust-few");
   expect([flat(fold()), fold()?.getAttribute("aria-expanded")]).toEqual([
-    "▸ 2 more pairs with too few runs to tell",
+    "▸ 2 more pairs with too few runs",
     "false",
   ]);
   fold()?.click();
@@ -190,7 +188,7 @@ it.each([
     [NO_PEOPLE],
     0,
     "#/trust",
-    "No run was reviewed yet, so nobody is held against people. No judge was asked about these runs either: what is compared below are stored verdicts, which came with files of evaluations. Open a run",
+    "No reviewed runs yet, so there is no agreement with people. There are no judgements either; the pairs below are stored verdicts. Open a run",
   ],
   [
     "files and a judge",
@@ -198,7 +196,7 @@ it.each([
     [NO_PEOPLE],
     0,
     "#/trust",
-    "No run was reviewed yet, so nobody is held against people. Open a run",
+    "No reviewed runs yet, so there is no agreement with people. Open a run",
   ],
   [
     "files under a filter",
@@ -206,7 +204,7 @@ it.each([
     [NO_PEOPLE],
     0,
     "#/trust?q=model%3Ao1",
-    "None of these runs was reviewed, so nobody is held against people. No judge",
+    "None of these runs is reviewed, so there is no agreement with people. There are no judgements",
   ],
   [
     "files and people",
@@ -214,9 +212,9 @@ it.each([
     [PAIR],
     12,
     "#/trust",
-    "before anything is sent. Stored verdicts, which came with files of evaluations, are listed below.",
+    "before anything is sent. Stored verdicts are listed below.",
   ],
-  ["people alone", [rater("people")], [], 12, "#/trust", "before anything is sent. Nobody said"],
+  ["people alone", [rater("people")], [], 12, "#/trust", "before anything is sent. No run has"],
 ])("says what is compared where there are %s", async (_, raters, pairs, reviewed, hash, words) => {
   await open((backend) => {
     backend.replies.trust = () => ({ raters, pairs, reviewed, notes: [], unreadable: 0 });
