@@ -163,3 +163,20 @@ fn every_relative_link_and_picture_is_there() {
     assert!(broken.is_empty(), "{broken:#?}");
     assert!(links > 100, "{links} links");
 }
+
+#[test]
+fn every_path_that_the_architecture_names_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .find(|dir| dir.join("ARCHITECTURE.md").is_file())
+        .unwrap();
+    let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let rooms = ["src-tauri/", "ui/", "tests/", "docs/", "scripts/"];
+    let named = text.split('`').skip(1).step_by(2);
+    let paths: Vec<&str> = named
+        .filter(|name| rooms.iter().any(|room| name.starts_with(room)) && !name.contains('*'))
+        .collect();
+    assert!(paths.len() > 40, "{paths:?}");
+    let missing: Vec<&str> = paths.into_iter().filter(|path| !root.join(path).exists()).collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md names {missing:#?}");
+}
