@@ -1,7 +1,7 @@
 //! Examples of files in the README, the guides and the references are valid, and links lead
 //! somewhere.
+use fs_err as fs;
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use touchstone_formats::run::Standing;
 use touchstone_formats::{suite, transcript, workspace};
