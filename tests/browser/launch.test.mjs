@@ -74,7 +74,10 @@ const ONE = `${SLOW}&variation=0`;
 const palette = async (page, words) => {
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Find an action or a run" }).fill(words);
-  await page.getByRole("option", { name: new RegExp(words, "i") }).first().waitFor();
+  await page
+    .getByRole("option", { name: new RegExp(words, "i") })
+    .first()
+    .waitFor();
 };
 
 test(`the sheet shows the matrix, what is owed, what is skipped and why, and an estimate, then runs it`, () =>
