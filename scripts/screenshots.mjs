@@ -1,4 +1,5 @@
-// Draws the pictures of the README into docs/pictures: the demo, served, in Chromium at 1440 × 900, light and dark.
+// Draws the README pictures into docs/pictures: the demo, served, in Chromium at 1440 × 900, light
+// and dark.
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,7 +58,7 @@ const SHOTS = {
       return (await reply.json()).rows.map((row) => row.id);
     });
     await goTo(page, `#/compare?${ids.map((id) => `run=${id}`).join("&")}`);
-    await page.getByText("Here they part").first().waitFor();
+    await page.getByText("First difference").first().waitFor();
   },
   report: async (page) => {
     await goTo(page, "#/report");
@@ -84,9 +85,9 @@ const SHOTS = {
   evaluate: async (page) => {
     await goTo(page, "#/evaluate?by=f1_score&by=rouge_score&by=meteor_score");
     await page.getByTestId("look").getByText("8 rows · 4 columns").waitFor();
-    await page.getByTestId("evaluate-estimate").getByText("nothing is paid").waitFor();
+    await page.getByTestId("evaluate-estimate").getByText("No API calls").waitFor();
   },
-  // Runs are made from here on, so everything that shows the demo as it is comes before.
+  // Creates runs from here on, so all pictures of the untouched demo come before.
   launch: async (page) => {
     await goTo(page, "#/launch?system=tool_calling&model=replay");
     await page.getByTestId("run").and(page.locator(":enabled")).waitFor();
@@ -96,7 +97,7 @@ const SHOTS = {
   progress: async (page) => {
     await goTo(page, "#/launch?system=tool_calling&model=replay&variation=0");
     await page.getByTestId("plan").getByRole("heading").first().waitFor();
-    // The first picture launches, the other shows the same launch.
+    // The first picture starts the launch; the other shows the same launch.
     const run = page.getByTestId("run").and(page.locator(":enabled"));
     if ((await run.count()) > 0) await run.click();
     else await page.getByRole("link", { name: /so far/ }).click();
@@ -104,7 +105,7 @@ const SHOTS = {
       () => document.querySelector("[data-testid=launch-state]")?.textContent === "Done",
     );
     await page.getByTestId("launch-run").last().waitFor();
-    // When it was and how long it took are another at each drawing.
+    // Times and durations change with every drawing, so they are replaced.
     await page.evaluate(() => {
       const times = document.querySelectorAll(
         "[data-testid=summary] h1 + .muted, [data-testid=launch-run] > :last-child",
@@ -118,7 +119,7 @@ const goTo = (page, hash) => page.evaluate((to) => (location.hash = to), hash);
 
 mkdirSync(PICTURES, { recursive: true });
 const browser = await openBrowser();
-// The folder's path is on the pictures, so it is a short one.
+// The pictures show the folder's path, so it is short.
 const root = join(tmpdir(), "touchstone");
 const place = { root, folder: join(root, "demo") };
 rmSync(root, { recursive: true, force: true });
@@ -136,7 +137,7 @@ try {
       await page.goto(await server.another());
       await rows(page).first().waitFor();
       await go(page);
-      // Grey bars stand where rows are still being read.
+      // Grey placeholder bars mean that rows are still loading.
       await page.waitForFunction(() => document.querySelector(".bone, [aria-busy=true]") === null);
       await page.evaluate(
         () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),

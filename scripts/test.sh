@@ -82,6 +82,7 @@ step "lint of the page" npm --prefix ui run --silent lint
 step "clippy" cargo clippy --workspace --all-targets --quiet -- -D warnings
 if [ "$what" = all ]; then
   step "rust tests" rust_tests
+  step "command line reference" scripts/cli-reference.py --check
   step "page tests" npm --prefix ui test --silent
   step "browser tests" browser_tests
   step "window tests" cargo test --test desktop

@@ -31,7 +31,7 @@ const tauri = { group: ["@tauri-apps/*"], message: "Only backend/tauri.ts knows 
 const aboutHash = {
   object: "location",
   property: "hash",
-  message: "Only route.ts reads and writes the address.",
+  message: "Only app/route.ts reads and writes the address.",
 };
 const forbid = (...patterns) => ({ "no-restricted-imports": ["error", { patterns }] });
 
@@ -66,23 +66,23 @@ export default ts.config(
   { files: ["src/**"], rules: forbid(tauri) },
   { files: ["src/backend/tauri.ts"], rules: { "no-restricted-imports": "off" } },
   {
-    files: ["src/parts/**"],
+    files: ["src/components/**"],
     rules: forbid(tauri, {
-      regex: "/(views|generated|backend)/|^\\.\\./(live|session|fixture)",
-      message: "Parts know nothing of our domain.",
+      regex: "/(app|backend|features|generated|testing)/|/domain/(?!format$)",
+      message: "Components know nothing of our domain.",
     }),
   },
   {
-    files: ["src/views/**"],
+    files: ["src/features/**"],
     rules: forbid(tauri, {
-      regex: "^\\.\\./(?!\\.\\./)|/views/",
-      message: "No view imports another.",
+      regex: "^\\.\\./(?!\\.\\./|shared/)|/features/",
+      message: "Features import each other only through features/shared.",
     }),
   },
-  { files: ["src/route.ts"], rules: { "no-restricted-properties": "off" } },
+  { files: ["src/app/route.ts"], rules: { "no-restricted-properties": "off" } },
   { files: ["eslint.config.js"], rules: { "no-restricted-syntax": "off" } },
-  { files: ["src/setup.test-env.ts"], rules: { "@typescript-eslint/no-empty-function": "off" } },
-  // A table of tests is one long function and reads well as one.
+  { files: ["src/testing/setup.ts"], rules: { "@typescript-eslint/no-empty-function": "off" } },
+  // Test tables are long functions by nature.
   {
     files: ["**/*.test.ts"],
     rules: {

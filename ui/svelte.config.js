@@ -3,7 +3,7 @@ import { vitePreprocess } from "@sveltejs/vite-plugin-svelte";
 export default {
   preprocess: vitePreprocess(),
   compilerOptions: { runes: true },
-  // One version of a part: what a warning says is wrong is wrong.
+  // Every compiler warning is an error.
   onwarn(warning, handle) {
     handle(warning);
   },

@@ -7,30 +7,30 @@ const entities = decodeURIComponent(
 
 export default defineConfig(({ mode }) => ({
   plugins: [svelte()],
-  // The window loads the page from its own scheme, the server from its root: paths must not assume either.
+  // The window loads the page from its own scheme, the server from its root, so paths are relative.
   base: "./",
   clearScreen: false,
   server: { host: "127.0.0.1", port: 5173, strictPort: true },
   build: {
     target: ["es2022", "safari16.4"],
-    // Nothing inlined as data: the content policy would refuse it for scripts and styles.
+    // Inlines nothing as data URLs, which the content policy refuses for scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // `make run` is quiet; how long its plugins took on a busy machine is nobody's business.
+    // Keeps `make run` quiet: plugin timings on a busy machine are noise.
     rolldownOptions: { checks: { pluginTimings: false } },
   },
   resolve: {
-    // Its form for browsers reads entities through `innerHTML`, which the content policy refuses.
+    // The browser build decodes entities with `innerHTML`, which the content policy refuses.
     alias: { "decode-named-character-reference": entities },
     ...(mode === "test" ? { conditions: ["browser"] } : {}),
   },
   test: {
     environment: "jsdom",
     include: ["src/**/*.test.ts"],
-    setupFiles: ["src/setup.test-env.ts"],
+    setupFiles: ["src/testing/setup.ts"],
     restoreMocks: true,
-    // A busy machine is slow, which is no failure.
+    // A busy machine is slow; that is not a failure.
     testTimeout: 20_000,
   },
 }));

@@ -1,7 +1,8 @@
-// Measures the served page in Chromium: scrolling 100,000 rows without a blank frame, opening a 5 MB transcript and one of
-// 100,000 messages with a line of 10 MB, the longest time the page was blocked, how long after its rename a new file is on screen, and how
-// soon the overview of 200 tasks and 12 columns follows keys, folds and scrolling.
-// Usage: node benches/page/measure.mjs BINARY MANY_DIR LARGE_DIR MATRIX_DIR [NAME…]   (names pick measures; each is printed when it is known)
+// Measures the served page in Chromium: blank frames while scrolling 100,000 rows, opening a 5 MB
+// transcript and one of 100,000 messages with a 10 MB line, the longest blocked time, the delay
+// until a new file is on screen, and the response of an overview of 200 tasks and 12 columns to
+// keys, folds and scrolling. Usage: node benches/page/measure.mjs BINARY MANY_DIR LARGE_DIR
+// MATRIX_DIR [NAME…] (names select measures; each result is printed as soon as it is known).
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -19,7 +20,7 @@ const flags = [
   "--no-first-run",
 ];
 
-/** Serves a folder from a cache of its own until `use` is done. */
+/** Serves a folder with its own cache until `use` finishes. */
 async function served(folder, use) {
   const cache = mkdtempSync(join(tmpdir(), "touchstone-bench-"));
   const env = { ...process.env, TOUCHSTONE_CACHE_DIR: cache, TOUCHSTONE_STATE_DIR: cache };
@@ -44,7 +45,7 @@ async function served(folder, use) {
   }
 }
 
-/** Remembers every task that kept the page busy for more than 50 ms. */
+/** Records every task that blocks the page for more than 50 ms. */
 const watchLongTasks = () => {
   window.longTasks = [];
   new PerformanceObserver((list) =>
@@ -55,7 +56,7 @@ const watchLongTasks = () => {
   });
 };
 
-/** What blocked the page: how often over 50 ms, how often over 100, and the longest. */
+/** Number of tasks over 50 ms and over 100 ms, and the longest. */
 const blocked = async (page) => {
   const tasks = await page.evaluate(() => window.longTasks.splice(0));
   return {
@@ -65,7 +66,7 @@ const blocked = async (page) => {
   };
 };
 
-/** Jumps and glides through the table; a frame in whose middle there is no row with text is blank. */
+/** Jumps and glides through the table. A frame is blank when no row with text is in its middle. */
 async function scroll() {
   const table = document.querySelector('[data-testid="runs-table"]');
   const scroller = [table, ...table.querySelectorAll("*")].find(
@@ -117,7 +118,7 @@ const spread = (times) => {
   };
 };
 
-/** Glides through the overview; a frame in which the middle of the grid is not within a row is blank. */
+/** Glides through the overview. A frame is blank when no row is in the middle of the grid. */
 async function glide() {
   const grid = document.querySelector('[data-testid="overview-grid"]');
   const scroller = [grid, ...grid.querySelectorAll("*")].find(
@@ -146,7 +147,7 @@ async function glide() {
   return seen;
 }
 
-/** From each press to the second frame after it, when what it did is on screen. */
+/** Time from each key press to the second frame after it, when the effect is on screen. */
 async function overview(page) {
   await page.evaluate(() => {
     location.hash = "#/overview";
@@ -181,7 +182,10 @@ const open = async () => {
   await page.addInitScript(watchLongTasks);
   return page;
 };
-/** Waits until the full-text index is complete and nothing is scored any more, so that the page is measured alone. */
+/**
+ * Waits until the full-text index is complete and scoring is done, so that only the page is
+ * measured.
+ */
 const settled = (page) =>
   page.evaluate(async () => {
     const headers = { "content-type": "application/json", "x-touchstone": "1" };
@@ -203,7 +207,10 @@ const settled = (page) =>
     }
     throw new Error("the folder was not read in five minutes");
   });
-/** Files that arrive one after the other, in a process of its own so that writing them does not hold up the measuring. */
+/**
+ * Writes files one after the other in a separate process, so that writing does not delay the
+ * measurement.
+ */
 const WRITER = `
 const { mkdirSync, renameSync, writeFileSync } = require("node:fs");
 const [folder, count] = process.argv.slice(1);
@@ -213,14 +220,17 @@ for (let n = 0; n < count; n++) {
   renameSync(folder + "/others/.part", folder + "/others/other" + n + "-tool_calling-o1-variation0.yaml");
 }`;
 
-/** How long after its rename a file is on screen, in a folder that was there and in one made with it, while `others` arrive. */
+/**
+ * Delay from the rename of a file until it is on screen, in an existing folder and in a new one,
+ * while `others` arrive.
+ */
 async function newFiles(others) {
   const folder = mkdtempSync(join(tmpdir(), "touchstone-new-"));
   const took = { known_folder: [], folder_made_now: [] };
   await served(folder, async (url) => {
     const page = await open();
     await page.goto(url);
-    // Only what is measured is listed, or the others would push it out of sight.
+    // Lists only the measured runs; others would push them out of sight.
     await page.goto(`${new URL(url).origin}/#/runs?q=${encodeURIComponent("path:*fresh*")}`);
     let writing = others > 0;
     const ended =
@@ -260,7 +270,7 @@ async function newFiles(others) {
   rmSync(folder, { recursive: true, force: true });
   return { known_folder: spread(took.known_folder), folder_made_now: spread(took.folder_made_now) };
 }
-/** A run of 100,000 messages with a line of 10 MB among them. */
+/** A run of 100,000 messages, one of which has a line of 10 MB. */
 function endless() {
   const folder = mkdtempSync(join(tmpdir(), "touchstone-endless-"));
   const lines = ["conversation:\n"];
@@ -276,7 +286,10 @@ function endless() {
   return folder;
 }
 
-/** Opens the only run that is listed; how long after the press its first step is there, and the tasks that blocked the page, then while reading on. */
+/**
+ * Opens the only listed run. Measures the time until its first step is shown, and the blocking
+ * tasks then and while scrolling.
+ */
 async function opens(page, act) {
   await page.waitForFunction(
     () => document.querySelectorAll('[data-testid="run-row"]').length === 1,
@@ -285,7 +298,7 @@ async function opens(page, act) {
   );
   await page.evaluate(() => {
     window.longTasks.length = 0;
-    // From the press on, and not from when the measuring begins to move the mouse.
+    // Measures from the press, not from the moment the mouse starts to move.
     window.opened = new Promise((resolve) =>
       addEventListener(
         "click",
@@ -308,7 +321,7 @@ async function opens(page, act) {
   return { first_content_ms, blocked: await blocked(page) };
 }
 
-/** Serves a folder, and measures when its first row is there and the full-text index is complete. */
+/** Serves a folder and measures when its first row is shown and the full-text index is complete. */
 async function opened(folder, measure) {
   let result;
   await served(folder, async (url) => {
@@ -337,7 +350,7 @@ const MEASURES = {
     }),
   new_file_on_screen_ms: () => newFiles(0),
   new_file_on_screen_while_5000_arrive_ms: () => newFiles(5000),
-  // The first run that is ever opened finds code that was never run.
+  // The first run opened executes cold code, so it is not measured.
   open_5mb: () =>
     opened(large, async (page, url) => {
       await page.goto(`${new URL(url).origin}/#/runs?q=${encodeURIComponent("size:>5mb")}`);

@@ -1,5 +1,5 @@
-// Hostile texts in every place of the page, in Chromium: none runs, none asks anybody, none leads away.
-// TOUCHSTONE_ATTACK_MARKUP says how many texts.
+// Puts hostile texts into every field of the page in Chromium: no script runs, no request leaves,
+// no link navigates away. TOUCHSTONE_ATTACK_MARKUP sets the number of texts.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createServer } from "node:http";
@@ -89,7 +89,7 @@ test("no text of a file runs as code, asks anybody or leads away, wherever the p
     const first = page.url().split("#")[0];
     for (const run of runs) {
       await look(`#/run/${run.id}`);
-      // Folded calls open, and links are tried as a person would.
+      // Opens folded calls and clicks links like a user.
       await page.keyboard.press("f");
       for (const link of await page.locator("main a:not([href^='#'])").all())
         await link.click({ timeout: 2_000 }).catch(() => undefined);
@@ -113,7 +113,8 @@ test("no text of a file runs as code, asks anybody or leads away, wherever the p
       await look(`#/compare?runs=${comparable[pair].id},${comparable[pair + 1].id}`);
     assert.equal(page.url().split("#")[0], first, "the page was left");
     command("report", ".", "--out", join(place.root, "reports"), "--format", "html");
-    // The same texts do act on a page that takes them as markup, or this test would see nothing.
+    // Checks that the texts do act on a page that renders them as markup; otherwise this test would
+    // prove nothing.
     const bare = await (await browser.newContext()).newPage();
     await bare.setContent("<script>window.pwned=1</script><object></object>");
     assert.deepEqual(

@@ -1,11 +1,11 @@
-// Texts that would like to be more than text, and a folder full of them: in transcripts, suites, evaluation files, answers of a
-// benchmark, reviews, notes and file names. `node payloads.mjs FOLDER COUNT SINK` writes such a folder; SINK is an address that
-// nothing may ask.
+// Hostile texts and a folder full of them: transcripts, suites, evaluation files, benchmark
+// answers, reviews, notes and file names. `node payloads.mjs FOLDER COUNT SINK` writes such a
+// folder; SINK is an address that must never be requested.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** What a payload does when it gets its way: sets a variable of the page, or asks the sink. */
+/** Effect of a successful payload: sets a page variable or requests the sink. */
 const act = (n) => `window.pwned=${n}`;
 
 /** Markup that acts by itself or on a click. */
@@ -58,7 +58,7 @@ const MARKUP = [
   (n) => `=HYPERLINK("javascript:${act(n)}") @SUM(1) +cmd|'/c calc'!A${n}`,
 ];
 
-/** Other ways to write the same. */
+/** Other encodings of the same payloads. */
 const WRITTEN = [
   (text) => text,
   (text) => text.toUpperCase().replaceAll("WINDOW.PWNED", "window.pwned"),
@@ -82,7 +82,7 @@ export function payloads(count, sink) {
   return all;
 }
 
-/** Writes the folder and returns how many payloads each kind of file holds. */
+/** Writes the folder and returns the number of payloads per kind of file. */
 export function write(folder, count, sink) {
   const left = payloads(count, sink);
   const [counts, stems] = [{}, []];

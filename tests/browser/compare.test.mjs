@@ -1,4 +1,5 @@
-// Runs beside each other: what is folded, where they part, keys, order, what is narrow, and text that would like to be more than text.
+// Side-by-side comparison: folded steps, first difference, keys, order, narrow windows and hostile
+// text.
 import assert from "node:assert/strict";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,7 +44,7 @@ const FILES = {
   [path("tool_calling", 3)]: "conversation: [unclosed\n",
 };
 
-/** Ids of runs, by their paths, once all of them are listed. */
+/** Ids of runs by path, once all are listed. */
 const idsOf = async (page, paths) => {
   const found = await page.waitForFunction(async (wanted) => {
     const request = {
@@ -128,7 +129,7 @@ test("equal steps are folded, where the runs part is marked, and d leads there; 
   onPage(browser, { files: FILES }, async (page) => {
     await compare(page, TWO);
     assert.match(await page.getByTestId("compare-fold").first().innerText(), /4 equal steps/);
-    await page.getByText("Here they part").waitFor();
+    await page.getByText("First difference").waitFor();
     await press(page, "d");
     await atRow(page, 4);
     await page.waitForFunction(() => location.hash.endsWith("row=4"));
@@ -278,10 +279,10 @@ test("an address without runs, with one, or with some that are gone says what to
   onPage(browser, { files: FILES, mayFail: true }, async (page) => {
     const [a, b] = await compare(page, TWO);
     await page.evaluate(() => (location.hash = "#/compare"));
-    await page.getByRole("button", { name: "Go to the runs" }).waitFor();
+    await page.getByRole("button", { name: "Go to Runs" }).waitFor();
     await accessible(page);
     await page.evaluate((hash) => (location.hash = hash), hashOf([a]));
-    await page.getByRole("button", { name: "Choose runs to compare it with" }).waitFor();
+    await page.getByRole("button", { name: "Select runs to compare" }).waitFor();
     await page.evaluate((hash) => (location.hash = hash), hashOf([a, "gone", b]));
     await page.getByRole("button", { name: "Compare the other 2" }).click();
     await page.getByTestId("compared-run").nth(1).waitFor();

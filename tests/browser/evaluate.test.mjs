@@ -1,4 +1,5 @@
-// A data file is evaluated from the page: by texts to the end, by a model that is stopped and goes on, and not at all where the page may only look.
+// Evaluates a data file from the page: text metrics to the end, a model that is stopped and
+// resumed, and a read-only page that may not start.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -52,10 +53,7 @@ test(`text evaluators take their inputs from columns and give numbers with what 
     const check = card(page, "string_check");
     await check.getByLabel("Text", { exact: true }).fill("{{item.answer}}");
     await check.getByLabel("Compared with", { exact: true }).fill("{{item.truth}}");
-    await page
-      .getByTestId("evaluate-estimate")
-      .getByText("No model is asked, and nothing is paid")
-      .waitFor();
+    await page.getByTestId("evaluate-estimate").getByText("No API calls").waitFor();
     await accessible(page);
     await start(page).click();
     await state(page, "Done");
@@ -64,7 +62,7 @@ test(`text evaluators take their inputs from columns and give numbers with what 
     const numbers = await flat(metrics);
     assert.match(numbers, /f1_score f1_score 0\.\d{4} .* 4 0/);
     assert.match(numbers, /string_check pass_rate 0\.2500/);
-    assert.match(await flat(page.getByTestId("paid")), /no request was paid for/);
+    assert.match(await flat(page.getByTestId("paid")), /no API calls/);
     await accessible(page);
     const written = JSON.parse(readFileSync(join(folder, "results/evaluations/pool.json"), "utf8"));
     assert.equal(written.rows.length, 4);
@@ -73,15 +71,15 @@ test(`text evaluators take their inputs from columns and give numbers with what 
     assert.match(decodeURIComponent(page.url()), /#\/runs\?q=path:\S*evaluations\/pool\.json/);
     await page.goBack();
     await state(page, "Done");
-    await page.getByRole("link", { name: "Evaluate again or another file" }).click();
-    await page.getByText("It is there already").waitFor();
+    await page.getByRole("link", { name: "New evaluation" }).click();
+    await page.getByText("Replace the existing file").waitFor();
     assert.ok(await start(page).isDisabled());
     assert.equal(
       await check.getByLabel("Text", { exact: true }).inputValue(),
       "{{item.answer}}",
       "the sheet is as it was left",
     );
-    await page.getByLabel("It is there already: replace it").check();
+    await page.getByLabel("Replace the existing file").check();
     await start(page).and(page.locator(":enabled")).waitFor();
     await page.keyboard.press("Control+Enter");
     await state(page, "Done");
@@ -119,12 +117,12 @@ test("a model judges rows, is stopped, and what it said is not paid for again", 
         provider.release();
         await state(page, "Stopped");
         assert.ok(provider.asked.length < ROWS);
-        await page.getByRole("link", { name: "Evaluate again or another file" }).click();
+        await page.getByRole("link", { name: "New evaluation" }).click();
         await page
           .getByTestId("evaluate-estimate")
-          .getByText(/there from before and not paid for again$/)
+          .getByText(/existing repl(y|ies) reused$/)
           .waitFor();
-        const replace = page.getByLabel("It is there already: replace it");
+        const replace = page.getByLabel("Replace the existing file");
         if (await replace.isVisible()) await replace.check();
         await start(page).click();
         await state(page, "Done");
@@ -168,14 +166,14 @@ for (const [screen, options] of [
           await relevance.getByLabel("query", { exact: true }).selectOption({ label: "a path…" });
           await relevance.getByLabel("Path of query").pressSequentially("item.question");
           await relevance.getByLabel("response").selectOption("answer");
-          await page.getByLabel("Most money ($)").fill("2");
+          await page.getByLabel("Spend limit ($)").fill("2");
           await page.getByRole("textbox", { name: "File", exact: true }).fill("depths");
           const estimate = page.getByTestId("evaluate-estimate");
           await estimate.getByText(/^40 rows · 40 to 80 requests/).waitFor();
           await page.reload();
           await estimate.getByText(/^40 rows · 40 to 80 requests/).waitFor();
           assert.equal(await relevance.getByLabel("Path of query").inputValue(), "item.question");
-          assert.equal(await page.getByLabel("Most money ($)").inputValue(), "2");
+          assert.equal(await page.getByLabel("Spend limit ($)").inputValue(), "2");
           provider.hold();
           await start(page).click();
           await provider.until(1);
@@ -183,7 +181,7 @@ for (const [screen, options] of [
           await state(page, "Stopping");
           provider.release();
           await state(page, "Stopped");
-          // As somebody comes who knows nothing of the sheet.
+          // Starts with an empty form, like a new user.
           await page.evaluate(() => sessionStorage.clear());
           await page.evaluate(() => (location.hash = "#/runs"));
           await page.reload();
@@ -193,16 +191,16 @@ for (const [screen, options] of [
           await snap("unfinished");
           await accessible(page);
           assert.ok(await fits(page));
-          await left.getByRole("button", { name: "Go on…" }).click();
-          await estimate.getByText(/there from before and not paid for again$/).waitFor();
+          await left.getByRole("button", { name: "Resume…" }).click();
+          await estimate.getByText(/existing repl(y|ies) reused$/).waitFor();
           assert.equal(await relevance.getByLabel("Path of query").inputValue(), "item.question");
           await snap("again");
           await accessible(page);
           await start(page).click();
           await state(page, "Done");
           assert.equal(provider.asked.length, ROWS);
-          await page.getByRole("link", { name: "Evaluate again or another file" }).click();
-          await estimate.getByText("It is there already").waitFor();
+          await page.getByRole("link", { name: "New evaluation" }).click();
+          await estimate.getByText("Replace the existing file").waitFor();
           await left.waitFor({ state: "detached" });
         },
       );
@@ -215,10 +213,7 @@ test("the demo has rows to evaluate, of which nothing has to be mapped", () =>
   onPage(browser, { args: ["--allow-run"] }, async (page) => {
     await open(page, "#/evaluate?by=f1_score");
     await page.getByTestId("look").getByText("8 rows · 4 columns").waitFor();
-    await page
-      .getByTestId("evaluate-estimate")
-      .getByText("8 rows · No model is asked, and nothing is paid")
-      .waitFor();
+    await page.getByTestId("evaluate-estimate").getByText("8 rows · No API calls").waitFor();
     await page.getByTestId("more-rows").locator("summary").click();
     await accessible(page);
     await start(page).click();
@@ -226,7 +221,7 @@ test("the demo has rows to evaluate, of which nothing has to be mapped", () =>
     assert.match(await flat(page.getByTestId("metrics")), /f1_score f1_score 0\.\d{4} .* 8 0/);
   }));
 
-/** A run whose answer and whose expected answer are texts. */
+/** A run whose answer and expected answer are texts. */
 const RUN = {
   "tasks/count.yaml":
     "tool_calling_prompt: How many plans are there?\nvariations:\n- expected_output: Three plans.\n",
@@ -249,7 +244,7 @@ for (const [screen, options] of [
         await runs.getByRole("button", { name: "Make rows" }).click();
         await page
           .getByTestId("rows-made")
-          .getByText(/rows? in .*runs\.jsonl, chosen now/)
+          .getByText(/rows? in .*runs\.jsonl, now selected/)
           .waitFor();
         await page
           .getByTestId("look")
@@ -265,7 +260,7 @@ for (const [screen, options] of [
         await f1.getByLabel("response", { exact: true }).selectOption("response_text");
         await page
           .getByTestId("evaluate-estimate")
-          .getByText(/No model is asked, and nothing is paid/)
+          .getByText(/No API calls/)
           .waitFor();
         await start(page).click();
         await state(page, "Done");
@@ -280,7 +275,7 @@ for (const [screen, options] of [
       },
     ));
 
-/** Opens a row of the list by its name, and gives what was stored of it. */
+/** Opens a row of the list by name and returns its imported verdicts. */
 const openRow = async (page, name) => {
   await rows(page).filter({ hasText: name }).first().click();
   await page.keyboard.press("Enter");
@@ -338,7 +333,7 @@ for (const [screen, options] of [
             .map((line) => JSON.parse(line));
           await transcript.getByText(first.question).first().waitFor();
           await transcript.getByText(first.answer).first().waitFor();
-          await stored.getByText("not counted among Touchstone’s scores").waitFor();
+          await stored.getByText("not counted in scores").waitFor();
           assert.match(
             await flat(stored.locator("summary")),
             /^relevance passes · threshold 3 4(\.0)?$/,
@@ -354,7 +349,7 @@ for (const [screen, options] of [
           await silent.locator("summary").click();
           await silent.locator("pre").first().waitFor();
           assert.equal(await silent.locator("pre").first().innerText(), "I would rather not say.");
-          await silent.getByText("No result, which says nothing of the answer.").waitFor();
+          await silent.getByText("No result for this answer.").waitFor();
           await silent.getByText("The reply of the judge could not be read").waitFor();
           await accessible(page);
         },
@@ -441,10 +436,10 @@ test("a folder without data files says what to do, and an evaluation that is gon
     { files: { "results/a.txt": "", "tasks/b.txt": "" }, args: ["--allow-run"] },
     async (page) => {
       await open(page);
-      await page.getByText("There is no data file here").waitFor();
+      await page.getByText("No data file").waitFor();
       await accessible(page);
       await page.evaluate(() => (location.hash = "#/evaluate/gone"));
-      await page.getByText("There is no such evaluation").waitFor();
+      await page.getByText("Evaluation not found").waitFor();
       await accessible(page);
     },
   ));

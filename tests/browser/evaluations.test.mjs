@@ -1,4 +1,4 @@
-// Rows of an evaluation that somebody else made: what was asked and answered, and what was said of it.
+// Rows of an imported evaluation: questions, answers and verdicts.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ test("a row shows its query, its response, its calls and what was stored of it",
     await said.getByText("does not pass · threshold 3.0").waitFor();
     await said.locator("summary").click();
     await said.getByText("It does not answer.").waitFor();
-    assert.equal(await stored.getByText("as it came").count(), 0, "nobody knows what models said");
+    assert.equal(await stored.getByText("as received").count(), 0, "nobody knows what models said");
     await accessible(page);
     await page.evaluate(() => (location.hash = "#/runs?q=system:berths"));
     await open("berth");
@@ -46,7 +46,7 @@ test("a row shows its query, its response, its calls and what was stored of it",
     const failed = stored.locator("details").filter({ hasText: "tone" });
     await failed.getByText("evaluator failed", { exact: true }).waitFor();
     await failed.locator("summary").click();
-    await failed.getByText("No result, which says nothing of the answer.").waitFor();
+    await failed.getByText("No result for this answer.").waitFor();
     await failed.getByText("The reply of the judge could not be read.").waitFor();
     await accessible(page);
   }));
@@ -78,8 +78,8 @@ test(`what is stored of rows is asked for, compared and held against people`, ()
     );
     await accessible(page);
     await page.getByRole("navigation").getByRole("link", { name: "Trust" }).click();
-    // Nothing can be told of one run that was reviewed, so the other pairs are folded until somebody asks.
-    await page.getByRole("button", { name: "2 more pairs with too few runs to tell" }).click();
+    // One reviewed run is too small a sample, so the other pairs start folded.
+    await page.getByRole("button", { name: "2 more pairs with too few runs" }).click();
     await page
       .getByTestId("trust-pairs")
       .getByRole("link", { name: "people and stored: relevance" })
@@ -93,7 +93,7 @@ test(`what is stored of rows is asked for, compared and held against people`, ()
     await page.evaluate(() => (location.hash = "#/report"));
     const sheet = page.frameLocator("iframe");
     await sheet.getByRole("heading", { name: "Stored verdicts" }).waitFor();
-    // Nothing can be asked within a frame that may do nothing; the report itself is looked at elsewhere.
+    // A sandboxed frame cannot be queried, so the report is checked separately.
     await page
       .getByRole("form", { name: "What to report" })
       .getByLabel("Markdown", { exact: true })

@@ -1,4 +1,5 @@
-// A model judges runs from the page: what it takes is seen before, what was said after, and the file beside the results holds it.
+// A model judges runs from the page: the estimate before, the verdicts after, and the file beside
+// the results.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ const files = (url) => ({
   [`results/${name("")}`]: RUN,
   [`results/${name("-run2")}`]: RUN,
 });
-/** The file of judgements of the run that is open. */
+/** The judgement file of the open run. */
 const fileOf = async (page) =>
   `${(await page.locator("#run-side .file .path").first().innerText()).trim()}.yaml`;
 const flat = async (locator) => (await locator.innerText()).replace(/\s+/g, " ").trim();
@@ -49,7 +50,7 @@ test(`a run is judged in two rounds, and why is one press away`, async () => {
         await said.locator("summary").first().click();
         await said.locator("ol > li").first().waitFor();
         assert.match(await flat(said.locator("ol > li").first()), /solved All there\./);
-        await said.getByText("Reply as it came").first().click();
+        await said.getByText("Reply as received").first().click();
         await said.locator("pre").first().waitFor();
         assert.equal(await flat(said.locator("pre").first()), SOLVED);
         await page.getByTestId("scores").getByText("solved, solved: All there.").waitFor();
@@ -106,7 +107,7 @@ for (const [look, viewport] of [
           await accessible(page);
           await page.keyboard.press("Escape");
           await page.keyboard.press("Control+k");
-          await page.keyboard.type("Stop what is running");
+          await page.keyboard.type("Stop everything");
           await page.keyboard.press("Enter");
           await now.filter({ hasText: "judging stopping" }).waitFor();
           provider.release();
@@ -154,10 +155,10 @@ for (const [look, viewport] of [
           if (viewport.width < 600) await page.keyboard.press("s");
           await page.getByTestId("judgements").getByRole("button", { name: "Judge this…" }).click();
           const dialog = page.getByTestId("judge");
-          // The suite names it, so it is chosen, with its model and its rounds.
+          // The suite names the judge, so it is preselected with its model and rounds.
           await dialog
             .getByTestId("judge-about")
-            .getByText("passes from 4 of 5, as the suites say")
+            .getByText("passes from 4 of 5, set by the suites")
             .waitFor();
           await dialog
             .getByText("2 requests")
@@ -166,16 +167,16 @@ for (const [look, viewport] of [
             .waitFor();
           assert.equal(
             await dialog.getByLabel("Rounds").getAttribute("placeholder"),
-            "2, as the suites say",
+            "2, set by the suites",
           );
           assert.equal(
-            await dialog.getByText("has to be Finish").count(),
+            await dialog.getByText("must be Finish").count(),
             0,
             "the rules of one benchmark are not those of another",
           );
           await snap("dialog");
           await accessible(page);
-          // Words find a judge, arrows choose one; Esc empties the words first.
+          // Typing filters judges, arrow keys select one; Esc clears the text first.
           const find = dialog.getByLabel("Find a judge");
           await find.fill("lead self-harm");
           await dialog.getByText("local judge").first().waitFor();
@@ -207,9 +208,9 @@ for (const [look, viewport] of [
           );
           assert.match(
             await flat(said),
-            /4 of 5 ± 0\.00 passes \(from 4 of 5, as the suite says\) · 4 of 5, 4 of 5/,
+            /4 of 5 ± 0\.00 passes \(from 4 of 5, set by the suite\) · 4 of 5, 4 of 5/,
           );
-          await said.getByText("Reply as it came").last().click();
+          await said.getByText("Reply as received").last().click();
           assert.equal(await flat(said.locator("pre").last()), RATED);
           await snap("verdict");
           await accessible(page);

@@ -1,4 +1,5 @@
-// Launching from the page, against the real engine: what is owed, how it goes, stopping, going on, branching, and who may not.
+// Launches from the page against the real engine: plan, progress, stop, resume, fork, and read-only
+// pages.
 import assert from "node:assert/strict";
 import { cpSync, existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +16,7 @@ const TASK =
   "tool_calling_prompt: How many {what} are there?\nvariations:\n  - what: users\n  - what: tickets\n  - what: comments\n";
 const FIRST = "results/count-tool_calling-slow-variation0.yaml";
 const lastOf = (asked) => asked.messages.at(-1);
-/** One call of the tool, then an answer; a later message gets an answer of its own. */
+/** One tool call, then an answer; a later message gets its own answer. */
 const usual = (asked) =>
   lastOf(asked).role === "tool"
     ? says('There are many.\n\n```json\n[{"n": 13}]\n```')
@@ -23,7 +24,7 @@ const usual = (asked) =>
       ? says(`You said: ${lastOf(asked).content}`)
       : calls("query_support_tickets", "SELECT count(*) AS n FROM users");
 
-/** A page on a folder with one task and a model that the test holds in its hand. */
+/** A page on a folder with one task and a model whose replies the test controls. */
 async function onSlow(
   test,
   { reply = usual, files = {}, args = MAY, env, concurrency = 1, key = "" } = {},
@@ -62,7 +63,7 @@ const state = (page, word) =>
     word,
   );
 const figures = (page) => page.getByTestId("summary").innerText();
-/** Launches what the sheet comes to, and is at its progress. */
+/** Starts the planned launch and opens its progress page. */
 async function launch(page, asked) {
   await sheet(page, asked);
   await run(page).and(page.locator(":enabled")).click();
@@ -73,7 +74,10 @@ const ONE = `${SLOW}&variation=0`;
 const palette = async (page, words) => {
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Find an action or a run" }).fill(words);
-  await page.getByRole("option", { name: new RegExp(words, "i") }).first().waitFor();
+  await page
+    .getByRole("option", { name: new RegExp(words, "i") })
+    .first()
+    .waitFor();
 };
 
 test(`the sheet shows the matrix, what is owed, what is skipped and why, and an estimate, then runs it`, () =>
@@ -81,12 +85,12 @@ test(`the sheet shows the matrix, what is owed, what is skipped and why, and an 
     await rows(page).first().waitFor();
     await page.keyboard.press("g");
     await page.keyboard.press("n");
-    await page.getByText("What it comes to is shown here").waitFor();
+    await page.getByText("The plan is shown here").waitFor();
     assert.ok(await run(page).isDisabled());
     await accessible(page);
     await page.getByRole("checkbox", { name: /^tool_calling the/ }).check();
     await page.getByRole("checkbox", { name: /^o3-mini/ }).waitFor();
-    // Its key is not set here, and the sheet says so; what is complete needs none.
+    // The key is not set, and the form says so; complete runs need no key.
     assert.match(
       await page.getByRole("group", { name: "Models" }).innerText(),
       /OPENAI_API_KEY is not set/,
@@ -95,7 +99,7 @@ test(`the sheet shows the matrix, what is owed, what is skipped and why, and an 
     await run(page).and(page.locator(":enabled")).waitFor();
     assert.match(await page.getByTestId("plan").innerText(), /It was never run/);
     assert.match(await page.getByTestId("plan").innerText(), /recording/);
-    assert.match(await page.getByTestId("estimate").innerText(), /No model is asked/);
+    assert.match(await page.getByTestId("estimate").innerText(), /No API calls/);
     await accessible(page);
     await run(page).click();
     await state(page, "Done");
@@ -167,7 +171,8 @@ test("Stop now waits for nobody, and what was stopped goes on later", () =>
     provider.hold();
     await launch(page, ONE);
     await provider.until(1);
-    // The provider may be asked before the page was told that anything runs, and what does not run is not stopped.
+    // The provider may receive the request before the page knows that a run is active, and only
+    // active runs can be stopped.
     await state(page, "Running");
     await page.keyboard.press("Shift+S");
     await state(page, "Stopping");
@@ -204,7 +209,7 @@ const openFirst = async (page, may = true) => {
   await rows(page).first().locator("a").first().click();
   await page.waitForFunction(() => location.hash.startsWith("#/run/"));
   await page.getByText("Thirteen.").first().waitFor();
-  // It is asked first whether anything can be launched.
+  // The page first asks whether launching is allowed.
   if (may) await page.getByTestId("write").and(page.locator(":enabled")).waitFor();
 };
 
@@ -275,7 +280,7 @@ test("runs that are picked in the list are run again from the start, and the old
     async (page, { folder }) => {
       await rows(page).nth(1).waitFor();
       for (const key of ["x", "j", "x", "r"]) await page.keyboard.press(key);
-      await page.getByRole("heading", { name: "Run again: 2 runs" }).waitFor();
+      await page.getByRole("heading", { name: "Rerun: 2 runs" }).waitFor();
       await page.getByText("Nothing to run").waitFor();
       await page.getByRole("checkbox", { name: /^Start over/ }).check();
       await page.getByRole("button", { name: "Run 2 runs" }).click();
@@ -301,12 +306,12 @@ test("a run is run again from its own page, after a question", () =>
   onSlow(
     async (page) => {
       await openFirst(page);
-      // Between the old file and the new one there is none, and the browser notes that.
+      // Between the old file and the new one there is none; the browser logs the failed request.
       page.removeAllListeners("console");
       await page.keyboard.press("r");
       await page
         .getByTestId("run-again")
-        .getByRole("button", { name: "Run again from the start" })
+        .getByRole("button", { name: "Rerun from the start" })
         .waitFor();
       await accessible(page);
       await page.keyboard.press("Enter");
@@ -330,7 +335,7 @@ test("keys are set or not, are tried, and are never shown", () =>
       assert.match(await keys.innerText(), /ANTHROPIC_API_KEY[^]*not set/);
       await page.getByRole("button", { name: "Test slow" }).click();
       await page.getByText("slow-1 answers:").waitFor();
-      // The model was shown the key, and repeats it: that is the hardest case.
+      // The model receives the key and repeats it, which is the hardest case.
       assert.deepEqual([...provider.keys], [`Bearer ${KEY}`]);
       await page.getByText("Database of query_support_tickets").waitFor();
       await accessible(page);
@@ -419,7 +424,7 @@ test("the same requests are understood where runs are allowed", () =>
         );
       }
       await provider.until(2);
-      // The keyring of this machine is left alone.
+      // Leaves the keyring of this machine alone.
     },
     { env: { DBUS_SESSION_BUS_ADDRESS: "unix:path=/no/such/bus" } },
   ));
@@ -435,7 +440,7 @@ test("launching is found in the palette, and so is stopping while something runs
     await provider.until(1);
     await page.evaluate(() => (location.hash = "#/runs"));
     await page.getByTestId("working").waitFor();
-    // The browser itself notes that the command was refused.
+    // The browser logs the refused command.
     page.removeAllListeners("console");
     await palette(page, "close the folder");
     await page.keyboard.press("Enter");
@@ -525,12 +530,12 @@ test(`the sheet offers methods and functions where there are virtual APIs, and a
   try {
     await onPage(browser, { files, args: MAY }, async (page) => {
       await sheet(page, SLOW);
-      await page.getByText("Search for an answer").waitFor();
+      await page.getByText("Answer search").waitFor();
       await page.getByTestId("offer-all").waitFor();
       await accessible(page);
       await page.getByLabel("Method").selectOption("DFS_woFilter_w2");
       await page.getByLabel("Functions").selectOption("query");
-      await page.getByLabel("Steps of a way").fill("8");
+      await page.getByLabel("Steps per branch").fill("8");
       await page.getByTestId("offer-all").waitFor({ state: "detached" });
       await page.waitForFunction(
         () =>
@@ -546,7 +551,8 @@ test(`the sheet offers methods and functions where there are virtual APIs, and a
         ["level_for_river_gauge", "Finish"],
       );
       assert.equal(provider.asked.length, 2);
-      // The list of launches may know of the end before the lines do, and what has not begun is no link.
+      // The list of launches may know the end before the rows do, and a run that has not started is
+      // not a link.
       await page.getByTestId("launch-run").first().getByRole("link").click();
       await page.waitForFunction(() => location.hash.startsWith("#/run/"));
       await page.getByText("DFS_woFilter_w2").first().waitFor();

@@ -1,4 +1,4 @@
-// The overview: what is in a cell, keys and folds, what stays in sight, selecting, and files that appear.
+// The overview: cells, keys, folds, sticky headers, selection and new files.
 import assert from "node:assert/strict";
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -61,7 +61,7 @@ for (const width of [1280, 800])
 test("what does not fit into a cell is out of sight, and moves nothing that does", () =>
   onPage(browser, { viewport: { width: 1100, height: 760 } }, async (page) => {
     await overview(page);
-    // As where numbers are long: columns narrower than what the sample data needs.
+    // Narrows the columns below the width of the sample data, to imitate long numbers.
     await page.evaluate(() => {
       const grid = document.getElementById("overview-grid");
       grid.parentElement.style.setProperty(
@@ -129,13 +129,13 @@ test("a cell says what became of its runs, and what the suites expect and is not
     );
     assert.match(await said(2, 0), /^1 run: 1 error, 1 missing/);
     assert.match(await said(1, 1), /^1 run: 1 waiting, 1 missing/);
-    // A file that was written a moment ago may still be being written.
+    // A file written a moment ago may still count as incomplete.
     await until(
       page,
       () => document.getElementById("cell-2-1").title === "1 run: 1 damaged, 1 missing",
     );
     assert.equal(await said(4, 0), "No run: 1 missing");
-    assert.equal(await said(3, 0), "No run, and none is expected");
+    assert.equal(await said(3, 0), "No run, none expected");
     assert.match(
       await page.getByTestId("overview-sums").innerText(),
       /^8 runs · .*1 error.* · 4 missing$/,
@@ -202,7 +202,7 @@ test("a selection is compared, and launched with what is missing", () =>
     await overview(page);
     await page.getByTestId("overview-grid").focus();
     await at(page, 1, 0).click({ modifiers: ["Control"] });
-    // Its end is a box to select by.
+    // The end of the cell holds a checkbox.
     const { width, height } = await at(page, 1, 1).boundingBox();
     await at(page, 1, 1).click({ position: { x: width - 10, y: height / 2 } });
     assert.equal(await page.getByTestId("overview-picked").innerText(), "2 cells selected");
@@ -297,7 +297,7 @@ test("names and heads stay in sight of a large matrix, and few rows are drawn", 
     await until(page, () => document.querySelector(".cursor")?.id === "cell-179-11");
     const box = (selector) =>
       page.locator(selector).evaluate((element) => element.getBoundingClientRect().toJSON());
-    // The cell is brought into sight after it is marked.
+    // A cell is scrolled into sight after it is marked.
     const isInside = (selector) => {
       const [grid, cell] = ["[data-testid=overview-grid]", selector].map((one) =>
         document.querySelector(one)?.getBoundingClientRect(),
@@ -329,7 +329,7 @@ test("names and heads stay in sight of a large matrix, and few rows are drawn", 
       await page.evaluate(isSeen, "cell-179-11"),
       "the last cell is painted, not only placed",
     );
-    // A cell that comes back into sight is not under the names.
+    // A cell that scrolls back into sight is not hidden behind the names.
     for (let n = 0; n < 11; n++) await press(page, "h");
     const [cell, name] = [await box('[id="cell-179-0"]'), await box('[id="cell-179--1"]')];
     assert.ok(cell.left >= name.right - 1, JSON.stringify({ cell, name }));

@@ -1,9 +1,10 @@
-// A model that says what a test tells it to, over the OpenAI wire on this machine. Replies can be held back until the test lets them go.
+// A scripted model with the OpenAI protocol on this machine. Replies can be held until the test
+// releases them.
 import { createServer } from "node:http";
 
 const PATIENCE = 20_000;
 
-/** What the model says: it asks a tool something, or it answers. */
+/** A reply of the model: a tool call or an answer. */
 export const calls = (name, sql, text = "Let me look.") => ({
   content: text,
   tool_calls: [
@@ -16,7 +17,7 @@ export const calls = (name, sql, text = "Let me look.") => ({
 });
 export const says = (content) => ({ content });
 
-/** `reply(asked)` gives a message, or `{ status, error }`; `asked` is the request's JSON. */
+/** `reply(asked)` returns a message or `{ status, error }`; `asked` is the request's JSON. */
 export async function openProvider(reply) {
   const asked = [];
   const keys = new Set();
@@ -60,17 +61,17 @@ export async function openProvider(reply) {
     url: `http://127.0.0.1:${server.address().port}/v1`,
     asked,
     keys,
-    /** From now on nobody gets a reply. */
+    /** Holds all replies from now on. */
     hold: () => (held = true),
-    /** Lets go of what is held back. */
+    /** Releases the held replies. */
     release,
-    /** One reply to everybody who waits, and the next ones are held back again. */
+    /** Sends one reply to each waiting request and holds the next ones. */
     step: () => {
       const waiting = [...free];
       free.clear();
       for (const go of waiting) go();
     },
-    /** Resolves when so many requests have come. */
+    /** Resolves when this many requests have arrived. */
     until: (count) =>
       new Promise((resolve, reject) => {
         const late = setTimeout(

@@ -1,4 +1,5 @@
-// Query sets on the page: runs scored by the APIs they called, beside what others published, and the result file of a system.
+// Query sets on the page: runs scored by the APIs they called, published results beside them, and
+// the result file of a system.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { accessible, onPage, openBrowser, rows } from "./stage.mjs";
@@ -59,11 +60,11 @@ for (const width of [1400, 800])
       assert.equal(await published.locator("tbody tr").count(), 16);
       assert.match(
         await flat(published),
-        /GPT 4o mini CoT MirrorAPI-Cache Based System 27\.8 ± 1\.4 .* 25\.9 ± 1\.7 27\.42 not as printed 28\.69 gpt-4o/,
+        /GPT 4o mini CoT MirrorAPI-Cache Based System 27\.8 ± 1\.4 .* 25\.9 ± 1\.7 27\.42 differs from print 28\.69 gpt-4o/,
       );
       assert.match(await flat(panel), /No run was judged, so nothing of your own compares/);
       await accessible(page);
-      await panel.getByLabel("Earlier and hidden rows, too").check();
+      await panel.getByLabel("Earlier and hidden rows").check();
       assert.equal(await published.locator("tbody tr").count(), 36);
       await panel.getByLabel("FAC").check();
       assert.equal(await published.locator("tbody tr").count(), 6);
@@ -93,7 +94,7 @@ test("the result file is seen as it will be written, one system at a time, and l
     await page.getByText(/Without a SoPR score: 1 of 1/).waitFor();
     await page.getByLabel("Which file").selectOption("tool_calling/o1/G1_instruction");
     await text.getByText('"tool_calling-o1"').waitFor();
-    await page.getByLabel("Who says that it is solved").selectOption("seed_heuristic");
+    await page.getByLabel("Solved according to").selectOption("seed_heuristic");
     await text.getByText('"heuristic"').first().waitFor();
     await accessible(page);
     const download = page.waitForEvent("download");

@@ -1,4 +1,4 @@
-// The place where reports are made, and reports as they are kept: read without Touchstone, and printed.
+// The report page, and saved reports read without Touchstone and printed.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ let browser;
 before(async () => (browser = await openBrowser()));
 after(() => browser.close());
 
-/** The HTML report of a folder, as it is printed. */
+/** The HTML report of a folder, as the command line prints it. */
 function reportOf(place) {
   const env = {
     ...process.env,
@@ -60,7 +60,7 @@ for (const width of [1280, 420])
       assert.ok(text.startsWith("# &lt;img") && !text.includes("<img"), text);
       await form.getByText(/ is in your downloads\.$/).waitFor();
       await filter.fill("model:nobody");
-      await page.getByRole("heading", { name: "There is nothing to report" }).waitFor();
+      await page.getByRole("heading", { name: "No runs to report" }).waitFor();
       await accessible(page);
       await page.getByRole("button", { name: "Report all runs" }).click();
       await form.getByText(/^3 runs, /).waitFor();

@@ -1,4 +1,4 @@
-// A person works through the runs that nobody has reviewed, by keyboard alone: each verdict goes to the run that was on screen.
+// Reviews the unreviewed runs by keyboard alone: each verdict goes to the run on screen.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const files = {
   ),
 };
 const WORDS = { 1: ["right", "right"], 2: ["partly right", "partly"], 3: ["wrong", "wrong"] };
-/** What is pressed on the runs one after the other. */
+/** Keys pressed on each run in turn. */
 const PRESSED = ["1", "2", "3", "10", "23", "310", "", "1020", "2"];
 
 test("verdicts by keyboard along a list of runs that are not reviewed are those of the runs on screen", () =>
@@ -44,8 +44,8 @@ test("verdicts by keyboard along a list of runs that are not reviewed are those 
     await page.keyboard.press("/");
     await page.keyboard.type("review:no");
     await page.waitForFunction(() => location.hash.includes("review"));
-    await page.getByTestId("total").getByText(`${RUNS} runs pass`).waitFor();
-    // Half a word matches nothing, and while there is no list nothing takes the focus.
+    await page.getByTestId("total").getByText(`${RUNS} runs match`).waitFor();
+    // A partial word matches nothing, and an empty list takes no focus.
     await page
       .getByTestId("run-row")
       .nth(RUNS - 1)
@@ -55,7 +55,7 @@ test("verdicts by keyboard along a list of runs that are not reviewed are those 
     const order = (
       await page.getByTestId("run-row").evaluateAll((rows) => rows.map((row) => row.textContent))
     ).map((text) => /task\d\d/.exec(text)[0]);
-    // Runs that were read first may have the cursor, further down.
+    // The cursor may be further down, on runs that were read first.
     await page.keyboard.press("Home");
     await page.keyboard.press("Enter");
     const wanted = new Map();
@@ -76,7 +76,7 @@ test("verdicts by keyboard along a list of runs that are not reviewed are those 
       }
       wanted.set(name, stood.at(-1) ?? null);
       if (n % 4 === 3) {
-        // Back to a run that was marked before: what is undone is what was just done, and that was elsewhere.
+        // Undo affects only the latest verdict, which belongs to another run.
         await page.keyboard.press("K");
         await opened(n - 1);
         await page.waitForFunction(
@@ -102,11 +102,11 @@ test("verdicts by keyboard along a list of runs that are not reviewed are those 
         : null;
       assert.equal(kept, verdict, name);
     }
-    // Back at the list it is as it is now.
+    // Back in the list, the list is current.
     await page.keyboard.press("Escape");
     const left = [...wanted.values()].filter((verdict) => verdict === null).length;
-    await page.getByTestId("total").getByText(`${left} runs pass`).waitFor();
-    // The cursor is on a run that is there, so Enter opens one.
+    await page.getByTestId("total").getByText(`${left} runs match`).waitFor();
+    // The cursor is on an existing run, so Enter opens one.
     await page.keyboard.press("Enter");
     await page.getByTestId("review").waitFor();
   }));

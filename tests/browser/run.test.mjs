@@ -1,4 +1,4 @@
-// One run, opened: its steps, its answer, keys, and text that would like to be more than text.
+// The page of one run: steps, answer, keys and hostile text.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { accessible, onPage, openBrowser, rows } from "./stage.mjs";
@@ -101,7 +101,7 @@ test("nothing in a transcript runs, loads, navigates or becomes markup", () =>
       await rows(page).first().waitFor();
       await openFirst(page);
       await page.getByText("harmless end").first().waitFor();
-      // Every fold opened, so that everything is drawn.
+      // Opens every fold, so that everything is rendered.
       for (const fold of await page.locator("main [aria-expanded=false], main summary").all())
         await fold.click({ timeout: 2_000 }).catch(() => undefined);
       const sinks =
@@ -151,7 +151,7 @@ test("a run that grows is shown as it grows", () =>
     },
   ));
 
-/** So many messages, and a line of so many bytes among them. */
+/** A run of `messages` messages, one of which has a line of `bytes` bytes. */
 function endless(messages, bytes) {
   const lines = ["conversation:\n"];
   for (let at = 0; at < messages; at++)

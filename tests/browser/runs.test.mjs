@@ -1,4 +1,4 @@
-// The list of runs: what is there, narrowing it, keys, the address, and files that appear.
+// The list of runs: rows, filtering, keys, address and new files.
 import assert from "node:assert/strict";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

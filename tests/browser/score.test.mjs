@@ -1,4 +1,4 @@
-// How wrong an answer is, why, and what a person says of it: on the page of a run, and in the files beside it.
+// Scores, reasons and reviews, on the page of a run and in the files beside it.
 import assert from "node:assert/strict";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -120,13 +120,13 @@ const STATES = [
     "that ended in a system error",
     name("rank", "failed"),
     /System error/,
-    /No answer: the run ended in a system error.*529.*counted apart from wrong answers/,
+    /No answer: the run ended in a system error.*529.*does not count as a wrong answer/,
   ],
   [
     "of a variation that expects nothing",
     name("open"),
-    /Nothing expected/,
-    /Nothing was expected.*Add expected_output to tasks\/open\.yaml/,
+    /No expected output/,
+    /No expected output.*Add expected_output to tasks\/open\.yaml/,
   ],
   [
     "of a task that nobody knows",
@@ -174,23 +174,23 @@ test("a verdict, a score and a note are given by keyboard alone, and lie in a fi
     );
     await accessible(page);
     await page.keyboard.press("Escape");
-    // The list knows, too, and the automatic score is what it was.
-    await page.getByText("said partly right").waitFor();
+    // The list shows the review too, and the automatic score is unchanged.
+    await page.getByText("Reviewed: partly right").waitFor();
     assert.match(await flat(page.getByTestId("score-chip")), /^Partly right 0\.\d\d/);
     await page.keyboard.press("3");
-    await page.getByText("said wrong").waitFor();
-    // Changed by hand: the page follows.
+    await page.getByText("Reviewed: wrong").waitFor();
+    // The page follows an edit by hand.
     writeFileSync(file, "verdict: right\nnote: by hand\n");
-    await page.getByText("said right").waitFor();
+    await page.getByText("Reviewed: right").waitFor();
     assert.equal(await review.getByLabel("Note").inputValue(), "by hand");
-    // Another answer: what was said is shown, and not counted.
+    // With another answer, the old review is shown but not counted.
     await page.keyboard.press("1");
     await page.keyboard.press("2");
     await until(() => readFileSync(file, "utf8").includes("verdict: partly"));
     writeFileSync(join(folder, name("rank")), WRONG.replace("81.9", "82.9"));
-    await review.getByText("Said of an earlier answer").waitFor();
+    await review.getByText("The answer has changed since this review").waitFor();
     await accessible(page);
-    // Damaged: said with its line, and moved aside when it is said anew.
+    // A damaged review is reported with its line and moved aside by the next one.
     writeFileSync(file, "verdict: perfect\n");
     await page
       .getByTestId("scores")
@@ -203,7 +203,7 @@ test("a verdict, a score and a note are given by keyboard alone, and lie in a fi
     await until(() => !existsSync(file) || !readFileSync(file, "utf8").includes("verdict"));
   }));
 
-/** Waits for what happens outside the page. */
+/** Waits for a condition outside the page. */
 async function until(holds) {
   const end = Date.now() + 20_000;
   while (!holds()) {
@@ -216,7 +216,7 @@ test("on a page that may only look, a verdict is refused beside where it was giv
   onRuns(
     async (page, { folder }) => {
       await openRun(page, name("rank"));
-      // The browser itself notes that the command was refused.
+      // The browser logs the refused command.
       page.removeAllListeners("console");
       await page.keyboard.press("1");
       await page

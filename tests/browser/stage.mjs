@@ -1,4 +1,4 @@
-// What every browser test stands on: a folder of its own, `touchstone serve` on it, and a page in Chromium.
+// Setup of the browser tests: an isolated folder, `touchstone serve` and a page in Chromium.
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,14 +8,14 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-// The page's packages serve its tests too.
+// The tests use the packages of the page.
 const require = createRequire(join(ROOT, "ui/package.json"));
 const { chromium } = require("playwright-core");
 const { default: Axe } = require("@axe-core/playwright");
 
 const PATIENCE = 20_000;
 
-/** A browser of this machine, else the one that Playwright keeps (scripts/setup.sh). */
+/** An installed browser, else the one of Playwright (scripts/setup.sh). */
 function installed() {
   const names = [
     process.env.TOUCHSTONE_CHROMIUM,
@@ -51,7 +51,10 @@ export function folderWith(files = null) {
   return { root, folder, remove: () => rmSync(root, { recursive: true, force: true }) };
 }
 
-/** `touchstone serve`, with its own cache and state; resolves when it has printed its address. `args` and `env` are added. */
+/**
+ * Starts `touchstone serve` with its own cache and state; resolves when it has printed its address.
+ * Appends `args` and `env`.
+ */
 export async function serve(place, { folder = place.folder, args = [], env: more = {} } = {}) {
   const env = {
     ...process.env,
@@ -73,7 +76,7 @@ export async function serve(place, { folder = place.folder, args = [], env: more
     );
   });
   const ended = new Promise((resolve) => server.once("exit", resolve));
-  /** Asks it to end, without waiting. */
+  /** Requests shutdown without waiting. */
   const interrupt = () => server.kill("SIGINT");
   const stop = () => (server.exitCode === null && interrupt(), ended);
   /** An address for one more browser. */
@@ -86,9 +89,9 @@ export async function serve(place, { folder = place.folder, args = [], env: more
 }
 
 /**
- * Runs a test on a page: `files` as in `folderWith`, `prepare` may add to the folder, `start: true` opens none, `args` and `env` go to
- * the server. Whatever the page does that it may not –
- * errors, refused content, requests to anywhere else – fails the test.
+ * Runs a test on a page. `files` as in `folderWith`; `prepare` may change the folder; `start: true`
+ * opens none; `args` and `env` go to the server. Any page error, refused content or foreign request
+ * fails the test.
  */
 export async function onPage(browser, options, test) {
   const place = folderWith(options.files ?? null);
@@ -125,7 +128,7 @@ export async function onPage(browser, options, test) {
     await test(page, { ...place, ...server });
   } finally {
     await context.close();
-    // What a failed test left running is given up.
+    // Stops servers that a failed test left running.
     server.interrupt();
     await server.stop();
     place.remove();
@@ -133,9 +136,9 @@ export async function onPage(browser, options, test) {
   if (wrong.length > 0 && !options.mayFail) throw new Error([...wrong, ...refused].join("\n"));
 }
 
-/** Fails with what axe finds, in words; colours are looked at in light and in dark. */
+/** Fails with the findings of axe, in words; checks colours in light and in dark. */
 export async function accessible(page) {
-  // What axe found is put together in the page itself; by itself it opens another page for that each time.
+  // The legacy mode collects results in the page itself; the default opens another page each time.
   const axe = () => new Axe({ page }).setLegacyMode();
   const { violations } = await axe().analyze();
   await page.emulateMedia({ colorScheme: "dark" });
@@ -154,5 +157,5 @@ function found(violations, where) {
   throw new Error(`axe finds ${where}:\n${words.join("\n")}`);
 }
 
-/** Rows of the list that are in sight. */
+/** Visible rows of the list. */
 export const rows = (page) => page.getByTestId("run-row");

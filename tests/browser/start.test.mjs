@@ -1,4 +1,4 @@
-// What a newcomer sees: the start screen, settings, keys, and how the page is reached at all.
+// The first start: start screen, settings, keys and sign-in.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { accessible, folderWith, onPage, openBrowser, rows, serve } from "./stage.mjs";
@@ -57,7 +57,7 @@ test(`settings of an open folder name its folders and limits, and are accessible
     async (page, { folder }) => {
       await rows(page).first().waitFor();
       await page.evaluate(() => (location.hash = "#/settings"));
-      await page.getByTestId("limits").getByText("At the same time").waitFor();
+      await page.getByTestId("limits").getByText("Concurrency").waitFor();
       assert.ok((await page.getByTestId("folders").innerText()).includes(`${folder}/results`));
       await accessible(page);
     },

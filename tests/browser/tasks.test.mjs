@@ -1,4 +1,5 @@
-// The tasks of a folder: found by words and chips, shown whole, and one step from their runs and from a launch.
+// The tasks of a folder: found by words and chips, shown in full, with links to their runs and a
+// launch.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -51,7 +52,7 @@ test("tasks are found by words and narrowed by sets and categories", () =>
     await page.reload();
     await found(page, "1 of 6 tasks");
     await page.getByTestId("task-filter").fill("nothing like that");
-    await page.getByText("No task fits").waitFor();
+    await page.getByText("No matching tasks").waitFor();
     await accessible(page);
   }));
 
@@ -62,7 +63,7 @@ test(`a query shows what is right to call, its tools and its functions`, () =>
     await page.keyboard.press("j");
     const task = page.getByTestId("task");
     await task.getByRole("heading", { name: "test_instruction/G1_instruction/102" }).waitFor();
-    await task.getByText("Functions of several APIs bear the same name here").waitFor();
+    await task.getByText("Several APIs share function names here").waitFor();
     assert.match(
       await page.getByTestId("task-gold").innerText(),
       /Today most lent books[^]*same name as Yesterday most lent books[^]*Catalogue/,
@@ -110,7 +111,7 @@ test("what is not there is said", () =>
     { files: { "results/a.txt": "", "tasks/b.txt": "" }, mayFail: true },
     async (page) => {
       await page.evaluate(() => (location.hash = "#/tasks"));
-      await page.getByText("There are no tasks here").waitFor();
+      await page.getByText("No tasks").waitFor();
       await accessible(page);
     },
   ));

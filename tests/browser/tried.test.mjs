@@ -1,4 +1,4 @@
-// What a run tried, as a tree: the way that counts, folding, keys, what a node holds, and back to the steps.
+// The search tree of a run: the final path, folding, keys, node details, and links to the steps.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const FILES = Object.fromEntries(
 );
 const HOSTILE = "<img src=x onerror=window.pwned=1><script>window.pwned=2</script>\u202egnp";
 
-/** A tree with this many ways of three thoughts each, and one that goes on. */
+/** A tree with this many branches of three thoughts each, one of which continues. */
 function wide(ways) {
   const thought = (text, children = [], pruned = false) => ({
     node_type: "Thought",
@@ -98,29 +98,26 @@ test("the tree says what counts, folds what lies beside it, and leads to the ste
     await open(page, "101");
     assert.match(
       await text(page.getByTestId("tried-says")),
-      /5 of 17 tried steps are on the way that counts/,
+      /5 of 17 explored steps are on the final path/,
     );
     await page.waitForFunction(() => location.hash.includes("view=tree"));
     assert.equal(await items(page).count(), 18);
-    // The first on the way has the focus; its thought is shown whole.
+    // The first node on the final path has the focus; its thought is shown in full.
     await page
       .getByTestId("tried-node")
       .getByText("Start again with the day in the request.")
       .waitFor();
-    await page.getByRole("button", { name: "Only the way" }).click();
+    await page.getByRole("button", { name: "Final path only" }).click();
     await page.waitForFunction(() => document.querySelectorAll("[data-node]").length === 7);
     const aside = page.locator("[data-node][aria-expanded=false]");
-    assert.match(
-      await aside.getAttribute("aria-label"),
-      /beside the way that counts.*11 more steps folded/,
-    );
+    assert.match(await aside.getAttribute("aria-label"), /on another branch.*11 more steps folded/);
     await aside.locator(".fold").click();
     await page.waitForFunction(() => document.querySelectorAll("[data-node]").length === 18);
     await tree(page)
       .getByRole("treeitem", { name: /ferry_prices.*unknown function/ })
       .click();
     await page.getByTestId("tried-node").getByText("No such function name").waitFor();
-    // Enter on what counts goes to the step.
+    // Enter on the final path goes to the step.
     await tree(page).focus();
     await page.keyboard.press("End");
     assert.match(
@@ -130,7 +127,7 @@ test("the tree says what counts, folds what lies beside it, and leads to the ste
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.activeElement?.getAttribute("data-index") === "7");
     await page.waitForFunction(() => !location.hash.includes("view=tree"));
-    // Arrows fold and unfold, and lead to the head of a way.
+    // Arrow keys fold, unfold and go to the start of a branch.
     await page.keyboard.press("T");
     await tree(page).focus();
     await page.keyboard.press("Home");

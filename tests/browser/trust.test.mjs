@@ -1,4 +1,4 @@
-// How far judges agree with people, on the page: what to do while nothing can be compared, a judge that is calibrated, and where they disagree.
+// Agreement of judges with people: the empty state, a calibrated judge and the disagreements.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { openProvider, says } from "./provider.mjs";
@@ -13,7 +13,7 @@ const name = (repeat) =>
 const review = (repeat) =>
   repeat === 1 ? "wrong" : repeat === 2 ? "partly" : repeat > 8 ? "wrong" : "right";
 const answer = (repeat) => (repeat > 8 ? "Nothing." : "Three.");
-/** Twelve runs, all reviewed when asked for. */
+/** Twelve runs, optionally all reviewed. */
 const files = (url, reviewed = true) => ({
   "touchstone.yaml": `input_dir: tasks\noutput_dir: results\nmodels:\n  local: { provider: openai, base_url: '${url}', model: any, price: { input: 1, output: 2 } }\n`,
   "tasks/count.yaml": "tool_calling_prompt: How many?\n",
@@ -57,11 +57,11 @@ const shoot = (page, as) =>
 test("where nobody reviewed anything, the next step is said", () =>
   onPage(browser, { files: files("http://127.0.0.1:9/v1", false) }, async (page) => {
     await open(page);
-    await page.getByRole("heading", { name: "No runs were reviewed yet" }).waitFor();
+    await page.getByRole("heading", { name: "No reviewed runs yet" }).waitFor();
     assert.ok(await page.getByRole("button", { name: /^Calibrate a judge/ }).isDisabled());
     await accessible(page);
     await shoot(page, "trust-empty");
-    await page.getByRole("link", { name: "To the runs" }).click();
+    await page.getByRole("link", { name: "Go to Runs" }).click();
     await rows(page).first().waitFor();
   }));
 
@@ -73,7 +73,7 @@ test(`a judge is calibrated on what people reviewed, and the numbers are there`,
       { files: files(provider.url), args: ["--allow-run"], viewport: { width: 1400, height: 900 } },
       async (page) => {
         await open(page);
-        await page.getByText("No judge was asked about these runs yet.").waitFor();
+        await page.getByText("No judgements of these runs yet.").waitFor();
         await accessible(page);
         await shoot(page, "trust-unjudged");
         await page.keyboard.press("j");
@@ -117,7 +117,7 @@ test(`a judge is calibrated on what people reviewed, and the numbers are there`,
         await said.getByTestId("judge-agrees").waitFor();
         assert.match(
           await flat(said.getByTestId("judge-agrees")),
-          /^agrees with people: κ 0\.68 of 12 runs, good/,
+          /^agreement with people: κ 0\.68 of 12 runs, good/,
         );
         await accessible(page);
         await shoot(page, "trust-run");

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 const ROWS: &str = include_str!("../fixtures/evaluate/rows.jsonl");
-const DIFFERENCES: &str = include_str!("../../docs/evaluators.md");
+const DIFFERENCES: &str = include_str!("../../docs/reference/evaluators.md");
 const MAPPED: [&str; 4] = [
     "--column-mapping",
     "response=${data.answer}",
@@ -455,7 +455,7 @@ fn every_difference_on_purpose_is_listed_and_stands_in_the_table() {
     assert_eq!(
         table,
         lines,
-        "docs/evaluators.md tells of other differences. It should say:\n{}",
+        "docs/reference/evaluators.md tells of other differences. It should say:\n{}",
         lines.join("\n")
     );
 }

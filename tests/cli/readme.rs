@@ -1,10 +1,20 @@
-//! Tests every command in the README, exactly as it is written there.
+//! Types every command that the README and the guides show, as it stands there.
 use crate::sandbox::Sandbox;
 
-const README: &str = include_str!("../../README.md");
+/// The README and all guides.
+const PAGES: [&str; 8] = [
+    include_str!("../../README.md"),
+    include_str!("../../docs/guide/your-folder.md"),
+    include_str!("../../docs/guide/launching.md"),
+    include_str!("../../docs/guide/scoring.md"),
+    include_str!("../../docs/guide/judges.md"),
+    include_str!("../../docs/guide/evaluate.md"),
+    include_str!("../../docs/guide/stabletoolbench.md"),
+    include_str!("../../docs/guide/sharing.md"),
+];
 const MAKEFILE: &str = include_str!("../../Makefile");
 const FILE: &str = "results/tickets-tool_calling-claude-variation0.yaml";
-/// A file of answers; `QUERIES` is the folder of their queries.
+/// Answers to queries, and the queries.
 const ANSWERS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/tests/fixtures/stabletoolbench/results/converted/lantern_cot/G1_instruction.json"
@@ -14,15 +24,20 @@ const ROWS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/evaluate
 const QUERIES: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/stabletoolbench/queries");
 
-/// Returns the lines that call a program, without the comment at their end.
+/// Returns the commands of a program in all pages, each once and without the remark behind it.
 fn typed(program: &str) -> Vec<&'static str> {
-    let lines = README.lines().map(|line| line.split("  #").next().unwrap_or_default().trim());
-    lines
-        .filter(|line| line.strip_prefix(program).is_some_and(|rest| rest.starts_with(' ')))
-        .collect()
+    let lines = PAGES.iter().flat_map(|page| page.lines());
+    let mut typed: Vec<&str> = Vec::new();
+    for line in lines.map(|line| line.split("  #").next().unwrap_or_default().trim()) {
+        let is_command = line.strip_prefix(program).is_some_and(|rest| rest.starts_with(' '));
+        if is_command && !typed.contains(&line) {
+            typed.push(line);
+        }
+    }
+    typed
 }
 
-/// Splits a line like a shell, where only single quotes hold spaces.
+/// Splits a line into words like a shell. Only single quotes keep spaces in a word.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (at, piece) in line.split('\'').enumerate() {
@@ -36,10 +51,10 @@ fn words(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_command_of_the_readme_is_understood_and_does_something() {
+fn every_command_of_the_pages_is_understood_and_does_something() {
     let sandbox = Sandbox::usual("readme");
     let shown = typed("touchstone");
-    assert!(shown.len() >= 5, "{shown:?}");
+    assert!(shown.len() >= 25, "{shown:?}");
     for line in shown {
         let mut words: Vec<String> = words(line).split_off(1);
         let acts =
@@ -57,8 +72,8 @@ fn every_command_of_the_readme_is_understood_and_does_something() {
                 _ => {}
             }
         }
-        // A server would not end, and runs would call real models, so their options are looked up
-        // in the help.
+        // A server would not end, and runs would ask real models, so their flags are looked up in
+        // the help.
         if acts || nested.is_some() {
             let command = std::iter::once(words[0].as_str()).chain(nested.as_deref());
             let help = sandbox.run(&command.chain(["--help"]).collect::<Vec<_>>());
@@ -78,14 +93,15 @@ fn every_command_of_the_readme_is_understood_and_does_something() {
         let silent = words[0] == "search" || words.iter().any(|word| word == "--out");
         assert!(!ran.out.is_empty() || silent, "{line} says nothing");
     }
-    assert_eq!(sandbox.run(&["no-such-command"]).status, 2, "what is not there would be noticed");
+    assert_eq!(sandbox.run(&["no-such-command"]).status, 2, "unknown commands fail");
 }
 
 #[test]
-fn every_make_command_of_the_readme_is_in_the_makefile() {
+fn every_make_command_of_the_pages_is_in_the_makefile() {
     let shown = typed("make");
     assert!(shown.len() >= 3, "{shown:?}");
-    let inline = README.split('`').skip(1).step_by(2).filter(|code| code.starts_with("make "));
+    let inline = PAGES.iter().flat_map(|page| page.split('`').skip(1).step_by(2));
+    let inline = inline.filter(|code| code.starts_with("make "));
     for line in shown.into_iter().chain(inline) {
         let target = line.split_whitespace().nth(1).unwrap();
         assert!(

@@ -46,7 +46,7 @@ fn the_demo_runs_in_the_window_and_its_runs_can_be_read() {
     window.picture("launched");
     window.click("[data-testid=launch-run] a");
     window.until("the run is open", "return document.querySelector('[data-testid=step]') !== null");
-    window.until_text("Run again");
+    window.until_text("Rerun");
 }
 
 /// A folder with one run that waits for the latch.

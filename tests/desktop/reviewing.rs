@@ -67,7 +67,7 @@ fn verdicts_along_a_list_of_runs_that_are_not_reviewed_are_those_of_the_runs_on_
             window.press(&["K"]);
             opened(n - 1);
             window.press(&["0"]);
-            footer("Nothing to undo: this run was not marked just now.");
+            footer("Nothing to undo on this run.");
             window.press(&["J"]);
             opened(n);
         }

@@ -1,5 +1,6 @@
-// Everything the page may ask for, in one interface. Two forms fill it: the window's IPC and the served HTTP API.
-// The names of the commands are the same in the engine's `App`, in the window, in the routes and here; a test compares them.
+// All commands of the page in one interface, implemented by the IPC of the window and by the HTTP
+// API. The engine's `App`, the window, the routes and this file use the same command names; a test
+// compares them.
 import type { Agreement } from "../generated/Agreement";
 import type { AppError } from "../generated/AppError";
 import type { Check } from "../generated/Check";
@@ -61,14 +62,17 @@ import type { TextPiece } from "../generated/TextPiece";
 import type { TreeView } from "../generated/TreeView";
 import type { Trust } from "../generated/Trust";
 
-/** Arguments and reply of every command. An argument object is sent as it is; a failed call throws an `AppError`. */
+/**
+ * Arguments and reply of each command. The argument object is sent unchanged; a failed call throws
+ * an `AppError`.
+ */
 export interface Commands {
   status: [Record<string, never>, Status];
   folders: [Record<string, never>, Folders];
   open_recent: [{ id: string }, null];
   forget_recent: [{ id: string }, null];
   open_demo: [Record<string, never>, null];
-  /** The window asks with the system's dialog; false when the person cancelled. The served page may not. */
+  /** Opens the system's folder dialog; false on cancel. Window only. */
   pick_folder: [Record<string, never>, boolean];
   close_folder: [Record<string, never>, null];
   facets: [Record<string, never>, Facets];
@@ -80,26 +84,29 @@ export interface Commands {
   open_run: [{ id: string }, RunView];
   read_steps: [{ id: string; version: string; span: Span }, StepPage];
   read_tree: [{ id: string; version: string }, TreeView];
-  /** `part` is the id of a part, or `raw:<n>` for the n-th file of the run as it is on disk. */
+  /** `part` is the id of a part, or `raw:<n>` for the n-th file of the run on disk. */
   read_text: [{ id: string; part: string; offset: number; limit: number }, TextPiece];
   read_rows: [{ id: string; part: string; request: RowRequest }, RowPiece];
-  /** A table as CSV, whole. */
+  /** An entire table as CSV. */
   read_csv: [{ id: string; part: string }, string];
   find_in_run: [{ id: string; text: string }, Matches];
   launch_options: [Record<string, never>, LaunchOptions];
-  /** What a request comes to; sends nothing. */
+  /** Plans a launch without sending anything. */
   plan_launch: [{ request: LaunchRequest }, LaunchPlan];
   start_launch: [{ request: LaunchRequest }, Launched];
-  /** All launches since the program began, newest first, without their runs. */
+  /** All launches since the program started, newest first, without their runs. */
   launches: [Record<string, never>, LaunchView[]];
   launch: [{ id: string; span: Span }, LaunchView];
   /** Lets calls in flight finish and be saved; `now` cancels them. */
   stop_launch: [{ id: string; now: boolean }, null];
-  /** Launches again what failed or was stopped. */
+  /** Launches the failed and stopped runs again. */
   retry_launch: [{ id: string }, Launched];
   /** Appends a user message to a finished or waiting run and continues it. */
   nudge_run: [{ id: string; message: string; in_place: boolean }, Launched];
-  /** Copies a run up to a step (included) to a new repeat; with a message, that is the next user message (in place of the step when it is one) and the new run is launched. */
+  /**
+   * Copies a run up to and including a step to a new repeat. With a message, that becomes the next
+   * user message (replacing the step if it is one) and the new run is launched.
+   */
   fork_run: [{ id: string; step: number; message: string | null }, Copied];
   keys: [Record<string, never>, KeyState[]];
   set_key: [{ name: string; key: string }, null];
@@ -110,65 +117,76 @@ export interface Commands {
   overview: [{ request: OverviewRequest }, Overview];
   run_scores: [{ id: string }, RunScores];
   diff_answer: [{ request: DiffRequest }, DiffView];
-  /** Two to four runs; the first is what the others are compared with. */
+  /** Compares two to four runs; the first is the baseline. */
   compare_runs: [{ ids: string[] }, Comparison];
   diff_steps: [{ left: StepRef; right: StepRef }, StepDiff];
-  /** With `whole`, all of its text; else what a preview shows. */
+  /** With `whole` the full text, else the part for the preview. */
   make_report: [{ request: ReportRequest; whole: boolean }, Report];
   list_tasks: [{ request: TaskRequest }, TaskPage];
-  /** `id` is that of the task. */
+  /** `id` is the id of the task. */
   read_task: [{ id: string }, TaskView];
-  /** Query sets: what one's own runs come to, and what others published. */
+  /** Results of the local runs of query sets, and published results. */
   published: [{ request: PublishedRequest }, Published];
-  /** Runs the scorers that are programs, in the sandbox, over runs that wait for them; says how many it was. */
+  /** Runs pending program scorers in the sandbox; returns the number of runs. */
   run_scorers: [{ filter: string }, number];
-  /** None takes the review away. With a folder, nothing is kept once another one is open. */
+  /** A null review deletes it. With a folder, nothing is saved once another one is open. */
   review_run: [{ folder: string | null; id: string; review: Review | null }, null];
-  /** The window asks where to with the system's dialog; false when the person cancelled. A served page downloads instead. */
+  /**
+   * Opens the system's save dialog; false on cancel. Window only; a served page downloads instead.
+   */
   save_report: [{ request: ReportRequest }, boolean];
   judge_options: [Record<string, never>, JudgeOptions];
-  /** All judging since the program began, newest first. */
+  /** All judging jobs since the program started, newest first. */
   judgings: [Record<string, never>, JudgingView[]];
-  /** Who said something of the runs that pass a filter, and how far each two agree. */
+  /** Raters of the runs that match a filter, and the agreement of each pair. */
   trust: [{ filter: string }, Trust];
-  /** Two of them, by their ids, with the runs on which they disagree. */
+  /** One pair of raters, by ids, with the runs they disagree on. */
   agreement: [{ first: string; second: string; filter: string }, Agreement];
-  /** What a request comes to; sends nothing. */
+  /** Plans judging without sending anything. */
   plan_judging: [{ request: JudgeRequest }, JudgePlan];
   start_judging: [{ request: JudgeRequest }, Judging];
-  /** Lets questions in flight be answered and kept; `now` gives them up. */
+  /** Lets requests in flight finish and be saved; `now` cancels them. */
   stop_judging: [{ id: string; now: boolean }, null];
   evaluate_options: [Record<string, never>, EvaluateOptions];
-  /** What a file of rows holds: its columns, its first rows, and what of it cannot be read. */
+  /** Columns, first rows and errors of a data file. */
   look_at_data: [{ id: string }, DataLook];
   /** All evaluations, newest first. */
   evaluations: [Record<string, never>, EvaluationView[]];
-  /** What was begun and has no whole results, newest first; not what is under way. */
+  /** Evaluations without complete results, newest first; active ones excluded. */
   unfinished_evaluations: [Record<string, never>, EvaluateUnfinished[]];
-  /** The window asks for a file of rows with the system's dialog; null when the person cancelled. The served page may not. */
+  /** Opens the system's file dialog for a data file; null on cancel. Window only. */
   pick_file: [Record<string, never>, DataFile | null];
-  /** What a request comes to; sends nothing. */
+  /** Plans an evaluation without sending anything. */
   plan_evaluating: [{ request: EvaluateRequest }, EvaluatePlan];
   start_evaluating: [{ request: EvaluateRequest }, Evaluating];
-  /** Lets questions in flight be answered and kept; `now` gives them up. */
+  /** Lets requests in flight finish and be saved; `now` cancels them. */
   stop_evaluating: [{ id: string; now: boolean }, null];
-  /** The window shows a file of a run in the file manager. The served page may not. */
+  /** Shows a file of a run in the file manager. Window only. */
   reveal_file: [{ id: string; file: number }, null];
-  /** Writes the rows of the runs that pass a filter as a data file among the results. */
+  /** Writes the matching runs as rows of a data file beside the results. */
   make_rows: [{ filter: string }, RowsMade];
 }
 
 export type CommandName = keyof Commands;
 
-/** What went stale; or that nobody knows, because events were missed: perhaps everything, perhaps in another folder. */
-export type Word = Stale | { kind: "missed" };
+/**
+ * Data that became stale; `missed` after lost events means that anything may be stale, even the
+ * folder.
+ */
+export type StaleEvent = Stale | { kind: "missed" };
 
 export interface Backend {
-  /** `window` or `served`: decides words on screen, never behaviour. */
-  readonly door: "window" | "served";
+  /** Decides words on screen only, never behaviour. */
+  readonly host: "window" | "served";
   call<N extends CommandName>(name: N, args: Commands[N][0]): Promise<Commands[N][1]>;
-  /** Calls back with every word of what went stale; after a time without them also that some were missed. Returns how to stop. */
-  listen(fn: (word: Word) => void): () => void;
-  /** Calls back when something failed that no command was asked for, such as opening a folder that was dropped. Returns how to stop. */
+  /**
+   * Calls back on each stale event, and with `missed` after an interruption. Returns the function
+   * that stops it.
+   */
+  listen(fn: (word: StaleEvent) => void): () => void;
+  /**
+   * Calls back on errors outside any command, such as opening a dropped folder. Returns the
+   * function that stops it.
+   */
   onTrouble?(fn: (error: AppError) => void): () => void;
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Word } from "./backend";
+import type { StaleEvent } from "./backend";
 import { http } from "./http";
 
 const reply = (body: string, status = 200) =>
@@ -74,7 +74,7 @@ describe("the stream of events", () => {
   };
 
   it("tells what comes, at a break that the status is stale, and after it that words were missed", () => {
-    const heard: Word[] = [];
+    const heard: StaleEvent[] = [];
     const stop = http.listen((word) => heard.push(word));
     const [source] = Source.all;
     source?.onopen?.();
@@ -98,7 +98,7 @@ describe("the stream of events", () => {
     expect(Source.all.length).toBe(2);
   });
   it("is given up while nobody sees the page, so that other tabs have their connections, and says so afterwards", () => {
-    const heard: Word[] = [];
+    const heard: StaleEvent[] = [];
     const stop = http.listen((word) => heard.push(word));
     Source.all[0]?.onopen?.();
     hide(true);
@@ -119,7 +119,7 @@ describe("the stream of events", () => {
   });
   it("is not opened for a page that nobody has seen yet", () => {
     hide(true);
-    const heard: Word[] = [];
+    const heard: StaleEvent[] = [];
     const stop = http.listen((word) => heard.push(word));
     vi.advanceTimersByTime(10_000);
     expect(Source.all.length).toBe(0);

@@ -1,11 +1,12 @@
-// The served form: one POST per command, one stream of events. The cookie set by the first address authorises both.
+// Backend of the served page: one POST per command and one event stream. The cookie set by the
+// sign-in address authorises both.
 import type { AppError } from "../generated/AppError";
 import type { AppEvent } from "../generated/AppEvent";
-import type { Backend, CommandName, Commands, Word } from "./backend";
+import type { Backend, CommandName, Commands, StaleEvent } from "./backend";
 
-/** Forces a preflight for other sites, which the server refuses. */
+/** Forces a preflight from other sites, which the server refuses. */
 const HEADERS = { "content-type": "application/json", "x-touchstone": "1" };
-const AGAIN_MS = 2_000;
+const RECONNECT_MS = 2_000;
 
 export const isAppError = (value: unknown): value is AppError =>
   typeof value === "object" && value !== null && "code" in value && "message" in value;
@@ -17,7 +18,7 @@ async function failure(reply: Response): Promise<AppError> {
     return {
       code: "not_allowed",
       message: "This page is not signed in to Touchstone.",
-      hint: "Open an address that `touchstone serve` printed. Each works once; where it was started it says how to get another.",
+      hint: "Open an address that `touchstone serve` printed. Each works once; the terminal says how to get another.",
     };
   }
   return {
@@ -39,7 +40,7 @@ async function call<N extends CommandName>(name: N, args: Commands[N][0]): Promi
   } catch {
     const lost: AppError = {
       code: "failed",
-      message: "Touchstone does not answer any more.",
+      message: "Touchstone does not respond.",
       hint: "Start `touchstone serve` again, then reload this page.",
     };
     throw lost;
@@ -48,8 +49,11 @@ async function call<N extends CommandName>(name: N, args: Commands[N][0]): Promi
   return (await reply.json()) as Commands[N][1];
 }
 
-/** A page that nobody sees needs no word, and a browser grants all its tabs of this address few connections together. */
-function listen(fn: (word: Word) => void): () => void {
+/**
+ * A hidden page closes its stream, because browsers limit the connections of all tabs of an address
+ * together.
+ */
+function listen(fn: (word: StaleEvent) => void): () => void {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let broken = document.hidden;
@@ -68,12 +72,12 @@ function listen(fn: (word: Word) => void): () => void {
       broken = false;
     };
     stream.onerror = () => {
-      // Asking for the status now is how the page finds out, and says so.
+      // Requesting the status detects and reports the lost connection.
       if (!broken) fn({ kind: "status" });
       broken = true;
       if (stream.readyState !== EventSource.CLOSED || document.hidden) return;
       clearTimeout(timer);
-      timer = setTimeout(open, AGAIN_MS);
+      timer = setTimeout(open, RECONNECT_MS);
     };
   };
   const look = () => {
@@ -82,7 +86,7 @@ function listen(fn: (word: Word) => void): () => void {
       timer = setTimeout(() => {
         close();
         broken = true;
-      }, AGAIN_MS);
+      }, RECONNECT_MS);
     } else if (source === undefined || source.readyState === EventSource.CLOSED) open();
   };
   document.addEventListener("visibilitychange", look);
@@ -93,4 +97,4 @@ function listen(fn: (word: Word) => void): () => void {
   };
 }
 
-export const http: Backend = { door: "served", call, listen };
+export const http: Backend = { host: "served", call, listen };

@@ -1,4 +1,4 @@
-// Which of the two forms this page speaks to.
+// Chooses between the backends of the window and the server.
 import type { Backend } from "./backend";
 import { http } from "./http";
 import { tauri } from "./tauri";

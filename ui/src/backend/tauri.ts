@@ -1,24 +1,24 @@
-// The window's form: IPC. The only file that knows Tauri.
+// Backend of the window: IPC. The only file that imports Tauri.
 import { invoke } from "@tauri-apps/api/core";
 import { listen as hear } from "@tauri-apps/api/event";
 import type { AppError } from "../generated/AppError";
 import type { AppEvent } from "../generated/AppEvent";
 import type { Backend } from "./backend";
 
-/** The one event the engine's events travel in. */
+/** Tauri event that carries all engine events. */
 const EVENT = "app_event";
-/** The one that what failed without being asked for travels in. */
+/** Tauri event that carries errors outside any command. */
 const TROUBLE = "app_trouble";
 
 export const tauri: Backend = {
-  door: "window",
+  host: "window",
   call: (name, args) => invoke(name, args),
   listen(fn) {
     let stopped = false;
     const stop = hear<AppEvent>(EVENT, (event) => {
       if (!stopped) fn(event.payload.stale);
     });
-    // What happened before the ear was in place was not heard.
+    // Events before the listener was registered are lost.
     void stop.then(() => {
       if (!stopped) fn({ kind: "missed" });
     });

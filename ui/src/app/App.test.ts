@@ -1,0 +1,520 @@
+import { flushSync, mount, tick, unmount } from "svelte";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import App from "./App.svelte";
+import { Fixture, runRow, STATUS } from "../testing/fakeBackend";
+import type { Problem } from "../generated/Problem";
+import type { Status } from "../generated/Status";
+
+let app: ReturnType<typeof mount> | undefined;
+const open = async (fixture: Fixture, hash = "#/runs") => {
+  history.replaceState(null, "", hash);
+  app = mount(App, { target: document.body, props: { backend: fixture } });
+  flushSync();
+  await until(() => document.querySelector("[data-testid=status]") !== null);
+  return fixture;
+};
+/** Waits for a condition, with a deadline. */
+async function until(holds: () => boolean) {
+  await vi.waitFor(() => {
+    flushSync();
+    if (!holds()) throw new Error(`not yet: ${holds.toString()}\n${document.body.textContent}`);
+  }, 3_000);
+}
+const find = (testid: string) => document.querySelector<HTMLElement>(`[data-testid="${testid}"]`);
+const rows = () => [...document.querySelectorAll<HTMLElement>("[data-testid=run-row]")];
+const text = () => document.body.textContent.replace(/\s+/g, " ");
+const press = (
+  key: string,
+  more: KeyboardEventInit = {},
+  target: Element = document.activeElement ?? document.body,
+) => {
+  target.dispatchEvent(
+    new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }),
+  );
+  flushSync();
+};
+const button = (label: string) =>
+  [...document.querySelectorAll("button")].find((one) => one.textContent.includes(label));
+const type = (value: string) => {
+  const field = find("filter") as HTMLInputElement;
+  field.focus();
+  field.value = value;
+  field.setSelectionRange(value.length, value.length);
+  field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  flushSync();
+};
+const status = (change: Partial<Status>) => ({ ...STATUS, ...change });
+
+beforeEach(() => localStorage.clear());
+afterEach(async () => {
+  if (app) await unmount(app);
+  app = undefined;
+  document.body.replaceChildren();
+});
+
+describe("the frame", () => {
+  it("says what failed though nobody asked for it on the page, until it is closed or another folder opens", async () => {
+    const fixture = await open(new Fixture());
+    await until(() => rows().length > 0);
+    const trouble = () => document.querySelector("[role=alert]");
+    const message = "The folder /locked cannot be read.";
+    for (const end of ["close", "folder"]) {
+      fixture.fail({ code: "failed", message, hint: "Check that you may read it." });
+      await until(
+        () =>
+          trouble()?.textContent?.includes(`${message}\u00a0Check that you may read it.`) === true,
+      );
+      if (end === "close") button("Close")?.click();
+      else {
+        fixture.status = status({ folder: STATUS.folder && { ...STATUS.folder, id: "other" } });
+        fixture.tell({ kind: "folder" });
+      }
+      await until(() => trouble() === null);
+    }
+  });
+});
+
+describe("the start screen", () => {
+  it("keeps the place that one looks at when events were missed, and makes it anew in another folder", async () => {
+    const fixture = await open(new Fixture(), "#/trust");
+    await until(() => find("trust") !== null);
+    const [place, asked] = [
+      find("trust"),
+      () => fixture.calls.filter((call) => call.name === "trust").length,
+    ];
+    const before = asked();
+    fixture.tell({ kind: "folder" });
+    await until(() => asked() > before);
+    expect(find("trust")).toBe(place);
+    fixture.status = status({ folder: STATUS.folder && { ...STATUS.folder, id: "other" } });
+    fixture.tell({ kind: "folder" });
+    await until(() => find("trust") !== null && find("trust") !== place);
+  });
+  it("stands where no folder is open, offers the demo, and says how a served page gets a folder", async () => {
+    const fixture = await open(
+      new Fixture([], status({ folder: null, phase: { kind: "closed" } })),
+      "",
+    );
+    await until(() => find("open-demo") !== null);
+    expect(text()).toContain("touchstone serve FOLDER");
+    fixture.replies.open_demo = () => {
+      fixture.status = STATUS;
+      fixture.rows = [runRow(1)];
+      fixture.tell({ kind: "folder" });
+      return null;
+    };
+    find("open-demo")?.click();
+    await until(() => rows().length === 1);
+    expect(location.hash).toBe("#/runs");
+  });
+  it("marks folders that went away, opens others, and forgets", async () => {
+    const fixture = new Fixture([], status({ folder: null }), "window");
+    const recent = [
+      { id: "a", name: "kept", path: "/x/kept", opened_ms: 0, present: true },
+      { id: "b", name: "gone", path: "/x/gone", opened_ms: 0, present: false },
+    ];
+    fixture.replies.folders = () => ({ recent, demo: false, can_pick: true, can_open: true });
+    await open(fixture, "#/start");
+    await until(() => text().includes("not found"));
+    expect(button("gone")?.disabled).toBe(true);
+    expect(find("open-demo")).toBeNull();
+    document.querySelector<HTMLElement>("[aria-label='Forget /x/gone']")?.click();
+    button("kept")?.click();
+    await until(() => fixture.calls.some((call) => call.name === "open_recent"));
+    expect(
+      fixture.calls
+        .filter((call) => ["forget_recent", "open_recent"].includes(call.name))
+        .map((call) => call.args),
+    ).toEqual([{ id: "b" }, { id: "a" }]);
+  });
+  it("offers nothing to open or to forget on a page that only looks", async () => {
+    const fixture = new Fixture([], status({ folder: null }));
+    const recent = [{ id: "a", name: "kept", path: "/x/kept", opened_ms: 0, present: true }];
+    fixture.replies.folders = () => ({ recent, demo: true, can_pick: false, can_open: false });
+    await open(fixture, "#/start");
+    await until(() => text().includes("touchstone serve FOLDER"));
+    expect(find("open-demo")).toBeNull();
+    expect(text()).not.toContain("kept");
+  });
+  it("says what failed beside the choices", async () => {
+    const fixture = new Fixture([], status({ folder: null }), "window");
+    fixture.replies.pick_folder = () =>
+      Promise.reject({
+        code: "failed",
+        message: "The folder /x cannot be read: permission denied.",
+        hint: "Choose another.",
+      });
+    await open(fixture, "#/start");
+    await until(() => button("Open a folder…") !== undefined);
+    button("Open a folder…")?.click();
+    await until(() => text().includes("permission denied. Choose another."));
+  });
+});
+
+describe("the runs", () => {
+  it("are rows of a grid that tell their number, their state in words, and no nought for what is missing", async () => {
+    await open(
+      new Fixture([runRow(0, { state: "error", reason: "rate limit", tokens: null, cost: null })]),
+    );
+    await until(() => rows().length === 1);
+    const grid = find("runs-table")!;
+    expect([
+      grid.getAttribute("role"),
+      grid.getAttribute("aria-rowcount"),
+      rows()[0]?.getAttribute("aria-rowindex"),
+      rows()[0]?.dataset["id"],
+    ]).toEqual(["grid", "2", "2", "r0"]);
+    const cell = (column: string) =>
+      rows()[0]?.querySelector(`[data-column=${column}]`)?.textContent.trim();
+    expect([cell("state")?.replace(/\s+/g, " "), cell("tokens"), cell("cost")]).toEqual([
+      "Error · rate limit",
+      "–",
+      "–",
+    ]);
+    expect(grid.querySelector("[aria-sort=descending]")?.textContent.trim()).toBe("Changed");
+  });
+  it("draw only what is in sight of a hundred thousand", async () => {
+    await open(new Fixture(Array.from({ length: 100_000 }, (_, index) => runRow(index))));
+    await until(() => rows().length > 0);
+    expect(document.querySelectorAll("[role=row]").length).toBeLessThan(90);
+    expect(find("runs-table")?.getAttribute("aria-rowcount")).toBe("100001");
+  });
+  it("are walked by keys, opened by Enter, and shown again by back", async () => {
+    await open(new Fixture());
+    await until(() => rows().length > 10);
+    press("j");
+    press("j");
+    press("k");
+    expect(document.querySelector(".cursor")?.getAttribute("data-id")).toBe("r1");
+    press("G");
+    await until(() => document.querySelector(".cursor")?.getAttribute("data-id") === "r119");
+    press("g");
+    press("g");
+    press("Enter");
+    expect(location.hash).toMatch(/^#\/run\/r0/);
+    history.back();
+    await until(() => location.hash === "#/runs" && rows().length > 10);
+  });
+  it("are where they were when a run is closed, although others came meanwhile", async () => {
+    const fixture = await open(
+      new Fixture(Array.from({ length: 1_000 }, (_, index) => runRow(index))),
+      "#/runs?top=500",
+    );
+    await until(() => document.querySelector("[data-id=r500]") !== null);
+    const drawn = () =>
+      document.querySelector<HTMLElement>(".placed[role=presentation]")?.style.top;
+    const before = Number(/\d+/.exec(drawn() ?? "")?.[0]);
+    document.querySelector<HTMLElement>("[data-id=r505]")?.click();
+    await until(() => location.hash.startsWith("#/run/r505"));
+    fixture.rows = [
+      ...Array.from({ length: 7 }, (_, index) => runRow(5_000 + index)),
+      ...fixture.rows,
+    ];
+    const asked = fixture.calls.length;
+    fixture.tell({ kind: "runs", generation: 2, ids: [], all: true });
+    await until(() => fixture.calls.slice(asked).some((call) => call.name === "list_runs"));
+    history.back();
+    await until(() => document.querySelector(".cursor")?.getAttribute("data-id") === "r505");
+    await until(() => Number(/\d+/.exec(drawn() ?? "")?.[0]) === before + 7 * 28);
+    expect(document.querySelector<HTMLElement>("[data-id=r505]")?.dataset["index"]).toBe("512");
+  });
+  it("are where they were also when the page was loaded anew on a run, with the cursor on the run that was walked to", async () => {
+    const fixture = await open(
+      new Fixture(Array.from({ length: 1_000 }, (_, index) => runRow(index))),
+      "#/run/r505?top=500",
+    );
+    await until(() => text().includes("This run could not be opened"));
+    press("J", { shiftKey: true }, document.body);
+    await until(
+      () =>
+        location.hash.startsWith("#/run/r506") &&
+        JSON.stringify(fixture.calls.at(-1)).includes("r506"),
+    );
+    await tick();
+    press("Escape", {}, document.body);
+    await until(() => document.querySelector(".cursor")?.getAttribute("data-id") === "r506");
+    expect(document.querySelector<HTMLElement>(".placed[role=presentation]")?.style.top).toBe(
+      `${(500 - 24) * 28}px`,
+    );
+  });
+  it("are selected by x and by Shift with an arrow, counted in the footer, and copied by y", async () => {
+    const copied = vi.fn(() => Promise.resolve());
+    Object.defineProperty(navigator, "clipboard", {
+      value: { writeText: copied },
+      configurable: true,
+    });
+    const fixture = await open(new Fixture());
+    await until(() => rows().length > 10);
+    press("x");
+    press("j");
+    press("ArrowDown", { shiftKey: true });
+    await until(() => find("picked")?.textContent.includes("2 selected") ?? false);
+    press("y");
+    expect(copied).toHaveBeenCalledWith(`${fixture.rows[1]!.path}\n${fixture.rows[2]!.path}`);
+    press("Escape");
+    expect(find("picked")).toBeNull();
+  });
+  it("are sorted by a click on a head, the other way by the next, and the address says so", async () => {
+    const fixture = await open(new Fixture());
+    await until(() => rows().length > 10);
+    button("Turns")?.click();
+    await until(() => location.hash === "#/runs?sort=-turns");
+    button("Turns")?.click();
+    await until(() => location.hash === "#/runs?sort=turns");
+    await until(() =>
+      fixture.calls.some(
+        (call) =>
+          call.name === "list_runs" &&
+          JSON.stringify(call.args).includes('"turns","descending":false'),
+      ),
+    );
+  });
+  it("are narrowed as one types; what was misread is explained; nothing found offers to clear", async () => {
+    await open(new Fixture());
+    await until(() => rows().length > 10);
+    press("f", { ctrlKey: true });
+    expect(document.activeElement).toBe(find("filter"));
+    type("state:error");
+    await until(
+      () => rows().length > 0 && rows().every((row) => row.textContent.includes("Error")),
+    );
+    expect(find("total")?.textContent).toMatch(/^\d+ runs match the filter/);
+    expect(document.querySelector(".drawn .chip")?.textContent).toBe("state:error");
+    type("state:error bad:x");
+    await until(() => text().includes("is not a key") && text().includes("Invalid filter"));
+    expect([
+      rows().length,
+      text().includes("No matching runs"),
+      find("filter")?.getAttribute("aria-invalid"),
+    ]).toEqual([0, false, "true"]);
+    type("bad:x state:error bad:x");
+    await until(() => document.querySelectorAll(".misread li").length === 2);
+    type("nothing-is-called-so");
+    await until(() => text().includes("No matching runs"));
+    expect(text()).not.toContain("Invalid filter");
+    expect([...document.querySelectorAll("h1")].map((heading) => heading.textContent)).toEqual([
+      "Runs",
+    ]);
+    button("Clear the filter")?.click();
+    await until(() => rows().length > 10 && (find("filter") as HTMLInputElement).value === "");
+  });
+  it("complete what is typed", async () => {
+    await open(new Fixture());
+    await until(() => rows().length > 10);
+    type("mod");
+    await until(() => document.querySelectorAll("#filter-options [role=option]").length > 0);
+    press("Tab");
+    await until(() => document.querySelectorAll("#filter-options [role=option]").length === 3);
+    press("ArrowDown");
+    press("Enter");
+    await until(() => location.hash === "#/runs?q=model%3Aclaude+");
+  });
+  it("take the model that is named by a word, on Enter", async () => {
+    await open(new Fixture());
+    await until(() => rows().length > 10);
+    type("claude");
+    await until(
+      () =>
+        document
+          .querySelector('#filter-options [aria-selected="true"]')
+          ?.textContent.includes("model:claude") === true,
+    );
+    press("Enter");
+    await until(() => location.hash === "#/runs?q=model%3Aclaude+");
+  });
+  it("show where free text was found, as text and never as markup", async () => {
+    const fixture = new Fixture([
+      runRow(0, {
+        path: "invoice.yaml",
+        snippet: {
+          step: 3,
+          pieces: [
+            { text: "<img src=x onerror=alert(1)> the ", hit: false },
+            { text: "invoice", hit: true },
+          ],
+        },
+      }),
+    ]);
+    await open(fixture, "#/runs?q=invoice");
+    await until(() => document.querySelector(".found mark")?.textContent === "invoice");
+    expect(document.querySelector(".found")?.textContent).toContain("<img src=x onerror=alert(1)>");
+    expect(document.querySelector(".found img")).toBeNull();
+  });
+  it("say what to do when there are none, and what failed with a way to try again", async () => {
+    const fixture = new Fixture([]);
+    const base = fixture.replies.list_runs;
+    fixture.replies.list_runs = () =>
+      Promise.reject({ code: "failed", message: "The index is locked.", hint: null });
+    await open(fixture);
+    await until(() => text().includes("The index is locked."));
+    fixture.replies.list_runs = base;
+    button("Try again")?.click();
+    await until(() => text().includes("No runs yet"));
+  });
+  it("toggle a token by Alt and a click on a cell", async () => {
+    await open(new Fixture());
+    await until(() => rows().length > 10);
+    const cell = () => rows()[0]!.querySelector<HTMLElement>("[data-column=model]")!;
+    cell().dispatchEvent(new MouseEvent("click", { bubbles: true, altKey: true }));
+    await until(() => location.hash === "#/runs?q=model%3Aclaude");
+    await tick();
+    cell().dispatchEvent(new MouseEvent("click", { bubbles: true, altKey: true }));
+    await until(() => location.hash === "#/runs");
+  });
+});
+
+describe("the frame", () => {
+  it("links its counts to just those runs and shows how far things are", async () => {
+    await open(
+      new Fixture(
+        undefined,
+        status({
+          phase: { kind: "indexing", done: 812, total: 4_100 },
+          watching: { by: "polling", notice: "a network folder" },
+        }),
+      ),
+    );
+    const footer = find("status")!;
+    await until(() => footer.textContent.includes("reading 812 of 4,100"));
+    expect(footer.textContent).toContain("a network folder");
+    expect(
+      [...footer.querySelectorAll("a")].map(
+        (link) => `${link.textContent} ${link.getAttribute("href")}`,
+      ),
+    ).toEqual([
+      "120 runs #/runs",
+      "4 waiting #/runs?q=state%3Awaiting",
+      "9 errors #/runs?q=state%3Aerror",
+      "3 damaged #/runs?q=state%3Adamaged",
+      "2 not transcripts #/runs?q=state%3Aother",
+    ]);
+  });
+  it("has no place that does nothing", async () => {
+    await open(
+      new Fixture(
+        undefined,
+        status({ counts: { ...STATUS.counts, suite_problems: 0, damaged: 0, other_files: 0 } }),
+      ),
+    );
+    await until(() => document.querySelector("nav a") !== null);
+    expect([...document.querySelectorAll("nav a")].map((link) => link.textContent)).toEqual([
+      "Overview",
+      "Runs",
+      "Tasks",
+      "Launch",
+      "Evaluate",
+      "Report",
+      "Trust",
+    ]);
+  });
+  it("finds every action in the palette, and runs by their path", async () => {
+    await open(new Fixture());
+    await until(() => rows().length > 10);
+    press("k", { ctrlKey: true });
+    const entries = () =>
+      [...(find("palette")?.querySelectorAll("[role=option]") ?? [])].map((one) =>
+        one.textContent.trim(),
+      );
+    await until(() => entries().some((entry) => entry.startsWith("Settings")));
+    const field = find("palette")!.querySelector("input")!;
+    field.value = "drk";
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    flushSync();
+    expect(entries()[0]).toBe("Theme: Dark");
+    press("Enter", {}, field);
+    await until(() => document.documentElement.dataset["theme"] === "dark");
+    press("k", { ctrlKey: true }, document.body);
+    const again = find("palette")!.querySelector("input")!;
+    again.value = "churn_risk";
+    again.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    await until(() => entries().some((entry) => entry.startsWith("churn_risk-")));
+    press("Enter", {}, again);
+    await until(() => location.hash.startsWith("#/run/r2?"));
+  });
+  it("says in the palette why a filter is invalid", async () => {
+    await open(new Fixture());
+    await until(() => rows().length > 10);
+    press("k", { ctrlKey: true });
+    const field = find("palette")!.querySelector("input")!;
+    field.value = "bad:x";
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    await until(() => find("palette")?.textContent.includes("Invalid filter: ") ?? false);
+  });
+  it("takes the filter of the list to the evaluators, and says that a selection is not what it names", async () => {
+    await open(new Fixture(), "#/runs?q=model%3Ao1");
+    await until(() => rows().length > 3);
+    const evaluate = async () => {
+      press("k", { ctrlKey: true }, document.body);
+      const field = find("palette")!.querySelector("input")!;
+      field.value = "Evaluate all listed";
+      field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      flushSync();
+      press("Enter", {}, field);
+      await until(() => location.hash === "#/evaluate?rows=model%3Ao1");
+    };
+    await evaluate();
+    expect(text()).not.toContain("manual selection");
+    history.back();
+    await until(() => rows().length > 3);
+    press("x", {}, document.body);
+    await evaluate();
+    await until(() => text().includes("cannot use a manual selection."));
+  });
+  it("tells its keys from the same table", async () => {
+    await open(new Fixture());
+    await until(() => rows().length > 10);
+    press("?", { shiftKey: true }, document.body);
+    await until(() => find("key-sheet")?.textContent.includes("Next run") ?? false);
+    expect(find("key-sheet")?.textContent).toContain("Filter runs");
+  });
+  it("says so when nobody answers, and what it knew stays in sight", async () => {
+    const fixture = await open(new Fixture());
+    await until(() => rows().length > 10);
+    fixture.replies.status = () =>
+      Promise.reject({
+        code: "failed",
+        message: "Touchstone does not respond.",
+        hint: null,
+      });
+    fixture.tell({ kind: "status" });
+    await until(() => find("status")?.textContent.includes("not connected") ?? false);
+    expect(rows().length).toBeGreaterThan(10);
+  });
+});
+
+describe("other places", () => {
+  it("show problems with a caret under the column, and open the run", async () => {
+    const problem: Problem = {
+      kind: "damaged",
+      file: "results/a.yaml",
+      run: "r7",
+      message: "A key where a value was expected.",
+      line: 14,
+      column: 3,
+      excerpt: "  key",
+      advice: "Indent it less.",
+    };
+    const fixture = new Fixture();
+    fixture.replies.problems = () => ({ total: 1, problems: [problem] });
+    await open(fixture, "#/problems");
+    await until(() => text().includes("1 problem"));
+    await until(() => find("problems")?.querySelector("pre")?.textContent === "14  key\n  ^");
+    expect(text()).toContain("results/a.yaml:14:3");
+    press("o");
+    expect(location.hash).toBe("#/run/r7");
+  });
+  it("show what the doctor found, with how to mend it, and keep the choices", async () => {
+    const fixture = new Fixture();
+    fixture.replies.doctor = () => [
+      { name: "Watching", ok: false, detail: "The limit is reached.", fix: "Raise it." },
+    ];
+    await open(fixture, "#/settings");
+    await until(() => text().includes("Raise it."));
+    expect(text()).toContain("needs attention");
+    document.querySelectorAll<HTMLInputElement>("input[name=theme]")[1]?.click();
+    expect(document.documentElement.dataset["theme"]).toBe("light");
+    (document.activeElement as HTMLElement).blur();
+    press("Escape");
+    expect(location.hash).toBe("#/runs");
+  });
+});

@@ -1,0 +1,108 @@
+// Display preferences, stored by the browser. When storage is missing or full, they last until the
+// window closes.
+import { createSubscriber } from "svelte/reactivity";
+
+export type Theme = "system" | "light" | "dark";
+export interface Choices {
+  theme: Theme;
+  /** Pixels. */
+  textSize: number;
+  /** Changed column widths, by column. */
+  widths: Record<string, number>;
+  /** Columns whose visibility differs from the default. */
+  shown: Record<string, boolean>;
+  /** Layout of two answers side by side, where a table is possible. */
+  answers: "table" | "lines";
+  /** True if equal parts are hidden; null decides by the amount. */
+  folded: boolean | null;
+}
+
+export const TEXT_SIZES = [11, 12, 13, 14, 16, 18] as const;
+const KEY = "touchstone.look";
+const USUAL: Choices = {
+  theme: "system",
+  textSize: 13,
+  widths: {},
+  shown: {},
+  answers: "table",
+  folded: null,
+};
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const only = <T>(value: unknown, fits: (one: unknown) => one is T): Record<string, T> =>
+  isRecord(value)
+    ? Object.fromEntries(Object.entries(value).filter((pair): pair is [string, T] => fits(pair[1])))
+    : {};
+
+/** Parses stored preferences and ignores invalid values. */
+export function read(text: string | null): Choices {
+  let kept: unknown;
+  try {
+    kept = JSON.parse(text ?? "null");
+  } catch {
+    return USUAL;
+  }
+  if (!isRecord(kept)) return USUAL;
+  return {
+    theme: kept["theme"] === "light" || kept["theme"] === "dark" ? kept["theme"] : "system",
+    textSize: TEXT_SIZES.find((size) => size === kept["textSize"]) ?? USUAL.textSize,
+    widths: only(
+      kept["widths"],
+      (one): one is number => typeof one === "number" && one >= 24 && one <= 2_000,
+    ),
+    shown: only(kept["shown"], (one): one is boolean => typeof one === "boolean"),
+    answers: kept["answers"] === "lines" ? "lines" : "table",
+    folded: typeof kept["folded"] === "boolean" ? kept["folded"] : null,
+  };
+}
+
+export class Prefs {
+  #choices: Choices;
+  #update: () => void = () => undefined;
+  readonly #subscribe = createSubscriber((update) => {
+    this.#update = update;
+  });
+
+  constructor() {
+    let kept: string | null = null;
+    try {
+      kept = localStorage.getItem(KEY);
+    } catch {
+      // Storage is disabled.
+    }
+    this.#choices = read(kept);
+    this.#apply();
+  }
+
+  get current(): Choices {
+    this.#subscribe();
+    return this.#choices;
+  }
+
+  set(change: Partial<Choices>): void {
+    this.#choices = { ...this.#choices, ...change };
+    try {
+      localStorage.setItem(KEY, JSON.stringify(this.#choices));
+    } catch {
+      // Storage is full or disabled.
+    }
+    this.#apply();
+    this.#update();
+  }
+
+  /** One size larger (1), smaller (-1), or the default (0). */
+  resize(step: -1 | 0 | 1): void {
+    const at = TEXT_SIZES.findIndex((size) => size === this.#choices.textSize);
+    this.set({
+      textSize: step === 0 ? USUAL.textSize : (TEXT_SIZES[at + step] ?? this.#choices.textSize),
+    });
+  }
+
+  #apply(): void {
+    const root = document.documentElement;
+    root.style.setProperty("--text-size", `${this.#choices.textSize}px`);
+    if (this.#choices.theme === "system") delete root.dataset["theme"];
+    else root.dataset["theme"] = this.#choices.theme;
+  }
+}

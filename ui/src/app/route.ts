@@ -1,0 +1,407 @@
+// The address holds the whole view state. Parses and formats it (pure); the only reader and writer
+// of `location.hash`.
+import { createSubscriber } from "svelte/reactivity";
+import { readDraft, writeDraft, type LaunchDraft } from "../domain/launchDraft";
+import type { Column } from "../generated/Column";
+import type { ReportFormat } from "../generated/ReportFormat";
+import type { Sort } from "../generated/Sort";
+
+/** `top` is the first visible row, so that back and reload restore the position. */
+export interface RunsRoute {
+  place: "runs";
+  q: string;
+  sort: Sort;
+  top: number;
+}
+/** Main content of the run page. */
+export type RunShows = "steps" | "tree" | "answer";
+/**
+ * `q`, `sort` and `top` describe the list the run was opened from: they find its neighbours, and
+ * back returns there. `find` is searched within the run. `view` is the main content: the steps, the
+ * search tree, or the answer beside the expected one.
+ */
+export interface RunRoute {
+  place: "run";
+  id: string;
+  q: string;
+  sort: Sort;
+  top: number;
+  step: number | null;
+  find: string;
+  view: RunShows;
+}
+/** The launch form. */
+export interface LaunchRoute {
+  place: "launch";
+  draft: LaunchDraft;
+}
+/** Progress of a launch. */
+export interface ProgressRoute {
+  place: "progress";
+  id: string;
+  top: number;
+}
+/**
+ * The matrix. `folded` is the default of all tasks; `except` lists the tasks that differ from it.
+ */
+export interface OverviewRoute {
+  place: "overview";
+  q: string;
+  scorer: string;
+  folded: boolean;
+  except: string[];
+  top: number;
+}
+/** Runs side by side; the first is the baseline. `row` is the visible row. */
+export interface CompareRoute {
+  place: "compare";
+  ids: string[];
+  row: number | null;
+}
+/** Contents and format of a report. */
+export interface ReportRoute {
+  place: "report";
+  q: string;
+  format: ReportFormat;
+  scorer: string;
+  baseline: string;
+  title: string;
+  runs: boolean;
+  /** Includes published results, for runs of query sets. */
+  published: boolean;
+}
+/** The tasks. `task` is shown beside the list; empty means the first. */
+export interface TasksRoute {
+  place: "tasks";
+  q: string;
+  /** Empty means any. */
+  set: string;
+  category: string;
+  task: string;
+  top: number;
+}
+/**
+ * The evaluation form: the data file by id and the evaluators, repeated as often as chosen. `rows`
+ * filters the runs to make rows from; null when none are made.
+ */
+export interface EvaluateRoute {
+  place: "evaluate";
+  data: string;
+  by: string[];
+  rows: string | null;
+}
+/** Progress and results of an evaluation. */
+export interface EvaluationRoute {
+  place: "evaluation";
+  id: string;
+}
+/** Agreement of judges. `first` and `second` are the pair in detail; empty means the first pair. */
+export interface TrustRoute {
+  place: "trust";
+  q: string;
+  first: string;
+  second: string;
+}
+export type Route =
+  | { place: "start" }
+  | OverviewRoute
+  | CompareRoute
+  | ReportRoute
+  | RunsRoute
+  | RunRoute
+  | LaunchRoute
+  | ProgressRoute
+  | TasksRoute
+  | EvaluateRoute
+  | EvaluationRoute
+  | TrustRoute
+  | { place: "problems"; top: number }
+  | { place: "settings" }
+  | { place: "guide" };
+
+export const NEWEST_FIRST: Sort = { column: "modified", descending: true };
+export const RUNS: RunsRoute = { place: "runs", q: "", sort: NEWEST_FIRST, top: 0 };
+export const OVERVIEW: OverviewRoute = {
+  place: "overview",
+  q: "",
+  scorer: "",
+  folded: false,
+  except: [],
+  top: 0,
+};
+export const REPORT: ReportRoute = {
+  place: "report",
+  q: "",
+  format: "html",
+  scorer: "",
+  baseline: "",
+  title: "",
+  runs: true,
+  published: false,
+};
+export const TASKS: TasksRoute = { place: "tasks", q: "", set: "", category: "", task: "", top: 0 };
+export const EVALUATE: EvaluateRoute = { place: "evaluate", data: "", by: [], rows: null };
+export const TRUST: TrustRoute = { place: "trust", q: "", first: "", second: "" };
+/** Route of a run that was not opened from a list. */
+/** Address of the last step of a run, whatever its number. */
+export const LAST_STEP = 999_999_999;
+
+export const runRoute = (id: string): RunRoute => ({
+  place: "run",
+  id,
+  q: "",
+  sort: NEWEST_FIRST,
+  top: 0,
+  step: null,
+  find: "",
+  view: "steps",
+});
+
+const COLUMNS: Record<Column, true> = {
+  path: true,
+  task: true,
+  system: true,
+  model: true,
+  variation: true,
+  repeat: true,
+  state: true,
+  turns: true,
+  tool_calls: true,
+  tokens: true,
+  cost: true,
+  seconds: true,
+  size: true,
+  modified: true,
+  score: true,
+  stored: true,
+};
+const FORMATS: Record<ReportFormat, true> = {
+  html: true,
+  markdown: true,
+  csv: true,
+  json: true,
+  jsonl: true,
+  junit: true,
+  stabletoolbench: true,
+  azure: true,
+};
+const isFormat = (word: string): word is ReportFormat => Object.hasOwn(FORMATS, word);
+const isColumn = (word: string): word is Column => Object.hasOwn(COLUMNS, word);
+
+export function parseSort(word: string | null): Sort {
+  const descending = word?.startsWith("-") ?? false;
+  const column = word?.slice(descending ? 1 : 0) ?? "";
+  return isColumn(column) ? { column, descending } : NEWEST_FIRST;
+}
+export const formatSort = (sort: Sort): string => (sort.descending ? "-" : "") + sort.column;
+
+const isShown = (word: string | null): RunShows =>
+  word === "answer" || word === "tree" ? word : "steps";
+const wholeNumber = (word: string | null): number | null =>
+  word !== null && /^\d{1,9}$/.test(word) ? Number(word) : null;
+
+function unescaped(word: string): string {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word;
+  }
+}
+
+function readReport(asked: URLSearchParams, q: string): ReportRoute {
+  const format = asked.get("format") ?? "";
+  const word = (key: string) => asked.get(key) ?? "";
+  return {
+    place: "report",
+    q,
+    format: isFormat(format) ? format : REPORT.format,
+    scorer: word("scorer"),
+    baseline: word("baseline"),
+    title: word("title"),
+    runs: !asked.has("short"),
+    published: asked.has("published"),
+  };
+}
+
+/** Parses an address; unknown ones lead to the list of runs. */
+export function parse(hash: string): Route {
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s, 2);
+  const asked = new URLSearchParams(query);
+  const [place, ...rest] = path.split("/");
+  const q = asked.get("q") ?? "";
+  const sort = parseSort(asked.get("sort"));
+  const top = wholeNumber(asked.get("top")) ?? 0;
+  const id = unescaped(rest.join("/"));
+  if (place === "run" && id !== "")
+    return {
+      place,
+      id,
+      q,
+      sort,
+      top,
+      step: wholeNumber(asked.get("step")),
+      find: asked.get("find") ?? "",
+      view: isShown(asked.get("view")),
+    };
+  if (place === "launch")
+    return id === "" ? { place, draft: readDraft(asked) } : { place: "progress", id, top };
+  if (place === "overview")
+    return {
+      place,
+      q,
+      scorer: asked.get("scorer") ?? "",
+      folded: asked.has("folded"),
+      except: asked.getAll("task"),
+      top,
+    };
+  if (place === "compare")
+    return { place, ids: asked.getAll("run"), row: wholeNumber(asked.get("row")) };
+  if (place === "report") return readReport(asked, q);
+  if (place === "tasks")
+    return {
+      place,
+      q,
+      set: asked.get("set") ?? "",
+      category: asked.get("category") ?? "",
+      task: asked.get("task") ?? "",
+      top,
+    };
+  if (place === "evaluate")
+    return id === ""
+      ? { place, data: asked.get("data") ?? "", by: asked.getAll("by"), rows: asked.get("rows") }
+      : { place: "evaluation", id };
+  if (place === "trust")
+    return { place, q, first: asked.get("first") ?? "", second: asked.get("second") ?? "" };
+  if (place === "problems") return { place, top };
+  if (place === "start" || place === "settings" || place === "guide") return { place };
+  return { place: "runs", q, sort, top };
+}
+
+/** Places with an id, and the prefix of their addresses. */
+const WITHIN: Partial<Record<Route["place"], string>> = {
+  run: "run",
+  progress: "launch",
+  evaluation: "evaluate",
+};
+
+/** The address of a route; defaults are left out. */
+export function format(route: Route): string {
+  const asked = new URLSearchParams();
+  const put = (key: string, value: string | number | null) => {
+    if (value !== null && value !== "" && value !== 0) asked.set(key, String(value));
+  };
+  if (route.place === "runs" || route.place === "run") {
+    put("q", route.q);
+    const sort = formatSort(route.sort);
+    if (sort !== formatSort(NEWEST_FIRST)) put("sort", sort);
+  }
+  if (route.place === "run") {
+    if (route.step !== null) asked.set("step", String(route.step));
+    put("find", route.find);
+    if (route.view !== "steps") asked.set("view", route.view);
+  }
+  if (route.place === "overview") {
+    put("q", route.q);
+    put("scorer", route.scorer);
+    if (route.folded) asked.set("folded", "");
+    for (const task of route.except) asked.append("task", task);
+  }
+  if (route.place === "compare") {
+    for (const id of route.ids) asked.append("run", id);
+    if (route.row !== null) asked.set("row", String(route.row));
+  }
+  if (route.place === "report") {
+    put("q", route.q);
+    if (route.format !== REPORT.format) asked.set("format", route.format);
+    put("scorer", route.scorer);
+    put("baseline", route.baseline);
+    put("title", route.title);
+    if (!route.runs) asked.set("short", "");
+    if (route.published) asked.set("published", "");
+  }
+  if (route.place === "tasks") {
+    put("q", route.q);
+    put("set", route.set);
+    put("category", route.category);
+    put("task", route.task);
+  }
+  if (route.place === "evaluate") {
+    put("data", route.data);
+    for (const kind of route.by) asked.append("by", kind);
+    if (route.rows !== null) asked.set("rows", route.rows);
+  }
+  if (route.place === "trust") {
+    put("q", route.q);
+    put("first", route.first);
+    put("second", route.second);
+  }
+  if (route.place === "launch") writeDraft(route.draft, asked);
+  if ("top" in route) put("top", route.top);
+  const path =
+    route.place in WITHIN && "id" in route
+      ? `${WITHIN[route.place] ?? ""}/${encodeURIComponent(route.id)}`
+      : route.place;
+  // A comma needs no escape here and is easier to read.
+  const query = asked.toString().replaceAll("%2C", ",");
+  return `#/${path}${query === "" ? "" : `?${query}`}`;
+}
+
+const RETRY_MS = 1_000;
+
+/** The address of this page, as reactive state. */
+export class Router {
+  #update: () => void = () => undefined;
+  #hash: string | null = null;
+  #route: Route = RUNS;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  readonly #subscribe = createSubscriber((update) => {
+    this.#update = update;
+    window.addEventListener("hashchange", update);
+    return () => window.removeEventListener("hashchange", update);
+  });
+
+  get current(): Route {
+    this.#subscribe();
+    if (this.#hash !== location.hash) {
+      this.#hash = location.hash;
+      this.#route = parse(location.hash);
+    }
+    return this.#route;
+  }
+
+  /** True for a plain start without an address. */
+  get blank(): boolean {
+    return location.hash.replace(/^#\/?/, "") === "";
+  }
+
+  /** Navigates with a history entry. */
+  go(route: Route): void {
+    clearTimeout(this.#retry);
+    if (format(route) === location.hash) return;
+    history.pushState(null, "", format(route));
+    this.#update();
+  }
+
+  /** Changes the address without a history entry. */
+  replace(route: Route): void {
+    clearTimeout(this.#retry);
+    try {
+      history.replaceState(history.state, "", format(route));
+      this.#update();
+    } catch {
+      // Some browsers limit the number of changes, such as a hundred in 30 s; the last one is
+      // retried.
+      this.#retry = setTimeout(() => this.replace(route), RETRY_MS);
+    }
+  }
+
+  back(otherwise: Route): void {
+    if (history.length > 1) history.back();
+    else this.go(otherwise);
+  }
+
+  /** The full address, for copying. */
+  link(route: Route): string {
+    return new URL(format(route), location.href).href;
+  }
+}

@@ -1,0 +1,161 @@
+// The steps of one run, read in pages as they become visible, so that a run of 100,000 steps costs
+// only what is viewed.
+import { createSubscriber } from "svelte/reactivity";
+import type { Span } from "../generated/Span";
+import type { Step } from "../generated/Step";
+import type { StepPage } from "../generated/StepPage";
+import { asAppError } from "./live";
+
+export const PAGE = 50;
+/** Maximum number of cached steps; those furthest from the visible ones are evicted first. */
+export const MAX_CACHED_STEPS = 3000;
+const AHEAD = 20;
+const PAUSE_MS = 30;
+
+export type ReadSteps = (version: string, span: Span) => Promise<StepPage>;
+
+export class Steps {
+  #total = 0;
+  #error = "";
+  #version = "";
+  readonly #steps = new Map<number, Step>();
+  /** Visible steps, never evicted. */
+  readonly #inSight = new Set<number>();
+  /** Steps of an older version of the file: shown until they are read again. */
+  readonly #outdated = new Set<number>();
+  readonly #inFlight = new Set<number>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #update: () => void = () => undefined;
+  readonly #subscribe = createSubscriber((update) => {
+    this.#update = update;
+  });
+
+  constructor(
+    readonly read: ReadSteps,
+    /** Called when the file is no longer the one that was opened. */
+    readonly onchanged: () => void,
+  ) {}
+
+  get total(): number {
+    this.#subscribe();
+    return this.#total;
+  }
+  /** Identifies the content of the file read last. */
+  get version(): string {
+    this.#subscribe();
+    return this.#version;
+  }
+  get error(): string {
+    this.#subscribe();
+    return this.#error;
+  }
+  get(index: number): Step | undefined {
+    this.#subscribe();
+    return this.#steps.get(index);
+  }
+
+  /**
+   * Applies a new version of the run: the number of steps and some of them. Folds and position are
+   * kept elsewhere.
+   */
+  take(view: Pick<StepPage, "version" | "total_steps" | "steps">): void {
+    if (view.version === this.#version) return;
+    this.#version = view.version;
+    this.#total = view.total_steps;
+    this.#error = "";
+    for (const index of this.#steps.keys()) {
+      if (index >= view.total_steps) this.#steps.delete(index);
+      else this.#outdated.add(index);
+    }
+    for (const step of view.steps) this.#put(step);
+    this.#update();
+    this.#schedule();
+  }
+
+  /** Marks a step as visible; returns the function that unmarks it. */
+  want(index: number): () => void {
+    this.#inSight.add(index);
+    if (this.#isMissing(index) || this.#isMissing(index + AHEAD)) this.#schedule();
+    return () => this.#inSight.delete(index);
+  }
+
+  /** Reads one step, visible or not. */
+  async fetch(index: number): Promise<Step | undefined> {
+    if (this.#isMissing(index)) await this.#load(index);
+    return this.#steps.get(index);
+  }
+
+  refetch(): void {
+    this.#error = "";
+    this.#update();
+    this.#schedule();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #isMissing(index: number): boolean {
+    return index < this.#total && (!this.#steps.has(index) || this.#outdated.has(index));
+  }
+
+  /** Reads visible steps and a margin after a pause, so that steps scrolled past are never read. */
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      const near = [...this.#inSight].flatMap((index) => [
+        index,
+        index + AHEAD,
+        Math.max(0, index - AHEAD),
+      ]);
+      const lacking = near.filter((index) => this.#isMissing(index)).sort((a, b) => a - b);
+      const pages = new Set<number>();
+      for (const index of lacking) {
+        const page = Math.floor(index / PAGE);
+        if (!pages.has(page)) void this.#load(index);
+        pages.add(page);
+      }
+    }, PAUSE_MS);
+  }
+
+  /** Reads a page from its first missing step; the engine may return fewer steps than requested. */
+  async #load(index: number): Promise<void> {
+    const page = Math.floor(index / PAGE);
+    if (this.#inFlight.has(page)) return;
+    this.#inFlight.add(page);
+    const version = this.#version;
+    try {
+      const got = await this.read(version, { offset: index, limit: (page + 1) * PAGE - index });
+      if (version !== this.#version) return;
+      if (got.version !== version) this.onchanged();
+      else {
+        for (const step of got.steps) this.#put(step);
+        this.#error = got.steps.length > 0 ? "" : "The requested steps did not arrive.";
+        this.#evict(index);
+      }
+    } catch (thrown) {
+      const error = asAppError(thrown);
+      if (error.code === "gone") this.onchanged();
+      else this.#error = error.message;
+    } finally {
+      this.#inFlight.delete(page);
+      this.#update();
+      if (this.#error === "" && [...this.#inSight].some((one) => this.#isMissing(one)))
+        this.#schedule();
+    }
+  }
+
+  #put(step: Step): void {
+    this.#outdated.delete(step.index);
+    this.#steps.set(step.index, step);
+  }
+
+  #evict(near: number): void {
+    if (this.#steps.size <= MAX_CACHED_STEPS) return;
+    const far = [...this.#steps.keys()]
+      .filter((index) => !this.#inSight.has(index))
+      .sort((a, b) => Math.abs(b - near) - Math.abs(a - near));
+    for (const index of far.slice(0, this.#steps.size - MAX_CACHED_STEPS + PAGE))
+      this.#steps.delete(index);
+  }
+}

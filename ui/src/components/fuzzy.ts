@@ -1,0 +1,28 @@
+// Pure. Fuzzy match of letters in order; word starts and consecutive letters score higher.
+
+/** Match score, larger is better; null if there is no match. */
+export function fuzzy(sought: string, text: string): number | null {
+  const letters = sought.toLowerCase().replace(/\s+/g, "");
+  const low = text.toLowerCase();
+  let score = 0;
+  let last = -1;
+  for (const letter of letters) {
+    const at = low.indexOf(letter, last + 1);
+    if (at < 0) return null;
+    const begins = at === 0 || /[\s\-_/.:]/.test(low[at - 1] ?? "");
+    score += at === last + 1 && last >= 0 ? 4 : begins ? 3 : 0;
+    score -= Math.min(at - last - 1, 8) / 16;
+    last = at;
+  }
+  return score - text.length / 500;
+}
+
+/** Matching items, best first; all in their order for an empty search. */
+export function sift<T>(all: readonly T[], sought: string, name: (one: T) => string): T[] {
+  if (sought.trim() === "") return [...all];
+  return all
+    .map((one) => ({ one, score: fuzzy(sought, name(one)) }))
+    .filter((scored): scored is { one: T; score: number } => scored.score !== null)
+    .sort((left, right) => right.score - left.score)
+    .map(({ one }) => one);
+}

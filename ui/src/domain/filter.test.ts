@@ -1,0 +1,221 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  accept,
+  both,
+  complete,
+  freeText,
+  only,
+  pieces,
+  preselected,
+  quote,
+  soughtIn,
+  toggle,
+  tokens,
+  unquote,
+} from "./filter";
+import type { Facets } from "../generated/Facets";
+
+const FACETS: Facets = {
+  keys: [
+    {
+      key: "model",
+      about: "the model",
+      values: [
+        { value: "o3-mini", count: 40 },
+        { value: "o1", count: 12 },
+        { value: '"my model"', count: 3 },
+      ],
+    },
+    { key: "state", about: "how it ended", values: [{ value: "error", count: 9 }] },
+    { key: "turns", about: "assistant turns", values: [] },
+  ],
+};
+const KEYS = FACETS.keys.map((facet) => facet.key);
+const offered = (text: string, caret = text.length) =>
+  complete(text, caret, FACETS).options.map((option) => option.insert);
+
+describe("a filter taken apart", () => {
+  it.each([
+    ["state:error timeout", ["state=error", "null=timeout"]],
+    ['task:"a b" "two words"', ["task=a b", "null=two words"]],
+    ['-model:o1 !state:error -"x y"', ["-model=o1", "-state=error", "-null=x y"]],
+    ['"still typing it', ["null=still typing it"]],
+    ['say"  "so\\n "q\\"uote"', ["null=say  so\\n", 'null=q"uote']],
+    ["-> --x", ["null=->", "null=--x"]],
+    ["", []],
+  ])("%s", (text, wanted) => {
+    expect(
+      tokens(text).map((token) => `${token.negated ? "-" : ""}${String(token.key)}=${token.value}`),
+    ).toEqual(wanted);
+  });
+  it("keeps every letter: tokens are where they say, and only space lies between", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom("a", ":", '"', "\\", " ", "-", "é", "\t") }),
+        (text) => {
+          const all = tokens(text);
+          for (const token of all) expect(text.slice(token.start, token.end)).toBe(token.text);
+          expect(all.map((token) => token.text).join("")).toBe(
+            all.reduce(
+              (rest, token, index) =>
+                rest +
+                text.slice(index === 0 ? 0 : (all[index - 1]?.end ?? 0), token.end).trimStart(),
+              "",
+            ),
+          );
+          expect(
+            pieces(text, ["a"], [])
+              .map((piece) => piece.text)
+              .join(""),
+          ).toBe(text);
+        },
+      ),
+    );
+  });
+});
+
+describe("a value", () => {
+  it("reads back as it was, however odd, and is one token", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (value) => {
+        expect(unquote(quote(value))).toBe(value);
+        expect(tokens(`task:${quote(value)}`).map((token) => token.value)).toEqual([value]);
+      }),
+    );
+  });
+  it("is asked for once it is toggled, and no longer when it is toggled again", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 1 }),
+        fc.constantFrom("", "timeout", "-model:o1", "state:error x"),
+        (value, text) => {
+          const once = toggle(text, "model", value);
+          expect(only(once, "model", value)).toBe(true);
+          expect(toggle(once, "model", value)).toBe(text);
+        },
+      ),
+    );
+  });
+  it("takes the place of another of its key", () => {
+    expect(toggle("model:o1 x", "model", "o3-mini")).toBe("x model:o3-mini");
+    expect(toggle("model:o1,o3-mini", "model", "o1")).toBe("model:o1");
+  });
+});
+
+describe("two filters together", () => {
+  it.each([
+    ["", "task:a", "task:a"],
+    ["model:o1 ", "task:a", "model:o1 task:a"],
+    ["model:o1", "", "model:o1"],
+    ['"still typing', "task:a", '"still typing" task:a'],
+    ['"typed" x', "task:a", '"typed" x task:a'],
+    ['"a\\" b', "task:a", '"a\\" b" task:a'],
+    ['"a\\', "task:a", '"a\\\\" task:a'],
+  ])("%s and %s", (one, other, wanted) => expect(both(one, other)).toBe(wanted));
+  it("ask for the tokens of both, whatever was typed", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom("a", ":", '"', "\\", " ", "-") }), (text) => {
+        const values = (typed: string) => tokens(typed).map((token) => token.value);
+        expect(values(both(text, "task:b"))).toEqual([...values(text), "b"]);
+      }),
+    );
+  });
+});
+
+describe("completion", () => {
+  it.each<[string, string[]]>([
+    ["mo", ["model:", 'model:"my model" ']],
+    ["o3", ["model:o3-mini "]],
+    ["x model:", ["model:o3-mini ", "model:o1 ", 'model:"my model" ']],
+    ["model:o1,o3", ["model:o1,o3-mini "]],
+    ["-st", ["-state:"]],
+    ["model:my", ['model:"my model" ']],
+    ["turns:", []],
+    ['"mo', []],
+    ["nothing:x", []],
+    ["state:error", []],
+  ])("of %s offers %j", (text, wanted) => expect(offered(text)).toEqual(wanted));
+  it("of nothing offers the keys", () =>
+    expect(offered("")).toEqual(["model:", "state:", "turns:"]));
+  it("replaces the word the caret is in and leaves the rest", () => {
+    const at = complete("mo timeout", 2, FACETS);
+    expect(accept("mo timeout", at, at.options[0]!)).toEqual({ text: "model: timeout", caret: 6 });
+    const value = complete("model:o1x timeout", 8, FACETS);
+    expect(value.options).toEqual([]);
+    const half = complete("model:o timeout", 7, FACETS);
+    expect(accept("model:o timeout", half, half.options[0]!)).toEqual({
+      text: "model:o3-mini timeout",
+      caret: 13,
+    });
+  });
+});
+
+describe("the option that Enter takes", () => {
+  it.each<[string, string | null]>([
+    ["o3-mini", "model:o3-mini "],
+    ["O3-MINI", "model:o3-mini "],
+    ["-error", "-state:error "],
+    ["o3", null],
+    ["mo", null],
+    ["", null],
+    ["model:o3", "model:o3-mini "],
+    ["model:o1,o3", "model:o1,o3-mini "],
+    ["model:o1", null],
+    ["model:", null],
+    ["model:mini", null],
+    ["turns>5", null],
+  ])("for %j is %j", (text, wanted) => {
+    const at = complete(text, text.length, FACETS);
+    expect(at.options[preselected(text, at, FACETS)]?.insert ?? null).toBe(wanted);
+  });
+});
+
+describe("what is drawn", () => {
+  it("tells known keys from text and from what was misread", () => {
+    expect(pieces("model:o1 http://x stat:error", KEYS, ["stat:error"])).toEqual([
+      { text: "model:o1", kind: "chip" },
+      { text: " http://x ", kind: "plain" },
+      { text: "stat:error", kind: "misread" },
+    ]);
+  });
+  it("draws a comparison without a colon as a token", () => {
+    expect(pieces("turns>5 a<b", KEYS, []).map((piece) => piece.kind)).toEqual(["chip", "plain"]);
+  });
+  it.each([
+    ["turns>5", []],
+    ["a<b x", ["a<b", "x"]],
+    ["http://x", ["http://x"]],
+  ])("%s looks for %j", (text, wanted) => expect(freeText(text, KEYS, [])).toEqual(wanted));
+  it.each([
+    ["model:o1", false],
+    ["model:o1 timeout", true],
+    ["-timeout", false],
+    ["http://x", true],
+    ["stat:error", false],
+    ['""', false],
+  ])("%s looks for text: %s", (text, wanted) =>
+    expect(freeText(text, KEYS, ["stat:error"]).length > 0).toBe(wanted),
+  );
+  it.each([
+    [["open", "Tickets"], "tickets", "Tickets"],
+    [["open", "ticket"], "tickets", "open"],
+    [["no", "such", "column"], "No such column", "no such column"],
+    [["open"], null, ""],
+  ])("%j, shown as %s, is looked for as %j in the run", (words, hit, wanted) =>
+    expect(
+      soughtIn(
+        words,
+        hit === null
+          ? null
+          : {
+              step: 0,
+              pieces: [
+                { text: "the ", hit: false },
+                { text: hit, hit: true },
+              ],
+            },
+      ),
+    ).toBe(wanted),
+  );
+});

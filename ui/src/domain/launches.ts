@@ -1,0 +1,144 @@
+// Texts about the progress of launches, evaluations and judging, for the footer, the launch page
+// and the run page.
+import { count, counted, money } from "./format";
+import type { EvaluationView } from "../generated/EvaluationView";
+import type { JudgingView } from "../generated/JudgingView";
+import type { LaunchRun } from "../generated/LaunchRun";
+import type { LaunchRunState } from "../generated/LaunchRunState";
+import type { LaunchState } from "../generated/LaunchState";
+import type { LaunchView } from "../generated/LaunchView";
+import type { Live } from "../backend/live";
+
+/** Active runs come first in a launch; this bounds their number. */
+const MAX_ACTIVE_RUNS = 200;
+
+export const isActive = (launch: { state: LaunchState }): boolean =>
+  launch.state === "running" || launch.state === "stopping";
+
+export const LAUNCH_STATES: Record<LaunchState, { word: string; tone: "right" | "part" | "busy" }> =
+  {
+    running: { word: "Running", tone: "busy" },
+    stopping: { word: "Stopping", tone: "part" },
+    stopped: { word: "Stopped", tone: "part" },
+    done: { word: "Done", tone: "right" },
+  };
+
+export const RUN_STATES: Record<
+  LaunchRunState,
+  {
+    word: string;
+    icon: "pause" | "play" | "speech" | "dash" | "diamond" | "stop" | "file";
+    tone: "right" | "part" | "busy" | "err" | "muted";
+  }
+> = {
+  waiting: { word: "Waiting", icon: "pause", tone: "muted" },
+  running: { word: "Running", icon: "play", tone: "busy" },
+  answered: { word: "Answered", icon: "speech", tone: "muted" },
+  no_answer: { word: "No answer", icon: "dash", tone: "part" },
+  error: { word: "Error", icon: "diamond", tone: "err" },
+  stopped: { word: "Stopped", icon: "stop", tone: "part" },
+  elsewhere: { word: "Elsewhere", icon: "file", tone: "err" },
+};
+
+/** Cost so far and its limit. */
+export function formatSpent(launch: Pick<LaunchView, "cost" | "max_cost" | "unpriced">): string {
+  const most = launch.max_cost === null ? "" : ` of ${money(launch.max_cost)}`;
+  // Replies without a known price alone do not tell the cost.
+  const known = launch.cost === 0 && launch.unpriced > 0 ? "unknown" : money(launch.cost);
+  return `${known}${most}`;
+}
+export const formatUnpriced = (launch: Pick<LaunchView, "unpriced">): string =>
+  launch.unpriced === 0
+    ? ""
+    : `without ${counted(launch.unpriced, "reply", "replies")} of unknown cost`;
+
+/** All active launches in a few words; null if there are none. */
+export function launchesSummary(
+  launches: readonly LaunchView[],
+): { launch: string; text: string } | null {
+  const working = launches.filter(isActive);
+  const [first] = working;
+  if (first === undefined) return null;
+  const sum = (pick: (launch: LaunchView) => number) =>
+    working.reduce((total, launch) => total + pick(launch), 0);
+  const [finished, total] = [
+    sum((launch) => launch.done + launch.failed + launch.elsewhere),
+    sum((launch) => launch.total),
+  ];
+  const cost = formatSpent({
+    cost: sum((launch) => launch.cost),
+    unpriced: sum((launch) => launch.unpriced),
+    max_cost: null,
+  });
+  const activity = working.every((launch) => launch.state === "stopping") ? "stopping" : "running";
+  return {
+    launch: first.id,
+    text: `${count(sum((launch) => launch.running))} ${activity}, ${count(finished)} of ${count(total)} · ${cost === "unknown" ? "cost unknown" : cost}`,
+  };
+}
+
+/** All active evaluations in a few words; null if there are none. */
+export function evaluationsSummary(
+  evaluations: readonly EvaluationView[],
+): { evaluation: string; text: string } | null {
+  const working = evaluations.filter(isActive);
+  const [first] = working;
+  if (first === undefined) return null;
+  const sum = (pick: (one: EvaluationView) => number) =>
+    working.reduce((total, one) => total + pick(one), 0);
+  const activity = working.every((one) => one.state === "stopping") ? "stopping" : "running";
+  const many = working.length > 1 ? `${count(working.length)} evaluations` : "evaluation";
+  return {
+    evaluation: first.id,
+    text: `${many} ${activity}, ${count(sum(endedCount))} of ${count(sum((one) => one.total))}`,
+  };
+}
+
+/** All active judging in a few words; null if there is none. */
+export function judgingsSummary(
+  judgings: readonly JudgingView[],
+): { judging: string; text: string } | null {
+  const working = judgings.filter(isActive);
+  const [first] = working;
+  if (first === undefined) return null;
+  const sum = (pick: (one: JudgingView) => number) =>
+    working.reduce((total, one) => total + pick(one), 0);
+  const activity = working.every((one) => one.state === "stopping") ? "stopping" : "running";
+  const many = working.length > 1 ? `${count(working.length)} judgings` : "judging";
+  const cost = formatSpent({
+    cost: sum((one) => one.cost),
+    unpriced: working.filter((one) => one.unpriced).length,
+    max_cost: null,
+  });
+  return {
+    judging: first.id,
+    text: `${many} ${activity}, ${count(sum((one) => one.done + one.failed + one.skipped))} of ${count(sum((one) => one.total))} · ${cost === "unknown" ? "cost unknown" : cost}`,
+  };
+}
+
+/** Number of finished rows of an evaluation. */
+export const endedCount = (one: Pick<EvaluationView, "done" | "failed">): number =>
+  one.done + one.failed;
+
+/** Finds a run that waits or runs in an active launch. Reading it in a template keeps it fresh. */
+export function findActiveRun(
+  live: Live,
+  run: string,
+): { launch: LaunchView; run: LaunchRun } | null {
+  for (const launch of (live.query("launches", {}).data ?? []).filter(isActive)) {
+    const found = live
+      .query("launch", { id: launch.id, span: { offset: 0, limit: MAX_ACTIVE_RUNS } })
+      .data?.runs.find((one) => one.run === run);
+    if (found?.state === "running" || found?.state === "waiting") return { launch, run: found };
+  }
+  return null;
+}
+
+/** Current activity of a run in one line. */
+export function describeActivity(run: LaunchRun): string {
+  if (run.state === "waiting") return "queued";
+  return (
+    [run.turn > 0 ? `turn ${count(run.turn)}` : "", run.doing ?? ""].filter(Boolean).join(" · ") ||
+    "starting"
+  );
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { beside, comparedRun, line } from "../../testing/compare";
+import { runRow } from "../../testing/fakeBackend";
+import {
+  baseline,
+  isEqual,
+  foldText,
+  foldedItems,
+  comparedWith,
+  relationBadge,
+  dividers,
+  nextDifference,
+  itemIndex,
+  stretchAt,
+} from "./rows";
+
+const TWO = beside([runRow(0), runRow(1)]);
+const listed = (open: (from: number) => boolean) =>
+  foldedItems(TWO.rows, open)
+    .map((item) => (item.kind === "row" ? `${item.row}` : `${item.from}–${item.to - 1}`))
+    .join(" ");
+
+describe("folding", () => {
+  it("folds stretches of equal steps and nothing else", () =>
+    expect(listed(() => false)).toBe("0–2 3 4–5 6 7 8 9"));
+  it("shows the rows of a stretch that is unfolded, and leaves the others folded", () =>
+    expect(listed((from) => from === 4)).toBe("0–2 3 4 5 6 7 8 9"));
+  it("loses and doubles no row, whatever is unfolded", () => {
+    for (const open of [() => true, () => false, (from: number) => from === 0]) {
+      const rows = foldedItems(TWO.rows, open).flatMap((item) =>
+        item.kind === "row"
+          ? [item.row]
+          : Array.from({ length: item.to - item.from }, (_, at) => item.from + at),
+      );
+      expect(rows).toEqual(TWO.rows.map((_, at) => at));
+    }
+  });
+  it("does not fold one equal step alone", () =>
+    expect(stretchAt([line("same", [0, 0]), line("different", [1, 1])], 0)).toBeNull());
+  it("shows equal steps in which the runs part", () =>
+    expect(isEqual(line("reworded", [0, 0], { diverges: true }))).toBe(false));
+  it("finds a row within the fold that hides it", () =>
+    expect(
+      itemIndex(
+        foldedItems(TWO.rows, () => false),
+        5,
+      ),
+    ).toBe(2));
+  it.each([
+    [0, 3, "3 equal steps, 1 of them reworded"],
+    [4, 6, "2 equal steps"],
+    [1, 2, "1 equal step, reworded"],
+  ])("says of rows %d to %d: %s", (from, to, text) =>
+    expect(foldText(TWO.rows, from, to)).toBe(text),
+  );
+});
+
+describe("the next difference", () => {
+  const walk = (by: 1 | -1, from = -1) => {
+    const seen: (number | null)[] = [];
+    for (let at = from, n = 0; n < 5; n++) {
+      const to = nextDifference(TWO, at, by);
+      seen.push(to);
+      at = to ?? -1;
+    }
+    return seen;
+  };
+  it("is where they part, at first", () => expect(nextDifference(TWO, -1, 1)).toBe(6));
+  it("goes from one to the next and begins again at the end", () =>
+    expect(walk(1)).toEqual([6, 7, 9, 3, 6]));
+  it("goes back the same way", () => expect(walk(-1)).toEqual([9, 7, 6, 3, 9]));
+  it("is one for steps that the same runs have alone, one after the other", () =>
+    expect(nextDifference(TWO, 7, 1)).toBe(9));
+  it("leads to where something else came back when they never part", () =>
+    expect(
+      nextDifference(
+        {
+          rows: [line("same", [0, 0]), line("other_result", [1, 1])],
+          first_divergence: null,
+          first_other_result: 1,
+        },
+        -1,
+        1,
+      ),
+    ).toBe(1));
+  it("is nowhere when nothing differs", () =>
+    expect(
+      nextDifference(
+        { rows: [line("same", [0, 0])], first_divergence: null, first_other_result: null },
+        -1,
+        1,
+      ),
+    ).toBeNull());
+});
+
+describe("what is compared with what", () => {
+  const damaged = {
+    ...TWO,
+    runs: [comparedRun(runRow(6), { trouble: "line 3: a key is missing" }), ...TWO.runs],
+  };
+  it("is the first run that can be read", () =>
+    expect([baseline(TWO), baseline(damaged)]).toEqual([0, 1]));
+  it("is in each row the first run that has a step there", () =>
+    expect([
+      comparedWith(line("alone", [null, 3, 4]), 0),
+      comparedWith(line("same", [1, 3, 4]), 0),
+    ]).toEqual([1, 0]));
+  it.each<[string, string, (number | null)[], number]>([
+    ["−", "only in the baseline", [4, null, null], 0],
+    ["−", "missing in some runs", [4, null, 4], 0],
+    ["+", "missing in the baseline", [null, 4, null], 0],
+    ["−", "only in the baseline", [null, 4, null], 1],
+  ])("has a %s where %s", (sign, word, steps, base) =>
+    expect(relationBadge(line("alone", steps), base)).toMatchObject({ sign, word }),
+  );
+  it("is said where they part: for all at once, or by name", () => {
+    expect(dividers(TWO, ["a", "b"]).get(6)?.text).toBe("First difference");
+    const [a, b, c] = [
+      comparedRun(runRow(0)),
+      comparedRun(runRow(1), { parts_at: 3 }),
+      comparedRun(runRow(2), { parts_at: 6 }),
+    ];
+    const marks = dividers({ ...TWO, runs: [a, b, c] }, ["a", "b", "c"]);
+    expect([...marks].map(([row, { text }]) => `${row}: ${text}`)).toEqual([
+      "3: First difference of b from a",
+      "6: First difference of c from a",
+    ]);
+  });
+  it("tells of another result only before they part", () => {
+    expect(dividers({ ...TWO, first_other_result: 3 }, ["a", "b"]).get(3)?.parts).toBe(false);
+    expect(dividers({ ...TWO, first_other_result: 9 }, ["a", "b"]).has(9)).toBe(false);
+  });
+});

@@ -1,0 +1,173 @@
+// Pure. Rows of the comparison list: folded equal rows, the first difference and the next one.
+import type { Comparison } from "../../generated/Comparison";
+import type { CompareRow } from "../../generated/CompareRow";
+import type { Relation } from "../../generated/Relation";
+import { counted } from "../../domain/format";
+
+/** An entry of the list: a row, or a fold of equal rows. `to` is the row after its last. */
+export type Item = { kind: "row"; row: number } | { kind: "fold"; from: number; to: number };
+
+interface RelationBadge {
+  sign: string;
+  word: string;
+  tone: "same" | "alike" | "other" | "gone" | "new";
+}
+
+/** Sign and word, so that nothing depends on colour alone. */
+const RELATIONS: Record<Exclude<Relation, "alone">, RelationBadge> = {
+  same: { sign: "=", word: "the same", tone: "same" },
+  reworded: { sign: "≈", word: "same, reworded", tone: "same" },
+  same_result: { sign: "≈", word: "different call, same result", tone: "alike" },
+  other_result: { sign: "≠", word: "same call, different result", tone: "other" },
+  similar: { sign: "≠", word: "same kind of step, different content", tone: "other" },
+  different: { sign: "≠", word: "different step", tone: "other" },
+};
+
+/** Relation of the steps in a row, seen from the baseline: missing or additional. */
+export function relationBadge(row: CompareRow, base: number): RelationBadge {
+  if (row.relation !== "alone") return RELATIONS[row.relation];
+  if (row.steps[base] == null) return { sign: "+", word: "missing in the baseline", tone: "new" };
+  const only = row.steps.every((step, at) => step === null || at === base);
+  return {
+    sign: "−",
+    word: only ? "only in the baseline" : "missing in some runs",
+    tone: "gone",
+  };
+}
+
+/** True for rows without a difference. */
+export const isEqual = (row: CompareRow): boolean =>
+  !row.diverges && (row.relation === "same" || row.relation === "reworded");
+
+/** A single equal step is as short as its fold. */
+const MIN_FOLDED = 2;
+
+/** The run of equal rows around a row; null if there is none or it is too short to fold. */
+export function stretchAt(
+  rows: readonly CompareRow[],
+  at: number,
+): { from: number; to: number } | null {
+  const fits = (index: number) => {
+    const row = rows[index];
+    return row !== undefined && isEqual(row);
+  };
+  if (!fits(at)) return null;
+  let [from, to] = [at, at + 1];
+  while (fits(from - 1)) from--;
+  while (fits(to)) to++;
+  return to - from < MIN_FOLDED ? null : { from, to };
+}
+
+/** Entries of the list. `open` tells if the fold that starts at a row is open. */
+export function foldedItems(rows: readonly CompareRow[], open: (from: number) => boolean): Item[] {
+  const list: Item[] = [];
+  for (let at = 0; at < rows.length;) {
+    const stretch = stretchAt(rows, at);
+    if (stretch && !open(stretch.from)) list.push({ kind: "fold", ...stretch });
+    const end = stretch?.to ?? at + 1;
+    if (!stretch || open(stretch.from))
+      for (let row = at; row < end; row++) list.push({ kind: "row", row });
+    at = end;
+  }
+  return list;
+}
+
+/** Index of a row or of the fold that contains it; -1 if absent. */
+export const itemIndex = (list: readonly Item[], row: number): number =>
+  list.findIndex((item) =>
+    item.kind === "row" ? item.row === row : item.from <= row && row < item.to,
+  );
+export const firstRow = (item: Item): number => (item.kind === "row" ? item.row : item.from);
+/** A key that does not depend on other folds. */
+export const itemKey = (item: Item): string =>
+  item.kind === "row" ? `r${item.row}` : `f${item.from}`;
+
+/** Text of a fold: `12 equal steps, 3 of them reworded`. */
+export function foldText(rows: readonly CompareRow[], from: number, to: number): string {
+  const reworded = rows.slice(from, to).filter((row) => row.relation === "reworded").length;
+  const all = counted(to - from, "equal step");
+  if (reworded === 0) return all;
+  return reworded === to - from ? `${all}, reworded` : `${all}, ${reworded} of them reworded`;
+}
+
+const presence = (row: CompareRow): string =>
+  row.steps.map((step) => (step === null ? "-" : "+")).join("");
+
+/**
+ * True if a difference starts at a row. Consecutive steps of the same runs alone form one
+ * difference.
+ */
+export function startsDifference(rows: readonly CompareRow[], at: number): boolean {
+  const [row, before] = [rows[at], rows[at - 1]];
+  if (row === undefined || isEqual(row)) return false;
+  return !(
+    row.relation === "alone" &&
+    before?.relation === "alone" &&
+    presence(row) === presence(before)
+  );
+}
+
+/** The next or previous difference, wrapping at the end. From -1, the first difference. */
+export function nextDifference(
+  {
+    rows,
+    first_divergence,
+    first_other_result,
+  }: Pick<Comparison, "rows" | "first_divergence" | "first_other_result">,
+  at: number,
+  by: 1 | -1,
+): number | null {
+  if (at < 0 && by === 1 && (first_divergence ?? first_other_result) !== null)
+    return first_divergence ?? first_other_result;
+  const stops = rows.map((_, index) => index).filter((index) => startsDifference(rows, index));
+  if (stops.length === 0) return null;
+  const found =
+    by === 1
+      ? stops.find((stop) => stop > at)
+      : at < 0
+        ? undefined
+        : stops.findLast((stop) => stop < at);
+  return found ?? (by === 1 ? stops[0] : stops.at(-1)) ?? null;
+}
+
+/** Text above a row: the first difference, or the first equal call with another result. */
+export function dividers(
+  comparison: Comparison,
+  names: readonly string[],
+): Map<number, { text: string; parts: boolean }> {
+  const marks = new Map<number, { text: string; parts: boolean }>();
+  const parting = new Map<number, string[]>();
+  comparison.runs.forEach((run, at) => {
+    if (run.parts_at !== null)
+      parting.set(run.parts_at, [...(parting.get(run.parts_at) ?? []), names[at] ?? ""]);
+  });
+  const others = comparison.runs.filter((run) => run.trouble === null).length - 1;
+  const base = names[baseline(comparison)] ?? "";
+  for (const [row, who] of parting)
+    marks.set(row, {
+      parts: true,
+      text:
+        who.length === others
+          ? "First difference"
+          : `First difference of ${who.join(" and ")} from ${base}`,
+    });
+  const { first_other_result: other, first_divergence: first } = comparison;
+  if (other !== null && (first === null || other < first) && !marks.has(other))
+    marks.set(other, {
+      parts: false,
+      text: "Same call, different result",
+    });
+  return marks;
+}
+
+/** Index of the baseline: the first readable run. */
+export const baseline = ({ runs }: Pick<Comparison, "runs">): number =>
+  Math.max(
+    0,
+    runs.findIndex((run) => run.trouble === null),
+  );
+
+/** Index of the run that the others in this row are compared with, or -1. */
+export function comparedWith(row: CompareRow, base: number): number {
+  return row.steps[base] != null ? base : row.steps.findIndex((step) => step !== null);
+}

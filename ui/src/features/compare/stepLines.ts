@@ -1,0 +1,144 @@
+// Pure. Short texts for a step in a comparison cell: name, first lines, result and first
+// differences.
+import { seconds } from "../../domain/format";
+import type { DiffKind } from "../../generated/DiffKind";
+import type { Language } from "../../generated/Language";
+import type { Part } from "../../generated/Part";
+import type { PartDiff } from "../../generated/PartDiff";
+import type { Step } from "../../generated/Step";
+import type { TextChange } from "../../generated/TextChange";
+import { SIGNS } from "../../components/diff/diff";
+import type { IconName } from "../../components/Icon.svelte";
+import { head } from "../../components/text/lines";
+import { visibleLine } from "../../components/visible/visible";
+import { isOutcome, previewLine, describeOutcome, speakerName } from "../../domain/stepSummary";
+
+const ICONS: Record<Step["kind"], IconName> = {
+  user: "speech",
+  assistant: "speech",
+  system: "gear",
+  tool_call: "tool",
+  program: "pen",
+  artifact: "file",
+  error: "diamond",
+  unknown: "dash",
+};
+export const stepIcon = (step: Step): IconName => ICONS[step.kind];
+
+export const stepName = (step: Step, model: string | null): string =>
+  step.kind === "tool_call" || step.kind === "program" || step.kind === "artifact"
+    ? visibleLine(step.title ?? (step.kind === "tool_call" ? "tool call" : step.kind))
+    : step.nudge
+      ? "Nudge"
+      : speakerName(step, model);
+
+/** Outcome and duration. */
+export function stepFacts(step: Step): string {
+  return [
+    step.failed ? "" : describeOutcome(step),
+    step.seconds === null ? "" : seconds(step.seconds),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+const CHARS = 320;
+
+export interface PreviewText {
+  text: string;
+  language: Exclude<Language, "markdown">;
+  cut: boolean;
+}
+
+/** The beginning of a part, limited to a number of lines. */
+export function previewText(part: Part, lines: number): PreviewText {
+  const { body } = part;
+  if (body.kind === "table") return { text: previewLine(part), language: "plain", cut: false };
+  const text = head(body.text.trim(), lines, CHARS);
+  return {
+    text,
+    language:
+      body.kind === "value" ? "json" : body.language === "markdown" ? "plain" : body.language,
+    cut: text.length < body.text.trim().length || !body.whole,
+  };
+}
+
+/**
+ * The most informative part of a step: a program or query, else the longest message or argument.
+ */
+export function mainPart(step: Step): Part | undefined {
+  const given = step.parts.filter((part) => !isOutcome(part));
+  const code = given.find(
+    ({ body }) => body.kind === "text" && (body.language === "python" || body.language === "sql"),
+  );
+  return code ?? given.toSorted((a, b) => b.bytes - a.bytes)[0] ?? step.parts[0];
+}
+
+/**
+ * Drops whitespace-only differences in languages where whitespace is irrelevant; keeps the right
+ * side.
+ */
+export function withoutSpaces(pieces: readonly TextChange[]): TextChange[] {
+  const changed = (piece: TextChange | undefined) => piece !== undefined && piece.change !== "same";
+  const words = (piece: TextChange | undefined) => changed(piece) && piece?.text.trim() !== "";
+  return pieces.flatMap((piece, at): TextChange[] => {
+    // Whitespace beside changed words belongs to them.
+    if (!changed(piece) || words(piece) || words(pieces[at - 1]) || words(pieces[at + 1]))
+      return [piece];
+    return piece.change === "extra" ? [{ text: piece.text, change: "same" }] : [];
+  });
+}
+
+/** The kind of change; names the compared run if it is not the baseline. */
+export function changeWord(kind: DiffKind, other: string | null): string {
+  const { word } = SIGNS[kind];
+  return other === null
+    ? word
+    : kind === "changed"
+      ? `${word} from ${other}`
+      : `${word}, unlike ${other}`;
+}
+
+/** The parts that differ. */
+export const differing = (parts: readonly PartDiff[]): PartDiff[] =>
+  parts.filter(
+    (part) => part.kind === "changed" || part.kind === "missing" || part.kind === "extra",
+  );
+
+const BEFORE = 60;
+const AFTER = 40;
+/** Limits one side of a difference, so that the other stays visible. */
+const ONE_SIDE = 180;
+
+/** The differences with some context, up to a number of characters. */
+export function excerpt(
+  pieces: readonly TextChange[],
+  most: number,
+): { pieces: TextChange[]; cut: boolean } {
+  const shown: TextChange[] = [];
+  let left = most;
+  for (const [at, piece] of pieces.entries()) {
+    if (left <= 0) return { pieces: shown, cut: true };
+    const text =
+      piece.change === "same"
+        ? around(piece.text, at > 0, at < pieces.length - 1)
+        : shortened(piece.text, Math.min(left, ONE_SIDE));
+    shown.push({ text, change: piece.change });
+    left -= text.length;
+  }
+  return { pieces: shown, cut: false };
+}
+
+/** The ends of an equal piece that are next to differences. */
+function around(text: string, before: boolean, after: boolean): string {
+  const most = (before ? AFTER : 0) + (after ? BEFORE : 0);
+  if (text.length <= most + 3) return text;
+  return `${before ? truncate(text, AFTER) : ""} … ${after ? text.slice(-BEFORE).replace(/^[\uDC00-\uDFFF]/, "") : ""}`;
+}
+
+const shortened = (text: string, most: number): string =>
+  text.length > most ? `${truncate(text, most)}…` : text;
+
+/** Truncates a text without splitting a surrogate pair. */
+const truncate = (text: string, length: number): string =>
+  text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "");

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { evaluatePlan, evaluation } from "../../testing/evaluate";
+import {
+  reuseChoices,
+  areThreads,
+  groupByEvaluator,
+  formatFigure,
+  formatInterval,
+  describeReused,
+  describeFixes,
+  formatPaid,
+  formatPlan,
+} from "./evaluateText";
+
+describe("numbers of an evaluation", () => {
+  it("have as many places as tell them apart, and none is made of what is none", () => {
+    expect(
+      [null, 0, 3, 0.5, 0.41233, 3.8541, 12.345, 250.25, 12_345.6, 0.00001].map(formatFigure),
+    ).toEqual(["–", "0", "3", "0.5000", "0.4123", "3.8541", "12.35", "250.3", "12,346", "1.0e-5"]);
+    expect([formatInterval(null), formatInterval([0.2, 0.8])]).toEqual(["–", "0.2000 to 0.8000"]);
+  });
+  it("stand together by evaluator, in the order of the file", () => {
+    const metric = (name: string) => ({ name, value: 1, interval: null, n: 1, left_out: 0 });
+    const groups = groupByEvaluator(["a.b.x", "c.x", "a.b.y", "plain"].map(metric));
+    expect(groups.map((group) => [group.evaluator, group.metrics.map((one) => one.short)])).toEqual(
+      [
+        ["a.b", ["x", "y"]],
+        ["c", ["x"]],
+        ["", ["plain"]],
+      ],
+    );
+  });
+});
+
+describe("a data file", () => {
+  it.each([
+    [["messages"], true],
+    [["id", "role", "content"], true],
+    [["role"], false],
+    [["messages", "response"], false],
+    [["conversation", "messages"], false],
+    [["query", "response"], false],
+  ])("with the columns %j holds threads: %s", (columns, threads) =>
+    expect(areThreads(columns)).toBe(threads),
+  );
+});
+
+describe("what it takes", () => {
+  it("says that nothing is asked, or from the least to the most", () => {
+    expect(formatPlan(evaluatePlan())).toBe("No API calls");
+    expect(formatPlan(evaluatePlan({ kept: 8 }))).toBe("No API calls: all replies are reused");
+    expect(
+      formatPlan(
+        evaluatePlan({
+          calls_least: 8,
+          calls_most: 16,
+          tokens_least: 1_200,
+          tokens_most: 5_000,
+          cost_least: null,
+          cost_most: null,
+        }),
+      ),
+    ).toBe("8 to 16 requests · about 1.2k to 5.0k tokens · cost unknown: the model has no price");
+    expect([describeReused(0), describeReused(1), describeReused(3)]).toEqual([
+      "",
+      "1 existing reply reused",
+      "3 existing replies reused",
+    ]);
+  });
+  it("says how many requests where a target has yet to say what they are about", () =>
+    expect(
+      formatPlan(evaluatePlan({ calls_most: 12, tokens_least: null, tokens_most: null })),
+    ).toBe("12 requests at most"));
+  it("offers to ask once more what could not be read, where there is any", () => {
+    expect(reuseChoices(0, "nothing").map(([one]) => one)).toEqual(["nothing", "all"]);
+    expect(reuseChoices(0, "unread").map(([one]) => one)).toEqual(["nothing", "unread", "all"]);
+    expect(reuseChoices(2, "nothing")[1]).toEqual([
+      "unread",
+      "reuse, but repeat 2 unreadable rounds",
+    ]);
+  });
+  it("says what can be done about what is missing, where there is a file to be replaced", () => {
+    expect(describeFixes(evaluation("e"))).toEqual([]);
+    expect(describeFixes(evaluation("e", { missing: 1, unread: 1, file: null }))).toEqual([]);
+    const both = describeFixes(evaluation("e", { missing: 1, unread: 1 }));
+    expect(both).toHaveLength(2);
+    expect(both[0]).toBe(
+      "1 result is missing because of failed requests. Evaluate again and replace the file to request only these.",
+    );
+  });
+  it("took what is known, and an unknown price is no nought", () => {
+    expect(formatPaid(evaluation("e"))).toBe("no API calls");
+    expect(formatPaid(evaluation("e", { calls: 3, tokens: 1_200, cost: 0.5, max_cost: 2 }))).toBe(
+      "3 replies · 1.2k tokens · $0.500 of $2.00",
+    );
+    expect(formatPaid(evaluation("e", { calls: 3, tokens: 1_200, unpriced: true }))).toBe(
+      "3 replies · 1.2k tokens · cost unknown",
+    );
+  });
+});

@@ -1,0 +1,549 @@
+import { flushSync, mount, unmount } from "svelte";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import App from "../../app/App.svelte";
+import { Fixture, runRow, STATUS } from "../../testing/fakeBackend";
+import type { Overview } from "../../generated/Overview";
+import type { OverviewRequest } from "../../generated/OverviewRequest";
+import { cell, column, COLUMNS, matrix, row } from "../../testing/overview";
+
+let app: ReturnType<typeof mount> | undefined;
+const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
+const id = (testid: string) => all(`[data-testid="${testid}"]`)[0];
+const text = () => document.body.textContent.replace(/\s+/g, " ");
+const button = (label: string) => all("button").find((one) => one.textContent.includes(label));
+const until = (holds: () => boolean) =>
+  vi.waitFor(() => {
+    flushSync();
+    if (!holds()) throw new Error(`not yet: ${holds.toString()}\n${location.hash}\n${text()}`);
+  }, 4_000);
+const press = (...keys: string[]) => {
+  for (const key of keys) {
+    const [name = "", ...mods] = key.split("+").reverse();
+    (document.activeElement ?? document.body).dispatchEvent(
+      new KeyboardEvent("keydown", {
+        key: name,
+        shiftKey: mods.includes("Shift"),
+        bubbles: true,
+        cancelable: true,
+      }),
+    );
+    flushSync();
+  }
+};
+const cursor = () =>
+  all(".cursor")
+    .map((one) => one.id)
+    .join();
+const said = () => id("overview-said")?.textContent.replace(/\s+/g, " ").trim();
+const picked = () => all("[role=gridcell][aria-selected=true]").map((one) => one.id);
+const requests = (fixture: Fixture) =>
+  fixture.calls
+    .filter((call) => call.name === "overview")
+    .map((call) => (call.args as { request: OverviewRequest }).request);
+const answers = (reply: (request: OverviewRequest) => Overview | Promise<Overview>) => {
+  const fixture = new Fixture();
+  fixture.replies.overview = ({ request }) => reply(request);
+  return fixture;
+};
+async function open(fixture: Fixture, hash = "#/overview") {
+  history.replaceState(null, "", hash);
+  app = mount(App, { target: document.body, props: { backend: fixture } });
+  await until(() => id("status") !== undefined);
+  return fixture;
+}
+const opened = async (tasks = 4, hash = "#/overview", fill?: Parameters<typeof matrix>[2]) => {
+  const fixture = await open(answers(matrix(tasks, COLUMNS, fill)), hash);
+  await until(() => id("overview-row") !== undefined);
+  return fixture;
+};
+
+beforeEach(() => localStorage.clear());
+afterEach(async () => {
+  if (app) await unmount(app);
+  app = undefined;
+  document.body.replaceChildren();
+});
+
+describe("the matrix", () => {
+  it("says how many kinds of marks a cell has beyond those that fit", async () => {
+    await opened(4, "#/overview", (_, at) =>
+      cell(at === 0 ? { errors: 1, waiting: 2, missing: 3 } : { errors: 1 }),
+    );
+    expect(document.getElementById("cell-1-0")?.textContent.trim()).toMatch(/1\s*\+2$/);
+    expect(document.getElementById("cell-1-1")?.textContent).not.toContain("+");
+  });
+  it("fills rows that leave its sight anew, in the order in which they are read", async () => {
+    await opened(100);
+    const grid = id("overview-grid");
+    const rows = () => all("[data-testid=overview-row]");
+    const indexes = () => rows().map((one) => Number(one.dataset["row"]));
+    const before = new Set(rows());
+    for (const top of [400, 600, 500, 0]) {
+      if (grid) grid.scrollTop = top;
+      grid?.dispatchEvent(new Event("scroll"));
+      flushSync();
+      const first = Math.max(0, Math.floor(top / 30) - 6);
+      expect(indexes()).toEqual(Array.from({ length: rows().length }, (_, at) => first + at));
+      expect(new Set(all("[id]").map((one) => one.id)).size).toBe(all("[id]").length);
+      expect(rows().filter((one) => before.has(one)).length).toBeGreaterThan(20);
+    }
+  });
+  it("is a grid that tells its rows, columns and every cell as a sentence", async () => {
+    await opened();
+    const grid = id("overview-grid");
+    expect(
+      ["role", "aria-rowcount", "aria-colcount", "aria-activedescendant"].map((name) =>
+        grid?.getAttribute(name),
+      ),
+    ).toEqual(["grid", "17", "4", "cell-0-0"]);
+    expect(all("[role=columnheader]").map((head) => head.getAttribute("aria-colindex"))).toEqual([
+      "1",
+      "2",
+      "3",
+      "4",
+    ]);
+    const second = all("[data-testid=overview-row]")[1];
+    expect([
+      second?.getAttribute("aria-rowindex"),
+      second?.querySelector("[role=rowheader]")?.textContent.trim(),
+    ]).toEqual(["3", "last 20"]);
+    expect(document.getElementById("cell-1-2")?.getAttribute("aria-label")).toBe(
+      "tool_calling · o1: 3 runs: 2 of 3 right, mean 0.87 (95 % interval 0.71–0.96)",
+    );
+    expect(document.getElementById("cell--1-1")?.getAttribute("aria-label")).toContain(
+      "tool_calling · claude: 3 runs",
+    );
+    expect(id("overview-sums")?.textContent.replace(/\s+/g, " ").trim()).toBe(
+      "412 runs · 398 scored · ◇ 9 errors · 3 waiting · 2 running · 5 missing",
+    );
+  });
+  it("draws only what is in sight of a thousand rows, and asks for one part before any other", async () => {
+    const fixture = await opened(250);
+    expect(all("[role=row]").length).toBeLessThan(90);
+    expect(requests(fixture).map((request) => request.span.offset)[0]).toBe(0);
+    press("G");
+    await until(() => cursor() === "cell-999-0" && said()?.startsWith("task249 · all") === true);
+    expect(requests(fixture).every((request) => request.span.limit === 60)).toBe(true);
+  });
+  it("is asked for again when runs changed, and keeps the cursor on its row", async () => {
+    const fixture = await opened(3);
+    press("j", "j", "j", "j", "l");
+    expect([cursor(), said()?.split(":")[0]]).toEqual([
+      "cell-4-1",
+      "task001 · tool_calling · claude 3 runs",
+    ]);
+    const before = matrix(3);
+    fixture.replies.overview = ({ request }) => {
+      const reply = before({ ...request, span: { offset: 0, limit: 99 } });
+      const more = row("a", { variations: 1, cells: COLUMNS.map(() => cell({ score: 0.11 })) });
+      return {
+        ...reply,
+        generation: 2,
+        total_rows: reply.total_rows + 1,
+        rows: [more, ...reply.rows].slice(
+          request.span.offset,
+          request.span.offset + request.span.limit,
+        ),
+      };
+    };
+    fixture.tell({ kind: "runs", generation: 2, ids: ["r1"], all: false });
+    await until(() => text().includes("0.11") && cursor() === "cell-5-1");
+    expect(said()).toContain("task001 · tool_calling");
+  });
+  it("shows bones until it is there, and what failed with a way to try again", async () => {
+    const fixture = await open(
+      answers(() =>
+        Promise.reject({
+          code: "failed",
+          message: "The index is locked.",
+          hint: "Close the other program.",
+        }),
+      ),
+    );
+    await until(
+      () => text().includes("The index is locked.") && text().includes("Close the other program."),
+    );
+    let let_go: () => void = () => undefined;
+    fixture.replies.overview = async ({ request }) => {
+      await new Promise<void>((go) => (let_go = go));
+      return matrix(1)(request);
+    };
+    button("Try again")?.click();
+    await until(
+      () => all(".bone").length > 3 && id("overview-grid")?.getAttribute("aria-busy") === "true",
+    );
+    let_go();
+    await until(() => all("[data-testid=overview-row]").length === 4);
+  });
+});
+
+describe("the cursor", () => {
+  it("goes to every cell, to names and to heads, and no further", async () => {
+    await opened(1);
+    const walk = (...keys: string[]) => {
+      press(...keys);
+      return cursor();
+    };
+    expect([walk("j"), walk("l"), walk("ArrowRight"), walk("l"), walk("ArrowDown")]).toEqual([
+      "cell-1-0",
+      "cell-1-1",
+      "cell-1-2",
+      "cell-1-2",
+      "cell-2-2",
+    ]);
+    expect([walk("Home"), walk("h"), walk("h"), walk("G"), walk("j")]).toEqual([
+      "cell-2-0",
+      "cell-2--1",
+      "cell-2--1",
+      "cell-3--1",
+      "cell-3--1",
+    ]);
+    expect([walk("g", "g"), walk("k"), walk("End"), walk("k")]).toEqual([
+      "cell-0--1",
+      "cell--1--1",
+      "cell--1-2",
+      "cell--1-2",
+    ]);
+    expect(said()).toContain("tool_calling · o1 3 runs");
+  });
+  it("opens the worst run, with the runs of the cell as its neighbours, and Escape leads back", async () => {
+    await opened(1);
+    press("j", "l", "Enter");
+    expect(location.hash).toBe(
+      `#/run/${encodeURIComponent("task000/0/1")}?q=task%3Atask000+variation%3A0+system%3Atool_calling+model%3Aclaude&sort=score`,
+    );
+    await until(() => text().includes("could not be opened"));
+    press("Escape");
+    expect(location.hash).toBe("#/overview");
+    await until(() => cursor() === "cell-1-1");
+  });
+  it("leads to the list of a cell, a row and a column", async () => {
+    await opened(1, "#/overview?q=-state%3Aerror");
+    const lists = [];
+    for (const keys of [
+      ["j", "O"],
+      ["h", "o"],
+      ["l", "k", "k", "Enter"],
+    ]) {
+      press(...keys);
+      await until(() => document.querySelector("main[aria-label=Runs]") !== null);
+      lists.push(new URLSearchParams(location.hash.split("?")[1]).get("q"));
+      history.back();
+      await until(() => id("overview-row") !== undefined);
+    }
+    expect(lists).toEqual([
+      "-state:error task:task000 variation:0 system:promptql model:claude",
+      "-state:error task:task000 variation:0",
+      "-state:error system:promptql model:claude",
+    ]);
+  });
+  it("says that there is no run yet where there is none", async () => {
+    await opened(1, "#/overview", () =>
+      cell({
+        runs: 0,
+        scored: 0,
+        passed: null,
+        score: null,
+        low: null,
+        high: null,
+        missing: 2,
+        run: null,
+      }),
+    );
+    press("Enter");
+    await until(() => text().includes("No run yet. Press r to launch it."));
+    expect(location.hash).toBe("#/overview");
+    document.getElementById("cell-1-1")?.click();
+    flushSync();
+    expect(picked()).toEqual(["cell-1-1"]);
+  });
+});
+
+describe("folds", () => {
+  it("are in the address: one task by f, from its variations too, and all by F", async () => {
+    await opened(3);
+    press("j", "j", "f");
+    expect(location.hash).toBe("#/overview?task=task000");
+    await until(() => all("[data-testid=overview-row]").length === 9 && cursor() === "cell-0-0");
+    expect(document.getElementById("cell-0--1")?.getAttribute("aria-expanded")).toBe("false");
+    press("f");
+    await until(
+      () => all("[data-testid=overview-row]").length === 12 && location.hash === "#/overview",
+    );
+    press("G", "F");
+    await until(() => all("[data-testid=overview-row]").length === 3);
+    expect([location.hash, cursor()]).toEqual(["#/overview?folded=", "cell-2-0"]);
+    document.getElementById("cell-1--1")?.click();
+    await until(
+      () =>
+        all("[data-testid=overview-row]").length === 6 &&
+        location.hash === "#/overview?folded=&task=task001",
+    );
+  });
+});
+
+describe("a selection", () => {
+  it("is made by x, by Shift with arrows, by the name of a row, and undone by Escape", async () => {
+    await opened(2);
+    press("x", "j", "x");
+    expect(picked()).toEqual(["cell-0-0", "cell-1-0"]);
+    press("Shift+ArrowDown", "Shift+ArrowRight");
+    await until(() => picked().join() === "cell-1-0,cell-1-1,cell-2-0,cell-2-1");
+    press("h", "h", "h", "x");
+    expect(picked()).toContain("cell-2-2");
+    expect(id("overview-picked")?.textContent).toBe("5 cells selected");
+    press("x");
+    expect(picked()).toEqual(["cell-1-0", "cell-1-1"]);
+    press("Escape");
+    expect([picked(), location.hash]).toEqual([[], "#/overview"]);
+  });
+  it("is made by a click with Ctrl or Command, to there by one with Shift, and a plain click opens", async () => {
+    await opened(1);
+    const at = (name: string) => document.getElementById(name)!;
+    at("cell-1-1").dispatchEvent(new MouseEvent("click", { bubbles: true, ctrlKey: true }));
+    at("cell-2-1").dispatchEvent(new MouseEvent("click", { bubbles: true, metaKey: true }));
+    at("cell-3-2").dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey: true }));
+    await until(() => picked().join() === "cell-2-1,cell-2-2,cell-3-1,cell-3-2");
+    at("cell-1-0").click();
+    expect(location.hash).toMatch(/^#\/run\//);
+  });
+  it("of two to four cells is compared by their worst runs; of others it says why not", async () => {
+    await opened(1, "#/overview", (one, at) =>
+      at === 2
+        ? cell({ runs: 0, run: null, missing: 1 })
+        : cell({ runs: one.kind === "task" ? 9 : 3 }),
+    );
+    press("c");
+    await until(() => text().includes("Two to four runs can be compared. List the runs"));
+    press("x", "j", "l", "l", "x", "c");
+    await until(() => text().includes("No run to compare: task000 · last 20 · tool_calling · o1."));
+    press("x", "h", "x", "c");
+    expect(location.hash).toBe("#/compare?run=task000%2F-%2F0&run=task000%2F0%2F1");
+  });
+  it("of one cell is compared by its repeats", async () => {
+    const fixture = await opened(1);
+    fixture.replies.list_runs = () => ({
+      total: 3,
+      generation: 1,
+      rows: [runRow(4), runRow(5), runRow(6)],
+      misread: [],
+    });
+    press("j", "c");
+    await until(() => location.hash === "#/compare?run=r4&run=r5&run=r6");
+    const asked = fixture.calls.find(
+      (call) => call.name === "list_runs" && JSON.stringify(call.args).includes("variation:0"),
+    );
+    expect(JSON.stringify(asked?.args)).toContain(
+      "task:task000 variation:0 system:promptql model:claude",
+    );
+  });
+  it("of one cell, or none, is taken to the evaluators by its filter; of more it says why not", async () => {
+    await opened(1, "#/overview?q=model%3Ao1,claude");
+    const evaluate = () => {
+      (document.activeElement ?? document.body).dispatchEvent(
+        new KeyboardEvent("keydown", { key: "k", ctrlKey: true, bubbles: true, cancelable: true }),
+      );
+      flushSync();
+      const field = id("palette")?.querySelector("input") as HTMLInputElement;
+      field.value = "Evaluate the runs of the selected cell";
+      field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      flushSync();
+      field.dispatchEvent(
+        new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }),
+      );
+      flushSync();
+    };
+    const rows = () => new URLSearchParams(location.hash.split("?")[1]).get("rows");
+    press("x", "j", "x");
+    evaluate();
+    await until(() => text().includes("Select one cell, or none for all runs."));
+    expect(location.hash).toMatch(/^#\/overview/);
+    press("x");
+    const filter = "model:o1,claude task:task000 system:promptql model:claude";
+    evaluate();
+    await until(() => location.hash.startsWith("#/evaluate?"));
+    expect(rows()).toBe(filter);
+    history.back();
+    await until(() => location.hash.startsWith("#/overview") && cursor() !== "");
+    press("Escape");
+    evaluate();
+    await until(() => rows() === "model:o1,claude");
+    history.back();
+    await until(() => location.hash.startsWith("#/overview") && cursor() !== "");
+    press("m");
+    all("[role=menuitem]")
+      .find((one) => one.textContent.includes("Evaluate its runs…"))
+      ?.click();
+    await until(
+      () =>
+        location.hash.startsWith("#/evaluate?") &&
+        rows()?.startsWith("model:o1,claude task:task000") === true,
+    );
+  });
+  it("goes onto the launch sheet, what is missing too", async () => {
+    await opened(1, "#/overview", () => cell({ runs: 0, run: null, missing: 1 }));
+    press("x", "j", "l", "x", "r");
+    await until(() => text().includes("Launch 2 cells of the overview"));
+    expect(new URLSearchParams(location.hash.split("?")[1]).getAll("cell")).toEqual([
+      "promptql|claude||task000",
+      "tool_calling|claude|0|task000",
+    ]);
+    expect(text()).toContain("Runs of 2 cells");
+  });
+  it("that says nothing of where its runs stand is sent to the list", async () => {
+    const loose = row("", {
+      kind: "loose",
+      task: null,
+      variations: 0,
+      filter: "-task:*",
+      cells: [cell()],
+    });
+    await open(
+      answers((request) => ({
+        ...matrix(0, [column("s", "m")])(request),
+        total_rows: 1,
+        rows: [loose],
+      })),
+    );
+    await until(() => text().includes("Runs without a task"));
+    press("r");
+    await until(() => text().includes("Launch them from Runs."));
+    press("h", "Enter");
+    expect(location.hash).toContain("q=-task%3A*");
+  });
+});
+
+describe("the filter and the scorer", () => {
+  it("narrow the matrix, and what was misread is explained", async () => {
+    const fixture = await opened();
+    press("/");
+    const field = id("filter") as HTMLInputElement;
+    expect(document.activeElement).toBe(field);
+    field.value = "model:o1 bad:x";
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    await until(
+      () =>
+        requests(fixture).some((request) => request.filter === "model:o1 bad:x") &&
+        text().includes("`bad` is not a key."),
+    );
+    expect(location.hash).toBe("#/overview?q=model%3Ao1+bad%3Ax");
+    const misread = { token: "bad:x", message: "`bad` is not a key." };
+    fixture.replies.overview = ({ request }) => ({
+      ...matrix(3)(request),
+      misread: [misread, misread],
+    });
+    field.value = "bad:x model:o1 bad:x";
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    await until(() => document.querySelectorAll(".misread li").length === 2);
+  });
+  it("of which there are several is chosen, and the address says it", async () => {
+    const two = (request: OverviewRequest) => ({
+      ...matrix(1)(request),
+      scorers: ["fields", "text: f1"],
+    });
+    const fixture = await open(answers(two));
+    await until(() => id("overview-scorer") !== undefined);
+    const choice = id("overview-scorer") as HTMLSelectElement;
+    choice.value = "text: f1";
+    choice.dispatchEvent(new Event("change", { bubbles: true }));
+    await until(
+      () =>
+        location.hash === "#/overview?scorer=text%3A+f1" &&
+        requests(fixture).at(-1)?.scorer === "text: f1",
+    );
+  });
+});
+
+describe("runs that have no score", () => {
+  it("are linked to the list only where it knows of them: by the first scorer of each task", async () => {
+    await open(answers((request) => ({ ...matrix(1)(request), unscored: 2 })));
+    const link = () =>
+      all("[data-testid=overview-sums] a").find((one) => one.textContent === "2 not scored");
+    await until(() => link()?.getAttribute("href")?.includes("scoring%3Afailed") === true);
+    location.hash = "#/overview?scorer=fields";
+    await until(() => link() === undefined && text().includes("2 not scored"));
+  });
+});
+
+describe("where there is no matrix", () => {
+  const empty = (change: Partial<Overview>) =>
+    answers((request) => ({
+      ...matrix(0, [])(request),
+      runs: 0,
+      scored: 0,
+      errors: 0,
+      missing: 0,
+      ...change,
+    }));
+  it("it says why, and what to do next", async () => {
+    const fixture = empty({});
+    fixture.status = { ...STATUS, counts: { ...STATUS.counts, tasks: 0 } };
+    await open(fixture);
+    await until(() => text().includes("No tasks and no runs yet"));
+    fixture.status = STATUS;
+    fixture.tell({ kind: "status" });
+    await until(
+      () =>
+        text().includes("4 tasks have no runs yet") &&
+        all("main a").some((link) => link.getAttribute("href") === "#/launch"),
+    );
+    // If nothing could be read, it is unknown what was run.
+    fixture.status = {
+      ...STATUS,
+      phase: {
+        kind: "failed",
+        reason: "Folder not found: /a could not be listed.",
+        hint: "Put it back.",
+      },
+    };
+    fixture.tell({ kind: "status" });
+    await until(() => text().includes("Nothing could be read"));
+    expect([
+      text().includes("No runs yet"),
+      all("main a").some((link) => link.getAttribute("href") === "#/launch"),
+    ]).toEqual([false, false]);
+  });
+  it("nothing passes the filter, and clearing it is offered", async () => {
+    await open(empty({}), "#/overview?q=nothing");
+    await until(() => text().includes("No matching runs"));
+    button("Clear the filter")?.click();
+    await until(() => location.hash === "#/overview");
+  });
+  it("runs say no task, and the list has them", async () => {
+    await open(empty({ runs: 7, total_rows: 1 }));
+    await until(() =>
+      text().includes("The names of 7 files do not contain task, system and model."),
+    );
+  });
+  it("or no scores, it says what is missing for one", async () => {
+    const fixture = answers((request) => ({
+      ...matrix(1, COLUMNS, () =>
+        cell({ scored: 0, passed: null, score: null, low: null, high: null, unscored: 3 }),
+      )(request),
+      scored: 0,
+      errors: 0,
+      waiting: 0,
+      running: 0,
+      no_expected: 12,
+    }));
+    await open(fixture);
+    await until(() =>
+      text().includes(
+        "No run has a score: there is no expected output, or no suite for their task.",
+      ),
+    );
+    expect(document.getElementById("cell-1-0")?.textContent).toContain("3 not scored");
+  });
+});
+
+describe("the list of runs", () => {
+  it("compares two to four that are selected, and says so when there are more or fewer", async () => {
+    const fixture = await open(new Fixture(), "#/runs");
+    await until(() => all("[data-testid=run-row]").length > 6);
+    press("x", "c");
+    await until(() => text().includes("Two to four runs can be compared. Select them with x."));
+    press("j", "x", "c");
+    expect(location.hash).toBe("#/compare?run=r0&run=r1");
+    expect(fixture.rows.length).toBe(120);
+  });
+});

@@ -1,0 +1,118 @@
+import { flushSync, mount, unmount } from "svelte";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import App from "../../app/App.svelte";
+import { Fixture } from "../../testing/fakeBackend";
+import type { Report } from "../../generated/Report";
+import type { ReportRequest } from "../../generated/ReportRequest";
+import { layOut } from "../../testing/runs";
+
+let page: ReturnType<typeof mount> | undefined;
+const until = (fn: () => void) => vi.waitFor(fn, { timeout: 4000, interval: 10 });
+const field = (label: string) =>
+  [...document.querySelectorAll("label")]
+    .find((found) => found.textContent.trim().startsWith(label))
+    ?.querySelector("input");
+const button = (name: string) =>
+  [...document.querySelectorAll("button")].find((found) =>
+    found.textContent.trim().startsWith(name),
+  );
+
+const MADE: Report = {
+  text: "# made",
+  bytes: 6,
+  cut: false,
+  file_name: "made.md",
+  media_type: "text/markdown",
+  baselines: [],
+  scorers: [],
+  queries: false,
+  runs: 3,
+  misread: [],
+  unreadable: 0,
+  notes: [],
+};
+
+/** Every request for a report that is saved or copied, not only previewed. */
+const wanted = (backend: Fixture) =>
+  backend.calls
+    .filter(
+      (call) =>
+        call.name === "save_report" ||
+        (call.name === "make_report" && (call.args as { whole: boolean }).whole),
+    )
+    .map((call) => (call.args as { request: ReportRequest }).request);
+
+async function open(format = "markdown") {
+  const backend = new Fixture(undefined, undefined, "window");
+  backend.replies.make_report = () => ({ ...MADE });
+  backend.replies.save_report = () => true;
+  location.hash = `#/report?format=${format}`;
+  page = mount(App, { target: document.body, props: { backend } });
+  await until(() => expect(button("Copy")?.disabled).toBe(false));
+  return backend;
+}
+
+function type(label: string, text: string) {
+  const input = field(label);
+  if (input === null || input === undefined) throw new Error(`there is no ${label}`);
+  input.value = text;
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+  flushSync();
+}
+
+let away: () => void;
+beforeEach(() => (away = layOut()));
+afterEach(async () => {
+  if (page) await unmount(page);
+  page = undefined;
+  document.body.replaceChildren();
+  away();
+  vi.unstubAllGlobals();
+});
+
+it("keeps what was typed a moment ago, and not what the preview still shows", async () => {
+  const backend = await open();
+  type("Runs", "model:o1");
+  type("Title", "Late");
+  document.querySelector("form")?.requestSubmit();
+  await until(() => expect(wanted(backend)).toHaveLength(1));
+  expect(wanted(backend)[0]).toMatchObject({
+    filter: "model:o1",
+    title: "Late",
+    format: "markdown",
+  });
+  await until(() => expect(location.hash).toContain("q=model"));
+});
+
+it("copies what was typed a moment ago", async () => {
+  vi.stubGlobal("navigator", { ...navigator, clipboard: { writeText: () => Promise.resolve() } });
+  const backend = await open();
+  type("Runs", "model:o3");
+  button("Copy")?.click();
+  await until(() => expect(wanted(backend)).toHaveLength(1));
+  expect(wanted(backend)[0]).toMatchObject({ filter: "model:o3" });
+});
+
+it("leaves the page in its frame where it is when runs change and the report does not", async () => {
+  let made = 0;
+  vi.spyOn(URL, "createObjectURL").mockImplementation(() => `blob:${String(++made)}`);
+  vi.spyOn(URL, "revokeObjectURL").mockImplementation(() => undefined);
+  const backend = await open("html");
+  const frame = () => document.querySelector("iframe")?.getAttribute("src");
+  await until(() => expect(frame()).toBe("blob:1"));
+  const asked = () => backend.calls.filter((call) => call.name === "make_report").length;
+  const before = asked();
+  backend.tell({ kind: "runs", generation: 2, ids: [], all: true });
+  await until(() => expect(asked()).toBeGreaterThan(before));
+  await until(() =>
+    expect(document.querySelector("section[aria-label=Preview]")?.getAttribute("aria-busy")).toBe(
+      "false",
+    ),
+  );
+  flushSync();
+  expect(frame()).toBe("blob:1");
+  backend.replies.make_report = () => ({ ...MADE, text: "# other" });
+  backend.tell({ kind: "runs", generation: 3, ids: [], all: true });
+  await until(() => expect(frame()).toBe("blob:2"));
+  vi.restoreAllMocks();
+});

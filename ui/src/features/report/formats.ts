@@ -1,0 +1,82 @@
+// Pure. Formats of a report, in display order.
+import type { ReportFormat } from "../../generated/ReportFormat";
+import type { ReportRequest } from "../../generated/ReportRequest";
+import type { CodeLanguage } from "../../components/code/tokens";
+import type { ReportRoute } from "../../app/route";
+
+export interface Format {
+  id: ReportFormat;
+  title: string;
+  about: string;
+  language: CodeLanguage;
+}
+
+export const FORMATS: readonly Format[] = [
+  {
+    id: "html",
+    title: "HTML",
+    about: "One page that opens anywhere, offline too, and prints well.",
+    language: "plain",
+  },
+  {
+    id: "markdown",
+    title: "Markdown",
+    about: "For issues, pull requests and notes.",
+    language: "plain",
+  },
+  { id: "csv", title: "CSV", about: "One line for each run, for spreadsheets.", language: "plain" },
+  {
+    id: "json",
+    title: "JSON",
+    about: "Everything as one document, for programs.",
+    language: "json",
+  },
+  {
+    id: "jsonl",
+    title: "JSONL",
+    about: "One document for each run, line by line.",
+    language: "json",
+  },
+  { id: "junit", title: "JUnit", about: "For build servers: runs as tests.", language: "plain" },
+  {
+    id: "stabletoolbench",
+    title: "StableToolBench",
+    about: "The result file of one system, model and test set, as the benchmark writes it.",
+    language: "json",
+  },
+  {
+    id: "azure",
+    title: "azure-ai-evaluation",
+    about:
+      "A row for each run with its query, response and expected answer, and all scores and judgements.",
+    language: "json",
+  },
+];
+
+export const formatOf = (id: ReportFormat): Format =>
+  FORMATS.find((format) => format.id === id) ?? (FORMATS[0] as Format);
+
+/** The request of an address. Formats that list runs always include them. */
+export function requestOf(route: ReportRoute, theme: "light" | "dark" | null): ReportRequest {
+  const lists =
+    route.format === "csv" ||
+    route.format === "jsonl" ||
+    route.format === "junit" ||
+    route.format === "stabletoolbench" ||
+    route.format === "azure";
+  const word = (text: string) => (text === "" ? null : text);
+  return {
+    format: route.format,
+    filter: route.q,
+    scorer: word(route.scorer),
+    baseline: word(route.baseline),
+    title: route.title,
+    runs: lists || route.runs,
+    published: route.published,
+    theme,
+  };
+}
+
+/** True if a format lists runs only on request. */
+export const mayLeaveRuns = (id: ReportFormat): boolean =>
+  id === "html" || id === "markdown" || id === "json";

@@ -1,0 +1,317 @@
+import { flushSync, mount, tick, unmount } from "svelte";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import App from "../../app/App.svelte";
+import type { RunRow } from "../../generated/RunRow";
+import { launched, launchRun, OPTIONS } from "../../testing/launch";
+import { layOut, OneRun, SMALL, view } from "../../testing/runs";
+
+let page: ReturnType<typeof mount> | undefined;
+const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
+const id = (testid: string) => all(`[data-testid='${testid}']`)[0];
+const field = () => id("write") as HTMLTextAreaElement;
+const button = (label: string) =>
+  all("button").find((one) => one.textContent.includes(label)) as HTMLButtonElement | undefined;
+const text = () => document.body.textContent.replace(/\s+/g, " ");
+const until = (holds: () => boolean) =>
+  vi.waitFor(() => {
+    flushSync();
+    if (!holds()) throw new Error(`not yet: ${holds.toString()}\n${location.hash}\n${text()}`);
+  }, 4_000);
+async function press(key: string, more: KeyboardEventInit = {}) {
+  (document.activeElement ?? document.body).dispatchEvent(
+    new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }),
+  );
+  await tick();
+  flushSync();
+}
+function write(words: string) {
+  field().value = words;
+  field().dispatchEvent(new InputEvent("input", { bubbles: true }));
+  flushSync();
+}
+const run = (row: Partial<RunRow> = {}, layout?: string) =>
+  new OneRun(
+    view(SMALL, { system: "tool_calling", ...row }, layout === undefined ? {} : { layout }),
+  );
+const asked = (backend: OneRun, name: string) =>
+  backend.calls.filter((call) => call.name === name).map((call) => call.args);
+async function open(backend: OneRun) {
+  location.hash = "#/run/r0";
+  page = mount(App, { target: document.body, props: { backend } });
+  await until(
+    () =>
+      id("dock") !== undefined &&
+      all("[data-testid='step']").length > 0 &&
+      backend.calls.some((call) => call.name === "launch_options"),
+  );
+  return backend;
+}
+
+let away: () => void;
+beforeEach(() => {
+  away = layOut();
+});
+afterEach(async () => {
+  if (page) await unmount(page);
+  page = undefined;
+  document.body.replaceChildren();
+  away();
+});
+
+describe("a message to a run", () => {
+  it("is begun by n, sent by Ctrl Enter, and gone from the field when it was taken", async () => {
+    const backend = await open(run());
+    await until(() => !field().disabled);
+    await press("n");
+    expect(document.activeElement).toBe(field());
+    await press("Enter", { ctrlKey: true });
+    expect(asked(backend, "nudge_run")).toEqual([]);
+    write("  actually use the tool\n");
+    await press("Enter", { ctrlKey: true });
+    await until(() => field().value === "");
+    expect(asked(backend, "nudge_run")).toEqual([
+      { id: "r0", message: "actually use the tool", in_place: false },
+    ]);
+  });
+  it("to a finished run leads to the fork that it was sent to, and to the end of it", async () => {
+    const backend = await open(run());
+    backend.replies.nudge_run = () => Promise.resolve({ launch: "l1", run: "r1" });
+    await until(() => !field().disabled);
+    write("go on");
+    button("Send to a fork")?.click();
+    await until(() => location.hash.startsWith("#/run/r1"));
+    expect(asked(backend, "nudge_run")).toEqual([{ id: "r0", message: "go on", in_place: false }]);
+    await until(() => /step=\d+/.test(location.hash) && !location.hash.includes("999999999"));
+    expect(location.hash).toContain(`step=${SMALL.length - 1}`);
+  });
+  it("changes a finished run itself only after it was asked", async () => {
+    const backend = await open(run());
+    await until(() => !field().disabled);
+    expect(button("Continue in place…")?.disabled).toBe(true);
+    write("go on");
+    button("Continue in place…")?.click();
+    await until(() => id("run-in-place") !== undefined);
+    expect(asked(backend, "nudge_run")).toEqual([]);
+    expect(id("run-in-place")?.textContent).toContain("Statistics then exclude the run");
+    all("[data-testid='run-in-place'] button")
+      .find((one) => one.textContent === "Continue in place")
+      ?.click();
+    await until(() => id("run-in-place") === undefined);
+    expect(asked(backend, "nudge_run")).toEqual([{ id: "r0", message: "go on", in_place: true }]);
+    expect(location.hash.startsWith("#/run/r0")).toBe(true);
+  });
+  it("is sent to a fork itself, and to a run that is not finished", async () => {
+    await open(run({ lineage: "fork" }));
+    await until(() => !field().disabled);
+    expect([button("Continue in place…"), button("Send")?.textContent]).toEqual([
+      undefined,
+      "Send",
+    ]);
+    if (page) await unmount(page);
+    page = undefined;
+    await open(run({ state: "waiting" }));
+    await until(() => !field().disabled);
+    expect([button("Continue in place…"), button("Send")?.textContent]).toEqual([
+      undefined,
+      "Send",
+    ]);
+  });
+  it("stays in the field when it was not taken, with the reason beside it", async () => {
+    const backend = await open(run());
+    backend.replies.nudge_run = () =>
+      Promise.reject({
+        code: "failed",
+        message: "Another process has this run.",
+        hint: "Wait until it is done.",
+      });
+    await until(() => !field().disabled);
+    write("go on");
+    button("Send")?.click();
+    await until(() =>
+      all("[role='alert']").some((one) =>
+        one.textContent.includes("Another process has this run."),
+      ),
+    );
+    expect(field().value).toBe("go on");
+  });
+  it.each<[string, Partial<RunRow>, string | undefined, string, boolean]>([
+    [
+      "of PromptQL",
+      { system: "promptql" },
+      "PromptQL transcript",
+      "PromptQL runs cannot be continued",
+      false,
+    ],
+    ["of another program", {}, "Benchmark folder", "of another program is read-only", false],
+    ["that is damaged", { state: "damaged" }, undefined, "cannot be read", false],
+  ])("cannot be written to a run %s, and it says why", async (_, row, layout, words, off) => {
+    await open(run(row, layout));
+    await until(() => field().disabled && text().includes(words));
+    expect(button("Rerun…")?.disabled).toBe(off);
+    await press("n");
+    expect(document.activeElement).not.toBe(field());
+  });
+  it("cannot be written where nothing may be launched, and nothing is offered then", async () => {
+    const backend = run();
+    backend.options = {
+      ...OPTIONS,
+      why_not: { message: "This server may not launch.", fix: "Start it with --allow-run." },
+    };
+    await open(backend);
+    await until(() => text().includes("This server may not launch. Start it with --allow-run."));
+    expect([field().disabled, button("Rerun…")?.disabled, all(".fork").length]).toEqual([
+      true,
+      true,
+      0,
+    ]);
+  });
+});
+
+describe("a damaged run where nothing may be launched", () => {
+  it("says beside what keeps it from being continued why it cannot be run again", async () => {
+    const backend = run({ state: "damaged" });
+    backend.options = {
+      ...OPTIONS,
+      why_not: { message: "This server may not launch.", fix: "Start it with --allow-run." },
+    };
+    await open(backend);
+    await until(() =>
+      text().includes(
+        "Fix it in an editor. It cannot be rerun. This server may not launch. Start it with --allow-run.",
+      ),
+    );
+  });
+});
+
+describe("a run that owes something", () => {
+  it("is continued by one button, and one that does not has none", async () => {
+    const backend = await open(run({ state: "waiting" }));
+    const continues = () =>
+      all("[data-testid='dock'] button").find((one) => one.textContent === "Continue");
+    await until(() => continues() !== undefined);
+    continues()?.click();
+    await until(() => asked(backend, "start_launch").length === 1);
+    expect(asked(backend, "start_launch")[0]).toMatchObject({
+      request: { runs: ["r0"], start_over: false, anyway: false },
+    });
+    if (page) await unmount(page);
+    page = undefined;
+    await open(run());
+    await until(() => !field().disabled);
+    expect(continues()).toBeUndefined();
+  });
+});
+
+describe("where a run comes from", () => {
+  it("is a line with links in the head of a fork and of its original, and nothing else has one", async () => {
+    const link = (id: string, step: number | null) => ({ id, path: `${id}.yaml`, step });
+    const lineage = { origin: link("r7", 2), forks: [link("r8", 0), link("r9", 1)], fork_count: 2 };
+    await open(new OneRun(view(SMALL, { lineage: "fork", system: "tool_calling" }, { lineage })));
+    const line = () => id("lineage")?.textContent.replace(/\s+/g, " ").trim();
+    expect(line()).toBe("Fork of r7 from step 3 · excluded from statistics · 2 forks: r8, r9");
+    expect(all("[data-testid='lineage'] a").map((one) => one.getAttribute("href"))).toEqual([
+      "#/run/r7?step=2",
+      "#/run/r8",
+      "#/run/r9",
+    ]);
+    if (page) await unmount(page);
+    page = undefined;
+    await open(run());
+    expect(line()).toBeUndefined();
+  });
+});
+
+describe("running again from the start", () => {
+  it("asks first and says what becomes of the old file", async () => {
+    const backend = await open(run());
+    await until(() => !field().disabled);
+    await press("r");
+    await until(() => id("run-again") !== undefined);
+    expect(id("run-again")?.textContent).toContain("The old file is moved");
+    expect(asked(backend, "start_launch")).toEqual([]);
+    button("Rerun from the start")?.click();
+    await until(() => id("run-again") === undefined);
+    expect(asked(backend, "start_launch")[0]).toMatchObject({
+      request: { runs: ["r0"], start_over: true },
+    });
+  });
+});
+
+describe("another branch", () => {
+  it("from a user's step begins with what was said there, and leads to the new run", async () => {
+    const backend = await open(run());
+    await until(() => !field().disabled);
+    all("[data-index='0']")[0]?.focus();
+    await press("e");
+    await until(() => field().value === "Which tickets are open?");
+    await until(() => document.activeElement === field());
+    write("Which tickets are closed?");
+    await press("Enter", { ctrlKey: true });
+    await until(() => location.hash.startsWith("#/run/r1"));
+    expect(asked(backend, "fork_run")).toEqual([
+      { id: "r0", step: 0, message: "Which tickets are closed?" },
+    ]);
+  });
+  it("from any other step may be a mere copy, and Escape leaves everything as it was", async () => {
+    const backend = await open(run());
+    await until(() => all(".fork").length > 1);
+    all(".fork")[2]?.click();
+    await until(() => text().includes("Fork from step 3."));
+    expect(field().value).toBe("");
+    await press("Escape");
+    expect([text().includes("Fork from step 3."), location.hash.startsWith("#/run/r0")]).toEqual([
+      false,
+      true,
+    ]);
+    all(".fork")[2]?.click();
+    await until(() => button("Copy") !== undefined && field().placeholder.includes("copy"));
+    all("[data-testid='dock'] button")
+      .find((one) => one.textContent === "Copy")
+      ?.click();
+    await until(() => asked(backend, "fork_run").length === 1);
+    expect(asked(backend, "fork_run")).toEqual([{ id: "r0", step: 2, message: null }]);
+  });
+  it("that is not taken keeps what was written, with the reason", async () => {
+    const backend = await open(run());
+    backend.replies.fork_run = () =>
+      Promise.reject({ code: "failed", message: "The disk is full.", hint: null });
+    await until(() => all(".fork").length > 0);
+    all(".fork")[0]?.click();
+    await until(() => field().value !== "");
+    button("Run as a new run")?.click();
+    await until(() =>
+      all("[role='alert']").some((one) => one.textContent.includes("The disk is full.")),
+    );
+    expect(field().value).toBe("Which tickets are open?");
+  });
+});
+
+describe("a run at work", () => {
+  it("says what it does in place of the field, until it is over", async () => {
+    const backend = run();
+    backend.launches = [
+      launched("l1", { runs: [launchRun(0, { turn: 3, doing: "query_tickets" })] }),
+    ];
+    await open(backend);
+    await until(() => id("run-working")?.textContent.includes("turn 3 · query_tickets") ?? false);
+    expect(field()).toBeUndefined();
+    backend.launches = [
+      launched("l1", { state: "done", runs: [launchRun(0, { state: "answered" })] }),
+    ];
+    backend.tell({ kind: "launches" });
+    await until(() => field() !== undefined);
+  });
+  it("that has no file yet is about to begin, and is shown when it is there", async () => {
+    const backend = run();
+    const there = backend.replies.open_run;
+    backend.replies.open_run = () =>
+      Promise.reject({ code: "not_found", message: "The run is not in the index.", hint: null });
+    backend.launches = [launched("l1", { runs: [launchRun(0, { turn: 0, doing: null })] })];
+    location.hash = "#/run/r0";
+    page = mount(App, { target: document.body, props: { backend } });
+    await until(() => text().includes("This run is starting"));
+    backend.replies.open_run = there;
+    backend.tell({ kind: "runs", generation: 2, ids: ["r0"], all: false });
+    await until(() => all("[data-testid='step']").length > 0);
+  });
+});

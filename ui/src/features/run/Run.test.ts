@@ -1,0 +1,515 @@
+import { flushSync, mount, tick, unmount } from "svelte";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import App from "../../app/App.svelte";
+import type { Backend } from "../../backend/backend";
+import { runRow } from "../../testing/fakeBackend";
+import { layOut, OneRun, SMALL, step, table, text, view } from "../../testing/runs";
+
+let page: ReturnType<typeof mount> | undefined;
+const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
+const one = (selector: string) => all(selector)[0];
+const id = (testid: string) => one(`[data-testid='${testid}']`);
+const said = (testid: string) => id(testid)?.textContent?.replace(/\s+/g, " ").trim() ?? "";
+const at = (index: number) => one(`[data-index='${index}']`);
+const until = (fn: () => void) => vi.waitFor(fn, { timeout: 4000, interval: 10 });
+async function press(key: string, more: KeyboardEventInit = {}) {
+  (document.activeElement ?? document.body).dispatchEvent(
+    new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }),
+  );
+  await tick();
+  flushSync();
+}
+async function open(backend: Backend, hash = "#/run/r0") {
+  location.hash = hash;
+  page = mount(App, { target: document.body, props: { backend } });
+  await until(() => expect(id("step") ?? id("raw") ?? one(".empty")).toBeDefined());
+  // The sidebar is rendered after the transcript.
+  await until(() => expect(all(".beside:empty")).toEqual([]));
+}
+
+let away: () => void;
+beforeEach(() => {
+  away = layOut();
+});
+afterEach(async () => {
+  if (page) await unmount(page);
+  page = undefined;
+  document.body.replaceChildren();
+  away();
+});
+
+describe("a transcript", () => {
+  it("shows who said what, numbers the turns, and folds only the calls that went well", async () => {
+    await open(new OneRun(view(SMALL)));
+    await until(() => expect(all("[data-testid='step']").length).toBe(7));
+    expect(all("[data-testid='turn']").map((turn) => turn.textContent)).toEqual([
+      "1",
+      "2",
+      "3",
+      "4",
+    ]);
+    expect(at(1)?.textContent).toContain("3.1 s · 412 tokens");
+    const [good, bad] = all("[data-testid='tool-call']");
+    expect(good?.textContent).toContain("SELECT id FROM ticket");
+    expect(good?.textContent).toContain("30 rows · 41 ms");
+    expect(good?.querySelector("button")?.getAttribute("aria-expanded")).toBe("false");
+    expect(bad?.querySelector("button")?.getAttribute("aria-expanded")).toBe("true");
+    expect(bad?.textContent).toContain("no such table: nowhere");
+    expect(at(4)?.textContent).toContain("nudge");
+    expect(at(5)?.textContent).toContain("12345678901234");
+    expect(at(6)?.textContent).toContain("Rerun it");
+  });
+
+  it("moves with j and k, folds with f, and folds everything with F", async () => {
+    await open(new OneRun(view(SMALL)));
+    await until(() => expect(at(2)).toBeDefined());
+    at(2)?.focus();
+    await press("f");
+    expect(at(2)?.querySelector(".title")?.getAttribute("aria-expanded")).toBe("true");
+    await press("F");
+    expect(
+      all("[data-testid='step'] [aria-expanded='false']").filter((button) =>
+        button.matches(".title, .fold"),
+      ),
+    ).toEqual([]);
+    await press("F");
+    expect(
+      all(
+        "[data-testid='step'] .title[aria-expanded='true'], [data-testid='step'] .fold[aria-expanded='true']",
+      ),
+    ).toEqual([]);
+  });
+
+  it("of a hundred thousand steps draws and reads only what is in sight", async () => {
+    const backend = new OneRun(view(SMALL.slice(0, 1), {}, { total_steps: 100_000 }));
+    backend.replies.read_steps = ({ span }) => ({
+      version: "v1",
+      total_steps: 100_000,
+      steps: Array.from({ length: span.limit }, (_, i) =>
+        step(span.offset + i, span.offset + i + 1, "user", [
+          text(`m${span.offset + i}`, "message", "hello"),
+        ]),
+      ),
+    });
+    await open(backend);
+    await until(() => expect(at(3)?.textContent).toContain("hello"));
+    expect(all("[data-testid='step']").length).toBeLessThan(100);
+    const asked = backend.calls
+      .filter((call) => call.name === "read_steps")
+      .map((call) => (call.args as { span: { limit: number } }).span.limit);
+    expect(asked.length).toBeLessThan(5);
+    for (const limit of asked) expect(limit).toBeLessThanOrEqual(50);
+  });
+
+  it("that grows keeps what was folded and shows what is new", async () => {
+    const backend = new OneRun(view(SMALL.slice(0, 4)));
+    await open(backend);
+    await until(() => expect(at(3)).toBeDefined());
+    at(2)?.querySelector<HTMLElement>(".title")?.click();
+    await tick();
+    backend.run = view(SMALL, {}, { version: "v2" });
+    backend.tell({ kind: "runs", generation: 2, ids: ["r0"], all: false });
+    await until(() => expect(at(6)?.textContent).toContain("429"));
+    expect(at(2)?.querySelector(".title")?.getAttribute("aria-expanded")).toBe("true");
+  });
+
+  it("whose file is gone stays in sight and says so", async () => {
+    const backend = new OneRun(view(SMALL));
+    await open(backend);
+    backend.replies.open_run = () =>
+      Promise.reject({ code: "not_found", message: "The run is not in the index.", hint: null });
+    backend.tell({ kind: "runs", generation: 2, ids: ["r0"], all: false });
+    await until(() => expect(one("[role='alert']")?.textContent).toContain("was moved or deleted"));
+    expect(at(0)?.textContent).toContain("Which tickets are open?");
+  });
+
+  it("draws a long message whole once its rest was read", async () => {
+    const head = "# Top\n\nfirst words";
+    const cut = {
+      ...text("p0", "message", head, "markdown"),
+      bytes: 9000,
+      body: { kind: "text" as const, language: "markdown" as const, text: head, whole: false },
+    };
+    const backend = new OneRun(view([step(0, 1, "assistant", [cut])]));
+    backend.replies.read_text = ({ offset }) =>
+      offset === 0
+        ? { text: `${head} and **then`, offset, next: 30, total: 60 }
+        : { text: " some**\n", offset, next: null, total: 60 };
+    await open(backend);
+    all("button")
+      .find((button) => button.textContent === "show all (8.8 KB)")
+      ?.click();
+    await until(() => expect(one(".markdown strong")?.textContent).toBe("then some"));
+  });
+
+  it("shows more steps when the engine answers with fewer than were asked for", async () => {
+    const backend = new OneRun(view(SMALL, {}, { steps: [] }));
+    backend.replies.read_steps = ({ span }) => ({
+      version: "v1",
+      total_steps: 7,
+      steps: SMALL.slice(span.offset, span.offset + 2),
+    });
+    await open(backend);
+    await until(() => expect(at(6)?.textContent).toContain("429"));
+  });
+});
+
+describe("a hostile transcript", () => {
+  const EVIL =
+    "<script>alert(1)</script><img src=x onerror=alert(1)><iframe srcdoc=x></iframe><a href='javascript:1'>x</a> [l](javascript:alert(1)) ![i](https://evil.example/p.png) \u202Egpj";
+  it("ends in text nodes, loads nothing, and its hidden characters are seen", async () => {
+    const parts = (n: number) => [
+      text(`e${n}`, EVIL, EVIL, "markdown"),
+      text(`f${n}`, "sql", EVIL, "sql"),
+      text(`g${n}`, "output", `\u001b[31m${EVIL}`),
+      {
+        ...table(`h${n}`, "result", 1),
+        body: {
+          kind: "table" as const,
+          columns: [{ name: EVIL, numeric: false }],
+          rows: [[{ text: EVIL, kind: "text" as const }]],
+          total: 1,
+        },
+      },
+    ];
+    const steps = [
+      step(0, 1, "user", [text("e", "message", EVIL, "markdown")]),
+      step(1, 2, "tool_call", parts(1), { title: EVIL, failed: true }),
+      step(
+        2,
+        2,
+        "unknown",
+        [
+          {
+            ...text("k", EVIL, ""),
+            body: { kind: "value", text: JSON.stringify({ [EVIL]: [EVIL] }), whole: true },
+          },
+        ],
+        { title: EVIL },
+      ),
+    ];
+    await open(
+      new OneRun(
+        view(
+          steps,
+          { task: EVIL, model: EVIL, system: EVIL, variation_name: EVIL, reason: EVIL },
+          { notes: [EVIL], facts: [{ key: EVIL, part: text("x", "x", EVIL) }] },
+        ),
+      ),
+    );
+    await until(() => expect(at(2)).toBeDefined());
+    const main = one("main");
+    expect(
+      main?.querySelectorAll(
+        "script, img, iframe, object, embed, a, link, style, form, base, meta",
+      ),
+    ).toHaveLength(0);
+    for (const element of all("main *"))
+      for (const name of element.getAttributeNames())
+        expect(name).not.toMatch(/^on|^href$|^src|^style$(?!)/);
+    expect(main?.textContent).toContain("<script>alert(1)</script>");
+    expect(main?.textContent).not.toContain("\u202E");
+    expect(main?.textContent).toContain("U+202E");
+  });
+
+  it("offers to open a link only where a page can open another", async () => {
+    const steps = [
+      step(0, 1, "assistant", [
+        text("l", "message", "see [docs](https://example.org/)", "markdown"),
+      ]),
+    ];
+    for (const [door, offered] of [
+      ["window", ["copy"]],
+      ["served", ["copy", "open"]],
+    ] as const) {
+      await open(new OneRun(view(steps), door));
+      one(".markdown button.link")?.click();
+      await tick();
+      expect(all(".markdown .target button").map((button) => button.textContent)).toEqual(offered);
+      if (page) await unmount(page);
+    }
+    page = undefined;
+  });
+  it("shows where a link leads and goes nowhere", async () => {
+    await open(
+      new OneRun(
+        view([
+          step(0, 1, "assistant", [
+            text("l", "message", "see [docs](https://example.org/a?b=1)", "markdown"),
+          ]),
+        ]),
+      ),
+    );
+    const before = location.href;
+    one(".markdown button.link")?.click();
+    await tick();
+    expect(one(".markdown")?.textContent).toContain("https://example.org/a?b=1");
+    expect(location.href).toBe(before);
+  });
+});
+
+describe("beside the transcript", () => {
+  it("stand the answer, what was expected, and the calls that never happened", async () => {
+    const task = {
+      id: "t",
+      file: "suites/t.yaml",
+      parameters: [],
+      prompt: null,
+      expected: table("x", "expected", 2),
+      expected_tool_calls: ["query_tickets", "query_plans"],
+    };
+    await open(
+      new OneRun(
+        view(
+          SMALL,
+          { missing_calls: ["query_plans"] },
+          {
+            task,
+            answer: { part: table("a", "answer", 3), source: "last json fence", lenient: true },
+          },
+        ),
+      ),
+    );
+    expect(said("answer")).toContain("from the last json fence");
+    expect(said("answer")).toContain("parsed leniently");
+    expect(id("expected")?.querySelectorAll("[role='row']")).toHaveLength(3);
+    expect(one("aside")?.textContent).toMatch(/query_plans\s*never called/);
+    expect(one("aside")?.textContent).not.toMatch(/query_tickets\s*never called/);
+  });
+  it("no answer is said in words", async () => {
+    await open(new OneRun(view(SMALL, { state: "waiting" })));
+    expect(said("answer")).toContain("No answer. The run waits to be continued.");
+  });
+});
+
+describe("the page of a run", () => {
+  it("says where it stands in the list and goes to its neighbours without filling the history", async () => {
+    await open(new OneRun(view(SMALL)), "#/run/r5?q=r5");
+    await until(() => expect(said("run-position")).toBe("6 of 120"));
+    const length = history.length;
+    await press("J");
+    await until(() => expect(location.hash).toContain("run/r6"));
+    expect(location.hash).toContain("q=r5");
+    expect(history.length).toBe(length);
+  });
+
+  it("is disabled at the ends of the list", async () => {
+    await open(new OneRun(view(SMALL)));
+    await until(() => expect(said("run-position")).toBe("1 of 120"));
+    expect(one("[aria-label='Previous run']")?.hasAttribute("disabled")).toBe(true);
+    expect(one("[aria-label='Next run']")?.hasAttribute("disabled")).toBe(false);
+  });
+
+  it("that cannot be opened says why and tries again", async () => {
+    const backend = new OneRun(view(SMALL));
+    const good = backend.replies.open_run;
+    backend.replies.open_run = () =>
+      Promise.reject({
+        code: "failed",
+        message: "The file could not be read.",
+        hint: "Check its permissions.",
+      });
+    await open(backend);
+    expect(all("h1").map((heading) => heading.textContent)).toEqual([
+      "This run could not be opened",
+    ]);
+    expect(one(".empty")?.textContent).toContain(
+      "The file could not be read. Check its permissions.",
+    );
+    backend.replies.open_run = good;
+    all("button")
+      .find((button) => button.textContent === "Try again")
+      ?.click();
+    await until(() => expect(at(0)).toBeDefined());
+  });
+
+  it("of a run that waits says once that it waits and for what, and nothing of a score", async () => {
+    await open(
+      new OneRun(
+        view(SMALL, {
+          state: "waiting",
+          reason: "Ends in the result of a tool.",
+          scoring: "not_ended",
+          score: null,
+          passed: null,
+          class: null,
+          score_reason: "The run has not ended.",
+          nudges: 0,
+        }),
+      ),
+    );
+    expect(id("score-chip")).toBeUndefined();
+    expect(one(".who")?.textContent.replace(/\s+/g, " ")).toMatch(
+      / Waiting Ends in the result of a tool\. $/,
+    );
+  });
+
+  it("of a damaged file shows the reason, the line and the file", async () => {
+    const backend = new OneRun(view([], { state: "damaged", reason: "line 2" }));
+    backend.replies.problems = () => ({
+      total: 1,
+      problems: [
+        {
+          kind: "damaged",
+          file: "a.yaml",
+          run: "r0",
+          message: "A key stands where a value was expected.",
+          line: 2,
+          column: 3,
+          excerpt: "  x: : y",
+          advice: "Put it in quotes.",
+        },
+      ],
+    });
+    await open(backend);
+    await until(() =>
+      expect(one("[role='alert']")?.textContent).toContain(
+        "A key stands where a value was expected.",
+      ),
+    );
+    expect(one("[role='alert']")?.textContent).toContain("line 2, column 3");
+    expect(one("[role='alert']")?.textContent).toContain("Put it in quotes.");
+    await until(() => expect(id("raw")?.textContent).toContain("second line"));
+  });
+
+  it("finds text, opens the folded step it is in, and gives way to Escape", async () => {
+    const backend = new OneRun(view(SMALL));
+    await open(backend);
+    await press("f", { ctrlKey: true });
+    const input = one("[data-testid='find'] input") as HTMLInputElement;
+    input.value = "select";
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    await until(() => expect(id("find")?.textContent).toContain("1 of 1"));
+    await until(() =>
+      expect(at(2)?.querySelector(".title")?.getAttribute("aria-expanded")).toBe("true"),
+    );
+    input.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+    await tick();
+    expect(id("find")).toBeUndefined();
+    expect(location.hash).toContain("#/run/r0");
+  });
+
+  it("opens at what the list was filtered by, takes it along to the next run, and leaves by one Escape", async () => {
+    const backend = new OneRun(view(SMALL));
+    const snippet = {
+      step: 2,
+      pieces: [
+        { text: "select id from ", hit: false },
+        { text: "Ticket", hit: true },
+      ],
+    };
+    backend.replies.list_runs = () => ({
+      total: 2,
+      generation: 1,
+      rows: [0, 1].map((index) => runRow(index, { snippet })),
+      misread: [],
+    });
+    location.hash = "#/runs?q=state%3Aerror+ticket";
+    page = mount(App, { target: document.body, props: { backend } });
+    await until(() => expect(all("[data-testid='run-row'] .found mark")).toHaveLength(2));
+    one("[data-id='r0']")?.click();
+    await until(() => expect(location.hash).toContain("find=ticket"));
+    await until(() => expect(id("find")?.textContent).toContain("1 of 1"));
+    await until(() =>
+      expect(at(2)?.querySelector(".title")?.getAttribute("aria-expanded")).toBe("true"),
+    );
+    expect(backend.calls.find((call) => call.name === "find_in_run")?.args).toEqual({
+      id: "r0",
+      text: "ticket",
+    });
+    expect(document.activeElement?.matches("input")).toBe(false);
+    await press("J");
+    await until(() =>
+      expect(
+        backend.calls.some(
+          (call) => call.name === "find_in_run" && (call.args as { id: string }).id === "r1",
+        ),
+      ).toBe(true),
+    );
+    await press("Escape");
+    await until(() => expect(location.hash).toBe("#/runs?q=state%3Aerror+ticket"));
+  });
+
+  it("shows the file as it is on disk", async () => {
+    await open(new OneRun(view(SMALL)));
+    await press("u");
+    await until(() => expect(id("raw")?.textContent).toContain("text of raw:0"));
+    expect(id("transcript")).toBeUndefined();
+  });
+
+  it("sorts a table by asking for its rows in that order, and shows all of them", async () => {
+    const backend = new OneRun(
+      view([step(0, 1, "artifact", [table("t", "data", 30)], { title: "rows" })]),
+    );
+    await open(backend);
+    await until(() => expect(one(".grid")).toBeDefined());
+    one(".th button")?.click();
+    await until(() => expect(one(".grid .td")?.textContent).toBe("999"));
+    all(".grid button")
+      .find((button) => button.textContent?.includes("20 more rows"))
+      ?.click();
+    await until(() => expect(all(".grid .td")).toHaveLength(30));
+    expect(backend.calls.find((call) => call.name === "read_rows")?.args).toMatchObject({
+      part: "t",
+      request: { column: 0, descending: true },
+    });
+  });
+});
+
+describe("beside the transcript", () => {
+  const PACE = {
+    turns: [
+      { turn: 2, step: 1, model: 3.1, tools: 0.041 },
+      { turn: 4, step: 5, model: null, tools: 2 },
+    ],
+    more: 0,
+  };
+
+  it("a bar for each turn says how long model and tools took, and leads to the turn", async () => {
+    await open(new OneRun(view(SMALL, {}, { pace: PACE })));
+    await until(() => expect(id("pace")).toBeDefined());
+    expect(said("pace")).toContain("model 3.1 s, tools 2.0 s");
+    const rows = all("[data-testid='pace'] li button");
+    expect(rows.map((row) => row.getAttribute("aria-label"))).toEqual([
+      "Turn 2: model 3.1 s, tools 41 ms",
+      "Turn 4: model unknown, tools 2.0 s",
+    ]);
+    rows[1]?.click();
+    await until(() => expect(document.activeElement).toBe(at(5)));
+  });
+
+  it("a run whose files tell no time has no bars", async () => {
+    await open(new OneRun(view(SMALL)));
+    expect(id("files")).toBeDefined();
+    expect(id("pace")).toBeUndefined();
+  });
+
+  it("the window shows a file where it lies, says why when it cannot, and a served page offers only its path", async () => {
+    const backend = new OneRun(view(SMALL), "window");
+    await open(backend);
+    const reveal = () => one("[aria-label='Reveal a.yaml']");
+    reveal()?.click();
+    await until(() =>
+      expect(
+        backend.calls.filter((call) => call.name === "reveal_file").map((call) => call.args),
+      ).toEqual([{ id: "r0", file: 0 }]),
+    );
+    backend.replies.reveal_file = () =>
+      Promise.reject({
+        code: "failed",
+        message: "No file manager of this desktop answered.",
+        hint: "Copy the path instead.",
+      });
+    reveal()?.click();
+    await until(() =>
+      expect(
+        one("[data-testid='files'] [role='alert']")?.textContent.replace(/\s+/g, " "),
+      ).toContain("No file manager of this desktop answered. Copy the path instead."),
+    );
+    if (page) await unmount(page);
+    document.body.replaceChildren();
+    await open(new OneRun(view(SMALL)));
+    expect(reveal()).toBeUndefined();
+    expect(said("files")).toContain("copy path");
+  });
+});

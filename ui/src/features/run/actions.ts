@@ -1,0 +1,282 @@
+// Keyboard actions of the run page. Knows its operations, not its rendering.
+import type { Verdict } from "../../generated/Verdict";
+import type { Action } from "../../app/keys";
+
+export interface Page {
+  move: (by: number) => void;
+  end: (last: boolean) => void;
+  scroll: (pages: number) => void;
+  fold: () => void;
+  foldAll: () => void;
+  find: () => void;
+  hit: (by: 1 | -1) => void;
+  finding: () => boolean;
+  raw: () => void;
+  side: () => void;
+  link: () => void;
+  /** Switches between transcript and answer. */
+  flipView: () => void;
+  /** Switches between transcript and search tree. */
+  flipTree: () => void;
+  /** True if a search tree exists. */
+  tree: () => boolean;
+  answering: () => boolean;
+  /** Moves within the answer. */
+  moveRow: (by: number) => void;
+  endRow: (last: boolean) => void;
+  openRow: () => void;
+  difference: (by: 1 | -1) => void;
+  flipForm: () => void;
+  say: (verdict: Verdict) => void;
+  /** Undoes the latest verdict. */
+  undo: () => void;
+  note: () => void;
+  /** True if the run can be reviewed. */
+  reviewable: () => boolean;
+  judge: () => void;
+  /** True if the run can be judged. */
+  judgeable: () => boolean;
+  leave: () => void;
+  /** True if there is a transcript. */
+  steps: () => boolean;
+}
+
+const REVIEW = "Review";
+
+/** Actions of the review. */
+function saying(page: Page): Action[] {
+  const when = page.reviewable;
+  const of = (id: string, title: string, key: string, verdict: Verdict): Action => ({
+    id,
+    title,
+    group: REVIEW,
+    keys: [key],
+    when,
+    run: () => page.say(verdict),
+  });
+  return [
+    of("review-right", "Mark right", "1", "right"),
+    of("review-partly", "Mark partly right", "2", "partly"),
+    of("review-wrong", "Mark wrong", "3", "wrong"),
+    {
+      id: "review-undo",
+      title: "Undo the verdict",
+      group: REVIEW,
+      keys: ["0"],
+      when,
+      run: page.undo,
+    },
+    { id: "review-note", title: "Write a note", group: REVIEW, keys: ["w"], when, run: page.note },
+  ];
+}
+
+/** Actions of the answer comparison. */
+function comparing(page: Page): Action[] {
+  const group = "Answer";
+  const when = page.answering;
+  return [
+    {
+      id: "run-answer",
+      title: "Toggle answer and transcript",
+      group,
+      keys: ["a"],
+      run: page.flipView,
+    },
+    {
+      id: "run-difference",
+      title: "Next difference",
+      group,
+      keys: ["d"],
+      run: () => page.difference(1),
+    },
+    {
+      id: "run-difference-back",
+      title: "Previous difference",
+      group,
+      keys: ["D"],
+      run: () => page.difference(-1),
+    },
+    {
+      id: "answer-form",
+      title: "Toggle table and YAML",
+      group,
+      keys: ["t"],
+      when,
+      run: page.flipForm,
+    },
+    {
+      id: "answer-next",
+      title: "Next row",
+      group,
+      keys: ["j", "ArrowDown"],
+      quiet: true,
+      when,
+      run: () => page.moveRow(1),
+    },
+    {
+      id: "answer-previous",
+      title: "Previous row",
+      group,
+      keys: ["k", "ArrowUp"],
+      quiet: true,
+      when,
+      run: () => page.moveRow(-1),
+    },
+    {
+      id: "answer-first",
+      title: "First row",
+      group,
+      keys: ["g g", "Home"],
+      quiet: true,
+      when,
+      run: () => page.endRow(false),
+    },
+    {
+      id: "answer-last",
+      title: "Last row",
+      group,
+      keys: ["G", "End"],
+      quiet: true,
+      when,
+      run: () => page.endRow(true),
+    },
+    {
+      id: "answer-open",
+      title: "Expand the row",
+      group,
+      keys: ["f", "o", "Enter"],
+      quiet: true,
+      when,
+      run: page.openRow,
+    },
+  ];
+}
+
+export function actions(page: Page): Action[] {
+  const group = "Run";
+  const when = page.steps;
+  return [
+    ...comparing(page),
+    ...saying(page),
+    {
+      id: "step-next",
+      title: "Next step",
+      group,
+      keys: ["j", "ArrowDown"],
+      quiet: true,
+      when,
+      run: () => page.move(1),
+    },
+    {
+      id: "step-previous",
+      title: "Previous step",
+      group,
+      keys: ["k", "ArrowUp"],
+      quiet: true,
+      when,
+      run: () => page.move(-1),
+    },
+    {
+      id: "step-first",
+      title: "First step",
+      group,
+      keys: ["g g", "Home"],
+      quiet: true,
+      when,
+      run: () => page.end(false),
+    },
+    {
+      id: "step-last",
+      title: "Last step",
+      group,
+      keys: ["G", "End"],
+      quiet: true,
+      when,
+      run: () => page.end(true),
+    },
+    {
+      id: "step-page-down",
+      title: "A page down",
+      group,
+      keys: ["Space", "PageDown"],
+      quiet: true,
+      when,
+      run: () => page.scroll(0.9),
+    },
+    {
+      id: "step-page-up",
+      title: "A page up",
+      group,
+      keys: ["Shift+Space", "PageUp"],
+      quiet: true,
+      when,
+      run: () => page.scroll(-0.9),
+    },
+    {
+      id: "step-fold",
+      title: "Fold or unfold the step",
+      group,
+      keys: ["f", "o", "Enter"],
+      when,
+      run: page.fold,
+    },
+    {
+      id: "step-fold-all",
+      title: "Fold or unfold every step",
+      group,
+      keys: ["F"],
+      when,
+      run: page.foldAll,
+    },
+    { id: "run-find", title: "Find in this run", group, keys: ["Mod+f"], run: page.find },
+    {
+      id: "run-find-next",
+      title: "Next hit",
+      group,
+      keys: ["F3", "Mod+g"],
+      quiet: true,
+      when: page.finding,
+      run: () => page.hit(1),
+    },
+    {
+      id: "run-find-previous",
+      title: "Previous hit",
+      group,
+      keys: ["Shift+F3", "Mod+Shift+g"],
+      quiet: true,
+      when: page.finding,
+      run: () => page.hit(-1),
+    },
+    {
+      id: "run-tree",
+      title: "Toggle search tree and transcript",
+      group,
+      keys: ["T"],
+      when: page.tree,
+      run: page.flipTree,
+    },
+    {
+      id: "run-judge",
+      title: "Judge…",
+      group,
+      when: page.judgeable,
+      run: page.judge,
+    },
+    {
+      id: "run-raw",
+      title: "Toggle raw file and transcript",
+      group,
+      keys: ["u"],
+      run: page.raw,
+    },
+    {
+      id: "run-side",
+      title: "Show or hide answer, task and files",
+      group,
+      keys: ["s"],
+      run: page.side,
+    },
+    { id: "run-link", title: "Copy a link to this step", group, keys: ["y"], run: page.link },
+    { id: "run-back", title: "Back to the list", group, keys: ["Escape"], run: page.leave },
+  ];
+}

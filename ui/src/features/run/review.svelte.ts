@@ -1,0 +1,299 @@
+// Editor of a review. Saves verdicts at once and typed text after a pause.
+import type { AppError } from "../../generated/AppError";
+import type { Review } from "../../generated/Review";
+import type { Verdict } from "../../generated/Verdict";
+import { asAppError } from "../../backend/live";
+import { reviewDrafts } from "./reviewDrafts";
+
+const PAUSE_MS = 900;
+
+/** Parses a score such as `0.5`, `.5`, `0,5` or `50 %`. Null if empty, undefined if invalid. */
+export function parseScore(typed: string): number | null | undefined {
+  const text = typed.trim().replace(",", ".");
+  if (text === "") return null;
+  const found = /^(\d*\.?\d+|\d+\.)\s*(%?)$/.exec(text);
+  if (!found) return undefined;
+  const score = Number(found[1]) / (found[2] === "%" ? 100 : 1);
+  return score <= 1 ? score : undefined;
+}
+
+interface ReviewContent {
+  verdict: Verdict | null;
+  score: number | null;
+  note: string;
+}
+
+/** A verdict and the answer it refers to. */
+interface GivenVerdict {
+  verdict: Verdict | null;
+  of: string | null | undefined;
+}
+
+/** A verdict set or removed in this editor. */
+interface VerdictChange {
+  marked: Verdict | null;
+  /** The previous verdict; undefined until known. */
+  before: GivenVerdict | undefined;
+  /** Time of saving according to the file; null until known. */
+  at: number | null;
+}
+
+const differs = (review: Review | null, last: ReviewContent | undefined): boolean =>
+  last !== undefined &&
+  ((review?.verdict ?? null) !== last.verdict ||
+    (review?.score ?? null) !== last.score ||
+    (review?.note ?? "").trim() !== last.note.trim());
+
+export class ReviewEditor {
+  verdict = $state<Verdict | null>(null);
+  /** The text as typed. */
+  score = $state("");
+  note = $state("");
+  state = $state<"nothing" | "saved" | "unsaved" | "saving" | "failed">("nothing");
+  failed = $state.raw<AppError | null>(null);
+  /** Time of saving in milliseconds since 1970. */
+  at = $state(0);
+  /** The answer has changed since the review. */
+  stale = $state(false);
+  /** The typed score is invalid. */
+  readonly bad = $derived(parseScore(this.score) === undefined);
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Increases with each change; `#kept` is the saved one. */
+  #revision = 0;
+  #kept = 0;
+  /** Number of save requests. */
+  #sent = 0;
+  /** Last known content on disk. */
+  #last: ReviewContent | undefined;
+  /** The answer the review refers to: null is any, undefined is none yet. */
+  #of: string | null | undefined;
+  #sending: Promise<void> | undefined;
+  /** Fields changed here and not saved yet. */
+  #touched: Partial<Record<keyof ReviewContent, true>> = {};
+  #act = $state.raw<VerdictChange | null>(null);
+  #again = false;
+
+  constructor(
+    /** Saves the review; null deletes it. */
+    readonly send: (review: Review | null) => Promise<unknown>,
+    readonly onsaved: () => void,
+    /** Fingerprint of the shown answer. */
+    readonly seen: () => string,
+    /** Key of the run. */
+    readonly run: string,
+    /** Reads the review from disk. */
+    readonly load: () => Promise<Review | null>,
+  ) {
+    const draft = reviewDrafts.get(run);
+    if (!draft) return;
+    ({ verdict: this.verdict, score: this.score, note: this.note } = draft);
+    this.#of = draft.of;
+    this.#changed("verdict", "score", "note");
+  }
+
+  /** Applies the review on disk without losing unsaved changes. */
+  take(review: Review | null): void {
+    if (this.#sending) return;
+    // A reply requested before the latest save may be outdated, so the current file is read.
+    if (this.#sent > 0 && differs(review, this.#last)) void this.#look();
+    else this.#took(review);
+  }
+
+  /** Reads the file unless something is saved meanwhile. */
+  async #look(): Promise<void> {
+    const sent = this.#sent;
+    try {
+      const review = await this.load();
+      if (sent === this.#sent && !this.#sending) this.#took(review);
+    } catch {
+      // The next change triggers another read.
+    }
+  }
+
+  #took(review: Review | null): void {
+    if (this.#last === undefined && this.#revision !== this.#kept) return this.#learn(review);
+    const act = this.#act;
+    if (act?.at === null && review?.verdict === act.marked)
+      this.#act = { ...act, at: review.at_ms };
+    this.#last = {
+      verdict: review?.verdict ?? null,
+      score: review?.score ?? null,
+      note: review?.note ?? "",
+    };
+    if (this.#revision !== this.#kept) return;
+    this.verdict = this.#last.verdict;
+    if (parseScore(this.score) !== this.#last.score)
+      this.score = review?.score == null ? "" : String(review.score);
+    this.note = this.#last.note;
+    this.at = review?.at_ms ?? 0;
+    this.stale = review?.stale ?? false;
+    this.#of = review === null ? undefined : review.answer;
+    this.state = review === null ? "nothing" : "saved";
+  }
+
+  /** True if a verdict was set or removed here and can be undone. */
+  get undoable(): boolean {
+    return this.#act !== null;
+  }
+
+  /** Sets a verdict, or removes it with null. Returns `already` if it is unchanged. */
+  async say(verdict: Verdict | null): Promise<"saved" | "already" | "failed"> {
+    if (verdict === this.verdict && !this.stale && this.state !== "failed") {
+      await this.#sending;
+      return this.failed === null && this.state !== "unsaved" ? "already" : "failed";
+    }
+    const known = this.#last !== undefined || this.#touched.verdict === true;
+    this.#act = {
+      marked: verdict,
+      before: known ? { verdict: this.verdict, of: this.#of } : undefined,
+      at: null,
+    };
+    this.verdict = verdict;
+    if (verdict !== null) this.#of = this.seen();
+    this.#changed("verdict");
+    await this.save();
+    return this.failed === null ? "saved" : "failed";
+  }
+
+  /** Undoes the latest verdict change of this editor and restores the previous verdict. */
+  async undo(): Promise<"undone" | "nothing" | "changed" | "failed"> {
+    if (this.#act === null) return "nothing";
+    await this.#sending;
+    const act = this.#act;
+    if (act === null) return "nothing";
+    this.#act = null;
+    if (this.state !== "failed") {
+      try {
+        const now = await this.load();
+        if (
+          (now?.verdict ?? null) !== act.marked ||
+          (act.at !== null && now !== null && now.at_ms !== act.at)
+        )
+          return "changed";
+      } catch (thrown) {
+        this.failed = asAppError(thrown);
+        return "failed";
+      }
+    }
+    this.verdict = act.before?.verdict ?? null;
+    this.#of = act.before?.of;
+    this.#changed("verdict");
+    await this.save();
+    return this.failed === null ? "undone" : "failed";
+  }
+
+  /** Handles typing. A score refers to the shown answer; a note extends the existing review. */
+  typed(what: "score" | "note"): void {
+    if (what === "score") this.#of = this.seen();
+    this.#changed(what);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.save(), PAUSE_MS);
+  }
+
+  /** Saves unsaved changes, for example when the page is left. */
+  flush(): void {
+    if (this.#revision !== this.#kept) void this.save();
+  }
+
+  /** Saves one change after another; changes made meanwhile follow. */
+  save(): Promise<void> {
+    clearTimeout(this.#timer);
+    if (this.#sending) {
+      this.#again = true;
+      return this.#sending;
+    }
+    this.#sending = this.#all().finally(() => (this.#sending = undefined));
+    return this.#sending;
+  }
+
+  /** The file was unknown during the first edit, so untouched fields take its values. */
+  #learn(review: Review | null): void {
+    this.#last = {
+      verdict: review?.verdict ?? null,
+      score: review?.score ?? null,
+      note: review?.note ?? "",
+    };
+    const act = this.#act;
+    if (act !== null && act.before === undefined)
+      this.#act = { ...act, before: { verdict: this.#last.verdict, of: review?.answer } };
+    if (!this.#touched.verdict) this.verdict = this.#last.verdict;
+    if (!this.#touched.score)
+      this.score = this.#last.score === null ? "" : String(this.#last.score);
+    if (!this.#touched.note) this.note = this.#last.note;
+    if (!this.#touched.verdict && !this.#touched.score && review !== null) this.#of = review.answer;
+  }
+
+  #changed(...what: (keyof ReviewContent)[]): void {
+    for (const one of what) this.#touched[one] = true;
+    if (this.#of === undefined) this.#of = this.seen();
+    this.#revision++;
+    this.state = "unsaved";
+    reviewDrafts.set(this.run, {
+      verdict: this.verdict,
+      score: this.score,
+      note: this.note,
+      of: this.#of,
+    });
+  }
+
+  async #all(): Promise<void> {
+    let kept: boolean;
+    do {
+      this.#again = false;
+      kept = await this.#keep();
+    } while (this.#again && this.#revision !== this.#kept);
+    if (kept) this.onsaved();
+  }
+
+  async #keep(): Promise<boolean> {
+    if (this.#last === undefined) {
+      this.state = "saving";
+      this.failed = null;
+      try {
+        this.#learn(await this.load());
+      } catch (thrown) {
+        this.failed = asAppError(thrown);
+        this.state = "failed";
+        return false;
+      }
+    }
+    const revision = this.#revision;
+    const of = this.#of ?? null;
+    const typed = parseScore(this.score);
+    // An incomplete number must not keep the other fields from being saved.
+    const said = {
+      verdict: this.verdict,
+      score: typed === undefined ? this.#last?.score : typed,
+      note: this.note,
+    };
+    const known =
+      typed === undefined && said.verdict === this.#last?.verdict && said.note === this.#last.note;
+    if (said.score === undefined || known) {
+      this.state = "unsaved";
+      return false;
+    }
+    const last = { ...said, score: said.score };
+    const nothing = last.verdict === null && last.score === null && last.note.trim() === "";
+    this.state = "saving";
+    this.failed = null;
+    this.#sent++;
+    try {
+      await this.send(nothing ? null : { ...last, at_ms: 0, stale: false, answer: of });
+    } catch (thrown) {
+      this.failed = asAppError(thrown);
+      this.state = "failed";
+      return false;
+    }
+    this.#last = last;
+    if (this.#act) this.#act = { ...this.#act, at: null };
+    this.at = Date.now();
+    this.stale = !nothing && of !== null && of !== this.seen();
+    if (revision === this.#revision && typed !== undefined) {
+      this.#kept = revision;
+      this.#touched = {};
+      reviewDrafts.delete(this.run);
+      this.state = nothing ? "nothing" : "saved";
+    } else this.state = "unsaved";
+    return true;
+  }
+}

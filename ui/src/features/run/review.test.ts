@@ -1,0 +1,53 @@
+import { afterEach, expect, it, vi } from "vitest";
+import type { Review } from "../../generated/Review";
+import { reviewDrafts } from "./reviewDrafts";
+import { ReviewEditor } from "./review.svelte";
+
+afterEach(() => reviewDrafts.delete("run"));
+
+/** A run with saved reviews and the content on disk. */
+function reviewed() {
+  const disk = { review: null as Review | null, clock: 0 };
+  const send = async (said: Review | null) =>
+    void (disk.review = said && { ...said, at_ms: ++disk.clock });
+  const review = new ReviewEditor(
+    send,
+    () => undefined,
+    () => "mark",
+    "run",
+    async () => disk.review,
+  );
+  review.take(null);
+  return { disk, review };
+}
+
+it("what was read before a verdict was taken back does not bring it back", async () => {
+  const { disk, review } = reviewed();
+  await review.say("right");
+  const before = disk.review;
+  expect(before?.verdict).toBe("right");
+  expect(await review.undo()).toBe("undone");
+  review.take(before);
+  expect(review.verdict).toBeNull();
+  // It is not the previous verdict of the next change either.
+  await review.say("partly");
+  expect(await review.undo()).toBe("undone");
+  expect([review.verdict, disk.review]).toEqual([null, null]);
+});
+
+it("what somebody else said is shown, also after something was said here", async () => {
+  const { disk, review } = reviewed();
+  await review.say("right");
+  disk.review = {
+    verdict: "wrong",
+    score: 0.5,
+    note: "no",
+    at_ms: ++disk.clock,
+    stale: false,
+    answer: "mark",
+  };
+  review.take(disk.review);
+  await vi.waitFor(() =>
+    expect([review.verdict, review.score, review.note]).toEqual(["wrong", "0.5", "no"]),
+  );
+});

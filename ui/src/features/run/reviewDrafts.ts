@@ -1,0 +1,15 @@
+import type { Verdict } from "../../generated/Verdict";
+
+/** Typed review and the fingerprint of its answer; undefined before the first edit. */
+interface ReviewDraft {
+  verdict: Verdict | null;
+  score: string;
+  note: string;
+  of: string | null | undefined;
+}
+
+/**
+ * Reviews that could not be saved when their run was left, by folder and run. Restored when the run
+ * is opened again.
+ */
+export const reviewDrafts = new Map<string, ReviewDraft>();

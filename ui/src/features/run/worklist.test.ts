@@ -1,0 +1,289 @@
+import { flushSync, mount, tick, unmount } from "svelte";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import App from "../../app/App.svelte";
+import { Fixture, runRow } from "../../testing/fakeBackend";
+import type { RunsAround } from "../../generated/RunsAround";
+import type { Verdict } from "../../generated/Verdict";
+import { layOut, SMALL, view } from "../../testing/runs";
+import { WorkList } from "../../app/worklist.svelte";
+
+let page: ReturnType<typeof mount> | undefined;
+let away: () => void;
+beforeEach(() => {
+  away = layOut();
+});
+afterEach(async () => {
+  if (page) await unmount(page);
+  page = undefined;
+  document.body.replaceChildren();
+  away();
+});
+
+const until = (fn: () => void) => vi.waitFor(fn, { timeout: 4000, interval: 10 });
+const text = (testid: string) =>
+  document.querySelector(`[data-testid='${testid}']`)?.textContent.replace(/\s+/g, " ").trim() ??
+  "";
+const footer = () => document.querySelector("footer [role='status']")?.textContent ?? "";
+async function press(key: string) {
+  document.body.dispatchEvent(
+    new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }),
+  );
+  await tick();
+  flushSync();
+}
+
+/** Runs that leave the list when reviewed, and their verdicts. */
+class Queue extends Fixture {
+  readonly said = new Map<string, { verdict: Verdict | null; at: number }>();
+  #clock = 0;
+
+  /** All runs, reviewed or not. */
+  readonly order: string[];
+
+  constructor(runs: number) {
+    super(Array.from({ length: runs }, (_, at) => runRow(at)));
+    this.replies.open_run = ({ id }) => view(SMALL, { id, task: `task of ${id}` });
+    this.replies.read_steps = ({ span }) => ({
+      version: "v1",
+      total_steps: SMALL.length,
+      steps: SMALL.slice(span.offset, span.offset + span.limit),
+    });
+    this.order = this.rows.map((row) => row.id);
+    this.replies.runs_around = ({ id }) => {
+      const ids = this.rows.map((row) => row.id);
+      const before = this.order
+        .slice(0, Math.max(0, this.order.indexOf(id)))
+        .filter((other) => ids.includes(other)).length;
+      return { offset: 0, before, total: ids.length, ids };
+    };
+    const scores = this.replies.run_scores;
+    this.replies.run_scores = async ({ id }) => {
+      const said = this.said.get(id);
+      const review = said
+        ? {
+            verdict: said.verdict,
+            score: null,
+            note: "",
+            at_ms: said.at,
+            stale: false,
+            answer: "mark1",
+          }
+        : null;
+      return { ...(await scores({ id })), review };
+    };
+    this.replies.review_run = ({ id, review }) => {
+      this.put(id, review?.verdict ?? null);
+      return null;
+    };
+  }
+
+  put(id: string, verdict: Verdict | null) {
+    if (verdict === null) this.said.delete(id);
+    else this.said.set(id, { verdict, at: ++this.#clock });
+    this.rows = this.rows.filter((row) => row.id !== id);
+    this.tell({ kind: "runs", generation: 1 + this.#clock, ids: [id], all: false });
+  }
+}
+
+async function work(queue: Queue) {
+  location.hash = "#/run/r0?q=review:no";
+  page = mount(App, { target: document.body, props: { backend: queue } });
+  await at(0, queue.rows.length);
+}
+const at = (n: number, of: number) =>
+  until(() => {
+    expect(text("run-position")).toBe(`${n + 1} of ${of}`);
+    expect(document.querySelector(".who h1")?.textContent).toBe(`task of r${n}`);
+    expect(text("review")).not.toBe("");
+  });
+
+it("a list that is worked through stays as it was, and each verdict is of the run on screen", async () => {
+  const queue = new Queue(6);
+  await work(queue);
+  for (const [n, key] of ["1", "2", "3", "1", "2", "3"].entries()) {
+    await at(n, 6);
+    await press(key);
+    await until(() => expect(footer()).toContain("Undo (0)"));
+    // The list now has one run less.
+    await until(() => expect(text("refresh-list")).toBe("refresh list"));
+    await press("J");
+  }
+  await until(() => expect(footer()).toBe("This is the last run of the list."));
+  expect([...queue.said].map(([id, { verdict }]) => [id, verdict])).toEqual([
+    ["r0", "right"],
+    ["r1", "partly"],
+    ["r2", "wrong"],
+    ["r3", "right"],
+    ["r4", "partly"],
+    ["r5", "wrong"],
+  ]);
+  await press("K");
+  await at(4, 6);
+});
+
+it("a list that was refreshed leads on from a run that left it to the runs that stood beside it", async () => {
+  for (const [key, next] of [
+    ["J", "r4"],
+    ["K", "r2"],
+  ] as const) {
+    const queue = new Queue(6);
+    await work(queue);
+    for (const n of [1, 2, 3]) {
+      await press("J");
+      await at(n, 6);
+    }
+    await press("1");
+    await until(() => expect(text("refresh-list")).not.toBe(""));
+    document.querySelector<HTMLElement>("[data-testid='refresh-list']")?.click();
+    await until(() => expect(text("run-position")).toBe("not in the list of 5"));
+    await press(key);
+    await until(() => expect(location.hash).toContain(`/run/${next}`));
+    if (page) await unmount(page);
+    page = undefined;
+  }
+});
+
+it("the first run that is opened of a list leads on to its neighbours, also where it is not in the list any more", async () => {
+  const queue = new Queue(5);
+  queue.put("r2", "right");
+  location.hash = "#/run/r2?q=review:no";
+  page = mount(App, { target: document.body, props: { backend: queue } });
+  await until(() => expect(text("run-position")).toBe("not in the list of 4"));
+  await press("K");
+  await until(() => expect(location.hash).toContain("/run/r1"));
+});
+
+it("a verdict that could not be kept can be taken back, and nothing is kept then", async () => {
+  const queue = new Queue(2);
+  await work(queue);
+  const keep = queue.replies.review_run;
+  queue.replies.review_run = () => {
+    throw { code: "failed", message: "The disk is full.", hint: null };
+  };
+  await press("1");
+  await until(() => expect(text("review")).toContain("The disk is full."));
+  queue.replies.review_run = keep;
+  document.querySelector<HTMLElement>("[data-testid='review-undo']")?.click();
+  await until(() => expect(text("review-undo")).toBe(""));
+  await until(() =>
+    expect(document.querySelector("[data-testid='review'] [aria-pressed='true']")).toBeNull(),
+  );
+  await until(() => expect(text("review")).not.toContain("The disk is full."));
+  expect(queue.said.size).toBe(0);
+});
+
+it("the button that undoes takes back what was just said, and goes", async () => {
+  const queue = new Queue(2);
+  await work(queue);
+  expect(text("review-undo")).toBe("");
+  await press("3");
+  await until(() => expect(queue.said.get("r0")?.verdict).toBe("wrong"));
+  await until(() => expect(text("review-undo")).toContain("Undo"));
+  document.querySelector<HTMLElement>("[data-testid='review-undo']")?.click();
+  await until(() => expect(queue.said.has("r0")).toBe(false));
+  await until(() => expect(text("review-undo")).toBe(""));
+});
+
+it("undo is of the verdict just given: it goes with its run, and never takes an older one", async () => {
+  const queue = new Queue(3);
+  queue.put("r1", "right");
+  queue.rows.splice(1, 0, runRow(1));
+  await work(queue);
+  await press("2");
+  await until(() => expect(footer()).toBe("Marked partly right. Undo (0)"));
+  await press("J");
+  await at(1, 3);
+  expect(footer()).toBe("");
+  await press("0");
+  await until(() => expect(footer()).toContain("Nothing to undo"));
+  expect(queue.said.get("r1")?.verdict).toBe("right");
+  // Undo restores the previous verdict.
+  await press("3");
+  await until(() => expect(queue.said.get("r1")?.verdict).toBe("wrong"));
+  await until(() => expect(footer()).toBe("Marked wrong. Undo (0)"));
+  await press("0");
+  await until(() => expect(queue.said.get("r1")?.verdict).toBe("right"));
+  // A later verdict of someone else stays.
+  await press("3");
+  await until(() => expect(queue.said.get("r1")?.verdict).toBe("wrong"));
+  await until(() => expect(footer()).toBe("Marked wrong. Undo (0)"));
+  queue.put("r1", "partly");
+  await press("0");
+  await until(() => expect(footer()).toBe("Not undone: the review has changed since."));
+  expect(queue.said.get("r1")?.verdict).toBe("partly");
+});
+
+/** A list that returns only a limited number of neighbours per request. */
+class Long {
+  ids: string[];
+  fails = false;
+  asked = 0;
+
+  constructor(
+    readonly order: readonly string[],
+    readonly most: number,
+  ) {
+    this.ids = [...order];
+  }
+
+  readonly call = async (_: "runs_around", { id }: { id: string }): Promise<RunsAround> => {
+    this.asked++;
+    if (this.fails) throw { code: "failed", message: "no", hint: null };
+    const before = this.order
+      .slice(0, this.order.indexOf(id))
+      .filter((other) => this.ids.includes(other)).length;
+    const offset = Math.max(0, before - this.most);
+    return {
+      offset,
+      before,
+      total: this.ids.length,
+      ids: this.ids.slice(offset, before + 1 + this.most),
+    };
+  };
+}
+const SORT = { column: "path", descending: false } as const;
+
+it("a long list is worked through to both of its ends, in its order, whatever leaves it on the way", async () => {
+  const order = Array.from({ length: 2_500 }, (_, n) => `r${n}`);
+  const long = new Long(order, 300);
+  const list = new WorkList(long as unknown as Fixture);
+  /** Walks from a run to the end and reviews every third. */
+  const walk = async (from: string, to: "next" | "previous") => {
+    const seen = [from];
+    for (let id: string | null = from; id !== null;) {
+      list.open("review:no", SORT, id);
+      if (list.hasMore(id, to)) await list.awaited;
+      if (seen.length % 3 === 0) long.ids = long.ids.filter((other) => other !== id);
+      id = list.place(id)?.[to] ?? null;
+      if (id !== null) seen.push(id);
+    }
+    return seen;
+  };
+  expect(await walk("r1000", "next")).toEqual(order.slice(1000));
+  expect(list.place("r2499")).toMatchObject({ position: 2_499, total: 2_500, next: null });
+  expect(list.hasMore("r2499", "next")).toBe(false);
+  expect(await walk("r2499", "previous")).toEqual([...order].reverse());
+  expect(list.place("r0")?.position).toBe(0);
+  expect(list.hasMore("r0", "previous")).toBe(false);
+  expect(long.asked).toBeLessThan(40);
+});
+
+it("a part of the list that could not be had is asked for again", async () => {
+  const long = new Long(
+    Array.from({ length: 30 }, (_, n) => `r${n}`),
+    5,
+  );
+  const list = new WorkList(long as unknown as Fixture);
+  list.open("", SORT, "r0");
+  await list.awaited;
+  await list.awaited;
+  long.fails = true;
+  const end = long.order.findLast((id) => list.place(id) !== undefined) ?? "";
+  list.open("", SORT, end);
+  await list.awaited;
+  expect([list.place(end)?.next, list.hasMore(end, "next")]).toEqual([null, true]);
+  long.fails = false;
+  list.open("", SORT, end);
+  await list.awaited;
+  expect(list.place(end)?.next).toBe(`r${Number(end.slice(1)) + 1}`);
+});

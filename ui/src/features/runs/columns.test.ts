@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { runRow } from "../../testing/fakeBackend";
+import type { RunRow } from "../../generated/RunRow";
+import { COLUMNS } from "./columns";
+
+const score = COLUMNS.find((column) => column.id === "score");
+
+describe("the column of scores", () => {
+  const told = (change: Parameters<typeof runRow>[1]) => {
+    const row = runRow(0, change);
+    return [score?.text(row), score?.hint?.(row), score?.token?.(row)];
+  };
+
+  it("shows the number, says the scorer and the reason, and asks for runs like this one", () => {
+    const right = {
+      scoring: "scored",
+      scorer: "fields",
+      score: 1,
+      passed: true,
+      class: null,
+      score_reason: "all 10 rows right",
+    } as const;
+    expect(told(right)).toEqual([
+      "1.00",
+      "fields: Right · all 10 rows right",
+      { key: "passed", value: "yes" },
+    ]);
+    const wrong = {
+      ...right,
+      score: 0.3,
+      passed: false,
+      class: "wrong_answer",
+      score_reason: "3 of 10 rows right",
+    } as const;
+    expect(told(wrong)).toEqual([
+      "0.30",
+      "fields: Wrong · 3 of 10 rows right",
+      { key: "passed", value: "no" },
+    ]);
+  });
+
+  it("shows a dash where there is no score, never 0, and says why", () => {
+    const none = { score: null, passed: null, class: null, scorer: "fields" } as const;
+    expect(told({ ...none, scoring: "failed", score_reason: "It expects a number." })).toEqual([
+      "–",
+      "fields: Scorer failed · It expects a number.",
+      { key: "scoring", value: "failed" },
+    ]);
+    expect(told({ ...none, scoring: "no_expected", scorer: null, score_reason: null })).toEqual([
+      "–",
+      "No expected output",
+      { key: "scoring", value: "no_expected" },
+    ]);
+    expect(told({ ...none, scoring: null, score_reason: null })).toEqual([
+      "–",
+      "Unknown task, so not scored",
+      null,
+    ]);
+  });
+});
+
+describe("the column of stored verdicts", () => {
+  const column = COLUMNS.find((one) => one.id === "stored");
+  const told = (stored: RunRow["stored"]) => [
+    column?.text(runRow(0, { stored })),
+    column?.hint?.(runRow(0, { stored })),
+  ];
+
+  it("counts what passes of what says so, errors apart, and shows a dash where nothing is known", () => {
+    expect(told({ passed: 1, decided: 3, errors: 0 })).toEqual([
+      "1/3",
+      "1 of 3 stored verdicts pass",
+    ]);
+    expect(told({ passed: 0, decided: 0, errors: 2 })).toEqual([
+      "2 err",
+      "0 of 0 stored verdicts pass; 2 errors",
+    ]);
+    expect(told({ passed: 0, decided: 0, errors: 0 })[0]).toBe("–");
+    expect(told(null)).toEqual(["–", "No stored verdicts: this run is not an evaluation row"]);
+    expect(column?.off).toBe(true);
+  });
+});

@@ -1,9 +1,0 @@
-// Puts the page together: which backend, and the frame.
-import { mount } from "svelte";
-import App from "./App.svelte";
-import { backend } from "./backend/index";
-import "./theme.css";
-
-const target = document.getElementById("app");
-if (target === null) throw new Error("index.html has no #app");
-mount(App, { target, props: { backend: backend() } });

@@ -1,0 +1,119 @@
+// A matrix for tests: tasks with three variations and a few columns, with folds, parts and custom
+// cells.
+import type { Overview } from "../generated/Overview";
+import type { OverviewCell } from "../generated/OverviewCell";
+import type { OverviewColumn } from "../generated/OverviewColumn";
+import type { OverviewRequest } from "../generated/OverviewRequest";
+import type { OverviewRow } from "../generated/OverviewRow";
+
+export const cell = (change: Partial<OverviewCell> = {}): OverviewCell => ({
+  runs: 3,
+  scored: 3,
+  passed: 2,
+  score: 0.87,
+  low: 0.71,
+  high: 0.96,
+  flaky: 0,
+  waiting: 0,
+  running: 0,
+  errors: 0,
+  damaged: 0,
+  unscored: 0,
+  missing: 0,
+  forks: 0,
+  reviewed: 0,
+  run: "r1",
+  ...change,
+});
+export const column = (system: string | null, model: string | null): OverviewColumn => ({
+  system,
+  model,
+  filter: `${system === null ? "-system:*" : `system:${system}`} ${model === null ? "-model:*" : `model:${model}`}`,
+  cell: cell({ run: "worst" }),
+});
+export const row = (task: string, change: Partial<OverviewRow> = {}): OverviewRow => ({
+  kind: "task",
+  task,
+  variation: null,
+  label: null,
+  variations: 3,
+  folded: false,
+  filter: `task:${task}`,
+  runs: 3,
+  cells: [],
+  ...change,
+});
+
+export const COLUMNS = [
+  column("promptql", "claude"),
+  column("tool_calling", "claude"),
+  column("tool_calling", "o1"),
+];
+const NAMES = ["last 20", "last 30", "all"];
+
+/**
+ * The reply for a matrix of this many tasks. `fill` sets the content of a cell; each run is named
+ * after its position.
+ */
+export function matrix(
+  tasks: number,
+  columns = COLUMNS,
+  fill: (row: OverviewRow, at: number) => OverviewCell | null = () => cell(),
+) {
+  return (request: OverviewRequest): Overview => {
+    const folded = (task: string) => request.folded !== request.except.includes(task);
+    const names = Array.from(
+      { length: tasks },
+      (_, index) => `task${String(index).padStart(3, "0")}`,
+    );
+    const rows = names.flatMap((task) => [
+      row(task, { folded: folded(task) }),
+      ...(folded(task)
+        ? []
+        : NAMES.map((label, variation) =>
+            row(task, {
+              kind: "variation",
+              variation,
+              label,
+              variations: 0,
+              filter: `task:${task} variation:${variation}`,
+            }),
+          )),
+    ]);
+    const { offset, limit } = request.span;
+    const filled = (one: OverviewRow): OverviewRow => ({
+      ...one,
+      cells: columns.map((_, at) => {
+        const inside = fill(one, at);
+        return inside?.run === "r1"
+          ? { ...inside, run: `${one.task ?? ""}/${one.variation ?? "-"}/${at}` }
+          : inside;
+      }),
+    });
+    const found = request.find === null ? -1 : rows.findIndex((one) => one.task === request.find);
+    return {
+      generation: 1,
+      columns: [...columns],
+      columns_left_out: 0,
+      total_rows: rows.length,
+      tasks,
+      found: found < 0 ? null : found,
+      rows: rows.slice(offset, offset + limit).map(filled),
+      scorers: ["fields"],
+      runs: 412,
+      scored: 398,
+      errors: 9,
+      waiting: 3,
+      running: 2,
+      damaged: 0,
+      no_expected: 0,
+      unasked: 0,
+      unscored: 0,
+      forks: 0,
+      missing: 5,
+      misread: request.filter.includes("bad:")
+        ? [{ token: "bad:x", message: "`bad` is not a key." }]
+        : [],
+    };
+  };
+}
