@@ -3,7 +3,7 @@
 use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use touchstone_formats::run::Standing;
+use touchstone_formats::run::RecordedState;
 use touchstone_formats::{suite, transcript, workspace};
 
 /// Pages whose examples are checked.
@@ -53,7 +53,7 @@ fn every_file_that_the_pages_show_is_read_without_a_complaint() {
             "conversation" | "output" => {
                 let run = transcript::read(text.as_bytes())
                     .unwrap_or_else(|error| panic!("{error}\n{text}"));
-                assert_eq!(run.outline().standing, Standing::Answered, "{text}");
+                assert_eq!(run.outline().standing, RecordedState::Answered, "{text}");
                 transcripts += 1;
             }
             "input_dir" | "output_dir" | "name" | "models" | "systems" | "tools" | "run"

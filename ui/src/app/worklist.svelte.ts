@@ -2,7 +2,7 @@
 // leaves or refreshes it; runs that no longer match its filter keep their position. Of a long list
 // only the neighbourhood of the open run is loaded, and more is fetched ahead.
 import type { Backend } from "../backend/backend";
-import type { Place } from "../generated/Place";
+import type { ListPosition } from "../generated/ListPosition";
 import type { RunsAround } from "../generated/RunsAround";
 import type { Sort } from "../generated/Sort";
 import { formatSort } from "./route";
@@ -64,7 +64,7 @@ export class WorkList {
    * Position of a run in the list; undefined while unknown. A run outside the list gets the
    * neighbours it would have.
    */
-  place(id: string): Place | undefined {
+  place(id: string): ListPosition | undefined {
     const loaded = this.#loaded;
     if (loaded === null) return undefined;
     const at = loaded.ids.indexOf(id);

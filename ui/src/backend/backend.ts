@@ -34,7 +34,7 @@ import type { ListRequest } from "../generated/ListRequest";
 import type { Matches } from "../generated/Matches";
 import type { Overview } from "../generated/Overview";
 import type { OverviewRequest } from "../generated/OverviewRequest";
-import type { Place } from "../generated/Place";
+import type { ListPosition } from "../generated/ListPosition";
 import type { ProblemPage } from "../generated/ProblemPage";
 import type { Published } from "../generated/Published";
 import type { PublishedRequest } from "../generated/PublishedRequest";
@@ -77,7 +77,7 @@ export interface Commands {
   close_folder: [Record<string, never>, null];
   facets: [Record<string, never>, Facets];
   list_runs: [{ request: ListRequest }, RunPage];
-  locate_run: [{ filter: string; sort: Sort; id: string }, Place];
+  locate_run: [{ filter: string; sort: Sort; id: string }, ListPosition];
   runs_around: [{ filter: string; sort: Sort; id: string }, RunsAround];
   search: [{ text: string; span: Span }, Hit[]];
   problems: [{ span: Span }, ProblemPage];

@@ -4,7 +4,7 @@ import type { FailureClass } from "../generated/FailureClass";
 import type { RunRow } from "../generated/RunRow";
 import type { ScoreStanding } from "../generated/ScoreStanding";
 import type { StoredResult } from "../generated/StoredResult";
-import type { StoredSaid } from "../generated/StoredSaid";
+import type { StoredBrief } from "../generated/StoredBrief";
 import type { Verdict } from "../generated/Verdict";
 import type { IconName } from "../components/Icon.svelte";
 
@@ -66,7 +66,7 @@ export const STORED: Readonly<Record<StoredResult, ScoreBadge>> = {
 };
 
 /** Word and number as written in the file; empty if it has neither. */
-export const importedText = ({ word, score }: Pick<StoredSaid, "word" | "score">): string =>
+export const importedText = ({ word, score }: Pick<StoredBrief, "word" | "score">): string =>
   [word, score].filter((text) => text !== null).join(" · ");
 
 /** Two decimals, so that scores align; 1.00 and 0.00 only for exact values. */

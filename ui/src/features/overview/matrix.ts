@@ -3,7 +3,7 @@
 import { createSubscriber } from "svelte/reactivity";
 import type { StaleEvent } from "../../backend/backend";
 import type { AppError } from "../../generated/AppError";
-import type { Misread } from "../../generated/Misread";
+import type { FilterError } from "../../generated/FilterError";
 import type { Overview } from "../../generated/Overview";
 import type { OverviewColumn } from "../../generated/OverviewColumn";
 import type { OverviewRow } from "../../generated/OverviewRow";
@@ -118,7 +118,7 @@ export class Matrix {
   get total(): number {
     return this.head?.total_rows ?? 0;
   }
-  get misread(): readonly Misread[] {
+  get misread(): readonly FilterError[] {
     return this.head?.misread ?? [];
   }
   get error(): AppError | null {

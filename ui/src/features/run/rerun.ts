@@ -2,18 +2,18 @@
 import type { LaunchOptions } from "../../generated/LaunchOptions";
 import type { RunView } from "../../generated/RunView";
 import type { Step } from "../../generated/Step";
-import type { Trouble } from "../../generated/Trouble";
+import type { Blocker } from "../../generated/Blocker";
 
 /** The layout in which a conversation can be continued. */
 const CONTINUABLE_LAYOUT = "Tool-calling transcript";
 
-const reason = (message: string, fix: string | null = null): Trouble => ({ message, fix });
+const reason = (message: string, fix: string | null = null): Blocker => ({ message, fix });
 
 /** Reason why the run cannot be launched; null if it can, undefined while unknown. */
 export function whyNotLaunched(
   view: RunView,
   options: LaunchOptions | undefined,
-): Trouble | null | undefined {
+): Blocker | null | undefined {
   const { row } = view;
   if (row.state === "other") return reason("This file is not a run.");
   if (row.member !== null)
@@ -33,7 +33,7 @@ export function whyNotLaunched(
 export function whyNotContinued(
   view: RunView,
   options: LaunchOptions | undefined,
-): Trouble | null | undefined {
+): Blocker | null | undefined {
   const { row, layout } = view;
   const again = whyNotLaunched(view, options);
   if (row.member !== null) return again;
@@ -62,9 +62,9 @@ export function whyNotContinued(
 
 /** Reason why a rerun is not possible, unless already shown. */
 export const newRerunReason = (
-  continued: Trouble | null | undefined,
-  again: Trouble | null | undefined,
-): Trouble | null => (again && continued?.message.includes(again.message) !== true ? again : null);
+  continued: Blocker | null | undefined,
+  again: Blocker | null | undefined,
+): Blocker | null => (again && continued?.message.includes(again.message) !== true ? again : null);
 
 /** True if the run can be continued without a message. */
 export const canContinue = (view: RunView): boolean =>

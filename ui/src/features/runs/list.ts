@@ -3,7 +3,7 @@
 import { createSubscriber } from "svelte/reactivity";
 import type { StaleEvent } from "../../backend/backend";
 import type { AppError } from "../../generated/AppError";
-import type { Misread } from "../../generated/Misread";
+import type { FilterError } from "../../generated/FilterError";
 import type { RunPage } from "../../generated/RunPage";
 import type { RunRow } from "../../generated/RunRow";
 import type { Sort } from "../../generated/Sort";
@@ -32,7 +32,7 @@ interface List {
   q: string;
   sort: Sort;
   total: number;
-  misread: readonly Misread[];
+  misread: readonly FilterError[];
   pages: Map<number, Page>;
   flying: Set<number>;
   error: AppError | null;
@@ -86,7 +86,7 @@ export class RunList {
     this.#subscribe();
     return this.#shown?.total ?? 0;
   }
-  get misread(): readonly Misread[] {
+  get misread(): readonly FilterError[] {
     this.#subscribe();
     return this.#shown?.misread ?? [];
   }

@@ -4,7 +4,7 @@ import type { StoredResult } from "./StoredResult";
 /**
  * Short form of an evaluator's imported verdict on a run. None of it was produced by this program.
  */
-export type StoredSaid = { 
+export type StoredBrief = { 
 /**
  * Name of the evaluator in the file.
  */

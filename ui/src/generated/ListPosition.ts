@@ -3,7 +3,7 @@
 /**
  * Position of a run in a list, and its neighbours.
  */
-export type Place = { 
+export type ListPosition = { 
 /**
  * Position from 0; none if the run does not match the filter.
  */

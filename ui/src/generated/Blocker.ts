@@ -3,7 +3,7 @@
 /**
  * A problem with a suggested fix.
  */
-export type Trouble = { 
+export type Blocker = { 
 /**
  * The problem, in one sentence.
  */

@@ -3,7 +3,7 @@
 /**
  * A token of a filter that could not be parsed.
  */
-export type Misread = { 
+export type FilterError = { 
 /**
  * The token as typed.
  */
