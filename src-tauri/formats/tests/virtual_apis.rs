@@ -70,7 +70,7 @@ fn what_simulators_write_is_read_as_the_original_reads_it() {
             }
             SimulatorOutput::Odd(_) => assert!(!nothing("exception"), "{output}"),
             SimulatorOutput::Nothing => {
-                assert!(nothing("exception") && nothing("error_field"), "{output}")
+                assert!(nothing("exception") && nothing("error_field"), "{output}");
             }
         }
     }

@@ -105,7 +105,7 @@ impl<P> JobHandle<P> {
             match event.what {
                 RunEventKind::Stopping { why } => self.lock().why = Some(why),
                 RunEventKind::Lost { usage, cost, .. } => {
-                    self.lock().bill.add(0, usage.total(), cost)
+                    self.lock().bill.add(0, usage.total(), cost);
                 }
                 _ => {}
             }

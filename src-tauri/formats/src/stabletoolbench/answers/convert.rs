@@ -74,7 +74,7 @@ pub fn of_run(
         match step.kind {
             StepKind::Assistant if calling.contains(&step.turn) => {}
             StepKind::Assistant => {
-                nodes.extend(step_message(step).map(|text| node("assistant", text)))
+                nodes.extend(step_message(step).map(|text| node("assistant", text)));
             }
             StepKind::ToolCall => {
                 let (name, arguments, mut response) = call_of(step);

@@ -89,7 +89,7 @@ impl FinishArguments {
         match label {
             "result" | "error" => {}
             "return_type" => {
-                self.gave_up = value.text().and_then(parse_return_type).or(self.gave_up)
+                self.gave_up = value.text().and_then(parse_return_type).or(self.gave_up);
             }
             "final_answer" => {
                 self.answer = Some(value.clone()).filter(|value| *value != Value::Null);
