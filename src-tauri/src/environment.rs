@@ -272,7 +272,7 @@ mod tests {
         let ran = std::process::Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
-                "surroundings::tests::a_panic_about_a_secret",
+                "environment::tests::a_panic_about_a_secret",
                 "--ignored",
                 "--nocapture",
             ])
@@ -282,7 +282,7 @@ mod tests {
         let said = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
         assert!(ran.status.success() && said.contains("1 passed"), "{said}");
         assert!(
-            said.contains("Touchstone made a mistake at src-tauri/src/surroundings.rs:"),
+            said.contains("Touchstone made a mistake at src-tauri/src/environment.rs:"),
             "{said}"
         );
         assert!(said.contains("(thread run)") && !said.contains("canary"), "{said}");

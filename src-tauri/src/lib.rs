@@ -19,7 +19,7 @@ use std::{ffi::OsString, process::ExitCode};
 use touchstone_runner::tools::sql::process;
 
 /// Runs the program with these arguments, of which the first is its own name.
-pub fn main(arguments: impl Iterator<Item = OsString>, surroundings: &Environment) -> ExitCode {
+pub fn main(arguments: impl Iterator<Item = OsString>, environment: &Environment) -> ExitCode {
     let mut arguments = arguments.peekable();
     let name = arguments.next();
     if arguments.peek().is_some_and(|first| first == process::ARGUMENT) {
@@ -27,9 +27,9 @@ pub fn main(arguments: impl Iterator<Item = OsString>, surroundings: &Environmen
         return process::answer_questions();
     }
     let arguments = name.into_iter().chain(arguments);
-    surroundings.listen_to_mistakes();
+    environment.listen_to_mistakes();
     environment::keep_secrets();
     // This link refers to the running program, even if its file was replaced.
     process::answer_with("/proc/self/exe".into());
-    cli::main(arguments, surroundings)
+    cli::main(arguments, environment)
 }

@@ -10,11 +10,11 @@ use touchstone_app::error::{AppError, Code};
 
 #[tauri::command]
 pub(super) async fn reveal_file(app: Engine<'_>, id: String, file: u32) -> Reply<()> {
-    run(app, move |app| show_in_file_manager(&app.reveal_file(&id, file)?)).await
+    run(app, move |app| reveal_in_folder(&app.reveal_file(&id, file)?)).await
 }
 
 /// Asks the file manager to select the file, or to open its folder if that fails.
-fn show_in_file_manager(path: &Path) -> Reply<()> {
+fn reveal_in_folder(path: &Path) -> Reply<()> {
     let managers = [pointing_at(path), opening(path.parent().unwrap_or(path))];
     if managers.into_iter().any(answers) {
         return Ok(());
