@@ -48,7 +48,8 @@ async function onSlow(
         args,
         env,
       },
-      (page, at) => test(page, { ...at, provider }),
+      // A server ends only when its calls have ended, also after a test that failed.
+      (page, at) => test(page, { ...at, provider }).finally(provider.release),
     );
   } finally {
     await provider.close();
@@ -448,7 +449,7 @@ test("launching is found in the palette, and so is stopping while something runs
       .getByText("1 run is in progress in the folder that is open, so it stays open.")
       .waitFor();
     await accessible(page);
-    await palette(page, "stop what");
+    await palette(page, "stop everything");
     await page.keyboard.press("Enter");
     await page.getByTestId("working").getByText("stopping").waitFor();
     provider.release();
