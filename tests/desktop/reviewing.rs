@@ -28,7 +28,7 @@ fn verdicts_along_a_list_of_runs_that_are_not_reviewed_are_those_of_the_runs_on_
     window.fill("[data-testid=filter]", "review:no");
     window.until(
         "the filter is obeyed",
-        "return document.querySelector('[data-testid=total]')?.textContent.startsWith('20 runs pass')",
+        "return document.querySelector('[data-testid=total]')?.textContent.startsWith('20 runs match')",
     );
     window.press(&["\u{e007}"]);
     let names =
