@@ -197,7 +197,7 @@ test("a verdict, a score and a note are given by keyboard alone, and lie in a fi
       .getByText(/cannot be read .*line 1: This is no verdict\./)
       .waitFor();
     await page.keyboard.press("1");
-    await until(() => readFileSync(file, "utf8").startsWith("verdict: right"));
+    await until(() => existsSync(file) && readFileSync(file, "utf8").startsWith("verdict: right"));
     assert.ok(existsSync(join(folder, "results/.touchstone/replaced/reviews")));
     await page.keyboard.press("0");
     await until(() => !existsSync(file) || !readFileSync(file, "utf8").includes("verdict"));
