@@ -57,7 +57,7 @@ test(`settings of an open folder name its folders and limits, and are accessible
     async (page, { folder }) => {
       await rows(page).first().waitFor();
       await page.evaluate(() => (location.hash = "#/settings"));
-      await page.getByTestId("limits").getByText("Concurrency").waitFor();
+      await page.getByTestId("limits").getByText("Concurrency", { exact: true }).waitFor();
       assert.ok((await page.getByTestId("folders").innerText()).includes(`${folder}/results`));
       await accessible(page);
     },
