@@ -23,7 +23,7 @@ pub(crate) struct Shutdown {
 pub(crate) enum ShutdownRequest {
     /// Nothing is in progress: the program may exit at once.
     Granted,
-    /// Runs are stopping; the caller has to wait for them with [`Leaving::wait`].
+    /// Runs are stopping; the caller has to wait for them with [`Shutdown::wait`].
     Waits,
     /// Requests in flight are cancelled; an earlier wait ends soon.
     Hurries,

@@ -52,7 +52,7 @@ pub struct ScriptedEnd {
 impl Run {
     /// Replaces the answer by the one that the task's tag selects, if the file stores none itself:
     /// other programs do not always copy it out, and only the suite knows the tag.
-    /// [`answer::place`] determines its location.
+    /// [`answer::locate_answer`] determines its location.
     pub fn apply_answer_tag(&mut self, tag: &str) {
         // A search returns its answer by `Finish`; its last message is only a thought.
         if !self.is_sought || self.facts.iter().any(|(key, _)| key == "run.method") {

@@ -1,6 +1,6 @@
 //! Launches: executes many runs concurrently, fairly between models, with a graceful and an
 //! immediate stop, and reports progress as events. Owns the order and the stopping; a single run is
-//! executed in `drive`.
+//! executed in `execute`.
 use super::event::{Ending, RunEvent, RunEventKind};
 use super::execute::{Job, LaunchContext, execute_run};
 use super::progress::Progress;

@@ -95,7 +95,7 @@ pub struct VerdictCounts {
     levels: Vec<Vec<u64>>,
 }
 
-/// Agreement statistics computed from a [`Tally`].
+/// Agreement statistics computed from a [`VerdictCounts`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgreementStats {
     /// Verdicts that label the table, in order; `Between` only if a rater used it.

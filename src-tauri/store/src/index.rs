@@ -312,10 +312,13 @@ impl Writer {
         is_changed
     }
 
-    /// Returns true when this writer has committed since `is_changed_by_others` was called.
-    pub(crate) fn has_committed(&self) -> bool {
+    /// Records the files anew when this writer has committed since they were recorded. Call it soon
+    /// after a commit: a change by others between the two is taken for part of it.
+    pub(crate) fn record_own_commits(&mut self) {
         let commits = self.commits.load(Ordering::Relaxed);
-        self.seen.is_none_or(|(at, _)| at != commits)
+        if self.seen.is_none_or(|(at, _)| at != commits) {
+            self.is_changed_by_others();
+        }
     }
 
     fn open(dir: &Path) -> Result<Self, IndexError> {
@@ -432,7 +435,7 @@ pub fn is_damage(error: &IndexError) -> bool {
 
 fn connect(dir: &Path, flags: OpenFlags) -> Result<Connection, IndexError> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    // One process at a time uses an index (see `home`), so what SQLite shares between connections
+    // One process at a time uses an index (see `index_dir`), so what SQLite shares between connections
     // stays in this process. In a mapped file it would end the process when the file is cut.
     let sql = Connection::open_with_flags_and_vfs(dir.join("index.db"), flags, c"unix-excl")?;
     sql.busy_timeout(Duration::from_secs(5))?;
@@ -500,7 +503,7 @@ mod tests {
         assert!(!writer.is_changed_by_others(), "nothing is known yet");
         assert!(!writer.is_changed_by_others());
         set(&writer, 2);
-        assert!(writer.has_committed());
+        writer.record_own_commits();
         assert!(!writer.is_changed_by_others());
         assert_eq!(index.reader().unwrap().generation(), 2);
         assert!(!writer.is_changed_by_others(), "reading changes nothing");

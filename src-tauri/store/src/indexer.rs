@@ -271,9 +271,7 @@ impl Indexer {
     /// Rebuilds the index when its files were removed, replaced or changed by another program.
     fn check_index(&mut self) {
         if Instant::now() < self.next_check {
-            if self.writer.has_committed() {
-                self.writer.is_changed_by_others();
-            }
+            self.writer.record_own_commits();
             return;
         }
         self.next_check = Instant::now() + BETWEEN_CHECKS;

@@ -108,7 +108,7 @@ fn is_of_word(letter: char) -> bool {
 const LONGEST_WORD: usize = 64;
 
 /// Returns about `width` bytes of text around `shown`, with the hits marked. Contains all of
-/// `shown`, and cuts no word unless it is longer than [`LONGEST_WORD`]. Hits must be in order and
+/// `shown`, and cuts no word unless it is longer than `LONGEST_WORD`. Hits must be in order and
 /// must not overlap. Control characters are kept; the page decides on their display.
 pub fn around(
     text: &str,

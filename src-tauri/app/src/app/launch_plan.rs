@@ -1,5 +1,5 @@
 //! Plans and starts launches. Owns the conversion of a request to jobs. Which runs have to be made
-//! is decided in `runs::plan`; the runs of a request are collected in `wishes`.
+//! is decided in `runs::plan`; the runs of a request are collected in `launch_selection`.
 use super::keys::KnownSecrets;
 use super::launch_registry::unfinished;
 use super::launch_selection::{Selection, made_by_others, select_runs, setup_fault};

@@ -1,4 +1,4 @@
-//! **Pure.** Builds the content of a report from runs. The numbers come from `scoring::standing`,
+//! **Pure.** Builds the content of a report from runs. The numbers come from `scoring::aggregate`,
 //! which the overview and the statistics use too; this module decides the selection and the order.
 use super::notes;
 use super::page::{

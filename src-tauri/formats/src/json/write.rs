@@ -13,7 +13,7 @@ pub fn write(value: &Value, pretty: bool) -> String {
     out
 }
 
-/// Returns the number of bytes [`write`] would produce, without writing them.
+/// Returns the number of bytes [`write()`] would produce, without writing them.
 pub fn length(value: &Value, pretty: bool) -> usize {
     let mut out = Length(0);
     put(&mut out, value, pretty.then_some(0));

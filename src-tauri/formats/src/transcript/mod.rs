@@ -37,7 +37,7 @@ pub fn outline(bytes: &[u8]) -> Result<Outline, ReadError> {
 }
 
 impl Run {
-    /// Returns the outline of the run, equal to the one that [`outline`] gives for the same file.
+    /// Returns the outline of the run, equal to the one that [`outline()`] gives for the same file.
     pub fn outline(&self) -> Outline {
         outline::of_run(self)
     }

@@ -8,7 +8,7 @@ pub fn write(value: &Value) -> String {
     write_as_it_was(value, &[])
 }
 
-/// Like [`write`], but texts that were unquoted in the original file stay unquoted. `unquoted` has
+/// Like [`write()`], but texts that were unquoted in the original file stay unquoted. `unquoted` has
 /// one entry for each text in [`super::unquoted::of_value`].
 pub(crate) fn write_as_it_was(value: &Value, unquoted: &[bool]) -> String {
     let mut out = Out { text: String::new(), unquoted: unquoted.iter() };

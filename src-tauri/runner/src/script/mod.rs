@@ -81,7 +81,7 @@ impl TranscriptWriter {
     }
 
     /// Returns the turns in order. Before the next model request every call needs an outcome; see
-    /// [`Script::open_calls`].
+    /// [`Self::open_calls`].
     pub fn turns(&self) -> Vec<Turn> {
         let pieces = walk::pieces(self.document.items());
         let mut ids = Ids::default();

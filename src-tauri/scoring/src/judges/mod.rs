@@ -1,5 +1,5 @@
 //! **Pure.** LLM judges: what they are shown, their questions, the parsing of their replies, and
-//! the resulting verdicts. Nothing is sent from here: a [`Sitting`] returns the next question,
+//! the resulting verdicts. Nothing is sent from here: a [`JudgeRound`] returns the next question,
 //! takes the reply, and ends with a ruling.
 mod about;
 mod composite;

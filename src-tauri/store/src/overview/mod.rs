@@ -1,6 +1,6 @@
 //! **Pure.** Runs as a matrix: tasks with variations against systems with models. Owns the position
 //! of each run and the expected but missing runs. The statistics of a cell are computed in
-//! `scoring::standing`, as for every report.
+//! `scoring::aggregate`, as for every report.
 //!
 //! A matrix is built once from all runs that pass a filter and then queried for parts: folding and
 //! scrolling do not collect the runs again. Cells are computed only for the visible rows.

@@ -1,4 +1,4 @@
-//! Conversion of indexed runs for the counting in `scoring::standing`. The only place that decides
+//! Conversion of indexed runs for the counting in `scoring::aggregate`. The only place that decides
 //! which runs count as scored.
 use super::ScoredRun;
 use touchstone_api::{RunState, ScoreStanding};

@@ -1,5 +1,5 @@
 //! Requests to scorer programs that are pending or failed the last time. Results are returned as
-//! [`super::write::Kept`].
+//! [`super::write::ProgramResult`].
 use super::measure::ScoringKey;
 use super::referenced_files::beside;
 use crate::index::{IndexError, Reader};

@@ -1,4 +1,4 @@
-//! Queries for statistics. Counts nothing itself: that is `scoring::standing`.
+//! Queries for statistics. Counts nothing itself: that is `scoring::aggregate`.
 mod filled;
 #[cfg(test)]
 mod tests;
