@@ -120,13 +120,17 @@ fn the_workspace_file_names_the_scorers_of_queries_and_what_is_wrong_with_them_i
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!(problems[0].file, "touchstone.yaml");
     assert!(problems[0].message.contains("`exakt` is not a scorer"), "{problems:?}");
-    // An empty list selects the default scorers again.
-    let bench = bench.close();
-    fs::write(bench.path("touchstone.yaml"), workspace("[]")).unwrap();
-    let bench = bench.open();
+    // An empty list selects the default scorers again, while the folder is open.
+    bench.write("touchstone.yaml", workspace("[]"));
     wait_until("they are the usual ones", || {
         said(&bench).starts_with("api_calls Some(0.5), finish Some(1.0)").then_some(())
     });
+    assert!(bench.app().suite_trouble("").unwrap().left_out.is_none());
+    // A correction while the folder is closed counts from the first query.
+    let bench = bench.close();
+    fs::write(bench.path("touchstone.yaml"), workspace("[finish]")).unwrap();
+    let bench = bench.open();
+    wait_until("there is one scorer", || (said(&bench) == "finish Some(1.0)").then_some(()));
 }
 
 fn two_systems() -> Bench {

@@ -1,6 +1,6 @@
 //! Tests of suites: names of variations, expected tool calls, and errors in a suite.
 use crate::bench::{Bench, answered, wait_until};
-use touchstone_api::ProblemKind;
+use touchstone_api::{ProblemKind, Stale};
 use touchstone_store::limits::SuiteUsage;
 
 const RUN: &str = "results/plans-tool_calling-claude-variation0.yaml";
@@ -277,6 +277,63 @@ fn an_expected_tool_that_no_tool_set_has_is_a_warning_unless_only_the_tools_know
         Vec::<String>::new()
     );
     assert_eq!(warned("  some: { kind: mcp, command: [x] }\n"), Vec::<String>::new());
+}
+
+#[test]
+fn warnings_about_tools_follow_the_workspace_file_while_the_folder_is_open() {
+    let workspace = |tool: &str| {
+        format!(
+            "input_dir: tasks\noutput_dir: results\ntools:\n  {tool}: {{ kind: sql, database: 'sqlite:a.db' }}\n"
+        )
+    };
+    let bench = Bench::new()
+        .file("touchstone.yaml", workspace("query_plan"))
+        .file("tasks/plans.yaml", suite("query_plans"))
+        .file("tasks/loose/promptql_prompt.txt", "How many?")
+        .open();
+    let warned = |count: usize| {
+        wait_until(&format!("{count} warnings are listed"), || {
+            let problems = bench.problems();
+            let counted = bench.status().counts.suite_problems;
+            (problems.len() == count && counted == count as u64).then_some(problems)
+        })
+    };
+    assert!(warned(1)[0].message.contains("Did you mean `query_plan`?"));
+    bench.put("touchstone.yaml", workspace("query_plans"));
+    warned(0);
+    let tasks = bench.status().counts.tasks;
+    assert_eq!(tasks, 2, "no task is lost");
+    bench.forget_events();
+    bench.put("touchstone.yaml", workspace("plans"));
+    assert_eq!(warned(1)[0].line, Some(2));
+    wait_until("the page hears of it", || {
+        let is_all = |event: &Stale| matches!(event, Stale::Runs { all: true, .. });
+        bench.events().iter().any(is_all).then_some(())
+    });
+    // While the file cannot be read, its last readable state counts.
+    bench.put("touchstone.yaml", "tools: [\n");
+    warned(2);
+    bench.remove("touchstone.yaml");
+    warned(0);
+}
+
+#[test]
+fn a_suite_that_is_removed_while_the_workspace_file_changes_is_gone() {
+    let workspace = |tool: &str| {
+        format!(
+            "input_dir: tasks\noutput_dir: results\ntools:\n  {tool}: {{ kind: sql, database: 'sqlite:a.db' }}\n"
+        )
+    };
+    let bench = Bench::new()
+        .file("touchstone.yaml", workspace("query_plan"))
+        .file("tasks/plans.yaml", suite("query_plans"))
+        .file("tasks/tickets.yaml", suite("query_tickets"))
+        .open();
+    bench.remove("tasks/plans.yaml");
+    bench.put("touchstone.yaml", workspace("query_tickets"));
+    wait_until("one task without problems is left", || {
+        (bench.status().counts.tasks == 1 && bench.problems().is_empty()).then_some(())
+    });
 }
 
 #[test]

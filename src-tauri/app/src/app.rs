@@ -18,7 +18,6 @@ use touchstone_api::{
     WatchMeans, Watching,
 };
 use touchstone_runner::http::keys::Keys;
-use touchstone_runner::setup::Setup;
 use touchstone_store::catalog::Catalogs;
 use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::index::IndexError;
@@ -71,6 +70,7 @@ mod trust;
 mod launch_selection;
 mod verdicts;
 pub mod virtual_apis;
+mod workspace_settings;
 
 pub use event_bus::Subscription;
 pub use problems::SuiteProblems;
@@ -130,8 +130,6 @@ pub(crate) struct OpenFolder {
     pub(crate) lists: Lists,
     pub(crate) reading: Reading,
     pub(crate) catalogs: Catalogs,
-    /// Stamp of the workspace file whose models the index has.
-    workspace: Mutex<WorkspaceStamp>,
     /// Problems of the workspace file, with the stamp for which they were found.
     workspace_problems: Mutex<(WorkspaceStamp, Arc<Vec<Problem>>)>,
     /// Time that a query waits for an index that is being rebuilt. Not set where queries must not
@@ -248,7 +246,6 @@ impl App {
         let path = roots.folder.clone();
         // Read before the folder is indexed: a later change leads to a different stamp.
         let stamp = paths::workspace_stamp(&roots.folder);
-        let workspace = Mutex::new(stamp);
         let workspace_problems =
             Mutex::new((stamp, Arc::new(paths::workspace_problems(&roots.folder))));
         let flow = self.start(&roots)?;
@@ -260,7 +257,6 @@ impl App {
             lists,
             reading,
             catalogs,
-            workspace,
             workspace_problems,
             patience: OnceLock::new(),
         };
@@ -284,16 +280,9 @@ impl App {
             Box::new(move |change| bulletin.post(stale(change)))
         };
         let limits = &config.limits;
-        let marks = match paths::workspace(&roots.folder) {
-            // An unreadable workspace file says nothing about models. Checksums of models from
-            // before remain until the file is readable.
-            Some(Err(_)) => None,
-            read => Some(verdicts::marks(&Setup::from_workspace(
-                &read.and_then(Result::ok).unwrap_or_default(),
-            ))),
-        };
         let start = |dir: &Path| {
-            FolderIndex::start(roots.clone(), dir, limits.clone(), marks.clone(), publish())
+            let settings = workspace_settings::follow(roots.folder.clone());
+            FolderIndex::start(roots.clone(), dir, limits.clone(), settings, publish())
         };
         start(&config.cache_dir).or_else(|error| {
             tracing::warn!(%error, "the cache folder cannot be used");

@@ -8,8 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use touchstone_api::{Problem, ProblemKind};
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, ReadErrorKind, tool_offers, workspace};
+use touchstone_formats::{ReadError, ReadErrorKind, workspace};
 use touchstone_scoring::scorers;
 use touchstone_store::open::{self, Refused, reason};
 use touchstone_store::roots::{FileId, Root, Roots};
@@ -191,28 +190,9 @@ fn by_workspace(folder: PathBuf, workspace: workspace::Workspace) -> Resolved {
             .or_else(|| first_subfolder(&folder, &INPUTS)),
         output_dir: dir(&workspace.output_dir).unwrap_or(by_names.output_dir),
         models: workspace.models.into_iter().map(|model| model.name).collect(),
-        query_scorers: workspace.query_scorers,
-        tools: tool_offers::declared(&workspace.tools),
-        tool_names: tool_names(&workspace.tools),
         folder,
     };
     Resolved { roots }
-}
-
-/// Returns each tool of the workspace file with the function names under which it is called. The
-/// names are `None` if only a server or a set of APIs knows them.
-fn tool_names(tools: &[(String, Value)]) -> Vec<(String, Option<Vec<String>>)> {
-    let names =
-        |name: &String, settings: &Value| match settings.get("kind").and_then(Value::text)? {
-            "sql" => Some(vec![name.clone()]),
-            "mcp" => {
-                let prefix = settings.get("prefix").and_then(Value::text).unwrap_or_default();
-                let only = settings.get("tools").filter(|only| matches!(only, Value::List(_)))?;
-                only.items().iter().map(|tool| Some(format!("{prefix}{}", tool.text()?))).collect()
-            }
-            _ => None,
-        };
-    tools.iter().map(|(name, settings)| (name.clone(), names(name, settings))).collect()
 }
 
 /// Finds the directories by their names. Since the user did not name them, links do not count: they

@@ -3,11 +3,11 @@ use super::inbox::{Hints, Inbox};
 use super::index::{Index, IndexError};
 use super::indexer::{Indexer, Publish, Shared};
 use super::ingest::STACK;
-use super::judgements::Marks;
 use super::limits::Limits;
 use super::live::{IndexStatus, Live};
 use super::roots::{FileId, Roots};
 use super::scoring::write::ProgramResult;
+use super::settings::ReadSettings;
 use super::suites::{SuiteLoader, SuiteStore};
 use std::path::Path;
 use std::sync::mpsc::channel;
@@ -45,7 +45,7 @@ impl FolderIndex {
         roots: Roots,
         cache_dir: &Path,
         limits: Limits,
-        marks: Option<Marks>,
+        settings: ReadSettings,
         publish: Publish,
     ) -> Result<Self, IndexError> {
         let (index, writer) = Index::open(cache_dir, &roots.output_dir)?;
@@ -81,7 +81,7 @@ impl FolderIndex {
             }
         })?;
         flow.spawn("index", move || {
-            Indexer::new(shared, writer, SuiteLoader::new(shelf, suites), marks, publish).run();
+            Indexer::new(shared, writer, SuiteLoader::new(shelf, suites), settings, publish).run();
         })?;
         Ok(flow)
     }
@@ -106,11 +106,6 @@ impl FolderIndex {
                 hints.touched.insert(path);
             });
         }
-    }
-
-    /// Passes on the current model identities, against which judgements are compared.
-    pub fn know_models(&self, marks: Marks) {
-        self.inbox.add(|hints: &mut Hints| hints.marks = Some(Arc::new(marks)));
     }
 
     /// Stores the results of scorer programs. Returns false when that fails or times out.
@@ -177,7 +172,7 @@ mod tests {
             roots,
             &home.path().join("cache"),
             limits,
-            Some(Marks::new()),
+            Box::new(|| None),
             Box::new(drop),
         )
         .unwrap();

@@ -1,11 +1,9 @@
 //! Inbox of the indexer, filled by everything that notices changes. Adding is fast, because the
 //! system's event queue overflows when its reader is slow.
-use super::judgements::Marks;
 use super::limits::Limits;
 use super::scoring::write::ProgramResult;
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -31,8 +29,6 @@ pub(crate) struct Hints {
     pub(crate) doubt: bool,
     /// Results of scorer programs to store, with the channel for the outcome.
     pub(crate) kept: Vec<(Vec<ProgramResult>, Sender<bool>)>,
-    /// Current model identities, when they may have changed.
-    pub(crate) marks: Option<Arc<Marks>>,
     /// New state of the file watching.
     pub(crate) watching: Option<Watching>,
 }

@@ -13,6 +13,7 @@ use super::rescore::RescoreProgress;
 use super::reviews::Reviews;
 use super::roots::{FileId, Root, Roots};
 use super::scan::{self, Survey};
+use super::settings::{ReadSettings, Settings, SettingsChange};
 use super::state_counts::StateCounts;
 use super::suites::SuiteLoader;
 use super::watch::Watch;
@@ -28,8 +29,8 @@ use touchstone_clock as clock;
 /// Delays before a new directory is listed again, for files that were created before it was
 /// watched.
 const AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
-/// Interval at which the roots are checked for existence. The file watcher does not report that a
-/// folder above them was renamed.
+/// Interval at which the workspace file and the existence of the roots are checked. The file
+/// watcher does not report that a folder above them was renamed.
 const GLANCE: Duration = Duration::from_secs(1);
 /// Hint shown when roots have disappeared.
 pub const LOST: &str = "What was read before is still shown, as it last was. Put the folder back, or open it where it is now: \
@@ -79,6 +80,7 @@ pub(crate) struct Indexer {
     pub(crate) shared: Shared,
     pub(crate) writer: Writer,
     pub(crate) publish: Publish,
+    pub(crate) settings: ReadSettings,
     pub(crate) shelving: SuiteLoader,
     pub(crate) known: KnownFiles,
     pub(crate) backlog: Backlog,
@@ -127,11 +129,20 @@ impl Indexer {
     pub(crate) fn new(
         shared: Shared,
         writer: Writer,
-        shelving: SuiteLoader,
-        marks: Option<Marks>,
+        mut shelving: SuiteLoader,
+        mut settings: ReadSettings,
         publish: Publish,
     ) -> Self {
         let opened = Instant::now();
+        // An unreadable workspace file says nothing about models. Those from before remain in the
+        // index until the file can be read.
+        let marks = match settings() {
+            Some(SettingsChange::Read(Settings { suites, marks })) => {
+                shelving.apply(suites);
+                Some(marks)
+            }
+            Some(SettingsChange::Unreadable) | None => None,
+        };
         Self {
             chores: background_tasks::BackgroundTasks::new(),
             reviews: Reviews::knowing(marks.is_some()),
@@ -140,6 +151,7 @@ impl Indexer {
             shared,
             writer,
             publish,
+            settings,
             shelving,
             known: KnownFiles::new(),
             backlog: Backlog::default(),
@@ -297,6 +309,9 @@ impl Indexer {
     /// Handles whatever is due: a full listing, a second look at files, or waiting work.
     fn due(&mut self) {
         let now = Instant::now();
+        if now >= self.next_glance {
+            self.follow_settings();
+        }
         if now >= self.next_scan || self.woke_from_sleep() || self.roots_changed(now) {
             return self.follow(&Hints { rescan: true, ..Hints::default() });
         }
@@ -321,9 +336,6 @@ impl Indexer {
             if let Err(error) = done {
                 self.recover(&error);
             }
-        }
-        if let Some(marks) = &hints.marks {
-            self.know_models(marks);
         }
         if let Some(watching) = &hints.watching {
             self.watching = watching.clone();

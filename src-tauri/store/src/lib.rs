@@ -37,6 +37,7 @@ pub mod roots;
 pub mod scan;
 pub mod scoring;
 mod search;
+pub mod settings;
 pub mod snippet;
 mod state_counts;
 pub mod suites;

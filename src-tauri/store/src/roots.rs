@@ -3,8 +3,6 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
-use touchstone_formats::tool_offers::ToolOffer;
-use touchstone_formats::value::Value;
 
 /// Locations of suites and transcripts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,13 +15,6 @@ pub struct Roots {
     pub output_dir: PathBuf,
     /// Additional model names recognized in file names.
     pub models: Vec<String>,
-    /// Scorers for queries from the workspace file; empty means the defaults.
-    pub query_scorers: Vec<Value>,
-    /// Tools declared in the workspace file, if their parameters are given.
-    pub tools: Vec<ToolOffer>,
-    /// Entries of `tools` in the workspace file, each with the names of its tools. `None` where the
-    /// names are only known after contacting the tool server.
-    pub tool_names: Vec<(String, Option<Vec<String>>)>,
 }
 
 /// Root directory.

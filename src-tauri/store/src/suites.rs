@@ -5,6 +5,7 @@ use super::roots::{FileId, Roots};
 use super::scan::{is_query_name, is_suite_name};
 use super::scoring::referenced_files::{ReferencedFiles, beside};
 use super::scoring::scoring_spec::ScoringSpec;
+use super::settings::SuiteSettings;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::catch_unwind;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -180,12 +181,18 @@ fn asks_the_same(one: &suite::Task, other: &suite::Task) -> bool {
 pub struct SuiteStore {
     tasks: RwLock<Arc<Tasks>>,
     problems: RwLock<Arc<Vec<Problem>>>,
+    settings: RwLock<Arc<SuiteSettings>>,
 }
 
 impl SuiteStore {
     /// Current tasks.
     pub fn tasks(&self) -> Arc<Tasks> {
         Arc::clone(&self.tasks.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Settings that the suites were read with.
+    pub fn settings(&self) -> Arc<SuiteSettings> {
+        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Problems of suite files, errors first.
@@ -280,6 +287,7 @@ pub(crate) struct SuiteLoader {
     has_room: bool,
     files: BTreeMap<FileId, LoadedSuite>,
     companions: ReferencedFiles,
+    settings: Arc<SuiteSettings>,
     tasks: Arc<Tasks>,
     changed: bool,
     /// Files that look like tasks but are parts of one.
@@ -298,11 +306,25 @@ impl SuiteLoader {
             has_room: false,
             files,
             companions,
+            settings: Arc::default(),
             tasks: Arc::default(),
             changed: true,
             beside: BTreeSet::new(),
             new: true,
         }
+    }
+
+    /// Sets the settings that suites are read with from now on. Returns true when they differ from
+    /// those before, so that every suite must be read again.
+    pub(crate) fn apply(&mut self, settings: SuiteSettings) -> bool {
+        if *self.settings == settings {
+            return false;
+        }
+        self.settings = Arc::new(settings);
+        // The hashes are cleared so that unchanged files are read again.
+        self.files.values_mut().for_each(|shelved| shelved.hash = 0);
+        self.changed = true;
+        true
     }
 
     /// Tasks as of the last publication.
@@ -346,7 +368,7 @@ impl SuiteLoader {
                 };
                 add(kind, "scorers", complaint.message);
             }
-            for (section, message) in unknown_tools(roots, task) {
+            for (section, message) in unknown_tools(&self.settings, task) {
                 add(ProblemKind::SuiteWarning, section, message);
             }
         }
@@ -398,7 +420,7 @@ impl SuiteLoader {
                 shelved.suites = suite
                     .tasks
                     .into_iter()
-                    .map(|task| Arc::new(with_scorers(roots, task)))
+                    .map(|task| Arc::new(with_scorers(&self.settings, task)))
                     .collect();
                 shelved.held = held.less(&self.held);
                 self.held = held;
@@ -411,7 +433,7 @@ impl SuiteLoader {
                 shelved.problems = vec![problem(roots.display_path(file), error)];
             }
         }
-        shelved.fitted = fit(roots, file, &shelved.suites, &mut self.companions);
+        shelved.fitted = fit(roots, &self.settings, (file, &shelved.suites), &mut self.companions);
         self.files.insert(file.clone(), shelved);
         self.changed = true;
     }
@@ -453,7 +475,8 @@ impl SuiteLoader {
         }
         for (file, shelved) in &mut self.files {
             if !shelved.fitted.companions.is_disjoint(&changed) {
-                shelved.fitted = fit(roots, file, &shelved.suites, &mut self.companions);
+                shelved.fitted =
+                    fit(roots, &self.settings, (file, &shelved.suites), &mut self.companions);
                 self.changed = true;
             }
         }
@@ -530,6 +553,8 @@ impl SuiteLoader {
             .map(|(_, shelved)| shelved);
         let mut problems: Vec<Problem> = shown.flat_map(LoadedSuite::problems).cloned().collect();
         problems.sort_by_key(|problem| problem.kind);
+        *self.shelf.settings.write().unwrap_or_else(PoisonError::into_inner) =
+            Arc::clone(&self.settings);
         *self.shelf.tasks.write().unwrap_or_else(PoisonError::into_inner) = self.tasks();
         *self.shelf.problems.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(problems);
         let parts = self.files.iter().map(|(file, shelved)| {
@@ -570,9 +595,9 @@ impl SuiteLoader {
 }
 
 /// Adds the scorers from the workspace file to a query without its own.
-fn with_scorers(roots: &Roots, mut task: suite::Task) -> suite::Task {
+fn with_scorers(settings: &SuiteSettings, mut task: suite::Task) -> suite::Task {
     if task.query.is_some() && task.scorers.is_empty() {
-        task.scorers.clone_from(&roots.query_scorers);
+        task.scorers.clone_from(&settings.query_scorers);
     }
     task
 }
@@ -580,8 +605,8 @@ fn with_scorers(roots: &Roots, mut task: suite::Task) -> suite::Task {
 /// Reads the files that a suite refers to and builds its tasks.
 fn fit(
     roots: &Roots,
-    file: &FileId,
-    suites: &[Arc<suite::Task>],
+    settings: &SuiteSettings,
+    (file, suites): (&FileId, &[Arc<suite::Task>]),
     companions: &mut ReferencedFiles,
 ) -> Fitted {
     let mut fitted = Fitted::default();
@@ -590,7 +615,7 @@ fn fit(
         suites.iter().filter(|suite| suite.query.as_ref().is_none_or(|query| ids.admit(&query.id)))
     {
         let mut yardsticks = Vec::with_capacity(suite.variations.len());
-        let tools = tool_offers::of_task(&roots.tools, suite.tools.as_deref());
+        let tools = tool_offers::of_task(&settings.tools, suite.tools.as_deref());
         for variation in &suite.variations {
             let mut named = |path: &str| {
                 let at = beside(roots, file, path)?;
@@ -664,8 +689,8 @@ fn ids(
 
 /// Warnings about tools that are missing in the workspace file, each with its key in the suite.
 /// Expected calls are not checked when the names of some tools are unknown.
-fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(&'static str, String)> {
-    let all = &roots.tool_names;
+fn unknown_tools(settings: &SuiteSettings, task: &suite::Task) -> Vec<(&'static str, String)> {
+    let all = &settings.tool_names;
     if all.is_empty() {
         return Vec::new();
     }

@@ -28,7 +28,6 @@ impl App {
     )]
     pub fn list_runs(&self, request: ListRequest) -> Result<RunPage, AppError> {
         let open = self.require_folder()?;
-        self.refresh_models(&open);
         let page = open.ask(|index| open.lists.list(index, &request));
         open.flow.live.stir();
         page

@@ -7,7 +7,6 @@ impl App {
     /// Returns a part of the matrix of tasks against systems and models.
     pub fn overview(&self, request: &OverviewRequest) -> Result<Overview, AppError> {
         let open = self.require_folder()?;
-        self.refresh_models(&open);
         let suites = open.flow.shelf.tasks();
         let overview = open.ask(|index| open.lists.overview(index, &suites, request));
         open.flow.live.stir();

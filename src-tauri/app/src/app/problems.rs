@@ -79,7 +79,8 @@ impl App {
         let own = own.map(|task| task.suite.scorers.as_slice());
         let of_queries =
             asked.is_none() || tasks.all().filter(is_meant).any(|task| task.suite.query.is_some());
-        let of_queries = of_queries.then_some(open.flow.roots.query_scorers.as_slice());
+        let settings = open.flow.shelf.settings();
+        let of_queries = of_queries.then_some(settings.query_scorers.as_slice());
         let complaints: Vec<_> = own.chain(of_queries).flat_map(scorers::complaints).collect();
         let left_out = complaints
             .iter()

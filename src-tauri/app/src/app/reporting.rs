@@ -68,7 +68,6 @@ impl App {
 
     fn gather(&self, request: &ReportRequest, trouble: Vec<String>) -> Result<Gathered, AppError> {
         let open = self.require_folder()?;
-        self.refresh_models(&open);
         let (runs, misread) =
             open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;

@@ -8,7 +8,6 @@ impl App {
     pub fn trust(&self, filter: &str) -> Result<Trust, AppError> {
         let open = self.require_folder()?;
         Self::check_filter(filter)?;
-        self.refresh_models(&open);
         open.ask(|index| open.lists.trust(index, filter))
     }
 
@@ -22,7 +21,6 @@ impl App {
     ) -> Result<Agreement, AppError> {
         let open = self.require_folder()?;
         Self::check_filter(filter)?;
-        self.refresh_models(&open);
         open.ask(|index| open.lists.agreement(index, (first, second), filter))?.ok_or_else(|| {
             AppError::new(Code::NotFound, "One of the two has said nothing of these runs.")
                 .hint("Choose two of the judges that are listed.")

@@ -2,10 +2,8 @@
 //! threshold.
 use super::judge_plan::read_judgements;
 use super::pairwise::{id_at, load_opponent};
-use super::{App, OpenFolder, suite_judges};
+use super::{App, suite_judges};
 use crate::error::AppError;
-use crate::paths;
-use std::sync::PoisonError;
 use touchstone_api::{Judged, JudgedRound, RunScore, ScoreStanding};
 use touchstone_formats::judgement::{Judgement, Round};
 use touchstone_runner::setup::Setup;
@@ -23,21 +21,6 @@ impl App {
     /// Returns the current configuration marks of the models.
     pub(super) fn model_marks(&self) -> Marks {
         self.setup_to_look().map(|setup| marks(&setup)).unwrap_or_default()
-    }
-
-    /// Updates the models known to the index if the workspace file changed. Otherwise this only
-    /// checks its stamp.
-    pub(super) fn refresh_models(&self, open: &OpenFolder) {
-        let stamp = paths::workspace_stamp(&open.flow.roots.folder);
-        let mut seen = open.workspace.lock().unwrap_or_else(PoisonError::into_inner);
-        if *seen == stamp {
-            return;
-        }
-        // If the file cannot be read, the previous models stay until it can.
-        if let Ok(setup) = self.setup_to_look() {
-            *seen = stamp;
-            open.flow.know_models(marks(&setup));
-        }
     }
 
     /// Like [`App::judged`], with the configuration marks of the models given.
@@ -64,7 +47,6 @@ impl App {
         let scorers = suite_judges::scorers(&tasks, &row);
         let own =
             open.reading.subject(&open.flow, id).map(|(_, subject)| subject).unwrap_or_default();
-        self.refresh_models(&open);
         let judged = |judgement: &Judgement| {
             let mut subject = own.clone();
             let id = judgement.against.as_deref().and_then(|path| id_at(&open, path));

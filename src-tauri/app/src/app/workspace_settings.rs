@@ -1,0 +1,86 @@
+//! Follows the workspace file of an open folder for the index: reads it again when it changed.
+use super::verdicts::marks;
+use crate::paths;
+use std::path::PathBuf;
+use touchstone_formats::tool_offers;
+use touchstone_formats::value::Value;
+use touchstone_formats::workspace::Workspace;
+use touchstone_runner::setup::Setup;
+use touchstone_store::settings::{ReadSettings, Settings, SettingsChange, SuiteSettings};
+
+/// Returns a function that reads the settings of a folder's workspace file, and `None` while the
+/// file stays unchanged.
+pub(crate) fn follow(folder: PathBuf) -> ReadSettings {
+    let mut seen = None;
+    let mut unreadable = false;
+    Box::new(move || {
+        // Read before the content: a later change leads to a different stamp.
+        let stamp = paths::workspace_stamp(&folder);
+        let is_same = seen == Some(stamp);
+        // Permissions can change without a change of the stamp.
+        if is_same && !unreadable {
+            return None;
+        }
+        seen = Some(stamp);
+        let read = paths::workspace(&folder).transpose();
+        unreadable = read.is_err();
+        match read {
+            Ok(workspace) => Some(SettingsChange::Read(settings(&workspace.unwrap_or_default()))),
+            Err(_) => (!is_same).then_some(SettingsChange::Unreadable),
+        }
+    })
+}
+
+fn settings(workspace: &Workspace) -> Settings {
+    Settings {
+        suites: SuiteSettings {
+            query_scorers: workspace.query_scorers.clone(),
+            tools: tool_offers::declared(&workspace.tools),
+            tool_names: tool_names(&workspace.tools),
+        },
+        marks: marks(&Setup::from_workspace(workspace)),
+    }
+}
+
+/// Returns each tool of the workspace file with the function names under which it is called. The
+/// names are `None` if only a server or a set of APIs knows them.
+fn tool_names(tools: &[(String, Value)]) -> Vec<(String, Option<Vec<String>>)> {
+    let names =
+        |name: &String, settings: &Value| match settings.get("kind").and_then(Value::text)? {
+            "sql" => Some(vec![name.clone()]),
+            "mcp" => {
+                let prefix = settings.get("prefix").and_then(Value::text).unwrap_or_default();
+                let only = settings.get("tools").filter(|only| matches!(only, Value::List(_)))?;
+                only.items().iter().map(|tool| Some(format!("{prefix}{}", tool.text()?))).collect()
+            }
+            _ => None,
+        };
+    tools.iter().map(|(name, settings)| (name.clone(), names(name, settings))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fs_err as fs;
+
+    #[test]
+    fn settings_are_read_at_first_and_after_each_change_and_an_unreadable_file_is_reported_once() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("touchstone.yaml");
+        let mut read = follow(home.path().to_owned());
+        let tools = |change: Option<SettingsChange>| match change {
+            Some(SettingsChange::Read(settings)) => settings.suites.tool_names.len(),
+            other => panic!("no settings: {other:?}"),
+        };
+        assert_eq!(tools(read()), 0);
+        assert!(read().is_none());
+        fs::write(&file, "tools: { a: { kind: sql, database: 'sqlite:a.db' } }\n").unwrap();
+        assert_eq!(tools(read()), 1);
+        assert!(read().is_none());
+        fs::write(&file, "tools: [\n").unwrap();
+        assert!(matches!(read(), Some(SettingsChange::Unreadable)));
+        assert!(read().is_none());
+        fs::remove_file(&file).unwrap();
+        assert_eq!(tools(read()), 0);
+    }
+}
