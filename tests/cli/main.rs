@@ -38,7 +38,7 @@ mod stored;
 mod virtual_apis;
 
 use sandbox::{ANSWERED, Sandbox};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::{
     io::Read as _,
     process::{Command, Stdio},
@@ -333,8 +333,17 @@ fn index_counts_what_it_found() {
     let sandbox = Sandbox::usual("index");
     std::fs::write(sandbox.folder.join("results/notes.txt"), "buy milk").unwrap();
     let report = sandbox.run(&["index", ".", "--json"]).json().remove(0);
-    let keys =
-        ["files", "runs", "damaged", "not_transcripts", "scan_ms", "index_ms", "search_ready_ms"];
+    let keys = [
+        "files",
+        "runs",
+        "damaged",
+        "not_transcripts",
+        "suites_not_read",
+        "not_read",
+        "scan_ms",
+        "index_ms",
+        "search_ready_ms",
+    ];
     assert_eq!(report.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
     assert_eq!(
         (&report["runs"], &report["damaged"], &report["not_transcripts"]),
@@ -342,6 +351,30 @@ fn index_counts_what_it_found() {
     );
     let words = sandbox.run(&["index", "."]);
     assert!(words.out.contains("4 runs") && words.out.contains("damaged"), "{}", words.out);
+}
+
+#[test]
+fn index_names_every_suite_that_is_not_read_with_the_reason() {
+    let sandbox = Sandbox::usual("index-unread");
+    let report = || sandbox.run(&["index", ".", "--json"]);
+    let before = report().json().remove(0);
+    assert_eq!((&before["suites_not_read"], &before["not_read"]), (&json!(0), &json!([])));
+    for n in 0..25 {
+        let path = sandbox.folder.join(format!("tasks/bad{n:02}.yaml"));
+        std::fs::write(path, "tool_calling_prompt: x\nvariations: 3\n").unwrap();
+    }
+    std::fs::write(sandbox.folder.join("touchstone.yaml"), "run: { max_csot: 1 }\n").unwrap();
+    let ran = report();
+    let after = ran.json().remove(0);
+    assert_eq!(after["suites_not_read"], 25);
+    let reasons: Vec<&str> =
+        after["not_read"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    assert_eq!(reasons.len(), 26, "all of them, and the workspace file: {reasons:?}");
+    assert!(reasons[0].starts_with("touchstone.yaml") && reasons[0].contains("max_csot"));
+    assert!(reasons[25].starts_with("tasks/bad24.yaml"), "{reasons:?}");
+    assert!(ran.err.ends_with("And 6 more that could not be read.\n"), "{}", ran.err);
+    let words = sandbox.run(&["index", "."]);
+    assert!(words.out.contains("25 suites are not read"), "{}", words.out);
 }
 
 #[test]

@@ -17,6 +17,8 @@ use touchstone_app::{
 pub(super) const PATIENCE: Duration = Duration::from_mins(10);
 /// Number of rows per request.
 const PAGE: u32 = 500;
+/// Maximum number of unreadable suites that are listed; further ones are only counted.
+const SHOWN: usize = 20;
 
 /// Location given on the command line: a folder, or its task and transcript directories.
 pub(super) struct FolderLocation {
@@ -50,12 +52,17 @@ pub(super) fn ready(asked: FolderArgs, here: &Environment) -> Result<App, AppErr
 }
 
 /// Prints the suites and the workspace file that could not be read, since the output is incomplete
-/// without them.
-pub(super) fn tell_unread(app: &App) -> Result<(), AppError> {
-    for line in app.suite_trouble("")?.unreadable {
-        let _ = writeln!(io::stderr(), "{}", one_line(&line));
+/// without them. Returns all problems of the suites.
+pub(super) fn tell_unread(app: &App) -> Result<SuiteProblems, AppError> {
+    let trouble = app.suite_trouble("")?;
+    for line in trouble.unreadable.iter().take(SHOWN) {
+        let _ = writeln!(io::stderr(), "{}", one_line(line));
     }
-    Ok(())
+    let more = trouble.unreadable.len().saturating_sub(SHOWN);
+    if more > 0 {
+        let _ = writeln!(io::stderr(), "And {more} more that could not be read.");
+    }
+    Ok(trouble)
 }
 
 /// Returns the problems of the suites of the runs that match the filter, and prints them. Called

@@ -26,6 +26,8 @@ pub struct SuiteProblems {
     pub lines: Vec<String>,
     /// Problems of files without any readable task, and of the workspace file.
     pub unreadable: Vec<String>,
+    /// Number of files and folders without any readable task.
+    pub files_not_read: usize,
     /// Number of unreadable suites, plus one for an unreadable workspace file. Their runs have
     /// no score.
     pub unread: usize,
@@ -67,8 +69,11 @@ impl App {
         let cannot_be_read =
             |problem: &&Problem| problem.kind == ProblemKind::SuiteError && is_unread(problem);
         // These include folders and files that only look like tasks.
+        let not_read: BTreeSet<&str> =
+            of_suites.iter().filter(is_unread).map(|problem| problem.file.as_str()).collect();
+        let files_not_read = not_read.len();
         let unreadable = of_workspace.iter().chain(of_suites.iter().filter(is_unread));
-        let unreadable = unreadable.take(TOLD).map(Problem::to_line).collect();
+        let unreadable = unreadable.map(Problem::to_line).collect();
         let workspace = matches!(paths::workspace(&open.flow.roots.folder), Some(Err(_)));
         let unread = of_suites.iter().filter(cannot_be_read).count() + usize::from(workspace);
         let is_meant = |task: &&Arc<Task>| {
@@ -86,7 +91,8 @@ impl App {
             .iter()
             .find(|complaint| complaint.left_out)
             .map(|complaint| complaint.message.clone());
-        Ok(SuiteProblems { lines, unreadable, unread, scorers: !complaints.is_empty(), left_out })
+        let scorers = !complaints.is_empty();
+        Ok(SuiteProblems { lines, unreadable, files_not_read, unread, scorers, left_out })
     }
 
     /// Returns a page of problems.
