@@ -271,11 +271,23 @@ fn a_result_file_has_what_stands_in_for_a_judge_when_it_is_asked_for_and_says_so
     assert_eq!((one.sopr_score, one.answer_status.as_deref()), (Some(0.0), Some("Unsolved")));
     assert_eq!(one.evaluation_method.as_deref(), Some("heuristic"));
     assert!(one.reason.unwrap().starts_with("not a judgement"));
+    let summary = file.summary();
+    assert_eq!(
+        (one.evaluation_time, summary.total_evaluation_time, summary.average_evaluation_time),
+        (Some(0.0), Some(0.0), Some(0.0)),
+        "nobody was waited for"
+    );
     assert_eq!(
         (file.summary().solved_count, file.summary().solved_percentage),
         (Some(0), Some(0.0))
     );
-    let (report, _) = result_file(&bench, Some("api_calls"), None);
+    let (report, file) = result_file(&bench, Some("api_calls"), None);
+    let one = file.evaluations().next().unwrap();
+    assert_eq!(
+        (one.evaluation_time, file.summary().total_evaluation_time),
+        (None, None),
+        "nothing was evaluated"
+    );
     assert!(
         report.notes.iter().any(|note| note.contains("`api_calls` does not say")),
         "{:?}",

@@ -36,7 +36,7 @@ pub(crate) struct QueryScore {
     pub(crate) reason: String,
     /// Model that judged; `None` for scorers without a model.
     pub(crate) model: Option<String>,
-    /// Duration of judging; `None` if not recorded.
+    /// Duration of asking a judge: 0 for a scorer without one, `None` if not recorded.
     pub(crate) seconds: Option<f64>,
 }
 
