@@ -100,6 +100,21 @@ fn a_program_runs_when_it_is_asked_for_and_its_score_is_kept_until_a_part_of_the
 }
 
 #[test]
+fn programs_run_for_the_runs_that_count_and_for_a_fork_when_it_is_asked_for() {
+    let Some(bench) = bench(SHARE, "[1, 2, 3, 4]", "[1, 2, 3]") else { return };
+    let fork = "plans-tool_calling-claude-variation0-fork2.yaml";
+    let text = answers("[1, 2]") + &format!("run: {{ forked_from: {PATH}, forked_step: 1 }}\n");
+    bench.put(&format!("results/{fork}"), text);
+    let waiting = || bench.row(fork).filter(waits);
+    wait_until("the fork waits, too", waiting);
+    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    wait_row(&bench, "the run has a score", |row| row.score == Some(0.75));
+    assert!(waiting().is_some(), "nobody asked for the fork");
+    assert_eq!(bench.app().run_scorers(&format!("path:{fork} forked:yes,no")).unwrap(), 1);
+    assert_eq!(bench.row(fork).unwrap().score, Some(0.5));
+}
+
+#[test]
 fn what_a_program_said_is_judged_by_the_threshold_that_each_suite_has_now() {
     let Some(bench) = bench(SHARE, "[1, 2, 3, 4]", "[1, 2, 3]") else { return };
     let with = |threshold: f64| {

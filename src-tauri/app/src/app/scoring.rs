@@ -10,7 +10,7 @@ use touchstone_api::{
 };
 use touchstone_formats::yaml;
 use touchstone_scoring::scorers::{self, Scorer};
-use touchstone_store::query::runs_that_pass;
+use touchstone_store::query::runs_that_count;
 use touchstone_store::scoring::measure::ScoringKey;
 use touchstone_store::scoring::pending_requests::awaited;
 use touchstone_store::scoring::read;
@@ -72,15 +72,16 @@ impl App {
     }
 
     /// Runs the scorers that are programs, for the runs that match a filter and wait for them, and
-    /// again where one failed. Returns the number of results. Runs with equal answers to equal
-    /// tasks share one.
+    /// again where one failed. Forks and continued runs are omitted unless the filter names them,
+    /// as in statistics: a program takes time. Returns the number of results. Runs with equal
+    /// answers to equal tasks share one.
     pub fn run_scorers(&self, filter: &str) -> Result<u64, AppError> {
         let open = self.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let (mut done, mut after) = (0, None);
         loop {
             let (asked, next) = open.ask(|index| {
-                let wanted = runs_that_pass(index, filter)?;
+                let wanted = runs_that_count(index, filter)?;
                 awaited(index, (&tasks, &open.flow.roots), &wanted, after, QUESTIONS)
             })?;
             let ProgramResults { kept, trouble } = self.ask_programs(&open, &asked)?;

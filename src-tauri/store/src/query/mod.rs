@@ -313,13 +313,8 @@ pub fn misread(filter: &str) -> Vec<FilterError> {
     Filter::parse(filter).1
 }
 
-/// Returns the runs that pass a filter; empty when it is invalid.
-pub fn runs_that_pass(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
-    passing(index, &ParsedFilter::new(Filter::parse(filter).0))
-}
-
-/// Like [`runs_that_pass`], without forks and continued runs unless the filter uses the key
-/// `forked`.
+/// Returns the runs that pass a filter, without forks and continued runs unless it uses the key
+/// `forked`; empty when it is invalid.
 pub fn runs_that_count(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
     passing(index, &ParsedFilter::new(Filter::parse(filter).0.for_statistics()))
 }
