@@ -17,7 +17,7 @@ use touchstone_runner::tools::mcp::McpTool;
 use touchstone_runner::tools::{Called, Unusable};
 
 /// Runs a test to its end, or fails at the deadline instead of hanging.
-fn run<T>(test: impl Future<Output = T>) -> T {
+pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
@@ -56,7 +56,8 @@ impl Scene {
     }
 }
 
-async fn open(entry: &str, base: &Path) -> Result<McpTool, Unusable> {
+/// Opens the tool `notes` with these settings.
+pub(crate) async fn open(entry: &str, base: &Path) -> Result<McpTool, Unusable> {
     let secret = |name: &str| (name == "TOKEN").then(|| "t0ken-value".to_owned());
     McpTool::open("notes", &json::read(entry).unwrap(), base, &secret).await
 }
@@ -74,7 +75,8 @@ fn format_result(called: &Called) -> String {
     }
 }
 
-fn names(tool: &McpTool) -> Vec<String> {
+/// Names of the offered tools.
+pub(crate) fn names(tool: &McpTool) -> Vec<String> {
     tool.offers().into_iter().map(|offer| offer.name).collect()
 }
 

@@ -204,6 +204,15 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;
 
+    #[tokio::test]
+    async fn what_ends_a_target_has_an_empty_environment() {
+        let inherited = std::fs::read("/proc/self/environ").unwrap();
+        assert!(!inherited.is_empty(), "a process that inherits would have one");
+        let group = Group::new().unwrap();
+        let environ = format!("/proc/{}/environ", group.id.as_raw_nonzero());
+        assert_eq!(std::fs::read(environ).unwrap(), b"");
+    }
+
     #[test]
     fn a_target_that_cannot_be_started_is_found_without_starting_it() {
         let home = tempfile::tempdir().unwrap();

@@ -121,15 +121,14 @@ impl IndexDir {
         let mut leftovers: Vec<PathBuf> =
             builds.into_iter().filter(|n| Some(*n) != newest).map(|n| self.build(n)).collect();
         let aside = self.dir.join("aside");
-        let is_old = |meta: &std::fs::Metadata| {
-            // A moved folder records the time of the move only as its ctime.
-            let changed = SystemTime::UNIX_EPOCH
-                + Duration::from_secs(u64::try_from(meta.ctime()).unwrap_or(0));
-            SystemTime::now().duration_since(changed).is_ok_and(|age| age > ASIDE_AGE)
+        // A moved folder records the time of the move only as its ctime.
+        let moved = |meta: std::fs::Metadata| u64::try_from(meta.ctime()).unwrap_or(0);
+        let moved = aside.symlink_metadata().map(moved);
+        let is_over = |moved: u64| {
+            let moved = SystemTime::UNIX_EPOCH + Duration::from_secs(moved);
+            is_expired(moved, SystemTime::now(), weight(&aside, DEPTH))
         };
-        if aside.symlink_metadata().is_ok_and(|meta| is_old(&meta))
-            || weight(&aside, DEPTH) > ASIDE_BYTES
-        {
+        if moved.is_ok_and(is_over) {
             leftovers.push(aside);
         }
         for turn in 1..CLAIMS {
@@ -163,6 +162,11 @@ impl IndexDir {
             .filter_map(|e| e.file_name().to_str()?.strip_prefix("build-")?.parse().ok())
             .collect()
     }
+}
+
+/// Returns true for a moved-aside build that is too old or too large to be kept.
+fn is_expired(moved: SystemTime, now: SystemTime, bytes: u64) -> bool {
+    bytes > ASIDE_BYTES || now.duration_since(moved).is_ok_and(|age| age > ASIDE_AGE)
 }
 
 fn key_of(output_dir: &Path) -> u64 {
@@ -301,4 +305,59 @@ pub fn leftovers(cache_dir: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: Duration = Duration::from_hours(24);
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn an_old_build_is_kept_for_14_days_and_up_to_256_mib() {
+        let moved = SystemTime::UNIX_EPOCH + 20_000 * DAY;
+        let second = Duration::from_secs(1);
+        for (now, bytes, expired) in [
+            (moved, 0, false),
+            (moved + 14 * DAY, 256 * MIB, false),
+            (moved + 14 * DAY + second, 0, true),
+            (moved + DAY, 256 * MIB + 1, true),
+            // The clock was set back.
+            (moved - 100 * DAY, MIB, false),
+        ] {
+            assert_eq!(is_expired(moved, now, bytes), expired, "{now:?}, {bytes} bytes");
+        }
+    }
+
+    /// Makes the newest build a file of this size without blocks.
+    fn fill(dir: &IndexDir, bytes: u64) {
+        let file = create_private(&dir.newest().unwrap().join("text-1.blob")).unwrap();
+        file.set_len(bytes).unwrap();
+    }
+
+    #[test]
+    fn a_build_that_is_replaced_is_moved_aside_unless_it_is_larger_than_256_mib() {
+        let home = tempfile::tempdir().unwrap();
+        let mut dir = IndexDir::claim(home.path(), Path::new("/results")).unwrap();
+        let aside = dir.dir.join("aside");
+        dir.renew().unwrap();
+        fill(&dir, 256 * MIB);
+        dir.renew().unwrap();
+        assert_eq!(weight(&aside, DEPTH), 256 * MIB);
+        dir.tidy();
+        assert!(aside.is_dir(), "it is neither old nor too large");
+        // The next build that is kept takes its place.
+        fill(&dir, MIB);
+        dir.renew().unwrap();
+        assert_eq!(weight(&aside, DEPTH), MIB);
+        fill(&dir, 256 * MIB + 1);
+        dir.renew().unwrap();
+        assert_eq!(weight(&aside, DEPTH), MIB, "the large one is gone");
+        assert_eq!(dir.builds().len(), 1);
+        // One that another version left is cleaned up as well.
+        create_private(&aside.join("more")).unwrap().set_len(256 * MIB).unwrap();
+        dir.tidy();
+        assert!(!aside.exists());
+    }
 }

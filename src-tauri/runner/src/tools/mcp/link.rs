@@ -12,7 +12,9 @@ use rmcp::model::{
 use rmcp::service::RunningService;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransportConfig, StreamableHttpError,
+};
 use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
 use rmcp::{RoleClient, ServiceError, ServiceExt as _};
 use std::collections::HashMap;
@@ -99,7 +101,7 @@ impl Link {
             for _ in 0..PAGES {
                 let page = PaginatedRequestParams::default().with_cursor(cursor);
                 let page = self.client.list_tools(Some(page)).await.map_err(|error| {
-                    if self.is_exceeded() { too_long() } else { self.lost(&error, settings) }
+                    if self.is_exceeded(&error) { too_long() } else { self.lost(&error, settings) }
                 })?;
                 bytes += page.tools.iter().map(size).sum::<usize>();
                 tools.extend(page.tools);
@@ -129,9 +131,10 @@ impl Link {
         }
     }
 
-    /// Returns true if a message exceeded the limit.
-    fn is_exceeded(&self) -> bool {
+    /// Returns true if a request failed because a message exceeded the limit.
+    fn is_exceeded(&self, error: &ServiceError) -> bool {
         self.bound.as_ref().is_some_and(|bound| bound.exceeded.load(Ordering::Relaxed))
+            || is_body_too_large(error)
     }
 
     /// Calls a tool. After a timeout the connection is given up, because the state of the server is
@@ -168,7 +171,7 @@ impl Link {
             ServiceError::McpError(error) => {
                 LinkError { gone: false, ..lost(&format!("{}.", error.message), settings) }
             }
-            _ if self.is_exceeded() => lost(
+            _ if self.is_exceeded(error) => lost(
                 &format!("Its reply is longer than {} MiB, and was not read.", LARGEST >> 20),
                 settings,
             ),
@@ -184,6 +187,21 @@ const FEWER: &str = "Have it offer fewer tools: many servers take a list of thos
 /// Returns the size of a tool's description in bytes.
 fn size(tool: &Tool) -> usize {
     serde_json::to_vec(tool).map_or(usize::MAX >> 16, |text| text.len())
+}
+
+/// Returns true if the body of a reply over HTTP exceeded the limit of the client, which is
+/// [`LARGEST`] as well.
+fn is_body_too_large(error: &ServiceError) -> bool {
+    let ServiceError::TransportSend(error) = error else { return false };
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error.error.as_ref());
+    while let Some(error) = cause {
+        let known = error.downcast_ref::<StreamableHttpError<reqwest::Error>>();
+        if matches!(known, Some(StreamableHttpError::ResponseBodyTooLarge { .. })) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// Performs the handshake. The error is `None` after a timeout.

@@ -20,9 +20,12 @@ impl ControlGroup {
     pub(super) fn make(memory: u64, processes: u64) -> Option<Self> {
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
-        parents(&mounts, &own)
-            .iter()
-            .find_map(|parent| Self::make_in(parent, memory, processes).ok())
+        Self::make_in_any(&parents(&mounts, &own), memory, processes)
+    }
+
+    /// Creates a control group in the first of the folders in which that is possible.
+    fn make_in_any(parents: &[PathBuf], memory: u64, processes: u64) -> Option<Self> {
+        parents.iter().find_map(|parent| Self::make_in(parent, memory, processes).ok())
     }
 
     fn make_in(parent: &Path, memory: u64, processes: u64) -> io::Result<Self> {
@@ -131,6 +134,76 @@ mod tests {
             0
         );
         assert_eq!(parents("", "").len(), 0);
+    }
+
+    #[test]
+    fn of_a_tree_the_first_folder_that_counts_is_taken_and_nothing_is_left_in_the_others() {
+        let tree = tempfile::tempdir().unwrap();
+        let own = tree.path().join("app.slice/a.scope");
+        fs::create_dir_all(&own).unwrap();
+        let mounts = format!("31 24 0:27 / {} rw - cgroup2 cgroup2 rw\n", tree.path().display());
+        let found = parents(&mounts, "3:cpu:/elsewhere\n0::/app.slice/a.scope\n");
+        assert_eq!(found, [own.clone(), tree.path().join("app.slice")]);
+        let make = || ControlGroup::make_in_any(&found, 1 << 20, 8);
+        assert!(make().is_none(), "no folder says what it counts");
+        // A group with processes passes nothing on, and the one above it does.
+        fs::write(own.join("cgroup.subtree_control"), "\n").unwrap();
+        fs::write(tree.path().join("app.slice/cgroup.subtree_control"), "memory pids\n").unwrap();
+        let group = make().unwrap();
+        assert_eq!(group.folder.parent(), Some(found[1].as_path()));
+        let name = group.folder.file_name().unwrap().to_str().unwrap();
+        assert!(name.starts_with(&format!("{NAME}-{}-", std::process::id())), "{name}");
+        assert_eq!(fs::read_dir(&own).unwrap().count(), 1, "only what was there before");
+        let killed = group.folder.join("cgroup.kill");
+        drop(group);
+        assert_eq!(fs::read_to_string(killed).unwrap(), "1", "its processes end with it");
+    }
+
+    /// Creates a real group; prints the reason if this machine has none.
+    fn real_group(memory: u64) -> Option<ControlGroup> {
+        let group = ControlGroup::make(memory, 16);
+        if group.is_none() {
+            let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+            let has_any = mounts.contains(" - cgroup2 ");
+            let why = if has_any {
+                "no group of version 2 that this user may use counts memory and processes"
+            } else {
+                "no cgroup of version 2 is mounted"
+            };
+            eprintln!("not run: {why}");
+        }
+        group
+    }
+
+    /// Starts a shell in the group that runs `then` once it is a member.
+    fn member(group: &ControlGroup, then: &str) -> std::process::Child {
+        use std::io::Write as _;
+        let mut command = std::process::Command::new("/bin/sh");
+        command.args(["-c", &format!("read -r _; {then}")]).stdin(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        group.take(child.id()).unwrap();
+        let _ = child.stdin.take().unwrap().write_all(b"\n");
+        child
+    }
+
+    #[test]
+    fn a_real_group_ends_what_takes_too_much_memory_and_says_so() {
+        use std::os::unix::process::ExitStatusExt as _;
+        let Some(group) = real_group(64 << 20) else { return };
+        assert!(!group.ran_out_of_memory());
+        // It keeps the end of an endless file, which is longer than the limit.
+        let mut greedy = member(&group, "exec tail -c 300000000 /dev/zero");
+        assert_eq!(greedy.wait().unwrap().signal(), Some(9));
+        assert!(group.ran_out_of_memory());
+    }
+
+    #[test]
+    fn a_real_group_that_is_dropped_ends_its_processes() {
+        use std::os::unix::process::ExitStatusExt as _;
+        let Some(group) = real_group(1 << 30) else { return };
+        let mut sleeper = member(&group, "exec sleep 1000");
+        drop(group);
+        assert_eq!(sleeper.wait().unwrap().signal(), Some(9));
     }
 
     #[test]
