@@ -11,12 +11,11 @@ fn paths(app: &App) -> Vec<String> {
 }
 
 fn wait_lost(app: &App) {
-    wait_until("the folder is missed", || match app.status().phase {
-        Phase::Failed { reason, .. } => {
-            Some(assert!(reason.contains("nothing is mounted there any more"), "{reason}"))
-        }
+    let reason = wait_until("the folder is missed", || match app.status().phase {
+        Phase::Failed { reason, .. } => Some(reason),
         _ => None,
     });
+    assert!(reason.contains("nothing is mounted there any more"), "{reason}");
 }
 
 #[test]
