@@ -5,12 +5,15 @@ cd "$(dirname "$0")/.."
 part=${ATTACK:-1}
 share() { echo $((($1 + part - 1) / part)); }
 export TOUCHSTONE_ATTACK_MARKUP TOUCHSTONE_ATTACK_PROVIDERS TOUCHSTONE_ATTACK_CALLS TOUCHSTONE_ATTACK_FILES TOUCHSTONE_ATTACK_CACHES
+export TOUCHSTONE_ATTACK_CONNECTIONS
 TOUCHSTONE_ATTACK_MARKUP=$(share 3000)
 TOUCHSTONE_ATTACK_PROVIDERS=$(share 500)
 TOUCHSTONE_ATTACK_CALLS=$(share 5000)
 TOUCHSTONE_ATTACK_FILES=$(share 20000)
 # Each case damages a cache three times, once closed and once open.
 TOUCHSTONE_ATTACK_CACHES=$(share 84)
+# Seconds of each attack, at least 6 s, since strangers speak every 3 s.
+TOUCHSTONE_ATTACK_CONNECTIONS=$(($(share 60) > 6 ? $(share 60) : 6))
 logs=target/attack-logs
 mkdir -p "$logs"
 failed=0
@@ -29,7 +32,7 @@ step() {
   fi
 }
 cargo build --workspace && cargo test --workspace --test attack --test faults --no-run || exit 1
-for kind in providers files caches window; do
+for kind in providers files caches window connections; do
   step "$kind" cargo test --workspace --test attack -- --nocapture --test-threads=1 "$kind::"
 done
 step markup node --test tests/attack/markup.test.mjs

@@ -1,10 +1,10 @@
 //! Attacks on the real program with generated input: misbehaving providers, broken files, damaged
-//! caches, and hostile texts and calls in the window.
+//! caches, hostile texts and calls in the window, and connections that strangers keep.
 //!
-//! `make test` runs a few cases of each. `make attack` runs many more
-//! (`TOUCHSTONE_ATTACK_PROVIDERS`, `…_FILES`, `…_CACHES`, `…_MARKUP`, `…_CALLS`), with other random
-//! cases each time. To repeat a failure, set `TOUCHSTONE_SEED` to the seed that it printed, and
-//! `TOUCHSTONE_ATTACK_ONLY` to run only one case.
+//! `make test` runs a few cases of each, and none of the last kind. `make attack` runs many more
+//! (`TOUCHSTONE_ATTACK_PROVIDERS`, `…_FILES`, `…_CACHES`, `…_MARKUP`, `…_CALLS`, `…_CONNECTIONS`),
+//! with other random cases each time. To repeat a failure, set `TOUCHSTONE_SEED` to the seed that
+//! it printed, and `TOUCHSTONE_ATTACK_ONLY` to run only one case.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod caches;
@@ -13,6 +13,7 @@ mod canary;
 #[path = "../faults/chance.rs"]
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod chance;
+mod connections;
 #[path = "../engine/conversation.rs"]
 mod conversation;
 

@@ -82,7 +82,7 @@ pub(super) fn serve(asked: Serve, here: &Environment) -> Outcome {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let server = Server::bind(asked.port).await.map_err(|why| {
+        let server = Server::bind(asked.port).map_err(|why| {
             let error = AppError::new(
                 Code::Failed,
                 format!("Port {} of 127.0.0.1 could not be taken: {why}.", asked.port),
@@ -91,12 +91,13 @@ pub(super) fn serve(asked: Serve, here: &Environment) -> Outcome {
         })?;
         let end = interrupted(app.clone())?;
         let invites = server.invites();
+        // Before the first address: whoever reads it may send the signal at once.
+        announce_again(Arc::clone(&invites), asked.json)?;
         announce(&invites.address()?, asked.json)?;
         eprintln!(
             "Each address works once. For another browser: kill -USR1 {}",
             std::process::id()
         );
-        announce_again(Arc::clone(&invites), asked.json)?;
         if asked.open {
             open_browser(&invites, here)?;
         }

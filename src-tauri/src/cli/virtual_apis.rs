@@ -115,7 +115,7 @@ pub(super) fn serve(asked: &Serve, here: &Environment) -> Outcome {
     let token = asked.token(door.may_cost())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let server = VirtualServer::bind(asked.port, token).await.map_err(|why| {
+        let server = VirtualServer::bind(asked.port, token).map_err(|why| {
             let error = AppError::new(
                 Code::Failed,
                 format!("Port {} of 127.0.0.1 could not be taken: {why}.", asked.port),

@@ -20,7 +20,8 @@ use hyper_util::{
 use std::{
     collections::VecDeque,
     future::Future,
-    net::SocketAddr,
+    io,
+    net::{Ipv4Addr, SocketAddr},
     pin::pin,
     sync::{
         Arc, Mutex, PoisonError, Weak,
@@ -29,7 +30,7 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    net::TcpListener,
+    net::{TcpListener, TcpSocket},
     sync::Notify,
     task::{AbortHandle, JoinSet},
     time::Instant,
@@ -42,6 +43,9 @@ const PATIENCE_WITH_STRANGERS: Duration = Duration::from_secs(2);
 /// Minimum lifetime of a connection, so that a request that has just arrived can be read before the
 /// connection is closed.
 const SHORTEST_STAY: Duration = Duration::from_millis(100);
+/// Number of connections that the system keeps until they are accepted; it may keep fewer. While
+/// there are more, a client is ignored and tries again only after a second.
+const BACKLOG: u32 = 1024;
 /// Delay after a connection could not be accepted.
 const AFTER_FAILURE: Duration = Duration::from_millis(20);
 
@@ -134,46 +138,67 @@ pub(super) fn close_after(mut reply: Response) -> Response {
     reply
 }
 
+/// Minimum time between two looks at all strangers. A flood of them is accepted at the rate at
+/// which they are looked at, and the owner's connection waits behind them.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
 /// Connections that had no admitted request when last checked, oldest first. Holds only weak
 /// references.
 #[derive(Default)]
-struct Strangers(VecDeque<(Weak<State>, AbortHandle, Instant)>);
+struct Strangers {
+    all: VecDeque<(Weak<State>, AbortHandle, Instant)>,
+    /// Time of the last look at all of them.
+    looked: Option<Instant>,
+}
+
+/// Returns true for a connection that is open and was not admitted.
+fn is_stranger(state: &Weak<State>) -> bool {
+    state.upgrade().is_some_and(|state| !Connection(state).is_admitted())
+}
 
 impl Strangers {
     /// Adds a connection, and closes the oldest until at most `most` are left.
     fn take(&mut self, connection: &Connection, task: AbortHandle, most: usize) {
-        self.0.push_back((Arc::downgrade(&connection.0), task, Instant::now()));
-        if self.0.len() > most {
+        self.all.push_back((Arc::downgrade(&connection.0), task, Instant::now()));
+        if self.all.len() > most {
             self.shrink_to(most);
         }
     }
 
     /// Closes the older half.
     fn halve(&mut self) {
-        self.shrink_to(self.0.len() / 2);
+        self.shrink_to(self.all.len() / 2);
     }
 
     fn shrink_to(&mut self, most: usize) {
         self.forget_others();
-        let surplus = self.0.len().saturating_sub(most);
-        self.0.drain(..surplus).for_each(|(_, task, _)| task.abort());
+        let surplus = self.all.len().saturating_sub(most);
+        // One behind the oldest may have been admitted since the last look.
+        let closed = self.all.drain(..surplus).filter(|(state, ..)| is_stranger(state));
+        closed.for_each(|(_, task, _)| task.abort());
     }
 
-    /// Removes connections that have ended or have been admitted.
+    /// Removes connections that have ended or have been admitted: the oldest at once, and those
+    /// behind a stranger at the next look at all.
     fn forget_others(&mut self) {
-        self.0.retain(|(state, ..)| {
-            state.upgrade().is_some_and(|state| !Connection(state).is_admitted())
-        });
+        while self.all.front().is_some_and(|(state, ..)| !is_stranger(state)) {
+            self.all.pop_front();
+        }
+        let now = Instant::now();
+        if self.looked.is_none_or(|looked| now >= looked + BETWEEN_LOOKS) {
+            self.looked = Some(now);
+            self.all.retain(|(state, ..)| is_stranger(state));
+        }
     }
 
     /// Returns the time at which the next connection may be accepted, if that is later than now:
     /// the oldest would be closed for it, but has not reached its minimum lifetime.
     fn full_until(&mut self, most: usize) -> Option<Instant> {
-        if self.0.len() < most {
+        if self.all.len() < most {
             return None;
         }
         self.forget_others();
-        let oldest = self.0.front().filter(|_| self.0.len() >= most)?;
+        let oldest = self.all.front().filter(|_| self.all.len() >= most)?;
         Some(oldest.2 + SHORTEST_STAY).filter(|until| *until > Instant::now())
     }
 }
@@ -196,6 +221,15 @@ impl Evictable {
         let idle = idle.filter_map(|(connection, task)| Some((connection.idle_since()?, task)));
         idle.min_by_key(|(since, _)| *since).map(|(_, task)| task)
     }
+}
+
+/// Listens on a port of 127.0.0.1, or on a free one for 0. Fails if the port is in use.
+pub(super) fn listen(port: u16) -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    // The port can be used again right after a server on it ended.
+    socket.set_reuseaddr(true)?;
+    socket.bind((Ipv4Addr::LOCALHOST, port).into())?;
+    socket.listen(BACKLOG)
 }
 
 /// Serves connections until `end`; requests in progress may then continue until `hurry`.
@@ -296,13 +330,26 @@ mod tests {
     }
 
     #[test]
+    fn the_system_keeps_many_connections_until_they_are_accepted() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let listener = runtime.block_on(async { listen(0) }).unwrap();
+        let address = listener.local_addr().unwrap();
+        let most = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
+        let most = most.trim().parse::<usize>().unwrap().min(1000);
+        // Nobody accepts them, so one that is ignored never succeeds.
+        let connect = |_| TcpStream::connect_timeout(&address, Duration::from_secs(30)).unwrap();
+        let kept: Vec<TcpStream> = (0..most).map(connect).collect();
+        assert_eq!(kept.len(), most);
+    }
+
+    #[test]
     fn where_everybody_may_come_in_the_longest_idle_connection_gives_way_to_another() {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()
             .unwrap();
-        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let listener = runtime.block_on(async { listen(0) }).unwrap();
         let address = listener.local_addr().unwrap();
         let rooms = Router::new().route(
             "/",

@@ -24,7 +24,6 @@ use gate::{Gate, Verdict};
 use std::{
     future::Future,
     io,
-    net::Ipv4Addr,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -79,8 +78,8 @@ struct AccessState {
 
 impl Server {
     /// Binds the port, or a free one for 0. Fails if the port is in use.
-    pub(crate) async fn bind(port: u16) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    pub(crate) fn bind(port: u16) -> io::Result<Self> {
+        let listener = connections::listen(port)?;
         let port = listener.local_addr()?.port();
         let gate = Arc::new(Gate::new(port, Secret::random()?));
         Ok(Self {

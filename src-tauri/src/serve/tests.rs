@@ -42,7 +42,7 @@ impl Served {
             .enable_all()
             .build()
             .unwrap();
-        let server = runtime.block_on(Server::bind(0)).unwrap();
+        let server = runtime.block_on(async { Server::bind(0) }).unwrap();
         let (port, invites) = (server.listener.local_addr().unwrap().port(), server.invites());
         let (end, ended) = tokio::sync::oneshot::channel();
         let thread = std::thread::spawn(move || {

@@ -11,7 +11,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::post,
 };
-use std::{io, net::Ipv4Addr, sync::Arc};
+use std::{io, sync::Arc};
 use tokio::{net::TcpListener, sync::watch};
 use touchstone_app::app::virtual_apis::VirtualEndpoint;
 
@@ -38,8 +38,8 @@ struct Guard {
 
 impl VirtualServer {
     /// Binds the port, or a free one for 0. With a token, only clients that send it are answered.
-    pub(crate) async fn bind(port: u16, token: Option<Secret>) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    pub(crate) fn bind(port: u16, token: Option<Secret>) -> io::Result<Self> {
+        let listener = connections::listen(port)?;
         let port = listener.local_addr()?.port();
         Ok(Self { listener, guard: Guard { port, token: token.map(Arc::new) } })
     }
