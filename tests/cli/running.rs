@@ -363,6 +363,9 @@ fn ctrl_c_ends_a_run_whose_tools_do_not_open() {
     let child =
         sandbox.command(&asked).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     until("the tool is started", || sandbox.folder.join("started").exists());
+    until("interrupts are listened to", || {
+        crate::evaluating::is_caught(&child.id().to_string(), 2)
+    });
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let ran = Ran::from(child.wait_with_output().unwrap());

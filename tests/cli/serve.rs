@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::{
     io::{BufRead as _, Write as _},
     process::{Command, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 #[test]
@@ -46,6 +46,7 @@ fn an_address_works_once_and_a_signal_prints_another() {
     };
     let first = path(&served.line);
     assert_eq!(status(&served.send("GET", &first, "")), "401", "it was used");
+    // Whoever reads the address may send the signal at once.
     let killed = Command::new("kill").args(["-USR1", &served.id().to_string()]).status().unwrap();
     assert!(killed.success());
     let mut line = String::new();
@@ -78,16 +79,8 @@ fn open_starts_the_browser_with_an_address_of_its_own() {
         &["serve", ".", "--open"],
         &[("PATH", &path), ("DISPLAY", ":99")],
     );
-    let begun = Instant::now();
-    let address = loop {
-        match std::fs::read_to_string(&told) {
-            Ok(address) => break address.trim().to_owned(),
-            Err(_) => {
-                assert!(begun.elapsed() < Duration::from_secs(20), "the opener was not started");
-            }
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    };
+    crate::evaluating::until("the opener is started", || told.exists());
+    let address = std::fs::read_to_string(&told).unwrap().trim().to_owned();
     assert_ne!(address, served.line.trim());
     let path = &address[address.find("/?").unwrap()..];
     assert!(served.send("GET", path, "").starts_with("HTTP/1.1 303"));
@@ -119,15 +112,8 @@ fn the_commands_answer_over_http() {
     let sandbox = Sandbox::usual("serve-calls");
     let served = Served::start(&sandbox, &[]);
     let request = json!({ "filter": "", "sort": { "column": "path", "descending": false }, "span": { "offset": 0, "limit": 50 } });
-    let begun = Instant::now();
-    let page = loop {
-        let (status, page) = served.call("list_runs", &json!({ "request": request }));
-        if status == 200 && page["total"] == 4 {
-            break page;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(20), "{status} {page}");
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    let request = json!({ "request": request });
+    let page = until(&served, "list_runs", &request, |page| page["total"] == 4);
     let (status, view) = served.call("open_run", &json!({ "id": page["rows"][1]["id"] }));
     assert_eq!((status, &view["row"]["state"]), (200, &json!("answered")));
     assert!(

@@ -8,6 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Maximum wait on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+
 /// A running server, killed on drop.
 pub(crate) struct Served {
     child: Child,
@@ -64,7 +67,7 @@ impl Served {
 
     pub(crate) fn send(&self, method: &str, path: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let Self { port, cookie, .. } = self;
         let length = body.len();
         write!(
@@ -122,7 +125,7 @@ impl Served {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
-            assert!(begun.elapsed() < Duration::from_secs(10), "it does not end");
+            assert!(begun.elapsed() < PATIENCE, "it does not end");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -148,7 +151,7 @@ pub(crate) fn until(
         if wish(&reply) {
             return reply;
         }
-        assert!(begun.elapsed() < Duration::from_mins(1), "waited in vain: {reply}");
+        assert!(begun.elapsed() < PATIENCE, "waited in vain: {reply}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

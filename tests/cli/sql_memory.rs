@@ -7,10 +7,13 @@ use crate::scripted::{Reply, Scripted};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeSet,
     fs,
     io::{BufRead as _, BufReader, Write as _},
     os::unix::process::CommandExt as _,
+    path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 /// Maximum memory of a query process, in KiB: the limit of SQLite (128 MiB), rows in transit, and
@@ -18,6 +21,9 @@ use std::{
 const MOST_MEMORY: u64 = 320 << 10;
 /// Maximum number of bytes that it may write, which is its answer.
 const MOST_WRITTEN: u64 = 4 << 20;
+
+/// Timeout of a query. Its memory has to end it, also on a machine that is busy.
+const PATIENCE_MS: u64 = 600_000;
 
 /// The query process, started like the program does.
 struct QueryProcess {
@@ -40,14 +46,14 @@ impl QueryProcess {
         Self { child, questions, answers }
     }
 
-    fn ask(&mut self, database: &std::path::Path, sql: &str) -> Value {
+    fn ask(&mut self, database: &Path, sql: &str) -> Value {
         let path: String = database
             .to_str()
             .unwrap()
             .bytes()
             .fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
         let question = json!({ "path": path, "question": "rows", "sql": sql, "rows": 100, "bytes": 1 << 20, "cell": 1 << 16,
-            "columns": 200, "ms": 20_000 });
+            "columns": 200, "ms": PATIENCE_MS });
         writeln!(self.questions, "{question}").unwrap();
         let mut line = String::new();
         self.answers.read_line(&mut line).unwrap();
@@ -69,7 +75,7 @@ impl Drop for QueryProcess {
     }
 }
 
-fn database(sandbox: &Sandbox) -> std::path::PathBuf {
+fn database(sandbox: &Sandbox) -> PathBuf {
     let path = sandbox.folder.join("sales.db");
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection
@@ -90,7 +96,7 @@ const GREEDY: [(&str, &str); 16] = [
     ),
     (
         "an object of JSON",
-        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT length(json_group_object(n, hex(zeroblob(1000)))) FROM c",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT length(json_group_object(n, hex(zeroblob(1000)))) FROM (SELECT n FROM c LIMIT 100000)",
     ),
     (
         "texts that are joined",
@@ -168,15 +174,23 @@ fn a_query_that_needs_too_much_ends_with_an_error_within_bounded_memory_and_writ
     }
 }
 
-/// A folder with a task whose model runs this query, then ends.
-fn asking(name: &str, sql: &'static str) -> (Sandbox, Scripted) {
+/// A folder with a task whose model runs these queries one by one, then ends. Each query is stopped
+/// after some seconds. `look` is called at each request of the model.
+fn asking(
+    name: &str,
+    queries: &'static [&'static str],
+    seconds: u64,
+    look: impl Fn() + Send + Sync + 'static,
+) -> (Sandbox, Scripted) {
     let server = Scripted::start(move |seen| {
+        look();
         let request = seen.json();
         let messages = request["messages"].as_array().unwrap();
-        let message = match messages.last().unwrap()["role"].as_str().unwrap() {
-            "tool" => json!({ "role": "assistant", "content": "<answer>done</answer>" }),
-            _ => {
-                json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": "c1", "type": "function", "function": {
+        let results = messages.iter().filter(|message| message["role"] == "tool").count();
+        let message = match queries.get(results) {
+            None => json!({ "role": "assistant", "content": "<answer>done</answer>" }),
+            Some(sql) => {
+                json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": format!("c{results}"), "type": "function", "function": {
                 "name": request["tools"][0]["function"]["name"], "arguments": json!({ "sql": sql }).to_string() } }] })
             }
         };
@@ -189,7 +203,7 @@ fn asking(name: &str, sql: &'static str) -> (Sandbox, Scripted) {
     let url = server.url("/v1");
     let workspace = format!(
         "input_dir: tasks\noutput_dir: results\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any }}\n\
-         tools:\n  sales: {{ kind: sql, database: 'sqlite:sales.db' }}\n"
+         tools:\n  sales: {{ kind: sql, database: 'sqlite:sales.db', seconds: {seconds} }}\n"
     );
     let task = "tool_calling_prompt: Count.\n";
     let sandbox =
@@ -202,7 +216,7 @@ const RUN: [&str; 7] = ["run", ".", "--system", "tool_calling", "--model", "loca
 
 #[test]
 fn a_run_is_told_that_its_query_needs_too_much_and_goes_on() {
-    let (sandbox, server) = asking("sql-memory-run", GREEDY[0].1);
+    let (sandbox, server) = asking("sql-memory-run", &[GREEDY[0].1], 600, || ());
     let ran = sandbox.run(&RUN);
     assert_eq!(ran.status, 0, "{ran:?}");
     let told = server.seen().last().unwrap().json()["messages"].to_string();
@@ -211,6 +225,9 @@ fn a_run_is_told_that_its_query_needs_too_much_and_goes_on() {
 
 /// A query that runs until its deadline.
 const ENDLESS: &str = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 100000000000) SELECT count(*) FROM c";
+
+/// Seconds after which a query is stopped, longer than any test.
+const LATER: u64 = 600;
 
 /// A run whose query is in progress.
 struct Busy {
@@ -221,8 +238,8 @@ struct Busy {
 }
 
 impl Busy {
-    fn begin(name: &str, sql: &'static str) -> Self {
-        let (sandbox, server) = asking(name, sql);
+    fn begin(name: &str, seconds: u64) -> Self {
+        let (sandbox, server) = asking(name, &[ENDLESS], seconds, || ());
         let mut command = sandbox.command(&RUN);
         // In its own process group, since a terminal sends its signals to the whole group.
         let child =
@@ -285,13 +302,67 @@ fn readers(parent: u32) -> Vec<u32> {
     ids.filter(|id| fields(*id).get(1) == Some(&parent.to_string()) && asks(id)).collect()
 }
 
+fn signal(process: u32, signal: Signal) {
+    kill_process(Pid::from_raw(i32::try_from(process).unwrap()).unwrap(), signal).unwrap();
+}
+
 fn kill(process: u32) {
-    kill_process(Pid::from_raw(i32::try_from(process).unwrap()).unwrap(), Signal::KILL).unwrap();
+    signal(process, Signal::KILL);
+}
+
+#[test]
+fn a_query_that_its_process_does_not_end_in_time_is_ended_with_the_process() {
+    let mut busy = Busy::begin("sql-deadline", 15);
+    // The process cannot look at its own clock any more.
+    signal(busy.reader, Signal::STOP);
+    assert!(busy.child.wait().unwrap().success(), "the run goes on");
+    assert!(is_gone(busy.reader), "a stopped process is killed and not left behind");
+    let told = busy.server.seen().last().unwrap().json()["messages"].to_string();
+    assert!(told.contains("The query took longer than 15 seconds and was stopped."), "{told}");
+    assert_eq!(busy.server.seen().len(), 2);
+}
+
+/// Returns the query processes that work in a folder.
+fn readers_in(folder: &Path) -> BTreeSet<u32> {
+    let parents = fs::read_dir("/proc").unwrap().flatten();
+    let ids = parents.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_here =
+        |id: &u32| fs::read_link(format!("/proc/{id}/cwd")).is_ok_and(|cwd| cwd == folder);
+    ids.filter(is_here).flat_map(readers).collect()
+}
+
+#[test]
+fn the_process_of_a_query_answers_the_next_one_unless_the_query_failed() {
+    const QUERIES: [&str; 4] = [
+        "SELECT id FROM sales",
+        "SELECT amount FROM sales",
+        "SELECT no_such_column FROM sales",
+        "SELECT amount FROM sales",
+    ];
+    let folder = Arc::new(OnceLock::<PathBuf>::new());
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (place, looks) = (Arc::clone(&folder), Arc::clone(&seen));
+    let look = move || {
+        let found = place.get().map(|folder| readers_in(folder)).unwrap_or_default();
+        looks.lock().unwrap().push(found);
+    };
+    let (sandbox, server) = asking("sql-idle", &QUERIES, LATER, look);
+    folder.set(sandbox.folder.canonicalize().unwrap()).unwrap();
+    let ran = sandbox.run(&RUN);
+    assert_eq!((ran.status, server.seen().len()), (0, 5), "{ran:?}");
+    let told = server.seen().last().unwrap().json()["messages"].to_string();
+    assert!(told.contains("0.5") && told.contains("no_such_column"), "{told}");
+    let [before, first, second, failed, last] = seen.lock().unwrap().clone().try_into().unwrap();
+    assert_eq!(before.len(), 1, "the process that listed the tables waits");
+    assert_eq!((&first, &second), (&before, &before), "it answers both queries");
+    assert_eq!(failed, BTreeSet::new(), "after a failure it is not used again");
+    assert_eq!(last.len(), 1);
+    assert!(last.is_disjoint(&first), "the next query has a new one");
 }
 
 #[test]
 fn a_key_of_the_terminal_ends_no_question_and_a_second_one_leaves_nothing_at_work() {
-    let mut busy = Busy::begin("sql-interrupted", ENDLESS);
+    let mut busy = Busy::begin("sql-interrupted", LATER);
     until("interrupts are listened to", || {
         crate::evaluating::is_caught(&busy.child.id().to_string(), 2)
     });
@@ -317,14 +388,14 @@ fn a_key_of_the_terminal_ends_no_question_and_a_second_one_leaves_nothing_at_wor
 
 #[test]
 fn a_program_that_is_killed_leaves_no_question_at_work() {
-    let busy = Busy::begin("sql-killed", ENDLESS);
+    let busy = Busy::begin("sql-killed", LATER);
     kill(busy.child.id());
     until("nothing is at work", || is_gone(busy.reader));
 }
 
 #[test]
 fn a_question_whose_reader_breaks_off_is_asked_once_more_and_then_is_an_error() {
-    let mut busy = Busy::begin("sql-broken", ENDLESS);
+    let mut busy = Busy::begin("sql-broken", LATER);
     kill(busy.reader);
     busy.reader = busy.next_reader();
     kill(busy.reader);
