@@ -1,7 +1,5 @@
 //! Written YAML parses back to the original value, for any value.
-mod nasty;
-
-use nasty::{NASTY, texts};
+use crate::nasty::{NASTY, texts};
 use proptest::prelude::*;
 use touchstone_formats::value::Value;
 use touchstone_formats::{json, yaml};

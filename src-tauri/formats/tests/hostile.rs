@@ -1,11 +1,9 @@
 //! Malformed, huge and hostile files lead to a precise error in bounded time, and never to a crash.
 #![expect(clippy::unwrap_used, reason = "an error that is missing fails the test")]
-mod edits;
-
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use edits::Edits;
+use crate::edits::Edits;
 use touchstone_formats::benchmark::{self, Parts, python};
 use touchstone_formats::run::RecordedState;
 use touchstone_formats::stabletoolbench::{Api, Pool, Query, functions};

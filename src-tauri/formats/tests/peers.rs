@@ -2,8 +2,7 @@
 //! without them the tests are skipped, unless `TOUCHSTONE_REQUIRE_YAML_PEERS` is set, which
 //! `make test` does.
 #![expect(clippy::unwrap_used, reason = "a peer that misbehaves fails the test")]
-mod nasty;
-
+use crate::nasty;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};

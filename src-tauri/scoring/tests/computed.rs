@@ -1,10 +1,7 @@
 //! Compares the text metrics with azure-ai-evaluation's numbers for synthetic texts
 //! (`scripts/metrics-peer.py`), and checks properties on arbitrary texts.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
-#[expect(dead_code, reason = "only a part of it is used here")]
-mod expected;
-
-use expected::{Count, number};
+use crate::expected::{Count, number};
 use proptest::prelude::*;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;

@@ -1,9 +1,7 @@
 //! Compares the text metrics with the output of azure-ai-evaluation 1.10.0. That output is not part
 //! of the repository; without it the tests do nothing.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
-mod expected;
-
-use expected::{Count, number};
+use crate::expected::{Count, number};
 use std::path::Path;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;

@@ -1,19 +1,12 @@
 //! Tests of the scorers, on examples, on arbitrary values, and on published runs of a benchmark.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "scorers/benchmark.rs"]
 mod benchmark;
-#[path = "scorers/laws.rs"]
 mod laws;
-#[path = "scorers/measures.rs"]
 mod measures;
-#[path = "scorers/naming.rs"]
 mod naming;
-#[path = "scorers/outcomes.rs"]
 mod outcomes;
-#[path = "scorers/queries.rs"]
 mod queries;
-#[path = "scorers/rules.rs"]
 mod rules;
 
 use touchstone_formats::value::Value;

@@ -1,5 +1,5 @@
 //! Tests of cells and groups.
-use crate::stage::{column, runs};
+use super::stage::{column, runs};
 use proptest::prelude::*;
 use touchstone_scoring::aggregate::{Aggregate, Cell, Counted, End, Group, Means, RowKey};
 use touchstone_scoring::stats::{Level, Resampling, wilson};

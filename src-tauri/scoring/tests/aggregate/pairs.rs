@@ -1,5 +1,5 @@
 //! Tests of pairs with a baseline.
-use crate::stage::{column, runs};
+use super::stage::{column, runs};
 use touchstone_scoring::aggregate::{
     Aggregate, Counted, DoubtKind, Pairing, RowKey, UnpairedReason,
 };

@@ -1,5 +1,5 @@
 //! Tests of the sentences about a comparison.
-use crate::stage::{column, runs};
+use super::stage::{column, runs};
 use touchstone_scoring::aggregate::{Aggregate, METHOD, outcome, probability, sentences};
 use touchstone_scoring::stats::Tendency;
 

@@ -1,4 +1,6 @@
 //! Compares results with numbers computed elsewhere, and counts how close they are.
+#![expect(clippy::unwrap_used, reason = "a value that is missing fails the test")]
+
 use touchstone_formats::value::Value;
 use touchstone_scoring::text::{Field, Metric, Texts, Thresholds, Weights, outcome};
 

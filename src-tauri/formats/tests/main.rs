@@ -1,0 +1,22 @@
+//! Tests of the public functions, in one program: each program more is linked anew after every
+//! change.
+mod agree;
+mod answers;
+mod benchmarks;
+mod collections;
+mod edits;
+mod emit;
+mod fuzz_seeds;
+mod golden;
+mod hostile;
+mod nasty;
+mod peers;
+mod raw_answers;
+mod rewriting;
+mod stabletoolbench;
+mod stabletoolbench_answers;
+mod suites;
+mod threads;
+mod transcripts;
+mod virtual_apis;
+mod workspace_keys;
