@@ -80,6 +80,7 @@ system_packages() {
   if [ "$for_tests" = yes ]; then wanted+=(xvfb webkit2gtk-driver python3-yaml fonts-dejavu-core openssl gnome-keyring); fi
   # On Ubuntu `chromium` is only a pointer to a snap; there the browser comes in `browser_for_tests`.
   if [ "$for_tests" = yes ] && ! browser && ! grep -qi '^ID=ubuntu' /etc/os-release; then wanted+=(chromium); fi
+  if [ "$for_tests" = yes ] && ! python3 -m pip --version >/dev/null 2>&1; then wanted+=(python3-pip); fi
   # Any version will do; the package `postgresql` is whichever the distribution has.
   if [ "$for_tests" = yes ] && ! postgres; then wanted+=(postgresql); fi
   # Debian 12 and Ubuntu 22.04 ship a Node that is too old for the page, but its npm can fetch a new one.
@@ -131,12 +132,34 @@ page_tools() {
   node_is_new_enough || { say "Node is still too old: $(node --version 2>&1)"; exit 1; }
 }
 
-# Tools of the checks that the distribution does not have, built once into .tools/bin. Unoptimised: they run for seconds, and build in half the time.
+# Tools of the checks, compiled already, from the package index of Python (scripts/tools.txt has versions and hashes).
+prebuilt_tools() {
+  if cmp -s scripts/tools.txt .tools/python/.installed; then return 0; fi
+  python3 -m pip --version >/dev/null 2>&1 || return 1
+  say "Installing the tools of the checks into .tools."
+  rm -rf .tools/python
+  # A folder of its own: pip refuses to write into the Python of the distribution.
+  PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes \
+    --target .tools/python -r scripts/tools.txt >&2 || return 1
+  mkdir -p .tools/bin
+  mv .tools/python/bin/* .tools/bin/
+  cp scripts/tools.txt .tools/python/.installed
+}
+
+# Builds one tool where none is prebuilt. Unoptimised: it runs for seconds, and is built in half the time.
 cargo_tool() {
-  local name=$1 version=$2
+  local name=$1 version
+  version=$(sed -n "s/^astral-dev-toolchain-$name==\([0-9.]*\).*/\1/p" scripts/tools.txt)
   if [ "$("$name" --version 2>/dev/null | grep -o '[0-9.]*$')" = "$version" ]; then return 0; fi
   say "Building $name $version into .tools/bin."
   CARGO_PROFILE_DEV_DEBUG=false cargo install --quiet --locked --debug --root .tools --target-dir target/tools --version "$version" "$name" >&2
+}
+
+check_tools() {
+  if prebuilt_tools; then return 0; fi
+  say "No prebuilt tools for this machine."
+  cargo_tool cargo-shear
+  cargo_tool cargo-deny
 }
 
 # A public server of the Model Context Protocol that the tests of the engine talk to; nothing of it is run while it is installed.
@@ -161,8 +184,7 @@ system_packages
 rust
 page_tools
 if [ "$for_tests" = yes ]; then
-  cargo_tool cargo-machete 0.9.2
-  cargo_tool cargo-deny 0.20.2
+  check_tools
   mcp_server_for_tests
   browser_for_tests
 fi

@@ -76,7 +76,7 @@ step "formatting" cargo fmt --all --check
 step "licences and sources" cargo deny check bans licenses sources
 # The database of advisories lies on the network, and tests stay on this machine: asked for by name.
 if [ -n "${TOUCHSTONE_ADVISORIES:-}" ]; then step "advisories" cargo deny check advisories; fi
-step "unused dependencies" cargo machete
+step "unused dependencies" cargo shear
 step "types of the page" npm --prefix ui run --silent check
 step "lint of the page" npm --prefix ui run --silent lint
 step "clippy" cargo clippy --workspace --all-targets --quiet -- -D warnings
