@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes docs/reference/cli.md from the help of a built program. Usage: scripts/cli-reference.py [PROGRAM] [--check]
 
-With --check it writes nothing, and fails when the file does not say what the program says.
+With --check it writes nothing, and fails when the file is out of date.
 """
 import pathlib
 import re
@@ -22,15 +22,15 @@ GROUPS = [
 HEAD = """\
 # Command line
 
-This page is written from the help of the program by `scripts/cli-reference.py`. Do not edit it.
+This page is generated from the help of the program by `scripts/cli-reference.py`. Do not edit it.
 
 `touchstone FOLDER` opens the window on a folder, `touchstone --demo` on a copy of the sample data. Every command has
 `--help`. Options that most commands share:
 
-- `FOLDER` is the current folder when it is left out.
-- `--input-dir` and `--output-dir` name the tasks and the transcripts, whatever the folder says.
-- `--filter` takes what the filter of the window takes: [filters](filters.md).
-- `--json` prints one JSON document, or one JSON object on each line.
+- `FOLDER` defaults to the current folder.
+- `--input-dir` and `--output-dir` replace the directories of tasks and transcripts that the folder implies.
+- `--filter` takes the same expressions as the window: [filters](filters.md).
+- `--json` prints one JSON document, or one JSON object per line.
 
 [Exit codes](exit-codes.md).
 """
@@ -105,7 +105,7 @@ def main():
     if "--check" not in sys.argv:
         FILE.write_text(said)
     elif FILE.read_text() != said:
-        sys.exit("docs/reference/cli.md does not say what the program says. Type scripts/cli-reference.py.")
+        sys.exit("docs/reference/cli.md is out of date. Run scripts/cli-reference.py.")
 
 
 main()

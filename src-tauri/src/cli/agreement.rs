@@ -15,25 +15,26 @@ use touchstone_app::number_format::fixed;
 /// What `agreement` takes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A judge says right where a run passes, wrong where it does not, and in between exactly halfway; a person's `partly` is in between,
-too, and so is an automatic score that does not pass but reaches half. κ counts what is in between as a word of its own, `near` counts a near miss in part. Verdicts that are stale, or were not read,
-do not count, and are named below the table. What evaluators are stored to have said in files of evaluate() stands as `stored: NAME`:
-right where it passes and wrong where it does not, as its file has it.")]
+A judge says right where a run passes, wrong where it fails, and in between exactly halfway. A person's
+`partly` and an automatic score from half up to the threshold are in between, too. κ treats in between
+as a category of its own; `near` gives a near miss part of the credit. Stale and unreadable verdicts are
+left out and listed below the table. Imported verdicts of evaluate() appear as `stored: NAME`, passed or
+failed as in their file.")]
 pub(super) struct AgreementOf {
     #[command(flatten)]
     place: FolderArgs,
-    /// Show the table and the runs on which this judge and people disagree: its name, or `sopr by
-    /// MODEL`
+    /// Show the table of this judge and the runs on which it and people disagree: its name, or
+    /// `sopr by MODEL`
     #[arg(long, value_name = "NAME")]
     judge: Option<String>,
-    /// Show how this one and the judge agree, instead of people: another judge, `score`, or
-    /// `stored: NAME`
+    /// Compare the judge with this rater instead of people: another judge, `score`, or `stored:
+    /// NAME`
     #[arg(long, value_name = "NAME", requires = "judge")]
     with: Option<String>,
-    /// Which runs, as in the window: `system:promptql model:o1`
+    /// Select runs with a filter, as in the window: `system:promptql model:o1`
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     filter: String,
-    /// List pairs that have too few runs to tell, too
+    /// Also list pairs with too few runs
     #[arg(long)]
     all: bool,
     /// Print one JSON document

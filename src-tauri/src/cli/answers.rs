@@ -10,14 +10,14 @@ use touchstone_app::number_format::fixed;
 /// What `stabletoolbench score` takes.
 #[derive(Debug, Args)]
 pub(super) struct Answers {
-    /// Raw answers, converted answers, or result files
+    /// Raw answers, converted answers or result files
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Folder of the query sets
     #[arg(long, value_name = "DIR")]
     queries: PathBuf,
-    /// Count calls as the original does, with its faults
-    #[arg(long, value_name = "WHOSE")]
+    /// Count calls like the original, including its bugs
+    #[arg(long, value_name = "ORIGINAL")]
     compat: Option<Compat>,
     /// Print one JSON document
     #[arg(long)]

@@ -9,13 +9,13 @@ use touchstone_app::error::{AppError, Code};
 /// What `clear` takes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Results that were run again, and reviews and judgements that were replaced, lie in .touchstone/replaced of the folder of results.
-Nothing deletes them but this command, and it asks first: replies that were paid for are among them.
-Of indexes in the cache one copy is kept that was damaged or of another version, for 14 days and up to 256 MiB.")]
+Results that were run again, and reviews and judgements that were replaced, are kept in
+.touchstone/replaced of the output folder. Only this command deletes them, and it asks first, because
+they include paid replies. The cache keeps one damaged or outdated index for 14 days, up to 256 MiB.")]
 pub(super) struct Clear {
     #[command(flatten)]
     place: FolderArgs,
-    /// Delete without a question
+    /// Delete without asking
     #[arg(short, long)]
     yes: bool,
 }

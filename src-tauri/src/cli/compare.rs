@@ -33,16 +33,17 @@ const MOST_LETTERS: usize = 160;
 /// What `compare` takes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit status: 0 the runs did the same and answered the same, 1 they differ, 2 a file could not be read.
+Exit status: 0 same steps and same answers, 1 the runs differ, 2 a file could not be read.
 
-With --json a step is {\"left\",\"right\",\"kind\",\"diverges\",\"title\"}: indices of steps, from 0, or null. Of three and four files
-a step has \"runs\", a list with one index for each file, in place of left and right. \"first_divergence\" and
-\"first_other_result\" are indices of \"steps\". \"answers\" says of each file but the first how its answer stands to that of the
-first. A file has \"expected\" with \"equal\" and \"summary\", or null where nothing was expected, or where the run failed or has
-not ended; so is the kind of its answer then. \"stored\" has what each evaluator is stored to have said of each file, where these
-are rows of evaluations; it changes no exit status. Kinds are same, reworded, same_result, other_result, similar, different, alone.")]
+JSON: \"steps\" lists {\"left\",\"right\",\"kind\",\"diverges\",\"title\"}, where left and right are step indices
+from 0, or null. With three or four files, \"runs\" replaces left and right: one index for each file.
+\"first_divergence\" and \"first_other_result\" are indices into \"steps\". \"answers\" compares the answer of
+each further file with the first. \"expected\" of a file holds \"equal\" and \"summary\"; it is null when nothing
+is expected, or when the run failed or has not ended, and the kind of its answer is null then, too.
+\"stored\" lists the imported verdicts of each file; they do not change the exit status. Kinds: same,
+reworded, same_result, other_result, similar, different, alone.")]
 pub(super) struct Compare {
-    /// Two to four transcripts, from any folders; the first is what the others are compared with
+    /// Two to four transcripts, from any folders; the others are compared with the first
     #[arg(required = true, num_args = 2..=4, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]

@@ -16,17 +16,17 @@ use touchstone_app::{
 /// What `convert` takes.
 #[derive(Debug, Args)]
 pub(super) struct Convert {
-    /// Raw answers, transcripts, or a folder of raw answers, of which those of the method are taken
+    /// Raw answers, transcripts, or a folder of raw answers; of a folder, only those of the method
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The method, as it stands in the names of the files: CoT@1
+    /// Method in the names of the files: CoT@1
     #[arg(long, value_name = "METHOD")]
     method: String,
-    /// Convert as the original does, with its faults: texts beside calls are dropped, and calls
-    /// beside Finish
+    /// Convert like the original, including its bugs: drops text beside calls, and calls beside
+    /// Finish
     #[arg(long)]
     compat: bool,
-    /// Print JSON, which it always does
+    /// Print JSON, which is the only format
     #[arg(long, hide = true)]
     json: bool,
 }

@@ -20,24 +20,23 @@ const MOST: u64 = 64 << 20;
 /// What `diff` takes.
 #[derive(Debug, Args)]
 pub(super) struct Diff {
-    /// What was expected: JSON, YAML, text, or a transcript, which stands for its answer; - is
-    /// standard input
+    /// Expected value: JSON, YAML, text, or a transcript for its answer; `-` reads standard input
     expected: PathBuf,
-    /// What came
+    /// Actual value
     actual: PathBuf,
-    /// A field that tells which row is which; may be given more than once. Found when left out
+    /// Match rows by this field; repeatable [default: detected]
     #[arg(long, value_name = "FIELD")]
     key: Vec<String>,
-    /// Numbers that are this near count as equal: 0.5, or 1% of the expected number
+    /// Treat numbers this close as equal: 0.5, or 1% of the expected number
     #[arg(long, value_name = "N")]
     tolerance: Option<String>,
-    /// A field that never counts; may be given more than once
+    /// Ignore this field; repeatable
     #[arg(long, value_name = "FIELD")]
     ignore: Vec<String>,
-    /// It does not matter in which order rows stand
+    /// Ignore the order of rows
     #[arg(long)]
     ignore_order: bool,
-    /// Print everything as one JSON document
+    /// Print one JSON document
     #[arg(long)]
     json: bool,
 }

@@ -13,8 +13,8 @@ use std::{
 /// What `doctor` takes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-With a folder, what its workspace file names is looked at, too: databases, keys, virtual APIs. Left out, it is the current one
-when there is a workspace file in it.")]
+Without FOLDER, checks the current folder if it has a workspace file. With a workspace file, also checks
+the databases, keys and virtual APIs that it names.")]
 pub(super) struct Doctor {
     #[command(flatten)]
     place: FolderArgs,

@@ -25,64 +25,61 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// What `evaluate` takes.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Args)]
-#[command(
-    after_help = "A mapping is written as query='${data.question}': the input, and the column that it comes from."
-)]
+#[command(after_help = "Write a mapping as INPUT='${data.COLUMN}': query='${data.question}'.")]
 pub(super) struct Evaluate {
-    /// The rows: JSON Lines, a JSON list, or CSV
+    /// File with the rows: JSON Lines, a JSON list, or CSV
     #[arg(long, value_name = "FILE", required_unless_present = "list")]
     data: Option<PathBuf>,
-    /// By whom, with commas between: `f1_score,relevance`
+    /// Evaluators to apply, separated by commas: `f1_score,relevance`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     evaluators: Vec<String>,
-    /// Evaluators with their options, as YAML or JSON: name, then `kind`, `threshold`, `options`,
-    /// `column_mapping`
+    /// YAML or JSON file with evaluators and their options: name, then `kind`, `threshold`,
+    /// `options`, `column_mapping`
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Where an input comes from; `relevance.query=…` for one evaluator only
+    /// Read an input from this column; `relevance.query=…` for one evaluator only
     #[arg(long, value_name = "INPUT=COLUMN")]
     column_mapping: Vec<String>,
-    /// A command that is asked about each row: the row as JSON on its standard input, an object on
-    /// its standard output
+    /// Run this command for each row; it reads the row as JSON from standard input and prints a
+    /// JSON object
     #[arg(long, value_name = "COMMAND")]
     target: Option<String>,
-    /// The model that judges, by its name in touchstone.yaml
+    /// Model in touchstone.yaml that judges
     #[arg(long, value_name = "MODEL")]
     judge_model: Option<String>,
-    /// The folder whose touchstone.yaml names the models; the current one when left out
+    /// Folder whose touchstone.yaml lists the models [default: the current folder]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// How often a judge is asked about each row
+    /// Ask the judge this many times about each row
     #[arg(long, value_name = "N")]
     rounds: Option<u32>,
-    /// Dollars after which nothing new is asked
+    /// Stop asking after this many dollars
     #[arg(long, value_name = "X")]
     max_cost: Option<f64>,
-    /// Do as the package does where that is a mistake: `all`, or switches with commas between (see
-    /// --list)
+    /// Reproduce bugs of the package: `all`, or switches separated by commas (see --list)
     #[arg(long, value_name = "SWITCHES", value_delimiter = ',')]
     like_package: Vec<String>,
-    /// The file of results
+    /// File to write the results to
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Replace a file of results that is there; a copy of it stays in `.touchstone/replaced/`
+    /// Replace an existing results file; a copy stays in `.touchstone/replaced/`
     #[arg(long)]
     replace: bool,
-    /// Ask once more what was paid for before: `unread`, what could not be read, or everything, of
-    /// the target as well
+    /// Ask again about rows that were already paid for: `unread` for unreadable replies, or
+    /// everything, including the target
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     again: Option<Again>,
-    /// End with 1 when a metric is below this: `relevance.relevance=3.5`, or when fewer rows of an
-    /// evaluator pass: `80%`
+    /// Exit with 1 when a metric is below this value: `relevance.relevance=3.5`, or when fewer rows
+    /// of an evaluator pass: `80%`
     #[arg(long, value_name = "X", value_parser = least)]
     fail_under: Vec<Threshold>,
-    /// Only say what it would take
+    /// Only show the plan and its estimated cost
     #[arg(long)]
     plan: bool,
-    /// List evaluators, and where they differ from the package on purpose
+    /// List evaluators and their deliberate differences from the package
     #[arg(long, conflicts_with_all = ["data", "plan"])]
     list: bool,
-    /// Print the results (or the plan, or the list) as one JSON document
+    /// Print the results, the plan or the list as one JSON document
     #[arg(long)]
     json: bool,
 }

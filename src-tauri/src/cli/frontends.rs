@@ -23,20 +23,20 @@ use touchstone_app::{
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that can be typed")]
 pub(super) struct Serve {
-    /// The folder to open; without one the start page is shown
+    /// Folder to open [default: none, shows the start page]
     folder: Option<PathBuf>,
     #[command(flatten)]
     dirs: DirArgs,
     /// Open a copy of the sample data
     #[arg(long, conflicts_with_all = ["folder", "input_dir", "output_dir"])]
     demo: bool,
-    /// Port to listen on; a free one when left out
+    /// Listen on this port; 0 picks a free one
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// Let the page launch runs, which spends money and runs programs
+    /// Let the page launch runs, which spends money and executes programs
     #[arg(long)]
     allow_run: bool,
-    /// Open the page in the browser of this user
+    /// Open the page in the default browser
     #[arg(long)]
     open: bool,
     /// Print the address as JSON

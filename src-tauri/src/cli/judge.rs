@@ -24,17 +24,16 @@ const PAGE: u32 = 500;
 /// What `score` takes when a model judges.
 #[derive(Debug, Args)]
 pub(super) struct ByModel {
-    /// Have a model judge the runs: `sopr`, `fac`, `relevance`, …, or `sowr` with --reference
+    /// Judge the runs with a model: `sopr`, `fac`, `relevance`, …, or `sowr` with --reference
     #[arg(long, value_name = "NAME", conflicts_with_all = ["scorer", "fail_under"])]
     pub(super) judge: Option<String>,
-    /// The model that judges, by its name in the workspace; the one that the suites name when left
-    /// out
+    /// Model in touchstone.yaml that judges [default: from the suites]
     #[arg(long, value_name = "MODEL", requires = "judge")]
     judge_model: Option<String>,
-    /// How often each run is judged; as the suites want when left out
+    /// Judge each run this many times [default: from the suites]
     #[arg(long, value_name = "N", requires = "judge")]
     rounds: Option<u32>,
-    /// Compare each run with the one of the same task, variation and repeat among these:
+    /// Compare each run with the run of the same task, variation and repeat among these:
     /// `system:promptql model:o1`
     #[arg(
         long,
@@ -44,16 +43,16 @@ pub(super) struct ByModel {
         hide_default_value = true
     )]
     reference: String,
-    /// By the rules of the published scripts, with their mistakes
+    /// Use the rules of the published scripts, including their bugs
     #[arg(long, requires = "judge")]
     official: bool,
-    /// Also what was judged before
+    /// Judge runs again that already have a judgement
     #[arg(long, requires = "judge")]
     again: bool,
-    /// Only say what it would take
+    /// Only show the plan and its estimated cost
     #[arg(long, requires = "judge")]
     plan: bool,
-    /// Dollars after which nothing new is asked
+    /// Stop asking after this many dollars
     #[arg(long, value_name = "X", requires = "judge")]
     max_cost: Option<f64>,
 }

@@ -21,17 +21,17 @@ const LONGEST_REASON: usize = 80;
 pub(super) struct List {
     #[command(flatten)]
     place: FolderArgs,
-    /// As in the window: `system:promptql state:error "free text"`
-    #[arg(long, default_value = "", allow_hyphen_values = true)]
+    /// Select runs with a filter, as in the window: `system:promptql state:error "free text"`
+    #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     filter: String,
-    /// By path, task, system, model, variation, repeat, state, score, stored, turns, `tool_calls`,
-    /// tokens, cost, seconds, size or modified; -KEY turns it round
+    /// Sort by path, task, system, model, variation, repeat, state, score, stored, turns,
+    /// `tool_calls`, tokens, cost, seconds, size or modified; -KEY reverses the order
     #[arg(long, value_name = "KEY", default_value = "path", value_parser = sort, allow_hyphen_values = true)]
     sort: Sort,
-    /// At most so many
+    /// Print at most this many runs
     #[arg(long, default_value_t = u64::MAX, hide_default_value = true)]
     limit: u64,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }

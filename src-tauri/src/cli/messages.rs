@@ -18,16 +18,16 @@ use touchstone_app::app::{
 /// What `messages` takes.
 #[derive(Debug, Args)]
 pub(super) struct Messages {
-    /// Threads of Azure AI agents, chats of OpenAI, threads of Semantic Kernel, transcripts, files
-    /// of many runs; `-` is standard input
+    /// Threads of Azure AI agents, chats of OpenAI, threads of Semantic Kernel, transcripts, or
+    /// files of many runs; `-` reads standard input
     #[arg(required_unless_present = "folder")]
     files: Vec<PathBuf>,
-    /// The runs of a folder instead, each with its task, system, model and expected answer
+    /// Convert the runs of a folder, each with its task, system, model and expected answer
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["files", "run_id"])]
     folder: Option<PathBuf>,
     #[command(flatten)]
     dirs: DirArgs,
-    /// Which runs of the folder, as in the window: `system:promptql model:o1`
+    /// Select runs with a filter, as in the window: `system:promptql model:o1`
     #[arg(
         long,
         default_value = "",
@@ -36,19 +36,20 @@ pub(super) struct Messages {
         allow_hyphen_values = true
     )]
     filter: String,
-    /// The run of a thread that is the response
+    /// Use this run of a thread as the response
     #[arg(long, value_name = "ID", conflicts_with = "turn")]
     run_id: Option<String>,
-    /// The turn of the agent that is the response: a number from 1, `last`, or `all` for a row each
+    /// Use this turn of the agent as the response: a number from 1, `last`, or `all` for one row
+    /// per turn
     #[arg(long, value_name = "TURN", default_value = "last", value_parser = turn)]
     turn: Part,
-    /// Leave calls of tools, and what they returned, out of the query
+    /// Leave earlier tool calls and their results out of the query
     #[arg(long)]
     without_earlier_tool_calls: bool,
-    /// Where to; standard output when left out
+    /// Write to this file [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Print JSON Lines, which it always does
+    /// Print JSON Lines, which is the only format
     #[arg(long, hide = true)]
     json: bool,
 }

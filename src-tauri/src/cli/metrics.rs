@@ -7,10 +7,10 @@ use touchstone_app::app::metrics::{Nltk, measure_line};
 /// What `metrics` takes.
 #[derive(Debug, Args)]
 pub(super) struct Metrics {
-    /// Cut English texts as this version of NLTK does: 3.10.4 or 3.9.1
+    /// Tokenize English texts like this version of NLTK: 3.10.4 or 3.9.1
     #[arg(long, value_name = "VERSION", default_value = "3.10.4", value_parser = version)]
     nltk: Nltk,
-    /// Print JSON Lines, which it always does
+    /// Print JSON Lines, which is the only format
     #[arg(long, hide = true)]
     json: bool,
 }

@@ -49,9 +49,9 @@ use touchstone_app::error::AppError;
 #[derive(Debug, Parser)]
 #[command(name = "touchstone", version, args_conflicts_with_subcommands = true)]
 struct CommandLine {
-    /// Opens the window on this folder
+    /// Folder to open in the window
     folder: Option<PathBuf>,
-    /// Opens the window on a copy of the sample data
+    /// Open a copy of the sample data
     #[arg(long, conflicts_with = "folder")]
     demo: bool,
     #[command(subcommand)]
@@ -60,66 +60,68 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve the same page on 127.0.0.1, and print its address
+    /// Serve the page on 127.0.0.1 and print its address
     Serve(frontends::Serve),
-    /// Read a folder and say what is in it
+    /// Read a folder and print a summary of it
     Index(index::Index),
-    /// List runs, one a line
+    /// List runs, one per line
     List(list::List),
     /// Print one transcript
     Show(show::Show),
-    /// Find a text in all transcripts
+    /// Search the text of all transcripts
     Search(search::Search),
-    /// Score what is on disk, and fail when it is not good enough
+    /// Score existing runs, and fail when they score too low
     Score(score::Score),
 
-    /// Put two to four transcripts beside each other, and mark where they part
+    /// Compare two to four transcripts step by step and mark the first difference
     Compare(compare::Compare),
 
-    /// Say what differs between two values
+    /// Show the differences between two values
     Diff(diff::Diff),
-    /// Say which runs would be made, which are skipped, and why
+    /// Show which runs a launch would make, which it would skip, and why
     Plan(run::Plan),
-    /// Make the runs that `plan` names
+    /// Run tasks with the chosen systems and models
     Run(run::Run),
-    /// Send a message to a run: to a fork of it when it is finished, so that it stays as it is
+    /// Send a message to a run; a finished run is forked first and stays unchanged
     Nudge(nudge::Nudge),
-    /// Say what runs come to, and compare systems with a baseline
+    /// Summarise runs and compare systems with a baseline
     Stats(stats::StatsOf),
 
-    /// Write reports: HTML, Markdown, CSV, JSON, JSONL, JUnit, result files of StableToolBench and
-    /// azure-ai-evaluation
+    /// Write reports: HTML, Markdown, CSV, JSON, JSONL, JUnit, or result files of StableToolBench
+    /// and azure-ai-evaluation
     Report(report::Report),
 
-    /// Say whether a run is right, or read what was said
+    /// Review a run as right, partly right or wrong, or print its review
     Review(review::Review),
 
-    /// Threads of messages, and runs, as rows that evaluators take
+    /// Convert threads of messages and runs into rows for evaluators
     Messages(messages::Messages),
 
-    /// Say how far judges agree with people and with each other, and on which runs they do not
+    /// Show how often judges agree with people and with each other, and list the runs on which they
+    /// disagree
     Agreement(agreement::AgreementOf),
 
-    /// Measure texts against texts: JSON Lines on standard input, every text metric on standard
+    /// Compute every text metric: reads JSON Lines from standard input, writes them to standard
     /// output
     Metrics(metrics::Metrics),
 
-    /// Evaluate the rows of a data file, as azure-ai-evaluation does
+    /// Evaluate the rows of a data file like azure-ai-evaluation
     Evaluate(evaluate::Evaluate),
 
-    /// What belongs to StableToolBench: names of functions, keys of caches
+    /// Run the tools of StableToolBench: function names, cache keys, conversion, virtual APIs,
+    /// scores
     #[command(name = "stabletoolbench")]
     StableToolBench(stabletoolbench::StableToolBench),
-    /// See what is installed and works, and how to mend what does not
+    /// Check what is installed and print how to fix what is missing
     Doctor(doctor::Doctor),
-    /// Delete what is left of old indexes and, after a question, of results that were replaced
+    /// Delete old indexes and, after confirmation, replaced results
     Clear(clear::Clear),
 }
 
 /// Which folder a command is about.
 #[derive(Debug, Clone, Args)]
 struct FolderArgs {
-    /// The folder; the current one when left out
+    /// Folder to read [default: the current folder]
     folder: Option<PathBuf>,
     #[command(flatten)]
     dirs: DirArgs,

@@ -8,16 +8,16 @@ use touchstone_app::error::{AppError, Code};
 /// What `nudge` takes.
 #[derive(Debug, Args)]
 pub(super) struct Nudge {
-    /// The transcript
+    /// Transcript of the run
     file: PathBuf,
-    /// What to say to the model
+    /// Message to send to the model
     message: String,
-    /// Continue a finished run itself, and not a fork of it; statistics leave it out from then on
+    /// Continue a finished run itself instead of a fork; statistics then exclude it
     #[arg(long)]
     in_place: bool,
     #[command(flatten)]
     dirs: DirArgs,
-    /// Print one event a line as JSON
+    /// Print one JSON object per event
     #[arg(long)]
     json: bool,
 }

@@ -22,32 +22,32 @@ use touchstone_app::{
 pub(super) struct Report {
     #[command(flatten)]
     place: FolderArgs,
-    /// One or several, with commas between
+    /// Formats to write, separated by commas
     #[arg(long, value_delimiter = ',', default_value = "html", value_name = "FORMAT")]
     format: Vec<Format>,
-    /// Where to; `-` prints one format instead
+    /// Write to this directory; `-` prints a single format
     #[arg(long, default_value = ".", value_name = "DIR")]
     out: PathBuf,
-    /// Which runs, as in the window: `system:promptql model:o1`
+    /// Select runs with a filter, as in the window: `system:promptql model:o1`
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     filter: String,
-    /// Whose scores; the first of each task when left out
+    /// Use the scores of this scorer [default: the first scorer of each task]
     #[arg(long)]
     scorer: Option<String>,
-    /// What the others are compared with, the first when left out; for result files of
-    /// StableToolBench the one to write, SYSTEM/MODEL/SET
+    /// Compare the others with this system and model [default: the first]; for result files of
+    /// StableToolBench, write this SYSTEM/MODEL/SET
     #[arg(long, value_name = "SYSTEM/MODEL")]
     baseline: Option<String>,
-    /// The name of the folder when left out
+    /// Title of the report [default: the name of the folder]
     #[arg(long, default_value = "", hide_default_value = true)]
     title: String,
-    /// With the results that others published, where runs are of query sets
+    /// Include published results where runs belong to query sets
     #[arg(long)]
     published: bool,
-    /// Without a line for every run
+    /// Leave out the line for every run
     #[arg(long)]
     short: bool,
-    /// Print what was written as one JSON document
+    /// Print the list of written files as one JSON document
     #[arg(long)]
     json: bool,
 }

@@ -18,22 +18,22 @@ use touchstone_app::{
 /// What `review` takes. What is left out stays as it was said.
 #[derive(Debug, Args)]
 pub(super) struct Review {
-    /// The transcript
+    /// Transcript of the run
     file: PathBuf,
-    /// Whether its answer is right; left out, what was said is printed
+    /// Your verdict on the answer [default: print the review]
     verdict: Option<Word>,
-    /// A score from 0 to 1, in place of the automatic one
+    /// Score from 0 to 1 that replaces the automatic one
     #[arg(long)]
     score: Option<f64>,
-    /// Anything else
+    /// Note to store with the review
     #[arg(long, allow_hyphen_values = true)]
     note: Option<String>,
-    /// Take the review away; its file is moved aside
+    /// Remove the review; its file is moved aside
     #[arg(long, conflicts_with_all = ["verdict", "score", "note"])]
     clear: bool,
     #[command(flatten)]
     dirs: DirArgs,
-    /// Print what is said as one JSON document
+    /// Print the review as one JSON document
     #[arg(long)]
     json: bool,
 }

@@ -25,43 +25,42 @@ use touchstone_app::{
 struct RunSelection {
     #[command(flatten)]
     place: FolderArgs,
-    /// System: `promptql`, `tool_calling`, `tool_calling_python`; several with commas
+    /// Systems to run, separated by commas: `promptql`, `tool_calling`, `tool_calling_python`
     #[arg(short, long, value_delimiter = ',', required = true)]
     system: Vec<String>,
-    /// Model; several with commas
+    /// Models to run, separated by commas
     #[arg(short, long, value_delimiter = ',', required = true)]
     model: Vec<String>,
-    /// Tasks: names, or patterns such as `billing/*` and `*588*`; all when left out. Folders at the
-    /// beginning of a name may be left out; `*` stands for any letters within a folder, `**` also
-    /// across folders
+    /// Tasks to run: names, or patterns such as `billing/*` and `*588*` [default: all]. Leading
+    /// folders of a name may be omitted; `*` matches within a folder, `**` across folders
     #[arg(short, long, value_delimiter = ',')]
     task: Vec<String>,
-    /// Variations, from 0; all when left out
+    /// Variations to run, from 0 [default: all]
     #[arg(long, value_delimiter = ',')]
     variation: Vec<u32>,
-    /// How often each is run
+    /// Run each variation this many times
     #[arg(long)]
     repeat: Option<u32>,
-    /// Run again from the start; what is there is moved aside first
+    /// Run again from the start; old files are moved aside first
     #[arg(long)]
     force: bool,
-    /// Continue runs even where the file does not match the task any more
+    /// Resume runs even when their file no longer matches the task
     #[arg(long)]
     anyway: bool,
-    /// How to look for an answer: `CoT@1`, `DFS_woFilter_w2`; as the workspace file says when left
-    /// out
+    /// Search for an answer with this method: `CoT@1`, `DFS_woFilter_w2` [default: from the
+    /// workspace file]
     #[arg(long)]
     method: Option<String>,
-    /// Which functions of virtual APIs are offered: `all`, `query`, `top-20`
+    /// Offer these functions of virtual APIs: `all`, `query`, `top-20`
     #[arg(long)]
     offer: Option<String>,
-    /// With a method: how deep one way may be
+    /// Limit the depth of a search; needs a method
     #[arg(long)]
     steps: Option<u32>,
-    /// With a method: most replies of one run
+    /// Limit the replies of one run; needs a method
     #[arg(long)]
     queries: Option<u32>,
-    /// Only one part of the runs, for several machines: `2/10`
+    /// Run only one part of the plan, for several machines: `2/10`
     #[arg(long, value_parser = shard)]
     shard: Option<Shard>,
 }
@@ -81,16 +80,16 @@ pub(super) struct Plan {
 pub(super) struct Run {
     #[command(flatten)]
     which: RunSelection,
-    /// Only say what would be done
+    /// Only print the plan
     #[arg(long)]
     plan: bool,
-    /// Runs at the same time
+    /// Run this many at the same time
     #[arg(long)]
     concurrency: Option<u32>,
-    /// Dollars after which nothing new is begun
+    /// Start nothing new after this many dollars
     #[arg(long)]
     max_cost: Option<f64>,
-    /// Print one event a line as JSON
+    /// Print one JSON object per event
     #[arg(long)]
     json: bool,
 }

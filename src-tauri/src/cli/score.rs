@@ -23,23 +23,23 @@ const LONGEST_REASON: usize = 100;
 pub(super) struct Score {
     #[command(flatten)]
     place: FolderArgs,
-    /// By this scorer instead of those of the suites, written as in a suite: `kendall_tau`, `text:
-    /// f1`
+    /// Score with this scorer instead of those of the suites, written as in a suite: `kendall_tau`,
+    /// `text: f1`
     #[arg(long, value_name = "NAME")]
     scorer: Vec<String>,
-    /// As in the window: `system:promptql model:o1`
-    #[arg(long, default_value = "", allow_hyphen_values = true)]
+    /// Select runs with a filter, as in the window: `system:promptql model:o1`
+    #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     filter: String,
-    /// End with 1 when the mean score is below this (0.8), or the share of runs that passed (80%).
-    /// The first scorer of each run counts
+    /// Exit with 1 when the mean score is below this (0.8), or the share of passed runs (80%).
+    /// Counts the first scorer of each run
     #[arg(long, value_name = "X", value_parser = least)]
     fail_under: Option<Threshold>,
-    /// Run no programs of scorers; what they said before counts
+    /// Do not execute scorer programs; use their earlier results
     #[arg(long)]
     no_programs: bool,
     #[command(flatten)]
     judge: judge::ByModel,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }

@@ -12,15 +12,15 @@ use touchstone_app::app::App;
 /// What `search` takes.
 #[derive(Debug, Args)]
 pub(super) struct Search {
-    /// Words or a "phrase" to look for, with the tokens of a filter: `"no such column" state:error`
+    /// Words or a "phrase" to find, with the tokens of a filter: `"no such column" state:error`
     #[arg(allow_hyphen_values = true)]
     text: String,
     #[command(flatten)]
     place: FolderArgs,
-    /// At most so many
+    /// Print at most this many results
     #[arg(long, default_value_t = 200)]
     limit: u32,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }

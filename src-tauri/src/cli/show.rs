@@ -24,15 +24,15 @@ use touchstone_app::{
 /// What `show` takes.
 #[derive(Debug, Args)]
 pub(super) struct Show {
-    /// The transcript; one of many in a file as FILE#NAME
+    /// Transcript to print; FILE#NAME for one of many in a file
     file: PathBuf,
     #[command(flatten)]
     dirs: DirArgs,
-    /// Print the replies of judges as they came, too
+    /// Also print the raw replies of judges
     #[arg(long)]
     replies: bool,
-    /// Print the transcript as one JSON document, the same for every layout; what judges said, with
-    /// their replies, is `judged`
+    /// Print the transcript as one JSON document, the same for every layout; `judged` holds
+    /// judgements with their replies
     #[arg(long)]
     json: bool,
 }

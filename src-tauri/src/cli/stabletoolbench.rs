@@ -14,24 +14,22 @@ pub(super) struct StableToolBench {
 
 #[derive(Debug, Subcommand)]
 enum BenchmarkCommand {
-    /// Tools and APIs as JSON Lines on standard input, the names of their functions on standard
-    /// output
+    /// Compute function names: reads tools and APIs as JSON Lines from standard input
     Names(Lines),
-    /// Inputs of tools as JSON Lines on standard input, their keys in the cache on standard output
+    /// Compute cache keys: reads inputs of tools as JSON Lines from standard input
     Keys(Lines),
-    /// Raw answers and transcripts as converted answers, for the judges and scorers that read these
+    /// Convert raw answers and transcripts to converted answers, for judges and scorers
     Convert(convert::Convert),
-    /// Answer calls of APIs on 127.0.0.1: from a cache, by a model that simulates them, or by the
-    /// real ones
+    /// Serve virtual APIs on 127.0.0.1 from a cache, a simulator or the real APIs
     Serve(virtual_apis::Serve),
-    /// Score answers by the APIs that were called, against query sets
+    /// Score answers by the APIs that they call, against query sets
     Score(answers::Answers),
 }
 
 /// What commands take that only answer lines.
 #[derive(Debug, Args)]
 struct Lines {
-    /// Print JSON Lines, which it always does
+    /// Print JSON Lines, which is the only format
     #[arg(long, hide = true)]
     json: bool,
 }

@@ -23,13 +23,13 @@ const NONE: &str = "–";
 pub(super) struct StatsOf {
     #[command(flatten)]
     place: FolderArgs,
-    /// Which runs, as in the window: `system:promptql model:o1`
+    /// Select runs with a filter, as in the window: `system:promptql model:o1`
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     filter: String,
-    /// Whose scores; the first of each task when left out
+    /// Use the scores of this scorer [default: the first scorer of each task]
     #[arg(long)]
     scorer: Option<String>,
-    /// What the others are compared with; the first when left out
+    /// Compare the others with this system and model [default: the first]
     #[arg(long, value_name = "SYSTEM/MODEL")]
     baseline: Option<String>,
     /// Print one JSON document

@@ -20,44 +20,43 @@ use touchstone_app::{
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that can be typed")]
 pub(super) struct Serve {
-    /// The folder with touchstone.yaml; the current one when left out
+    /// Folder with touchstone.yaml [default: the current folder]
     folder: Option<PathBuf>,
-    /// Port to listen on; a free one when left out
+    /// Listen on this port; 0 picks a free one
     #[arg(long, default_value_t = 0)]
     port: u16,
     /// Folder of cached replies
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
-    /// Neither look up nor keep replies
+    /// Do not read or write cached replies
     #[arg(long, conflicts_with = "cache")]
     no_cache: bool,
-    /// Folder with the definitions of tools
+    /// Folder of tool definitions
     #[arg(long, value_name = "DIR")]
     tools: Option<PathBuf>,
-    /// Model of touchstone.yaml that simulates APIs
+    /// Model in touchstone.yaml that simulates APIs
     #[arg(long, value_name = "MODEL")]
     simulator: Option<String>,
     /// Address of a server of the real APIs
     #[arg(long, value_name = "URL")]
     real: Option<String>,
-    /// Who is asked in which order: mirror (cache, simulator, real), real (cache, real), or as
-    /// main, mirrorapi or `mirrorapi_cache` of the original
+    /// Sources to try in order: mirror (cache, simulator, real), real (cache, real), or main,
+    /// mirrorapi or `mirrorapi_cache` as in the original
     #[arg(long, value_name = "NAME")]
     order: Option<String>,
-    /// Keep failures of the simulator too, as the original does
+    /// Cache failures of the simulator too, like the original
     #[arg(long)]
     save_all: bool,
-    /// Judge replies of real APIs without false alarms
+    /// Detect failures of real APIs without false alarms
     #[arg(long)]
     strict: bool,
-    /// Write down every call, a line of JSON each
+    /// Write one JSON object per call to this file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Environment variable with the token that programs have to bring; a new one is made when left
-    /// out
+    /// Environment variable with the token that clients must send [default: a new token]
     #[arg(long, value_name = "NAME")]
     token_env: Option<String>,
-    /// Answer every program of this machine, though it may cost something
+    /// Accept calls without a token, from every program on this machine; calls may cost money
     #[arg(long, conflicts_with = "token_env")]
     no_token: bool,
     /// Print the address as JSON
