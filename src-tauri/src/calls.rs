@@ -224,15 +224,17 @@ pub(crate) fn call(
     arguments: &[u8],
 ) -> Result<Vec<u8>, AppError> {
     if !may_run && COMMANDS.contains(&(name, Access::Act)) {
-        let error =
-            AppError::new(Code::NotAllowed, "This page may look, but not run or change anything.");
+        let error = AppError::new(
+            Code::NotAllowed,
+            "This page is read-only and cannot run or change anything.",
+        );
         let is_about_folders =
             ["open_recent", "forget_recent", "open_demo", "pick_folder", "close_folder"]
                 .contains(&name);
         return Err(error.hint(if is_about_folders {
             "For another folder, start: touchstone serve FOLDER"
         } else {
-            "Serve it so that it may: touchstone serve --allow-run FOLDER"
+            "To allow it, start: touchstone serve --allow-run FOLDER"
         }));
     }
     let json = arguments;

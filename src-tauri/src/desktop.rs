@@ -42,10 +42,7 @@ async fn run<T: Send + 'static>(
 ) -> Reply<T> {
     let app = App::clone(&app);
     let broken = |_| {
-        Err(AppError::new(
-            Code::Failed,
-            "The command broke off because of a mistake in Touchstone.",
-        ))
+        Err(AppError::new(Code::Failed, "The command failed with an internal error of Touchstone."))
     };
     tauri::async_runtime::spawn_blocking(move || act(&app)).await.unwrap_or_else(broken)
 }
@@ -338,7 +335,7 @@ fn open_window(tauri: &tauri::App) -> tauri::Result<()> {
 }
 
 /// Reason for stopping, displayed with the runs.
-const CLOSED: &str = "The window was closed, and goes away when these runs have stopped.";
+const CLOSED: &str = "The window closes when these runs have stopped.";
 
 /// Returns true if the window may close at once. While runs are in progress, it stays open until
 /// they have stopped, and displays a message.
@@ -350,13 +347,11 @@ fn may_close(handle: &AppHandle) -> bool {
     }
     let told = AppError::new(
         Code::BadRequest,
-        "Runs are in progress. The window closes by itself when what is in flight is saved.",
+        "Runs are in progress. The window closes when replies in flight are saved.",
     );
     let _ = handle.emit(
         ERROR_EVENT,
-        told.hint(
-            "Close it once more to give up what is in flight. Runs that were stopped go on later.",
-        ),
+        told.hint("Close it again to abort them. Stopped runs can be resumed later."),
     );
     let handle = handle.clone();
     tauri::async_runtime::spawn_blocking(move || {
@@ -398,13 +393,16 @@ fn open_dropped(handle: &AppHandle, paths: Vec<PathBuf>) {
 /// the engine.
 fn dropped(paths: &[PathBuf]) -> Reply<&PathBuf> {
     paths.iter().find(|path| !path.is_file()).ok_or_else(|| {
-        let error = AppError::new(Code::BadRequest, "What was dropped is no folder.");
+        let error = AppError::new(Code::BadRequest, "What was dropped is not a folder.");
         error.hint("Drop the folder that holds the transcripts, or the whole benchmark.")
     })
 }
 
 fn not_a_path(why: impl std::fmt::Display) -> AppError {
-    AppError::new(Code::BadRequest, format!("What was picked is no folder of this machine: {why}."))
+    AppError::new(
+        Code::BadRequest,
+        format!("What was picked is not a folder of this machine: {why}."),
+    )
 }
 
 /// Returns true if the page may navigate to a URL: only to its own, and in development to that of

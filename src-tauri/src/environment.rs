@@ -81,7 +81,7 @@ pub(crate) fn keep_secrets() {
             panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
         let thread = std::thread::current();
         tracing::error!(
-            "Touchstone made a mistake at {place} (thread {}). Please report this line.",
+            "Internal error at {place} (thread {}). Please report this line.",
             thread.name().unwrap_or("?")
         );
     }));
@@ -281,10 +281,7 @@ mod tests {
             .unwrap();
         let said = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
         assert!(ran.status.success() && said.contains("1 passed"), "{said}");
-        assert!(
-            said.contains("Touchstone made a mistake at src-tauri/src/environment.rs:"),
-            "{said}"
-        );
+        assert!(said.contains("Internal error at src-tauri/src/environment.rs:"), "{said}");
         assert!(said.contains("(thread run)") && !said.contains("canary"), "{said}");
     }
 }

@@ -172,7 +172,7 @@ fn check(folder: usize, files: &[(String, Vec<u8>)]) -> Result<(), String> {
         .out
         .lines()
         .map(|line| {
-            serde_json::from_str(line).map_err(|why| format!("a row is no JSON: {why}: {line}"))
+            serde_json::from_str(line).map_err(|why| format!("a row is not JSON: {why}: {line}"))
         })
         .collect::<Result<_, _>>()?;
     let seen: BTreeSet<&str> =

@@ -186,7 +186,7 @@ test("the answers are beside each other and beside what was expected", () =>
       .getByRole("button", { name: "expected" })
       .click();
     await answers
-      .getByRole("group", { name: "The answer of" })
+      .getByRole("group", { name: "Compared run" })
       .getByRole("button", { name: "run 1" })
       .click();
     await answers.locator(".summary.equal").waitFor();

@@ -240,7 +240,7 @@ for (const [screen, options] of [
         await open(page, "#/evaluate?by=f1_score");
         const runs = page.getByTestId("rows-of-runs");
         await runs.locator("summary").click();
-        await runs.getByLabel("Which runs").fill("model:o1 task:count");
+        await runs.getByLabel("Runs", { exact: true }).fill("model:o1 task:count");
         await runs.getByRole("button", { name: "Make rows" }).click();
         await page
           .getByTestId("rows-made")
@@ -253,7 +253,7 @@ for (const [screen, options] of [
         const f1 = card(page, "f1_score");
         await f1
           .getByTestId("lacks")
-          .getByText(/`response` is no text\. Map `response` to `response_text`\.$/)
+          .getByText(/`response` is not text\. Map `response` to `response_text`\.$/)
           .waitFor();
         await accessible(page);
         assert.ok(await fits(page));
@@ -478,12 +478,12 @@ test("two hundred columns, a hundred thousand rows and lines that are no rows ar
       assert.ok(await fits(page));
       await choose("broken.jsonl");
       await look
-        .getByRole("list", { name: "Rows that cannot be read" })
+        .getByRole("list", { name: "Unreadable rows" })
         .getByText(/line 2/i)
         .waitFor();
       await page
         .getByTestId("evaluate-refused")
-        .getByText(/broken\.jsonl cannot be read whole\. .*Mend the line/)
+        .getByText(/broken\.jsonl cannot be read completely\. .*Fix the line/)
         .waitFor();
       assert.ok(await start(page).isDisabled());
       assert.equal(await flat(start(page)), "Evaluate");

@@ -95,7 +95,7 @@ test(`what is stored of rows is asked for, compared and held against people`, ()
     await sheet.getByRole("heading", { name: "Stored verdicts" }).waitFor();
     // A sandboxed frame cannot be queried, so the report is checked separately.
     await page
-      .getByRole("form", { name: "What to report" })
+      .getByRole("form", { name: "Report settings" })
       .getByLabel("Markdown", { exact: true })
       .check();
     await page.getByRole("region", { name: "Preview" }).getByText("## Stored verdicts").waitFor();

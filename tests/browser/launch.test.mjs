@@ -98,7 +98,7 @@ test(`the sheet shows the matrix, what is owed, what is skipped and why, and an 
     );
     await page.getByRole("checkbox", { name: /^replay/ }).check();
     await run(page).and(page.locator(":enabled")).waitFor();
-    assert.match(await page.getByTestId("plan").innerText(), /It was never run/);
+    assert.match(await page.getByTestId("plan").innerText(), /It has not run yet/);
     assert.match(await page.getByTestId("plan").innerText(), /recording/);
     assert.match(await page.getByTestId("estimate").innerText(), /No API calls/);
     await accessible(page);
@@ -392,7 +392,7 @@ test("a page that may only look launches nothing, also when asked directly", () 
     async (page, { provider, folder }) => {
       page.removeAllListeners("console");
       await sheet(page, SLOW);
-      await page.getByText("This page may look, but not run anything.").waitFor();
+      await page.getByText("This page is read-only and cannot start runs.").waitFor();
       await page.getByText("touchstone serve --allow-run").waitFor();
       await accessible(page);
       await page.evaluate(() => (location.hash = "#/runs"));
@@ -403,7 +403,7 @@ test("a page that may only look launches nothing, also when asked directly", () 
         const [status, said] = await post(page, name, body);
         assert.deepEqual(
           [status, said],
-          [403, "This page may look, but not run or change anything."],
+          [403, "This page is read-only and cannot run or change anything."],
           name,
         );
       }
@@ -445,9 +445,7 @@ test("launching is found in the palette, and so is stopping while something runs
     page.removeAllListeners("console");
     await palette(page, "close the folder");
     await page.keyboard.press("Enter");
-    await page
-      .getByText("1 run is in progress in the folder that is open, so it stays open.")
-      .waitFor();
+    await page.getByText("1 run is in progress in the open folder, so it stays open.").waitFor();
     await accessible(page);
     await palette(page, "stop everything");
     await page.keyboard.press("Enter");
@@ -467,7 +465,7 @@ test("a server that is asked to end waits for what is in flight, says so, and gi
     await provider.until(1);
     interrupt();
     await state(page, "Stopping");
-    assert.match(await figures(page), /The server was asked to end/);
+    assert.match(await figures(page), /The server ends when/);
     provider.release();
     await ended;
     assert.match(readFileSync(join(folder, FIRST), "utf8"), /Let me look/);

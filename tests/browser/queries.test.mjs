@@ -62,7 +62,7 @@ for (const width of [1400, 800])
         await flat(published),
         /GPT 4o mini CoT MirrorAPI-Cache Based System 27\.8 ± 1\.4 .* 25\.9 ± 1\.7 27\.42 differs from print 28\.69 gpt-4o/,
       );
-      assert.match(await flat(panel), /No run was judged, so nothing of your own compares/);
+      assert.match(await flat(panel), /No run is judged, so there are no own results/);
       await accessible(page);
       await panel.getByLabel("Earlier and hidden rows").check();
       assert.equal(await published.locator("tbody tr").count(), 36);
@@ -87,7 +87,7 @@ test("the result file is seen as it will be written, one system at a time, and l
     await rows(page).first().waitFor();
     await go(page, "#/report");
     await page.getByLabel("StableToolBench").check();
-    const text = page.getByLabel("The report as it will be saved");
+    const text = page.getByLabel("Report contents");
     await text.getByText('"framework"').waitFor();
     assert.match(await flat(text), /"framework": "tool_calling-claude"/);
     assert.doesNotMatch(await flat(text), /sopr_score"?: 0/);

@@ -40,7 +40,7 @@ for (const width of [1280, 420])
     onPage(browser, { files, viewport: { width, height: 820 } }, async (page) => {
       await rows(page).first().waitFor();
       await page.evaluate(() => (location.hash = "#/report"));
-      const form = page.getByRole("form", { name: "What to report" });
+      const form = page.getByRole("form", { name: "Report settings" });
       const preview = page.getByRole("region", { name: "Preview" });
       await form.getByText(/^3 runs, /).waitFor();
       assert.equal(

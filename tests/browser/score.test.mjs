@@ -194,7 +194,7 @@ test("a verdict, a score and a note are given by keyboard alone, and lie in a fi
     writeFileSync(file, "verdict: perfect\n");
     await page
       .getByTestId("scores")
-      .getByText(/cannot be read .*line 1: This is no verdict\./)
+      .getByText(/cannot be read .*line 1: This is not a verdict\./)
       .waitFor();
     await page.keyboard.press("1");
     await until(() => existsSync(file) && readFileSync(file, "utf8").startsWith("verdict: right"));
@@ -222,7 +222,7 @@ test("on a page that may only look, a verdict is refused beside where it was giv
       await page
         .getByTestId("review")
         .getByRole("alert")
-        .getByText("This page may look, but not run or change anything.")
+        .getByText("This page is read-only and cannot run or change anything.")
         .waitFor();
       await page.getByTestId("review").getByText("touchstone serve --allow-run").waitFor();
       await accessible(page);

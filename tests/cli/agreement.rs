@@ -55,7 +55,7 @@ fn the_next_step_is_said_while_nothing_can_be_compared() {
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(
         ran.out.starts_with(
-            "12 runs were reviewed.\nNo judge was asked yet: touchstone score --judge"
+            "12 runs were reviewed.\nNo run is judged yet. Judge some: touchstone score --judge"
         ),
         "{}",
         ran.out
@@ -64,7 +64,7 @@ fn the_next_step_is_said_while_nothing_can_be_compared() {
     assert_eq!(ran.status, 2);
     assert!(ran.err.contains("No judge named `sopr` has said anything"), "{}", ran.err);
     let ran = sandbox.run(&["agreement", ".", "--filter", "review:right system:nobody"]);
-    assert!(ran.out.starts_with("No run was reviewed yet."), "{}", ran.out);
+    assert!(ran.out.starts_with("No run is reviewed yet."), "{}", ran.out);
     assert_eq!(sandbox.run(&["agreement", ".", "--filter", "rewiev:right"]).status, 2);
 }
 
@@ -164,7 +164,7 @@ fn two_judges_are_held_against_each_other_and_names_that_nobody_has_are_refused(
     let people = with("people", &[]);
     assert!(people.out.contains("people (rows) and sopr by other (columns)"), "{}", people.out);
     for (name, why) in
-        [("nobody", "No judge named `nobody`"), ("sopr by other", "nothing of the same runs")]
+        [("nobody", "No judge named `nobody`"), ("sopr by other", "no runs in common")]
     {
         let refused = with(name, &[]);
         assert!(refused.status == 2 && refused.err.contains(why), "{refused:?}");

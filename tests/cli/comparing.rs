@@ -34,8 +34,8 @@ fn compare_marks_where_two_runs_part_and_ends_with_one_when_they_do() {
     let same = sandbox.run(&["compare", FIRST, FIRST]);
     assert_eq!((same.status, same.err.as_str()), (0, ""), "{same:?}");
     assert!(
-        same.out.contains("They did the same.")
-            && same.out.contains("The answer of 2 is that of 1."),
+        same.out.contains("The runs did the same.")
+            && same.out.contains("The answer of 2 equals that of 1."),
         "{}",
         same.out
     );
@@ -117,8 +117,8 @@ fn files_of_different_folders_are_compared_and_what_cannot_be_read_ends_with_two
     let ran = here.run(&["compare", damaged, FIRST, OTHER]);
     assert!(
         ran.status == 2
-            && ran.out.contains("1 has nothing to be compared.")
-            && ran.out.contains("They part here"),
+            && ran.out.contains("1 has nothing to compare.")
+            && ran.out.contains("First difference"),
         "{ran:?}"
     );
     for few in
@@ -153,12 +153,8 @@ fn compare_holds_each_answer_against_what_the_suite_expects_wherever_it_is_calle
     let sandbox = sandbox("compare-expected");
     let check = |ran: &Ran| {
         assert_eq!(ran.status, 1, "{ran:?}");
-        assert!(
-            ran.out.contains("The answer of 1 is what was expected. It scores 1.00."),
-            "{}",
-            ran.out
-        );
-        assert!(ran.out.contains("The answer of 2 is not what was expected: "), "{}", ran.out);
+        assert!(ran.out.contains("The answer of 1 is as expected. It scores 1.00."), "{}", ran.out);
+        assert!(ran.out.contains("The answer of 2 is not as expected: "), "{}", ran.out);
     };
     check(&sandbox.run(&["compare", FIRST, OTHER]));
     let apart = Sandbox::with("compare-apart", &[("a.yaml", ANSWERED)]);

@@ -59,7 +59,7 @@ fn line_by_line_a_value_that_is_only_written_in_another_way_is_told_from_one_tha
     );
     let ran = sandbox.run(&["diff", "left.json", "right.json"]);
     let marked: Vec<&str> =
-        ran.out.lines().filter(|line| line.ends_with("(equal, written in another way)")).collect();
+        ran.out.lines().filter(|line| line.ends_with("(equal, written differently)")).collect();
     assert_eq!(marked.len(), 2, "{}", ran.out);
     assert!(marked.iter().all(|line| line.contains("84.1")), "{}", ran.out);
     assert!(

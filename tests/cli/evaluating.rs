@@ -43,7 +43,7 @@ fn texts_are_measured_and_written_in_the_shape_of_the_package() {
     assert!(!sandbox.folder.join(".touchstone").exists());
     let again = evaluate(&sandbox, &["--evaluators", "f1_score", "--out", "out.json"]);
     assert_eq!(again.status, 2);
-    assert!(again.err.contains("There is a file out.json already."), "{}", again.err);
+    assert!(again.err.contains("out.json already exists."), "{}", again.err);
     let printed = evaluate(&sandbox, &["--evaluators", "f1_score,rouge_score", "--json"]);
     assert_eq!(printed.out.trim_end(), text);
     let package =
@@ -95,13 +95,13 @@ fn what_cannot_be_understood_is_a_sentence_and_ends_with_two() {
         ),
         (
             &["--data", "broken.jsonl", "--evaluators", "f1_score"],
-            "broken.jsonl cannot be read whole. Line 2",
+            "broken.jsonl cannot be read completely. Line 2",
         ),
         (&["--data", "rows.jsonl"], "No evaluator was named."),
         (&["--data", "rows.jsonl", "--evaluators", "f1_skore"], "Did you mean `f1_score`?"),
         (
             &["--data", "rows.jsonl", "--evaluators", "f1_score", "--column-mapping", "x"],
-            "is no mapping",
+            "is not a mapping",
         ),
         (
             &[
@@ -127,11 +127,11 @@ fn what_cannot_be_understood_is_a_sentence_and_ends_with_two() {
         ),
         (
             &["--data", "rows.jsonl", "--evaluators", "f1_score", "--out", "no/such/out.json"],
-            "There is no folder for",
+            "does not exist",
         ),
         (
             &["--data", "rows.jsonl", "--evaluators", "f1_score", "--target", "a 'b"],
-            "is no command",
+            "is not a valid command",
         ),
         (&["--data", "rows.jsonl", "--evaluators", "relevance"], "--judge-model MODEL"),
         (
@@ -169,7 +169,7 @@ fn what_cannot_be_understood_is_a_sentence_and_ends_with_two() {
                 "--out",
                 "out.json",
             ],
-            "--fail-under nope.x: no evaluator that was asked for gives such a number.",
+            "--fail-under nope.x: no selected evaluator gives this number.",
         ),
         (
             &[
@@ -219,7 +219,7 @@ fn a_target_is_quoted_as_in_a_shell_and_the_first_troubles_are_told_in_order_wit
     ]);
     assert_eq!(ran.status, 1, "{ran:?}");
     let told: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("row ")).collect();
-    assert_eq!((told.len(), told[0]), (50, "row 1, f1_score: `response` is no text."));
+    assert_eq!((told.len(), told[0]), (50, "row 1, f1_score: `response` is not text."));
     assert!(
         told[49].starts_with("row 50, ") && ran.out.contains("and 10 more without a result\n"),
         "{}",
@@ -303,7 +303,7 @@ fn a_judge_is_asked_once_for_each_row_and_needs_a_file_to_keep_what_it_says() {
     let (ran, anew) = (stray("out.json"), stray("other.json"));
     assert_eq!((ran.status, anew.status, server.seen().len()), (0, 2, 4), "{ran:?} {anew:?}");
     assert!(
-        ran.out.contains("`respons` is mapped") && ran.out.contains("It is passed over"),
+        ran.out.contains("`respons` is mapped") && ran.out.contains("It is ignored"),
         "{}",
         ran.out
     );
@@ -339,12 +339,8 @@ fn replies_that_cannot_be_read_end_with_one_and_can_be_asked_for_once_more_alone
         ran.out
     );
     let plan = judge(&["--plan"]);
-    assert!(
-        plan.out.contains("nothing is asked anew; 10 replies are there from before\nin 2"),
-        "{}",
-        plan.out
-    );
-    assert!(plan.out.contains("in 2 rounds nothing could be read; --again=unread"), "{}", plan.out);
+    assert!(plan.out.contains("no new requests; 10 replies are reused\n2"), "{}", plan.out);
+    assert!(plan.out.contains("2 rounds could not be read; --again=unread"), "{}", plan.out);
     assert!(judge(&["--plan", "--again=unread"]).out.contains("2 to 4 requests"));
     // The first reply is unreadable again, a later one is not.
     assert_eq!((judge(&["--again=unread"]).status, server.seen().len()), (1, bought + 4));
@@ -418,13 +414,13 @@ fn a_plan_with_a_target_says_what_each_row_takes_and_that_the_rest_is_not_known(
     let plan = run(&["--plan"]);
     assert_eq!((plan.status, server.seen().len()), (0, 0), "{plan:?}");
     for words in [
-        "2 rows\nthe target is started 2 times first, once for each row that it has not answered yet: sh -c 'cat",
+        "2 rows\nthe target runs 2 times first, once for each row without an answer: sh -c 'cat",
         "}'\nrelevance: 1 to 2 requests for each row, in each of 3 rounds.",
         "6 to 12 requests, tokens are not known before the target answers",
     ] {
         assert!(plan.out.contains(words), "{words}: {}", plan.out);
     }
-    assert!(!plan.out.contains("no model is asked") && !plan.out.contains('$'), "{}", plan.out);
+    assert!(!plan.out.contains("no API calls") && !plan.out.contains('$'), "{}", plan.out);
     let plan = run(&["--plan", "--json"]).json().remove(0);
     assert_eq!(
         (&plan["target"], &plan["tokens_most"], &plan["cost_most"]),
@@ -432,7 +428,7 @@ fn a_plan_with_a_target_says_what_each_row_takes_and_that_the_rest_is_not_known(
     );
     let ran = run(&[]);
     assert_eq!((ran.status, server.seen().len()), (0, 6), "{ran:?}");
-    assert!(!ran.out.contains("are from before"), "{}", ran.out);
+    assert!(!ran.out.contains("are reused"), "{}", ran.out);
 }
 
 #[test]
@@ -529,7 +525,7 @@ fn a_program_that_never_comes_to_its_functions_ends_with_the_first_interrupt() {
     assert_eq!(ended.status.code(), Some(1), "{said}");
     assert!(
         said.contains(
-            "No results were written.\nIt was stopped while mine was read, before row 1.\n"
+            "No results were written.\nIt was stopped while reading mine, before row 1.\n"
         ),
         "{said}"
     );

@@ -186,7 +186,7 @@ fn a_budget_without_a_price_ends_with_two_and_one_of_the_file_is_told() {
     let ran = ask(&sandbox, &["--rounds", "1", "--max-cost", "0.001"]);
     assert_eq!((ran.status, server.seen().len()), (2, 0), "{ran:?}");
     assert!(
-        ran.err.contains("`local` has no known price") && ran.err.contains("leave the budget"),
+        ran.err.contains("`local` has no known price") && ran.err.contains("leave out the budget"),
         "{}",
         ran.err
     );
@@ -196,7 +196,7 @@ fn a_budget_without_a_price_ends_with_two_and_one_of_the_file_is_told() {
     let ran = ask(&sandbox, &["--rounds", "1"]);
     assert_eq!((ran.status, server.seen().len()), (0, 1), "{ran:?}");
     assert!(
-        ran.out.contains("The budget of $5 does not bind what has no known cost"),
+        ran.out.contains("The budget of $5 does not limit replies of unknown cost"),
         "{}",
         ran.out
     );
@@ -255,7 +255,7 @@ fn show_tells_what_judges_said_of_a_run_and_asks_nobody() {
     std::fs::write(sandbox.folder.join(kept), "judgements: odd\n").unwrap();
     let ran = sandbox.run(&["show", file]);
     assert!(
-        ran.status == 1 && ran.err.contains("What judges said of this run cannot be read."),
+        ran.status == 1 && ran.err.contains("The judgements of this run cannot be read."),
         "{ran:?}"
     );
 }

@@ -246,7 +246,7 @@ fn without_a_keyring_bus_settings_say_so_and_the_environment_still_works() {
     let refused = page.store(KEY);
     let why = refused["message"].as_str().unwrap();
     let (start, end) = (
-        "Keys cannot be kept on this system: no Secret Service, such as GNOME Keyring, answers (",
+        "Keys cannot be stored on this system: no Secret Service, such as GNOME Keyring, answers (",
         "). Set them in the environment.",
     );
     assert!(why.starts_with(start) && why.ends_with(end), "{why}");

@@ -527,7 +527,7 @@ fn doctor_looks_at_the_databases_and_keys_of_the_folder_it_is_given() {
         (1, &true.into(), &false.into())
     );
     assert!(
-        fresh["Open folder"]["detail"].as_str().unwrap().contains("Nobody has run anything yet"),
+        fresh["Open folder"]["detail"].as_str().unwrap().contains("There are no runs yet"),
         "{fresh:?}"
     );
     let ran = sandbox.run(&["doctor", "no/such"]);

@@ -50,6 +50,6 @@ fn one_of_many_is_reviewed_beside_its_file_and_never_gone_on_with() {
     assert_eq!((ran.status, ran.out.as_str()), (0, "wrong\n"), "{ran:?}");
     assert!(sandbox.folder.join(REVIEW).is_file());
     let ran = sandbox.run(&["nudge", &format!("{FILE}#9102"), "Go on."]);
-    assert!(ran.status != 0 && ran.err.contains("never written to"), "{ran:?}");
+    assert!(ran.status != 0 && ran.err.contains("never changed"), "{ran:?}");
     assert_eq!(std::fs::read_to_string(sandbox.folder.join(FILE)).unwrap(), before);
 }

@@ -25,7 +25,7 @@ fn score_runs_the_programs_of_scorers_unless_it_is_told_not_to() {
     let ran = sandbox.run(&["score", "--json", "--no-programs"]);
     assert_eq!(
         (ran.status, ran.json()[0]["reason"].as_str()),
-        (0, Some("scorer.py has to be run.")),
+        (0, Some("scorer.py has not run yet.")),
         "{ran:?}"
     );
     let ran = sandbox.run(&["score", "--json"]);

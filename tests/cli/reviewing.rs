@@ -12,7 +12,7 @@ fn review_text(sandbox: &Sandbox) -> String {
 fn what_is_said_is_kept_beside_the_run_and_printed() {
     let sandbox = Sandbox::usual("review");
     let nothing = sandbox.run(&["review", FILE]);
-    assert_eq!((nothing.status, nothing.out.as_str()), (0, "Nobody has reviewed this run.\n"));
+    assert_eq!((nothing.status, nothing.out.as_str()), (0, "This run has no review.\n"));
     assert!(!sandbox.folder.join("results/.touchstone").exists(), "asking writes nothing");
     let ran = sandbox.run(&[
         "review",
@@ -41,7 +41,7 @@ fn what_is_said_is_kept_beside_the_run_and_printed() {
     let ran = sandbox.run(&["review", FILE, "--clear"]);
     assert_eq!(
         (ran.status, ran.out.as_str(), review_text(&sandbox).as_str()),
-        (0, "Nobody has reviewed this run.\n", "")
+        (0, "This run has no review.\n", "")
     );
 }
 
@@ -66,12 +66,12 @@ fn a_review_of_another_answer_says_so_and_one_that_cannot_be_read_ends_with_one(
     sandbox.run(&["review", FILE, "right"]);
     std::fs::write(sandbox.folder.join(FILE), ANSWERED.replace("ticket_id: 7\n", "ticket_id: 8\n"))
         .unwrap();
-    assert_eq!(sandbox.run(&["review", FILE]).out, "right, said of an earlier answer\n");
+    assert_eq!(sandbox.run(&["review", FILE]).out, "right, of an earlier answer\n");
     std::fs::write(sandbox.folder.join(REVIEW), "verdict: perfect\n").unwrap();
     let ran = sandbox.run(&["review", FILE]);
     assert_eq!(ran.status, 1, "{ran:?}");
     assert!(
-        ran.err.contains("line 1: This is no verdict.") && ran.err.contains("Mend the file"),
+        ran.err.contains("line 1: This is not a verdict.") && ran.err.contains("Fix the file"),
         "{}",
         ran.err
     );
@@ -87,7 +87,7 @@ fn a_note_alone_leaves_the_verdict_with_the_answer_that_it_was_given_for() {
         .unwrap();
     assert_eq!(
         sandbox.run(&["review", FILE, "--note", "Look again."]).out,
-        "right, said of an earlier answer\nLook again.\n"
+        "right, of an earlier answer\nLook again.\n"
     );
     assert_eq!(sandbox.run(&["review", FILE, "right"]).out, "right\nLook again.\n", "given anew");
 }
@@ -117,7 +117,7 @@ fn a_review_in_a_folder_without_a_workspace_is_found_by_whoever_names_the_folder
     let ran = sandbox.run(&["review", "p/results/t-tool_calling-o1-variation0.yaml", "right"]);
     assert_eq!((ran.status, ran.out.as_str()), (0, "right\n"), "{ran:?}");
     assert!(
-        ran.err.starts_with("Kept for the folder ") && ran.err.contains("p/results: "),
+        ran.err.starts_with("Saved for the folder ") && ran.err.contains("p/results: "),
         "{}",
         ran.err
     );

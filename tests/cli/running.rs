@@ -93,7 +93,7 @@ fn plan_says_what_is_owed_with_the_documented_keys_and_sends_nothing() {
     }
     let words = sandbox.run(&["plan", ".", "-s", "tool_calling", "-m", "local"]);
     assert!(
-        words.out.contains("3 to run, 0 skipped") && words.out.contains("No past run"),
+        words.out.contains("3 to run, 0 skipped") && words.out.contains("No estimate"),
         "{}",
         words.out
     );
@@ -370,7 +370,7 @@ fn ctrl_c_ends_a_run_whose_tools_do_not_open() {
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!((ran.status, server.seen().len()), (1, 0), "{ran:?}");
-    assert!(ran.err.contains("nothing was begun"), "{}", ran.err);
+    assert!(ran.err.contains("no run started"), "{}", ran.err);
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn a_request_that_cannot_be_understood_ends_with_two_and_says_what_there_is() {
     let cases = [
         (["tool_calling", "nobody", "count"], ["no model named `nobody`", "local"]),
         (["magic", "local", "count"], ["no system named `magic`", "tool_calling_python"]),
-        (["tool_calling", "local", "no*such"], ["No task is called `no*such`", "input directory"]),
+        (["tool_calling", "local", "no*such"], ["No task matches `no*such`", "input directory"]),
     ];
     for ([system, model, task], words) in cases {
         for what in ["plan", "run"] {
@@ -528,7 +528,7 @@ fn nothing_is_begun_with_a_key_of_the_workspace_file_that_means_nothing_and_ever
     );
     assert_eq!(
         plan["invalid"]["message"].as_str(),
-        Some(&*format!("{first} One more thing in it is wrong."))
+        Some(&*format!("{first} It has 1 more error."))
     );
     let doctor = sandbox.run(&["doctor", ".", "--json"]);
     assert!(

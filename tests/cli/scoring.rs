@@ -314,7 +314,7 @@ fn a_report_says_who_scored_why_runs_have_no_score_and_where_people_say_otherwis
         "Scored by fields (version ",
         "> 1 run has no score: the file cannot be read.",
         "> 1 run has no score: not ended yet.",
-        "> People say otherwise than the scores: one run that passed is not right.",
+        "> Reviews differ from scores: one run that passed is not right.",
         "| wrong: Ticket 9 is missing. |",
     ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
@@ -338,7 +338,7 @@ fn a_report_says_who_scored_why_runs_have_no_score_and_where_people_say_otherwis
 fn a_report_that_is_read_as_runs_is_not_put_among_them_and_says_which_had_not_ended() {
     let sandbox = Sandbox::usual("report-azure");
     let among = sandbox.run(&["report", "--format", "azure", "--out", "results/made"]);
-    assert!(among.status == 2 && among.err.contains("would be read as more runs"), "{among:?}");
+    assert!(among.status == 2 && among.err.contains("would be read as a run"), "{among:?}");
     let beside = sandbox.run(&["report", "--format", "azure", "--out", "made"]);
     assert_eq!(beside.status, 0, "{beside:?}");
     assert_eq!(sandbox.run(&["list", "--json"]).json().len(), 4);

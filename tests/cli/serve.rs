@@ -276,7 +276,7 @@ fn when_the_system_lets_no_more_folders_be_watched_all_is_found_by_listing_and_t
         status(&|status| status["counts"]["runs"] == 12 && status["watching"]["by"] == "polling");
     let notice = reply["watching"]["notice"].as_str().unwrap();
     assert_eq!(notice.matches("fs.inotify.max_user_watches").count(), 1, "{notice}");
-    assert!(notice.contains("listed again every few seconds"), "{notice}");
+    assert!(notice.contains("lists it every few seconds"), "{notice}");
     // Changes without a notification are still found.
     std::fs::write(sandbox.folder.join("results/n7/deeper/late.yaml"), crate::ANSWERED).unwrap();
     status(&|status| status["counts"]["runs"] == 13);

@@ -122,7 +122,7 @@ fn convert_takes_transcripts_of_ours_and_one_answer_for_each_query() {
         (path("7-tool_calling-o1-variation0.yaml"), path("7-tool_calling-o1-variation0-run2.yaml"));
     let ran = sandbox.run(&["stabletoolbench", "convert", &one, &two, "--method", "CoT@1"]);
     assert_eq!(ran.status, 1, "{}", ran.err);
-    assert!(ran.err.contains("which another file answered"), "{}", ran.err);
+    assert!(ran.err.contains("which another file already answers"), "{}", ran.err);
     let file: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(
         file["7"]["answer"]["final_answer"],
@@ -191,7 +191,7 @@ fn score_says_which_apis_an_answer_called_and_which_query_nobody_knows() {
             "API call score 1.000: 1 answers to 1 queries, 1 finished, 0 without an answer; 1 queries of the sets have none here",
         ]
     );
-    assert!(ran.err.contains("query 9 is in no set"), "{}", ran.err);
+    assert!(ran.err.contains("query 9 is not in any set"), "{}", ran.err);
     let ran = sandbox.run(&[
         "stabletoolbench",
         "score",
@@ -326,13 +326,10 @@ fn a_report_of_result_files_alone_is_refused_and_leaves_no_file() {
     let (status, err, files, _) = made(&[("tasks/G1_x.json", SET), (name, &text)]);
     assert_eq!((status, files), (1, 0), "{err}");
     assert!(
-        err.contains("No result file was written") && !err.contains("No run is one of a query"),
+        err.contains("No result file was written") && !err.contains("No run belongs to a query"),
         "{err}"
     );
-    assert!(
-        err.contains("All runs of queries here stand in result files that are there already (1)"),
-        "{err}"
-    );
+    assert!(err.contains("All runs of queries are already in result files (1)"), "{err}");
     let (status, err, files, _) = made(&[("tasks/G1_x.json", SET), (name, &text), run]);
     assert_eq!((status, files), (0, 1), "{err}");
 }

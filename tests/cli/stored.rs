@@ -68,7 +68,7 @@ fn agreement_counts_what_is_stored_and_a_report_tells_it() {
     let sandbox = sandbox("stored-agreement");
     let ran = sandbox.run(&["agreement", ".", "--judge", "stored: relevance"]);
     assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{ran:?}");
-    assert!(ran.out.contains("No judge was asked yet"), "{}", ran.out);
+    assert!(ran.out.contains("No run is judged yet"), "{}", ran.out);
     assert!(
         !ran.out.contains("Not counted"),
         "of whom nothing is stored nothing is counted: {}",

@@ -80,7 +80,7 @@ fn a_window_that_is_closed_waits_for_what_is_in_flight_and_says_so() {
     let program = window.program();
     window.ask_to_end();
     state(&window, "Stopping");
-    window.until_text("The window closes by itself");
+    window.until_text("The window closes when");
     window.picture("closing");
     assert!(is_there(program));
     latch.open();

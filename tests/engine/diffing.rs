@@ -205,7 +205,7 @@ fn what_cannot_be_compared_is_said_with_the_next_step() {
     ");
     insta::assert_snapshot!(error("tickets-tool_calling-o1-variation1", None), @"
     The expected output in gold.json could not be read: the file is not there any more.
-    Mend that file, or the suite that names it.
+    Fix that file, or the suite that names it.
     ");
     insta::assert_snapshot!(error("other-tool_calling-o1-variation0", None), @"
     The suite of this run is not in the folder, so it is not known what was expected.

@@ -125,7 +125,7 @@ fn a_row_that_the_provider_refused_is_judged_once_more_with_what_the_target_said
         (2, 1, 3, 3),
         "{view:?}"
     );
-    assert!(hint().ends_with("what was paid for is not asked again."), "{}", hint());
+    assert!(hint().ends_with("paid replies are reused."), "{}", hint());
     let plan = bench.app().plan_evaluating_file(&request).unwrap();
     assert_eq!((plan.target, plan.calls_least, plan.calls_most, plan.kept), (0, 1, 2, 2));
     let (view, written) = evaluate(bench.app(), &request);
@@ -135,7 +135,7 @@ fn a_row_that_the_provider_refused_is_judged_once_more_with_what_the_target_said
         "{view:?}"
     );
     assert_eq!(written["rows"][0], before["rows"][0]);
-    assert!(hint().contains("the target is asked about every row anew"), "{}", hint());
+    assert!(hint().contains("the target runs again for every row"), "{}", hint());
     evaluate(bench.app(), &request);
     assert_eq!((target_calls(&bench), server.seen().len()), (6, 7));
 }
@@ -250,14 +250,17 @@ fn a_mapping_that_leads_nowhere_is_told_before_anybody_is_paid() {
         &["query=${data.nowhere}", "response=${target.reply}"],
     );
     let error = bench.app().start_evaluating_file(&wrong).unwrap_err();
-    assert!(error.message.contains("`${data.nowhere}`, which is no column"), "{error}");
+    assert!(error.message.contains("`${data.nowhere}`, which is not a column"), "{error}");
     assert_eq!(bench.app().plan_evaluating_file(&wrong).unwrap().lacks.len(), 1);
     assert_eq!(target_calls(&bench), 0);
     let wrong = request(&bench, program, &["relevance"], &["response=${target.answer}"]);
     let (view, _) = evaluate(bench.app(), &wrong);
     assert_eq!(view.state, LaunchState::Stopped, "{view:?}");
     let why = view.why.unwrap();
-    assert!(why.contains("`${target.answer}`") && why.contains("The target gives reply."), "{why}");
+    assert!(
+        why.contains("`${target.answer}`") && why.contains("The target returns reply."),
+        "{why}"
+    );
     assert_eq!((target_calls(&bench), server.seen().len()), (3, 0));
     let right = request(&bench, program, &["relevance"], &["response=${target.reply}"]);
     let (view, _) = evaluate(bench.app(), &right);

@@ -38,7 +38,7 @@ fn a_program_that_cannot_be_read_ends_it_before_row_1_and_one_that_fails_on_rows
     ] {
         let view = evaluate(&bench, &of(source));
         let told = view.why.unwrap_or_default();
-        assert!(told.starts_with(why) && told.contains("Mend the program"), "{told}");
+        assert!(told.starts_with(why) && told.contains("Fix the program"), "{told}");
         assert_eq!((view.state, view.done, view.failed), (LaunchState::Stopped, 0, 0));
         assert!(!bench.path("results/evaluations").exists(), "nothing is written");
     }
@@ -62,7 +62,7 @@ fn a_program_that_never_comes_to_its_functions_is_stopped_at_once_and_nobody_was
     assert_eq!(bench.app().evaluation(&id).unwrap().state, LaunchState::Running);
     bench.app().stop_evaluating(&id, false).unwrap();
     let view = ended(bench.app(), &id);
-    assert_eq!(view.why.as_deref(), Some("It was stopped while mine was read, before row 1."));
+    assert_eq!(view.why.as_deref(), Some("It was stopped while reading mine, before row 1."));
     assert_eq!((view.state, view.file, server.seen().len()), (LaunchState::Stopped, None, 0));
     assert_eq!(
         bench.app().unfinished_evaluations().unwrap(),
@@ -140,11 +140,11 @@ fn rows_are_made_of_runs_and_the_plan_says_which_column_is_a_text() {
         app.make_rows("model:none")
             .unwrap_err()
             .message
-            .starts_with("None of these runs has a row")
+            .starts_with("None of these runs makes a row")
     );
     assert!(app.make_rows("modle:o1").unwrap_err().message.starts_with("modle:o1: "));
     let runs = bench.states().into_iter().filter(|(_, state)| *state != RunState::Other);
-    assert_eq!(runs.count(), 2, "rows for evaluators are no runs: {:?}", bench.rows());
+    assert_eq!(runs.count(), 2, "rows for evaluators are not runs: {:?}", bench.rows());
 
     let columns = app.look_at_data(&one.file.id).unwrap().columns;
     assert!(columns.windows(2).any(|two| two == ["response", "response_text"]), "{columns:?}");
@@ -162,7 +162,7 @@ fn rows_are_made_of_runs_and_the_plan_says_which_column_is_a_text() {
     assert_eq!(
         app.plan_evaluating(&of(&[])).unwrap().lacks,
         [
-            "f1_score: 1 of 1 rows has no result: `response` is no text. Map `response` to `response_text`."
+            "f1_score: 1 of 1 rows has no result: `response` is not text. Map `response` to `response_text`."
         ]
     );
     let mapped = of(&[("response", "${data.response_text}")]);
@@ -188,8 +188,7 @@ fn a_budget_of_the_workspace_file_that_binds_nothing_is_told_also_where_only_vec
         asked.evaluators.extend(more);
         bench.app().plan_evaluating(&asked).unwrap().unbound
     };
-    let why =
-        "`embed` has no known price, so the budget of $5 binds nothing of what is asked there.";
+    let why = "`embed` has no known price, so the budget of $5 has no effect there.";
     assert_eq!(plan(&[], vec![cosine()]).as_deref(), Some(why));
     assert_eq!((plan(&["relevance"], Vec::new()), plan(&["f1_score"], Vec::new())), (None, None));
 }

@@ -21,7 +21,7 @@ fn the_plan_says_what_the_start_would_refuse() {
         let (told, refused) = (told(&asked).unwrap(), refused(&bench, &asked));
         assert_eq!((told.message, told.fix), (refused.message, refused.hint));
     }
-    assert!(told(&of("broken.jsonl")).unwrap().message.contains("cannot be read whole"));
+    assert!(told(&of("broken.jsonl")).unwrap().message.contains("cannot be read completely"));
 }
 
 fn left(bench: &Bench) -> Vec<EvaluateUnfinished> {
@@ -106,8 +106,5 @@ fn what_was_begun_with_a_mapping_that_nobody_reads_goes_on_with_a_note_and_nothi
         note.starts_with("relevance: `respons` is mapped, and `relevance` takes no such input."),
         "{note}"
     );
-    assert!(
-        note.ends_with("It is passed over, so that what was paid for before goes on."),
-        "{note}"
-    );
+    assert!(note.ends_with("It is ignored, so that earlier paid replies still count."), "{note}");
 }

@@ -92,10 +92,7 @@ fn what_a_run_lacks_for_a_judge_is_told_and_nothing_is_sent() {
     wait_until("the run has no calls", || bench.row(NAME).filter(|row| row.tool_calls == 0));
     for (name, wanted) in [
         ("tool_call_accuracy", "No tool was called."),
-        (
-            "groundedness",
-            "No tool returned anything, so there is nothing that `groundedness` could look at.",
-        ),
+        ("groundedness", "No tool returned anything, so `groundedness` has nothing to judge."),
     ] {
         let plan = bench.app().plan_judging(&by(name)).unwrap();
         assert_eq!((plan.runs, plan.skipped_total), (0, 1), "{name}");
@@ -120,7 +117,7 @@ fn a_score_that_waits_for_a_judge_says_why_it_cannot_be_judged_and_goes_on_waiti
         .open();
     let scores = bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap().scores;
     let said: Vec<_> = scores.iter().map(|score| (score.standing, score.reason.as_str())).collect();
-    let wanted = ["It cannot be judged. No tool was called.", "`judge:relevance` has to be asked."];
+    let wanted = ["It cannot be judged. No tool was called.", "`judge:relevance` has not run yet."];
     assert_eq!(said, wanted.map(|reason| (ScoreStanding::Waiting, reason)));
 }
 
@@ -131,7 +128,7 @@ fn a_run_whose_question_nobody_knows_is_judged_by_those_who_need_none() {
     let bench = Bench::new().file("touchstone.yaml", workspace(&server, "")).file(RUN, run).open();
     let plan = bench.app().plan_judging(&by("relevance")).unwrap();
     assert_eq!((plan.runs, plan.skipped_total), (0, 1));
-    assert_eq!(plan.skipped[0].why, "Neither the run nor its suite says what was asked for.");
+    assert_eq!(plan.skipped[0].why, "The run and its suite do not record the request.");
     let view = judge(bench.app(), &by("fluency"));
     assert_eq!((view.done, view.skipped, view.calls, view.unread), (1, 0, 1, 0), "{view:?}");
 }
@@ -178,7 +175,7 @@ fn qa_asks_its_five_and_counts_words_and_is_as_good_as_the_worst_of_them() {
         .open();
     assert_eq!(
         scored(&bench, "judge:qa", ScoreStanding::Waiting).reason,
-        "`judge:qa` has to be asked."
+        "`judge:qa` has not run yet."
     );
     // A request made earlier for one of the five is not paid for again.
     judge(bench.app(), &by("coherence"));

@@ -62,7 +62,7 @@ fn every_invalid_token_is_told_with_the_nearest_right_one() {
     :invalid
     modle:o* → Unknown key "modle". Did you mean model:o*? To search for the text, put it in quotes.
     nudged:maybe → Unknown nudged "maybe". Write nudged:yes or nudged:no.
-    turns:many → “many” is no number. Write it like turns:>5.
+    turns:many → “many” is not a number. Write it like turns:>5.
     state:eror,waiting → Unknown state "eror". Did you mean error?
     size: → Write a value after “size:”, without a space between: size:>1mb.
     "#);
@@ -83,7 +83,7 @@ fn every_invalid_token_is_told_with_the_nearest_right_one() {
     “state” takes no comparison. Did you mean state:error? To search for the text, put it in quotes.
     Unknown key "state!". Did you mean -state:error? To search for the text, put it in quotes.
     “task” takes no comparison. Did you mean task:5? To search for the text, put it in quotes.
-    “>much” is no number. Write it like cost:>0.5.
+    “>much” is not a number. Write it like cost:>0.5.
     "#);
 }
 

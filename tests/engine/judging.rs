@@ -76,7 +76,7 @@ fn what_was_said_in_rounds_is_the_score_with_its_reasons_and_nothing_is_asked_tw
     let server = Scripted::sequence([says(SOLVED), says(UNSURE), says(UNSURE), says(UNSOLVED)]);
     let bench = bench(&server);
     let before = scored(&bench, ScoreStanding::Waiting);
-    assert_eq!(before.reason, "`judge:sopr` has to be asked.");
+    assert_eq!(before.reason, "`judge:sopr` has not run yet.");
     let plan = bench.app().plan_judging(&request(3)).unwrap();
     assert_eq!((plan.runs, plan.calls_least, plan.calls_most, server.seen().len()), (1, 3, 6, 0));
     assert!(plan.cost_least > Some(0.0) && plan.cost_most > plan.cost_least);
@@ -206,7 +206,7 @@ fn a_run_that_changed_keeps_what_was_said_of_it_marked_and_not_counted() {
     let waiting = scored(&bench, ScoreStanding::Waiting);
     assert_eq!(
         waiting.reason,
-        "local said 1.00 before. The run or its task has changed since. Judge it again."
+        "local gave 1.00 before. The run or its task has changed since. Judge it again."
     );
     assert!(scores(&bench).judged[0].stale.is_some());
     judge(bench.app(), &request(1));
@@ -345,7 +345,7 @@ fn a_damaged_file_of_judgements_is_a_problem_and_is_never_written_over() {
     wait_until("it is a problem", || {
         bench.problems().into_iter().find(|problem| problem.file.contains("judgements"))
     });
-    assert!(scores(&bench).notes.iter().any(|note| note.contains("judges said")));
+    assert!(scores(&bench).notes.iter().any(|note| note.contains("judgements of this run")));
 }
 
 #[test]
@@ -449,7 +449,7 @@ fn two_systems_are_compared_pair_by_pair_in_an_order_that_is_kept() {
     let bench = two(&server, "Two.", "Three.");
     let view = judge(bench.app(), &against(6));
     assert_eq!((view.done, view.skipped, view.calls), (1, 1, 6), "{view:?}");
-    assert!(view.troubles[0].why.contains("no run of the reference"), "{:?}", view.troubles);
+    assert!(view.troubles[0].why.contains("reference has no run"), "{:?}", view.troubles);
     let said = stored_judgements(&bench).judgements()[0].clone();
     assert_eq!(said.against.as_deref(), Some("count-tool_calling-claude-variation0.yaml"));
     for (round, seen) in said.rounds.iter().zip(server.seen()) {
@@ -542,7 +542,7 @@ fn what_sopr_said_of_both_decides_without_asking_and_so_do_equal_answers() {
         "conversation:\n- user_message: How many?\n- assistant_message: Five.\n",
     );
     wait_until("the third system is there", || (same.rows().len() == 4).then_some(()));
-    assert!(refused(&same, &all).message.contains("could be compared with"), "{all:?}");
+    assert!(refused(&same, &all).message.contains("matches two runs of the reference"), "{all:?}");
     for (request, wanted) in [
         (JudgeRequest { reference: String::new(), ..against(1) }, "compares runs with others"),
         (JudgeRequest { reference: "model:claude".into(), ..request(1) }, "judges single runs"),

@@ -149,7 +149,7 @@ fn a_reply_that_was_cut_is_no_verdict_and_is_bought_again_only_with_more_room() 
         (view.cost - 2.0).abs() < 1e-9 && view.tokens == 1_500_000,
         "what was paid for it is told: {view:?}"
     );
-    assert!(!bench.path(FILE).exists(), "what was cut is no verdict");
+    assert!(!bench.path(FILE).exists(), "what was cut is not a verdict");
     let again = judge(bench.app(), &request(1));
     assert_eq!((again.failed, again.cost, server.seen().len()), (1, 0.0, 1), "{again:?}");
     bench.write("touchstone.yaml", workspace(&server, ", max_tokens: 4000"));

@@ -203,7 +203,7 @@ fn what_waits_for_a_judge_is_nowhere_taken_for_nothing_right() {
     assert_eq!((list("score:<0.5").len(), list("score:>0.5").len()), (0, 1));
     let waiting = bench.row("b-tool_calling-o1-variation0.yaml").unwrap();
     assert_eq!((waiting.score, waiting.scoring), (None, Some(ScoreStanding::Waiting)));
-    assert_eq!(waiting.score_reason.as_deref(), Some("`judge:sopr` has to be asked."));
+    assert_eq!(waiting.score_reason.as_deref(), Some("`judge:sopr` has not run yet."));
     let request = OverviewRequest {
         filter: String::new(),
         scorer: Some("judge:sopr".into()),
@@ -229,7 +229,7 @@ fn what_waits_for_a_judge_is_nowhere_taken_for_nothing_right() {
     };
     let lines = report(ReportFormat::Jsonl);
     assert!(lines.contains("solved: All there."), "{lines}");
-    assert!(lines.contains("has to be asked") && !lines.contains("\"score\":0"), "{lines}");
+    assert!(lines.contains("has not run yet") && !lines.contains("\"score\":0"), "{lines}");
     assert!(report(ReportFormat::Markdown).contains("solved: All there."));
 }
 
@@ -266,7 +266,7 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
         (plan.model.as_str(), plan.runs, plan.calls_most, plan.skipped_total),
         ("other", 2, 2, 1)
     );
-    assert_eq!(plan.skipped[0].why, "Its suite has no scorer that is the judge `tone`.");
+    assert_eq!(plan.skipped[0].why, "Its suite has no scorer `judge:tone`.");
     let view = judge(bench.app(), &JudgeRequest { model: String::new(), ..judge_request("tone") });
     assert_eq!((view.done, view.skipped, view.calls, view.unread), (2, 1, 2, 0), "{view:?}");
     assert!(

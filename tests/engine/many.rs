@@ -106,7 +106,7 @@ fn every_run_of_a_file_is_a_row_with_its_place() {
         ]
     );
     let why = bench.row("preference.json").unwrap().reason.unwrap();
-    assert!(why.contains("which of two answers was preferred"), "{why}");
+    assert!(why.contains("A preference between two answers"), "{why}");
     let view = bench
         .app()
         .open_run(&bench.row("tools/trail_helper_G1_instruction.json#9103").unwrap().id)
@@ -186,7 +186,7 @@ fn a_broken_run_is_one_damaged_row_and_a_file_that_ends_in_the_middle_keeps_what
         problems.iter().find(|problem| problem.file.contains("G1_instruction.json#2")).unwrap();
     assert!(problem.line.is_some_and(|line| line > 4), "{problem:?}");
     let view = bench.app().open_run(&bench.row(&path("2")).unwrap().id).unwrap();
-    assert!(view.notes.iter().any(|note| note.contains("no JSON value")), "{:?}", view.notes);
+    assert!(view.notes.iter().any(|note| note.contains("not a JSON value")), "{:?}", view.notes);
     bench.put(FILE, three());
     bench.wait_state(&path("2"), RunState::Answered);
 }
@@ -280,14 +280,14 @@ fn nothing_is_made_of_gone_on_with_or_expected_because_of_runs_of_others() {
     let plan = bench.app().plan_launch(&request).unwrap();
     let whys: Vec<&str> = plan.skipped.iter().map(|planned| planned.why.as_str()).collect();
     assert!(
-        plan.owed.is_empty() && whys.iter().all(|why| why.contains("never written to")),
+        plan.owed.is_empty() && whys.iter().all(|why| why.contains("never changed")),
         "{whys:?}"
     );
     for refused in [
         bench.app().fork_run(&id, 0, None).map(drop).unwrap_err(),
         bench.app().nudge_run(&id, "Go on.", false).map(drop).unwrap_err(),
     ] {
-        assert!(refused.to_string().contains("never written to"), "{refused}");
+        assert!(refused.to_string().contains("never changed"), "{refused}");
     }
     let request = OverviewRequest {
         filter: String::new(),

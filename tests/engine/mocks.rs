@@ -235,7 +235,7 @@ fn broken_arguments_from_such_a_server_come_as_text_and_are_taken_back() {
         eprintln!("{server} {:?}: {:?}", model.provider, first.calls);
         broken += first.calls.iter().filter(|call| call.params.text().is_some()).count();
         for call in &mut first.calls {
-            call.outcome = Some(Outcome::Error(Value::from("These arguments are no JSON.")));
+            call.outcome = Some(Outcome::Error(Value::from("These arguments are not JSON.")));
         }
         turns.push(Turn::Assistant(AssistantMessage {
             text: first.text,

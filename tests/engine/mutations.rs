@@ -138,7 +138,7 @@ fn a_result_file_of_any_form_that_is_broken_anyhow_leaves_a_row_with_a_reason() 
         assert!(!mine.is_empty() || told, "{name} vanished: {text}");
         for row in mine {
             let reason = row.reason.as_deref().unwrap_or_default();
-            assert!(!reason.contains("to a stop"), "{name} brought its reader to a stop: {text}");
+            assert!(!reason.contains("crashed the reader"), "{name} crashed its reader: {text}");
             if matches!(row.state, RunState::Damaged | RunState::Other) {
                 assert!(!reason.is_empty(), "{name} is {:?} and says not why: {text}", row.state);
             }

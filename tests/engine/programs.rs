@@ -262,7 +262,7 @@ fn a_program_that_gives_no_score_says_why_and_is_asked_again_when_somebody_wants
     assert_eq!(bench.app().run_scorers("").unwrap(), 1, "it is asked again");
     let printing = "import os\ndef evaluate_score(a, b):\n    print('x' * 3_000_000)\n    os.system('echo loud')\n    return 1\n";
     bench.put("tasks/scorer.py", printing);
-    wait_until("what it prints is no score", || {
+    wait_until("what it prints is not a score", || {
         bench.app().run_scorers("").unwrap();
         bench.row(PATH).filter(|row| row.score == Some(1.0))
     });

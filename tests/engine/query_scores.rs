@@ -396,7 +396,7 @@ fn a_report_sums_runs_of_queries_up_and_has_what_others_published_when_it_is_ask
     let plain = report(ReportFormat::Markdown, false);
     assert!(plain.queries && plain.text.contains("## Query sets"), "{}", plain.text);
     assert!(
-        plain.text.contains("Nobody judged whether an answer solves its query"),
+        plain.text.contains("No judge decided whether answers solve their queries"),
         "{}",
         plain.text
     );

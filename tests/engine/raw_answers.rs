@@ -64,7 +64,7 @@ fn everything_that_was_tried_is_read_with_the_way_that_counts_marked() {
     let chosen = open(&bench, "102_DFS_woFilter_w2");
     assert_eq!(
         chosen.tree.unwrap().chosen_by.as_deref(),
-        Some("the first of the longest of 2 ways")
+        Some("the first of the longest of 2 paths")
     );
 }
 

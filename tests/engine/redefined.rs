@@ -46,7 +46,7 @@ fn verdicts_of_a_former_definition_count_nowhere_until_the_run_is_judged_again()
     wait(&bench, STALE);
     let id = bench.row(NAME).unwrap().id;
     let scores = bench.app().run_scores(&id).unwrap();
-    let why = "The model `local` is another one in touchstone.yaml now";
+    let why = "The model `local` or its sampling has changed";
     assert!(scores.scores[0].reason.contains(why), "{:?}", scores.scores[0]);
     assert!(
         scores.judged[0].stale.as_ref().is_some_and(|stale| stale.starts_with(why)),

@@ -59,7 +59,7 @@ fn results_are_never_written_over_what_they_are_made_of() {
         };
         let error = bench.app().start_evaluating_file(&asked).unwrap_err();
         assert!(
-            error.message.contains("which they are made of") && error.hint.is_some(),
+            error.message.contains("which is their input") && error.hint.is_some(),
             "{out}: {error}"
         );
         assert_eq!(fs::read(bench.path(out)).unwrap(), before);
@@ -70,5 +70,5 @@ fn results_are_never_written_over_what_they_are_made_of() {
     let data = bench.app().register_data(&own).unwrap().id;
     let error =
         refused(&bench, &EvaluateRequest { data, replace: true, ..request(&bench, &["f1_score"]) });
-    assert!(error.message.contains("which they are made of"), "{error}");
+    assert!(error.message.contains("which is their input"), "{error}");
 }

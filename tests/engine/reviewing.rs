@@ -173,15 +173,15 @@ fn a_damaged_review_is_a_problem_with_its_line_and_a_new_one_moves_it_aside() {
         (ProblemKind::DamagedReview, Some(id.as_str()))
     );
     assert_eq!((problem.file.as_str(), problem.line), (FILE, Some(2)));
-    assert_eq!(problem.message, "This is no verdict.");
+    assert_eq!(problem.message, "This is not a verdict.");
     assert_eq!(problem.advice.as_deref(), Some("Write right, partly or wrong."));
     assert_eq!(bench.status().counts.damaged_reviews, 1);
     let (read, wrong) = read_back(bench.app(), &id);
     let wrong = wrong.unwrap();
     assert!(
         read.is_none()
-            && wrong.contains("line 2: This is no verdict.")
-            && wrong.contains("Mend the file"),
+            && wrong.contains("line 2: This is not a verdict.")
+            && wrong.contains("Fix the file"),
         "{wrong}"
     );
     assert!(bench.app().run_scores(&id).unwrap().notes.contains(&wrong));
@@ -268,7 +268,7 @@ fn reviews_follow_runs_into_folders_and_names_in_any_script() {
     }
     let member = bench.path(&format!("results/{group}.history"));
     assert_eq!(bench.app().run_with(&member, None).unwrap(), id(&bench, group));
-    assert_eq!(bench.rows().len(), 2, "a review is no run");
+    assert_eq!(bench.rows().len(), 2, "a review is not a run");
 }
 
 #[test]

@@ -596,7 +596,7 @@ async fn the_doctor_names_every_property() {
     let names: Vec<&str> = checks.iter().map(|(name, _)| name.as_str()).collect();
     for name in [
         "Sandbox",
-        "Bounds of the sandbox",
+        "Limits of the sandbox",
         "Python in the sandbox",
         "Sandbox: system calls",
         "Sandbox: memory",

@@ -61,7 +61,7 @@ fn an_answer_is_scored_as_it_is_whatever_its_numbers_are() {
         let row = bench.row(PATH).unwrap();
         assert_eq!((row.score, row.passed), (Some(1.0), Some(true)), "{row:?}");
         bench.put(RUN, answers(text));
-        wait_row(&bench, PATH, "a text is no number", |row| row.passed == Some(false));
+        wait_row(&bench, PATH, "a text is not a number", |row| row.passed == Some(false));
     }
 }
 
@@ -248,10 +248,7 @@ fn how_a_run_ended_decides_whether_it_is_scored() {
     Answered None None None: 
     ");
     let loose = scores(&bench, "loose.yaml").notes;
-    assert_eq!(
-        loose,
-        ["The name of the file does not say which task this run is of, so it is not scored."]
-    );
+    assert_eq!(loose, ["The file name does not name a task, so this run is not scored."]);
 }
 
 #[test]

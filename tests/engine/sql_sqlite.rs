@@ -432,7 +432,7 @@ fn a_database_that_cannot_be_used_says_why_and_how_to_mend_it() {
     SQLite file sales.db with 3 tables and views, opened for reading only.
     The tool `sales`: missing.db: The database file is not there. | Check `database` in touchstone.yaml: a path is relative to that file.
     The tool `sales`: text.db: file is not a database | Check `database` in touchstone.yaml: a path is relative to that file.
-    The tool `sales`: folder: The database is no file. | Check `database` in touchstone.yaml: a path is relative to that file.
+    The tool `sales`: folder: The database is not a file. | Check `database` in touchstone.yaml: a path is relative to that file.
     ");
     let given = [
         "{}",

@@ -112,7 +112,7 @@ fn the_doctor_looks_at_each_database_and_names_the_keys_without_calling_a_missin
     let checks = bench.app().doctor(true);
     let database = named(&checks, "Database of query_things");
     assert!(!database.ok && database.fix.is_some(), "{database:?}");
-    assert!(server.seen().is_empty(), "no model is asked");
+    assert!(server.seen().is_empty(), "no API calls");
 }
 
 #[test]

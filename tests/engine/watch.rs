@@ -142,7 +142,7 @@ fn where_the_system_does_not_tell_the_folder_is_polled_and_the_window_says_so() 
     let notice = wait_until("it is polled", || {
         bench.status().watching.notice.filter(|_| bench.status().watching.by == WatchMeans::Polling)
     });
-    assert!(notice.contains("listed again every few seconds"));
+    assert!(notice.contains("lists it every few seconds"));
     bench.put("results/new/a.yaml", answered("Fine"));
     bench.wait_state("new/a.yaml", RunState::Answered);
     bench.remove("results/new/a.yaml");

@@ -19,7 +19,7 @@ static DISK: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 /// Error text if the disk itself reports a failure.
-const FAILS: &str = "the disk reports an error. Look at it before going on.";
+const FAILS: &str = "the disk reports an error. Check it before you continue.";
 
 /// A disk failure and its expected consequences.
 struct DiskFailure {
@@ -39,8 +39,8 @@ const TROUBLES: [DiskFailure; 7] = [
         name: "no-journal-is-synced",
         rules: &["fdatasync:*/journal/*:EIO:1:0", "fsync:*/journal/*:EIO:1:0"],
         says: &[
-            "Replies cannot be kept, so none is bought any more: ",
-            "A reply could not be kept: ",
+            "Replies cannot be saved, so no more are requested: ",
+            "A reply could not be saved: ",
             FAILS,
         ],
         bought: 1,
@@ -50,7 +50,7 @@ const TROUBLES: [DiskFailure; 7] = [
     DiskFailure {
         name: "a-journal-is-not-synced-twice",
         rules: &["fdatasync:*/journal/*:EIO:3:1", "fsync:*/journal/*:EIO:1:1"],
-        says: &["A reply could not be kept: ", FAILS],
+        says: &["A reply could not be saved: ", FAILS],
         bought: 3,
         used: 2,
         lost: 0,
@@ -58,7 +58,7 @@ const TROUBLES: [DiskFailure; 7] = [
     DiskFailure {
         name: "a-line-is-written-by-half",
         rules: &["write:*/journal/*:short:4:1", "write:*/journal/*:EIO:5:0"],
-        says: &["A reply could not be kept: ", FAILS],
+        says: &["A reply could not be saved: ", FAILS],
         bought: 3,
         used: 2,
         lost: 1,
@@ -70,7 +70,7 @@ const TROUBLES: [DiskFailure; 7] = [
             "write:*/journal/*:EIO:5:0",
             "ftruncate:*/journal/*:EIO:1:0",
         ],
-        says: &["A reply could not be kept: ", FAILS],
+        says: &["A reply could not be saved: ", FAILS],
         bought: 3,
         used: 2,
         lost: 1,

@@ -320,7 +320,7 @@ impl App {
         let copy = demo::copy(sample, state_dir).map_err(|error| {
             AppError::new(Code::Failed, format!("The sample data could not be copied: {error}."))
                 .hint(format!(
-                    "Make room, or let this folder be written to: {}.",
+                    "Free some space, or make this folder writable: {}.",
                     state_dir.display()
                 ))
         })?;
@@ -467,6 +467,6 @@ fn stale(change: Change) -> Stale {
 impl From<IndexError> for AppError {
     fn from(error: IndexError) -> Self {
         AppError::new(Code::Failed, format!("The index could not be used: {error}."))
-            .hint("It is made anew by itself when it is damaged. Run `touchstone doctor` when this stays.")
+            .hint("A damaged index is rebuilt automatically. If this error stays, run `touchstone doctor`.")
     }
 }

@@ -87,9 +87,8 @@ pub(crate) fn workspace(folder: &Path) -> Option<Result<workspace::Workspace, Re
     let file = FileId::new(Root::Output, WORKSPACE);
     let read = match open::read(&alone(folder.to_owned()), &file, MAX_WORKSPACE) {
         Err(Refused::Gone) => return None,
-        Ok((bytes, _)) => String::from_utf8(bytes).map_err(|_| {
-            ReadError::new(ReadErrorKind::NotUtf8, "The file holds bytes that are no UTF-8 text.")
-        }),
+        Ok((bytes, _)) => String::from_utf8(bytes)
+            .map_err(|_| ReadError::new(ReadErrorKind::NotUtf8, "The file is not UTF-8 text.")),
         Err(why) => {
             Err(ReadError::new(ReadErrorKind::BadValue, format!("The file is not read: {why}.")))
         }
@@ -107,7 +106,7 @@ pub(crate) fn workspace_problems(folder: &Path) -> Vec<Problem> {
                 file: MISNAMED.to_owned(),
                 run: None,
                 message: format!(
-                    "This file is not read, so no limit and no model in it counts. Call it {WORKSPACE}."
+                    "This file is ignored, with its limits and models. Rename it to {WORKSPACE}."
                 ),
                 line: None,
                 column: None,

@@ -104,7 +104,7 @@ pub fn explain_unparsable(messages: &[&str]) -> Option<String> {
     }
     let error = json::read(text).err().and_then(|_| json::read_leniently(text).err())?;
     let line = error.line.map_or_else(String::new, |line| format!(" (line {line})"));
-    Some(format!("The last ```json fence is no JSON that can be read{line}: {}", error.message))
+    Some(format!("The last ```json fence is not valid JSON{line}: {}", error.message))
 }
 
 /// Parses JSON, and returns true with it if lenient parsing was needed.

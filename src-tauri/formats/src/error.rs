@@ -151,6 +151,6 @@ fn not_utf8(bytes: &[u8], error: std::str::Utf8Error) -> ReadError {
     let kind =
         if error.error_len().is_none() { ReadErrorKind::Truncated } else { ReadErrorKind::NotUtf8 };
     let shown = rest.first().copied().unwrap_or_default();
-    ReadError::at_offset(kind, text, at, format!("The byte 0x{shown:02X} is no UTF-8 text."))
+    ReadError::at_offset(kind, text, at, format!("The byte 0x{shown:02X} is not UTF-8 text."))
         .advise("Save the file as UTF-8.")
 }

@@ -166,13 +166,13 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn verdict(&self, at: Item<'_>) -> Result<Verdict, ReadError> {
         let word = at.word().unwrap_or_default();
-        let unknown = || self.bad(at, "This is no verdict", "Write right, partly or wrong.");
+        let unknown = || self.bad(at, "This is not a verdict", "Write right, partly or wrong.");
         Verdict::from_word(&word.trim().to_lowercase()).ok_or_else(unknown)
     }
 
     fn score(&self, at: Item<'_>) -> Result<f64, ReadError> {
         let score = at.number().filter(|score| (0.0..=1.0).contains(score));
-        score.ok_or_else(|| self.bad(at, "This is no score", "Write a number from 0 to 1."))
+        score.ok_or_else(|| self.bad(at, "This is not a score", "Write a number from 0 to 1."))
     }
 
     fn word(&self, root: Item<'_>, key: &str) -> Result<Option<String>, ReadError> {
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn what_cannot_be_meant_is_refused_with_line_and_advice() {
         let (line, message, advice) = refused("note: x\nverdict: good\n");
-        assert_eq!((line, message.as_str()), (Some(2), "This is no verdict."));
+        assert_eq!((line, message.as_str()), (Some(2), "This is not a verdict."));
         assert_eq!(advice.as_deref(), Some("Write right, partly or wrong."));
         for (text, wanted) in [
             ("score: 2\n", 1),

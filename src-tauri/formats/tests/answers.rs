@@ -90,9 +90,7 @@ fn an_answer_that_cannot_be_read_has_a_reason() {
     let why = |messages: &[&str]| explain_unparsable(messages);
     assert_eq!(
         why(&["```json\n[1,\n2 3]\n```", "Done."]).as_deref(),
-        Some(
-            "The last ```json fence is no JSON that can be read (line 2): A comma or `]` is missing here."
-        )
+        Some("The last ```json fence is not valid JSON (line 2): A comma or `]` is missing here.")
     );
     for readable in [&["```json\n[1,]\n```"][..], &["no fence"], &["```json\n```"], &[]] {
         assert_eq!(why(readable), None, "{readable:?}");
@@ -122,17 +120,17 @@ fn numbers_keep_their_text() {
 #[test]
 fn strict_json_is_strict() {
     for (text, kind, words) in [
-        ("[1,]", ReadErrorKind::Syntax, "no JSON value"),
-        ("{\"a\": 1, \"a\": 2}", ReadErrorKind::Duplicate, "`a` stands twice"),
-        ("[01]", ReadErrorKind::Syntax, "no JSON number"),
-        ("[1.]", ReadErrorKind::Syntax, "no JSON number"),
+        ("[1,]", ReadErrorKind::Syntax, "not a JSON value"),
+        ("{\"a\": 1, \"a\": 2}", ReadErrorKind::Duplicate, "`a` appears twice"),
+        ("[01]", ReadErrorKind::Syntax, "not a JSON number"),
+        ("[1.]", ReadErrorKind::Syntax, "not a JSON number"),
         ("{'a': 1}", ReadErrorKind::Syntax, "double quotes"),
         ("[1 2]", ReadErrorKind::Syntax, "comma"),
         ("\"\\ud83d\"x", ReadErrorKind::Syntax, "surrogate"),
         ("\"a\tb\" ", ReadErrorKind::Syntax, "control character"),
         ("\"\\x\"", ReadErrorKind::Syntax, "escape"),
         ("[1] 2", ReadErrorKind::Syntax, "after the end"),
-        ("nul", ReadErrorKind::Syntax, "no JSON value"),
+        ("nul", ReadErrorKind::Syntax, "not a JSON value"),
         ("[1", ReadErrorKind::Truncated, "in the middle"),
         ("{\"a\": \"b", ReadErrorKind::Truncated, "in the middle"),
         ("", ReadErrorKind::Truncated, "empty"),

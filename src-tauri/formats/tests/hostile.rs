@@ -185,7 +185,7 @@ fn what_is_wrong_is_said_with_its_line() {
             &b"conversation: []\nanswer: 1\nanswer: 2\n"[..],
             ReadErrorKind::Duplicate,
             Some(3),
-            "`answer` stands twice",
+            "`answer` appears twice",
         ),
         (b"conversation: &a\n- *a\n", ReadErrorKind::Syntax, Some(2), "inside the value"),
         (b"conversation: *b\n", ReadErrorKind::Syntax, Some(1), "never named"),

@@ -150,7 +150,7 @@ fn where_the_file_does_not_say_which_way_counts_a_rule_chooses_and_says_so() {
     let lost = read("102_DFS_woFilter_w2.json");
     assert_eq!(
         lost.tree.as_ref().unwrap().chosen_by.as_deref(),
-        Some("the first of the longest of 2 ways")
+        Some("the first of the longest of 2 paths")
     );
     let kinds: Vec<StepKind> = lost.steps.iter().map(|step| step.kind).collect();
     assert_eq!(

@@ -111,8 +111,8 @@ fn a_variation_without_a_parameter_that_the_prompt_uses_is_a_warning() {
     assert_eq!(
         told,
         [
-            (4, "This variation has no `by`, so `{by}` stays in its prompt as it is written."),
-            (5, "This variation has no `data`, so `{data}` stays in its prompt as it is written.")
+            (4, "This variation has no `by`, so `{by}` stays in its prompt unchanged."),
+            (5, "This variation has no `data`, so `{data}` stays in its prompt unchanged.")
         ]
     );
     let task = &suite.tasks[0];
@@ -297,5 +297,5 @@ fn a_query_that_stands_twice_in_a_set_is_said() {
     let set = r#"[{"query_id": 7, "query": "a"}, {"query_id": 7, "query": "b"}, {"query_id": 8, "query": "c"}]"#;
     let suite = suite::read(set, "G1").unwrap();
     let said: Vec<&str> = suite.warnings.iter().map(|warning| warning.message.as_str()).collect();
-    assert_eq!(said, ["The query 7 stands twice in this set; the last one counts."]);
+    assert_eq!(said, ["The query 7 appears twice in this set; the last one counts."]);
 }

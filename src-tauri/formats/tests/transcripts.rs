@@ -94,17 +94,17 @@ fn a_run_stands_as_its_end_says() {
         (
             "conversation:\n- user_message: a\n",
             RecordedState::Waiting,
-            Some("Ends in a message that nobody answered."),
+            Some("Ends with an unanswered message."),
         ),
         (
             "conversation:\n- tool_call: {name: t}\n",
             RecordedState::Waiting,
-            Some("Ends in a call of t without a result."),
+            Some("Ends with a call of t without a result."),
         ),
         (
             "conversation:\n- tool_call: {name: t, result: 1}\nanswer: 1\n",
             RecordedState::Waiting,
-            Some("Ends in the result of t."),
+            Some("Ends with the result of t."),
         ),
         ("conversation:\n- assistant_message: a\n", RecordedState::NoAnswer, None),
         ("conversation:\n- assistant_message: a\nanswer: []\n", RecordedState::Answered, None),
@@ -131,7 +131,7 @@ fn a_run_stands_as_its_end_says() {
             "conversation:\n- assistant_message: |\n    ```json\n    [1, 2\n    ```\n",
             RecordedState::NoAnswer,
             Some(
-                "The last ```json fence is no JSON that can be read (line 1): The JSON text ends in the middle.",
+                "The last ```json fence is not valid JSON (line 1): The JSON text ends in the middle.",
             ),
         ),
         ("output: {assistant_actions: []}\nanswer: []\n", RecordedState::Answered, None),
@@ -247,7 +247,7 @@ fn what_is_no_transcript_says_what_it_is() {
         ("", ReadErrorKind::Truncated, "empty"),
         ("- a\n", ReadErrorKind::NotTranscript, "a list"),
         ("a: 1\nb: 2\n", ReadErrorKind::NotTranscript, "`a`, `b`"),
-        ("conversation: 5\n", ReadErrorKind::NotTranscript, "no list"),
+        ("conversation: 5\n", ReadErrorKind::NotTranscript, "not a list"),
         ("conversation:\n  - user_message: \"cut", ReadErrorKind::Truncated, "ends in the middle"),
         ("a: 1\na: 2\n", ReadErrorKind::Duplicate, "line 1"),
     ] {

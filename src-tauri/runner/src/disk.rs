@@ -52,10 +52,10 @@ impl DiskError {
         use DiskErrorKind::{BadPath, Failing, Full, InTheWay, NotPermitted, Other};
         let (kind, why) = match error {
             Errno::NOSPC | Errno::DQUOT => {
-                (Full, "the disk is full. Make room, then go on.".to_owned())
+                (Full, "the disk is full. Free some space, then continue.".to_owned())
             }
             Errno::IO => {
-                (Failing, "the disk reports an error. Look at it before going on.".to_owned())
+                (Failing, "the disk reports an error. Check it before you continue.".to_owned())
             }
             Errno::ACCESS | Errno::PERM | Errno::ROFS => (
                 NotPermitted,
@@ -84,7 +84,8 @@ impl DiskError {
 }
 
 const TOO_LONG: &str = "the name is too long for this file system. Shorten the file name of the task or the name of the model.";
-const IN_THE_WAY: &str = "a link or something else that is no plain file or folder is in the way. Links are not followed; move it away.";
+const IN_THE_WAY: &str =
+    "a link or special file is in the way. Links are not followed; move it away.";
 
 /// Reads a file below an output directory. Returns `None` if it does not exist; fails if it is
 /// longer than the limit.
@@ -106,7 +107,7 @@ pub(super) fn split(path: &str) -> Result<(Vec<&str>, &str), DiskError> {
         None => Err(DiskError {
             kind: DiskErrorKind::BadPath,
             path: path.to_owned(),
-            why: "this is no path of a run below the output directory. Rename the task.".to_owned(),
+            why: "this is not a valid path below the output directory. Rename the task.".to_owned(),
         }),
     }
 }
@@ -227,7 +228,7 @@ impl Folder {
         };
         read.map_err(|error| failed(format!("{error}.")))?;
         if bytes.len() as u64 > limit {
-            return Err(failed(format!("it is larger than the {limit} bytes that are read.")));
+            return Err(failed(format!("it is larger than the limit of {limit} bytes.")));
         }
         Ok(Some(bytes))
     }
@@ -328,7 +329,7 @@ mod tests {
         let full = rustix::fs::open("/dev/full", OFlags::WRONLY, Mode::empty()).unwrap();
         let error = DiskError::from_errno(Path::new("a.yaml"), write_all(&full, b"x").unwrap_err());
         assert!(error.is_full());
-        insta::assert_snapshot!(error, @"a.yaml: the disk is full. Make room, then go on.");
+        insta::assert_snapshot!(error, @"a.yaml: the disk is full. Free some space, then continue.");
         assert_eq!(DiskError::from_errno(Path::new("a"), Errno::IO).kind, DiskErrorKind::Failing);
         assert_eq!(
             DiskError::from_errno(Path::new("a"), Errno::ROFS).kind,

@@ -88,7 +88,7 @@ impl OutputFile {
         atomic_write::add(&self.dir, &self.path, bytes)?.then_some(()).ok_or_else(|| DiskError {
             kind: disk::DiskErrorKind::InTheWay,
             path: self.path.clone(),
-            why: "there is such a file already. Choose another name, or replace it.".to_owned(),
+            why: "the file already exists. Choose another name, or replace it.".to_owned(),
         })
     }
 

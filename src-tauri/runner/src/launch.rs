@@ -237,8 +237,12 @@ async fn work(crew: Arc<LaunchContext>, queue: Arc<Mutex<Queue>>) {
             (Ending::Stopped, Some(why))
         } else {
             // In a task of its own, which limits a panic to this run.
-            let broken =
-                |_| (Ending::Error, Some("A mistake in Touchstone ended this run.".to_owned()));
+            let broken = |_| {
+                (
+                    Ending::Error,
+                    Some("An internal error ended this run. Please report it.".to_owned()),
+                )
+            };
             tokio::spawn(execute_run(Arc::clone(&crew), job)).await.unwrap_or_else(broken)
         };
         crew.teller.send(Some(&path), RunEventKind::Ended { how, why });

@@ -35,7 +35,7 @@ pub enum LockError {
     },
     /// The file system does not support locks, such as some network file systems.
     #[error(
-        "files cannot be locked in this folder: {why}. Make sure that nothing else makes runs here."
+        "files cannot be locked in this folder: {why}. Make sure that nothing else writes runs here."
     )]
     Unsupported {
         /// Message of the OS.

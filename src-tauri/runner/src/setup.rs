@@ -195,7 +195,7 @@ impl Setup {
                     self.embedders.push(model);
                 } else {
                     self.wrong.push(format!(
-                        "The model `{}` gives embeddings, which only the provider `openai` is asked for.",
+                        "The model `{}` gives embeddings, which only the provider `openai` supports.",
                         model.name
                     ));
                 }

@@ -52,7 +52,11 @@ impl Offering {
         match text {
             "all" => Ok(Self::All),
             "query" => Ok(Self::Query),
-            _ => top().map(Self::Top).ok_or_else(|| format!("`{text}` is nothing that can be offered; there are `all`, `query` and `top-20`, with other numbers too.")),
+            _ => top().map(Self::Top).ok_or_else(|| {
+                format!(
+                    "`{text}` cannot be offered. Use `all`, `query` or `top-20`, with any number."
+                )
+            }),
         }
     }
 }
@@ -209,7 +213,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_said() {
         for (text, why) in [
-            ("{ method: BFS }", "no method"),
+            ("{ method: BFS }", "not a method"),
             ("{ offer: best }", "top-20"),
             ("{ offer: top-0 }", "top-20"),
             ("{ steps: 0 }", "`steps`"),

@@ -41,9 +41,9 @@ pub fn check(command: &[String]) -> Result<(), String> {
     };
     let refused = |why: &str| Err(format!("The target `{program}` cannot be started: {why}."));
     let named = |path: &Path| match fs_err::metadata(path) {
-        Ok(meta) if !meta.is_file() => Some("it is no file"),
+        Ok(meta) if !meta.is_file() => Some("it is not a file"),
         Ok(_) if access(path, Access::EXEC_OK).is_err() => {
-            Some("it is no program that you may run")
+            Some("it is not a program that you may run")
         }
         Ok(_) if !is_readable(path) => Some("the program that its first line names is not there"),
         Ok(_) => None,
@@ -57,7 +57,7 @@ pub fn check(command: &[String]) -> Result<(), String> {
         return Ok(());
     }
     refused(
-        "no program of that name is on the PATH. One of this folder is named with its path, as ./program",
+        "no program of that name is on the PATH. For a program of this folder, write its path: ./program",
     )
 }
 
@@ -87,8 +87,9 @@ const GUARD: &str = "read -r _ || kill -KILL 0";
 
 impl Group {
     fn new() -> Result<Self, String> {
-        let failed =
-            |why: &dyn std::fmt::Display| format!("What ends targets could not be started: {why}.");
+        let failed = |why: &dyn std::fmt::Display| {
+            format!("The watchdog of targets could not be started: {why}.")
+        };
         let guard = Command::new("/bin/sh")
             .args(["-c", GUARD])
             // It outlives the target's children, and needs no keys.
@@ -191,10 +192,10 @@ async fn tail(from: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
 async fn all(from: Option<impl AsyncRead + Unpin>, bytes: &mut Vec<u8>) -> Result<(), String> {
     if let Some(from) = from {
         let read = from.take(LONGEST + 1).read_to_end(bytes).await;
-        read.map_err(|why| format!("What the target says could not be read: {why}."))?;
+        read.map_err(|why| format!("The output of the target could not be read: {why}."))?;
     }
     if bytes.len() as u64 > LONGEST {
-        return Err(format!("The target said more than the {} MB that are read.", LONGEST >> 20));
+        return Err(format!("The target printed more than the limit of {} MB.", LONGEST >> 20));
     }
     Ok(())
 }
@@ -230,8 +231,8 @@ mod tests {
         assert!(
             told(&file("c", "#!/no/such x\n", 0o755)).contains("its first line names is not there")
         );
-        assert!(told(&file("d", "#!/bin/sh\n", 0o644)).contains("no program that you may run"));
-        assert!(told(home.path().to_str().unwrap()).contains("it is no file"));
+        assert!(told(&file("d", "#!/bin/sh\n", 0o644)).contains("not a program that you may run"));
+        assert!(told(home.path().to_str().unwrap()).contains("it is not a file"));
         assert!(told("/no/such").ends_with("cannot be started: there is no such file."));
         assert!(told("no-such-program").contains("no program of that name is on the PATH"));
         assert!(check(&[]).is_err());

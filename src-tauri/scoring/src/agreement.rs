@@ -79,7 +79,7 @@ pub fn level(score: f64, levels: usize) -> usize {
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         clippy::cast_precision_loss,
-        reason = "a scale has a few levels, and what is no score is the lowest"
+        reason = "a scale has a few levels, and what is not a score is the lowest"
     )]
     let at = (score.clamp(0.0, 1.0) * top as f64).round() as usize;
     at.min(top)
@@ -177,7 +177,7 @@ pub fn words(n: u64, same: u64, kappa: Option<(f64, Option<Interval>)>) -> Strin
         return "too few to tell".to_owned();
     }
     let Some((kappa, interval)) = kappa else {
-        return "cannot be told: both say the same one thing of all runs".to_owned();
+        return "undefined: both give all runs the same verdict".to_owned();
     };
     if n == same {
         return "full agreement".to_owned();
@@ -187,7 +187,7 @@ pub fn words(n: u64, same: u64, kappa: Option<(f64, Option<Interval>)>) -> Strin
         return if interval.map_or(kappa < 0.0, |interval| interval.high < 0.0) {
             "worse than chance".to_owned()
         } else {
-            "no better than chance, as far as can be told".to_owned()
+            "not measurably better than chance".to_owned()
         };
     }
     let word = |kappa: f64| match kappa {
@@ -298,13 +298,13 @@ mod tests {
         let within = |kappa, low, high| Some((kappa, Some(Interval { low, high })));
         for (n, same, kappa, wanted) in [
             (9, 9, within(1.0, 1.0, 1.0), "too few to tell"),
-            (12, 12, None, "cannot be told: both say the same one thing of all runs"),
+            (12, 12, None, "undefined: both give all runs the same verdict"),
             (12, 12, Some((1.0, None)), "full agreement"),
-            (40, 20, within(0.3, -0.1, 0.7), "no better than chance, as far as can be told"),
+            (40, 20, within(0.3, -0.1, 0.7), "not measurably better than chance"),
             (40, 5, within(-0.6, -0.9, -0.3), "worse than chance"),
             (40, 0, Some((-1.0, None)), "worse than chance"),
-            (40, 20, Some((0.0, None)), "no better than chance, as far as can be told"),
-            (40, 18, within(-0.1, -0.4, 0.2), "no better than chance, as far as can be told"),
+            (40, 20, Some((0.0, None)), "not measurably better than chance"),
+            (40, 18, within(-0.1, -0.4, 0.2), "not measurably better than chance"),
             (40, 30, within(0.15, 0.05, 0.25), "hardly better than chance"),
             (40, 30, within(0.3, 0.1, 0.5), "weak"),
             (20, 15, within(0.7, 0.3, 0.95), "good, but it may be weak"),

@@ -127,8 +127,8 @@ fn texts_are_measured_with_their_own_thresholds_and_what_is_no_text_is_told() {
     };
     insta::assert_snapshot!(of(&f1, r#"{"response": "Paris", "ground_truth": "paris!", "other": 1}"#, &quirks), @r#"{"f1_score":1.0,"f1_result":"pass","f1_threshold":1}"#);
     insta::assert_snapshot!(of(&f1, r#"{"response": 42, "ground_truth": "42"}"#, &quirks), @r#"{"f1_score":1.0,"f1_result":"pass","f1_threshold":1}"#);
-    insta::assert_snapshot!(of(&f1, r#"{"response": 42, "ground_truth": "42"}"#, &Quirks::all()), @"`response` is no text.");
-    insta::assert_snapshot!(of(&f1, r#"{"response": ["a"], "ground_truth": "42"}"#, &quirks), @"`response` is no text.");
+    insta::assert_snapshot!(of(&f1, r#"{"response": 42, "ground_truth": "42"}"#, &Quirks::all()), @"`response` is not text.");
+    insta::assert_snapshot!(of(&f1, r#"{"response": ["a"], "ground_truth": "42"}"#, &quirks), @"`response` is not text.");
     let bleu = read("bleu_score", "{}").unwrap();
     insta::assert_snapshot!(of(&bleu, r#"{"response": "", "ground_truth": "x"}"#, &quirks), @r#"{"bleu_score":0,"bleu_result":"fail","bleu_threshold":0.5}"#);
 }
@@ -217,7 +217,7 @@ fn documents_are_weighed_by_numbers_and_held_against_what_labels_can_reach() {
         label("a", 1),
         found("a", 1)
     );
-    insta::assert_snapshot!(of("{}", &single, &ours).unwrap_err(), @"`retrieved_documents` is no list of documents.");
+    insta::assert_snapshot!(of("{}", &single, &ours).unwrap_err(), @"`retrieved_documents` is not a list of documents.");
     insta::assert_snapshot!(of("{}", &single, &theirs).unwrap(), @r#"0.0 0.0 0.0 50.0 "fail" 0 "pass""#);
     // CSV holds a list as JSON text.
     let quoted = whole(&[label("a", 1)], &[])

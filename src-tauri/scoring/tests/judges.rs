@@ -23,7 +23,7 @@ fn lines(name: &str) -> Vec<Value> {
 }
 
 fn number(value: &Value) -> f64 {
-    let Value::Number(text) = value else { panic!("{value:?} is no number") };
+    let Value::Number(text) = value else { panic!("{value:?} is not a number") };
     text.parse().unwrap()
 }
 
@@ -199,7 +199,7 @@ fn each_check_of_the_script_before_it_asks_turns_on_one_character() {
             r#"{"give_up_and_restart": 1}"#,
         ),
         ("a list by its items", r#"["give_up_and_restart."]"#, r#"["give_up_and_restart"]"#),
-        ("a number is no text", r#""1""#, "1"),
+        ("a number is not text", r#""1""#, "1"),
     ] {
         assert_eq!(ruled(&whole, asks, Rules::Official), "asks", "{what}: {asks}");
         assert_eq!(ruled(&whole, unsolved, Rules::Official), "unsolved", "{what}: {unsolved}");

@@ -55,6 +55,6 @@ fn rows(text: &str) -> Vec<Value> {
 fn float(value: &Value) -> f64 {
     match value {
         Value::Number(text) => text.parse().unwrap(),
-        other => panic!("{other:?} is no number"),
+        other => panic!("{other:?} is not a number"),
     }
 }

@@ -87,9 +87,9 @@ fn closer<'a>(trust: &'a Trust, asked: &AgreementOf) -> Result<Vec<&'a Agreement
         |pair: &&Agreement| either(&pair.first, &pair.second) || either(&pair.second, &pair.first);
     let found: Vec<_> = trust.pairs.iter().filter(is_asked).collect();
     if found.is_empty() && asked.with.is_some() {
-        let message = format!("`{judge}` and `{with}` have said nothing of the same runs.");
+        let message = format!("`{judge}` and `{with}` have no runs in common.");
         return Err(AppError::new(Code::NotFound, message)
-            .hint("Have the same runs judged by both, or name two others."));
+            .hint("Judge the same runs with both, or name two others."));
     }
     Ok(found)
 }
@@ -101,12 +101,10 @@ fn nobody(name: &str, trust: &Trust) -> AppError {
         .filter(|rater| rater.id != "people")
         .map(|rater| rater.name.as_str())
         .collect();
-    let error = AppError::new(
-        Code::NotFound,
-        format!("No judge named `{name}` has said anything of these runs."),
-    );
+    let error =
+        AppError::new(Code::NotFound, format!("No judge named `{name}` has judged these runs."));
     error.hint(if names.is_empty() {
-        "Have the reviewed runs judged: touchstone score --judge sopr --judge-model MODEL --filter review:yes"
+        "Judge the reviewed runs: touchstone score --judge sopr --judge-model MODEL --filter review:yes"
             .to_owned()
     } else {
         format!("There are: {}.", names.join(", "))
@@ -119,17 +117,14 @@ fn write(out: &mut dyn Write, trust: &Trust, all: bool, paint: Paint) -> io::Res
     };
     let judges = trust.raters.iter().any(asked);
     match trust.reviewed {
-        0 => writeln!(
-            out,
-            "No run was reviewed yet. Say what you think of some: touchstone review FILE right"
-        )?,
+        0 => writeln!(out, "No run is reviewed yet. Review some: touchstone review FILE right")?,
         1 => writeln!(out, "1 run was reviewed.")?,
         n => writeln!(out, "{n} runs were reviewed.")?,
     }
     if trust.reviewed > 0 && !judges {
         writeln!(
             out,
-            "No judge was asked yet: touchstone score --judge sopr --judge-model MODEL --filter review:yes"
+            "No run is judged yet. Judge some: touchstone score --judge sopr --judge-model MODEL --filter review:yes"
         )?;
     }
     let (listed, folded): (Vec<&Agreement>, Vec<&Agreement>) =

@@ -36,15 +36,12 @@ pub(super) fn run(asked: &Clear, here: &Environment) -> Outcome {
         if !io::stdin().is_terminal() {
             return Err(AppError::new(
                 Code::BadRequest,
-                "Replaced results are deleted only after a question, and nobody can answer it here.",
+                "Deleting replaced results needs confirmation, and there is no terminal to ask on.",
             )
-            .hint("They hold replies that were paid for. Add --yes to delete them all the same.")
+            .hint("They include paid replies. Add --yes to delete them.")
             .into());
         }
-        write!(
-            out,
-            "They hold replies that were paid for, and cannot be brought back. Delete them? [y/N] "
-        )?;
+        write!(out, "They include paid replies and cannot be restored. Delete them? [y/N] ")?;
         out.flush()?;
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer)?;

@@ -248,7 +248,7 @@ impl Page<'_> {
         for (at, (run, expected)) in runs.iter().zip(self.expected).enumerate() {
             match (open(run), expected) {
                 (Some(why), _) => {
-                    writeln!(out, "{} {why}, so nothing is said of its answer.", at + 1)?;
+                    writeln!(out, "{} {why}, so its answer is not compared.", at + 1)?;
                 }
                 (None, Some((summary, equal))) if !unread(run) => {
                     writeln!(out, "{}", self.against(at, summary, *equal, run))?;
@@ -258,8 +258,7 @@ impl Page<'_> {
         }
         for (at, run) in runs.iter().enumerate() {
             if let Some(trouble) = &run.trouble {
-                let sentence =
-                    format!("{} has nothing to be compared. {}", at + 1, one_line(trouble));
+                let sentence = format!("{} has nothing to compare. {}", at + 1, one_line(trouble));
                 writeln!(out, "{}", self.paint.yellow(&sentence))?;
             }
         }
@@ -275,10 +274,10 @@ impl Page<'_> {
             .map(|score| format!(" It scores {}.", list::score(Some(score))))
             .unwrap_or_default();
         if equal {
-            return format!("The answer of {} is what was expected.{score}", at + 1);
+            return format!("The answer of {} is as expected.{score}", at + 1);
         }
         self.paint.red(&format!(
-            "The answer of {} is not what was expected: {}.{score}",
+            "The answer of {} is not as expected: {}.{score}",
             at + 1,
             one_line(summary)
         ))
@@ -289,13 +288,13 @@ impl Page<'_> {
         let (at, first) = (at + 1, first + 1);
         let summary = run.answer_summary.as_deref().map(one_line).unwrap_or_default();
         match run.answer {
-            DiffKind::Same => format!("The answer of {at} is that of {first}."),
+            DiffKind::Same => format!("The answer of {at} equals that of {first}."),
             DiffKind::Alike => {
                 format!("The answer of {at} means the same as that of {first}: {summary}.")
             }
             DiffKind::Changed => self
                 .paint
-                .yellow(&format!("The answer of {at} is another than that of {first}: {summary}.")),
+                .yellow(&format!("The answer of {at} differs from that of {first}: {summary}.")),
             DiffKind::Missing => {
                 self.paint.yellow(&format!("Only {first} has an answer, {at} has none."))
             }
@@ -345,13 +344,11 @@ impl Page<'_> {
 
     /// Writes the details of the step at which the runs diverge.
     fn parting(&self, out: &mut dyn Write) -> Result<(), CommandError> {
-        let divergence = self.comparison.first_divergence.map(|row| (row, "They part here"));
-        let result = self
-            .comparison
-            .first_other_result
-            .map(|row| (row, "The same was done, and something else came of it"));
+        let divergence = self.comparison.first_divergence.map(|row| (row, "First difference"));
+        let result =
+            self.comparison.first_other_result.map(|row| (row, "Same step, different result"));
         let Some((at, what)) = divergence.or(result) else {
-            writeln!(out, "They did the same.")?;
+            writeln!(out, "The runs did the same.")?;
             return Ok(());
         };
         let Some(row) = self.comparison.rows.get(at as usize) else { return Ok(()) };

@@ -78,7 +78,7 @@ pub(super) fn run(asked: &Diff, here: &Environment) -> Outcome {
                 *style != Style::Alike || !matches!(sign.as_str(), "- " | "+ ")
             });
             let note =
-                if counts { String::new() } else { paint.dim("  (equal, written in another way)") };
+                if counts { String::new() } else { paint.dim("  (equal, written differently)") };
             writeln!(out, "{}{note}", dressed.concat())?;
         }
     }
@@ -104,7 +104,7 @@ pub(super) fn read(path: &Path) -> Result<InputFile, AppError> {
     };
     let unreadable =
         |why: String| AppError::new(Code::NotFound, format!("{name} could not be read: {why}."));
-    let too_large = || unreadable(format!("it is larger than the {} MB that are read", MOST >> 20));
+    let too_large = || unreadable(format!("it is larger than the limit of {} MB", MOST >> 20));
     if path == Path::new("-") {
         let mut bytes = Vec::new();
         io::stdin()
@@ -120,7 +120,7 @@ pub(super) fn read(path: &Path) -> Result<InputFile, AppError> {
     }
     let about = std::fs::metadata(path).map_err(|why| unreadable(why.to_string()))?;
     if !about.is_file() {
-        return Err(unreadable("it is no file".to_owned()));
+        return Err(unreadable("it is not a file".to_owned()));
     }
     if about.len() > MOST {
         return Err(too_large());

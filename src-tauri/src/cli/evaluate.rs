@@ -214,7 +214,7 @@ fn words(command: &str) -> Result<Vec<String>, AppError> {
     words.extend(word);
     if quote.is_some() || words.is_empty() || is_cut {
         let message = format!(
-            "The target `{command}` is no command: a quote is not closed, a backslash is the last of it, or nothing is there."
+            "The target `{command}` is not a valid command: it is empty, ends with a backslash, or leaves a quote open."
         );
         return Err(AppError::new(Code::BadRequest, message));
     }
@@ -230,7 +230,7 @@ fn watch(app: &App, id: &str, interrupts: &Interrupts) -> Result<(), AppError> {
             app.stop_evaluating(id, pressed > 1)?;
             let _ = writeln!(
                 io::stderr(),
-                "Stopping: questions in flight are answered and kept first. Press Ctrl-C again to give them up."
+                "Stopping: requests in flight finish first. Press Ctrl-C again to abort them."
             );
         }
         if io::stderr().is_terminal() {
@@ -283,9 +283,8 @@ fn reachable(wanted: &[Threshold], evaluators: &[String]) -> Result<(), AppError
         // its first dot.
         let is_of = |name: &String| metric.contains('.') && first(name) == first(metric);
         if !evaluators.iter().any(is_of) {
-            let message = format!(
-                "--fail-under {metric}: no evaluator that was asked for gives such a number."
-            );
+            let message =
+                format!("--fail-under {metric}: no selected evaluator gives this number.");
             let hint =
                 format!("Name the evaluator and the number, such as {}.", examples(evaluators));
             return Err(AppError::new(Code::BadRequest, message).hint(hint));
@@ -380,11 +379,8 @@ mod tests {
         assert_eq!(told("python3  answer.py"), "python3|answer.py");
         assert_eq!(told("sh -c 'a b; \"c\"' \"\""), "sh|-c|a b; \"c\"|");
         assert_eq!(told(r#"a "b \"c\" \\ \d" e\ f\' '\g'"#), r#"a|b "c" \ \d|e f'|\g"#);
-        assert!(told("a \\").contains("a backslash is the last of it"));
-        assert!(
-            told("a 'b").contains("a quote is not closed")
-                && told("  ").contains("nothing is there")
-        );
+        assert!(told("a \\").contains("ends with a backslash"));
+        assert!(told("a 'b").contains("leaves a quote open") && told("  ").contains("it is empty"));
     }
 
     #[test]
@@ -401,9 +397,7 @@ mod tests {
             let metric = wrong.split('=').next().unwrap();
             assert_eq!(
                 told(wrong),
-                format!(
-                    "--fail-under {metric}: no evaluator that was asked for gives such a number."
-                )
+                format!("--fail-under {metric}: no selected evaluator gives this number.")
             );
         }
     }

@@ -111,7 +111,7 @@ pub(super) fn serve(asked: Serve, here: &Environment) -> Outcome {
 /// on, before the future is first polled. While runs are in progress, the page is served until they
 /// have stopped; a second signal aborts the calls in flight.
 fn interrupted(app: App) -> io::Result<impl Future<Output = ()> + Send + 'static> {
-    const WHY: &str = "The server was asked to end, and ends when these runs have stopped.";
+    const WHY: &str = "The server ends when these runs have stopped.";
     let mut signals = EndSignals::listen()?;
     let leaving = Arc::new(Shutdown::default());
     Ok(async move {
@@ -132,7 +132,7 @@ fn interrupted(app: App) -> io::Result<impl Future<Output = ()> + Send + 'static
                 ShutdownRequest::Hurries => say("Stopping now."),
                 ShutdownRequest::Waits => {
                     say(
-                        "Stopping: calls in flight finish first. Press Ctrl-C again to give them up.",
+                        "Stopping: calls in flight finish first. Press Ctrl-C again to abort them.",
                     );
                     let (app, leaving) = (app.clone(), Arc::clone(&leaving));
                     wait = Some(tokio::task::spawn_blocking(move || leaving.wait(&app, WHY)));

@@ -123,7 +123,7 @@ fn plan(plan: &JudgePlan, json: bool) -> Outcome {
     writeln!(out, "by {} in {rounds} {}", one_line(model), pluralize(u64::from(*rounds), "round"))?;
     writeln!(
         out,
-        "{runs} {} to be judged, {unasked} without an answer, {complete} judged before, {skipped_total} skipped",
+        "{runs} {} to judge, {unasked} without an answer, {complete} already judged, {skipped_total} skipped",
         pluralize(*runs, "run")
     )?;
     let requests = between(&calls_least.to_string(), &calls_most.to_string());
@@ -133,7 +133,7 @@ fn plan(plan: &JudgePlan, json: bool) -> Outcome {
         (Some(least), Some(most)) => {
             writeln!(out, "about {}", between(&dollars(least), &dollars(most)))?;
         }
-        _ => writeln!(out, "what it costs is not known: the model has no price")?,
+        _ => writeln!(out, "the cost is unknown: the model has no price")?,
     }
     plan.unbound.iter().try_for_each(|why| writeln!(out, "{}", one_line(why)))?;
     describe_excluded_forks(plan.forks_left_out)
@@ -251,7 +251,7 @@ fn summary(view: &JudgingView) -> Vec<String> {
     if *done == 0 && *total > 0 {
         lines.push("No run was judged.".to_owned());
     }
-    let more = if view.unpriced { " and what has no known cost" } else { "" };
+    let more = if view.unpriced { " plus unknown costs" } else { "" };
     lines.push(format!("{calls} replies bought, {tokens} tokens, ${}{more}", fixed(*cost, 4)));
     lines.extend(view.max_cost.filter(|_| view.unpriced).map(unbound));
     for trouble in &view.troubles {

@@ -186,7 +186,7 @@ fn fs_make(dir: &std::path::Path) -> Result<(), AppError> {
     std::fs::create_dir_all(dir).map_err(|why| {
         AppError::new(
             Code::Failed,
-            format!("The directory {} could not be made: {why}.", dir.display()),
+            format!("The directory {} could not be created: {why}.", dir.display()),
         )
         .hint("Name another one with --out.")
     })

@@ -66,7 +66,7 @@ pub(super) fn run(asked: &Review, here: &Environment) -> Outcome {
         app.review_run(&id, Some(&changed(said, asked)))?;
         if let Some(folder) = kept_alone {
             let message = format!(
-                "Kept for the folder {}: other commands count it when they are given that.",
+                "Saved for the folder {}: commands on that folder count it.",
                 folder.display()
             );
             let _ = writeln!(io::stderr(), "{}", one_line(&message));
@@ -125,7 +125,7 @@ fn changed(said: Option<rows::Review>, asked: &Review) -> rows::Review {
 
 fn print(said: Option<&rows::Review>, paint: Paint) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let Some(said) = said else { return writeln!(out, "Nobody has reviewed this run.") };
+    let Some(said) = said else { return writeln!(out, "This run has no review.") };
     let verdict = match said.verdict {
         Some(Verdict::Right) => paint.green("right"),
         Some(Verdict::Partly) => paint.yellow("partly right"),
@@ -133,7 +133,7 @@ fn print(said: Option<&rows::Review>, paint: Paint) -> io::Result<()> {
         None => "no verdict".to_owned(),
     };
     let score = said.score.map(|score| format!(", score {score}")).unwrap_or_default();
-    let stale = if said.stale { ", said of an earlier answer" } else { "" };
+    let stale = if said.stale { ", of an earlier answer" } else { "" };
     writeln!(out, "{verdict}{}", one_line(&format!("{score}{stale}")))?;
     if !said.note.is_empty() {
         writeln!(out, "{}", lines(&said.note))?;

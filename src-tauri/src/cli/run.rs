@@ -341,7 +341,7 @@ fn act(act: Act) -> &'static str {
 fn estimate(estimate: &Estimate, owed: u64) -> String {
     let Estimate { known, calls, tokens, cost } = estimate;
     if *known == 0 {
-        return "No past run says what this will take.".to_owned();
+        return "No estimate: there are no past runs of these tasks.".to_owned();
     }
     let parts = [
         calls.map(|calls| format!("{calls} requests")),
@@ -350,7 +350,7 @@ fn estimate(estimate: &Estimate, owed: u64) -> String {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!(
-        "About {} for {known} of {owed} runs, going by past runs of the same tasks.",
+        "About {} for {known} of {owed} runs, estimated from past runs of the same tasks.",
         parts.join(", ")
     )
 }

@@ -133,8 +133,7 @@ fn unsure(suites: &SuiteProblems, by_suites: bool) -> Vec<String> {
         more => Some(format!("{more} suites cannot be read, so their runs have no score.")),
     };
     let left_out = (suites.scorers && by_suites).then(|| {
-        "A scorer cannot be read as it is written, so the scores are not those that were meant."
-            .to_owned()
+        "A scorer could not be parsed, so the scores are not the intended ones.".to_owned()
     });
     unread.into_iter().chain(left_out).collect()
 }
@@ -265,7 +264,7 @@ impl Counts {
         };
         let ScorerCounts { not_ended, waiting, .. } = self.first;
         let them = if not_ended == 1 { "it" } else { "them" };
-        let end = format!(" Let {them} end, or leave {them} out with --filter.");
+        let end = format!(" Wait for {them} to end, or leave {them} out with --filter.");
         [
             said(self.damaged, "file cannot be read", "files cannot be read", ""),
             said(not_ended, "run has not ended", "runs have not ended", &end),
@@ -273,13 +272,13 @@ impl Counts {
                 waiting,
                 "run waits for a scorer that was not asked",
                 "runs wait for a scorer that was not asked",
-                " Have a model asked with --judge, and programs without --no-programs.",
+                " Use --judge for models, and leave out --no-programs for programs.",
             ),
             said(
                 self.expected_unread,
                 "run has an expected output that cannot be read",
                 "runs have an expected output that cannot be read",
-                " Correct what the suite names.",
+                " Correct the file that the suite names.",
             ),
         ]
         .into_iter()
@@ -295,9 +294,7 @@ impl Counts {
             Threshold::Passed(wanted) => (self.first.percent(), wanted),
         };
         match (is, least) {
-            (None, _) => {
-                Some("No run was scored, so there is nothing that could be enough.".to_owned())
-            }
+            (None, _) => Some("No run was scored, so --fail-under fails.".to_owned()),
             (Some(is), _) if is >= wanted => None,
             (Some(is), Threshold::Mean(_)) => {
                 Some(format!("The mean score is {} ({scored} runs), below {wanted}.", fixed(is, 4)))

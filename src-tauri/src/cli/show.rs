@@ -151,7 +151,7 @@ fn print(out: &mut dyn Write, view: &RunView, paint: Paint) -> io::Result<()> {
 }
 
 /// Printed for a run that may have an answer which only its task can identify.
-const IN_WORDS: &str = "It ends in words. Whether these are its answer depends on its task: name the folders of both with -i and -o.";
+const IN_WORDS: &str = "It ends with text. Its task decides whether that is the answer: pass both directories with -i and -o.";
 
 fn ends_in_words(view: &RunView) -> bool {
     view.steps.last().is_some_and(|step| step.kind == StepKind::Assistant)

@@ -139,7 +139,7 @@ fn interrupted() -> io::Result<watch::Receiver<u8>> {
         for times in 1..=2 {
             signals.next().await;
             if times == 1 {
-                say("Stopping: calls under way finish first. Press Ctrl-C again to give them up.");
+                say("Stopping: calls in flight finish first. Press Ctrl-C again to abort them.");
             }
             asked.send_replace(times);
         }

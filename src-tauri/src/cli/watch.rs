@@ -93,7 +93,7 @@ fn stay(
             let words = if stopped > 1 {
                 "Stopping now."
             } else {
-                "Stopping: calls in flight finish first. Press Ctrl-C again to give them up."
+                "Stopping: calls in flight finish first. Press Ctrl-C again to abort them."
             };
             match bar {
                 Some(bar) => bar.println(words),
@@ -128,7 +128,7 @@ fn begin<T: Send>(
                 Err(RecvTimeoutError::Disconnected) => {
                     // Joining keeps the scope from repeating the panic of that thread on this one.
                     drop(starting.join());
-                    let why = "A mistake in Touchstone kept the runs from being begun. Try again.";
+                    let why = "An internal error kept the runs from starting. Try again.";
                     return Err(AppError::new(Code::Failed, why));
                 }
             }
@@ -270,7 +270,7 @@ fn left_out(runs: usize) -> String {
 /// Describes the limits of a budget for models without a known price.
 pub(super) fn unbound(most: f64) -> String {
     format!(
-        "The budget of ${most} does not bind what has no known cost: add the `price` of the model in touchstone.yaml, and have its server say what a reply took."
+        "The budget of ${most} does not limit replies of unknown cost: add the `price` of the model in touchstone.yaml, and make its server report usage."
     )
 }
 

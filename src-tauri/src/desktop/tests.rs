@@ -9,7 +9,7 @@ fn of_what_was_dropped_the_first_folder_is_opened_and_a_file_alone_is_refused_wi
     assert_eq!(dropped(std::slice::from_ref(&gone)).unwrap(), &gone);
     let refused = dropped(&[file]).unwrap_err();
     assert!(
-        refused.message.contains("no folder")
+        refused.message.contains("not a folder")
             && refused.hint.is_some_and(|hint| hint.contains("Drop"))
     );
     assert!(dropped(&[]).is_err());

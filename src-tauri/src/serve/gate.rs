@@ -49,8 +49,7 @@ impl Gate {
             None if self.signed_in(&head.headers) => Verdict::Pass,
             None => Verdict::Refuse(
                 StatusCode::UNAUTHORIZED,
-                "This page needs an address that `touchstone serve` printed. Each works once; where it was started it says \
-                 how to get another.",
+                "Open an address that `touchstone serve` printed. Each works once; its terminal says how to get another.",
             ),
         }
     }
@@ -64,16 +63,17 @@ impl Gate {
         }
         if !head.uri.path().starts_with("/api/") {
             let reads = [Method::GET, Method::HEAD].contains(&head.method);
-            return (!reads).then_some((StatusCode::METHOD_NOT_ALLOWED, "Pages are only read."));
+            return (!reads)
+                .then_some((StatusCode::METHOD_NOT_ALLOWED, "Pages accept GET and HEAD only."));
         }
         if !origin_is_ours(&head.headers) {
-            return Some((StatusCode::FORBIDDEN, "Another page may not ask Touchstone."));
+            return Some((StatusCode::FORBIDDEN, "Requests of other pages are refused."));
         }
         let events = head.uri.path() == "/api/events";
         if head.method != if events { Method::GET } else { Method::POST } {
             return Some((
                 StatusCode::METHOD_NOT_ALLOWED,
-                "Commands are posted, and events are read.",
+                "Commands take POST, and events take GET.",
             ));
         }
         if events {
@@ -82,10 +82,8 @@ impl Gate {
         if only(&head.headers, &OURS) != Some("1") {
             return Some((StatusCode::FORBIDDEN, "The header x-touchstone is missing."));
         }
-        (!is_json(&head.headers)).then_some((
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "Arguments are sent as application/json.",
-        ))
+        (!is_json(&head.headers))
+            .then_some((StatusCode::UNSUPPORTED_MEDIA_TYPE, "Arguments must be application/json."))
     }
 
     fn signed_in(&self, headers: &HeaderMap) -> bool {
@@ -116,7 +114,7 @@ pub(super) fn foreign(head: &Parts, port: u16) -> Option<(StatusCode, &'static s
         ));
     }
     (!origin_is_ours(&head.headers))
-        .then_some((StatusCode::FORBIDDEN, "Another page may not ask Touchstone."))
+        .then_some((StatusCode::FORBIDDEN, "Requests of other pages are refused."))
 }
 
 fn host_is_ours(headers: &HeaderMap, port: u16) -> bool {

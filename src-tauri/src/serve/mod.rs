@@ -171,10 +171,7 @@ async fn command(
     };
     let done = tokio::task::spawn_blocking(move || (inside.calls)(&name, &arguments)).await;
     match done.unwrap_or_else(|_| {
-        Err(AppError::new(
-            Code::Failed,
-            "The command broke off because of a mistake in Touchstone.",
-        ))
+        Err(AppError::new(Code::Failed, "The command failed with an internal error of Touchstone."))
     }) {
         Ok(reply) => json(StatusCode::OK, reply),
         Err(error) => refusal(status_of(error.code), &error),

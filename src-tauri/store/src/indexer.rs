@@ -33,8 +33,7 @@ const AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)
 /// watcher does not report that a folder above them was renamed.
 const GLANCE: Duration = Duration::from_secs(1);
 /// Hint shown when roots have disappeared.
-pub const LOST: &str = "What was read before is still shown, as it last was. Put the folder back, or open it where it is now: \
-                    it is looked for every second.";
+pub const LOST: &str = "The last known runs are still shown. Put the folder back, or open it where it is now: Touchstone checks every second.";
 /// Delay after the index could not be written.
 const AFTER_FAILURE: Duration = Duration::from_secs(2);
 /// Interval at which the index is checked for existence; a user may delete the cache.
@@ -182,10 +181,9 @@ impl Indexer {
         let ended = catch_unwind(AssertUnwindSafe(|| self.run_loop()));
         self.shared.index.release();
         if ended.is_err() {
-            let hint = "What was read before is still shown. Open the folder again to follow it, and please report this.";
+            let hint = "The last known runs are still shown. Open the folder again to follow it, and please report this.";
             return self.fail(
-                "Touchstone stopped following this folder because of a mistake of its own."
-                    .to_owned(),
+                "Touchstone stopped following this folder because of an internal error.".to_owned(),
                 hint,
             );
         }
@@ -512,7 +510,7 @@ impl Indexer {
             renewing.again();
         }
         if let Err(error) = mended {
-            let hint = "Free some space in the cache folder, or run `touchstone doctor`. It is tried again every few seconds.";
+            let hint = "Free some space in the cache folder, or run `touchstone doctor`. Touchstone retries every few seconds.";
             self.fail(format!("The index could not be written: {error}."), hint);
             self.resting_until = Instant::now() + AFTER_FAILURE;
         }

@@ -64,7 +64,7 @@ pub(super) fn keys_of(file: &FileId) -> Vec<String> {
 /// Parses a judgement file. A panic of the parser is reported as a damaged file.
 pub fn read(bytes: &[u8]) -> Result<JudgementFile, ReadError> {
     catch_unwind(|| JudgementFile::read(bytes)).unwrap_or_else(|_| {
-        let message = "The file could not be read: its content brought the reader to a stop.";
+        let message = "The file could not be read: its content crashed the reader.";
         Err(ReadError::new(ReadErrorKind::Syntax, message))
     })
 }
@@ -360,7 +360,7 @@ fn score(
     let all = || judged.iter().filter(of_it);
     let Some(last) = all().rfind(read).or_else(|| all().rfind(fresh)).or_else(|| all().next_back())
     else {
-        return waiting(format!("`{}` has to be asked.", scorer.name()));
+        return waiting(format!("`{}` has not run yet.", scorer.name()));
     };
     let words: Vec<&str> =
         last.words.iter().map(|word| word.as_deref().unwrap_or("not read")).collect();
@@ -368,7 +368,7 @@ fn score(
     if let Some(why) = outdated(last) {
         let said =
             mean.map_or_else(|| "nothing".to_owned(), |(mean, _)| format_score(&judge, mean));
-        return waiting(format!("{} said {said} before. {why} Judge it again.", last.model));
+        return waiting(format!("{} gave {said} before. {why} Judge it again.", last.model));
     }
     let detail = |name: &str, value: String| ScoreDetail { name: name.to_owned(), value };
     let wanted = last.wanted.max(scorer.rounds().unwrap_or(0));
@@ -381,7 +381,7 @@ fn score(
     }
     let Some((mean, spread)) = mean else {
         let reason = if last.words.is_empty() {
-            format!("`{}` has to be asked.", scorer.name())
+            format!("`{}` has not run yet.", scorer.name())
         } else {
             "The replies of the judge could not be read.".to_owned()
         };
@@ -417,7 +417,7 @@ fn format_score(judge: &Judge, score: f64) -> String {
 pub fn stale(judge: &Judge, version: u32, inputs: &str, now: &str) -> Option<String> {
     if version != judge.version() {
         return Some(format!(
-            "The words of the judge are others now: version {}, not {version}.",
+            "The prompt of the judge has changed: version {}, not {version}.",
             judge.version()
         ));
     }
@@ -429,9 +429,7 @@ pub fn stale(judge: &Judge, version: u32, inputs: &str, now: &str) -> Option<Str
 pub fn other_model(model: &str, then: Option<&str>, marks: &Marks) -> Option<String> {
     let now = marks.get(model)?;
     let other = then.is_some_and(|then| then != now);
-    other.then(|| {
-        format!("The model `{model}` is another one in touchstone.yaml now, or samples otherwise.")
-    })
+    other.then(|| format!("The model `{model}` or its sampling has changed in touchstone.yaml."))
 }
 
 /// Stores a score. Updates only rows that wait for a judge (`ask` is set). The failure class was

@@ -96,7 +96,7 @@ fn around(many: &Collection<'_>, bytes: &[u8], newest: i64) -> Option<Row> {
     hash.update(bytes);
     Some(Row {
         state: Some(RunState::Other),
-        reason: Some("The file is of a form that holds many runs, and holds none.".to_owned()),
+        reason: Some("The file has a format for many runs and holds none.".to_owned()),
         size: bytes.len() as u64,
         modified_ms: newest.div_euclid(1_000_000),
         hash: hash.digest(),
@@ -141,9 +141,9 @@ fn row(
 /// Runs a parser and reports a panic as a damaged file.
 fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, ReadError> {
     catch_unwind(AssertUnwindSafe(read)).map_err(|_| {
-        let message = "This could not be read: its content brought the reader to a stop.";
+        let message = "This could not be read: its content crashed the reader.";
         let error = ReadError::new(ReadErrorKind::Syntax, message);
-        error.advise("Please report this file; it shows a fault in Touchstone.")
+        error.advise("Please report this file; it shows a bug in Touchstone.")
     })
 }
 

@@ -37,7 +37,7 @@ pub enum Refused {
     #[error("{0}")]
     Odd(&'static str),
     /// The file exceeds the size limit.
-    #[error("the file is larger than the {limit} bytes that are read")]
+    #[error("the file is larger than the limit of {limit} bytes")]
     TooLarge {
         /// Maximum size in bytes.
         limit: u64,

@@ -291,10 +291,10 @@ fn see(unit: &UnitId, read: &[Read]) -> FileContent {
         _ => layouts::look_group(&files),
     }));
     seen.unwrap_or_else(|_| {
-        let message = "The file could not be read: its content brought the reader to a stop.";
+        let message = "The file could not be read: its content crashed the reader.";
         FileContent::Damaged(
             ReadError::new(ReadErrorKind::Syntax, message)
-                .advise("Please report this file; it shows a fault in Touchstone."),
+                .advise("Please report this file; it shows a bug in Touchstone."),
         )
     })
 }

@@ -175,7 +175,7 @@ impl Wrong {
 /// Parses a review file. A panic of the parser is reported as a damaged file.
 pub fn read(bytes: &[u8]) -> Result<ReviewFile, ReadError> {
     catch_unwind(|| ReviewFile::read(bytes)).unwrap_or_else(|_| {
-        let message = "The file could not be read: its content brought the reader to a stop.";
+        let message = "The file could not be read: its content crashed the reader.";
         Err(ReadError::new(touchstone_formats::ReadErrorKind::Syntax, message))
     })
 }

@@ -338,13 +338,11 @@ impl SuiteLoader {
         if self.files.get(file).is_some_and(|shelved| shelved.hash == hash) {
             return;
         }
-        let text = std::str::from_utf8(bytes).map_err(|_| {
-            ReadError::new(ReadErrorKind::NotUtf8, "The file holds bytes that are no UTF-8 text.")
-        });
+        let text = std::str::from_utf8(bytes)
+            .map_err(|_| ReadError::new(ReadErrorKind::NotUtf8, "The file is not UTF-8 text."));
         let suite = text.and_then(|text| {
             catch_unwind(|| suite::read(text, &task_id(file))).unwrap_or_else(|_| {
-                let message =
-                    "The file could not be read: its content brought the reader to a stop.";
+                let message = "The file could not be read: its content crashed the reader.";
                 Err(ReadError::new(ReadErrorKind::Syntax, message))
             })
         });
@@ -678,7 +676,7 @@ fn ids(
             let unknown = ids.unknown(known);
             if unknown > 0 {
                 warn(format!(
-                    "{unknown} of these ids are of no query in {}.",
+                    "{unknown} of these ids match no query in {}.",
                     roots.display_path(file)
                 ));
             }

@@ -127,7 +127,7 @@ impl RaterVerdicts {
         let at = self.seats.iter().position(|seat| seat.who == who).unwrap_or(self.seats.len());
         if at >= MOST_RATERS {
             self.note(format!(
-                "There are more than {MOST_RATERS} judges; those that were met last are left out."
+                "There are more than {MOST_RATERS} judges; the last ones are left out."
             ));
             return None;
         }

@@ -39,7 +39,7 @@ impl Watch {
         *slot = None;
         let started = match unfit {
             _ if !wanted => Err("Watching is switched off.".to_owned()),
-            Some(kind) => Err(format!("This folder is on {kind}, which does not tell of changes.")),
+            Some(kind) => Err(format!("This folder is on {kind}, which does not report changes.")),
             None => listen(&outer, inbox).map_err(|error| sentence(&error)),
         };
         let watching = match started {
@@ -60,7 +60,7 @@ impl Watch {
 fn polling(why: &str) -> Watching {
     Watching {
         by: WatchMeans::Polling,
-        notice: Some(format!("{why} It is listed again every few seconds instead.")),
+        notice: Some(format!("{why} Touchstone lists it every few seconds instead.")),
     }
 }
 
@@ -299,7 +299,7 @@ mod tests {
                 deep.as_path(),
                 true,
                 WatchMeans::Polling,
-                "could not be watched: it is not there. It is listed",
+                "could not be watched: it is not there. Touchstone lists",
             ),
         ] {
             let inbox =

@@ -50,7 +50,7 @@ pub fn lost(dir: &Path, error: &io::Error) -> String {
         }
         ErrorKind::NotADirectory => format!("Folder not found: {dir} is a file now, not a folder."),
         ErrorKind::PermissionDenied => {
-            format!("Folder not readable: {dir} may not be listed by you any more.")
+            format!("Folder not readable: you may no longer list {dir}.")
         }
         _ => format!("Folder not found: {dir} could not be listed: {}.", open::reason(error)),
     }
@@ -179,7 +179,7 @@ impl Indexer {
             .then(|| format!("There are more than {most} files here; the rest is not shown."));
         let unborn = self.unborn.then(|| {
             let dir = self.shared.roots.output_dir.display();
-            format!("Nobody has run anything here yet: {dir} is made with the first run.")
+            format!("There are no runs yet: the first run creates {dir}.")
         });
         let notices: Vec<String> =
             self.watching.notice.clone().into_iter().chain(cut).chain(unborn).collect();

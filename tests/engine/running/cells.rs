@@ -76,6 +76,6 @@ fn a_cell_that_cannot_be_run_is_refused_with_the_reason_and_the_others_are_plann
     The task has no variation 9; it has 2, counted from 0.
     There is no system `magic`; there are promptql, tool_calling, tool_calling_python.
     Its task `gone` is not in the input directory.
-    Its model `nobody` is not known. Add it under `models:` in touchstone.yaml.
+    Its model `nobody` is unknown. Add it under `models:` in touchstone.yaml.
     ");
 }

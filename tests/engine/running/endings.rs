@@ -23,8 +23,8 @@ fn refused(words: &str) -> Value {
 #[test]
 fn a_run_ends_as_its_last_reply_says() {
     use LaunchRunState::{Answered, Error, NoAnswer};
-    let cut = "The reply was cut at the most tokens of one reply, so it is no answer. Raise `max_tokens` of the model, then continue.";
-    let strange = "The reply ended for a reason that Touchstone does not know: `weather`.";
+    let cut = "The reply was cut at the token limit, so it is not an answer. Raise `max_tokens` of the model, then continue.";
+    let strange = "The reply ended for an unknown reason: `weather`.";
     let table: [(Value, LaunchRunState, Option<&str>, Value); 8] = [
         (chat(Some(ANSWER), &[]), Answered, None, json!({ "assistant_message": ANSWER })),
         (chat(Some("7"), &[]), NoAnswer, None, json!({ "assistant_message": "7" })),
@@ -33,8 +33,8 @@ fn a_run_ends_as_its_last_reply_says() {
         (
             finished(chat(None, &[]), "content_filter"),
             Error,
-            Some("The model refused to go on."),
-            json!({ "error": { "message": "The model refused to go on." } }),
+            Some("The model refused to continue."),
+            json!({ "error": { "message": "The model refused to continue." } }),
         ),
         (
             finished(chat(Some(ANSWER), &[]), "length"),

@@ -20,7 +20,7 @@ fn before_the_first_run_a_folder_has_its_tasks_and_no_trouble_and_nothing_is_mad
     assert_eq!((status.phase, status.counts.runs), (Phase::Ready, 0));
     let notice = wait_until("it is watched", || bench.status().watching.notice);
     assert!(
-        notice.starts_with("Nobody has run anything here yet: ") && notice.contains("/results"),
+        notice.starts_with("There are no runs yet: ") && notice.contains("/results"),
         "{notice}"
     );
     // A new task causes no notice about results.

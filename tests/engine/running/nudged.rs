@@ -123,7 +123,7 @@ fn a_message_to_a_finished_run_goes_to_a_fork_unless_the_run_itself_is_asked_for
     };
     let (fork, notes) = send(RUN, false);
     assert_eq!(fork, "count-tool_calling-scripted-variation0-fork1.yaml");
-    assert_eq!(notes, [format!("Fork created: {fork}. {NAME} stays as it is.")]);
+    assert_eq!(notes, [format!("Fork created: {fork}. {NAME} is unchanged.")]);
     assert_eq!(fs::read(bench.path(RUN)).unwrap(), original);
     let path = format!("results/{fork}");
     let before = transcript_lines(&bench, RUN);
@@ -318,7 +318,7 @@ fn a_message_that_cannot_be_added_is_refused_before_anything_happens() {
     Its task `other` is not in the input directory.
     The message is empty. Write what the model should do.
     The message is longer than 256 KB. Shorten it.
-    This run is not in the list any more.
+    This run is no longer in the list.
     ");
     assert!(server.seen().is_empty() && bench.app().launches().is_empty());
     assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), "conversation: [\n");

@@ -170,16 +170,16 @@ const HEAD: &str = "remark: mine\nconversation:\n- user_message: How many?\n";
 fn a_file_that_was_written_by_hand_is_gone_on_with_from_where_it_ends() {
     let call = "- assistant_message: Let me look.\n- tool_call: {id: x, name: query_things, params: {sql: SELECT 1 AS n}";
     let table = [
-        ("", Act::Continue, "It ends in a message that nobody answered.", 2, 3),
-        (&format!("{call}}}\n"), Act::Continue, "It ends in a call that was not run.", 1, 3),
+        ("", Act::Continue, "It ends with an unanswered message.", 2, 3),
+        (&format!("{call}}}\n"), Act::Continue, "It ends with a tool call that did not run.", 1, 3),
         (
             &format!("{call}, result: [{{n: 1}}]}}\n"),
             Act::Continue,
-            "It ends in what a call brought.",
+            "It ends with a tool result.",
             1,
             3,
         ),
-        (&format!("{call}, error: no}}\n"), Act::Continue, "It ends in what a call brought.", 1, 3),
+        (&format!("{call}, error: no}}\n"), Act::Continue, "It ends with a tool result.", 1, 3),
         ("- error: it broke\n", Act::Continue, "It ended in an error: it broke", 2, 3),
         (
             &format!("{call}, result: 1}}\n- error: {{status: 500}}\n"),
@@ -191,7 +191,7 @@ fn a_file_that_was_written_by_hand_is_gone_on_with_from_where_it_ends() {
         (
             "- assistant_message: no\n- user_message: but\n",
             Act::Continue,
-            "It ends in a message that nobody answered.",
+            "It ends with an unanswered message.",
             2,
             5,
         ),
@@ -341,8 +341,8 @@ fn a_run_that_is_named_is_gone_on_with_under_the_name_it_has() {
     );
     insta::assert_snapshot!(why.join("\n"), @r"
     Its task `gone` is not in the input directory.
-    Its model `nobody` is not known. Add it under `models:` in touchstone.yaml.
-    The name of the file does not say which run it is, so it cannot be made again.
+    Its model `nobody` is unknown. Add it under `models:` in touchstone.yaml.
+    The file name does not identify the run, so it cannot be rerun.
     ");
     assert_eq!(run(&bench, &named).done, 1);
     assert!(document(&bench, strange).get("answer").is_some());
@@ -371,7 +371,7 @@ fn json_beside_results_is_no_result_unless_it_is_a_transcript_and_that_is_not_wr
         let plan = bench.app().plan_launch(&request).unwrap();
         assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Refused));
         insta::allow_duplicates! {
-            insta::assert_snapshot!(plan.skipped[0].why, @"Its result is kept as JSON, and Touchstone writes YAML. Move that file out of the output directory to have it made here.");
+            insta::assert_snapshot!(plan.skipped[0].why, @"Its result is a JSON file, and Touchstone writes YAML. Move that file out of the output directory to run it here.");
         }
     }
     assert_eq!(fs_err::read_to_string(bench.path(&json)).unwrap(), waits);
@@ -452,7 +452,7 @@ fn a_request_that_means_nothing_is_refused_with_what_there_is() {
     There is no model named `gpt`. There are: claude, o1, o3-mini, scripted. Others are added under `models:` in touchstone.yaml.
     A launch needs at least one system and one model. Choose them in the launch sheet, or give --system and --model.
     There is no system named `magic`. There are: promptql, tool_calling, tool_calling_python.
-    No task is called `x*`. A task is named by its path below the input directory, without extension; folders at the beginning may be left out. `*` stands for any letters within a folder, `**` also across folders.
+    No task matches `x*`. Task names are paths below the input directory, without extension; leading folders may be omitted. `*` matches within a folder, `**` across folders.
     ");
     let none = LaunchRequest {
         variations: vec![3],
@@ -488,7 +488,7 @@ fn a_result_whose_name_would_be_too_long_is_refused_and_one_as_long_as_can_be_is
             (2, 1, Act::Refused)
         );
         insta::allow_duplicates! {
-            insta::assert_snapshot!(plan.skipped[0].why, @"Its result would have a file name of 257 bytes, and no more than 254 fit. Make the file name of the task 3 letters shorter.");
+            insta::assert_snapshot!(plan.skipped[0].why, @"Its file name would have 257 bytes, and the limit is 254. Make the file name of the task 3 letters shorter.");
         }
     }
     let mut done = 0;

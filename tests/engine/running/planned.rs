@@ -107,7 +107,7 @@ fn runs_in_the_layout_of_the_benchmark_are_complete_runs_of_their_tasks_and_neve
     for run in &complete {
         let row = there(&run.path).unwrap();
         assert_eq!((&run.run, run.repeat), (&row.id, row.repeat));
-        assert!(run.why.contains(&run.path) && run.why.contains("never written to"), "{}", run.why);
+        assert!(run.why.contains(&run.path) && run.why.contains("never changed"), "{}", run.why);
     }
     // Oracle runs, which were given their data, are other runs; and a missing repeat is owed.
     assert!(others.iter().all(|run| !run.path.contains("/oracle/")), "{others:?}");

@@ -43,7 +43,7 @@ fn a_polite_stop_lets_the_reply_in_flight_be_saved_and_begins_nothing_new() {
     wait_until("it says that it stops", || {
         (view(&bench, &launch).state == LaunchState::Stopping).then_some(())
     });
-    assert!(bench.app().retry_launch(&launch).unwrap_err().message.contains("not over"));
+    assert!(bench.app().retry_launch(&launch).unwrap_err().message.contains("still in progress"));
     latch.open();
     let view = ended(&bench, &launch);
     assert_eq!(
@@ -223,7 +223,7 @@ fn a_budget_stops_a_launch_whose_model_does_not_say_what_it_took() {
         "{:?}",
         view.runs
     );
-    insta::assert_snapshot!(view.why.unwrap(), @"A reply of `scripted` did not say how many tokens it took, so nobody knows what is left of the budget of $5. Have the server report its usage, or leave the budget out.");
+    insta::assert_snapshot!(view.why.unwrap(), @"A reply of `scripted` did not report its tokens, so the rest of the budget of $5 is unknown. Make the server report usage, or leave out the budget.");
     assert_eq!(run(&bench, &one_at_a_time(4)).done, 2, "without a budget it goes on");
     // If only the workspace file has a spend limit, a model without a price is reported in the
     // plan, and not limited.
@@ -280,7 +280,7 @@ fn a_key_that_is_refused_stops_those_who_need_it_and_nobody_else() {
         "two models are asked in one place with one key, the third elsewhere"
     );
     assert_eq!((view.state, view.why), (LaunchState::Stopped, None));
-    let says = |what: &RunEventKind| matches!(what, RunEventKind::Noted { note } if note.contains("key") && note.contains("others go on"));
+    let says = |what: &RunEventKind| matches!(what, RunEventKind::Noted { note } if note.contains("key") && note.contains("others continue"));
     assert_eq!(count_events(&events, says), 1);
     let begun = fs::read_dir(bench.path("results")).unwrap().flatten();
     let begun = begun.filter(|entry| entry.file_name().to_string_lossy().ends_with(".yaml"));

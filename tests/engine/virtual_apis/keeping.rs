@@ -258,7 +258,11 @@ async fn a_reply_that_cannot_be_kept_is_given_and_that_is_said() {
     fs::write(stage.path("Weather"), "mine").unwrap();
     let reply = call(&stage.open(), "{}").await;
     assert_eq!(reply.from, Origin::Simulated);
-    assert!(reply.notes.iter().any(|note| note.contains("could not be kept")), "{:?}", reply.notes);
+    assert!(
+        reply.notes.iter().any(|note| note.contains("could not be saved")),
+        "{:?}",
+        reply.notes
+    );
     assert_eq!(stage.read("Weather").as_deref(), Some("mine"));
 }
 

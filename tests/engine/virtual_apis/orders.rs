@@ -273,7 +273,7 @@ async fn the_doctor_says_what_there_is_and_what_is_missing() {
     let setup = |stage: &Stage| Setup::from_workspace(&workspace::read(&stage.models).unwrap());
     let said = look(&stage.settings, &setup(&stage)).await.unwrap();
     assert!(
-        said.contains("made with the first reply") && said.contains("sim can be reached"),
+        said.contains("created with the first reply") && said.contains("sim can be reached"),
         "{said}"
     );
     stage.write(KEPT, "{}");

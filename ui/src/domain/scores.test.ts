@@ -80,8 +80,8 @@ describe("a score", () => {
       word: "No expected output",
       why: "",
     });
-    expect(of("The expected output is no JSON.")).toMatchObject({
-      why: "The expected output is no JSON.",
+    expect(of("The expected output is not JSON.")).toMatchObject({
+      why: "The expected output is not JSON.",
     });
     expect(scoreBadgeBesideState(runRow(0, { scoring: "not_ended", state: "waiting" }))).toBeNull();
   });

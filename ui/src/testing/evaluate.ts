@@ -39,7 +39,7 @@ export const CHOICES: EvaluateOptions = {
     evaluator("violence", ["response"], { model: true, safety: true, threshold: 3 }),
   ],
   models: [{ name: "local", detail: "OpenAI wire", why_not: null }],
-  switches: [{ name: "nan", theirs: "Writes NaN, which is no JSON.", ours: "Writes null." }],
+  switches: [{ name: "nan", theirs: "Writes NaN, which is not JSON.", ours: "Writes null." }],
   files: [{ id: "d1", path: "data/answers.jsonl", size: 2_048 }],
   unlisted: null,
   folder: "results",

@@ -254,7 +254,7 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
         ? beside(rows)
         : Promise.reject({
             code: "not_found",
-            message: "This run is not in the list any more.",
+            message: "This run is no longer in the list.",
             hint: "It was removed or renamed.",
           });
     },

@@ -129,7 +129,7 @@ pub fn score_answers(
             match score(&one, known.get(&one.id), &shown, seed) {
                 Some(score) => scored.push(score),
                 None => notes.push(format!(
-                    "{shown}: query {} is in no set of {}.",
+                    "{shown}: query {} is not in any set of {}.",
                     one.id,
                     queries.display()
                 )),
@@ -251,7 +251,7 @@ pub(super) fn read_queries(dir: &Path) -> Result<Queries, AppError> {
     if known.is_empty() && others.is_empty() {
         let message = format!("There is no query set in {}.", dir.display());
         return Err(AppError::new(Code::BadRequest, message)
-            .hint("Name the folder that holds `test_instruction`, or that one, with --queries."));
+            .hint("Pass --queries with the folder `test_instruction`, or with the folder that contains it."));
     }
     Ok((known, others))
 }
@@ -271,8 +271,9 @@ fn ids_beside(set: &Path) -> Result<Ids, AppError> {
     let bytes = bytes(&file)?;
     Ids::read(&String::from_utf8_lossy(&bytes)).map_err(|why| {
         let message = format!("{} could not be read: {why}", file.display());
-        AppError::new(Code::BadRequest, message)
-            .hint("Write ids as `{\"588\": 0}` or as `[588]`, or remove the file: all queries are meant then.")
+        AppError::new(Code::BadRequest, message).hint(
+            "Write ids as `{\"588\": 0}` or as `[588]`, or remove the file to use all queries.",
+        )
     })
 }
 
@@ -294,8 +295,8 @@ fn read_answers(file: &Path) -> Result<Vec<Read>, AppError> {
         AppError::new(Code::BadRequest, message)
             .hint("Name raw answers, converted answers or result files.")
     };
-    let text = std::str::from_utf8(&bytes)
-        .map_err(|_| unread("it holds bytes that are no UTF-8 text.".to_owned()))?;
+    let text =
+        std::str::from_utf8(&bytes).map_err(|_| unread("it is not UTF-8 text.".to_owned()))?;
     let root = json::read_python(text).map_err(|why| unread(why.to_string()))?;
     if root.get("answer_generation").is_some() {
         let made = convert::raw(&bytes, "", convert::Defects::Mended)
@@ -338,8 +339,7 @@ fn bytes(file: &Path) -> Result<Vec<u8>, AppError> {
     let mut bytes = Vec::new();
     let read = opened.take(MOST + 1).read_to_end(&mut bytes).map_err(unread)?;
     if read as u64 > MOST {
-        let message =
-            format!("{} is larger than the {} MB that are read.", file.display(), MOST >> 20);
+        let message = format!("{} is larger than the limit of {} MB.", file.display(), MOST >> 20);
         return Err(AppError::new(Code::BadRequest, message));
     }
     Ok(bytes)

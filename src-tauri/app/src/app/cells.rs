@@ -30,7 +30,7 @@ pub(super) fn select_cells(
         };
         if setup.model(&cell.model).is_none() {
             let why = format!(
-                "Its model `{}` is not known. Add it under `models:` in touchstone.yaml.",
+                "Its model `{}` is unknown. Add it under `models:` in touchstone.yaml.",
                 cell.model
             );
             wished.refused.push(refused(words(cell), why));
@@ -56,7 +56,7 @@ pub(super) fn select_cells(
         }
         if wished.matrix.slots.len() > MOST_RUNS {
             let message =
-                format!("These cells are more than the {MOST_RUNS} runs that are planned at once.");
+                format!("These cells hold more than {MOST_RUNS} runs, the limit of one plan.");
             return Err(AppError::new(Code::BadRequest, message).hint("Select fewer of them."));
         }
     }

@@ -110,9 +110,8 @@ impl App {
         let dir = &open.flow.roots.output_dir;
         let bytes = disk::read(dir, &original.path, MOST_BYTES)
             .map_err(|error| cannot(error.to_string()))?;
-        let bytes = bytes.ok_or_else(|| {
-            AppError::new(Code::Gone, "The file of this run is not there any more.")
-        })?;
+        let bytes = bytes
+            .ok_or_else(|| AppError::new(Code::Gone, "The file of this run no longer exists."))?;
         let document = Document::read(&bytes).map_err(|error| cannot(error.to_string()))?;
         let copy = fork::fork(&document, &original.path, step as usize, message)
             .map_err(|why| cannot(why.to_string()))?;
@@ -131,7 +130,7 @@ impl App {
         }
         let copied = plan::Slot { path: path.clone(), ..plan::Slot::new(original.task, at) };
         let rules = plan::Rules { start_over: false, anyway: true };
-        let note = format!("Fork created: {path}. {} stays as it is.", original.path);
+        let note = format!("Fork created: {path}. {} is unchanged.", original.path);
         let telling = LaunchListeners::noting(listeners, note);
         let launched =
             self.begin(open, setup, vec![Job { slot: copied, rules, message: None }], telling)?;
@@ -208,7 +207,7 @@ fn wait_listed(open: &OpenFolder, id: &str) {
 
 fn row(open: &OpenFolder, id: &str) -> Result<RunRow, AppError> {
     let row = open.ask(|index| query::row_by_key(index, id))?;
-    row.ok_or_else(|| AppError::new(Code::NotFound, "This run is not in the list any more."))
+    row.ok_or_else(|| AppError::new(Code::NotFound, "This run is no longer in the list."))
 }
 
 fn worded(message: &str) -> Result<&str, AppError> {

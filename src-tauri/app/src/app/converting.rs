@@ -54,13 +54,14 @@ impl Conversion {
             (convert::id(name).to_owned(), converted)
         };
         if self.entries.iter().any(|(known, _)| *known == id) {
-            let message = format!("{} answers {id}, which another file answered.", file.name);
-            let hint = "A file of converted answers holds one for each query: convert each method by itself.";
+            let message =
+                format!("{} answers {id}, which another file already answers.", file.name);
+            let hint = "A file of converted answers holds one answer per query. Convert each method separately.";
             return Err(AppError::new(Code::BadRequest, message).hint(hint));
         }
         self.entries.push((id, converted.entry));
         let told = |rule| {
-            format!("{}: the file does not say which way counts; {rule} was converted.", file.name)
+            format!("{}: the file does not mark its final path; converted {rule}.", file.name)
         };
         Ok(converted.chosen_by.map(told))
     }

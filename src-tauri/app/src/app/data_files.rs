@@ -25,8 +25,7 @@ const USUAL: Bounds =
 /// Bytes read of a JSON file to see whether it is a list.
 const HEAD: u64 = 64;
 /// Hint shown when the search was cut off by its limits.
-const NOT_ALL: &str = "The folder holds more than is looked through, so not every data file of it is listed. Move the one that is \
-    missing to the top of the folder, or name it on the command line: touchstone evaluate --data FILE";
+const NOT_ALL: &str = "The folder holds too many files to list all of its data files. Move a missing one to the top of the folder, or name it on the command line: touchstone evaluate --data FILE";
 /// Number of rows shown (`SHOWN_ROWS`), and characters of each of their values (`SHOWN_LETTERS`).
 const SHOWN_ROWS: usize = 5;
 const SHOWN_LETTERS: usize = 200;
@@ -116,7 +115,7 @@ impl App {
 
     /// Returns the data file with this id. Fails if it does not exist any more.
     pub(super) fn data_file(&self, id: &str) -> Result<FoundFile, AppError> {
-        let gone = || AppError::new(Code::NotFound, "This data file is not there any more.");
+        let gone = || AppError::new(Code::NotFound, "This data file no longer exists.");
         if let Some(found) = self.handed().find(|found| found.file.id == id) {
             return Ok(found);
         }
@@ -183,8 +182,7 @@ pub(super) fn table(found: &FoundFile, quirks: &Quirks) -> Result<Arc<Table>, Ap
         }
         FileLocation::Named(path) => read(path).map_err(failed)?,
     };
-    let text = String::from_utf8(bytes)
-        .map_err(|_| failed("it holds bytes that are no UTF-8 text.".to_owned()))?;
+    let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8 text.".to_owned()))?;
     let end = Path::new(shown).extension().map(OsStr::to_ascii_lowercase);
     let csv = end.is_some_and(|end| end == "csv" || end == "tsv");
     Table::read(&text, csv, quirks).map(Arc::new).map_err(failed)
@@ -199,7 +197,7 @@ pub(super) fn named(path: &Path) -> Result<FoundFile, AppError> {
     };
     let meta = fs::metadata(path).map_err(|why| failed(format!("{}.", open::reason(&why))))?;
     if !meta.is_file() {
-        return Err(failed("it is no file.".to_owned()));
+        return Err(failed("it is not a file.".to_owned()));
     }
     let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let id = format!("{:016x}", xxh3_64(full.as_os_str().as_bytes()));
@@ -214,7 +212,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|why| format!("{why}."))?;
     if bytes.len() as u64 > LARGEST {
-        return Err(format!("it is larger than the {LARGEST} bytes that are read."));
+        return Err(format!("it is larger than the limit of {LARGEST} bytes."));
     }
     Ok(bytes)
 }

@@ -69,13 +69,13 @@ impl App {
                 let output = output.display();
                 fine(
                     "Open folder",
-                    format!("{path} is read. Nobody has run anything yet: {output} is not there."),
+                    format!("{path} is read. There are no runs yet: {output} does not exist."),
                 )
             }
             (Err(error), _) => wrong(
                 "Open folder",
                 format!("{path} cannot be listed: {}.", reason(&error)),
-                "Check that it is there and that you may read it.",
+                "Check that it exists and that you may read it.",
             ),
             (Ok(_), WatchMeans::Polling) => fine(
                 "Open folder",
@@ -113,9 +113,7 @@ fn watches() -> Check {
     match (number("max_user_watches"), number("max_user_instances")) {
         (Some(watches), Some(instances)) if watches < 8192 || instances < 16 => wrong(
             "Watching",
-            format!(
-                "The system allows {watches} watched folders in {instances} programs, which is little."
-            ),
+            format!("The system allows only {watches} watched folders in {instances} programs."),
             "sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512",
         ),
         (Some(watches), Some(_)) => {
@@ -123,7 +121,7 @@ fn watches() -> Check {
         }
         _ => fine(
             "Watching",
-            "The system's limits are not known here; folders are polled if need be.".to_owned(),
+            "The limits of this system are unknown; folders are polled if necessary.".to_owned(),
         ),
     }
 }

@@ -25,10 +25,8 @@ impl App {
         let base = self.current_folder().map(|open| open.flow.roots.folder.clone());
         let read = base.as_deref().and_then(paths::workspace).transpose();
         let unread = read.as_ref().err().map(|why| {
-            let advice = why
-                .advice
-                .as_deref()
-                .unwrap_or("Until it is mended, nothing of what it says holds.");
+            let advice =
+                why.advice.as_deref().unwrap_or("Until you fix it, its settings are ignored.");
             wrong("Workspace file", format!("touchstone.yaml could not be read: {why}"), advice)
         });
         let faults = read
@@ -44,7 +42,7 @@ impl App {
                 wrong(
                     "Workspace file",
                     fault_line(&alone),
-                    &format!("{advice} Until then nothing is run."),
+                    &format!("{advice} Until then, no runs start."),
                 )
             })
             .collect();
@@ -94,7 +92,9 @@ impl App {
 
     fn keyring(&self) -> Check {
         match self.inner.keys.can_store() {
-            Ok(()) => fine("Keyring", "Keys can be kept in the keyring of this system.".to_owned()),
+            Ok(()) => {
+                fine("Keyring", "Keys can be stored in the keyring of this system.".to_owned())
+            }
             // Keys in the environment work without a keyring.
             Err(why) => note("Keyring", why.to_string(), "Only needed to store keys in Settings."),
         }
@@ -131,8 +131,8 @@ async fn sandbox(cache: &Path) -> Vec<Check> {
     let mut checks: Vec<Check> = shown.map(|(name, found)| check(&name, found)).collect();
     if holding > 0 {
         let tried =
-            format!("Tried from inside: {holding} kinds of escape and excess, each held back.");
-        checks.push(fine("What the sandbox holds back", tried));
+            format!("Tested from inside: {holding} kinds of escape and overuse, all blocked.");
+        checks.push(fine("Sandbox restrictions", tried));
     }
     checks
 }

@@ -71,9 +71,7 @@ pub fn typed_evaluators(
         let failed = |why: String| bad(format!("{} cannot be used: {why}", path.display()));
         let found = named(path)?;
         if found.file.size > LARGEST_CONFIG {
-            return Err(failed(format!(
-                "it is larger than the {LARGEST_CONFIG} bytes that are read."
-            )));
+            return Err(failed(format!("it is larger than the limit of {LARGEST_CONFIG} bytes.")));
         }
         let text = fs_err::read_to_string(path)
             .map_err(|why| failed(format!("{}.", open::reason(&why))))?;
@@ -104,8 +102,8 @@ impl App {
         let open = self.require_folder()?;
         let setup = self.setup_to_look()?;
         let why_not = (!may_run).then(|| Blocker {
-            message: "This page may look, but not evaluate anything.".to_owned(),
-            fix: Some("Serve it so that it may: touchstone serve --allow-run FOLDER".to_owned()),
+            message: "This page is read-only and cannot evaluate data.".to_owned(),
+            fix: Some("To allow it, start: touchstone serve --allow-run FOLDER".to_owned()),
         });
         let folder =
             may_run.then(|| open.flow.roots.display_path(&FileId::new(Root::Output, FOLDER)));
@@ -174,8 +172,8 @@ impl App {
         plan::startable(&asked, &wish, &table)?;
         free(&asked, request.replace)?;
         if wish.is_paid() && asked.place.is_none() {
-            return Err(bad("A model is paid for, so what it says has to be kept.".to_owned())
-                .hint("Say where: --out FILE.json"));
+            return Err(bad("Model replies cost money, so they must be saved.".to_owned())
+                .hint("Name a file: --out FILE.json"));
         }
         let runtime = self.inner.launches.runtime()?;
         let programs =
@@ -248,13 +246,13 @@ impl App {
         }
         let Some(setup) = setup else {
             let named = if wish.needs_model() {
-                "--judge-model MODEL, and --folder FOLDER where it is not here"
+                "--judge-model MODEL, and --folder FOLDER unless it is the current folder"
             } else {
                 "--folder FOLDER"
             };
             return Err(AppError::new(
                 Code::NoFolder,
-                "No folder is open, so no model is known that could be asked.",
+                "No folder is open, so no model is available.",
             )
             .hint(format!("On the command line: {named}")));
         };
@@ -322,8 +320,8 @@ fn judge(
             .map(|one| one.evaluator.name.as_str())
             .collect();
         let verb = if names.len() == 1 { "asks" } else { "ask" };
-        return Err(bad(format!("{} {verb} a model: say which one.", names.join(", ")))
-            .hint("Name one of touchstone.yaml: --judge-model MODEL"));
+        return Err(bad(format!("{} {verb} a model, and none is chosen.", names.join(", ")))
+            .hint("Choose one of touchstone.yaml: --judge-model MODEL"));
     }
     let model = setup.model(&request.model).ok_or_else(|| no_model(setup, &request.model))?.clone();
     if let Some(why) = cannot_judge(&model) {
@@ -337,12 +335,12 @@ fn judge(
 fn embedder(setup: &Setup) -> Result<Model, AppError> {
     match setup.embedders.as_slice() {
         [model] => Ok(model.clone()),
-        [] => Err(bad("`cosine` needs a model that turns texts into vectors, and touchstone.yaml has none.".to_owned())
+        [] => Err(bad("`cosine` needs an embeddings model, and touchstone.yaml has none.".to_owned())
             .hint("Add one to its models: embed: { provider: openai, model: text-embedding-3-small, embeddings: true }, with base_url for a server of your own.")),
         many => {
             let names: Vec<&str> = many.iter().map(|model| model.name.as_str()).collect();
-            Err(bad(format!("Several models give embeddings, and results of `cosine` differ with them: {}.", names.join(", ")))
-                .hint("Keep `embeddings: true` at one of them."))
+            Err(bad(format!("Several models give embeddings, and `cosine` depends on the model: {}.", names.join(", ")))
+                .hint("Set `embeddings: true` for only one of them."))
         }
     }
 }
@@ -353,9 +351,11 @@ fn of_file(asked: &FileRequest) -> Result<ResolvedRequest, AppError> {
         Some(out) => {
             let shown = out.display();
             let place = output_file_from_path(out)
-                .ok_or_else(|| bad(format!("{shown} is no name of a file of results.")))?;
+                .ok_or_else(|| bad(format!("{shown} is not a valid name for a results file.")))?;
             if !place.dir.is_dir() {
-                return Err(bad(format!("There is no folder for {shown}.")).hint("Make it first."));
+                return Err(
+                    bad(format!("The folder of {shown} does not exist.")).hint("Create it first.")
+                );
             }
             place.check().map_err(disk)?;
             Some(place)
@@ -392,7 +392,7 @@ fn name_of(out: &str, data: &str) -> Result<String, String> {
         !name.contains('/') && !name.chars().any(char::is_control) && !name.starts_with('.');
     if name.is_empty() || !plain || name.len() > LONGEST_NAME {
         return Err(format!(
-            "`{name}` cannot be the name of a file of results: letters, digits, `-` and `_` can."
+            "`{name}` is not a valid name for a results file. Use letters, digits, `-` and `_`."
         ));
     }
     Ok(format!("{name}.json"))
@@ -409,21 +409,19 @@ fn free(asked: &ResolvedRequest, replace: bool) -> Result<(), AppError> {
         .chain(asked.config.as_deref())
         .find(|path| place.is(path))
     {
-        let message = format!(
-            "The results would be written over {}, which they are made of.",
-            path.display()
-        );
+        let message =
+            format!("The results would overwrite {}, which is their input.", path.display());
         return Err(bad(message).hint("Choose another name for the results."));
     }
     if !replace && place.exists().map_err(disk)? {
-        let message = format!("There is a file {} already.", place.path);
+        let message = format!("{} already exists.", place.path);
         // Complete results use up the journaled target outputs, so the target runs again.
         let is_anew =
             !asked.target.is_empty() && !place.journal_snapshot().map_err(disk)?.has_outcomes();
         let then = if is_anew {
-            "the target is asked about every row anew, and what it says anew is paid for"
+            "the target runs again for every row, and its new answers cost money"
         } else {
-            "what was paid for is not asked again"
+            "paid replies are reused"
         };
         return Err(bad(message).hint(format!("Choose another name, or replace it: {then}.")));
     }
@@ -457,8 +455,8 @@ fn usable(
 ) -> Result<(), AppError> {
     let shown = &asked.found.file.path;
     if let Some(wrong) = table.wrong.first() {
-        let error = bad(format!("{shown} cannot be read whole. {}", wrong.message));
-        return Err(error.hint("Mend the line, or take it out."));
+        let error = bad(format!("{shown} cannot be read completely. {}", wrong.message));
+        return Err(error.hint("Fix the line, or remove it."));
     }
     if table.rows.is_empty() {
         return Err(bad(format!("{shown} has no rows to evaluate.")));

@@ -348,15 +348,13 @@ fn about(runs: &[ScoredRun], all: usize, errors: usize, judged: &[Vec<Judged>]) 
     let mut notes = Vec::new();
     if runs.len() < all {
         notes.push(format!(
-            "The preview is of the first {} of {all} runs, and so are its metrics.",
+            "The preview and its metrics cover the first {} of {all} runs.",
             runs.len()
         ));
     }
     let unmade = runs.iter().filter(|run| !is_made(run)).count();
     if unmade > 0 {
-        notes.push(format!(
-            "What cannot be read, and files that are no runs, are in no row: {unmade}."
-        ));
+        notes.push(format!("Unreadable files and files that are not runs have no row: {unmade}."));
     }
     if errors > 0 {
         notes.push(format!(
@@ -365,7 +363,7 @@ fn about(runs: &[ScoredRun], all: usize, errors: usize, judged: &[Vec<Judged>]) 
     }
     let stale = judged.iter().flatten().filter(|one| one.stale.is_some()).count();
     if stale > 0 {
-        notes.push(format!("Judgements that do not hold any more are left out: {stale}."));
+        notes.push(format!("Stale judgements are left out: {stale}."));
     }
     notes
 }

@@ -217,9 +217,9 @@ impl Work {
         if let Some(made) = made.filter(CollectedResults::is_whole) {
             let work = Arc::clone(self);
             let written = tokio::task::spawn_blocking(move || work.write(&sheet, &made)).await;
-            if let Err(why) =
-                written.unwrap_or_else(|_| Err("A mistake in Touchstone ended this.".to_owned()))
-            {
+            if let Err(why) = written.unwrap_or_else(|_| {
+                Err("An internal error ended this. Please report it.".to_owned())
+            }) {
                 self.course.lock().why = Some(format!("The results could not be written: {why}"));
             }
         }
@@ -234,7 +234,7 @@ impl Work {
         let kept = tokio::task::block_in_place(|| {
             begun.map_or(Ok(()), |(bench, begun)| bench.begin(begun))
         });
-        kept.map_err(|why| format!("What was asked for could not be kept: {why}"))
+        kept.map_err(|why| format!("The request could not be saved: {why}"))
     }
 
     /// Runs every evaluator on every row, in row order.

@@ -13,7 +13,7 @@ pub(super) async fn catch_panic<T>(work: impl Future<Output = T>) -> Result<T, S
     AssertUnwindSafe(work)
         .catch_unwind()
         .await
-        .map_err(|_| "A mistake in Touchstone ended this.".to_owned())
+        .map_err(|_| "An internal error ended this. Please report it.".to_owned())
 }
 
 /// A background job that can be stopped.
@@ -50,13 +50,12 @@ impl<W: BackgroundJob> JobRegistry<W> {
         if self.running().is_empty() {
             return Ok(());
         }
-        let message = format!("{} in the folder that is open, so it stays open.", W::WHAT);
+        let message = format!("{} in the open folder, so it stays open.", W::WHAT);
         Err(AppError::new(Code::BadRequest, message).hint("Wait until that is done, or stop it."))
     }
 
     pub(super) fn find(&self, id: &str) -> Result<Arc<W>, AppError> {
-        let gone =
-            || format!("This {} is not known: the program was started again since.", W::NAME);
+        let gone = || format!("This {} is unknown: Touchstone was restarted since.", W::NAME);
         let found = self.lock().iter().find(|work| work.handle().id == id).cloned();
         found.ok_or_else(|| AppError::new(Code::NotFound, gone()))
     }
@@ -101,6 +100,6 @@ mod tests {
         assert_eq!(catch_panic(async { 1 }).await, Ok(1));
         let broken: Result<u8, String> =
             catch_panic(async { [1, 2].get(7).copied().expect("no such thing") }).await;
-        assert_eq!(broken.unwrap_err(), "A mistake in Touchstone ended this.");
+        assert_eq!(broken.unwrap_err(), "An internal error ended this. Please report it.");
     }
 }

@@ -132,7 +132,9 @@ impl Work {
             Ok(Ok(taken)) => taken,
             Ok(Err(end)) => return end,
             Err(_) => {
-                return JudgeOutcome::Failed("A mistake in Touchstone ended this.".to_owned());
+                return JudgeOutcome::Failed(
+                    "An internal error ended this. Please report it.".to_owned(),
+                );
             }
         };
         while let Some(round) = taken.owed.round() {
@@ -152,10 +154,14 @@ impl Work {
             taken = match kept {
                 Ok(Ok(taken)) => taken,
                 Ok(Err(why)) => {
-                    return JudgeOutcome::Failed(format!("What was said could not be kept: {why}"));
+                    return JudgeOutcome::Failed(format!(
+                        "The judgement could not be saved: {why}"
+                    ));
                 }
                 Err(_) => {
-                    return JudgeOutcome::Failed("A mistake in Touchstone ended this.".to_owned());
+                    return JudgeOutcome::Failed(
+                        "An internal error ended this. Please report it.".to_owned(),
+                    );
                 }
             };
         }
@@ -179,7 +185,7 @@ impl Work {
         let bytes = bench.read().map_err(|why| failed(why.to_string()))?;
         let sheet = bytes.as_deref().map(judgements::read).transpose().map_err(|why| {
             failed(format!(
-                "What was said before cannot be read, and is not written over: {} Mend the file, or move it away.",
+                "Earlier judgements cannot be read and are not overwritten: {} Fix the file, or move it away.",
                 why.message
             ))
         })?;
@@ -253,7 +259,7 @@ impl Work {
                 let over =
                     pending::round(next, refused, replies, clock::format_utc(clock::now_ms()));
                 let over = over
-                    .ok_or_else(|| PromptError::Failed("The judge came to no end.".to_owned()))?;
+                    .ok_or_else(|| PromptError::Failed("The judge did not finish.".to_owned()))?;
                 return Ok(Round {
                     order: order.map(str::to_owned),
                     model_id,

@@ -37,8 +37,8 @@ impl App {
         let tasks = self.require_folder().map(|open| open.flow.shelf.tasks()).unwrap_or_default();
         let models = if may_run { self.judges_of(&setup) } else { Vec::new() };
         let why_not = (!may_run).then(|| Blocker {
-            message: "This page may look, but not judge anything.".to_owned(),
-            fix: Some("Serve it so that it may: touchstone serve --allow-run FOLDER".to_owned()),
+            message: "This page is read-only and cannot judge runs.".to_owned(),
+            fix: Some("To allow it, start: touchstone serve --allow-run FOLDER".to_owned()),
         });
         let group = |group: Group| JudgeGroup {
             name: group.name().to_owned(),
@@ -122,10 +122,7 @@ impl App {
         }
         let targets = targets(&open, request, &wish)?;
         if targets.is_empty() {
-            return Err(AppError::new(
-                Code::BadRequest,
-                "There is no such run, so there is nothing to judge.",
-            ));
+            return Err(AppError::new(Code::BadRequest, "There is no such run to judge."));
         }
         let runtime = self.inner.launches.runtime()?;
         let (teller, events) = RunEventSender::new();
@@ -175,7 +172,7 @@ impl App {
         let judge = self.judge_named(&request.judge)?;
         if request.official && !judge.official {
             let why = format!(
-                "`{}` has no official rules: it would say the same, and be paid for once more.",
+                "`{}` has no official rules; judging again would only cost money.",
                 judge.name
             );
             return Err(bad(why).hint("Leave the official rules out."));
@@ -282,7 +279,7 @@ fn choice(judge: &judges::Judge, tasks: &Tasks) -> JudgeChoice {
 /// Returns the model that the suites name. Fails if they name none or differ.
 fn model_of(suites: &[JudgeOptionsInSuite], judge: &judges::Judge) -> Result<String, AppError> {
     let bad = |message: String| {
-        Err(AppError::new(Code::BadRequest, message).hint("Say which model is to judge."))
+        Err(AppError::new(Code::BadRequest, message).hint("Choose the model that judges."))
     };
     match agreed(suites.iter().map(|says| says.model.clone())) {
         Ok(Some(model)) => Ok(model),
@@ -310,11 +307,11 @@ fn rounds_of(
         |different| {
             let different: Vec<String> = different.iter().map(u32::to_string).collect();
             let message = format!(
-                "The suites of these runs want `judge:{}` in {} rounds.",
+                "The suites of these runs set different rounds for `judge:{}`: {}.",
                 judge.name,
-                different.join(" and in ")
+                different.join(" and ")
             );
-            AppError::new(Code::BadRequest, message).hint("Say how many rounds it is to be.")
+            AppError::new(Code::BadRequest, message).hint("Choose the number of rounds.")
         },
     )
 }
@@ -354,7 +351,7 @@ pub(super) fn rows(open: &OpenFolder, request: &JudgeRequest) -> Result<Vec<RunR
         rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect()
     };
     if rows.len() > MOST_RUNS {
-        let message = format!("{} runs are more than are judged at once.", rows.len());
+        let message = format!("{} runs are too many to judge at once.", rows.len());
         return Err(AppError::new(Code::BadRequest, message)
             .hint(format!("Filter them down to {MOST_RUNS}.")));
     }
@@ -391,7 +388,7 @@ pub(super) fn look(
         Ok(sheet) => sheet.unwrap_or_default(),
         Err(why) => {
             return Ok(JudgeState::Skipped(format!(
-                "What was said of it before cannot be read. {why}"
+                "Its earlier judgements cannot be read. {why}"
             )));
         }
     };
@@ -418,10 +415,7 @@ pub(super) fn look_with(
         return skipped(why);
     }
     let Some(wish) = &wish.for_run(target) else {
-        return skipped(&format!(
-            "Its suite has no scorer that is the judge `{}`.",
-            wish.judge.name
-        ));
+        return skipped(&format!("Its suite has no scorer `judge:{}`.", wish.judge.name));
     };
     let (_, mut subject) = open.reading.subject(&open.flow, &target.id)?;
     let against = wish.rivals.get(&target.id);
@@ -429,16 +423,16 @@ pub(super) fn look_with(
         subject.rival = match against {
             None => {
                 return skipped(
-                    "There is no run of the reference with the same task, variation and repeat.",
+                    "The reference has no run with the same task, variation and repeat.",
                 );
             }
             Some(other) if !matches!(other.state, RunState::Answered | RunState::NoAnswer) => {
-                return skipped("The run that it would be compared with has not ended well.");
+                return skipped("The run to compare it with did not end normally.");
             }
             Some(other) => load_opponent(open, &subject, &other.id, Some((wish, target))),
         };
         if subject.rival.is_none() {
-            return skipped("The run that it would be compared with cannot be read.");
+            return skipped("The run to compare it with cannot be read.");
         }
     }
     if let Some(why) = wish.judge.missing_requirement(&subject, wish.rules) {
@@ -468,7 +462,7 @@ pub(super) fn read_judgements(
     match open::read(&open.flow.roots, &file, judgements::MOST) {
         Ok((bytes, _)) => judgements::read(&bytes)
             .map(Some)
-            .map_err(|error| format!("{shown}: {} Mend the file, or move it away.", error.message)),
+            .map_err(|error| format!("{shown}: {} Fix the file, or move it away.", error.message)),
         Err(Refused::Gone) => Ok(None),
         Err(why) => Err(format!("{shown}: {why}.")),
     }

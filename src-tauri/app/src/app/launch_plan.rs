@@ -34,7 +34,7 @@ use touchstone_store::{open, query};
 const SHOWN: usize = 1000;
 
 /// Reason to refuse a run that would have to be written to a file of another format.
-const KEPT_AS_JSON: &str = "Its result is kept as JSON, and Touchstone writes YAML. Move that file out of the output directory to have it made here.";
+const KEPT_AS_JSON: &str = "Its result is a JSON file, and Touchstone writes YAML. Move that file out of the output directory to run it here.";
 
 /// Maximum number of suite problems listed with a plan; Problems has all of them.
 const LISTED: usize = 100;
@@ -200,7 +200,7 @@ impl App {
             return Err(error.hint("Open that folder first."));
         }
         if !old.is_over() {
-            let error = AppError::new(Code::BadRequest, "This launch is not over yet.");
+            let error = AppError::new(Code::BadRequest, "This launch is still in progress.");
             return Err(error.hint("Stop it first, or wait until it is done."));
         }
         let left = unfinished(&old);
@@ -424,9 +424,8 @@ impl App {
         let LaunchListeners { mut listeners, notes } = telling;
         if jobs.is_empty() {
             let error = AppError::new(Code::BadRequest, "Nothing to run.");
-            return Err(error.hint(
-                "Run again from the start to make results anew; what is there is moved aside.",
-            ));
+            return Err(error
+                .hint("Run again from the start to replace results; old files are moved aside."));
         }
         let dir = &open.flow.roots.output_dir;
         if !dir.is_dir() {
@@ -434,7 +433,7 @@ impl App {
             disk::make_root(dir).map_err(|why| {
                 AppError::new(
                     Code::Failed,
-                    format!("The output directory could not be made: {why}"),
+                    format!("The output directory could not be created: {why}"),
                 )
             })?;
             open.flow.look_at(&FileId::new(Root::Output, ""));
@@ -451,10 +450,7 @@ impl App {
             given_up.run_until_cancelled(self.launch_context(open, setup, &jobs, teller)),
         );
         let crew = crew.ok_or_else(|| {
-            AppError::new(
-                Code::Failed,
-                "It was stopped while the tools were opened, so nothing was begun.",
-            )
+            AppError::new(Code::Failed, "It was stopped while opening tools, so no run started.")
         })?;
         for note in &notes {
             crew.note(note);
@@ -720,8 +716,7 @@ fn same_requests(setup: &Setup, plan: &Plan) -> Option<String> {
         by_build.values().filter(|names| names.len() > 1).map(|names| names.join(", ")).collect();
     (!same.is_empty()).then(|| {
         format!(
-            "PromptQL v2 requests carry no model: the build decides it. These would send the same requests: {}. Ask for one of them, or \
-             give each a build of its own in touchstone.yaml: `build_version: {{ {}: …, {}: … }}`.",
+            "PromptQL v2 requests carry no model: the build decides it. These would send the same requests: {}. Choose one of them, or give each its own build in touchstone.yaml: `build_version: {{ {}: …, {}: … }}`.",
             same.join("; "),
             models.first().unwrap_or(&"claude"),
             models.last().unwrap_or(&"o1"),
@@ -778,6 +773,6 @@ fn launch_problems(open: &OpenFolder, request: &LaunchRequest, plan: &Plan) -> V
 /// Returns the error of a suite of the requested runs, which blocks the launch.
 fn suite_fault(problems: &[Problem]) -> Option<Blocker> {
     let first = problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
-    let fix = "Correct it; until then these runs are not begun.".to_owned();
+    let fix = "Correct it; until then these runs do not start.".to_owned();
     Some(Blocker { message: first.to_line(), fix: Some(fix) })
 }

@@ -43,7 +43,7 @@ impl Launches {
         let made =
             tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("runs").build();
         let made = made.map_err(|why| {
-            AppError::new(Code::Failed, format!("Runs cannot be made here: {why}."))
+            AppError::new(Code::Failed, format!("Runs cannot start here: {why}."))
         })?;
         Ok(self.runtime.get_or_init(|| made))
     }
@@ -83,10 +83,10 @@ impl Launches {
         let what = if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") };
         let error = AppError::new(
             Code::BadRequest,
-            format!("{what} in progress in the folder that is open, so it stays open."),
+            format!("{what} in progress in the open folder, so it stays open."),
         );
         Err(error.hint(
-            "Wait until they are done, or stop them: the line at the bottom leads to the launch.",
+            "Wait until they are done, or stop them: the bar at the bottom leads to the launch.",
         ))
     }
 
@@ -96,10 +96,7 @@ impl Launches {
 
     pub(super) fn find(&self, id: &str) -> Result<Arc<Launch>, AppError> {
         let gone = || {
-            AppError::new(
-                Code::NotFound,
-                "This launch is not known: the program was started again since.",
-            )
+            AppError::new(Code::NotFound, "This launch is unknown: Touchstone was restarted since.")
         };
         self.lock().iter().find(|launch| launch.id == id).cloned().ok_or_else(gone)
     }

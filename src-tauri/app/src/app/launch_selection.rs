@@ -54,8 +54,7 @@ impl App {
             Some(Err(error)) => {
                 let error =
                     AppError::new(Code::Failed, format!("touchstone.yaml cannot be read: {error}"));
-                Err(error
-                    .hint("Correct it; Problems shows the line. Until then nothing can be run."))
+                Err(error.hint("Correct it; Problems shows the line. Until then, no runs start."))
             }
         }
     }
@@ -216,11 +215,10 @@ pub(super) fn setup_fault(setup: &Setup) -> Option<Blocker> {
     let lines = if lines.is_empty() { &setup.wrong } else { &lines };
     let more = match lines.len().saturating_sub(1) {
         0 => String::new(),
-        1 => " One more thing in it is wrong.".to_owned(),
-        more => format!(" {more} more things in it are wrong."),
+        1 => " It has 1 more error.".to_owned(),
+        more => format!(" It has {more} more errors."),
     };
-    let fix =
-        "Correct touchstone.yaml; Problems lists what is wrong with it. Until then nothing is run.";
+    let fix = "Correct touchstone.yaml; Problems lists its errors. Until then, no runs start.";
     Some(Blocker { message: format!("{}{more}", lines.first()?), fix: Some(fix.to_owned()) })
 }
 
@@ -291,9 +289,7 @@ pub(super) fn select_runs(
     if most > MOST_RUNS {
         let error = AppError::new(
             Code::BadRequest,
-            format!(
-                "These would be up to {most} runs, more than the {MOST_RUNS} that are planned at once."
-            ),
+            format!("These would be up to {most} runs, more than the limit of {MOST_RUNS}."),
         );
         return Err(
             error.hint("Choose fewer tasks, models or repeats, or launch them part by part.")
@@ -304,7 +300,7 @@ pub(super) fn select_runs(
     let names: Vec<Vec<String>> =
         names.chain(broken.keys().map(|name| vec![name.clone()])).collect();
     if let Some(pattern) = patterns.unmatched(&names) {
-        let error = AppError::new(Code::BadRequest, format!("No task is called `{pattern}`."));
+        let error = AppError::new(Code::BadRequest, format!("No task matches `{pattern}`."));
         return Err(error.hint(plan::HOW_PATTERNS_WORK));
     }
     let mut files = Files::new(open, setup);
@@ -361,8 +357,7 @@ pub(super) fn made_by_others(
                         Decision::done_elsewhere("It is complete, without an answer", path)
                     }
                     _ => Decision::refused(format!(
-                        "It is there and did not end well: {path}. Another program wrote it, and it is never written to. Start over \
-                         to make the run beside it."
+                        "{path} exists and did not end normally. Another program wrote it, so it is never changed. Start over to make a new run beside it."
                     )),
                 };
                 done.push(Planned { slot: Slot { path: path.clone(), ..slot }, decision });
@@ -402,7 +397,7 @@ fn promptql_trouble(setup: &Setup) -> Option<Blocker> {
     let nothing = touchstone_formats::value::Value::Null;
     let read =
         touchstone_runner::provider::promptql::read(setup.promptql.as_ref().unwrap_or(&nothing));
-    let fix = "Describe the API under `systems.promptql` in touchstone.yaml. Recorded runs can be replayed without.";
+    let fix = "Describe the API under `systems.promptql` in touchstone.yaml. Replays of recorded runs do not need it.";
     read.err().map(|message| Blocker { message, fix: Some(fix.to_owned()) })
 }
 
@@ -414,19 +409,19 @@ fn why_not(may_run: bool, no_tasks: bool, broken: &BTreeMap<String, String>) -> 
     };
     if !may_run {
         return Some(trouble(
-            "This page may look, but not run anything.",
-            "Serve it so that it may: touchstone serve --allow-run FOLDER",
+            "This page is read-only and cannot start runs.",
+            "To allow it, start: touchstone serve --allow-run FOLDER",
         ));
     }
     if let Some(why) = broken.values().next().filter(|_| no_tasks) {
         return Some(trouble(
             &format!("No suite here can be read. {why}"),
-            "Mend them; Problems shows each with its line.",
+            "Fix them; Problems shows each with its line.",
         ));
     }
     no_tasks.then(|| {
         trouble(
-            "There are no tasks here to run.",
+            "There are no tasks to run.",
             "Open a folder that has tasks beside its results, or name both in touchstone.yaml (`input_dir`, `output_dir`).",
         )
     })
@@ -437,9 +432,8 @@ fn named(open: &OpenFolder, setup: &Setup, ids: &[String]) -> Result<Selection, 
     let mut wished = Selection { matrix: Matrix::default(), refused: Vec::new() };
     for id in ids {
         let row = open.ask(|index| query::row_by_key(index, id))?;
-        let row = row.ok_or_else(|| {
-            AppError::new(Code::NotFound, "This run is not in the list any more.")
-        })?;
+        let row =
+            row.ok_or_else(|| AppError::new(Code::NotFound, "This run is no longer in the list."))?;
         let path = row.path.clone();
         match slot(open, setup, row) {
             Ok(slot) => wished.matrix.slots.push(slot),
@@ -450,8 +444,7 @@ fn named(open: &OpenFolder, setup: &Setup, ids: &[String]) -> Result<Selection, 
 }
 
 /// Reason to refuse writing to a file of many runs.
-const ONE_OF_MANY: &str = "It is one of many runs in a file that another program wrote. Such files are read and never written to, \
-    so it cannot be made again, gone on with or copied from here.";
+const ONE_OF_MANY: &str = "It is one of many runs in a file of another program. Such files are never changed, so it cannot be rerun, resumed or forked.";
 
 /// Returns a run of the index as a run that can be made.
 pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot, String> {
@@ -461,16 +454,13 @@ pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot
     let (Some(task), Some(system), Some(model), Some(variation)) =
         (row.task, row.system, row.model, row.variation)
     else {
-        return Err(
-            "The name of the file does not say which run it is, so it cannot be made again."
-                .to_owned(),
-        );
+        return Err("The file name does not identify the run, so it cannot be rerun.".to_owned());
     };
     let known = open.flow.shelf.tasks().get(&task).map(|task| Arc::clone(&task.suite));
     let known = known.ok_or_else(|| format!("Its task `{task}` is not in the input directory."))?;
     if setup.model(&model).is_none() {
         return Err(format!(
-            "Its model `{model}` is not known. Add it under `models:` in touchstone.yaml."
+            "Its model `{model}` is unknown. Add it under `models:` in touchstone.yaml."
         ));
     }
     let at = Coordinates {

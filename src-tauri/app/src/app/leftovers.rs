@@ -45,11 +45,11 @@ impl App {
             return Err(AppError::new(
                 Code::Failed,
                 format!(
-                    "{} is no folder of its own, so nothing in it is deleted.",
+                    "{} is a link or not a folder, so nothing in it is deleted.",
                     found.dir.display()
                 ),
             )
-            .hint("Look where it points to, and delete what you do not need there."));
+            .hint("Check its target, and delete what you do not need there."));
         }
         fs::remove_dir_all(&found.dir).map_err(|error| {
             AppError::new(
@@ -100,7 +100,7 @@ impl App {
                 note(
                     "Replaced results",
                     detail,
-                    "`touchstone clear` deletes them, after a question: paid replies are among them.",
+                    "`touchstone clear` deletes them after confirmation; they include paid replies.",
                 )
             } else {
                 fine("Replaced results", detail)

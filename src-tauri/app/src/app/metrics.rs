@@ -10,9 +10,10 @@ pub use touchstone_scoring::text::Nltk;
 /// result as a line. Fails if the line is not an object with both texts.
 pub fn measure_line(line: &str, nltk: Nltk) -> Result<String, AppError> {
     let refused = |why: String| AppError::new(Code::BadRequest, why);
-    let pair = json::read(line).map_err(|why| refused(format!("It is no JSON object: {why}")))?;
+    let pair =
+        json::read(line).map_err(|why| refused(format!("It is not a JSON object: {why}")))?;
     if !matches!(pair, Value::Map(_)) {
-        return Err(refused("It is no JSON object.".to_owned()).hint(SHAPE));
+        return Err(refused("It is not a JSON object.".to_owned()).hint(SHAPE));
     }
     let text = |key: &str| match pair.get(key) {
         Some(Value::Text(text)) => Ok(text.as_str()),

@@ -16,15 +16,16 @@ pub(super) fn left_out(refused: &[(String, String)]) -> Vec<String> {
         .into_iter()
         .map(|(_, (why, (path, count)))| match count {
             1 => format!("{path} is left out. {why}"),
-            _ => format!("{count} runs are left out, {path} among them. {why}"),
+            _ => format!("{count} runs are left out, including {path}. {why}"),
         })
         .collect();
     let more: usize = rest.iter().map(|(_, (_, (_, count)))| count).sum();
     if more > 0 {
         let what =
             if more == 1 { "1 more run is".to_owned() } else { format!("{more} more runs are") };
-        notes
-            .push(format!("{what} left out for other reasons. The plan of a new launch says why."));
+        notes.push(format!(
+            "{what} left out for other reasons. The plan of a new launch lists them."
+        ));
     }
     notes
 }
@@ -43,10 +44,11 @@ mod tests {
         };
         assert_eq!(
             left_out(&refused(&["A.", "B.", "A."])),
-            ["2 runs are left out, 0.yaml among them. A.", "1.yaml is left out. B."]
+            ["2 runs are left out, including 0.yaml. A.", "1.yaml is left out. B."]
         );
         let many = left_out(&refused(&["A.", "B.", "C.", "D.", "E.", "F.", "G.", "G."]));
-        let last = "3 more runs are left out for other reasons. The plan of a new launch says why.";
+        let last =
+            "3 more runs are left out for other reasons. The plan of a new launch lists them.";
         assert_eq!((many.len(), many[5].as_str()), (6, last));
     }
 }

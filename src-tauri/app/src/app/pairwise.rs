@@ -38,13 +38,13 @@ pub(super) fn find_opponents(
         (false, true) => return Ok(HashMap::new()),
         (false, false) => {
             return bad(
-                format!("`{}` judges single runs and compares them with nothing.", judge.name),
+                format!("`{}` judges single runs and takes no reference.", judge.name),
                 "Leave the reference out.",
             );
         }
         (true, true) => {
             let hint =
-                "Say which runs to compare with, as a filter such as `system:promptql model:o1`.";
+                "Choose the runs to compare with by a filter, such as `system:promptql model:o1`.";
             return bad(format!("`{}` compares runs with others.", judge.name), hint);
         }
         (true, false) => {}
@@ -70,7 +70,7 @@ pub(super) fn find_opponents(
             [other] => drop(rivals.insert(row.id, target((*other).clone(), None))),
             [first, second, ..] => {
                 let message = format!(
-                    "{} could be compared with {} and with {}.",
+                    "{} matches two runs of the reference: {} and {}.",
                     row.path, first.path, second.path
                 );
                 return bad(

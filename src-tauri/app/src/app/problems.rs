@@ -60,7 +60,7 @@ impl App {
         let mut lines: Vec<String> =
             all.iter().take(TOLD).map(|problem| problem.to_line()).collect();
         if all.len() > TOLD {
-            lines.push(format!("And {} more things are wrong with suites.", all.len() - TOLD));
+            lines.push(format!("And {} more problems with suites.", all.len() - TOLD));
         }
         // A suite with tasks was read, even if its scorers have errors.
         let read: BTreeSet<String> =

@@ -116,7 +116,7 @@ async fn run(
 
 fn sandbox_failed(why: &str) -> AppError {
     AppError::new(Code::Failed, format!("A scorer could not be run: {why}"))
-        .hint("See what `touchstone doctor` says of the sandbox, then try again.")
+        .hint("Check the sandbox with `touchstone doctor`, then try again.")
 }
 
 /// A module as it is on disk, with its hash.
@@ -130,7 +130,7 @@ fn module(roots: &Roots, file: &FileId) -> Result<Module, String> {
         .map_err(|why| format!("{} could not be read: {why}.", file.to_display()))?;
     let hash = xxh3_64(&bytes);
     let source = String::from_utf8(bytes)
-        .map_err(|_| format!("{} holds bytes that are no UTF-8 text.", file.to_display()))?;
+        .map_err(|_| format!("{} is not UTF-8 text.", file.to_display()))?;
     Ok(Module { hash, source })
 }
 

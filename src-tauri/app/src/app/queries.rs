@@ -38,7 +38,7 @@ impl App {
         let mut notes = Vec::new();
         if here && own.is_empty() {
             notes.push(
-                "No run was judged, so nothing of your own compares with these figures. API call scores are no part of them."
+                "No run is judged, so there are no own results to compare with these figures. They do not include API call scores."
                     .to_owned(),
             );
         }
@@ -64,7 +64,7 @@ fn sopr_by(asked: Option<&str>) -> (&str, Option<String>) {
         Some(named) => (
             SOPR,
             Some(format!(
-                "`{named}` does not say whether an answer solves its query; `{SOPR}` is taken instead."
+                "`{named}` does not decide whether an answer solves its query; `{SOPR}` is used instead."
             )),
         ),
         None => (SOPR, None),
@@ -134,9 +134,8 @@ impl App {
                 .chain(some(unread))
                 .collect::<Vec<_>>()
                 .join(" ");
-            return Err(AppError::new(Code::Failed, format!("No result file was written. {why}")).hint(
-                "A result file is made of runs of queries. Of result files that others wrote nothing is made: they are one.",
-            ));
+            return Err(AppError::new(Code::Failed, format!("No result file was written. {why}"))
+                .hint("Result files are made from runs of queries, not from other result files."));
         }
         let file =
             result_file::write(key, &clock::format_utc_seconds(clock::now_ms()), &chosen, &told);
@@ -177,11 +176,12 @@ fn about(runs: &[QueryRun], chosen: &[&QueryRun], files: usize, of_others: usize
     let mut notes = Vec::new();
     if of_others > 0 {
         notes.push(format!(
-            "All runs of queries here stand in result files that are there already ({of_others}), so there is nothing to write."
+            "All runs of queries are already in result files ({of_others}), so there is nothing to write."
         ));
     } else if runs.is_empty() {
         notes.push(
-            "No run is one of a query of StableToolBench, so there is nothing to write.".to_owned(),
+            "No run belongs to a query of StableToolBench, so there is nothing to write."
+                .to_owned(),
         );
     }
     if files > 1 {

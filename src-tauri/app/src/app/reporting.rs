@@ -114,7 +114,7 @@ impl App {
             && evaluation_file::is_of_runs(&report.text)
         {
             let message = format!(
-                "{} lies among the results, where it would be read as more runs.",
+                "{} is in the output directory, where it would be read as a run.",
                 path.display()
             );
             return Err(AppError::new(Code::BadRequest, message).hint(format!(
@@ -139,9 +139,8 @@ pub fn keep_text(text: &str, path: &Path) -> Result<(), AppError> {
     };
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path
-        .file_name()
-        .ok_or_else(|| AppError::new(Code::BadRequest, "What is kept needs the name of a file."))?;
+    let name =
+        path.file_name().ok_or_else(|| AppError::new(Code::BadRequest, "Enter a file name."))?;
     let beside = folder.join(format!(".{}.{}.new", name.to_string_lossy(), std::process::id()));
     let write = || {
         // `create_new` does not follow links, which a folder of other users may hold.
@@ -163,7 +162,7 @@ pub(super) fn known_scorer(wanted: Option<&str>, known: &[String]) -> Result<(),
     };
     let hint = match known {
         [] => "No run here has a score.".to_owned(),
-        known => format!("Take one of these: {}.", known.join(", ")),
+        known => format!("Choose one of: {}.", known.join(", ")),
     };
     Err(AppError::new(Code::BadRequest, format!("No run here is scored by `{name}`.")).hint(hint))
 }

@@ -43,9 +43,7 @@ impl App {
         if folder.is_some_and(|folder| folder != folder_id(&open.flow.roots.folder)) {
             let error =
                 AppError::new(Code::Gone, "The review was not saved: another folder is open now.");
-            return Err(
-                error.hint("Open the folder of the run again; what you said is still there.")
-            );
+            return Err(error.hint("Open the folder of the run again; your review is still there."));
         }
         let subject = subject(&open, id)?;
         if let Err(lost) = open.check_directories_exist() {
@@ -127,9 +125,12 @@ fn subject(open: &OpenFolder, id: &str) -> Result<Subject, AppError> {
     let cannot = |why: &str, next: &str| Err(AppError::new(Code::BadRequest, why).hint(next));
     let row = open.ask(|index| query::row_by_key(index, id))?;
     let row =
-        row.ok_or_else(|| AppError::new(Code::NotFound, "This run is not in the list any more."))?;
+        row.ok_or_else(|| AppError::new(Code::NotFound, "This run is no longer in the list."))?;
     if row.state == RunState::Other {
-        return cannot("This file is no run, so there is nothing to review.", "Open a transcript.");
+        return cannot(
+            "This file is not a run, so there is nothing to review.",
+            "Open a transcript.",
+        );
     }
     let name = reviews::name_of(&row);
     let file = reviews::file_of_name(&name);
@@ -141,12 +142,11 @@ fn subject(open: &OpenFolder, id: &str) -> Result<Subject, AppError> {
     })?;
     match first {
         Some(first) if first == id => Ok(Subject { name, file }),
-        Some(_) if keys.iter().any(|key| key == id) => cannot(
-            "Another run beside this one has the name that its review would have.",
-            "Rename one of the two.",
-        ),
+        Some(_) if keys.iter().any(|key| key == id) => {
+            cannot("Another run has the file name that the review needs.", "Rename one of the two.")
+        }
         _ => cannot(
-            "The name of this run is no UTF-8 text, so it can have no review.",
+            "The name of this run is not UTF-8 text, so it cannot have a review.",
             "Rename its file.",
         ),
     }
@@ -169,7 +169,7 @@ fn check(review: &Review) -> Result<(), AppError> {
         .as_deref()
         .is_some_and(|mark| mark.len() > LONGEST_MARK || mark.contains(char::is_control))
     {
-        return bad("This names no answer.");
+        return bad("The answer to review is not valid.");
     }
     if review.note.contains('\0') {
         return bad("The note holds a NUL character. Remove it.");
@@ -205,7 +205,7 @@ fn rewritten(old: Option<&[u8]>, review: &Review, mark: String) -> Rewritten {
 fn damaged(open: &OpenFolder, file: &FileId, why: &str) -> String {
     let file = open.flow.roots.display_path(file);
     format!(
-        "What a person said of this run cannot be read ({file}, {why}). Mend the file, or review the run again: the file is moved aside first."
+        "The review of this run cannot be read ({file}, {why}). Fix the file, or review the run again; the file is moved aside first."
     )
 }
 

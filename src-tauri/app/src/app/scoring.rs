@@ -56,8 +56,8 @@ impl App {
     pub fn run_scores(&self, id: &str) -> Result<RunScores, AppError> {
         let open = self.require_folder()?;
         let scores = open.ask(|index| read::scores(index, &open.flow.shelf.tasks(), id))?;
-        let mut scores = scores
-            .ok_or_else(|| AppError::new(Code::NotFound, "This run is not there any more."))?;
+        let mut scores =
+            scores.ok_or_else(|| AppError::new(Code::NotFound, "This run no longer exists."))?;
         let (review, note) = self.review_of(id)?;
         self.explain_unjudgeable(id, &mut scores.scores)?;
         scores.review = review;
@@ -89,9 +89,9 @@ impl App {
             if !kept.is_empty() && !open.flow.keep_scores(kept, PATIENCE) {
                 return Err(AppError::new(
                     Code::Failed,
-                    "What the scorers said could not be kept.",
+                    "The results of the scorers could not be saved.",
                 )
-                .hint("Try it again."));
+                .hint("Try again."));
             }
             if let Some(trouble) = trouble {
                 return Err(trouble);

@@ -36,7 +36,7 @@ impl Budget {
     /// are unknown.
     pub(super) fn ineffective_note(self, prices: &Prices) -> Option<String> {
         let (most, unknown) = (self.most?, prices.unknown()?);
-        Some(format!("{unknown}, so the budget of ${most} binds nothing of what is asked there."))
+        Some(format!("{unknown}, so the budget of ${most} has no effect there."))
     }
 
     /// Fails if the limit was requested and has no effect.
@@ -44,7 +44,7 @@ impl Budget {
         match self.ineffective_note(prices).filter(|_| self.asked) {
             None => Ok(()),
             Some(why) => Err(AppError::new(Code::BadRequest, why)
-                .hint("Add the `price` of the model in touchstone.yaml, or leave the budget (--max-cost) out.")),
+                .hint("Add the `price` of the model in touchstone.yaml, or leave out the budget (--max-cost).")),
         }
     }
 }
@@ -74,7 +74,7 @@ impl Prices {
 
     /// Returns a sentence if a price is unknown; no total can be given then.
     pub(super) fn unpriced(&self) -> Option<String> {
-        Some(format!("{}, so the cost is not known.", self.unknown()?))
+        Some(format!("{}, so the cost is unknown.", self.unknown()?))
     }
 
     /// Returns a clause naming the unknown prices, without full stop; `None` if all are known.
@@ -141,7 +141,7 @@ mod tests {
         let told = budget.ineffective_note(&prices(&["`a`", "`b`", "`a`", "PromptQL"])).unwrap();
         assert_eq!(
             told,
-            "`a`, `b` and PromptQL have no known price, so the budget of $0.5 binds nothing of what is asked there."
+            "`a`, `b` and PromptQL have no known price, so the budget of $0.5 has no effect there."
         );
     }
 }

@@ -23,12 +23,13 @@ const SHAPE: &str =
 pub fn key_line(line: &str) -> Result<String, AppError> {
     let input = python_json::read(line);
     let input =
-        input.map_err(|why| AppError::new(Code::BadRequest, format!("It is no JSON: {why}")))?;
+        input.map_err(|why| AppError::new(Code::BadRequest, format!("It is not JSON: {why}")))?;
     Ok(answer("key", input.str()))
 }
 
 fn read(line: &str) -> Result<Value, AppError> {
-    json::read(line).map_err(|why| AppError::new(Code::BadRequest, format!("It is no JSON: {why}")))
+    json::read(line)
+        .map_err(|why| AppError::new(Code::BadRequest, format!("It is not JSON: {why}")))
 }
 
 fn answer(key: &str, text: String) -> String {

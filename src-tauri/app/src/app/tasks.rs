@@ -36,7 +36,7 @@ impl App {
         let tasks = open.flow.shelf.tasks();
         let task = tasks.get(id).ok_or_else(|| {
             AppError::new(Code::NotFound, format!("There is no task `{id}`."))
-                .hint("Its suite may have been moved, or the query may not be one of those that are meant.")
+                .hint("Its suite may have been moved, or the query may not be selected.")
         })?;
         let suite = &task.suite;
         let file = open.flow.roots.display_path(&task.file);

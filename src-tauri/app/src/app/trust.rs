@@ -22,7 +22,7 @@ impl App {
         let open = self.require_folder()?;
         Self::check_filter(filter)?;
         open.ask(|index| open.lists.agreement(index, (first, second), filter))?.ok_or_else(|| {
-            AppError::new(Code::NotFound, "One of the two has said nothing of these runs.")
+            AppError::new(Code::NotFound, "One of the two has no verdicts on these runs.")
                 .hint("Choose two of the judges that are listed.")
         })
     }

@@ -39,7 +39,7 @@ impl App {
             Err(why) => {
                 return Ok((
                     Vec::new(),
-                    Some(format!("What judges said of this run cannot be read. {why}")),
+                    Some(format!("The judgements of this run cannot be read. {why}")),
                 ));
             }
         };
@@ -109,7 +109,7 @@ fn describe_judgement(
             let stale = judgements::stale(judge, judgement.version, &judgement.inputs, &now);
             stale.or_else(|| other_model(&judgement.model, judgement.model_mark.as_deref(), marks))
         }
-        None => Some("There is no such judge any more.".to_owned()),
+        None => Some("This judge no longer exists.".to_owned()),
     };
     let scale = judge.map_or(Scale::Words(""), |judge| judge.about().scale);
     let by = Rules::from_word(&judgement.rules);

@@ -240,17 +240,17 @@ fn of_queries(folder: &Path) -> Pool {
 fn describe_settings(settings: &VirtualSettings, pool: &Pool) -> Vec<String> {
     let cached = !matches!(settings.order, Order::MainMirror | Order::MainMirrorCache);
     let cache = match settings.cache.as_deref().filter(|_| cached) {
-        Some(dir) => format!("Replies are kept in {}.", dir.display()),
-        None => "No replies are kept or looked up.".to_owned(),
+        Some(dir) => format!("Replies are cached in {}.", dir.display()),
+        None => "Replies are not cached.".to_owned(),
     };
     let simulator = match &settings.simulator {
-        Some(name) => format!("The model {name} simulates."),
+        Some(name) => format!("The model {name} simulates APIs."),
         None => "No simulator is set.".to_owned(),
     };
     let real = settings
         .url
         .as_ref()
-        .map_or("No real API is asked.".to_owned(), |_| "Real APIs are asked.".to_owned());
+        .map_or("Real APIs are not called.".to_owned(), |_| "Real APIs are called.".to_owned());
     let from = if settings.tools_folder.is_none() && pool.api_count() > 0 {
         ", from the queries of the folder"
     } else {

@@ -164,7 +164,7 @@ mod tests {
 
     fn left(kind: &str, once_more: bool, kept: &[&str]) -> RemainingCalls {
         let evaluator = Evaluator::read(kind, &Value::Map(Vec::new())).unwrap();
-        let Ok(Value::Map(row)) = json::read(EXAMPLE) else { panic!("the row is no object") };
+        let Ok(Value::Map(row)) = json::read(EXAMPLE) else { panic!("the row is not an object") };
         let named = |(name, value): (Value, Value)| (name.text().unwrap().to_owned(), value);
         let inputs = evaluator.filtered(&Inputs(row.into_iter().map(named).collect()));
         let quirks = Quirks::default();

@@ -88,7 +88,7 @@ impl EvaluationSpec {
             return Err(first.clone());
         }
         let told = |why: &String| {
-            format!("{why} It is passed over, so that what was paid for before goes on.")
+            format!("{why} It is ignored, so that earlier paid replies still count.")
         };
         Ok(self.stray.iter().map(told).collect())
     }
@@ -184,7 +184,7 @@ fn configured(
     let about = |why: String| format!("{name}: {why}");
     let options = if asked.options.trim().is_empty() { "{}" } else { &asked.options };
     let options = json::read(options)
-        .map_err(|why| about(format!("The options are no JSON: {}", why.message)))?;
+        .map_err(|why| about(format!("The options are not JSON: {}", why.message)))?;
     let Value::Map(mut entries) = options else {
         return Err(about("Options are an object of names and values.".to_owned()));
     };

@@ -31,7 +31,7 @@ pub(crate) fn parse_file(text: &str) -> Result<(Vec<EvaluatorRequest>, Pairs), S
             .find(|key| *key != "evaluators")
     {
         return Err(format!(
-            "`{other}` stands beside `evaluators`, where nothing reads it. Indent it below, or remove it."
+            "`{other}` is beside `evaluators`, where it has no effect. Indent it below, or remove it."
         ));
     }
     let Value::Map(entries) = value.get("evaluators").cloned().unwrap_or(value) else {
@@ -50,7 +50,7 @@ pub(crate) fn parse_file(text: &str) -> Result<(Vec<EvaluatorRequest>, Pairs), S
                 .find(|key| *key != "column_mapping")
             {
                 return Err(format!(
-                    "`{DEFAULT}` has `{other}`; it has only `column_mapping`, the mapping of all evaluators."
+                    "`{DEFAULT}` cannot have `{other}`, only `column_mapping`, the mapping of all evaluators."
                 ));
             }
             usual = mapping;
@@ -79,7 +79,7 @@ fn parse_evaluator(name: &str, said: &Value) -> Result<EvaluatorRequest, String>
             key => {
                 let key = key.unwrap_or_default();
                 return Err(format!(
-                    "`{name}` has `{key}`; there are kind, threshold, options and column_mapping, and everything else goes into options."
+                    "`{name}` cannot have `{key}`. Its keys are kind, threshold, options and column_mapping; everything else goes into options."
                 ));
             }
         }
@@ -113,7 +113,7 @@ pub(crate) fn apply_mappings(
     for typed in typed {
         let wrong = || {
             format!(
-                "`{typed}` is no mapping; write query=${{data.question}}, or relevance.query=… for one evaluator."
+                "`{typed}` is not a mapping; write query=${{data.question}}, or relevance.query=… for one evaluator."
             )
         };
         let (input, from) = typed.split_once('=').ok_or_else(wrong)?;
@@ -127,7 +127,7 @@ pub(crate) fn apply_mappings(
                 one.mapping.push((input, from.to_owned()));
             }
             None if input.contains('.') || input.is_empty() => {
-                return Err(format!("`{typed}` names no evaluator that was asked for."));
+                return Err(format!("`{typed}` names an evaluator that is not selected."));
             }
             None if usual.iter().any(|(known, _)| known == input) => {}
             None => usual.push((input.to_owned(), from.to_owned())),
@@ -194,12 +194,12 @@ mod tests {
         assert!(
             apply_mappings(&mut all.0, &mut all.1, &["query".to_owned()])
                 .unwrap_err()
-                .contains("is no mapping")
+                .contains("is not a mapping")
         );
         assert!(
             apply_mappings(&mut all.0, &mut all.1, &["other.query=${data.q}".to_owned()])
                 .unwrap_err()
-                .contains("names no evaluator")
+                .contains("names an evaluator that is not selected")
         );
     }
 }

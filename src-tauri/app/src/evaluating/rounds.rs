@@ -104,7 +104,7 @@ fn mean_of(
         }
     }
     let Some(last) = said.last() else {
-        let none = || Failure { by_input: false, message: "No round came to a result.".to_owned() };
+        let none = || Failure { by_input: false, message: "No round has a result.".to_owned() };
         return Err(failure.unwrap_or_else(none));
     };
     let mut outcome = Outcome::new();

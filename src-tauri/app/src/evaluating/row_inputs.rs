@@ -130,9 +130,8 @@ impl RowInputs {
             Some(Err(why)) => return Err(why.clone()),
         };
         if self.lost[at] {
-            return Err(
-                "One row lacks what is mapped, and so the package has no result of any.".to_owned()
-            );
+            return Err("One row lacks a mapped column, so the package has no result for any row."
+                .to_owned());
         }
         let all = self.mappings[at]
             .inputs(|column| self.table.value(row, column), |column| cell(said, column));
@@ -168,7 +167,7 @@ impl RowInputs {
     /// Suggests the text column for an input whose value is messages and not text; rows made from
     /// runs have such columns.
     fn text_instead(&self, why: &str) -> Option<String> {
-        let name = why.strip_prefix('`')?.strip_suffix("` is no text.")?;
+        let name = why.strip_prefix('`')?.strip_suffix("` is not text.")?;
         let column = format!("{name}_text");
         let is_there = self.table.columns.iter().chain(&self.columns).any(|known| *known == column);
         is_there.then(|| format!("Map `{name}` to `{column}`."))
@@ -211,7 +210,7 @@ impl RowInputs {
         let said = self.said.as_ref()?;
         if let Err(why) = self.target() {
             return Some(format!(
-                "What the target said does not fit into a file of results. {why}"
+                "The answer of the target does not fit into a results file. {why}"
             ));
         }
         let why = self
@@ -220,7 +219,7 @@ impl RowInputs {
             .next()
             .filter(|_| said.iter().any(Result::is_ok))?;
         Some(format!(
-            "{why} The target gives {}. Mend the mapping, and begin again.",
+            "{why} The target returns {}. Fix the mapping, and start again.",
             self.columns.join(", ")
         ))
     }
@@ -254,9 +253,12 @@ pub(crate) fn call(target: &[String], asked: &str, nth: u32) -> Call {
 /// Parses the target's output as JSON.
 pub(crate) fn parse_target_output(bytes: &[u8]) -> Result<Value, String> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|_| "The target said something that is no UTF-8 text.".to_owned())?;
+        .map_err(|_| "The target printed something that is not UTF-8 text.".to_owned())?;
     json::read_python(text.trim()).map_err(|why| {
-        format!("The target said something that is no JSON: {}.", why.message.trim_end_matches('.'))
+        format!(
+            "The target printed something that is not JSON: {}.",
+            why.message.trim_end_matches('.')
+        )
     })
 }
 
@@ -264,7 +266,7 @@ pub(crate) fn parse_target_output(bytes: &[u8]) -> Result<Value, String> {
 /// name of an evaluator's result.
 pub(crate) fn columns(wish: &EvaluationSpec, value: Value) -> TargetOutput {
     let Value::Map(entries) = value else {
-        return Err("The target said something that is no JSON object.".to_owned());
+        return Err("The target printed something that is not a JSON object.".to_owned());
     };
     let columns: Vec<(String, Value)> = entries
         .into_iter()
@@ -274,7 +276,7 @@ pub(crate) fn columns(wish: &EvaluationSpec, value: Value) -> TargetOutput {
         if let Some(one) = wish.evaluators.iter().find(|one| one.evaluator.owns_column(column)) {
             let name = &one.evaluator.name;
             return Err(format!(
-                "The target said `{column}`, where results of `{name}` stand. Rename one of them."
+                "The target returned `{column}`, which clashes with results of `{name}`. Rename one of them."
             ));
         }
     }

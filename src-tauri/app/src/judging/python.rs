@@ -64,9 +64,7 @@ fn program(
 fn written(name: &str, source: &str, function: &str, given: &str) -> Result<String, String> {
     if source.len() + given.len() > LARGEST {
         let most = LARGEST >> 20;
-        return Err(format!(
-            "{name} and what it is asked about are larger than the {most} MB that are handed over."
-        ));
+        return Err(format!("{name} and its input are larger than the limit of {most} MB."));
     }
     let [name, source, function] = [name, source, function].map(literal);
     Ok(format!("NAME, SOURCE, FUNCTION, GIVEN = {name}, {source}, {function}, {given}\n{ASK}"))
@@ -128,7 +126,7 @@ fn bounded(name: &str, score: &str) -> Result<f64, String> {
 pub(crate) fn check_grader(name: &str, ended: &Value, wall: Duration) -> Result<(), String> {
     let outside = match ended.get("outcome").and_then(Value::text) {
         Some("timeout" | "cpu" | "memory" | "files") => {
-            " It was only read: what stands outside of its functions runs then."
+            " It failed while loading; code outside of functions runs then."
         }
         _ => "",
     };
@@ -156,7 +154,7 @@ fn returned(
         "killed" => return Err(format!("{name} was stopped.")),
         _ => {
             return Err(format!(
-                "{name} could not be asked{}.",
+                "{name} could not be run{}.",
                 last(word("stderr")).map_or_else(String::new, |why| format!(": {why}"))
             ));
         }
@@ -243,9 +241,9 @@ mod tests {
         assert_eq!(describe_result("killed", "", ""), "a.py was stopped.");
         assert_eq!(
             describe_result("exception", "", "Traceback\nSyntaxError: x\n"),
-            "a.py could not be asked: SyntaxError: x."
+            "a.py could not be run: SyntaxError: x."
         );
-        assert_eq!(describe_result("", "", ""), "a.py could not be asked.");
+        assert_eq!(describe_result("", "", ""), "a.py could not be run.");
     }
 
     #[test]
@@ -259,7 +257,7 @@ mod tests {
         let late = |outcome: &str| {
             check_grader("g", &ended(outcome, "", ""), Duration::from_secs(30)).unwrap_err()
         };
-        let outside = "It was only read: what stands outside of its functions runs then.";
+        let outside = "It failed while loading; code outside of functions runs then.";
         assert_eq!(late("timeout"), format!("g took longer than 30 s. {outside}"));
         assert_eq!(late("cpu"), format!("g took more computing time than it may. {outside}"));
         assert_eq!(late("killed"), "g was stopped.");

@@ -151,7 +151,7 @@ pub(crate) fn compare_sides(sides: Vec<Side>) -> Comparison {
             }
             Some(_) => (DiffKind::Absent, None),
         };
-        let none = || among.is_none().then(|| "Its files tell of no steps.".to_owned());
+        let none = || among.is_none().then(|| "Its files hold no steps.".to_owned());
         ComparedRun {
             version: side.version,
             steps: count(side.digests.len()),

@@ -115,8 +115,5 @@ fn compare(
 
 fn lenient(run: &OpenedRun, which: &str) -> Option<String> {
     let answer = run.run.answer.as_ref().filter(|answer| answer.lenient)?;
-    Some(format!(
-        "{which} is not strict JSON ({}); it was read as it was probably meant.",
-        answer.source
-    ))
+    Some(format!("{which} is not strict JSON ({}); it was read leniently.", answer.source))
 }

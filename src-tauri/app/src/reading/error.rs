@@ -7,7 +7,7 @@ use touchstone_store::open::Refused;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunReadError {
     /// The index has no such run.
-    #[error("This run is not in the list any more.")]
+    #[error("This run is no longer in the list.")]
     Unknown,
     /// None of the files of the run exists.
     #[error("The files of this run are not there any more.")]
@@ -82,7 +82,7 @@ impl From<RunReadError> for AppError {
             RunReadError::Unknown => AppError::new(Code::NotFound, message)
                 .hint("It was removed or renamed; the list shows what is there now."),
             RunReadError::Gone | RunReadError::File { why: Refused::Gone, .. } => {
-                AppError::new(Code::Gone, message).hint("The list is about to leave it out.")
+                AppError::new(Code::Gone, message).hint("The list is about to drop it.")
             }
             RunReadError::Changed => AppError::new(Code::Gone, message).hint("Open it again to read it as it is now."),
             RunReadError::NoPart | RunReadError::NoTable | RunReadError::LongNeedle { .. } => AppError::new(Code::BadRequest, message),
@@ -91,7 +91,7 @@ impl From<RunReadError> for AppError {
             RunReadError::NoExpected => AppError::new(Code::NotFound, message)
                 .hint("Write `expected_output` into the suite, or compare with the answer of another run."),
             RunReadError::BadExpected(_) => {
-                AppError::new(Code::Failed, message).hint("Mend that file, or the suite that names it.")
+                AppError::new(Code::Failed, message).hint("Fix that file, or the suite that names it.")
             }
             RunReadError::Given { .. } => {
                 AppError::new(Code::BadRequest, message).hint("Give JSON, YAML, text or a transcript.")

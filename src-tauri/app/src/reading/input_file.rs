@@ -21,7 +21,7 @@ pub(crate) fn value(given: &InputFile) -> Result<(Value, Option<String>), RunRea
         |why: &ReadError| RunReadError::Given { name: name.clone(), why: sentence(why) };
     let text = std::str::from_utf8(&given.bytes).map_err(|_| RunReadError::Given {
         name: name.clone(),
-        why: "It holds bytes that are no UTF-8 text.".to_owned(),
+        why: "It is not UTF-8 text.".to_owned(),
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (value, lenient) =
@@ -45,8 +45,7 @@ pub(crate) fn value(given: &InputFile) -> Result<(Value, Option<String>), RunRea
             Some(format!("{name} is a transcript: its answer is compared.")),
         ));
     }
-    let note = lenient
-        .then(|| format!("{name} is not strict JSON; it was read as it was probably meant."));
+    let note = lenient.then(|| format!("{name} is not strict JSON; it was read leniently."));
     Ok((value, note))
 }
 
@@ -115,7 +114,7 @@ mod tests {
     fn what_cannot_be_read_is_said_with_its_place() {
         assert_eq!(
             read("a.json", "{\"a\": }").unwrap_err(),
-            "a.json cannot be read. Line 1: This is no JSON value."
+            "a.json cannot be read. Line 1: This is not a JSON value."
         );
         assert!(
             read("a.yaml", "a: 1\na: 2")
@@ -128,6 +127,6 @@ mod tests {
         );
         let error =
             value(&InputFile { name: "x".to_owned(), bytes: vec![0xff] }).unwrap_err().to_string();
-        assert_eq!(error, "x cannot be read. It holds bytes that are no UTF-8 text.");
+        assert_eq!(error, "x cannot be read. It is not UTF-8 text.");
     }
 }

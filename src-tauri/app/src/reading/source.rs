@@ -163,8 +163,8 @@ pub(super) fn with_room<T: Send>(
         };
         match thread.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(run)) => run,
-            Ok(Err(_)) => failed("Reading this file failed in a way that should never happen."),
-            Err(_) => failed("There was no thread left to read this file with."),
+            Ok(Err(_)) => failed("Reading this file failed with an internal error."),
+            Err(_) => failed("No thread is free to read this file."),
         }
     })
 }

@@ -228,7 +228,7 @@ fn left(whole: &RunsFile, gathered: &CollectedRows, summed: &[Metric]) -> Option
     let names: Vec<String> = metrics.into_iter().chain(keys).map(|(name, _)| name).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "What {} says of all its rows holds of them alone, and is left out: {}. It is kept where they are all there is.",
+            "Totals in {} cover only its own rows, so they are left out: {}. They are kept when there are no other rows.",
             whole.path,
             names.join(", ")
         )
@@ -244,7 +244,7 @@ fn unread(whole: &RunsFile) -> Option<String> {
     };
     let (path, most, room) = (&whole.path, MOST_BESIDE, MOST_METADATA >> 20);
     Some(format!(
-        "{keys} beside the rows of {path} {are} left out, because {they} not read: of such keys {most} are, with {room} MB in all, where they hold JSON."
+        "{keys} beside the rows of {path} {are} left out, because {they} not read: the limit is {most} such keys of JSON, with {room} MB in all."
     ))
 }
 
@@ -302,7 +302,7 @@ mod tests {
             written(&format!("{{\"rows\": [{{\"inputs.query\": \"q\"}}]{}}}", keys.concat())).notes
         };
         assert!(notes(MOST_BESIDE).is_empty());
-        let told = "beside the rows of x.json is left out, because it was not read: of such keys 100 are, with 1 MB in all, where they hold JSON.";
+        let told = "beside the rows of x.json is left out, because it was not read: the limit is 100 such keys of JSON, with 1 MB in all.";
         assert_eq!(notes(MOST_BESIDE + 1), [format!("1 key {told}")]);
         assert!(
             notes(MOST_BESIDE + 7)[0]

@@ -83,7 +83,7 @@ fn verdict(run: &RunLine) -> Verdict<'_> {
         (_, _, Some(true)) => Verdict::Passed,
         (_, _, Some(false)) => Verdict::Failed(reason.unwrap_or("The answer is not right.")),
         (_, Some(ScoreStanding::Scored), None) => {
-            Verdict::Skipped("The run has a score, and nothing says how much is enough.")
+            Verdict::Skipped("The run has a score, but no threshold.")
         }
         _ => Verdict::Skipped(reason.unwrap_or("The run was not scored.")),
     }

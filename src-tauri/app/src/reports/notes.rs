@@ -21,7 +21,7 @@ pub(super) fn unscored(runs: &[ScoredRun]) -> Vec<String> {
     if counts.len() > MOST + 1 {
         let rest = counts.split_off(MOST);
         let runs = rest.iter().map(|(_, count)| count).sum();
-        counts.push((format!("{} other reasons, each told beside its run.", rest.len()), runs));
+        counts.push((format!("{} other reasons, each shown beside its run.", rest.len()), runs));
     }
     let told = |(why, count): (String, usize)| match count {
         1 => format!("1 run has no score: {why}"),
@@ -38,7 +38,7 @@ pub(super) fn why(run: &ScoredRun) -> Option<String> {
     let said = match (run.state, run.scoring) {
         (RunState::Error, _) => return None,
         (RunState::Damaged, _) => "the file cannot be read.",
-        (RunState::Other, _) => "the file is no transcript.",
+        (RunState::Other, _) => "the file is not a transcript.",
         (RunState::Waiting, _) => "not ended yet.",
         (RunState::Writing, _) => "the file is being written.",
         // An expected output may be named but unreadable, or the suite may no longer have the
@@ -49,15 +49,15 @@ pub(super) fn why(run: &ScoredRun) -> Option<String> {
                 None => "the task has no expected output.",
             }
         }
-        (_, Some(ScoreStanding::Waiting)) => "it waits for a scorer that has to be asked for.",
+        (_, Some(ScoreStanding::Waiting)) => "it waits for a scorer that has not run yet.",
         (_, Some(ScoreStanding::Failed)) => "the scorer failed.",
         (_, Some(ScoreStanding::Scored)) => "the scorer gave no number.",
         (_, Some(_)) => "not ended yet.",
-        (_, None) if run.task.is_none() => "the name of the file does not say which task it is of.",
+        (_, None) if run.task.is_none() => "the file name does not name a task.",
         // A known task may give a reason for having no scores.
         (_, None) => match run.score_reason.as_deref().filter(|_| run.scorer.is_none()) {
             Some(reason) => return Some(reason.to_owned()),
-            None if run.fingerprint.is_some() => "this scorer says nothing of the task.",
+            None if run.fingerprint.is_some() => "this scorer does not apply to the task.",
             None => "there is no suite for the task, or it cannot be read.",
         },
     };
@@ -90,10 +90,7 @@ pub(super) fn contradicted(runs: &[ScoredRun]) -> Option<String> {
     .flatten()
     .collect();
     (!both.is_empty()).then(|| {
-        format!(
-            "People say otherwise than the scores: {}. No number here counts what they say.",
-            both.join(", ")
-        )
+        format!("Reviews differ from scores: {}. No number here counts reviews.", both.join(", "))
     })
 }
 

@@ -47,7 +47,7 @@ fn sums(summaries: &[QuerySummary]) -> Table {
     };
     let judged = match summaries.iter().find_map(|one| one.judged_by.as_deref()) {
         Some(judge) => format!("Solved and SoPR by {judge}."),
-        None => "Nobody judged whether an answer solves its query.".to_owned(),
+        None => "No judge decided whether answers solve their queries.".to_owned(),
     };
     Table {
         caption: format!(
@@ -74,8 +74,7 @@ fn beside(metric: &str, rows: Vec<Vec<String>>) -> Table {
     head.extend(SETS.iter().map(|(set, _)| (*set).to_owned()));
     head.extend(words(["As published", "Mean of sets", "Mean by query", "Judge"]));
     let caption = format!(
-        "{metric} in percent. Of one's own with 95 % intervals; of others as published (± deviation over rounds), with the means \
-         computed anew beside the average that was printed."
+        "{metric} in percent. Own results have 95 % intervals; published ones are as printed (± deviation over rounds), with recomputed means beside the printed average."
     );
     Table { caption, head, rows }
 }

@@ -273,7 +273,7 @@ fn markdown_begins_with_what_it_comes_to() {
 
     ## Summary
 
-    One line for each system with each model. Errors are counted apart and are no wrong answers.
+    One line for each system with each model. Errors are counted apart, not as wrong answers.
 
     | System | Model | Runs | Scored | Errors | Score (95 %) | Passed | Rate (95 %) | One of 3 passes | All 3 pass | Tokens a run | Cost a run | Cost in all | Time, median | Longest |
     | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |

@@ -260,7 +260,7 @@ pub(super) fn summary_caption(groups: &[Group]) -> String {
         ""
     };
     format!(
-        "One line for each system with each model. Errors are counted apart and are no wrong answers.{other}"
+        "One line for each system with each model. Errors are counted apart, not as wrong answers.{other}"
     )
 }
 
@@ -340,9 +340,7 @@ pub(super) fn all_stored(run: &RunLine) -> Option<String> {
 }
 
 /// Explanation of the stored verdicts.
-pub(super) const STORED: &str = "As stored in the files: nothing was judged again, and none of it is counted among the scores. Means are on \
-     the scale of each evaluator, over the runs with a number; rates over the runs of which it says whether they pass. Errors and runs \
-     without a result are in neither.";
+pub(super) const STORED: &str = "As stored in the files: not judged again, and not counted among the scores. Means are on the scale of each evaluator, over the runs with a number; rates are over the runs that pass or fail. Errors and runs without a result are in neither.";
 
 /// Builds the table of stored verdicts.
 pub(super) fn stored_table(page: &Page) -> Table {

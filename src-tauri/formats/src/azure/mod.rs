@@ -112,7 +112,7 @@ impl Thread {
             Part::Run(id) => vec![self.of_run(id, choice)],
             Part::Turn(turn) if *turn == 0 || *turn > count => {
                 return Err(format!(
-                    "It has {count} turns of the agent, and turn {turn} is none of them."
+                    "It has {count} turns of the agent, so there is no turn {turn}."
                 ));
             }
             Part::Turn(turn) => vec![one(turn - 1)],

@@ -113,7 +113,7 @@ pub fn read(parts: &Parts<'_>) -> Result<Run, ReadError> {
     let mut run = match parts.history {
         Some(bytes) => history(text_of(bytes).map_err(|error| within("history", error))?)?,
         None => Run {
-            notes: vec!["There is no .history file, so what happened is not known.".to_owned()],
+            notes: vec!["There is no .history file, so the steps are unknown.".to_owned()],
             ..Run::default()
         },
     };
@@ -200,8 +200,7 @@ fn history(text: &str) -> Result<Run, ReadError> {
     let mut run = messages::read(value.items());
     if !matches!(value, Value::List(_)) {
         run.notes.push(
-            "The .history file holds no list of messages, so what happened is not known."
-                .to_owned(),
+            "The .history file holds no list of messages, so the steps are unknown.".to_owned(),
         );
     }
     Ok(run)

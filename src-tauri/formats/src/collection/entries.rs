@@ -68,7 +68,7 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> FileEntries {
                 let (key, span) = match next {
                     Next::Entry { key, value } => (key, value),
                     Next::Broken { key, from } => {
-                        let message = "The file ends in the middle, or brackets and quotes do not fit from here on.";
+                        let message = "The file ends in the middle, or brackets and quotes do not match from here on.";
                         wrong.get_or_insert_with(|| {
                             (ReadErrorKind::Truncated, message.to_owned(), from)
                         });
@@ -82,7 +82,7 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> FileEntries {
                         let items = split::list(Cursor::within(bytes, &span));
                         if items.is_none() {
                             let message = format!(
-                                "What stands under `{name}` is no list, so no run of the file can be read."
+                                "`{name}` is not a list, so no run of the file can be read."
                             );
                             wrong.get_or_insert((ReadErrorKind::BadValue, message, span.start));
                         }
@@ -93,7 +93,7 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> FileEntries {
                     }
                     Some(name) if name == items => {
                         let message = format!(
-                            "`{name}` stands in this file more than once; only the first is read."
+                            "`{name}` appears more than once in this file; only the first is read."
                         );
                         wrong.get_or_insert((ReadErrorKind::Duplicate, message, span.start));
                     }
@@ -105,9 +105,8 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> FileEntries {
                 }
             }
             if !listed {
-                let message = format!(
-                    "There is no list under `{items}` that can be read, so no run of the file can be."
-                );
+                let message =
+                    format!("`{items}` is not a readable list, so no run of the file can be read.");
                 wrong.get_or_insert((ReadErrorKind::BadValue, message, 0));
             }
         }
@@ -183,7 +182,7 @@ impl EntryCollector {
             }
             Next::Broken { key, from } => {
                 let span = from..bytes.len();
-                let message = "The file ends in the middle of this run, or brackets and quotes do not fit from here on.";
+                let message = "The file ends in the middle of this run, or brackets and quotes do not match from here on.";
                 let id = if key.is_empty() { None } else { id(&key, &span) };
                 self.put(id, span, Some((ReadErrorKind::Truncated, message.to_owned())));
             }
@@ -239,7 +238,7 @@ impl EntryCollector {
             let id = id.as_deref().unwrap_or_default();
             wrong = Some((
                 ReadErrorKind::Duplicate,
-                format!("The id `{id}` stands in this file more than once."),
+                format!("The id `{id}` appears more than once in this file."),
             ));
         }
         let named =

@@ -77,7 +77,7 @@ fn status(entry: &Value) -> Option<&str> {
 /// Adds an error step: nothing was evaluated, which is a system error and not a wrong answer.
 fn fail(run: &mut Run, entry: &Value) {
     let said = entry.get("error").and_then(Node::word).filter(|said| !said.trim().is_empty());
-    let said = said.unwrap_or("The file says that this query ended in an error, and not in which.");
+    let said = said.unwrap_or("This query ended in an error; the file does not say which.");
     let turn = run.steps.last().map_or(1, |step| step.turn);
     let parts = vec![part("error", Role::Other, Value::from(said))];
     run.steps.push(Step { turn, kind: StepKind::Error, parts, ..Step::default() });

@@ -52,7 +52,7 @@ pub fn explain_no_runs(head: &[u8]) -> Option<&'static str> {
     let preferred = columns(head).is_some_and(|names| names.contains(&"preference_label"))
         || rounds().is_some();
     preferred.then_some(
-        "Says which of two answers was preferred, which is no run. Open the answers themselves to compare them.",
+        "A preference between two answers, not a run. Open the answers themselves to compare them.",
     )
 }
 

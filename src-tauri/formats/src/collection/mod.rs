@@ -73,7 +73,7 @@ impl<'a> Collection<'a> {
         let Some(form) = form_of(&bytes[..bytes.len().min(HEAD)]) else {
             return Err(ReadError::new(
                 ReadErrorKind::NotTranscript,
-                "The file holds no runs in a form that is known.",
+                "The file holds no runs in a known format.",
             ));
         };
         let found = entries::find(form, bytes);
@@ -256,8 +256,7 @@ fn metadata(form: Form, bytes: &[u8], beside: Vec<(String, Range<usize>)>) -> Fi
                 unread += 1;
                 let before = memchr::memchr_iter(b'\n', &bytes[..span.start]).count();
                 let lines = u32::try_from(before).unwrap_or(u32::MAX);
-                let message =
-                    format!("What stands under `{key}` could not be read: {}", error.message);
+                let message = format!("`{key}` could not be read: {}", error.message);
                 let line = error.line.unwrap_or(1).saturating_add(lines);
                 wrong.get_or_insert(ReadError { line: Some(line), column: None, message, ..error });
             }
@@ -286,7 +285,7 @@ fn converted(id: &str, entry: &Value) -> Read {
 }
 
 fn no_object(key: &str) -> ReadError {
-    let message = format!("What stands under `{key}` is no object, so it is no run.");
+    let message = format!("`{key}` is not an object, so it is not a run.");
     ReadError::new(ReadErrorKind::NotTranscript, message)
 }
 

@@ -103,7 +103,7 @@ fn what_evaluators_said_is_a_fact_and_a_row_on_which_they_failed_is_no_wrong_ans
         right.notes
     );
     assert!(
-        failed.notes.iter().any(|note| note.ends_with("says nothing of the answer: relevance.")),
+        failed.notes.iter().any(|note| note.ends_with("(not a verdict on the answer): relevance.")),
         "{:?}",
         failed.notes
     );

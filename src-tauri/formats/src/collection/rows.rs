@@ -254,7 +254,7 @@ fn told_by(told: [Option<(&str, &Value)>; 3], columns: &Columns<'_>) -> Run {
         fail(
             &mut run,
             Value::from(
-                "The file has nothing of the target for this row: it failed, or gave nothing.",
+                "The file has no answer of the target for this row: it failed or returned nothing.",
             ),
         );
     }
@@ -280,7 +280,7 @@ fn results(verdicts: &[Verdict]) -> Vec<String> {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         (!names.is_empty()).then(|| format!("{what}: {}{more}.", names.join(", ")))
     };
-    let none = "Evaluators without a result for this row, which says nothing of the answer";
+    let none = "Evaluators without a result for this row (not a verdict on the answer)";
     [listed("Stored results", said), listed(none, silent)].into_iter().flatten().collect()
 }
 

@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
                 object.place_of(&key)
             };
             if known.is_some() && !matches!(self.mode, Mode::Lenient | Mode::Reply) {
-                let message = format!("The key `{key}` stands twice in the same object.");
+                let message = format!("The key `{key}` appears twice in the same object.");
                 let fault =
                     ReadError::at_offset(ReadErrorKind::Duplicate, self.text, start, message);
                 return Err(fault.advise("Remove or rename one of the two."));
@@ -346,7 +346,7 @@ impl<'a> Reader<'a> {
         }
         if !fits {
             let text = &self.text[start..self.at];
-            return Err(self.fault(format!("`{text}` is no JSON number.")));
+            return Err(self.fault(format!("`{text}` is not a JSON number.")));
         }
         Ok(&self.text[start..self.at])
     }
@@ -368,7 +368,7 @@ impl<'a> Reader<'a> {
             ("false", _) | ("False", true) => Value::Bool(false),
             ("NaN", _) if self.mode.knows_all_numbers() => Value::Number(".nan".to_owned()),
             ("Infinity", _) if self.mode.knows_all_numbers() => Value::Number(".inf".to_owned()),
-            _ => return Err(self.fault("This is no JSON value.")),
+            _ => return Err(self.fault("This is not a JSON value.")),
         };
         self.at += length;
         Ok(value)

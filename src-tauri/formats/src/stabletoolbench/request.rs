@@ -40,7 +40,7 @@ pub fn read(body: &[u8]) -> Result<Request, String> {
             return Err(wrong(&[fault(&["body"], "field required", "value_error.missing")]));
         }
         Err(error) => {
-            let message = format!("The body is no JSON: {}", error.message);
+            let message = format!("The body is not JSON: {}", error.message);
             return Err(wrong(&[fault(&["body"], &message, "value_error.jsondecode")]));
         }
     };

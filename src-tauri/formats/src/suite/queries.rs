@@ -43,7 +43,7 @@ pub(super) fn read(text: &str, file_id: &str) -> Result<Suite, ReadError> {
     let twice = tasks.iter().filter(|task| !seen.insert(task.id.as_str()));
     let warnings = twice.map(|task| {
         let id = task.query.as_ref().map_or("", |query| &query.id);
-        let message = format!("The query {id} stands twice in this set; the last one counts.");
+        let message = format!("The query {id} appears twice in this set; the last one counts.");
         Warning { line: None, column: None, excerpt: None, message }
     });
     let warnings = warnings.take(MOST_WARNINGS).collect();

@@ -226,9 +226,8 @@ impl<'a> Reader<'a> {
             Some(list) => {
                 for (key, _) in others() {
                     let word = key.word().unwrap_or_default();
-                    let message = format!(
-                        "`{word}` stands beside `parameters`, so it is not one of them and nothing reads it."
-                    );
+                    let message =
+                        format!("`{word}` is beside `parameters`, not in it, so it has no effect.");
                     self.warnings.add_at(key, message);
                 }
                 parameters(list)
@@ -303,7 +302,7 @@ impl<'a> Reader<'a> {
                 .filter(|name| variation.parameters.iter().all(|(given, _)| given != *name));
             for name in missing {
                 let message = format!(
-                    "This variation has no `{name}`, so `{{{name}}}` stays in its prompt as it is written."
+                    "This variation has no `{name}`, so `{{{name}}}` stays in its prompt unchanged."
                 );
                 self.warnings.add_at(item, message);
             }

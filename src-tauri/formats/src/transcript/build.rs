@@ -136,10 +136,7 @@ fn notes(run: &Run) -> Vec<String> {
         }
     }
     if !names.is_empty() {
-        notes.push(format!(
-            "Items of a kind this version does not know are shown as they are: {}.",
-            names.join(", ")
-        ));
+        notes.push(format!("Items of unknown kinds are shown unchanged: {}.", names.join(", ")));
     }
     if run.answer.as_ref().is_some_and(|answer| answer.lenient) {
         notes.push(LENIENT.to_owned());

@@ -65,7 +65,7 @@ pub(crate) fn layout<'t, N: Node<'t>>(root: N) -> Result<Layout, ReadError> {
         if conversation.shape() == Shape::List || conversation.is_null() {
             return Ok(Layout::ToolCalling);
         }
-        return Err(foreign("Not a transcript: `conversation` is no list.")
+        return Err(foreign("Not a transcript: `conversation` is not a list.")
             .advise("Write each item as `- user_message: …`."));
     }
     let key = |key| root.get(key).is_some();

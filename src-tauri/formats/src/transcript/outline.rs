@@ -124,14 +124,16 @@ impl OutlineBuilder {
         let waiting = |reason: &str| (RecordedState::Waiting, Some(reason.to_owned()));
         match self.last {
             Some((StepKind::Error, _)) => (RecordedState::Error, self.error.clone()),
-            Some((StepKind::User, _)) => waiting("Ends in a message that nobody answered."),
+            Some((StepKind::User, _)) => waiting("Ends with an unanswered message."),
             Some((StepKind::ToolCall, Some(_))) if self.searched && self.finished.is_some() => {
                 (ended, None)
             }
             Some((StepKind::ToolCall, None)) => {
-                waiting(&format!("Ends in a call of {} without a result.", tool()))
+                waiting(&format!("Ends with a call of {} without a result.", tool()))
             }
-            Some((StepKind::ToolCall, _)) => waiting(&format!("Ends in the result of {}.", tool())),
+            Some((StepKind::ToolCall, _)) => {
+                waiting(&format!("Ends with the result of {}.", tool()))
+            }
             Some(_) => (ended, self.unread.clone().filter(|_| !self.answered)),
             None => (ended, (!self.answered).then(|| "The conversation is empty.".to_owned())),
         }

@@ -65,7 +65,7 @@ pub(crate) fn duplicate(text: &str, tree: &Tree<'_>, first: usize, second: usize
     let key = tree.scalar(second).map_or("", super::scalars::Scalar::words);
     let line = Position::from_offset(text, offset(first)).line;
     let message =
-        format!("The key `{key}` stands twice in the same map; the first is on line {line}.");
+        format!("The key `{key}` appears twice in the same map; the first is on line {line}.");
     ReadError::at_offset(ReadErrorKind::Duplicate, text, offset(second), message)
         .advise("Remove or rename one of the two.")
 }
@@ -172,7 +172,7 @@ fn in_words(kind: &ErrorKind) -> Option<&'static str> {
         ErrorKind::ExpectedBlockSequenceEntry => "A line among list items that is no item.",
         ErrorKind::UnknownAnchor => "An alias (`*name`) of a value that was never named with `&`.",
         ErrorKind::InvalidIndentation | ErrorKind::InvalidBlockScalarIndent => {
-            "The indentation fits nothing above."
+            "The indentation matches nothing above."
         }
         ErrorKind::UnknownQuotedScalarEscape => "An escape that YAML does not know.",
         ErrorKind::InvalidTrailingDoubleQuotedScalar

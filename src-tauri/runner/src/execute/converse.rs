@@ -30,11 +30,11 @@ use touchstone_formats::value::Value;
 pub(super) fn error_of_reply(reply: &Reply) -> Option<Value> {
     let why = match &reply.stop {
         StopReason::Done | StopReason::Calls => return None,
-        StopReason::Refused(_) => "The model refused to go on.".to_owned(),
+        StopReason::Refused(_) => "The model refused to continue.".to_owned(),
         StopReason::Length => {
-            "The reply was cut at the most tokens of one reply, so it is no answer. Raise `max_tokens` of the model, then continue.".to_owned()
+            "The reply was cut at the token limit, so it is not an answer. Raise `max_tokens` of the model, then continue.".to_owned()
         }
-        StopReason::Other(reason) => format!("The reply ended for a reason that Touchstone does not know: `{reason}`."),
+        StopReason::Other(reason) => format!("The reply ended for an unknown reason: `{reason}`."),
     };
     let mut error = vec![("message".into(), Value::Text(why))];
     if let Some(text) = &reply.text {
@@ -121,7 +121,7 @@ impl Conversation<'_> {
         let most = self.job.slot.task.max_turns.unwrap_or(self.crew.setup.rules.max_turns);
         if turn > most {
             let why = format!(
-                "The run was ended after {most} turns (`max_turns`). Raise it and continue the run, if it should go on."
+                "The run stopped after {most} turns (`max_turns`). To continue it, raise the limit and resume."
             );
             return self.fail(why.as_str().into()).await.map(Some);
         }
@@ -329,7 +329,7 @@ impl Conversation<'_> {
                         self.close(&open, outcome, took)?;
                         unsaved = true;
                     }
-                    Some(Err(_)) => return Err(RunError::Broken("A tool ended by a mistake in Touchstone.".to_owned())),
+                    Some(Err(_)) => return Err(RunError::Broken("A tool failed with an internal error of Touchstone.".to_owned())),
                 },
                 () = due, if unsaved => {
                     self.save().await?;
@@ -495,8 +495,9 @@ impl Conversation<'_> {
 pub(super) async fn instructions(talk: &Conversation<'_>) -> Result<String, RunError> {
     let crew = talk.crew;
     let schemas = crew.toolbox.schemas(talk.job.slot.task.tools.as_deref()).await;
-    let schemas = schemas
-        .map_err(|why| RunError::Broken(format!("A database does not say what is in it: {why}")))?;
+    let schemas = schemas.map_err(|why| {
+        RunError::Broken(format!("The schema of a database could not be read: {why}"))
+    })?;
     let started = talk.script.facts().started.unwrap_or_default();
     let many = talk.kit.apis.as_ref().and_then(|apis| apis.many);
     Ok(prompt::system(crew.setup.system_prompt.as_deref(), &schemas, &started, talk.searches, many))

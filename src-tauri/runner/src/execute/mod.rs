@@ -134,7 +134,7 @@ impl LaunchContext {
             self.stop_all(&fault.message);
         } else if is_first {
             self.note(&format!(
-                "{} Runs that need this key are stopped; the others go on.",
+                "{} Runs that need this key are stopped; the others continue.",
                 fault.message
             ));
         }
@@ -173,7 +173,7 @@ impl From<LockError> for RunError {
     fn from(error: LockError) -> Self {
         match error {
             LockError::Held { by } => {
-                RunError::Elsewhere(format!("Another process is at it ({by})."))
+                RunError::Elsewhere(format!("Another process is working on it ({by})."))
             }
             other => RunError::Broken(other.to_string()),
         }
@@ -362,7 +362,7 @@ fn outcome_without_work(taken: &LockedRun) -> RunOutcome {
     use touchstone_api::Act;
     match taken.decision.act {
         Act::Nothing => {
-            (Ending::Elsewhere, Some("Another process made it in the meantime.".to_owned()))
+            (Ending::Elsewhere, Some("Another process completed it in the meantime.".to_owned()))
         }
         _ => (Ending::Error, Some(taken.decision.why.clone())),
     }
@@ -442,5 +442,7 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, RunError> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|_| RunError::Broken("A mistake in Touchstone ended this run.".to_owned()))
+    done.map_err(|_| {
+        RunError::Broken("An internal error ended this run. Please report it.".to_owned())
+    })
 }

@@ -135,7 +135,7 @@ fn decode_reply(provider: Provider, reply: &HttpReply) -> Result<provider::Reply
     let decoded = provider::decode(provider, reply)?;
     let StopReason::Other(how) = &decoded.stop else { return Ok(decoded) };
     let message = format!(
-        "The provider ended the reply with `{how}`, so what it holds is no answer. Ask again, or another model."
+        "The provider ended the reply with `{how}`, so it is not an answer. Ask again, or choose another model."
     );
     Err(Fault { kind: FaultKind::Refused, message, status: Some(reply.status) })
 }

@@ -145,10 +145,9 @@ impl ProviderRequest<'_> {
             Err(Failed::Stopped) => return Err(RunError::Stopped),
             Err(Failed::NotKept { why, .. }) => {
                 // Every further reply would be lost, too.
-                self.crew.stop_all(&format!(
-                    "Replies cannot be kept, so none is bought any more: {why}"
-                ));
-                return Err(RunError::Broken(format!("A reply could not be kept: {why}")));
+                self.crew
+                    .stop_all(&format!("Replies cannot be saved, so no more are requested: {why}"));
+                return Err(RunError::Broken(format!("A reply could not be saved: {why}")));
             }
         };
         let body = self

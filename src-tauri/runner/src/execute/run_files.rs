@@ -53,7 +53,7 @@ impl RunFiles {
                 }
                 Err(error) if error.is_full() => {
                     attempt += 1;
-                    let why = "the disk is full; make room, and the run goes on".to_owned();
+                    let why = "the disk is full; free some space, and the run continues".to_owned();
                     let wait_ms = u64::try_from(FULL.as_millis()).unwrap_or(u64::MAX);
                     self.crew
                         .teller

@@ -88,7 +88,7 @@ impl RunTools {
                 let found = all.search(asked.prompt, count as usize);
                 found
                     .map_err(|why| {
-                        refused(format!("The APIs could not be searched: {why}."), "Try it again.")
+                        refused(format!("The APIs could not be searched: {why}."), "Try again.")
                     })?
                     .into_iter()
                     .cloned()

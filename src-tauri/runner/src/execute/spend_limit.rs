@@ -50,13 +50,13 @@ impl SpendLimit {
         let (most, spent) = (self.most?, self.lock());
         if let Some(model) = &spent.silent {
             return Some(format!(
-                "A reply of `{model}` did not say how many tokens it took, so nobody knows what is left of the budget of ${most}. Have the server report its usage, or leave the budget out."
+                "A reply of `{model}` did not report its tokens, so the rest of the budget of ${most} is unknown. Make the server report usage, or leave out the budget."
             ));
         }
         let Spent { dollars, guessed, .. } = *spent;
         let aside = if guessed > 0.0 {
             format!(
-                ": ${dollars:.6} for replies, and about ${guessed:.6} put aside for replies that broke off and did not say all they took"
+                ": ${dollars:.6} for replies, and about ${guessed:.6} reserved for interrupted replies that did not report all usage"
             )
         } else {
             String::new()

@@ -271,8 +271,7 @@ fn check_tool_names(offers: Vec<ToolOffer>) -> Result<Vec<ToolOffer>, Unusable> 
     let twice = |at: usize, name: &str| offers.iter().skip(at + 1).any(|other| other.name == name);
     if let Some((_, offer)) = offers.iter().enumerate().find(|(at, offer)| twice(*at, &offer.name))
     {
-        let message =
-            format!("Two tools are named `{}`, so nobody could say which is meant.", offer.name);
+        let message = format!("Two tools are named `{}`, which is ambiguous.", offer.name);
         let fix = "Give one of the servers a `prefix:` in touchstone.yaml, or let the task name its `tools:`.";
         return Err(Unusable { message, fix: Some(fix.to_owned()) });
     }
@@ -309,7 +308,7 @@ async fn open(
             .await
             .map(|tool| Tool::Virtual(Box::new(tool))),
         other => Err(Unusable {
-            message: format!("it has the kind `{other}`, which Touchstone does not know."),
+            message: format!("its kind `{other}` is unknown."),
             fix: Some("Write `kind: sql`, `kind: mcp` or `kind: virtual`.".to_owned()),
         }),
     }

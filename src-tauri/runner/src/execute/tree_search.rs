@@ -28,7 +28,7 @@ pub(super) struct TreeSearch<'a> {
     sent: HashMap<usize, Value>,
 }
 
-const CHANGED: &str = "What was tried so far was changed in the file, or is of another method, so the search cannot go on from it. Start over.";
+const CHANGED: &str = "The search in the file was edited, or uses another method, so it cannot be resumed. Start over.";
 
 impl<'a> TreeSearch<'a> {
     /// Resumes from the content of the file. Fails if it does not fit the method.
@@ -151,7 +151,7 @@ impl<'a> TreeSearch<'a> {
                         self.came(at, called, took)?;
                         unsaved = true;
                     }
-                    Some(Err(_)) => return Err(RunError::Broken("A tool ended by a mistake in Touchstone.".to_owned())),
+                    Some(Err(_)) => return Err(RunError::Broken("A tool failed with an internal error of Touchstone.".to_owned())),
                 },
                 () = due, if unsaved => {
                     self.save().await?;

@@ -166,7 +166,7 @@ impl Client {
     ) -> Result<reqwest::RequestBuilder, SendError> {
         let refuse = |why: &str| SendError::new(SendFault::NotSent, why);
         let url = Url::parse(&request.url).map_err(|_| {
-            refuse("The address of the provider is none. Set a base_url such as https://api.example.com/v1.")
+            refuse("The address of the provider is not valid. Set a base_url such as https://api.example.com/v1.")
         })?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(refuse(
@@ -275,7 +275,7 @@ fn authorization(
         (_, None) => {
             return Err(SendError::new(
                 SendFault::NoKey,
-                "This provider needs a key, and there is none.",
+                "This provider needs a key, and none is set.",
             ));
         }
         (Auth::Bearer, Some(key)) => {
@@ -290,7 +290,7 @@ fn authorization(
         ),
     };
     let mut value = HeaderValue::from_str(&text).map_err(|_| {
-        SendError::new(SendFault::NotSent, "The key holds letters that cannot be sent.")
+        SendError::new(SendFault::NotSent, "The key contains characters that cannot be sent.")
     })?;
     value.set_sensitive(true);
     Ok(Some((name, value)))
@@ -312,7 +312,7 @@ fn broken(error: reqwest::Error, url: &str) -> SendError {
     let said = match proxy(url) {
         None => format!("{what}: {why}"),
         Some(proxy) => format!(
-            "{what} through the proxy {proxy}, which the environment names: {why} Mend HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, or name the host of the provider in NO_PROXY."
+            "{what} through the proxy {proxy}, which the environment names: {why} Fix HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, or name the host of the provider in NO_PROXY."
         ),
     };
     SendError::new(fault, said)

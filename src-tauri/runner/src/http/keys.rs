@@ -56,7 +56,7 @@ pub enum KeyError {
     Empty,
     /// The key contains characters that cannot be sent.
     #[error(
-        "The key holds letters that no key has, such as a blank or a line break. Copy it again from the provider's page."
+        "The key contains characters that keys cannot have, such as a space or a line break. Copy it again from the provider's page."
     )]
     OddLetters,
     /// There is no keyring on this system.
@@ -231,7 +231,7 @@ impl Vault for Keyring {
             "it does not answer"
         };
         Err(KeyError::NoKeyring(format!(
-            "Keys cannot be kept on this system: {kind} ({}). Set them in the environment.",
+            "Keys cannot be stored on this system: {kind} ({}). Set them in the environment.",
             innermost(error)
         )))
     }
@@ -316,7 +316,9 @@ mod tests {
 
     impl Vault for Nowhere {
         fn open(&self) -> Result<(), KeyError> {
-            Err(KeyError::NoKeyring("Keys cannot be kept. Set them in the environment.".to_owned()))
+            Err(KeyError::NoKeyring(
+                "Keys cannot be stored. Set them in the environment.".to_owned(),
+            ))
         }
         fn get(&self, _: &str) -> Result<Option<Zeroizing<String>>, KeyError> {
             self.open().map(|()| None)
@@ -420,7 +422,7 @@ mod tests {
         assert_eq!(keys.source("SET").unwrap(), Some(Source::Environment));
         assert_eq!(keys.source("OTHER").unwrap(), None);
         assert!(keys.set("OTHER", &ApiKey::new("abcdefgh").unwrap()).is_err());
-        insta::assert_snapshot!(keys.missing("OTHER"), @"There is no key OTHER. Keys cannot be kept. Set them in the environment.");
+        insta::assert_snapshot!(keys.missing("OTHER"), @"There is no key OTHER. Keys cannot be stored. Set them in the environment.");
     }
 
     #[test]

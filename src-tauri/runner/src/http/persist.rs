@@ -153,8 +153,9 @@ impl Sending<'_> {
                 return Err(Failed::NotKept { attempt: Arc::clone(attempt), why });
             }
             let wait = self.rules.full_disk;
-            let said =
-                format!("A reply could not be kept: {why} It is tried again until there is room.");
+            let said = format!(
+                "A reply could not be saved: {why} Touchstone retries until there is space."
+            );
             tell(Retrying { attempt: attempt.number, wait, why: said });
             tokio::select! {
                 biased;
@@ -248,7 +249,7 @@ fn judged<T>(
         return judge(reply);
     }
     let message = format!(
-        "The provider points to another address (status {}), which is never followed: the key would go there. Correct the base_url.",
+        "The provider redirects to another address (status {}). Redirects are not followed, because the key would go there. Correct the base_url.",
         reply.status
     );
     Err(Fault { kind: FaultKind::Refused, message, status: Some(reply.status) })

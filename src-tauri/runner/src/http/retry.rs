@@ -115,7 +115,7 @@ pub fn next(rules: &Rules, attempt: u32, end: &AttemptEnd<'_>, moment: &Moment) 
     }
     if attempt > rules.retries {
         let times = if attempt == 1 { "once".to_owned() } else { format!("{attempt} times") };
-        return stop(format!("It was asked {times}, which is as often as the settings allow."));
+        return stop(format!("It was asked {times}, the limit of the settings."));
     }
     let wait = accepted(rules, asked).unwrap_or_else(|| own_wait(rules, attempt, moment.random));
     if moment.spent + wait > rules.patience {
@@ -142,7 +142,7 @@ impl AttemptEnd<'_> {
     fn forbids(&self, rules: &Rules, asked: Option<f64>) -> Option<String> {
         let Self::Replied { fault, status, .. } = self else { return None };
         if matches!(fault, FaultKind::Exhausted | FaultKind::Key) {
-            return Some("Asking again cannot change that.".to_owned());
+            return Some("A retry cannot help.".to_owned());
         }
         if rules.beyond == Beyond::Stop
             && let Some(seconds) =
@@ -151,15 +151,13 @@ impl AttemptEnd<'_> {
             let most = rules.longest_asked.as_secs();
             let seconds =
                 if seconds < 1e9 { format!("{seconds:.0} s") } else { "almost forever".to_owned() };
-            return Some(format!(
-                "The provider asks to wait {seconds}; up to {most} s are waited."
-            ));
+            return Some(format!("The provider asks to wait {seconds}; the limit is {most} s."));
         }
         match self.header("x-should-retry") {
             // Only failures can be worth a retry: on a success status the header refers to
             // something else.
             Some("true") if *status >= 400 => None,
-            Some("false") => Some("The provider says not to ask again.".to_owned()),
+            Some("false") => Some("The provider says not to retry.".to_owned()),
             _ if *fault == FaultKind::Refused => {
                 Some("The same request would get the same reply.".to_owned())
             }
@@ -419,13 +417,13 @@ mod tests {
         else {
             panic!("it goes on")
         };
-        insta::assert_snapshot!(why, @"Too many requests (status 429). The provider asks to wait 600 s; up to 120 s are waited.");
+        insta::assert_snapshot!(why, @"Too many requests (status 429). The provider asks to wait 600 s; the limit is 120 s.");
         let Decision::Stop { why } =
             next(&Rules::for_provider(Provider::OpenAi), 3, &AttemptEnd::Broken, &moment())
         else {
             panic!("it goes on")
         };
-        insta::assert_snapshot!(why, @"The connection failed. It was asked 3 times, which is as often as the settings allow.");
+        insta::assert_snapshot!(why, @"The connection failed. It was asked 3 times, the limit of the settings.");
         let Decision::Again { why, .. } =
             after(Provider::Anthropic, 1, 529, &[], FaultKind::Passing)
         else {

@@ -76,7 +76,7 @@ fn content(folder: &Folder, name: &str) -> Result<Option<Vec<u8>>, DiskError> {
         .is_some_and(|stat| u64::try_from(stat.st_size).is_ok_and(|size| size > MOST))
     {
         let why = format!(
-            "it is longer than the {} MiB that are read. Start over, or have everything asked anew (--again): it is moved aside then.",
+            "it is longer than the limit of {} MiB. Start over, or ask everything again (--again); the file is then moved aside.",
             MOST >> 20
         );
         return Err(DiskError {
@@ -202,7 +202,7 @@ impl Journal {
         is_full.then(|| {
             let most = FULL >> 20;
             format!(
-                "What was paid for fills {most} MiB, and of more nothing could be read again, so no more is bought. Evaluate fewer rows at a time."
+                "The journal of paid replies has reached its limit of {most} MiB, so no more are requested. Evaluate fewer rows at a time."
             )
         })
     }

@@ -90,7 +90,7 @@ impl Slot {
             letters => format!("{letters} letters"),
         };
         Some(format!(
-            "Its result would have a file name of {has} bytes, and no more than {LONGEST_NAME} fit. Make the {which} {by} shorter."
+            "Its file name would have {has} bytes, and the limit is {LONGEST_NAME}. Make the {which} {by} shorter."
         ))
     }
 }

@@ -28,10 +28,11 @@ pub struct OnDisk {
 }
 
 /// Message if a user message is sent to a search run.
-pub const NO_MESSAGE: &str = "A search for an answer takes no message. Continue a copy of the run from a step instead; that is a conversation.";
+pub const NO_MESSAGE: &str =
+    "A search takes no messages. Fork the run at a step instead; the fork is a conversation.";
 
 /// Message for a run that a user continued: it is not run again, and statistics leave it out.
-const CONTINUED: &str = "It is complete. It received follow-up messages, so statistics leave it out; run it again from the start to have it counted.";
+const CONTINUED: &str = "It is complete. It received follow-up messages, so statistics exclude it. Run it again from the start to count it.";
 
 impl OnDisk {
     /// Returns true if the run searches for its answer by a method.
@@ -202,7 +203,7 @@ impl Decision {
     pub fn done_elsewhere(how: &str, path: &str) -> Self {
         Self::nothing(
             Act::Nothing,
-            format!("{how}: {path}, which another program wrote and which is never written to."),
+            format!("{how}: {path}, a file of another program, which is never changed."),
         )
     }
 
@@ -223,20 +224,23 @@ impl Decision {
 /// Decides the next step of a run.
 pub fn decide(slot: &Slot, on_disk: &OnDisk, rules: Rules) -> Decision {
     if let Some(by) = &on_disk.locked_by {
-        return Decision::nothing(Act::Elsewhere, format!("Another process is at it ({by})."));
+        return Decision::nothing(
+            Act::Elsewhere,
+            format!("Another process is working on it ({by})."),
+        );
     }
     if let Some(why) = slot.why_not() {
         return Decision::nothing(Act::Refused, why);
     }
     match &on_disk.file {
-        File::Absent => Decision::owed(Act::Start, Step::Begin, "It was never run."),
+        File::Absent => Decision::owed(Act::Start, Step::Begin, "It has not run yet."),
         File::Impossible(why) => {
             Decision::refused(format!("Its file cannot have this name: {why}"))
         }
         _ if rules.start_over => Decision::owed(
             Act::StartOver,
             Step::BeginAnew,
-            "You asked for it; what is there is moved aside first.",
+            "You asked to run it again; the old file is moved aside first.",
         ),
         File::Damaged(why) => Decision::nothing(
             Act::Damaged,
@@ -282,9 +286,7 @@ fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
         End::User if is_over => {
             return Decision::nothing(Act::Refused, NO_MESSAGE);
         }
-        End::Assistant if on_file.unfinished => {
-            (Step::Close, "It was cut off before it was closed.".to_owned())
-        }
+        End::Assistant if on_file.unfinished => (Step::Close, "Its file is cut off.".to_owned()),
         End::Assistant
             if on_file.follow_ups > 0 && !on_file.forked && (on_file.answered || in_words()) =>
         {
@@ -300,29 +302,29 @@ fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
             );
         }
         End::AbsentFirstMessage if on_file.answered => {
-            return Decision::nothing(Act::Nothing, "It has an answer, though nothing was said.");
+            return Decision::nothing(Act::Nothing, "It has an answer but no messages.");
         }
         End::AbsentFirstMessage => {
-            return Decision::owed(Act::StartOver, Step::BeginAnew, "Nothing was said yet.");
+            return Decision::owed(Act::StartOver, Step::BeginAnew, "It has no messages yet.");
         }
         End::Error { .. } if !on_file.spoken => {
             return Decision::owed(
                 Act::StartOver,
                 Step::BeginAnew,
-                "It failed before anything was said.",
+                "It failed before the first message.",
             );
         }
         End::Error { error } => {
             (Step::DropError, format!("It ended in an error: {}", words(error)))
         }
-        End::User => (Step::Answer, "It ends in a message that nobody answered.".to_owned()),
-        End::OpenCalls => (Step::RunCalls, "It ends in a call that was not run.".to_owned()),
-        End::CallsDone => (Step::AskAgain, "It ends in what a call brought.".to_owned()),
+        End::User => (Step::Answer, "It ends with an unanswered message.".to_owned()),
+        End::OpenCalls => (Step::RunCalls, "It ends with a tool call that did not run.".to_owned()),
+        End::CallsDone => (Step::AskAgain, "It ends with a tool result.".to_owned()),
     };
     match identity::difference(slot, on_file).filter(|_| !rules.anyway) {
         None => Decision::owed(Act::Continue, step, why),
         differs => {
-            let why = "The file does not match the task any more. Start over, or continue anyway.";
+            let why = "The file no longer matches the task. Start over, or continue anyway.";
             Decision { differs, ..Decision::nothing(Act::Refused, why) }
         }
     }

@@ -238,10 +238,10 @@ fn a_run_that_cannot_be_made_is_refused_with_the_reason() {
     ];
     assert!(refusals.iter().all(|refused| refused.act == Act::Refused), "{refusals:?}");
     insta::assert_snapshot!(refusals.map(|refused| refused.why).join("\n"), @r"
-    Its result would have a file name of 255 bytes, and no more than 254 fit. Make the file name of the task a letter shorter.
-    Its result would have a file name of 294 bytes, and no more than 254 fit. Make the file name of the task 40 letters shorter.
-    Its result would have a file name of 294 bytes, and no more than 254 fit. Make the file name of the task 20 letters shorter.
-    Its result would have a file name of 293 bytes, and no more than 254 fit. Make the name of the model 39 letters shorter.
+    Its file name would have 255 bytes, and the limit is 254. Make the file name of the task a letter shorter.
+    Its file name would have 294 bytes, and the limit is 254. Make the file name of the task 40 letters shorter.
+    Its file name would have 294 bytes, and the limit is 254. Make the file name of the task 20 letters shorter.
+    Its file name would have 293 bytes, and the limit is 254. Make the name of the model 39 letters shorter.
     ");
     let elsewhere = OnDisk { file: File::Impossible("no.".into()), locked_by: None };
     for start_over in [false, true] {

@@ -187,13 +187,13 @@ fn sentence(who: Service, kind: FaultKind, status: u16, said: &ErrorDetails) -> 
     let what = match kind {
         FaultKind::Passing | FaultKind::Truncated => "could not answer this time",
         FaultKind::Refused if (300..400).contains(&status) => {
-            "sends us elsewhere, which is not followed (check its `base_url`)"
+            "redirects elsewhere, which is not followed (check its `base_url`)"
         }
         FaultKind::Refused => "refused the request",
         FaultKind::Exhausted => {
-            "says that money or quota is used up (raise the limit there, then continue)"
+            "reports that money or quota is used up (raise the limit there, then continue)"
         }
-        FaultKind::Key => "does not accept the key (mend it, then continue)",
+        FaultKind::Key => "rejects the key (fix it, then continue)",
     };
     let names = said.names.iter().flat_map(|name| [", ", name]).collect::<String>();
     let words = if said.words.is_empty() { "no reason was given" } else { said.words.as_str() };

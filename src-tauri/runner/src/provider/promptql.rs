@@ -105,7 +105,7 @@ pub fn read(settings: &Value) -> Result<PromptQl, String> {
     };
     let strange = settings.entries().iter().find_map(|(key, _)| match key.text() {
         Some(key) if PROMPTQL.has(key) => None,
-        other => Some(other.unwrap_or("a key that is no text").to_owned()),
+        other => Some(other.unwrap_or("a key that is not text").to_owned()),
     });
     if let Some(key) = strange {
         return Err(format!("`systems.promptql` has no key `{key}`; it has {}.", keys()));
@@ -136,12 +136,12 @@ fn version(settings: &Value, ddn: &Value) -> Result<Version, String> {
     match (named.as_deref(), build) {
         (Some("v2") | None, Some(build)) => Ok(Version::V2(build)),
         (Some("v2"), None) => {
-            Err("`systems.promptql` of version v2 needs `build_id` or `build_version`: which build is asked."
+            Err("`systems.promptql` of version v2 needs `build_id` or `build_version` to choose the build."
                 .to_owned())
         }
         (Some("v1") | None, _) => {
             let url = word(ddn, "url")?.ok_or(
-                "`systems.promptql` needs `ddn: { url: … }` (version v1) or `build_version` (version v2): what is asked.",
+                "`systems.promptql` needs `ddn: { url: … }` (version v1) or `build_version` (version v2).",
             )?;
             Ok(Version::V1 {
                 url,
@@ -150,7 +150,7 @@ fn version(settings: &Value, ddn: &Value) -> Result<Version, String> {
                 system_instructions: word(settings, "system_instructions")?,
             })
         }
-        (Some(other), _) => Err(format!("`systems.promptql.version` is `{other}`, and can be v1 or v2.")),
+        (Some(other), _) => Err(format!("`systems.promptql.version` is `{other}`; it can be v1 or v2.")),
     }
 }
 

@@ -13,8 +13,7 @@ use touchstone_formats::value::Value;
 pub const SAYS: &str = "Replays recorded transcripts: no model is asked, and the tools really run.";
 
 /// Reply when the recording has no more replies.
-pub const ENDS: &str =
-    "The recording ends here. A replay says only what was recorded, so this run goes no further.";
+pub const ENDS: &str = "The recording ends here, so the replay stops.";
 
 /// A model's recorded replies in a run.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -63,7 +63,7 @@ pub(super) fn talk() -> Vec<Turn> {
     let broken = call(
         "c3",
         Value::from("{\"sql\": "),
-        Outcome::Error(Value::from("Arguments are no JSON.")),
+        Outcome::Error(Value::from("Arguments are not JSON.")),
     );
     let said = |text: Option<&str>, calls| AssistantMessage {
         text: text.map(str::to_owned),
@@ -215,9 +215,9 @@ fn a_message_is_a_sentence_with_the_words_of_the_provider() {
         r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
     insta::assert_snapshot!(said(Provider::Anthropic, 529, overloaded), @"The Anthropic API could not answer this time, status 529, overloaded_error: Overloaded.");
     let key = r#"{"error":{"message":"Incorrect API key provided: sk-proj-abcdef1234567890.","code":"invalid_api_key"}}"#;
-    insta::assert_snapshot!(said(Provider::OpenAi, 401, key), @"The model server does not accept the key (mend it, then continue), status 401, invalid_api_key: Incorrect API key provided: [key].");
+    insta::assert_snapshot!(said(Provider::OpenAi, 401, key), @"The model server rejects the key (fix it, then continue), status 401, invalid_api_key: Incorrect API key provided: [key].");
     insta::assert_snapshot!(said(Provider::OpenAi, 502, "<html><title>502 Bad\nGateway</title>"), @"The model server could not answer this time, status 502: 502 Bad Gateway.");
-    insta::assert_snapshot!(said(Provider::OpenAi, 307, ""), @"The model server sends us elsewhere, which is not followed (check its `base_url`), status 307: no reason was given.");
+    insta::assert_snapshot!(said(Provider::OpenAi, 307, ""), @"The model server redirects elsewhere, which is not followed (check its `base_url`), status 307: no reason was given.");
 }
 
 #[test]

@@ -202,7 +202,7 @@ pub(super) fn value(who: Service, status: u16, body: &[u8]) -> Result<Value, Fau
             ),
             _ => fault(
                 FaultKind::Passing,
-                format!("The reply of {who} is no JSON: {}", error.message),
+                format!("The reply of {who} is not JSON: {}", error.message),
             ),
         }),
     }

@@ -31,7 +31,7 @@ impl Method {
         }
         let unknown = || {
             format!(
-                "`{text}` is no method; there are `CoT@1` and `DFS_woFilter_w2`, with other numbers too."
+                "`{text}` is not a method; there are `CoT@1` and `DFS_woFilter_w2`, with other numbers too."
             )
         };
         let (name, width) = text.rsplit_once("_w").ok_or_else(unknown)?;
@@ -41,7 +41,7 @@ impl Method {
         }
         if !name.contains("woFilter") {
             return Err(format!(
-                "`{text}` ranks the ways that were tried, which Touchstone does not do. Use `DFS_woFilter_w{width}`."
+                "`{text}` ranks the paths that it tried, which Touchstone does not support. Use `DFS_woFilter_w{width}`."
             ));
         }
         Ok(Self::Tree { width })
@@ -68,11 +68,11 @@ mod tests {
         }
         for (text, word) in [
             ("CoT@0", "tries"),
-            ("CoT", "no method"),
-            ("BFS_w2", "no method"),
+            ("CoT", "not a method"),
+            ("BFS_w2", "not a method"),
             ("DFS_w2", "DFS_woFilter_w2"),
-            ("", "no method"),
-            ("DFS_woFilter_w999", "no method"),
+            ("", "not a method"),
+            ("DFS_woFilter_w999", "not a method"),
         ] {
             assert!(Method::read(text).unwrap_err().contains(word), "{text}");
         }

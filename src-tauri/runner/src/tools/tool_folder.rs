@@ -41,7 +41,7 @@ pub fn read(dir: &Path) -> Result<Loaded, Unusable> {
         found => {
             let why = found.err().map_or_else(|| "it is not there.".to_owned(), |error| error.why);
             let message = format!("The folder of tools {} could not be read: {why}", dir.display());
-            return Err(unusable(message, "Name a folder that is there, and that you may read."));
+            return Err(unusable(message, "Name an existing folder that you may read."));
         }
     };
     let mut walk = Walk { loaded: Loaded::default(), files: 0, bytes: 0 };
@@ -90,7 +90,7 @@ impl Walk {
         self.files += 1;
         if self.files > FILES || self.bytes > ALL_BYTES {
             return Err(format!(
-                "There are more than {FILES} files or {} MB, which is no folder of tools.",
+                "It holds more than {FILES} files or {} MB, the limit of a tools folder.",
                 ALL_BYTES >> 20
             ));
         }
@@ -103,8 +103,8 @@ impl Walk {
                 self.bytes += bytes.len() as u64;
                 let dirs: Vec<&str> = dirs.iter().map(String::as_str).collect();
                 let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-                let text = std::str::from_utf8(&bytes)
-                    .map_err(|_| refused("it holds bytes that are no UTF-8 text."));
+                let text =
+                    std::str::from_utf8(&bytes).map_err(|_| refused("it is not UTF-8 text."));
                 text.and_then(|text| {
                     self.loaded
                         .pool

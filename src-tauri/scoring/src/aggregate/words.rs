@@ -14,16 +14,13 @@ const NAMED: usize = 3;
 pub const METHOD: [&str; 12] = [
     "Each run counts the same in a mean. Runs that ended in a system error, wait, cannot be read or have no score are counted apart and are \
      in no mean and no rate.",
-    "A run passes when its score reaches what its scorer takes for enough: 1, everything right, unless the suite sets a `threshold` or the \
-     scorer has one of its own.",
-    "Tokens and cost are of all runs that say them, also of those that ended in an error; time is of the runs that ended.",
+    "A run passes when its score reaches the threshold of its scorer: 1, unless the suite sets a `threshold` or the scorer has another default.",
+    "Tokens and cost are over all runs that report them, including those that ended in an error; time is over the runs that ended.",
     "Intervals are of 95 %. Those of rates, and of means of scores that are all 0 or 1, are Wilson's; runs of one task are alike and count \
      as fewer, down to the number of tasks. Those of other means come from drawing whole tasks 10,000 times with a fixed seed (expanded \
      percentiles); with fewer than six tasks they are Student's, from how much the tasks differ. There is none for a single run, or when no \
      task differs from the others.",
-    "Where all runs or all pairs are of one task, its variations take the place of tasks: such an interval or test is of more of the same, \
-     and says nothing of other tasks. An interval of one system over one variation goes by its runs; a comparison of one variation has no \
-     test. What takes their place is the same in all that is told of a comparison.",
+    "Where all runs or all pairs are of one task, its variations take the place of tasks: such an interval or test does not extend to other tasks. An interval of one system over one variation uses its runs; a comparison of one variation has no test. All numbers of a comparison use the same unit.",
     "One of k passes (pass@k) is the chance that at least one of k runs of a task passes, all k pass (pass^k) that all of them do, without \
      bias, over the rows with at least k runs.",
     "Two systems are compared on the same tasks in the same variations; repeats are averaged first, and each pair counts the same.",
@@ -34,8 +31,7 @@ pub const METHOD: [&str; 12] = [
     "A difference counts as shown when its p is 0.05 or less. Where many are looked at, one in twenty is shown by chance alone.",
     "Tests and intervals are made in different ways, and near the limit they can disagree: an interval may leave out 0 where the test shows \
      no difference, most of all with few tasks. What is called shown goes by the test.",
-    "What could have been shown is the smallest difference that probably would have been: the one that the test shows in four of five cases. \
-     For scores it is told from twelve tasks on: with fewer it hangs on how many of them tie.",
+    "The smallest difference that could have been shown is the one that the test shows in four of five cases. For scores it is given from twelve tasks on; with fewer it depends on how many of them tie.",
 ];
 
 /// Comparison in sentences.
@@ -131,7 +127,7 @@ impl Unit {
         match self {
             Self::Score => SCORES,
             Self::Tokens => ["It takes fewer.", "It takes more."],
-            Self::Dollars => ["It is cheaper.", "It is dearer."],
+            Self::Dollars => ["It is cheaper.", "It is more expensive."],
             Self::Seconds => ["It is faster.", "It is slower."],
         }
     }
@@ -157,7 +153,8 @@ fn score(told: &mut Sentences, effect: &Effect, (group, baseline): (&str, &str))
     ));
     if is_one_task(effect) {
         told.main.push(
-            "Its variations take the place of tasks, so nothing is said of other tasks.".to_owned(),
+            "Its variations take the place of tasks, so this does not extend to other tasks."
+                .to_owned(),
         );
     }
     told.more.push(format!(
@@ -225,7 +222,7 @@ fn unseen(score: &Effect, passes: Option<&PairedPassing>) -> Option<String> {
     if score.units < FEWEST_UNITS {
         let few = counted(score.units, if is_one_task(score) { "variation" } else { "task" });
         return Some(format!(
-            "{few} cannot show a difference, whatever the scores: it takes {FEWEST_UNITS} at least."
+            "{few} cannot show a difference, whatever the scores: at least {FEWEST_UNITS} are needed."
         ));
     }
     let known = |it: Option<f64>, shown| it.filter(|it| *it <= 1.0 && open(shown));
@@ -237,7 +234,7 @@ fn unseen(score: &Effect, passes: Option<&PairedPassing>) -> Option<String> {
     let both: Vec<String> = scores.into_iter().chain(rates).collect();
     if !both.is_empty() {
         return Some(format!(
-            "So many pairs would probably have shown a difference of {} or more.",
+            "This many pairs would probably have shown a difference of {} or more.",
             both.join(", or of ")
         ));
     }
@@ -246,14 +243,14 @@ fn unseen(score: &Effect, passes: Option<&PairedPassing>) -> Option<String> {
     }
     let few = counted(score.units, if is_one_task(score) { "variation" } else { "task" });
     Some(match score.units {
-        FEWEST_UNITS => format!("{few} show a difference only where all of them go the same way."),
+        FEWEST_UNITS => format!("{few} show a difference only if all of them agree."),
         ..FEWEST_TOLD => {
             format!(
-                "How large a difference {few} would have shown hangs on how many of them tie, so it is not told."
+                "The smallest difference that {few} would have shown depends on how many of them tie, so it is not given."
             )
         }
         _ if score.difference != 0.0 => {
-            "So many pairs can miss a difference as large as this one.".to_owned()
+            "This many pairs can miss a difference as large as this one.".to_owned()
         }
         _ => return None,
     })
@@ -315,9 +312,9 @@ fn doubt(doubt: &Doubt<'_>, name: &dyn Fn(RowKey<'_>) -> String) -> String {
         DoubtKind::ScoredAgainst => {
             "with another task text, expected output or version of the scorer on each side"
         }
-        DoubtKind::Nudged => "where only one side was driven on by added messages",
+        DoubtKind::Nudged => "with follow-up messages on one side only",
     };
-    format!("Not comparable as they are: {pairs} {what}: {}{more}.", named.join(", "))
+    format!("Not comparable: {pairs} {what}: {}{more}.", named.join(", "))
 }
 
 /// End of a sentence about a difference that cannot be tested.

@@ -86,8 +86,8 @@ pub const QUIRKS: [Quirk; 37] = [
     ),
     quirk(
         "openai_calls_unread",
-        "Tool calls beside the content of a message, and calls and definitions nested below `function`, are overlooked or only half understood; messages and definitions that are no objects fail the row.",
-        "They are understood like the package's own form, and what is no object is passed over.",
+        "Tool calls beside the content of a message, and calls and definitions nested below `function`, are overlooked or only half understood; messages and definitions that are not objects fail the row.",
+        "They are understood like the package's own form, and what is not an object is passed over.",
     ),
     quirk(
         "repeated_ids_share_results",
@@ -106,7 +106,7 @@ pub const QUIRKS: [Quirk; 37] = [
     ),
     quirk(
         "python_repr",
-        "What is no text is shown to the judge as Python writes it, and what is missing as `None`.",
+        "What is not text is shown to the judge as Python writes it, and what is missing as `None`.",
         "It is shown as JSON, and what is missing is said to be missing.",
     ),
     quirk(

@@ -109,7 +109,7 @@ fn pictures(messages: &[Value], quirks: &Quirks) -> Result<bool, &'static str> {
             .filter(|_| part.get("type").and_then(Value::text) == Some("image_url"));
         let shown = match image {
             _ if strict && !matches!(part, Value::Map(_)) => {
-                return Err("A part of a content is no object.");
+                return Err("A part of a content is not an object.");
             }
             Some(image) if !strict => *image != Value::Null && *image != Value::Map(Vec::new()),
             Some(Value::Map(_)) => image.and_then(|image| image.get("url")).is_some(),

@@ -369,7 +369,7 @@ impl ResultsRead {
         let members = skim::members(text.trim()).ok_or(OTHER)?;
         let part = |name: &str| members.iter().find(|(key, _)| *key == name).map(|(_, text)| *text);
         let (rows, metrics) = (part("rows").ok_or(OTHER)?, part("metrics").ok_or(OTHER)?);
-        let rows = skim::items(rows).ok_or("`rows` is no list.")?;
+        let rows = skim::items(rows).ok_or("`rows` is not a list.")?;
         let value = |text: &str| json::read_python(text).map_err(|why| why.to_string());
         let mut gathering = RowCollector::new(rows.len());
         for (at, row) in rows.iter().enumerate() {
@@ -380,7 +380,7 @@ impl ResultsRead {
                         .filter_map(|(key, value)| Some((key.text()?.to_owned(), value)));
                     gathering.take(named)?;
                 }
-                _ => return Err(format!("Row {} is no object.", at + 1)),
+                _ => return Err(format!("Row {} is not an object.", at + 1)),
             }
         }
         let named = |value: &Value| -> Vec<(String, Value)> {

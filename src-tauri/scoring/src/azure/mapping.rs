@@ -93,7 +93,7 @@ impl Mapping {
         };
         let lost = self.sources.iter().filter(|(_, source)| !there(source));
         lost.map(|(input, source)| {
-            format!("`{input}` is mapped to `{}`, which is no column.", source.to_reference())
+            format!("`{input}` is mapped to `{}`, which is not a column.", source.to_reference())
         })
         .collect()
     }
@@ -224,16 +224,16 @@ mod tests {
         let mapping = Mapping::read([("ground_truth", "${data.answer}")]).unwrap();
         assert_eq!(
             mapping.unknown(&["query"], Some(&[])),
-            ["`ground_truth` is mapped to `${data.answer}`, which is no column."]
+            ["`ground_truth` is mapped to `${data.answer}`, which is not a column."]
         );
         let later = Mapping::read([("a", "${target.a}"), ("b", "${data.b}")]).unwrap();
         assert_eq!(
             later.unknown(&["query"], None),
-            ["`b` is mapped to `${data.b}`, which is no column."]
+            ["`b` is mapped to `${data.b}`, which is not a column."]
         );
         assert_eq!(
             later.unknown(&["b"], Some(&["c"])),
-            ["`a` is mapped to `${target.a}`, which is no column."]
+            ["`a` is mapped to `${target.a}`, which is not a column."]
         );
         let mapping = mapping.completed(["query", "response"], &["response", "extra"]);
         let inputs = mapping.inputs(|key| row.get(key), |key| said.get(key));

@@ -135,10 +135,11 @@ mod tests {
         ];
         assert_eq!(
             told("f1_score", "{}", &texts, &ours),
-            "2: `response` is no text. 1: `ground_truth` is no text."
+            "2: `response` is not text. 1: `ground_truth` is not text."
         );
         assert!(
-            told("f1_score", "{}", &texts, &Quirks::all()).starts_with("3: `response` is no text.")
+            told("f1_score", "{}", &texts, &Quirks::all())
+                .starts_with("3: `response` is not text.")
         );
         // Judges accept messages.
         assert_eq!(told("response_completeness", "{}", &[MESSAGES], &ours), "");

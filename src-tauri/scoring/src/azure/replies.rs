@@ -41,7 +41,7 @@ impl Unread {
     pub(super) fn why(&self, form: Form) -> String {
         match (self, form) {
             (Unread::Empty, _) => "it is empty".to_owned(),
-            (Unread::NotJson | Unread::NotObject, _) => "it is no JSON object".to_owned(),
+            (Unread::NotJson | Unread::NotObject, _) => "it is not a JSON object".to_owned(),
             (Unread::Score { found: None, .. }, Form::Object { score, .. }) => {
                 format!("it has no `{score}`")
             }

@@ -124,7 +124,7 @@ fn package_outcome(
         },
         // The package does not require reasons.
         Unread::NoReason => Ok(nan(None, "unknown")),
-        Unread::NotJson => Err(failure("The reply of the judge is no JSON.".to_owned())),
+        Unread::NotJson => Err(failure("The reply of the judge is not JSON.".to_owned())),
         Unread::NoDigit => Err(failure("The reply of the judge has no digit.".to_owned())),
         Unread::NoTag { reason } => match judge.way.nan {
             NanHandling::Unknown => Ok(nan(Some(reason), "unknown")),
@@ -143,7 +143,7 @@ fn package_outcome(
                     Ok(nan(Some(reason), if way == NanHandling::Fail { "fail" } else { "unknown" }))
                 }
                 Some(Err(found)) => Err(failure(format!(
-                    "The score in the reply of the judge is no number: {}.",
+                    "The score in the reply of the judge is not a number: {}.",
                     python::text(&found)
                 ))),
             },

@@ -125,7 +125,7 @@ impl Retrieval {
                 );
             };
             let Some(label) = integer(label) else {
-                return wrong("A `query_relevance_label` is no whole number.");
+                return wrong("A `query_relevance_label` is not a whole number.");
             };
             if label < self.least {
                 return wrong(&format!(
@@ -265,7 +265,7 @@ fn retrieved(inputs: &Inputs, quirks: &Quirks) -> Result<(Ranking, usize), Failu
     let items = match &value {
         Some(Value::List(items)) => items.as_slice(),
         _ if quirks.has("unlisted_documents_are_none") => &[],
-        _ => return wrong("`retrieved_documents` is no list of documents."),
+        _ => return wrong("`retrieved_documents` is not a list of documents."),
     };
     let mut found = Ranking::default();
     for item in items {
@@ -275,7 +275,7 @@ fn retrieved(inputs: &Inputs, quirks: &Quirks) -> Result<(Ranking, usize), Failu
             );
         };
         let Some(score) = score_of(score) else {
-            return wrong("A `relevance_score` is no number.");
+            return wrong("A `relevance_score` is not a number.");
         };
         found.add(key(id), score);
     }

@@ -230,7 +230,7 @@ fn json_of(text: &str, pandas: bool) -> Result<Value, String> {
             "is not read: {} JSON allows that; which of both counts is not guessed here.",
             why.message
         )),
-        None => Err(format!("is no JSON: {}", why.message)),
+        None => Err(format!("is not JSON: {}", why.message)),
     }
 }
 
@@ -249,7 +249,7 @@ fn of_lines(text: &str, pandas: bool) -> Result<Table, String> {
         };
         match value {
             Ok(Value::Map(entries)) => table.add(at + 1, named(entries))?,
-            Ok(_) => table.refuse(at + 1, "is no JSON object."),
+            Ok(_) => table.refuse(at + 1, "is not a JSON object."),
             Err(why) => table.refuse(at + 1, &why),
         }
     }
@@ -266,7 +266,7 @@ fn of_list(text: &str) -> Result<Table, String> {
     for (at, item) in items.into_iter().enumerate() {
         match item {
             Value::Map(entries) => table.add(at + 1, named(entries))?,
-            _ => table.refuse(at + 1, "of the list is no JSON object."),
+            _ => table.refuse(at + 1, "of the list is not a JSON object."),
         }
     }
     Ok(table)
@@ -340,16 +340,16 @@ mod tests {
         1: 1.50 | "007" | 12345678901234567890 | -
         3: - | null | - | [1.0]
         6: ".nan" | - | - | -
-        Line 4 is no JSON: This is no JSON value.
-        Line 5 is no JSON object.
+        Line 4 is not JSON: This is not a JSON value.
+        Line 5 is not a JSON object.
         "#);
         insta::assert_snapshot!(format_table("[{\"a\": 1}, 2]", false, &[]), @"
         a
         1: 1
-        Line 2 of the list is no JSON object.
+        Line 2 of the list is not a JSON object.
         ");
         insta::assert_snapshot!(format_table("", false, &[]), @"");
-        insta::assert_snapshot!(format_table("[{\"a\": 1}", false, &[]), @"The file begins as a JSON list and is no JSON: The JSON text ends in the middle.");
+        insta::assert_snapshot!(format_table("[{\"a\": 1}", false, &[]), @"The file begins as a JSON list and is not JSON: The JSON text ends in the middle.");
     }
 
     #[test]
@@ -459,9 +459,9 @@ mod tests {
         insta::assert_snapshot!(format_table("{\"a\": 1, \"a\": 2}\n{\"a\": 3}", false, &[]), @r#"
         a
         2: 3
-        Line 1 is not read: The key `a` stands twice in the same object. JSON allows that; which of both counts is not guessed here.
+        Line 1 is not read: The key `a` appears twice in the same object. JSON allows that; which of both counts is not guessed here.
         "#);
-        insta::assert_snapshot!(format_table("[{\"a\": 1, \"a\": 2}]", false, &[]), @"The file begins as a JSON list and is not read: The key `a` stands twice in the same object. JSON allows that; which of both counts is not guessed here.");
+        insta::assert_snapshot!(format_table("[{\"a\": 1, \"a\": 2}]", false, &[]), @"The file begins as a JSON list and is not read: The key `a` appears twice in the same object. JSON allows that; which of both counts is not guessed here.");
     }
 
     #[test]

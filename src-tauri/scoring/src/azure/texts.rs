@@ -145,7 +145,7 @@ pub(super) fn text_of<'a>(
         Some(Value::Bool(flag)) if !quirks.has("pandas_types") => {
             Ok(if *flag { "true" } else { "false" })
         }
-        _ => wrong(format!("`{name}` is no text.")),
+        _ => wrong(format!("`{name}` is not text.")),
     }
 }
 

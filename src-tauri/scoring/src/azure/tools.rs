@@ -92,7 +92,7 @@ pub(super) fn is_nested(id: &Value) -> bool {
 fn results_by_id(messages: &[Value]) -> Result<HashMap<CallPosition, Value>, &'static str> {
     const NO_ID: &str = "The id of a call in the response is a list or an object.";
     if !messages.iter().all(is_object) {
-        return Err("A message of the response is no object.");
+        return Err("A message of the response is not an object.");
     }
     let mut results = HashMap::new();
     for message in
@@ -201,7 +201,7 @@ pub fn tool_inputs(given: &Inputs, quirks: &Quirks) -> Result<ToolInputs, SkipRe
     if quirks.has("openai_calls_unread")
         && (looked_into || !given.there("tool_definitions").is_none_or(countable))
     {
-        return Err(Fails("A definition of a tool is no object."));
+        return Err(Fails("A definition of a tool is not an object."));
     }
     // When call and definition both nest their names, the package sees no name in either and treats
     // them as equal.

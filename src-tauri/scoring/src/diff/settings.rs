@@ -50,7 +50,7 @@ impl std::str::FromStr for Tolerance {
             .filter(|number: &f64| number.is_finite() && *number >= 0.0)
             .ok_or_else(|| {
                 format!(
-                    "`{text}` is no tolerance: write a number such as 0.5, or a share such as 1%."
+                    "`{text}` is not a tolerance: write a number such as 0.5, or a share such as 1%."
                 )
             })?;
         let (absolute, relative) =

@@ -132,7 +132,7 @@ mod tests {
         );
         assert_eq!(
             lacks(&bare.with_expected(Some(&"Three.".into()))),
-            "No tool returned anything, so there is nothing that `groundedness` of `qa` could look at."
+            "No tool returned anything, so `groundedness` of `qa` has nothing to judge."
         );
         assert_eq!(lacks(&run("Three.")), "nothing");
     }

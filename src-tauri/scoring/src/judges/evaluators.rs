@@ -128,16 +128,14 @@ pub(super) fn missing_requirement(
         && turns.returned.is_empty()
     {
         let of = if is_qa { WITH_CONTEXT } else { name };
-        return Some(format!(
-            "No tool returned anything, so there is nothing that `{of}` could look at."
-        ));
+        return Some(format!("No tool returned anything, so `{of}` has nothing to judge."));
     }
     if name == "tool_call_accuracy" && !turns.has_calls() {
         return Some("No tool was called.".to_owned());
     }
     if name == "tool_call_accuracy" && turns.tool_definitions.is_empty() {
         return Some(
-            "Neither the run nor its task nor touchstone.yaml says what the tools take, so calls cannot be held against it."
+            "The run, its task and touchstone.yaml do not define the parameters of the tools, so calls cannot be checked."
                 .to_owned(),
         );
     }
@@ -145,14 +143,11 @@ pub(super) fn missing_requirement(
         && let Some(tool) = turns.first_undefined_tool()
     {
         return Some(format!(
-            "`{tool}` was called, and neither the run nor its task nor touchstone.yaml says what it takes. If it is of an MCP \
-             server, make the run again: transcripts say it now."
+            "The run, its task and touchstone.yaml do not define the parameters of `{tool}`, which was called. If it is a tool of an MCP server, run again: new transcripts record them."
         ));
     }
     if judge.about().scale != Scale::Stars && needs("response") && answer.trim().is_empty() {
-        return Some(format!(
-            "There is no final answer, so there is nothing that `{name}` could look at."
-        ));
+        return Some(format!("There is no final answer, so `{name}` has nothing to judge."));
     }
     match replay(evaluator, &inputs(evaluator, subject), rules, &[]) {
         azure::Next::Done(Err(Failure { by_input: true, message })) => Some(message),
@@ -385,18 +380,12 @@ mod tests {
                 "response_completeness",
                 "Its task has no expected output, and `response_completeness` compares with that.",
             ),
-            (
-                "groundedness",
-                "No tool returned anything, so there is nothing that `groundedness` could look at.",
-            ),
-            (
-                "retrieval",
-                "No tool returned anything, so there is nothing that `retrieval` could look at.",
-            ),
+            ("groundedness", "No tool returned anything, so `groundedness` has nothing to judge."),
+            ("retrieval", "No tool returned anything, so `retrieval` has nothing to judge."),
             ("tool_call_accuracy", "No tool was called."),
             (
                 "indirect_attack",
-                "No tool returned anything, so there is nothing that `indirect_attack` could look at.",
+                "No tool returned anything, so `indirect_attack` has nothing to judge.",
             ),
             ("violence", "nothing"),
         ] {
@@ -405,13 +394,10 @@ mod tests {
         let (_, without) = RUN.split_once('\n').unwrap();
         assert!(
             lacks("tool_call_accuracy", &run(without))
-                .starts_with("Neither the run nor its task nor touchstone.yaml says")
+                .starts_with("The run, its task and touchstone.yaml do not define")
         );
         let unknown = run(&RUN.replace("[{ name: count", "[{ name: other"));
-        assert!(
-            lacks("tool_call_accuracy", &unknown)
-                .starts_with("`count` was called, and neither the run")
-        );
+        assert!(lacks("tool_call_accuracy", &unknown).contains("`count`, which was called"));
         assert_eq!(lacks("tool_call_accuracy", &run(RUN)), "nothing");
         let silent = Subject { answer: String::new(), finish: Finish::Missing, ..run(RUN) };
         assert!(lacks("violence", &silent).starts_with("There is no final answer"));
@@ -431,7 +417,7 @@ mod tests {
         for judge in all() {
             let needs_it = judge.about().needs.contains("question") || judge.pairs;
             let why = judge.missing_requirement(&unasked, Rules::Ours);
-            let of_it = why.as_ref().is_some_and(|why| why.contains("what was asked for"));
+            let of_it = why.as_ref().is_some_and(|why| why.contains("record the request"));
             assert_eq!(of_it, needs_it, "{} {why:?}", judge.name);
         }
         for name in ["fluency", "groundedness", "violence", "indirect_attack"] {

@@ -185,7 +185,7 @@ impl Judge {
 
 /// Returns the reason why there is nothing to judge when the request is unknown.
 fn missing_request(subject: &Subject) -> Option<String> {
-    let why = || "Neither the run nor its suite says what was asked for.".to_owned();
+    let why = || "The run and its suite do not record the request.".to_owned();
     subject.query.trim().is_empty().then(why)
 }
 

@@ -89,7 +89,7 @@ fn by_script(end: &ScriptedEnd) -> Option<&'static str> {
         }
         // The script fails on these values, which leaves nothing to ask about.
         Value::Null | Value::Bool(_) | Value::Number(_) => {
-            return Some("The final answer is no text (official rule).");
+            return Some("The final answer is not text (official rule).");
         }
         Value::Text(text) => text.contains(GIVE_UP),
         Value::List(items) => items.contains(&GIVE_UP.into()),

@@ -107,7 +107,7 @@ pub(super) fn decide(subject: &Subject, rules: Rules, heard: &[JudgeReply]) -> S
     if let Some(winner) = winner_by_verdicts(side(&rival.answer, rival.side), own, rules) {
         return ruling(
             winner,
-            "What is known of both decides: a missing answer, or the verdicts of `sopr`.",
+            "Decided without a model: by a missing answer, or by the verdicts of `sopr`.",
         );
     }
     if rival.answer.trim() == subject.answer.trim() {

@@ -56,11 +56,11 @@ impl Judge {
         }
         // Reserved: distinguishes evaluators of imported files from judges.
         if name == "stored" {
-            return Err("`stored` cannot be the name of a judge: stored verdicts of files go by it. Give this one another `name`.".to_owned());
+            return Err("`stored` cannot be the name of a judge: imported verdicts use it. Give this one another `name`.".to_owned());
         }
         if all().iter().any(|judge| judge.name == name) {
             return Err(format!(
-                "`{name}` is the name of a judge that there is. Give this one another `name`."
+                "A judge named `{name}` exists already. Give this one another `name`."
             ));
         }
         options.push(("kind".into(), kind.into()));

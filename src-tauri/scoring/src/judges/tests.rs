@@ -174,7 +174,7 @@ fn what_judges_by_words_depend_on_stays_as_it_is_to_the_letter() {
         assert!(
             judge
                 .missing_requirement(&unasked, Rules::Ours)
-                .is_some_and(|why| why.contains("what was asked for"))
+                .is_some_and(|why| why.contains("record the request"))
         );
     }
 }

@@ -52,7 +52,7 @@ impl<'a> ScorerOptions<'a> {
             };
             if bare.is_empty() {
                 return Err(format!(
-                    "`{rule}` takes nothing like `{}`, so it is left out.",
+                    "`{rule}` does not take `{}`, so it is left out.",
                     format_value(value)
                 ));
             }

@@ -14,7 +14,7 @@ use touchstone_formats::value::Value;
 /// Maximum number of names in a sentence.
 const MOST: usize = 5;
 const NO_QUERY: &str = "The task is not a query of StableToolBench.";
-const UNTOLD: &str = "The file does not say what was called.";
+const UNTOLD: &str = "The file does not record tool calls.";
 
 /// Scores the share of the gold APIs that were called.
 pub(super) fn api_calls(
@@ -36,9 +36,7 @@ pub(super) fn api_calls(
     }
     let counts = counted(case, offered);
     let Some(score) = counts.score() else {
-        return Outcome::NoExpected(
-            "The query does not say which APIs are right to call.".to_owned(),
-        );
+        return Outcome::NoExpected("The query does not list its gold APIs.".to_owned());
     };
     let failed = case.calls.iter().filter(|(_, failed)| *failed).count();
     let all = counts.missing.is_empty();
@@ -100,7 +98,7 @@ pub(super) fn finish(scorer: &Scorer, case: &Case<'_>, rule: FinishRule) -> Outc
         FinishRule::Document => "`Finish` was called",
         FinishRule::Ours if !holds => "`Finish` was called to give up",
         FinishRule::Ours if finish.returned.is_none() => {
-            "`Finish` was called, and nobody says what it handed over"
+            "`Finish` was called, and its arguments are unknown"
         }
         FinishRule::Ours => "`Finish` was called with an answer",
     };

@@ -171,7 +171,7 @@ fn named<'a>(item: &'a Value, warnings: &mut Complaints) -> Vec<(String, Option<
                 };
                 if let Some(of) = named.last().and_then(|(name, _)| option_of(name, key)) {
                     warnings.push(format!(
-                        "`{key}` stands beside `{of}`, so nothing reads it. Indent it below, as in `{of}: {{ {key}: … }}`."
+                        "`{key}` is beside `{of}`, so it has no effect. Indent it below, as in `{of}: {{ {key}: … }}`."
                     ));
                 } else {
                     named.push((
@@ -228,7 +228,7 @@ fn scorer(
         let advice =
             near.map_or_else(|| say_options(known), |near| format!("Did you mean `{near}`?"));
         warnings.push(format!(
-            "`{option}` is not an option of `{name}`, so nothing reads it. {advice}"
+            "`{option}` is not an option of `{name}`, so it has no effect. {advice}"
         ));
     }
     Ok(Scorer {

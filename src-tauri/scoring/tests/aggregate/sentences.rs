@@ -44,9 +44,9 @@ fn a_comparison_says_how_much_how_sure_and_what_could_not_be_seen() {
     insta::assert_snapshot!(comparison_text(&lines), @r"
     t/m scores 0.923 on average and s/m 0.615, over 13 pairs of 13 tasks: 0.308 more (95 % interval 0.154 to 0.462), p = 0.008. It is better.
     It passes 9 of 13 (69 %), the baseline 5 of 13 (38 %): 30.8 points (95 % interval 0.8 to 52.9); 4 only it passes, 0 only the baseline; McNemar's exact p = 0.125. No difference is shown.
-    So many pairs would probably have shown a difference of 53.9 points of passes or more.
+    This many pairs would probably have shown a difference of 53.9 points of passes or more.
     2 rows are not compared: x #0 (t/m has no run), y #1 (t/m ended in errors).
-    Not comparable as they are: 1 pair where only one side was driven on by added messages: y #0.
+    Not comparable: 1 pair with follow-up messages on one side only: y #0.
     Pair by pair it won 8, tied 5 and lost 0.
     Its tokens: 2256 on average against 2506 of the baseline, over 12 pairs: 250 less (95 % interval −475 to −100), p < 0.001. It takes fewer.
     Its time: 31.0 s on average against 30.5 s of the baseline, over 12 pairs: 0.5 s more, p < 0.001. It is slower.
@@ -58,7 +58,7 @@ fn few_pairs_say_that_they_are_few() {
     insta::assert_snapshot!(comparison_text(&["a #0 s 1+", "a #0 t 0-", "b #0 s 0-", "b #0 t 0-", "b #1 s 0.5-", "b #1 t 1+"]), @r"
     t/m scores 0.333 on average and s/m 0.500, over 3 pairs of 2 tasks: 0.167 less (95 % interval −1.000 to 1.000), p = 1.000. No difference is shown.
     On average over 3 pairs it passes 33 % of the runs, the baseline 33 %: 0.0 points (95 % interval −100.0 to 100.0); by task, as not all runs are independent, p = 1.000. No difference is shown.
-    2 tasks cannot show a difference, whatever the scores: it takes 6 at least.
+    2 tasks cannot show a difference, whatever the scores: at least 6 are needed.
     Pair by pair it won 1, tied 1 and lost 1.
     Pair by pair both pass 0, only it 1, only the baseline 1 and neither 1.
     ");
@@ -69,14 +69,14 @@ fn one_variation_is_told_and_not_tested() {
     insta::assert_snapshot!(comparison_text(&["a #0 s 0.25- tokens=100", "a #0 t 1+ tokens=90"]), @r"
     t/m scores 1.000 on average and s/m 0.250, over 1 pair of 1 task: 0.750 more, not tested.
     It passes 1 of 1 (100 %), the baseline 0 of 1 (0 %): 100.0 points (95 % interval −12.2 to 100.0); 1 only it passes, 0 only the baseline, not tested.
-    1 task cannot show a difference, whatever the scores: it takes 6 at least.
+    1 task cannot show a difference, whatever the scores: at least 6 are needed.
     Pair by pair it won 1, tied 0 and lost 0.
     Its tokens: 90 on average against 100 of the baseline, over 1 pair: 10 less, not tested.
     ");
     insta::assert_snapshot!(comparison_text(&["a #0 s 1+", "a #0 s 0-", "a #0 t 1+", "a #0 t 1+"]), @r"
     t/m scores 1.000 on average and s/m 0.500, over 1 pair of 1 task: 0.500 more, not tested.
     On average over 1 pair it passes 100 % of the runs, the baseline 50 %: 50.0 points, not tested.
-    1 task cannot show a difference, whatever the scores: it takes 6 at least.
+    1 task cannot show a difference, whatever the scores: at least 6 are needed.
     Pair by pair it won 1, tied 0 and lost 0.
     Pair by pair both pass 0, only it 1, only the baseline 0 and neither 0.
     ");
@@ -84,7 +84,7 @@ fn one_variation_is_told_and_not_tested() {
     insta::assert_snapshot!(comparison_text(&["a #0 s 1+ cost=2", "a #0 t 1+ cost=1", "b #0 s 0.5-", "b #0 t 0-"]), @r"
     t/m scores 0.500 on average and s/m 0.750, over 2 pairs of 2 tasks: 0.250 less (95 % interval −1.000 to 1.000), p = 1.000. No difference is shown.
     It passes 1 of 2 (50 %), the baseline 1 of 2 (50 %): 0.0 points (95 % interval −57.3 to 57.3); 0 only it passes, 0 only the baseline; McNemar's exact p = 1.000. No difference is shown.
-    2 tasks cannot show a difference, whatever the scores: it takes 6 at least.
+    2 tasks cannot show a difference, whatever the scores: at least 6 are needed.
     Pair by pair it won 0, tied 1 and lost 1.
     Its cost: $1.0000 on average against $2.0000 of the baseline, over 1 pair: $1.0000 less, not tested.
     ");
@@ -97,15 +97,15 @@ fn pairs_of_one_task_say_that_nothing_is_said_of_others() {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     insta::assert_snapshot!(comparison_text(&lines), @r"
     t/m scores 1.000 on average and s/m 0.350, over 8 pairs of 1 task: 0.650 more (95 % interval 0.450 to 0.858), p = 0.008. It is better.
-    Its variations take the place of tasks, so nothing is said of other tasks.
+    Its variations take the place of tasks, so this does not extend to other tasks.
     It passes 8 of 8 (100 %), the baseline 0 of 8 (0 %): 100.0 points (95 % interval 54.1 to 100.0); 8 only it passes, 0 only the baseline; McNemar's exact p = 0.008. It is better.
     Pair by pair it won 8, tied 0 and lost 0.
     ");
     insta::assert_snapshot!(comparison_text(&lines[..6]), @r"
     t/m scores 1.000 on average and s/m 0.100, over 3 pairs of 1 task: 0.900 more (95 % interval 0.652 to 1.000), p = 0.250. No difference is shown.
-    Its variations take the place of tasks, so nothing is said of other tasks.
+    Its variations take the place of tasks, so this does not extend to other tasks.
     It passes 3 of 3 (100 %), the baseline 0 of 3 (0 %): 100.0 points (95 % interval 20.6 to 100.0); 3 only it passes, 0 only the baseline; McNemar's exact p = 0.250. No difference is shown.
-    3 variations cannot show a difference, whatever the scores: it takes 6 at least.
+    3 variations cannot show a difference, whatever the scores: at least 6 are needed.
     Pair by pair it won 3, tied 0 and lost 0.
     ");
 }
@@ -152,8 +152,7 @@ fn few_tasks_say_how_far_they_have_to_agree() {
     let mut lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     lines[1] = "t0 #0 t 1";
     assert!(
-        comparison_text(&lines)
-            .contains("6 tasks show a difference only where all of them go the same way.")
+        comparison_text(&lines).contains("6 tasks show a difference only if all of them agree.")
     );
     // With 11 tasks, 6 are enough when the others tie. The required number is therefore not stated,
     // and nothing is stated when a difference is shown.
@@ -173,7 +172,7 @@ fn few_tasks_say_how_far_they_have_to_agree() {
         "{}",
         told(6)
     );
-    let hangs = "How large a difference 11 tasks would have shown hangs on how many of them tie, so it is not told.";
+    let hangs = "The smallest difference that 11 tasks would have shown depends on how many of them tie, so it is not given.";
     assert!(told(5).contains("No difference is shown.") && told(5).contains(hangs), "{}", told(5));
 }
 
@@ -199,7 +198,7 @@ fn the_method_says_what_is_done_for_one_task_and_when_interval_and_test_disagree
     let repeats = runs(&["a #0 s 0.4", "a #0 s 0.5", "a #0 s 0.7"]);
     assert!(Aggregate::new(&repeats, None).groups[0].cell.score.unwrap().interval.is_some());
     assert!(
-        method.contains("of one system over one variation goes by its runs")
+        method.contains("of one system over one variation uses its runs")
             && !method.contains("none for one task"),
         "{method}"
     );

@@ -19,7 +19,7 @@ pub(crate) struct Count {
 pub(crate) fn number(value: &Value) -> f64 {
     match value {
         Value::Number(text) => text.parse().unwrap(),
-        other => panic!("{other:?} is no number"),
+        other => panic!("{other:?} is not a number"),
     }
 }
 

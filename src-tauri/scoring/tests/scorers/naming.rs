@@ -131,7 +131,7 @@ fn what_cannot_be_read_is_left_out_with_what_to_write() {
     `judge` needs a name, so it is left out. Write it as `judge:relevance`.
     A scorer has to be a name, such as `fields` or `text: f1`.
     A scorer has to be a name, such as `fields` or `text: f1`.
-    `exact` takes nothing like `3`, so it is left out.
+    `exact` does not take `3`, so it is left out.
     `operation: same` of `string_check` cannot be read, so the scorer is left out. Write `eq`, `ne`, `like` or `ilike`.
     `nltk: 2` of `text` cannot be read, so the scorer is left out. Write `3.10.4` or `3.9.1`.
     ");
@@ -141,12 +141,12 @@ fn what_cannot_be_read_is_left_out_with_what_to_write() {
 fn what_is_only_misspelt_or_misplaced_is_said_and_the_scorer_kept() {
     insta::assert_snapshot!(format_scorers("fields: {tolerence: 1, ids: [a]}"), @r"
     fields
-    `ids` is not an option of `fields`, so nothing reads it. It has `key`, `tolerance`, `relative`, `ignore`, `ordered`, `strict`, `dates` and `threshold`.
-    `tolerence` is not an option of `fields`, so nothing reads it. Did you mean `tolerance`?
+    `ids` is not an option of `fields`, so it has no effect. It has `key`, `tolerance`, `relative`, `ignore`, `ordered`, `strict`, `dates` and `threshold`.
+    `tolerence` is not an option of `fields`, so it has no effect. Did you mean `tolerance`?
     ");
     insta::assert_snapshot!(format_scorers("- text: f1\n  threshold: 0.7"), @r"
     text: f1
-    `threshold` stands beside `text`, so nothing reads it. Indent it below, as in `text: { threshold: … }`.
+    `threshold` is beside `text`, so it has no effect. Indent it below, as in `text: { threshold: … }`.
     ");
     insta::assert_snapshot!(format_scorers("[fields, fields: {tolerance: 1}, fields]"), @r"
     fields | fields 2
@@ -235,8 +235,8 @@ fn a_judge_has_its_threshold_on_its_own_scale_and_says_what_it_does_not_take() {
     `threshold: 0.8` of `judge` cannot be read, so the scorer is left out. Write a number from 1 to 5.
     `threshold: 4` of `judge` cannot be read, so the scorer is left out. Write a number from 0 to 1.
     `rounds: 50` of `judge` cannot be read, so the scorer is left out. Write a number from 1 to 20.
-    `modle` is not an option of `judge`, so nothing reads it. Did you mean `model`?
-    `round` is not an option of `judge`, so nothing reads it. Did you mean `rounds`?
+    `modle` is not an option of `judge`, so it has no effect. Did you mean `model`?
+    `round` is not an option of `judge`, so it has no effect. Did you mean `rounds`?
     "
     );
 }
@@ -269,11 +269,11 @@ fn a_suite_may_ask_a_model_in_words_of_its_own() {
         ),
         (
             "[label_model: { name: sopr, input: x, labels: [a], passing_labels: [a] }]",
-            "`label_model` is left out. `sopr` is the name of a judge that there is. Give this one another `name`.",
+            "`label_model` is left out. A judge named `sopr` exists already. Give this one another `name`.",
         ),
         (
             "[label_model: { name: stored, input: x, labels: [a], passing_labels: [a] }]",
-            "`label_model` is left out. `stored` cannot be the name of a judge: stored verdicts of files go by it. Give this one another `name`.",
+            "`label_model` is left out. `stored` cannot be the name of a judge: imported verdicts use it. Give this one another `name`.",
         ),
         (
             "[score_model: { name: 'a b', input: x }]",

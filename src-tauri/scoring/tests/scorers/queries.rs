@@ -79,9 +79,9 @@ fn finish_is_told_by_the_rule_that_is_named() {
         }
     }
     insta::assert_snapshot!(found.join("\n"), @r"
-    finish, a Finish with an answer: 1.0000 passed: `Finish` was called, and nobody says what it handed over
-    finish, Finish: 1.0000 passed: `Finish` was called, and nobody says what it handed over
-    finish, Finish a with an answer: 1.0000 passed: `Finish` was called, and nobody says what it handed over
+    finish, a Finish with an answer: 1.0000 passed: `Finish` was called, and its arguments are unknown
+    finish, Finish: 1.0000 passed: `Finish` was called, and its arguments are unknown
+    finish, Finish a with an answer: 1.0000 passed: `Finish` was called, and its arguments are unknown
     finish, a with an answer: 0.0000 failed: `Finish` was never called
     finish: official, a Finish with an answer: 1.0000 passed: `Finish` is the last tool call
     finish: official, Finish: 1.0000 passed: `Finish` is the last tool call
@@ -181,8 +181,5 @@ fn other_tasks_have_no_apis_to_call_and_no_finish() {
     }
     let nothing = Offered::default();
     let outcome = score(&scorer("api_calls"), &Case { offered: Some(&nothing), ..Case::default() });
-    assert_eq!(
-        outcome,
-        Outcome::NoExpected("The query does not say which APIs are right to call.".to_owned())
-    );
+    assert_eq!(outcome, Outcome::NoExpected("The query does not list its gold APIs.".to_owned()));
 }

@@ -49,22 +49,22 @@ pub(super) fn summary(
     if *unread > 0 {
         let also = if asks_again { ", also when asked again" } else { "" };
         lines.push(format!(
-            "{unread} {} could not be read{also}. Begin with --again=unread --replace: these are asked once more, and nothing else.",
+            "{unread} {} could not be read{also}. Run again with --again=unread --replace to ask only these again.",
             replies(*unread)
         ));
     }
     if *missing > 0 && view.file.is_some() {
         lines.push(format!(
-            "{missing} have none because nobody answered. Begin again with --replace: these are asked about, and nothing else."
+            "{missing} have none because requests failed. Run again with --replace to ask only these."
         ));
     }
     if answered > 0 {
         lines.push(format!(
-            "{answered} of {asked} answers of the target are from before. Begin with --again: it is asked about every row anew, and so is the model."
+            "{answered} of {asked} answers of the target are reused. Run with --again to ask the target and the model about every row again."
         ));
     }
     if view.model.is_some() || *calls > 0 || *tokens > 0 || *cost > 0.0 {
-        let more = if view.unpriced { " and what has no known cost" } else { "" };
+        let more = if view.unpriced { " plus unknown costs" } else { "" };
         lines.push(format!(
             "{calls} {} bought, {tokens} {}, {}{more}",
             replies(*calls),
@@ -88,7 +88,7 @@ pub(super) fn summary(
     if view.state == LaunchState::Stopped {
         let but = if again == Some(Again::All) { " and without --again" } else { "" };
         let is_paid = view.model.is_some() || *calls > 0 || asked > 0;
-        let then = format!(" Begin again with the same --out{but}: what was paid for is kept.");
+        let then = format!(" Run again with the same --out{but}: paid replies are reused.");
         lines.push(format!("No results were written.{}", if is_paid { then.as_str() } else { "" }));
     }
     lines.extend(view.why.as_deref().map(|why| one_line(why).into_owned()));
@@ -119,10 +119,10 @@ fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
     if let Some(target) = target {
         let target = one_line(target);
         lines.push(match plan.target {
-            0 => format!("the target is not started: it has answered every row before ({target})"),
-            1 => format!("the target is started once first, for a row that it has not answered yet: {target}"),
+            0 => format!("the target does not run: it has answered every row before ({target})"),
+            1 => format!("the target runs once first, for a row without an answer: {target}"),
             many => format!(
-                "the target is started {many} times first, once for each row that it has not answered yet: {target}"
+                "the target runs {many} times first, once for each row without an answer: {target}"
             ),
         });
     }
@@ -141,7 +141,7 @@ fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
         };
         let calls = between(&calls_least.to_string(), &calls_most.to_string());
         lines.push(format!(
-            "{calls} {}, {tokens}; {kept} {} {are} there from before",
+            "{calls} {}, {tokens}; {kept} {} {are} reused",
             pluralize(*calls_most, "request"),
             replies(*kept)
         ));
@@ -150,35 +150,28 @@ fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
             (Some(least), Some(most)) => {
                 format!("about {}", between(&dollars(least), &dollars(most)))
             }
-            _ if plan.tokens_most.is_none() => {
-                "what it costs is not known before, either".to_owned()
-            }
-            _ => "what it costs is not known: the model has no price".to_owned(),
+            _ if plan.tokens_most.is_none() => "the cost is unknown as well".to_owned(),
+            _ => "the cost is unknown: the model has no price".to_owned(),
         });
     } else if *kept > 0 {
-        lines.push(format!(
-            "nothing is asked anew; {kept} {} {are} there from before",
-            replies(*kept)
-        ));
+        lines.push(format!("no new requests; {kept} {} {are} reused", replies(*kept)));
     } else {
-        lines.push("no model is asked".to_owned());
+        lines.push("no API calls".to_owned());
     }
     lines.extend(plan.unbound.as_deref().map(|why| one_line(why).into_owned()));
     if *unread > 0 {
         let these = if *unread == 1 { "this one" } else { "these" };
         lines.push(format!(
-            "in {unread} {} nothing could be read; --again=unread asks {these} once more",
+            "{unread} {} could not be read; --again=unread asks {these} again",
             pluralize(*unread, "round")
         ));
     }
     lines.extend(
-        plan.why_not
-            .as_ref()
-            .map(|why| format!("it would not be begun: {}", one_line(&why.message))),
+        plan.why_not.as_ref().map(|why| format!("it would not start: {}", one_line(&why.message))),
     );
     lines.extend(plan.lacks.iter().map(|lack| one_line(lack).into_owned()));
     if plan.exists {
-        lines.push(format!("{} is there already", one_line(&plan.out)));
+        lines.push(format!("{} already exists", one_line(&plan.out)));
     }
     lines
 }
@@ -209,10 +202,10 @@ pub(super) fn list(json: bool, here: &Environment) -> Outcome {
     columns.write(&mut out, "", Paint(here.colour), &|_, text| text.to_owned())?;
     writeln!(
         out,
-        "\nWhere they differ from the package on purpose. --like-package SWITCH brings its way back.\n"
+        "\nDeliberate differences from the package. --like-package SWITCH restores its behaviour.\n"
     )?;
     differences(&mut out, &switches)?;
-    writeln!(out, "\nWhat is never done its way:\n")?;
+    writeln!(out, "\nDifferences without a switch:\n")?;
     differences(&mut out, &never)?;
     Ok(CommandStatus::Well)
 }
@@ -253,10 +246,10 @@ mod tests {
             lines_of(&PLAN, Some("sh x")),
             [
                 "1 row",
-                "the target is started once first, for a row that it has not answered yet: sh x",
-                "7 requests, about 1 token; 1 reply is there from before",
+                "the target runs once first, for a row without an answer: sh x",
+                "7 requests, about 1 token; 1 reply is reused",
                 "about $0.0000",
-                "in 1 round nothing could be read; --again=unread asks this one once more",
+                "1 round could not be read; --again=unread asks this one again",
             ]
         );
         let more = EvaluatePlan {
@@ -275,8 +268,8 @@ mod tests {
             lines_of(&more, Some("sh x")),
             [
                 "3 rows",
-                "the target is started 3 times first, once for each row that it has not answered yet: sh x",
-                "1 to 7 requests, about 1 to 9 tokens; 0 replies are there from before",
+                "the target runs 3 times first, once for each row without an answer: sh x",
+                "1 to 7 requests, about 1 to 9 tokens; 0 replies are reused",
                 "about $0.0002 to $0.2500",
                 "`m` has no known price.",
             ]

@@ -299,7 +299,7 @@ fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<FilterValue, String> 
             .map_or_else(|| text_value(rule, letters), |yes| Ok(FilterValue::Flag(yes))),
         ValueKind::Number(units) => number(&text, units)
             .map(|(by, number)| FilterValue::Number(by, number))
-            .ok_or_else(|| format!("“{text}” is no number. Write it like {}.", rule.example)),
+            .ok_or_else(|| format!("“{text}” is not a number. Write it like {}.", rule.example)),
         ValueKind::Stored => stored(rule, letters),
     }
 }

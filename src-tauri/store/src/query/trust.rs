@@ -174,10 +174,10 @@ fn unreadable(index: &Reader<'_>, passing: &RunSet) -> Result<Option<(u64, Strin
     let told = match files.as_slice() {
         [] => return Ok(None),
         [file] => format!(
-            "1 file of judgements cannot be read, and what it says is not counted: {file}. Mend it, or move it away."
+            "1 file of judgements cannot be read and is not counted: {file}. Fix it, or move it away."
         ),
         [first, ..] => format!(
-            "{} files of judgements cannot be read, and what they say is not counted; the first is {first}. Mend them, or move them away.",
+            "{} files of judgements cannot be read and are not counted; the first is {first}. Fix them, or move them away.",
             files.len()
         ),
     };
@@ -215,7 +215,7 @@ fn by_judges(said: &mut RaterVerdicts, run: i64, judged: &str, (same, least): (&
         let judge = judges::named(&one.judge);
         if judge.is_some_and(|judge| judge.pairs) {
             said.note(format!(
-                "`{}` says which of two runs is better, so it is not held against anybody.",
+                "`{}` compares two runs, so it has no agreement with others.",
                 one.judge
             ));
             continue;

@@ -229,10 +229,7 @@ fn said_by(
         Ok(Outcome::Needs(need)) => needs(scorer, &need, evidence, against),
         Err(_) => standing(
             ScoreStanding::Failed,
-            format!(
-                "`{}` came to a stop by a mistake of its own. Please report this run.",
-                scorer.name()
-            ),
+            format!("`{}` failed with an internal error. Please report this run.", scorer.name()),
         ),
     }
 }
@@ -258,7 +255,7 @@ fn needs(
                 let id = xxh3_64(scorer.identity().as_bytes()).cast_signed();
                 let says = standing(
                     ScoreStanding::Waiting,
-                    format!("`{}` has to be asked.", scorer.name()),
+                    format!("`{}` has not run yet.", scorer.name()),
                 );
                 (says, Some(ScoreRequest { id, passes_from: scorer.passes_from() }))
             }
@@ -286,7 +283,7 @@ fn needs(
         Need::Program(path) => match against.panel.programs.get(path) {
             Some(Ok(hash)) => {
                 let id = ask(*hash, &against.yardstick.expected_text, answer);
-                let says = standing(ScoreStanding::Waiting, format!("{path} has to be run."));
+                let says = standing(ScoreStanding::Waiting, format!("{path} has not run yet."));
                 (says, Some(ScoreRequest { id, passes_from: scorer.passes_from() }))
             }
             Some(Err(why)) => {

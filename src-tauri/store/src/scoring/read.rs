@@ -69,13 +69,13 @@ impl ScoredRow {
     /// Reasons the run is not scored, or the scores are doubtful.
     fn notes(&self, tasks: &Tasks) -> Vec<String> {
         if self.is_no_run {
-            return vec!["This file is no transcript, so there is nothing to score.".to_owned()];
+            return vec!["This file is not a transcript, so there is nothing to score.".to_owned()];
         }
         let place = self.scoring_key();
         let mut notes = Vec::new();
         match &self.task {
             None => notes
-                .push("The name of the file does not say which task this run is of, so it is not scored.".to_owned()),
+                .push("The file name does not name a task, so this run is not scored.".to_owned()),
             Some(task) if tasks.get(task).is_none() => notes.push(match tasks.broken.get(task) {
                 Some(why) => {
                     format!("The suite of the task {task} cannot be read, so this run is not scored. {why}")

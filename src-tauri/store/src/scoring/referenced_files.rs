@@ -42,8 +42,7 @@ impl ReferencedFiles {
         }
         let (mut read, bytes) = look(roots, file);
         let gold = read.hash.clone().and_then(|_| {
-            let text =
-                String::from_utf8(bytes).map_err(|_| "it holds bytes that are no UTF-8 text.")?;
+            let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text.")?;
             ground_truth(&file.to_display(), &text).map(Arc::new).map_err(|error| error.message)
         });
         read.gold = Some(gold.clone());

@@ -109,11 +109,11 @@ describe("evaluating a data file", () => {
     const fixture = new Fixture();
     fixture.replies.evaluate_options = () => ({
       ...CHOICES,
-      unlisted: "The folder holds more than is looked through.",
+      unlisted: "The folder holds too many files.",
     });
     await open(fixture, "#/evaluate");
     await until(() => id("unlisted") !== undefined);
-    expect(text()).toContain("The folder holds more than is looked through.");
+    expect(text()).toContain("The folder holds too many files.");
   });
   it("asks again before it replaces another file of results", async () => {
     const fixture = new Fixture();
@@ -222,8 +222,7 @@ describe("evaluating a data file", () => {
   });
   it("says of what is refused nothing but why, and nothing of a plan of before", async () => {
     const fixture = new Fixture();
-    const message =
-      "`cosine` needs a model that turns texts into vectors, and touchstone.yaml has none.";
+    const message = "`cosine` needs an embeddings model, and touchstone.yaml has none.";
     fixture.replies.plan_evaluating = ({ request }) =>
       request.evaluators.length > 1
         ? Promise.reject({ code: "bad_request", message, hint: null })
@@ -243,14 +242,14 @@ describe("evaluating a data file", () => {
       evaluatePlan({
         rows: 2,
         why_not: {
-          message: "data/answers.jsonl cannot be read whole. Line 2 is no JSON.",
-          fix: "Mend the line, or take it out.",
+          message: "data/answers.jsonl cannot be read completely. Line 2 is not JSON.",
+          fix: "Fix the line, or remove it.",
         },
       });
     await open(fixture, "#/evaluate?data=d1&by=f1_score");
     await until(() => id("evaluate-refused") !== undefined);
     expect(id("evaluate-refused")?.textContent.trim()).toBe(
-      "data/answers.jsonl cannot be read whole. Line 2 is no JSON. Mend the line, or take it out.",
+      "data/answers.jsonl cannot be read completely. Line 2 is not JSON. Fix the line, or remove it.",
     );
     expect((id("evaluate-start") as HTMLButtonElement).disabled).toBe(true);
     expect(text()).not.toContain("Evaluate 2 rows");
@@ -309,8 +308,8 @@ describe("evaluating a data file", () => {
       filter === ""
         ? Promise.reject({
             code: "bad_request",
-            message: "None of these runs has a row.",
-            hint: "Choose others by the filter.",
+            message: "None of these runs makes a row.",
+            hint: "Change the filter.",
           })
         : {
             file: { id: "d7", path: "results/evaluations/runs.jsonl", size: 90 },
@@ -320,9 +319,7 @@ describe("evaluating a data file", () => {
     await open(fixture, "#/evaluate?by=f1_score");
     await until(() => id("rows-of-runs") !== undefined);
     button("Make rows")?.click();
-    await until(() =>
-      text().includes("None of these runs has a row. Choose others by the filter."),
-    );
+    await until(() => text().includes("None of these runs makes a row. Change the filter."));
     const filter = all('[data-testid="rows-of-runs"] input')[0] as HTMLInputElement;
     filter.value = " model:o1 ";
     filter.dispatchEvent(new Event("input", { bubbles: true }));
@@ -387,8 +384,7 @@ describe("evaluating a data file", () => {
   });
   it("says that a budget of the workspace file binds nothing, and takes one where only vectors are paid for", async () => {
     const fixture = new Fixture();
-    const unbound =
-      "`embed` has no known price, so the budget of $5 binds nothing of what is asked there.";
+    const unbound = "`embed` has no known price, so the budget of $5 has no effect there.";
     fixture.replies.plan_evaluating = () =>
       evaluatePlan({
         calls_least: 7,
@@ -437,21 +433,19 @@ describe("evaluating a data file", () => {
     const fixture = new Fixture();
     fixture.replies.evaluate_options = () => ({
       ...CHOICES,
-      why_not: { message: "This page may look.", fix: "Serve it so that it may." },
+      why_not: { message: "This page is read-only.", fix: "Start it with --allow-run." },
     });
     await open(fixture, "#/evaluate?data=d1&by=f1_score");
     await until(() => id("look") !== undefined);
-    expect(text()).toContain("This page may look. Serve it so that it may.");
+    expect(text()).toContain("This page is read-only. Start it with --allow-run.");
     expect(asked(fixture, "plan_evaluating")).toEqual([]);
     expect(button("Choose a file…")).toBeUndefined();
   });
   it("says what was mapped and is passed over", async () => {
     const fixture = new Fixture();
-    fixture.evaluations = [
-      evaluation("e1", { notes: ["`respons` is mapped. It is passed over."] }),
-    ];
+    fixture.evaluations = [evaluation("e1", { notes: ["`respons` is mapped. It is ignored."] })];
     await open(fixture, "#/evaluate/e1");
-    await until(() => text().includes("`respons` is mapped. It is passed over."));
+    await until(() => text().includes("`respons` is mapped. It is ignored."));
   });
   it("is stopped, and stopped now by the second press", async () => {
     const fixture = new Fixture();

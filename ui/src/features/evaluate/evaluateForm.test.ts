@@ -212,13 +212,13 @@ describe("a sheet", () => {
       "Complete the fields of f1_score.",
     ],
     [
-      "a threshold that is no number",
+      "a threshold that is not a number",
       "d1",
       changed(of("f1_score"), { threshold: "high" }),
       "Complete the fields of f1_score.",
     ],
     [
-      "a budget that is no number",
+      "a budget that is not a number",
       "d1",
       { ...of("f1_score"), budget: "much" },
       "An amount in dollars.",

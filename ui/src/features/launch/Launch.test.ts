@@ -115,14 +115,13 @@ describe("the launch sheet", () => {
     const fixture = new Fixture();
     fixture.replies.plan_launch = () => ({
       ...OWED,
-      unbound:
-        "`claude` has no known price, so the budget of $5 binds nothing of what is asked there.",
+      unbound: "`claude` has no known price, so the budget of $5 has no effect there.",
     });
     await open(fixture, READY);
     await until(
       () =>
         id("unbound")?.textContent ===
-        "`claude` has no known price, so the budget of $5 binds nothing of what is asked there.",
+        "`claude` has no known price, so the budget of $5 has no effect there.",
     );
   });
   it("begins nothing while the workspace file or a suite is wrong, and says what and where", async () => {
@@ -519,7 +518,7 @@ describe("a launch", () => {
     fixture.launches = [
       launched("l1", {
         notes: [
-          "2 runs are left out, a.yaml among them. The key `K` is not set.",
+          "2 runs are left out, including a.yaml. The key `K` is not set.",
           "The tool `search` cannot be used.",
         ],
         more_notes: 3,
@@ -528,7 +527,7 @@ describe("a launch", () => {
     await open(fixture, "#/launch/l1");
     await until(() => all("[data-testid=summary] [aria-label=Notes] li").length === 2);
     expect(text()).toContain("3 more notes in the log.");
-    expect(text()).toContain("2 runs are left out, a.yaml among them. The key `K` is not set.");
+    expect(text()).toContain("2 runs are left out, including a.yaml. The key `K` is not set.");
   });
   it("that has ended by one answer does not run again by an older one", async () => {
     const fixture = new Fixture();

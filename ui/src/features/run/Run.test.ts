@@ -328,7 +328,7 @@ describe("the page of a run", () => {
       new OneRun(
         view(SMALL, {
           state: "waiting",
-          reason: "Ends in the result of a tool.",
+          reason: "Ends with the result of a tool.",
           scoring: "not_ended",
           score: null,
           passed: null,
@@ -340,7 +340,7 @@ describe("the page of a run", () => {
     );
     expect(id("score-chip")).toBeUndefined();
     expect(one(".who")?.textContent.replace(/\s+/g, " ")).toMatch(
-      / Waiting Ends in the result of a tool\. $/,
+      / Waiting Ends with the result of a tool\. $/,
     );
   });
 

@@ -275,11 +275,11 @@ describe("where there is nothing to compare", () => {
     const backend = wrong();
     const good = backend.replies.diff_answer;
     backend.replies.diff_answer = () =>
-      Promise.reject({ code: "failed", message: "The suite could not be read.", hint: "Mend it." });
+      Promise.reject({ code: "failed", message: "The suite could not be read.", hint: "Fix it." });
     await open(backend, "#/run/r0?view=answer");
     await until(() =>
       expect(flat(one("[data-testid='answer-diff'] [role='alert']"))).toContain(
-        "The suite could not be read. Mend it.",
+        "The suite could not be read. Fix it.",
       ),
     );
     backend.replies.diff_answer = good;
@@ -612,8 +612,8 @@ describe("what a person says", () => {
     const good = backend.replies.review_run;
     const refusal = {
       code: "not_allowed",
-      message: "This page may look, but not run or change anything.",
-      hint: "Serve it so that it may: touchstone serve --allow-run FOLDER",
+      message: "This page is read-only and cannot run or change anything.",
+      hint: "To allow it, start: touchstone serve --allow-run FOLDER",
     };
     backend.replies.review_run = () => Promise.reject(refusal);
     await open(backend);
@@ -638,7 +638,7 @@ describe("what a person says", () => {
     expect(kept(backend).map((one) => one?.note)).toEqual(["unfini"]);
   });
 
-  it("cannot be said of what is no run", async () => {
+  it("cannot be said of what is not a run", async () => {
     const backend = new OneRun(view(SMALL, { state: "other", scoring: null }));
     await open(backend);
     await press("1");

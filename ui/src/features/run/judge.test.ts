@@ -141,14 +141,13 @@ it("says before anything is sent when a budget binds nothing", async () => {
   const plan = backend.replies.plan_judging;
   backend.replies.plan_judging = (asked) => ({
     ...plan(asked),
-    unbound:
-      "`local` has no known price, so the budget of $2 binds nothing of what is asked there.",
+    unbound: "`local` has no known price, so the budget of $2 has no effect there.",
   });
   await open(backend);
   await press("Judge this…", id("judgements"));
   await until(() =>
     expect(flat(id("judge-unbound"))).toBe(
-      "◐ `local` has no known price, so the budget of $2 binds nothing of what is asked there.",
+      "◐ `local` has no known price, so the budget of $2 has no effect there.",
     ),
   );
 });
@@ -252,7 +251,7 @@ it("sends a judge that waits to the choices and not to the sandbox", async () =>
         standing: "waiting",
         score: null,
         passed: null,
-        reason: "`judge:fac` has to be asked.",
+        reason: "`judge:fac` has not run yet.",
         detail: [],
       },
     ],

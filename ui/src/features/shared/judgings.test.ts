@@ -42,7 +42,7 @@ async function act(words: string) {
     ?.dispatchEvent(new Event("pointerdown", { bubbles: true, cancelable: true }));
 }
 
-const GONE = { run: "r1", path: "one.yaml", why: "The reply is no verdict." };
+const GONE = { run: "r1", path: "one.yaml", why: "The reply is not a verdict." };
 const OVER = judging("j1", {
   judge: "fac",
   state: "done",
@@ -102,7 +102,7 @@ it("what could not be judged is there to read after it is over", async () => {
   press("fac by local");
   await until(() =>
     expect(flat(id("judging-troubles"))).toBe(
-      "one.yaml: The reply is no verdict.one.yaml: And again.and 2 more runs",
+      "one.yaml: The reply is not a verdict.one.yaml: And again.and 2 more runs",
     ),
   );
 });

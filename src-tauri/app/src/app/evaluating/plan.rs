@@ -144,7 +144,7 @@ pub(super) fn startable(
     if answered(wish, table, &asked.target, kept.as_ref()).iter().all(Result::is_ok) {
         return Ok(());
     }
-    Err(bad(why).hint("Give --target a command that can be run here."))
+    Err(bad(why).hint("Pass --target a command that runs on this machine."))
 }
 
 /// Returns the stored target output of each row; an error for rows that are not stored.
@@ -163,7 +163,7 @@ fn answered(
         })
     };
     (0..table.rows.len())
-        .map(|row| of(row).ok_or_else(|| "The target has to be asked.".to_owned()))
+        .map(|row| of(row).ok_or_else(|| "The target has not run yet.".to_owned()))
         .collect()
 }
 

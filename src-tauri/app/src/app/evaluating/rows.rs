@@ -31,10 +31,9 @@ impl App {
                 .hint("Write the filter as in the list of runs."));
         }
         if lines.is_empty() {
-            let message = "None of these runs has a row: nobody has said or done anything in them.";
-            return Err(
-                bad(message.to_owned()).hint("Choose others by the filter, or leave it empty.")
-            );
+            let message =
+                "None of these runs makes a row: they hold no messages and no tool calls.";
+            return Err(bad(message.to_owned()).hint("Change the filter, or leave it empty."));
         }
         let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
         let dir = &open.flow.roots.output_dir;
@@ -55,6 +54,6 @@ fn written(dir: &Path, text: &[u8]) -> Result<String, AppError> {
             return Ok(path);
         }
     }
-    let message = format!("There are {TRIES} files of rows in {FOLDER} already.");
-    Err(bad(message).hint("Take away those that are not needed any more."))
+    let message = format!("{FOLDER} already holds {TRIES} files of rows.");
+    Err(bad(message).hint("Delete those that you no longer need."))
 }

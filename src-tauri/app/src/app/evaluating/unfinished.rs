@@ -49,5 +49,5 @@ pub(super) fn to_keep(
     };
     serde_json::to_vec(&one)
         .map(Some)
-        .map_err(|why| super::bad(format!("The request cannot be kept: {why}")))
+        .map_err(|why| super::bad(format!("The request cannot be saved: {why}")))
 }

@@ -32,7 +32,7 @@ impl Work {
         let target = &self.job.target;
         let rows = self.job.rows;
         let mut again = OccurrenceCounter::default();
-        let mut said: Vec<TargetOutput> = vec![Err("The target was not asked.".to_owned()); rows];
+        let mut said: Vec<TargetOutput> = vec![Err("The target did not run.".to_owned()); rows];
         let mut running = JoinSet::new();
         for row in 0..rows {
             let Ok(seat) = Arc::clone(seats).acquire_owned().await else { break };
@@ -95,7 +95,7 @@ impl Work {
                 now,
             );
             if let Err(error) = journal.append(Record::Tool(ran)).await {
-                return Some(Err(format!("What the target said could not be kept: {error}")));
+                return Some(Err(format!("The answer of the target could not be saved: {error}")));
             }
         }
         Some(answer.map(|(columns, _)| columns))
@@ -173,12 +173,10 @@ impl Work {
             if self.course.is_stopping()
                 && ended.get("outcome").and_then(Value::text) == Some("killed")
             {
-                return Err(format!("It was stopped while {name} was read, before row 1."));
+                return Err(format!("It was stopped while reading {name}, before row 1."));
             }
             check_grader(name, &ended, PythonLimits::default().wall).map_err(|why| {
-                format!(
-                    "{why} Mend the program: it is asked about each row by grade(sample, item)."
-                )
+                format!("{why} Fix the program: it is called for each row as grade(sample, item).")
             })?;
         }
         Ok(())

@@ -68,7 +68,7 @@ impl Work {
         for question in &sat.last {
             if let Err(why) = self.forget(question, &self.mark(place, key(question))) {
                 return Some(Round::no_reply(
-                    format!("It cannot be asked once more: {why}"),
+                    format!("It cannot be asked again: {why}"),
                     round.replies,
                 ));
             }

@@ -137,7 +137,7 @@ pub(super) fn failures(page: &Page) -> Markup {
     html! {
         @if page.classes.is_empty() && page.failed.is_empty() { p { @if page.head.scored == 0 { "Nothing was scored." } @else { "Nothing: every run that was scored passed." } } }
         @if !page.classes.is_empty() {
-            (framed("How often what happened. A run is counted once, under the first that applies.", &html! {
+            (framed("Runs per failure class. A run is counted once, under the first class that applies.", &html! {
                 thead { tr { th scope="col" { "What" } @for group in &page.groups { th.n scope="col" { (breakable(&group.name)) } } } }
                 tbody { @for line in &page.classes { tr {
                     th scope="row" { (words::class(line.class)) } @for n in &line.counts { td.n { (words::count(*n)) } }

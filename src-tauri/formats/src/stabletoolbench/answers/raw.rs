@@ -197,7 +197,7 @@ fn run(raw: Raw) -> Run {
         }
     }
     if let Some(rule) = &way.chosen_by {
-        run.notes.push(format!("The file does not say which way counts. The steps tell {rule}."));
+        run.notes.push(format!("The file does not mark its final path. The steps show {rule}."));
     }
     let answer = said("final_answer").cloned().unwrap_or_default();
     let nodes = way.path.iter().filter_map(|at| tried.nodes.get(*at as usize));

@@ -120,13 +120,13 @@ impl SearchTree {
             return by_rule(leaves.last().copied(), format!("the last of {} tries", leaves.len()));
         }
         if let Some(leaf) = up().next().filter(|_| valid) {
-            return by_rule(Some(leaf), "the first way that was given up".to_owned());
+            return by_rule(Some(leaf), "the first path that was given up".to_owned());
         }
         let depths = self.depths();
         let deep = |leaf: &u32| depths.get(*leaf as usize).copied();
         let deepest = leaves.iter().filter_map(deep).max();
         let leaf = leaves.iter().copied().find(|leaf| deep(leaf) == deepest);
-        by_rule(leaf, format!("the first of the longest of {} ways", leaves.len()))
+        by_rule(leaf, format!("the first of the longest of {} paths", leaves.len()))
     }
 
     pub(super) fn into_tree(self, chosen_by: Option<String>) -> Tree {

@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
                 self.at += word.len();
                 Ok(value)
             }
-            None => Err(self.fault("This is no JSON value.")),
+            None => Err(self.fault("This is not a JSON value.")),
         }
     }
 

@@ -29,7 +29,7 @@ fn a_question_is_one_body_with_the_turns_of_each_side() {
     - {"role":"assistant","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"c1","name":"query","input":{"sql":"select 1","big":12345678901234567890.10}},{"type":"tool_use","id":"c2","name":"query","input":{}}]}
     - {"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"[1.50]"},{"type":"tool_result","tool_use_id":"c2","content":"No such table.","is_error":true},{"type":"text","text":"go on"}]}
     - {"role":"assistant","content":[{"type":"tool_use","id":"c3","name":"query","input":{"unreadable_arguments":"{\"sql\": "}}]}
-    - {"role":"user","content":[{"type":"tool_result","tool_use_id":"c3","content":"Arguments are no JSON.","is_error":true,"cache_control":{"type":"ephemeral"}}]}
+    - {"role":"user","content":[{"type":"tool_result","tool_use_id":"c3","content":"Arguments are not JSON.","is_error":true,"cache_control":{"type":"ephemeral"}}]}
     "#);
     assert_eq!(request.url, "https://api.anthropic.com/v1/messages");
     assert_eq!((request.auth, request.stream, request.patience), (Auth::ApiKey, false, 600));

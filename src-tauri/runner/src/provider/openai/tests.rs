@@ -31,7 +31,7 @@ fn a_question_is_one_body_with_a_message_for_every_result() {
     - {"role":"tool","tool_call_id":"c2","content":"error: No such table."}
     - {"role":"user","content":"go on"}
     - {"role":"assistant","content":null,"tool_calls":[{"id":"c3","type":"function","function":{"name":"query","arguments":"{\"sql\": "}}]}
-    - {"role":"tool","tool_call_id":"c3","content":"error: Arguments are no JSON."}
+    - {"role":"tool","tool_call_id":"c3","content":"error: Arguments are not JSON."}
     "#);
     assert_eq!(request.url, "http://127.0.0.1:8080/v1/chat/completions");
     assert_eq!((request.auth, request.stream, request.patience), (Auth::Bearer, false, 600));

@@ -113,12 +113,12 @@ fn settings_that_cannot_be_used_are_told_in_a_sentence() {
     let told: Vec<String> =
         cases.iter().map(|case| format!("{case}: {}", read(&value(case)).unwrap_err())).collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
-    null: `systems.promptql` needs `ddn: { url: … }` (version v1) or `build_version` (version v2): what is asked.
+    null: `systems.promptql` needs `ddn: { url: … }` (version v1) or `build_version` (version v2).
     []: `systems.promptql` has to be a map of these keys: base_url, version, build_id, build_version, ddn, llm, ai_primitives_llm, timezone, system_instructions, key, confirm_plans.
-    {}: `systems.promptql` needs `ddn: { url: … }` (version v1) or `build_version` (version v2): what is asked.
-    {"version":"v2"}: `systems.promptql` of version v2 needs `build_id` or `build_version`: which build is asked.
-    {"version":"v3","build_id":"b"}: `systems.promptql.version` is `v3`, and can be v1 or v2.
-    {"version":"v1","build_id":"b"}: `systems.promptql` needs `ddn: { url: … }` (version v1) or `build_version` (version v2): what is asked.
+    {}: `systems.promptql` needs `ddn: { url: … }` (version v1) or `build_version` (version v2).
+    {"version":"v2"}: `systems.promptql` of version v2 needs `build_id` or `build_version` to choose the build.
+    {"version":"v3","build_id":"b"}: `systems.promptql.version` is `v3`; it can be v1 or v2.
+    {"version":"v1","build_id":"b"}: `systems.promptql` needs `ddn: { url: … }` (version v1) or `build_version` (version v2).
     {"build_id":"b","confirm_plans":"often"}: `systems.promptql.confirm_plans` has to be a number of times, such as 2.
     {"build_id":"b","confirm_plans":-1}: `systems.promptql.confirm_plans` has to be a number of times, such as 2.
     {"build_id":"b","timezone":[]}: `timezone` of `systems.promptql` has to be a text.

@@ -229,8 +229,8 @@ fn http(
     let url = address(url, secret)?;
     let mut named = HashMap::new();
     for (name, value) in headers {
-        let key =
-            HeaderName::try_from(name).map_err(|_| format!("`{name}` is no name of a header."))?;
+        let key = HeaderName::try_from(name)
+            .map_err(|_| format!("`{name}` is not a name of a header."))?;
         let mut value = HeaderValue::try_from(value)
             .map_err(|_| format!("The header `{name}` has a value that cannot be sent."))?;
         value.set_sensitive(true);
@@ -258,7 +258,7 @@ fn http(
 /// Parses a URL. Fails for plain http to another machine if secrets would be sent, because they
 /// could be read in transit.
 fn address(url: &str, secret: bool) -> Result<Url, String> {
-    let url = Url::parse(url).map_err(|_| "`url` is no address.".to_owned())?;
+    let url = Url::parse(url).map_err(|_| "`url` is not an address.".to_owned())?;
     let secret = secret || !url.username().is_empty() || url.password().is_some();
     match url.scheme() {
         "https" => Ok(url),

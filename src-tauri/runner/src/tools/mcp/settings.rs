@@ -84,7 +84,7 @@ impl Settings {
         let seconds = match given("seconds") {
             None => SECONDS,
             Some(value) => parse_seconds(value)
-                .ok_or_else(|| reader.wrong("`seconds` is no whole number from 1 to 3600"))?,
+                .ok_or_else(|| reader.wrong("`seconds` is not a whole number from 1 to 3600"))?,
         };
         Ok(Settings {
             reach,
@@ -121,12 +121,12 @@ impl Reader<'_> {
             return Ok(Vec::new());
         };
         let Value::Map(entries) = value else {
-            return Err(self.wrong(&format!("`{key}` is no map")));
+            return Err(self.wrong(&format!("`{key}` is not a map")));
         };
         let mut pairs = Vec::new();
         for (name, value) in entries {
             let (Some(name), Some(text)) = (word(name), word(value)) else {
-                return Err(self.wrong(&format!("`{key}` holds something that is no text")));
+                return Err(self.wrong(&format!("`{key}` holds something that is not text")));
             };
             pairs.push((name, self.resolve(&text)?));
         }
@@ -166,8 +166,7 @@ fn in_environment(tool: &str, word: &str) -> Unusable {
     let named = named.filter(|named| is_name(named)).unwrap_or("NAME");
     Unusable {
         message: format!(
-            "The settings of the tool `{tool}` are wrong: `command` holds `{word}`, and every program of this machine can read \
-             what a program is started with."
+            "The settings of the tool `{tool}` are wrong: `command` holds `{word}`, and every program on this machine can read command lines."
         ),
         fix: Some(format!(
             "Give it to the server in its environment: write `env: {{{named}: \"${{{named}}}\"}}` beside `command` in touchstone.yaml."
@@ -192,7 +191,7 @@ fn texts(name: &str, key: &str, value: &Value) -> Result<Vec<String>, Unusable> 
         other => std::slice::from_ref(other),
     };
     let words: Option<Vec<String>> = items.iter().map(word).collect();
-    words.ok_or_else(|| wrong(name, &format!("`{key}` is no list of texts")))
+    words.ok_or_else(|| wrong(name, &format!("`{key}` is not a list of texts")))
 }
 
 /// Returns a text, a number in its original notation, or a boolean as text.
@@ -256,10 +255,7 @@ mod tests {
             r#""${TOKEN}""#,
         ] {
             let refused = read(&format!(r#"{{"command": {command}}}"#)).err().unwrap();
-            assert!(
-                refused.message.contains("can read what a program is started with"),
-                "{refused}"
-            );
+            assert!(refused.message.contains("can read command lines"), "{refused}");
             assert!(!refused.message.contains("t0ken"), "{refused}");
             assert!(refused.fix.unwrap().contains(": \"${"), "{command}");
         }
@@ -295,11 +291,11 @@ mod tests {
         The settings of the tool `notes` are wrong: it needs either `command` or `url`.
         The settings of the tool `notes` are wrong: `command` is empty.
         The settings of the tool `notes` are wrong: it needs either `command` or `url`.
-        The settings of the tool `notes` are wrong: `command` is no list of texts.
+        The settings of the tool `notes` are wrong: `command` is not a list of texts.
         The tool `notes` needs `OTHER`, which is not set.
         The settings of the tool `notes` are wrong: a `${` is not followed by a name and `}`.
-        The settings of the tool `notes` are wrong: `env` is no map.
-        The settings of the tool `notes` are wrong: `seconds` is no whole number from 1 to 3600.
+        The settings of the tool `notes` are wrong: `env` is not a map.
+        The settings of the tool `notes` are wrong: `seconds` is not a whole number from 1 to 3600.
         "#);
     }
 }

@@ -59,7 +59,7 @@ pub(super) fn no_python(path: &Path) -> Unusable {
 pub(super) fn python_elsewhere(path: &Path) -> Unusable {
     unusable(
         format!(
-            "{} does not lie below /usr, and the sandbox shows nothing else of this machine.",
+            "{} is not below /usr, the only part of this machine that the sandbox shows.",
             path.display()
         ),
         "Install the python3 of the distribution.",
@@ -71,10 +71,10 @@ pub(super) fn leaky(found: &[(String, String)]) -> Unusable {
     let found: Vec<String> = found.iter().map(|(name, why)| format!("{name}: {why}")).collect();
     unusable(
         format!(
-            "The sandbox does not hold what it must, so no Python program is run. {}.",
+            "The sandbox failed its self-test, so no Python program runs. {}.",
             found.join("; ")
         ),
-        "Update bubblewrap, python3 (the whole of it, not python3-minimal) and the kernel. `touchstone doctor` looks again.",
+        "Update bubblewrap, python3 (the whole of it, not python3-minimal) and the kernel. `touchstone doctor` tests again.",
     )
 }
 

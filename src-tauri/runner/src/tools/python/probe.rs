@@ -94,22 +94,19 @@ async fn checks_in(cache: &Path, places: &SearchPaths) -> Vec<(String, Result<St
     let (total, files) = (limits.total >> 20, limits.names);
     let kernel = match bounds::control_group(limits) {
         Some(_) => {
-            "The kernel holds them to their memory, too: there is a control group for each program."
+            "The kernel enforces the memory limit, too, with a control group for each program."
         }
         None => {
-            "This user may make no control groups (version 2), so nothing else holds them to it."
+            "This user cannot create control groups (version 2), so the kernel does not enforce the limit."
         }
     };
     let together = format!(
-        "The processes of a program are watched and have {total} MiB of memory and {files} files together. {kernel}"
+        "The processes of a program are watched and share a limit of {total} MiB of memory and {files} files. {kernel}"
     );
     let mut checks = vec![
-        named(
-            "Sandbox",
-            Ok(format!("{} at {at}; it can begin namespaces of its own.", verified.bubblewrap)),
-        ),
+        named("Sandbox", Ok(format!("{} at {at}; it can create namespaces.", verified.bubblewrap))),
         named("Python in the sandbox", Ok(format!("Python {}.", verified.python))),
-        named("Bounds of the sandbox", Ok(together)),
+        named("Limits of the sandbox", Ok(together)),
     ];
     checks.extend(found.into_iter().map(|(name, hole)| match hole {
         None => (format!("Sandbox: {name}"), Ok("holds.".to_owned())),

@@ -72,7 +72,7 @@ impl SqlTool {
             }
             Some(_) => Err(wrong(
                 format!("`{key}` has to be a whole number above 0."),
-                "Mend it, or leave it out.",
+                "Fix it, or leave it out.",
             )),
         };
         let accept_writer = match settings.get("accept_writer") {
@@ -81,7 +81,7 @@ impl SqlTool {
             Some(_) => {
                 return Err(wrong(
                     "`accept_writer` has to be true or false.".to_owned(),
-                    "Mend it.",
+                    "Fix it.",
                 ));
             }
         };

@@ -194,7 +194,7 @@ fn open(path: &Path, watch: Watch) -> Result<Opened, ToolFailure> {
     let path = fs_err::canonicalize(path)
         .map_err(|_| ToolFailure::new("The database file is not there."))?;
     if !path.is_file() {
-        return Err(ToolFailure::new("The database is no file."));
+        return Err(ToolFailure::new("The database is not a file."));
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX

@@ -41,10 +41,10 @@ pub async fn look(settings: &VirtualSettings, setup: &Setup) -> Result<String, U
 }
 
 fn cache(dir: Option<&Path>) -> Result<String, Unusable> {
-    let Some(dir) = dir else { return Ok("No replies are kept.".to_owned()) };
+    let Some(dir) = dir else { return Ok("Replies are not cached.".to_owned()) };
     let shown = dir.display();
     if !dir.exists() {
-        return Ok(format!("The cache {shown} is made with the first reply."));
+        return Ok(format!("The cache {shown} is created with the first reply."));
     }
     let usable = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
     if let Err(why) = rustix::fs::access(dir, usable) {

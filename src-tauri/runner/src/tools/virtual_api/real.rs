@@ -36,7 +36,7 @@ impl Real {
         wires: &ApiEnvironment,
     ) -> Result<Self, Unusable> {
         if !url.starts_with("https://") && !url.starts_with("http://") {
-            let message = format!("`{url}` is no address of real APIs.");
+            let message = format!("`{url}` is not an address of real APIs.");
             return Err(Unusable {
                 message,
                 fix: Some("Give one such as http://127.0.0.1:8080/rapidapi.".to_owned()),
@@ -65,7 +65,7 @@ impl Real {
         let read = python_json::read(text.trim_start_matches('\u{feff}'));
         read.map_err(|why| {
             NoReply::BreaksOff(format!(
-                "The real API answered with something that is no JSON: {why}"
+                "The real API answered with something that is not JSON: {why}"
             ))
         })
     }

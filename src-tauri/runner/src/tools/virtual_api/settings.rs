@@ -276,7 +276,7 @@ impl Reader<'_> {
         let Some(value) = self.non_null("seconds") else { return Ok(SECONDS) };
         let whole = if let Value::Number(text) = value { text.parse().ok() } else { None };
         let fits = whole.filter(|seconds| (1..=3600).contains(seconds));
-        fits.ok_or_else(|| self.wrong("`seconds` is no whole number from 1 to 3600."))
+        fits.ok_or_else(|| self.wrong("`seconds` is not a whole number from 1 to 3600."))
     }
 
     fn wrong(&self, what: &str) -> Unusable {

@@ -136,7 +136,7 @@ impl Simulator {
             }
         }
         Simulated::Nothing(format!(
-            "The simulator was asked {tries} times and wrote nothing that is a reply."
+            "The simulator was asked {tries} times and gave no valid reply."
         ))
     }
 

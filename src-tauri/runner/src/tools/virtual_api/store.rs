@@ -156,7 +156,7 @@ impl Store {
     ) -> Result<Option<String>, String> {
         let Some(name) = place.files.first() else {
             return Ok(Some(
-                "The names of this call cannot stand in a path, so its reply was not kept."
+                "The names of this call are not valid in a path, so its reply was not saved."
                     .to_owned(),
             ));
         };
@@ -174,7 +174,7 @@ impl Store {
         drop(turn);
         self.0.forget(name, queue);
         kept.await
-            .unwrap_or_else(|_| Err("The reply could not be kept: writing broke off.".to_owned()))
+            .unwrap_or_else(|_| Err("The reply could not be saved: writing broke off.".to_owned()))
     }
 }
 
@@ -247,7 +247,7 @@ impl Disk {
 
     /// Adds replies to a file, or to a `.beside.json` file if it is unreadable.
     fn write(&self, name: &Name, replies: &[(&str, &Py)]) -> Result<Option<String>, String> {
-        let said = |why: DiskError| format!("The reply could not be kept: {why}");
+        let said = |why: DiskError| format!("The reply could not be saved: {why}");
         let folder = Folder::make_whole(&self.root, &[&name[0], &name[1]], PUBLIC).map_err(said)?;
         locked(&folder)?;
         if lock(&self.cleared).insert(name.clone())
@@ -263,12 +263,12 @@ impl Disk {
                 let beside = [name[0].clone(), name[1].clone(), format!("{stem}.beside.json")];
                 match self.add(&folder, &beside, replies) {
                     Ok(()) => Ok(Some(format!(
-                        "{why} It was left as it is, and the reply is kept in {}.",
+                        "{why} It is unchanged, and the reply is saved in {}.",
                         beside[2]
                     ))),
                     Err(Refused::Disk(why)) => Err(said(why)),
                     Err(Refused::Unreadable(other)) => {
-                        Err(format!("The reply could not be kept. {why} {other}"))
+                        Err(format!("The reply could not be saved. {why} {other}"))
                     }
                 }
             }
@@ -315,13 +315,13 @@ fn locked(folder: &Folder) -> Result<(), String> {
             Ok(false) => {
                 let path = folder.path.display();
                 return Err(format!(
-                    "The reply could not be kept: another process holds the lock of {path}."
+                    "The reply could not be saved: another process holds the lock of {path}."
                 ));
             }
             Err(error) => {
                 let path = folder.path.display();
                 return Err(format!(
-                    "The reply could not be kept: {path} cannot be locked ({error})."
+                    "The reply could not be saved: {path} cannot be locked ({error})."
                 ));
             }
         }

@@ -20,7 +20,7 @@ fn qa_takes_a_number_for_a_text_as_the_metric_by_itself_does() {
     );
     assert_eq!(
         run_evaluation(&evaluator("qa", "{}"), &row, &replies, &Quirks::all()).1,
-        "input: `response` is no text."
+        "input: `response` is not text."
     );
 }
 

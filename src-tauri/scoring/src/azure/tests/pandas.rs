@@ -93,7 +93,7 @@ fn columns_of_json_lines_get_one_type() {
     }
     assert!(
         read("{\"a\": 1}\nno", false)
-            .starts_with("The package reads no file with such a line. Line 2 is no JSON")
+            .starts_with("The package reads no file with such a line. Line 2 is not JSON")
     );
 }
 

@@ -313,10 +313,10 @@ fn a_reply_without_a_score_is_what_each_judge_happens_to_make_of_it() {
         makes("response_completeness", "4", &all),
         "reply: The reply of the judge has no score."
     );
-    assert_eq!(makes("relevance", "so", &all), "reply: The reply of the judge is no JSON.");
+    assert_eq!(makes("relevance", "so", &all), "reply: The reply of the judge is not JSON.");
     // Touchstone's error states the cause, and the row neither passes nor fails.
     let ours = Quirks::default();
-    assert_eq!(makes("relevance", "[1]", &ours), format!("{UNREAD}it is no JSON object."));
+    assert_eq!(makes("relevance", "[1]", &ours), format!("{UNREAD}it is not a JSON object."));
     assert_eq!(
         makes("relevance", r#"{"explanation": "r"}"#, &ours),
         format!("{UNREAD}it has no `score`.")
@@ -437,7 +437,7 @@ fn numbers_of_replies_are_those_of_python() {
     assert_eq!(score("task_adherence", "1e999"), r#"{"task_adherence":"Infinity""#);
     assert!(
         score("task_adherence", &"9".repeat(400))
-            .starts_with("reply: The score in the reply of the judge is no number")
+            .starts_with("reply: The score in the reply of the judge is not a number")
     );
     assert!(score("relevance", r#""\u001c4""#).starts_with("reply: The score in the reply"));
     // A threshold truncated to zero has no sign.

@@ -17,7 +17,7 @@ const NONE: &str = "No tool calls found in response or provided tool_calls.";
 const UNDEFINED: &str = "Tool definitions must be provided.";
 const UNKNOWN: &str = "Tool definitions for all tool calls must be provided.";
 
-const FAILS: &str = "fails: A definition of a tool is no object.";
+const FAILS: &str = "fails: A definition of a tool is not an object.";
 
 /// Returns the names of the calls and of the definitions, or the reason why there is nothing to
 /// judge.
@@ -135,7 +135,7 @@ fn messages_that_the_package_fails_over_are_passed_over() {
     };
     for (messages, theirs) in [
         ([calls("\"k\""), result("\"k\"", CAME)], "8"),
-        ([calls("\"k\""), "\"Hm\"".to_owned()], "A message of the response is no object."),
+        ([calls("\"k\""), "\"Hm\"".to_owned()], "A message of the response is not an object."),
         (
             [calls("\"k\""), result("\"k\"", BARE)],
             "A part with the result of a call has no `tool_result`.",
@@ -173,7 +173,7 @@ fn messages_that_the_package_fails_over_are_passed_over() {
     let judge = evaluator("tool_call_accuracy", "{}");
     assert_eq!(
         run_evaluation(&judge, &row, &[], &Quirks::all()).1,
-        "input: A message of the response is no object."
+        "input: A message of the response is not an object."
     );
 }
 

@@ -279,7 +279,7 @@ fn what_the_package_fails_over_in_a_conversation_fails_the_row_only_its_way() {
         ),
         (
             vec![r#"{"role": "user", "content": ["Q"]}"#.to_owned(), ANSWER.to_owned()],
-            "input: A part of a content is no object.",
+            "input: A part of a content is not an object.",
             "",
         ),
         (vec![picture("{}"), ANSWER.to_owned()], "", ""),
