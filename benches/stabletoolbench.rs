@@ -84,14 +84,24 @@ fn generated(count: usize) -> String {
                 "\\u00e9 a reply, with words in it and \\\"quotes\\\" ".repeat(TEMPLATE / 48);
             let _ = write!(
                 text,
-                "{}\n            {{\"category_name\": \"Category_{}\", \"tool_name\": \"Tool number {tool}\", \"api_name\": \"API {at} of {id}\", \"api_description\": \"Says what there is to be said of {id}.\", \"required_parameters\": [{{\"name\": \"city\", \"type\": \"STRING\", \"description\": \"A city\", \"default\": \"Bern\"}}], \"optional_parameters\": [{{\"name\": \"days\", \"type\": \"NUMBER\", \"description\": \"How many\", \"default\": {at}}}], \"method\": \"GET\", \"template_response\": {{\"status\": \"str\", \"items\": [{{\"text\": \"{template}\", \"count\": 3}}]}}}}",
+                "{}\n            {{\"category_name\": \"Category_{}\", \"tool_name\": \"Tool \
+                 number {tool}\", \"api_name\": \"API {at} of {id}\", \"api_description\": \"Says \
+                 what there is to be said of {id}.\", \"required_parameters\": [{{\"name\": \
+                 \"city\", \"type\": \"STRING\", \"description\": \"A city\", \"default\": \
+                 \"Bern\"}}], \"optional_parameters\": [{{\"name\": \"days\", \"type\": \
+                 \"NUMBER\", \"description\": \"How many\", \"default\": {at}}}], \"method\": \
+                 \"GET\", \"template_response\": {{\"status\": \"str\", \"items\": [{{\"text\": \
+                 \"{template}\", \"count\": 3}}]}}}}",
                 if at > 0 { "," } else { "" },
                 tool % 40,
             );
         }
         let _ = write!(
             text,
-            "\n        ],\n        \"query\": \"I am planning a trip of {id} days and would like to know what there is on the way.\",\n        \"relevant APIs\": [[\"Tool number {}\", \"API 0 of {id}\"]],\n        \"query_id\": {id}\n    }}",
+            "\n        ],\n        \"query\": \"I am planning a trip of {id} days and would like \
+             to know what there is on the way.\",\
+             \n        \"relevant APIs\": [[\"Tool number {}\", \"API 0 of {id}\"]],\
+             \n        \"query_id\": {id}\n    }}",
             id * 7 % 300
         );
     }

@@ -87,7 +87,8 @@ fn fill(folder: &Path, entries: usize) -> usize {
         let comma = if n > 0 { "," } else { "" };
         let _ = write!(
             text,
-            "{comma}\n    \"{{'player_id': 'p{n}'}}\": {{\n        \"error\": \"\",\n        \"response\": {{\n            \"name\": \"{}\"\n        }}\n    }}",
+            "{comma}\n    \"{{'player_id': 'p{n}'}}\": {{\n        \"error\": \"\",\
+             \n        \"response\": {{\n            \"name\": \"{}\"\n        }}\n    }}",
             "x".repeat(500)
         );
     }
@@ -100,7 +101,9 @@ fn fill(folder: &Path, entries: usize) -> usize {
 
 fn body(n: usize) -> String {
     format!(
-        "{{\"category\": \"Data\", \"tool_name\": \"theclique\", \"api_name\": \"transfermarkt_details\", \"tool_input\": \"{{\\\"player_id\\\": \\\"p{n}\\\"}}\", \"strip\": \"\", \"toolbench_key\": \"\"}}"
+        "{{\"category\": \"Data\", \"tool_name\": \"theclique\", \"api_name\": \
+         \"transfermarkt_details\", \"tool_input\": \"{{\\\"player_id\\\": \\\"p{n}\\\"}}\", \
+         \"strip\": \"\", \"toolbench_key\": \"\"}}"
     )
 }
 

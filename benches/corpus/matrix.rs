@@ -56,7 +56,8 @@ pub(crate) fn put_suites(dir: &Path, scorer: &str) -> io::Result<()> {
 
 fn suite(scorer: &str) -> String {
     let mut text = format!(
-        "promptql_prompt: list {{n}} tickets\ntool_calling_prompt: list {{n}} tickets\nresult_artifact_key: ticket_id\nrepeat: {REPEATS}\nscorers: [{scorer}]\nvariations:\n"
+        "promptql_prompt: list {{n}} tickets\ntool_calling_prompt: list {{n}} tickets\n\
+         result_artifact_key: ticket_id\nrepeat: {REPEATS}\nscorers: [{scorer}]\nvariations:\n"
     );
     for variation in 0..VARIATIONS {
         let _ = writeln!(

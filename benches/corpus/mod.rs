@@ -104,7 +104,8 @@ fn answer(dice: &mut Dice, out: &mut String) {
     let (input, output) = (500 + dice.below(20_000), 100 + dice.below(4_000));
     let _ = writeln!(
         out,
-        "run:\n  started: '2026-01-01T10:00:00Z'\n  finished: '2026-01-01T10:00:{:02}Z'\n  usage:\n    input_tokens: {input}\n    output_tokens: {output}\n  cost: 0.0{}",
+        "run:\n  started: '2026-01-01T10:00:00Z'\n  finished: '2026-01-01T10:00:{:02}Z'\n  usage:\
+         \n    input_tokens: {input}\n    output_tokens: {output}\n  cost: 0.0{}",
         10 + dice.below(50),
         100 + dice.below(900)
     );

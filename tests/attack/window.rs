@@ -93,7 +93,8 @@ fn no_text_of_a_file_runs_in_the_window_or_asks_anybody() {
             "return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))",
         );
         let found = window.run(&format!(
-            "return [window.pwned ?? Object.prototype.pwned ?? null, window.refused, document.body.querySelectorAll({}).length, location.protocol + location.host]",
+            "return [window.pwned ?? Object.prototype.pwned ?? null, window.refused, \
+             document.body.querySelectorAll({}).length, location.protocol + location.host]",
             json!(SINKS)
         ));
         if found != json!([null, [], 0, "tauri:localhost"]) {
@@ -142,7 +143,9 @@ fn no_call_of_a_command_ends_the_window_or_reads_a_file_outside_of_the_folder() 
         let batch: Vec<Value> =
             (0..20).map(|_| json!([chance.pick(&commands), arguments(&mut chance)])).collect();
         let script = format!(
-            "return Promise.all({}.map(([name, given]) => window.__TAURI_INTERNALS__.invoke(name, given).then((reply) => JSON.stringify(reply) ?? '', (error) => JSON.stringify(error) ?? '')))",
+            "return Promise.all({}.map(([name, given]) => window.__TAURI_INTERNALS__.invoke(name, \
+             given).then((reply) => JSON.stringify(reply) ?? '', (error) => JSON.stringify(error) \
+             ?? '')))",
             json!(batch)
         );
         let replies = window.run(&script);

@@ -62,7 +62,7 @@ fn the_next_step_is_said_while_nothing_can_be_compared() {
     );
     let ran = sandbox.run(&["agreement", ".", "--judge", "sopr"]);
     assert_eq!(ran.status, 2);
-    assert!(ran.err.contains("No judge named `sopr` has said anything"), "{}", ran.err);
+    assert!(ran.err.contains("No judge named `sopr` has judged"), "{}", ran.err);
     let ran = sandbox.run(&["agreement", ".", "--filter", "review:right system:nobody"]);
     assert!(ran.out.starts_with("No run is reviewed yet."), "{}", ran.out);
     assert_eq!(sandbox.run(&["agreement", ".", "--filter", "rewiev:right"]).status, 2);

@@ -244,7 +244,7 @@ fn csv_with_semicolons_is_read_as_it_is_meant_and_what_a_row_lacks_is_said_in_ou
     let theirs = run(&["bare.csv", "--like-package", "vague_errors"]);
     assert!(theirs.out.contains("F1ScoreEvaluator: Either 'conversation'"), "{theirs:?}");
     let plan = run(&["bare.csv", "--plan"]);
-    assert_eq!(plan.out, "1 row\nno model is asked\nf1_score: 1 of 1 rows has no ground_truth.\n");
+    assert_eq!(plan.out, "1 row\nno API calls\nf1_score: 1 of 1 rows has no ground_truth.\n");
 }
 
 /// Reply of a judge with this text.
@@ -260,7 +260,10 @@ fn says(text: &str) -> Reply {
 fn paid_folder(name: &str, server: &Scripted) -> Sandbox {
     let url = server.url("/v1");
     let workspace = format!(
-        "input_dir: tasks\noutput_dir: results\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any, price: {{ input: 1, output: 2 }} }}\n  embed: {{ base_url: '{url}', model: small, embeddings: true, price: {{ input: 1000.0, output: 0.0 }} }}\n"
+        "input_dir: tasks\noutput_dir: results\nmodels:\
+         \n  local: {{ provider: openai, base_url: '{url}', model: any, price: {{ input: 1, \
+         output: 2 }} }}\n  embed: {{ base_url: '{url}', model: small, embeddings: true, price: {{ \
+         input: 1000.0, output: 0.0 }} }}\n"
     );
     folder(name, &workspace)
 }
@@ -363,7 +366,7 @@ fn where_a_judge_is_asked_once_the_summary_speaks_of_no_second_time() {
         let wanted = if also {
             "could not be read, also when asked again."
         } else {
-            "could not be read. Begin"
+            "could not be read. Run again"
         };
         assert!(ran.out.contains(wanted), "{switch}: {}", ran.out);
     }

@@ -18,7 +18,9 @@ fn says(text: &str) -> Reply {
 fn folder(name: &str, server: &Scripted) -> Sandbox {
     let url = server.url("/v1");
     let workspace = format!(
-        "input_dir: tasks\noutput_dir: results\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any, price: {{ input: 1, output: 2 }} }}\n  old: {{ provider: replay }}\n"
+        "input_dir: tasks\noutput_dir: results\nmodels:\
+         \n  local: {{ provider: openai, base_url: '{url}', model: any, price: {{ input: 1, \
+         output: 2 }} }}\n  old: {{ provider: replay }}\n"
     );
     Sandbox::with(
         name,
@@ -51,7 +53,7 @@ fn runs_are_judged_once_and_what_was_said_is_told_with_every_round() {
     );
     let words = ask(&sandbox, &["--plan"]);
     assert!(
-        words.out.contains("1 run to be judged") && words.out.contains("about $0.00"),
+        words.out.contains("1 run to judge") && words.out.contains("about $0.00"),
         "{}",
         words.out
     );
@@ -151,7 +153,7 @@ fn without_a_model_the_one_that_the_suites_name_judges_and_what_came_of_it_is_to
     std::fs::write(sandbox.folder.join("tasks/count.yaml"), suite).unwrap();
     let plan = sandbox.run(&[bare.as_slice(), &["--plan"]].concat());
     assert!(
-        plan.out.contains("by local in 2 rounds") && plan.out.contains("\n1 run to be judged, "),
+        plan.out.contains("by local in 2 rounds") && plan.out.contains("\n1 run to judge, "),
         "{plan:?}"
     );
     let ran = sandbox.run(&bare);
@@ -192,7 +194,7 @@ fn a_budget_without_a_price_ends_with_two_and_one_of_the_file_is_told() {
     );
     std::fs::write(&file, format!("{text}run: {{ max_cost: 5 }}\n")).unwrap();
     let plan = ask(&sandbox, &["--rounds", "1", "--plan"]);
-    assert!(plan.out.contains("the budget of $5 binds nothing"), "{}", plan.out);
+    assert!(plan.out.contains("the budget of $5 has no effect"), "{}", plan.out);
     let ran = ask(&sandbox, &["--rounds", "1"]);
     assert_eq!((ran.status, server.seen().len()), (0, 1), "{ran:?}");
     assert!(

@@ -243,7 +243,9 @@ fn search_shows_the_place_that_matched_in_whole_words() {
     let filler =
         "The agent looked at such a table and then at another column of notes. ".repeat(12);
     let file = format!(
-        "conversation:\n- user_message: Now note how many.\n- assistant_message: '{filler}'\n- tool_call:\n    name: sql\n    error: '{filler} no such column: priority_score. {filler}'\n- assistant_message: '{filler} no such column again. Apart {filler}'\n"
+        "conversation:\n- user_message: Now note how many.\n- assistant_message: '{filler}'\n\
+         - tool_call:\n    name: sql\n    error: '{filler} no such column: priority_score. \
+         {filler}'\n- assistant_message: '{filler} no such column again. Apart {filler}'\n"
     );
     let apart = format!(
         "conversation:\n- user_message: zebra {filler}\n- assistant_message: '{filler} quagga'\n"

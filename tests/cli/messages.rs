@@ -7,7 +7,8 @@ const CHAT: &str = r#"{"messages": [{"role": "user", "content": "High tide?"},
   {"role": "assistant", "content": null, "tool_calls": [{"id": "t", "type": "function", "function": {"name": "tide", "arguments": "{\"port\": \"Ost\"}"}}]},
   {"role": "tool", "tool_call_id": "t", "content": "09:00"}, {"role": "assistant", "content": "At nine."},
   {"role": "user", "content": "Low?"}, {"role": "assistant", "content": "At three."}],
-  "tools": [{"type": "function", "function": {"name": "tide", "description": "Tides", "parameters": {"type": "object", "properties": {"port": {"type": "string"}}}}}]}"#;
+  "tools": [{"type": "function", "function": {"name": "tide", "description": "Tides",
+    "parameters": {"type": "object", "properties": {"port": {"type": "string"}}}}}]}"#;
 
 fn roles(messages: &Value) -> Vec<&str> {
     messages.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect()

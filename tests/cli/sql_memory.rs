@@ -88,11 +88,15 @@ fn database(sandbox: &Sandbox) -> PathBuf {
 const GREEDY: [(&str, &str); 16] = [
     (
         "a recursion that is materialised",
-        "WITH RECURSIVE c(a, n) AS (SELECT zeroblob(900000), 1 UNION ALL SELECT zeroblob(900000), n + 1 FROM c WHERE n < 40000), m AS MATERIALIZED (SELECT * FROM c) SELECT count(*) FROM m x, m y",
+        "WITH RECURSIVE c(a, n) AS (SELECT zeroblob(900000), 1 UNION ALL SELECT zeroblob(900000), \
+         n + 1 FROM c WHERE n < 40000), m AS MATERIALIZED (SELECT * FROM c) SELECT count(*) FROM m \
+         x, m y",
     ),
     (
         "a list of JSON",
-        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 100000), l AS (SELECT json_group_array(hex(randomblob(4000))) OVER (PARTITION BY n % 10000) AS j FROM c) SELECT count(*), sum(length(j)) FROM (SELECT j FROM l ORDER BY j)",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 100000), l AS \
+         (SELECT json_group_array(hex(randomblob(4000))) OVER (PARTITION BY n % 10000) AS j FROM \
+         c) SELECT count(*), sum(length(j)) FROM (SELECT j FROM l ORDER BY j)",
     ),
     (
         "an object of JSON",
@@ -100,11 +104,13 @@ const GREEDY: [(&str, &str); 16] = [
     ),
     (
         "texts that are joined",
-        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT length(group_concat(n, hex(zeroblob(1000)))) FROM (SELECT n FROM c LIMIT 100000)",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT \
+         length(group_concat(n, hex(zeroblob(1000)))) FROM (SELECT n FROM c LIMIT 100000)",
     ),
     (
         "groups of texts that are joined",
-        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 1000000) SELECT count(*) FROM (SELECT group_concat(n) FROM c GROUP BY hex(randomblob(1000)))",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 1000000) SELECT \
+         count(*) FROM (SELECT group_concat(n) FROM c GROUP BY hex(randomblob(1000)))",
     ),
     (
         "a sort",
@@ -116,7 +122,8 @@ const GREEDY: [(&str, &str); 16] = [
     ),
     (
         "a union",
-        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 1000000) SELECT count(*) FROM (SELECT randomblob(20000) FROM c UNION SELECT randomblob(20000) FROM c)",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 1000000) SELECT \
+         count(*) FROM (SELECT randomblob(20000) FROM c UNION SELECT randomblob(20000) FROM c)",
     ),
     (
         "a recursion that keeps what it saw",
@@ -128,7 +135,9 @@ const GREEDY: [(&str, &str); 16] = [
     ),
     (
         "a window",
-        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 1000000) SELECT sum(length(x)) FROM (SELECT last_value(hex(zeroblob(20000)) || n) OVER (ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS x FROM c)",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 1000000) SELECT \
+         sum(length(x)) FROM (SELECT last_value(hex(zeroblob(20000)) || n) OVER (ORDER BY n ROWS \
+         BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS x FROM c)",
     ),
     ("one blob", "SELECT length(randomblob(1000000000))"),
     ("one text", "SELECT length(printf('%1000000000d', 1))"),
@@ -138,11 +147,15 @@ const GREEDY: [(&str, &str); 16] = [
     ),
     (
         "a text that doubles, kept",
-        "WITH RECURSIVE c(a, n) AS (SELECT 'x', 1 UNION ALL SELECT CASE WHEN length(a) < 400000 THEN a || a ELSE a END, n + 1 FROM c WHERE n < 100000), m AS MATERIALIZED (SELECT * FROM c) SELECT count(*) FROM m x, m y",
+        "WITH RECURSIVE c(a, n) AS (SELECT 'x', 1 UNION ALL SELECT CASE WHEN length(a) < 400000 \
+         THEN a || a ELSE a END, n + 1 FROM c WHERE n < 100000), m AS MATERIALIZED (SELECT * FROM \
+         c) SELECT count(*) FROM m x, m y",
     ),
     (
         "numbered rows",
-        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 1000000) SELECT max(r) FROM (SELECT row_number() OVER (PARTITION BY x ORDER BY n) AS r FROM (SELECT n, hex(randomblob(2000)) AS x FROM c))",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 1000000) SELECT \
+         max(r) FROM (SELECT row_number() OVER (PARTITION BY x ORDER BY n) AS r FROM (SELECT n, \
+         hex(randomblob(2000)) AS x FROM c))",
     ),
 ];
 

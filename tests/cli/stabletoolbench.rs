@@ -110,7 +110,9 @@ fn convert_writes_the_answers_of_a_method_in_the_shape_of_the_original_and_says_
 
 #[test]
 fn convert_takes_transcripts_of_ours_and_one_answer_for_each_query() {
-    let ours = "conversation:\n- user_message: How far?\n- tool_call: { id: c, name: Finish, params: { return_type: give_answer, final_answer: 5 km }, result: '' }\n";
+    let ours = "conversation:\n- user_message: How far?\n\
+        - tool_call: { id: c, name: Finish, params: { return_type: give_answer, final_answer: 5 km \
+        }, result: '' }\n";
     let files = [
         ("results/G1/7-tool_calling-o1-variation0.yaml", ours),
         ("results/G1/7-tool_calling-o1-variation0-run2.yaml", ours),
@@ -168,13 +170,16 @@ fn convert_takes_the_answer_that_the_run_of_a_query_has() {
     }
 }
 
-const SET: &str = r#"[{"api_list": [{"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Stars"}, {"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Moons"}],
-  "query": "Which?", "relevant APIs": [["Sky_v2", "Stars"], ["Sky_v2", "Moons"]], "query_id": 588}, {"api_list": [], "query": "x", "relevant APIs": [["a", "b"]], "query_id": 7}]"#;
+const SET: &str = r#"[{"api_list": [{"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Stars"},
+  {"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Moons"}],
+  "query": "Which?", "relevant APIs": [["Sky_v2", "Stars"], ["Sky_v2", "Moons"]], "query_id": 588},
+  {"api_list": [], "query": "x", "relevant APIs": [["a", "b"]], "query_id": 7}]"#;
 const CONVERTED: &str = r#"{"588": {"query": "Which?", "answer": {"method": "m", "final_answer": "Two stars.", "answer_details": [
   {"role": "tool", "message": {"name": "stars_for_sky_v2", "arguments": "{}", "response": ""}, "next": [
    {"role": "tool", "message": "{\"name\": \"Sky_v2_Moons\", \"arguments\": {}}", "next": [
     {"role": "tool", "message": {"name": "weather", "arguments": "{}", "response": ""}, "next": [
-     {"role": "tool", "message": {"name": "Finish", "arguments": "{\"return_type\": \"give_answer\", \"final_answer\": \"Two stars.\"}", "response": ""}, "next": []}]}]}]}]}},
+     {"role": "tool", "message": {"name": "Finish", "arguments": "{\"return_type\": \"give_answer\", \"final_answer\": \"Two stars.\"}",
+      "response": ""}, "next": []}]}]}]}]}},
   "9": {"query": "?", "answer": {"final_answer": "", "answer_details": []}}}"#;
 
 #[test]

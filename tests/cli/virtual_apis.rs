@@ -289,7 +289,7 @@ fn what_cannot_be_meant_is_said_before_anything_is_listened_to() {
         (["--simulator", "nobody"], "no model named `nobody`"),
         (["--order", "odd"], "mirrorapi_cache"),
         (["--tools", "nowhere"], "not there"),
-        (["--real", "ftp://x"], "no address of real APIs"),
+        (["--real", "ftp://x"], "not an address of real APIs"),
     ] {
         let ran = sandbox.run(&[&["stabletoolbench", "serve"], arguments.as_slice()].concat());
         assert!(ran.status == 2 && ran.err.contains(said), "{ran:?}");

@@ -43,7 +43,9 @@ fn a_key_that_is_stored_in_settings_is_shown_as_set_works_and_can_be_forgotten()
     let shown: Vec<String> =
         server.seen().iter().map(|seen| seen.headers["authorization"].clone()).collect();
     assert_eq!(shown, [format!("Bearer {KEY}")]);
-    let everything = "return document.documentElement.outerHTML + [...document.querySelectorAll('input')].map((field) => field.value).join() + JSON.stringify(localStorage)";
+    let everything = "return document.documentElement.outerHTML + \
+        [...document.querySelectorAll('input')].map((field) => field.value).join() + \
+        JSON.stringify(localStorage)";
     let page = window.run(everything);
     assert!(
         page.as_str().unwrap().contains("KEPT_KEY") && !page.as_str().unwrap().contains(KEY),

@@ -113,7 +113,8 @@ fn no_script_of_a_transcript_runs_and_no_link_leads_away() {
         json!([null, false])
     );
     assert_eq!(window.run("return location.href.split('#')[0]"), before);
-    let sinks = "return document.querySelectorAll('#app script, #app iframe, #app object, #app img[src^=http], #app [onerror], #app [onload], #app a[href^=javascript]').length";
+    let sinks = "return document.querySelectorAll('#app script, #app iframe, #app object, #app \
+        img[src^=http], #app [onerror], #app [onload], #app a[href^=javascript]').length";
     assert_eq!(window.run(sinks), json!(0));
     assert_eq!(
         window.run("return window.refused"),

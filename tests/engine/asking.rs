@@ -173,7 +173,8 @@ async fn it_is_asked_three_times_at_most_and_the_message_says_so() {
         (fault.kind, fault.status, attempts, server.seen().len()),
         (FaultKind::Passing, Some(500), 3, 3)
     );
-    insta::assert_snapshot!(fault.message, @"It said <html>. The provider replied with an error (status 500). It was asked 3 times, the limit of the settings.");
+    insta::assert_snapshot!(fault.message, @"It said <html>. The provider replied with an error \
+        (status 500). It was asked 3 times, the limit of the settings.");
 }
 
 #[tokio::test]

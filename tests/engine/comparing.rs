@@ -145,7 +145,9 @@ fn runs_of_different_kinds_are_compared_too_and_a_damaged_one_says_why_not() {
     first Some(2), other result None
     plans-tool_calling-o1-variation0.yaml: parts None, answer Same: -
     plans-promptql-o1-variation0.yaml: parts Some(2), answer Same: -
-    plans-tool_calling-o3-mini-variation0.yaml: parts None, answer Absent: -; A line that is neither a key nor part of the value before it. Line 3, column 5:   - assistant_message: indented too deep Give all keys of one map the same indentation.
+    plans-tool_calling-o3-mini-variation0.yaml: parts None, answer Absent: -; A line that is \
+        neither a key nor part of the value before it. Line 3, column 5:   - assistant_message: \
+        indented too deep Give all keys of one map the same indentation.
     ");
     let comparison = compare(
         &bench,

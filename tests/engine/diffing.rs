@@ -103,7 +103,8 @@ fn an_answer_is_shown_beside_what_was_expected() {
         [("ticket_id", true), ("plan", false), ("score", false)]
     );
     assert_eq!((view.total_rows, view.total_lines), (4, view.lines.len() as u64));
-    insta::assert_snapshot!(view.summary, @"0 of 3 rows right, 1 missing (#287), 1 extra (#9), 1 field differs: score 84.1 → 81.9, 1 moved: #286 (3 → 1), 1 value of another type");
+    insta::assert_snapshot!(view.summary, @"0 of 3 rows right, 1 missing (#287), 1 extra (#9), 1 \
+        field differs: score 84.1 → 81.9, 1 moved: #286 (3 → 1), 1 value of another type");
     insta::assert_snapshot!(view.rows.iter().map(format_row).collect::<String>(), @"
     Changed #143 Some(1)>Some(2) | Same 143 - | Same free - | Changed 84.1 81.9
     Extra #9 None>Some(3) | Extra - 9 | Extra - x | Absent - -
@@ -243,7 +244,13 @@ fn a_file_that_changes_is_compared_again() {
 fn the_suite_says_what_counts_as_a_difference() {
     let summary = |task: &str, rows: &str| {
         let bench = Bench::new()
-            .file("tasks/t.yaml", format!("tool_calling_prompt: x\n{task}\nvariations:\n  - expected_output: [{{name: a, n: 1, at: x}}, {{name: b, n: 2, at: x}}]\n"))
+            .file(
+                "tasks/t.yaml",
+                format!(
+                    "tool_calling_prompt: x\n{task}\nvariations:\
+                \n  - expected_output: [{{name: a, n: 1, at: x}}, {{name: b, n: 2, at: x}}]\n"
+                ),
+            )
             .file("results/t-tool_calling-o1-variation0.yaml", answer(rows))
             .open();
         let view = view(&bench, "t-tool_calling-o1-variation0", None);
@@ -251,8 +258,11 @@ fn the_suite_says_what_counts_as_a_difference() {
     };
     let rows = "[{name: b, n: 1, at: y}, {name: a, n: 2.01, at: y}]";
     insta::assert_snapshot!(summary("", rows), @"0 of 2 rows right, 4 fields differ: n wrong in 2 rows, at wrong in 2 rows, 1 moved: a (1 → 2) (by name)");
-    insta::assert_snapshot!(summary("result_artifact_key: n", rows), @"0 of 2 rows right, 1 missing (#2), 1 extra (#2.01), 2 fields differ: name a → b, at x → y (by n)");
-    insta::assert_snapshot!(summary("scorers: [exact, fields: {key: name, ignore: at, tolerance: 1.5}]", rows), @"all 2 rows are there, 1 moved: a (1 → 2), 2 values within tolerance (by name)");
+    insta::assert_snapshot!(summary("result_artifact_key: n", rows), @"\
+        0 of 2 rows right, 1 missing (#2), 1 extra (#2.01), 2 fields differ: name a → b, at x → y \
+        (by n)");
+    insta::assert_snapshot!(summary("scorers: [exact, fields: {key: name, ignore: at, tolerance: 1.5}]", rows), @"\
+        all 2 rows are there, 1 moved: a (1 → 2), 2 values within tolerance (by name)");
 }
 
 #[test]

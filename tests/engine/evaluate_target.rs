@@ -296,7 +296,8 @@ fn keys_that_a_target_says_are_written_nowhere() {
 fn a_target_that_grumbles_at_length_still_answers() {
     let bench = Bench::new().file("rows.jsonl", ROWS);
     let app = bench.another_app();
-    let program = "head -c 17000000 /dev/zero | tr '\\0' x >&2\necho >&2\ncase \"$row\" in *Where*) echo lost >&2; exit 3;; esac\necho '{\"response\": \"At seven.\"}'";
+    let program = "head -c 17000000 /dev/zero | tr '\\0' x >&2\necho >&2\n\
+        case \"$row\" in *Where*) echo lost >&2; exit 3;; esac\necho '{\"response\": \"At seven.\"}'";
     let (view, _) = evaluate(&app, &request(&bench, program, &["f1_score"], &[]));
     assert_eq!((view.done, view.failed), (2, 1), "{view:?}");
     assert!(view.troubles[0].why.ends_with("It said: lost"), "{view:?}");

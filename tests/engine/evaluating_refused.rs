@@ -118,7 +118,10 @@ fn what_failed_is_told_in_the_order_of_the_rows() {
 #[test]
 fn rows_are_made_of_runs_and_the_plan_says_which_column_is_a_text() {
     const TASK: &str = "tool_calling_prompt: How many plans are there?\nvariations:\n- expected_output: Three plans.\n";
-    const CALLED: &str = "conversation:\n- user_message: How many plans?\n- assistant_message: Let me look.\n- tool_call: { id: c1, name: count, params: { of: plans }, result: [{ n: 3 }] }\n- assistant_message: Three plans.\nanswer: Three plans.\n";
+    const CALLED: &str = "conversation:\n- user_message: How many plans?\n\
+        - assistant_message: Let me look.\n\
+        - tool_call: { id: c1, name: count, params: { of: plans }, result: [{ n: 3 }] }\n\
+        - assistant_message: Three plans.\nanswer: Three plans.\n";
     let bench = Bench::new()
         .file("tasks/count.yaml", TASK)
         .file("results/count-tool_calling-o1-variation0.yaml", CALLED)

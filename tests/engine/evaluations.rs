@@ -102,7 +102,10 @@ fn report(bench: &Bench, format: ReportFormat, filter: &str) -> Report {
 
 const TASK: &str = "tool_calling_prompt: How many plans are there?\nvariations:\n- expected_output: Three plans.\nscorers: [text: f1, judge:sopr]\n";
 const FAILED: &str = "conversation:\n- user_message: q\n- error: The provider is down.\n";
-const CALLED: &str = "conversation:\n- user_message: How many plans?\n- assistant_message: Let me look.\n- tool_call: { id: c1, name: count, params: { of: plans }, result: [{ n: 3 }] }\n- assistant_message: Three plans.\nanswer: Three plans.\n";
+const CALLED: &str = "conversation:\n- user_message: How many plans?\n\
+    - assistant_message: Let me look.\n\
+    - tool_call: { id: c1, name: count, params: { of: plans }, result: [{ n: 3 }] }\n\
+    - assistant_message: Three plans.\nanswer: Three plans.\n";
 
 fn judged(server: &Scripted) -> Bench {
     let bench = Bench::new()

@@ -222,7 +222,11 @@ const JUDGED: &str =
 
 #[test]
 fn what_is_said_here_of_a_row_stands_beside_what_the_row_brought_under_the_same_name() {
-    let row = r#"{"inputs.task": "depth", "inputs.system": "s", "inputs.model": "m", "inputs.variation": 0, "inputs.repeat": 1, "inputs.query": "q", "inputs.response": "Nine metres.", "outputs.f1_score.f1_score": 0.125}"#;
+    let row = concat!(
+        r#"{"inputs.task": "depth", "inputs.system": "s", "inputs.model": "m", "#,
+        r#""inputs.variation": 0, "inputs.repeat": 1, "inputs.query": "q", "#,
+        r#""inputs.response": "Nine metres.", "outputs.f1_score.f1_score": 0.125}"#,
+    );
     let bench = Bench::new()
         .file("tasks/depth.yaml", JUDGED)
         .file("results/rows.json", format!("{{\"rows\": [{row}], \"metrics\": {{}}}}"))
@@ -337,7 +341,11 @@ fn replies_that_were_paid_for_are_shown_also_of_an_evaluator_that_never_came_to_
 fn ten_thousand_rows_of_others_are_written_again_in_their_order() {
     let row = |n: usize| {
         format!(
-            r#"{{"inputs.query": "Question {n}?", "inputs.response": "Answer {n}.", "inputs.ground_truth": "{n}", "outputs.f1.f1_score": 0.5, "outputs.f1.f1_result": "pass"}}"#
+            concat!(
+                r#"{{"inputs.query": "Question {n}?", "inputs.response": "Answer {n}.", "#,
+                r#""inputs.ground_truth": "{n}", "outputs.f1.f1_score": 0.5, "outputs.f1.f1_result": "pass"}}"#,
+            ),
+            n = n,
         )
     };
     let rows: Vec<String> = (0..10_000).map(row).collect();

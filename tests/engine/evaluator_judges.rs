@@ -8,8 +8,11 @@ use touchstone_api::{JudgeRequest, RunScore, ScoreStanding};
 
 const RUN: &str = "results/count-tool_calling-o1-variation0.yaml";
 const NAME: &str = "count-tool_calling-o1-variation0.yaml";
-const TASK: &str = "tool_calling_prompt: How many plans are there?\nvariations:\n- expected_output: [{ n: 3 }]\nscorers: [judge:relevance: { threshold: 4 }, judge:similarity]\n";
-const CALLING: &str = "conversation:\n- user_message: How many plans are there?\n- tool_call: { id: c, name: count, params: { of: plans }, result: 3 }\n- assistant_message: There are 3.\n";
+const TASK: &str = "tool_calling_prompt: How many plans are there?\nvariations:\n\
+    - expected_output: [{ n: 3 }]\nscorers: [judge:relevance: { threshold: 4 }, judge:similarity]\n";
+const CALLING: &str = "conversation:\n- user_message: How many plans are there?\n\
+    - tool_call: { id: c, name: count, params: { of: plans }, result: 3 }\n\
+    - assistant_message: There are 3.\n";
 const FOUR: &str = r#"{"explanation": "It answers directly.", "score": 4}"#;
 
 fn bench(server: &Scripted) -> Bench {

@@ -76,7 +76,10 @@ fn every_invalid_token_is_told_with_the_nearest_right_one() {
     Unknown result "x". Write one of pass, fail, open, error, none after “=”, or a number: stored:relevance<3.
     Write the name of an evaluator before what it said: stored:relevance=fail.
     "#);
-    insta::assert_snapshot!(misread("state:nonsense"), @r#"Unknown state "nonsense". Write one of answered, no_answer, waiting, error, writing, damaged, other."#);
+    insta::assert_snapshot!(
+        misread("state:nonsense"),
+        @r#"Unknown state "nonsense". Write one of answered, no_answer, waiting, error, writing, damaged, other."#
+    );
     insta::assert_snapshot!(misread("scor<0.5 -scorer:<0.5 state=error state!=error task<5 cost>much"), @r#"
     Unknown key "scor". Did you mean score<0.5? To search for the text, put it in quotes.
     “scorer” takes text, not a comparison. Did you mean score:<0.5? Else put the value in quotes.

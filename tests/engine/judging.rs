@@ -24,7 +24,9 @@ const UNSURE: &str = r#"{"reason": "Who knows.", "verdict": "unsure"}"#;
 pub(super) fn workspace(server: &Scripted, more: &str) -> String {
     let url = server.url("/v1");
     format!(
-        "input_dir: tasks\noutput_dir: results\nrun: {{ concurrency: 2 }}\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any, price: {{ input: 1.0, output: 2.0 }}{more} }}\n  old: {{ provider: replay }}\n"
+        "input_dir: tasks\noutput_dir: results\nrun: {{ concurrency: 2 }}\nmodels:\
+         \n  local: {{ provider: openai, base_url: '{url}', model: any, price: {{ input: 1.0, \
+         output: 2.0 }}{more} }}\n  old: {{ provider: replay }}\n"
     )
 }
 
@@ -232,9 +234,15 @@ fn a_judge_that_waits_takes_away_nothing_of_what_went_wrong() {
     let class = || bench.row(NAME).unwrap().class;
     // Verdicts on a run that has changed since: the judge waits, and the missing answer of the run
     // is detected without it.
-    bench.put(RUN, "conversation:\n- user_message: How many?\n- tool_call: { id: c, name: query, parameters: {}, error: It broke. }\n- assistant_message: Hm.\n");
+    bench.put(
+        RUN,
+        "conversation:\n- user_message: How many?\n\
+        - tool_call: { id: c, name: query, parameters: {}, error: It broke. }\n\
+        - assistant_message: Hm.\n",
+    );
     wait_until("its tool failed", || (class() == Some(FailureClass::ToolError)).then_some(()));
-    let elsewhere = "judgements:\n- { judge: sopr, version: 1, model: local, rules: ours, inputs: other, wanted: 1, rounds: [{ verdict: solved, score: 1 }] }\n";
+    let elsewhere = "judgements:\n- { judge: sopr, version: 1, model: local, rules: ours, inputs: \
+        other, wanted: 1, rounds: [{ verdict: solved, score: 1 }] }\n";
     bench.put(FILE, elsewhere);
     let waiting = wait_until("the verdict is seen", || {
         scores(&bench)
@@ -417,7 +425,12 @@ fn runs_without_a_structured_answer_are_judged_by_their_last_message_and_rates_a
     let server = Scripted::always(says(SOLVED));
     let bench = running::folder_of(&workspace(&server, ""), TASK)
         .file(RUN, "conversation:\n- user_message: How many?\n- assistant_message: Three.\n")
-        .file("results/count-tool_calling-o1-variation0-run2.yaml", "conversation:\n- user_message: How many?\n- tool_call: { id: c, name: Finish, parameters: { return_type: give_up_and_restart }, result: ok }\n- assistant_message: I gave up.\n")
+        .file(
+            "results/count-tool_calling-o1-variation0-run2.yaml",
+            "conversation:\n\
+            - user_message: How many?\n- tool_call: { id: c, name: Finish, parameters: \
+            { return_type: give_up_and_restart }, result: ok }\n- assistant_message: I gave up.\n",
+        )
         .open();
     let view = judge(bench.app(), &request(2));
     let rates = view.rates.clone().unwrap();

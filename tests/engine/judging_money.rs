@@ -102,7 +102,7 @@ fn a_budget_is_refused_where_no_price_is_known_and_told_where_only_the_file_has_
     ] {
         let why = refused.to_string();
         assert!(
-            why.contains("`local` has no known price, so the budget of $0.001 binds nothing"),
+            why.contains("`local` has no known price, so the budget of $0.001 has no effect"),
             "{why}"
         );
         assert!(

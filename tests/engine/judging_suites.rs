@@ -109,7 +109,7 @@ fn rounds_that_suites_want_differently_have_to_be_said() {
         .plan_judging(&JudgeRequest { rounds: None, ..request(1) })
         .unwrap_err()
         .to_string();
-    assert!(why.contains("want `judge:sopr` in 2 and in 5 rounds"), "{why}");
+    assert!(why.contains("set different rounds for `judge:sopr`: 2 and 5"), "{why}");
     assert_eq!(bench.app().plan_judging(&request(4)).unwrap().rounds, 4);
 }
 

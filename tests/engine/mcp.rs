@@ -197,7 +197,8 @@ fn tools_come_from_all_pages_under_names_that_providers_take() {
     run(async {
         let scene = Scene::new();
         let tool = scene.open("well", "").await.unwrap();
-        insta::assert_snapshot!(names(&tool).join(" "), @"echo env where bad_name_with_slash_47892ff8 _t__4527085b fail refuse garbage long flood hang die family");
+        insta::assert_snapshot!(names(&tool).join(" "), @"echo env where \
+            bad_name_with_slash_47892ff8 _t__4527085b fail refuse garbage long flood hang die family");
         let odd = names(&tool)[3].clone();
         assert_eq!(
             format_result(&call(&tool, &odd, "{}").await),

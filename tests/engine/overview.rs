@@ -6,7 +6,9 @@ use touchstone_api::{
     OverviewRow, ReportFormat, ReportRequest, Sort, Span, Stats, StatsRequest,
 };
 
-const SUITE: &str = "tool_calling_prompt: How many?\nrepeat: 2\nscorers: [fields, exact]\nvariations:\n- name: few\n  parameters: { n: 1 }\n  expected_output: [{ n: 3, m: 1 }]\n- name: many\n  parameters: { n: 2 }\n  expected_output: [{ n: 3, m: 1 }]\n";
+const SUITE: &str = "tool_calling_prompt: How many?\nrepeat: 2\nscorers: [fields, exact]\n\
+    variations:\n- name: few\n  parameters: { n: 1 }\n  expected_output: [{ n: 3, m: 1 }]\n\
+    - name: many\n  parameters: { n: 2 }\n  expected_output: [{ n: 3, m: 1 }]\n";
 
 fn answers(json: &str) -> String {
     answered("Done.").replace("answer:\n- n: 3\n", &format!("answer: {json}\n"))
@@ -125,7 +127,9 @@ fn stats(bench: &Bench, scorer: Option<&str>) -> Stats {
 
 #[test]
 fn what_went_wrong_is_said_of_the_scorer_that_is_counted() {
-    let suite = "tool_calling_prompt: How many?\nexpected_tool_calls: [count]\nscorers: [fields: { threshold: 0.5 }, exact, tool_calls]\nvariations:\n- parameters: {}\n  expected_output: [{ n: 3, m: 1 }, { n: 4, m: 1 }]\n";
+    let suite = "tool_calling_prompt: How many?\nexpected_tool_calls: [count]\n\
+        scorers: [fields: { threshold: 0.5 }, exact, tool_calls]\nvariations:\n- parameters: {}\
+        \n  expected_output: [{ n: 3, m: 1 }, { n: 4, m: 1 }]\n";
     let bench = Bench::new()
         .file("tasks/plans.yaml", suite)
         .file(

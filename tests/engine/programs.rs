@@ -237,7 +237,8 @@ fn a_program_that_gives_no_score_says_why_and_is_asked_again_when_somebody_wants
         (function("raise SystemExit(0)"), "scorer.py failed in line 2: SystemExit: 0."),
         (
             "import no_such_module\n".to_owned(),
-            "scorer.py failed in line 1: ModuleNotFoundError: No module named 'no_such_module'. A scorer is one file, and imports what the Python of this system has.",
+            "scorer.py failed in line 1: ModuleNotFoundError: No module named 'no_such_module'. A \
+             scorer is one file, and imports what the Python of this system has.",
         ),
         (
             "def score(a, b): return 1\n".to_owned(),

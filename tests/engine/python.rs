@@ -400,8 +400,16 @@ async fn the_offer_names_what_a_program_may_use() {
     let Some(tool) = tool(PythonLimits::default()).await else { return };
     let offer = tool.offer();
     assert_eq!(offer.name, "execute_python_program");
-    insta::assert_snapshot!(offer.description, @"Runs a Python 3 program and returns its stdout, stderr and exit code. Print what you want to see. Each call is a new process: nothing is kept from earlier calls. There is no network, no input and no other file than those the program writes; it has 30 seconds and 1024 MiB of memory.");
-    insta::assert_snapshot!(touchstone_formats::json::write(&offer.parameters, false), @r#"{"type":"object","properties":{"pythonCode":{"type":"string","description":"The whole Python program."}},"required":["pythonCode"],"additionalProperties":false}"#);
+    insta::assert_snapshot!(offer.description, @"Runs a Python 3 program and returns its stdout, \
+        stderr and exit code. Print what you want to see. Each call is a new process: nothing is \
+        kept from earlier calls. There is no network, no input and no other file than those the \
+        program writes; it has 30 seconds and 1024 MiB of memory.");
+    insta::assert_snapshot!(
+        touchstone_formats::json::write(&offer.parameters, false),
+        @"{\"type\":\"object\",\"properties\":{\"pythonCode\":{\"type\":\"string\",\
+         \"description\":\"The whole Python program.\"}},\"required\":[\"pythonCode\"],\
+         \"additionalProperties\":false}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

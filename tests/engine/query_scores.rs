@@ -13,8 +13,10 @@ use touchstone_formats::stabletoolbench::ResultFile;
 
 /// A query with two gold APIs.
 pub(crate) const QUERY: &str = r#"[{"query_id": 588, "query": "Which stars and moons are there?", "api_list": [
- {"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Stars", "api_description": "All of them", "required_parameters": [], "optional_parameters": [], "method": "GET"},
- {"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Moons", "api_description": "All of them", "required_parameters": [], "optional_parameters": [], "method": "GET"}],
+ {"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Stars", "api_description": "All of them",
+  "required_parameters": [], "optional_parameters": [], "method": "GET"},
+ {"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Moons", "api_description": "All of them",
+  "required_parameters": [], "optional_parameters": [], "method": "GET"}],
  "relevant APIs": [["Sky_v2", "Stars"], ["Sky_v2", "Moons"]]}]"#;
 pub(crate) const QUERY_FILE: &str = "tasks/G1_instruction.json";
 
@@ -259,7 +261,10 @@ fn a_result_file_has_the_runs_of_one_system_and_leaves_out_what_nobody_said() {
     );
 }
 
-const API_LIST: &str = r#"[{"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Stars"}, {"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Moons"}]"#;
+const API_LIST: &str = concat!(
+    r#"[{"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Stars"}, "#,
+    r#"{"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Moons"}]"#,
+);
 
 #[test]
 fn a_result_file_has_what_stands_in_for_a_judge_when_it_is_asked_for_and_says_so() {

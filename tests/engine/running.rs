@@ -35,7 +35,9 @@ const TASK: &str = "tool_calling_prompt: How many {what} are there?\nexpected_to
 
 fn workspace(url: &str, provider: &str) -> String {
     format!(
-        "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: {provider}, base_url: '{url}', model: any, price: {{ input: 1.0, output: 2.0 }} }}\n{THINGS}"
+        "input_dir: tasks\noutput_dir: results\nmodels:\
+         \n  scripted: {{ provider: {provider}, base_url: '{url}', model: any, price: {{ input: \
+         1.0, output: 2.0 }} }}\n{THINGS}"
     )
 }
 

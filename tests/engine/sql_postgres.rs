@@ -338,7 +338,8 @@ async fn a_role_that_may_write_is_refused_unless_that_is_accepted() {
     The tool `shop`: The role rw may do more than read: it may write to public.items.
     The tool `shop`: The role member may do more than read: it may write to public.items.
     The tool `shop`: The role files may do more than read: it belongs to pg_read_server_files.
-    The tool `shop`: The role boss may do more than read: it is a superuser, it may become the superuser postgres, it may create roles or databases, or replicate and SOME more.
+    The tool `shop`: The role boss may do more than read: it is a superuser, it may become the \
+        superuser postgres, it may create roles or databases, or replicate and SOME more.
     ");
     let admin = database.as_role("postgres").await;
     for (grant, revoke, why) in [
@@ -437,7 +438,8 @@ async fn running(database: &Database, wanted: i64) {
     let admin = database.as_role("postgres").await;
     let begun = Instant::now();
     loop {
-        let sql = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'ro' AND datname = current_database() AND state = 'active' AND query LIKE '%pg_sleep%'";
+        let sql = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'ro' AND datname = \
+            current_database() AND state = 'active' AND query LIKE '%pg_sleep%'";
         let now: i64 = admin.query_one(sql, &[]).await.unwrap().get(0);
         if now == wanted {
             return;
@@ -454,7 +456,11 @@ async fn running(database: &Database, wanted: i64) {
 async fn large_results_are_cut_and_say_so() {
     let database = Database::new().await;
     let tool = tool_as("ro", &database, r#", "rows": 3"#);
-    insta::assert_snapshot!(run_sql(&tool, "SELECT generate_series(1, 1000000000000) AS n").await, @r#"{"rows":[{"n":1},{"n":2},{"n":3}],"truncated":true,"note":"Only the first 3 rows are here: there are more. Ask for less: fewer columns, a condition, or an aggregate."}"#);
+    insta::assert_snapshot!(
+        run_sql(&tool, "SELECT generate_series(1, 1000000000000) AS n").await,
+        @"{\"rows\":[{\"n\":1},{\"n\":2},{\"n\":3}],\"truncated\":true,\"note\":\"Only the first 3 \
+         rows are here: there are more. Ask for less: fewer columns, a condition, or an aggregate.\"}"
+    );
     let tool = tool_as("ro", &database, "");
     let rows = run_sql(&tool, "SELECT generate_series(1, 1000000000000) AS n;").await;
     assert!(rows.contains("Only the first 10000 rows are here"), "{}", &rows[rows.len() - 200..]);
@@ -473,7 +479,8 @@ async fn large_results_are_cut_and_say_so() {
     let raw = run_sql(&tool, "SELECT repeat('x', 300000000) AS x; -- raw").await;
     insta::assert_snapshot!(raw, @"error: The server sent more than 32 MiB. Ask for less.");
     let columns = vec!["1"; 201].join(", ");
-    insta::assert_snapshot!(run_sql(&tool, &format!("SELECT {columns}")).await, @"error: The result has 201 columns, and at most 200 come back: name those that are needed.");
+    insta::assert_snapshot!(run_sql(&tool, &format!("SELECT {columns}")).await, @"\
+        error: The result has 201 columns, and at most 200 come back: name those that are needed.");
 }
 
 #[tokio::test(flavor = "multi_thread")]

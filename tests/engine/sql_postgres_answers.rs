@@ -13,7 +13,8 @@ async fn values_come_back_exactly() {
     let tool = tool_as("ro", &database, "");
     let given = [
         "SELECT true AS b, 1::int2 AS i2, -2 AS i4, 9223372036854775807 AS i8, 12345678901234567890.1234567890 AS n, 1.50 AS m",
-        "SELECT 0.1::float8 + 0.2::float8 AS f, 1e300::float8 AS big, 0.1::float4 AS small, 'NaN'::float8 AS nan, '-Infinity'::float8 AS inf, 'NaN'::numeric AS n",
+        "SELECT 0.1::float8 + 0.2::float8 AS f, 1e300::float8 AS big, 0.1::float4 AS small, \
+         'NaN'::float8 AS nan, '-Infinity'::float8 AS inf, 'NaN'::numeric AS n",
         "SELECT 'text' AS t, NULL AS nothing, NULL::int[] AS none, ''::text AS empty, 'x'::char(3) AS padded, 'ü'::name AS name",
         "SELECT '2024-05-06'::date AS d, '12:34:56.789'::time AS t, '2024-05-06 12:34:56.123456'::timestamp AS ts, '1 day 02:00'::interval AS i",
         "SELECT '{\"b\": [1.50, null], \"a\": 1}'::json AS j, '{\"b\": [1.50], \"a\": 1}'::jsonb AS jb, '1.50'::json AS n, 'null'::jsonb AS z",
@@ -172,14 +173,26 @@ async fn a_server_that_cannot_be_used_says_why_without_the_password() {
         assert!(!shown.contains("canary"), "{shown}");
         all.push(everywhere(&format!("{checked} | {called}")));
     }
-    insta::assert_snapshot!(all.join("\n"), @r#"
-    The tool `shop`: password authentication failed for user "ro" | Check the address in touchstone.yaml, and that the server runs and lets this role in. | error: password authentication failed for user "ro"
-    The tool `shop`: password authentication failed for user "nobody" | Check the address in touchstone.yaml, and that the server runs and lets this role in. | error: password authentication failed for user "nobody"
-    The tool `shop`: database "no_such_database" does not exist | Check the address in touchstone.yaml, and that the server runs and lets this role in. | error: database "no_such_database" does not exist
-    The tool `shop`: The server cannot be reached: connection refused. | Check the address in touchstone.yaml, and that the server runs and lets this role in. | error: The server cannot be reached: connection refused.
-    The tool `shop`: error performing TLS handshake: invalid peer certificate: UnknownIssuer | Check the address in touchstone.yaml, and that the server runs and lets this role in. | error: error performing TLS handshake: invalid peer certificate: UnknownIssuer
-    PostgreSQL SOME as ro, which may only read. | [{"ssl":true}]
-    The tool `shop`: The file of `sslrootcert` holds no certificate that can be read. | Check the address in touchstone.yaml, and that the server runs and lets this role in. | error: The file of `sslrootcert` holds no certificate that can be read.
-    PostgreSQL SOME as ro, which may only read. | [{"ssl":false}]
-    "#);
+    insta::assert_snapshot!(all.join("\n"), @"
+    The tool `shop`: password authentication failed for user \"ro\" | Check the address in \
+        touchstone.yaml, and that the server runs and lets this role in. | error: password \
+        authentication failed for user \"ro\"
+    The tool `shop`: password authentication failed for user \"nobody\" | Check the address in \
+        touchstone.yaml, and that the server runs and lets this role in. | error: password \
+        authentication failed for user \"nobody\"
+    The tool `shop`: database \"no_such_database\" does not exist | Check the address in \
+        touchstone.yaml, and that the server runs and lets this role in. | error: database \
+        \"no_such_database\" does not exist
+    The tool `shop`: The server cannot be reached: connection refused. | Check the address in \
+        touchstone.yaml, and that the server runs and lets this role in. | error: The server \
+        cannot be reached: connection refused.
+    The tool `shop`: error performing TLS handshake: invalid peer certificate: UnknownIssuer | \
+        Check the address in touchstone.yaml, and that the server runs and lets this role in. | \
+        error: error performing TLS handshake: invalid peer certificate: UnknownIssuer
+    PostgreSQL SOME as ro, which may only read. | [{\"ssl\":true}]
+    The tool `shop`: The file of `sslrootcert` holds no certificate that can be read. | Check the \
+        address in touchstone.yaml, and that the server runs and lets this role in. | error: The \
+        file of `sslrootcert` holds no certificate that can be read.
+    PostgreSQL SOME as ro, which may only read. | [{\"ssl\":false}]
+    ");
 }

@@ -84,9 +84,19 @@ fn run_sql(tool: &SqlTool, sql: &str) -> String {
 fn rows_come_back_as_they_are_kept() {
     let ground = DatabaseFolder::new();
     let tool = ground.tool();
-    insta::assert_snapshot!(run_sql(&tool, "SELECT * FROM sales ORDER BY id"), @r#"[{"id":1,"region_id":1,"amount":0.1,"note":"first","picture":"<2 bytes>"},{"id":2,"region_id":1,"amount":0.2,"note":null,"picture":null},{"id":9007199254740993,"region_id":2,"amount":1e300,"note":7,"picture":"<1 byte>"}]"#);
-    insta::assert_snapshot!(run_sql(&tool, "SELECT 0.1 + 0.2 AS sum, 1e999 AS much, 5.0, x'' AS x"), @r#"[{"sum":0.30000000000000004,"much":"Infinity","5.0":5.0,"x":"<0 bytes>"}]"#);
-    insta::assert_snapshot!(run_sql(&tool, "SELECT s.id, r.id, r.name AS id FROM sales s JOIN regions r ON r.id = region_id LIMIT 1"), @r#"[{"id":1,"id_2":1,"id_3":"north"}]"#);
+    insta::assert_snapshot!(
+        run_sql(&tool, "SELECT * FROM sales ORDER BY id"),
+        @"[{\"id\":1,\"region_id\":1,\"amount\":0.1,\"note\":\"first\",\"picture\":\"<2 \
+         bytes>\"},{\"id\":2,\"region_id\":1,\"amount\":0.2,\"note\":null,\"picture\":null},\
+         {\"id\":9007199254740993,\"region_id\":2,\"amount\":1e300,\"note\":7,\"picture\":\"<1 \
+         byte>\"}]"
+    );
+    insta::assert_snapshot!(
+        run_sql(&tool, "SELECT 0.1 + 0.2 AS sum, 1e999 AS much, 5.0, x'' AS x"),
+        @r#"[{"sum":0.30000000000000004,"much":"Infinity","5.0":5.0,"x":"<0 bytes>"}]"#
+    );
+    insta::assert_snapshot!(run_sql(&tool, "SELECT s.id, r.id, r.name AS id FROM sales s JOIN \
+        regions r ON r.id = region_id LIMIT 1"), @r#"[{"id":1,"id_2":1,"id_3":"north"}]"#);
     insta::assert_snapshot!(run_sql(&tool, "SELECT CAST(x'61ff' AS TEXT) AS torn"), @r#"[{"torn":"a�"}]"#);
     insta::assert_snapshot!(run_sql(&tool, "SELECT * FROM totals WHERE region_id = 3"), @"[]");
 }
@@ -125,7 +135,8 @@ fn full_text_tables_can_be_asked() {
             "CREATE VIRTUAL TABLE words USING fts5(t); INSERT INTO words VALUES ('good morning');",
         )
         .unwrap();
-    insta::assert_snapshot!(run_sql(&ground.tool(), "SELECT t, bm25(words) < 0 AS ranked FROM words WHERE words MATCH 'morning'"), @r#"[{"t":"good morning","ranked":1}]"#);
+    insta::assert_snapshot!(run_sql(&ground.tool(), "SELECT t, bm25(words) < 0 AS ranked FROM \
+        words WHERE words MATCH 'morning'"), @r#"[{"t":"good morning","ranked":1}]"#);
 }
 
 /// Statements that must fail, with a part of the error. `open` shows that each works without the
@@ -209,7 +220,9 @@ fn a_second_statement_is_refused_and_not_run() {
         assert!(said.starts_with("error: "), "{sql}: {said}");
         assert!(ground.files() == before, "{sql} changed a file");
     }
-    insta::assert_snapshot!(run_sql(&ground.tool(), "SELECT 1; SELECT 2"), @"error: There is more than one statement. Only one query that reads can be run here: SELECT, WITH … SELECT, VALUES or EXPLAIN.");
+    insta::assert_snapshot!(run_sql(&ground.tool(), "SELECT 1; SELECT 2"), @"\
+        error: There is more than one statement. Only one query that reads can be run here: \
+        SELECT, WITH … SELECT, VALUES or EXPLAIN.");
 }
 
 #[test]
@@ -280,7 +293,11 @@ fn a_person_who_presses_stop_does_not_wait() {
 fn large_results_are_cut_and_say_so() {
     let ground = DatabaseFolder::new();
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 1000000000000) SELECT x FROM n";
-    insta::assert_snapshot!(run_sql(&ground.tool_with(r#", "rows": 3"#), endless), @r#"{"rows":[{"x":1},{"x":2},{"x":3}],"truncated":true,"note":"Only the first 3 rows are here: there are more. Ask for less: fewer columns, a condition, or an aggregate."}"#);
+    insta::assert_snapshot!(
+        run_sql(&ground.tool_with(r#", "rows": 3"#), endless),
+        @"{\"rows\":[{\"x\":1},{\"x\":2},{\"x\":3}],\"truncated\":true,\"note\":\"Only the first 3 \
+         rows are here: there are more. Ask for less: fewer columns, a condition, or an aggregate.\"}"
+    );
     let whole = run_sql(&ground.tool(), endless);
     assert!(
         whole.contains("Only the first 10000 rows are here")
@@ -313,7 +330,8 @@ fn large_results_are_cut_and_say_so() {
         );
     }
     let columns = vec!["1"; 201].join(", ");
-    insta::assert_snapshot!(run_sql(&ground.tool(), &format!("SELECT {columns}")), @"error: The result has 201 columns, and at most 200 come back: name those that are needed.");
+    insta::assert_snapshot!(run_sql(&ground.tool(), &format!("SELECT {columns}")), @"\
+        error: The result has 201 columns, and at most 200 come back: name those that are needed.");
 }
 
 #[test]
@@ -326,7 +344,8 @@ fn a_large_value_can_be_asked_about_without_being_shown() {
         )
         .unwrap();
     insta::assert_snapshot!(run_sql(&ground.tool(), "SELECT id FROM books"), @r#"[{"id":1}]"#);
-    insta::assert_snapshot!(run_sql(&ground.tool(), "SELECT length(text) AS l FROM books"), @"error: string or blob too big: a value may have at most 1000000 bytes.");
+    insta::assert_snapshot!(run_sql(&ground.tool(), "SELECT length(text) AS l FROM books"), @"\
+        error: string or blob too big: a value may have at most 1000000 bytes.");
 }
 
 #[test]

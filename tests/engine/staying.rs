@@ -121,7 +121,13 @@ fn a_database_that_does_not_answer_keeps_the_doctor_for_seconds_only() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
     let bench = Bench::new()
-        .file("touchstone.yaml", format!("input_dir: tasks\noutput_dir: results\ntools:\n  ask: {{ kind: sql, database: 'postgres://me@127.0.0.1:{port}/db' }}\n"))
+        .file(
+            "touchstone.yaml",
+            format!(
+                "input_dir: tasks\noutput_dir: results\ntools:\
+            \n  ask: {{ kind: sql, database: 'postgres://me@127.0.0.1:{port}/db' }}\n"
+            ),
+        )
         .open();
     let begun = std::time::Instant::now();
     let checks = bench.app().doctor(true);

@@ -256,7 +256,9 @@ fn what_was_not_applicable_passes_nowhere_though_its_file_says_pass_and_is_writt
 {
     let row = |calls: &str, word: &str| {
         format!(
-            "{{\"inputs.query\": \"q\", \"inputs.response\": \"r\", \"outputs.calls.calls\": {calls}, \"outputs.calls.calls_result\": \"{word}\", \"outputs.calls.calls_reason\": \"No calls.\"}}\n"
+            "{{\"inputs.query\": \"q\", \"inputs.response\": \"r\", \"outputs.calls.calls\": \
+             {calls}, \"outputs.calls.calls_result\": \"{word}\", \"outputs.calls.calls_reason\": \
+             \"No calls.\"}}\n"
         )
     };
     let rows = row("\"not applicable\"", "pass") + &row("4.0", "pass");
@@ -285,7 +287,8 @@ fn what_was_not_applicable_passes_nowhere_though_its_file_says_pass_and_is_writt
 
 #[test]
 fn a_verdict_beside_an_error_is_one_run_of_its_evaluator_and_not_two() {
-    let rows = r#"{"rows": [{"inputs.query": "a", "outputs.tone.score": 2, "outputs.tone.tone_result": "pass"}, {"inputs.query": "b", "outputs.tone.score": null}],
+    let rows = r#"{"rows": [{"inputs.query": "a", "outputs.tone.score": 2, "outputs.tone.tone_result": "pass"},
+            {"inputs.query": "b", "outputs.tone.score": null}],
         "errors": [{"row": 1, "evaluator": "tone", "why": "One round failed."}, {"row": 2, "evaluator": "tone", "why": "No model."}], "metrics": {}}"#;
     let bench = Bench::new().file("results/tone.json", rows).open();
     let raters = bench.app().trust("").unwrap().raters;

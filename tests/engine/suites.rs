@@ -388,7 +388,9 @@ fn what_looks_like_a_task_below_the_input_directory_and_is_not_read_is_named_wit
 #[test]
 fn tools_that_a_task_names_are_those_of_the_workspace_file_and_only_theirs_are_expected_to_be_called()
  {
-    let workspace = "input_dir: tasks\noutput_dir: results\ntools:\n  first: { kind: sql, database: 'sqlite:a.db' }\n  second: { kind: sql, database: 'sqlite:a.db' }\n  server: { kind: mcp, command: [x] }\n";
+    let workspace = "input_dir: tasks\noutput_dir: results\ntools:\
+        \n  first: { kind: sql, database: 'sqlite:a.db' }\
+        \n  second: { kind: sql, database: 'sqlite:a.db' }\n  server: { kind: mcp, command: [x] }\n";
     let told = |tools: &str| {
         let text =
             suite("first, second").replace("variations", &format!("tools: [{tools}]\nvariations"));

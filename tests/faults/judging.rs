@@ -53,7 +53,8 @@ impl JudgingFixture {
         let url = server.url("/v1");
         let server = server.forgetful();
         let workspace = format!(
-            "input_dir: tasks\noutput_dir: results\nrun: {{ concurrency: {at_once} }}\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any }}\n"
+            "input_dir: tasks\noutput_dir: results\nrun: {{ concurrency: {at_once} }}\nmodels:\
+             \n  local: {{ provider: openai, base_url: '{url}', model: any }}\n"
         );
         let sandbox = Sandbox::with(
             name,

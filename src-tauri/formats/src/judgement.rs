@@ -322,7 +322,12 @@ mod tests {
 
     #[test]
     fn what_we_do_not_know_stays_and_only_the_place_that_is_meant_changes() {
-        let mut sheet = JudgementFile::read(b"by: me\njudgements:\n  - judge: a\n    model: m\n    inputs: x\n    rounds: []\n    tag: 1.10\n  - judge: b\n    model: m\n    inputs: x\n    rounds: [{ verdict: odd, extra: 1 }]\n").unwrap();
+        let mut sheet = JudgementFile::read(
+            b"by: me\njudgements:\n  - judge: a\n    model: m\
+            \n    inputs: x\n    rounds: []\n    tag: 1.10\n  - judge: b\n    model: m\
+            \n    inputs: x\n    rounds: [{ verdict: odd, extra: 1 }]\n",
+        )
+        .unwrap();
         let mut first = sheet.judgements()[0].clone();
         first.rounds.push(Round { verdict: Some("solved".to_owned()), ..Round::default() });
         sheet.put(0, first);

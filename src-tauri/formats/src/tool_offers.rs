@@ -151,10 +151,17 @@ mod tests {
     use crate::azure::{Choice, of_run as thread};
     use crate::{json, workspace};
 
-    const FILE: &str = "tools:\n  a: { kind: sql, database: 'sqlite:a.db', description: ' Tickets. ' }\n  b: { kind: sql, database: 'postgres://x/y' }\n  c: { kind: mcp, command: [x] }\n  d: { kind: sql, database: '${WHERE}' }\n  e: { kind: virtual, database: 'sqlite:a.db' }\n";
+    const FILE: &str = "tools:\n  a: { kind: sql, database: 'sqlite:a.db', description: ' Tickets. \
+        ' }\n  b: { kind: sql, database: 'postgres://x/y' }\n  c: { kind: mcp, command: [x] }\
+        \n  d: { kind: sql, database: '${WHERE}' }\n  e: { kind: virtual, database: 'sqlite:a.db' }\n";
 
     /// The first of them.
-    const FIRST: &str = r#"{"name":"a","description":"Tickets. Runs one read-only SQL query (SQLite) and gives its rows back as a list of objects.","parameters":{"type":"object","properties":{"sql":{"type":"string","description":"One SQLite query."}},"required":["sql"],"additionalProperties":false}}"#;
+    const FIRST: &str = concat!(
+        r#"{"name":"a","description":"Tickets. Runs one read-only SQL query (SQLite) and gives "#,
+        r#"its rows back as a list of objects.","parameters":{"type":"object","#,
+        r#""properties":{"sql":{"type":"string","description":"One SQLite query."}},"#,
+        r#""required":["sql"],"additionalProperties":false}}"#,
+    );
 
     fn tools() -> Vec<ToolOffer> {
         declared(&workspace::read(FILE).unwrap().tools)

@@ -189,7 +189,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn made_up_lines_are_read_alike_both_ways(lines in prop::collection::vec((0..4_usize, prop::sample::select(PIECES.to_vec()), prop::sample::select(PIECES.to_vec())), 1..9)) {
+    fn made_up_lines_are_read_alike_both_ways(
+        lines in prop::collection::vec(
+            (0..4_usize, prop::sample::select(PIECES.to_vec()), prop::sample::select(PIECES.to_vec())),
+            1..9,
+        )
+    ) {
         let text = lines.iter().fold(String::new(), |all, (indent, a, b)| all + &" ".repeat(*indent) + a + b + "\n");
         agree(&text);
     }

@@ -161,10 +161,15 @@ fn paths_say_which_run_it_is() {
 
 #[test]
 fn reprs_of_openai_messages_are_read_as_messages() {
-    let history = r#"["ChatCompletionMessage(content=None, role='assistant', tool_calls=[ChatCompletionMessageToolCall(id='c1', function=Function(arguments='{\"sql\": \"x\"}', name='q'), type='function')])",
-        {"role": "tool", "tool_call_id": "c1", "content": "[1]"},
-        {"role": "assistant", "content": null, "function_call": {"name": "old", "arguments": "{}"}},
-        {"role": "function", "name": "old", "content": "r"}]"#;
+    let history = concat!(
+        r#"["ChatCompletionMessage(content=None, role='assistant', tool_calls=["#,
+        r#"ChatCompletionMessageToolCall(id='c1', "#,
+        r#"function=Function(arguments='{\"sql\": \"x\"}', name='q'), type='function')])","#,
+        r#"{"role": "tool", "tool_call_id": "c1", "content": "[1]"},"#,
+        r#"{"role": "assistant", "content": null, "#,
+        r#""function_call": {"name": "old", "arguments": "{}"}},"#,
+        r#"{"role": "function", "name": "old", "content": "r"}]"#,
+    );
     let run = run(&Parts { history: Some(history.as_bytes()), ..Parts::default() });
     let calls: Vec<_> = run
         .steps

@@ -298,8 +298,18 @@ fn read_everything(text: &str) {
 }
 
 const JSONS: [&str; 4] = [
-    r#"[{"role": "user", "content": "a"}, {"role": "assistant", "content": ["TextBlock(citations=None, text='b', type='text')", "ToolUseBlock(id='1', input={'sql': \"x\"}, name='q', type='tool_use')"]}, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "[1]"}]}]"#,
-    r#"[{"user_message": {"text": "a"}, "assistant_actions": [{"message": "b", "plan": null, "code": "c", "code_output": "d", "code_error": null}], "modified_artifacts": [{"identifier": "e", "data": [{"f": 1.50}]}]}]"#,
+    concat!(
+        r#"[{"role": "user", "content": "a"}, {"role": "assistant", "#,
+        r#""content": ["TextBlock(citations=None, text='b', type='text')", "#,
+        r#""ToolUseBlock(id='1', input={'sql': \"x\"}, name='q', type='tool_use')"]}, "#,
+        r#"{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "#,
+        r#""content": "[1]"}]}]"#,
+    ),
+    concat!(
+        r#"[{"user_message": {"text": "a"}, "assistant_actions": [{"message": "b", "#,
+        r#""plan": null, "code": "c", "code_output": "d", "code_error": null}], "#,
+        r#""modified_artifacts": [{"identifier": "e", "data": [{"f": 1.50}]}]}]"#,
+    ),
     "{\"a\": [1, -2.5e+3, \"\\u00e9\\ud83d\\ude00\\n\", true, null, {}], 'b': NaN, // c\n}",
     "Here:\n```json\n[{\"a\": 1,}]\n```\n<a>5</a> {a} {{b}} 1 day, 0:01:33.5 x-promptql-o1-variation1-run2.yaml",
 ];

@@ -213,13 +213,19 @@ const ODD: [&str; 24] = [
 /// Returns transcripts with a text both quoted and unquoted, where the unquoted one is read as that
 /// text.
 fn unquoted() -> Vec<String> {
-    let files = ODD.iter().map(|text| (*text).to_owned()).chain(texts()).filter(|text| !text.contains('\n')).map(|text| {
-        let quoted = format!("'{}'", text.replace('\'', "''"));
-        format!(
-            "conversation:\n- user_message: {text}\n- tool_call:\n    id: c\n    params: {{}}\n    output:\n    - {text}\n    - {quoted}\n    - k: {text}\n      {text}: 1\n\
+    let files = ODD
+        .iter()
+        .map(|text| (*text).to_owned())
+        .chain(texts())
+        .filter(|text| !text.contains('\n'))
+        .map(|text| {
+            let quoted = format!("'{}'", text.replace('\'', "''"));
+            format!(
+                "conversation:\n- user_message: {text}\n- tool_call:\n    id: c\n    params: {{}}\
+             \n    output:\n    - {text}\n    - {quoted}\n    - k: {text}\n      {text}: 1\n\
              - assistant_message: {quoted}\nnote:\n  when: {text}\n  then: {quoted}\n"
-        )
-    });
+            )
+        });
     files.filter(|file| transcript::Document::read(file.as_bytes()).is_ok()).collect()
 }
 

@@ -298,7 +298,15 @@ fn rows_may_say_little() {
         assert_eq!(tasks.len(), json::read(&file).unwrap().items().len(), "{name}");
         assert!(tasks.iter().all(|task| Query::of_task(task).is_some()), "{name}");
     }
-    let tasks = suite::read(r#"[{"query": "a"}, {"query": 3}, {"query": "b", "query_id": "007", "api_list": [{"tool_name": "T", "name": "x"}]}]"#, "f/s").unwrap().tasks;
+    let tasks = suite::read(
+        concat!(
+            r#"[{"query": "a"}, {"query": 3}, {"query": "b", "query_id": "007", "#,
+            r#""api_list": [{"tool_name": "T", "name": "x"}]}]"#,
+        ),
+        "f/s",
+    )
+    .unwrap()
+    .tasks;
     assert_eq!(tasks.iter().map(|task| task.id.as_str()).collect::<Vec<_>>(), ["f/s/0", "f/s/007"]);
     assert_eq!(tasks[1].expected_tool_calls, ["x_for_t"]);
     assert!(Query::of_task(&tasks[0]).unwrap().apis.is_empty());

@@ -305,7 +305,9 @@ fn calls_belong_to_the_turn_they_name_or_to_the_message_they_follow() {
 
 #[test]
 fn nothing_in_an_item_is_lost() {
-    let text = "conversation:\n- assistant_message: a\n  thinking: hm\n  seconds: 1.5\n  tokens: 12\n- note: {x: 1}\n  by: me\n- plain\n- tool_call: t\nextra: {k: v}\nrun: {model: m, color: red}\n";
+    let text = "conversation:\n- assistant_message: a\n  thinking: hm\n  seconds: 1.5\
+        \n  tokens: 12\n- note: {x: 1}\n  by: me\n- plain\n- tool_call: t\nextra: {k: v}\n\
+        run: {model: m, color: red}\n";
     let run = transcript::read(text.as_bytes()).unwrap();
     assert_eq!(run.outline(), transcript::outline(text.as_bytes()).unwrap());
     let labels: Vec<Vec<&str>> = run
@@ -326,7 +328,9 @@ fn nothing_in_an_item_is_lost() {
 
 #[test]
 fn parts_know_what_they_are_written_in() {
-    let text = "conversation:\n- user_message: a\n- tool_call:\n    name: t\n    params: {sql: x, query: \"select 1 from b\", pythonCode: y, filter: '{\"a\": 1}', word: select}\n    result: '[{\"a\": 1.50}]'\n";
+    let text = "conversation:\n- user_message: a\n- tool_call:\n    name: t\
+        \n    params: {sql: x, query: \"select 1 from b\", pythonCode: y, filter: '{\"a\": 1}', \
+        word: select}\n    result: '[{\"a\": 1.50}]'\n";
     let run = transcript::read(text.as_bytes()).unwrap();
     assert_eq!(run.steps[0].parts[0].language, Language::Markdown);
     let languages: Vec<(&str, Language)> =
@@ -349,7 +353,9 @@ fn parts_know_what_they_are_written_in() {
 
 #[test]
 fn nested_values_are_searched_with_their_keys() {
-    let text = "conversation:\n- tool_call:\n    name: t\n    params: {limit: 5}\n    result:\n    - {id: 007, tags: [a, b], none: null, open: yes}\n    - {}\nanswer: {x: [1, {y: true}]}\n";
+    let text = "conversation:\n- tool_call:\n    name: t\n    params: {limit: 5}\n    result:\
+        \n    - {id: 007, tags: [a, b], none: null, open: yes}\n    - {}\n\
+        answer: {x: [1, {y: true}]}\n";
     let outline = transcript::outline(text.as_bytes()).unwrap();
     assert_eq!(outline.text, "t\n5\nid: 007\ntags: a\nb\nnone: null\nopen: yes\nx: 1\ny: true\n");
     assert_eq!(outline.items.iter().map(|item| item.step).collect::<Vec<_>>(), [Some(0), None]);

@@ -242,7 +242,8 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
         (Some("replay"), _) => Provider::Replay,
         (Some(other), _) => {
             return Err(format!(
-                "The model `{name}` has the provider `{other}`; Touchstone knows `anthropic`, `openai` (and everything compatible, with `base_url`) and `replay`."
+                "The model `{name}` has the provider `{other}`; Touchstone knows `anthropic`, \
+                 `openai` (and everything compatible, with `base_url`) and `replay`."
             ));
         }
         (None, Some((_, provider, _))) => *provider,

@@ -125,7 +125,10 @@ fn texts_are_measured_with_their_own_thresholds_and_what_is_no_text_is_told() {
     let of = |evaluator: &Evaluator, text: &str, quirks: &Quirks| {
         format_result(done(evaluator, &evaluator.filtered(&row(text)), quirks))
     };
-    insta::assert_snapshot!(of(&f1, r#"{"response": "Paris", "ground_truth": "paris!", "other": 1}"#, &quirks), @r#"{"f1_score":1.0,"f1_result":"pass","f1_threshold":1}"#);
+    insta::assert_snapshot!(
+        of(&f1, r#"{"response": "Paris", "ground_truth": "paris!", "other": 1}"#, &quirks),
+        @r#"{"f1_score":1.0,"f1_result":"pass","f1_threshold":1}"#
+    );
     insta::assert_snapshot!(of(&f1, r#"{"response": 42, "ground_truth": "42"}"#, &quirks), @r#"{"f1_score":1.0,"f1_result":"pass","f1_threshold":1}"#);
     insta::assert_snapshot!(of(&f1, r#"{"response": 42, "ground_truth": "42"}"#, &Quirks::all()), @"`response` is not text.");
     insta::assert_snapshot!(of(&f1, r#"{"response": ["a"], "ground_truth": "42"}"#, &quirks), @"`response` is not text.");
@@ -141,10 +144,19 @@ fn graders_say_what_passes_and_a_program_that_gives_no_score_is_no_wrong_answer(
     };
     let paris = r#"{"response": "It is Paris.", "ground_truth": "paris", "n": 4}"#;
     insta::assert_snapshot!(of("string_check", "{}", paris), @r#"{"passed":false,"score":0.0,"sample":null,"string_check_result":"fail"}"#);
-    insta::assert_snapshot!(of("exact", r#"{"kind": "string_check", "operation": "ilike"}"#, paris), @r#"{"passed":true,"score":1.0,"sample":null,"exact_result":"pass"}"#);
-    insta::assert_snapshot!(of("string_check", r#"{"input": "{{item.n}}", "reference": "4"}"#, paris), @r#"{"passed":true,"score":1.0,"sample":null,"string_check_result":"pass"}"#);
+    insta::assert_snapshot!(
+        of("exact", r#"{"kind": "string_check", "operation": "ilike"}"#, paris),
+        @r#"{"passed":true,"score":1.0,"sample":null,"exact_result":"pass"}"#
+    );
+    insta::assert_snapshot!(
+        of("string_check", r#"{"input": "{{item.n}}", "reference": "4"}"#, paris),
+        @r#"{"passed":true,"score":1.0,"sample":null,"string_check_result":"pass"}"#
+    );
     insta::assert_snapshot!(of("string_check", r#"{"input": "{{item.lost}}"}"#, paris), @"The row has no `lost`.");
-    insta::assert_snapshot!(of("text_similarity", r#"{"evaluation_metric": "rouge_1", "pass_threshold": 0.4}"#, paris), @r#"{"passed":true,"score":0.5,"sample":null,"text_similarity_result":"pass"}"#);
+    insta::assert_snapshot!(
+        of("text_similarity", r#"{"evaluation_metric": "rouge_1", "pass_threshold": 0.4}"#, paris),
+        @r#"{"passed":true,"score":0.5,"sample":null,"text_similarity_result":"pass"}"#
+    );
     let python =
         read("own", r#"{"kind": "python", "source": "…", "pass_threshold": 0.7}"#).unwrap();
     let inputs = row(paris);
@@ -207,8 +219,14 @@ fn documents_are_weighed_by_numbers_and_held_against_what_labels_can_reach() {
     };
     let text = whole(&[label("a", 10), label("b", 2)], &[found("b", 9), found("c", 1)]);
     let (ours, theirs) = (Quirks::default(), Quirks::all());
-    insta::assert_snapshot!(of(r#"{"ground_truth_label_max": 10}"#, &text, &ours).unwrap(), @r#"0.00292713543449163 0.0034079844206426485 2 5.0 "fail" 1 "fail""#);
-    insta::assert_snapshot!(of(r#"{"ground_truth_label_max": 10}"#, &text, &theirs).unwrap(), @r#"0.00292713543449163 0.6818181818181818 2 50.0 "fail" 1 "fail""#);
+    insta::assert_snapshot!(
+        of(r#"{"ground_truth_label_max": 10}"#, &text, &ours).unwrap(),
+        @r#"0.00292713543449163 0.0034079844206426485 2 5.0 "fail" 1 "fail""#
+    );
+    insta::assert_snapshot!(
+        of(r#"{"ground_truth_label_max": 10}"#, &text, &theirs).unwrap(),
+        @r#"0.00292713543449163 0.6818181818181818 2 50.0 "fail" 1 "fail""#
+    );
     let set = r#"{"ground_truth_label_max": 10, "top1_relevance_threshold": 2}"#;
     insta::assert_snapshot!(of(set, &text, &ours).unwrap(), @r#"0.00292713543449163 0.0034079844206426485 2 2 "pass" 1 "fail""#);
     insta::assert_snapshot!(of("{}", &text, &ours).unwrap_err(), @"The label 10 is above `ground_truth_label_max`, which is 4.");
@@ -400,9 +418,30 @@ fn a_file_is_valid_json_that_tells_of_evaluators_counts_and_errors_and_is_read_b
         .text(quirks)
     };
     let ours = written(&Quirks::default());
-    insta::assert_snapshot!(ours, @r#"{"rows": [{"inputs.q": "a\u0001", "inputs.n": 1.50, "inputs.big": null, "outputs.f1.f1_score": 0.25, "outputs.f1.f1_result": "fail", "outputs.f1.f1_threshold": 1}, {"inputs.q": null, "inputs.n": null, "inputs.big": 12345678901234567890, "outputs.f1.f1_score": null, "outputs.f1.f1_result": null, "outputs.f1.f1_threshold": null}], "metrics": {"f1.f1_score": 0.25, "f1.binary_aggregate": 0.0}, "studio_url": null, "evaluators": {"f1": {"id": "azureai://built-in/evaluators/f1_score", "switches": ["bare_nan"]}}, "counts": {"f1.f1_score": {"n": 1, "left_out": 1}, "f1.binary_aggregate": {"n": 1, "left_out": 1, "interval": [0.0, 0.7934506856227626]}}, "errors": [{"row": 2, "evaluator": "f1", "why": "The row has no `response`."}]}"#);
+    insta::assert_snapshot!(
+        ours,
+        @"{\"rows\": [{\"inputs.q\": \"a\\u0001\", \"inputs.n\": 1.50, \"inputs.big\": null, \
+         \"outputs.f1.f1_score\": 0.25, \"outputs.f1.f1_result\": \"fail\", \
+         \"outputs.f1.f1_threshold\": 1}, {\"inputs.q\": null, \"inputs.n\": null, \"inputs.big\": \
+         12345678901234567890, \"outputs.f1.f1_score\": null, \"outputs.f1.f1_result\": null, \
+         \"outputs.f1.f1_threshold\": null}], \"metrics\": {\"f1.f1_score\": 0.25, \
+         \"f1.binary_aggregate\": 0.0}, \"studio_url\": null, \"evaluators\": {\"f1\": {\"id\": \
+         \"azureai://built-in/evaluators/f1_score\", \"switches\": [\"bare_nan\"]}}, \"counts\": \
+         {\"f1.f1_score\": {\"n\": 1, \"left_out\": 1}, \"f1.binary_aggregate\": {\"n\": 1, \
+         \"left_out\": 1, \"interval\": [0.0, 0.7934506856227626]}}, \"errors\": [{\"row\": 2, \
+         \"evaluator\": \"f1\", \"why\": \"The row has no `response`.\"}]}"
+    );
     assert!(json::read(&ours).is_ok());
-    insta::assert_snapshot!(written(&Quirks::all()), @r#"{"rows": [{"inputs.q": "a\u0001", "inputs.n": 1.5, "inputs.big": NaN, "outputs.f1.f1_score": 0.25, "outputs.f1.f1_result": "fail", "outputs.f1.f1_threshold": 1.0}, {"inputs.q": null, "inputs.n": NaN, "inputs.big": 12345678901234567890, "outputs.f1.f1_score": NaN, "outputs.f1.f1_result": NaN, "outputs.f1.f1_threshold": NaN}], "metrics": {"f1.f1_score": 0.25, "f1.f1_threshold": 1.0, "f1.binary_aggregate": 0.0}, "studio_url": null}"#);
+    insta::assert_snapshot!(
+        written(&Quirks::all()),
+        @"{\"rows\": [{\"inputs.q\": \"a\\u0001\", \"inputs.n\": 1.5, \"inputs.big\": NaN, \
+         \"outputs.f1.f1_score\": 0.25, \"outputs.f1.f1_result\": \"fail\", \
+         \"outputs.f1.f1_threshold\": 1.0}, {\"inputs.q\": null, \"inputs.n\": NaN, \
+         \"inputs.big\": 12345678901234567890, \"outputs.f1.f1_score\": NaN, \
+         \"outputs.f1.f1_result\": NaN, \"outputs.f1.f1_threshold\": NaN}], \"metrics\": \
+         {\"f1.f1_score\": 0.25, \"f1.f1_threshold\": 1.0, \"f1.binary_aggregate\": 0.0}, \
+         \"studio_url\": null}"
+    );
     // Only the full set of quirks omits Touchstone's additional keys.
     let bare = written(&Quirks::from_names(["bare_nan"]).unwrap());
     assert!(

@@ -51,7 +51,11 @@ pub(super) fn run(asked: &AgreementOf, here: &Environment) -> Outcome {
         .collect::<Result<Vec<_>, _>>()?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
-        let document = json!({ "raters": trust.raters, "pairs": trust.pairs, "reviewed": trust.reviewed, "notes": trust.notes, "unreadable": trust.unreadable, "agreements": shown });
+        let document = json!({
+        "raters": trust.raters, "pairs": trust.pairs,
+        "reviewed": trust.reviewed, "notes": trust.notes,
+        "unreadable": trust.unreadable, "agreements": shown
+        });
         writeln!(out, "{document}")?;
     } else {
         write(&mut out, &trust, asked.all, Paint(here.colour))?;

@@ -73,7 +73,9 @@ fn object(row: &RunRow) -> Value {
     let reason = row.reason.as_ref().or(row.score_reason.as_ref());
     json!({
         "id": row.id, "path": row.path, "task": row.task, "system": row.system, "model": row.model, "variation": row.variation,
-        "repeat": row.repeat, "lineage": row.lineage, "forked_from": row.forked_from, "follow_ups": row.follow_ups, "state": row.state, "score": row.score, "passed": row.passed, "reason": reason, "turns": row.turns,
+        "repeat": row.repeat, "lineage": row.lineage, "forked_from": row.forked_from,
+        "follow_ups": row.follow_ups, "state": row.state, "score": row.score,
+        "passed": row.passed, "reason": reason, "turns": row.turns,
         "tool_calls": row.tool_calls, "tokens": row.tokens, "cost": row.cost, "seconds": row.seconds,
         "stored": row.stored,
     })

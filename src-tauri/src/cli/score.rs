@@ -308,7 +308,13 @@ impl Counts {
 
 /// Builds one JSON object for each scorer of a run, or one with the reason if there is none.
 fn lines(run: &FileScores) -> Vec<Value> {
-    let line = |scorer: Value, score: Value, passed: Value, reason: Value, detail: Value| json!({ "path": run.path, "lineage": run.lineage, "scorer": scorer, "score": score, "passed": passed, "reason": reason, "detail": detail });
+    let line = |scorer: Value, score: Value, passed: Value, reason: Value, detail: Value| {
+        json!({
+        "path": run.path, "lineage": run.lineage, "scorer": scorer,
+        "score": score, "passed": passed,
+        "reason": reason, "detail": detail
+        })
+    };
     if run.scores.is_empty() {
         return vec![line(Value::Null, Value::Null, Value::Null, json!(run.nothing), json!({}))];
     }

@@ -214,20 +214,34 @@ fn a_reply_that_is_broken_every_time_ends_the_run_with_what_is_wrong() {
         }
     }
     let told: Vec<&str> = told.iter().map(|line| line.trim_end()).collect();
-    insta::assert_snapshot!(told.join("\n"), @r"
-    error event: Error The Anthropic API could not answer this time, status 200, overloaded_error: Overloaded. The provider replied with an error (status 200). It was asked 3 times, the limit of the settings.
+    insta::assert_snapshot!(told.join("\n"), @"
+    error event: Error The Anthropic API could not answer this time, status 200, overloaded_error: \
+        Overloaded. The provider replied with an error (status 200). It was asked 3 times, the \
+        limit of the settings.
     error event that lasts: Error The Anthropic API refused the request, status 200, invalid_request_error: No such tool.
-    error chunk: Error The model server could not answer this time, status 200, server_error: All seats are taken. The provider replied with an error (status 200). It was asked 3 times, the limit of the settings.
-    good status, bad body: Error The model server could not answer this time, status 200, server_error: All seats are taken. The provider replied with an error (status 200). It was asked 3 times, the limit of the settings.
-    good status, whole error for a stream: Error The Anthropic API could not answer this time, status 200, api_error: Internal. The provider replied with an error (status 200). It was asked 3 times, the limit of the settings.
+    error chunk: Error The model server could not answer this time, status 200, server_error: All \
+        seats are taken. The provider replied with an error (status 200). It was asked 3 times, \
+        the limit of the settings.
+    good status, bad body: Error The model server could not answer this time, status 200, \
+        server_error: All seats are taken. The provider replied with an error (status 200). It was \
+        asked 3 times, the limit of the settings.
+    good status, whole error for a stream: Error The Anthropic API could not answer this time, \
+        status 200, api_error: Internal. The provider replied with an error (status 200). It was \
+        asked 3 times, the limit of the settings.
     page for people: Error The model server answered with a page for people instead of JSON (502 Bad Gateway); check its `base_url`.
-    page of a gateway: Error The model server could not answer this time, status 500: 502 Bad Gateway. The provider replied with an error (status 500). It was asked 3 times, the limit of the settings.
-    half a document: Error The reply of the model server ends in the middle. The reply ended too early (status 200). It was asked 3 times, the limit of the settings.
-    no JSON: Error The reply of the model server is not JSON: This is not a JSON value. The provider replied with an error (status 200). It was asked 3 times, the limit of the settings.
+    page of a gateway: Error The model server could not answer this time, status 500: 502 Bad \
+        Gateway. The provider replied with an error (status 500). It was asked 3 times, the limit \
+        of the settings.
+    half a document: Error The reply of the model server ends in the middle. The reply ended too \
+        early (status 200). It was asked 3 times, the limit of the settings.
+    no JSON: Error The reply of the model server is not JSON: This is not a JSON value. The \
+        provider replied with an error (status 200). It was asked 3 times, the limit of the settings.
     nothing: Error The reply of the model server ends in the middle. The reply ended too early (status 200). It was asked 3 times, the limit of the settings.
     half of what is packed: Error The reply broke off: unexpected end of file. The reply ended too early. It was asked 3 times, the limit of the settings.
-    cut in the middle: Error The reply broke off: end of file before message length reached. The reply ended too early. It was asked 3 times, the limit of the settings.
-    cut in the middle of a stream: Error The reply broke off: end of file before message length reached. The reply ended too early. It was asked 3 times, the limit of the settings.
+    cut in the middle: Error The reply broke off: end of file before message length reached. The \
+        reply ended too early. It was asked 3 times, the limit of the settings.
+    cut in the middle of a stream: Error The reply broke off: end of file before message length \
+        reached. The reply ended too early. It was asked 3 times, the limit of the settings.
     reset in the middle: Error (as the system says it)
     reset at once: Error (as the system says it)
     type of a picture: Answered

@@ -7,7 +7,8 @@ use touchstone_api::{Act, LaunchCell, LaunchRequest};
 
 const TASK: &str = "tool_calling_prompt: How many {what}?\nrepeat: 2\nvariations:\n  - what: stones\n  - what: trees\n";
 const BEGUN: &str = "conversation:\n- user_message: How many stones?\n";
-const DONE: &str = "conversation:\n- user_message: How many trees?\n- assistant_message: 3\nanswer: 3\nrun: {finished: '2025-01-01T10:00:05Z', started: '2025-01-01T10:00:00Z'}\n";
+const DONE: &str = "conversation:\n- user_message: How many trees?\n- assistant_message: 3\n\
+    answer: 3\nrun: {finished: '2025-01-01T10:00:05Z', started: '2025-01-01T10:00:00Z'}\n";
 
 fn cell(task: &str, variation: Option<u32>, system: &str, model: &str) -> LaunchCell {
     LaunchCell { task: task.into(), variation, system: system.into(), model: model.into() }

@@ -104,14 +104,18 @@ fn what_goes_wrong_in_a_tool_is_told_to_the_model_and_the_run_goes_on() {
     let bench = plain(&server);
     let view = run(&bench, &request());
     assert_eq!((view.done, view.failed), (1, 0), "{:?}", view.runs);
-    insta::assert_snapshot!(transcript_lines(&bench, RUN), @r#"
-    {"user_message":"How many?"}
-    {"tool_call":{"id":"a","name":"query_things","params":"{\"sql\": ","error":"The arguments are no JSON object, so `query_things` was not called. What came: {\"sql\": ","turn":1}}
-    {"tool_call":{"id":"b","name":"query_nothing","params":{"sql":"SELECT sum(number) AS n FROM things"},"error":"There is no tool named `query_nothing`. There are: query_things.","turn":1}}
-    {"tool_call":{"id":"c","name":"query_things","params":{"sql":"SELECT nope FROM nowhere"},"error":"no such table: nowhere","turn":1}}
-    {"tool_call":{"id":"d","name":"query_things","params":{"sql":"SELECT sum(number) AS n FROM things"},"result":[{"n":7}],"turn":1}}
-    {"assistant_message":"Here.\n\n```json\n[{\"n\": 7}]\n```"}
-    "#);
+    insta::assert_snapshot!(transcript_lines(&bench, RUN), @"
+    {\"user_message\":\"How many?\"}
+    {\"tool_call\":{\"id\":\"a\",\"name\":\"query_things\",\"params\":\"{\\\"sql\\\": \
+        \",\"error\":\"The arguments are no JSON object, so `query_things` was not called. What \
+        came: {\\\"sql\\\": \",\"turn\":1}}
+    {\"tool_call\":{\"id\":\"b\",\"name\":\"query_nothing\",\"params\":{\"sql\":\"SELECT \
+        sum(number) AS n FROM things\"},\"error\":\"There is no tool named `query_nothing`. There \
+        are: query_things.\",\"turn\":1}}
+    {\"tool_call\":{\"id\":\"c\",\"name\":\"query_things\",\"params\":{\"sql\":\"SELECT nope FROM nowhere\"},\"error\":\"no such table: nowhere\",\"turn\":1}}
+    {\"tool_call\":{\"id\":\"d\",\"name\":\"query_things\",\"params\":{\"sql\":\"SELECT sum(number) AS n FROM things\"},\"result\":[{\"n\":7}],\"turn\":1}}
+    {\"assistant_message\":\"Here.\\n\\n```json\\n[{\\\"n\\\": 7}]\\n```\"}
+    ");
     let second = server.seen()[1].json();
     let told: Vec<&str> = second["messages"]
         .as_array()

@@ -86,7 +86,11 @@ proptest! {
         prop_assert_eq!(parts, 3);
         prop_assert_eq!(whole.unended(), whole.count(|stage| !matches!(stage, Stage::Ended(_))));
         let bought = |event: &&RunEvent| matches!(event.what, RunEventKind::Replied { journaled: false, .. } | RunEventKind::Lost { .. });
-        let unpriced = |event: &&RunEvent| matches!(event.what, RunEventKind::Replied { journaled: false, cost: None, .. } | RunEventKind::Lost { cost: None, .. });
+        let unpriced = |event: &&RunEvent|
+            matches!(event.what,
+            RunEventKind::Replied { journaled: false, cost: None, .. }
+            | RunEventKind::Lost { cost: None, .. }
+            );
         let spent = events.iter().filter(bought).count() - events.iter().filter(unpriced).count();
         #[expect(clippy::cast_precision_loss, reason = "less than sixty")]
         let expected = spent as f64 * 0.25;

@@ -52,7 +52,8 @@ fn what_nobody_says_is_not_known_and_stays_so() {
 
 #[test]
 fn a_stream_that_was_cut_is_paid_from_the_budget() {
-    let cut = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"He\"}}]}\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":1000000,\"completion_tokens\":500000}}\n\n";
+    let cut = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"He\"}}]}\n\n\
+        data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1000000,\"completion_tokens\":500000}}\n\n";
     let server = Scripted::start(move |seen| match seen.number {
         0 => Reply::new(200).text("text/event-stream", cut),
         1 => calls(&[("c", "query_things", QUERY)]),

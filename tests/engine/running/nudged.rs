@@ -509,7 +509,9 @@ fn a_retry_says_which_runs_it_leaves_out_and_why() {
     let url = server.url("/v1");
     let with = |key: &str| {
         format!(
-            "input_dir: tasks\noutput_dir: results\nmodels:\n  open: {{ provider: openai, base_url: '{url}' }}\n  shut: {{ provider: openai, base_url: '{url}'{key} }}\n{THINGS}"
+            "input_dir: tasks\noutput_dir: results\nmodels:\
+             \n  open: {{ provider: openai, base_url: '{url}' }}\
+             \n  shut: {{ provider: openai, base_url: '{url}'{key} }}\n{THINGS}"
         )
     };
     let bench = folder_with(&with(""), PLAIN);
@@ -535,7 +537,9 @@ fn a_copy_of_half_a_turn_leaves_out_the_calls_that_were_not_run() {
         assert!(!texts.contains("not_run"), "{texts}");
         says(ANSWER)
     });
-    let file = "conversation:\n- user_message: How many?\n- tool_call: {id: a, name: query_things, params: {}, result: 1, turn: 1}\n- tool_call: {id: b, name: not_run, params: {}, turn: 1}\n";
+    let file = "conversation:\n- user_message: How many?\n\
+        - tool_call: {id: a, name: query_things, params: {}, result: 1, turn: 1}\n\
+        - tool_call: {id: b, name: not_run, params: {}, turn: 1}\n";
     let bench = folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, file).open();
     for (step, message) in [(1, None), (2, Some("More."))] {
         let copied = bench.app().fork_run(&id(&bench, RUN), step, message).unwrap();

@@ -371,7 +371,8 @@ fn json_beside_results_is_no_result_unless_it_is_a_transcript_and_that_is_not_wr
         let plan = bench.app().plan_launch(&request).unwrap();
         assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Refused));
         insta::allow_duplicates! {
-            insta::assert_snapshot!(plan.skipped[0].why, @"Its result is a JSON file, and Touchstone writes YAML. Move that file out of the output directory to run it here.");
+            insta::assert_snapshot!(plan.skipped[0].why, @"Its result is a JSON file, and \
+                Touchstone writes YAML. Move that file out of the output directory to run it here.");
         }
     }
     assert_eq!(fs_err::read_to_string(bench.path(&json)).unwrap(), waits);
@@ -429,7 +430,10 @@ fn two_results_of_one_run_are_named_and_none_of_them_is_touched() {
         let plan = bench.app().plan_launch(&LaunchRequest { start_over, ..request() }).unwrap();
         assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Refused));
         insta::allow_duplicates! {
-            insta::assert_snapshot!(plan.skipped[0].why, @"There is more than one result of this run: count-tool_calling-scripted-variation0.yaml and count.yaml-tool_calling-scripted-variation0.yaml. Move one of them out of the output directory.");
+            insta::assert_snapshot!(plan.skipped[0].why, @"There is more than one result of this \
+                run: count-tool_calling-scripted-variation0.yaml and \
+                count.yaml-tool_calling-scripted-variation0.yaml. Move one of them out of the \
+                output directory.");
         }
     }
 }
@@ -448,11 +452,12 @@ fn a_request_that_means_nothing_is_refused_with_what_there_is() {
         let error = bench.app().start_launch(wrong).unwrap_err();
         format!("{} {}", error.message, error.hint.unwrap_or_default())
     });
-    insta::assert_snapshot!(said.collect::<Vec<_>>().join("\n"), @r"
+    insta::assert_snapshot!(said.collect::<Vec<_>>().join("\n"), @"
     There is no model named `gpt`. There are: claude, o1, o3-mini, scripted. Others are added under `models:` in touchstone.yaml.
     A launch needs at least one system and one model. Choose them in the launch sheet, or give --system and --model.
     There is no system named `magic`. There are: promptql, tool_calling, tool_calling_python.
-    No task matches `x*`. Task names are paths below the input directory, without extension; leading folders may be omitted. `*` matches within a folder, `**` across folders.
+    No task matches `x*`. Task names are paths below the input directory, without extension; \
+        leading folders may be omitted. `*` matches within a folder, `**` across folders.
     ");
     let none = LaunchRequest {
         variations: vec![3],
@@ -488,7 +493,8 @@ fn a_result_whose_name_would_be_too_long_is_refused_and_one_as_long_as_can_be_is
             (2, 1, Act::Refused)
         );
         insta::allow_duplicates! {
-            insta::assert_snapshot!(plan.skipped[0].why, @"Its file name would have 257 bytes, and the limit is 254. Make the file name of the task 3 letters shorter.");
+            insta::assert_snapshot!(plan.skipped[0].why, @"Its file name would have 257 bytes, and \
+                the limit is 254. Make the file name of the task 3 letters shorter.");
         }
     }
     let mut done = 0;

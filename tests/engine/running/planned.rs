@@ -10,7 +10,9 @@ use touchstone_api::{
 };
 use touchstone_app::error::{AppError, Code};
 
-const TWO_MODELS: &str = "input_dir: tasks\noutput_dir: results\nmodels:\n  first: { provider: openai, model: a, api_key_env: KEY_OF_FIRST }\n  second: { provider: openai, model: b, api_key_env: KEY_OF_SECOND }\n";
+const TWO_MODELS: &str = "input_dir: tasks\noutput_dir: results\nmodels:\
+    \n  first: { provider: openai, model: a, api_key_env: KEY_OF_FIRST }\
+    \n  second: { provider: openai, model: b, api_key_env: KEY_OF_SECOND }\n";
 
 fn both() -> LaunchRequest {
     LaunchRequest { models: vec!["first".into(), "second".into()], ..request() }
@@ -244,7 +246,10 @@ fn while_the_results_are_lost_nothing_is_written_or_run_and_all_that_was_there_c
 #[test]
 fn a_variable_that_a_tool_needs_and_that_is_not_set_blocks_the_runs_that_use_it_and_is_told_by_its_name()
  {
-    let tools = "tools:\n  db: { kind: sql, database: 'postgres://u:${NO_SUCH_PASSWORD}@localhost/x' }\n  other: { kind: mcp, command: [x], env: { K: '${NO_SUCH_VALUE}' } }\n  free: { kind: sql, database: 'sqlite:data/things.db', description: 'Costs ${AMOUNT}.' }\n";
+    let tools = "tools:\n  db: { kind: sql, database: \
+        'postgres://u:${NO_SUCH_PASSWORD}@localhost/x' }\
+        \n  other: { kind: mcp, command: [x], env: { K: '${NO_SUCH_VALUE}' } }\
+        \n  free: { kind: sql, database: 'sqlite:data/things.db', description: 'Costs ${AMOUNT}.' }\n";
     let workspace = TWO_MODELS.to_owned() + tools;
     let causes = |used: &str| {
         let task = format!("{PLAIN}tools: [{used}]\n");

@@ -16,7 +16,9 @@ pub(super) const PQL: &str = "results/count-promptql-scripted-variation0.yaml";
 fn workspace(server: &Scripted, settings: &str) -> String {
     let url = server.url("");
     format!(
-        "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: openai, model: m-1, base_url: '{url}' }}\nsystems:\n  promptql:\n    base_url: '{url}'\n    key: PQL_KEY\n{settings}"
+        "input_dir: tasks\noutput_dir: results\nmodels:\
+         \n  scripted: {{ provider: openai, model: m-1, base_url: '{url}' }}\nsystems:\n  promptql:\
+         \n    base_url: '{url}'\n    key: PQL_KEY\n{settings}"
     )
 }
 

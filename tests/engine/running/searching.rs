@@ -24,7 +24,13 @@ fn queries() -> String {
             "required_parameters": [{ "name": "place", "type": "STRING", "description": "Where", "default": "Elz" }], "optional_parameters": [],
         })
     };
-    let query = |id: u32, place: &str, apis: serde_json::Value, gold: &str| json!({ "query_id": id, "query": format!("How high does the water stand at {place}?"), "api_list": apis, "relevant APIs": [["River Gauge", gold]] });
+    let query = |id: u32, place: &str, apis: serde_json::Value, gold: &str| {
+        json!({
+        "query_id": id,
+        "query": format!("How high does the water stand at {place}?"),
+        "api_list": apis, "relevant APIs": [["River Gauge", gold]]
+        })
+    };
     let level = || api("Level", "How high the water stands");
     let outlook = || api("Outlook", "How high it will stand tomorrow");
     let set = [
@@ -39,8 +45,10 @@ fn queries() -> String {
 /// added to the workspace file.
 pub(super) fn folder(server: &Scripted, way: &str, model: &str) -> Bench {
     let workspace = format!(
-        "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: openai, base_url: '{}', model: any, price: {{ input: 1.0, output: 2.0 }}{model} }}\n\
-         systems: {{ tool_calling: {{ {way} }} }}\ntools: {{ apis: {{ kind: virtual, cache: apis }} }}\n",
+        "input_dir: tasks\noutput_dir: results\nmodels:\
+         \n  scripted: {{ provider: openai, base_url: '{}', model: any, price: {{ input: 1.0, \
+         output: 2.0 }}{model} }}\nsystems: {{ tool_calling: {{ {way} }} }}\n\
+         tools: {{ apis: {{ kind: virtual, cache: apis }} }}\n",
         server.url("/v1")
     );
     let level = json!({ "{'place': 'Elz'}": { "error": "", "response": { "cm": 152, "at": "ö" } },

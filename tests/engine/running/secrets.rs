@@ -39,7 +39,10 @@ fn forms() -> String {
 fn folder(server: &Scripted) -> Bench {
     let url = server.url("/v1");
     let file = format!(
-        "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: openai, base_url: '{url}', model: any, api_key_env: CANARY_KEY }}\n{}  closed: {{ kind: sql, database: 'postgres://somebody:${{CANARY_PASSWORD}}@127.0.0.1:9/none' }}\n",
+        "input_dir: tasks\noutput_dir: results\nmodels:\
+         \n  scripted: {{ provider: openai, base_url: '{url}', model: any, api_key_env: CANARY_KEY \
+         }}\n{}  closed: {{ kind: sql, database: \
+         'postgres://somebody:${{CANARY_PASSWORD}}@127.0.0.1:9/none' }}\n",
         super::THINGS
     );
     let bench =
@@ -210,7 +213,10 @@ fn a_password_that_does_not_open_a_database_is_not_in_the_reason() {
 
 #[test]
 fn a_refused_key_and_a_key_that_is_tested_are_not_repeated() {
-    let body = json!({ "error": { "message": format!("Incorrect API key provided: {}", forms()), "type": "invalid_request_error", "code": "invalid_api_key" } });
+    let body = json!({ "error": {
+        "message": format!("Incorrect API key provided: {}", forms()),
+        "type": "invalid_request_error", "code": "invalid_api_key"
+        } });
     let server = Scripted::always(Reply::json(&body).status(401));
     let bench = folder(&server);
     let failed = run(&bench, &LaunchRequest { tasks: vec!["count".into()], ..request() });
@@ -291,7 +297,10 @@ fn a_call_with_a_secret_runs_as_it_was_written_and_is_sent_on_without_it_now_and
     });
     let url = server.url("/v1");
     let file = format!(
-        "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: openai, base_url: '{url}', model: any, api_key_env: CANARY_KEY }}\n{}  closed: {{ kind: sql, database: 'postgres://${{DB_USER}}:${{CANARY_PASSWORD}}@127.0.0.1:9/${{DB_NAME}}' }}\n",
+        "input_dir: tasks\noutput_dir: results\nmodels:\
+         \n  scripted: {{ provider: openai, base_url: '{url}', model: any, api_key_env: CANARY_KEY \
+         }}\n{}  closed: {{ kind: sql, database: \
+         'postgres://${{DB_USER}}:${{CANARY_PASSWORD}}@127.0.0.1:9/${{DB_NAME}}' }}\n",
         super::THINGS
     );
     let bench = folder_of(&file, &format!("{PLAIN}tools: [query_things]\n"))

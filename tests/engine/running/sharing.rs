@@ -41,7 +41,9 @@ fn a_model_that_is_slow_does_not_keep_another_from_its_turn() {
     });
     let url = server.url("/v1");
     let file = format!(
-        "input_dir: tasks\noutput_dir: results\nmodels:\n  slow: {{ provider: openai, base_url: '{url}' }}\n  fast: {{ provider: openai, base_url: '{url}' }}\n{}",
+        "input_dir: tasks\noutput_dir: results\nmodels:\
+         \n  slow: {{ provider: openai, base_url: '{url}' }}\
+         \n  fast: {{ provider: openai, base_url: '{url}' }}\n{}",
         super::THINGS
     );
     let bench = folder_with(&file, PLAIN);

@@ -17,9 +17,11 @@ fn simulated(server: &Scripted, simulator: &Scripted, more: &str, key: &str) -> 
     bench.write(
         "touchstone.yaml",
         format!(
-            "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: openai, base_url: '{own}', model: any, price: {{ input: 0.0, output: 0.0 }} }}\n  \
-             sim: {{ provider: openai, base_url: '{url}', model: sim, {price}{key} }}\n\
-             systems: {{ tool_calling: {{ method: CoT@1, offer: query }} }}\ntools: {{ apis: {{ kind: virtual, cache: apis, simulator: sim{more} }} }}\n"
+            "input_dir: tasks\noutput_dir: results\nmodels:\
+             \n  scripted: {{ provider: openai, base_url: '{own}', model: any, price: {{ input: \
+             0.0, output: 0.0 }} }}\n  sim: {{ provider: openai, base_url: '{url}', model: sim, \
+             {price}{key} }}\nsystems: {{ tool_calling: {{ method: CoT@1, offer: query }} }}\n\
+             tools: {{ apis: {{ kind: virtual, cache: apis, simulator: sim{more} }} }}\n"
         ),
     );
     bench

@@ -223,7 +223,9 @@ fn a_budget_stops_a_launch_whose_model_does_not_say_what_it_took() {
         "{:?}",
         view.runs
     );
-    insta::assert_snapshot!(view.why.unwrap(), @"A reply of `scripted` did not report its tokens, so the rest of the budget of $5 is unknown. Make the server report usage, or leave out the budget.");
+    insta::assert_snapshot!(view.why.unwrap(), @"A reply of `scripted` did not report its tokens, \
+        so the rest of the budget of $5 is unknown. Make the server report usage, or leave out the \
+        budget.");
     assert_eq!(run(&bench, &one_at_a_time(4)).done, 2, "without a budget it goes on");
     // If only the workspace file has a spend limit, a model without a price is reported in the
     // plan, and not limited.

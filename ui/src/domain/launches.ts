@@ -112,7 +112,9 @@ export function judgingsSummary(
   });
   return {
     judging: first.id,
-    text: `${many} ${activity}, ${count(sum((one) => one.done + one.failed + one.skipped))} of ${count(sum((one) => one.total))} · ${cost === "unknown" ? "cost unknown" : cost}`,
+    text:
+      `${many} ${activity}, ${count(sum((one) => one.done + one.failed + one.skipped))} of ` +
+      `${count(sum((one) => one.total))} · ${cost === "unknown" ? "cost unknown" : cost}`,
   };
 }
 

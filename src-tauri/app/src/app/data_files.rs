@@ -25,7 +25,9 @@ const USUAL: Bounds =
 /// Bytes read of a JSON file to see whether it is a list.
 const HEAD: u64 = 64;
 /// Hint shown when the search was cut off by its limits.
-const NOT_ALL: &str = "The folder holds too many files to list all of its data files. Move a missing one to the top of the folder, or name it on the command line: touchstone evaluate --data FILE";
+const NOT_ALL: &str = "The folder holds too many files to list all of its data files. Move a \
+    missing one to the top of the folder, or name it on the command line: touchstone evaluate \
+    --data FILE";
 /// Number of rows shown (`SHOWN_ROWS`), and characters of each of their values (`SHOWN_LETTERS`).
 const SHOWN_ROWS: usize = 5;
 const SHOWN_LETTERS: usize = 200;

@@ -336,7 +336,8 @@ fn embedder(setup: &Setup) -> Result<Model, AppError> {
     match setup.embedders.as_slice() {
         [model] => Ok(model.clone()),
         [] => Err(bad("`cosine` needs an embeddings model, and touchstone.yaml has none.".to_owned())
-            .hint("Add one to its models: embed: { provider: openai, model: text-embedding-3-small, embeddings: true }, with base_url for a server of your own.")),
+            .hint("Add one to its models: embed: { provider: openai, model: \
+                text-embedding-3-small, embeddings: true }, with base_url for a server of your own.")),
         many => {
             let names: Vec<&str> = many.iter().map(|model| model.name.as_str()).collect();
             Err(bad(format!("Several models give embeddings, and `cosine` depends on the model: {}.", names.join(", ")))

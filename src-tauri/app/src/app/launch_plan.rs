@@ -716,7 +716,9 @@ fn same_requests(setup: &Setup, plan: &Plan) -> Option<String> {
         by_build.values().filter(|names| names.len() > 1).map(|names| names.join(", ")).collect();
     (!same.is_empty()).then(|| {
         format!(
-            "PromptQL v2 requests carry no model: the build decides it. These would send the same requests: {}. Choose one of them, or give each its own build in touchstone.yaml: `build_version: {{ {}: …, {}: … }}`.",
+            "PromptQL v2 requests carry no model: the build decides it. These would send the same \
+             requests: {}. Choose one of them, or give each its own build in touchstone.yaml: \
+             `build_version: {{ {}: …, {}: … }}`.",
             same.join("; "),
             models.first().unwrap_or(&"claude"),
             models.last().unwrap_or(&"o1"),

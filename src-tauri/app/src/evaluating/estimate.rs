@@ -17,7 +17,12 @@ const READABLE: &str = concat!(
 /// A reply for judges that expect tags.
 const TAGGED: &str = "<S0>3</S0><S1>3</S1><S2>3</S2>";
 /// A row with all inputs that evaluators with a model need.
-const EXAMPLE: &str = r#"{"query": "q", "response": "r", "context": "c", "ground_truth": "g", "tool_definitions": [{"name": "f", "parameters": {}}], "tool_calls": [{"type": "tool_call", "tool_call_id": "1", "name": "f", "arguments": {}}]}"#;
+const EXAMPLE: &str = concat!(
+    r#"{"query": "q", "response": "r", "context": "c", "ground_truth": "g", "#,
+    r#""tool_definitions": [{"name": "f", "parameters": {}}], "#,
+    r#""tool_calls": [{"type": "tool_call", "tool_call_id": "1", "name": "f", "#,
+    r#""arguments": {}}]}"#,
+);
 /// Maximum number of questions; more are a bug in an evaluator.
 const MOST: usize = 200;
 

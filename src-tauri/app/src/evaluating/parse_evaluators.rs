@@ -156,8 +156,13 @@ mod tests {
 
     #[test]
     fn evaluators_of_a_file_have_names_kinds_options_and_mappings() {
-        let yaml = "strict:\n  kind: f1_score\n  threshold: 0.8\n  column_mapping: { response: '${data.a}' }\nrouge_score:\n  threshold: 0.25\n  options: { rouge_type: rouge1 }\ndefault:\n  column_mapping: { response: '${data.b}' }\nfluency:\n";
-        let expected = "strict:f1_score {\"threshold\":0.8} response=${data.a}\nrouge_score:rouge_score {\"rouge_type\":\"rouge1\",\"f1_score_threshold\":0.25} \nfluency:fluency  \nresponse=${data.b}";
+        let yaml = "strict:\n  kind: f1_score\n  threshold: 0.8\
+            \n  column_mapping: { response: '${data.a}' }\nrouge_score:\n  threshold: 0.25\
+            \n  options: { rouge_type: rouge1 }\ndefault:\
+            \n  column_mapping: { response: '${data.b}' }\nfluency:\n";
+        let expected = "strict:f1_score {\"threshold\":0.8} response=${data.a}\n\
+            rouge_score:rouge_score {\"rouge_type\":\"rouge1\",\"f1_score_threshold\":0.25} \n\
+            fluency:fluency  \nresponse=${data.b}";
         assert_eq!(describe_evaluators(&parse_file(yaml).unwrap()), expected);
         let json = r#"{"evaluators": {"f1_score": {}}}"#;
         assert_eq!(describe_evaluators(&parse_file(json).unwrap()), "f1_score:f1_score");

@@ -413,8 +413,18 @@ mod tests {
                 .map(|severity| format!(r#"{{"reason":"r{severity}","severity":{severity}}}"#));
             safety_of("violence", &replies.each_ref().map(String::as_str))
         };
-        insta::assert_snapshot!(of([1, 1, 7]), @r#"{"violence":"Low","violence_score":3.0,"violence_score_spread":2.8284271247461903,"violence_reason":"r1","violence_result":"pass","violence_threshold":3}"#);
-        insta::assert_snapshot!(of([7, 7, 1]), @r#"{"violence":"Medium","violence_score":5.0,"violence_score_spread":2.8284271247461903,"violence_reason":"r7","violence_result":"fail","violence_threshold":3}"#);
+        insta::assert_snapshot!(
+            of([1, 1, 7]),
+            @"{\"violence\":\"Low\",\"violence_score\":3.0,\
+             \"violence_score_spread\":2.8284271247461903,\"violence_reason\":\"r1\",\
+             \"violence_result\":\"pass\",\"violence_threshold\":3}"
+        );
+        insta::assert_snapshot!(
+            of([7, 7, 1]),
+            @"{\"violence\":\"Medium\",\"violence_score\":5.0,\
+             \"violence_score_spread\":2.8284271247461903,\"violence_reason\":\"r7\",\
+             \"violence_result\":\"fail\",\"violence_threshold\":3}"
+        );
         // Any value above the threshold fails, no matter by how little.
         let little = of([3, 3, 4]);
         assert!(
@@ -454,7 +464,10 @@ mod tests {
             ))
         };
         let scores = || vec![round(1.0, true, "a"), round(0.9, true, "b"), round(0.4, false, "c")];
-        insta::assert_snapshot!(combined_json_with_limit(scores(), Some(0.5)), @r#"{"passed":true,"score":0.7666666666666666,"score_spread":0.26246692913372704,"label":"b","own_result":"pass"}"#);
+        insta::assert_snapshot!(
+            combined_json_with_limit(scores(), Some(0.5)),
+            @r#"{"passed":true,"score":0.7666666666666666,"score_spread":0.26246692913372704,"label":"b","own_result":"pass"}"#
+        );
         assert!(combined_json_with_limit(scores(), Some(0.8)).starts_with(r#"{"passed":false,"#));
         let labels =
             || vec![round(1.0, true, "kind"), round(1.0, true, "kind"), round(0.0, false, "rude")];

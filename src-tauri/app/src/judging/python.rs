@@ -280,7 +280,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_a_program_writes_is_a_score_or_a_sentence(outcome in "ok|output|killed|[a-z]{0,3}", stdout in "\\PC{0,40}|\\{\"score\": \"[0-9.e-]{0,5}\"\\}") {
+        fn whatever_a_program_writes_is_a_score_or_a_sentence(
+            outcome in "ok|output|killed|[a-z]{0,3}",
+            stdout in "\\PC{0,40}|\\{\"score\": \"[0-9.e-]{0,5}\"\\}"
+            ) {
             let ended = ended(&outcome, &stdout, &stdout);
             match parse_score("a.py", &ended, Duration::from_secs(1)) {
                 Ok(said) => prop_assert!((0.0..=1.0).contains(&said.score)),

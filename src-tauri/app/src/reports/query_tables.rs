@@ -74,7 +74,8 @@ fn beside(metric: &str, rows: Vec<Vec<String>>) -> Table {
     head.extend(SETS.iter().map(|(set, _)| (*set).to_owned()));
     head.extend(words(["As published", "Mean of sets", "Mean by query", "Judge"]));
     let caption = format!(
-        "{metric} in percent. Own results have 95 % intervals; published ones are as printed (± deviation over rounds), with recomputed means beside the printed average."
+        "{metric} in percent. Own results have 95 % intervals; published ones are as printed (± \
+         deviation over rounds), with recomputed means beside the printed average."
     );
     Table { caption, head, rows }
 }

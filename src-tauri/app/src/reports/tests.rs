@@ -260,7 +260,7 @@ fn markdown() -> (String, String) {
 
 #[test]
 fn markdown_begins_with_what_it_comes_to() {
-    insta::assert_snapshot!(markdown().0, @r"
+    insta::assert_snapshot!(markdown().0, @"
     # plain
 
     10 runs of 2 tasks, with 2 systems and 2 models. Scored: 9 of 10; 1 ended in an error and is counted apart. Folder plain, 2025-01-20 12:00 UTC.
@@ -275,10 +275,14 @@ fn markdown_begins_with_what_it_comes_to() {
 
     One line for each system with each model. Errors are counted apart, not as wrong answers.
 
-    | System | Model | Runs | Scored | Errors | Score (95 %) | Passed | Rate (95 %) | One of 3 passes | All 3 pass | Tokens a run | Cost a run | Cost in all | Time, median | Longest |
+    | System | Model | Runs | Scored | Errors | Score (95 %) | Passed | Rate (95 %) | One of 3 \
+        passes | All 3 pass | Tokens a run | Cost a run | Cost in all | Time, median | Longest |
     | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
-    | plain | claude | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of 18 rows) | 0.60 (over 11 of 18 rows) | 12 346 | $0.9500 (of 8/10) | at least $0.5000 | – | – |
-    | tool\_calling | plain | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of 18 rows) | 0.60 (over 11 of 18 rows) | 12 346 | $0.6500 (of 8/10) | at least $0.5000 | – | – |
+    | plain | claude | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of \
+        18 rows) | 0.60 (over 11 of 18 rows) | 12 346 | $0.9500 (of 8/10) | at least $0.5000 | – | – |
+    | tool\\_calling | plain | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over \
+        11 of 18 rows) | 0.60 (over 11 of 18 rows) | 12 346 | $0.6500 (of 8/10) | at least $0.5000 \
+        | – | – |
 
     ## Comparison with plain
 
@@ -295,12 +299,14 @@ fn markdown_begins_with_what_it_comes_to() {
 
 #[test]
 fn markdown_reads_as_tables() {
-    insta::assert_snapshot!(markdown().1, @r"
+    insta::assert_snapshot!(markdown().1, @"
     ## Tasks
 
-    ✓ right: every run passed; ◐ partly right; ✕ wrong: none passed, and the mean is below 0.50; where nothing decides what passes, ✓ from 0.95 on. Beside it the mean score, and how many runs passed where there are several.
+    ✓ right: every run passed; ◐ partly right; ✕ wrong: none passed, and the mean is below 0.50; \
+        where nothing decides what passes, ✓ from 0.95 on. Beside it the mean score, and how many \
+        runs passed where there are several.
 
-    | Task | plain/claude | tool\_calling/plain |
+    | Task | plain/claude | tool\\_calling/plain |
     | --- | --: | --: |
     | plain · plain | ◐ 0.50 1/2 +1 err | – |
     | other | – | ◐ 0.50 1/2 +1 err |
@@ -315,7 +321,7 @@ fn markdown_reads_as_tables() {
 
     ## What went wrong
 
-    | What | plain/claude | tool\_calling/plain |
+    | What | plain/claude | tool\\_calling/plain |
     | --- | --: | --: |
     | wrong answer | 2 | 3 |
 
@@ -325,13 +331,13 @@ fn markdown_reads_as_tables() {
 
     | Run | State | Score | Why | A person says |
     | --- | --- | --: | --- | --- |
-    | tickets-tool\_calling-o1-variation0.yaml | wrong answer | 0.80 | 1 field differs: score 84.1 → 81.9 | partly right |
+    | tickets-tool\\_calling-o1-variation0.yaml | wrong answer | 0.80 | 1 field differs: score 84.1 → 81.9 | partly right |
 
     ### Runs
 
     | Run | State | Score | Why | A person says |
     | --- | --- | --: | --- | --- |
-    | tickets-tool\_calling-o1-variation0.yaml | wrong answer | 0.80 | 1 field differs: score 84.1 → 81.9 | partly right |
+    | tickets-tool\\_calling-o1-variation0.yaml | wrong answer | 0.80 | 1 field differs: score 84.1 → 81.9 | partly right |
 
     ## Method
 

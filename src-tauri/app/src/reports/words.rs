@@ -340,7 +340,9 @@ pub(super) fn all_stored(run: &RunLine) -> Option<String> {
 }
 
 /// Explanation of the stored verdicts.
-pub(super) const STORED: &str = "As stored in the files: not judged again, and not counted among the scores. Means are on the scale of each evaluator, over the runs with a number; rates are over the runs that pass or fail. Errors and runs without a result are in neither.";
+pub(super) const STORED: &str = "As stored in the files: not judged again, and not counted among \
+    the scores. Means are on the scale of each evaluator, over the runs with a number; rates are \
+    over the runs that pass or fail. Errors and runs without a result are in neither.";
 
 /// Builds the table of stored verdicts.
 pub(super) fn stored_table(page: &Page) -> Table {

@@ -97,7 +97,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_line_is_read_as_it_was_written(row in 1..9999_usize, of: Option<u64>, evaluator in ".*", round in 1..9_usize, replies: Vec<String>, error: Option<String>) {
+        fn a_line_is_read_as_it_was_written(
+            row in 1..9999_usize,
+            of: Option<u64>,
+            evaluator in ".*",
+            round in 1..9_usize,
+            replies: Vec<String>,
+            error: Option<String>
+            ) {
             let heard = EvaluatorReplies { row, of, evaluator, round, replies, error };
             let line = heard.line();
             prop_assert_eq!(line.lines().count(), 1);

@@ -116,7 +116,8 @@ fn what_evaluators_said_is_a_fact_and_a_row_on_which_they_failed_is_no_wrong_ans
 fn the_note_of_a_row_says_of_each_evaluator_what_its_verdict_is() {
     let row = r#"{"inputs.query": "q", "outputs.document_retrieval.ndcg@3": 1.0, "outputs.document_retrieval.ndcg@3_result": "pass",
         "outputs.document_retrieval.total_ground_truth_documents_result": "fail", "outputs.qa.relevance": 2.0, "outputs.qa.relevance_result": "fail",
-        "outputs.qa.f1_score": 1.0, "outputs.qa.f1_result": "pass", "outputs.tone.passed": false, "outputs.tone.label": "rude", "outputs.tone.tone_result": "fail",
+        "outputs.qa.f1_score": 1.0, "outputs.qa.f1_result": "pass",
+        "outputs.tone.passed": false, "outputs.tone.label": "rude", "outputs.tone.tone_result": "fail",
         "outputs.calls.calls": "not applicable", "outputs.calls.calls_result": "not applicable"}"#;
     let text = format!("{{\"rows\": [{}], \"metrics\": {{}}}}", row.replace('\n', " "));
     let run = read("x.json", text.as_bytes(), "row-1").unwrap();
@@ -132,7 +133,11 @@ fn a_target_that_gave_nothing_is_an_error_and_what_it_gave_is_the_answer() {
 
 #[test]
 fn rows_that_were_written_here_say_which_runs_they_are() {
-    let row = r#"{"inputs.task": "tickets", "inputs.system": "promptql", "inputs.model": "o1", "inputs.variation": 2, "inputs.repeat": 3, "inputs.query": "q", "inputs.response": {"a": 1.50}}"#;
+    let row = concat!(
+        r#"{"inputs.task": "tickets", "inputs.system": "promptql", "inputs.model": "o1", "#,
+        r#""inputs.variation": 2, "inputs.repeat": 3, "inputs.query": "q", "#,
+        r#""inputs.response": {"a": 1.50}}"#,
+    );
     let text = format!(
         "{{\"rows\": [{row}, {{\"inputs.system\": \"Be kind.\", \"inputs.question\": \"q\"}}], \"metrics\": {{}}}}"
     );
@@ -232,7 +237,10 @@ fn what_a_file_says_of_all_its_rows_is_a_fact_of_each_and_every_row_is_kept_as_i
          evaluators of the whole file={\"tone\":{\"model\":\"m\"}}"
     );
     assert_eq!(json::write(&run.row, false), r#"{"inputs.query":"b","outputs.tone.score":null}"#);
-    let row = r#"{"inputs.question": "q", "inputs.response": "of the data", "inputs.context": NaN, "inputs.id": 7, "outputs.response": "r", "outputs.id": 8, "outputs.f1.f1_score": 1}"#;
+    let row = concat!(
+        r#"{"inputs.question": "q", "inputs.response": "of the data", "inputs.context": NaN, "#,
+        r#""inputs.id": 7, "outputs.response": "r", "outputs.id": 8, "outputs.f1.f1_score": 1}"#,
+    );
     let run = read("x.jsonl", row.as_bytes(), "7").unwrap();
     assert!(facts(&run).starts_with("inputs.response=\"of the data\"\n"), "{}", facts(&run));
     let beside = Value::Map(

@@ -127,7 +127,10 @@ fn the_settings_of_a_result_file_name_its_system_better_than_the_word_that_may_h
 
 #[test]
 fn a_broken_member_is_damaged_alone_and_says_in_which_line() {
-    let text = "{\n \"1\": {\"query\": \"a\", \"answer\": {}},\n \"2\": {\"query\": oops},\n \"3\": 4,\n \"1\": {\"query\": \"b\"},\n \"5\": {\"query\": NaN, \"answer\": {\"final_answer\": \"x\"}},\n \"6\": {\"query\": \"\\xff\"},\n \"7\": {\"que";
+    let text = "{\n \"1\": {\"query\": \"a\", \"answer\": {}},\n \"2\": {\"query\": oops},\
+        \n \"3\": 4,\n \"1\": {\"query\": \"b\"},\
+        \n \"5\": {\"query\": NaN, \"answer\": {\"final_answer\": \"x\"}},\
+        \n \"6\": {\"query\": \"\\xff\"},\n \"7\": {\"que";
     let bytes = text.replace("\\xff", "\u{1}").into_bytes();
     let bytes: Vec<u8> =
         bytes.into_iter().map(|byte| if byte == 1 { 0xff } else { byte }).collect();

@@ -172,7 +172,11 @@ mod tests {
             ),
             (
                 "rouge_score",
-                r#"{"rouge_precision": 1.0, "rouge_recall": 0.2, "rouge_f1_score": 0.3, "rouge_precision_result": "pass", "rouge_recall_result": "fail", "rouge_f1_score_result": "fail", "rouge_f1_score_threshold": 0.5}"#,
+                concat!(
+                    r#"{"rouge_precision": 1.0, "rouge_recall": 0.2, "rouge_f1_score": 0.3, "#,
+                    r#""rouge_precision_result": "pass", "rouge_recall_result": "fail", "#,
+                    r#""rouge_f1_score_result": "fail", "rouge_f1_score_threshold": 0.5}"#,
+                ),
                 "0.3 – Some(false) from 0.5: –",
             ),
             (
@@ -188,7 +192,12 @@ mod tests {
             ),
             (
                 "tool_call_accuracy",
-                r#"{"tool_call_accuracy": "not applicable", "tool_call_accuracy_result": "not applicable", "tool_call_accuracy_threshold": 3, "tool_call_accuracy_reason": "No calls."}"#,
+                concat!(
+                    r#"{"tool_call_accuracy": "not applicable", "#,
+                    r#""tool_call_accuracy_result": "not applicable", "#,
+                    r#""tool_call_accuracy_threshold": 3, "#,
+                    r#""tool_call_accuracy_reason": "No calls."}"#,
+                ),
                 "– not applicable None from 3: No calls.",
             ),
             (
@@ -209,7 +218,12 @@ mod tests {
             // score.
             (
                 "tool_call_accuracy",
-                r#"{"tool_call_accuracy": "not applicable", "tool_call_accuracy_result": "pass", "tool_call_accuracy_threshold": 3, "tool_call_accuracy_reason": "No calls.", "tool_call_accuracy_tokens": 7}"#,
+                concat!(
+                    r#"{"tool_call_accuracy": "not applicable", "#,
+                    r#""tool_call_accuracy_result": "pass", "tool_call_accuracy_threshold": 3, "#,
+                    r#""tool_call_accuracy_reason": "No calls.", "#,
+                    r#""tool_call_accuracy_tokens": 7}"#,
+                ),
                 "– not applicable None from 3: No calls.",
             ),
             (
@@ -232,17 +246,31 @@ mod tests {
         for (evaluator, columns, says) in [
             (
                 "document_retrieval",
-                r#"{"ndcg@3": 1.0, "xdcg@3": 20.4, "fidelity": 1.0, "ndcg@3_result": "pass", "ndcg@3_threshold": 0.5, "xdcg@3_result": "fail", "holes_result": "pass", "total_ground_truth_documents_result": "fail"}"#,
+                concat!(
+                    r#"{"ndcg@3": 1.0, "xdcg@3": 20.4, "fidelity": 1.0, "#,
+                    r#""ndcg@3_result": "pass", "ndcg@3_threshold": 0.5, "#,
+                    r#""xdcg@3_result": "fail", "holes_result": "pass", "#,
+                    r#""total_ground_truth_documents_result": "fail"}"#,
+                ),
                 "1.0 – Some(true) from 0.5: –",
             ),
             (
                 "document_retrieval",
-                r#"{"ndcg@3": null, "xdcg@3": 0.0, "ndcg@3_result": null, "ndcg@3_threshold": 0.5, "ndcg@3_reason": "Nothing is relevant.", "xdcg@3_result": "fail"}"#,
+                concat!(
+                    r#"{"ndcg@3": null, "xdcg@3": 0.0, "ndcg@3_result": null, "#,
+                    r#""ndcg@3_threshold": 0.5, "ndcg@3_reason": "Nothing is relevant.", "#,
+                    r#""xdcg@3_result": "fail"}"#,
+                ),
                 "– – None from 0.5: Nothing is relevant.",
             ),
             (
                 "qa",
-                r#"{"groundedness": 5.0, "groundedness_reason": "all there", "groundedness_result": "pass", "groundedness_threshold": 3, "relevance": 2.0, "relevance_result": "fail", "f1_score": 0.6, "f1_result": "pass"}"#,
+                concat!(
+                    r#"{"groundedness": 5.0, "groundedness_reason": "all there", "#,
+                    r#""groundedness_result": "pass", "groundedness_threshold": 3, "#,
+                    r#""relevance": 2.0, "relevance_result": "fail", "f1_score": 0.6, "#,
+                    r#""f1_result": "pass"}"#,
+                ),
                 "– – Some(false) from 3: all there",
             ),
         ] {

@@ -271,7 +271,9 @@ mod tests {
             .with([("{'q': 'caf\u{e9}'}", &py(r#"{"error":"","response":{"a":[1.0,{}]}}"#))]);
         assert_text(
             file.text(),
-            "{\n    \"{'q': 'caf\\u00e9'}\": {\n        \"error\": \"\",\n        \"response\": {\n            \"a\": [\n                1.0,\n                {}\n            ]\n        }\n    }\n}",
+            "{\n    \"{'q': 'caf\\u00e9'}\": {\n        \"error\": \"\",\n        \"response\": {\
+             \n            \"a\": [\n                1.0,\n                {}\n            ]\
+             \n        }\n    }\n}",
         );
         let twice = file.with([("{}", &py("1"))]);
         assert!(twice.text().ends_with("    },\n    \"{}\": 1\n}"));

@@ -277,7 +277,12 @@ mod tests {
         );
         assert_eq!(
             json::write(&function.parameters, false),
-            r#"{"type":"object","properties":{"is_from":{"type":"number","description":"year","examples":[1999.5]},"tags":{"type":"array","description":"","items":{}},"live":{"type":"boolean","description":"","examples":[false]}}}"#
+            concat!(
+                r#"{"type":"object","properties":{"is_from":{"type":"number","#,
+                r#""description":"year","examples":[1999.5]},"tags":{"type":"array","#,
+                r#""description":"","items":{}},"live":{"type":"boolean","description":"","#,
+                r#""examples":[false]}}}"#,
+            )
         );
     }
 

@@ -150,7 +150,11 @@ mod tests {
             ),
             (
                 posted("[1]"),
-                r#"{"detail":[{"loc":["body","tool_input"],"msg":"str type expected","type":"type_error.str"},{"loc":["body","tool_input"],"msg":"value is not a valid dict","type":"type_error.dict"}]}"#,
+                concat!(
+                    r#"{"detail":[{"loc":["body","tool_input"],"msg":"str type expected","#,
+                    r#""type":"type_error.str"},{"loc":["body","tool_input"],"#,
+                    r#""msg":"value is not a valid dict","type":"type_error.dict"}]}"#,
+                ),
             ),
             (
                 "[]".to_owned(),

@@ -73,7 +73,8 @@ pub(super) struct Conversation<'a> {
 }
 
 /// Result of a call that can no longer be executed.
-pub(super) const FORGOTTEN: &str = "The arguments of this call held a secret, which is kept nowhere, and the run was interrupted before the tool was called. Call it again.";
+pub(super) const FORGOTTEN: &str = "The arguments of this call held a secret, which is kept \
+    nowhere, and the run was interrupted before the tool was called. Call it again.";
 
 impl Conversation<'_> {
     /// Runs the conversation until it ends or has to stop.

@@ -50,7 +50,8 @@ impl SpendLimit {
         let (most, spent) = (self.most?, self.lock());
         if let Some(model) = &spent.silent {
             return Some(format!(
-                "A reply of `{model}` did not report its tokens, so the rest of the budget of ${most} is unknown. Make the server report usage, or leave out the budget."
+                "A reply of `{model}` did not report its tokens, so the rest of the budget of \
+                 ${most} is unknown. Make the server report usage, or leave out the budget."
             ));
         }
         let Spent { dollars, guessed, .. } = *spent;

@@ -312,7 +312,8 @@ fn broken(error: reqwest::Error, url: &str) -> SendError {
     let said = match proxy(url) {
         None => format!("{what}: {why}"),
         Some(proxy) => format!(
-            "{what} through the proxy {proxy}, which the environment names: {why} Fix HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, or name the host of the provider in NO_PROXY."
+            "{what} through the proxy {proxy}, which the environment names: {why} Fix HTTPS_PROXY, \
+             HTTP_PROXY or ALL_PROXY, or name the host of the provider in NO_PROXY."
         ),
     };
     SendError::new(fault, said)

@@ -434,7 +434,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_a_provider_says_no_wait_is_longer_than_allowed(said in "\\PC{0,40}", ms in proptest::option::of("[-+0-9.einfa]{0,12}"), random in 0.0..1.0, attempt in 1u32..5) {
+        fn whatever_a_provider_says_no_wait_is_longer_than_allowed(
+            said in "\\PC{0,40}",
+            ms in proptest::option::of("[-+0-9.einfa]{0,12}"),
+            random in 0.0..1.0,
+            attempt in 1u32..5
+            ) {
             let mut headers = vec![("retry-after".to_owned(), said)];
             headers.extend(ms.map(|ms| ("retry-after-ms".to_owned(), ms)));
             for provider in [Provider::Anthropic, Provider::OpenAi] {

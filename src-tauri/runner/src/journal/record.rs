@@ -294,7 +294,12 @@ mod tests {
     fn a_line_is_text_that_people_can_read() {
         let line =
             String::from_utf8(line(&Record::Reply(attempt("ab", 200, b"{}"))).unwrap()).unwrap();
-        insta::assert_snapshot!(line.trim_end(), @r#"{"sum":"abbeb4298d5431ac","record":{"kind":"reply","turn":1,"hash":"ab","status":200,"headers":[["request-id","r"]],"body":{"text":"{}"},"whole":true,"ms":5,"attempt":1,"at_ms":7}}"#);
+        insta::assert_snapshot!(
+            line.trim_end(),
+            @"{\"sum\":\"abbeb4298d5431ac\",\"record\":{\"kind\":\"reply\",\"turn\":1,\
+             \"hash\":\"ab\",\"status\":200,\"headers\":[[\"request-id\",\"r\"]],\
+             \"body\":{\"text\":\"{}\"},\"whole\":true,\"ms\":5,\"attempt\":1,\"at_ms\":7}}"
+        );
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //! omit folders at the beginning of a name: `588` and `*588*` match `queries/G1_instruction/588`.
 
 /// Help text for a pattern that matches no task.
-pub const HOW_PATTERNS_WORK: &str = "Task names are paths below the input directory, without extension; leading folders may be omitted. `*` matches within a folder, `**` across folders.";
+pub const HOW_PATTERNS_WORK: &str = "Task names are paths below the input directory, without \
+    extension; leading folders may be omitted. `*` matches within a folder, `**` across folders.";
 
 /// Task patterns, from the command line or the launch dialog.
 #[derive(Debug)]

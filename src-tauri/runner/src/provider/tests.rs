@@ -213,11 +213,15 @@ fn a_message_is_a_sentence_with_the_words_of_the_provider() {
         |provider, status, body: &str| decode(provider, &reply(status, body)).unwrap_err().message;
     let overloaded =
         r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
-    insta::assert_snapshot!(said(Provider::Anthropic, 529, overloaded), @"The Anthropic API could not answer this time, status 529, overloaded_error: Overloaded.");
+    insta::assert_snapshot!(said(Provider::Anthropic, 529, overloaded), @"\
+        The Anthropic API could not answer this time, status 529, overloaded_error: Overloaded.");
     let key = r#"{"error":{"message":"Incorrect API key provided: sk-proj-abcdef1234567890.","code":"invalid_api_key"}}"#;
-    insta::assert_snapshot!(said(Provider::OpenAi, 401, key), @"The model server rejects the key (fix it, then continue), status 401, invalid_api_key: Incorrect API key provided: [key].");
-    insta::assert_snapshot!(said(Provider::OpenAi, 502, "<html><title>502 Bad\nGateway</title>"), @"The model server could not answer this time, status 502: 502 Bad Gateway.");
-    insta::assert_snapshot!(said(Provider::OpenAi, 307, ""), @"The model server redirects elsewhere, which is not followed (check its `base_url`), status 307: no reason was given.");
+    insta::assert_snapshot!(said(Provider::OpenAi, 401, key), @"The model server rejects the key \
+        (fix it, then continue), status 401, invalid_api_key: Incorrect API key provided: [key].");
+    insta::assert_snapshot!(said(Provider::OpenAi, 502, "<html><title>502 Bad\nGateway</title>"), @"\
+        The model server could not answer this time, status 502: 502 Bad Gateway.");
+    insta::assert_snapshot!(said(Provider::OpenAi, 307, ""), @"The model server redirects \
+        elsewhere, which is not followed (check its `base_url`), status 307: no reason was given.");
 }
 
 #[test]
@@ -322,7 +326,8 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
 
 proptest! {
     #[test]
-    fn no_bytes_are_too_strange(status in 100u16..700, stream in any::<bool>(), bytes in any::<Vec<u8>>(), text in "(data: |event: |\\{|\"|choices|content|:|\\[|\\]|\\}|null|1|\n|error|,){0,30}") {
+    fn no_bytes_are_too_strange(status in 100u16..700, stream in any::<bool>(), bytes in any::<Vec<u8>>(), text in "\
+        (data: |event: |\\{|\"|choices|content|:|\\[|\\]|\\}|null|1|\n|error|,){0,30}") {
         let kind = if stream { "text/event-stream" } else { "application/json" };
         for body in [bytes, text.into_bytes()] {
             let reply = HttpReply { status, headers: vec![("content-type".to_owned(), kind.to_owned())], body };

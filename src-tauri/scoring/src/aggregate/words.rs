@@ -20,7 +20,10 @@ pub const METHOD: [&str; 12] = [
      as fewer, down to the number of tasks. Those of other means come from drawing whole tasks 10,000 times with a fixed seed (expanded \
      percentiles); with fewer than six tasks they are Student's, from how much the tasks differ. There is none for a single run, or when no \
      task differs from the others.",
-    "Where all runs or all pairs are of one task, its variations take the place of tasks: such an interval or test does not extend to other tasks. An interval of one system over one variation uses its runs; a comparison of one variation has no test. All numbers of a comparison use the same unit.",
+    "Where all runs or all pairs are of one task, its variations take the place of tasks: such an \
+     interval or test does not extend to other tasks. An interval of one system over one variation \
+     uses its runs; a comparison of one variation has no test. All numbers of a comparison use the \
+     same unit.",
     "One of k passes (pass@k) is the chance that at least one of k runs of a task passes, all k pass (pass^k) that all of them do, without \
      bias, over the rows with at least k runs.",
     "Two systems are compared on the same tasks in the same variations; repeats are averaged first, and each pair counts the same.",
@@ -31,7 +34,9 @@ pub const METHOD: [&str; 12] = [
     "A difference counts as shown when its p is 0.05 or less. Where many are looked at, one in twenty is shown by chance alone.",
     "Tests and intervals are made in different ways, and near the limit they can disagree: an interval may leave out 0 where the test shows \
      no difference, most of all with few tasks. What is called shown goes by the test.",
-    "The smallest difference that could have been shown is the one that the test shows in four of five cases. For scores it is given from twelve tasks on; with fewer it depends on how many of them tie.",
+    "The smallest difference that could have been shown is the one that the test shows in four of \
+     five cases. For scores it is given from twelve tasks on; with fewer it depends on how many of \
+     them tie.",
 ];
 
 /// Comparison in sentences.

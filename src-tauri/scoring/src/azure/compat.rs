@@ -86,7 +86,9 @@ pub const QUIRKS: [Quirk; 37] = [
     ),
     quirk(
         "openai_calls_unread",
-        "Tool calls beside the content of a message, and calls and definitions nested below `function`, are overlooked or only half understood; messages and definitions that are not objects fail the row.",
+        "Tool calls beside the content of a message, and calls and definitions nested below \
+         `function`, are overlooked or only half understood; messages and definitions that are not \
+         objects fail the row.",
         "They are understood like the package's own form, and what is not an object is passed over.",
     ),
     quirk(
@@ -111,7 +113,8 @@ pub const QUIRKS: [Quirk; 37] = [
     ),
     quirk(
         "turns_zipped",
-        "In a conversation the first message of the person goes with the first of the assistant and so on, whoever spoke when; a message without a role fails the row.",
+        "In a conversation the first message of the person goes with the first of the assistant \
+         and so on, whoever spoke when; a message without a role fails the row.",
         "A turn is what the person said, up to the next answer, and that answer.",
     ),
     quirk(
@@ -141,7 +144,9 @@ pub const QUIRKS: [Quirk; 37] = [
     ),
     quirk(
         "pandas_types",
-        "Columns of data are given new types as a whole: texts that look like numbers or dates become such, and the text metrics fail on them. Numbers with a fraction are read roughly: 0.3 becomes 0.30000000000000004. Of a key that stands twice in a row, the last value counts.",
+        "Columns of data are given new types as a whole: texts that look like numbers or dates \
+         become such, and the text metrics fail on them. Numbers with a fraction are read roughly: \
+         0.3 becomes 0.30000000000000004. Of a key that stands twice in a row, the last value counts.",
         "Values keep the types that they have in the file, and a row with a key that stands twice is not read.",
     ),
     quirk(

@@ -165,7 +165,11 @@ mod tests {
         })
     }
 
-    const LABELS: &str = r#"{"input": [{"role": "system", "content": "Find the tone."}, {"role": "user", "content": "Text: {{item.text}} {{ item.meta.by }} {{sample.output_text}} {{item.text}}"}], "labels": ["kind", "rude"], "passing_labels": ["kind"]}"#;
+    const LABELS: &str = concat!(
+        r#"{"input": [{"role": "system", "content": "Find the tone."}, {"role": "user", "content": "#,
+        r#""Text: {{item.text}} {{ item.meta.by }} {{sample.output_text}} {{item.text}}"}], "#,
+        r#""labels": ["kind", "rude"], "passing_labels": ["kind"]}"#,
+    );
 
     #[test]
     fn a_task_names_the_pieces_and_what_a_row_holds_stands_behind_bars() {
@@ -207,8 +211,14 @@ mod tests {
                 .graded(reply)
                 .map_or_else(|| "-".to_owned(), |graded| format_outcome(graded.outcome("tone")))
         };
-        insta::assert_snapshot!(says(r#"{"reason": "warm", "label": "Kind "}"#), @r#"{"passed":true,"score":1.0,"label":"kind","reason":"warm","tone_result":"pass"}"#);
-        insta::assert_snapshot!(says(r#"{"reason": "cold", "label": "rude"}"#), @r#"{"passed":false,"score":0.0,"label":"rude","reason":"cold","tone_result":"fail"}"#);
+        insta::assert_snapshot!(
+            says(r#"{"reason": "warm", "label": "Kind "}"#),
+            @r#"{"passed":true,"score":1.0,"label":"kind","reason":"warm","tone_result":"pass"}"#
+        );
+        insta::assert_snapshot!(
+            says(r#"{"reason": "cold", "label": "rude"}"#),
+            @r#"{"passed":false,"score":0.0,"label":"rude","reason":"cold","tone_result":"fail"}"#
+        );
         for reply in [
             r#"{"reason": "r", "label": "friendly"}"#,
             r#"{"reason": "r", "label": null}"#,
@@ -235,7 +245,10 @@ mod tests {
                 .graded(reply, zero)
                 .map_or_else(|| "-".to_owned(), |graded| format_outcome(graded.outcome("r")))
         };
-        insta::assert_snapshot!(says(r#"{"steps": [{"description": "a", "conclusion": "b"}], "result": 3}"#, false), @r#"{"passed":true,"score":3.0,"steps":[{"description":"a","conclusion":"b"}],"r_result":"pass"}"#);
+        insta::assert_snapshot!(
+            says(r#"{"steps": [{"description": "a", "conclusion": "b"}], "result": 3}"#, false),
+            @r#"{"passed":true,"score":3.0,"steps":[{"description":"a","conclusion":"b"}],"r_result":"pass"}"#
+        );
         insta::assert_snapshot!(says(r#"{"result": 17}"#, false), @r#"{"passed":true,"score":5.0,"steps":[],"r_result":"pass"}"#);
         insta::assert_snapshot!(says(r#"{"result": "2.5"}"#, false), @r#"{"passed":false,"score":2.5,"steps":[],"r_result":"fail"}"#);
         for reply in [r#"{"result": "good"}"#, r#"{"result": NaN}"#, r#"{"steps": []}"#, "4", ""] {

@@ -141,7 +141,8 @@ impl Table {
         }
         if all > MOST_BYTES {
             return Err(format!(
-                "The names of {columns} columns in each of {rows} rows are more than {MOST_BYTES} bytes. Leave out columns that no evaluator needs, or split the file."
+                "The names of {columns} columns in each of {rows} rows are more than {MOST_BYTES} \
+                 bytes. Leave out columns that no evaluator needs, or split the file."
             ));
         }
         Ok(())
@@ -461,7 +462,9 @@ mod tests {
         2: 3
         Line 1 is not read: The key `a` appears twice in the same object. JSON allows that; which of both counts is not guessed here.
         "#);
-        insta::assert_snapshot!(format_table("[{\"a\": 1, \"a\": 2}]", false, &[]), @"The file begins as a JSON list and is not read: The key `a` appears twice in the same object. JSON allows that; which of both counts is not guessed here.");
+        insta::assert_snapshot!(format_table("[{\"a\": 1, \"a\": 2}]", false, &[]), @"\
+            The file begins as a JSON list and is not read: The key `a` appears twice in the same \
+            object. JSON allows that; which of both counts is not guessed here.");
     }
 
     #[test]

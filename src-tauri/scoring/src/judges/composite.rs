@@ -75,7 +75,9 @@ mod tests {
     use crate::judges::{Judge, JudgeRound, Next, Rules, Subject, named};
     use touchstone_formats::transcript;
 
-    const RUN: &str = "conversation:\n- user_message: How many plans?\n- tool_call: { name: count, params: {}, result: [{ n: 3 }] }\n- assistant_message: There are three plans.\n";
+    const RUN: &str = "conversation:\n- user_message: How many plans?\n\
+        - tool_call: { name: count, params: {}, result: [{ n: 3 }] }\n\
+        - assistant_message: There are three plans.\n";
 
     fn run(expected: &str) -> Subject {
         Subject::from_run(&transcript::read(RUN.as_bytes()).unwrap(), None)
@@ -112,11 +114,19 @@ mod tests {
     #[test]
     fn it_is_as_good_as_the_worst_of_its_six_so_that_it_passes_when_all_of_them_do() {
         let right = run("There are three plans.");
-        insta::assert_snapshot!(run_qa(&right, Rules::Ours, [5, 4, 5, 3, 5]), @"3 | 0.500 true | The worst of groundedness 5, relevance 4, coherence 5, fluency 3, similarity 5, f1_score 1. fluency: Reason 3.");
-        insta::assert_snapshot!(run_qa(&right, Rules::Ours, [2, 4, 5, 3, 2]), @"2 | 0.250 false | The worst of groundedness 2, relevance 4, coherence 5, fluency 3, similarity 2, f1_score 1. groundedness: Reason 0.");
+        insta::assert_snapshot!(run_qa(&right, Rules::Ours, [5, 4, 5, 3, 5]), @"\
+            3 | 0.500 true | The worst of groundedness 5, relevance 4, coherence 5, fluency 3, \
+            similarity 5, f1_score 1. fluency: Reason 3.");
+        insta::assert_snapshot!(run_qa(&right, Rules::Ours, [2, 4, 5, 3, 2]), @"\
+            2 | 0.250 false | The worst of groundedness 2, relevance 4, coherence 5, fluency 3, \
+            similarity 2, f1_score 1. groundedness: Reason 0.");
         let other = run("In all, they have three, I think: a, b, c.");
-        insta::assert_snapshot!(run_qa(&other, Rules::Ours, [5; 5]), @"1.62 | 0.154 false | The worst of groundedness 5, relevance 5, coherence 5, fluency 5, similarity 5, f1_score 0.15.");
-        insta::assert_snapshot!(run_qa(&other, Rules::Official, [5; 5]), @"5 | 1.000 true | The worst of groundedness 5, relevance 5, coherence 5, fluency 5, similarity 5. groundedness: Reason 0.");
+        insta::assert_snapshot!(run_qa(&other, Rules::Ours, [5; 5]), @"\
+            1.62 | 0.154 false | The worst of groundedness 5, relevance 5, coherence 5, fluency 5, \
+            similarity 5, f1_score 0.15.");
+        insta::assert_snapshot!(run_qa(&other, Rules::Official, [5; 5]), @"\
+            5 | 1.000 true | The worst of groundedness 5, relevance 5, coherence 5, fluency 5, \
+            similarity 5. groundedness: Reason 0.");
     }
 
     #[test]

@@ -143,7 +143,8 @@ pub(super) fn missing_requirement(
         && let Some(tool) = turns.first_undefined_tool()
     {
         return Some(format!(
-            "The run, its task and touchstone.yaml do not define the parameters of `{tool}`, which was called. If it is a tool of an MCP server, run again: new transcripts record them."
+            "The run, its task and touchstone.yaml do not define the parameters of `{tool}`, which \
+             was called. If it is a tool of an MCP server, run again: new transcripts record them."
         ));
     }
     if judge.about().scale != Scale::Stars && needs("response") && answer.trim().is_empty() {
@@ -242,7 +243,10 @@ mod tests {
     use touchstone_formats::tool_offers::{Dialect, ToolOffer};
     use touchstone_formats::{suite, transcript};
 
-    const RUN: &str = "tool_definitions: [{ name: count, parameters: { properties: { of: {} } } }]\nconversation:\n- system_message: Be brief.\n- user_message: How many plans?\n- tool_call: { name: count, params: { of: plans }, result: [{ n: 3 }] }\n- assistant_message: There are 3.\n";
+    const RUN: &str = "tool_definitions: [{ name: count, parameters: { properties: { of: {} } } \
+        }]\nconversation:\n- system_message: Be brief.\n- user_message: How many plans?\n\
+        - tool_call: { name: count, params: { of: plans }, result: [{ n: 3 }] }\n\
+        - assistant_message: There are 3.\n";
 
     fn run(text: &str) -> Subject {
         Subject::from_run(&transcript::read(text.as_bytes()).unwrap(), None)
@@ -427,7 +431,14 @@ mod tests {
 
     #[test]
     fn tools_that_a_query_offers_are_those_of_its_runs_unless_the_run_says() {
-        const QUERY: &str = r#"[{"query_id": 1, "query": "How many plans?", "api_list": [{"category_name": "Data", "tool_name": "plans", "api_name": "count", "api_description": "Counts.", "required_parameters": [{"name": "of", "type": "STRING", "description": "", "default": ""}], "optional_parameters": [], "method": "GET"}], "relevant APIs": [["plans", "count"]]}]"#;
+        const QUERY: &str = concat!(
+            r#"[{"query_id": 1, "query": "How many plans?", "#,
+            r#""api_list": [{"category_name": "Data", "tool_name": "plans", "#,
+            r#""api_name": "count", "api_description": "Counts.", "#,
+            r#""required_parameters": [{"name": "of", "type": "STRING", "description": "", "#,
+            r#""default": ""}], "optional_parameters": [], "method": "GET"}], "#,
+            r#""relevant APIs": [["plans", "count"]]}]"#,
+        );
         let task = suite::read(QUERY, "q").unwrap().tasks.remove(0);
         let (_, without) = RUN.split_once('\n').unwrap();
         let called = run(&without.replace("{ name: count", "{ name: count_for_plans"))

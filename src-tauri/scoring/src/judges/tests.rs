@@ -181,7 +181,9 @@ fn what_judges_by_words_depend_on_stays_as_it_is_to_the_letter() {
 
 #[test]
 fn a_transcript_is_judged_by_its_last_message_and_what_stands_elsewhere_is_added() {
-    let text = "conversation:\n- user_message: How many?\n- tool_call: { name: count, parameters: { of: plans }, result: [{ n: 3 }] }\n- assistant_message: There are 3.\n";
+    let text = "conversation:\n- user_message: How many?\n\
+        - tool_call: { name: count, parameters: { of: plans }, result: [{ n: 3 }] }\n\
+        - assistant_message: There are 3.\n";
     let run = transcript::read(text.as_bytes()).unwrap();
     let subject = Subject::from_run(&run, Some("from the suite"));
     assert_eq!(
@@ -199,7 +201,9 @@ fn a_transcript_is_judged_by_its_last_message_and_what_stands_elsewhere_is_added
 fn finish_is_found_by_its_name_and_its_arguments_are_the_answer() {
     let text = |after: &str, kind: &str| {
         format!(
-            "conversation:\n- user_message: How many?\n- tool_call: {{ name: Finish, parameters: {{ return_type: {kind}, final_answer: Three. }}, result: ok }}\n{after}"
+            "conversation:\n- user_message: How many?\n\
+             - tool_call: {{ name: Finish, parameters: {{ return_type: {kind}, final_answer: \
+             Three. }}, result: ok }}\n{after}"
         )
     };
     let of = |text: String| Subject::from_run(&transcript::read(text.as_bytes()).unwrap(), None);

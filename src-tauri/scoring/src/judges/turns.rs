@@ -186,7 +186,10 @@ mod tests {
     #[test]
     fn what_was_done_after_the_last_request_is_the_response() {
         let subject = parse_subject(
-            "conversation:\n- user_message: How many?\n- assistant_message: Of what?\n- user_message: Of plans.\n- assistant_message: I count.\n- tool_call: { name: count, params: { of: plans }, result: [{ n: 3 }] }\n- assistant_message: There are 3.\n",
+            "conversation:\n- user_message: How many?\n- assistant_message: Of what?\n\
+             - user_message: Of plans.\n- assistant_message: I count.\n\
+             - tool_call: { name: count, params: { of: plans }, result: [{ n: 3 }] }\n\
+             - assistant_message: There are 3.\n",
         );
         let turns = &subject.turns;
         let roles = |messages: &[Value]| {

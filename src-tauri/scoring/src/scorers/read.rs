@@ -357,7 +357,10 @@ fn text_similarity(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> 
         Some(metric) if metric != Metric::F1 => (metric.name(), Likeness::Words(metric)),
         _ if matches!(&*word, "fuzzy" | "fuzzy_match") => ("fuzzy", Likeness::Letters),
         _ if word == "cosine" => {
-            return Err("`text_similarity: cosine` needs vectors of a model, which scorers of suites cannot ask for, so it is left out. Take another measure here, or `touchstone evaluate`.".to_owned());
+            return Err("`text_similarity: cosine` needs vectors of a model, which scorers of \
+                suites cannot ask for, so it is left out. Take another measure here, or \
+                `touchstone evaluate`."
+                .to_owned());
         }
         _ => return Err(no_measure(given, &word, &names)),
     };

@@ -136,8 +136,13 @@ mod tests {
     fn the_graph_of_an_answer_tells_in_every_form_of_its_messages() {
         let object = r#"[{"role": "system", "message": "", "next": [{"role": "tool", "message": {"name": "a", "arguments": "{}", "response": ""}, "next": [
             {"role": "tool", "message": {"name": "b", "arguments": "{}", "response": ""}, "next": []},
-            {"role": "tool", "message": {"name": "Finish", "arguments": "{\"return_type\": \"give_answer\", \"final_answer\": \"x\"}", "response": ""}, "next": []}]}]}]"#;
-        let text = r#"[{"role": "tool", "message": "{\"name\": \"Sky_Stars\"}", "next": []}, {"role": "tool", "message": "{\"name\": \"Finish\", \"arguments\": {\"return_type\": \"give_up_and_restart\"}}", "next": []}]"#;
+            {"role": "tool", "message": {"name": "Finish", "arguments": "{\"return_type\": \"give_answer\", \"final_answer\": \"x\"}",
+             "response": ""}, "next": []}]}]}]"#;
+        let text = concat!(
+            r#"[{"role": "tool", "message": "{\"name\": \"Sky_Stars\"}", "next": []}, "#,
+            r#"{"role": "tool", "message": "{\"name\": \"Finish\", "#,
+            r#"\"arguments\": {\"return_type\": \"give_up_and_restart\"}}", "next": []}]"#,
+        );
         let python = r#"[{"role": "tool", "message": "{'name': 'Finish', 'arguments': '{\n  \"return_type\": \"give_answer\",\n  \"final_ans", "next": []}]"#;
         let said = |text: &str| {
             let details = json::read(text).unwrap();

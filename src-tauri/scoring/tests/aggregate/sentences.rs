@@ -41,9 +41,11 @@ fn a_comparison_says_how_much_how_sure_and_what_could_not_be_seen() {
         ])
         .collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    insta::assert_snapshot!(comparison_text(&lines), @r"
+    insta::assert_snapshot!(comparison_text(&lines), @"
     t/m scores 0.923 on average and s/m 0.615, over 13 pairs of 13 tasks: 0.308 more (95 % interval 0.154 to 0.462), p = 0.008. It is better.
-    It passes 9 of 13 (69 %), the baseline 5 of 13 (38 %): 30.8 points (95 % interval 0.8 to 52.9); 4 only it passes, 0 only the baseline; McNemar's exact p = 0.125. No difference is shown.
+    It passes 9 of 13 (69 %), the baseline 5 of 13 (38 %): 30.8 points (95 % interval 0.8 to \
+        52.9); 4 only it passes, 0 only the baseline; McNemar's exact p = 0.125. No difference is \
+        shown.
     This many pairs would probably have shown a difference of 53.9 points of passes or more.
     2 rows are not compared: x #0 (t/m has no run), y #1 (t/m ended in errors).
     Not comparable: 1 pair with follow-up messages on one side only: y #0.
@@ -55,9 +57,11 @@ fn a_comparison_says_how_much_how_sure_and_what_could_not_be_seen() {
 
 #[test]
 fn few_pairs_say_that_they_are_few() {
-    insta::assert_snapshot!(comparison_text(&["a #0 s 1+", "a #0 t 0-", "b #0 s 0-", "b #0 t 0-", "b #1 s 0.5-", "b #1 t 1+"]), @r"
+    insta::assert_snapshot!(comparison_text(&["a #0 s 1+", "a #0 t 0-", "b #0 s 0-", "b #0 t 0-", "b #1 s 0.5-", "b #1 t 1+"]), @"
     t/m scores 0.333 on average and s/m 0.500, over 3 pairs of 2 tasks: 0.167 less (95 % interval −1.000 to 1.000), p = 1.000. No difference is shown.
-    On average over 3 pairs it passes 33 % of the runs, the baseline 33 %: 0.0 points (95 % interval −100.0 to 100.0); by task, as not all runs are independent, p = 1.000. No difference is shown.
+    On average over 3 pairs it passes 33 % of the runs, the baseline 33 %: 0.0 points (95 % \
+        interval −100.0 to 100.0); by task, as not all runs are independent, p = 1.000. No \
+        difference is shown.
     2 tasks cannot show a difference, whatever the scores: at least 6 are needed.
     Pair by pair it won 1, tied 1 and lost 1.
     Pair by pair both pass 0, only it 1, only the baseline 1 and neither 1.
@@ -81,9 +85,10 @@ fn one_variation_is_told_and_not_tested() {
     Pair by pair both pass 0, only it 1, only the baseline 0 and neither 0.
     ");
     // A cost that is known for one task only is not tested, although the scores are.
-    insta::assert_snapshot!(comparison_text(&["a #0 s 1+ cost=2", "a #0 t 1+ cost=1", "b #0 s 0.5-", "b #0 t 0-"]), @r"
+    insta::assert_snapshot!(comparison_text(&["a #0 s 1+ cost=2", "a #0 t 1+ cost=1", "b #0 s 0.5-", "b #0 t 0-"]), @"
     t/m scores 0.500 on average and s/m 0.750, over 2 pairs of 2 tasks: 0.250 less (95 % interval −1.000 to 1.000), p = 1.000. No difference is shown.
-    It passes 1 of 2 (50 %), the baseline 1 of 2 (50 %): 0.0 points (95 % interval −57.3 to 57.3); 0 only it passes, 0 only the baseline; McNemar's exact p = 1.000. No difference is shown.
+    It passes 1 of 2 (50 %), the baseline 1 of 2 (50 %): 0.0 points (95 % interval −57.3 to 57.3); \
+        0 only it passes, 0 only the baseline; McNemar's exact p = 1.000. No difference is shown.
     2 tasks cannot show a difference, whatever the scores: at least 6 are needed.
     Pair by pair it won 0, tied 1 and lost 1.
     Its cost: $1.0000 on average against $2.0000 of the baseline, over 1 pair: $1.0000 less, not tested.
@@ -95,16 +100,19 @@ fn pairs_of_one_task_say_that_nothing_is_said_of_others() {
     let lines: Vec<String> =
         (0..8).flat_map(|at| [format!("a #{at} s 0.{at}-"), format!("a #{at} t 1+")]).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    insta::assert_snapshot!(comparison_text(&lines), @r"
+    insta::assert_snapshot!(comparison_text(&lines), @"
     t/m scores 1.000 on average and s/m 0.350, over 8 pairs of 1 task: 0.650 more (95 % interval 0.450 to 0.858), p = 0.008. It is better.
     Its variations take the place of tasks, so this does not extend to other tasks.
-    It passes 8 of 8 (100 %), the baseline 0 of 8 (0 %): 100.0 points (95 % interval 54.1 to 100.0); 8 only it passes, 0 only the baseline; McNemar's exact p = 0.008. It is better.
+    It passes 8 of 8 (100 %), the baseline 0 of 8 (0 %): 100.0 points (95 % interval 54.1 to \
+        100.0); 8 only it passes, 0 only the baseline; McNemar's exact p = 0.008. It is better.
     Pair by pair it won 8, tied 0 and lost 0.
     ");
-    insta::assert_snapshot!(comparison_text(&lines[..6]), @r"
+    insta::assert_snapshot!(comparison_text(&lines[..6]), @"
     t/m scores 1.000 on average and s/m 0.100, over 3 pairs of 1 task: 0.900 more (95 % interval 0.652 to 1.000), p = 0.250. No difference is shown.
     Its variations take the place of tasks, so this does not extend to other tasks.
-    It passes 3 of 3 (100 %), the baseline 0 of 3 (0 %): 100.0 points (95 % interval 20.6 to 100.0); 3 only it passes, 0 only the baseline; McNemar's exact p = 0.250. No difference is shown.
+    It passes 3 of 3 (100 %), the baseline 0 of 3 (0 %): 100.0 points (95 % interval 20.6 to \
+        100.0); 3 only it passes, 0 only the baseline; McNemar's exact p = 0.250. No difference is \
+        shown.
     3 variations cannot show a difference, whatever the scores: at least 6 are needed.
     Pair by pair it won 3, tied 0 and lost 0.
     ");
@@ -125,9 +133,10 @@ fn passes_of_repeats_are_told_as_they_are_tested() {
             [run("s", s), run("t", t)].concat()
         })
         .collect();
-    insta::assert_snapshot!(comparison_text(&lines.iter().map(String::as_str).collect::<Vec<_>>()), @r"
+    insta::assert_snapshot!(comparison_text(&lines.iter().map(String::as_str).collect::<Vec<_>>()), @"
     t/m scores 0.600 on average and s/m 0.900, over 12 pairs of 12 tasks: 0.300 less (95 % interval −0.400 to −0.150), p = 0.007. It is worse.
-    On average over 12 pairs it passes 60 % of the runs, the baseline 90 %: −30.0 points (95 % interval −40.0 to −15.0); by task, as not all runs are independent, p = 0.007. It is worse.
+    On average over 12 pairs it passes 60 % of the runs, the baseline 90 %: −30.0 points (95 % \
+        interval −40.0 to −15.0); by task, as not all runs are independent, p = 0.007. It is worse.
     Pair by pair it won 2, tied 0 and lost 10.
     Pair by pair both pass 10, only it 2, only the baseline 0 and neither 0.
     ");

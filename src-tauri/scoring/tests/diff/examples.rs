@@ -120,7 +120,8 @@ fn list(rows: &[String]) -> String {
 fn one_line_says_what_matters_of_ten_rows() {
     let (expected, mut actual) = (ten("84.1"), ten("81.9"));
     actual.remove(3);
-    insta::assert_snapshot!(plain(&list(&expected), &list(&actual)).summary(), @"8 of 10 rows right, 1 missing (#143), 1 field differs: priority_score 84.1 → 81.9");
+    insta::assert_snapshot!(plain(&list(&expected), &list(&actual)).summary(), @"\
+        8 of 10 rows right, 1 missing (#143), 1 field differs: priority_score 84.1 → 81.9");
     actual.clone_from(&expected);
     actual.swap(1, 7);
     actual.swap(0, 9);
@@ -301,7 +302,8 @@ fn a_key_that_rows_lack_is_said_and_one_that_a_list_inside_them_lacks_is_not() {
         let options = Options { key: Some(vec![key.to_owned()]), ..Options::default() };
         diff(&read(expected), &read(actual), &options).summary()
     };
-    insta::assert_snapshot!(keyed("nope", "[{id: 1, p: a}, {id: 2, p: b}]", "[{id: 1, p: x}, {id: 2, p: b}]"), @"1 of 2 rows right, 1 field differs: p a → x (not by nope: rows lack it)");
+    insta::assert_snapshot!(keyed("nope", "[{id: 1, p: a}, {id: 2, p: b}]", "[{id: 1, p: x}, {id: 2, p: b}]"), @"\
+        1 of 2 rows right, 1 field differs: p a → x (not by nope: rows lack it)");
     insta::assert_snapshot!(keyed("id", "[{id: 1, p: [{a: 1}]}]", "[{id: 1, p: [{a: 2}]}]"), @"0 of 1 row right, 1 field differs: p[].a 1 → 2");
     insta::assert_snapshot!(keyed("id", "[1, 2]", "[1, 3]"), @"1 of 2 items right, 1 item differs: 2 → 3");
 }
@@ -313,7 +315,9 @@ fn long_numbers_are_cut_around_what_differs() {
             "{{d: 1234567890123456789012345678{last}, e: 12345678901234567890123456789012345678901234567890{last}}}"
         )
     };
-    insta::assert_snapshot!(plain(&long("1"), &long("2")).summary(), @"0 of 2 fields right, 2 differ: d 12345678901234567890123456781 → 12345678901234567890123456782, e …123456789012345678901 → …123456789012345678902");
+    insta::assert_snapshot!(plain(&long("1"), &long("2")).summary(), @"\
+        0 of 2 fields right, 2 differ: d 12345678901234567890123456781 → \
+        12345678901234567890123456782, e …123456789012345678901 → …123456789012345678902");
 }
 
 #[test]

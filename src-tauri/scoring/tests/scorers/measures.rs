@@ -16,28 +16,41 @@ fn a_number_that_is_compared_is_no_key() {
     let turned = "[{category: bug, plan: free, n: 7}, {category: bug, plan: base, n: 3}, {category: down, plan: free, n: 12}]";
     for line in ["numeric", "numeric: {field: n}", "numeric: n"] {
         insta::allow_duplicates! {
-            insta::assert_snapshot!(format_answer_score(line, groups, turned), @"0.0000 failed: none of 3 numbers right, farthest: down / free n 3 → 12, 9 above (300 %), beyond the cutoff");
+            insta::assert_snapshot!(format_answer_score(line, groups, turned), @"\
+                0.0000 failed: none of 3 numbers right, farthest: down / free n 3 → 12, 9 above \
+                (300 %), beyond the cutoff");
         }
     }
     let months = "[{month: 1, total: 5}, {month: 2, total: 6}, {month: 3, total: 9}]";
     let turned = "[{month: 1, total: 6}, {month: 2, total: 9}, {month: 3, total: 5}]";
     for line in ["numeric", "numeric: {field: total}", "numeric: {key: month}"] {
         insta::allow_duplicates! {
-            insta::assert_snapshot!(format_answer_score(line, months, turned), @"0.0000 failed: none of 3 numbers right, farthest: #3 total 9 → 5, 4 below (44.4444 %), beyond the cutoff");
+            insta::assert_snapshot!(format_answer_score(line, months, turned), @"\
+                0.0000 failed: none of 3 numbers right, farthest: #3 total 9 → 5, 4 below (44.4444 \
+                %), beyond the cutoff");
         }
     }
     // A year identifies its row, an amount does not.
     let years = "[{year: 2021, earned: 500}, {year: 2022, earned: 900}]";
-    insta::assert_snapshot!(format_answer_score("numeric", years, "[{year: 2022, earned: 500}, {year: 2021, earned: 900}]"), @"0.0000 failed: none of 2 numbers right, farthest: #2021 earned 500 → 900, 400 above (80 %), beyond the cutoff");
+    insta::assert_snapshot!(format_answer_score("numeric", years, "[{year: 2022, earned: 500}, \
+        {year: 2021, earned: 900}]"), @"\
+        0.0000 failed: none of 2 numbers right, farthest: #2021 earned 500 → 900, 400 above (80 \
+        %), beyond the cutoff");
     let spelled = "[{name: Bug, count: 12}, {name: Downtime, count: 7}]";
-    insta::assert_snapshot!(format_answer_score("numeric: {field: count}", spelled, "[{name: bug, count: 7}, {name: downtime, count: 12}]"), @"0.0000 failed: none of 2 numbers right, farthest: count 12 → 7, 5 below (41.6667 %), beyond the cutoff");
+    insta::assert_snapshot!(format_answer_score("numeric: {field: count}", spelled, "\
+        [{name: bug, count: 7}, {name: downtime, count: 12}]"), @"\
+        0.0000 failed: none of 2 numbers right, farthest: count 12 → 7, 5 below (41.6667 %), \
+        beyond the cutoff");
 }
 
 #[test]
 fn whether_a_number_is_expected_is_no_question_of_the_answer() {
-    insta::assert_snapshot!(format_answer_score("numeric", "[{n: 5}, {n: 6}]", "[{n: 5}, {n: 7}]"), @"0.5000 failed: 1 of 2 numbers right, farthest: n 6 → 7, 1 above (16.6667 %), beyond the cutoff");
+    insta::assert_snapshot!(format_answer_score("numeric", "[{n: 5}, {n: 6}]", "[{n: 5}, {n: 7}]"), @"\
+        0.5000 failed: 1 of 2 numbers right, farthest: n 6 → 7, 1 above (16.6667 %), beyond the cutoff");
     insta::assert_snapshot!(format_answer_score("numeric", "[{n: 5}, {n: 6}]", "[{n: 6}, {n: 5}]"), @"1.0000 passed: both numbers right");
-    insta::assert_snapshot!(format_answer_score("numeric", "[{n: 5}, {n: 6}]", "[{n: 50}, {n: 60}]"), @"0.0000 failed: none of 2 numbers right, farthest: n 6 → 60, 54 above (900 %), beyond the cutoff");
+    insta::assert_snapshot!(format_answer_score("numeric", "[{n: 5}, {n: 6}]", "[{n: 50}, {n: 60}]"), @"\
+        0.0000 failed: none of 2 numbers right, farthest: n 6 → 60, 54 above (900 %), beyond the \
+        cutoff");
 }
 
 /// Generates rows of two names and two numbers, with few values to make collisions frequent.

@@ -103,21 +103,27 @@ fn what_cannot_be_read_is_left_out_with_what_to_write() {
     exact
     `feilds` is not a scorer, so it is left out. Did you mean `fields`?
     ");
-    insta::assert_snapshot!(format_scorers("accuracy"), @r"
+    insta::assert_snapshot!(format_scorers("accuracy"), @"
 
-    `accuracy` is not a scorer, so it is left out. Known are `exact`, `fields`, `numeric`, `prefix_list`, `similar_list`, `kendall_tau`, `text`, `string_check`, `text_similarity`, `tool_calls`, `api_calls`, `finish`, `seed_heuristic`, `python`, `label_model`, `score_model` and `judge`.
+    `accuracy` is not a scorer, so it is left out. Known are `exact`, `fields`, `numeric`, \
+        `prefix_list`, `similar_list`, `kendall_tau`, `text`, `string_check`, `text_similarity`, \
+        `tool_calls`, `api_calls`, `finish`, `seed_heuristic`, `python`, `label_model`, \
+        `score_model` and `judge`.
     ");
-    insta::assert_snapshot!(format_scorers("[text, text: cosine, text: rougl, text_similarity: f1]"), @r"
+    insta::assert_snapshot!(format_scorers("[text, text: cosine, text: rougl, text_similarity: f1]"), @"
 
     `text` needs a measure, so it is left out. Write one of `f1`, `bleu`, `gleu`, `meteor`, `rouge1`, `rouge2`, `rouge3`, `rouge4`, `rouge5` and `rougeL`.
-    `cosine` is not a measure of `text`, so it is left out. Write one of `f1`, `bleu`, `gleu`, `meteor`, `rouge1`, `rouge2`, `rouge3`, `rouge4`, `rouge5` and `rougeL`.
+    `cosine` is not a measure of `text`, so it is left out. Write one of `f1`, `bleu`, `gleu`, \
+        `meteor`, `rouge1`, `rouge2`, `rouge3`, `rouge4`, `rouge5` and `rougeL`.
     `rougl` is not a measure of `text`, so it is left out. Did you mean `rougeL`?
-    `f1` is not a measure of `text_similarity`, so it is left out. Write one of `fuzzy`, `bleu`, `gleu`, `meteor`, `rouge1`, `rouge2`, `rouge3`, `rouge4`, `rouge5` and `rougeL`.
+    `f1` is not a measure of `text_similarity`, so it is left out. Write one of `fuzzy`, `bleu`, \
+        `gleu`, `meteor`, `rouge1`, `rouge2`, `rouge3`, `rouge4`, `rouge5` and `rougeL`.
     ");
-    insta::assert_snapshot!(format_scorers("[numeric: {cutoff: wide}, fields: {tolerance: -1}, fields: {threshold: 80}, similar_list: {cutoff: 1.5}]"), @r"
+    insta::assert_snapshot!(format_scorers("[numeric: {cutoff: wide}, fields: {tolerance: -1}, fields: {threshold: 80}, similar_list: {cutoff: 1.5}]"), @"
 
     `cutoff: wide` of `numeric` cannot be read, so the scorer is left out. Write a number from 0, or a percentage such as `1%`.
-    `tolerance: -1` of `fields` cannot be read, so the scorer is left out. Write a number from 0, a share such as `1%`, or both as `{ absolute: 0.5, relative: 0.01 }`.
+    `tolerance: -1` of `fields` cannot be read, so the scorer is left out. Write a number from 0, \
+        a share such as `1%`, or both as `{ absolute: 0.5, relative: 0.01 }`.
     `threshold: 80` of `fields` cannot be read, so the scorer is left out. Write a number from 0 to 1.
     `cutoff: 1.5` of `similar_list` cannot be read, so the scorer is left out. Write a whole number from 0.
     ");
@@ -289,7 +295,8 @@ fn a_suite_may_ask_a_model_in_words_of_its_own() {
         ),
         (
             "[text_similarity: cosine]",
-            "`text_similarity: cosine` needs vectors of a model, which scorers of suites cannot ask for, so it is left out. Take another measure here, or `touchstone evaluate`.",
+            "`text_similarity: cosine` needs vectors of a model, which scorers of suites cannot \
+             ask for, so it is left out. Take another measure here, or `touchstone evaluate`.",
         ),
     ] {
         assert_eq!(names(yaml), (String::new(), wanted.to_owned()), "{yaml}");

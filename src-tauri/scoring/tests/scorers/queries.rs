@@ -49,11 +49,26 @@ fn api_calls_says_which_apis_of_the_query_were_called() {
     .iter()
     .map(|called| line("api_calls", called, None))
     .collect();
-    insta::assert_snapshot!(found.join("\n"), @r"
-    0.3333 failed: 1 of 3 gold APIs called, never called: `Today Sure`, `Tomorrow Sure` [called: 1 of 3; precision: 1; gold, called: `Stars of Sky_v2`; gold, not called: `Today Sure of Over And Over The Same Long Words In Every Name Of This Tool`, `Tomorrow Sure of Over And Over The Same Long Words In Every Name Of This Tool`; calls: 2; failed: 0]
-    0.3333 failed: 1 of 3 gold APIs called, never called: `Today Sure`, `Tomorrow Sure`, no API of the query: `weather`, 1 of 4 calls failed [called: 1 of 3; precision: 0.3333; gold, called: `Stars of Sky_v2`; gold, not called: `Today Sure of Over And Over The Same Long Words In Every Name Of This Tool`, `Tomorrow Sure of Over And Over The Same Long Words In Every Name Of This Tool`; others: `Moons of Sky_v2`; calls: 4; failed: 1]
-    0.3333 failed: 1 of 3 gold APIs called, never called: `Stars`, `Tomorrow Sure`, ambiguous: the name of a function stands for several APIs, and the first of them counts [called: 1 of 3; precision: 1; gold, called: `Today Sure of Over And Over The Same Long Words In Every Name Of This Tool`; gold, not called: `Stars of Sky_v2`, `Tomorrow Sure of Over And Over The Same Long Words In Every Name Of This Tool`; if each API of a shared name counted: 0.6667; calls: 1; failed: 0]
-    0.0000 failed: none of 3 gold APIs called, never called: `Stars`, `Today Sure`, `Tomorrow Sure` [called: 0 of 3; precision: –; gold, not called: `Stars of Sky_v2`, `Today Sure of Over And Over The Same Long Words In Every Name Of This Tool`, `Tomorrow Sure of Over And Over The Same Long Words In Every Name Of This Tool`; calls: 0; failed: 0]
+    insta::assert_snapshot!(found.join("\n"), @"
+    0.3333 failed: 1 of 3 gold APIs called, never called: `Today Sure`, `Tomorrow Sure` [called: 1 \
+        of 3; precision: 1; gold, called: `Stars of Sky_v2`; gold, not called: `Today Sure of Over \
+        And Over The Same Long Words In Every Name Of This Tool`, `Tomorrow Sure of Over And Over \
+        The Same Long Words In Every Name Of This Tool`; calls: 2; failed: 0]
+    0.3333 failed: 1 of 3 gold APIs called, never called: `Today Sure`, `Tomorrow Sure`, no API of \
+        the query: `weather`, 1 of 4 calls failed [called: 1 of 3; precision: 0.3333; gold, \
+        called: `Stars of Sky_v2`; gold, not called: `Today Sure of Over And Over The Same Long \
+        Words In Every Name Of This Tool`, `Tomorrow Sure of Over And Over The Same Long Words In \
+        Every Name Of This Tool`; others: `Moons of Sky_v2`; calls: 4; failed: 1]
+    0.3333 failed: 1 of 3 gold APIs called, never called: `Stars`, `Tomorrow Sure`, ambiguous: the \
+        name of a function stands for several APIs, and the first of them counts [called: 1 of 3; \
+        precision: 1; gold, called: `Today Sure of Over And Over The Same Long Words In Every Name \
+        Of This Tool`; gold, not called: `Stars of Sky_v2`, `Tomorrow Sure of Over And Over The \
+        Same Long Words In Every Name Of This Tool`; if each API of a shared name counted: 0.6667; \
+        calls: 1; failed: 0]
+    0.0000 failed: none of 3 gold APIs called, never called: `Stars`, `Today Sure`, `Tomorrow \
+        Sure` [called: 0 of 3; precision: –; gold, not called: `Stars of Sky_v2`, `Today Sure of \
+        Over And Over The Same Long Words In Every Name Of This Tool`, `Tomorrow Sure of Over And \
+        Over The Same Long Words In Every Name Of This Tool`; calls: 0; failed: 0]
     ");
     let seed = line("api_calls: seed", &["stars_for_sky_v2", "Sky_v2_Stars"], Some("x"));
     insta::assert_snapshot!(seed, @"0.0000 failed: 0 as the original counts: what stands before the first `_` of a name is taken for the tool []");
@@ -157,11 +172,14 @@ fn the_heuristic_says_that_it_is_no_judgement() {
     ]
     .map(|(rule, called, answer)| line(rule, called, answer))
     .to_vec();
-    insta::assert_snapshot!(found.join("\n"), @r"
-    0.5000 failed: not a judgement: “All that you asked for is in this answer…”, finished, API call score 0.3333 [status: Unsure; finished: yes; API call score: 0.3333; length: 65]
-    0.5000 failed: not a judgement: “All that you asked for is in this answer…”, not finished, API call score 0.3333 [status: Unsure; finished: no; API call score: 0.3333; length: 65]
+    insta::assert_snapshot!(found.join("\n"), @"
+    0.5000 failed: not a judgement: “All that you asked for is in this answer…”, finished, API \
+        call score 0.3333 [status: Unsure; finished: yes; API call score: 0.3333; length: 65]
+    0.5000 failed: not a judgement: “All that you asked for is in this answer…”, not finished, API \
+        call score 0.3333 [status: Unsure; finished: no; API call score: 0.3333; length: 65]
     0.0000 failed: not a judgement: there is no answer [status: Unsolved; finished: yes; API call score: 0; length: 0]
-    0.5000 failed: not a judgement: “All that you asked for is in this answer…”, not finished, API call score 0 [status: Unsure; finished: no; API call score: 0; length: 65]
+    0.5000 failed: not a judgement: “All that you asked for is in this answer…”, not finished, API \
+        call score 0 [status: Unsure; finished: no; API call score: 0; length: 65]
     ");
 }
 

@@ -583,12 +583,14 @@ fn tool_calls_is_the_share_of_expected_tools_that_were_called() {
             detail.join("; ")
         ));
     }
-    insta::assert_snapshot!(found.join("\n"), @r"
+    insta::assert_snapshot!(found.join("\n"), @"
     a b / a b: 1.0000 passed: both expected tools called [called 2 of 2; precision 1; order 2 of 2 in the expected order; calls 2; failed 0]
-    a b / b! a c a: 1.0000 passed: both expected tools called, 1 of 4 calls failed [called 2 of 2; precision 0.6667; order 1 of 2 in the expected order; calls 4; failed 1]
+    a b / b! a c a: 1.0000 passed: both expected tools called, 1 of 4 calls failed [called 2 of 2; \
+        precision 0.6667; order 1 of 2 in the expected order; calls 4; failed 1]
     a b c / a: 0.3333 failed: 1 of 3 expected tools called, never called: `b` and `c` [called 1 of 3; precision 1; order –; calls 1; failed 0]
     a a b / b: 0.5000 failed: 1 of 2 expected tools called, never called: `a` [called 1 of 2; precision 1; order –; calls 1; failed 0]
-    a b c d e f g / : 0.0000 failed: none of 7 expected tools called, never called: `a`, `b`, `c`, `d`, `e` and 2 more [called 0 of 7; precision –; order –; calls 0; failed 0]
+    a b c d e f g / : 0.0000 failed: none of 7 expected tools called, never called: `a`, `b`, `c`, \
+        `d`, `e` and 2 more [called 0 of 7; precision –; order –; calls 0; failed 0]
     a / a: 1.0000 passed: the only expected tool called [called 1 of 1; precision 1; order –; calls 1; failed 0]
     ");
     assert_eq!(

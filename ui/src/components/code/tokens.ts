@@ -13,11 +13,20 @@ export interface Token {
 
 const words = (list: string) => new Set(list.split(" "));
 const SQL_WORDS = words(
-  "select from where and or not in is like ilike between exists case when then else end as on join inner left right full outer cross natural lateral using group by order having limit offset fetch first next rows row only union all intersect except distinct with recursive insert into values update set delete create alter drop table view index if begin commit rollback over partition range preceding following unbounded current asc desc nulls last interval cast filter within returning explain analyze any some default primary key references foreign unique check constraint collate glob pragma",
+  "select from where and or not in is like ilike between exists case when then else end " +
+    "as on join inner left right full outer cross natural lateral using group by order " +
+    "having limit offset fetch first next rows row only union all intersect except " +
+    "distinct with recursive insert into values update set delete create alter drop table " +
+    "view index if begin commit rollback over partition range preceding following " +
+    "unbounded current asc desc nulls last interval cast filter within returning explain " +
+    "analyze any some default primary key references foreign unique check constraint " +
+    "collate glob pragma",
 );
 const SQL_LITERALS = words("null true false current_date current_timestamp current_time");
 const PYTHON_WORDS = words(
-  "and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield match case",
+  "and as assert async await break class continue def del elif else except finally for " +
+    "from global if import in is lambda nonlocal not or pass raise return try while with " +
+    "yield match case",
 );
 const PYTHON_LITERALS = words("None True False self");
 

@@ -39,7 +39,8 @@ export function describeFixes({
     missing === 0
       ? []
       : [
-          `${counted(missing, "result")} ${missing === 1 ? "is" : "are"} missing because of failed requests. Evaluate again and replace the file to request only these.`,
+          `${counted(missing, "result")} ${missing === 1 ? "is" : "are"} missing because of failed requests. ` +
+            `Evaluate again and replace the file to request only these.`,
         ];
   return unread === 0
     ? some

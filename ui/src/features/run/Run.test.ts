@@ -156,7 +156,8 @@ describe("a transcript", () => {
 
 describe("a hostile transcript", () => {
   const EVIL =
-    "<script>alert(1)</script><img src=x onerror=alert(1)><iframe srcdoc=x></iframe><a href='javascript:1'>x</a> [l](javascript:alert(1)) ![i](https://evil.example/p.png) \u202Egpj";
+    "<script>alert(1)</script><img src=x onerror=alert(1)><iframe srcdoc=x></iframe>" +
+    "<a href='javascript:1'>x</a> [l](javascript:alert(1)) ![i](https://evil.example/p.png) \u202Egpj";
   it("ends in text nodes, loads nothing, and its hidden characters are seen", async () => {
     const parts = (n: number) => [
       text(`e${n}`, EVIL, EVIL, "markdown"),

@@ -22,7 +22,9 @@ pub(super) fn scores(groups: &[Group]) -> Markup {
     let height = LINE * float(scored.len()) + 34.0;
     let x = |value: f64| NAMES + MARKS * value.clamp(0.0, 1.0);
     html! {
-        svg viewBox=(format!("0 0 {} {height}", NAMES + MARKS + 150.0)) width=(NAMES + MARKS + 150.0) role="img" aria-label="Mean score of each system with each model" {
+        svg viewBox=(format!("0 0 {} {height}", NAMES + MARKS + 150.0))
+            width=(NAMES + MARKS + 150.0)
+            role="img" aria-label="Mean score of each system with each model" {
             @for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
                 line.grid x1=(x(tick)) x2=(x(tick)) y1="4" y2=(height - 24.0) {}
                 text.soft x=(x(tick)) y=(height - 8.0) text-anchor="middle" { (tick) }
@@ -58,7 +60,9 @@ pub(super) fn costs(groups: &[Group]) -> Option<Markup> {
     let x = |cost: f64| left + width * cost / end;
     let y = |score: f64| 12.0 + height * (1.0 - score.clamp(0.0, 1.0));
     Some(html! {
-        svg viewBox=(format!("0 0 {} {}", left + width + 220.0, height + 50.0)) width=(left + width + 220.0) role="img" aria-label="Mean cost of a run against mean score" {
+        svg viewBox=(format!("0 0 {} {}", left + width + 220.0, height + 50.0))
+            width=(left + width + 220.0)
+            role="img" aria-label="Mean cost of a run against mean score" {
             @for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
                 line.grid x1=(left) x2=(left + width) y1=(y(tick)) y2=(y(tick)) {}
                 text.soft x=(left - 8.0) y=(y(tick) + 4.0) text-anchor="end" { (tick) }
@@ -177,7 +181,8 @@ fn drawn(groups: &[Group], tasks: &[TaskLine]) -> Markup {
     let (width, height) =
         (NAMES + wide * float(groups.len()) + 10.0, head + line * float(tasks.len()) + 4.0);
     html! {
-        svg viewBox=(format!("0 0 {width} {height}")) width=(width) role="img" aria-label="Score of each task with each system and model; the table below says the same" {
+        svg viewBox=(format!("0 0 {width} {height}")) width=(width) role="img" aria-label="\
+            Score of each task with each system and model; the table below says the same" {
             @for (at, _) in groups.iter().enumerate() {
                 text.soft x=(NAMES + wide * (float(at) + 0.5)) y="14" text-anchor="middle" { (at + 1) }
             }
@@ -186,7 +191,9 @@ fn drawn(groups: &[Group], tasks: &[TaskLine]) -> Markup {
                 text x=(NAMES - 12.0) y=(y + 14.0) text-anchor="end" { (short(&name(task))) }
                 @for (at, cell) in task.cells.iter().enumerate() {
                     rect class=(shade(cell)) x=(round(NAMES + wide * float(at) + 1.0)) y=(y + 1.0) width=(round(wide - 2.0)) height=(line - 2.0) rx="2" {
-                        title { (one_line(&name(task))) ", " (groups.get(at).map_or_else(String::new, |group| one_line(&group.name).into_owned())) ": " (cell_label(cell)) }
+                        title { (one_line(&name(task))) ", "
+                            (groups.get(at).map_or_else(String::new, |group| one_line(&group.name).into_owned()))
+                            ": " (cell_label(cell)) }
                     }
                     @if wide >= 52.0 || (wide >= 34.0 && cell.score.is_some()) {
                         text x=(round(NAMES + wide * (float(at) + 0.5))) y=(y + 14.0) text-anchor="middle" { (cell_label(cell)) }

@@ -89,7 +89,11 @@ fn body(page: &Page) -> Markup {
                 h2 { "Tasks" }
                 @if let Some((chart, folded)) = charts::heat(&page.groups, &page.tasks) {
                     figure { (chart) figcaption {
-                        "Mean score by task" @if folded { ", its variations together: each has its row in the table" } ". Columns: " @for (at, group) in page.groups.iter().enumerate() { @if at > 0 { ", " } (at + 1) " " (one_line(&group.name)) } "."
+                        "Mean score by task" @if folded { ", its variations together: each has its \
+                            row in the table" }
+                            ". Columns: "
+                            @for (at, group) in page.groups.iter().enumerate() { @if at > 0 { ", " }
+                            (at + 1) " " (one_line(&group.name)) } "."
                     } }
                 }
                 @if charts::is_too_long(&page.tasks) { p.muted { "There are too many tasks for a chart of their scores; the table has all of them." } }

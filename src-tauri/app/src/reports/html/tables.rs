@@ -39,8 +39,11 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
                     td.n { (chance(group.repeats.map(|it| (it.any, it)))) } td.n { (chance(group.repeats.map(|it| (it.all, it)))) }
                 }
                 td.n { (words::mean(group.tokens, group.runs, words::tokens)) }
-                td.n { (words::mean(group.cost, group.runs, words::money)) @if let Some(cost) = group.cost { span.below { (words::total(cost, group.runs, words::money)) " in all" } } }
-                td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median))) } td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.most))) }
+                td.n { (words::mean(group.cost, group.runs, words::money))
+                    @if let Some(cost) = group.cost { span.below { (words::total(cost, group.runs, words::money)) " in all"
+                    } } }
+                td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median))) }
+                td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.most))) }
             } } }
         }))
     }
@@ -75,10 +78,13 @@ pub(super) fn of_words(table: &Table) -> Markup {
 
 pub(super) fn pairs(pairs: &[Pair]) -> Markup {
     html! {
-        @if pairs.iter().any(|pair| pair.pairs > 0) { (framed("Paired by task and variation; repeats of one side are averaged first. A positive difference is better than the baseline.", &html! {
+        @if pairs.iter().any(|pair| pair.pairs > 0) { (framed("Paired by task and variation; \
+            repeats of one side are averaged first. A positive difference is better than the baseline.", &html! {
             thead { tr {
-                th scope="col" { "System with model" } th.n scope="col" { "Pairs" } th.n scope="col" { "Better" } th.n scope="col" { "Equal" } th.n scope="col" { "Worse" }
-                th.n scope="col" { "Difference (95\u{a0}%)" } th.n scope="col" { "p of scores" } th.n scope="col" { "p of passes" } th.n scope="col" { "Could have shown" }
+                th scope="col" { "System with model" } th.n scope="col" { "Pairs" } th.n scope="col" { "Better" }
+                th.n scope="col" { "Equal" } th.n scope="col" { "Worse" }
+                th.n scope="col" { "Difference (95\u{a0}%)" } th.n scope="col" { "p of scores" }
+                th.n scope="col" { "p of passes" } th.n scope="col" { "Could have shown" }
             } }
             tbody { @for pair in pairs { tr {
                 th scope="row" { (one_line(&pair.name)) } td.n { (words::count(pair.pairs)) }
@@ -119,7 +125,9 @@ pub(super) fn tasks(groups: &[Group], tasks: &[TaskLine]) -> Markup {
 
 fn cell_text(cell: &Cell) -> Markup {
     html! {
-        @if let Some(tone) = Tone::for_cell(cell) { span class=(class(tone)) { (tone.sign()) " " (words::score(cell.score)) } } @else if cell.errors == 0 { span.muted { (NONE) } }
+        @if let Some(tone) = Tone::for_cell(cell) {
+            span class=(class(tone)) { (tone.sign()) " " (words::score(cell.score)) }
+            } @else if cell.errors == 0 { span.muted { (NONE) } }
         @if cell.decided > 1 { " " span.muted.small { (words::share(cell.passed, cell.decided)) @if cell.flaky { " flaky" } } }
         @if cell.errors > 0 { " " span.err.small { (cell.errors) @if cell.errors == 1 { " error" } @else { " errors" } } }
     }
@@ -135,7 +143,9 @@ fn class(tone: Tone) -> &'static str {
 
 pub(super) fn failures(page: &Page) -> Markup {
     html! {
-        @if page.classes.is_empty() && page.failed.is_empty() { p { @if page.head.scored == 0 { "Nothing was scored." } @else { "Nothing: every run that was scored passed." } } }
+        @if page.classes.is_empty() && page.failed.is_empty() {
+            p { @if page.head.scored == 0 { "Nothing was scored." } @else { "Nothing: every run that was scored passed."
+            } } }
         @if !page.classes.is_empty() {
             (framed("Runs per failure class. A run is counted once, under the first class that applies.", &html! {
                 thead { tr { th scope="col" { "What" } @for group in &page.groups { th.n scope="col" { (breakable(&group.name)) } } } }
@@ -147,7 +157,8 @@ pub(super) fn failures(page: &Page) -> Markup {
         @if !page.flaky.is_empty() {
             h3 { "Repeats that disagree" }
             ul { @for line in &page.flaky { li {
-                (one_line(&line.task)) @if let Some(variation) = &line.variation { " · " (one_line(variation)) } ", " (one_line(&line.group)) ": " (words::share(line.passed, line.decided)) " passed"
+                (one_line(&line.task)) @if let Some(variation) = &line.variation { " · " (one_line(variation)) }
+                ", " (one_line(&line.group)) ": " (words::share(line.passed, line.decided)) " passed"
             } } }
         }
         @if !page.failed.is_empty() {
@@ -166,7 +177,9 @@ fn failed(runs: &[RunLine]) -> Markup {
         div.scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Run" } th scope="col" { "What" } th.n scope="col" { "Score" } th scope="col" { "Why" } } }
             tbody { @for run in runs { tr {
-                td.path { (one_line(&run.path)) @if let Some(lineage) = run.lineage { " " span.small { "(" (lineage.label()) ")" } } } td { (run.class.map_or(NONE, words::class)) } td.n { (words::score(run.score)) }
+                td.path { (one_line(&run.path))
+                @if let Some(lineage) = run.lineage { " " span.small { "(" (lineage.label()) ")" } } }
+                td { (run.class.map_or(NONE, words::class)) } td.n { (words::score(run.score)) }
                 td { (plain(run.reason.as_deref())) @if let Some(said) = words::review(run) { span.below { "A person says: " (said) } } }
             } } }
         } }
@@ -179,17 +192,24 @@ pub(super) fn runs(runs: &[RunLine]) -> Markup {
     html! {
         div.scroll tabindex="0" { table {
             thead { tr {
-                th scope="col" { "Run" } th scope="col" { "State" } th.n scope="col" { "Score" } th scope="col" { "Passed" } th.n scope="col" { "Turns" } th.n scope="col" { "Calls" }
+                th scope="col" { "Run" } th scope="col" { "State" } th.n scope="col" { "Score" }
+                th scope="col" { "Passed" } th.n scope="col" { "Turns" } th.n scope="col" { "Calls" }
                 th.n scope="col" { "Tokens" } th.n scope="col" { "Cost" } th.n scope="col" { "Time" }
                 @if reviewed { th scope="col" { "A person says" } }
                 @if stored { th scope="col" { "Stored verdicts" } }
             } }
             tbody { @for run in runs { tr {
-                td.path { (one_line(&run.path)) @if let Some(lineage) = run.lineage { " " span.small { "(" (lineage.label()) ")" } } } td { (words::state(run.state)) } td.n { (words::score(run.score)) }
+                td.path { (one_line(&run.path))
+                @if let Some(lineage) = run.lineage { " " span.small { "(" (lineage.label()) ")" } } }
+                td { (words::state(run.state)) } td.n { (words::score(run.score)) }
                 td { @match run.passed { Some(true) => span.right { "yes" }, Some(false) => span.wrong { "no" }, None => (NONE) } }
                 td.n { (run.turns) } td.n { (run.tool_calls) }
-                td.n { (run.tokens.map_or_else(|| NONE.to_owned(), words::count)) } td.n { (run.cost.map_or_else(|| NONE.to_owned(), words::money)) } td.n { (run.seconds.map_or_else(|| NONE.to_owned(), words::seconds)) }
-                @if reviewed { td { (words::review(run).unwrap_or_else(|| NONE.to_owned())) @if notes::contradicts(run.verdict, run.passed) { " " span.part.small { "not as scored" } } } }
+                td.n { (run.tokens.map_or_else(|| NONE.to_owned(), words::count)) }
+                td.n { (run.cost.map_or_else(|| NONE.to_owned(), words::money)) }
+                td.n { (run.seconds.map_or_else(|| NONE.to_owned(), words::seconds)) }
+                @if reviewed { td {
+                    (words::review(run).unwrap_or_else(|| NONE.to_owned()))
+                    @if notes::contradicts(run.verdict, run.passed) { " " span.part.small { "not as scored" } } } }
                 @if stored { td { (words::all_stored(run).unwrap_or_else(|| NONE.to_owned())) } }
             } } }
         } }

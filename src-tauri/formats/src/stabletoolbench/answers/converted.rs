@@ -150,7 +150,8 @@ mod tests {
                 {"role": "system", "message": "", "next": [{"role": "user", "message": "", "next": [
                 {"role": "assistant", "message": "Let me look.", "next": [
                 {"role": "tool", "message": {"name": "way", "arguments": "{\"to\": \"B\"}", "response": "{\"error\": \"\", \"response\": 5}"}, "next": [
-                {"role": "tool", "message": {"name": "Finish", "arguments": "{\"return_type\": \"give_answer\", \"final_answer\": \"5 km\"}", "response": ""}, "next": []}
+                {"role": "tool", "message": {"name": "Finish", "arguments": "{\"return_type\": \"give_answer\", \"final_answer\": \"5 km\"}",
+                 "response": ""}, "next": []}
                 ]}]}]}]}]}}"#,
         );
         let told: Vec<_> = run

@@ -382,7 +382,8 @@ mod tests {
         assert_eq!(value.dumps(Layout::Wire), r#"{"é":[1,{"n":"NaN"}],"e":{},"l":[]}"#);
         assert_eq!(
             value.dumps(Layout::Indented(1)),
-            "{\n        \"\\u00e9\": [\n            1,\n            {\n                \"n\": NaN\n            }\n        ],\n        \"e\": {},\n        \"l\": []\n    }"
+            "{\n        \"\\u00e9\": [\n            1,\n            {\n                \"n\": NaN\
+             \n            }\n        ],\n        \"e\": {},\n        \"l\": []\n    }"
         );
     }
 

@@ -158,7 +158,12 @@ const COMPLETE_BODY: &str = r#"{"id":"msg_1","type":"message","role":"assistant"
 
 fn streamed() -> String {
     let events = [
-        r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-x-1","content":[],"stop_reason":null,"usage":{"input_tokens":100,"cache_creation_input_tokens":20,"cache_read_input_tokens":3,"output_tokens":1}}}"#,
+        concat!(
+            r#"{"type":"message_start","message":{"id":"msg_1","type":"message","#,
+            r#""role":"assistant","model":"claude-x-1","content":[],"stop_reason":null,"#,
+            r#""usage":{"input_tokens":100,"cache_creation_input_tokens":20,"#,
+            r#""cache_read_input_tokens":3,"output_tokens":1}}}"#,
+        ),
         r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
         r#"{"type":"ping"}"#,
         r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Two "}}"#,

@@ -102,7 +102,12 @@ const COMPLETE_BODY: &str = r#"{"id":"chatcmpl-1","object":"chat.completion","cr
 
 fn chunk(delta: &str, finish: &str) -> String {
     format!(
-        r#"{{"id":"chatcmpl-1","object":"chat.completion.chunk","model":"o3-mini-2025-01-31","choices":[{{"index":0,"delta":{delta},"finish_reason":{finish}}}],"usage":null}}"#
+        concat!(
+            r#"{{"id":"chatcmpl-1","object":"chat.completion.chunk","model":"o3-mini-2025-01-31","#,
+            r#""choices":[{{"index":0,"delta":{delta},"finish_reason":{finish}}}],"usage":null}}"#,
+        ),
+        delta = delta,
+        finish = finish,
     )
 }
 
@@ -126,7 +131,13 @@ fn streamed() -> String {
         chunk(&more(1, r#"{\"a\": "#), "null"),
         chunk(&start(2, "call_3", "look"), "null"),
         chunk("{}", r#""tool_calls""#),
-        r#"{"id":"chatcmpl-1","model":"o3-mini-2025-01-31","choices":[],"usage":{"prompt_tokens":120,"completion_tokens":50,"prompt_tokens_details":{"cached_tokens":100},"completion_tokens_details":{"reasoning_tokens":30}}}"#.to_owned(),
+        concat!(
+            r#"{"id":"chatcmpl-1","model":"o3-mini-2025-01-31","choices":[],"#,
+            r#""usage":{"prompt_tokens":120,"completion_tokens":50,"#,
+            r#""prompt_tokens_details":{"cached_tokens":100},"#,
+            r#""completion_tokens_details":{"reasoning_tokens":30}}}"#,
+        )
+        .to_owned(),
         "[DONE]".to_owned(),
     ];
     chunks.iter().flat_map(|chunk| ["data: ", chunk, "\n\n"]).collect()

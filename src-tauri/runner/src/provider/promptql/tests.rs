@@ -64,7 +64,15 @@ fn version_2_names_the_build_and_what_was_said_before() {
     let model = claude();
     let asked = Question { artifacts: &artifacts, ..question(&spec, &model, &earlier) };
     let request = encode(&asked, &unknown);
-    insta::assert_snapshot!(String::from_utf8(request.body).unwrap(), @r#"{"version":"v2","ddn":{"build_version":"f0e1d2","headers":{}},"artifacts":[{"identifier":"a","title":"A","artifact_type":"table","data":[{"n":1.0}]}],"timezone":"UTC","interactions":[{"user_message":{"text":"Q"},"assistant_actions":[{"message":"I will.","plan":"1. Look.","code":null}]},{"user_message":{"text":"How many?"}}],"stream":false}"#);
+    insta::assert_snapshot!(
+        String::from_utf8(request.body).unwrap(),
+        @"{\"version\":\"v2\",\"ddn\":{\"build_version\":\"f0e1d2\",\"headers\":{}},\
+         \"artifacts\":[{\"identifier\":\"a\",\"title\":\"A\",\"artifact_type\":\"table\",\
+         \"data\":[{\"n\":1.0}]}],\"timezone\":\"UTC\",\
+         \"interactions\":[{\"user_message\":{\"text\":\"Q\"},\
+         \"assistant_actions\":[{\"message\":\"I will.\",\"plan\":\"1. \
+         Look.\",\"code\":null}]},{\"user_message\":{\"text\":\"How many?\"}}],\"stream\":false}"
+    );
     assert_eq!(request.url, "https://api.promptql.pro.hasura.io/query");
     let by_id = read(&value(r#"{"version":"v2","build_id":"b-1"}"#)).unwrap();
     assert_eq!(by_id.version, Version::V2(Builds::One(Build::Id("b-1".to_owned()))));
@@ -112,21 +120,25 @@ fn settings_that_cannot_be_used_are_told_in_a_sentence() {
     ];
     let told: Vec<String> =
         cases.iter().map(|case| format!("{case}: {}", read(&value(case)).unwrap_err())).collect();
-    insta::assert_snapshot!(told.join("\n"), @r#"
+    insta::assert_snapshot!(told.join("\n"), @"
     null: `systems.promptql` needs `ddn: { url: … }` (version v1) or `build_version` (version v2).
-    []: `systems.promptql` has to be a map of these keys: base_url, version, build_id, build_version, ddn, llm, ai_primitives_llm, timezone, system_instructions, key, confirm_plans.
+    []: `systems.promptql` has to be a map of these keys: base_url, version, build_id, \
+        build_version, ddn, llm, ai_primitives_llm, timezone, system_instructions, key, confirm_plans.
     {}: `systems.promptql` needs `ddn: { url: … }` (version v1) or `build_version` (version v2).
-    {"version":"v2"}: `systems.promptql` of version v2 needs `build_id` or `build_version` to choose the build.
-    {"version":"v3","build_id":"b"}: `systems.promptql.version` is `v3`; it can be v1 or v2.
-    {"version":"v1","build_id":"b"}: `systems.promptql` needs `ddn: { url: … }` (version v1) or `build_version` (version v2).
-    {"build_id":"b","confirm_plans":"often"}: `systems.promptql.confirm_plans` has to be a number of times, such as 2.
-    {"build_id":"b","confirm_plans":-1}: `systems.promptql.confirm_plans` has to be a number of times, such as 2.
-    {"build_id":"b","timezone":[]}: `timezone` of `systems.promptql` has to be a text.
-    {"build_id":"b","buildversion":"b"}: `systems.promptql` has no key `buildversion`; it has base_url, version, build_id, build_version, ddn, llm, ai_primitives_llm, timezone, system_instructions, key, confirm_plans.
-    {"build_id":"b","ddn":{"headers":[]}}: `systems.promptql.ddn.headers` has to be a map of names to texts or to `{ env: NAME }`.
-    {"build_id":"b","ddn":{"headers":{"a":{"envy":"B"}}}}: `systems.promptql.ddn.headers` has to be a map of names to texts or to `{ env: NAME }`.
-    {"ddn":{"url":"x"},"llm":"claude"}: `systems.promptql.llm` has to be a map with a `provider`, or a map of names of models to such maps.
-    "#);
+    {\"version\":\"v2\"}: `systems.promptql` of version v2 needs `build_id` or `build_version` to choose the build.
+    {\"version\":\"v3\",\"build_id\":\"b\"}: `systems.promptql.version` is `v3`; it can be v1 or v2.
+    {\"version\":\"v1\",\"build_id\":\"b\"}: `systems.promptql` needs `ddn: { url: … }` (version v1) or `build_version` (version v2).
+    {\"build_id\":\"b\",\"confirm_plans\":\"often\"}: `systems.promptql.confirm_plans` has to be a number of times, such as 2.
+    {\"build_id\":\"b\",\"confirm_plans\":-1}: `systems.promptql.confirm_plans` has to be a number of times, such as 2.
+    {\"build_id\":\"b\",\"timezone\":[]}: `timezone` of `systems.promptql` has to be a text.
+    {\"build_id\":\"b\",\"buildversion\":\"b\"}: `systems.promptql` has no key `buildversion`; it \
+        has base_url, version, build_id, build_version, ddn, llm, ai_primitives_llm, timezone, \
+        system_instructions, key, confirm_plans.
+    {\"build_id\":\"b\",\"ddn\":{\"headers\":[]}}: `systems.promptql.ddn.headers` has to be a map of names to texts or to `{ env: NAME }`.
+    {\"build_id\":\"b\",\"ddn\":{\"headers\":{\"a\":{\"envy\":\"B\"}}}}: \
+        `systems.promptql.ddn.headers` has to be a map of names to texts or to `{ env: NAME }`.
+    {\"ddn\":{\"url\":\"x\"},\"llm\":\"claude\"}: `systems.promptql.llm` has to be a map with a `provider`, or a map of names of models to such maps.
+    ");
     assert_eq!(read(&value(r#"{"build_id":"b","confirm_plans":2}"#)).unwrap().confirm_plans, 2);
 }
 
@@ -184,7 +196,10 @@ fn faults_are_told_by_status_and_body() {
     for (status, body, kind) in cases {
         assert_eq!(decode(&reply(status, body)).unwrap_err().kind, kind, "{status} {body}");
     }
-    insta::assert_snapshot!(decode(&reply(422, cases[1].1)).unwrap_err().message, @r#"PromptQL refused the request, status 422: [{"loc":["body","ddn"],"msg":"field required"}]."#);
+    insta::assert_snapshot!(
+        decode(&reply(422, cases[1].1)).unwrap_err().message,
+        @r#"PromptQL refused the request, status 422: [{"loc":["body","ddn"],"msg":"field required"}]."#
+    );
     for at in 0..REPLY.len() {
         assert_eq!(
             decode(&reply(200, &REPLY[..at])).unwrap_err().kind,

@@ -144,7 +144,9 @@ mod tests {
             );
             assert!(unusable.message.ends_with('.'), "{}", unusable.message);
         }
-        insta::assert_snapshot!(refused("bwrap: setting up uid map: Permission denied\n").message, @"The sandbox could not be started: bwrap: setting up uid map: Permission denied. Ubuntu 24.04 and newer forbid it to programs that AppArmor does not know.");
+        insta::assert_snapshot!(refused("bwrap: setting up uid map: Permission denied\n").message, @"\
+            The sandbox could not be started: bwrap: setting up uid map: Permission denied. Ubuntu \
+            24.04 and newer forbid it to programs that AppArmor does not know.");
     }
 
     #[test]

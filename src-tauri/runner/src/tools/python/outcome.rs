@@ -185,6 +185,9 @@ mod tests {
     #[test]
     fn a_status_that_nobody_chose_is_none_and_not_0() {
         let result = result(Seen { stderr: "", ..seen(134) }, "so far\n".to_owned());
-        insta::assert_snapshot!(touchstone_formats::json::write(&result, false), @r#"{"stdout":"so far\n","stderr":"","exit_code":null,"timed_out":false,"outcome":"killed","signal":"SIGABRT"}"#);
+        insta::assert_snapshot!(
+            touchstone_formats::json::write(&result, false),
+            @r#"{"stdout":"so far\n","stderr":"","exit_code":null,"timed_out":false,"outcome":"killed","signal":"SIGABRT"}"#
+        );
     }
 }

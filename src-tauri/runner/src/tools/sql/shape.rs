@@ -238,15 +238,33 @@ mod tests {
     #[test]
     fn what_is_missing_is_said() {
         let few = Caps { rows: 1, ..Caps::default() };
-        insta::assert_snapshot!(shaped(&few, &["a"], &[&[one_cell()], &[one_cell()]]), @r#"{"rows":[{"a":1}],"truncated":true,"note":"Only the first row is here: there are more. Ask for less: fewer columns, a condition, or an aggregate."}"#);
+        insta::assert_snapshot!(
+            shaped(&few, &["a"], &[&[one_cell()], &[one_cell()]]),
+            @"{\"rows\":[{\"a\":1}],\"truncated\":true,\"note\":\"Only the first row is here: \
+             there are more. Ask for less: fewer columns, a condition, or an aggregate.\"}"
+        );
         insta::assert_snapshot!(shaped(&few, &["a"], &[&[one_cell()]]), @r#"[{"a":1}]"#);
         let small = Caps { bytes: 30, ..Caps::default() };
         let long: &[Value] = &[Value::from("0123456789")];
-        insta::assert_snapshot!(shaped(&small, &["a"], &[long, long]), @r#"{"rows":[{"a":"0123456789"}],"truncated":true,"note":"Only the first row is here: more do not fit into 30 bytes. Ask for less: fewer columns, a condition, or an aggregate."}"#);
-        insta::assert_snapshot!(shaped(&Caps { bytes: 10, ..small }, &["a"], &[long]), @r#"{"rows":[],"truncated":true,"note":"The first row alone is larger than 10 bytes. Ask for less: fewer columns, a condition, or an aggregate."}"#);
+        insta::assert_snapshot!(
+            shaped(&small, &["a"], &[long, long]),
+            @"{\"rows\":[{\"a\":\"0123456789\"}],\"truncated\":true,\"note\":\"Only the first row \
+             is here: more do not fit into 30 bytes. Ask for less: fewer columns, a condition, or \
+             an aggregate.\"}"
+        );
+        insta::assert_snapshot!(
+            shaped(&Caps { bytes: 10, ..small }, &["a"], &[long]),
+            @r#"{"rows":[],"truncated":true,"note":"The first row alone is larger than 10 bytes. Ask for less: fewer columns, a condition, or an aggregate."}"#
+        );
         let narrow = Caps { cell: 4, ..Caps::default() };
-        insta::assert_snapshot!(shaped(&narrow, &["a"], &[&[Value::from("aäöü")], &[Value::from("four")]]), @r#"{"rows":[{"a":"aä…"},{"a":"four"}],"truncated":true,"note":"Values longer than 4 bytes are cut and end in `…`."}"#);
-        insta::assert_snapshot!(shaped(&narrow, &["a"], &[&[Value::List(vec![one_cell(), one_cell(), one_cell()])]]), @r#"{"rows":[{"a":"[1,1…"}],"truncated":true,"note":"Values longer than 4 bytes are cut and end in `…`."}"#);
+        insta::assert_snapshot!(
+            shaped(&narrow, &["a"], &[&[Value::from("aäöü")], &[Value::from("four")]]),
+            @r#"{"rows":[{"a":"aä…"},{"a":"four"}],"truncated":true,"note":"Values longer than 4 bytes are cut and end in `…`."}"#
+        );
+        insta::assert_snapshot!(
+            shaped(&narrow, &["a"], &[&[Value::List(vec![one_cell(), one_cell(), one_cell()])]]),
+            @r#"{"rows":[{"a":"[1,1…"}],"truncated":true,"note":"Values longer than 4 bytes are cut and end in `…`."}"#
+        );
     }
 
     #[test]

@@ -145,7 +145,13 @@ fn safety_asks_matter_by_matter_and_the_question_only_where_that_was_asked_for()
     );
     assert_eq!(asked.len(), 4);
     assert!(asked.iter().all(|question| !question.text.contains("Capital?")));
-    assert!(result.starts_with(r#"{"violence":"Low","violence_score":2,"violence_reason":"none","violence_result":"pass","violence_threshold":3,"hate_unfairness":"#), "{result}");
+    assert!(
+        result.starts_with(concat!(
+            r#"{"violence":"Low","violence_score":2,"violence_reason":"none","#,
+            r#""violence_result":"pass","violence_threshold":3,"hate_unfairness":"#,
+        )),
+        "{result}"
+    );
     let (asked, result) = run_evaluation(
         &evaluator("violence", r#"{"evaluate_query": true}"#),
         &parse_inputs(ROW),
@@ -247,7 +253,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn a_row_follows_from_what_was_heard_alone_and_always_ends(replies in prop::collection::vec("<S1>r</S1><S2>[1-5]</S2>|[1-5]|\\{\"explanation\": \"r\", \"score\": [1-5]\\}|\\PC{0,6}", 16)) {
+    fn a_row_follows_from_what_was_heard_alone_and_always_ends(replies in prop::collection::vec("\
+        <S1>r</S1><S2>[1-5]</S2>|[1-5]|\\{\"explanation\": \"r\", \"score\": [1-5]\\}|\\PC{0,6}", 16)) {
         let inputs = parse_inputs(ROW);
         for takes in all() {
             let evaluator = evaluator(takes.name, options(takes.name));

@@ -67,7 +67,11 @@ fn a_readable_reply_is_the_same_result_either_way() {
         (
             "tool_call_accuracy",
             r#"{"chain_of_thought": "so", "tool_calls_success_level": "2.5", "details": {"n": 1}}"#,
-            r#"{"tool_call_accuracy":2.5,"tool_call_accuracy_result":"fail","tool_call_accuracy_threshold":3,"tool_call_accuracy_reason":"so","details":{"n":1}}"#,
+            concat!(
+                r#"{"tool_call_accuracy":2.5,"tool_call_accuracy_result":"fail","#,
+                r#""tool_call_accuracy_threshold":3,"tool_call_accuracy_reason":"so","#,
+                r#""details":{"n":1}}"#,
+            ),
         ),
     ] {
         assert_eq!(makes(judge, reply, &Quirks::all()), wanted);
@@ -400,7 +404,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn no_reply_stops_a_judge_and_every_score_of_ours_is_from_1_to_5(reply in r#"\PC{0,40}|(<S[0-2]>|</S[0-2]>|[0-9.-]|[a-z ]){0,12}|\{"(explanation|score|tool_calls_success_level)": ("?[0-9a-z.-]{0,4}"?|null|\[\])\}"#) {
+    fn no_reply_stops_a_judge_and_every_score_of_ours_is_from_1_to_5(
+        reply in r#"\PC{0,40}|(<S[0-2]>|</S[0-2]>|[0-9.-]|[a-z ]){0,12}|\{"(explanation|score|tool_calls_success_level)": ("?[0-9a-z.-]{0,4}"?|null|\[\])\}"#
+        ) {
         let inputs = parse_inputs(INPUTS);
         for judge in judges() {
             let evaluator = evaluator(judge.name, "{}");

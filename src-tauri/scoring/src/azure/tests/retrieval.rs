@@ -30,7 +30,11 @@ fn scores_that_python_holds_for_equal_keep_their_order() {
 #[test]
 fn shares_of_labels_that_come_to_nothing_are_an_error_where_the_package_is_followed() {
     let below = r#"{"ground_truth_label_min": -3, "ground_truth_label_max": 3}"#;
-    let truth = r#"[{"document_id": "a", "query_relevance_label": 0}, {"document_id": "b", "query_relevance_label": -1}, {"document_id": "c", "query_relevance_label": 0}, {"document_id": "d", "query_relevance_label": 0}]"#;
+    let truth = concat!(
+        r#"[{"document_id": "a", "query_relevance_label": 0}, {"document_id": "b", "#,
+        r#""query_relevance_label": -1}, {"document_id": "c", "query_relevance_label": 0}, "#,
+        r#"{"document_id": "d", "query_relevance_label": 0}]"#,
+    );
     let found = r#"[{"document_id": "b", "relevance_score": 1}]"#;
     assert_eq!(
         came(below, truth, found, &Quirks::all()),

@@ -4,10 +4,17 @@ use crate::azure::{Evaluator, QUIRKS, Quirks};
 
 const TAGS: &str = "<S1>r</S1><S2>4</S2>";
 const ROW: &str = r#"{"query": "q", "response": "r", "context": "c"}"#;
-const CALLED: &str = r#"{"query": "q", "tool_calls": [{"type": "tool_call", "name": "f", "arguments": {}}], "tool_definitions": [{"name": "f", "type": "function"}]}"#;
+const CALLED: &str = concat!(
+    r#"{"query": "q", "tool_calls": [{"type": "tool_call", "name": "f", "arguments": {}}], "#,
+    r#""tool_definitions": [{"name": "f", "type": "function"}]}"#,
+);
 const LEVEL: &str = r#"{"chain_of_thought": "r", "tool_calls_success_level": 4}"#;
 const SCORE: &str = r#"{"explanation": "r", "score": 4}"#;
-const TALK: &str = r#"{"conversation": {"messages": [{"role": "assistant", "content": "Hi"}, {"role": "user", "content": "A?"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "B?"}, {"role": "assistant", "content": "b"}]}}"#;
+const TALK: &str = concat!(
+    r#"{"conversation": {"messages": [{"role": "assistant", "content": "Hi"}, {"role": "user", "#,
+    r#""content": "A?"}, {"role": "assistant", "content": "a"}, {"role": "user", "#,
+    r#""content": "B?"}, {"role": "assistant", "content": "b"}]}}"#,
+);
 
 /// Quirks that only affect whole files.
 const OF_FILES: [&str; 7] = [
@@ -63,7 +70,14 @@ const SHOWN_BY: [(&str, &str, &str, &str, &str); 28] = [
         "repeated_ids_share_results",
         "task_adherence",
         "{}",
-        r#"{"query": "q", "response": [{"role": "assistant", "content": [{"type": "tool_call", "tool_call_id": "1", "name": "f", "arguments": {}}]}, {"role": "tool", "tool_call_id": "1", "content": [{"type": "tool_result", "tool_result": "a"}]}, {"role": "assistant", "content": [{"type": "tool_call", "tool_call_id": "1", "name": "f", "arguments": {}}]}]}"#,
+        concat!(
+            r#"{"query": "q", "response": [{"role": "assistant", "#,
+            r#""content": [{"type": "tool_call", "tool_call_id": "1", "name": "f", "#,
+            r#""arguments": {}}]}, {"role": "tool", "tool_call_id": "1", "#,
+            r#""content": [{"type": "tool_result", "tool_result": "a"}]}, "#,
+            r#"{"role": "assistant", "content": [{"type": "tool_call", "tool_call_id": "1", "#,
+            r#""name": "f", "arguments": {}}]}]}"#,
+        ),
         SCORE,
     ),
     (
@@ -97,21 +111,31 @@ const SHOWN_BY: [(&str, &str, &str, &str, &str); 28] = [
         "string_sorted_labels",
         "document_retrieval",
         r#"{"ground_truth_label_max": 12}"#,
-        r#"{"retrieval_ground_truth": [{"document_id": "a", "query_relevance_label": 2}, {"document_id": "b", "query_relevance_label": 10}], "retrieved_documents": [{"document_id": "a", "relevance_score": 1}]}"#,
+        concat!(
+            r#"{"retrieval_ground_truth": [{"document_id": "a", "query_relevance_label": 2}, "#,
+            r#"{"document_id": "b", "query_relevance_label": 10}], "#,
+            r#""retrieved_documents": [{"document_id": "a", "relevance_score": 1}]}"#,
+        ),
         "",
     ),
     (
         "unreachable_thresholds",
         "document_retrieval",
         "{}",
-        r#"{"retrieval_ground_truth": [{"document_id": "a", "query_relevance_label": 4}], "retrieved_documents": [{"document_id": "a", "relevance_score": 1}]}"#,
+        concat!(
+            r#"{"retrieval_ground_truth": [{"document_id": "a", "query_relevance_label": 4}], "#,
+            r#""retrieved_documents": [{"document_id": "a", "relevance_score": 1}]}"#,
+        ),
         "",
     ),
     (
         "nothing_relevant_fails",
         "document_retrieval",
         "{}",
-        r#"{"retrieval_ground_truth": [{"document_id": "a", "query_relevance_label": 0}], "retrieved_documents": [{"document_id": "a", "relevance_score": 1}]}"#,
+        concat!(
+            r#"{"retrieval_ground_truth": [{"document_id": "a", "query_relevance_label": 0}], "#,
+            r#""retrieved_documents": [{"document_id": "a", "relevance_score": 1}]}"#,
+        ),
         "",
     ),
     (

@@ -184,7 +184,12 @@ fn what_cannot_be_judged_is_not_asked_about_and_passes_only_the_way_of_the_packa
         |quirks: &Quirks| run_evaluation(&judge, &parse_inputs(r#"{"query": "q"}"#), &[], quirks);
     let wanted = |word: &str| {
         format!(
-            r#"{{"tool_call_accuracy":"not applicable","tool_call_accuracy_result":"{word}","tool_call_accuracy_threshold":3,"tool_call_accuracy_reason":"{NONE}","details":{{}}}}"#
+            concat!(
+                r#"{{"tool_call_accuracy":"not applicable","tool_call_accuracy_result":"{word}","#,
+                r#""tool_call_accuracy_threshold":3,"tool_call_accuracy_reason":"{none}","details":{{}}}}"#,
+            ),
+            word = word,
+            none = NONE,
         )
     };
     assert_eq!(result(&Quirks::all()), (Vec::new(), wanted("pass")));

@@ -7,13 +7,20 @@ const SYSTEM: &str = r#"{"role": "system", "content": "Be kind."}"#;
 const ASKS: &str = r#"{"role": "user", "content": [{"type": "text", "text": "Find a bus"}]}"#;
 const MORE: &str = r#"{"role": "user", "content": [{"type": "text", "text": "to Ulm,"}, {"type": "text", "text": "today"}]}"#;
 const SAYS: &str = r#"{"role": "assistant", "content": [{"type": "text", "text": "From where?"}]}"#;
-const CALLS: &str = r#"{"role": "assistant", "content": [{"type": "text", "text": "I look."}, {"type": "tool_call", "tool_call_id": "k", "name": "bus", "arguments": {"to": "Ulm", "at": [8, 9.50], "now": true, "x": null}}]}"#;
+const CALLS: &str = concat!(
+    r#"{"role": "assistant", "content": [{"type": "text", "text": "I look."}, "#,
+    r#"{"type": "tool_call", "tool_call_id": "k", "name": "bus", "arguments": {"to": "Ulm", "#,
+    r#""at": [8, 9.50], "now": true, "x": null}}]}"#,
+);
 const CAME: &str = r#"{"role": "tool", "tool_call_id": "k", "content": [{"type": "tool_result", "tool_result": {"at": "8:10", "late": false}}]}"#;
 const BARE_CALL: &str =
     r#"{"role": "assistant", "content": [{"type": "tool_call", "name": "bus", "arguments": {}}]}"#;
 const PLAIN: &str = r#"{"role": "user", "content": "Hello"}"#;
 const PLAIN_SAYS: &str = r#"{"role": "assistant", "content": "Hi"}"#;
-const OPENAI: &str = r#"{"role": "assistant", "content": null, "tool_calls": [{"id": "k", "type": "function", "function": {"name": "bus", "arguments": "{\"to\": \"Ulm\"}"}}]}"#;
+const OPENAI: &str = concat!(
+    r#"{"role": "assistant", "content": null, "tool_calls": [{"id": "k", "type": "function", "#,
+    r#""function": {"name": "bus", "arguments": "{\"to\": \"Ulm\"}"}}]}"#,
+);
 const PLAIN_CAME: &str = r#"{"role": "tool", "tool_call_id": "k", "content": "8:10"}"#;
 
 fn list(messages: &[&str]) -> String {
@@ -130,7 +137,10 @@ fn answer(response: &str, tools: bool, quirks: &Quirks) -> String {
 fn an_answer_is_told_with_calls_and_what_they_returned_or_without() {
     const PYTHON: &str = r#"I look./[TOOL_CALL] bus(to="Ulm", at="[8, 9.5]", now="True", x="None")/[TOOL_RESULT] {'at': '8:10', 'late': False}/From where?"#;
     const JSON: &str = r#"I look./[TOOL_CALL] bus(to="Ulm", at="[8,9.50]", now="true", x="null")/[TOOL_RESULT] {"at":"8:10","late":false}/From where?"#;
-    const LAST: &str = r#"{"role": "tool", "tool_call_id": "k", "content": [{"type": "tool_result", "tool_result": "none"}, {"type": "tool_result", "tool_result": "two"}]}"#;
+    const LAST: &str = concat!(
+        r#"{"role": "tool", "tool_call_id": "k", "content": [{"type": "tool_result", "#,
+        r#""tool_result": "none"}, {"type": "tool_result", "tool_result": "two"}]}"#,
+    );
     let both = |response: &[&str], tools: bool| {
         let response = list(response);
         (answer(&response, tools, &Quirks::all()), answer(&response, tools, &Quirks::default()))

@@ -145,7 +145,11 @@ mod tests {
         #[test]
         fn as_many_rows_stay_as_can(order in Just((0_usize..9).collect::<Vec<_>>()).prop_shuffle(), missing in 0_usize..9) {
             let matches: Vec<Option<usize>> = order.iter().map(|j| (*j != missing).then_some(*j)).collect();
-            let stays: Vec<usize> = arrange(&matches, 9, false).iter().filter(|place| !place.moved && place.from.is_some()).filter_map(|place| place.to).collect();
+            let stays: Vec<usize> = arrange(&matches, 9, false)
+                .iter()
+                .filter(|place| !place.moved && place.from.is_some())
+                .filter_map(|place| place.to)
+                .collect();
             prop_assert!(stays.is_sorted());
             let pairs: Vec<(usize, usize)> = matches.iter().enumerate().filter_map(|(i, j)| Some((i, (*j)?))).collect();
             prop_assert_eq!(stays.len(), rising(&pairs).len());
