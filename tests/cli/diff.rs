@@ -113,7 +113,7 @@ fn equal_values_end_with_zero_different_ones_with_one_and_what_is_not_understood
 }
 
 #[test]
-fn what_counts_can_be_said() {
+fn options_choose_what_counts_as_a_difference() {
     let sandbox = sandbox("diff-options");
     let out = |arguments: &[&str]| {
         sandbox.run(&[&["diff", "expected.json", "actual.yaml"], arguments].concat()).out

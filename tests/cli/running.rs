@@ -232,7 +232,7 @@ fn run_from_the_start_moves_the_old_result_aside() {
 }
 
 #[test]
-fn what_cannot_be_run_ends_with_one_and_says_which() {
+fn runs_that_cannot_start_end_with_status_1_and_are_named() {
     let server = answers();
     let sandbox = folder("damaged", &server);
     fs::create_dir(sandbox.folder.join("results")).unwrap();
@@ -328,7 +328,7 @@ fn a_workspace_file_that_cannot_be_read_is_told() {
 }
 
 #[test]
-fn what_another_process_is_at_is_no_failure() {
+fn runs_of_another_process_are_not_failures() {
     let latch = Latch::default();
     let held = latch.clone();
     let conversation = Conversation::new(Wire::Chat, 0);

@@ -174,7 +174,7 @@ fn decided(name: &str) -> Sandbox {
 }
 
 #[test]
-fn what_differs_is_shown_with_its_doubt() {
+fn differences_are_shown_with_their_uncertainty() {
     let sandbox = decided("stats-decided");
     let stats = document(&sandbox, &[]);
     let [right, wrong] = [0, 1].map(|at| &stats["groups"][at]);

@@ -216,7 +216,7 @@ fn of_two_hundred_requests_at_once_to_two_servers_no_reply_is_lost() {
 }
 
 #[test]
-fn what_is_under_way_when_it_is_asked_to_end_is_answered_and_kept() {
+fn requests_in_flight_at_shutdown_are_answered_and_cached() {
     let latch = Latch::default();
     let held = latch.clone();
     let model = Scripted::start(move |seen| echo(seen).once_open(&held));

@@ -140,7 +140,7 @@ fn fault(ended: Result<String, Failed>) -> (Fault, u32) {
 }
 
 #[tokio::test]
-async fn what_passes_is_asked_again_and_every_attempt_is_kept() {
+async fn temporary_errors_are_retried_and_every_attempt_is_kept() {
     let server = Scripted::sequence([
         text_reply(429, "slow down")
             .header("retry-after-ms", "30")
@@ -178,7 +178,7 @@ async fn it_is_asked_three_times_at_most_and_the_message_says_so() {
 }
 
 #[tokio::test]
-async fn what_does_not_pass_is_asked_once() {
+async fn permanent_errors_are_not_retried() {
     for (reply, kind, times) in [
         (text_reply(400, "wrong"), FaultKind::Refused, 1),
         (text_reply(400, "wrong").header("x-should-retry", "true"), FaultKind::Refused, 3),
@@ -227,7 +227,7 @@ async fn a_connection_that_fails_is_kept_as_an_attempt_without_status() {
 }
 
 #[tokio::test]
-async fn what_was_never_sent_is_no_attempt() {
+async fn unsent_requests_are_not_attempts() {
     let server = Scripted::always(good());
     let no_key = RequestFixture { key: None, ..RequestFixture::for_url(&server.url("/")) };
     assert_eq!(fault(no_key.ask().await).0.kind, FaultKind::Key);

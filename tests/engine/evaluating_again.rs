@@ -98,7 +98,7 @@ fn rows_that_ask_the_same_are_asked_about_once_each_though_they_hold_other_thing
 }
 
 #[test]
-fn what_could_not_be_read_is_asked_once_more_where_that_is_wished_and_nothing_else_is() {
+fn only_unreadable_replies_are_requested_again_on_request() {
     let server = Scripted::start(|seen| match seen {
         seen if says_of(seen, "Where?") && seen.number < 4 => says("I would rather not."),
         _ => scored(4),

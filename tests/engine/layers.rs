@@ -111,7 +111,7 @@ fn none(found: impl IntoIterator<Item = String>, rule: &str) {
 }
 
 #[test]
-fn no_arrow_points_up() {
+fn no_module_uses_a_higher_one() {
     let mut wrong = Vec::new();
     for source in sources().iter().filter(|source| !source.is_test()) {
         let code = source.code();

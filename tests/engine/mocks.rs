@@ -152,7 +152,7 @@ fn script(server: &str, behaviour: &str) -> bool {
 
 #[test]
 #[ignore = "needs servers in TOUCHSTONE_MOCKS"]
-fn what_such_servers_break_is_a_fault() {
+fn errors_injected_by_mock_servers_are_faults() {
     let hello = [Turn::User("hello".to_owned())];
     for_each_server(|server, model| {
         let found = |what: Option<(&str, &str)>| {

@@ -337,7 +337,7 @@ fn a_suite_that_is_removed_while_the_workspace_file_changes_is_gone() {
 }
 
 #[test]
-fn what_looks_like_a_task_below_the_input_directory_and_is_not_read_is_named_with_the_reason() {
+fn unread_files_that_look_like_tasks_are_reported_with_the_reason() {
     let bench = Bench::new()
         .file("queries/plans/plans.yaml", suite("query_plans"))
         .file("queries/plans/prompt.txt", "notes beside a task")

@@ -162,7 +162,7 @@ fn names<'a>(text: &'a str, before: &str) -> impl Iterator<Item = &'a str> {
 }
 
 #[test]
-fn every_place_that_has_a_name_is_died_at() {
+fn every_failpoint_is_listed_and_tested() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut named = BTreeSet::new();
     stage::walk(&root.join("src-tauri"), &mut |path| {

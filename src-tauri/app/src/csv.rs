@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_begins_like_a_formula_is_a_text_and_everything_else_is_as_it_was() {
+    fn csv_cells_that_look_like_formulas_are_escaped_and_others_are_unchanged() {
         let written = |text: &str| {
             let mut out = String::new();
             line(&mut out, [Some(Cow::Borrowed(text))].into_iter());

@@ -176,7 +176,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_person_made_or_changed_stays_and_what_is_missing_comes(wanted in files(), found in files(), put in files()) {
+        fn copying_the_demo_keeps_changed_files_and_adds_missing_ones(wanted in files(), found in files(), put in files()) {
             let steps = steps(&wanted, &found, &put);
             let mut after = found.clone();
             after.extend(steps.put.iter().map(|path| (path.clone(), wanted[path])));

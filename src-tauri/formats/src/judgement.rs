@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_we_do_not_know_stays_and_only_the_place_that_is_meant_changes() {
+    fn unknown_keys_stay_and_only_the_matching_judgement_changes() {
         let mut sheet = JudgementFile::read(
             b"by: me\njudgements:\n  - judge: a\n    model: m\
             \n    inputs: x\n    rounds: []\n    tag: 1.10\n  - judge: b\n    model: m\
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_of_judgements_is_refused() {
+    fn files_that_are_not_judgements_are_refused() {
         for text in ["", "[]", "judgements: 1", "judgements: [{ judge: a }]", "a: [", "a: 1"] {
             assert!(JudgementFile::read(text.as_bytes()).is_err(), "{text}");
         }
@@ -371,7 +371,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_said_is_read_back(reason in "[^\\x00]{0,40}", reply in "[^\\x00]{0,60}", verdict in prop::option::of("[a-z]{1,8}")) {
+        fn any_judgement_reads_back(reason in "[^\\x00]{0,40}", reply in "[^\\x00]{0,60}", verdict in prop::option::of("[a-z]{1,8}")) {
             let mut judgement = example();
             judgement.against = judgement.rounds[0].verdict.clone();
             judgement.rounds[0] = Round { reason, replies: vec![reply], verdict, ..judgement.rounds[0].clone() };

@@ -76,7 +76,7 @@ fn what_models_write_for_json_is_read_leniently() {
 }
 
 #[test]
-fn of_a_key_that_a_model_writes_twice_the_last_counts_however_many_there_are() {
+fn the_last_of_duplicate_keys_written_by_a_model_counts() {
     let pairs = |value: usize| {
         (0..40).map(|at| format!("\"k{at}\": {}", at * value)).collect::<Vec<_>>().join(", ")
     };

@@ -146,7 +146,7 @@ fn tries_are_branches_and_the_last_counts() {
 }
 
 #[test]
-fn where_the_file_does_not_say_which_way_counts_a_rule_chooses_and_says_so() {
+fn a_rule_chooses_the_final_path_when_the_file_names_none() {
     let lost = read("102_DFS_woFilter_w2.json");
     assert_eq!(
         lost.tree.as_ref().unwrap().chosen_by.as_deref(),
@@ -165,7 +165,7 @@ fn where_the_file_does_not_say_which_way_counts_a_rule_chooses_and_says_so() {
 }
 
 #[test]
-fn a_chain_alone_is_no_tree() {
+fn a_single_chain_has_no_tree() {
     let bytes = br#"{"win": false, "try_count": 1, "trys": [{"chain": [
         {"node_type": "Action", "description": "f"}, {"node_type": "Action Input", "description": "{}", "observation": "r", "observation_code": 0}
         ], "win": false}], "answer_generation": {"valid_data": false, "final_answer": "", "query": "q"}}"#;

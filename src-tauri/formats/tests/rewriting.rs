@@ -30,7 +30,7 @@ fn keys(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_not_touched_stays_as_and_where_it_is() {
+fn rewriting_keeps_untouched_parts_in_place() {
     assert_eq!(yaml::read(&document().write()), yaml::read(FILE));
 }
 
@@ -83,7 +83,7 @@ fn a_new_transcript_is_what_it_says() {
 }
 
 #[test]
-fn what_is_no_transcript_is_not_rewritten() {
+fn files_that_are_not_transcripts_are_not_rewritten() {
     assert!(Document::read(b"a: 1\n").is_err());
     assert!(Document::read(b"conversation: [").is_err());
 }

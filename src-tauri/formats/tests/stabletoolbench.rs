@@ -282,7 +282,7 @@ fn tools_of_a_query_are_those_that_the_original_lists() {
 }
 
 #[test]
-fn rows_may_say_little() {
+fn query_rows_may_lack_most_fields() {
     for name in [
         "G1_query",
         "G2_query",

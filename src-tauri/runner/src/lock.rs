@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_who_want_a_run_one_has_it_at_any_time() {
+    fn only_one_of_many_processes_holds_a_run() {
         use std::sync::atomic::{AtomicU32, Ordering};
         let dir = tempfile::tempdir().unwrap();
         let (inside, taken) = (AtomicU32::new(0), AtomicU32::new(0));

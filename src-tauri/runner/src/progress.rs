@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_notes_the_first_and_the_latest_are_kept_once_each_and_the_others_are_counted() {
+    fn keeps_the_first_and_latest_notes_and_counts_the_others() {
         let few = progress_with_notes(["a".to_owned(), "b".to_owned(), "a".to_owned()]);
         assert_eq!((few.notes.join(" "), few.more_notes), ("a b".to_owned(), 0));
         let many = progress_with_notes((0..30).map(|note| note.to_string()));

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_closest_to_a_run_counts() {
+    fn the_most_specific_setting_counts() {
         let all = parse_strategy("{ method: CoT@1, steps: 20, offer: query }").unwrap();
         let model = parse_strategy("{ method: DFS_woFilter_w2 }").unwrap();
         let launch = parse_strategy("{ offer: top-5 }").unwrap();
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_said() {
+    fn unreadable_settings_are_reported() {
         for (text, why) in [
             ("{ method: BFS }", "not a method"),
             ("{ offer: best }", "top-20"),

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_between_has_a_row_of_its_own_and_agrees_only_with_itself_but_is_a_near_miss() {
+    fn in_between_is_its_own_category_and_a_near_miss_of_the_others() {
         let agreed = agreed(&[
             (Right, Right, 10),
             (Between, Right, 5),
@@ -326,7 +326,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_dropped_and_who_is_first_changes_only_the_side_of_the_table(
+        fn swapping_raters_transposes_the_table(
             pairs in prop::collection::vec((says(), says()), 0..60),
         ) {
             let tally = |turned: bool| {

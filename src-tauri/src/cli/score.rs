@@ -401,7 +401,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_to_be_reached_is_a_score_or_a_share() {
+    fn the_threshold_is_a_score_or_a_share() {
         assert_eq!(
             (least("0.8"), least("80%")),
             (Ok(Threshold::Mean(0.8)), Ok(Threshold::Passed(80.0)))

@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn where_everybody_may_come_in_the_longest_idle_connection_gives_way_to_another() {
+    fn a_full_open_server_closes_the_longest_idle_connection() {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()

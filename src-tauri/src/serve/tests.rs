@@ -250,7 +250,7 @@ fn events_arrive_and_never_without_text() {
 }
 
 #[test]
-fn who_reads_too_slowly_is_told_that_everything_is_stale() {
+fn slow_readers_are_told_that_everything_is_stale() {
     let served = Served::start();
     let mut lines = listen(&served);
     let ids: Vec<String> = (0..20_000).map(|n| format!("run {n}")).collect();

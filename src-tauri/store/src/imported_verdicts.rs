@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_came_of_an_evaluator_is_told_by_what_it_says_and_an_error_is_no_verdict() {
+    fn imported_results_come_from_the_evaluator_and_errors_are_not_verdicts() {
         let verdict = |is_silent: bool, reason: Option<&str>, passed: Option<bool>| Verdict {
             evaluator: "relevance".to_owned(),
             score: (!is_silent).then(|| "2.0".to_owned()),

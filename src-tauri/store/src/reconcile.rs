@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_settled_is_read_again_though_its_stamp_is_the_same() {
+    fn unsettled_files_are_read_again_even_with_the_same_stamp() {
         let found = Found { stamp: Stamp::default(), odd: None };
         let disk = Disk::from([(file("a.yaml"), found)]);
         let mark = |settled| {

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_keep_for_themselves_is_no_change_and_what_they_write_is_one() {
+    fn internal_files_of_runs_are_no_changes_and_transcripts_are() {
         let inbox = Inbox::new(&Limits::default());
         let written = || Event::new(EventKind::Access(AccessKind::Close(AccessMode::Write)));
         for path in ["journal/a/b.jsonl", "locks/a.lock", "launches/1.jsonl", "journal"] {

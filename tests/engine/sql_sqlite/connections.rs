@@ -163,7 +163,7 @@ fn nobody_who_writes_waits_for_a_connection_that_waits() {
 }
 
 #[test]
-fn no_more_than_a_few_wait() {
+fn only_a_few_queries_may_wait() {
     let ground = DatabaseFolder::new();
     let tool = ground.tool_with(r#", "seconds": 60"#);
     ground.ask_until_one_waits(&tool, 2);

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_posted_between_two_rounds_is_told_once_with_the_last_generation() {
+    fn coalesces_events_between_two_rounds_and_keeps_the_last_generation() {
         let mut board = PendingEvents::default();
         board.add(runs(3, ["b".to_owned()]));
         board.add(Stale::Status);

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_known_price_is_told_and_never_counted_as_nothing() {
+    fn reports_unknown_prices_and_never_counts_them_as_zero() {
         let mut bill = JobCost::default();
         bill.add(1, Some(3), Some(0.25));
         assert!(!bill.unpriced);

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_measured_is_said_in_a_sentence() {
+    fn input_that_cannot_be_measured_is_reported() {
         for (line, said) in [
             ("{", "no JSON object"),
             ("[]", "no JSON object"),

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_says_nothing_does_not_disagree() {
+    fn unset_values_do_not_conflict_with_set_ones() {
         assert_eq!(agreed([None, Some(3), Some(3)].into_iter()), Ok(Some(3)));
         assert_eq!(agreed([None::<u32>].into_iter()), Ok(None));
         assert_eq!(agreed([Some(1), None, Some(3)].into_iter()), Err(vec![1, 3]));

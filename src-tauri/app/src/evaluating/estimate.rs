@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_not_owed_and_what_could_not_be_read_only_where_that_is_wished() {
+    fn stored_replies_are_not_requested_and_unreadable_ones_only_on_request() {
         let told = |kind: &str, once_more: bool, kept: &[&str]| {
             let RemainingCalls { takes, kept, unread } = left(kind, once_more, kept);
             (takes.calls, kept, unread)

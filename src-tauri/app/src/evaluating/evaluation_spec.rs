@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_mapped_and_nobody_reads_is_refused_with_what_is_taken() {
+    fn unused_mappings_are_refused_with_the_accepted_inputs() {
         let texts = [("f1_score", "")];
         assert_eq!(
             validate_mappings(&texts, &[("response", "a")], &[("ground_truth", "b")]),

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn one_round_stays_as_it_is_and_none_is_why() {
+    fn one_round_is_unchanged_and_no_round_gives_the_reason() {
         insta::assert_snapshot!(combined_json(vec![outcome(r#"{"a":4,"a_result":"pass"}"#)]), @r#"{"a":4,"a_result":"pass"}"#);
         insta::assert_snapshot!(combined_json(vec![failure(), failure()]), @"Unread.");
         assert!(combine_rounds(Vec::new(), None).is_err());
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn where_less_is_better_the_mean_is_judged_so() {
+    fn the_mean_passes_below_the_threshold_where_less_is_better() {
         let round = |score: u32, result: &str| {
             outcome(&format!(r#"{{"v_score":{score},"v_result":"{result}","v_threshold":3}}"#))
         };

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn only_rounds_that_are_missing_are_owed_and_others_only_when_asked_for_again() {
+    fn only_missing_rounds_are_requested_unless_asked_again() {
         let mut sheet = JudgementFile::default();
         assert_eq!(judged(&mut sheet, &judge_spec(3, false), "x", 2), 2);
         assert_eq!(judged(&mut sheet, &judge_spec(3, true), "x", 9), 1);

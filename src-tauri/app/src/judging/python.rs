@@ -280,7 +280,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_a_program_writes_is_a_score_or_a_sentence(
+        fn any_program_output_becomes_a_score_or_an_error(
             outcome in "ok|output|killed|[a-z]{0,3}",
             stdout in "\\PC{0,40}|\\{\"score\": \"[0-9.e-]{0,5}\"\\}"
             ) {

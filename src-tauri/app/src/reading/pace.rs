@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_turns_the_first_are_shown_and_the_rest_counted() {
+    fn shows_the_first_of_many_turns_and_counts_the_rest() {
         let most = u32::try_from(MOST_TURNS).unwrap();
         let turns = |count: u32| {
             (1..=count).map(|turn| step(turn, StepKind::Assistant, Some(f64::from(turn)))).collect()

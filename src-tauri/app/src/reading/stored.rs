@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_of_one_row_has_an_end() {
+    fn stored_results_of_one_row_are_shown_up_to_a_limit() {
         let long =
             EvaluatorReplies { replies: vec!["x".repeat(MOST_SHOWN / 2)], ..test_reply(1, 7, "a") };
         let text: String = std::iter::repeat_n(long.line(), 3).collect();

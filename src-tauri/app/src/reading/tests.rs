@@ -128,7 +128,7 @@ fn steps_come_in_windows_that_hold_at_least_one() {
 }
 
 #[test]
-fn what_is_cut_says_so_and_can_be_read_on_from_where_it_ends() {
+fn cut_texts_are_marked_and_can_be_continued_from_their_end() {
     let long = "é".repeat(10_000);
     let run = Run {
         steps: vec![step(vec![new_part("message", Value::from(long.as_str()))])],

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn one_message_of_one_text_is_that_text_and_more_stays_as_it_is() {
+    fn a_single_text_message_becomes_its_text_and_others_stay_lists() {
         let message = |role: &str, text: &str| {
             json::read(&format!(
                 r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}]}}"#

@@ -346,7 +346,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_a_file_of_results_holds_stands_in_the_one_that_is_made_of_it(
+        fn rewritten_results_files_keep_all_their_content(
             rows in vec(btree_map(any_column(), any_value(), 0..8), 1..5),
             errors in vec((0..4_usize, "[a-c]", "[a-c ]{0,4}[a-c]"), 0..4),
             beside in btree_map("[v-z]{2,3}", any_value(), 0..3),

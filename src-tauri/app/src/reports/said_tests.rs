@@ -6,7 +6,7 @@ use super::write;
 use touchstone_api::ReportFormat;
 
 #[test]
-fn where_groups_have_other_numbers_of_tries_each_says_its_own() {
+fn groups_with_different_numbers_of_repeats_show_their_own() {
     let mut page = page("plain", Vec::new());
     page.groups[1].repeats = Some(Repeats { k: 5, any: 0.9, all: 0.5, rows: 18, of: 18 });
     let text = write(&page, ReportFormat::Markdown, None).unwrap();

@@ -200,7 +200,7 @@ fn no_address_in_a_text_becomes_a_link_in_markdown() {
 }
 
 #[test]
-fn what_tries_come_to_says_over_which_rows() {
+fn results_over_repeats_name_their_rows() {
     let page = page("plain", Vec::new());
     for format in [ReportFormat::Markdown, ReportFormat::Html] {
         let text = write(&page, format, None).unwrap();
@@ -448,7 +448,7 @@ fn nothing_to_report_is_said_and_no_table_is_empty() {
 }
 
 #[test]
-fn what_a_person_says_stands_beside_the_score_in_every_format_that_lists_runs() {
+fn every_format_that_lists_runs_shows_reviews_beside_scores() {
     let said = RunLine {
         passed: Some(true),
         score: Some(1.0),

@@ -366,7 +366,7 @@ fn the_text_of_a_response_is_the_last_that_the_agent_said() {
 }
 
 #[test]
-fn what_was_said_after_a_run_is_no_part_of_its_query_though_it_was_in_the_same_second() {
+fn messages_after_a_run_are_not_part_of_its_query_even_in_the_same_second() {
     let said = |role: &str, run: &str, text: &str| {
         format!(
             r#"{{"role": "{role}", {run}"content": [{{"type": "text", "text": "{text}"}}], "createdAt": "2025-06-01T08:00:00Z"}}"#

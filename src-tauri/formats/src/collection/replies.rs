@@ -75,7 +75,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_none_of_our_lines_says_nothing() {
+    fn foreign_lines_are_ignored() {
         for line in [
             "",
             "{}",

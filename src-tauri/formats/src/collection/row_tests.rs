@@ -180,7 +180,7 @@ fn a_row_of_a_run_that_had_not_ended_is_no_run_without_an_answer() {
 }
 
 #[test]
-fn rows_may_stand_on_lines_of_their_own_and_a_broken_line_is_damaged_alone() {
+fn json_lines_are_read_as_rows_and_a_broken_line_damages_only_itself() {
     let text = "{\"inputs.query\": \"a\", \"line_number\": 0}\r\n\n{\"inputs.query\": oops}\n{\"inputs.id\": 7, \"inputs.query\": NaN}";
     let told: Vec<(String, bool)> = members("o1/instance_results.jsonl", text.as_bytes())
         .unwrap()
@@ -229,7 +229,7 @@ fn why_an_evaluator_has_no_result_is_said_of_the_row_and_is_no_verdict() {
 }
 
 #[test]
-fn what_a_file_says_of_all_its_rows_is_a_fact_of_each_and_every_row_is_kept_as_it_stands() {
+fn file_level_results_are_facts_of_each_row_and_rows_are_kept_verbatim() {
     let run = read("x.json", FAILED.as_bytes(), "row-2").unwrap();
     assert_eq!(
         facts(&run),

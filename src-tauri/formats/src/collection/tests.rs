@@ -80,7 +80,7 @@ fn every_form_tells_which_runs_a_file_holds() {
 }
 
 #[test]
-fn what_a_file_says_of_a_run_is_a_fact_and_no_score() {
+fn stored_verdicts_are_facts_and_not_scores() {
     let facts = |file: usize, key: &str| {
         let run = read(FILES[file].0, FILES[file].1.as_bytes(), key).unwrap();
         let show = |(key, value): &(String, Value)| format!("{key}={}", json::write(value, false));

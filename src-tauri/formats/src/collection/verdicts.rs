@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn one_verdict_may_stand_for_others_and_several_have_no_score_in_common() {
+    fn one_verdict_can_cover_several_metrics_and_several_verdicts_share_no_score() {
         for (evaluator, columns, says) in [
             (
                 "document_retrieval",

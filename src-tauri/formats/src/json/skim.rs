@@ -119,7 +119,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn pieces_are_found_and_what_is_cut_is_none() {
+    fn pieces_are_found_and_cut_ones_are_not() {
         let text = r#" {"a": [1, {"b": "]}\""}] , "c":"x", "d" : -1.5e3 , "e":{} } "#;
         let found = members(text).unwrap();
         assert_eq!(

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_of_the_standard_is_read_back_as_one() {
+    fn non_standard_numbers_read_back_as_numbers() {
         for (text, written, back) in [
             (".nan", "NaN", ".nan"),
             (".NaN", "NaN", ".nan"),
@@ -293,7 +293,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_to_be_read_back_is_what_it_was(value in value()) {
+        fn values_written_for_reading_back_are_unchanged(value in value()) {
             prop_assert_eq!(crate::json::read_back(&write_back(&value)).unwrap(), normal(value));
         }
 

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_no_cache() {
+    fn cache_files_must_be_objects() {
         for text in ["", "[]", "{\"broken\"}", "{\"a\":1", "{\"a\":1}}", "null", "{a:1}"] {
             assert!(CacheFile::read(text.to_owned()).is_err(), "{text}");
         }

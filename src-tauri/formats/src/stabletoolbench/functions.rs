@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn of_functions_that_bear_one_name_there_is_the_first() {
+    fn the_first_of_functions_with_the_same_name_is_kept() {
         let tool = "t".repeat(55);
         let named =
             |name: &str| Api { tool: tool.clone(), name: name.to_owned(), ..Api::default() };

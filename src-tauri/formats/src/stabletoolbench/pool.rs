@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn one_name_in_two_categories_is_two_tools() {
+    fn tools_of_the_same_name_in_two_categories_are_two_tools() {
         let mut pool = Pool::default();
         pool.add_file(&["Events"], "demo", r#"{"tool_name": "Demo", "api_list": [{"name": "a"}]}"#)
             .unwrap();

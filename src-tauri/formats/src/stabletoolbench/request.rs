@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_as_the_original_says_it() {
+    fn errors_are_worded_like_the_original() {
         for (body, said) in [
             (
                 posted("null"),

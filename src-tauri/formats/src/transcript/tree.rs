@@ -129,7 +129,7 @@ run:
     }
 
     #[test]
-    fn what_is_no_tree_of_ours_stays_a_fact_and_edited_places_are_none() {
+    fn foreign_trees_stay_facts_and_edited_indices_are_dropped() {
         for (from, to) in [
             ("parent: 3,", "parent: 9,"),
             ("thought: I look., item", "idea: x, item"),

@@ -33,7 +33,7 @@ fn a_file_is_replaced_whole_and_nothing_else_stays() {
 }
 
 #[test]
-fn what_is_added_never_takes_the_place_of_another() {
+fn adding_a_file_never_replaces_another() {
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(add(dir.path(), RUN, b"first"), Ok(true));
     assert_eq!(add(dir.path(), RUN, b"second"), Ok(false));

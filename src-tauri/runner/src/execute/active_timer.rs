@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_before_is_what_the_file_says_else_its_dates_else_not_known() {
+    fn earlier_time_comes_from_the_file_else_its_dates_else_is_unknown() {
         let (ten, eleven) = ("2025-03-04T10:00:00Z", "2025-03-04T11:00:00.500Z");
         for (facts, seconds) in [
             (file(None, "", ""), Some(0.0)),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_journal_has_beyond_the_file_counts_and_nothing_twice() {
+    fn journal_time_beyond_the_file_counts_once() {
         let of =
             |seconds, journal_ms| before(&file(seconds, "2025-03-04T10:00:00Z", ""), journal_ms);
         assert_eq!(of(Some(2.0), Some(1500)), Some(Duration::from_secs(2)));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn from_what_was_before_it_goes_on_and_of_what_nobody_knows_nothing_is_said() {
+    fn time_continues_from_the_known_total_and_unknown_totals_stay_unknown() {
         let known = ActiveTimer { before: Some(Duration::from_secs(2)), began: Instant::now() };
         assert!(known.seconds().is_some_and(|seconds| (2.0..60.0).contains(&seconds)));
         assert!(known.ms().is_some_and(|ms| (2_000..60_000).contains(&ms)));

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_gives_up_waiting_leaves_the_line() {
+    async fn a_cancelled_waiter_leaves_the_queue() {
         let gate = Limiter::new(bounds(1));
         let first = gate.acquire().await;
         let mut second = Box::pin(gate.acquire());
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_good_round_lets_more_in() {
+    async fn a_round_without_errors_raises_the_limit() {
         let gate = Limiter::new(bounds(4));
         let mut under_way = Vec::new();
         for _ in 0..4 {

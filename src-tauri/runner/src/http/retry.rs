@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_and_what_follows_is_said_in_sentences() {
+    fn retry_decisions_are_explained_in_sentences() {
         let Decision::Stop { why } =
             after(Provider::OpenAi, 1, 429, &[("retry-after", "600")], FaultKind::Passing)
         else {
@@ -434,7 +434,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_a_provider_says_no_wait_is_longer_than_allowed(
+        fn no_provider_reply_makes_a_wait_longer_than_allowed(
             said in "\\PC{0,40}",
             ms in proptest::option::of("[-+0-9.einfa]{0,12}"),
             random in 0.0..1.0,

@@ -278,7 +278,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_lies_there_is_read_without_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn any_bytes_in_a_journal_are_read_safely(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let found = recover(&bytes);
             prop_assert!(found.records.iter().all(|record| *record == Record::Unknown));
             prop_assert_eq!(found.damaged, found.records.len());

@@ -147,7 +147,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_found_is_what_a_walk_over_all_lines_finds(
+        fn lookups_find_the_same_records_as_a_full_scan(
             records in prop::collection::vec(record(), 0..24),
             read in 0..24usize,
             from in 0..26usize,
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_spent_is_the_most_that_lines_say_which_still_count() {
+    fn spending_is_the_maximum_of_the_lines_that_still_count() {
         let call = Call { id: "c".into(), name: "t".into(), params: Value::Null, outcome: None };
         let ran = |spent_ms| {
             Record::Tool(Ran {

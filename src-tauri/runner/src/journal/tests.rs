@@ -52,7 +52,7 @@ fn the_attempts_at_a_request_are_those_from_a_line_on_and_of_no_other() {
 }
 
 #[tokio::test]
-async fn what_was_appended_is_there_for_the_next_process() {
+async fn appended_lines_are_visible_to_the_next_process() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path(), RUN).unwrap();
     for (hash, status, body) in
@@ -98,7 +98,7 @@ fn a_tool_that_was_run_is_not_run_again_unless_the_call_was_edited() {
 }
 
 #[test]
-fn what_was_used_or_is_wanted_anew_does_not_count_any_more() {
+fn used_or_discarded_lines_no_longer_count() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path(), RUN).unwrap();
     let call = Call { id: "c".into(), name: "t".into(), params: Value::Null, outcome: None };
@@ -124,7 +124,7 @@ fn what_was_used_or_is_wanted_anew_does_not_count_any_more() {
 }
 
 #[test]
-fn what_was_forgotten_is_asked_once_more_and_nothing_else_is() {
+fn only_forgotten_replies_are_requested_again() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path(), RUN).unwrap();
     let counts = |journal: &Journal| ["a", "b"].map(|hash| journal.find(hash, 0, None).is_some());
@@ -210,7 +210,7 @@ fn a_damaged_line_hides_none_that_was_paid_for_and_keeps_its_place() {
 }
 
 #[test]
-fn nobody_waits_for_the_disk_to_see_what_is_there_and_a_line_counts_once_it_is_durable() {
+fn lines_are_readable_before_they_are_durable_and_count_afterwards() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path(), RUN).unwrap();
     journal.append_now(reply("a", 200, "first")).unwrap();
@@ -237,7 +237,7 @@ fn nobody_waits_for_the_disk_to_see_what_is_there_and_a_line_counts_once_it_is_d
 }
 
 #[test]
-fn what_nobody_paid_for_is_in_the_file_at_once_and_comes_back_in_order() {
+fn free_records_are_written_at_once_and_read_back_in_order() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path(), RUN).unwrap();
     let call = Call { id: "c".into(), name: "t".into(), params: Value::Map(vec![]), outcome: None };
@@ -331,10 +331,10 @@ fn a_link_in_the_place_of_the_journal_is_refused() {
     assert_eq!(fs::read_to_string(dir.path().join("victim")).unwrap(), "x");
 }
 
-/// `cargo test -p touchstone-runner --lib how_fast_journals_are -- --ignored --nocapture`
+/// `cargo test -p touchstone-runner --lib measures_journal_speed -- --ignored --nocapture`
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it measures"]
-async fn how_fast_journals_are() {
+async fn measures_journal_speed() {
     const FILES: usize = 100;
     const EACH: usize = 40;
     let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();

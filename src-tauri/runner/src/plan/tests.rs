@@ -130,7 +130,7 @@ fn files(same: bool) -> Vec<(String, File, &'static str)> {
 }
 
 #[test]
-fn every_file_under_every_wish_is_decided_as_the_table_says() {
+fn every_file_and_request_is_planned_as_the_table_says() {
     let mut cases = 0;
     for bits in 0..16 {
         let [locked, force, anyway, same] = [1, 2, 4, 8].map(|bit| bits & bit != 0);

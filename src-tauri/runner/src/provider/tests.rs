@@ -137,7 +137,7 @@ fn assert_kinds(cases: impl IntoIterator<Item = (u16, String, FaultKind)>) {
 }
 
 #[test]
-fn what_follows_from_a_fault_is_told_by_status_and_names() {
+fn faults_are_classified_by_status_and_error_name() {
     use FaultKind::{Exhausted, Key, Passing, Refused};
     let limit = r#"{"type":"error","error":{"type":"rate_limit_error","message":"Limit.","details":{"error_code":"enforced_spend_limit_reached"}}}"#;
     assert_kinds([
@@ -394,7 +394,7 @@ proptest! {
 }
 
 #[test]
-fn what_was_used_is_read_from_bodies_that_are_no_reply_and_nothing_is_made_up() {
+fn usage_is_read_from_error_bodies_and_never_invented() {
     use super::{is_free, usage_of, with_estimates};
     use crate::spec::Provider::{Anthropic, OpenAi};
     let start = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":7,\"output_tokens\":1}}}\n\n";

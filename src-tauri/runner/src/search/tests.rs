@@ -89,7 +89,7 @@ fn drawn(search: &Search) -> String {
 }
 
 #[test]
-fn what_is_tried_next_follows_from_what_came_of_what_was_tried() {
+fn the_next_step_of_a_search_depends_on_earlier_results() {
     for (method, steps, queries, script, tree, end) in [
         ("CoT@1", 12, 60, "ca", "cA", "answered"),
         ("CoT@1", 12, 60, "bxa", "tccxA", "answered"),
@@ -123,7 +123,7 @@ fn what_is_tried_next_follows_from_what_came_of_what_was_tried() {
 }
 
 #[test]
-fn another_way_is_asked_for_without_being_said_on_it() {
+fn a_new_branch_does_not_show_the_request_that_started_it() {
     let mut search = Search::new(bounds("DFS_woFilter_w2", 12, 60));
     play(&mut search, "cg");
     let turns = search.turns();

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tool_is_left_out_with_a_note_and_no_link_is_followed() {
+    fn files_that_are_not_tools_are_left_out_and_links_are_not_followed() {
         let home = tempfile::tempdir().unwrap();
         let dir = home.path().join("tools");
         fs::create_dir_all(dir.join("Data/.hidden")).unwrap();

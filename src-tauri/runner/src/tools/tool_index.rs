@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn of_apis_that_share_a_name_there_is_the_first_and_it_is_said() {
+    fn the_first_api_of_a_shared_name_is_kept_with_a_note() {
         let tool = "t".repeat(60);
         let api = |name: &str| Api {
             category: "C".into(),

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_is_in_no_mean_and_a_scale_of_its_own_is_kept() {
+    fn missing_results_are_in_no_mean_and_scales_stay_separate() {
         let runs = ["a", "b", "c", "d"].map(run);
         let said = |run, number, passed| ImportedVerdict { run, number, passed };
         let all = [

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_value_means_is_not_how_it_is_written() {
+    fn values_are_compared_by_meaning_and_not_notation() {
         let own = RunDetails { day: Some("2026-01-31"), call: Some("call_123") };
         let meaning = |text: &str| super::meaning(&value(text), Language::Plain, own);
         for (a, b, equal) in [

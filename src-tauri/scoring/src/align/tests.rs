@@ -199,7 +199,7 @@ fn what_was_done_instead_stands_side_by_side() {
 }
 
 #[test]
-fn of_two_attempts_that_are_about_as_alike_the_first_is_meant() {
+fn of_two_similar_attempts_the_first_is_aligned() {
     insta::assert_snapshot!(render(&[
         "u x\n t py | a = 1; b = c | 1\n a That failed, so again.\n t py | a = 2; b = d | 2\n a Done",
         "u x\n t py | for x in y: a | 3\n a Done",
@@ -214,7 +214,7 @@ fn of_two_attempts_that_are_about_as_alike_the_first_is_meant() {
 }
 
 #[test]
-fn what_holds_for_one_run_only_is_no_difference() {
+fn parts_of_one_run_alone_are_not_differences() {
     let texts = |day: &str, id: &str| {
         let mut run = run(&format!(
             "u x\n t q | where at < '{day}' | \"call {id} at {day}T10:00:00Z in /tmp/tmp0a_{day:.5}/x\"\n a Done"

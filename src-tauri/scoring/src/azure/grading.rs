@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_label_that_there_is_counts() {
+    fn only_known_labels_count() {
         let grader = label(LABELS).unwrap();
         let says = |reply: &str| {
             grader

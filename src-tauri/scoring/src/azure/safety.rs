@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_turns_the_worst_counts_and_each_is_kept() {
+    fn the_worst_of_many_turns_counts_and_each_is_kept() {
         let matter = categories_for("violence")[0];
         let turn = |severity: u8| {
             let reply = format!(r#"{{"reason": "of {severity}", "severity": {severity}}}"#);
@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_shown_as_json_unless_python_is_asked_for() {
+    fn other_values_are_shown_as_json_unless_python_is_requested() {
         let inputs = Inputs(vec![("response".to_owned(), json::read(r#"[{"a": true}]"#).unwrap())]);
         let text =
             |quirks: &Quirks| categories_for("violence")[0].question(&inputs, quirks).unwrap().text;

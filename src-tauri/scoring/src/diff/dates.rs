@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn another_day_is_so_many_days_off() {
+    fn a_wrong_date_reports_its_distance_in_days() {
         for (expected, actual, remark_of) in [
             ("2024-01-02", "2024-01-05", DateRemark::Days(3)),
             ("2024-03-01", "Feb 28, 2024", DateRemark::Days(-2)),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_none() {
+    fn texts_that_are_not_dates_have_no_date() {
         for text in [
             "",
             "143",
@@ -255,14 +255,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_brings_it_to_a_stop(text in "[0-9TZ:./, +-]{0,30}|\\PC{0,30}|[JanFebMr 0-9,]{0,20}") {
+        fn parsing_any_date_text_does_not_panic(text in "[0-9TZ:./, +-]{0,30}|\\PC{0,30}|[JanFebMr 0-9,]{0,20}") {
             if let Some(when) = read(&text) {
                 prop_assert_eq!(remark(&text, &text), Some(DateRemark::OtherNotation), "{:?}", when);
             }
         }
 
         #[test]
-        fn days_off_turn_around(a in 0_i32..40_000, b in 0_i32..40_000) {
+        fn swapping_two_dates_negates_their_distance(a in 0_i32..40_000, b in 0_i32..40_000) {
             let day = |days: i32| (Date::constant(1950, 1, 1) + SignedDuration::from_hours(i64::from(days) * 24)).to_string();
             let apart = i64::from(b - a);
             let expected = |apart| if apart == 0 { DateRemark::OtherNotation } else { DateRemark::Days(apart) };

@@ -134,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn flips_know_no_sides(rows in scores()) {
+    fn the_flip_test_is_symmetric(rows in scores()) {
         let here = Clusters::gather(rows.iter().map(|(task, value)| (*task, value - 0.4))).unwrap();
         let there = Clusters::gather(rows.iter().map(|(task, value)| (*task, 0.4 - value))).unwrap();
         let (here, there) = (sign_flips(&here, FEW), sign_flips(&there, FEW));

@@ -8,7 +8,7 @@ use touchstone_scoring::stats::{
 const LEVEL: fn() -> Level = Level::default;
 
 #[test]
-fn a_level_is_a_share() {
+fn confidence_levels_are_between_0_and_1() {
     for level in [0.0, 1.0, -0.5, 1.5, f64::NAN, f64::INFINITY] {
         assert_eq!(Level::new(level), None, "{level}");
     }
@@ -62,7 +62,7 @@ fn a_mean_without_spread_between_tasks_has_no_interval() {
 }
 
 #[test]
-fn what_rounding_leaves_is_no_difference() {
+fn rounding_errors_are_not_differences() {
     let crumbs = (0..40).map(|task| (task, 0.1 + 0.2 - 0.3));
     let clusters = Clusters::gather(crumbs).unwrap();
     assert_eq!(sign_flips(&clusters, Resampling::default()).p.to_bits(), 1f64.to_bits());

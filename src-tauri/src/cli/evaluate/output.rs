@@ -241,7 +241,7 @@ mod tests {
     };
 
     #[test]
-    fn one_is_one_and_what_is_the_same_is_said_once() {
+    fn counts_use_the_singular_and_equal_bounds_are_printed_once() {
         assert_eq!(
             lines_of(&PLAN, Some("sh x")),
             [

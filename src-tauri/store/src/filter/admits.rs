@@ -163,7 +163,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_not_there_passes_as_it_would_if_it_were(
+        fn missing_runs_match_filters_by_their_coordinates(
             tokens in prop::collection::vec("-?(task|system|model|variation):[aB0*]{1,4}(,[ab%_*]{1,3})?|-?repeat:[<>=]?[0-3]", 0..4),
             task in "[aAb0%_]{1,4}",
             system in "[ab]{1,3}",

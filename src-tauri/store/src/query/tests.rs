@@ -174,7 +174,7 @@ fn the_runs_around_one_are_those_of_the_list_and_one_that_is_not_in_it_stands_wh
 }
 
 #[test]
-fn what_is_remembered_ends_with_its_generation() {
+fn cached_results_end_with_their_generation() {
     let mut shelf = sample_index();
     let lists = Lists::default();
     let all = request("", Column::Path, false);

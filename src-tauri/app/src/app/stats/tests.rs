@@ -48,7 +48,7 @@ fn stats(runs: &[ScoredRun]) -> Stats {
 }
 
 #[test]
-fn what_is_no_score_is_counted_under_what_became_of_it() {
+fn runs_without_a_score_are_counted_by_their_outcome() {
     let mut scored_error = answered("e", "s", 1.0);
     scored_error.state = RunState::Error;
     let mut failed_scorer = run("f", "s", RunState::Answered, None);

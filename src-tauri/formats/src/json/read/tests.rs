@@ -7,7 +7,7 @@ fn passes(text: &str) -> Option<String> {
 }
 
 #[test]
-fn what_is_passed_over_is_looked_at_as_what_is_read() {
+fn skipped_values_are_checked_like_read_values() {
     for text in [
         r#"{"a": [1, -2.5e3, true, null, "é\u00e9\ud83d\ude00\n\"", {}], "a": []}"#,
         "\"\\ud800\"",
@@ -31,7 +31,7 @@ fn what_is_passed_over_is_looked_at_as_what_is_read() {
 
 proptest! {
     #[test]
-    fn whatever_stands_there_is_passed_over_exactly_when_it_can_be_read(text in "[\\[\\]{}\",:\\\\u0-9a-f \n.-]{0,24}") {
+    fn a_value_is_skipped_exactly_when_it_can_be_read(text in "[\\[\\]{}\",:\\\\u0-9a-f \n.-]{0,24}") {
         let read = Reader::new(&text, Mode::Embedded).document().err().map(|error| error.message);
         prop_assert_eq!(passes(&text), read);
     }

@@ -43,7 +43,7 @@ fn a_body_keeps_numbers_as_they_are_written() {
 }
 
 #[test]
-fn what_was_thought_goes_back_as_it_came_and_before_the_text() {
+fn thinking_is_sent_back_verbatim_before_the_text() {
     let kept = vec![
         value(r#"{"type":"thinking","thinking":"Hm.","signature":"c2ln"}"#),
         value(r#"{"type":"redacted_thinking","data":"eA=="}"#),

@@ -139,8 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_says_the_same_in_a_fraction_of_the_room_and_what_is_no_reply_stays_as_it_came()
-    {
+    fn stored_embeddings_are_compact_and_equal_and_other_replies_stay_verbatim() {
         let reply =
             |body: String| HttpReply { status: 200, headers: Vec::new(), body: body.into_bytes() };
         let numbers = |seed: u32| {

@@ -79,7 +79,7 @@ fn a_judge_whose_model_reasons_is_asked_as_the_package_asks_it() {
 }
 
 #[test]
-fn what_has_no_limit_and_no_tools_says_nothing_of_them() {
+fn requests_without_limit_and_tools_omit_both() {
     let model = Model { max_tokens: None, ..probe("{}") };
     let ask = crate::provider::ModelRequest {
         model: &model,

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_moved_out_of_memory_counts_as_held() {
+    fn swapped_memory_counts_as_used() {
         let status = "Name:\tpython3\nVmHWM:\t  900 kB\nVmRSS:\t  200 kB\nRssAnon:\t  150 kB\nVmSwap:\t  300 kB\n";
         assert_eq!(sum_memory(status, IN_ALL), 500 << 10);
         let parts = "00-ff ---p 00:00 0 [rollup]\nRss:  200 kB\nPss:   40 kB\nPss_Anon:   9 kB\nSwap:  300 kB\nSwapPss:   60 kB\n";

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_listed_is_refused_and_what_programs_need_is_not() {
+    fn listed_system_calls_are_refused_and_needed_ones_allowed() {
         for (name, number) in REFUSED {
             assert_eq!(call(*number, [0; 6]), 0x0005_0001, "{name}");
         }
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_can_take_it() {
+    fn the_kernel_accepts_the_filter() {
         let bytes = filter().unwrap();
         assert_eq!(bytes.len() % 8, 0);
         assert!(bytes.len() / 8 < 4096, "{} steps", bytes.len() / 8);

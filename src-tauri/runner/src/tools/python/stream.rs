@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_shown_as_such_and_nothing_else_is_lost() {
+    fn invalid_utf8_is_marked_and_nothing_else_is_lost() {
         assert_eq!(buffered(128, &[b"a\xffb\0c\n"]).text(), "a\u{fffd}b\0c\n");
         assert_eq!(buffered(128, &[b"ends in half \xe2\x82"]).text(), "ends in half \u{fffd}");
     }

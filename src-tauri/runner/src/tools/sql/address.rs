@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_with_a_reason() {
+    fn invalid_database_addresses_are_refused_with_a_reason() {
         let given = [
             "",
             "sqlite:",

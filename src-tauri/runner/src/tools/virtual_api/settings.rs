@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_said_with_what_can() {
+    fn invalid_settings_are_reported_with_the_valid_ones() {
         for (text, said) in [
             ("{ simulater: x }", "Did you mean `simulator`?"),
             ("{ check: lax }", "`compat`, `strict`"),

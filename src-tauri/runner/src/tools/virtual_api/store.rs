@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_least_recently_is_let_go_first() {
+    fn the_least_recently_used_file_is_evicted_first() {
         let file = || {
             Ok(Arc::new(CacheFile::read(format!("{{\"k\": \"{}\"}}", "x".repeat(1000))).unwrap()))
         };

@@ -294,7 +294,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_no_number_is_missing_and_nobody_is_asked_about_it() {
+fn non_numbers_are_missing_and_no_model_is_asked() {
     let nan = |text: &str| {
         let row = json::read_python(text).unwrap();
         Inputs(

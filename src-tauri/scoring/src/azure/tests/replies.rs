@@ -337,7 +337,7 @@ fn a_reply_without_a_score_is_what_each_judge_happens_to_make_of_it() {
 }
 
 #[test]
-fn one_digit_is_the_first_for_the_package_and_the_only_number_for_us() {
+fn the_package_takes_the_first_digit_and_we_require_a_single_number() {
     for (reply, theirs, ours) in [
         ("stars: 4", "4", "4"),
         ("10", "1", "-"),

@@ -143,7 +143,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_many_rows_stay_as_can(order in Just((0_usize..9).collect::<Vec<_>>()).prop_shuffle(), missing in 0_usize..9) {
+        fn a_maximal_set_of_rows_keeps_its_order(order in Just((0_usize..9).collect::<Vec<_>>()).prop_shuffle(), missing in 0_usize..9) {
             let matches: Vec<Option<usize>> = order.iter().map(|j| (*j != missing).then_some(*j)).collect();
             let stays: Vec<usize> = arrange(&matches, 9, false)
                 .iter()
