@@ -24,10 +24,10 @@ test: setup-test ui/node_modules/.built ## run every check and every test; ends 
 check: setup-test ui/node_modules/.built ## the cheap part of `make test`: formatting, lints, types, licences
 	@scripts/test.sh check
 
-kills: setup-test ui/node_modules/.built ## kill the program 200 times at plain runs, and nearly twice as often at the other kinds together, at random instants and at every named place (some minutes); KILLS=… says how often
+kills: setup-test ui/node_modules/.built ## kill the program at random instants and at every failpoint (some minutes); KILLS=200 sets how often
 	@TOUCHSTONE_KILLS="$(or $(KILLS),200)" cargo test --workspace --test faults whenever_it_is_killed -- --nocapture
 
-attack: setup-test ui/node_modules/.built ## attack the program at length: markup, kills, providers, broken files, damaged caches, odd calls (an hour or more); ATTACK=10 does a tenth
+attack: setup-test ui/node_modules/.built ## run all attacks: markup, kills, providers, files, caches, calls (an hour or more); ATTACK=10 runs a tenth
 	@scripts/attack.sh
 
 fuzz: setup-test ## fuzz the readers of files (a minute for each target; FUZZ_SECONDS says how long)

@@ -60,7 +60,9 @@ test("no text of a file runs as code, asks anybody or leads away, wherever the p
     );
   });
   const SINKS =
-    "script:not([src]), iframe:not([title]), object, embed, base, meta[http-equiv], img[src^=http], [onerror], [onload], [onclick], a[href^=javascript], a[href^=data], a[href^=vbscript], form[action]";
+    "script:not([src]), iframe:not([title]), object, embed, base, meta[http-equiv], " +
+    "img[src^=http], [onerror], [onload], [onclick], a[href^=javascript], a[href^=data], " +
+    "a[href^=vbscript], form[action]";
   const look = async (where) => {
     at = where;
     await page.evaluate((hash) => (location.hash = hash), where);

@@ -13,7 +13,10 @@ after(() => browser.close());
 
 const DATA = readFileSync(join(ROOT, "tests/fixtures/evaluate/rows.jsonl"), "utf8");
 const files = (url = "http://127.0.0.1:9/v1", more = {}) => ({
-  "touchstone.yaml": `input_dir: tasks\noutput_dir: results\nmodels:\n  local: { provider: openai, base_url: '${url}', model: any, price: { input: 1, output: 2 } }\n`,
+  "touchstone.yaml":
+    `input_dir: tasks\noutput_dir: results\nmodels:\n` +
+    `  local: { provider: openai, base_url: '${url}', model: any, price: { input: ` +
+    `1, output: 2 } }\n`,
   "tasks/pool.jsonl": DATA,
   "results/a.txt": "",
   ...more,

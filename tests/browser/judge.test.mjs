@@ -16,7 +16,10 @@ const RUN =
 const SOLVED = '{"reason": "All there.", "verdict": "solved"}';
 const name = (repeat) => `count-tool_calling-o1-variation0${repeat}.yaml`;
 const files = (url) => ({
-  "touchstone.yaml": `input_dir: tasks\noutput_dir: results\nmodels:\n  local: { provider: openai, base_url: '${url}', model: any, price: { input: 1, output: 2 } }\n`,
+  "touchstone.yaml":
+    `input_dir: tasks\noutput_dir: results\nmodels:\n` +
+    `  local: { provider: openai, base_url: '${url}', model: any, price: { input: ` +
+    `1, output: 2 } }\n`,
   "tasks/count.yaml": "tool_calling_prompt: How many?\nscorers: [judge:sopr]\n",
   [`results/${name("")}`]: RUN,
   [`results/${name("-run2")}`]: RUN,

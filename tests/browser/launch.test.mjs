@@ -31,7 +31,10 @@ async function onSlow(
 ) {
   const provider = await openProvider(reply);
   const model = `{ provider: openai, base_url: '${provider.url}', model: slow-1, price: { input: 1, output: 10 }${key && `, api_key_env: ${key}`} }`;
-  const workspace = `input_dir: tasks\noutput_dir: results\nmodels:\n  slow: ${model}\ntools:\n  query_support_tickets: { kind: sql, database: 'sqlite:data/support.db' }\nrun: { concurrency: ${concurrency} }\n`;
+  const workspace =
+    `input_dir: tasks\noutput_dir: results\nmodels:\n` +
+    `  slow: ${model}\ntools:\n  query_support_tickets: { kind: sql, database: ` +
+    `'sqlite:data/support.db' }\nrun: { concurrency: ${concurrency} }\n`;
   const prepare = (folder) =>
     cpSync(join(ROOT, "demo/data"), join(folder, "data"), { recursive: true });
   try {
@@ -512,7 +515,10 @@ test(`the sheet offers methods and functions where there are virtual APIs, and a
     optional_parameters: [],
   };
   const files = {
-    "touchstone.yaml": `input_dir: tasks\noutput_dir: results\nmodels:\n  slow: { provider: openai, base_url: '${provider.url}', model: slow-1 }\ntools: { apis: { kind: virtual, cache: apis } }\n`,
+    "touchstone.yaml":
+      `input_dir: tasks\noutput_dir: results\nmodels:\n` +
+      `  slow: { provider: openai, base_url: '${provider.url}', model: slow-1 ` +
+      `}\ntools: { apis: { kind: virtual, cache: apis } }\n`,
     "tasks/G1_instruction.json": JSON.stringify([
       {
         query_id: 1,

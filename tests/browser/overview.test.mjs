@@ -13,7 +13,10 @@ after(() => browser.close());
 const DONE = "conversation:\n  - user_message: count\n  - assistant_message: done\nanswer: 3\n";
 const WRONG = DONE.replace("answer: 3", "answer: 4");
 const SUITE =
-  "tool_calling_prompt: count the {what}\nrepeat: 2\nvariations:\n  - name: few\n    parameters: {what: apples}\n    expected_output: 3\n  - name: many\n    parameters: {what: pears}\n    expected_output: 3\n";
+  "tool_calling_prompt: count the {what}\nrepeat: 2\n" +
+  "variations:\n  - name: few\n    parameters: {what: apples}\n" +
+  "    expected_output: 3\n  - name: many\n    parameters: {what: pears}\n" +
+  "    expected_output: 3\n";
 const run = (task, model, variation, repeat = 1) =>
   `results/${task}-tool_calling-${model}-variation${variation}${repeat > 1 ? `-run${repeat}` : ""}.yaml`;
 const FILES = {
@@ -225,7 +228,10 @@ test("a selection is compared, and launched with what is missing", () =>
 
 test("what is missing in a cell is launched from there, and its run is in the cell", async () => {
   const provider = await openProvider(() => says("There are three.\n\n```json\n3\n```"));
-  const workspace = `input_dir: tasks\noutput_dir: results\nmodels:\n  near: { provider: openai, base_url: '${provider.url}', model: near-1, price: { input: 1, output: 10 } }\n`;
+  const workspace =
+    `input_dir: tasks\noutput_dir: results\nmodels:\n` +
+    `  near: { provider: openai, base_url: '${provider.url}', model: near-1, ` +
+    `price: { input: 1, output: 10 } }\n`;
   const files = {
     "touchstone.yaml": workspace,
     "tasks/fruit.yaml": FILES["tasks/fruit.yaml"],

@@ -105,7 +105,9 @@ test("nothing in a transcript runs, loads, navigates or becomes markup", () =>
       for (const fold of await page.locator("main [aria-expanded=false], main summary").all())
         await fold.click({ timeout: 2_000 }).catch(() => undefined);
       const sinks =
-        "#app script, #app iframe, #app object, #app embed, #app form[action], #app base, #app meta, #app style, #app img[src^='http'], #app [onerror], #app [onload], #app [onclick], #app [onmouseover]";
+        "#app script, #app iframe, #app object, #app embed, #app form[action], #app " +
+        "base, #app meta, #app style, #app img[src^='http'], #app [onerror], #app " +
+        "[onload], #app [onclick], #app [onmouseover]";
       assert.equal(await page.locator(sinks).count(), 0);
       const hrefs = await page
         .locator("#app a[href]")
@@ -203,7 +205,9 @@ test("of a hundred thousand messages and a line of ten megabytes only what is in
 
 test("each turn has its time beside the transcript, and leads to it", () => {
   const turn = (at) =>
-    `- user_message: ask ${at}\n- assistant_message: say ${at}\n  seconds: ${at}.5\n- tool_call: { id: t${at}, name: look, params: { at: ${at} }, result: "${"found ".repeat(400)}", seconds: 0.25 }\n`;
+    `- user_message: ask ${at}\n- assistant_message: say ${at}\n` +
+    `  seconds: ${at}.5\n- tool_call: { id: t${at}, name: look, params: { at: ` +
+    `${at} }, result: "${"found ".repeat(400)}", seconds: 0.25 }\n`;
   const files = {
     "timed-tool_calling-o1-variation0.yaml": `conversation:\n${Array.from({ length: 9 }, (_, i) => turn(i + 1)).join("")}`,
   };

@@ -12,7 +12,9 @@ after(() => browser.close());
 const ticket = (id, score, more = "") =>
   `  - { ticket_id: ${id}, priority_score: ${score}, subject: ${more || `Ticket ${id}`} }\n`;
 const suite = (expected) =>
-  `tool_calling_prompt: prioritize the open tickets\nscorers:\n  - fields: { key: ticket_id }\n  - kendall_tau\n${expected === null ? "" : `variations:\n  - name: all\n    expected_output:\n${expected.replace(/^/gm, "    ").trimEnd()}\n`}`;
+  `tool_calling_prompt: prioritize the open tickets\n` +
+  `scorers:\n  - fields: { key: ticket_id }\n  - kendall_tau\n` +
+  `${expected === null ? "" : `variations:\n  - name: all\n    expected_output:\n${expected.replace(/^/gm, "    ").trimEnd()}\n`}`;
 const EXPECTED = [101, 102, 103, 104, 105].map((id) => ticket(id, 200 - id)).join("");
 const run = (answer) =>
   `conversation:\n  - user_message: prioritize the open tickets\n  - assistant_message: Here they are.\n${answer}`;

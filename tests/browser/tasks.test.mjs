@@ -23,7 +23,9 @@ const SETS = {
     ].map((name) => [`tasks/${name}`, fixture(name)]),
   ),
   "tasks/plans/churn.yaml":
-    "tool_calling_prompt: Who left in {month}?\npromptql_prompt: Who left in {month}, by the program?\ntags: [hard]\nvariations:\n  - month: May\n    expected_output: [{ name: Ann }]\n",
+    "tool_calling_prompt: Who left in {month}?\npromptql_prompt: Who left in " +
+    "{month}, by the program?\ntags: [hard]\nvariations:\n" +
+    "  - month: May\n    expected_output: [{ name: Ann }]\n",
   "results/201-tool_calling-claude-variation0.yaml":
     "conversation:\n  - user_message: homes\n  - assistant_message: none\n",
 };

@@ -15,7 +15,10 @@ const review = (repeat) =>
 const answer = (repeat) => (repeat > 8 ? "Nothing." : "Three.");
 /** Twelve runs, optionally all reviewed. */
 const files = (url, reviewed = true) => ({
-  "touchstone.yaml": `input_dir: tasks\noutput_dir: results\nmodels:\n  local: { provider: openai, base_url: '${url}', model: any, price: { input: 1, output: 2 } }\n`,
+  "touchstone.yaml":
+    `input_dir: tasks\noutput_dir: results\nmodels:\n` +
+    `  local: { provider: openai, base_url: '${url}', model: any, price: { input: ` +
+    `1, output: 2 } }\n`,
   "tasks/count.yaml": "tool_calling_prompt: How many?\n",
   ...Object.fromEntries(
     Array.from({ length: 12 }, (_, at) => at + 1).flatMap((repeat) => [

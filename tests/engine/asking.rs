@@ -259,7 +259,7 @@ async fn a_full_disk_is_waited_out_and_nothing_is_bought_meanwhile() {
     *desk.disk.lock().unwrap() = vec![DiskErrorKind::Full; 3];
     assert_eq!(desk.ask().await.unwrap(), "good");
     assert_eq!((desk.statuses(), server.seen().len()), (vec![(1, Some(200))], 1));
-    assert!(desk.retry_events().iter().all(|told| told.attempt == 1 && told.why.contains("room")));
+    assert!(desk.retry_events().iter().all(|told| told.attempt == 1 && told.why.contains("space")));
     assert_eq!(desk.retry_events().len(), 3);
 }
 

@@ -177,7 +177,7 @@ fn what_yaml_can_do_to_a_reader_is_a_row_within_seconds() {
         ("bomb", "Aliases repeat too much"),
         ("brackets", "nested deeper than 64"),
         ("deep", "nested deeper than 64"),
-        ("twice", "`conversation` stands twice"),
+        ("twice", "`conversation` appears twice"),
         ("alias", "inside the value it stands for"),
         ("nul", "NUL"),
         ("latin", "0xE9"),

@@ -451,7 +451,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
             with(&|request| request.evaluators[0].kind = "relevanse".to_owned()),
             "Did you mean `relevance`?",
         ),
-        (with(&|request| request.evaluators[0].options = "[".to_owned()), "no JSON"),
+        (with(&|request| request.evaluators[0].options = "[".to_owned()), "not JSON"),
         (with(&|request| request.evaluators.push(request.evaluators[0].clone())), "Two evaluators"),
         (with(&|request| request.model = "nobody".to_owned()), "no model named `nobody`"),
         (with(&|request| request.model.clear()), "asks a model"),

@@ -202,7 +202,7 @@ fn rows_of_several_files_say_which_they_are_and_what_held_of_one_file_alone_is_t
         .collect();
     assert_eq!(rows, ["1", "2", "6", "7"]);
     let left: Vec<&String> =
-        report.notes.iter().filter(|note| note.contains("is left out")).collect();
+        report.notes.iter().filter(|note| note.contains("they are left out")).collect();
     assert_eq!(left.len(), 2, "{:?}", report.notes);
     assert!(
         left[0].contains("kept.json") && left[0].contains("my.own.longest, studio_url, made_with"),

@@ -249,7 +249,7 @@ fn a_judge_that_waits_takes_away_nothing_of_what_went_wrong() {
             .scores
             .into_iter()
             .next()
-            .filter(|score| score.reason.contains("said 1.00 before"))
+            .filter(|score| score.reason.contains("gave 1.00 before"))
     });
     assert_eq!(
         (waiting.standing, class()),
@@ -313,7 +313,7 @@ fn what_cannot_judge_and_what_cannot_be_judged_is_said_before_anything_is_sent()
         (JudgeRequest { model: "none".into(), ..request(1) }, "no model named `none`"),
         (JudgeRequest { judge: "odd".into(), ..request(1) }, "no judge named `odd`"),
         (JudgeRequest { model: "o1".into(), ..request(1) }, "OPENAI_API_KEY"),
-        (JudgeRequest { filter: "model:nobody".into(), ..request(1) }, "nothing to judge"),
+        (JudgeRequest { filter: "model:nobody".into(), ..request(1) }, "no such run"),
         (
             JudgeRequest { filter: "staet:answered".into(), ..request(1) },
             "`staet:answered` in the filter",

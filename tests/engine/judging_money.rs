@@ -199,7 +199,10 @@ fn what_another_model_said_under_the_same_name_is_stale_and_counts_for_no_round_
     bench.write("touchstone.yaml", &other);
     let said = judged(&bench);
     assert!(
-        said[0].stale.as_ref().is_some_and(|why| why.contains("The model `local` is another one")),
+        said[0]
+            .stale
+            .as_ref()
+            .is_some_and(|why| why.contains("The model `local` or its sampling has changed")),
         "{said:?}"
     );
     assert_eq!(bench.app().plan_judging(&request(1)).unwrap().calls_least, 1);

@@ -268,7 +268,7 @@ fn a_tool_that_fails_says_why_and_the_next_call_works() {
         failed: there is
         no such row
         failed: `notes`: I do not like these arguments.
-        failed: The arguments of the call are no JSON object.
+        failed: The arguments of the call are not a JSON object.
         {"name":"garbage"}
         {"name":"echo","say":"hello"}
         "#);

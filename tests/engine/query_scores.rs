@@ -294,7 +294,7 @@ fn a_result_file_has_what_stands_in_for_a_judge_when_it_is_asked_for_and_says_so
         "nothing was evaluated"
     );
     assert!(
-        report.notes.iter().any(|note| note.contains("`api_calls` does not say")),
+        report.notes.iter().any(|note| note.contains("`api_calls` does not decide")),
         "{:?}",
         report.notes
     );

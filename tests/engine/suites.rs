@@ -427,5 +427,5 @@ fn a_workspace_file_with_the_other_ending_is_not_read_in_silence() {
         (problem.file.as_str(), problem.kind),
         ("touchstone.yml", ProblemKind::SuiteWarning)
     );
-    assert!(problem.message.ends_with("Call it touchstone.yaml."), "{problem:?}");
+    assert!(problem.message.ends_with("Rename it to touchstone.yaml."), "{problem:?}");
 }

@@ -425,7 +425,7 @@ fn with_asked_once_nothing_is_said_of_asking_again() {
     let once = Quirks::from_names(["asked_once"]).unwrap();
     for kind in ["relevance", "coherence", "similarity", "violence", "protected_material"] {
         let (again, alone) = (came(kind, &["{}"], &Quirks::default()), came(kind, &["{}"], &once));
-        assert!(again.unwrap_err().contains("and neither could the first"), "{kind}");
+        assert!(again.unwrap_err().contains("nor could the first"), "{kind}");
         let alone = alone.unwrap_err();
         assert!(
             !alone.contains("first") && !alone.contains("again") && !alone.contains("second"),

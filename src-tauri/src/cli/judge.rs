@@ -233,7 +233,7 @@ fn summary(view: &JudgingView) -> Vec<String> {
         if let Some(pairs) = &rates.pairs {
             let percent = |share: f64| format!("{} %", fixed(100.0 * share, 1));
             let (win, lose, tie) = (percent(pairs.win), percent(pairs.lose), percent(pairs.tie));
-            lines.push(format!("{judge}: {win} won, {lose} lost, {tie} neither"));
+            lines.push(format!("{judge}: {win} won, {lose} lost, {tie} tied"));
         }
         lines.extend(format_judge_rates(judge, rates));
         let answered = rates.runs - rates.without_answer;

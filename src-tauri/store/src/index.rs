@@ -33,7 +33,7 @@ pub enum IndexError {
     #[error("the index was not made by this version")]
     Foreign,
     /// The files were removed, replaced or changed by another program while open.
-    #[error("the index was removed, replaced or changed while it was open; it is being made anew")]
+    #[error("the index was removed, replaced or changed while it was open; it is being rebuilt")]
     Gone,
 }
 
@@ -106,7 +106,7 @@ impl Index {
         let old = home.newest().and_then(|dir| match Writer::open(&dir) {
             Ok(writer) => Some(writer),
             Err(error) => {
-                tracing::info!(%error, "the index is made anew");
+                tracing::info!(%error, "the index is rebuilt");
                 None
             }
         });

@@ -242,9 +242,7 @@ impl Indexer {
         let usable = self.writer.fresh
             || (self.writer.is_sound() && load::models(&self.writer.sql)? == models);
         if !usable {
-            tracing::info!(
-                "the index is damaged or was made with other settings, and is made anew"
-            );
+            tracing::info!("the index is damaged or has other settings, and is rebuilt");
             self.renew()?;
         }
         load::put_models(&self.writer.sql, models)?;

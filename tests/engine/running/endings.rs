@@ -107,7 +107,7 @@ fn what_goes_wrong_in_a_tool_is_told_to_the_model_and_the_run_goes_on() {
     insta::assert_snapshot!(transcript_lines(&bench, RUN), @"
     {\"user_message\":\"How many?\"}
     {\"tool_call\":{\"id\":\"a\",\"name\":\"query_things\",\"params\":\"{\\\"sql\\\": \
-        \",\"error\":\"The arguments are no JSON object, so `query_things` was not called. What \
+        \",\"error\":\"The arguments are not a JSON object, so `query_things` was not called. What \
         came: {\\\"sql\\\": \",\"turn\":1}}
     {\"tool_call\":{\"id\":\"b\",\"name\":\"query_nothing\",\"params\":{\"sql\":\"SELECT \
         sum(number) AS n FROM things\"},\"error\":\"There is no tool named `query_nothing`. There \
@@ -125,7 +125,7 @@ fn what_goes_wrong_in_a_tool_is_told_to_the_model_and_the_run_goes_on() {
         .map(|m| m["content"].as_str().unwrap())
         .collect();
     assert!(
-        told[0].contains("no JSON object")
+        told[0].contains("not a JSON object")
             && told[1].contains("query_things")
             && told[2].contains("nowhere"),
         "{told:?}"

@@ -351,7 +351,7 @@ fn a_run_that_is_named_is_gone_on_with_under_the_name_it_has() {
         .app()
         .plan_launch(&LaunchRequest { runs: vec!["nonsense".to_owned()], ..request() })
         .unwrap_err();
-    assert!(error.message.contains("not in the list"), "{error:?}");
+    assert!(error.message.contains("no longer in the list"), "{error:?}");
 }
 
 #[test]

@@ -140,7 +140,7 @@ async fn real_apis_are_asked_instead_and_their_successes_are_kept() {
         // A rejected reply is still returned.
         assert_eq!(call(&apis, r#"{"id":"price"}"#).await.response(), "level 1500".into());
         let page = call(&apis, r#"{"id":"page"}"#).await;
-        assert!(page.from == Origin::Failed && page.error().contains("no JSON"), "{page:?}");
+        assert!(page.from == Origin::Failed && page.error().contains("not JSON"), "{page:?}");
         assert!(call(&apis, r#"{"id":"none"}"#).await.error().contains("503"));
         assert_eq!(stage.cached_entries(KEPT).len(), kept);
         assert!(!stage.read(KEPT).unwrap().contains(KEY));

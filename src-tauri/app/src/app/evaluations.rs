@@ -335,7 +335,7 @@ impl Work {
             if let Some(Err(error)) =
                 bench.as_ref().filter(|_| !made.has_gaps()).map(EvaluationFiles::end)
             {
-                tracing::debug!(%error, "what is finished is offered to be gone on with");
+                tracing::debug!(%error, "a finished evaluation is still offered for resuming");
             }
         }
         self.course.lock().progress.metrics = metrics;

@@ -72,8 +72,8 @@ mod tests {
     #[test]
     fn input_that_cannot_be_measured_is_reported() {
         for (line, said) in [
-            ("{", "no JSON object"),
-            ("[]", "no JSON object"),
+            ("{", "not a JSON object"),
+            ("[]", "not a JSON object"),
             (r#"{"response":"a"}"#, "`ground_truth` is missing."),
             (r#"{"response":null,"ground_truth":"a"}"#, "`response` is missing."),
             (r#"{"response":5,"ground_truth":"a"}"#, "`response` is not a text."),

@@ -50,7 +50,7 @@ mod tests {
         for (line, said) in [
             (r#"{"tool_name": "a"}"#, "`api_name` is missing"),
             ("[]", "`tool_name`"),
-            ("{", "no JSON"),
+            ("{", "not JSON"),
         ] {
             let why = function_name_line(line).unwrap_err().message;
             assert!(why.contains(said), "{line}: {why}");

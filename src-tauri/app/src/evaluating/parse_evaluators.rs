@@ -170,12 +170,9 @@ mod tests {
             ("[", "it is neither YAML nor JSON"),
             ("f1_score", "it has to name evaluators"),
             ("a: 1", "`a` has to be an object"),
-            ("a: { sort: 1 }", "`a` has `sort`"),
-            (
-                "evaluators: { a: {} }\ncolum_mapping: {}",
-                "`colum_mapping` stands beside `evaluators`",
-            ),
-            ("default: { threshold: 4 }", "`default` has `threshold`"),
+            ("a: { sort: 1 }", "`a` cannot have `sort`"),
+            ("evaluators: { a: {} }\ncolum_mapping: {}", "`colum_mapping` is beside `evaluators`"),
+            ("default: { threshold: 4 }", "`default` cannot have `threshold`"),
             ("a: { column_mapping: [x] }", "`column_mapping` of `a`"),
         ] {
             let error = parse_file(text).unwrap_err();

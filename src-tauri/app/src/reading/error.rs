@@ -84,7 +84,7 @@ impl From<RunReadError> for AppError {
             RunReadError::Gone | RunReadError::File { why: Refused::Gone, .. } => {
                 AppError::new(Code::Gone, message).hint("The list is about to drop it.")
             }
-            RunReadError::Changed => AppError::new(Code::Gone, message).hint("Open it again to read it as it is now."),
+            RunReadError::Changed => AppError::new(Code::Gone, message).hint("Open it again to read the current file."),
             RunReadError::NoPart | RunReadError::NoTable | RunReadError::LongNeedle { .. } => AppError::new(Code::BadRequest, message),
             RunReadError::NoTask => AppError::new(Code::NotFound, message)
                 .hint("Open the folder that holds the suite too, or compare with the answer of another run."),

@@ -193,7 +193,7 @@ impl Toolbox {
         }
         if let Value::Text(text) = params {
             let message = format!(
-                "The arguments are no JSON object, so `{name}` was not called. What came: {}",
+                "The arguments are not a JSON object, so `{name}` was not called. What came: {}",
                 short(text)
             );
             return Err(ToolFailure::new(message));

@@ -15,7 +15,7 @@ fn ask_with_retry<T>(
     read: impl Fn(&str) -> Option<T>,
 ) -> Result<T, Stop> {
     let unread = |()| {
-        let second = if quirks.has("asked_once") { "" } else { ", and neither could the first" };
+        let second = if quirks.has("asked_once") { "" } else { ", nor could the first" };
         let message = format!(
             "The reply of the judge could not be read{second}: it does not say what was asked."
         );

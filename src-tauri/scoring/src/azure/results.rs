@@ -88,7 +88,7 @@ pub(super) fn unread_outcome(
     if quirks.has("unreadable_kept") {
         return package_outcome(judge, limit, unread, quirks);
     }
-    let second = if quirks.has("asked_once") { "" } else { ", and neither could the first" };
+    let second = if quirks.has("asked_once") { "" } else { ", nor could the first" };
     Err(failure(format!(
         "The reply of the judge could not be read{second}: {}.",
         unread.why(judge.form)

@@ -16,7 +16,7 @@ const WHY: usize = 16 << 10;
 pub(super) fn arguments(
     params: &Value,
 ) -> Result<serde_json::Map<String, serde_json::Value>, ToolFailure> {
-    let refused = || ToolFailure::new("The arguments of the call are no JSON object.");
+    let refused = || ToolFailure::new("The arguments of the call are not a JSON object.");
     match params {
         Value::Null => Ok(serde_json::Map::new()),
         Value::Map(_) => serde_json::from_str(&json::write(params, false)).map_err(|_| refused()),
@@ -243,7 +243,7 @@ mod tests {
         assert!(arguments(&Value::Null).unwrap().is_empty());
         assert_eq!(
             arguments(&Value::from("{broken")).unwrap_err().message,
-            "The arguments of the call are no JSON object."
+            "The arguments of the call are not a JSON object."
         );
     }
 }

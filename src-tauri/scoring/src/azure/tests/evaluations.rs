@@ -162,7 +162,7 @@ fn safety_asks_matter_by_matter_and_the_question_only_where_that_was_asked_for()
     assert!(asked[1].unread.is_some() && asked[0].text.contains("Capital?"));
     assert_eq!(
         result,
-        "reply: The reply of the judge could not be read, and neither could the first: it does not say what was asked."
+        "reply: The reply of the judge could not be read, nor could the first: it does not say what was asked."
     );
 }
 

@@ -11,8 +11,7 @@ fn makes(judge: &str, reply: &str, quirks: &Quirks) -> String {
     run_evaluation(&evaluator(judge, "{}"), &parse_inputs(INPUTS), &[reply], quirks).1
 }
 
-const UNREAD: &str =
-    "reply: The reply of the judge could not be read, and neither could the first: ";
+const UNREAD: &str = "reply: The reply of the judge could not be read, nor could the first: ";
 
 #[test]
 fn a_readable_reply_is_the_same_result_either_way() {
