@@ -458,15 +458,15 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
         (with(&|request| request.model = "old".to_owned()), "cannot judge"),
         (with(&|request| request.rounds = Some(0)), "rounds"),
         (with(&|request| request.switches = vec!["no_such".to_owned()]), "no switch named"),
-        (with(&|request| request.out = "../x".to_owned()), "cannot be the name"),
-        (with(&|request| request.out = ".x".to_owned()), "cannot be the name"),
-        (with(&|request| request.data = "0".to_owned()), "not there any more"),
+        (with(&|request| request.out = "../x".to_owned()), "not a valid name"),
+        (with(&|request| request.out = ".x".to_owned()), "not a valid name"),
+        (with(&|request| request.data = "0".to_owned()), "no longer exists"),
         (
             with(&|request| {
                 request.evaluators[0].mapping =
                     vec![("query".to_owned(), "${data.nowhere}".to_owned())];
             }),
-            "no column",
+            "not a column",
         ),
     ] {
         assert!(message.contains(words), "{words}: {message}");
