@@ -1,5 +1,6 @@
-//! **Pure.** All commands and their access levels. The build script generates a permission for
-//! each; tests compare all other lists of commands with this one.
+//! **Pure.** The commands of the page. This table is the only list of them: the build script reads
+//! the permissions of the window from it, `calls.rs` the functions and their access checks, and a
+//! test writes `ui/src/generated/Commands.ts` from it.
 
 /// Access level of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,75 +8,160 @@ pub(crate) enum Access {
     /// Allowed to every page: changes nothing on disk or in the program.
     Look,
     /// Allowed to the window, and to a page with `--allow-run`: spends money, runs programs, writes
-    /// files, uses keys, or changes the open and the recent folders.
+    /// files or uses keys.
     Act,
+    /// Like `Act`; changes the open folder or the list of recent folders.
+    Open,
+    /// Allowed to the window only, because it opens a dialog or a program on this machine. Holds
+    /// the refusal that served pages get: the sentence and the next step.
+    Local(&'static str, &'static str),
 }
 
-use Access::{Act, Look};
+/// Calls the macro `$then` with all commands. Each entry is the description for the page, the
+/// access level, name and arguments, the reply, and the function of the app and the calling page.
+macro_rules! page_commands {
+    ($then:ident) => { $then! {
+        Look status() -> Status = |app, _| Ok(app.status());
+        Look folders() -> Folders = |app, page| Ok(app.folders(page.is_window(), page.may_act()));
+        Open open_recent(id: String) -> () = |app, _| app.open_recent(&id);
+        Open forget_recent(id: String) -> () = |app, _| app.forget_recent(&id);
+        Open open_demo() -> () = |app, _| app.open_demo();
+        /// Opens the system's folder dialog; false on cancel. Window only.
+        Local("A served page cannot pick a folder of the machine that serves it.",
+            "Start it with the folder instead: touchstone serve FOLDER")
+        pick_folder() -> bool = |app, page| dialogs::pick_folder(app, page.window()?);
+        Open close_folder() -> () = |app, _| app.close_folder();
+        Look facets() -> Facets = |app, _| app.facets();
+        Look list_runs(request: ListRequest) -> RunPage = |app, _| app.list_runs(request);
+        Look locate_run(filter: String, sort: Sort, id: String) -> ListPosition =
+            |app, _| app.locate_run(&filter, sort, &id);
+        Look runs_around(filter: String, sort: Sort, id: String) -> RunsAround =
+            |app, _| app.runs_around(&filter, sort, &id);
+        Look search(text: String, span: Span) -> Vec<Hit> = |app, _| app.search(&text, span);
+        Look problems(span: Span) -> ProblemPage = |app, _| app.problems(span);
+        Look open_run(id: String) -> RunView = |app, _| app.open_run(&id);
+        Look read_steps(id: String, version: String, span: Span) -> StepPage =
+            |app, _| app.read_steps(&id, &version, span);
+        Look read_tree(id: String, version: String) -> TreeView =
+            |app, _| app.read_tree(&id, &version);
+        /// `part` is the id of a part, or `raw:<n>` for the n-th file of the run on disk.
+        Look read_text(id: String, part: String, offset: u64, limit: u64) -> TextPiece =
+            |app, _| app.read_text(&id, &part, offset, limit);
+        Look read_rows(id: String, part: String, request: RowRequest) -> RowPiece =
+            |app, _| app.read_rows(&id, &part, request);
+        /// An entire table as CSV.
+        Look read_csv(id: String, part: String) -> String = |app, _| app.read_csv(&id, &part);
+        Look find_in_run(id: String, text: String) -> Matches =
+            |app, _| app.find_in_run(&id, &text);
+        /// Shows a file of a run in the file manager. Window only.
+        Local("A served page cannot open the file manager of the machine that serves it.",
+            "Copy the path instead.")
+        reveal_file(id: String, file: u32) -> () = |app, page| {
+            page.window()?;
+            reveal::reveal_in_folder(&app.reveal_file(&id, file)?)
+        };
+
+        Look launch_options() -> LaunchOptions = |app, page| app.launch_options(page.may_act());
+        /// Plans a launch without sending anything.
+        Act plan_launch(request: LaunchRequest) -> LaunchPlan = |app, _| app.plan_launch(&request);
+        Act start_launch(request: LaunchRequest) -> Launched = |app, _| app.start_launch(&request);
+        /// All launches since the program started, newest first, without their runs.
+        Look launches() -> Vec<LaunchView> = |app, _| Ok(app.launches());
+        Look launch(id: String, span: Span) -> LaunchView = |app, _| app.launch(&id, span);
+        /// Lets calls in flight finish and be saved; `now` cancels them.
+        Act stop_launch(id: String, now: bool) -> () = |app, _| app.stop_launch(&id, now);
+        /// Launches the failed and stopped runs again.
+        Act retry_launch(id: String) -> Launched = |app, _| app.retry_launch(&id);
+        /// Sends a user message to a run and continues it. A finished run stays unchanged and a
+        /// fork of it continues, unless `in_place` is set.
+        Act nudge_run(id: String, message: String, in_place: bool) -> Launched =
+            |app, _| app.nudge_run(&id, &message, in_place);
+        /// Copies a run up to and including a step to a new repeat. With a message, that becomes
+        /// the next user message (replacing the step if it is one) and the new run is launched.
+        Act fork_run(id: String, step: u32, message: Option<String>) -> Copied =
+            |app, _| app.fork_run(&id, step, message.as_deref());
+        Act keys() -> Vec<KeyState> = |app, _| app.keys();
+        Act set_key(name: String, key: String) -> () = |app, _| app.set_key(&name, key);
+        Act forget_key(name: String) -> () = |app, _| app.forget_key(&name);
+        /// Asks a model for one word, with its key.
+        Act test_model(name: String) -> Check = |app, _| app.test_model(&name);
+        Look doctor() -> Vec<Check> = |app, page| Ok(with_ours(app.doctor(page.may_act())));
+
+        Look overview(request: OverviewRequest) -> Overview = |app, _| app.overview(&request);
+        Look run_scores(id: String) -> RunScores = |app, _| app.run_scores(&id);
+        Look diff_answer(request: DiffRequest) -> DiffView = |app, _| app.diff_answer(&request);
+        /// Compares two to four runs; the first is the baseline.
+        Look compare_runs(ids: Vec<String>) -> Comparison = |app, _| app.compare_runs(&ids);
+        Look diff_steps(left: StepRef, right: StepRef) -> StepDiff =
+            |app, _| app.diff_steps(&left, &right);
+        /// With `whole` the full text, else the part for the preview.
+        Look make_report(request: ReportRequest, whole: bool) -> Report =
+            |app, _| app.make_report(&request, whole);
+        /// Opens the system's save dialog; false on cancel. Window only; a served page downloads
+        /// instead.
+        Local("A served page cannot write to the machine that serves it.",
+            "Download the report, or write it there: touchstone report FOLDER")
+        save_report(request: ReportRequest) -> bool =
+            |app, page| dialogs::save_report(app, page.window()?, &request);
+        Look list_tasks(request: TaskRequest) -> TaskPage = |app, _| app.list_tasks(request);
+        /// `id` is the id of the task.
+        Look read_task(id: String) -> TaskView = |app, _| app.read_task(&id);
+        /// Results of the local runs of query sets, and published results.
+        Look published(request: PublishedRequest) -> Published = |app, _| app.published(&request);
+        /// Runs pending program scorers in the sandbox; returns the number of runs.
+        Act run_scorers(filter: String) -> u64 = |app, _| app.run_scorers(&filter);
+        /// A null review deletes it. With a folder, nothing is saved once another one is open.
+        Act review_run(folder: Option<String>, id: String, review: Option<Review>) -> () =
+            |app, _| app.review_run_of(folder.as_deref(), &id, review.as_ref());
+
+        Look judge_options() -> JudgeOptions = |app, page| app.judge_options(page.may_act());
+        /// All judging jobs since the program started, newest first.
+        Look judgings() -> Vec<JudgingView> = |app, _| Ok(app.judgings());
+        /// Raters of the runs that match a filter, and the agreement of each pair.
+        Look trust(filter: String) -> Trust = |app, _| app.trust(&filter);
+        /// One pair of raters, by ids, with the runs they disagree on.
+        Look agreement(first: String, second: String, filter: String) -> Agreement =
+            |app, _| app.agreement(&first, &second, &filter);
+        /// Plans judging without sending anything.
+        Act plan_judging(request: JudgeRequest) -> JudgePlan = |app, _| app.plan_judging(&request);
+        Act start_judging(request: JudgeRequest) -> Judging = |app, _| app.start_judging(&request);
+        /// Lets requests in flight finish and be saved; `now` cancels them.
+        Act stop_judging(id: String, now: bool) -> () = |app, _| app.stop_judging(&id, now);
+
+        Look evaluate_options() -> EvaluateOptions =
+            |app, page| app.evaluate_options(page.may_act());
+        /// Columns, first rows and errors of a data file.
+        Look look_at_data(id: String) -> DataLook = |app, _| app.look_at_data(&id);
+        /// All evaluations, newest first.
+        Look evaluations() -> Vec<EvaluationView> = |app, _| Ok(app.evaluations());
+        /// Evaluations without complete results, newest first; active ones excluded.
+        Look unfinished_evaluations() -> Vec<EvaluateUnfinished> =
+            |app, _| app.unfinished_evaluations();
+        /// Opens the system's file dialog for a data file; null on cancel. Window only.
+        Local("A served page cannot pick a file of the machine that serves it.",
+            "Choose one of the folder, or evaluate it there: touchstone evaluate --data FILE")
+        pick_file() -> Option<DataFile> = |app, page| dialogs::pick_file(app, page.window()?);
+        /// Plans an evaluation without sending anything.
+        Act plan_evaluating(request: EvaluateRequest) -> EvaluatePlan =
+            |app, _| app.plan_evaluating(&request);
+        Act start_evaluating(request: EvaluateRequest) -> Evaluating =
+            |app, _| app.start_evaluating(&request);
+        /// Lets requests in flight finish and be saved; `now` cancels them.
+        Act stop_evaluating(id: String, now: bool) -> () = |app, _| app.stop_evaluating(&id, now);
+        /// Writes the matching runs as rows of a data file beside the results.
+        Act make_rows(filter: String) -> RowsMade = |app, _| app.make_rows(&filter);
+    } };
+}
+
+macro_rules! names_and_access {
+    ($(
+        $(#[doc = $doc:literal])*
+        $access:ident $(($($refusal:literal),*))?
+        $name:ident($($arguments:tt)*) -> $reply:ty = $run:expr;
+    )*) => {
+        &[$((stringify!($name), Access::$access $(($($refusal),*))?)),*]
+    };
+}
 
 /// Every command with its access level.
-pub(crate) const COMMANDS: [(&str, Access); 63] = [
-    ("status", Look),
-    ("folders", Look),
-    ("open_recent", Act),
-    ("forget_recent", Act),
-    ("open_demo", Act),
-    ("pick_folder", Act),
-    ("close_folder", Act),
-    ("facets", Look),
-    ("list_runs", Look),
-    ("locate_run", Look),
-    ("runs_around", Look),
-    ("search", Look),
-    ("problems", Look),
-    ("open_run", Look),
-    ("read_steps", Look),
-    ("read_tree", Look),
-    ("read_text", Look),
-    ("read_rows", Look),
-    ("read_csv", Look),
-    ("find_in_run", Look),
-    ("launch_options", Look),
-    ("launches", Look),
-    ("launch", Look),
-    ("doctor", Look),
-    ("overview", Look),
-    ("run_scores", Look),
-    ("diff_answer", Look),
-    ("compare_runs", Look),
-    ("diff_steps", Look),
-    ("make_report", Look),
-    ("list_tasks", Look),
-    ("read_task", Look),
-    ("published", Look),
-    ("judge_options", Look),
-    ("judgings", Look),
-    ("evaluate_options", Look),
-    ("look_at_data", Look),
-    ("evaluations", Look),
-    ("trust", Look),
-    ("agreement", Look),
-    ("unfinished_evaluations", Look),
-    ("plan_launch", Act),
-    ("start_launch", Act),
-    ("stop_launch", Act),
-    ("retry_launch", Act),
-    ("nudge_run", Act),
-    ("fork_run", Act),
-    ("keys", Act),
-    ("set_key", Act),
-    ("forget_key", Act),
-    ("test_model", Act),
-    ("run_scorers", Act),
-    ("review_run", Act),
-    ("save_report", Act),
-    ("plan_judging", Act),
-    ("start_judging", Act),
-    ("stop_judging", Act),
-    ("pick_file", Act),
-    ("plan_evaluating", Act),
-    ("start_evaluating", Act),
-    ("stop_evaluating", Act),
-    ("reveal_file", Act),
-    ("make_rows", Act),
-];
+pub(crate) const COMMANDS: &[(&str, Access)] = page_commands!(names_and_access);

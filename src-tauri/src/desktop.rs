@@ -1,26 +1,19 @@
-//! The desktop window: one page, and one command per user action. Owns no decisions except the
-//! addresses that the page may navigate to.
-mod judging;
-mod reveal;
+//! The desktop window: one page, which calls the commands. Owns no decisions except the addresses
+//! that the page may navigate to.
+pub(crate) mod dialogs;
+pub(crate) mod reveal;
 
 pub(crate) use reveal::give_no_keys;
 
-use crate::environment::with_ours;
+use crate::calls::{self, Page};
 use crate::shutdown::{Shutdown, ShutdownRequest};
 use crate::signals::EndSignals;
 use std::path::PathBuf;
 use tauri::{
-    AppHandle, Builder, Context, DragDropEvent, Emitter as _, Manager as _, State, Url, WebviewUrl,
-    WebviewWindowBuilder, WindowEvent, Wry, ipc::Invoke, webview::NewWindowResponse,
-};
-use tauri_plugin_dialog::DialogExt as _;
-use touchstone_api::{
-    Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, KeyState,
-    LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched, ListPosition, ListRequest,
-    Matches, Overview, OverviewRequest, ProblemPage, Published, PublishedRequest, Report,
-    ReportRequest, Review, RowPiece, RowRequest, RunPage, RunScores, RunView, RunsAround, Sort,
-    Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece,
-    TreeView,
+    AppHandle, Builder, Context, DragDropEvent, Emitter as _, Manager as _, Url, WebviewUrl,
+    WebviewWindowBuilder, WindowEvent, Wry,
+    ipc::{Invoke, InvokeBody, InvokeResponseBody},
+    webview::NewWindowResponse,
 };
 use touchstone_app::{
     app::App,
@@ -32,258 +25,13 @@ const EVENT: &str = "app_event";
 /// Tauri event for errors that are not the reply to a command.
 const ERROR_EVENT: &str = "app_trouble";
 
-type Engine<'a> = State<'a, App>;
-type Reply<T> = Result<T, AppError>;
-
-/// Runs a command on a blocking thread, so that neither the window nor other commands wait for it.
-async fn run<T: Send + 'static>(
-    app: Engine<'_>,
-    act: impl FnOnce(&App) -> Reply<T> + Send + 'static,
-) -> Reply<T> {
-    let app = App::clone(&app);
-    let broken = |_| {
-        Err(AppError::new(Code::Failed, "The command failed with an internal error of Touchstone."))
-    };
-    tauri::async_runtime::spawn_blocking(move || act(&app)).await.unwrap_or_else(broken)
-}
-
-#[tauri::command]
-async fn status(app: Engine<'_>) -> Reply<Status> {
-    run(app, |app| Ok(app.status())).await
-}
-#[tauri::command]
-async fn folders(app: Engine<'_>) -> Reply<Folders> {
-    run(app, |app| Ok(app.folders(true, true))).await
-}
-#[tauri::command]
-async fn open_recent(app: Engine<'_>, id: String) -> Reply<()> {
-    run(app, move |app| app.open_recent(&id)).await
-}
-#[tauri::command]
-async fn forget_recent(app: Engine<'_>, id: String) -> Reply<()> {
-    run(app, move |app| app.forget_recent(&id)).await
-}
-#[tauri::command]
-async fn open_demo(app: Engine<'_>) -> Reply<()> {
-    run(app, App::open_demo).await
-}
-#[tauri::command]
-async fn pick_folder(window: AppHandle, app: Engine<'_>) -> Reply<bool> {
-    let asked = move || window.dialog().file().set_title("Open a folder").blocking_pick_folder();
-    run(app, move |app| match asked().map(tauri_plugin_dialog::FilePath::into_path) {
-        None => Ok(false),
-        Some(path) => app.open(&path.map_err(not_a_path)?).map(|()| true),
-    })
-    .await
-}
-#[tauri::command]
-async fn close_folder(app: Engine<'_>) -> Reply<()> {
-    run(app, App::close_folder).await
-}
-#[tauri::command]
-async fn facets(app: Engine<'_>) -> Reply<Facets> {
-    run(app, App::facets).await
-}
-#[tauri::command]
-async fn list_runs(app: Engine<'_>, request: ListRequest) -> Reply<RunPage> {
-    run(app, move |app| app.list_runs(request)).await
-}
-#[tauri::command]
-async fn locate_run(
-    app: Engine<'_>,
-    filter: String,
-    sort: Sort,
-    id: String,
-) -> Reply<ListPosition> {
-    run(app, move |app| app.locate_run(&filter, sort, &id)).await
-}
-#[tauri::command]
-async fn runs_around(app: Engine<'_>, filter: String, sort: Sort, id: String) -> Reply<RunsAround> {
-    run(app, move |app| app.runs_around(&filter, sort, &id)).await
-}
-#[tauri::command]
-async fn search(app: Engine<'_>, text: String, span: Span) -> Reply<Vec<Hit>> {
-    run(app, move |app| app.search(&text, span)).await
-}
-#[tauri::command]
-async fn problems(app: Engine<'_>, span: Span) -> Reply<ProblemPage> {
-    run(app, move |app| app.problems(span)).await
-}
-#[tauri::command]
-async fn open_run(app: Engine<'_>, id: String) -> Reply<RunView> {
-    run(app, move |app| app.open_run(&id)).await
-}
-#[tauri::command]
-async fn read_steps(app: Engine<'_>, id: String, version: String, span: Span) -> Reply<StepPage> {
-    run(app, move |app| app.read_steps(&id, &version, span)).await
-}
-#[tauri::command]
-async fn read_tree(app: Engine<'_>, id: String, version: String) -> Reply<TreeView> {
-    run(app, move |app| app.read_tree(&id, &version)).await
-}
-#[tauri::command]
-async fn read_text(
-    app: Engine<'_>,
-    id: String,
-    part: String,
-    offset: u64,
-    limit: u64,
-) -> Reply<TextPiece> {
-    run(app, move |app| app.read_text(&id, &part, offset, limit)).await
-}
-#[tauri::command]
-async fn read_rows(
-    app: Engine<'_>,
-    id: String,
-    part: String,
-    request: RowRequest,
-) -> Reply<RowPiece> {
-    run(app, move |app| app.read_rows(&id, &part, request)).await
-}
-#[tauri::command]
-async fn read_csv(app: Engine<'_>, id: String, part: String) -> Reply<String> {
-    run(app, move |app| app.read_csv(&id, &part)).await
-}
-#[tauri::command]
-async fn find_in_run(app: Engine<'_>, id: String, text: String) -> Reply<Matches> {
-    run(app, move |app| app.find_in_run(&id, &text)).await
-}
-#[tauri::command]
-async fn launch_options(app: Engine<'_>) -> Reply<LaunchOptions> {
-    run(app, |app| app.launch_options(true)).await
-}
-#[tauri::command]
-async fn plan_launch(app: Engine<'_>, request: LaunchRequest) -> Reply<LaunchPlan> {
-    run(app, move |app| app.plan_launch(&request)).await
-}
-#[tauri::command]
-async fn start_launch(app: Engine<'_>, request: LaunchRequest) -> Reply<Launched> {
-    run(app, move |app| app.start_launch(&request)).await
-}
-#[tauri::command]
-async fn launches(app: Engine<'_>) -> Reply<Vec<LaunchView>> {
-    run(app, |app| Ok(app.launches())).await
-}
-#[tauri::command]
-async fn launch(app: Engine<'_>, id: String, span: Span) -> Reply<LaunchView> {
-    run(app, move |app| app.launch(&id, span)).await
-}
-#[tauri::command]
-async fn stop_launch(app: Engine<'_>, id: String, now: bool) -> Reply<()> {
-    run(app, move |app| app.stop_launch(&id, now)).await
-}
-#[tauri::command]
-async fn retry_launch(app: Engine<'_>, id: String) -> Reply<Launched> {
-    run(app, move |app| app.retry_launch(&id)).await
-}
-#[tauri::command(rename_all = "snake_case")]
-async fn nudge_run(
-    app: Engine<'_>,
-    id: String,
-    message: String,
-    in_place: bool,
-) -> Reply<Launched> {
-    run(app, move |app| app.nudge_run(&id, &message, in_place)).await
-}
-#[tauri::command]
-async fn fork_run(
-    app: Engine<'_>,
-    id: String,
-    step: u32,
-    message: Option<String>,
-) -> Reply<Copied> {
-    run(app, move |app| app.fork_run(&id, step, message.as_deref())).await
-}
-#[tauri::command]
-async fn keys(app: Engine<'_>) -> Reply<Vec<KeyState>> {
-    run(app, App::keys).await
-}
-#[tauri::command]
-async fn set_key(app: Engine<'_>, name: String, key: String) -> Reply<()> {
-    run(app, move |app| app.set_key(&name, key)).await
-}
-#[tauri::command]
-async fn forget_key(app: Engine<'_>, name: String) -> Reply<()> {
-    run(app, move |app| app.forget_key(&name)).await
-}
-#[tauri::command]
-async fn test_model(app: Engine<'_>, name: String) -> Reply<Check> {
-    run(app, move |app| app.test_model(&name)).await
-}
-#[tauri::command]
-async fn overview(app: Engine<'_>, request: OverviewRequest) -> Reply<Overview> {
-    run(app, move |app| app.overview(&request)).await
-}
-#[tauri::command]
-async fn run_scores(app: Engine<'_>, id: String) -> Reply<RunScores> {
-    run(app, move |app| app.run_scores(&id)).await
-}
-#[tauri::command]
-async fn diff_answer(app: Engine<'_>, request: DiffRequest) -> Reply<DiffView> {
-    run(app, move |app| app.diff_answer(&request)).await
-}
-#[tauri::command]
-async fn compare_runs(app: Engine<'_>, ids: Vec<String>) -> Reply<Comparison> {
-    run(app, move |app| app.compare_runs(&ids)).await
-}
-#[tauri::command]
-async fn diff_steps(app: Engine<'_>, left: StepRef, right: StepRef) -> Reply<StepDiff> {
-    run(app, move |app| app.diff_steps(&left, &right)).await
-}
-#[tauri::command]
-async fn make_report(app: Engine<'_>, request: ReportRequest, whole: bool) -> Reply<Report> {
-    run(app, move |app| app.make_report(&request, whole)).await
-}
-#[tauri::command]
-async fn published(app: Engine<'_>, request: PublishedRequest) -> Reply<Published> {
-    run(app, move |app| app.published(&request)).await
-}
-#[tauri::command]
-async fn run_scorers(app: Engine<'_>, filter: String) -> Reply<u64> {
-    run(app, move |app| app.run_scorers(&filter)).await
-}
-#[tauri::command]
-async fn review_run(
-    app: Engine<'_>,
-    folder: Option<String>,
-    id: String,
-    review: Option<Review>,
-) -> Reply<()> {
-    run(app, move |app| app.review_run_of(folder.as_deref(), &id, review.as_ref())).await
-}
-#[tauri::command]
-async fn list_tasks(app: Engine<'_>, request: TaskRequest) -> Reply<TaskPage> {
-    run(app, move |app| app.list_tasks(request)).await
-}
-#[tauri::command]
-async fn read_task(app: Engine<'_>, id: String) -> Reply<TaskView> {
-    run(app, move |app| app.read_task(&id)).await
-}
-#[tauri::command]
-async fn save_report(window: AppHandle, app: Engine<'_>, request: ReportRequest) -> Reply<bool> {
-    run(app, move |app| {
-        let made = app.make_report(&request, true)?;
-        let asked =
-            window.dialog().file().set_title("Save the report").set_file_name(&made.file_name);
-        match asked.blocking_save_file().map(tauri_plugin_dialog::FilePath::into_path) {
-            None => Ok(false),
-            Some(path) => app.keep_report(&made, &path.map_err(not_a_path)?).map(|()| true),
-        }
-    })
-    .await
-}
-#[tauri::command]
-async fn doctor(app: Engine<'_>) -> Reply<Vec<Check>> {
-    run(app, |app| Ok(with_ours(app.doctor(true)))).await
-}
-
 /// Opens the window, and returns when it is closed.
 pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
     Builder::default()
         .plugin(tauri_plugin_dialog::init())
         .manage(app.clone())
         .manage(Shutdown::default())
-        .invoke_handler(commands())
+        .invoke_handler(run_command)
         .on_window_event(|window, event| match event {
             WindowEvent::DragDrop(DragDropEvent::Drop { paths, .. }) => {
                 open_dropped(window.app_handle(), paths.clone());
@@ -306,20 +54,28 @@ pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
         .run(context)
 }
 
-/// Returns the handler of all commands, by name.
-#[rustfmt::skip] // One name per line would exceed the maximum length of functions.
-fn commands() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
-    tauri::generate_handler![
-        status, folders, open_recent, forget_recent, open_demo, pick_folder, close_folder, facets, list_runs,
-        locate_run, runs_around, search, problems, open_run, read_steps, read_tree, read_text, read_rows, read_csv, find_in_run,
-        launch_options, plan_launch, start_launch, launches, launch, stop_launch, retry_launch, nudge_run, fork_run,
-        keys, set_key, forget_key, test_model, doctor, overview, run_scores, diff_answer, compare_runs, diff_steps,
-        make_report, list_tasks, read_task, published, run_scorers, review_run, save_report,
-        judging::judge_options, judging::judgings, judging::plan_judging, judging::start_judging,
-        judging::stop_judging, judging::trust, judging::agreement, judging::evaluate_options, judging::look_at_data,
-        judging::evaluations, judging::unfinished_evaluations, judging::pick_file, judging::plan_evaluating,
-        judging::start_evaluating, judging::stop_evaluating, judging::make_rows, reveal::reveal_file
-    ]
+/// Runs the command of a message on a blocking thread, so that neither the window nor other commands
+/// wait for it.
+fn run_command(invoke: Invoke<Wry>) -> bool {
+    let Invoke { message, resolver, .. } = invoke;
+    let window = message.webview_ref().app_handle().clone();
+    let name = message.command().to_owned();
+    let arguments = match message.payload() {
+        InvokeBody::Json(arguments) => arguments.to_string().into_bytes(),
+        InvokeBody::Raw(arguments) => arguments.clone(),
+    };
+    resolver.respond_async_serialized(async move {
+        let run = move || {
+            let app = App::clone(&window.state());
+            calls::call(&app, &Page::Window(window), &name, &arguments)
+        };
+        let reply = tauri::async_runtime::spawn_blocking(run).await.unwrap_or_else(|_| {
+            let message = "The command failed with an internal error of Touchstone.";
+            Err(AppError::new(Code::Failed, message))
+        });
+        Ok(InvokeResponseBody::Json(reply?))
+    });
+    true
 }
 
 fn open_window(tauri: &tauri::App) -> tauri::Result<()> {
@@ -351,7 +107,9 @@ fn may_close(handle: &AppHandle) -> bool {
     );
     let _ = handle.emit(
         ERROR_EVENT,
-        told.hint("Close it again to abort them. Stopped runs can be resumed later."),
+        told.hint(
+            "Close it again to abort them. Stopped runs can be resumed later.",
+        ),
     );
     let handle = handle.clone();
     tauri::async_runtime::spawn_blocking(move || {
@@ -391,18 +149,11 @@ fn open_dropped(handle: &AppHandle, paths: Vec<PathBuf>) {
 
 /// Returns the first dropped path that is not a file. Missing or unreadable folders are reported by
 /// the engine.
-fn dropped(paths: &[PathBuf]) -> Reply<&PathBuf> {
+fn dropped(paths: &[PathBuf]) -> Result<&PathBuf, AppError> {
     paths.iter().find(|path| !path.is_file()).ok_or_else(|| {
         let error = AppError::new(Code::BadRequest, "What was dropped is not a folder.");
         error.hint("Drop the folder that holds the transcripts, or the whole benchmark.")
     })
-}
-
-fn not_a_path(why: impl std::fmt::Display) -> AppError {
-    AppError::new(
-        Code::BadRequest,
-        format!("What was picked is not a folder of this machine: {why}."),
-    )
 }
 
 /// Returns true if the page may navigate to a URL: only to its own, and in development to that of

@@ -1,17 +1,15 @@
 //! The host: a window, a local server and a command line, all using one engine. Owns the choice
 //! between them, and no other decisions; each is a module of its own.
-mod calls;
-mod cli;
+#[macro_use]
 #[path = "../commands.rs"]
 mod commands;
+mod calls;
+mod cli;
 mod desktop;
 mod environment;
 mod serve;
 mod shutdown;
 mod signals;
-
-#[cfg(test)]
-mod agreement;
 
 pub use environment::Environment;
 

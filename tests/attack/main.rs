@@ -13,6 +13,8 @@ mod canary;
 #[path = "../faults/chance.rs"]
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod chance;
+#[path = "../../src-tauri/commands.rs"]
+mod commands;
 mod connections;
 #[path = "../engine/conversation.rs"]
 mod conversation;

@@ -1,6 +1,7 @@
 //! Attacks on the real window with hostile texts and calls: no text of a file runs as code, and no
 //! call of a command ends the program or opens a file that it must not.
 use crate::chance::Chance;
+use crate::commands::{Access, COMMANDS};
 use crate::driver::Window;
 use crate::program;
 use crate::sandbox::Sandbox;
@@ -16,8 +17,6 @@ use std::time::Duration;
 /// Elements and attributes that no text of a file may become.
 const SINKS: &str = "script:not([src]), iframe:not([title]), object, embed, base, meta[http-equiv], img[src^=http], [onerror], \
                      [onload], [onclick], a[href^=javascript], a[href^=data], a[href^=vbscript], form[action]";
-/// Commands that open a system dialog, which only a person can close.
-const DIALOGS: [&str; 4] = ["pick_folder", "pick_file", "save_report", "reveal_file"];
 
 /// Listens on an address that must not be contacted, and counts the connections.
 fn sink() -> (String, Arc<AtomicUsize>) {
@@ -126,19 +125,12 @@ fn no_call_of_a_command_ends_the_window_or_reads_a_file_outside_of_the_folder() 
         "the runs are listed",
         "return document.querySelector('[data-testid=run-row]') !== null",
     );
-    let capabilities = std::fs::read(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("src-tauri/capabilities/main.json"),
-    )
-    .unwrap();
-    let capabilities: Value = serde_json::from_slice(&capabilities).unwrap();
-    let commands: Vec<String> = capabilities["permissions"]
-        .as_array()
-        .unwrap()
+    // Local commands open a system dialog, which only a person can close.
+    let commands: Vec<&str> = COMMANDS
         .iter()
-        .filter_map(|name| Some(name.as_str()?.strip_prefix("allow-")?.replace('-', "_")))
-        .filter(|name| !DIALOGS.contains(&name.as_str()))
+        .filter(|(_, access)| !matches!(access, Access::Local(..)))
+        .map(|(name, _)| *name)
         .collect();
-    assert!(commands.len() > 40, "{commands:?}");
     for _ in 0..calls.div_ceil(20) {
         let batch: Vec<Value> =
             (0..20).map(|_| json!([chance.pick(&commands), arguments(&mut chance)])).collect();

@@ -4,6 +4,8 @@
 mod agreement;
 #[path = "../engine/canary.rs"]
 mod canary;
+#[path = "../../src-tauri/commands.rs"]
+mod commands;
 mod comparing;
 #[path = "../engine/conversation.rs"]
 mod conversation;

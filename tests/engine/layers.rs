@@ -11,7 +11,7 @@ const ROOMS: [(&str, &[&str]); 7] = [
     ("src-tauri/app/src/evaluating", &["crate::app", "crate::reading", "crate::paths"]),
     (
         "ui/src/components",
-        &["/app/", "/backend/", "/features/", "/generated/", "/testing/", "@tauri-apps"],
+        &["/app/", "/backend/", "/features/", "/generated", "/testing/", "@tauri-apps"],
     ),
     ("ui/src/domain", &["/app/", "/features/", "/testing/", "@tauri-apps"]),
     ("ui/src/features", &["/backend/tauri", "/testing/", "@tauri-apps", "/App.svelte"]),

@@ -39,6 +39,7 @@ mod mutations;
 mod offered;
 mod opening;
 mod overview;
+mod page_types;
 mod postgres;
 mod programs;
 mod python;

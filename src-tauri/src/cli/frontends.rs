@@ -208,7 +208,10 @@ fn inside(app: App, may_run: bool) -> (ServerState, Subscription) {
     let page = Arc::new(Page::built_in(context().assets()));
     (
         ServerState {
-            calls: Arc::new(move |name, arguments| calls::call(&app, may_run, name, arguments)),
+            calls: Arc::new(move |name, arguments| {
+                let caller = calls::Page::Served { may_act: may_run };
+                calls::call(&app, &caller, name, arguments).map(String::into_bytes)
+            }),
             events,
             page,
         },

@@ -1,6 +1,5 @@
 //! Shows a file in the desktop's file manager. Owns the calls to the desktop; the engine resolves
 //! the file's path.
-use super::{Engine, Reply, run};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -8,13 +7,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use touchstone_app::error::{AppError, Code};
 
-#[tauri::command]
-pub(super) async fn reveal_file(app: Engine<'_>, id: String, file: u32) -> Reply<()> {
-    run(app, move |app| reveal_in_folder(&app.reveal_file(&id, file)?)).await
-}
-
 /// Asks the file manager to select the file, or to open its folder if that fails.
-fn reveal_in_folder(path: &Path) -> Reply<()> {
+pub(crate) fn reveal_in_folder(path: &Path) -> Result<(), AppError> {
     let managers = [pointing_at(path), opening(path.parent().unwrap_or(path))];
     if managers.into_iter().any(answers) {
         return Ok(());

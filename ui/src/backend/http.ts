@@ -1,8 +1,7 @@
 // Backend of the served page: one POST per command and one event stream. The cookie set by the
 // sign-in address authorises both.
-import type { AppError } from "../generated/AppError";
-import type { AppEvent } from "../generated/AppEvent";
-import type { Backend, CommandName, Commands, StaleEvent } from "./backend";
+import type { AppError, AppEvent, Commands } from "../generated";
+import type { Backend, CommandName, StaleEvent } from "./backend";
 
 /** Forces a preflight from other sites, which the server refuses. */
 const HEADERS = { "content-type": "application/json", "x-touchstone": "1" };

@@ -2,9 +2,8 @@
 // visible meanwhile.
 import { createSubscriber } from "svelte/reactivity";
 import { isAppError } from "./http";
-import type { Backend, CommandName, Commands, StaleEvent } from "./backend";
-import type { AppError } from "../generated/AppError";
-import type { Status } from "../generated/Status";
+import type { Backend, CommandName, StaleEvent } from "./backend";
+import type { AppError, Commands, Status } from "../generated";
 
 /** Events come in bursts; a query is repeated at most this often. */
 export const MIN_INTERVAL_MS = 100;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { BLANK_DRAFT, launchRequest } from "../domain/launchDraft";
-import type { LaunchRequest } from "../generated/LaunchRequest";
+import type { LaunchRequest } from "../generated";
 import { plan, planned } from "../testing/launch";
 import { DEBOUNCE_MS, Planner, REFRESH_MS } from "./planner";
 

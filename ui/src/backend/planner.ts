@@ -1,6 +1,6 @@
 // Requests the plan of a form shortly after its last change; the old plan stays visible meanwhile.
 import { createSubscriber } from "svelte/reactivity";
-import type { AppError } from "../generated/AppError";
+import type { AppError } from "../generated";
 import { asAppError } from "./live";
 
 export const DEBOUNCE_MS = 200;

@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import type { Span } from "../generated/Span";
-import type { StepPage } from "../generated/StepPage";
+import type { Span, StepPage } from "../generated";
 import { step, text, view } from "../testing/runs";
 import { MAX_CACHED_STEPS, Steps } from "./steps";
 

@@ -1,9 +1,7 @@
 // The steps of one run, read in pages as they become visible, so that a run of 100,000 steps costs
 // only what is viewed.
 import { createSubscriber } from "svelte/reactivity";
-import type { Span } from "../generated/Span";
-import type { Step } from "../generated/Step";
-import type { StepPage } from "../generated/StepPage";
+import type { Span, Step, StepPage } from "../generated";
 import { asAppError } from "./live";
 
 export const PAGE = 50;

@@ -1,8 +1,7 @@
 // Backend of the window: IPC. The only file that imports Tauri.
 import { invoke } from "@tauri-apps/api/core";
 import { listen as hear } from "@tauri-apps/api/event";
-import type { AppError } from "../generated/AppError";
-import type { AppEvent } from "../generated/AppEvent";
+import type { AppError, AppEvent } from "../generated";
 import type { Backend } from "./backend";
 
 /** Tauri event that carries all engine events. */

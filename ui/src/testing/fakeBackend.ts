@@ -1,16 +1,19 @@
 // Backend with canned rows for component tests. Supports just enough of a filter (`key:value` and
 // words in the path) to make lists differ.
-import type { Backend, CommandName, Commands, StaleEvent } from "../backend/backend";
-import type { AppError } from "../generated/AppError";
-import type { EvaluationView } from "../generated/EvaluationView";
-import type { JudgingView } from "../generated/JudgingView";
-import type { LaunchOptions } from "../generated/LaunchOptions";
-import type { LaunchView } from "../generated/LaunchView";
-import type { ListRequest } from "../generated/ListRequest";
-import type { Review } from "../generated/Review";
-import type { RunPage } from "../generated/RunPage";
-import type { RunRow } from "../generated/RunRow";
-import type { Status } from "../generated/Status";
+import type { Backend, CommandName, StaleEvent } from "../backend/backend";
+import type {
+  AppError,
+  Commands,
+  EvaluationView,
+  JudgingView,
+  LaunchOptions,
+  LaunchView,
+  ListRequest,
+  Review,
+  RunPage,
+  RunRow,
+  Status,
+} from "../generated";
 import { compared, judge, SCORES, TEN } from "./judge";
 import { beside, stepDiff } from "./compare";
 import { OPTIONS, plan } from "./launch";

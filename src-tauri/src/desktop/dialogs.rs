@@ -1,0 +1,44 @@
+//! Dialogs of the desktop for choosing folders and files. Each blocks until the user answers.
+use std::path::PathBuf;
+use tauri::AppHandle;
+use tauri_plugin_dialog::{DialogExt as _, FilePath};
+use touchstone_api::{DataFile, ReportRequest};
+use touchstone_app::app::App;
+use touchstone_app::error::{AppError, Code};
+
+type Reply<T> = Result<T, AppError>;
+
+/// Opens the folder that the user picks; returns false on cancel.
+pub(crate) fn pick_folder(app: &App, window: &AppHandle) -> Reply<bool> {
+    match window.dialog().file().set_title("Open a folder").blocking_pick_folder() {
+        None => Ok(false),
+        Some(picked) => app.open(&into_path(picked)?).map(|()| true),
+    }
+}
+
+/// Registers the data file that the user picks; returns `None` on cancel.
+pub(crate) fn pick_file(app: &App, window: &AppHandle) -> Reply<Option<DataFile>> {
+    let dialog = window.dialog().file().set_title("Choose a data file");
+    let picked = dialog
+        .add_filter("Rows", &["jsonl", "json", "csv", "tsv"])
+        .add_filter("All files", &["*"])
+        .blocking_pick_file();
+    picked.map(|picked| app.register_data(&into_path(picked)?)).transpose()
+}
+
+/// Writes a report to the file that the user picks; returns false on cancel.
+pub(crate) fn save_report(app: &App, window: &AppHandle, request: &ReportRequest) -> Reply<bool> {
+    let report = app.make_report(request, true)?;
+    let dialog = window.dialog().file().set_title("Save the report");
+    match dialog.set_file_name(&report.file_name).blocking_save_file() {
+        None => Ok(false),
+        Some(picked) => app.keep_report(&report, &into_path(picked)?).map(|()| true),
+    }
+}
+
+fn into_path(picked: FilePath) -> Reply<PathBuf> {
+    picked.into_path().map_err(|why| {
+        let message = format!("What was picked is not a folder of this machine: {why}.");
+        AppError::new(Code::BadRequest, message)
+    })
+}
