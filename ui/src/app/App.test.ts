@@ -2,8 +2,7 @@ import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "./App.svelte";
 import { Fixture, runRow, STATUS } from "../testing/fakeBackend";
-import type { Problem } from "../generated/Problem";
-import type { Status } from "../generated/Status";
+import type { Problem, Status } from "../generated";
 
 let app: ReturnType<typeof mount> | undefined;
 const open = async (fixture: Fixture, hash = "#/runs") => {

@@ -1,7 +1,6 @@
 // Global actions: places, folders and appearance. Views add their own.
 import { BLANK_DRAFT } from "../domain/launchDraft";
-import type { AppError } from "../generated/AppError";
-import type { RunRow } from "../generated/RunRow";
+import type { AppError, RunRow } from "../generated";
 import { isActive } from "../domain/launches";
 import { asAppError } from "../backend/live";
 import type { Action } from "./keys";

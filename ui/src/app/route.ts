@@ -2,9 +2,7 @@
 // of `location.hash`.
 import { createSubscriber } from "svelte/reactivity";
 import { readDraft, writeDraft, type LaunchDraft } from "../domain/launchDraft";
-import type { Column } from "../generated/Column";
-import type { ReportFormat } from "../generated/ReportFormat";
-import type { Sort } from "../generated/Sort";
+import type { Column, ReportFormat, Sort } from "../generated";
 
 /** `top` is the first visible row, so that back and reload restore the position. */
 export interface RunsRoute {

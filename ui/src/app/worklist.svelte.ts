@@ -2,9 +2,7 @@
 // leaves or refreshes it; runs that no longer match its filter keep their position. Of a long list
 // only the neighbourhood of the open run is loaded, and more is fetched ahead.
 import type { Backend } from "../backend/backend";
-import type { ListPosition } from "../generated/ListPosition";
-import type { RunsAround } from "../generated/RunsAround";
-import type { Sort } from "../generated/Sort";
+import type { ListPosition, RunsAround, Sort } from "../generated";
 import { formatSort } from "./route";
 
 /** Fetches more when the open run is this close to the end of the loaded part. */

@@ -14,7 +14,7 @@ import {
   tokens,
   unquote,
 } from "./filter";
-import type { Facets } from "../generated/Facets";
+import type { Facets } from "../generated";
 
 const FACETS: Facets = {
   keys: [

@@ -1,7 +1,6 @@
 // Pure. Tokenises a filter for chips and completion. The engine alone interprets it.
 import { count } from "./format";
-import type { Facets } from "../generated/Facets";
-import type { Snippet } from "../generated/Snippet";
+import type { Facets, Snippet } from "../generated";
 
 export interface Token {
   start: number;

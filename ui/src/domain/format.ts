@@ -1,5 +1,5 @@
 // Formats numbers and times for the screen. A missing value is a dash, never 0.
-import type { Problem } from "../generated/Problem";
+import type { Problem } from "../generated";
 
 const MISSING = "–";
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });

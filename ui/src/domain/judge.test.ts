@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import type { JudgePlan } from "../generated/JudgePlan";
-import type { JudgingView } from "../generated/JudgingView";
+import type { JudgePlan, JudgingView } from "../generated";
 import { judge } from "../testing/judge";
 import {
   describeJudge,

@@ -1,10 +1,6 @@
 // Pure. Texts about judging: selection, estimate and results.
 import { count, counted, fixed, money, short } from "./format";
-import type { JudgeChoice } from "../generated/JudgeChoice";
-import type { Judged } from "../generated/Judged";
-import type { JudgePlan } from "../generated/JudgePlan";
-import type { JudgeRequest } from "../generated/JudgeRequest";
-import type { JudgingView } from "../generated/JudgingView";
+import type { JudgeChoice, Judged, JudgePlan, JudgeRequest, JudgingView } from "../generated";
 import { scoreText } from "./scores";
 
 /** The runs to judge: these, or all that match a filter. */

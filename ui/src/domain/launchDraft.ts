@@ -1,6 +1,5 @@
 // Pure. Content of the launch form, as address parameters and as a request.
-import type { LaunchOptions } from "../generated/LaunchOptions";
-import type { LaunchRequest } from "../generated/LaunchRequest";
+import type { LaunchOptions, LaunchRequest } from "../generated";
 
 /** A cell of the overview: the runs of a task or of one variation. */
 export interface DraftCell {

@@ -1,12 +1,14 @@
 // Texts about the progress of launches, evaluations and judging, for the footer, the launch page
 // and the run page.
 import { count, counted, money } from "./format";
-import type { EvaluationView } from "../generated/EvaluationView";
-import type { JudgingView } from "../generated/JudgingView";
-import type { LaunchRun } from "../generated/LaunchRun";
-import type { LaunchRunState } from "../generated/LaunchRunState";
-import type { LaunchState } from "../generated/LaunchState";
-import type { LaunchView } from "../generated/LaunchView";
+import type {
+  EvaluationView,
+  JudgingView,
+  LaunchRun,
+  LaunchRunState,
+  LaunchState,
+  LaunchView,
+} from "../generated";
 import type { Live } from "../backend/live";
 
 /** Active runs come first in a launch; this bounds their number. */

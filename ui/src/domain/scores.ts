@@ -1,11 +1,13 @@
 // Pure. Icon, word and colour of scores, verdicts and failures.
 import { fixed } from "./format";
-import type { FailureClass } from "../generated/FailureClass";
-import type { RunRow } from "../generated/RunRow";
-import type { ScoreStanding } from "../generated/ScoreStanding";
-import type { StoredResult } from "../generated/StoredResult";
-import type { StoredBrief } from "../generated/StoredBrief";
-import type { Verdict } from "../generated/Verdict";
+import type {
+  FailureClass,
+  RunRow,
+  ScoreStanding,
+  StoredBrief,
+  StoredResult,
+  Verdict,
+} from "../generated";
 import type { IconName } from "../components/Icon.svelte";
 
 export type Tone = "right" | "part" | "wrong" | "err" | "muted";

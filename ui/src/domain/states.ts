@@ -1,5 +1,5 @@
 // Pure. Icon, word and colour of run states.
-import type { RunState } from "../generated/RunState";
+import type { RunState } from "../generated";
 
 interface StateBadge {
   word: string;

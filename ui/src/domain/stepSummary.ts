@@ -1,8 +1,7 @@
 // Pure. One-line summaries of steps: speaker, arguments and outcome, and which steps are open by
 // default.
 import { bytes, counted } from "./format";
-import type { Part } from "../generated/Part";
-import type { Step } from "../generated/Step";
+import type { Part, Step } from "../generated";
 import { visibleLine } from "../components/visible/visible";
 
 const OUTCOMES = new Set(["result", "error", "output", "stdout", "stderr"]);

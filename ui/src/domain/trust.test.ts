@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Agreement } from "../generated/Agreement";
-import type { Judged } from "../generated/Judged";
-import type { Rater } from "../generated/Rater";
-import type { Trust } from "../generated/Trust";
+import type { Agreement, Judged, Rater, Trust } from "../generated";
 import {
   intervalText,
   isJudge,

@@ -1,9 +1,6 @@
 // Pure. Texts and numbers of agreement, shared by the agreement page and the run page.
 import { count, counted, fixed } from "./format";
-import type { Agreement } from "../generated/Agreement";
-import type { Judged } from "../generated/Judged";
-import type { Rater } from "../generated/Rater";
-import type { Trust } from "../generated/Trust";
+import type { Agreement, Judged, Rater, Trust } from "../generated";
 
 export const PEOPLE = "people";
 const AUTOMATIC = "score";

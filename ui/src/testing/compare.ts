@@ -1,10 +1,5 @@
 // Compared runs for tests.
-import type { CompareRow } from "../generated/CompareRow";
-import type { ComparedRun } from "../generated/ComparedRun";
-import type { Comparison } from "../generated/Comparison";
-import type { Relation } from "../generated/Relation";
-import type { RunRow } from "../generated/RunRow";
-import type { StepDiff } from "../generated/StepDiff";
+import type { ComparedRun, CompareRow, Comparison, Relation, RunRow, StepDiff } from "../generated";
 
 /** A row in which every run has the same step, or only the named ones. */
 export const line = (

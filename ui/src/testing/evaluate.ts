@@ -1,9 +1,11 @@
 // Evaluations for tests: options, file contents and plan.
-import type { DataLook } from "../generated/DataLook";
-import type { EvaluateOptions } from "../generated/EvaluateOptions";
-import type { EvaluatePlan } from "../generated/EvaluatePlan";
-import type { EvaluationView } from "../generated/EvaluationView";
-import type { EvaluatorChoice } from "../generated/EvaluatorChoice";
+import type {
+  DataLook,
+  EvaluateOptions,
+  EvaluatePlan,
+  EvaluationView,
+  EvaluatorChoice,
+} from "../generated";
 
 export const evaluator = (
   name: string,

@@ -1,13 +1,15 @@
 // Scores and comparisons for tests.
-import type { DiffCell } from "../generated/DiffCell";
-import type { DiffKind } from "../generated/DiffKind";
-import type { DiffLine } from "../generated/DiffLine";
-import type { DiffRequest } from "../generated/DiffRequest";
-import type { DiffRow } from "../generated/DiffRow";
-import type { DiffView } from "../generated/DiffView";
-import type { JudgeChoice } from "../generated/JudgeChoice";
-import type { JudgingView } from "../generated/JudgingView";
-import type { RunScores } from "../generated/RunScores";
+import type {
+  DiffCell,
+  DiffKind,
+  DiffLine,
+  DiffRequest,
+  DiffRow,
+  DiffView,
+  JudgeChoice,
+  JudgingView,
+  RunScores,
+} from "../generated";
 
 export const SCORES: RunScores = {
   scores: [

@@ -1,11 +1,13 @@
 // Launches for tests: options, plan and progress.
-import type { Act } from "../generated/Act";
-import type { Choice } from "../generated/Choice";
-import type { LaunchOptions } from "../generated/LaunchOptions";
-import type { LaunchPlan } from "../generated/LaunchPlan";
-import type { LaunchRun } from "../generated/LaunchRun";
-import type { LaunchView } from "../generated/LaunchView";
-import type { PlannedRun } from "../generated/PlannedRun";
+import type {
+  Act,
+  Choice,
+  LaunchOptions,
+  LaunchPlan,
+  LaunchRun,
+  LaunchView,
+  PlannedRun,
+} from "../generated";
 
 export const choice = (
   name: string,

@@ -1,10 +1,12 @@
 // A matrix for tests: tasks with three variations and a few columns, with folds, parts and custom
 // cells.
-import type { Overview } from "../generated/Overview";
-import type { OverviewCell } from "../generated/OverviewCell";
-import type { OverviewColumn } from "../generated/OverviewColumn";
-import type { OverviewRequest } from "../generated/OverviewRequest";
-import type { OverviewRow } from "../generated/OverviewRow";
+import type {
+  Overview,
+  OverviewCell,
+  OverviewColumn,
+  OverviewRequest,
+  OverviewRow,
+} from "../generated";
 
 export const cell = (change: Partial<OverviewCell> = {}): OverviewCell => ({
   runs: 3,

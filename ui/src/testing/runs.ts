@@ -1,11 +1,7 @@
 // Runs for tests and a backend that serves them in pieces.
 import type { Backend } from "../backend/backend";
 import { Fixture, runRow } from "./fakeBackend";
-import type { Part } from "../generated/Part";
-import type { RunRow } from "../generated/RunRow";
-import type { RunView } from "../generated/RunView";
-import type { Step } from "../generated/Step";
-import type { Language } from "../generated/Language";
+import type { Language, Part, RunRow, RunView, Step } from "../generated";
 
 export const text = (
   id: string,

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { beside, comparedRun, line } from "../../testing/compare";
 import { Fixture, runRow } from "../../testing/fakeBackend";
-import type { StoredResult } from "../../generated/StoredResult";
+import type { StoredResult } from "../../generated";
 import { layOut, step, table, text } from "../../testing/runs";
 
 let app: ReturnType<typeof mount> | undefined;

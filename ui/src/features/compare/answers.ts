@@ -1,6 +1,5 @@
 // Pure. Selects the two answers shown side by side and summarises all answers in a line.
-import type { ComparedRun } from "../../generated/ComparedRun";
-import type { DiffKind } from "../../generated/DiffKind";
+import type { ComparedRun, DiffKind } from "../../generated";
 
 /** Indexes of runs; null on the left is the expected answer. */
 export interface Pair {

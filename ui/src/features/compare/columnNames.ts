@@ -1,5 +1,5 @@
 // Pure. Short names of compared runs, from what differs between them, and their common parts.
-import type { RunRow } from "../../generated/RunRow";
+import type { RunRow } from "../../generated";
 import { visibleLine } from "../../components/visible/visible";
 
 type Key = "task" | "variation" | "system" | "model" | "repeat";

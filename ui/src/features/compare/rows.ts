@@ -1,7 +1,5 @@
 // Pure. Rows of the comparison list: folded equal rows, the first difference and the next one.
-import type { Comparison } from "../../generated/Comparison";
-import type { CompareRow } from "../../generated/CompareRow";
-import type { Relation } from "../../generated/Relation";
+import type { CompareRow, Comparison, Relation } from "../../generated";
 import { counted } from "../../domain/format";
 
 /** An entry of the list: a row, or a fold of equal rows. `to` is the row after its last. */

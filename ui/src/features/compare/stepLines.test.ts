@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { comparedRun } from "../../testing/compare";
 import { runRow } from "../../testing/fakeBackend";
-import type { DiffKind } from "../../generated/DiffKind";
-import type { TextChange } from "../../generated/TextChange";
+import type { DiffKind, TextChange } from "../../generated";
 import { step, text, value } from "../../testing/runs";
 import { answersLine, firstPair } from "./answers";
 import { excerpt, previewText, mainPart, withoutSpaces, changeWord } from "./stepLines";

@@ -1,12 +1,7 @@
 // Pure. Short texts for a step in a comparison cell: name, first lines, result and first
 // differences.
 import { seconds } from "../../domain/format";
-import type { DiffKind } from "../../generated/DiffKind";
-import type { Language } from "../../generated/Language";
-import type { Part } from "../../generated/Part";
-import type { PartDiff } from "../../generated/PartDiff";
-import type { Step } from "../../generated/Step";
-import type { TextChange } from "../../generated/TextChange";
+import type { DiffKind, Language, Part, PartDiff, Step, TextChange } from "../../generated";
 import { SIGNS } from "../../components/diff/diff";
 import type { IconName } from "../../components/Icon.svelte";
 import { head } from "../../components/text/lines";

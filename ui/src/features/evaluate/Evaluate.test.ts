@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { CHOICES, evaluatePlan, evaluation, look } from "../../testing/evaluate";
 import { Fixture, STATUS } from "../../testing/fakeBackend";
-import type { EvaluateRequest } from "../../generated/EvaluateRequest";
+import type { EvaluateRequest } from "../../generated";
 
 let app: ReturnType<typeof mount> | undefined;
 const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CHOICES } from "../../testing/evaluate";
-import type { EvaluatorChoice } from "../../generated/EvaluatorChoice";
+import type { EvaluatorChoice } from "../../generated";
 import {
   selectEvaluators,
   BLANK_FORM,

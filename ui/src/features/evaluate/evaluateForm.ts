@@ -1,8 +1,10 @@
 // Pure. State of the evaluation form, its validation and the request.
-import type { EvaluateAgain } from "../../generated/EvaluateAgain";
-import type { EvaluateRequest } from "../../generated/EvaluateRequest";
-import type { EvaluatorChoice } from "../../generated/EvaluatorChoice";
-import type { EvaluatorRequest } from "../../generated/EvaluatorRequest";
+import type {
+  EvaluateAgain,
+  EvaluateRequest,
+  EvaluatorChoice,
+  EvaluatorRequest,
+} from "../../generated";
 import {
   columnsNamed,
   fieldsOf,

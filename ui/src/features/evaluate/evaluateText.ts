@@ -1,9 +1,6 @@
 // Pure. Texts for the plan and the results of an evaluation.
 import { count, counted, fixed, money, short } from "../../domain/format";
-import type { EvaluateAgain } from "../../generated/EvaluateAgain";
-import type { EvaluateMetric } from "../../generated/EvaluateMetric";
-import type { EvaluatePlan } from "../../generated/EvaluatePlan";
-import type { EvaluationView } from "../../generated/EvaluationView";
+import type { EvaluateAgain, EvaluateMetric, EvaluatePlan, EvaluationView } from "../../generated";
 import { formatEstimate } from "../../domain/judge";
 
 /** The estimate in one line: requests, tokens and cost, or that no model is called. */

@@ -2,7 +2,7 @@ import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { Fixture, runRow, STATUS } from "../../testing/fakeBackend";
-import type { LaunchRequest } from "../../generated/LaunchRequest";
+import type { LaunchRequest } from "../../generated";
 import { choice, launched, launchRun, OPTIONS, plan, planned } from "../../testing/launch";
 
 let app: ReturnType<typeof mount> | undefined;

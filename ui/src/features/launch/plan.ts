@@ -1,10 +1,6 @@
 // Pure. The plan of a launch as text and as lines of one list.
 import { count, counted, money, short } from "../../domain/format";
-import type { Act } from "../../generated/Act";
-import type { Estimate } from "../../generated/Estimate";
-import type { LaunchPlan } from "../../generated/LaunchPlan";
-import type { PlannedRun } from "../../generated/PlannedRun";
-import type { TaskChoice } from "../../generated/TaskChoice";
+import type { Act, Estimate, LaunchPlan, PlannedRun, TaskChoice } from "../../generated";
 
 export const ACTS: Record<
   Act,

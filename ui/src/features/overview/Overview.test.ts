@@ -2,8 +2,7 @@ import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { Fixture, runRow, STATUS } from "../../testing/fakeBackend";
-import type { Overview } from "../../generated/Overview";
-import type { OverviewRequest } from "../../generated/OverviewRequest";
+import type { Overview, OverviewRequest } from "../../generated";
 import { cell, column, COLUMNS, matrix, row } from "../../testing/overview";
 
 let app: ReturnType<typeof mount> | undefined;

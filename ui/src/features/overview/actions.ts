@@ -1,5 +1,5 @@
 // Keyboard actions of the matrix. Knows positions, rows and cells, not the page.
-import type { OverviewRow } from "../../generated/OverviewRow";
+import type { OverviewRow } from "../../generated";
 import type { Action } from "../../app/keys";
 import { asAppError } from "../../backend/live";
 import type { Announcer } from "../../app/announcer";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Overview } from "../../generated/Overview";
-import type { OverviewCell } from "../../generated/OverviewCell";
+import type { Overview, OverviewCell } from "../../generated";
 import { cell, column, matrix, row } from "../../testing/overview";
 import {
   columnName,

@@ -1,10 +1,7 @@
 // Pure. Tone, marks and description of a cell.
 import { both } from "../../domain/filter";
 import { count, counted, fixed } from "../../domain/format";
-import type { Overview } from "../../generated/Overview";
-import type { OverviewCell } from "../../generated/OverviewCell";
-import type { OverviewColumn } from "../../generated/OverviewColumn";
-import type { OverviewRow } from "../../generated/OverviewRow";
+import type { Overview, OverviewCell, OverviewColumn, OverviewRow } from "../../generated";
 import type { IconName } from "../../components/Icon.svelte";
 import { visibleLine } from "../../components/visible/visible";
 import { runRoute, type RunRoute } from "../../app/route";

@@ -1,7 +1,7 @@
 import { flushSync } from "svelte";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { Fixture } from "../../testing/fakeBackend";
-import type { OverviewRequest } from "../../generated/OverviewRequest";
+import type { OverviewRequest } from "../../generated";
 import { Live } from "../../backend/live";
 import { matrix } from "../../testing/overview";
 import { Matrix, PART } from "./matrix";

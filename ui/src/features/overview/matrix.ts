@@ -2,11 +2,7 @@
 // arrive.
 import { createSubscriber } from "svelte/reactivity";
 import type { StaleEvent } from "../../backend/backend";
-import type { AppError } from "../../generated/AppError";
-import type { FilterError } from "../../generated/FilterError";
-import type { Overview } from "../../generated/Overview";
-import type { OverviewColumn } from "../../generated/OverviewColumn";
-import type { OverviewRow } from "../../generated/OverviewRow";
+import type { AppError, FilterError, Overview, OverviewColumn, OverviewRow } from "../../generated";
 import { asAppError, MIN_INTERVAL_MS, type Live } from "../../backend/live";
 import { columnName, keyOf } from "./cells";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PublishedRow } from "../../generated/PublishedRow";
+import type { PublishedRow } from "../../generated";
 import {
   counted,
   firstMetric,

@@ -1,11 +1,13 @@
 // Pure. Local figures beside published ones: visible rows and number formats.
 import { fixed } from "../../domain/format";
-import type { OwnFigure } from "../../generated/OwnFigure";
-import type { Published } from "../../generated/Published";
-import type { PublishedFigure } from "../../generated/PublishedFigure";
-import type { PublishedRow } from "../../generated/PublishedRow";
-import type { QueryMean } from "../../generated/QueryMean";
-import type { QueryShare } from "../../generated/QueryShare";
+import type {
+  OwnFigure,
+  Published,
+  PublishedFigure,
+  PublishedRow,
+  QueryMean,
+  QueryShare,
+} from "../../generated";
 
 export const METRICS = ["SoPR", "SoWR", "FAC"] as const;
 export type Metric = (typeof METRICS)[number];

@@ -2,8 +2,7 @@ import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { Fixture } from "../../testing/fakeBackend";
-import type { Report } from "../../generated/Report";
-import type { ReportRequest } from "../../generated/ReportRequest";
+import type { Report, ReportRequest } from "../../generated";
 import { layOut } from "../../testing/runs";
 
 let page: ReturnType<typeof mount> | undefined;

@@ -1,6 +1,5 @@
 // Pure. Formats of a report, in display order.
-import type { ReportFormat } from "../../generated/ReportFormat";
-import type { ReportRequest } from "../../generated/ReportRequest";
+import type { ReportFormat, ReportRequest } from "../../generated";
 import type { CodeLanguage } from "../../components/code/tokens";
 import type { ReportRoute } from "../../app/route";
 

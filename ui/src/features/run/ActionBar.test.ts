@@ -1,7 +1,7 @@
 import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
-import type { RunRow } from "../../generated/RunRow";
+import type { RunRow } from "../../generated";
 import { launched, launchRun, OPTIONS } from "../../testing/launch";
 import { layOut, OneRun, SMALL, view } from "../../testing/runs";
 

@@ -1,5 +1,5 @@
 // Keyboard actions of the run page. Knows its operations, not its rendering.
-import type { Verdict } from "../../generated/Verdict";
+import type { Verdict } from "../../generated";
 import type { Action } from "../../app/keys";
 
 export interface Page {

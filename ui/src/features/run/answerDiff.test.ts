@@ -1,10 +1,7 @@
 import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
-import type { Review } from "../../generated/Review";
-import type { RunRow } from "../../generated/RunRow";
-import type { RunState } from "../../generated/RunState";
-import type { RunView } from "../../generated/RunView";
+import type { Review, RunRow, RunState, RunView } from "../../generated";
 import { compared, SCORES, TEN, ticket } from "../../testing/judge";
 import { firstDifferences } from "./answerDiff";
 import { layOut, OneRun, SMALL, table, text, view } from "../../testing/runs";

@@ -1,9 +1,5 @@
 // Pure. Explanation of a missing comparison, and the first differences of an existing one.
-import type { DiffLine } from "../../generated/DiffLine";
-import type { DiffRequest } from "../../generated/DiffRequest";
-import type { DiffRow } from "../../generated/DiffRow";
-import type { DiffView } from "../../generated/DiffView";
-import type { RunView } from "../../generated/RunView";
+import type { DiffLine, DiffRequest, DiffRow, DiffView, RunView } from "../../generated";
 import {
   differs,
   lineDiffers,

@@ -1,7 +1,6 @@
 // Find state of one run: search text, matches and the current match. The search itself is injected.
 import { asAppError } from "../../backend/live";
-import type { Match } from "../../generated/Match";
-import type { Matches } from "../../generated/Matches";
+import type { Match, Matches } from "../../generated";
 import type { MatchPosition } from "./highlights";
 
 const PAUSE_MS = 150;

@@ -1,8 +1,7 @@
 import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
-import type { Judged } from "../../generated/Judged";
-import type { JudgeRequest } from "../../generated/JudgeRequest";
+import type { Judged, JudgeRequest } from "../../generated";
 import { judging, SCORES } from "../../testing/judge";
 import { layOut, OneRun, SMALL, view } from "../../testing/runs";
 

@@ -1,6 +1,6 @@
 // Reading position in a transcript: focused step and folds. Survives changes of the file.
 import { SvelteMap } from "svelte/reactivity";
-import type { Step } from "../../generated/Step";
+import type { Step } from "../../generated";
 import { isOpenByDefault } from "../../domain/stepSummary";
 
 export class ReadingState {

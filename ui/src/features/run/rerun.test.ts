@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RunRow } from "../../generated/RunRow";
+import type { RunRow } from "../../generated";
 import { OPTIONS } from "../../testing/launch";
 import {
   canContinue,

@@ -1,8 +1,5 @@
 // Pure. Possible actions on an existing run: message, continue, rerun, fork.
-import type { LaunchOptions } from "../../generated/LaunchOptions";
-import type { RunView } from "../../generated/RunView";
-import type { Step } from "../../generated/Step";
-import type { Blocker } from "../../generated/Blocker";
+import type { Blocker, LaunchOptions, RunView, Step } from "../../generated";
 
 /** The layout in which a conversation can be continued. */
 const CONTINUABLE_LAYOUT = "Tool-calling transcript";

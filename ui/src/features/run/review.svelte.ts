@@ -1,7 +1,5 @@
 // Editor of a review. Saves verdicts at once and typed text after a pause.
-import type { AppError } from "../../generated/AppError";
-import type { Review } from "../../generated/Review";
-import type { Verdict } from "../../generated/Verdict";
+import type { AppError, Review, Verdict } from "../../generated";
 import { asAppError } from "../../backend/live";
 import { reviewDrafts } from "./reviewDrafts";
 

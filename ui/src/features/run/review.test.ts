@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import type { Review } from "../../generated/Review";
+import type { Review } from "../../generated";
 import { reviewDrafts } from "./reviewDrafts";
 import { ReviewEditor } from "./review.svelte";
 

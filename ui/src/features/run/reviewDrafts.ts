@@ -1,4 +1,4 @@
-import type { Verdict } from "../../generated/Verdict";
+import type { Verdict } from "../../generated";
 
 /** Typed review and the fingerprint of its answer; undefined before the first edit. */
 interface ReviewDraft {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { TreeRow } from "../../generated/TreeRow";
+import type { TreeRow } from "../../generated";
 import {
   foldableAncestor,
   sideBranches,

@@ -1,6 +1,6 @@
 // Pure. The search tree as foldable rows: nodes in order of exploration, indented at branches.
 import { counted } from "../../domain/format";
-import type { TreeRow } from "../../generated/TreeRow";
+import type { TreeRow } from "../../generated";
 import { visibleLine } from "../../components/visible/visible";
 
 /** A node as a row of the list. */

@@ -1,6 +1,6 @@
 // Pure. Time per turn as bars, relative to the longest turn, with labels.
 import { seconds } from "../../domain/format";
-import type { TurnTime } from "../../generated/TurnTime";
+import type { TurnTime } from "../../generated";
 
 export interface TurnBar {
   turn: number;

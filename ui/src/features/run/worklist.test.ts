@@ -2,8 +2,7 @@ import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { Fixture, runRow } from "../../testing/fakeBackend";
-import type { RunsAround } from "../../generated/RunsAround";
-import type { Verdict } from "../../generated/Verdict";
+import type { RunsAround, Verdict } from "../../generated";
 import { layOut, SMALL, view } from "../../testing/runs";
 import { WorkList } from "../../app/worklist.svelte";
 

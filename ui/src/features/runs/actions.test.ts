@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runRow } from "../../testing/fakeBackend";
-import type { RunRow } from "../../generated/RunRow";
+import type { RunRow } from "../../generated";
 import { Announcer } from "../../app/announcer";
 import type { RunList } from "./list";
 import { moveTo, type Table } from "./actions";

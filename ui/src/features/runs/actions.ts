@@ -1,5 +1,5 @@
 // Keyboard actions of the table. Knows positions and rows, not the page.
-import type { RunRow } from "../../generated/RunRow";
+import type { RunRow } from "../../generated";
 import type { Action } from "../../app/keys";
 import { asAppError } from "../../backend/live";
 import type { Announcer } from "../../app/announcer";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runRow } from "../../testing/fakeBackend";
-import type { RunRow } from "../../generated/RunRow";
+import type { RunRow } from "../../generated";
 import { COLUMNS } from "./columns";
 
 const score = COLUMNS.find((column) => column.id === "score");

@@ -1,6 +1,5 @@
 // Pure. Columns of the table: content, sort key and width.
-import type { Column } from "../../generated/Column";
-import type { RunRow } from "../../generated/RunRow";
+import type { Column, RunRow } from "../../generated";
 import { isUnreadable } from "../../domain/states";
 import { scoreBadge } from "../../domain/scores";
 import { bytes, count, counted, moment, money, seconds, short, when } from "../../domain/format";

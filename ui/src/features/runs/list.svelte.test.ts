@@ -1,7 +1,7 @@
 import { flushSync } from "svelte";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { Fixture, runRow } from "../../testing/fakeBackend";
-import type { RunRow } from "../../generated/RunRow";
+import type { RunRow } from "../../generated";
 import { Live } from "../../backend/live";
 import { NEWEST_FIRST } from "../../app/route";
 import { PAGE, RunList } from "./list";

@@ -2,11 +2,7 @@
 // rows stay until newer ones arrive.
 import { createSubscriber } from "svelte/reactivity";
 import type { StaleEvent } from "../../backend/backend";
-import type { AppError } from "../../generated/AppError";
-import type { FilterError } from "../../generated/FilterError";
-import type { RunPage } from "../../generated/RunPage";
-import type { RunRow } from "../../generated/RunRow";
-import type { Sort } from "../../generated/Sort";
+import type { AppError, FilterError, RunPage, RunRow, Sort } from "../../generated";
 import { asAppError, type Live, remainingInterval } from "../../backend/live";
 import { formatSort } from "../../app/route";
 

@@ -1,7 +1,6 @@
 // Context of an open run: readers of its parts and the position to reveal.
 import { createContext } from "svelte";
-import type { RowPiece } from "../../generated/RowPiece";
-import type { TextPiece } from "../../generated/TextPiece";
+import type { RowPiece, TextPiece } from "../../generated";
 import type { GridOrder } from "../../components/grid/grid";
 
 /** A position within a part to scroll to. A new object repeats it. */

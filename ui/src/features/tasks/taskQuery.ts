@@ -1,6 +1,5 @@
 // Pure. Requests of the task list.
-import type { FacetValue } from "../../generated/FacetValue";
-import type { TaskRequest } from "../../generated/TaskRequest";
+import type { FacetValue, TaskRequest } from "../../generated";
 
 /** Rows per request. */
 export const PAGE = 100;

@@ -2,9 +2,7 @@ import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { Fixture } from "../../testing/fakeBackend";
-import type { Agreement } from "../../generated/Agreement";
-import type { JudgeRequest } from "../../generated/JudgeRequest";
-import type { Rater } from "../../generated/Rater";
+import type { Agreement, JudgeRequest, Rater } from "../../generated";
 import { layOut } from "../../testing/runs";
 
 let page: ReturnType<typeof mount> | undefined;
