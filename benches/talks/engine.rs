@@ -93,7 +93,7 @@ fn program(provider: &Provider, measure: &Measure, home: &Path, models: Vec<Stri
     let launch = || {
         app.open(&home.join("folder"))?;
         app.wait_ready(PATIENCE)?;
-        let systems = vec!["tool_calling".to_owned()];
+        let systems = vec![touchstone_formats::system::System::ToolCalling];
         let request = LaunchRequest {
             systems,
             models,
@@ -127,8 +127,11 @@ fn alone(measure: &Measure, folder: &Path, models: Vec<String>) -> Duration {
     let tasks =
         suite::read(&text("tasks/count.yaml"), "count").unwrap_or_else(|why| panic!("{why}")).tasks;
     let tasks: Vec<_> = tasks.into_iter().map(Arc::new).collect();
-    let wish =
-        MatrixSpec { systems: vec!["tool_calling".to_owned()], models, ..MatrixSpec::default() };
+    let wish = MatrixSpec {
+        systems: vec![touchstone_formats::system::System::ToolCalling],
+        models,
+        ..MatrixSpec::default()
+    };
     let rules = plan::Rules::default();
     let jobs: Vec<Job> = plan::matrix(&tasks, &wish)
         .slots

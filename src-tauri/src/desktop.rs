@@ -107,9 +107,7 @@ fn may_close(handle: &AppHandle) -> bool {
     );
     let _ = handle.emit(
         ERROR_EVENT,
-        told.hint(
-            "Close it again to abort them. Stopped runs can be resumed later.",
-        ),
+        told.hint("Close it again to abort them. Stopped runs can be resumed later."),
     );
     let handle = handle.clone();
     tauri::async_runtime::spawn_blocking(move || {

@@ -69,7 +69,8 @@ fn every_file_that_the_pages_show_is_read_without_a_complaint() {
                 assert!(suite.warnings.is_empty(), "{:?}\n{text}", suite.warnings);
                 for task in &suite.tasks {
                     assert_eq!(
-                        task.prompt("tool_calling").map(|prompt| prompt.contains("{status}")),
+                        task.prompt(&touchstone_formats::system::System::ToolCalling)
+                            .map(|prompt| prompt.contains("{status}")),
                         Some(true),
                         "{text}"
                     );

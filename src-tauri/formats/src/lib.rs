@@ -19,6 +19,7 @@ pub mod review;
 pub mod run;
 pub mod stabletoolbench;
 pub mod suite;
+pub mod system;
 pub mod template;
 pub mod timestamps;
 pub mod tool_offers;

@@ -1,9 +1,7 @@
 //! **Pure.** Names of transcript files: `<task file
 //! name>-<system>-<model>-variation<index>[-run<k>][-fork<n>].yaml`.
+use crate::system::System;
 use std::fmt::Write as _;
-
-/// Systems whose names occur in file names.
-pub const SYSTEMS: [&str; 3] = ["promptql", "tool_calling", "tool_calling_python"];
 
 /// Identity of a run, encoded in its file name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,7 +9,7 @@ pub struct Coordinates {
     /// Path of the suite below the input directory, without extension.
     pub task: String,
     /// System.
-    pub system: String,
+    pub system: System,
     /// Model.
     pub model: String,
     /// Variation, from 0.
@@ -43,7 +41,7 @@ pub fn read(path: &str, known_models: &[&str]) -> Option<Coordinates> {
     if stem.is_empty() || model.is_empty() || model.contains('/') {
         return None;
     }
-    let (task, system, model) = (task.to_owned(), system.to_owned(), model.to_owned());
+    let (task, system, model) = (task.to_owned(), System::from(system), model.to_owned());
     Some(Coordinates { task, system, model, variation, repeat, fork })
 }
 
@@ -97,8 +95,8 @@ fn numbered<'a>(name: &'a str, mark: &str) -> Option<(&'a str, u32)> {
 fn parse_known_model<'a>(name: &'a str, models: &[&str]) -> Option<(&'a str, &'a str, &'a str)> {
     let fits = models.iter().filter_map(|model| {
         let rest = name.strip_suffix(model)?.strip_suffix('-')?;
-        let (task, system) = SYSTEMS.iter().find_map(|system| {
-            let task = rest.strip_suffix(system)?.strip_suffix('-')?;
+        let (task, system) = System::RUNNABLE.iter().find_map(|system| {
+            let task = rest.strip_suffix(system.as_str())?.strip_suffix('-')?;
             Some((task, &rest[task.len() + 1..]))
         })?;
         Some((task, system, &name[rest.len() + 1..]))
@@ -108,9 +106,9 @@ fn parse_known_model<'a>(name: &'a str, models: &[&str]) -> Option<(&'a str, &'a
 
 fn unknown(name: &str) -> Option<(&str, &str, &str)> {
     let file = name.rfind('/').map_or(0, |at| at + 1);
-    let found = SYSTEMS.iter().filter_map(|system| {
+    let found = System::RUNNABLE.iter().filter_map(|system| {
         let at = file + name[file..].rfind(&format!("-{system}-"))?;
-        Some((at, system.len()))
+        Some((at, system.as_str().len()))
     });
     let (at, length) = found.max()?;
     let model = at + 1 + length + 1;
@@ -125,7 +123,7 @@ mod tests {
     const MODELS: [&str; 5] = ["claude", "o1", "o3-mini", "mini", "a-promptql-b"];
 
     fn parts(path: &str) -> Option<(String, String, String, u32, u32)> {
-        read(path, &MODELS).map(|c| (c.task, c.system, c.model, c.variation, c.repeat))
+        read(path, &MODELS).map(|c| (c.task, c.system.to_string(), c.model, c.variation, c.repeat))
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "compared with what was read")]
@@ -196,13 +194,13 @@ mod tests {
         #[test]
         fn what_is_written_is_read_back(
             task in "([a-z0-9_. é-]{1,8}/){0,2}[a-z0-9_é-]{0,12}[a-z]",
-            system in prop::sample::select(SYSTEMS.to_vec()),
+            system in prop::sample::select(System::RUNNABLE.to_vec()),
             model in prop::sample::select(MODELS.to_vec()),
             variation in any::<u32>(),
             repeat in 1..u32::MAX,
             fork in prop_oneof![Just(0), 1..u32::MAX],
         ) {
-            let coordinates = Coordinates { task, system: system.into(), model: model.into(), variation, repeat, fork };
+            let coordinates = Coordinates { task, system, model: model.into(), variation, repeat, fork };
             prop_assert_eq!(super::fork(&write(&coordinates)), fork);
             prop_assert_eq!(read(&write(&coordinates), &MODELS), Some(coordinates));
         }

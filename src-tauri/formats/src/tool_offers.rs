@@ -2,6 +2,7 @@
 //! own tools, so that the code that runs a tool and the code that only displays it agree.
 //! Definitions of tools on a tool server are known only to that server.
 use crate::run::{Layout, Run};
+use crate::system::{System, ToolKind};
 use crate::value::Value;
 
 /// A tool definition as sent to a model.
@@ -113,7 +114,7 @@ pub fn declared(tools: &[(String, Value)]) -> Vec<ToolOffer> {
         |settings: &Value, key: &str| settings.get(key).and_then(Value::text).map(str::to_owned);
     let offer = |(name, settings): &(String, Value)| {
         let dialect = Dialect::from_address(&text(settings, "database")?)?;
-        let is_sql = settings.get("kind").and_then(Value::text) == Some("sql");
+        let is_sql = ToolKind::from_settings(settings) == ToolKind::Sql;
         is_sql.then(|| ToolOffer::sql(name, dialect, text(settings, "description").as_deref()))
     };
     tools.iter().filter_map(offer).collect()
@@ -128,9 +129,9 @@ pub fn of_task(declared: &[ToolOffer], named: Option<&[String]>) -> Vec<ToolOffe
 /// Returns the tools offered to a run of a task with these tools, depending on its system. Returns
 /// none for other systems, and for runs of other programs, which have tools of their own.
 pub fn of_run(tools: &[ToolOffer], layout: Layout, system: Option<&str>) -> Vec<ToolOffer> {
-    let python = match system.filter(|_| layout == Layout::ToolCalling) {
-        Some("tool_calling") => None,
-        Some("tool_calling_python") => Some(ToolOffer::python(USUAL)),
+    let python = match system.filter(|_| layout == Layout::ToolCalling).map(System::from) {
+        Some(System::ToolCalling) => None,
+        Some(System::ToolCallingPython) => Some(ToolOffer::python(USUAL)),
         _ => return Vec::new(),
     };
     tools.iter().cloned().chain(python).collect()

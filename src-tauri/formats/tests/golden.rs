@@ -2,6 +2,7 @@
 //! tests do nothing.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::{Path, PathBuf};
+use touchstone_formats::system::System;
 
 use touchstone_formats::benchmark::{self, Parts};
 use touchstone_formats::file_kind::{self, FileKind};
@@ -100,7 +101,8 @@ fn every_real_suite_is_read() {
             let suite = suite::read(&text, "task").unwrap();
             let task = &suite.tasks[0];
             assert!(
-                task.prompt("promptql").is_some() && task.prompt("tool_calling").is_some(),
+                task.prompt(&System::PromptQl).is_some()
+                    && task.prompt(&System::ToolCalling).is_some(),
                 "{name}"
             );
             assert!(
@@ -109,7 +111,7 @@ fn every_real_suite_is_read() {
                 suite.warnings
             );
             for (at, variation) in task.variations.iter().enumerate() {
-                let prompt = task.fill(task.prompt("promptql").unwrap(), Some(at));
+                let prompt = task.fill(task.prompt(&System::PromptQl).unwrap(), Some(at));
                 assert!(!prompt.contains("{{"), "{name}: {prompt}");
                 let Expected::File(gold) = &variation.expected else { panic!("{name}: no gold") };
                 let gold = file.with_file_name(gold);
@@ -155,7 +157,7 @@ fn every_real_query_set_is_read() {
             suite
                 .tasks
                 .iter()
-                .all(|task| task.prompt("tool_calling").is_some() && task.query.is_some()),
+                .all(|task| task.prompt(&System::ToolCalling).is_some() && task.query.is_some()),
             "{name}"
         );
         cases += suite.tasks.len();

@@ -1,6 +1,7 @@
 //! Tests of suites in all supported forms, and of the errors in malformed ones.
 #![expect(clippy::unwrap_used, reason = "a suite that cannot be read fails the test")]
 use touchstone_formats::suite::{self, Expected, Suite, ground_truth, is_suite};
+use touchstone_formats::system::System;
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadErrorKind, json, workspace, yaml};
 
@@ -83,7 +84,11 @@ fn forms_of_other_programs_are_read() {
     );
     let task = &nested.tasks[0];
     assert_eq!(
-        (task.prompt("promptql"), task.prompt("tool_calling"), task.prompt("tool_calling_python")),
+        (
+            task.prompt(&System::PromptQl),
+            task.prompt(&System::ToolCalling),
+            task.prompt(&System::ToolCallingPython)
+        ),
         (Some("a {n}"), Some("c {n}"), Some("c {n}"))
     );
     assert_eq!(
@@ -95,7 +100,7 @@ fn forms_of_other_programs_are_read() {
         "llm_prompt: a\noracle_prompt: b\noracle_data_list: [x.json]\nresult_tag_name: time\nground_truth_path: t.txt\nrepeat: 3\n",
     );
     let task = &flat.tasks[0];
-    assert_eq!((task.prompt("tool_calling"), task.repeat), (Some("a"), 3));
+    assert_eq!((task.prompt(&System::ToolCalling), task.repeat), (Some("a"), 3));
     assert_eq!(task.variations[0].expected, Expected::File("t.txt".into()));
     assert_eq!(task.variations[0].oracle_files[0].path, "x.json");
     assert!(flat.warnings.is_empty() && nested.warnings.is_empty());
@@ -116,7 +121,7 @@ fn a_variation_without_a_parameter_that_the_prompt_uses_is_a_warning() {
         ]
     );
     let task = &suite.tasks[0];
-    let filled = |at| task.fill(task.prompt("tool_calling").unwrap(), Some(at));
+    let filled = |at| task.fill(task.prompt(&System::ToolCalling).unwrap(), Some(at));
     assert_eq!([filled(0), filled(1)], ["all by day: {}", "last 20 by {by}: {}"]);
 }
 
@@ -279,7 +284,7 @@ fn a_query_set_is_many_tasks() {
     let suite = suite::read(text, "sets/G1").unwrap();
     let ids: Vec<&str> = suite.tasks.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(ids, ["sets/G1/588", "sets/G1/1"]);
-    assert_eq!(suite.tasks[0].prompt("tool_calling"), Some("find {x}"));
+    assert_eq!(suite.tasks[0].prompt(&System::ToolCalling), Some("find {x}"));
     let query = suite.tasks[0].query.as_ref().unwrap();
     assert_eq!(
         (query.set.as_str(), query.id.as_str(), query.categories()),

@@ -5,6 +5,7 @@ use super::provider::promptql::{self, PromptQl, Version};
 use super::setup::{Setup, ToolEntry};
 use super::tools::sql;
 use std::collections::{BTreeSet, HashMap};
+use touchstone_formats::system::ToolKind;
 use touchstone_formats::value::Value;
 use zeroize::Zeroizing;
 
@@ -76,8 +77,8 @@ fn named(text: &str) -> impl Iterator<Item = &str> {
 pub fn secret_values(setup: &Setup, look: Look) -> Vec<Zeroizing<String>> {
     let mut found = Vec::new();
     for tool in &setup.tools {
-        match tool.kind.as_str() {
-            "sql" => {
+        match tool.kind {
+            ToolKind::Sql => {
                 let address = tool.settings.get("database").and_then(Value::text);
                 found.extend(address.into_iter().flat_map(|address| sql::passwords(address, look)));
             }
@@ -171,7 +172,7 @@ mod tests {
     fn setup() -> Setup {
         let tool = |(name, settings): &(Value, Value)| ToolEntry {
             name: name.text().unwrap().to_owned(),
-            kind: settings.get("kind").and_then(Value::text).unwrap().to_owned(),
+            kind: ToolKind::from_settings(settings),
             settings: settings.clone(),
         };
         let tools = json::read(TOOLS).unwrap().entries().iter().map(tool).collect();

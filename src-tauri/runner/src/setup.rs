@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use touchstone_formats::ReadError;
 use touchstone_formats::names::Coordinates;
 use touchstone_formats::suite::Task;
+use touchstone_formats::system::{System, ToolKind};
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::{self, Workspace};
 
@@ -53,7 +54,7 @@ pub struct ToolEntry {
     /// Name of the tool.
     pub name: String,
     /// Kind: `sql`, `mcp`, …
-    pub kind: String,
+    pub kind: ToolKind,
     /// All settings of the tool in the file.
     pub settings: Value,
 }
@@ -61,7 +62,7 @@ pub struct ToolEntry {
 impl ToolEntry {
     /// Returns the name of the key that is sent in a header of its requests.
     pub fn key(&self) -> Option<String> {
-        self.settings.get("url").filter(|_| self.kind == "virtual")?;
+        self.settings.get("url").filter(|_| self.kind == ToolKind::Virtual)?;
         let named = self.settings.get("toolbench_key_env").and_then(Value::text);
         Some(named.unwrap_or(virtual_api::USUAL_KEY).to_owned())
     }
@@ -117,9 +118,9 @@ impl Setup {
             setup.take(model(&other.name, Some(other)));
         }
         for (name, settings) in &workspace.systems {
-            match name.as_str() {
-                "promptql" => setup.promptql = Some(settings.clone()),
-                "tool_calling" => {
+            match System::from(name.as_str()) {
+                System::PromptQl => setup.promptql = Some(settings.clone()),
+                System::ToolCalling => {
                     setup.system_prompt =
                         settings.get("system_prompt").and_then(Value::text).map(str::to_owned);
                     match Strategy::from_settings(settings) {
@@ -132,7 +133,7 @@ impl Setup {
             }
         }
         for (name, settings) in &workspace.tools {
-            let kind = settings.get("kind").and_then(Value::text).unwrap_or_default().to_owned();
+            let kind = ToolKind::from_settings(settings);
             setup.tools.push(ToolEntry { name: name.clone(), kind, settings: settings.clone() });
         }
         setup
@@ -146,12 +147,12 @@ impl Setup {
     /// Returns the strategy for a run: settings of the launch first, then of the model, then the
     /// defaults of all models.
     pub fn strategy_for(&self, asked: Strategy, at: &Coordinates, task: &Task) -> Strategy {
-        if at.system == "promptql" {
+        if at.system == System::PromptQl {
             return Strategy::default();
         }
         let named =
             |tool: &ToolEntry| task.tools.as_ref().is_none_or(|tools| tools.contains(&tool.name));
-        let has_apis = self.tools.iter().any(|tool| tool.kind == "virtual" && named(tool));
+        let has_apis = self.tools.iter().any(|tool| tool.kind == ToolKind::Virtual && named(tool));
         let of_model = self.model(&at.model).map(|model| model.way).unwrap_or_default();
         asked.or(of_model).or(self.way).with_defaults(has_apis)
     }

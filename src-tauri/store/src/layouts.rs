@@ -247,7 +247,7 @@ pub(crate) fn coordinates(unit: &UnitId, models: &[String]) -> Coordinates {
     let Some(at) = names::read(&path, &known) else { return none };
     Coordinates {
         task: Some(at.task),
-        system: Some(at.system),
+        system: Some(at.system.to_string()),
         model: Some(at.model),
         variation: Some(at.variation),
         variation_name: None,

@@ -14,6 +14,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashSet;
 use touchstone_api::{Lineage, RunState};
 use touchstone_formats::run::{Outline, RecordedState};
+use touchstone_formats::system::System;
 use touchstone_scoring::missing_calls;
 
 /// State of a row, for counting.
@@ -372,7 +373,7 @@ fn put_files(sql: &Connection, unit: &UnitId, marks: &[(FileId, Mark)]) -> Resul
 /// Returns true when the run's tool calls can be compared with the expected ones. A `PromptQL` run
 /// has a plan instead of tool calls.
 pub(crate) fn calls_tools(layout: &str, system: Option<&str>) -> bool {
-    !matches!(layout, "" | "prompt_ql") && system != Some("promptql")
+    !matches!(layout, "" | "prompt_ql") && system.map(System::from) != Some(System::PromptQl)
 }
 
 /// Returns the expected tool calls that never happened, as a JSON list, and the name of the

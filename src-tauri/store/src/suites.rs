@@ -13,6 +13,7 @@ use touchstone_api::{Problem, ProblemKind};
 use touchstone_formats::nearest::nearest;
 use touchstone_formats::stabletoolbench::filter::{self, Ids};
 use touchstone_formats::suite::Expected;
+use touchstone_formats::system::System;
 use touchstone_formats::tool_offers::{self, ToolOffer};
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, ReadErrorKind, suite};
@@ -59,11 +60,11 @@ impl Task {
         system: Option<&str>,
         given: bool,
     ) -> Option<String> {
-        let system = system.unwrap_or("tool_calling");
+        let system = system.map_or(System::ToolCalling, System::from);
         let prompts = &self.suite.prompts;
-        let text = match (given, system) {
+        let text = match (given, &system) {
             (false, system) => self.suite.prompt(system),
-            (true, "promptql") => prompts.promptql_oracle.as_deref(),
+            (true, System::PromptQl) => prompts.promptql_oracle.as_deref(),
             (true, _) => prompts.tool_calling_oracle.as_deref(),
         };
         text.map(|text| self.suite.fill(text, variation))

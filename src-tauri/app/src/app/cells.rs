@@ -8,6 +8,7 @@ use std::sync::Arc;
 use touchstone_api::{LaunchCell, Lineage, RunRow};
 use touchstone_formats::names::{self, Coordinates};
 use touchstone_formats::suite::Task;
+use touchstone_formats::system::System;
 use touchstone_runner::plan::{Matrix, Slot};
 use touchstone_runner::setup::Setup;
 use touchstone_store::query;
@@ -66,7 +67,7 @@ pub(super) fn select_cells(
 }
 
 fn order(at: &Coordinates) -> (u32, u32, &str, &str, &str) {
-    (at.repeat, at.variation, &at.task, &at.system, &at.model)
+    (at.repeat, at.variation, &at.task, at.system.as_str(), &at.model)
 }
 
 /// Returns the existing runs of a cell, with the number of their variation.
@@ -121,7 +122,8 @@ fn missing(task: &Arc<Task>, cell: &LaunchCell, there: &[(Option<u32>, RunRow)])
         })
     };
     let slot = |(variation, repeat)| {
-        let (task_id, system, model) = (task.id.clone(), cell.system.clone(), cell.model.clone());
+        let (task_id, system, model) =
+            (task.id.clone(), System::from(cell.system.as_str()), cell.model.clone());
         Slot::new(
             Arc::clone(task),
             Coordinates { task: task_id, system, model, variation, repeat, fork: 0 },

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use touchstone_api::{Copied, Launched, RunRow, RunState, Stale};
 use touchstone_formats::names::{self, Coordinates};
+use touchstone_formats::system::System;
 use touchstone_formats::transcript::Document;
 use touchstone_runner::disk::DiskErrorKind;
 use touchstone_runner::disk_state::MOST_BYTES;
@@ -60,7 +61,7 @@ impl App {
             return Ok(Launched { launch, run: Some(copied) });
         }
         let slot = slot(&open, &setup, found).map_err(cannot)?;
-        if slot.at.system == "promptql" {
+        if slot.at.system == System::PromptQl {
             return Err(cannot(
                 "A PromptQL run is one question and one reply; no message can be added.".to_owned(),
             ));

@@ -3,13 +3,13 @@
 use super::App;
 use super::doctor::{fine, note, wrong};
 use super::launch_selection::fault_line;
-use super::virtual_apis::KIND;
 use crate::paths;
 use std::path::Path;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use touchstone_api::Check;
 use touchstone_formats::ReadError;
+use touchstone_formats::system::ToolKind;
 use touchstone_runner::http::keys::Source;
 use touchstone_runner::setup::{Setup, ToolEntry};
 use touchstone_runner::tools::sql::SqlTool;
@@ -87,7 +87,7 @@ impl App {
                 SqlTool::open(&tool.name, &tool.settings, base, &secret),
             )
         };
-        setup.tools.iter().filter(|tool| tool.kind == "sql").map(open).collect()
+        setup.tools.iter().filter(|tool| tool.kind == ToolKind::Sql).map(open).collect()
     }
 
     fn keyring(&self) -> Check {
@@ -159,7 +159,7 @@ async fn looked_at(databases: Vec<(String, Result<SqlTool, Unusable>)>) -> Vec<C
 /// Checks the virtual APIs of the workspace file: their cache, tools and simulator.
 async fn virtual_apis(setup: &Setup, base: Option<&Path>) -> Vec<Check> {
     let mut checks = Vec::new();
-    for tool in setup.tools.iter().filter(|tool| tool.kind == KIND) {
+    for tool in setup.tools.iter().filter(|tool| tool.kind == ToolKind::Virtual) {
         let Some(base) = base else { continue };
         let found = match VirtualSettings::read(&tool.name, &tool.settings, base, &[]) {
             Ok(settings) => virtual_api::look(&settings, setup).await,

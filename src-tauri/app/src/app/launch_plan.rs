@@ -14,6 +14,7 @@ use touchstone_api::{
     ProblemKind, Stale,
 };
 use touchstone_formats::stabletoolbench::{Pool, Query};
+use touchstone_formats::system::{System, ToolKind};
 use touchstone_runner::execute::{
     Account, Endpoints, Job, LaunchContext, SpendLimit, Toolbox, VirtualApiContext,
 };
@@ -319,7 +320,7 @@ impl App {
         slots: impl Iterator<Item = &'s Slot>,
     ) -> Vec<Vec<Blocker>> {
         // Cached, because they are equal for every task and querying a keyring is slow.
-        let mut known: HashMap<(String, String), Vec<Blocker>> = HashMap::new();
+        let mut known: HashMap<(System, String), Vec<Blocker>> = HashMap::new();
         let (mut simulators, mut tools) = (None, None);
         let of_slot = |slot: &Slot| {
             let at = &slot.at;
@@ -331,7 +332,7 @@ impl App {
             };
             let replayed =
                 setup.model(&at.model).is_some_and(|model| model.provider == Provider::Replay);
-            if at.system != "promptql" && !replayed {
+            if at.system != System::PromptQl && !replayed {
                 let simulators: &Vec<_> =
                     simulators.get_or_insert_with(|| self.simulators_lacking(open, setup));
                 troubles.extend(
@@ -341,7 +342,7 @@ impl App {
                         .map(|(_, trouble)| trouble.clone()),
                 );
             }
-            if at.system != "promptql" {
+            if at.system != System::PromptQl {
                 // Tools are called for real even if a recording replaces the model.
                 let tools: &Vec<_> = tools.get_or_insert_with(|| self.tools_lacking(setup));
                 troubles.extend(
@@ -482,7 +483,7 @@ impl App {
         known: &KnownSecrets,
         account: Account,
     ) -> Option<VirtualApiContext> {
-        let apis = || setup.tools.iter().filter(|tool| tool.kind == "virtual");
+        let apis = || setup.tools.iter().filter(|tool| tool.kind == ToolKind::Virtual);
         apis().next()?;
         let need_queries = apis().any(|tool| tool.settings.get("tools_folder").is_none());
         let tasks = open.flow.shelf.tasks();
@@ -516,8 +517,8 @@ impl App {
         let redactor = known.redactor();
         let (purse, stops) =
             (Arc::new(SpendLimit::new(setup.rules.max_cost)), StopTokens::default());
-        let with_python = jobs.iter().any(|job| job.slot.at.system == "tool_calling_python");
-        let with_tools = jobs.iter().any(|job| job.slot.at.system != "promptql");
+        let with_python = jobs.iter().any(|job| job.slot.at.system == System::ToolCallingPython);
+        let with_tools = jobs.iter().any(|job| job.slot.at.system != System::PromptQl);
         let cache = with_python.then_some(self.inner.config.cache_dir.as_path());
         let toolbox = if with_tools {
             let wanted = |name: &str| {
@@ -528,7 +529,7 @@ impl App {
                         .as_ref()
                         .is_none_or(|tools| tools.iter().any(|tool| tool == name))
                 };
-                jobs.iter().any(|job| job.slot.at.system != "promptql" && uses(job))
+                jobs.iter().any(|job| job.slot.at.system != System::PromptQl && uses(job))
             };
             let account =
                 Account::new(Arc::clone(&purse), teller.clone(), stops.clone(), redactor.clone());
@@ -564,7 +565,7 @@ fn simulators<'s>(
         let read = VirtualSettings::read(&tool.name, &tool.settings, &open.flow.roots.folder, &[]);
         setup.model(&read.ok().filter(|settings| settings.order != Order::Real)?.simulator?)
     };
-    let virtual_apis = setup.tools.iter().filter(|tool| tool.kind == "virtual");
+    let virtual_apis = setup.tools.iter().filter(|tool| tool.kind == ToolKind::Virtual);
     virtual_apis.filter_map(move |tool| Some((tool, simulator(tool)?)))
 }
 
@@ -575,7 +576,7 @@ fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
         setup.model(&planned.slot.at.model).filter(|model| model.provider != Provider::Replay)
     };
     let (of_promptql, talks): (Vec<&Planned>, Vec<&Planned>) =
-        plan.owed.iter().partition(|planned| planned.slot.at.system == "promptql");
+        plan.owed.iter().partition(|planned| planned.slot.at.system == System::PromptQl);
     let uses = |tool: &ToolEntry| {
         let named = |planned: &&Planned| {
             planned.slot.task.tools.as_ref().is_none_or(|tools| tools.contains(&tool.name))
@@ -701,7 +702,7 @@ fn same_requests(setup: &Setup, plan: &Plan) -> Option<String> {
         .owed
         .iter()
         .map(|planned| &planned.slot.at)
-        .filter(|at| at.system == "promptql")
+        .filter(|at| at.system == System::PromptQl)
         .map(|at| at.model.as_str())
         .collect();
     let mut by_build: BTreeMap<&Build, Vec<&str>> = BTreeMap::new();

@@ -10,8 +10,9 @@ use touchstone_api::{
     Blocker, Choice, LaunchOptions, LaunchRequest, RunRow, RunState, SearchOptions, TaskChoice,
 };
 use touchstone_formats::ReadError;
-use touchstone_formats::names::{self, Coordinates, SYSTEMS};
+use touchstone_formats::names::{self, Coordinates};
 use touchstone_formats::suite::Task;
+use touchstone_formats::system::{System, ToolKind};
 use touchstone_formats::workspace::Workspace;
 use touchstone_runner::disk_state;
 use touchstone_runner::execute::not_recorded;
@@ -83,7 +84,7 @@ impl App {
         Ok(LaunchOptions {
             why_not,
             // A read-only page starts no program and queries no keyring.
-            systems: SYSTEMS
+            systems: System::RUNNABLE
                 .iter()
                 .filter(|_| may_run)
                 .map(|system| self.system(system, &setup))
@@ -94,7 +95,11 @@ impl App {
                 .filter(|_| may_run)
                 .map(|model| self.model(model))
                 .collect(),
-            tools: setup.tools.iter().map(|tool| choice(&tool.name, &tool.kind, None)).collect(),
+            tools: setup
+                .tools
+                .iter()
+                .map(|tool| choice(&tool.name, tool.kind.as_str(), None))
+                .collect(),
             concurrency: setup.rules.concurrency,
             max_cost: setup.rules.max_cost,
             search: search_options(
@@ -106,9 +111,9 @@ impl App {
         })
     }
 
-    fn system(&self, name: &str, setup: &Setup) -> Choice {
-        let (detail, why_not) = match name {
-            "promptql" => match promptql_trouble(setup) {
+    fn system(&self, system: &System, setup: &Setup) -> Choice {
+        let (detail, why_not) = match system {
+            System::PromptQl => match promptql_trouble(setup) {
                 // A recording can replace the API.
                 Some(_) if setup.models.iter().any(|model| model.provider == Provider::Replay) => (
                     "the PromptQL API; it is not set up here, so only recordings can be replayed",
@@ -116,7 +121,7 @@ impl App {
                 ),
                 trouble => ("the PromptQL API", trouble),
             },
-            "tool_calling_python" => {
+            System::ToolCallingPython => {
                 let tried = self.inner.launches.runtime().and_then(|runtime| {
                     let opened = python::PythonTool::open(
                         &self.inner.config.cache_dir,
@@ -131,9 +136,9 @@ impl App {
                     tried.err().map(|error| Blocker { message: error.message, fix: error.hint });
                 ("the model calls tools, and runs Python in a sandbox", trouble)
             }
-            _ => ("the model calls tools", None),
+            System::ToolCalling | System::Other(_) => ("the model calls tools", None),
         };
-        choice(name, detail, why_not)
+        choice(system.as_str(), detail, why_not)
     }
 
     /// Returns the reason why a run cannot be replayed: there is no recording of it. `None` for
@@ -149,7 +154,7 @@ impl App {
         else {
             return Vec::new();
         };
-        if at.system != "promptql" {
+        if at.system != System::PromptQl {
             return model
                 .key
                 .as_deref()
@@ -229,7 +234,7 @@ pub(super) fn fault_line(fault: &ReadError) -> String {
 
 /// Returns the search options, if there are virtual APIs or queries.
 fn search_options(has_queries: bool, setup: &Setup) -> Option<SearchOptions> {
-    let has_apis = setup.tools.iter().any(|tool| tool.kind == "virtual");
+    let has_apis = setup.tools.iter().any(|tool| tool.kind == ToolKind::Virtual);
     let own = |model: &Model| model.way.method.map(|method| format!("{}: {method}", model.name));
     (has_apis || has_queries).then(|| SearchOptions {
         method: setup.way.method.map(|method| method.to_string()),
@@ -261,9 +266,11 @@ pub(super) fn select_runs(
             AppError::new(Code::BadRequest, "A launch needs at least one system and one model.");
         return Err(error.hint("Choose them in the launch sheet, or give --system and --model."));
     }
-    if let Some(other) = request.systems.iter().find(|system| !SYSTEMS.contains(&system.as_str())) {
+    if let Some(other) =
+        request.systems.iter().find(|system| !System::from(system.as_str()).is_runnable())
+    {
         let error = AppError::new(Code::BadRequest, format!("There is no system named `{other}`."));
-        return Err(error.hint(format!("There are: {}.", SYSTEMS.join(", "))));
+        return Err(error.hint(format!("There are: {}.", System::runnable_names())));
     }
     let shelved = open.flow.shelf.tasks();
     let broken = &shelved.broken;
@@ -275,7 +282,7 @@ pub(super) fn select_runs(
         .map(|task| Arc::clone(&task.suite))
         .collect();
     let wish = MatrixSpec {
-        systems: request.systems.clone(),
+        systems: request.systems.iter().map(|name| System::from(name.as_str())).collect(),
         models: request.models.clone(),
         variations: request.variations.clone(),
         repeats: request.repeats,
@@ -339,12 +346,12 @@ pub(super) fn made_by_others(
         let method = slot
             .way
             .method
-            .filter(|_| at.system == "tool_calling")
+            .filter(|_| at.system == System::ToolCalling)
             .map(|method| method.to_string());
         let place = (at.task.as_str(), at.model.as_str(), at.variation, at.repeat);
         let same = there.get(&place).into_iter().flatten();
-        let same =
-            same.filter(|run| run.system == at.system || method.as_ref() == Some(&run.system));
+        let same = same
+            .filter(|run| run.system == at.system.as_str() || method.as_ref() == Some(&run.system));
         // Of several files of one run, one that ended well suffices.
         match same
             .min_by_key(|run| (run.state != RunState::Answered, run.state != RunState::NoAnswer))
@@ -465,7 +472,7 @@ pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot
     }
     let at = Coordinates {
         task,
-        system,
+        system: System::from(system.as_str()),
         model,
         variation,
         repeat: row.repeat,
@@ -478,7 +485,7 @@ pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot
 pub(super) fn refused(path: String, why: String) -> Planned {
     let at = Coordinates {
         task: String::new(),
-        system: String::new(),
+        system: System::Other(String::new()),
         model: String::new(),
         variation: 0,
         repeat: 1,

@@ -13,6 +13,7 @@ use touchstone_api::Blocker;
 use touchstone_formats::stabletoolbench::Pool;
 use touchstone_formats::stabletoolbench::check::Rules;
 use touchstone_formats::stabletoolbench::request;
+use touchstone_formats::system::ToolKind;
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::Workspace;
 use touchstone_runner::setup::{Setup, ToolEntry};
@@ -20,9 +21,6 @@ use touchstone_runner::tools::virtual_api::{
     ApiEnvironment, Order, Origin, Save, VirtualApis, VirtualSettings,
 };
 use touchstone_runner::tools::{Unusable, tool_folder};
-
-/// Kind of tool in the workspace file.
-pub(super) const KIND: &str = "virtual";
 
 /// Settings of the user; unset ones come from the workspace file.
 #[derive(Debug, Clone, Default)]
@@ -185,7 +183,7 @@ impl VirtualEndpoint {
 
 /// Merges the settings of the workspace file and of the user, which take precedence.
 fn settings(wish: &VirtualApiOptions, setup: &Setup) -> Result<VirtualSettings, Unusable> {
-    let entry = setup.tools.iter().find(|tool| tool.kind == KIND);
+    let entry = setup.tools.iter().find(|tool| tool.kind == ToolKind::Virtual);
     let read =
         |tool: &ToolEntry| VirtualSettings::read(&tool.name, &tool.settings, &wish.folder, &[]);
     let usual = || VirtualSettings {

@@ -2,6 +2,7 @@
 use super::verdicts::marks;
 use crate::paths;
 use std::path::PathBuf;
+use touchstone_formats::system::ToolKind;
 use touchstone_formats::tool_offers;
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::Workspace;
@@ -45,16 +46,15 @@ fn settings(workspace: &Workspace) -> Settings {
 /// Returns each tool of the workspace file with the function names under which it is called. The
 /// names are `None` if only a server or a set of APIs knows them.
 fn tool_names(tools: &[(String, Value)]) -> Vec<(String, Option<Vec<String>>)> {
-    let names =
-        |name: &String, settings: &Value| match settings.get("kind").and_then(Value::text)? {
-            "sql" => Some(vec![name.clone()]),
-            "mcp" => {
-                let prefix = settings.get("prefix").and_then(Value::text).unwrap_or_default();
-                let only = settings.get("tools").filter(|only| matches!(only, Value::List(_)))?;
-                only.items().iter().map(|tool| Some(format!("{prefix}{}", tool.text()?))).collect()
-            }
-            _ => None,
-        };
+    let names = |name: &String, settings: &Value| match ToolKind::from_settings(settings) {
+        ToolKind::Sql => Some(vec![name.clone()]),
+        ToolKind::Mcp => {
+            let prefix = settings.get("prefix").and_then(Value::text).unwrap_or_default();
+            let only = settings.get("tools").filter(|only| matches!(only, Value::List(_)))?;
+            only.items().iter().map(|tool| Some(format!("{prefix}{}", tool.text()?))).collect()
+        }
+        ToolKind::Virtual | ToolKind::Other(_) => None,
+    };
     tools.iter().map(|(name, settings)| (name.clone(), names(name, settings))).collect()
 }
 

@@ -9,6 +9,7 @@ pub use folder::from_folder;
 pub use read::read;
 
 use crate::stabletoolbench::Brief;
+use crate::system::System;
 use crate::template;
 use crate::value::Value;
 use std::sync::Arc;
@@ -137,12 +138,12 @@ pub struct Nudge {
 
 impl Task {
     /// Returns the prompt for a system, before templating.
-    pub fn prompt(&self, system: &str) -> Option<&str> {
+    pub fn prompt(&self, system: &System) -> Option<&str> {
         let Prompts { promptql, tool_calling, tool_calling_python, .. } = &self.prompts;
         match system {
-            "promptql" => promptql.as_deref(),
-            "tool_calling_python" => tool_calling_python.as_deref().or(tool_calling.as_deref()),
-            _ => tool_calling.as_deref(),
+            System::PromptQl => promptql.as_deref(),
+            System::ToolCallingPython => tool_calling_python.as_deref().or(tool_calling.as_deref()),
+            System::ToolCalling | System::Other(_) => tool_calling.as_deref(),
         }
     }
 

@@ -6,6 +6,7 @@ use crate::setup::Setup;
 use crate::spec::{Model, Provider};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
+use touchstone_formats::system::System;
 
 /// Address with the name of the key that is sent to it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +31,7 @@ impl Endpoint {
     /// Endpoint of a job; `None` if the job cannot be executed at all.
     pub(super) fn for_job(setup: &Setup, job: &Job) -> Option<Self> {
         let model = setup.model(&job.slot.at.model)?;
-        if job.slot.at.system == "promptql" && model.provider != Provider::Replay {
+        if job.slot.at.system == System::PromptQl && model.provider != Provider::Replay {
             return Some(Self::for_promptql(&setup.promptql_spec()?));
         }
         Some(Self::for_model(model))

@@ -57,6 +57,7 @@ use std::sync::Arc;
 use touchstone_clock as clock;
 use touchstone_formats::names::Coordinates;
 use touchstone_formats::stabletoolbench::Query;
+use touchstone_formats::system::System;
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 use tree_search::TreeSearch;
@@ -210,7 +211,7 @@ async fn attempt(crew: &Arc<LaunchContext>, job: &Job) -> Result<RunOutcome, Run
         RunError::Broken(format!("There is no model named `{}`.", job.slot.at.model))
     })?;
     let recording = recording(crew, job, model).await?;
-    let is_talk = job.slot.at.system != "promptql";
+    let is_talk = job.slot.at.system != System::PromptQl;
     let query = Query::of_task(&job.slot.task);
     let mut kit = if is_talk {
         tools_for_job(crew, job, model, query.as_ref(), job.slot.way)?
@@ -283,7 +284,7 @@ fn tools_for_job(
     query: Option<&Query>,
     way: Strategy,
 ) -> Result<RunTools, RunError> {
-    let python = job.slot.at.system == "tool_calling_python";
+    let python = job.slot.at.system == System::ToolCallingPython;
     let prompt = job.slot.prompt();
     let asked = OfferInputs { way, query, prompt: &prompt, most: model.most_functions() };
     let kit = crew.toolbox.tools_for_run(job.slot.task.tools.as_deref(), python, &asked);
@@ -346,7 +347,7 @@ fn lock_and_decide(dir: &Path, job: &Job) -> Result<LockedRun, RunError> {
     // The transcript of a conversation is written before anything is bought. If it is missing, the
     // replies in the journal belong to a file that a user removed. `PromptQL` output is in no file
     // before the end.
-    let is_talk = job.slot.at.system != "promptql";
+    let is_talk = job.slot.at.system != System::PromptQl;
     if decision.step == Some(Step::BeginAnew)
         || (decision.step == Some(Step::Begin) && (is_talk || job.rules.start_over))
     {
@@ -371,7 +372,7 @@ fn outcome_without_work(taken: &LockedRun) -> RunOutcome {
 /// Returns the facts recorded at the start of a run.
 fn initial_facts(job: &Job, model: &Model) -> Facts {
     Facts {
-        system: Some(job.slot.at.system.clone()),
+        system: Some(job.slot.at.system.to_string()),
         model: Some(job.slot.at.model.clone()),
         model_id: Some(model.model_id.clone()),
         started: Some(clock::format_utc(clock::now_ms())),

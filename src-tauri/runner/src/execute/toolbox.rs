@@ -19,6 +19,7 @@ use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 use touchstone_formats::stabletoolbench::python_json::{Layout, Py};
 use touchstone_formats::stabletoolbench::{Pool, functions};
+use touchstone_formats::system::ToolKind;
 use touchstone_formats::value::Value;
 
 /// Tools of the workspace by name, and the Python sandbox.
@@ -297,17 +298,19 @@ async fn open(
         return Err(Unusable { message, fix: None });
     }
     let secret = &|name: &str| secrets.get(name);
-    match entry.kind.as_str() {
-        "sql" => {
+    match &entry.kind {
+        ToolKind::Sql => {
             let tool = SqlTool::open(&entry.name, &entry.settings, base, secret)?;
             tool.check().await?;
             Ok(Tool::Sql { tool, schema: OnceCell::new() })
         }
-        "mcp" => McpTool::open(&entry.name, &entry.settings, base, secret).await.map(Tool::Mcp),
-        "virtual" => Virtual::open(entry, setup, base, around)
+        ToolKind::Mcp => {
+            McpTool::open(&entry.name, &entry.settings, base, secret).await.map(Tool::Mcp)
+        }
+        ToolKind::Virtual => Virtual::open(entry, setup, base, around)
             .await
             .map(|tool| Tool::Virtual(Box::new(tool))),
-        other => Err(Unusable {
+        ToolKind::Other(other) => Err(Unusable {
             message: format!("its kind `{other}` is unknown."),
             fix: Some("Write `kind: sql`, `kind: mcp` or `kind: virtual`.".to_owned()),
         }),

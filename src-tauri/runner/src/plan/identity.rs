@@ -13,9 +13,10 @@ const SHOWN: usize = 4_000;
 /// Returns the differences between a file and its task as text; `None` if there are none.
 pub(super) fn difference(slot: &Slot, on_file: &OnFile) -> Option<String> {
     let mut lines = String::new();
-    for (what, file, wish) in
-        [("system", &on_file.system, &slot.at.system), ("model", &on_file.model, &slot.at.model)]
-    {
+    for (what, file, wish) in [
+        ("system", &on_file.system, slot.at.system.as_str()),
+        ("model", &on_file.model, slot.at.model.as_str()),
+    ] {
         if let Some(file) = file.as_ref().filter(|file| *file != wish) {
             lines.extend([what, " in the file: ", file, "\n", what, " asked for:  ", wish, "\n"]);
         }

@@ -4,8 +4,9 @@ use crate::strategy::Strategy;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use touchstone_formats::names::{self, Coordinates, SYSTEMS};
+use touchstone_formats::names::{self, Coordinates};
 use touchstone_formats::suite::Task;
+use touchstone_formats::system::System;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Maximum number of repeats; more are assumed to be a typing error.
@@ -45,10 +46,10 @@ impl Slot {
     /// Returns the reason it is impossible, as a sentence.
     pub fn why_not(&self) -> Option<String> {
         let Coordinates { system, model, variation, .. } = &self.at;
-        if !SYSTEMS.contains(&system.as_str()) {
+        if !system.is_runnable() {
             return Some(format!(
                 "There is no system `{system}`; there are {}.",
-                SYSTEMS.join(", ")
+                System::runnable_names()
             ));
         }
         if self.task.prompt(system).is_none_or(|prompt| prompt.trim().is_empty()) {
@@ -99,7 +100,7 @@ impl Slot {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MatrixSpec {
     /// Systems.
-    pub systems: Vec<String>,
+    pub systems: Vec<System>,
     /// Models.
     pub models: Vec<String>,
     /// Variations, from 0; empty means all.

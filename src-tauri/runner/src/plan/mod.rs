@@ -15,6 +15,7 @@ use super::strategy::Strategy;
 use touchstone_api::{Act, PlannedRun};
 use touchstone_formats::run::Layout;
 use touchstone_formats::stabletoolbench::Query;
+use touchstone_formats::system::System;
 use touchstone_formats::transcript::{self, Document};
 use touchstone_formats::value::Value;
 
@@ -253,7 +254,8 @@ pub fn decide(slot: &Slot, on_disk: &OnDisk, rules: Rules) -> Decision {
 }
 
 fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
-    let wanted = if slot.at.system == "promptql" { Layout::PromptQl } else { Layout::ToolCalling };
+    let wanted =
+        if slot.at.system == System::PromptQl { Layout::PromptQl } else { Layout::ToolCalling };
     if on_file.layout() != wanted {
         let why = format!(
             "The file holds no run of {}. Start over, or move the file away.",
@@ -347,7 +349,7 @@ impl Planned {
             path: self.slot.path.clone(),
             run,
             task: at.task.clone(),
-            system: at.system.clone(),
+            system: at.system.to_string(),
             model: at.model.clone(),
             variation: at.variation,
             repeat: at.repeat,

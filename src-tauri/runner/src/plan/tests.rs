@@ -3,8 +3,9 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::HashSet;
 use std::sync::Arc;
-use touchstone_formats::names::{Coordinates, SYSTEMS};
+use touchstone_formats::names::Coordinates;
 use touchstone_formats::suite::{Prompts, Task, Variation};
+use touchstone_formats::system::System;
 
 fn task(id: &str, variations: usize, repeat: u32) -> Arc<Task> {
     let variation = |n: usize| Variation {
@@ -26,7 +27,7 @@ fn task(id: &str, variations: usize, repeat: u32) -> Arc<Task> {
 }
 
 fn slot(system: &str) -> Slot {
-    let (task, system, model) = (task("t", 1, 1), system.to_owned(), "o1".to_owned());
+    let (task, system, model) = (task("t", 1, 1), System::from(system), "o1".to_owned());
     Slot::new(
         task,
         Coordinates { task: "t".into(), system, model, variation: 0, repeat: 1, fork: 0 },
@@ -134,7 +135,8 @@ fn every_file_and_request_is_planned_as_the_table_says() {
     let mut cases = 0;
     for bits in 0..16 {
         let [locked, force, anyway, same] = [1, 2, 4, 8].map(|bit| bits & bit != 0);
-        for system in SYSTEMS {
+        for system in &System::RUNNABLE {
+            let system = system.as_str();
             for (text, file, what) in files(same) {
                 let on_disk = OnDisk { file, locked_by: locked.then(|| "process 1".to_owned()) };
                 let decision = decide(&slot(system), &on_disk, Rules { start_over: force, anyway });
@@ -268,7 +270,7 @@ fn names(all: &[&str]) -> Vec<String> {
 fn everybody_has_a_turn_before_anybody_has_a_second_one() {
     let tasks = [task("b", 1, 2), task("a", 2, 1)];
     let wish = MatrixSpec {
-        systems: names(&["tool_calling"]),
+        systems: vec![System::ToolCalling],
         models: names(&["o1", "claude"]),
         ..MatrixSpec::default()
     };
@@ -307,7 +309,7 @@ fn a_fork_has_a_number_of_its_own_and_is_never_a_repeat() {
 fn repeats_are_counted_past_files_that_are_forks() {
     let tasks = [task("a", 1, 3)];
     let wish = MatrixSpec {
-        systems: names(&["tool_calling"]),
+        systems: vec![System::ToolCalling],
         models: names(&["o1"]),
         ..MatrixSpec::default()
     };
@@ -330,14 +332,14 @@ proptest! {
         tasks in prop::collection::btree_map("[a-c]{1,2}", (1..4usize, 1..3u32), 0..5),
         order in any::<prop::sample::Index>(),
         models in prop::sample::subsequence(vec!["o1", "o3-mini", "claude"], 0..3),
-        systems in prop::sample::subsequence(SYSTEMS.to_vec(), 0..3),
+        systems in prop::sample::subsequence(System::RUNNABLE.to_vec(), 0..3),
         variations in prop::collection::vec(0..4u32, 0..3),
         repeats in prop::option::of(1..3u32),
         of in 1..5u64,
         seed in any::<usize>(),
     ) {
         let mut tasks: Vec<_> = tasks.iter().map(|(id, (variations, repeat))| task(id, *variations, *repeat)).collect();
-        let wish = MatrixSpec { models: names(&models), systems: names(&systems), variations, repeats, ..MatrixSpec::default() };
+        let wish = MatrixSpec { models: names(&models), systems, variations, repeats, ..MatrixSpec::default() };
         let all = files(true);
         let disk = |slot: &Slot| OnDisk { file: all[(slot.path.len() + seed % 97) % all.len()].1.clone(), locked_by: None };
         let plan = |tasks: &[Arc<Task>], shard| outstanding(matrix(tasks, &MatrixSpec { shard, ..wish.clone() }), disk, Rules::default());

@@ -3,6 +3,7 @@ use super::gather::Gathering;
 use super::{Column, Holds};
 use crate::filter::{Filter, Slot};
 use crate::suites::{Task, Tasks};
+use touchstone_formats::system::System;
 use touchstone_formats::{names as file_names, suite};
 
 /// Maximum repeat count. A larger one is considered a typing error, as in launches.
@@ -33,7 +34,7 @@ pub(super) fn count_missing(
 
 /// Returns true when the task has a prompt for this system.
 fn is_asked(task: &suite::Task, system: &str) -> bool {
-    task.prompt(system).is_some_and(|prompt| !prompt.trim().is_empty())
+    task.prompt(&System::from(system)).is_some_and(|prompt| !prompt.trim().is_empty())
 }
 
 fn of_column(

@@ -2,6 +2,7 @@
 use super::*;
 use crate::conversation::{AssistantMessage as Spoken, Outcome};
 use proptest::prelude::*;
+use touchstone_formats::system::System;
 
 fn document(text: &str) -> Document {
     Document::read(text.as_bytes()).unwrap()
@@ -157,7 +158,7 @@ fn a_reply_that_is_a_whole_has_its_output_or_its_error() {
 fn a_repeat_without_a_recording_of_its_own_plays_the_first() {
     let coordinates = |repeat| Coordinates {
         task: "a/b".to_owned(),
-        system: "tool_calling".to_owned(),
+        system: System::ToolCalling,
         model: "replay".to_owned(),
         variation: 2,
         repeat,
