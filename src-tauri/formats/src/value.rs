@@ -32,6 +32,44 @@ impl Value {
         }
     }
 
+    /// Returns the value at a path of text keys.
+    pub fn at(&self, path: &[&str]) -> Option<&Value> {
+        path.iter().try_fold(self, |value, key| value.get(key))
+    }
+
+    /// Returns the value of a text key, unless it is null.
+    pub fn get_non_null(&self, key: &str) -> Option<&Value> {
+        self.get(key).filter(|value| **value != Value::Null)
+    }
+
+    /// Returns the text of a key of a map.
+    pub fn text_at(&self, key: &str) -> Option<&str> {
+        self.get(key)?.text()
+    }
+
+    /// Returns the number, if the value is a finite number.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Value::Number(text) => text.parse().ok().filter(|number: &f64| number.is_finite()),
+            _ => None,
+        }
+    }
+
+    /// Returns the number, if the value is a whole number that is not negative.
+    pub fn whole_number(&self) -> Option<u64> {
+        let Value::Number(text) = self else { return None };
+        let whole = || text.parse::<f64>().ok().filter(|number| number.fract() == 0.0);
+        text.parse().ok().or_else(|| format!("{:.0}", whole()?).parse().ok())
+    }
+
+    /// Returns the truth value, if the value is one.
+    pub fn bool(&self) -> Option<bool> {
+        match self {
+            Value::Bool(bool) => Some(*bool),
+            _ => None,
+        }
+    }
+
     /// Returns the items of a list; empty for anything else.
     pub fn items(&self) -> &[Value] {
         match self {

@@ -1,0 +1,19 @@
+//! **Pure.** Result files of other tools, opened where they lie: one module for each format, all
+//! listed in [`registry`]. A reader turns a file into [`ImportedRun`]s; it writes nothing, and
+//! opens other files only through the [`Folder`] it is given.
+//!
+//! To add a format, write a module with a type that implements [`Format`], and add it to
+//! [`registry::FORMATS`].
+
+pub mod head;
+pub mod messages;
+pub mod registry;
+pub mod run;
+pub mod source;
+pub mod text;
+
+pub use registry::{Detected, FORMATS, Format, ImportedFile, detect};
+pub use run::{
+    Event, EventKind, Identity, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts,
+};
+pub use source::{Folder, Input, NoFolder, Source};
