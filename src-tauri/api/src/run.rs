@@ -123,6 +123,9 @@ pub struct Step {
     pub seconds: Option<f64>,
     /// Number of tokens, if known.
     pub tokens: Option<u64>,
+    /// Nesting level: 0 on the main path. The steps of a sub-agent or of an abandoned branch are one
+    /// level below the step that opens it.
+    pub depth: u32,
     /// Parts of the step.
     pub parts: Vec<Part>,
 }
@@ -146,6 +149,14 @@ pub enum StepKind {
     Artifact,
     /// A system error.
     Error,
+    /// Start of a sub-agent.
+    SubAgent,
+    /// Start of an abandoned branch.
+    Abandoned,
+    /// Place where the conversation was compacted, with the summary.
+    Compaction,
+    /// Remark of the tool that recorded the run.
+    Note,
     /// An item of an unknown kind.
     Unknown,
 }

@@ -37,6 +37,42 @@ pub struct Run {
     pub row: Value,
     /// Data that the published scripts of `StableToolBench` use, for answers of that benchmark.
     pub scripted: Option<ScriptedEnd>,
+    /// Data of a run that another tool recorded.
+    pub imported: Option<Box<ImportedSummary>>,
+}
+
+/// Data of a run that another tool recorded, apart from its steps, its answer and its verdicts.
+/// `None` is what the file does not say.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ImportedSummary {
+    /// End of the run.
+    pub end: RunEnd,
+    /// Text of the error or of the limit.
+    pub error: Option<String>,
+    /// Expected answer: text or a list of texts.
+    pub expected: Option<Value>,
+    /// Tokens of the run's own model calls.
+    pub tokens: Option<u64>,
+    /// Cost in US dollars.
+    pub cost: Option<f64>,
+    /// Duration in seconds.
+    pub seconds: Option<f64>,
+    /// Start, in seconds since 1970.
+    pub started: Option<f64>,
+}
+
+/// End of a run as another tool recorded it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RunEnd {
+    /// Ended by itself.
+    #[default]
+    Complete,
+    /// Ended in an error.
+    Error,
+    /// Stopped by a limit that the tool names.
+    Limit,
+    /// Has not ended, or its end is not recorded.
+    Unfinished,
 }
 
 /// End of an answer of `StableToolBench` as the published scripts interpret it.
@@ -185,6 +221,8 @@ pub enum Layout {
     ResultFile,
     /// A row written by azure-ai-evaluation, one of many.
     Evaluation,
+    /// A result file of another tool, with the name of its format.
+    Imported(&'static str),
 }
 
 /// One event in a run.
@@ -207,6 +245,9 @@ pub struct Step {
     pub seconds: Option<f64>,
     /// Number of tokens, if recorded.
     pub tokens: Option<u64>,
+    /// Nesting level: 0 on the main path; the steps of a sub-agent or of an abandoned branch are one
+    /// level below the step that opens it.
+    pub depth: u32,
     /// Parts in order.
     pub parts: Vec<Part>,
 }
@@ -229,6 +270,14 @@ pub enum StepKind {
     Artifact,
     /// A system error.
     Error,
+    /// Start of a sub-agent; its steps follow one level deeper.
+    SubAgent,
+    /// Start of a branch that was abandoned; its steps follow one level deeper.
+    Abandoned,
+    /// Place where the conversation was compacted, with the summary.
+    Compaction,
+    /// Remark of the tool that recorded the run.
+    Note,
     /// An item of unknown kind.
     Unknown,
 }
@@ -321,6 +370,10 @@ pub struct Outline {
     pub cost: Option<f64>,
     /// Duration in seconds, if recorded; else the time from the first date to the last.
     pub seconds: Option<f64>,
+    /// Start in seconds since 1970, if recorded.
+    pub started: Option<f64>,
+    /// Expected answer, if the file of another tool records it.
+    pub expected: Option<StoredAnswer>,
     /// True if the file has a start date but no end date, which means that the run may continue.
     pub unfinished: bool,
     /// System, if recorded (`run.system`).

@@ -5,6 +5,7 @@
 //! To add a format, write a module with a type that implements [`Format`], and add it to
 //! [`registry::FORMATS`].
 
+pub mod convert;
 pub mod head;
 pub mod messages;
 pub mod registry;

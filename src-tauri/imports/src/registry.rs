@@ -82,3 +82,8 @@ pub fn detect(path: &str, start: &[u8]) -> Option<(&'static dyn Format, Detected
     let head = Head::read(start);
     FORMATS.iter().find_map(|format| Some((*format, format.detect(path, start, head.as_ref())?)))
 }
+
+/// Returns the format with this name.
+pub fn by_name(name: &str) -> Option<&'static dyn Format> {
+    FORMATS.iter().copied().find(|format| format.name() == name)
+}

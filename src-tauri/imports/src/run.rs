@@ -1,4 +1,5 @@
 //! **Pure.** A run of another tool, in the words that all formats have in common.
+pub use touchstone_formats::run::RunEnd;
 use touchstone_formats::value::Value;
 
 /// A run as another tool recorded it. What the format does not say is `None`, never a guess.
@@ -59,20 +60,6 @@ impl Default for Repeat {
     fn default() -> Self {
         Repeat::Number(1)
     }
-}
-
-/// End of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RunEnd {
-    /// Ended by itself.
-    #[default]
-    Complete,
-    /// Ended in an error.
-    Error,
-    /// Stopped by a limit that the tool names.
-    Limit,
-    /// Has not ended, or its end is not recorded.
-    Unfinished,
 }
 
 /// Verdict of the tool on the run.

@@ -191,6 +191,10 @@ fn heading(step: &Step, paint: Paint) -> String {
         StepKind::Program => "Program",
         StepKind::Artifact => "Artifact",
         StepKind::Error => "Error",
+        StepKind::SubAgent => "Sub-agent",
+        StepKind::Abandoned => "Abandoned branch",
+        StepKind::Compaction => "Compaction",
+        StepKind::Note => "Note",
         StepKind::Unknown => "Unknown",
     };
     let title =

@@ -405,6 +405,7 @@ pub(crate) fn layout_name(layout: Layout) -> &'static str {
         Layout::PassRate => "pass_rate",
         Layout::ResultFile => "result_file",
         Layout::Evaluation => "evaluation",
+        Layout::Imported(name) => name,
     }
 }
 

@@ -238,6 +238,11 @@ fn title(step: &Step) -> String {
         (StepKind::Artifact, Some(name)) => format!("artifact {name}"),
         (StepKind::Artifact, None) => "artifact".to_owned(),
         (StepKind::Error, _) => "error".to_owned(),
+        (StepKind::SubAgent, Some(name)) => format!("sub-agent {name}"),
+        (StepKind::SubAgent, None) => "sub-agent".to_owned(),
+        (StepKind::Abandoned, _) => "abandoned branch".to_owned(),
+        (StepKind::Compaction, _) => "compaction".to_owned(),
+        (StepKind::Note, _) => "note".to_owned(),
         (StepKind::Unknown, name) => name.unwrap_or_else(|| "unknown item".to_owned()),
     }
 }

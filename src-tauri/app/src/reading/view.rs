@@ -7,6 +7,8 @@ use super::pieces::{Budget, short};
 use touchstone_api::{Answer, Fact, Language, Step, StepKind};
 use touchstone_formats::run as told;
 use touchstone_formats::run::Run;
+use touchstone_imports::Format;
+use touchstone_imports::registry;
 
 /// Maximum number of steps in a window.
 pub(super) const MAX_STEPS: usize = 200;
@@ -66,6 +68,7 @@ fn one_step(index: usize, step: &told::Step, budget: &mut Budget) -> Step {
         nudge: step.nudge,
         seconds: step.seconds,
         tokens: step.tokens,
+        depth: step.depth,
         parts,
     }
 }
@@ -112,6 +115,7 @@ pub(super) fn layout(layout: told::Layout) -> &'static str {
         told::Layout::PassRate => "StableToolBench pass-rate verdict",
         told::Layout::ResultFile => "StableToolBench evaluation",
         told::Layout::Evaluation => "Row of an azure-ai-evaluation result",
+        told::Layout::Imported(name) => registry::by_name(name).map_or(name, Format::title),
     }
 }
 
@@ -124,6 +128,10 @@ fn kind(kind: told::StepKind) -> StepKind {
         told::StepKind::Program => StepKind::Program,
         told::StepKind::Artifact => StepKind::Artifact,
         told::StepKind::Error => StepKind::Error,
+        told::StepKind::SubAgent => StepKind::SubAgent,
+        told::StepKind::Abandoned => StepKind::Abandoned,
+        told::StepKind::Compaction => StepKind::Compaction,
+        told::StepKind::Note => StepKind::Note,
         told::StepKind::Unknown => StepKind::Unknown,
     }
 }

@@ -95,7 +95,12 @@ impl ThreadBuilder {
             }
             StepKind::ToolCall => self.call(step, step.title.as_deref().unwrap_or_default()),
             StepKind::Program => self.call(step, step.title.as_deref().unwrap_or("program")),
-            StepKind::Error | StepKind::Unknown => {}
+            StepKind::Error
+            | StepKind::Unknown
+            | StepKind::SubAgent
+            | StepKind::Abandoned
+            | StepKind::Compaction
+            | StepKind::Note => {}
         }
     }
 

@@ -35,6 +35,7 @@ impl<'t> Sink<'t> for RunBuilder {
             nudge: head.nudge,
             seconds: head.seconds,
             tokens: head.tokens,
+            depth: head.depth,
             parts: Vec::new(),
         });
     }

@@ -8,8 +8,8 @@ use crate::error::count;
 use crate::json;
 use crate::node::{Node, Shape, end_line};
 use crate::run::{
-    Answer, ForkOrigin, LONGEST_ANSWER, Layout, Outline, RecordedState, Run, StepKind,
-    StoredAnswer, TextItem,
+    Answer, ForkOrigin, ImportedSummary, LONGEST_ANSWER, Layout, Outline, RecordedState, Run,
+    RunEnd, StepKind, StoredAnswer, TextItem,
 };
 use crate::stabletoolbench::{Pair, answers, names};
 use crate::timestamps;
@@ -55,6 +55,8 @@ pub(crate) struct OutlineBuilder {
     searched: bool,
     /// True while the parts of a message are reported that is not the first of its kind.
     in_later_message: bool,
+    /// True while the parts of a step below the main path are reported.
+    is_nested: bool,
     /// Number of messages with the wording of an automatic nudge, and number of nudges recorded in
     /// the file.
     nudges_seen: u32,
@@ -197,6 +199,16 @@ impl<'t> Sink<'t> for OutlineBuilder {
     fn step(&mut self, head: Head<'t>) {
         self.begin(Some(self.steps));
         self.steps += 1;
+        self.is_nested = head.depth > 0;
+        if self.is_nested {
+            // What a sub-agent does is found by the search and counts for nothing else.
+            (self.in_message, self.stands_for_another) = (None, None);
+            (self.in_error, self.in_finish, self.in_later_message) = (false, false, false);
+            if let Some(title) = head.title {
+                self.line(title);
+            }
+            return;
+        }
         if matches!(head.kind, StepKind::Assistant | StepKind::ToolCall | StepKind::Program)
             && head.turn != self.last_turn
         {
@@ -230,7 +242,7 @@ impl<'t> Sink<'t> for OutlineBuilder {
             self.failed = true;
             self.error = None;
         }
-        if !matches!(head.kind, StepKind::Unknown | StepKind::System) {
+        if is_conversation(head.kind) {
             self.last = Some((head.kind, head.failed));
         }
         self.in_later_message = head.nudge;
@@ -240,6 +252,9 @@ impl<'t> Sink<'t> for OutlineBuilder {
     fn part<N: Node<'t>>(&mut self, label: &str, _role: Role, value: N) {
         let start = self.outline.text.len();
         value.write_words(&mut self.outline.text);
+        if self.is_nested {
+            return;
+        }
         if self.in_message.is_some() && label == "message" {
             self.say(start);
         }
@@ -391,6 +406,7 @@ pub(crate) fn of_run(run: &Run) -> Outline {
             nudge: step.nudge,
             seconds: None,
             tokens: None,
+            depth: step.depth,
         });
         for part in &step.parts {
             match &part.raw {
@@ -421,5 +437,47 @@ pub(crate) fn of_run(run: &Run) -> Outline {
         outline.reason = Some("The run had not ended when this row was written.".to_owned());
     }
     outline.verdicts.clone_from(&run.verdicts);
+    if let Some(imported) = &run.imported {
+        apply_summary(&mut outline, imported);
+    }
     outline
+}
+
+/// Applies what another tool recorded of a run: its end decides the state, not its last step.
+fn apply_summary(outline: &mut Outline, imported: &ImportedSummary) {
+    let ended = match outline.answer {
+        Some(_) => RecordedState::Answered,
+        None => RecordedState::NoAnswer,
+    };
+    let first_line = imported.error.as_deref().and_then(reason::first_line);
+    (outline.standing, outline.reason) = match imported.end {
+        RunEnd::Complete => (ended, None),
+        RunEnd::Error => (RecordedState::Error, first_line),
+        RunEnd::Limit => {
+            let limit = first_line.map_or_else(String::new, |limit| format!(": {limit}"));
+            (ended, Some(format!("Stopped by a limit{limit}")))
+        }
+        RunEnd::Unfinished => (RecordedState::Waiting, Some("The run has not ended.".to_owned())),
+    };
+    outline.tokens = imported.tokens;
+    outline.cost = imported.cost;
+    outline.seconds = imported.seconds;
+    outline.started = imported.started;
+    outline.expected = imported.expected.as_ref().map(|value| StoredAnswer {
+        json: json::write_within(value, LONGEST_ANSWER),
+        lenient: false,
+    });
+}
+
+/// Returns true for steps that determine whether a conversation has ended.
+fn is_conversation(kind: StepKind) -> bool {
+    !matches!(
+        kind,
+        StepKind::Unknown
+            | StepKind::System
+            | StepKind::Note
+            | StepKind::Compaction
+            | StepKind::SubAgent
+            | StepKind::Abandoned
+    )
 }

@@ -42,6 +42,8 @@ pub(crate) struct Head<'t> {
     pub seconds: Option<f64>,
     /// Number of tokens.
     pub tokens: Option<u64>,
+    /// Nesting level.
+    pub depth: u32,
 }
 
 /// Purpose of a part; determines its language.

@@ -133,7 +133,11 @@ fn roles(steps: &[Step]) -> Vec<Role> {
             StepKind::Program => Role::Program,
             StepKind::Artifact => Role::Artifact,
             StepKind::Error => Role::Error,
-            StepKind::Unknown => Role::Unknown,
+            StepKind::Unknown
+            | StepKind::SubAgent
+            | StepKind::Abandoned
+            | StepKind::Compaction
+            | StepKind::Note => Role::Unknown,
         };
         acts = match role {
             Role::Call | Role::Program => true,

@@ -233,6 +233,10 @@ fn line(number: usize, step: &Step, most: usize) -> String {
         StepKind::Program => "program",
         StepKind::Artifact => "artifact",
         StepKind::Error => "error",
+        StepKind::SubAgent => "sub-agent",
+        StepKind::Abandoned => "abandoned branch",
+        StepKind::Compaction => "compaction",
+        StepKind::Note => "note",
         StepKind::Unknown => "unknown",
     };
     entries.push(("kind".into(), by.into()));
