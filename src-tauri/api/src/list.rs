@@ -136,6 +136,13 @@ pub struct RunRow {
     pub forked_from: Option<String>,
     /// Step at which it was forked, from 0, if its file contains it.
     pub forked_step: Option<u32>,
+    /// Format of its file, if another tool wrote it, as in `inspect`. Such files are read and never
+    /// written to.
+    pub format: Option<String>,
+    /// Path of the run that counts in its place, if another file holds the same run.
+    pub superseded_by: Option<String>,
+    /// Start in milliseconds since 1970, if its file contains it.
+    pub started_ms: Option<i64>,
     /// Expected tool calls that were not made.
     pub missing_calls: Vec<String>,
     /// Number of input and output tokens, if known.
@@ -177,6 +184,8 @@ pub enum Lineage {
     Fork,
     /// A person sent messages to it.
     FollowUps,
+    /// Another file of the folder holds the same run and counts in its place.
+    Superseded,
 }
 
 impl Lineage {
@@ -185,6 +194,7 @@ impl Lineage {
         match self {
             Lineage::Fork => "fork",
             Lineage::FollowUps => "follow_ups",
+            Lineage::Superseded => "superseded",
         }
     }
 
@@ -193,6 +203,7 @@ impl Lineage {
         match self {
             Lineage::Fork => "fork",
             Lineage::FollowUps => "follow-up",
+            Lineage::Superseded => "superseded",
         }
     }
 }

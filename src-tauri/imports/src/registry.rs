@@ -83,6 +83,12 @@ pub fn detect(path: &str, start: &[u8]) -> Option<(&'static dyn Format, Detected
     FORMATS.iter().find_map(|format| Some((*format, format.detect(path, start, head.as_ref())?)))
 }
 
+/// Returns the path of the file whose run changes with this one, if a format has it as a part of a
+/// run.
+pub fn owner(path: &str) -> Option<String> {
+    FORMATS.iter().find_map(|format| format.owner(path)).filter(|owner| owner != path)
+}
+
 /// Returns the format with this name.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.name() == name)

@@ -1,9 +1,10 @@
 //! Imported verdicts: verdicts of evaluators from result files, stored as read and returned in
 //! short form. They are kept as in their files and are not scores of this application.
+use super::imports;
 use super::index::{IndexError, Reader};
 use super::query::RunSet;
 use super::reviews::beginning;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use std::collections::HashMap;
 use touchstone_api::{StoredBrief, StoredResult};
 use touchstone_formats::run::{Outline, Verdict};
@@ -83,6 +84,37 @@ pub(super) fn put(
         sql.prepare_cached(COUNT)?.execute(params![run, passed, decided, errors])?;
     }
     Ok(())
+}
+
+/// Returns the verdicts that count as scores of a run: those of the tool that recorded it. Empty for
+/// other runs, whose imported verdicts stand beside their scores.
+pub(crate) fn scores_of_import(sql: &Connection, run: i64) -> Result<Vec<Verdict>, IndexError> {
+    const LAYOUT: &str = "SELECT layout FROM runs WHERE id = ?";
+    const OF: &str = "SELECT s.run, NULL, s.evaluator, s.result, s.score, s.word, s.threshold, s.reason \
+                      FROM stored s WHERE s.run = ? ORDER BY s.place";
+    let layout: Option<String> =
+        sql.prepare_cached(LAYOUT)?.query_row([run], |row| row.get(0)).optional()?;
+    if !layout.is_some_and(|layout| imports::is_import(&layout)) {
+        return Ok(Vec::new());
+    }
+    let mut select = sql.prepare_cached(OF)?;
+    let verdicts = select.query_map([run], |row| {
+        let brief = read(row)?;
+        Ok(Verdict {
+            evaluator: brief.evaluator,
+            score: brief.score,
+            word: brief.word,
+            passed: match brief.result {
+                StoredResult::Pass => Some(true),
+                StoredResult::Fail => Some(false),
+                _ => None,
+            },
+            threshold: brief.threshold,
+            reason: brief.reason,
+            is_silent: matches!(brief.result, StoredResult::None | StoredResult::Error),
+        })
+    })?;
+    Ok(verdicts.collect::<Result<_, _>>()?)
 }
 
 /// Returns the imported verdicts of the given runs.

@@ -3,6 +3,7 @@
 //! and `words`, querying in `query` and `search`.
 use super::blob::{BlobWriter, TextBlob};
 use super::checksum;
+use super::imports::Touched;
 use super::index_dir::{self, IndexDir};
 use fs_err as fs;
 use rusqlite::{Connection, OpenFlags};
@@ -15,7 +16,7 @@ use std::time::Duration;
 
 /// Increased with every change of `schema.sql` or of the stored content. An index of another
 /// version is rebuilt.
-pub const SCHEMA_VERSION: i64 = 20;
+pub const SCHEMA_VERSION: i64 = 21;
 
 /// Maximum number of idle read connections.
 const IDLE_READERS: usize = 4;
@@ -91,6 +92,8 @@ pub(crate) struct Writer {
     pub(crate) dir: PathBuf,
     /// True when the index was empty at the start.
     pub(crate) fresh: bool,
+    /// Rows of the open transaction that other rows depend on.
+    pub(crate) touched: Touched,
     commits: Arc<AtomicU64>,
     seen: Option<(u64, Stamps)>,
 }
@@ -292,7 +295,8 @@ impl Writer {
             count.fetch_add(1, Ordering::Relaxed);
             false
         }))?;
-        Ok(Self { sql, blob, dir: dir.to_owned(), fresh, commits, seen: None })
+        let touched = Touched::default();
+        Ok(Self { sql, blob, dir: dir.to_owned(), fresh, touched, commits, seen: None })
     }
 
     /// Returns true when the files of the database were written since the previous call, but not

@@ -1,5 +1,6 @@
 //! The indexer's writing: parses units, writes them in transactions, and publishes the changes
 //! after the commit.
+use super::imports;
 use super::index::{IndexError, Writer, put_sums};
 use super::indexer::{Change, Indexer, Shared};
 use super::ingest::{ParseContext, look_at};
@@ -138,9 +139,11 @@ impl Indexer {
         if open.since.is_none() {
             return Ok(());
         }
+        let touched = std::mem::take(&mut self.writer.touched);
+        let settled = imports::settle(&self.writer, &touched)?;
         let OpenTransaction { written, units, origins, .. } = std::mem::take(open);
         let visible = written.iter().filter(|w| w.visible).map(|w| w.key.clone());
-        let visible: Vec<String> = visible.chain(origins).collect();
+        let visible: Vec<String> = visible.chain(origins).chain(settled).collect();
         let generation = finish(&mut self.writer, !visible.is_empty())?;
         for write in &written {
             write.before.into_iter().for_each(|row| self.tally.add(row, -1));

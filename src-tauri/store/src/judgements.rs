@@ -1,6 +1,7 @@
 //! Judgements of runs, compared with the current state of the runs. The files lie next to the
 //! results and are followed by `reviews`. Valid judgements become the scores of the scorers that
 //! are judges. Judgements of other inputs or by other judge versions are reported but not counted.
+use super::imports;
 use super::index::IndexError;
 use super::layouts;
 use super::limits::Limits;
@@ -250,6 +251,7 @@ pub(super) fn show(
     key: &str,
 ) -> Result<(), IndexError> {
     let Some(known) = load_scored_row(sql, key)? else { return Ok(()) };
+    let own = known.own_task();
     let place = known.scoring_key();
     let judged: Option<Option<String>> = sql
         .prepare_cached("SELECT judged FROM reviews WHERE path = ?")?
@@ -263,7 +265,8 @@ pub(super) fn show(
     let against = place.against(tasks);
     let of = |run: Run| {
         let subject = Subject::from_run(&run, query.as_deref());
-        let Some(task) = place.task.and_then(|name| tasks.get(name)) else { return subject };
+        let suite = place.task.and_then(|name| tasks.get(name));
+        let Some(task) = suite.or(own.as_ref()) else { return subject };
         let tools = tool_offers::of_run(&task.tools, run.layout, known.system.as_deref());
         let expected = against.as_ref().and_then(|against| against.yardstick.expected.as_deref());
         subject.with_expected(expected).with_tools(&task.suite, &tools)
@@ -297,13 +300,18 @@ pub(super) fn read_current_run(
 ) -> Result<Option<Run>, IndexError> {
     const FILES: &str =
         "SELECT f.path FROM runs r JOIN files f ON f.unit = r.unit WHERE r.key = ? ORDER BY f.path";
-    let (member, tag): (Option<String>, Option<String>) = sql
-        .prepare_cached("SELECT r.member, a.tag FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.key = ?")?
-        .query_row([key], |row| Ok((row.get(0)?, row.get(1)?)))
+    let (member, tag, layout): (Option<String>, Option<String>, String) = sql
+        .prepare_cached("SELECT r.member, a.tag, r.layout FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.key = ?")?
+        .query_row([key], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?
         .unwrap_or_default();
     let mut select = sql.prepare_cached(FILES)?;
     let paths = select.query_map([key], |row| row.get::<_, Vec<u8>>(0))?;
+    if imports::is_import(&layout) {
+        let Some(file) = paths.into_iter().next().transpose()? else { return Ok(None) };
+        let file = FileId::new(Root::Output, file);
+        return Ok(imports::read_run(roots, &file, member.as_deref()).ok().map(|(run, _)| run));
+    }
     let mut read = Vec::new();
     for path in paths {
         let file = FileId::new(Root::Output, path?);

@@ -32,6 +32,7 @@ pub mod reviews;
 mod checksum;
 mod fts;
 pub mod imported_verdicts;
+pub mod imports;
 mod rescore;
 pub mod roots;
 pub mod scan;

@@ -120,17 +120,19 @@ fn row(
         hash.update(evaluator.as_bytes());
         hash.update(why.as_bytes());
     }
-    let named = MemberRow { at: layouts::of_member(&member), key: member.key };
+    let at = Some(layouts::of_member(&member));
+    let named = MemberRow { key: member.key };
     let mut row = Row {
         size: bytes.len() as u64,
         modified_ms: newest.div_euclid(1_000_000),
         hash: hash.digest(),
         member: Some(named),
+        at,
         ..Row::default()
     };
     let again = match member.outline {
         Ok(outline) => {
-            row.take(outline);
+            row.accept(outline);
             None
         }
         Err(error) => row.fail(error, newest, limits),

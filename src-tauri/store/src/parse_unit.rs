@@ -1,5 +1,6 @@
 //! Reads the files of a unit and builds its row. Never fails: every error becomes part of the row.
 //! Also splits the text into pieces for the search. Writes nothing.
+use super::imports::{self, ImportRow};
 use super::layouts::{self, Coordinates, FileContent};
 use super::limits::Limits;
 use super::members;
@@ -14,7 +15,8 @@ use touchstone_api::RunState;
 use touchstone_clock as clock;
 use touchstone_formats::run::{Layout, Outline, RecordedState};
 use touchstone_formats::{ReadError, ReadErrorKind};
-use xxhash_rust::xxh3::Xxh3;
+use touchstone_imports::Detected;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Maximum length of a text piece, in bytes.
 const PIECE: usize = 64 << 10;
@@ -86,6 +88,10 @@ pub(crate) struct Row {
     pub(crate) pieces: Vec<Piece>,
     /// Member data, if the file holds many runs.
     pub(crate) member: Option<MemberRow>,
+    /// Coordinates that the content states; else they follow from the path.
+    pub(crate) at: Option<Coordinates>,
+    /// Data of an imported run that concerns other files.
+    pub(crate) import: ImportRow,
 }
 
 /// Run within a file of many.
@@ -93,7 +99,6 @@ pub(crate) struct Row {
 pub(crate) struct MemberRow {
     /// Key of the run in the file.
     pub(crate) key: String,
-    pub(crate) at: Coordinates,
 }
 
 /// Piece of the searchable text.
@@ -117,6 +122,9 @@ pub(crate) fn look(
             give(looked);
         }
         Sight::Many(file) => members::look(limits, file, give),
+        Sight::Import { unit, stamp, marks } => {
+            imports::look(roots, limits, unit, stamp, marks, give);
+        }
     }
 }
 
@@ -124,6 +132,7 @@ pub(crate) fn look(
 enum Sight {
     One(ParsedUnit),
     Many(members::ManyFile),
+    Import { unit: UnitId, stamp: Stamp, marks: Vec<(FileId, Mark)> },
 }
 
 fn look_whole(roots: &Roots, limits: &Limits, unit: Unit) -> Sight {
@@ -135,6 +144,9 @@ fn look_whole(roots: &Roots, limits: &Limits, unit: Unit) -> Sight {
         return Sight::One(odd_one(unit.id, file, stamp, reason));
     }
     let now = clock::now_ns();
+    if let Some(sight) = look_for_import(roots, &unit, now) {
+        return sight;
+    }
     let mut read = Vec::new();
     let mut marks = Vec::new();
     for (file, found) in unit.files {
@@ -181,6 +193,35 @@ fn look_whole(roots: &Roots, limits: &Limits, unit: Unit) -> Sight {
     judge(limits, unit.id, marks, read)
 }
 
+/// Detects a result file of another tool. A file that belongs to the tool and holds no run becomes
+/// a row with the reason.
+fn look_for_import(roots: &Roots, unit: &Unit, now: i64) -> Option<Sight> {
+    let mut files = unit.files.keys();
+    let (Some(file), None) = (files.next(), files.next()) else { return None };
+    if unit.id.group || !imports::may_be_import(file) {
+        return None;
+    }
+    let (_, stamp) = open::open(roots, file).ok()?;
+    let (_, detected) = catch_unwind(|| imports::detect(roots, file)).ok().flatten()?;
+    let mark = Mark { stamp, settled: is_settled(stamp, now), odd: false };
+    let marks = vec![(file.clone(), mark)];
+    Some(match detected {
+        Detected::Run | Detected::Runs => Sight::Import { unit: unit.id.clone(), stamp, marks },
+        Detected::NoRun(reason) => {
+            let row = Row {
+                state: Some(RunState::Other),
+                hash: xxh3_64(reason.as_bytes()),
+                reason: Some(reason),
+                size: stamp.size,
+                modified_ms: stamp.modified_ms(),
+                ..Row::default()
+            };
+            let outcome = Outcome::Row(Box::new(row));
+            Sight::One(ParsedUnit { unit: unit.id.clone(), marks, outcome, again_ns: None })
+        }
+    })
+}
+
 type Read = (FileId, Stamp, Result<Vec<u8>, Refused>);
 
 fn judge(
@@ -210,7 +251,7 @@ fn judge(
             return Sight::Many(members::ManyFile { unit, marks, bytes, newest });
         }
         FileContent::Run(outline) => {
-            row.take(*outline);
+            row.accept(*outline);
         }
         FileContent::Other(reason) => {
             row.state = Some(RunState::Other);
@@ -228,7 +269,7 @@ fn judge(
 
 impl Row {
     /// Applies the outline of a run.
-    pub(super) fn take(&mut self, outline: Outline) {
+    pub(super) fn accept(&mut self, outline: Outline) {
         self.state = Some(state_of(outline.standing));
         self.reason.clone_from(&outline.reason);
         self.pieces = pieces(&outline);

@@ -1,8 +1,8 @@
 //! **Pure.** Compares known marks with found stamps and returns the reads and removals that bring
 //! the index in line with the disk. Owns the grouping of files into units; reads no files.
-use super::layouts;
 use super::open::Stamp;
 use super::roots::{FileId, Root};
+use super::{imports, layouts};
 use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -132,16 +132,28 @@ pub(crate) fn reconcile(
             units.insert(unit_of(file, now.odd.is_some()));
             // A path that became odd, or stopped being odd, also leaves its former unit.
             units.extend(known.get(file).map(|was| unit_of(file, was.odd)));
+            units.extend(owner(known, found, file));
         }
     }
     for scope in scopes {
         for (file, mark) in below(known, scope).filter(|(file, _)| scope.holds(file)) {
             if !found.contains_key(file) {
                 units.insert(unit_of(file, mark.odd));
+                units.extend(owner(known, found, file));
             }
         }
     }
     units.into_iter().map(|unit| step(known, scopes, found, unit)).collect()
+}
+
+/// Returns the unit whose run a file is a part of, if that unit exists.
+fn owner(known: &KnownFiles, found: &BTreeMap<FileId, Found>, file: &FileId) -> Option<UnitId> {
+    let owner = imports::owner(file)?;
+    let odd = found
+        .get(&owner)
+        .map(|now| now.odd.is_some())
+        .or_else(|| known.get(&owner).map(|mark| mark.odd))?;
+    Some(unit_of(&owner, odd))
 }
 
 fn step(

@@ -2,6 +2,7 @@
 //! or a part of a file with many runs, inside the caller's transaction. Decides the values of all
 //! row columns, on which the queries rely.
 use super::imported_verdicts;
+use super::imports::{self, Touched};
 use super::index::{IndexError, Writer};
 use super::layouts::{self, Coordinates};
 use super::parse_unit::{Outcome, ParsedUnit, Row, layout_name};
@@ -13,7 +14,7 @@ use super::suites::Tasks;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashSet;
 use touchstone_api::{Lineage, RunState};
-use touchstone_formats::run::{Outline, RecordedState};
+use touchstone_formats::run::{Layout, Outline, RecordedState, Verdict};
 use touchstone_formats::system::System;
 use touchstone_scoring::missing_calls;
 
@@ -38,6 +39,8 @@ struct Old {
     id: i64,
     hash: i64,
     counted: Counted,
+    repeat_group: Option<String>,
+    identity: Option<i64>,
     text_len: i64,
     words_done: i64,
     reason: Option<String>,
@@ -62,10 +65,7 @@ pub(crate) fn place_rows(looked: &mut ParsedUnit, tasks: &Tasks, models: &[Strin
 }
 
 fn place_row(unit: &UnitId, row: &mut Row, tasks: &Tasks, models: &[String]) -> Placed {
-    let mut at = match &row.member {
-        Some(member) => member.at.clone(),
-        None => layouts::coordinates(unit, models),
-    };
+    let mut at = row.at.clone().unwrap_or_else(|| layouts::coordinates(unit, models));
     if let Some(id) = at.task.as_deref().and_then(|name| tasks.query_id(name)) {
         at.task = Some(id.to_owned());
     }
@@ -73,7 +73,11 @@ fn place_row(unit: &UnitId, row: &mut Row, tasks: &Tasks, models: &[String]) -> 
     let outline = row.outline.as_ref().unwrap_or(&blank);
     let layout = row.outline.as_ref().map_or("", |outline| layout_name(outline.layout));
     let system = at.system.as_deref().or(outline.system.as_deref());
+    let answer = outline.answer.as_ref();
+    let expected = outline.expected.as_ref().and_then(|expected| expected.json.as_deref());
+    let own = imports::own_task_of(at.task.as_deref(), &unit.file.to_display(), expected, answer);
     let place = ScoringKey {
+        own: own.as_deref(),
         task: at.task.as_deref(),
         variation: at.variation,
         variation_name: at.variation_name.as_deref(),
@@ -90,6 +94,7 @@ fn place_row(unit: &UnitId, row: &mut Row, tasks: &Tasks, models: &[String]) -> 
         said: outline.last_message(),
         calls: &outline.calls,
         told: Some(&outline.told),
+        verdicts: imported_scores(outline),
     };
     let measured = measure(tasks, &place, &evidence);
     let (missing, name) = from_suite(tasks, &place, &outline.tools);
@@ -111,17 +116,17 @@ pub(crate) fn put(
     let none = HashSet::new();
     match &looked.outcome {
         Outcome::Part(_) => {}
-        Outcome::Row(_) => forget_members(&writer.sql, unit, &none, &mut written)?,
+        Outcome::Row(_) => forget_members(writer, unit, &none, &mut written)?,
         Outcome::Last(_, keys) => {
-            forget_members(&writer.sql, unit, keys, &mut written)?;
+            forget_members(writer, unit, keys, &mut written)?;
             // A file that is damaged around its members has a row of its own.
             if !keys.contains(&unit.key()) {
-                written.extend(forget(&writer.sql, unit.key())?);
+                written.extend(forget(&writer.sql, unit.key(), &mut writer.touched)?);
             }
         }
         Outcome::Gone | Outcome::Suite(_) => {
-            forget_members(&writer.sql, unit, &none, &mut written)?;
-            written.extend(forget(&writer.sql, unit.key())?);
+            forget_members(writer, unit, &none, &mut written)?;
+            written.extend(forget(&writer.sql, unit.key(), &mut writer.touched)?);
             return put_files(&writer.sql, unit, &[]).map(|()| written);
         }
     }
@@ -131,11 +136,12 @@ pub(crate) fn put(
 
 /// Deletes the runs of a file that held many, except those with the keys in `but`.
 fn forget_members(
-    sql: &Connection,
+    writer: &mut Writer,
     unit: &UnitId,
     but: &HashSet<String>,
     written: &mut Vec<Written>,
 ) -> Result<(), IndexError> {
+    let Writer { sql, touched, .. } = writer;
     let mut select =
         sql.prepare_cached("SELECT key FROM runs WHERE unit = ? AND member IS NOT NULL")?;
     let keys = select.query_map([unit.number()], |row| row.get::<_, String>(0))?;
@@ -143,14 +149,19 @@ fn forget_members(
         .filter(|key| !key.as_ref().is_ok_and(|key| but.contains(key)))
         .collect::<Result<_, _>>()?;
     for key in gone {
-        written.extend(forget(sql, key)?);
+        written.extend(forget(sql, key, touched)?);
     }
     Ok(())
 }
 
 /// Deletes a row, if it exists.
-fn forget(sql: &Connection, key: String) -> Result<Option<Written>, IndexError> {
+fn forget(
+    sql: &Connection,
+    key: String,
+    touched: &mut Touched,
+) -> Result<Option<Written>, IndexError> {
     let Some(old) = old(sql, &key)? else { return Ok(None) };
+    touched.add(old.repeat_group.as_ref(), old.identity);
     remove(sql, &old)?;
     for text in [
         "DELETE FROM runs WHERE id = ?",
@@ -190,8 +201,10 @@ fn put_one(
         return Ok(Written { key, before, after: before, visible });
     }
     if let Some(old) = &old {
+        writer.touched.add(old.repeat_group.as_ref(), old.identity);
         remove(&writer.sql, old)?;
     }
+    writer.touched.add(row.import.group.as_ref(), row.import.identity);
     let text_offset = writer
         .blob
         .append(row.outline.as_ref().map_or(&[][..], |outline| outline.text.as_bytes()))?;
@@ -225,7 +238,7 @@ fn is_same(old: &Old, row: &Row) -> bool {
 
 fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
     let text =
-        "SELECT id, content_hash, state_order, words_done < item_count, text_len, words_done, reason, size, modified_ms
+        "SELECT id, content_hash, state_order, words_done < item_count, text_len, words_done, reason, size, modified_ms, repeat_group, identity
                 FROM runs WHERE key = ?";
     let row = sql.prepare_cached(text)?.query_row([key], |row| {
         Ok(Old {
@@ -237,6 +250,8 @@ fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
             reason: row.get(6)?,
             size: row.get(7)?,
             modified_ms: row.get(8)?,
+            repeat_group: row.get(9)?,
+            identity: row.get(10)?,
         })
     });
     Ok(row.optional()?)
@@ -276,8 +291,9 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         "INSERT OR REPLACE INTO runs (id, key, path, unit, member, layout, task, system, model, variation, variation_name, repeat,
         state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens, cost, seconds, unfinished,
         size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, item_count, words_done,
-        scoring, scorer, score, passed, score_reason, class, fingerprint, follow_ups, lineage, fork, forked_from, forked_step)
-        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?)";
+        scoring, scorer, score, passed, score_reason, class, fingerprint, follow_ups, lineage, fork, forked_from, forked_step,
+        started, repeat_group, group_start, identity, identity_rank)
+        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?)";
     sql.prepare_cached(text)?.execute(params![
         id,
         key,
@@ -327,8 +343,18 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         place.fork,
         outline.forked_from.as_ref().map(|origin| &origin.file),
         outline.forked_from.as_ref().and_then(|origin| origin.step),
+        outline.started,
+        row.import.group,
+        row.import.group_start,
+        row.import.identity,
+        row.import.identity.map(|_| row.import.rank),
     ])?;
     Ok(id.unwrap_or_else(|| sql.last_insert_rowid()))
+}
+
+/// Returns the verdicts of the tool that recorded a run, which count as its scores.
+fn imported_scores(outline: &Outline) -> &[Verdict] {
+    if matches!(outline.layout, Layout::Imported(_)) { &outline.verdicts } else { &[] }
 }
 
 /// Returns `Fork` for a run that is a fork by its content or name, and `FollowUps` for one that was

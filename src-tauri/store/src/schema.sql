@@ -26,6 +26,12 @@ CREATE TABLE runs (
   fork           INTEGER NOT NULL DEFAULT 0, -- which fork of its repeat its file name says it is; 0 for none
   forked_from    TEXT,                       -- path of the run it was copied from, when its file says
   forked_step    INTEGER,                    -- the step, from 0
+  started        REAL,                       -- seconds since 1970, when a file says so
+  repeat_group   TEXT,                       -- of an imported run: repeats in a group are numbered by their start
+  group_start    REAL,
+  identity       INTEGER,                    -- of an imported run: hash of what is equal in all files that hold it
+  identity_rank  REAL,
+  superseded_by  TEXT,                       -- path of the run that counts in its place
   missing_calls  TEXT NOT NULL,              -- JSON list of names
   tools          TEXT NOT NULL,              -- names of called tools, each between line feeds: "\na\nb\n", or empty
   tokens         INTEGER,
@@ -66,6 +72,8 @@ CREATE INDEX runs_members ON runs(unit) WHERE member IS NOT NULL;
 CREATE INDEX runs_task ON runs(task, path);
 -- The forks of a run, and forks that are named like repeats.
 CREATE INDEX runs_forked ON runs(forked_from) WHERE forked_from IS NOT NULL;
+CREATE INDEX runs_group ON runs(repeat_group) WHERE repeat_group IS NOT NULL;
+CREATE INDEX runs_identity ON runs(identity) WHERE identity IS NOT NULL;
 CREATE INDEX runs_state ON runs(state_order, path);
 
 -- The files of all rows, with their stamps when they were read. Suites are read anew at every start and are not here.
@@ -141,7 +149,8 @@ CREATE TABLE answers (
   said_at  INTEGER NOT NULL,                 -- the last message of the assistant: its place in the text of the run
   said_len INTEGER NOT NULL,
   answer   TEXT,                             -- JSON with numbers as written; NULL when there is none, or it is larger than is kept
-  told     TEXT NOT NULL                     -- JSON of what the calls do not say
+  told     TEXT NOT NULL,                    -- JSON of what the calls do not say
+  expected TEXT                              -- JSON of the expected answer, when the file of another tool has one
 );
 
 -- The files of what people and judges say of runs, as they were read; 'verdict' and 'review_score' in runs repeat what still holds.

@@ -46,7 +46,7 @@ pub(super) fn for_each_run(
     let mut shared: BTreeMap<FileId, Vec<(usize, String)>> = BTreeMap::new();
     for (at, id) in ids.iter().enumerate() {
         let one = row_of(flow, id).and_then(|(row, files)| {
-            if let (Some(member), [file]) = (&row.member, files.as_slice()) {
+            if let (Some(member), [file], None) = (&row.member, files.as_slice(), &row.format) {
                 shared.entry(file.clone()).or_default().push((at, member.clone()));
                 return Ok(None);
             }

@@ -10,6 +10,7 @@ use touchstone_api::{RunFile, RunRow, RunState, TextPiece};
 use touchstone_formats::ReadError;
 use touchstone_formats::run::Run;
 use touchstone_store::folder_index::FolderIndex;
+use touchstone_store::imports;
 use touchstone_store::index::Reader;
 use touchstone_store::layouts::{self, MemberPosition};
 use touchstone_store::open::{self, Refused, Stamp};
@@ -89,6 +90,24 @@ pub(super) fn read(
     if row.state == RunState::Other {
         opened.faults.extend(row.reason.as_deref().map(sentence));
         opened.version = version_of_stamps(&opened.stamps);
+        return Ok(opened);
+    }
+    if row.format.is_some() && !opened.files.is_empty() {
+        let read =
+            with_room(|| imports::read_run(&flow.roots, &opened.files[0], row.member.as_deref()));
+        match read {
+            Ok((run, content)) => {
+                opened.version = format!("{content:016x}");
+                opened.layout = view::layout(run.layout);
+                opened.weight = weight(&run);
+                opened.run = run;
+            }
+            Err(error) => {
+                opened.layout = "Damaged file of another tool";
+                opened.version = version_of_stamps(&opened.stamps);
+                opened.faults = faults(&error);
+            }
+        }
         return Ok(opened);
     }
     let mut contents = Vec::new();

@@ -12,6 +12,8 @@ use touchstone_scoring::diff::Options;
 use touchstone_scoring::judges::Subject;
 use touchstone_scoring::scorers::comparison;
 use touchstone_store::folder_index::FolderIndex;
+use touchstone_store::imports;
+use touchstone_store::roots::Root;
 use touchstone_store::suites::Task as Known;
 
 /// Maximum JSON bytes of the task when a run opens.
@@ -33,8 +35,7 @@ pub(super) struct RunTask {
 
 /// Returns the task of a run; `None` if its suite is not known.
 pub(super) fn for_run(flow: &FolderIndex, row: &RunRow) -> Option<RunTask> {
-    let tasks = flow.shelf.tasks();
-    let known = Arc::clone(tasks.get(row.task.as_deref()?)?);
+    let known = find_task(flow, row)?;
     let given = row.variation_name.as_deref().is_some_and(|name| name.ends_with(" (oracle)"));
     let at = known.variation(row.variation, row.variation_name.as_deref());
     let parameters = at
@@ -67,17 +68,36 @@ impl RunTask {
     }
 }
 
+/// Returns the task of a run from its suite, else from the file of the run itself.
+fn find_task(flow: &FolderIndex, row: &RunRow) -> Option<Arc<Known>> {
+    let tasks = flow.shelf.tasks();
+    let known = row.task.as_deref().and_then(|task| tasks.get(task)).map(Arc::clone);
+    known.or_else(|| {
+        row.format.as_ref()?;
+        let reader = flow.index.reader().ok()?;
+        imports::own_task_by_key(&reader, &row.id).ok().flatten()
+    })
+}
+
 /// Source of the expected output of a run: its task. Equality is by identity, because a task is
-/// loaded again when one of its gold answers changes.
+/// loaded again when one of its gold answers changes; tasks from files of runs are equal if they
+/// expect the same.
 #[derive(Clone)]
 pub(super) struct Origin {
     known: Arc<Known>,
+    /// True if the task comes from the file of a run.
+    is_from_run: bool,
 }
 
 impl PartialEq for Origin {
     /// A task that was loaded again is a different one.
     fn eq(&self, other: &Self) -> bool {
+        let expected = |origin: &Self| {
+            let first = origin.known.yardsticks.first();
+            first.and_then(|first| first.expected.clone()).filter(|_| origin.is_from_run)
+        };
         Arc::ptr_eq(&self.known, &other.known)
+            || (expected(self).is_some() && expected(self) == expected(other))
     }
 }
 
@@ -91,8 +111,9 @@ impl Origin {
 /// Returns the source of the expected output of a run; `None` if its suite is not known. Reads no
 /// content.
 pub(super) fn origin(flow: &FolderIndex, row: &RunRow) -> Option<Origin> {
-    let known = Arc::clone(flow.shelf.tasks().get(row.task.as_deref()?)?);
-    Some(Origin { known })
+    let known = find_task(flow, row)?;
+    let is_from_run = known.file.root == Root::Output && row.format.is_some();
+    Some(Origin { known, is_from_run })
 }
 
 impl RunTask {

@@ -109,6 +109,7 @@ impl Gathering {
         }
         let Some(column) = self.column(run) else { return };
         let holds = match run.lineage {
+            Some(Lineage::Superseded) => Holds::Nothing,
             Some(Lineage::Fork) if run.fork > 0 => Holds::Nothing,
             Some(Lineage::Fork) => Holds::Number,
             Some(Lineage::FollowUps) | None => Holds::Repeat,

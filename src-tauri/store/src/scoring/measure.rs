@@ -1,11 +1,12 @@
 //! **Pure.** Scores a run against its scoring spec with every scorer and determines its failure
 //! class. A scorer that panics gets a failed score, and the others continue.
 use super::scoring_spec::{Panel, ScoringSpec};
-use crate::suites::Tasks;
+use crate::reviews::beginning;
+use crate::suites::{self, Tasks};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use touchstone_api::{FailureClass, RunScore, RunState, ScoreDetail, ScoreStanding};
 use touchstone_formats::answer;
-use touchstone_formats::run::{CallInfo, StoredAnswer};
+use touchstone_formats::run::{CallInfo, StoredAnswer, Verdict};
 use touchstone_formats::suite::Task;
 use touchstone_formats::value::Value;
 use touchstone_scoring::scorers::{
@@ -24,6 +25,8 @@ pub struct ScoringKey<'a> {
     pub variation_name: Option<&'a str>,
     /// True for systems that call tools.
     pub calls_tools: bool,
+    /// Task from the file of the run itself, which counts if no suite has the task.
+    pub own: Option<&'a suites::Task>,
 }
 
 /// Data of a run that scorers use.
@@ -35,6 +38,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) said: &'a str,
     pub(crate) calls: &'a [(String, bool)],
     pub(crate) told: Option<&'a CallInfo>,
+    /// Verdicts of the tool that recorded the run, which come before all scorers.
+    pub(crate) verdicts: &'a [Verdict],
 }
 
 /// Scores of a run.
@@ -82,7 +87,8 @@ pub struct ScoringInput<'a> {
 impl<'a> ScoringKey<'a> {
     /// Returns the scoring spec of the run. `None` when its task or its variation is unknown.
     pub fn against(&self, tasks: &'a Tasks) -> Option<ScoringInput<'a>> {
-        let task = tasks.get(self.task?)?;
+        let known = self.task.and_then(|task| tasks.get(task));
+        let task = known.map(|task| &**task).or(self.own)?;
         let at = task.variation(self.variation, self.variation_name)?;
         let yardstick = task.yardsticks.get(at)?;
         // Only runs of benchmark folders have a task but no variation number.
@@ -110,7 +116,9 @@ impl<'a> ScoringKey<'a> {
 
     /// Returns the fingerprint that up-to-date scores have.
     pub(crate) fn fingerprint(&self, tasks: &Tasks) -> Option<i64> {
-        tasks.get(self.task?)?;
+        if self.own.is_none() {
+            tasks.get(self.task?)?;
+        }
         // Zero marks a known suite without this variation.
         Some(self.against(tasks).map_or(0, |against| against.panel.fingerprint))
     }
@@ -123,17 +131,19 @@ pub(crate) fn measure(tasks: &Tasks, place: &ScoringKey<'_>, evidence: &Evidence
         return Measured::default();
     }
     let against = place.against(tasks);
+    measured.scores =
+        evidence.verdicts.iter().filter_map(|one| given(one, place, evidence)).collect();
     match against {
         Some(against) => {
             let answer = evidence.answer.and_then(StoredAnswer::value);
             let one = |scorer| by(scorer, place, evidence, &against, answer.as_ref());
-            measured.scores = against.panel.scorers.iter().map(one).collect();
+            measured.scores.extend(against.panel.scorers.iter().map(one));
             if measured.scores.is_empty() {
                 let trouble = against.yardstick.trouble.clone();
                 measured.nothing = Some(trouble.unwrap_or_else(|| NOTHING_EXPECTED.to_owned()));
             }
         }
-        None if measured.fingerprint.is_some() => {
+        None if measured.fingerprint.is_some() && measured.scores.is_empty() => {
             measured.nothing =
                 Some("The suite has no variation like this one any more.".to_owned());
         }
@@ -142,6 +152,31 @@ pub(crate) fn measure(tasks: &Tasks, place: &ScoringKey<'_>, evidence: &Evidence
     let of_first = measured.scores.first().map(|first| first.class);
     measured.class = of_first.unwrap_or_else(|| class(place, evidence, against, None, None));
     measured
+}
+
+/// Converts a verdict of the tool that recorded the run to a score. Returns `None` for a verdict
+/// that is neither a number from 0 to 1 nor says whether the run passed.
+fn given(verdict: &Verdict, place: &ScoringKey<'_>, evidence: &Evidence<'_>) -> Option<Score> {
+    let number = verdict.score.as_deref().and_then(|score| score.parse::<f64>().ok());
+    let number = number.filter(|number| (0.0..=1.0).contains(number));
+    let score = number.or_else(|| Some(if verdict.passed? { 1.0 } else { 0.0 }))?;
+    let standing = match evidence.state {
+        RunState::Error => ScoreStanding::Error,
+        RunState::Answered | RunState::NoAnswer => ScoreStanding::Scored,
+        _ => ScoreStanding::NotEnded,
+    };
+    let is_scored = standing == ScoreStanding::Scored;
+    let passed = verdict.passed.filter(|_| is_scored);
+    let says = RunScore {
+        scorer: verdict.evaluator.clone(),
+        version: 0,
+        standing,
+        score: Some(score).filter(|_| is_scored),
+        passed,
+        reason: verdict.reason.as_deref().map(beginning).unwrap_or_default(),
+        detail: Vec::new(),
+    };
+    Some(Score { says, ask: None, class: class(place, evidence, None, None, passed) })
 }
 
 const NOTHING_EXPECTED: &str = "There is no expected output.";

@@ -71,6 +71,7 @@ fn request_from_row(
         variation,
         variation_name: name.as_deref(),
         calls_tools: true,
+        own: None,
     };
     let named: String = row.get(2)?;
     let Some(against) = place.against(tasks) else { return Ok(None) };

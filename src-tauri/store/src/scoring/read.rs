@@ -3,11 +3,13 @@ use super::measure::{Score, ScoringKey, by};
 use super::stored_run::StoredRun;
 use super::write;
 use crate::blob::TextBlob;
+use crate::imports;
 use crate::index::{IndexError, Reader};
 use crate::record;
-use crate::suites::Tasks;
+use crate::suites::{Task, Tasks};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 use touchstone_api::{FailureClass, RunScore, RunScores, ScoreStanding};
 use touchstone_scoring::scorers::Scorer;
 
@@ -25,10 +27,11 @@ pub(crate) struct ScoredRow {
     nothing: Option<String>,
     lenient: bool,
     is_no_run: bool,
+    own: Option<Arc<Task>>,
 }
 
 const SELECT: &str = "SELECT r.id, r.task, r.variation, r.variation_name, r.layout, r.system, r.fingerprint, r.class, \
-                      r.score_reason, r.scorer, a.lenient, r.state = 'other' \
+                      r.score_reason, r.scorer, a.lenient, r.state = 'other', r.path, a.expected, a.answer \
                       FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.key = ?";
 
 pub(crate) fn load_scored_row(
@@ -51,14 +54,21 @@ pub(crate) fn load_scored_row(
             nothing: reason.filter(|_| scorer.is_none()),
             lenient: lenient.unwrap_or(false),
             is_no_run: row.get(11)?,
+            own: imports::own_task_of_row(row, 1, 12)?,
         })
     });
     Ok(row.optional()?)
 }
 
 impl ScoredRow {
+    /// Task from the file of the run itself.
+    pub(crate) fn own_task(&self) -> Option<Arc<Task>> {
+        self.own.clone()
+    }
+
     pub(crate) fn scoring_key(&self) -> ScoringKey<'_> {
         ScoringKey {
+            own: self.own.as_deref(),
             task: self.task.as_deref(),
             variation: self.variation,
             variation_name: self.variation_name.as_deref(),
@@ -74,6 +84,7 @@ impl ScoredRow {
         let place = self.scoring_key();
         let mut notes = Vec::new();
         match &self.task {
+            _ if imports::is_import(&self.layout) => {}
             None => notes
                 .push("The file name does not name a task, so this run is not scored.".to_owned()),
             Some(task) if tasks.get(task).is_none() => notes.push(match tasks.broken.get(task) {

@@ -3,10 +3,12 @@ use super::measure::{Measured, ScoringKey, measure};
 use super::stored_run::StoredRun;
 use super::write::{self, Columns};
 use crate::blob::TextBlob;
+use crate::imports;
 use crate::index::{IndexError, Writer, text_of};
 use crate::record;
-use crate::suites::Tasks;
+use crate::suites::{Task, Tasks};
 use rusqlite::{Row, params};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Maximum number of rows in a batch.
@@ -61,11 +63,13 @@ struct Candidate {
     tools: Vec<String>,
     missing: String,
     fingerprint: Option<i64>,
+    own: Option<Arc<Task>>,
 }
 
 impl Candidate {
     fn scoring_key(&self) -> ScoringKey<'_> {
         ScoringKey {
+            own: self.own.as_deref(),
             task: Some(&self.task),
             variation: self.variation,
             variation_name: self.own_name.as_deref(),
@@ -76,8 +80,9 @@ impl Candidate {
 
 /// Processes the rows after the given id, and rescores those with an outdated fingerprint.
 pub(crate) fn batch(writer: &Writer, tasks: &Tasks, after: i64) -> Result<Batch, IndexError> {
-    const SELECT: &str = "SELECT id, key, task, variation, variation_name, layout, system, tools, missing_calls, fingerprint \
-                          FROM runs WHERE id > ? AND task IS NOT NULL ORDER BY id";
+    const SELECT: &str = "SELECT r.id, r.key, r.task, r.variation, r.variation_name, r.layout, r.system, r.tools, r.missing_calls, \
+                          r.fingerprint, r.path, a.expected, a.answer \
+                          FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.id > ? AND r.task IS NOT NULL ORDER BY r.id";
     let began = Instant::now();
     let mut batch = Batch { after, ..Batch::default() };
     let mut texts = None;
@@ -177,6 +182,7 @@ fn candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
         tools,
         missing: row.get(8)?,
         fingerprint: row.get(9)?,
+        own: imports::own_task_of_row(row, 2, 10)?,
     })
 }
 

@@ -2,12 +2,13 @@
 use super::measure::Evidence;
 use crate::blob::TextBlob;
 use crate::filter::state_named;
+use crate::imported_verdicts;
 use crate::index::IndexError;
 use crate::record::{order, state_name};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use touchstone_api::RunState;
 use touchstone_formats::answer::{self, AnswerLocation, FinishOutcome};
-use touchstone_formats::run::{CallInfo, StoredAnswer};
+use touchstone_formats::run::{CallInfo, StoredAnswer, Verdict};
 use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::stabletoolbench::answers::GAVE_UP_REASON;
 
@@ -28,6 +29,8 @@ pub(crate) struct StoredRun {
     /// Offset of the model's last message in the text of all runs.
     said_at: u64,
     said_len: usize,
+    /// Verdicts of the tool that recorded the run.
+    verdicts: Vec<Verdict>,
 }
 
 impl StoredRun {
@@ -35,7 +38,10 @@ impl StoredRun {
     pub(crate) fn load(sql: &Connection, run: i64) -> Result<Self, IndexError> {
         const SELECT: &str = "SELECT r.state, r.reason, r.text_offset, a.lenient, a.calls, a.said_at, a.said_len, a.answer, a.told, a.unfound, a.tag, a.sought \
                               FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.id = ?";
-        Ok(sql.prepare_cached(SELECT)?.query_row([run], read).optional()?.unwrap_or_default())
+        let mut stored: Self =
+            sql.prepare_cached(SELECT)?.query_row([run], read).optional()?.unwrap_or_default();
+        stored.verdicts = imported_verdicts::scores_of_import(sql, run)?;
+        Ok(stored)
     }
 
     /// Returns the model's last message. Opens the text of all runs on first use.
@@ -100,6 +106,7 @@ impl StoredRun {
             said,
             calls: &self.calls,
             told: self.told.as_ref(),
+            verdicts: &self.verdicts,
         }
     }
 }
@@ -197,5 +204,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredRun> {
         told: told.as_deref().and_then(parse_told),
         said_at: offset.cast_unsigned().saturating_add(at.unwrap_or(0).cast_unsigned()),
         said_len: len.and_then(|len| usize::try_from(len).ok()).unwrap_or(0),
+        verdicts: Vec::new(),
     })
 }

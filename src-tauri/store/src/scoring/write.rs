@@ -196,6 +196,7 @@ pub(crate) fn put_answer(
             || o.said.is_some()
             || !o.calls.is_empty()
             || o.told != CallInfo::default()
+            || o.expected.is_some()
     });
     let Some(outline) = kept else {
         if !fresh {
@@ -208,8 +209,8 @@ pub(crate) fn put_answer(
     let (from, to) = outline.said.unwrap_or_default();
     let answer = outline.answer.as_ref();
     sql.prepare_cached(
-        "INSERT OR REPLACE INTO answers (run, lenient, unfound, sought, tag, calls, said_at, said_len, answer, told)
-         VALUES (?,?,?,?,?,?,?,?,?,?)",
+        "INSERT OR REPLACE INTO answers (run, lenient, unfound, sought, tag, calls, said_at, said_len, answer, told, expected)
+         VALUES (?,?,?,?,?,?,?,?,?,?,?)",
     )?
     .execute(params![
         run,
@@ -221,7 +222,8 @@ pub(crate) fn put_answer(
         from,
         to - from,
         answer.and_then(|kept| kept.json.as_deref()),
-        told
+        told,
+        outline.expected.as_ref().and_then(|expected| expected.json.as_deref())
     ])?;
     Ok(())
 }

@@ -1,0 +1,453 @@
+//! Result files of other tools: opens them for their readers, builds their rows, and keeps what
+//! depends on several files up to date: the numbers of repeats, and runs that another file
+//! supersedes.
+use super::index::{IndexError, Writer};
+use super::layouts::Coordinates;
+use super::limits::Limits;
+use super::open::{self, Stamp};
+use super::parse_unit::{MemberRow, Outcome, ParsedUnit, Row, unsettle};
+use super::reconcile::{Mark, UnitId};
+use super::roots::{FileId, Root, Roots};
+use super::scoring::scoring_spec::ScoringSpec;
+use super::suites::Task;
+use fs_err as fs;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::os::unix::fs::FileExt as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use touchstone_api::{Lineage, RunState};
+use touchstone_formats::run::{Outline, Run, StoredAnswer};
+use touchstone_formats::suite::{self, Expected, Variation};
+use touchstone_formats::value::Value;
+use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_imports::convert::to_run;
+use touchstone_imports::registry::{self, HEAD_BYTES};
+use touchstone_imports::{
+    Detected, Folder, Format, ImportedFile, ImportedRun, Input, Repeat, Source,
+};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+/// Maximum number of rows and of text bytes in one part.
+const ROWS: usize = 100;
+const BYTES: usize = 256 << 10;
+/// Maximum number of names that a reader gets of a folder.
+const MOST_NAMES: usize = 100_000;
+
+/// Endings of files that may be results of other tools; the start of the file decides.
+const ENDINGS: [&str; 8] = ["json", "jsonl", "csv", "eval", "traj", "zst", "db", "ndjson"];
+
+/// Returns true for files whose start must be read to know whether another tool wrote them.
+pub(crate) fn may_be_import(file: &FileId) -> bool {
+    let name = String::from_utf8_lossy(file.name()).to_lowercase();
+    file.root == Root::Output
+        && Path::new(&name).extension().is_some_and(|end| ENDINGS.iter().any(|known| end == *known))
+}
+
+/// Detects the format of a file. Returns `None` for files that are not of another tool, and for
+/// files that cannot be opened.
+pub(crate) fn detect(roots: &Roots, file: &FileId) -> Option<(&'static dyn Format, Detected)> {
+    let (head, _) = open::read_head(roots, file, HEAD_BYTES).ok()?;
+    registry::detect(&file.to_display(), &head)
+}
+
+/// Returns the file whose run changes with this one, if the file is a part of another tool's run.
+pub(crate) fn owner(file: &FileId) -> Option<FileId> {
+    let path = std::str::from_utf8(&file.path).ok().filter(|_| file.root == Root::Output)?;
+    let owner = registry::owner(path)?;
+    Some(FileId::new(Root::Output, owner))
+}
+
+/// Open file, read piece by piece.
+struct DiskFile {
+    file: fs::File,
+    size: u64,
+}
+
+impl Source for DiskFile {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.file.file().read_at(&mut buffer[filled..], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let message = format!("The file could not be read: {error}.");
+                    return Err(ReadError::new(ReadErrorKind::BadValue, message));
+                }
+            }
+        }
+        Ok(filled)
+    }
+}
+
+/// Results folder, as readers see it.
+struct ResultsFolder<'a>(&'a Roots);
+
+impl Folder for ResultsFolder<'_> {
+    fn open(&self, path: &str) -> Option<Box<dyn Source + '_>> {
+        let (file, stamp) = open::open(self.0, &FileId::new(Root::Output, path)).ok()?;
+        Some(Box::new(DiskFile { file, size: stamp.size }))
+    }
+
+    fn list(&self, folder: &str) -> Vec<String> {
+        let mut dir = self.0.output_dir.clone();
+        for name in folder.split('/').filter(|name| !name.is_empty()) {
+            dir.push(name);
+            // Links are not followed.
+            if name == ".." || !dir.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+                return Vec::new();
+            }
+        }
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten().take(MOST_NAMES);
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| {
+                let end = if entry.file_type().ok()?.is_dir() { "/" } else { "" };
+                Some(format!("{}{end}", entry.file_name().to_str()?))
+            })
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+/// Opens a file with its reader and passes it to `then`. A panic of the reader is an error of the
+/// file.
+fn with_file<T>(
+    roots: &Roots,
+    file: &FileId,
+    then: impl FnOnce(&'static dyn Format, &dyn ImportedFile) -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
+    let refused = |why: open::Refused| {
+        ReadError::new(ReadErrorKind::BadValue, format!("The file could not be read: {why}."))
+    };
+    let path = file.to_display();
+    let (head, _) = open::read_head(roots, file, HEAD_BYTES).map_err(refused)?;
+    let (opened, stamp) = open::open(roots, file).map_err(refused)?;
+    let source = DiskFile { file: opened, size: stamp.size };
+    let folder = ResultsFolder(roots);
+    guarded(|| {
+        let Some((format, _)) = registry::detect(&path, &head) else {
+            let message = "The file is no longer of the format that it had.";
+            return Err(ReadError::new(ReadErrorKind::NotTranscript, message));
+        };
+        let opened = format.open(Input { path: &path, source: &source, folder: &folder })?;
+        then(format, &*opened)
+    })
+}
+
+/// Runs a reader and reports a panic as a damaged file.
+fn guarded<T>(read: impl FnOnce() -> Result<T, ReadError>) -> Result<T, ReadError> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
+        let message = "This could not be read: its content stopped the reader.";
+        let error = ReadError::new(ReadErrorKind::Syntax, message);
+        Err(error.advise("Please report this file; it shows a fault in Touchstone."))
+    })
+}
+
+/// Reads one run of a file whole, with a hash of its content.
+pub fn read_run(
+    roots: &Roots,
+    file: &FileId,
+    member: Option<&str>,
+) -> Result<(Run, u64), ReadError> {
+    with_file(roots, file, |format, opened| {
+        let keys = member_keys(opened);
+        let at = keys.iter().position(|key| key.as_deref() == member);
+        let gone =
+            || ReadError::new(ReadErrorKind::BadValue, "The file does not hold this run any more.");
+        let run = to_run(opened.read(at.ok_or_else(gone)?)?, format.name());
+        let hash = content_hash(&run.outline());
+        Ok((run, hash))
+    })
+}
+
+/// Returns true for the name of a format in the index.
+pub fn is_import(layout: &str) -> bool {
+    registry::by_name(layout).is_some()
+}
+
+/// Returns the keys of the runs in a file. Runs of equal names get a number, so that keys are
+/// unique.
+fn member_keys(opened: &dyn ImportedFile) -> Vec<Option<String>> {
+    let mut seen: HashMap<String, u32> = HashMap::new();
+    let number = |at: usize| {
+        let name = opened.member(at)?;
+        let count = seen.entry(name.clone()).or_default();
+        *count += 1;
+        Some(if *count == 1 { name } else { format!("{name} ({count})") })
+    };
+    (0..opened.len()).map(number).collect()
+}
+
+/// Hash of everything that a row shows of a run.
+fn content_hash(outline: &Outline) -> u64 {
+    let mut hash = Xxh3::new();
+    hash.update(outline.text.as_bytes());
+    let rest = Outline { text: String::new(), items: Vec::new(), ..outline.clone() };
+    hash.update(format!("{rest:?}").as_bytes());
+    hash.digest()
+}
+
+/// Data of an imported run that concerns other files.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct ImportRow {
+    /// Group in which repeats are numbered by their start.
+    pub(crate) group: Option<String>,
+    /// Start by which they are numbered.
+    pub(crate) group_start: Option<f64>,
+    /// Key of the run in all files that may hold it.
+    pub(crate) identity: Option<i64>,
+    /// Rank among these files.
+    pub(crate) rank: f64,
+}
+
+/// Parses a file of another tool and passes its rows to `give` until it returns false.
+pub(super) fn look(
+    roots: &Roots,
+    limits: &Limits,
+    unit: UnitId,
+    stamp: Stamp,
+    mut marks: Vec<(FileId, Mark)>,
+    give: &mut dyn FnMut(ParsedUnit) -> bool,
+) {
+    let mut unread = marks.clone();
+    unsettle(&mut unread);
+    let blank = || Row { size: stamp.size, modified_ms: stamp.modified_ms(), ..Row::default() };
+    let (mut rows, mut keys, mut again_ns) = (Vec::new(), HashSet::new(), None);
+    let mut stopped = false;
+    let file = unit.file.clone();
+    let read = with_file(roots, &file, |format, opened| {
+        let members = member_keys(opened);
+        let mut weight = 0;
+        for (at, key) in members.iter().enumerate() {
+            let mut row = blank();
+            match guarded(|| opened.read(at)) {
+                Ok(run) => take(&mut row, run, key.clone(), format.name()),
+                Err(error) => {
+                    row.member = key.clone().map(|key| MemberRow { key });
+                    row.hash = xxh3_64(error.message.as_bytes());
+                    again_ns = again_ns.max(row.fail(error, stamp.mtime_ns, limits));
+                }
+            }
+            if members.len() > 1 {
+                row.size = stamp.size / members.len() as u64;
+            }
+            weight += row.outline.as_ref().map_or(0, |outline| outline.text.len());
+            keys.insert(unit.key_of(key.as_deref()));
+            rows.push(row);
+            if rows.len() >= ROWS || weight >= BYTES {
+                weight = 0;
+                let outcome = Outcome::Part(std::mem::take(&mut rows));
+                let part = ParsedUnit {
+                    unit: unit.clone(),
+                    marks: unread.clone(),
+                    outcome,
+                    again_ns: None,
+                };
+                if !give(part) {
+                    stopped = true;
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(opened.file_error().or_else(|| members.is_empty().then(no_runs)))
+    });
+    if stopped {
+        return;
+    }
+    let around = read.unwrap_or_else(Some);
+    if let Some(error) = around.filter(|_| !keys.contains(&unit.key_of(None))) {
+        let mut row = blank();
+        row.hash = xxh3_64(error.message.as_bytes());
+        if error.kind == ReadErrorKind::NotTranscript {
+            (row.state, row.reason) = (Some(RunState::Other), Some(error.message));
+        } else {
+            again_ns = again_ns.max(row.fail(error, stamp.mtime_ns, limits));
+        }
+        keys.insert(unit.key_of(None));
+        rows.push(row);
+    }
+    if again_ns.is_some() {
+        unsettle(&mut marks);
+    }
+    give(ParsedUnit { unit, marks, outcome: Outcome::Last(rows, keys), again_ns });
+}
+
+fn no_runs() -> ReadError {
+    ReadError::new(ReadErrorKind::NotTranscript, "The file holds no runs yet.")
+}
+
+/// Fills a row from a run.
+fn take(row: &mut Row, run: ImportedRun, key: Option<String>, format: &'static str) {
+    let (repeat, group) = match &run.repeat {
+        Repeat::Number(number) => (*number, None),
+        Repeat::Ordered { group, start } => (1, Some((group.clone(), *start))),
+    };
+    row.at = Some(Coordinates {
+        variation: run.task.as_ref().map(|_| 0),
+        task: run.task.clone(),
+        system: run.system.clone(),
+        model: run.model.clone(),
+        variation_name: None,
+        repeat,
+        fork: 0,
+    });
+    row.import = ImportRow {
+        group: group.as_ref().map(|(group, _)| format!("{format}:{group}")),
+        group_start: group.and_then(|(_, start)| start),
+        identity: run
+            .identity
+            .as_ref()
+            .map(|identity| xxh3_64(identity.key.as_bytes()).cast_signed()),
+        rank: run.identity.as_ref().map_or(0.0, |identity| identity.rank),
+    };
+    row.member = key.map(|key| MemberRow { key });
+    let outline = to_run(run, format).outline();
+    let mut hash = Xxh3::new();
+    hash.update(&content_hash(&outline).to_le_bytes());
+    hash.update(format!("{:?}{:?}", row.at, row.import).as_bytes());
+    row.hash = hash.digest();
+    row.accept(outline);
+}
+
+/// Builds the task of a run that carries its own expected answer. Of several accepted answers, the
+/// one that was given is expected, else the first.
+pub fn own_task(id: &str, file: &FileId, expected: &Value, answer: Option<&Value>) -> Arc<Task> {
+    let accepted = expected.items();
+    let is_given = |one: &&Value| answer.is_some_and(|answer| is_equal_text(one, answer));
+    let chosen = accepted.iter().find(is_given).or_else(|| accepted.first()).unwrap_or(expected);
+    let variation = Variation { expected: Expected::Value(chosen.clone()), ..Variation::default() };
+    let suite =
+        suite::Task { id: id.to_owned(), variations: vec![variation], ..suite::Task::default() };
+    let spec =
+        ScoringSpec::new(&suite, &suite.variations[0], (&[], None), &mut |_| Err(String::new()));
+    let suite = Arc::new(suite);
+    Arc::new(Task { suite, file: file.clone(), yardsticks: vec![spec], tools: Vec::new() })
+}
+
+fn is_equal_text(one: &Value, other: &Value) -> bool {
+    match (one.text(), other.text()) {
+        (Some(one), Some(other)) => one.trim() == other.trim(),
+        _ => one == other,
+    }
+}
+
+/// Builds the task of a run from the index. Returns `None` if its file records no expected answer.
+pub fn own_task_of(
+    id: Option<&str>,
+    path: &str,
+    expected: Option<&str>,
+    answer: Option<&StoredAnswer>,
+) -> Option<Arc<Task>> {
+    let expected = StoredAnswer { json: Some(expected?.to_owned()), lenient: false }.value()?;
+    let file = FileId::new(Root::Output, path.split('#').next().unwrap_or_default());
+    let answer = answer.and_then(StoredAnswer::value);
+    Some(own_task(id.unwrap_or_default(), &file, &expected, answer.as_ref()))
+}
+
+/// Returns the task of a run that carries its own expected answer, by the id of the run.
+pub fn own_task_by_key(index: &Connection, key: &str) -> Result<Option<Arc<Task>>, IndexError> {
+    const SELECT: &str = "SELECT r.task, r.path, a.expected, a.answer \
+                          FROM runs r JOIN answers a ON a.run = r.id WHERE r.key = ?";
+    let task = index.prepare_cached(SELECT)?.query_row([key], |row| own_task_of_row(row, 0, 1));
+    Ok(task.optional()?.flatten())
+}
+
+/// Like [`own_task_of`], from a row with the task at one index, and the path, the expected and the
+/// given answer at another and behind it.
+pub(crate) fn own_task_of_row(
+    row: &rusqlite::Row<'_>,
+    task: usize,
+    at: usize,
+) -> rusqlite::Result<Option<Arc<Task>>> {
+    let expected = row.get_ref(at + 1)?.as_str_or_null().unwrap_or_default();
+    if expected.is_none() {
+        return Ok(None);
+    }
+    let (id, path): (Option<String>, String) = (row.get(task)?, row.get(at)?);
+    let json: Option<String> = row.get(at + 2)?;
+    let answer = StoredAnswer { json, lenient: false };
+    Ok(own_task_of(id.as_deref(), &path, expected, Some(&answer)))
+}
+
+/// Groups and identities whose rows were written or deleted in the open transaction.
+#[derive(Debug, Default)]
+pub(crate) struct Touched {
+    pub(crate) groups: BTreeSet<String>,
+    pub(crate) identities: BTreeSet<i64>,
+}
+
+impl Touched {
+    /// Adds the group and the identity of a row.
+    pub(crate) fn add(&mut self, group: Option<&String>, identity: Option<i64>) {
+        self.groups.extend(group.cloned());
+        self.identities.extend(identity);
+    }
+}
+
+/// Numbers the repeats of the touched groups by their start, and marks the runs that another file
+/// supersedes. Returns the keys of the runs that changed.
+pub(crate) fn settle(writer: &Writer, touched: &Touched) -> Result<Vec<String>, IndexError> {
+    const NUMBER: &str = "UPDATE runs SET repeat = n.number FROM (
+          SELECT id, row_number() OVER (PARTITION BY task, system, model
+            ORDER BY group_start IS NULL, group_start, path) AS number FROM runs WHERE repeat_group = ?1) AS n
+        WHERE runs.id = n.id AND runs.repeat <> n.number RETURNING key";
+    const SUPERSEDE: &str = "WITH best AS (SELECT path FROM runs WHERE identity = ?1 ORDER BY identity_rank DESC, path DESC LIMIT 1)
+        UPDATE runs SET superseded_by = nullif((SELECT path FROM best), path),
+          lineage = CASE WHEN path = (SELECT path FROM best) THEN NULL ELSE ?2 END
+        WHERE identity = ?1 AND superseded_by IS NOT nullif((SELECT path FROM best), path) RETURNING key";
+    let mut changed = Vec::new();
+    for group in &touched.groups {
+        let mut update = writer.sql.prepare_cached(NUMBER)?;
+        let keys = update.query_map([group], |row| row.get(0))?;
+        changed.extend(keys.collect::<Result<Vec<String>, _>>()?);
+    }
+    for identity in &touched.identities {
+        let mut update = writer.sql.prepare_cached(SUPERSEDE)?;
+        let word = Lineage::Superseded.word();
+        let keys = update.query_map(params![identity, word], |row| row.get(0))?;
+        changed.extend(keys.collect::<Result<Vec<String>, _>>()?);
+    }
+    Ok(changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_see_no_links_and_nothing_outside_of_the_results() {
+        let home = tempfile::tempdir().unwrap();
+        let output_dir = home.path().join("out");
+        fs::create_dir_all(output_dir.join("a/b")).unwrap();
+        fs::write(output_dir.join("a/x.json"), "{}").unwrap();
+        fs::write(home.path().join("secret"), "s").unwrap();
+        std::os::unix::fs::symlink("a", output_dir.join("link")).unwrap();
+        let folder = output_dir.clone();
+        let roots = Roots { folder, output_dir, ..Roots::default() };
+        let folder = ResultsFolder(&roots);
+        assert_eq!(folder.list("a"), ["b/", "x.json"]);
+        assert!(folder.list("link").is_empty() && folder.list("..").is_empty());
+        assert!(folder.open("a/x.json").is_some());
+        assert!(folder.open("link/x.json").is_none() && folder.open("../secret").is_none());
+    }
+
+    #[test]
+    fn of_several_accepted_answers_the_given_one_is_expected() {
+        let file = FileId::new(Root::Output, "x.eval");
+        let expected = Value::List(vec![Value::from("a"), Value::from("b")]);
+        let chosen = |answer: &str| {
+            let task = own_task("t", &file, &expected, Some(&Value::from(answer)));
+            task.yardsticks[0].expected.as_deref().cloned()
+        };
+        assert_eq!(chosen(" b\n"), Some(Value::from("b")));
+        assert_eq!(chosen("c"), Some(Value::from("a")));
+    }
+}
