@@ -7,6 +7,7 @@
 
 pub mod convert;
 pub mod head;
+pub mod inspect;
 pub mod messages;
 pub mod registry;
 pub mod run;

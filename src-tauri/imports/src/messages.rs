@@ -62,12 +62,7 @@ impl Parts {
             }
             "thinking" | "reasoning" => self.reasoning.extend(read_reasoning(part)),
             "redacted_thinking" => {}
-            "tool_use" => self.calls.push(EventKind::Call {
-                id: part.text_at("id").map(str::to_owned),
-                name: part.text_at("name").unwrap_or_default().to_owned(),
-                arguments: part.get("input").cloned().unwrap_or_default(),
-                by_user: false,
-            }),
+            "tool_use" => self.tool_use(part),
             "tool_result" => self.results.push(EventKind::Result {
                 id: part.text_at("tool_use_id").map(str::to_owned),
                 name: None,
@@ -83,6 +78,26 @@ impl Parts {
                     _ => self.media.push(describe_media(part)),
                 }
             }
+        }
+    }
+
+    /// Reads a call. Tools that the model's server ran have their result beside it.
+    fn tool_use(&mut self, part: &Value) {
+        let id = part.text_at("id").map(str::to_owned);
+        let name = part.text_at("name").unwrap_or_default().to_owned();
+        let arguments = ["input", "arguments"].iter().find_map(|key| part.get(key));
+        let arguments = arguments.cloned().unwrap_or_default();
+        self.calls.push(EventKind::Call { id: id.clone(), name, arguments, by_user: false });
+        if let Some(result) = part.get("result") {
+            let error = part.get_non_null("error");
+            let is_empty = matches!(result, Value::Null) || result.text() == Some("");
+            let value = error.filter(|_| is_empty).unwrap_or(result);
+            self.calls.push(EventKind::Result {
+                id,
+                name: part.text_at("name").map(str::to_owned),
+                value: result_value(value),
+                failed: Some(error.is_some()),
+            });
         }
     }
 
@@ -170,9 +185,10 @@ pub fn result_value(content: &Value) -> Value {
         .iter()
         .map(|item| match item.text_at("type") {
             Some("text" | "input_text" | "output_text") => item.text_at("text").map(str::to_owned),
-            Some("image" | "image_url" | "input_image" | "audio" | "document" | "file") => {
-                Some(format!("[{}]", describe_media(item)))
-            }
+            Some(
+                "image" | "image_url" | "input_image" | "audio" | "video" | "document" | "file"
+                | "data",
+            ) => Some(format!("[{}]", describe_media(item))),
             _ => item.text().map(str::to_owned),
         })
         .collect();
@@ -196,12 +212,14 @@ pub fn describe_media(part: &Value) -> String {
 }
 
 fn find_data(part: &Value) -> Option<&str> {
-    let paths: [&[&str]; 9] = [
+    let paths: [&[&str]; 11] = [
         &["source", "data"],
         &["image_url", "url"],
         &["image_url"],
         &["image"],
         &["audio"],
+        &["video"],
+        &["document"],
         &["input_audio", "data"],
         &["data"],
         &["file", "file_data"],

@@ -1,0 +1,246 @@
+//! **Pure.** Reads a sample of a log as a run.
+use super::log::Log;
+use super::pieces::{Pieces, SampleText};
+use super::timeline::Timeline;
+use crate::messages::read_message;
+use crate::run::{
+    Event, EventKind, Identity, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts,
+};
+use crate::text::{canonical_json, is_blank, text_or_json};
+use touchstone_formats::ReadError;
+use touchstone_formats::value::Value;
+
+/// Maximum length of a value that is shown as a fact, as JSON.
+const MOST_FACT: usize = 10_000;
+
+/// Returns the name of a sample in its log.
+pub(super) fn name(id: &Value, epoch: &Value) -> Option<String> {
+    Some(format!("{}_epoch_{}", id_text(id)?, epoch.whole_number()?))
+}
+
+fn id_text(id: &Value) -> Option<&str> {
+    match id {
+        Value::Text(text) | Value::Number(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// Reads a sample.
+pub(super) fn read(log: &Log, text: &SampleText) -> Result<ImportedRun, ReadError> {
+    let pieces = Pieces::split(text)?;
+    let timeline = Timeline::read(&pieces);
+    let (id, epoch) = (pieces.value("id")?, pieces.value("epoch")?);
+    let epoch = epoch.whole_number();
+    let mut run = ImportedRun {
+        task: id_text(&id).and_then(|id| Some(format!("{}/{id}", log.task.as_deref()?))),
+        system: log.solver.clone(),
+        model: log.model.clone(),
+        repeat: Repeat::Number(epoch.and_then(|epoch| u32::try_from(epoch).ok()).unwrap_or(1)),
+        expected: read_expected(pieces.value("target")?),
+        answer: read_answer(&pieces.value("output")?),
+        seconds: pieces.value("total_time")?.number(),
+        started: pieces.value("started_at")?.text().map(str::to_owned),
+        identity: identity(log, &id, epoch),
+        facts: log.facts.clone(),
+        notes: log.notes.clone(),
+        ..ImportedRun::default()
+    };
+    read_end(&pieces, &mut run)?;
+    read_scores(log, &pieces, &mut run)?;
+    (run.tokens, run.cost) = read_usage(&pieces.value("model_usage")?);
+    read_facts(&pieces, &mut run)?;
+    let messages = read_messages(&pieces)?;
+    run.events = timeline.arrange(&pieces, messages, &mut run.notes);
+    if pieces.is_missing_attachments() {
+        run.notes.push("Some attachments of the log are missing or too large.".to_owned());
+    }
+    Ok(run)
+}
+
+fn identity(log: &Log, id: &Value, epoch: Option<u64>) -> Option<Identity> {
+    let (task, id, epoch) = (log.task_id.as_deref()?, id_text(id)?, epoch?);
+    // Copies in other folders stand for themselves.
+    let key = format!("inspect:{}:{task}:{id}:{epoch}", log.folder);
+    Some(Identity { key, rank: log.created })
+}
+
+/// Message of a sample, with its events.
+pub(super) struct Message {
+    pub(super) id: Option<String>,
+    /// Whether the message is the summary of a compaction.
+    pub(super) is_summary: bool,
+    pub(super) events: Vec<Event>,
+}
+
+impl Message {
+    pub(super) fn read(pieces: &Pieces, text: &str) -> Result<Self, ReadError> {
+        Ok(Self::from_value(pieces.parse("messages", text)?))
+    }
+
+    pub(super) fn from_value(mut value: Value) -> Self {
+        let is_summary = value.at(&["metadata", "summary"]).is_some();
+        let id = value.text_at("id").map(str::to_owned);
+        modernize(&mut value);
+        let events = read_message(&value).into_iter().map(Event::from).collect();
+        Message { id, is_summary, events }
+    }
+}
+
+/// Renames what early versions wrote under other names.
+fn modernize(message: &mut Value) {
+    let error = message.get_non_null("tool_error").cloned();
+    let Value::Map(entries) = message else { return };
+    if let Some(error) = error {
+        entries.retain(|(key, _)| key.text() != Some("error"));
+        entries.push((Value::from("error"), error));
+    }
+}
+
+fn read_messages(pieces: &Pieces) -> Result<Vec<Message>, ReadError> {
+    pieces.messages.iter().map(|text| Message::read(pieces, text)).collect()
+}
+
+fn read_expected(target: Value) -> Option<Value> {
+    match target {
+        Value::Null => None,
+        Value::Text(text) if text.is_empty() => None,
+        target => Some(target),
+    }
+}
+
+fn read_answer(output: &Value) -> Option<String> {
+    let completion = output.text_at("completion").filter(|text| !text.is_empty());
+    let choice = || {
+        let message = output.get("choices")?.items().first()?.get("message")?;
+        read_message(message).into_iter().find_map(|event| match event {
+            EventKind::Assistant(text) => Some(text),
+            _ => None,
+        })
+    };
+    completion.map(str::to_owned).or_else(choice).filter(|text| !is_blank(text))
+}
+
+fn read_end(pieces: &Pieces, run: &mut ImportedRun) -> Result<(), ReadError> {
+    let (error, limit) = (pieces.value("error")?, pieces.value("limit")?);
+    if error != Value::Null {
+        run.end = RunEnd::Error;
+        run.error = error.get("message").map_or_else(|| text_or_json(&error), text_or_json);
+    } else if limit != Value::Null {
+        run.end = RunEnd::Limit;
+    }
+    if limit != Value::Null {
+        run.facts.push(("limit".to_owned(), describe_limit(limit)));
+    }
+    Ok(())
+}
+
+fn describe_limit(limit: Value) -> Value {
+    if let Some(reason) = limit.text_at("reason") {
+        return Value::from(reason);
+    }
+    match (limit.text_at("type"), limit.get("limit")) {
+        (Some(kind), Some(Value::Number(most))) => Value::Text(format!("{kind}, {most}")),
+        _ => limit,
+    }
+}
+
+fn read_scores(log: &Log, pieces: &Pieces, run: &mut ImportedRun) -> Result<(), ReadError> {
+    let scores = pieces.value("scores")?;
+    for (name, score) in scores.entries() {
+        read_score(name.text().unwrap_or_default(), score, run);
+    }
+    let only = pieces.value("score")?;
+    if scores == Value::Null && only != Value::Null {
+        // Early logs have one score, whose name stands in the results of the log.
+        read_score(log.scorer.as_deref().unwrap_or("score"), &only, run);
+    }
+    Ok(())
+}
+
+fn read_score(name: &str, score: &Value, run: &mut ImportedRun) {
+    if *score == Value::Null {
+        return;
+    }
+    let value = if score.entries().is_empty() { Some(score) } else { score.get("value") };
+    let reason = score.text_at("explanation");
+    let verdict = |name: String, value: &Value| ImportedVerdict {
+        name,
+        value: value.clone(),
+        passed: passed(value),
+        reason: reason.map(str::to_owned),
+        threshold: None,
+    };
+    match value {
+        Some(Value::Map(entries)) => {
+            run.verdicts.extend(entries.iter().map(|(key, value)| {
+                verdict(format!("{name}/{}", key.text().unwrap_or_default()), value)
+            }));
+        }
+        value => run.verdicts.push(verdict(name.to_owned(), value.unwrap_or(&Value::Null))),
+    }
+    for key in ["answer", "metadata"] {
+        push_fact(run, &format!("{name} {key}"), score.get(key).unwrap_or(&Value::Null));
+    }
+}
+
+/// Returns whether a score says that the run passed: booleans do, and the letters of correct,
+/// incorrect and no answer.
+fn passed(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(passed) => Some(*passed),
+        Value::Text(text) => match text.as_str() {
+            "C" => Some(true),
+            "I" | "N" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn read_usage(usage: &Value) -> (Option<TokenCounts>, Option<f64>) {
+    let sum = |key: &str| {
+        let models = usage.entries().iter();
+        let counts = models.filter_map(|(_, model)| model.get(key)?.whole_number());
+        counts.fold(None, |sum: Option<u64>, count| Some(sum.unwrap_or(0).saturating_add(count)))
+    };
+    let costs = usage.entries().iter();
+    let costs = costs.filter_map(|(_, model)| model.get("total_cost")?.number());
+    let cost = costs.fold(None, |sum: Option<f64>, cost| Some(sum.unwrap_or(0.0) + cost));
+    let tokens = TokenCounts::new(sum("input_tokens"), sum("output_tokens"), sum("total_tokens"));
+    (tokens, cost)
+}
+
+fn read_facts(pieces: &Pieces, run: &mut ImportedRun) -> Result<(), ReadError> {
+    for (key, name) in [
+        ("choices", "choices"),
+        ("metadata", "sample metadata"),
+        ("uuid", "sample uuid"),
+        ("working_time", "working seconds"),
+        ("invalidation", "invalidated"),
+    ] {
+        push_fact(run, name, &pieces.value(key)?);
+    }
+    let retries = pieces.value("error_retries")?;
+    let messages = retries.items().iter().filter_map(|retry| retry.get("message")).cloned();
+    push_fact(run, "errors before a retry", &Value::List(messages.collect()));
+    Ok(())
+}
+
+/// Adds a fact unless it is empty. Long ones are left out, with a note.
+fn push_fact(run: &mut ImportedRun, name: &str, value: &Value) {
+    let is_empty = match value {
+        Value::Null => true,
+        Value::Text(text) => is_blank(text),
+        Value::List(items) => items.is_empty(),
+        Value::Map(entries) => entries.is_empty(),
+        _ => false,
+    };
+    if is_empty {
+        return;
+    }
+    if canonical_json(value).len() > MOST_FACT {
+        run.notes.push(format!("“{name}” is longer than 10,000 characters and was left out."));
+        return;
+    }
+    run.facts.push((name.to_owned(), value.clone()));
+}
