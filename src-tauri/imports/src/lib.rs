@@ -9,10 +9,12 @@ pub mod convert;
 pub mod head;
 pub mod inspect;
 pub mod messages;
+pub mod pieces;
 pub mod registry;
 pub mod run;
 pub mod source;
 pub mod text;
+pub mod traces;
 
 pub use registry::{Detected, FORMATS, Format, ImportedFile, detect};
 pub use run::{

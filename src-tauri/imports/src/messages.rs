@@ -65,7 +65,7 @@ impl Parts {
             "tool_use" => self.tool_use(part),
             "tool_result" => self.results.push(EventKind::Result {
                 id: part.text_at("tool_use_id").map(str::to_owned),
-                name: None,
+                name: part.text_at("name").map(str::to_owned),
                 value: result_value(part.get("content").unwrap_or(&Value::Null)),
                 failed: part.get("is_error").and_then(Value::bool),
             }),
