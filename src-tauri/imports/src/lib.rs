@@ -9,6 +9,7 @@ pub mod convert;
 pub mod head;
 pub mod inspect;
 pub mod messages;
+pub mod otel;
 pub mod pieces;
 pub mod registry;
 pub mod run;
