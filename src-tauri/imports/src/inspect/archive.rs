@@ -144,10 +144,7 @@ impl<'a> Archive<'a> {
             return Err(too_large(&member.name));
         }
         let mut bytes = Vec::new();
-        self.inflate(member, most, &mut bytes)?;
-        if bytes.len() as u64 > most {
-            return Err(too_large(&member.name));
-        }
+        self.inflate(member, member.inflated, &mut bytes)?;
         let mut checksum = flate2::Crc::new();
         checksum.update(&bytes);
         if bytes.len() as u64 != member.inflated || checksum.sum() != member.checksum {

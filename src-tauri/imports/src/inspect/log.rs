@@ -1,7 +1,7 @@
 //! **Pure.** What a log says about all of its samples.
 use super::pieces::raw;
 use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, json, timestamps};
+use touchstone_formats::{ReadError, ReadErrorKind, json, timestamps};
 
 /// Header of a log.
 #[derive(Debug, Default)]
@@ -36,6 +36,10 @@ impl Log {
     pub(super) fn read(members: &[(&str, &str)]) -> Result<Log, ReadError> {
         let value = |key: &str| raw(members, key).and_then(|text| json::read_python(text).ok());
         let eval = json::read_python(raw(members, "eval").unwrap_or("null"))?;
+        if !matches!(eval, Value::Map(_)) {
+            let message = "The log has no `eval`, which names its task and model.";
+            return Err(ReadError::new(ReadErrorKind::BadValue, message));
+        }
         let (plan, results) = (value("plan").unwrap_or_default(), value("results"));
         let text = |key: &str| eval.text_at(key).filter(|text| !text.is_empty()).map(str::to_owned);
         let scorer = results.as_ref().and_then(|results| {

@@ -4,6 +4,8 @@ mod log;
 mod pieces;
 mod sample;
 mod scan;
+#[cfg(test)]
+mod tests;
 mod timeline;
 
 use crate::head::Head;

@@ -10,6 +10,9 @@ const CHUNK: usize = 256 << 10;
 /// Maximum length of a key, and of an id or epoch, in bytes.
 const MOST_NAME: u64 = 64 << 10;
 
+/// Maximum number of keys of a log.
+const MOST_KEYS: usize = 1_000;
+
 /// Parts of a JSON log.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
@@ -128,6 +131,9 @@ impl Scan<'_> {
         self.entries(|scan, key| {
             if parts.header.iter().any(|(known, _)| known == key) {
                 return Err(scan.fault(&format!("The second `{key}`")));
+            }
+            if parts.header.len() >= MOST_KEYS {
+                return Err(scan.fault("The log has too many keys"));
             }
             let start = scan.offset();
             if key != "samples" {

@@ -4,6 +4,7 @@ use super::pieces::{Pieces, ranges, raw};
 use super::sample::Message;
 use crate::run::{Event, EventKind};
 use crate::text::is_blank;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use touchstone_formats::json::{self, skim};
 use touchstone_formats::timestamps;
@@ -216,8 +217,8 @@ impl<'a> Timeline<'a> {
     }
 
     fn add_agent(&mut self, span: String, agent: Agent) {
-        let at = self.agents.len();
-        if self.agent_spans.insert(span, at).is_none() {
+        if let Entry::Vacant(place) = self.agent_spans.entry(span) {
+            place.insert(self.agents.len());
             self.agents.push(agent);
         }
     }
@@ -230,10 +231,13 @@ impl<'a> Timeline<'a> {
             Some((id.clone(), Agent { name: span.name.clone(), call }))
         });
         for (span, agent) in started.collect::<Vec<_>>() {
-            if let Some(known) = self.agent_spans.get(&span) {
-                self.agents[*known].name = agent.name;
-            } else {
+            if !self.agent_spans.contains_key(&span) {
                 self.add_agent(span, agent);
+            }
+        }
+        for (span, agent) in &self.agent_spans {
+            if let Some(span) = self.spans.get(span).filter(|span| !span.name.is_empty()) {
+                self.agents[*agent].name.clone_from(&span.name);
             }
         }
     }
@@ -386,8 +390,10 @@ impl<'a> Timeline<'a> {
                     continue;
                 };
                 last = last.max(Some(place + 1));
-                for mark in marks.iter_mut().rev().take_while(|(place, _)| place.is_none()) {
-                    mark.0 = Some(before_summary(messages, place));
+                if marks.last().is_some_and(|(place, _)| place.is_none()) {
+                    let place = before_summary(messages, place);
+                    let unplaced = marks.iter_mut().rev().take_while(|(known, _)| known.is_none());
+                    unplaced.for_each(|mark| mark.0 = Some(place));
                 }
                 continue;
             };
