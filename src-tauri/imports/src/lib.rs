@@ -8,6 +8,7 @@
 pub mod convert;
 pub mod head;
 pub mod inspect;
+pub mod langfuse;
 pub mod messages;
 pub mod otel;
 pub mod pieces;

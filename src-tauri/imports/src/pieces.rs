@@ -161,12 +161,11 @@ impl<'a> Scan<'a> {
                     depth += 1;
                     self.at += 1;
                 }
-                Some(b'}' | b']') if depth == 0 => break self.at > start,
+                Some(b'}' | b']' | b',' | b':') if depth == 0 => break self.at > start,
                 Some(b'}' | b']') => {
                     depth -= 1;
                     self.at += 1;
                 }
-                Some(b',' | b':') if depth == 0 => break self.at > start,
                 Some(_) => {
                     let plain = self.rest().iter().take_while(|byte| !is_mark(**byte)).count();
                     self.at += plain.max(1);

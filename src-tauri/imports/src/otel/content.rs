@@ -120,10 +120,8 @@ fn openinference_message(item: &Value) -> Value {
     let own = message.get_non_null("content").cloned();
     let content = if parts.is_empty() { own } else { Some(Value::List(parts)) };
     // The calls among the parts are listed once more beside them.
-    let has_calls = content
-        .iter()
-        .flat_map(|content| content.items())
-        .any(|part| part.text_at("type") == Some("tool_use"));
+    let has_calls =
+        content.iter().flat_map(Value::items).any(|part| part.text_at("type") == Some("tool_use"));
     entries([
         ("role", message.get_non_null("role").cloned()),
         ("content", content),
@@ -155,7 +153,7 @@ fn openinference_part(item: &Value) -> Value {
 fn read_events(span: &Span, side: Side) -> Vec<Message> {
     // Some instrumentations write the events into an attribute instead.
     let listed = span.attributes.unwrapped("events");
-    let listed = listed.iter().flat_map(|list| list.items()).filter_map(|event| {
+    let listed = listed.iter().flat_map(Value::items).filter_map(|event| {
         read_event(event.text_at("event.name")?, event.entries().to_vec(), side)
     });
     let recorded = span.events.iter().filter_map(|event| {

@@ -1,10 +1,12 @@
-//! **Pure.** Places of the spans in a file, grouped by trace. Spans are parsed when their trace is read.
+//! **Pure.** Places of the spans in a file, grouped by trace. Spans are parsed when their trace is
+//! read.
 use super::attributes::Attributes;
 use super::span::Span;
 use crate::pieces::{self, Pieces, member};
+use crate::traces;
 use std::collections::HashMap;
 use std::ops::Range;
-use touchstone_formats::json;
+use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, ReadErrorKind};
 
 /// Spans of a file by trace.
@@ -59,7 +61,7 @@ impl Index {
         {
             return Err(error);
         }
-        Ok(Index { traces, origins, error, text })
+        Ok(Index { text, traces, origins, error })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -79,16 +81,13 @@ impl Index {
             let origin = &self.origins[place.origin];
             let mut span = Span::read(&self.parse(&place.span)?);
             if let Some(range) = &origin.resource {
-                let service = match resources.get(range) {
-                    Some(service) => service.clone(),
-                    None => {
-                        let resource = self.parse(range)?;
-                        let attributes = Attributes::read(resource.get("attributes"));
-                        let service = attributes.text("service.name").map(str::to_owned);
-                        resources.insert(range.clone(), service.clone());
-                        service
-                    }
-                };
+                if !resources.contains_key(range) {
+                    let resource = self.parse(range)?;
+                    let attributes = Attributes::read(resource.get("attributes"));
+                    let service = attributes.text("service.name").map(str::to_owned);
+                    resources.insert(range.clone(), service);
+                }
+                let service = resources.get(range).cloned().flatten();
                 span.service = service;
             }
             if let Some(range) = &origin.scope {
@@ -103,9 +102,8 @@ impl Index {
         Ok(spans)
     }
 
-    fn parse(&self, range: &Range<usize>) -> Result<touchstone_formats::value::Value, ReadError> {
-        let text = self.text.get(range.clone()).unwrap_or_default();
-        json::read_python(text).or_else(|error| json::embedded(text).ok_or(error))
+    fn parse(&self, range: &Range<usize>) -> Result<Value, ReadError> {
+        traces::parse(self.text.get(range.clone()).unwrap_or_default())
     }
 }
 

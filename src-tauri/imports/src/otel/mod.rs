@@ -1,5 +1,5 @@
-//! **Pure.** Traces of `OpenTelemetry` in OTLP's JSON, with the attributes of the GenAI conventions or
-//! of `OpenInference`.
+//! **Pure.** Traces of `OpenTelemetry` in OTLP's JSON, with the attributes of the `GenAI`
+//! conventions or of `OpenInference`.
 mod attributes;
 mod content;
 mod index;
@@ -89,8 +89,8 @@ fn read_trace(mut spans: Vec<Span>) -> ImportedRun {
         .find_map(Span::agent_name)
         .or_else(|| spans.iter().find_map(Span::service_name))
         .map(str::to_owned);
-    let models = calls.iter().copied().chain(&spans);
-    run.model = models.filter_map(Span::model).next().map(str::to_owned);
+    let mut models = calls.iter().copied().chain(&spans);
+    run.model = models.find_map(Span::model).map(str::to_owned);
     for call in &calls {
         add_tokens(&mut run.tokens, call.tokens());
         add_cost(&mut run.cost, call.cost());

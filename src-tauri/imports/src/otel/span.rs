@@ -2,6 +2,7 @@
 use super::attributes::Attributes;
 use crate::run::TokenCounts;
 use crate::text::is_blank;
+use crate::traces::tool_name;
 use touchstone_formats::value::Value;
 
 /// Kind of a span.
@@ -90,12 +91,12 @@ impl Span {
 
     /// Returns the text of the error: message of the status, else of the exception, else its type.
     pub(super) fn error(&self) -> Option<&str> {
-        let exceptions =
-            self.events.iter().filter_map(|event| event.attributes.text("exception.message"));
+        let mut exceptions =
+            self.events.iter().rev().filter_map(|event| event.attributes.text("exception.message"));
         self.message
             .as_deref()
             .filter(|message| !is_blank(message))
-            .or_else(|| exceptions.last())
+            .or_else(|| exceptions.next())
             .or_else(|| self.attributes.text("exception.message"))
             .or_else(|| self.attributes.text("error.type"))
     }
@@ -159,11 +160,7 @@ impl Span {
         let named = ["gen_ai.tool.name", "tool.name", "tool_call.function.name"]
             .iter()
             .find_map(|key| self.attributes.text(key));
-        named.unwrap_or_else(|| {
-            let prefixes = ["execute_tool ", "running tool: "];
-            let cut = prefixes.iter().find_map(|prefix| self.name.strip_prefix(prefix));
-            cut.unwrap_or(&self.name)
-        })
+        named.unwrap_or_else(|| tool_name(&self.name))
     }
 
     /// Returns the arguments of the tool call.

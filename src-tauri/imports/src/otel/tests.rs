@@ -24,12 +24,10 @@ fn span_with(id: &str, parent: &str, times: (u64, u64), attributes: &str, more: 
 fn list(attributes: &str) -> String {
     let pairs = attributes.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| {
         let (key, value) = line.split_once(" = ").unwrap();
-        let value = match value.parse::<i64>() {
-            Ok(number) => format!("{{\"intValue\":\"{number}\"}}"),
-            Err(_) => {
-                let text = json::write(&Value::from(value), false);
-                format!("{{\"stringValue\":{text}}}")
-            }
+        let value = if value.parse::<i64>().is_ok() {
+            format!("{{\"intValue\":\"{value}\"}}")
+        } else {
+            format!("{{\"stringValue\":{}}}", json::write(&Value::from(value), false))
         };
         format!("{{\"key\":\"{key}\",\"value\":{value}}}")
     });
@@ -88,9 +86,12 @@ fn messages_of_each_convention_are_read() {
         "gen_ai.operation.name = chat
         gen_ai.system_instructions = [{\"type\":\"text\",\"content\":\"Be brief.\"}]
         gen_ai.input.messages = [{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Hi\"}]}]
-        gen_ai.output.messages = [{\"role\":\"assistant\",\"parts\":[{\"type\":\"reasoning\",\"content\":\"hm\"},{\"type\":\"text\",\"content\":\"Yes\"},{\"type\":\"tool_call\",\"id\":\"c\",\"name\":\"f\",\"arguments\":{\"a\":1}}]}]",
+        gen_ai.output.messages = [{\"role\":\"assistant\",\"parts\":[{\"type\":\"reasoning\",\"content\":\"hm\"},{\"type\":\"text\",\
+            \"content\":\"Yes\"},{\"type\":\"tool_call\",\"id\":\"c\",\"name\":\"f\",\"arguments\":{\"a\":1}}]}]",
         "gen_ai.operation.name = chat
-        gen_ai.input.messages = [{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Hi\"}]},{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"Yes\"},{\"type\":\"tool_call\",\"id\":\"c\",\"name\":\"f\",\"arguments\":\"{\\\"a\\\": 1}\"}]},{\"role\":\"tool\",\"parts\":[{\"type\":\"tool_call_response\",\"id\":\"c\",\"response\":\"42\"}]}]
+        gen_ai.input.messages = [{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Hi\"}]},{\"role\":\"assistant\",\
+            \"parts\":[{\"type\":\"text\",\"content\":\"Yes\"},{\"type\":\"tool_call\",\"id\":\"c\",\"name\":\"f\",\
+            \"arguments\":\"{\\\"a\\\": 1}\"}]},{\"role\":\"tool\",\"parts\":[{\"type\":\"tool_call_response\",\"id\":\"c\",\"response\":\"42\"}]}]
         gen_ai.output.messages = [{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"Done\"}],\"finish_reason\":\"stop\"}]",
     ];
     // Numbers have gaps, and 10 comes after 2.
@@ -147,10 +148,13 @@ fn messages_of_each_convention_are_read() {
         input.mime_type = application/json
         input.value = {\"messages\":[{\"role\":\"system\",\"content\":\"Be brief.\"},{\"role\":\"user\",\"content\":\"Hi\"}]}
         output.mime_type = application/json
-        output.value = {\"choices\":[{\"message\":{\"role\":\"assistant\",\"reasoning_content\":\"hm\",\"content\":\"Yes\",\"tool_calls\":[{\"id\":\"c\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"a\\\":1}\"}}]}}]}",
+        output.value = {\"choices\":[{\"message\":{\"role\":\"assistant\",\"reasoning_content\":\"hm\",\"content\":\"Yes\",\
+            \"tool_calls\":[{\"id\":\"c\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"a\\\":1}\"}}]}}]}",
         "openinference.span.kind = LLM
         input.mime_type = application/json
-        input.value = {\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"},{\"role\":\"assistant\",\"content\":\"Yes\",\"tool_calls\":[{\"id\":\"c\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"a\\\":1}\"}}]},{\"role\":\"tool\",\"tool_call_id\":\"c\",\"content\":\"42\"}]}
+        input.value = {\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"},{\"role\":\"assistant\",\"content\":\"Yes\",\
+            \"tool_calls\":[{\"id\":\"c\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"a\\\":1}\"}}]},{\"role\":\"tool\",\
+            \"tool_call_id\":\"c\",\"content\":\"42\"}]}
         output.mime_type = application/json
         output.value = {\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":\"Done\"}}]}",
     ];
@@ -279,7 +283,8 @@ fn the_end_follows_the_top_the_agents_and_the_last_call() {
                 "",
                 (0, 9),
                 "error.type = E",
-                r#","status":{"code":"STATUS_CODE_ERROR"},"events":[{"name":"exception","attributes":[{"key":"exception.message","value":{"stringValue":"late"}}]}]"#,
+                r#","status":{"code":"STATUS_CODE_ERROR"},"events":[{"name":"exception","attributes":[{"key":"exception.message",
+            "value":{"stringValue":"late"}}]}]"#,
             )],
             RunEnd::Error,
             Some("late"),

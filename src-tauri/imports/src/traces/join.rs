@@ -240,13 +240,11 @@ mod tests {
                 |thread: &Vec<String>| thread.iter().zip(input).take_while(|(a, b)| a == b).count();
             let best = (0..threads.len()).max_by_key(|at| (common(&threads[*at]), *at));
             let length = best.map_or(0, |at| common(&threads[at]));
-            let thread = match best.filter(|at| threads[*at].len() == length) {
-                Some(at) => at,
-                None => {
-                    threads.push(Vec::new());
-                    threads.len() - 1
-                }
-            };
+            let whole = best.filter(|at| threads[*at].len() == length);
+            let thread = whole.unwrap_or_else(|| {
+                threads.push(Vec::new());
+                threads.len() - 1
+            });
             threads[thread] = input.iter().chain(output).cloned().collect();
             shown.extend(input[length..].iter().chain(output).cloned());
             last = Some(thread);

@@ -1,5 +1,5 @@
-//! **Pure.** Runs from traces: the spans of model calls and tools become one conversation. Shared by
-//! the formats that record traces and not conversations.
+//! **Pure.** Runs from traces: the spans of model calls and tools become one conversation. Shared
+//! by the formats that record traces and not conversations.
 mod join;
 mod message;
 mod parts;
@@ -14,6 +14,18 @@ pub use tools::{ToolSpan, add_tool_spans, events_of_tool_spans};
 use crate::run::{EventKind, ImportedRun, TokenCounts};
 use crate::text::is_blank;
 use touchstone_formats::value::Value;
+use touchstone_formats::{ReadError, json};
+
+/// Parses a part of a file. Keys may stand twice; the first counts then.
+pub fn parse(text: &str) -> Result<Value, ReadError> {
+    json::read_python(text).or_else(|error| json::embedded(text).ok_or(error))
+}
+
+/// Returns the name of a tool from the name of its span, which may say that it runs.
+pub fn tool_name(span: &str) -> &str {
+    let prefixes = ["execute_tool ", "running tool: "];
+    prefixes.iter().find_map(|prefix| span.strip_prefix(prefix)).unwrap_or(span)
+}
 
 /// Fills in the events and the answer of a run. Calls and tool spans are in the order of their
 /// starts.
@@ -67,9 +79,10 @@ pub fn add_cost(sum: &mut Option<f64>, cost: Option<f64>) {
     }
 }
 
-/// Returns the seconds between two times, unless they run backwards.
+/// Returns the seconds between two times, to the microsecond, unless they run backwards.
 pub fn seconds_between(start: Option<f64>, end: Option<f64>) -> Option<f64> {
-    Some(end? - start?).filter(|seconds| seconds.is_finite() && *seconds >= 0.0)
+    let seconds = Some(end? - start?).filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
+    seconds.map(|seconds| (seconds * 1e6).round() / 1e6)
 }
 
 /// Adds a fact, unless its value is null, blank or empty.

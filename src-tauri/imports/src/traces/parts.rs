@@ -1,4 +1,4 @@
-//! **Pure.** Parts of messages in the shapes of the GenAI conventions, Gemini, the AI SDK and
+//! **Pure.** Parts of messages in the shapes of the `GenAI` conventions, Gemini, the AI SDK and
 //! Bedrock, brought into the shape that [`crate::messages`] reads.
 use touchstone_formats::value::Value;
 
@@ -63,6 +63,10 @@ pub(super) fn result(part: &Value) -> Value {
     let kind = value.and_then(|value| value.text_at("type")).unwrap_or_default();
     let wrapped = matches!(kind, "text" | "json" | "error-text" | "error-json" | "content");
     let inside = value.filter(|_| wrapped).and_then(|value| value.get("value"));
+    let value = inside.or(value).map(|value| match value {
+        Value::List(items) => Value::List(items.iter().map(normal_part).collect()),
+        other => other.clone(),
+    });
     let failed = kind.starts_with("error-") && inside.is_some();
     let failed = if failed || part.text_at("status") == Some("error") {
         Some(Value::Bool(true))
@@ -77,7 +81,7 @@ pub(super) fn result(part: &Value) -> Value {
                 first(part, &["call_id", "toolCallId", "tool_call_id", "toolUseId", "id"]),
             ),
             ("name", first(part, &["name", "toolName", "tool_name"])),
-            ("content", inside.or(value)),
+            ("content", value.as_ref()),
             ("is_error", failed.as_ref()),
         ],
     )

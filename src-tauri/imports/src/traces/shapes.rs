@@ -224,3 +224,188 @@ fn is_content(items: &[Value]) -> bool {
                 )
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{arguments, canonical_json, text_or_json};
+
+    /// Reads a value and writes its messages in short, one in brackets each.
+    fn read(text: &str, side: Side) -> String {
+        let messages = read_messages(&unwrap_json(&Value::from(text)), side);
+        let texts = messages.iter().map(|message| {
+            let events = message.events.iter().map(|event| match event {
+                EventKind::System(text) => format!("s:{text}"),
+                EventKind::User(text) => format!("u:{text}"),
+                EventKind::Assistant(text) => format!("a:{text}"),
+                EventKind::Reasoning(text) => format!("r:{text}"),
+                EventKind::Media(text) => format!("m:{text}"),
+                EventKind::Note(text) => format!("n:{text}"),
+                EventKind::Call { id, name, arguments: given, .. } => {
+                    let given = canonical_json(&arguments(Some(given)));
+                    format!("{}{name}({given})", id.clone().unwrap_or_default())
+                }
+                EventKind::Result { id, name, value, failed } => format!(
+                    "{}{}={}{}",
+                    id.clone().unwrap_or_default(),
+                    name.clone().unwrap_or_default(),
+                    text_or_json(value).unwrap_or_default(),
+                    if *failed == Some(true) { "!" } else { "" }
+                ),
+                other => format!("{other:?}"),
+            });
+            format!("[{}]", events.collect::<Vec<_>>().join(" "))
+        });
+        texts.collect()
+    }
+
+    #[test]
+    fn inputs_are_read_in_each_of_their_shapes() {
+        for (text, expected) in [
+            // Lists of messages, and objects around them.
+            (r#"[{"role":"user","content":"x"}]"#, "[u:x]"),
+            (
+                r#"{"messages":[{"role":"developer","content":"s"},{"role":"user","content":"x"}]}"#,
+                "[s:s][u:x]",
+            ),
+            (r#"{"messages":[[{"type":"human","content":"x"}]]}"#, "[u:x]"),
+            (
+                r#"{"system":"s","messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}"#,
+                "[s:s][u:x]",
+            ),
+            (r#"{"content":"x","role":"user"}"#, "[u:x]"),
+            // Text, and JSON in text twice.
+            ("x", "[u:x]"),
+            (r#""{\"prompt\":\"x\"}""#, "[u:x]"),
+            (r#"{"prompt":"x","system":"s"}"#, "[s:s][u:x]"),
+            // Gemini.
+            (r#"{"contents":"x"}"#, "[u:x]"),
+            (
+                r#"{"contents":[{"parts":[{"text":"x"}],"role":"user"},{"parts":[{"function_call":{"name":"f","args":{"a":1}}}],"role":"model"},
+            {"parts":[{"function_response":{"name":"f","response":{"b":2}}}],"role":"user"}],"config":{"system_instruction":"s"}}"#,
+                r#"[s:s][u:x][f({"a":1})][f={"b":2}]"#,
+            ),
+            // LangChain.
+            (
+                r#"[{"type":"human","content":"x"},{"type":"ai","content":"","tool_calls":[{"name":"f","args":{"a":1},"id":"c"}]},{"type":"tool",
+            "content":"y","tool_call_id":"c","status":"error"}]"#,
+                r#"[u:x][cf({"a":1})][c=y!]"#,
+            ),
+            (
+                r#"[{"lc":1,"type":"constructor","id":["langchain","schema","messages","HumanMessage"],"kwargs":{"content":"x"}}]"#,
+                "[u:x]",
+            ),
+            (
+                r#"[{"role":"assistant","content":"","additional_kwargs":{"tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]}}]"#,
+                "[cf({})]",
+            ),
+            (
+                r#"[{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"get_x","arguments":"{}"}}]},{"role":"get_x",
+            "content":"y"},{"role":"critic","content":"z"}]"#,
+                "[cget_x({})][get_x=y][n:critic: z]",
+            ),
+            // The Responses interface.
+            (
+                r#"{"model":"m","instructions":"s","input":[{"role":"user","content":[{"type":"input_text","text":"x"}]},{"type":"function_call",
+            "call_id":"c","id":"fc","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"y"}]}"#,
+                "[s:s][u:x][cf({})][c=y]",
+            ),
+            // The AI SDK.
+            (
+                r#"[{"role":"tool","content":[{"type":"tool-result","toolCallId":"c","toolName":"f","output":{"type":"error-text","value":"no"}}]}]"#,
+                "[cf=no!]",
+            ),
+            // What is no message.
+            (r#"{"content":"role"}"#, ""),
+            (
+                r#"[{"role":"tool","content":{"type":"function","function":{"name":"f","description":"d","parameters":{}}}}]"#,
+                "",
+            ),
+            (
+                r#"[{"role":"tool","content":"{\"type\":\"function\",\"function\":{\"name\":\"f\"}}"}]"#,
+                "",
+            ),
+            (r#"{"args":["x"],"n":1}"#, ""),
+            ("null_", "[u:null_]"),
+            ("7", "[u:7]"),
+            (" ", ""),
+            ("[1,null,[]]", ""),
+        ] {
+            assert_eq!(read(text, Side::Input), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn outputs_are_read_in_each_of_their_shapes() {
+        for (text, expected) in [
+            ("x", "[a:x]"),
+            (
+                r#"{"role":"assistant","content":[{"type":"text","text":"x"},{"type":"tool_use","id":"c","name":"f","input":{}}]}"#,
+                "[a:x cf({})]",
+            ),
+            (r#"{"index":0,"message":{"role":"assistant","content":"x"}}"#, "[a:x]"),
+            (r#"{"message":{"content":"x"}}"#, "[a:x]"),
+            (
+                r#"{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"f",
+            "arguments":"{\"a\": 1}"}}]}}]}"#,
+                r#"[cf({"a":1})]"#,
+            ),
+            (r#"{"choices":[{"text":"x"}]}"#, "[a:x]"),
+            (
+                r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"t","thought":true},{"text":"x"}]}}]}"#,
+                "[r:t a:x]",
+            ),
+            (
+                r#"{"content":{"parts":[{"functionCall":{"name":"f","args":{}}}],"role":"model"},"finish_reason":"STOP"}"#,
+                "[f({})]",
+            ),
+            (
+                r#"{"object":"response","instructions":"s","output":[{"type":"reasoning","summary":[{"type":"summary_text","text":"t"}]},
+            {"type":"message","role":"assistant","content":[{"type":"output_text","text":"x"}]},{"type":"function_call","call_id":"c","name":"f",
+            "arguments":"{}"},{"type":"web_search_call","id":"w","action":{"query":"q"}}]}"#,
+                r#"[r:t][a:x][cf({})][wweb_search({"query":"q"})]"#,
+            ),
+            (
+                r#"[{"toolCallId":"c","toolName":"f","input":"{\"a\":1}"},{"toolCallId":"d","toolName":"g","args":{}}]"#,
+                r#"[cf({"a":1}) dg({})]"#,
+            ),
+            (
+                r#"[{"role":"assistant","parts":[{"type":"thinking","content":"t"},{"type":"text","content":"x"},{"type":"tool_call","id":"c",
+            "name":"f","arguments":{}},{"type":"Any.TextReasoningContent","content":{"text":"","protectedData":"z"}}]}]"#,
+                "[r:t a:x cf({})]",
+            ),
+            (
+                r#"{"generations":[[{"text":"x","message":{"lc":1,"id":["AIMessage"],"kwargs":{"content":"x","type":"ai"}}}]]}"#,
+                "[a:x]",
+            ),
+            (
+                r#"[{"type":"text","text":"x"},{"type":"tool_use","id":"c","name":"f","input":{}}]"#,
+                "[a:x cf({})]",
+            ),
+            (r#"[{"text":"x"}]"#, ""),
+            (r#"{"answer":2}"#, ""),
+            (
+                r#"{"role":"assistant","content":[{"toolUse":{"toolUseId":"c","name":"f","input":{}}},
+            {"reasoningContent":{"reasoningText":{"text":"t"}}}]}"#,
+                "[r:t cf({})]",
+            ),
+            (
+                r#"{"role":"user","content":[{"toolResult":{"toolUseId":"c","status":"error","content":[{"text":"no"}]}}]}"#,
+                "[c=no!]",
+            ),
+            (
+                r#"{"role":"user","parts":[{"type":"blob","mime_type":"image/png","modality":"image","content":"AAAA"}]}"#,
+                "[m:image/png, 3 B]",
+            ),
+        ] {
+            assert_eq!(read(text, Side::Output), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn lists_in_lists_are_unwrapped_to_a_limit() {
+        let deep =
+            format!(r#"{}{{"role":"user","content":"x"}}{}"#, "[".repeat(900), "]".repeat(900));
+        assert_eq!(read(&deep, Side::Input), "");
+    }
+}
