@@ -10,6 +10,7 @@ pub mod head;
 pub mod inspect;
 pub mod langfuse;
 pub mod messages;
+pub mod openai_agents_sdk;
 pub mod otel;
 pub mod pieces;
 pub mod registry;

@@ -8,8 +8,12 @@ use touchstone_formats::ReadError;
 pub const HEAD_BYTES: usize = 16 << 10;
 
 /// All formats. The first that detects a file reads it.
-pub static FORMATS: &[&dyn Format] =
-    &[&crate::inspect::Inspect, &crate::langfuse::Langfuse, &crate::otel::Otel];
+pub static FORMATS: &[&dyn Format] = &[
+    &crate::inspect::Inspect,
+    &crate::langfuse::Langfuse,
+    &crate::openai_agents_sdk::OpenAiAgentsSdk,
+    &crate::otel::Otel,
+];
 
 /// Format of another tool's result files.
 pub trait Format: Sync {
