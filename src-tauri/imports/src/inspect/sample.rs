@@ -38,7 +38,7 @@ pub(super) fn read(log: &Log, text: &SampleText) -> Result<ImportedRun, ReadErro
         repeat: Repeat::Number(epoch.and_then(|epoch| u32::try_from(epoch).ok()).unwrap_or(1)),
         expected: read_expected(pieces.value("target")?),
         answer: read_answer(&pieces.value("output")?),
-        seconds: pieces.value("total_time")?.number(),
+        seconds: pieces.value("total_time")?.number().filter(|seconds| *seconds >= 0.0),
         started: pieces.value("started_at")?.text().map(str::to_owned),
         identity: identity(log, &id, epoch),
         facts: log.facts.clone(),
@@ -205,7 +205,9 @@ fn read_usage(usage: &Value) -> (Option<TokenCounts>, Option<f64>) {
     };
     let costs = usage.entries().iter();
     let costs = costs.filter_map(|(_, model)| model.get("total_cost")?.number());
+    let costs = costs.filter(|cost| *cost >= 0.0);
     let cost = costs.fold(None, |sum: Option<f64>, cost| Some(sum.unwrap_or(0.0) + cost));
+    let cost = cost.filter(|cost| cost.is_finite());
     let tokens = TokenCounts::new(sum("input_tokens"), sum("output_tokens"), sum("total_tokens"));
     (tokens, cost)
 }
