@@ -36,9 +36,11 @@ pub fn assemble(run: &mut ImportedRun, calls: Vec<ModelCall>, tools: Vec<ToolSpa
     if has_content {
         let left = add_tool_spans(&mut run.events, tools);
         if left > 0 {
-            let noun = if left == 1 { "span belongs" } else { "spans belong" };
-            run.notes
-                .push(format!("{left} tool {noun} to no call in the messages and is not shown."));
+            let (noun, verb) =
+                if left == 1 { ("span belongs", "is") } else { ("spans belong", "are") };
+            run.notes.push(format!(
+                "{left} tool {noun} to no call in the messages and {verb} not shown."
+            ));
         }
     } else if has_calls {
         run.notes.push(
