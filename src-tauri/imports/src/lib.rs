@@ -6,6 +6,7 @@
 //! [`registry::FORMATS`].
 
 pub mod convert;
+pub mod csv;
 pub mod head;
 pub mod inspect;
 pub mod langfuse;
@@ -13,8 +14,10 @@ pub mod messages;
 pub mod openai_agents_sdk;
 pub mod otel;
 pub mod pieces;
+pub mod promptfoo;
 pub mod registry;
 pub mod run;
+pub mod slices;
 pub mod source;
 pub mod text;
 pub mod traces;

@@ -13,6 +13,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &crate::langfuse::Langfuse,
     &crate::openai_agents_sdk::OpenAiAgentsSdk,
     &crate::otel::Otel,
+    &crate::promptfoo::Promptfoo,
 ];
 
 /// Format of another tool's result files.

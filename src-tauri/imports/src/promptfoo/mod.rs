@@ -1,0 +1,85 @@
+//! **Pure.** Result files of promptfoo: JSON of versions 2 and 3, JSONL, CSV.
+mod naming;
+mod results;
+mod table;
+
+use crate::head::Head;
+use crate::registry::{Detected, Format, ImportedFile};
+use crate::source::Input;
+use touchstone_formats::ReadError;
+
+/// Result files of promptfoo.
+#[derive(Debug, Clone, Copy)]
+pub struct Promptfoo;
+
+impl Format for Promptfoo {
+    fn name(&self) -> &'static str {
+        "promptfoo"
+    }
+
+    fn title(&self) -> &'static str {
+        "promptfoo"
+    }
+
+    fn files(&self) -> &'static str {
+        "*.json, *.jsonl, *.csv"
+    }
+
+    fn documentation(&self) -> &'static str {
+        include_str!("promptfoo.md")
+    }
+
+    fn detect(&self, path: &str, start: &[u8], head: Option<&Head>) -> Option<Detected> {
+        if start.starts_with(b"SQLite format 3\0") {
+            return is_database(path).then(|| Detected::NoRun(DATABASE.to_owned()));
+        }
+        let is_results = match head {
+            Some(head) => is_summary(head) || (is_line(head) && !head.is_list),
+            None => table::is_table(path, start),
+        };
+        is_results.then_some(Detected::Runs)
+    }
+
+    fn open<'a>(&self, input: Input<'a>) -> Result<Box<dyn ImportedFile + 'a>, ReadError> {
+        let bytes = input.read_all()?;
+        let mut start = [0; crate::registry::HEAD_BYTES];
+        let count = input.source.read_at(0, &mut start)?;
+        Ok(match Head::read(&start[..count]) {
+            Some(head) if is_summary(&head) => Box::new(results::Results::read_summary(bytes)?),
+            Some(_) => Box::new(results::Results::read_lines(bytes)?),
+            None => Box::new(table::Table::read(bytes)?),
+        })
+    }
+}
+
+const DATABASE: &str = "This is promptfoo's database, which is not read directly. Export an \
+    evaluation with `promptfoo export eval <id> -o results.json`; `promptfoo list evals` shows the ids.";
+
+fn is_database(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name == "promptfoo.db"
+}
+
+/// Returns true for a JSON file with the results of an evaluation.
+fn is_summary(head: &Head) -> bool {
+    let follows = ["timestamp", "prompts", "results", "stats"];
+    !head.is_list
+        && head.has_inner("results", "version")
+        && follows.iter().any(|key| head.has_inner("results", key))
+}
+
+/// Returns true for a line with one result. Lines that are longer than the head are known by what
+/// stands first: as exported, or as written while the evaluation ran.
+fn is_line(head: &Head) -> bool {
+    let grading = head.has(&["cost", "gradingResult"])
+        && (head.has_inner("gradingResult", "componentResults")
+            || head.has_inner("gradingResult", "pass"));
+    let running = head.has(&["provider", "prompt", "vars"])
+        && head.has_inner("provider", "id")
+        && head.has_inner("prompt", "raw")
+        && (head.keys.len() < 4 || head.has(&["response"]) || head.has(&["failureReason"]));
+    head.has(&["promptIdx", "testIdx", "testCase"]) || grading || running
+}
+
+#[cfg(test)]
+mod tests;

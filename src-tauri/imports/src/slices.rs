@@ -1,0 +1,122 @@
+//! **Pure.** A file of many runs, split into the texts of its runs, each of which is parsed when it
+//! is needed.
+use crate::pieces;
+use std::ops::Range;
+use touchstone_formats::value::Value;
+use touchstone_formats::{ReadError, json};
+
+/// Text with the places of its runs.
+#[derive(Debug)]
+pub struct Slices {
+    text: String,
+    places: Vec<Range<usize>>,
+    is_cut: bool,
+}
+
+impl Slices {
+    /// Splits lines of JSON. A last line that is cut off is left out.
+    pub fn lines(bytes: Vec<u8>) -> Result<Slices, ReadError> {
+        let text = pieces::text(bytes)?;
+        let mut lines: Vec<&str> =
+            text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let is_cut = lines.last().is_some_and(|line| is_cut_object(line));
+        if is_cut {
+            lines.pop();
+        }
+        let places = lines.into_iter().map(|line| pieces::place(&text, line)).collect();
+        Ok(Slices { text, places, is_cut })
+    }
+
+    /// Splits the list that stands under a path of keys. An item that is cut off is left out.
+    pub fn list(bytes: Vec<u8>, path: &[&str]) -> Result<Slices, ReadError> {
+        let text = pieces::text(bytes)?;
+        let mut is_cut = !pieces::is_whole(&text);
+        let mut inner = Some(text.as_str());
+        for key in path {
+            inner = inner.and_then(|inner| pieces::member(&pieces::members(inner), key));
+        }
+        let mut items = inner.map_or(EMPTY, pieces::items);
+        is_cut |= inner.is_some_and(|inner| inner.starts_with('[')) && !items.is_complete;
+        if is_cut && items.parts.last().is_some_and(|item| !pieces::is_whole(item)) {
+            items.parts.pop();
+        }
+        let places = items.parts.into_iter().map(|item| pieces::place(&text, item)).collect();
+        Ok(Slices { text, places, is_cut })
+    }
+
+    /// Returns the number of runs.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Returns true if there is no run.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Returns the whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the text of a run; empty if there is none with this number.
+    pub fn get(&self, at: usize) -> &str {
+        self.places.get(at).and_then(|place| self.text.get(place.clone())).unwrap_or_default()
+    }
+
+    /// Parses a run. The position of an error counts from the start of the file.
+    pub fn parse(&self, at: usize) -> Result<Value, ReadError> {
+        json::read_python(self.get(at)).map_err(|mut error| {
+            let before = self.places.get(at).and_then(|place| self.text.get(..place.start));
+            let lines = before.unwrap_or_default().matches('\n').count();
+            error.line = error
+                .line
+                .map(|line| line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX)));
+            error
+        })
+    }
+
+    /// Returns the error of a file that is cut off.
+    pub fn error(&self) -> Option<ReadError> {
+        self.is_cut.then(pieces::cut_off)
+    }
+}
+
+const EMPTY: pieces::Pieces<&str> = pieces::Pieces { parts: Vec::new(), is_complete: true };
+
+/// Returns true if a line begins like an object and ends within it.
+fn is_cut_object(line: &str) -> bool {
+    line.starts_with('{') && !pieces::members(line).is_complete
+}
+
+/// Returns the value of a key, parsed, from the parts of an object. `None` if it is missing, null
+/// or no JSON.
+pub fn parse_member(parts: &pieces::Pieces<(&str, &str)>, key: &str) -> Option<Value> {
+    let text = pieces::member(parts, key)?;
+    json::read_python(text).ok().filter(|value| *value != Value::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_are_cut_off_are_left_out_and_others_keep_their_place() {
+        let slices = Slices::lines(b"{\"a\":1}\r\n\n {\"b\" 2}\n{\"c\":".to_vec()).unwrap();
+        assert_eq!((slices.len(), slices.get(0)), (2, "{\"a\":1}"));
+        assert_eq!(slices.parse(1).unwrap_err().line, Some(3));
+        assert!(slices.error().is_some() && slices.parse(7).is_err());
+        let whole = Slices::lines(b"{\"a\":1}\nno".to_vec()).unwrap();
+        assert!(whole.len() == 2 && whole.error().is_none());
+    }
+
+    #[test]
+    fn the_items_of_an_inner_list_are_found_in_a_text_that_is_cut_off() {
+        let text = r#"{"x": [], "r": {"v": 1, "r": [{"a": 1}, {"b": 2}]}, "z": 1}"#;
+        for end in 0..=text.len() {
+            let slices = Slices::list(text.as_bytes()[..end].to_vec(), &["r", "r"]).unwrap();
+            let expected = usize::from(end >= 38) + usize::from(end >= 48);
+            assert_eq!((slices.len(), slices.error().is_none()), (expected, end == text.len()));
+        }
+    }
+}
