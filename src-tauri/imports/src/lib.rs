@@ -5,8 +5,10 @@
 //! To add a format, write a module with a type that implements [`Format`], and add it to
 //! [`registry::FORMATS`].
 
+pub mod agentdojo;
 pub mod convert;
 pub mod csv;
+pub mod deepeval;
 pub mod head;
 pub mod inspect;
 pub mod langfuse;
@@ -17,6 +19,7 @@ pub mod pieces;
 pub mod promptfoo;
 pub mod registry;
 pub mod run;
+pub mod single;
 pub mod slices;
 pub mod source;
 pub mod text;

@@ -14,6 +14,8 @@ pub static FORMATS: &[&dyn Format] = &[
     &crate::openai_agents_sdk::OpenAiAgentsSdk,
     &crate::otel::Otel,
     &crate::promptfoo::Promptfoo,
+    &crate::agentdojo::AgentDojo,
+    &crate::deepeval::DeepEval,
 ];
 
 /// Format of another tool's result files.

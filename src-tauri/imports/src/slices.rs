@@ -29,18 +29,25 @@ impl Slices {
 
     /// Splits the list that stands under a path of keys. An item that is cut off is left out.
     pub fn list(bytes: Vec<u8>, path: &[&str]) -> Result<Slices, ReadError> {
+        Slices::lists(bytes, &[path])
+    }
+
+    /// Splits several lists of a file, one after the other, like [`Slices::list`].
+    pub fn lists(bytes: Vec<u8>, paths: &[&[&str]]) -> Result<Slices, ReadError> {
         let text = pieces::text(bytes)?;
-        let mut is_cut = !pieces::is_whole(&text);
-        let mut inner = Some(text.as_str());
-        for key in path {
-            inner = inner.and_then(|inner| pieces::member(&pieces::members(inner), key));
+        let is_cut = !pieces::is_whole(&text);
+        let mut places = Vec::new();
+        for path in paths {
+            let mut inner = Some(text.as_str());
+            for key in *path {
+                inner = inner.and_then(|inner| pieces::member(&pieces::members(inner), key));
+            }
+            let mut items = inner.map_or(EMPTY, pieces::items).parts;
+            if is_cut && items.last().is_some_and(|item| !pieces::is_whole(item)) {
+                items.pop();
+            }
+            places.extend(items.into_iter().map(|item| pieces::place(&text, item)));
         }
-        let mut items = inner.map_or(EMPTY, pieces::items);
-        is_cut |= inner.is_some_and(|inner| inner.starts_with('[')) && !items.is_complete;
-        if is_cut && items.parts.last().is_some_and(|item| !pieces::is_whole(item)) {
-            items.parts.pop();
-        }
-        let places = items.parts.into_iter().map(|item| pieces::place(&text, item)).collect();
         Ok(Slices { text, places, is_cut })
     }
 

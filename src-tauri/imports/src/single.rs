@@ -1,0 +1,22 @@
+//! **Pure.** A file that is exactly one run.
+use crate::registry::ImportedFile;
+use crate::run::ImportedRun;
+use touchstone_formats::ReadError;
+
+/// File with one run, which has no name of its own.
+#[derive(Debug)]
+pub struct Single(pub ImportedRun);
+
+impl ImportedFile for Single {
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn member(&self, _at: usize) -> Option<String> {
+        None
+    }
+
+    fn read(&self, _at: usize) -> Result<ImportedRun, ReadError> {
+        Ok(self.0.clone())
+    }
+}
