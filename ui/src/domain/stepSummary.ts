@@ -22,11 +22,19 @@ export const isOutcome = (part: Pick<Part, "label">): boolean => OUTCOMES.has(pa
 export function speakerName(step: Step, model: string | null): string {
   switch (step.kind) {
     case "user":
-      return "User";
+      return step.title === "simulated" ? "Simulated user" : "User";
     case "system":
       return "System prompt";
     case "error":
       return "The run ended in an error";
+    case "sub_agent":
+      return `Sub-agent ${visibleLine(step.title ?? "")}`.trim();
+    case "abandoned":
+      return "Abandoned branch";
+    case "compaction":
+      return "Conversation compacted";
+    case "note":
+      return visibleLine(step.title ?? "Note");
     case "unknown":
       return visibleLine(step.title ?? "Unknown item");
     default:
@@ -35,9 +43,11 @@ export function speakerName(step: Step, model: string | null): string {
 }
 
 /**
- * Failed calls and messages are open by default; successful calls and the system prompt are folded.
+ * Failed calls and messages are open by default; successful calls, the system prompt, and what is
+ * below a sub-agent or an abandoned branch are folded.
  */
 export function isOpenByDefault(step: Step): boolean {
+  if (step.depth > 0 || step.kind === "note" || step.kind === "compaction") return false;
   return step.kind === "tool_call" ? step.failed === true : step.kind !== "system";
 }
 

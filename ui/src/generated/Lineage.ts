@@ -3,4 +3,4 @@
 /**
  * Reason that a run is not an original run of the benchmark.
  */
-export type Lineage = "fork" | "follow_ups";
+export type Lineage = "fork" | "follow_ups" | "superseded";

@@ -90,6 +90,19 @@ forked_from: string | null,
  */
 forked_step: number | null, 
 /**
+ * Format of its file, if another tool wrote it, as in `inspect`. Such files are read and never
+ * written to.
+ */
+format: string | null, 
+/**
+ * Path of the run that counts in its place, if another file holds the same run.
+ */
+superseded_by: string | null, 
+/**
+ * Start in milliseconds since 1970, if its file contains it.
+ */
+started_ms: number | null, 
+/**
  * Expected tool calls that were not made.
  */
 missing_calls: Array<string>, 

@@ -44,6 +44,11 @@ seconds: number | null,
  */
 tokens: number | null, 
 /**
+ * Nesting level: 0 on the main path. The steps of a sub-agent or of an abandoned branch are one
+ * level below the step that opens it.
+ */
+depth: number, 
+/**
  * Parts of the step.
  */
 parts: Array<Part>, };

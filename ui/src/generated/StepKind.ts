@@ -3,4 +3,4 @@
 /**
  * Kind of a step.
  */
-export type StepKind = "user" | "assistant" | "system" | "tool_call" | "program" | "artifact" | "error" | "unknown";
+export type StepKind = "user" | "assistant" | "system" | "tool_call" | "program" | "artifact" | "error" | "sub_agent" | "abandoned" | "compaction" | "note" | "unknown";

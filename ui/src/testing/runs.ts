@@ -49,6 +49,7 @@ export const step = (
   nudge: false,
   seconds: null,
   tokens: null,
+  depth: 0,
   parts,
   ...change,
 });

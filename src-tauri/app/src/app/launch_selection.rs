@@ -455,6 +455,9 @@ const ONE_OF_MANY: &str = "It is one of many runs in a file of another program. 
 
 /// Returns a run of the index as a run that can be made.
 pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot, String> {
+    if row.format.is_some() {
+        return Err("Another tool recorded it, and its file is read-only.".to_owned());
+    }
     if row.member.is_some() {
         return Err(ONE_OF_MANY.to_owned());
     }

@@ -16,6 +16,10 @@ const ICONS: Record<Step["kind"], IconName> = {
   program: "pen",
   artifact: "file",
   error: "diamond",
+  sub_agent: "branch",
+  abandoned: "branch",
+  compaction: "dash",
+  note: "dash",
   unknown: "dash",
 };
 export const stepIcon = (step: Step): IconName => ICONS[step.kind];

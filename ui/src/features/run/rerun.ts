@@ -13,6 +13,8 @@ export function whyNotLaunched(
 ): Blocker | null | undefined {
   const { row } = view;
   if (row.state === "other") return reason("This file is not a run.");
+  if (row.format !== null)
+    return reason(`It was recorded by another tool (${view.layout}), and its file is read-only.`);
   if (row.member !== null)
     return reason("It is one of many runs in a file of another program, which is read-only.");
   if (row.task === null || row.system === null || row.model === null)
@@ -33,7 +35,7 @@ export function whyNotContinued(
 ): Blocker | null | undefined {
   const { row, layout } = view;
   const again = whyNotLaunched(view, options);
-  if (row.member !== null) return again;
+  if (row.member !== null || row.format !== null) return again;
   if (row.state === "damaged")
     return reason(
       "The file cannot be read, so it cannot be continued.",
