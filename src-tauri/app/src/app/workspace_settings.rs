@@ -10,20 +10,27 @@ use touchstone_runner::setup::Setup;
 use touchstone_store::settings::{ReadSettings, Settings, SettingsChange, SuiteSettings};
 
 /// Returns a function that reads the settings of a folder's workspace file, and `None` while the
-/// file stays unchanged.
+/// file stays unchanged. A change is read once it is the same at two calls: an editor that writes
+/// in place empties the file first, and an empty file is a valid one.
 pub(crate) fn follow(folder: PathBuf) -> ReadSettings {
-    let mut seen = None;
+    let mut read_at = None;
+    let mut last = paths::workspace_stamp(&folder);
     let mut unreadable = false;
     Box::new(move || {
-        // Read before the content: a later change leads to a different stamp.
+        // Taken before the content is read: a later change leads to a different stamp.
         let stamp = paths::workspace_stamp(&folder);
-        let is_same = seen == Some(stamp);
+        let is_changing = std::mem::replace(&mut last, stamp) != stamp;
+        let is_same = read_at == Some(stamp);
         // Permissions can change without a change of the stamp.
-        if is_same && !unreadable {
+        if is_same && !unreadable || is_changing && read_at.is_some() {
             return None;
         }
-        seen = Some(stamp);
         let read = paths::workspace(&folder).transpose();
+        // Changed while it was read.
+        if read_at.is_some() && paths::workspace_stamp(&folder) != stamp {
+            return None;
+        }
+        read_at = Some(stamp);
         unreadable = read.is_err();
         match read {
             Ok(workspace) => Some(SettingsChange::Read(settings(&workspace.unwrap_or_default()))),
@@ -64,7 +71,8 @@ mod tests {
     use fs_err as fs;
 
     #[test]
-    fn settings_are_read_at_first_and_after_each_change_and_an_unreadable_file_is_reported_once() {
+    fn settings_are_read_at_first_and_after_each_change_that_stays_and_an_unreadable_file_is_reported_once()
+     {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join("touchstone.yaml");
         let mut read = follow(home.path().to_owned());
@@ -75,12 +83,18 @@ mod tests {
         assert_eq!(tools(read()), 0);
         assert!(read().is_none());
         fs::write(&file, "tools: { a: { kind: sql, database: 'sqlite:a.db' } }\n").unwrap();
+        assert!(read().is_none(), "it may change again");
         assert_eq!(tools(read()), 1);
         assert!(read().is_none());
+        // An editor writes in place.
+        fs::write(&file, "").unwrap();
+        assert!(read().is_none());
         fs::write(&file, "tools: [\n").unwrap();
+        assert!(read().is_none());
         assert!(matches!(read(), Some(SettingsChange::Unreadable)));
         assert!(read().is_none());
         fs::remove_file(&file).unwrap();
+        assert!(read().is_none());
         assert_eq!(tools(read()), 0);
     }
 }
