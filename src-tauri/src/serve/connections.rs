@@ -45,7 +45,7 @@ const PATIENCE_WITH_STRANGERS: Duration = Duration::from_secs(2);
 const SHORTEST_STAY: Duration = Duration::from_millis(100);
 /// Number of connections that the system keeps until they are accepted; it may keep fewer. While
 /// there are more, a client is ignored and tries again only after a second.
-const BACKLOG: u32 = 1024;
+const BACKLOG: u32 = 4096;
 /// Delay after a connection could not be accepted.
 const AFTER_FAILURE: Duration = Duration::from_millis(20);
 
