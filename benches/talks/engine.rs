@@ -93,7 +93,7 @@ fn program(provider: &Provider, measure: &Measure, home: &Path, models: Vec<Stri
     let launch = || {
         app.open(&home.join("folder"))?;
         app.wait_ready(PATIENCE)?;
-        let systems = vec![touchstone_formats::system::System::ToolCalling];
+        let systems = vec![touchstone_formats::system::System::ToolCalling.to_string()];
         let request = LaunchRequest {
             systems,
             models,

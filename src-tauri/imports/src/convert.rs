@@ -2,7 +2,7 @@
 //! search and the judges show and use.
 use crate::run::{Event, EventKind, ImportedRun, ImportedVerdict};
 use crate::text::{arguments, is_blank};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use touchstone_formats::run::{
     Answer, ImportedSummary, Language, Layout, Part, Run, RunEnd, Step, StepKind, Verdict,
 };
@@ -107,7 +107,7 @@ struct StepBuilder {
     steps: Vec<Step>,
     turn: u32,
     /// Calls without a result, by id; without an id, by name.
-    open: HashMap<String, Vec<usize>>,
+    open: HashMap<String, VecDeque<usize>>,
     /// Index of an assistant step that holds reasoning only, and may take the message.
     thinking: Option<usize>,
     /// True while the calls of an assistant turn follow each other.
@@ -152,10 +152,14 @@ impl StepBuilder {
                 _ => self.push(StepKind::Note, depth, vec![plain("media", text)]),
             },
             EventKind::Call { id, name, arguments: given, by_user } => {
-                self.call(id, name, &given, by_user, depth);
+                let mut parts = call_parts(&given);
+                if by_user {
+                    parts.insert(0, plain("by", "simulated user".to_owned()));
+                }
+                self.call(id, name, parts, depth);
             }
             EventKind::Result { id, name, value, failed } => {
-                self.result(id, name, value, failed, depth);
+                self.result((id.as_deref(), name.as_deref()), value, failed, depth);
             }
             EventKind::SubAgent { name, events, .. } => {
                 self.nested(StepKind::SubAgent, Some(name), events, depth);
@@ -211,22 +215,13 @@ impl StepBuilder {
         self.in_turn = true;
     }
 
-    fn call(&mut self, id: Option<String>, name: String, given: &Value, by_user: bool, depth: u32) {
+    fn call(&mut self, id: Option<String>, name: String, parts: Vec<Part>, depth: u32) {
         if !self.in_turn {
             self.next_turn();
             self.in_turn = true;
         }
-        let mut parts: Vec<Part> = match arguments(Some(given)) {
-            Value::Map(entries) => {
-                entries.into_iter().map(|(key, value)| parameter(&key, value)).collect()
-            }
-            other => vec![part("arguments", Language::Plain, other)],
-        };
-        if by_user {
-            parts.insert(0, plain("by", "simulated user".to_owned()));
-        }
         let key = id.clone().unwrap_or_else(|| name.clone());
-        self.open.entry(key).or_default().push(self.steps.len());
+        self.open.entry(key).or_default().push_back(self.steps.len());
         self.push(StepKind::ToolCall, depth, parts);
         if let Some(step) = self.steps.last_mut() {
             (step.title, step.call_id) = (Some(name), id);
@@ -235,19 +230,15 @@ impl StepBuilder {
 
     fn result(
         &mut self,
-        id: Option<String>,
-        name: Option<String>,
+        (id, name): (Option<&str>, Option<&str>),
         value: Value,
         failed: Option<bool>,
         depth: u32,
     ) {
         let label = if failed == Some(true) { "error" } else { "result" };
         let result = result_part(label, value);
-        let keys = [id.as_ref(), name.as_ref()];
-        let open = keys.into_iter().flatten().find_map(|key| {
-            let waiting = self.open.get_mut(key).filter(|waiting| !waiting.is_empty())?;
-            Some(waiting.remove(0))
-        });
+        let waiting = |key| self.open.get_mut(key).and_then(VecDeque::pop_front);
+        let open = [id, name].into_iter().flatten().find_map(waiting);
         // A result without id and name belongs to the last call that waits for one.
         let open = open.or_else(|| {
             let is_open = |step: &Step| {
@@ -291,6 +282,16 @@ impl StepBuilder {
             let turn = self.turn.max(1);
             self.steps[start..].iter_mut().for_each(|step| step.turn = turn);
         }
+    }
+}
+
+/// Builds the parts of a call: one for each argument.
+fn call_parts(given: &Value) -> Vec<Part> {
+    match arguments(Some(given)) {
+        Value::Map(entries) => {
+            entries.into_iter().map(|(key, value)| parameter(&key, value)).collect()
+        }
+        other => vec![part("arguments", Language::Plain, other)],
     }
 }
 

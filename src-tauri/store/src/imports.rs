@@ -208,15 +208,21 @@ pub(crate) struct ImportRow {
     pub(crate) rank: f64,
 }
 
+/// File of another tool that is to be parsed.
+pub(super) struct ImportFile {
+    pub(super) unit: UnitId,
+    pub(super) stamp: Stamp,
+    pub(super) marks: Vec<(FileId, Mark)>,
+}
+
 /// Parses a file of another tool and passes its rows to `give` until it returns false.
 pub(super) fn look(
     roots: &Roots,
     limits: &Limits,
-    unit: UnitId,
-    stamp: Stamp,
-    mut marks: Vec<(FileId, Mark)>,
+    file: ImportFile,
     give: &mut dyn FnMut(ParsedUnit) -> bool,
 ) {
+    let ImportFile { unit, stamp, mut marks } = file;
     let mut unread = marks.clone();
     unsettle(&mut unread);
     let blank = || Row { size: stamp.size, modified_ms: stamp.modified_ms(), ..Row::default() };

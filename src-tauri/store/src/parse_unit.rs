@@ -1,6 +1,6 @@
 //! Reads the files of a unit and builds its row. Never fails: every error becomes part of the row.
 //! Also splits the text into pieces for the search. Writes nothing.
-use super::imports::{self, ImportRow};
+use super::imports::{self, ImportFile, ImportRow};
 use super::layouts::{self, Coordinates, FileContent};
 use super::limits::Limits;
 use super::members;
@@ -122,9 +122,7 @@ pub(crate) fn look(
             give(looked);
         }
         Sight::Many(file) => members::look(limits, file, give),
-        Sight::Import { unit, stamp, marks } => {
-            imports::look(roots, limits, unit, stamp, marks, give);
-        }
+        Sight::Import(file) => imports::look(roots, limits, file, give),
     }
 }
 
@@ -132,7 +130,7 @@ pub(crate) fn look(
 enum Sight {
     One(ParsedUnit),
     Many(members::ManyFile),
-    Import { unit: UnitId, stamp: Stamp, marks: Vec<(FileId, Mark)> },
+    Import(ImportFile),
 }
 
 fn look_whole(roots: &Roots, limits: &Limits, unit: Unit) -> Sight {
@@ -206,7 +204,9 @@ fn look_for_import(roots: &Roots, unit: &Unit, now: i64) -> Option<Sight> {
     let mark = Mark { stamp, settled: is_settled(stamp, now), odd: false };
     let marks = vec![(file.clone(), mark)];
     Some(match detected {
-        Detected::Run | Detected::Runs => Sight::Import { unit: unit.id.clone(), stamp, marks },
+        Detected::Run | Detected::Runs => {
+            Sight::Import(ImportFile { unit: unit.id.clone(), stamp, marks })
+        }
         Detected::NoRun(reason) => {
             let row = Row {
                 state: Some(RunState::Other),
