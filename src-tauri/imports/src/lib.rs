@@ -6,12 +6,17 @@
 //! [`registry::FORMATS`].
 
 pub mod agentdojo;
+pub mod agentv;
+pub mod bfcl;
+pub mod claude_code;
+pub mod codex;
 pub mod convert;
 pub mod csv;
 pub mod deepeval;
 pub mod head;
 pub mod inspect;
 pub mod langfuse;
+pub mod lm_eval;
 pub mod messages;
 pub mod openai_agents_sdk;
 pub mod otel;
@@ -19,9 +24,11 @@ pub mod pieces;
 pub mod promptfoo;
 pub mod registry;
 pub mod run;
+pub mod sessions;
 pub mod single;
 pub mod slices;
 pub mod source;
+pub mod tau;
 pub mod text;
 pub mod traces;
 

@@ -31,6 +31,13 @@ pub fn read_message(message: &Value) -> Vec<EventKind> {
     parts.into_events(role)
 }
 
+/// Reads the content of a message whose role stands elsewhere, like [`read_message`].
+pub fn read_content(role: &str, content: &Value) -> Vec<EventKind> {
+    let mut parts = Parts::default();
+    parts.read(content);
+    parts.into_events(role)
+}
+
 /// Content of a message, by kind.
 #[derive(Debug, Default)]
 struct Parts {
@@ -62,13 +69,12 @@ impl Parts {
             }
             "thinking" | "reasoning" => self.reasoning.extend(read_reasoning(part)),
             "redacted_thinking" => {}
-            "tool_use" => self.tool_use(part),
-            "tool_result" => self.results.push(EventKind::Result {
-                id: part.text_at("tool_use_id").map(str::to_owned),
-                name: part.text_at("name").map(str::to_owned),
-                value: result_value(part.get("content").unwrap_or(&Value::Null)),
-                failed: part.get("is_error").and_then(Value::bool),
-            }),
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => self.tool_use(part),
+            "tool_result" => self.results.push(tool_result(part)),
+            // Results of tools that the model's server ran follow their calls.
+            kind if kind.ends_with("_tool_result") && part.get("tool_use_id").is_some() => {
+                self.calls.push(tool_result(part));
+            }
             kind => {
                 let known = ["text", "refusal"].iter().find_map(|key| part.text_at(key));
                 match known {
@@ -153,6 +159,15 @@ pub fn read_call(call: &Value) -> Option<EventKind> {
         arguments: arguments.cloned().unwrap_or_default(),
         by_user: false,
     })
+}
+
+fn tool_result(part: &Value) -> EventKind {
+    EventKind::Result {
+        id: part.text_at("tool_use_id").map(str::to_owned),
+        name: part.text_at("name").map(str::to_owned),
+        value: result_value(part.get("content").unwrap_or(&Value::Null)),
+        failed: part.get("is_error").and_then(Value::bool),
+    }
 }
 
 fn result(message: &Value, content: &Value) -> EventKind {

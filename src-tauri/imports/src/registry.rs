@@ -2,6 +2,7 @@
 use crate::head::Head;
 use crate::run::ImportedRun;
 use crate::source::Input;
+use crate::text::is_blank;
 use touchstone_formats::ReadError;
 
 /// Number of bytes at the start of a file that are needed to detect its format.
@@ -16,6 +17,13 @@ pub static FORMATS: &[&dyn Format] = &[
     &crate::promptfoo::Promptfoo,
     &crate::agentdojo::AgentDojo,
     &crate::deepeval::DeepEval,
+    &crate::agentv::AgentV,
+    &crate::tau::Tau2Bench,
+    &crate::tau::TauBench,
+    &crate::lm_eval::LmEval,
+    &crate::bfcl::Bfcl,
+    &crate::claude_code::ClaudeCode,
+    &crate::codex::Codex,
 ];
 
 /// Format of another tool's result files.
@@ -89,6 +97,36 @@ pub fn detect(path: &str, start: &[u8]) -> Option<(&'static dyn Format, Detected
     let start = &start[..start.len().min(HEAD_BYTES)];
     let head = Head::read(start);
     FORMATS.iter().find_map(|format| Some((*format, format.detect(path, start, head.as_ref())?)))
+}
+
+/// Opens a file with its format. Figures that cannot be and names that are empty are missing in the
+/// runs that are read.
+pub fn open<'a>(
+    format: &dyn Format,
+    input: Input<'a>,
+) -> Result<Box<dyn ImportedFile + 'a>, ReadError> {
+    Ok(Box::new(Checked(format.open(input)?)))
+}
+
+/// File whose runs are checked when they are read.
+struct Checked<'a>(Box<dyn ImportedFile + 'a>);
+
+impl ImportedFile for Checked<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn member(&self, at: usize) -> Option<String> {
+        self.0.member(at).map(|name| if is_blank(&name) { format!("run {}", at + 1) } else { name })
+    }
+
+    fn read(&self, at: usize) -> Result<ImportedRun, ReadError> {
+        self.0.read(at).map(ImportedRun::without_impossible_values)
+    }
+
+    fn file_error(&self) -> Option<ReadError> {
+        self.0.file_error()
+    }
 }
 
 /// Returns the path of the file whose run changes with this one, if a format has it as a part of a

@@ -1,4 +1,5 @@
 //! **Pure.** A run of another tool, in the words that all formats have in common.
+use crate::text::is_blank;
 pub use touchstone_formats::run::RunEnd;
 use touchstone_formats::value::Value;
 
@@ -197,10 +198,29 @@ impl ImportedRun {
         self.events.push(kind.into());
     }
 
+    /// Removes figures that are negative or not finite, names that are empty and answers that are
+    /// blank.
+    pub(crate) fn without_impossible_values(mut self) -> Self {
+        for figure in [&mut self.cost, &mut self.seconds] {
+            *figure = figure.filter(|figure| figure.is_finite() && *figure >= 0.0);
+        }
+        for name in [&mut self.task, &mut self.system, &mut self.model] {
+            *name = name.take().filter(|name| !name.is_empty());
+        }
+        self.answer = self.answer.filter(|answer| !is_blank(answer));
+        self.error = self.error.filter(|_| matches!(self.end, RunEnd::Error | RunEnd::Limit));
+        self.identity = self.identity.filter(|identity| identity.rank.is_finite());
+        match &mut self.repeat {
+            Repeat::Number(number) => *number = (*number).max(1),
+            Repeat::Ordered { start, .. } => *start = start.filter(|start| start.is_finite()),
+        }
+        self
+    }
+
     /// Returns the last text of the model that is not blank.
     pub fn last_text(&self) -> Option<&str> {
         self.events.iter().rev().find_map(|event| match &event.kind {
-            EventKind::Assistant(text) if !crate::text::is_blank(text) => Some(text.as_str()),
+            EventKind::Assistant(text) if !is_blank(text) => Some(text.as_str()),
             _ => None,
         })
     }

@@ -1,6 +1,7 @@
 //! **Pure.** A file of many runs, split into the texts of its runs, each of which is parsed when it
 //! is needed.
 use crate::pieces;
+use std::collections::HashMap;
 use std::ops::Range;
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, json};
@@ -86,6 +87,19 @@ impl Slices {
     /// Returns the error of a file that is cut off.
     pub fn error(&self) -> Option<ReadError> {
         self.is_cut.then(pieces::cut_off)
+    }
+}
+
+/// Names of runs, each given once.
+#[derive(Debug, Default)]
+pub struct Names(HashMap<String, u32>);
+
+impl Names {
+    /// Returns the name, with a number behind it if it was given before.
+    pub fn add(&mut self, name: String) -> String {
+        let count = self.0.entry(name.clone()).or_default();
+        *count = count.saturating_add(1);
+        if *count > 1 { format!("{name} ({count})") } else { name }
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use touchstone_formats::value::Value;
 use touchstone_formats::{json as own_json, timestamps};
-use touchstone_imports::registry::{HEAD_BYTES, by_name};
+use touchstone_imports::registry::{HEAD_BYTES, by_name, open};
 use touchstone_imports::text::{arguments, canonical_json, is_blank};
 use touchstone_imports::{
     Detected, EventKind, Folder, ImportedRun, Input, Repeat, RunEnd, Source, detect,
@@ -77,7 +77,7 @@ fn open_all(root: &Path) -> (Vec<Opened>, BTreeMap<String, String>) {
         if matches!(kind, Detected::NoRun(_)) {
             continue;
         }
-        let file = match format.open(Input { path: &path, source: &bytes, folder: &disk }) {
+        let file = match open(format, Input { path: &path, source: &bytes, folder: &disk }) {
             Ok(file) => file,
             Err(error) => {
                 problems.insert(path.clone(), error.message);
@@ -176,7 +176,14 @@ fn actual(one: &Opened) -> Json {
     let mut counts: BTreeMap<&str, u32> =
         ["user", "assistant", "tool_calls", "tool_results", "reasoning"].map(|key| (key, 0)).into();
     let (mut texts, mut calls) = (Vec::new(), Vec::new());
-    for event in &run.events {
+    // The expectations count the records of Claude Code in the order of the file, whether the user
+    // went back behind them later or not.
+    let is_flat = one.format == "claude_code";
+    let events = run.events.iter().flat_map(|event| match &event.kind {
+        EventKind::Abandoned(events) if is_flat => events.as_slice(),
+        _ => std::slice::from_ref(event),
+    });
+    for event in events {
         let mut count = |key: &'static str| *counts.entry(key).or_default() += 1;
         match &event.kind {
             EventKind::User(text) | EventKind::SimulatedUser(text) if !is_blank(text) => {

@@ -137,7 +137,8 @@ fn with_file<T>(
             let message = "The file is no longer of the format that it had.";
             return Err(ReadError::new(ReadErrorKind::NotTranscript, message));
         };
-        let opened = format.open(Input { path: &path, source: &source, folder: &folder })?;
+        let input = Input { path: &path, source: &source, folder: &folder };
+        let opened = registry::open(format, input)?;
         then(format, &*opened)
     })
 }

@@ -6,9 +6,8 @@ use crate::registry::ImportedFile;
 use crate::run::{
     Event, EventKind, Identity, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts,
 };
-use crate::slices::{Slices, parse_member};
+use crate::slices::{Names, Slices, parse_member};
 use crate::text::{is_blank, text_or_json};
-use std::collections::HashMap;
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, json};
 
@@ -36,7 +35,7 @@ impl Results {
     }
 
     fn new(slices: Slices, facts: Vec<(String, Value)>, rank: f64) -> Self {
-        let mut seen: HashMap<String, u32> = HashMap::new();
+        let mut seen = Names::default();
         let (mut tests, mut members) = (Vec::new(), Vec::new());
         for at in 0..slices.len() {
             let (test, place) = read_test(slices.get(at), at);
@@ -44,9 +43,7 @@ impl Results {
                 Some((test, prompt)) => format!("test {test} prompt {prompt}"),
                 None => format!("result {at}"),
             };
-            let count = seen.entry(name.clone()).or_default();
-            *count += 1;
-            members.push(if *count > 1 { format!("{name} ({count})") } else { name });
+            members.push(seen.add(name));
             tests.push(test);
         }
         Results { names: name_tests(&tests), slices, members, facts, rank }

@@ -1,0 +1,211 @@
+//! **Pure.** Lines of JSON that a program appends to while it runs, and what the formats made of
+//! them have in common.
+use crate::registry::ImportedFile;
+use crate::run::{EventKind, ImportedRun, TokenCounts};
+use crate::text::is_blank;
+use touchstone_formats::value::Value;
+use touchstone_formats::{ReadError, json, timestamps};
+
+/// File that holds one run, or none.
+#[derive(Debug)]
+pub struct Session {
+    /// Name of the run in the file.
+    pub member: Option<String>,
+    /// The run.
+    pub run: Option<ImportedRun>,
+    /// Error of the file around its run.
+    pub error: Option<ReadError>,
+}
+
+impl ImportedFile for Session {
+    fn len(&self) -> usize {
+        usize::from(self.run.is_some())
+    }
+
+    fn member(&self, _at: usize) -> Option<String> {
+        self.member.clone()
+    }
+
+    fn read(&self, at: usize) -> Result<ImportedRun, ReadError> {
+        let run = self.run.as_ref().filter(|_| at == 0);
+        run.cloned().ok_or_else(|| {
+            let kind = touchstone_formats::ReadErrorKind::NotTranscript;
+            ReadError::new(kind, "The file has no run with this number.")
+        })
+    }
+
+    fn file_error(&self) -> Option<ReadError> {
+        self.error.clone()
+    }
+}
+
+/// Returns the lines of a file that are not blank and are text, without a byte order mark.
+pub fn lines(bytes: &[u8]) -> impl Iterator<Item = &str> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    bytes
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| std::str::from_utf8(line).ok())
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+}
+
+/// Parses each line that is a JSON object. Others are counted: the second part of the result. A
+/// last line that is cut off does not count, since the program may still be writing it.
+pub fn objects(bytes: &[u8]) -> (impl Iterator<Item = Value>, usize) {
+    let parse = |line| parse(line).filter(|value| matches!(value, Value::Map(_)));
+    let starts_object = |line: &&[u8]| line.trim_ascii_start().starts_with(b"{");
+    let all: Vec<&[u8]> =
+        bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
+    let is_growing = !bytes.ends_with(b"\n") && all.last().is_some_and(starts_object);
+    let last = all.len().saturating_sub(usize::from(is_growing));
+    let looks_whole = |line: &[u8]| starts_object(&line) && line.trim_ascii_end().ends_with(b"}");
+    // The first line may begin with a byte order mark.
+    let is_whole = |at: usize, line| looks_whole(line) || (at == 0 && line.starts_with(b"\xef"));
+    let odd = all[..last].iter().enumerate().filter(|(at, line)| !is_whole(*at, line));
+    (lines(bytes).filter_map(parse), odd.count())
+}
+
+/// Parses a JSON text as other programs write it: with numbers that only Python knows, keys that
+/// occur twice, or halves of surrogate pairs, which are replaced.
+pub fn parse(text: &str) -> Option<Value> {
+    let whole = |text: &str| json::read_python(text).ok().or_else(|| json::embedded(text));
+    whole(text).or_else(|| whole(&mend_surrogates(text)?))
+}
+
+/// Replaces escapes of surrogates that have no other half. Returns `None` if there are none.
+fn mend_surrogates(text: &str) -> Option<String> {
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let mut mended = String::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(stop) = text.get(at..)?.find('\\') {
+        at += stop;
+        match (unit(at), unit(at + 6)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => at += 12,
+            (Some(0xd800..=0xdfff), _) => {
+                mended.push_str(text.get(from..at)?);
+                mended.push_str("\\ufffd");
+                at += 6;
+                from = at;
+            }
+            // An escaped character of several bytes is no JSON.
+            _ => at += 1 + text.get(at + 1..)?.chars().next()?.len_utf8(),
+        }
+    }
+    (from > 0).then(|| mended + &text[from..])
+}
+
+/// Returns true if a file name ends in this extension.
+pub fn has_extension(name: &str, extension: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, end)| end.eq_ignore_ascii_case(extension))
+}
+
+/// Returns a text unless it is blank.
+pub fn non_blank(text: Option<&str>) -> Option<String> {
+    text.filter(|text| !is_blank(text)).map(str::to_owned)
+}
+
+/// Returns the seconds from one time to another; `None` if one of them is no time, or they are in
+/// the wrong order.
+pub fn seconds_between(first: &str, last: &str) -> Option<f64> {
+    let seconds = timestamps::seconds(last)? - timestamps::seconds(first)?;
+    is_figure(seconds).then_some(seconds)
+}
+
+/// Returns true for a number that can be a duration or a cost.
+pub fn is_figure(number: f64) -> bool {
+    number.is_finite() && number >= 0.0
+}
+
+/// Returns the number at a path, if it can be a duration or a cost.
+pub fn figure(value: &Value, path: &[&str]) -> Option<f64> {
+    value.at(path)?.number().filter(|number| is_figure(*number))
+}
+
+/// Adds to a sum that is unknown until something is added.
+pub fn add(sum: &mut Option<u64>, number: Option<u64>) {
+    if let Some(number) = number {
+        *sum = Some(sum.unwrap_or_default().saturating_add(number));
+    }
+}
+
+/// Adds a fact, if there is one.
+pub fn push_fact(facts: &mut Vec<(String, Value)>, key: &str, value: Option<&Value>) {
+    let is_empty = |value: &Value| match value {
+        Value::Null => true,
+        Value::Text(text) => is_blank(text),
+        Value::List(items) => items.is_empty(),
+        Value::Map(entries) => entries.is_empty(),
+        _ => false,
+    };
+    if let Some(value) = value.filter(|value| !is_empty(value)) {
+        facts.push((key.to_owned(), value.clone()));
+    }
+}
+
+/// Creates token counts from the numbers under two keys.
+pub fn token_counts(usage: &Value, input: &str, output: &str, total: &str) -> Option<TokenCounts> {
+    let count = |key: &str| usage.get(key).and_then(Value::whole_number);
+    TokenCounts::new(count(input), count(output), count(total))
+}
+
+/// Fills the answer with the last text of the model, unless the format names another.
+pub fn finish(mut run: ImportedRun) -> ImportedRun {
+    run.answer = run.answer.filter(|answer| !is_blank(answer));
+    if run.answer.is_none() {
+        run.answer = run.last_text().map(str::to_owned);
+    }
+    run
+}
+
+/// Returns true if every call among the events has a result with its id.
+pub fn all_answered<'a>(events: impl IntoIterator<Item = &'a EventKind>) -> bool {
+    let (mut calls, mut results) = (Vec::new(), std::collections::HashSet::new());
+    for event in events {
+        match event {
+            EventKind::Call { id, .. } => calls.push(id),
+            EventKind::Result { id, .. } => {
+                results.insert(id);
+            }
+            _ => {}
+        }
+    }
+    calls.into_iter().all(|call| results.contains(call))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_are_no_objects_are_skipped_and_half_a_last_line_is_no_fault() {
+        let read = |text: &str| {
+            let (objects, odd) = objects(text.as_bytes());
+            (objects.count(), odd)
+        };
+        assert_eq!(read("\u{feff}{\"a\":1}\r\n\r\n42\n\"x\"\n[1]\n{\"b\":NaN}\n"), (2, 3));
+        assert_eq!(read("{\"a\":1}\n{\"b\":2}"), (2, 0));
+        assert_eq!(read("{\"a\":1}\n{\"b\":\"tex"), (1, 0));
+        assert_eq!(read("{\"a\":1}\n{\"b\":\"tex\n{\"c\":1}\n"), (2, 1));
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_and_keys_given_twice_are_read() {
+        let text = |json: &str| parse(json).unwrap().text_at("a").unwrap().to_owned();
+        assert_eq!(text(r#"{"a":"x\ud83dy\\ud83d\ud83d\ude00"}"#), "x\u{fffd}y\\ud83d\u{1f600}");
+        assert_eq!(text(r#"{"a":"x","a":"y"}"#), "x");
+        for odd in ["\\", "\\é", "{\"a\":\"\\ud8", "{\"\\ud800", "\\ud800\\"] {
+            assert_eq!(parse(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn times_in_the_wrong_order_have_no_duration() {
+        let between = |a, b| seconds_between(a, b);
+        assert_eq!(between("2026-01-01T00:00:00Z", "2026-01-01T00:00:01.5Z"), Some(1.5));
+        assert_eq!(between("2026-01-01T00:00:01Z", "2026-01-01T00:00:00Z"), None);
+        assert_eq!(between("x", "2026-01-01T00:00:00Z"), None);
+    }
+}
