@@ -13,6 +13,7 @@ pub mod codex;
 pub mod convert;
 pub mod csv;
 pub mod deepeval;
+pub mod gemini_cli;
 pub mod head;
 pub mod inspect;
 pub mod langfuse;

@@ -24,6 +24,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &crate::bfcl::Bfcl,
     &crate::claude_code::ClaudeCode,
     &crate::codex::Codex,
+    &crate::gemini_cli::GeminiCli,
 ];
 
 /// Format of another tool's result files.
