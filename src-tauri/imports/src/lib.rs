@@ -14,6 +14,7 @@ pub mod convert;
 pub mod csv;
 pub mod deepeval;
 pub mod gemini_cli;
+pub mod harbor;
 pub mod head;
 pub mod inspect;
 pub mod langfuse;

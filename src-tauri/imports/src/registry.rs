@@ -8,7 +8,8 @@ use touchstone_formats::ReadError;
 /// Number of bytes at the start of a file that are needed to detect its format.
 pub const HEAD_BYTES: usize = 16 << 10;
 
-/// All formats. The first that detects a file reads it.
+/// All formats. The first that detects a file reads it. Harbor comes first, because agents leave
+/// their own sessions in the folders of its trials.
 pub static FORMATS: &[&dyn Format] = &[
     &crate::inspect::Inspect,
     &crate::langfuse::Langfuse,
@@ -22,6 +23,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &crate::tau::TauBench,
     &crate::lm_eval::LmEval,
     &crate::bfcl::Bfcl,
+    &crate::harbor::Harbor,
     &crate::claude_code::ClaudeCode,
     &crate::codex::Codex,
     &crate::gemini_cli::GeminiCli,
