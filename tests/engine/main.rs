@@ -24,6 +24,7 @@ mod filter;
 mod folders;
 mod gzip;
 mod http;
+mod imports;
 mod index;
 mod judging;
 mod judging_money;

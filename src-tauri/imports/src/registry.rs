@@ -142,3 +142,52 @@ pub fn owner(path: &str) -> Option<String> {
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.name() == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write as _;
+    use std::path::Path;
+
+    /// Returns the reference page of all formats.
+    fn reference() -> String {
+        let mut formats = FORMATS.to_vec();
+        formats.sort_by_key(|format| format.name());
+        let mut page = String::from(
+            "# Formats of other tools\n\nWritten from the readers; `touchstone formats` prints it.\n\n\
+             | format | tool | files |\n|---|---|---|\n",
+        );
+        for format in &formats {
+            let files = format.files().replace('|', "\\|");
+            let _ = writeln!(
+                page,
+                "| [`{0}`](#{0}) | {1} | `{files}` |",
+                format.name(),
+                format.title()
+            );
+        }
+        for format in &formats {
+            let text = format.documentation().trim();
+            // Headings of a page are one level below the name of its format.
+            let lines = text.lines().filter(|line| !line.starts_with("# ")).map(|line| {
+                if line.starts_with("## ") { format!("#{line}") } else { line.to_owned() }
+            });
+            let text = lines.collect::<Vec<_>>().join("\n");
+            let _ = write!(page, "\n## {}\n\n{}\n", format.name(), text.trim());
+        }
+        page
+    }
+
+    #[test]
+    fn the_reference_page_says_what_the_readers_say() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/formats.md");
+        if std::env::var_os("TOUCHSTONE_WRITE").is_some() {
+            fs_err::write(&path, reference()).unwrap();
+        }
+        let written = fs_err::read_to_string(&path).unwrap_or_default();
+        assert!(
+            written == reference(),
+            "Run: TOUCHSTONE_WRITE=1 cargo test -p touchstone-imports reference_page"
+        );
+    }
+}

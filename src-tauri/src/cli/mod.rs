@@ -12,6 +12,7 @@ mod diff;
 mod doctor;
 mod evaluate;
 mod folder;
+mod formats;
 mod frontends;
 mod index;
 mod lines;
@@ -112,6 +113,8 @@ enum Command {
     /// scores
     #[command(name = "stabletoolbench")]
     StableToolBench(stabletoolbench::StableToolBench),
+    /// List the formats of other tools that can be read, or print the page of one
+    Formats(formats::Formats),
     /// Check what is installed and print how to fix what is missing
     Doctor(doctor::Doctor),
     /// Delete old indexes and, after confirmation, replaced results
@@ -213,6 +216,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Evaluate(asked)) => evaluate::run(&asked, here),
 
         Some(Command::StableToolBench(asked)) => stabletoolbench::run(&asked, here),
+        Some(Command::Formats(asked)) => formats::run(&asked),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, here),
         Some(Command::Clear(clear)) => clear::run(&clear, here),
     };

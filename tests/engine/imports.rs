@@ -1,0 +1,114 @@
+//! Result files of other tools: their runs are rows like all others, with the coordinates, the
+//! verdicts and the expected answers of their files.
+use crate::bench::{Bench, wait_until};
+use touchstone_api::{Lineage, RunRow, RunState, ScoreStanding};
+
+const PROMPTFOO: &str =
+    include_str!("../../src-tauri/imports/tests/fixtures/promptfoo/results.json");
+const HARBOR: [(&str, &str); 3] = [
+    (
+        "config.json",
+        include_str!("../../src-tauri/imports/tests/fixtures/harbor/job/sums__abc1234/config.json"),
+    ),
+    (
+        "result.json",
+        include_str!("../../src-tauri/imports/tests/fixtures/harbor/job/sums__abc1234/result.json"),
+    ),
+    (
+        "agent/trajectory.json",
+        include_str!(
+            "../../src-tauri/imports/tests/fixtures/harbor/job/sums__abc1234/agent/trajectory.json"
+        ),
+    ),
+];
+const SESSION: &str =
+    include_str!("../../src-tauri/imports/tests/fixtures/claude_code/session.jsonl");
+
+fn runs(bench: &Bench) -> Vec<RunRow> {
+    bench.rows().into_iter().filter(|row| row.state != RunState::Other).collect()
+}
+
+#[test]
+fn a_run_of_another_tool_is_scored_by_its_own_verdict_and_by_what_its_file_expects() {
+    let bench = Bench::new().file("results/results.json", PROMPTFOO).open();
+    let [row] = &runs(&bench)[..] else { panic!("one run is expected") };
+    assert_eq!(row.format.as_deref(), Some("promptfoo"));
+    let place = (row.task.as_deref(), row.system.as_deref(), row.model.as_deref());
+    assert_eq!(place, (Some("hello"), Some("say"), Some("echo")));
+    assert_eq!((row.scoring, row.score), (Some(ScoreStanding::Scored), Some(1.0)));
+    assert_eq!((row.scorer.as_deref(), row.passed), (Some("success"), Some(true)));
+    let scores = bench.app().run_scores(&row.id).unwrap();
+    let names: Vec<&str> = scores.scores.iter().map(|score| score.scorer.as_str()).collect();
+    assert_eq!(names, ["success", "equals", "text: f1"]);
+    assert_eq!(scores.notes, Vec::<String>::new());
+    let view = bench.app().open_run(&row.id).unwrap();
+    assert_eq!((view.layout.as_str(), view.total_steps), ("promptfoo", 2));
+    assert!(view.task.unwrap().expected.is_some());
+    bench.wait_words();
+    assert_eq!(bench.hits("hello").len(), 1);
+}
+
+#[test]
+fn trials_of_a_job_are_numbered_by_their_start_and_follow_their_parts() {
+    let mut bench = Bench::new();
+    for (trial, start) in [("b", "09:00:00"), ("a", "08:00:00")] {
+        for (file, text) in HARBOR {
+            let text = text.replace("sums__abc1234", &format!("sums__{trial}"));
+            let text = text.replace("10:00:00", start);
+            bench = bench.file(&format!("results/job/sums__{trial}/{file}"), text);
+        }
+    }
+    let bench = bench.open();
+    let repeats = || {
+        let rows = runs(&bench).into_iter();
+        rows.map(|row| (row.path, row.repeat)).collect::<Vec<_>>()
+    };
+    let path = |trial: &str| format!("job/sums__{trial}/config.json#sums__{trial}");
+    assert_eq!(repeats(), [(path("a"), 1), (path("b"), 2)]);
+    // The earlier trial goes, and the other becomes the first.
+    for (file, _) in HARBOR {
+        bench.remove(&format!("results/job/sums__a/{file}"));
+    }
+    wait_until("the other trial is the first", || (repeats() == [(path("b"), 1)]).then_some(()));
+    // The result is no run of its own; the trial follows it.
+    let result = HARBOR[1].1.replace("\"reward\": 1.0", "\"reward\": 0.0");
+    bench.put("results/job/sums__b/result.json", result);
+    wait_until("the reward is the new one", || {
+        (runs(&bench)[0].passed == Some(false)).then_some(())
+    });
+}
+
+#[test]
+fn the_same_result_in_two_files_counts_once() {
+    let whole: serde_json::Value = serde_json::from_str(PROMPTFOO).unwrap();
+    let line = format!("{}\n", whole["results"]["results"][0]);
+    let bench = Bench::new().file("results/a.json", PROMPTFOO).file("results/b.jsonl", line).open();
+    let by = |name: &str| {
+        let row = runs(&bench).into_iter().find(|row| row.path.starts_with(name))?;
+        Some((row.lineage, row.superseded_by.is_some()))
+    };
+    assert_eq!(by("a.json"), Some((None, false)));
+    assert_eq!(by("b.jsonl"), Some((Some(Lineage::Superseded), true)));
+    bench.remove("results/a.json");
+    wait_until("the other file counts", || (by("b.jsonl") == Some((None, false))).then_some(()));
+}
+
+#[test]
+fn a_session_that_grows_is_followed_and_never_damaged() {
+    let lines: Vec<&str> = SESSION.lines().collect();
+    let half = format!("{}\n{}\n{}", lines[0], lines[1], &lines[2][..40]);
+    let bench = Bench::new().file("results/s/session.jsonl", half).open();
+    let row = bench.wait_state("s/session.jsonl#s1", RunState::Waiting);
+    assert_eq!((row.format.as_deref(), row.tool_calls), (Some("claude_code"), 1));
+    bench.put("results/s/session.jsonl", SESSION);
+    let row = bench.wait_state("s/session.jsonl#s1", RunState::Answered);
+    assert_eq!(row.model.as_deref(), Some("model-a"));
+}
+
+#[test]
+fn files_of_other_tools_are_never_written_to() {
+    let bench = Bench::new().file("results/s/session.jsonl", SESSION).open();
+    let id = runs(&bench)[0].id.clone();
+    let why = bench.app().fork_run(&id, 0, None).unwrap_err();
+    assert!(why.message.contains("read-only"), "{}", why.message);
+}
