@@ -27,6 +27,9 @@ pub static FORMATS: &[&dyn Format] = &[
     &crate::claude_code::ClaudeCode,
     &crate::codex::Codex,
     &crate::gemini_cli::GeminiCli,
+    &crate::mini_swe_agent::MiniSweAgent,
+    &crate::openhands::OpenHands,
+    &crate::swe_agent::SweAgent,
 ];
 
 /// Format of another tool's result files.

@@ -1,0 +1,126 @@
+//! **Pure.** Reports of the SWE-bench harness, which say of other tools' runs whether they solved
+//! their instance.
+use crate::head::Head;
+use crate::pieces;
+use crate::registry::HEAD_BYTES;
+use crate::run::ImportedVerdict;
+use crate::sessions::{has_extension, parse};
+use crate::source::{Input, Source, read_all, resolve};
+use touchstone_formats::value::Value;
+
+/// Maximum size of a report, in bytes.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// Maximum number of files of a folder that are looked into.
+const MOST_FILES: usize = 20;
+
+/// Returns true for the start of a report over all instances.
+pub fn is_report(head: &Head) -> bool {
+    !head.is_list
+        && (head.has(&["total_instances", "resolved_instances"])
+            || head.has(&["resolved_ids"])
+            || head.has(&["no_generation", "generated"]))
+}
+
+/// Finds the verdict `resolved` on an instance, in a report beside the file or in the two folders
+/// above it.
+pub fn find_verdict(input: &Input<'_>, instance: &str) -> Option<ImportedVerdict> {
+    let mut folder = input.parent().to_owned();
+    for _ in 0..3 {
+        let names = input.folder.list(&folder);
+        let may_be_report = |name: &&String| {
+            has_extension(name, "json")
+                && *name != input.name()
+                && !name.ends_with(".traj.json")
+                && (name.contains("report")
+                    || name.contains("result")
+                    || name.matches('.').count() > 1)
+        };
+        for name in names.iter().filter(may_be_report).take(MOST_FILES) {
+            let path = resolve(&folder, name);
+            let source = path.and_then(|path| input.folder.open(&path));
+            if let Some(passed) = source.and_then(|source| read_report(&*source, instance)) {
+                return Some(verdict(passed, name));
+            }
+        }
+        let Some(above) = resolve(&folder, "..").filter(|_| !folder.is_empty()) else { break };
+        folder = above;
+    }
+    None
+}
+
+/// Creates the verdict.
+pub fn verdict(passed: bool, source: &str) -> ImportedVerdict {
+    ImportedVerdict {
+        name: "resolved".to_owned(),
+        value: Value::Bool(passed),
+        passed: Some(passed),
+        reason: Some(format!("From {source}")),
+        threshold: None,
+    }
+}
+
+fn read_report(source: &dyn Source, instance: &str) -> Option<bool> {
+    if source.size() > MOST_BYTES {
+        return None;
+    }
+    let mut start = vec![0; HEAD_BYTES];
+    let count = source.read_at(0, &mut start).ok()?;
+    start.truncate(count);
+    let head = Head::read(&start)?;
+    if !is_report(&head) && !head.has_inner(instance, "resolved") && !head.has(&["resolved"]) {
+        return None;
+    }
+    let text = pieces::text(read_all(source).ok()?).ok()?;
+    let report = pieces::members(text.trim());
+    // The report on one instance has its id as the only key.
+    let own = pieces::member(&report, instance).and_then(parse);
+    if let Some(resolved) = own.and_then(|own| own.get("resolved")?.bool()) {
+        return Some(resolved);
+    }
+    // Reports are read for every run, so their lists are searched as text.
+    let quoted = format!("\"{instance}\"");
+    let is_listed = |key: &str| {
+        let list = pieces::member(&report, key).filter(|list| list.starts_with('['));
+        list.is_some_and(|list| list.contains(&quoted))
+    };
+    if ["resolved_ids", "resolved"].iter().any(|key| is_listed(key)) {
+        return Some(true);
+    }
+    let others = [
+        "unresolved_ids",
+        "completed_ids",
+        "submitted_ids",
+        "empty_patch_ids",
+        "error_ids",
+        "generated",
+        "no_generation",
+    ];
+    others.iter().any(|key| is_listed(key)).then_some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_says_whether_an_instance_was_resolved() {
+        let read = |text: &str| read_report(&text.as_bytes().to_vec(), "a");
+        let table = [
+            (r#"{"a":{"patch_exists":true,"resolved":true}}"#, Some(true)),
+            (r#"{"a":{"resolved":false}}"#, Some(false)),
+            (
+                r#"{"total_instances":2,"resolved_instances":1,"submitted_ids":["a","b"],"resolved_ids":["a"]}"#,
+                Some(true),
+            ),
+            (r#"{"resolved_ids":["b"],"unresolved_ids":["a"]}"#, Some(false)),
+            (r#"{"resolved_ids":["b"]}"#, None),
+            (r#"{"no_generation":[],"generated":["a"],"resolved":[]}"#, Some(false)),
+            (r#"{"a":{"score":1}}"#, None),
+            ("[1]", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(read(text), expected, "{text}");
+        }
+    }
+}
