@@ -206,7 +206,8 @@ fn session_file(input: &Input<'_>, session: &str) -> Option<String> {
         let name = format!("{session}.jsonl");
         [resolve(input.parent(), &name), resolve(input.parent(), &format!("../../{name}"))]
     };
-    if let Some(path) = by_name.into_iter().flatten().find(|path| is_session(path)) {
+    if let Some(path) = by_name.into_iter().flatten().find(|path| input.folder.open(path).is_some())
+    {
         return Some(path);
     }
     let files = input.folder.list(input.parent());
