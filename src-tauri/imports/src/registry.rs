@@ -10,7 +10,9 @@ pub const HEAD_BYTES: usize = 16 << 10;
 
 /// All formats. The first that detects a file reads it. Harbor comes first, because agents leave
 /// their own sessions in the folders of its trials.
+// Harbor comes first: the sessions of agents inside of its trials are no runs of their own.
 pub static FORMATS: &[&dyn Format] = &[
+    &crate::harbor::Harbor,
     &crate::inspect::Inspect,
     &crate::langfuse::Langfuse,
     &crate::openai_agents_sdk::OpenAiAgentsSdk,
@@ -23,7 +25,6 @@ pub static FORMATS: &[&dyn Format] = &[
     &crate::tau::TauBench,
     &crate::lm_eval::LmEval,
     &crate::bfcl::Bfcl,
-    &crate::harbor::Harbor,
     &crate::claude_code::ClaudeCode,
     &crate::codex::Codex,
     &crate::gemini_cli::GeminiCli,
