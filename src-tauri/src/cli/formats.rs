@@ -1,7 +1,7 @@
 //! `formats`: lists the formats of other tools that can be read, or prints the page of one.
 use super::{CommandStatus, Outcome};
 use clap::Args;
-use std::io::{self, Write as _};
+use std::io;
 use touchstone_app::error::{AppError, Code};
 use touchstone_app::formats::{self, FormatInfo};
 
