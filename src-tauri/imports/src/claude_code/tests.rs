@@ -1,3 +1,4 @@
+//! Tests of the reader of Claude Code's sessions.
 use super::*;
 use crate::run::{Event, EventKind, ImportedRun, RunEnd, TokenCounts};
 use crate::source::{Folder, NoFolder, Source};

@@ -1,3 +1,4 @@
+//! Tests of the reader of Codex's sessions.
 use super::*;
 use crate::run::{Event, TokenCounts};
 use crate::source::NoFolder;

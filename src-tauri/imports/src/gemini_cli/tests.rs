@@ -1,3 +1,4 @@
+//! Tests of the reader of Gemini CLI's sessions.
 use super::*;
 use crate::run::{Event, EventKind, ImportedRun, RunEnd, TokenCounts};
 use crate::source::{Folder, Source};

@@ -1,3 +1,4 @@
+//! Tests of the reader of Harbor's trials.
 use super::*;
 use crate::run::{Event, EventKind, ImportedRun, Repeat, RunEnd, TokenCounts};
 use crate::source::{Folder, Source};

@@ -1,3 +1,4 @@
+//! Tests of the reader of Inspect's logs.
 use super::*;
 use crate::run::{Event, EventKind, Repeat, RunEnd, TokenCounts};
 use crate::source::NoFolder;

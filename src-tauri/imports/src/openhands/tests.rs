@@ -1,3 +1,4 @@
+//! Tests of the reader of OpenHands' results.
 use super::*;
 use crate::run::{EventKind, Repeat, TokenCounts};
 use crate::source::{Folder, NoFolder, Source};

@@ -1,3 +1,4 @@
+//! Tests of the reader of promptfoo's results.
 use super::results::read_result;
 use super::*;
 use crate::run::{EventKind, ImportedRun, Repeat, RunEnd};

@@ -1,3 +1,4 @@
+//! Tests of the readers of tau-bench's results.
 use super::tau_bench::read_run;
 use super::tau2_bench::read_simulation;
 use super::*;
