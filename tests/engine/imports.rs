@@ -112,3 +112,18 @@ fn files_of_other_tools_are_never_written_to() {
     let why = bench.app().fork_run(&id, 0, None).unwrap_err();
     assert!(why.message.contains("read-only"), "{}", why.message);
 }
+
+#[test]
+fn rows_are_made_of_all_runs_of_a_file() {
+    let whole: serde_json::Value = serde_json::from_str(PROMPTFOO).unwrap();
+    let line = |number: usize| {
+        let mut result = whole["results"]["results"][0].clone();
+        (result["id"], result["testIdx"]) = (format!("r{number}").into(), number.into());
+        format!("{result}\n")
+    };
+    let lines = |count: usize| (0..count).map(line).collect::<String>();
+    let bench = Bench::new().file("results/many.jsonl", lines(100)).open();
+    assert_eq!(runs(&bench).len(), 100);
+    let made = bench.app().make_rows("").unwrap();
+    assert_eq!((made.rows, made.notes), (100, Vec::new()));
+}

@@ -14,11 +14,11 @@ mod demo;
 pub mod error;
 pub mod escape;
 mod evaluating;
-pub mod formats;
 mod judging;
 mod paths;
 mod reading;
 mod recent;
 mod reports;
 
+pub use touchstone_imports::registry as formats;
 pub use touchstone_scoring::number_format;

@@ -33,7 +33,7 @@ impl Value {
     }
 
     /// Returns the value at a path of text keys.
-    pub fn at(&self, path: &[&str]) -> Option<&Value> {
+    pub fn at_path(&self, path: &[&str]) -> Option<&Value> {
         path.iter().try_fold(self, |value, key| value.get(key))
     }
 

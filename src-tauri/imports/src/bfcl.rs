@@ -218,8 +218,8 @@ fn read_entry(entry: &Value, score: Option<&Value>) -> ImportedRun {
     let result = keys.iter().find_map(|key| entry.get_non_null(key)).cloned().unwrap_or_default();
     let mut run = ImportedRun {
         tokens: TokenCounts::new(
-            entry.get("input_token_count").and_then(sum).map(whole),
-            entry.get("output_token_count").and_then(sum).map(whole),
+            entry.get("input_token_count").and_then(sum).map(to_count),
+            entry.get("output_token_count").and_then(sum).map(to_count),
             None,
         ),
         seconds: entry.get("latency").and_then(sum),
@@ -253,12 +253,12 @@ fn read_entry(entry: &Value, score: Option<&Value>) -> ImportedRun {
     let expected = score.and_then(|score| score.get_non_null("possible_answer"));
     run.expected = expected.and_then(text_or_json).map(Value::Text);
     let kind = score.and_then(|score| {
-        score.get_non_null("error_type").or_else(|| score.at(&["error", "error_type"]))
+        score.get_non_null("error_type").or_else(|| score.at_path(&["error", "error_type"]))
     });
     for (name, value) in [
         ("kind of error", kind),
         ("category", score.and_then(|score| score.get_non_null("test_category"))),
-        ("functions", score.and_then(|score| score.at(&["prompt", "function"]))),
+        ("functions", score.and_then(|score| score.at_path(&["prompt", "function"]))),
         ("decoded", score.and_then(|score| score.get_non_null("model_result_decoded"))),
     ] {
         run.facts.extend(value.map(|value| (name.to_owned(), value.clone())));
@@ -283,7 +283,7 @@ fn sum(value: &Value) -> Option<f64> {
     add(value, 3)
 }
 
-fn whole(number: f64) -> u64 {
+fn to_count(number: f64) -> u64 {
     format!("{:.0}", number.max(0.0)).parse().unwrap_or_default()
 }
 

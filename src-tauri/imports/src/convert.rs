@@ -30,7 +30,7 @@ pub fn to_run(imported: ImportedRun, format: &'static str) -> Run {
     }
     let answer = imported.answer.map(|text| Answer {
         value: json::embedded(&text).unwrap_or(Value::Text(text)),
-        source: "answer in the file".to_owned(),
+        source: "file".to_owned(),
         lenient: false,
     });
     let steps = builder.steps;
@@ -267,7 +267,7 @@ impl StepBuilder {
     fn nested(&mut self, kind: StepKind, name: Option<String>, events: Vec<Event>, depth: u32) {
         let count = events.len();
         let text = format!("{count} {}", if count == 1 { "event" } else { "events" });
-        self.push(kind, depth, vec![plain("size", text)]);
+        self.push(kind, depth, vec![plain("contains", text)]);
         if let Some(step) = self.steps.last_mut() {
             step.title = name;
         }
@@ -339,7 +339,7 @@ mod tests {
         EventKind::Result { id: Some(id.to_owned()), name: None, value: Value::from(text), failed }
     }
 
-    fn shown(run: &Run) -> Vec<String> {
+    fn step_lines(run: &Run) -> Vec<String> {
         let steps = run.steps.iter().map(|step| {
             let parts: Vec<&str> = step.parts.iter().map(|part| part.label.as_str()).collect();
             format!("{} {} {:?} {}", step.turn, step.depth, step.kind, parts.join(","))
@@ -365,7 +365,7 @@ mod tests {
             EventKind::Assistant("done".to_owned()),
         ]);
         assert_eq!(
-            shown(&run),
+            step_lines(&run),
             [
                 "1 0 User message",
                 "2 0 Assistant thinking,message",
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn a_result_whose_call_is_not_there_is_a_note() {
         let run = converted(vec![result("9", "x", None)]);
-        assert_eq!(shown(&run), ["1 0 Note result"]);
+        assert_eq!(step_lines(&run), ["1 0 Note result"]);
     }
 
     #[test]
@@ -395,11 +395,11 @@ mod tests {
             result("1", "ok", None),
         ]);
         assert_eq!(
-            shown(&run),
+            step_lines(&run),
             [
                 "1 0 User message",
                 "2 0 ToolCall a,result",
-                "2 0 SubAgent size",
+                "2 0 SubAgent contains",
                 "2 1 ToolCall a",
                 "2 1 Assistant message"
             ]

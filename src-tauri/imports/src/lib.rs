@@ -35,6 +35,8 @@ pub mod source;
 pub mod swe_agent;
 pub mod swe_bench;
 pub mod tau;
+#[cfg(test)]
+mod testing;
 pub mod text;
 pub mod traces;
 

@@ -215,7 +215,7 @@ pub fn describe_media(part: &Value) -> String {
     let kind = part.text_at("type").unwrap_or("part");
     let data = find_data(part);
     let declared = [["source", "media_type"], ["source", "mime_type"]];
-    let mime = declared.iter().find_map(|path| part.at(path)).and_then(Value::text);
+    let mime = declared.iter().find_map(|path| part.at_path(path)).and_then(Value::text);
     let mime = mime.or_else(|| part.text_at("mime_type")).or_else(|| part.text_at("media_type"));
     let from_data = data.and_then(|data| data.strip_prefix("data:")?.split([';', ',']).next());
     let name = mime.or(from_data).unwrap_or(kind);
@@ -240,7 +240,7 @@ fn find_data(part: &Value) -> Option<&str> {
         &["file", "file_data"],
         &["url"],
     ];
-    paths.iter().find_map(|path| part.at(path)?.text())
+    paths.iter().find_map(|path| part.at_path(path)?.text())
 }
 
 fn describe_size(bytes: usize) -> String {

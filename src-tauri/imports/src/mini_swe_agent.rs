@@ -70,7 +70,7 @@ fn read_run(value: &Value, stem: &str) -> ImportedRun {
     let mut run = ImportedRun {
         task: non_blank(value.text_at("instance_id")).or_else(|| non_blank(Some(stem))),
         system: Some("mini-swe-agent".to_owned()),
-        model: non_blank(info.at(&["config", "model", "model_name"]).and_then(Value::text)),
+        model: non_blank(info.at_path(&["config", "model", "model_name"]).and_then(Value::text)),
         end,
         error,
         answer: non_blank(info.text_at("submission")),
@@ -87,7 +87,7 @@ fn read_run(value: &Value, stem: &str) -> ImportedRun {
         ("cost limit", &["config", "agent", "cost_limit"]),
     ];
     for (name, path) in facts {
-        push_fact(&mut run.facts, name, info.at(path));
+        push_fact(&mut run.facts, name, info.at_path(path));
     }
     run
 }
@@ -96,7 +96,7 @@ fn read_run(value: &Value, stem: &str) -> ImportedRun {
 fn read_messages(run: &mut ImportedRun, messages: &[Value]) {
     let (mut input, mut output, mut total) = (None, None, None);
     for message in messages.iter().filter(|message| message.text_at("role") != Some("exit")) {
-        let usage = message.at(&["extra", "response", "usage"]);
+        let usage = message.at_path(&["extra", "response", "usage"]);
         let usage = usage.and_then(|usage| {
             token_counts(usage, "prompt_tokens", "completion_tokens", "total_tokens")
         });
@@ -105,8 +105,8 @@ fn read_messages(run: &mut ImportedRun, messages: &[Value]) {
             add(&mut output, usage.output);
             add(&mut total, usage.total);
         }
-        let time = message.at(&["extra", "timestamp"]).and_then(crate::text::text_or_json);
-        let code = message.at(&["extra", "returncode"]).and_then(Value::number);
+        let time = message.at_path(&["extra", "timestamp"]).and_then(crate::text::text_or_json);
+        let code = message.at_path(&["extra", "returncode"]).and_then(Value::number);
         for (at, mut kind) in read_message(message).into_iter().enumerate() {
             if let EventKind::Result { failed, .. } = &mut kind {
                 *failed = failed.or(code.map(|code| code != 0.0));

@@ -10,7 +10,6 @@ pub const HEAD_BYTES: usize = 16 << 10;
 
 /// All formats. The first that detects a file reads it. Harbor comes first, because agents leave
 /// their own sessions in the folders of its trials.
-// Harbor comes first: the sessions of agents inside of its trials are no runs of their own.
 pub static FORMATS: &[&dyn Format] = &[
     &crate::harbor::Harbor,
     &crate::inspect::Inspect,
@@ -142,6 +141,13 @@ pub fn owner(path: &str) -> Option<String> {
     FORMATS.iter().find_map(|format| format.owner(path)).filter(|owner| owner != path)
 }
 
+/// Returns all formats, sorted by name.
+pub fn sorted() -> Vec<&'static dyn Format> {
+    let mut formats = FORMATS.to_vec();
+    formats.sort_by_key(|format| format.name());
+    formats
+}
+
 /// Returns the format with this name.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.name() == name)
@@ -155,8 +161,7 @@ mod tests {
 
     /// Returns the reference page of all formats.
     fn reference() -> String {
-        let mut formats = FORMATS.to_vec();
-        formats.sort_by_key(|format| format.name());
+        let formats = sorted();
         let mut page = String::from(
             "# Formats of other tools\n\nWritten from the readers; `touchstone formats` prints it.\n\n\
              | format | tool | files |\n|---|---|---|\n",

@@ -70,7 +70,7 @@ pub struct ImportedVerdict {
     pub name: String,
     /// Value as it stands.
     pub value: Value,
-    /// Whether the run passed, only if the tool itself says so.
+    /// True if the run passed, only if the tool itself says so.
     pub passed: Option<bool>,
     /// Reason, whole.
     pub reason: Option<String>,
@@ -113,7 +113,7 @@ pub struct Identity {
 /// One thing that happened in a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Event {
-    /// What happened.
+    /// Kind of the event, with its content.
     pub kind: EventKind,
     /// Time as the file writes it.
     pub time: Option<String>,
@@ -147,7 +147,7 @@ pub enum EventKind {
         name: String,
         /// Arguments as the file has them: an object, or text that may hold JSON.
         arguments: Value,
-        /// Whether the simulated user made the call, and not the model.
+        /// True if the simulated user made the call, and not the model.
         by_user: bool,
     },
     /// Result of a call; may be empty.
@@ -158,7 +158,7 @@ pub enum EventKind {
         name: Option<String>,
         /// Content: text, or any other value.
         value: Value,
-        /// Whether the call failed; `None` if the format has no such mark.
+        /// True if the call failed; `None` if the format has no such mark.
         failed: Option<bool>,
     },
     /// Run of a sub-agent, with its own events. Follows the call that started it.

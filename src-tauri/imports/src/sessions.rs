@@ -121,7 +121,7 @@ pub fn is_figure(number: f64) -> bool {
 
 /// Returns the number at a path, if it can be a duration or a cost.
 pub fn figure(value: &Value, path: &[&str]) -> Option<f64> {
-    value.at(path)?.number().filter(|number| is_figure(*number))
+    value.at_path(path)?.number().filter(|number| is_figure(*number))
 }
 
 /// Adds to a sum that is unknown until something is added.

@@ -61,7 +61,7 @@ impl Format for SweAgent {
 fn read_run(value: &Value, stem: &str) -> ImportedRun {
     let config = replay_config(value);
     let info = value.get("info").unwrap_or(&Value::Null);
-    let id = config.at(&["problem_statement", "id"]).and_then(Value::text);
+    let id = config.at_path(&["problem_statement", "id"]).and_then(Value::text);
     let status = non_blank(info.text_at("exit_status"));
     let (end, error) = match status.as_deref() {
         None => (RunEnd::Unfinished, None),
@@ -73,7 +73,7 @@ fn read_run(value: &Value, stem: &str) -> ImportedRun {
     let mut run = ImportedRun {
         task: non_blank(id).or_else(|| non_blank(Some(stem))),
         system: Some("swe-agent".to_owned()),
-        model: non_blank(config.at(&["agent", "model", "name"]).and_then(Value::text)),
+        model: non_blank(config.at_path(&["agent", "model", "name"]).and_then(Value::text)),
         end,
         error,
         answer: non_blank(info.text_at("submission")),

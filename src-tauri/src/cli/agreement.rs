@@ -12,7 +12,7 @@ use touchstone_api::{Agreement, Rater, Trust};
 use touchstone_app::error::{AppError, Code};
 use touchstone_app::number_format::fixed;
 
-/// What `agreement` takes.
+/// Arguments of `agreement`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A judge says right where a run passes, wrong where it fails, and in between exactly halfway. A person's

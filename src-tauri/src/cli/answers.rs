@@ -7,7 +7,7 @@ use touchstone_app::app::answers::{AnswerScore, AnswerScores, score_answers};
 use touchstone_app::error::{AppError, Code};
 use touchstone_app::number_format::fixed;
 
-/// What `stabletoolbench score` takes.
+/// Arguments of `stabletoolbench score`.
 #[derive(Debug, Args)]
 pub(super) struct Answers {
     /// Raw answers, converted answers or result files

@@ -6,7 +6,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use touchstone_app::app::leftovers::{Leftovers, in_words};
 use touchstone_app::error::{AppError, Code};
 
-/// What `clear` takes.
+/// Arguments of `clear`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Results that were run again, and reviews and judgements that were replaced, are kept in

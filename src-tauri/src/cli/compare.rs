@@ -30,7 +30,7 @@ const MOST_LINES: usize = 8;
 /// Maximum number of characters shown of a line.
 const MOST_LETTERS: usize = 160;
 
-/// What `compare` takes.
+/// Arguments of `compare`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit status: 0 same steps and same answers, 1 the runs differ, 2 a file could not be read.

@@ -13,7 +13,7 @@ use touchstone_app::{
     error::{AppError, Code},
 };
 
-/// What `convert` takes.
+/// Arguments of `convert`.
 #[derive(Debug, Args)]
 pub(super) struct Convert {
     /// Raw answers, transcripts, or a folder of raw answers; of a folder, only those of the method

@@ -17,7 +17,7 @@ use touchstone_app::{
 /// Maximum size of a file, in bytes.
 const MOST: u64 = 64 << 20;
 
-/// What `diff` takes.
+/// Arguments of `diff`.
 #[derive(Debug, Args)]
 pub(super) struct Diff {
     /// Expected value: JSON, YAML, text, or a transcript for its answer; `-` reads standard input

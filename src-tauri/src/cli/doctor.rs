@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What `doctor` takes.
+/// Arguments of `doctor`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Without FOLDER, checks the current folder if it has a workspace file. With a workspace file, also checks

@@ -22,7 +22,7 @@ use touchstone_app::number_format::fixed;
 /// Interval at which signals and the progress are polled.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// What `evaluate` takes.
+/// Arguments of `evaluate`.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Args)]
 #[command(after_help = "Write a mapping as INPUT='${data.COLUMN}': query='${data.question}'.")]
@@ -92,7 +92,7 @@ impl Evaluate {
     }
 }
 
-/// What is asked once more.
+/// Questions that are asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Again {
     All,

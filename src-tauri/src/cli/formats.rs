@@ -1,11 +1,11 @@
 //! `formats`: lists the formats of other tools that can be read, or prints the page of one.
 use super::{CommandStatus, Outcome};
 use clap::Args;
-use std::io;
+use std::io::{self, Write as _};
 use touchstone_app::error::{AppError, Code};
-use touchstone_app::formats::{self, FormatInfo};
+use touchstone_app::formats::{self, Format};
 
-/// What `formats` takes.
+/// Arguments of `formats`.
 #[derive(Debug, Args)]
 pub(super) struct Formats {
     /// Format whose page is printed, as in `inspect`
@@ -16,43 +16,32 @@ pub(super) struct Formats {
 }
 
 pub(super) fn run(asked: &Formats) -> Outcome {
-    let all = formats::all();
+    let all = formats::sorted();
+    let chosen = match &asked.format {
+        Some(name) => vec![formats::by_name(name).ok_or_else(|| unknown(name, &all))?],
+        None => all,
+    };
+    let width = chosen.iter().map(|format| format.name().len()).max().unwrap_or_default();
     let mut out = io::stdout().lock();
-    if let Some(name) = &asked.format {
-        let found = all.iter().find(|format| format.name == *name);
-        let known = || all.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
-        let found = found.ok_or_else(|| {
-            let message = format!("There is no format `{name}`. There are: {}.", known());
-            AppError::new(Code::BadRequest, message)
-        })?;
-        return print(&mut out, &[found], asked.json, |out, format| {
-            writeln!(out, "{}", format.documentation.trim_end())
-        });
-    }
-    let width = all.iter().map(|format| format.name.len()).max().unwrap_or_default();
-    print(&mut out, &all.iter().collect::<Vec<_>>(), asked.json, |out, format| {
-        writeln!(out, "{:width$}  {}: {}", format.name, format.title, format.files)
-    })
-}
-
-fn print(
-    out: &mut impl io::Write,
-    formats: &[&FormatInfo],
-    json: bool,
-    mut plain: impl FnMut(&mut dyn io::Write, &FormatInfo) -> io::Result<()>,
-) -> Outcome {
-    for format in formats {
-        if json {
+    for format in chosen {
+        if asked.json {
             let line = serde_json::json!({
-                "name": format.name,
-                "title": format.title,
-                "files": format.files,
-                "documentation": format.documentation,
+                "name": format.name(),
+                "title": format.title(),
+                "files": format.files(),
+                "documentation": format.documentation(),
             });
             writeln!(out, "{line}")?;
+        } else if asked.format.is_some() {
+            writeln!(out, "{}", format.documentation().trim_end())?;
         } else {
-            plain(out, format)?;
+            writeln!(out, "{:width$}  {}: {}", format.name(), format.title(), format.files())?;
         }
     }
     Ok(CommandStatus::Well)
+}
+
+fn unknown(name: &str, all: &[&dyn Format]) -> AppError {
+    let known = all.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
+    AppError::new(Code::BadRequest, format!("There is no format `{name}`. There are: {known}."))
 }

@@ -19,7 +19,7 @@ use touchstone_app::{
     error::{AppError, Code},
 };
 
-/// What `serve` takes.
+/// Arguments of `serve`.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that can be typed")]
 pub(super) struct Serve {

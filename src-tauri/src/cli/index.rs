@@ -4,7 +4,7 @@ use crate::Environment;
 use clap::Args;
 use std::io::{self, Write as _};
 
-/// What `index` takes.
+/// Arguments of `index`.
 #[derive(Debug, Args)]
 pub(super) struct Index {
     #[command(flatten)]

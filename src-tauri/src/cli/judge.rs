@@ -21,7 +21,7 @@ const GLANCE: Duration = Duration::from_millis(200);
 /// Number of rows per request.
 const PAGE: u32 = 500;
 
-/// What `score` takes when a model judges.
+/// Arguments of `score` for judging by a model.
 #[derive(Debug, Args)]
 pub(super) struct ByModel {
     /// Judge the runs with a model: `sopr`, `fac`, `relevance`, …, or `sowr` with --reference

@@ -16,7 +16,7 @@ use touchstone_app::number_format::fixed;
 /// Maximum number of characters of a reason; `show` prints all of it.
 const LONGEST_REASON: usize = 80;
 
-/// What `list` takes.
+/// Arguments of `list`.
 #[derive(Debug, Args)]
 pub(super) struct List {
     #[command(flatten)]

@@ -15,7 +15,7 @@ use touchstone_app::app::{
     keep_text,
 };
 
-/// What `messages` takes.
+/// Arguments of `messages`.
 #[derive(Debug, Args)]
 pub(super) struct Messages {
     /// Threads of Azure AI agents, chats of OpenAI, threads of Semantic Kernel, transcripts, or

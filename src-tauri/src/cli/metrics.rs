@@ -4,7 +4,7 @@ use super::{Outcome, lines};
 use clap::Args;
 use touchstone_app::app::metrics::{Nltk, measure_line};
 
-/// What `metrics` takes.
+/// Arguments of `metrics`.
 #[derive(Debug, Args)]
 pub(super) struct Metrics {
     /// Tokenize English texts like this version of NLTK: 3.10.4 or 3.9.1

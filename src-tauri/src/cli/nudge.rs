@@ -5,7 +5,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use touchstone_app::error::{AppError, Code};
 
-/// What `nudge` takes.
+/// Arguments of `nudge`.
 #[derive(Debug, Args)]
 pub(super) struct Nudge {
     /// Transcript of the run

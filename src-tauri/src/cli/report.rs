@@ -17,7 +17,7 @@ use touchstone_app::{
     error::{AppError, Code},
 };
 
-/// What `report` takes.
+/// Arguments of `report`.
 #[derive(Debug, Args)]
 pub(super) struct Report {
     #[command(flatten)]

@@ -15,7 +15,7 @@ use touchstone_app::{
     error::{AppError, Code},
 };
 
-/// What `review` takes. What is left out stays as it was said.
+/// Arguments of `review`. Omitted parts keep their values.
 #[derive(Debug, Args)]
 pub(super) struct Review {
     /// Transcript of the run

@@ -65,7 +65,7 @@ struct RunSelection {
     shard: Option<Shard>,
 }
 
-/// What `plan` takes.
+/// Arguments of `plan`.
 #[derive(Debug, Args)]
 pub(super) struct Plan {
     #[command(flatten)]
@@ -75,7 +75,7 @@ pub(super) struct Plan {
     json: bool,
 }
 
-/// What `run` takes.
+/// Arguments of `run`.
 #[derive(Debug, Args)]
 pub(super) struct Run {
     #[command(flatten)]

@@ -18,7 +18,7 @@ use touchstone_app::number_format::fixed;
 /// Maximum number of characters of a reason; `show` prints all of it.
 const LONGEST_REASON: usize = 100;
 
-/// What `score` takes.
+/// Arguments of `score`.
 #[derive(Debug, Args)]
 pub(super) struct Score {
     #[command(flatten)]

@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Write as _};
 use touchstone_api::{Hit, SnippetPiece, Span};
 use touchstone_app::app::App;
 
-/// What `search` takes.
+/// Arguments of `search`.
 #[derive(Debug, Args)]
 pub(super) struct Search {
     /// Words or a "phrase" to find, with the tokens of a filter: `"no such column" state:error`

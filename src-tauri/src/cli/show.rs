@@ -21,7 +21,7 @@ use touchstone_app::{
     error::{AppError, Code},
 };
 
-/// What `show` takes.
+/// Arguments of `show`.
 #[derive(Debug, Args)]
 pub(super) struct Show {
     /// Transcript to print; FILE#NAME for one of many in a file

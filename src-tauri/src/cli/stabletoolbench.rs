@@ -5,7 +5,7 @@ use crate::Environment;
 use clap::{Args, Subcommand};
 use touchstone_app::app::stabletoolbench::{function_name_line, key_line};
 
-/// What `stabletoolbench` takes.
+/// Arguments of `stabletoolbench`.
 #[derive(Debug, Args)]
 pub(super) struct StableToolBench {
     #[command(subcommand)]
@@ -26,7 +26,7 @@ enum BenchmarkCommand {
     Score(answers::Answers),
 }
 
-/// What commands take that only answer lines.
+/// Arguments of commands that only answer lines.
 #[derive(Debug, Args)]
 struct Lines {
     /// Print JSON Lines, which is the only format

@@ -18,7 +18,7 @@ use touchstone_app::number_format::fixed;
 /// Placeholder for an unknown value.
 const NONE: &str = "–";
 
-/// What `stats` takes.
+/// Arguments of `stats`.
 #[derive(Debug, Args)]
 pub(super) struct StatsOf {
     #[command(flatten)]

@@ -16,7 +16,7 @@ use touchstone_app::{
     error::{AppError, Code},
 };
 
-/// What `stabletoolbench serve` takes.
+/// Arguments of `stabletoolbench serve`.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that can be typed")]
 pub(super) struct Serve {

@@ -4,6 +4,7 @@
 use super::index::{IndexError, Writer};
 use super::layouts::Coordinates;
 use super::limits::Limits;
+use super::members::guarded;
 use super::open::{self, Stamp};
 use super::parse_unit::{MemberRow, Outcome, ParsedUnit, Row, unsettle};
 use super::reconcile::{Mark, UnitId};
@@ -13,8 +14,8 @@ use super::suites::Task;
 use fs_err as fs;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use touchstone_api::{Lineage, RunState};
@@ -45,11 +46,12 @@ pub(crate) fn may_be_import(file: &FileId) -> bool {
         && Path::new(&name).extension().is_some_and(|end| ENDINGS.iter().any(|known| end == *known))
 }
 
-/// Detects the format of a file. Returns `None` for files that are not of another tool, and for
-/// files that cannot be opened.
-pub(crate) fn detect(roots: &Roots, file: &FileId) -> Option<(&'static dyn Format, Detected)> {
-    let (head, _) = open::read_head(roots, file, HEAD_BYTES).ok()?;
-    registry::detect(&file.to_display(), &head)
+/// Detects whether another tool wrote a file, and returns its stamp. Returns `None` for other
+/// files, and for files that cannot be opened.
+pub(crate) fn detect(roots: &Roots, file: &FileId) -> Option<(Detected, Stamp)> {
+    let (head, stamp) = open::read_head(roots, file, HEAD_BYTES).ok()?;
+    let (_, detected) = guarded(|| registry::detect(&file.to_display(), &head)).ok().flatten()?;
+    Some((detected, stamp))
 }
 
 /// Returns the file whose run changes with this one, if the file is a part of another tool's run.
@@ -128,12 +130,13 @@ fn with_file<T>(
         ReadError::new(ReadErrorKind::BadValue, format!("The file could not be read: {why}."))
     };
     let path = file.to_display();
-    let (head, _) = open::read_head(roots, file, HEAD_BYTES).map_err(refused)?;
     let (opened, stamp) = open::open(roots, file).map_err(refused)?;
     let source = DiskFile { file: opened, size: stamp.size };
     let folder = ResultsFolder(roots);
     guarded(|| {
-        let Some((format, _)) = registry::detect(&path, &head) else {
+        let mut head = vec![0; HEAD_BYTES];
+        let count = source.read_at(0, &mut head)?;
+        let Some((format, _)) = registry::detect(&path, &head[..count]) else {
             let message = "The file is no longer of the format that it had.";
             return Err(ReadError::new(ReadErrorKind::NotTranscript, message));
         };
@@ -141,15 +144,7 @@ fn with_file<T>(
         let opened = registry::open(format, input)?;
         then(format, &*opened)
     })
-}
-
-/// Runs a reader and reports a panic as a damaged file.
-fn guarded<T>(read: impl FnOnce() -> Result<T, ReadError>) -> Result<T, ReadError> {
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
-        let message = "This could not be read: its content stopped the reader.";
-        let error = ReadError::new(ReadErrorKind::Syntax, message);
-        Err(error.advise("Please report this file; it shows a fault in Touchstone."))
-    })
+    .flatten()
 }
 
 /// Reads one run of a file whole, with a hash of its content.
@@ -158,15 +153,48 @@ pub fn read_run(
     file: &FileId,
     member: Option<&str>,
 ) -> Result<(Run, u64), ReadError> {
-    with_file(roots, file, |format, opened| {
+    let mut found = None;
+    read_runs(roots, file, &[member], |_, run| {
+        found = Some(run);
+        ControlFlow::Break(())
+    });
+    let run = found.unwrap_or_else(|| Err(gone()))?;
+    let hash = content_hash(&run.outline());
+    Ok((run, hash))
+}
+
+/// Reads runs of a file, which is opened once, and passes each with its place in `members` to
+/// `take` until that breaks. An error of the file is passed for each of the runs.
+pub fn read_runs(
+    roots: &Roots,
+    file: &FileId,
+    members: &[Option<&str>],
+    mut take: impl FnMut(usize, Result<Run, ReadError>) -> ControlFlow<()>,
+) {
+    let mut next = 0;
+    let read = with_file(roots, file, |format, opened| {
         let keys = member_keys(opened);
-        let at = keys.iter().position(|key| key.as_deref() == member);
-        let gone =
-            || ReadError::new(ReadErrorKind::BadValue, "The file does not hold this run any more.");
-        let run = to_run(opened.read(at.ok_or_else(gone)?)?, format.name());
-        let hash = content_hash(&run.outline());
-        Ok((run, hash))
-    })
+        let places: HashMap<Option<&str>, usize> =
+            keys.iter().enumerate().map(|(at, key)| (key.as_deref(), at)).collect();
+        for member in members {
+            let run = places.get(member).ok_or_else(gone).and_then(|at| {
+                guarded(|| opened.read(*at)).flatten().map(|run| to_run(run, format.name()))
+            });
+            next += 1;
+            if take(next - 1, run).is_break() {
+                next = members.len();
+                break;
+            }
+        }
+        Ok(())
+    });
+    if let Err(error) = read {
+        let _ = (next..members.len()).try_for_each(|at| take(at, Err(error.clone())));
+    }
+}
+
+fn gone() -> ReadError {
+    ReadError::new(ReadErrorKind::BadValue, "The file does not hold this run any more.")
 }
 
 /// Returns true for the name of a format in the index.
@@ -235,16 +263,13 @@ pub(super) fn look(
         let mut weight = 0;
         for (at, key) in members.iter().enumerate() {
             let mut row = blank();
-            match guarded(|| opened.read(at)) {
+            match guarded(|| opened.read(at)).flatten() {
                 Ok(run) => take(&mut row, run, key.clone(), format.name()),
                 Err(error) => {
                     row.member = key.clone().map(|key| MemberRow { key });
                     row.hash = xxh3_64(error.message.as_bytes());
                     again_ns = again_ns.max(row.fail(error, stamp.mtime_ns, limits));
                 }
-            }
-            if members.len() > 1 {
-                row.size = stamp.size / members.len() as u64;
             }
             weight += row.outline.as_ref().map_or(0, |outline| outline.text.len());
             keys.insert(unit.key_of(key.as_deref()));

@@ -141,7 +141,7 @@ fn row(
 }
 
 /// Runs a parser and reports a panic as a damaged file.
-fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, ReadError> {
+pub(super) fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, ReadError> {
     catch_unwind(AssertUnwindSafe(read)).map_err(|_| {
         let message = "This could not be read: its content crashed the reader.";
         let error = ReadError::new(ReadErrorKind::Syntax, message);

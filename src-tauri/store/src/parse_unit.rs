@@ -9,7 +9,6 @@ use super::reconcile::{Mark, Unit, UnitId};
 use super::roots::{FileId, Roots};
 use super::scoring::stored_run::{AlternativeAnswers, ResolvedAnswer};
 use std::collections::HashSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use touchstone_api::RunState;
 use touchstone_clock as clock;
@@ -199,8 +198,7 @@ fn look_for_import(roots: &Roots, unit: &Unit, now: i64) -> Option<Sight> {
     if unit.id.group || !imports::may_be_import(file) {
         return None;
     }
-    let (_, stamp) = open::open(roots, file).ok()?;
-    let (_, detected) = catch_unwind(|| imports::detect(roots, file)).ok().flatten()?;
+    let (detected, stamp) = imports::detect(roots, file)?;
     let mark = Mark { stamp, settled: is_settled(stamp, now), odd: false };
     let marks = vec![(file.clone(), mark)];
     Some(match detected {
@@ -327,17 +325,11 @@ fn see(unit: &UnitId, read: &[Read]) -> FileContent {
     }
     let files: Vec<(&FileId, &[u8])> =
         read.iter().map(|(file, _, bytes)| (file, bytes.as_deref().unwrap_or_default())).collect();
-    let seen = catch_unwind(AssertUnwindSafe(|| match files.as_slice() {
+    let seen = members::guarded(|| match files.as_slice() {
         [(file, bytes)] if !unit.group => layouts::look(file, bytes),
         _ => layouts::look_group(&files),
-    }));
-    seen.unwrap_or_else(|_| {
-        let message = "The file could not be read: its content crashed the reader.";
-        FileContent::Damaged(
-            ReadError::new(ReadErrorKind::Syntax, message)
-                .advise("Please report this file; it shows a bug in Touchstone."),
-        )
-    })
+    });
+    seen.unwrap_or_else(FileContent::Damaged)
 }
 
 /// Reads a file completely if it holds runs or queries. For others, returns the start if it

@@ -1,15 +1,17 @@
 //! Reads many runs. A file that holds many runs is read and split once; its runs are returned in
 //! the order of the file, a few at a time.
 use super::error::RunReadError;
-use super::source::{read, row_of, sentence, tag_of, with_room};
+use super::source::{STACK, read, row_of, sentence, tag_of, with_room};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 use touchstone_formats::ReadError;
 use touchstone_formats::collection::Collection;
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 use touchstone_store::folder_index::FolderIndex;
+use touchstone_store::imports;
 use touchstone_store::open;
 use touchstone_store::roots::FileId;
 
@@ -44,9 +46,14 @@ pub(super) fn for_each_run(
     mut take: impl FnMut(usize, Result<ParsedRun, RunReadError>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let mut shared: BTreeMap<FileId, Vec<(usize, String)>> = BTreeMap::new();
+    let mut imported: BTreeMap<FileId, Vec<(usize, Option<String>)>> = BTreeMap::new();
     for (at, id) in ids.iter().enumerate() {
         let one = row_of(flow, id).and_then(|(row, files)| {
-            if let (Some(member), [file], None) = (&row.member, files.as_slice(), &row.format) {
+            if let (Some(_), [file]) = (&row.format, files.as_slice()) {
+                imported.entry(file.clone()).or_default().push((at, row.member));
+                return Ok(None);
+            }
+            if let (Some(member), [file]) = (&row.member, files.as_slice()) {
                 shared.entry(file.clone()).or_default().push((at, member.clone()));
                 return Ok(None);
             }
@@ -60,7 +67,44 @@ pub(super) fn for_each_run(
             take(at, one)?;
         }
     }
-    shared.iter().try_for_each(|(file, members)| of_file(flow, file, members, &mut take))
+    shared.iter().try_for_each(|(file, members)| of_file(flow, file, members, &mut take))?;
+    imported.iter().try_for_each(|(file, members)| of_import(flow, file, members, &mut take))
+}
+
+/// Reads runs of a file of another tool, which a thread with a large stack opens once.
+fn of_import(
+    flow: &FolderIndex,
+    file: &FileId,
+    members: &[(usize, Option<String>)],
+    take: &mut impl FnMut(usize, Result<ParsedRun, RunReadError>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let wanted: Vec<Option<&str>> = members.iter().map(|(_, member)| member.as_deref()).collect();
+    let (give, runs) = sync_channel(AT_ONCE);
+    std::thread::scope(|scope| {
+        let read = move || {
+            imports::read_runs(&flow.roots, file, &wanted, |at, run| match give.send((at, run)) {
+                Ok(()) => ControlFlow::Continue(()),
+                // Nobody takes more runs.
+                Err(_) => ControlFlow::Break(()),
+            });
+        };
+        let thread = std::thread::Builder::new().name("open".into()).stack_size(STACK);
+        if thread.spawn_scoped(scope, read).is_err() {
+            let why = "There was no thread left to read this file with.";
+            return members
+                .iter()
+                .try_for_each(|(at, _)| take(*at, Err(RunReadError::Unreadable(why.to_owned()))));
+        }
+        let runs = runs;
+        runs.iter().try_for_each(|(at, run)| {
+            let run = run.map(|run| ParsedRun { run, whole: None });
+            take(members[at].0, run.map_err(|why| unreadable(&why)))
+        })
+    })
+}
+
+fn unreadable(why: &ReadError) -> RunReadError {
+    RunReadError::Unreadable(sentence(&why.message))
 }
 
 fn of_file(
@@ -69,7 +113,6 @@ fn of_file(
     members: &[(usize, String)],
     take: &mut impl FnMut(usize, Result<ParsedRun, RunReadError>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let unreadable = |why: &ReadError| RunReadError::Unreadable(sentence(&why.message));
     let read = open::read(&flow.roots, file, flow.limits.file_bytes);
     let bytes = read
         .map_err(|why| RunReadError::File { file: flow.roots.display_path(file), why }.to_string());

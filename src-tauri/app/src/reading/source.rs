@@ -19,7 +19,7 @@ use touchstone_store::roots::{FileId, Root};
 use xxhash_rust::xxh3::Xxh3;
 
 /// Stack of the parsing thread. Parsers are recursive.
-const STACK: usize = 8 << 20;
+pub(super) const STACK: usize = 8 << 20;
 /// Maximum bytes of a message about a file, which may quote it.
 const MAX_NOTE: usize = 1_000;
 

@@ -168,7 +168,7 @@ fn started_agent(value: &Value, message: &Value) -> Option<(String, String)> {
         let call = parts.iter().find_map(|part| part.text_at("tool_use_id"))?;
         return Some((call.to_owned(), agent.to_owned()));
     }
-    let agent = value.at(&["data", "agentId"])?.text()?;
+    let agent = value.at_path(&["data", "agentId"])?.text()?;
     let call = value.text_at("parentToolUseID").or_else(|| value.text_at("toolUseID"))?;
     Some((call.to_owned(), agent.to_owned()))
 }
@@ -196,7 +196,7 @@ fn read_notice(value: &Value) -> Option<EventKind> {
         ("system", Some("api_error")) => {
             let paths: [&[&str]; 3] =
                 [&["error", "error", "error", "message"], &["error", "message"], &["error"]];
-            let text = paths.iter().find_map(|path| value.at(path)?.text()).or(content);
+            let text = paths.iter().find_map(|path| value.at_path(path)?.text()).or(content);
             Some(EventKind::Error(text.unwrap_or("The call of the model failed.").to_owned()))
         }
         ("system", Some("local_command" | "informational")) => {

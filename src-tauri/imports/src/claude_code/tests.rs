@@ -1,40 +1,13 @@
 //! Tests of the reader of Claude Code's sessions.
 use super::*;
 use crate::run::{Event, EventKind, ImportedRun, RunEnd, TokenCounts};
-use crate::source::{Folder, NoFolder, Source};
-use std::collections::BTreeMap;
+use crate::source::NoFolder;
+use crate::testing::Files;
 
-/// Files in memory.
-struct Files(BTreeMap<String, String>);
-
-impl Files {
-    fn new(files: &[(&str, &str)]) -> Files {
-        Files(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect())
-    }
-
-    fn run(&self, path: &str) -> ImportedRun {
-        let source = self.0[path].clone().into_bytes();
-        let input = Input { path, source: &source, folder: self };
-        ClaudeCode.open(input).unwrap().read(0).unwrap()
-    }
-}
-
-impl Folder for Files {
-    fn open(&self, path: &str) -> Option<Box<dyn Source + '_>> {
-        Some(Box::new(self.0.get(path)?.clone().into_bytes()))
-    }
-
-    fn list(&self, folder: &str) -> Vec<String> {
-        let below = |path: &String| {
-            let rest = if folder.is_empty() {
-                path.as_str()
-            } else {
-                path.strip_prefix(folder)?.strip_prefix('/')?
-            };
-            (!rest.contains('/')).then(|| rest.to_owned())
-        };
-        self.0.keys().filter_map(below).collect()
-    }
+fn run_at(files: &Files, path: &str) -> ImportedRun {
+    let source = files.bytes(path);
+    let input = Input { path, source: &source, folder: files };
+    ClaudeCode.open(input).unwrap().read(0).unwrap()
 }
 
 /// Writes a record; `more` are keys of the record, with a comma before.
@@ -72,7 +45,7 @@ fn side(line: &str) -> String {
 }
 
 fn open(text: &str) -> ImportedRun {
-    Files::new(&[("s.jsonl", text)]).run("s.jsonl")
+    run_at(&Files::new(&[("s.jsonl", text)]), "s.jsonl")
 }
 
 /// Writes events in short, nested ones in brackets.
@@ -286,13 +259,13 @@ fn the_files_of_sub_agents_follow_their_calls_and_may_start_others() {
         ("q/other.jsonl", &main),
         ("q/side.jsonl", &inner),
     ]);
-    let run = files.run("p/s.jsonl");
+    let run = run_at(&files, "p/s.jsonl");
     let expected = "user 1, call Task, Explore of c1 [user p, call Task, Explore of c2 [user q], result, call Task, result, result], result, model 2, Aside of - [user aside]";
     assert_eq!(outline(&run.events), expected);
     let result = run.events.iter().find(|event| matches!(event.kind, EventKind::Result { .. }));
     assert_eq!(result.map(|event| (event.seconds, event.tokens)), Some((Some(1.5), Some(9))));
     // The file of a sub-agent is a run that belongs to its session.
-    let identity = |path: &str| files.run(path).identity.map(|one| (one.key, one.rank));
+    let identity = |path: &str| run_at(&files, path).identity.map(|one| (one.key, one.rank));
     let of = |path: &str, rank| Some((format!("claude_code/{path}"), rank));
     assert_eq!(identity("p/s.jsonl"), of("p/s.jsonl", 1.0));
     assert_eq!(identity("p/s/subagents/agent-k1.jsonl"), of("p/s.jsonl", 0.0));
@@ -300,7 +273,7 @@ fn the_files_of_sub_agents_follow_their_calls_and_may_start_others() {
     let owner = ClaudeCode.owner("p/s/subagents/agent-k1.jsonl");
     assert_eq!(owner.as_deref(), Some("p/s.jsonl"));
     assert_eq!(ClaudeCode.owner("p/s.jsonl"), None);
-    assert_eq!(Files::new(&[("x.jsonl", &inner)]).run("x.jsonl").identity, None);
+    assert_eq!(run_at(&Files::new(&[("x.jsonl", &inner)]), "x.jsonl").identity, None);
 }
 
 #[test]

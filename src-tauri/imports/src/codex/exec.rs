@@ -96,7 +96,7 @@ fn read_call(
         "mcp_tool_call" => {
             let error =
                 item.get_non_null("error").map(|error| error.get("message").unwrap_or(error));
-            let content = item.at(&["result", "content"]).or_else(|| item.get("result"));
+            let content = item.at_path(&["result", "content"]).or_else(|| item.get("result"));
             error.cloned().or_else(|| content.map(result_value)).unwrap_or_default()
         }
         _ => status.map(Value::from).unwrap_or_default(),

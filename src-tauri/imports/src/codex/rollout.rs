@@ -119,7 +119,7 @@ impl Reader {
         for (name, key) in facts {
             push_fact(&mut self.run.facts, name, meta.get(key));
         }
-        push_fact(&mut self.run.facts, "git branch", meta.at(&["git", "branch"]));
+        push_fact(&mut self.run.facts, "git branch", meta.at_path(&["git", "branch"]));
     }
 
     fn turn(&mut self, turn: &Value) {
@@ -219,7 +219,7 @@ impl Reader {
 
     fn tokens(&mut self, event: &Value) {
         let usage = |key: &str| {
-            let usage = event.at(&["info", key])?;
+            let usage = event.at_path(&["info", key])?;
             token_counts(usage, "input_tokens", "output_tokens", "total_tokens")
         };
         if let Some(total) = usage("total_token_usage") {
@@ -235,7 +235,7 @@ impl Reader {
     /// Takes how a call ended: whether it failed, and how long it took.
     fn call_end(&mut self, end: &Value) {
         let Some(id) = ["call_id", "id"].iter().find_map(|key| end.text_at(key)) else { return };
-        let part = |key: &str| end.at(&["duration", key])?.number();
+        let part = |key: &str| end.at_path(&["duration", key])?.number();
         let seconds = part("secs").map(|secs| secs + part("nanos").unwrap_or_default() / 1e9);
         let status = end.text_at("status").and_then(|status| match status {
             "failed" | "declined" => Some(true),
@@ -288,10 +288,11 @@ fn read_message(role: &str, item: &Value) -> Vec<EventKind> {
         _ => false,
     };
     let metadata =
-        item.at(&["internal_chat_message_metadata_passthrough", "content_item_metadata"]);
+        item.at_path(&["internal_chat_message_metadata_passthrough", "content_item_metadata"]);
     let metadata = metadata.map(Value::items).unwrap_or_default();
-    let is_harness =
-        |part: &Value| part.at(&["provenance", "type"]).and_then(Value::text) == Some("harness");
+    let is_harness = |part: &Value| {
+        part.at_path(&["provenance", "type"]).and_then(Value::text) == Some("harness")
+    };
     let all_harness = !metadata.is_empty()
         && metadata.len() >= content.items().len()
         && metadata.iter().all(is_harness);

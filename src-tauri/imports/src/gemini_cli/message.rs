@@ -108,7 +108,7 @@ fn read_result(result: &Value) -> Value {
         part => std::slice::from_ref(part),
     };
     let response = |part: &Value| {
-        let response = part.at(&["functionResponse", "response"])?;
+        let response = part.at_path(&["functionResponse", "response"])?;
         let inner = ["output", "error", "result"].iter().find_map(|key| response.get_non_null(key));
         Some(inner.unwrap_or(response).clone())
     };

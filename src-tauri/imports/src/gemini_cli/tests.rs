@@ -1,28 +1,12 @@
 //! Tests of the reader of Gemini CLI's sessions.
 use super::*;
 use crate::run::{Event, EventKind, ImportedRun, RunEnd, TokenCounts};
-use crate::source::{Folder, Source};
-use std::collections::BTreeMap;
+use crate::testing::Files;
 
-struct Files(BTreeMap<&'static str, String>);
-
-impl Folder for Files {
-    fn open(&self, path: &str) -> Option<Box<dyn Source + '_>> {
-        Some(Box::new(self.0.get(path)?.clone().into_bytes()))
-    }
-
-    fn list(&self, folder: &str) -> Vec<String> {
-        let below = |path: &&str| {
-            let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
-            (parent == folder).then(|| name.to_owned())
-        };
-        self.0.keys().filter_map(below).collect()
-    }
-}
-
-fn open_at(path: &'static str, files: &[(&'static str, String)]) -> ImportedRun {
-    let files = Files(files.iter().cloned().collect());
-    let source = files.0[path].clone().into_bytes();
+fn open_at(path: &str, files: &[(&str, String)]) -> ImportedRun {
+    let files: Vec<_> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    let files = Files::new(&files);
+    let source = files.bytes(path);
     GeminiCli.open(Input { path, source: &source, folder: &files }).unwrap().read(0).unwrap()
 }
 
@@ -135,7 +119,7 @@ fn an_older_session_is_one_document() {
     let run = open_at("s.json", &[("s.json", text.clone())]);
     assert_eq!((outline(&run.events).as_str(), run.seconds), ("user x, model y", Some(5.0)));
     let source = text.as_bytes()[..90].to_vec();
-    let folder = Files(BTreeMap::new());
+    let folder = Files::new(&[]);
     assert!(GeminiCli.open(Input { path: "s.json", source: &source, folder: &folder }).is_err());
 }
 

@@ -1,39 +1,12 @@
 //! Tests of the reader of Harbor's trials.
 use super::*;
 use crate::run::{Event, EventKind, ImportedRun, Repeat, RunEnd, TokenCounts};
-use crate::source::{Folder, Source};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::testing::Files;
 use touchstone_formats::value::Value;
 
-struct Files(BTreeMap<String, String>);
-
-impl Folder for Files {
-    fn open(&self, path: &str) -> Option<Box<dyn Source + '_>> {
-        Some(Box::new(self.0.get(path)?.clone().into_bytes()))
-    }
-
-    fn list(&self, folder: &str) -> Vec<String> {
-        let below = |path: &String| {
-            let rest = if folder.is_empty() {
-                path.as_str()
-            } else {
-                path.strip_prefix(folder)?.strip_prefix('/')?
-            };
-            Some(rest.split_inclusive('/').next()?.to_owned())
-        };
-        self.0.keys().filter_map(below).collect::<BTreeSet<_>>().into_iter().collect()
-    }
-}
-
-fn files(files: &[(&str, &str)]) -> Files {
-    Files(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect())
-}
-
-impl Files {
-    fn run(&self, path: &str) -> Option<ImportedRun> {
-        let source = self.0[path].clone().into_bytes();
-        Harbor.open(Input { path, source: &source, folder: self }).unwrap().read(0).ok()
-    }
+fn run_at(files: &Files, path: &str) -> Option<ImportedRun> {
+    let source = files.bytes(path);
+    Harbor.open(Input { path, source: &source, folder: files }).unwrap().read(0).ok()
 }
 
 const CONFIG: &str = r#"{"task":{"path":"ds/hello/","source":"ds"},"trial_name":"hello__AAAAAAA","agent":{"model_name":"p/m"}}"#;
@@ -64,7 +37,7 @@ fn trial(result: Option<&str>, trajectory: Option<&str>) -> ImportedRun {
     let mut all = vec![("job/hello__AAAAAAA/config.json", CONFIG)];
     all.extend(result.map(|text| ("job/hello__AAAAAAA/result.json", text)));
     all.extend(trajectory.map(|text| ("job/hello__AAAAAAA/agent/trajectory.json", text)));
-    files(&all).run("job/hello__AAAAAAA/config.json").unwrap()
+    run_at(&Files::new(&all), "job/hello__AAAAAAA/config.json").unwrap()
 }
 
 fn outline(events: &[Event]) -> String {
@@ -209,18 +182,18 @@ fn a_trajectory_that_goes_on_is_followed_without_the_steps_that_were_copied() {
     );
     let second =
         atif(&[&copied, &agent("z", "")], r#","continued_trajectory_ref":"trajectory.json""#);
-    let all = files(&[
+    let all = Files::new(&[
         ("d/trajectory.json", &first),
         ("d/trajectory.cont-1.json", &second),
         ("e/other.cont-1.json", &second),
     ]);
-    let run = all.run("d/trajectory.json").unwrap();
+    let run = run_at(&all, "d/trajectory.json").unwrap();
     assert_eq!(outline(&run.events), "user x, model y, model z");
     assert_eq!((run.seconds, run.end), (Some(1.0), RunEnd::Complete));
     assert_eq!((run.system.as_deref(), run.model.as_deref()), (Some("t"), Some("tm")));
     // What another file refers to is no run of its own; what nothing refers to shows all steps.
-    assert!(all.run("d/trajectory.cont-1.json").is_none());
-    let alone = all.run("e/other.cont-1.json").unwrap();
+    assert!(run_at(&all, "d/trajectory.cont-1.json").is_none());
+    let alone = run_at(&all, "e/other.cont-1.json").unwrap();
     assert_eq!(outline(&alone.events), "user old, model z");
 }
 
@@ -243,7 +216,7 @@ fn sub_agents_follow_the_calls_that_started_them() {
         atif(&[&agent("y", &calls)], &format!(",\"subagent_trajectories\":[{inside},{unused}]"));
     // The sub-agent names its own file: it is opened once.
     let file = atif(&[&agent("f", &calls)], "");
-    let all = files(&[("d/trajectory.json", &main), ("d/trajectory.file.json", &file)]);
+    let all = Files::new(&[("d/trajectory.json", &main), ("d/trajectory.file.json", &file)]);
     let lost = |id: &str| format!("note The sub-agent trajectory.{id}.json cannot be read. (why)");
     let inner = format!(
         "model f, call f, {}, {}, call g, {}, result r",
@@ -255,8 +228,8 @@ fn sub_agents_follow_the_calls_that_started_them() {
         "model y, call f, t of 1 [{inner}], {}, call g, t of 2 [user i], result r, t of - [user u]",
         lost("lost")
     );
-    assert_eq!(outline(&all.run("d/trajectory.json").unwrap().events), expected);
-    assert!(all.run("d/trajectory.file.json").is_none());
+    assert_eq!(outline(&run_at(&all, "d/trajectory.json").unwrap().events), expected);
+    assert!(run_at(&all, "d/trajectory.file.json").is_none());
 }
 
 #[test]
@@ -265,18 +238,18 @@ fn a_task_of_several_steps_shows_them_in_order() {
     let (one, two, three) =
         (atif(&[&user("1")], ""), atif(&[&user("2")], ""), atif(&[&user("3")], ""));
     let result = result(steps);
-    let all = files(&[
+    let all = Files::new(&[
         ("config.json", CONFIG),
         ("result.json", &result),
         ("steps/one/agent/trajectory.json", &one),
         ("steps/two/agent/trajectory.json", &two),
         ("steps/three/agent/trajectory.json", &three),
     ]);
-    let run = all.run("config.json").unwrap();
+    let run = run_at(&all, "config.json").unwrap();
     let expected = "note Step two, with the rewards {\"reward\":1}., user 2, note Step one., user 1, error no, note Step three., user 3";
     assert_eq!(outline(&run.events), expected);
     assert_eq!(run.tokens.and_then(|tokens| tokens.total), Some(10));
-    assert!(all.run("steps/one/agent/trajectory.json").is_none());
+    assert!(run_at(&all, "steps/one/agent/trajectory.json").is_none());
 }
 
 #[test]
@@ -284,7 +257,7 @@ fn a_trajectory_that_is_cut_off_gives_its_complete_steps_and_an_error() {
     let text = atif(&[&user("x"), &agent("y", "")], "");
     for end in 0..text.len() {
         let source = text.as_bytes()[..end].to_vec();
-        let folder = files(&[]);
+        let folder = Files::new(&[]);
         let input = Input { path: "x.json", source: &source, folder: &folder };
         if let Ok(file) = Harbor.open(input) {
             assert!(file.file_error().is_some() && file.read(0).is_ok(), "{end}");
@@ -304,11 +277,11 @@ fn results_of_terminal_bench_have_verdicts_and_no_steps() {
         ("agent_timeout", RunEnd::Limit),
         ("parse_error", RunEnd::Error),
     ] {
-        let all = files(&[
+        let all = Files::new(&[
             ("r/t/t.1/results.json", &result(failure)),
             ("r/run_metadata.json", r#"{"run_id":"r","agent_name":"a","model_name":"m"}"#),
         ]);
-        let run = all.run("r/t/t.1/results.json").unwrap();
+        let run = run_at(&all, "r/t/t.1/results.json").unwrap();
         let passed: Vec<_> = run.verdicts.iter().map(|one| one.passed).collect();
         assert_eq!(passed, [Some(false), Some(true), Some(false)]);
         assert_eq!((run.end, run.system.as_deref(), run.seconds), (end, Some("a"), Some(60.0)));

@@ -104,7 +104,7 @@ impl Trajectory {
     }
 
     fn text(&self, path: &[&str]) -> Option<String> {
-        non_blank(self.root.at(path)?.text())
+        non_blank(self.root.at_path(path)?.text())
     }
 
     pub(super) fn session_id(&self) -> Option<String> {
@@ -152,7 +152,7 @@ impl Trajectory {
         ];
         for (name, path) in facts {
             if !run.facts.iter().any(|(known, _)| known == name) {
-                push_fact(&mut run.facts, name, self.root.at(path));
+                push_fact(&mut run.facts, name, self.root.at_path(path));
             }
         }
     }
@@ -274,7 +274,7 @@ fn is_copied(step: &Value) -> bool {
 }
 
 fn results(step: &Value) -> &[Value] {
-    step.at(&["observation", "results"]).map(Value::items).unwrap_or_default()
+    step.at_path(&["observation", "results"]).map(Value::items).unwrap_or_default()
 }
 
 /// Returns the references to sub-agents in a result: a list, or one.
@@ -298,7 +298,7 @@ fn push_step(
         events.push(EventKind::Reasoning(text).into());
     }
     let is_compaction = step
-        .at(&["extra", "context_management", "type"])
+        .at_path(&["extra", "context_management", "type"])
         .is_some_and(|kind| kind.text() == Some("compaction"));
     let role = match step.text_at("source").unwrap_or_default() {
         "agent" => "assistant",
@@ -377,7 +377,7 @@ fn push_agents(
         events.push(event.unwrap_or_else(|| {
             let texts = ["trajectory_path", "session_id", "trajectory_id"];
             let name = texts.iter().find_map(|key| reference.text_at(key));
-            let about = reference.at(&["extra", "summary"]).and_then(Value::text);
+            let about = reference.at_path(&["extra", "summary"]).and_then(Value::text);
             let about = about.filter(|text| !is_blank(text)).map(|text| format!(" ({text})"));
             let name = name.unwrap_or("without a name");
             let text = format!("The sub-agent {name} cannot be read.{}", about.unwrap_or_default());

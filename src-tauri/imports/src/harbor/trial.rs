@@ -33,7 +33,7 @@ pub(super) fn read(
     let known = result.as_ref().unwrap_or(&Value::Null);
     let trajectories = read_events(input, known, &mut run, loader);
     let agent = trajectories.iter().find_map(Totals::name);
-    run.system = non_blank(known.at(&["agent_info", "name"]).and_then(Value::text))
+    run.system = non_blank(known.at_path(&["agent_info", "name"]).and_then(Value::text))
         .or(agent)
         .or_else(|| configured_agent(&config, known));
     run.model = model(&config, known);
@@ -56,7 +56,7 @@ pub(super) fn read(
     Ok(Session { member, run: Some(finish(run)), error: None })
 }
 
-/// What a trajectory says about the whole.
+/// Data of a trajectory about the whole run.
 struct Totals {
     name: Option<String>,
     tokens: Option<TokenCounts>,
@@ -142,7 +142,7 @@ fn steps<'a>(input: &Input<'_>, result: &'a Value) -> Vec<(String, Option<&'a Va
 }
 
 fn describe_step(name: &str, step: Option<&Value>) -> String {
-    let rewards = step.and_then(|step| step.at(&["verifier_result", "rewards"]));
+    let rewards = step.and_then(|step| step.at_path(&["verifier_result", "rewards"]));
     let rewards = rewards.map(crate::text::canonical_json);
     rewards.map_or_else(
         || format!("Step {name}."),
@@ -151,7 +151,7 @@ fn describe_step(name: &str, step: Option<&Value>) -> String {
 }
 
 fn configured_agent(config: &Value, result: &Value) -> Option<String> {
-    let holders = [config.get("agent"), result.at(&["config", "agent"])];
+    let holders = [config.get("agent"), result.at_path(&["config", "agent"])];
     let keys = ["name", "import_path"];
     let mut texts = keys.iter().flat_map(|key| holders.map(|holder| holder?.text_at(key)));
     texts.find_map(non_blank)
@@ -159,11 +159,13 @@ fn configured_agent(config: &Value, result: &Value) -> Option<String> {
 
 /// Returns the configured model, else the one that the agent reports.
 fn model(config: &Value, result: &Value) -> Option<String> {
-    let configured =
-        [config.at(&["agent", "model_name"]), result.at(&["config", "agent", "model_name"])];
+    let configured = [
+        config.at_path(&["agent", "model_name"]),
+        result.at_path(&["config", "agent", "model_name"]),
+    ];
     let configured = configured.into_iter().flatten().find_map(|name| non_blank(name.text()));
     configured.or_else(|| {
-        let info = result.at(&["agent_info", "model_info"])?;
+        let info = result.at_path(&["agent_info", "model_info"])?;
         let name = non_blank(info.text_at("name"))?;
         Some(match non_blank(info.text_at("provider")) {
             Some(provider) => format!("{provider}/{name}"),
@@ -262,7 +264,7 @@ fn push_facts(run: &mut ImportedRun, config: &Value, result: &Value) {
     ];
     for (name, holder, path) in facts {
         if !run.facts.iter().any(|(known, _)| known == name) {
-            push_fact(&mut run.facts, name, holder.at(path));
+            push_fact(&mut run.facts, name, holder.at_path(path));
         }
     }
 }

@@ -247,7 +247,7 @@ struct LocalHeader {
     checksum: u32,
     method: u16,
     is_encrypted: bool,
-    /// Whether the sizes follow the data instead.
+    /// True if the sizes follow the data instead.
     has_descriptor: bool,
 }
 

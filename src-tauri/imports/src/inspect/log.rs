@@ -44,7 +44,7 @@ impl Log {
         let text = |key: &str| eval.text_at(key).filter(|text| !text.is_empty()).map(str::to_owned);
         let scorer = results.as_ref().and_then(|results| {
             let first = || results.get("scores")?.items().first()?.text_at("name");
-            results.at(&["scorer", "name"]).and_then(Value::text).or_else(first)
+            results.at_path(&["scorer", "name"]).and_then(Value::text).or_else(first)
         });
         let mut log = Log {
             task: text("task"),
@@ -76,7 +76,7 @@ impl Log {
     fn read_facts(&mut self, eval: &Value, plan: &Value) {
         let steps = plan.get("steps").map(Value::items).unwrap_or_default();
         let steps = steps.iter().filter_map(|step| step.get("solver")).cloned().collect();
-        let at = |path: &[&str]| eval.at(path).cloned().unwrap_or_default();
+        let at = |path: &[&str]| eval.at_path(path).cloned().unwrap_or_default();
         for (name, value) in [
             ("inspect version", at(&["packages", "inspect_ai"])),
             ("log created", at(&["created"])),

@@ -43,7 +43,7 @@ pub(super) struct Pieces<'a> {
     pub(super) pool: Vec<&'a str>,
     /// Events.
     pub(super) events: Vec<&'a str>,
-    /// Whether more events were there.
+    /// True if there were more events.
     pub(super) has_more_events: bool,
     attachments: HashMap<String, &'a str>,
     attached: Cell<usize>,

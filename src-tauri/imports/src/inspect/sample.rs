@@ -67,7 +67,7 @@ fn identity(log: &Log, id: &Value, epoch: Option<u64>) -> Option<Identity> {
 /// Message of a sample, with its events.
 pub(super) struct Message {
     pub(super) id: Option<String>,
-    /// Whether the message is the summary of a compaction.
+    /// True if the message is the summary of a compaction.
     pub(super) is_summary: bool,
     pub(super) events: Vec<Event>,
 }
@@ -78,7 +78,7 @@ impl Message {
     }
 
     pub(super) fn from_value(mut value: Value) -> Self {
-        let is_summary = value.at(&["metadata", "summary"]).is_some();
+        let is_summary = value.at_path(&["metadata", "summary"]).is_some();
         let id = value.text_at("id").map(str::to_owned);
         modernize(&mut value);
         let events = read_message(&value).into_iter().map(Event::from).collect();

@@ -35,7 +35,7 @@ pub(super) struct Timeline<'a> {
     has_more: bool,
 }
 
-/// What happened, and in whose run.
+/// An event, with the run it belongs to.
 struct Record<'a> {
     kind: Kind<'a>,
     span: Option<String>,

@@ -104,13 +104,15 @@ impl<'a> Span<'a> {
     }
 
     fn model(&self) -> Option<&'a str> {
-        let model =
-            self.data.text_at("model").or_else(|| self.data.at(&["response", "model"])?.text());
+        let model = self
+            .data
+            .text_at("model")
+            .or_else(|| self.data.at_path(&["response", "model"])?.text());
         model.filter(|model| !is_blank(model))
     }
 
     fn tokens(&self) -> Option<TokenCounts> {
-        let nested = || self.data.at(&["response", "usage"]);
+        let nested = || self.data.at_path(&["response", "usage"]);
         let usage = self.data.get_non_null("usage").or_else(nested)?;
         let count = |keys: &[&str]| keys.iter().find_map(|key| usage.get(key)?.whole_number());
         TokenCounts::new(
@@ -152,7 +154,8 @@ impl<'a> Span<'a> {
 
     fn to_tool_span(&self) -> ToolSpan {
         let error = self.value.get_non_null("error");
-        let reason = error.and_then(|error| error.at(&["data", "error"]).or(error.get("message")));
+        let reason =
+            error.and_then(|error| error.at_path(&["data", "error"]).or(error.get("message")));
         let output = self.data.get_non_null("output").or(reason);
         ToolSpan {
             id: self.data.text_at("call_id").map(str::to_owned),

@@ -51,7 +51,7 @@ impl Reader {
 
     /// Counts the response of the model that made an event, once. Returns its tokens.
     fn response(&mut self, event: &Value) -> Option<u64> {
-        let response = event.at(&["tool_call_metadata", "model_response"])?;
+        let response = event.at_path(&["tool_call_metadata", "model_response"])?;
         let id = response.text_at("id").map(str::to_owned)?;
         if !self.responses.insert(id) {
             return None;
@@ -124,12 +124,13 @@ impl Reader {
         if NO_RESULTS.contains(&observation) {
             return;
         }
-        let id = event.at(&["tool_call_metadata", "tool_call_id"]).and_then(Value::text);
+        let id = event.at_path(&["tool_call_metadata", "tool_call_id"]).and_then(Value::text);
         let id = id.map(str::to_owned).or_else(|| event.get("cause").and_then(text_or_json));
         let success = event.get("success").and_then(Value::bool).map(|success| !success);
         let codes: [&[&str]; 3] =
             [&["extras", "metadata", "exit_code"], &["extras", "exit_code"], &["exit_code"]];
-        let code = codes.iter().find_map(|path| event.at(path)?.number()).map(|code| code != 0.0);
+        let code =
+            codes.iter().find_map(|path| event.at_path(path)?.number()).map(|code| code != 0.0);
         let failed = if observation == "error" { Some(true) } else { success.or(code) };
         let value = result_value(event.get("content").unwrap_or(&Value::Null));
         self.push(event, EventKind::Result { id, name: None, value, failed });
@@ -174,8 +175,8 @@ fn read_call(event: &Value, action: &str) -> EventKind {
 
 /// Finds the call in the response of the model.
 fn own_call(metadata: &Value, id: Option<&str>) -> Option<EventKind> {
-    let choices = metadata.at(&["model_response", "choices"])?.items();
-    let calls = choices.iter().filter_map(|choice| choice.at(&["message", "tool_calls"]));
+    let choices = metadata.at_path(&["model_response", "choices"])?.items();
+    let calls = choices.iter().filter_map(|choice| choice.at_path(&["message", "tool_calls"]));
     let call = calls.flat_map(Value::items).find(|call| call.text_at("id") == id)?;
     crate::messages::read_call(call)
 }

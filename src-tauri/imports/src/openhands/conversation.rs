@@ -44,7 +44,7 @@ pub(super) fn read(input: &Input<'_>) -> Result<Session, ReadError> {
     if let Some(stats) = state.get_non_null("stats") {
         sdk::read_stats(&mut run, stats);
     }
-    let model = state.at(&["agent", "llm", "model"]).and_then(Value::text);
+    let model = state.at_path(&["agent", "llm", "model"]).and_then(Value::text);
     run.model = run.model.or_else(|| non_blank(model));
     push_fact(&mut run.facts, "most iterations", state.get("max_iterations"));
     if !are_all {

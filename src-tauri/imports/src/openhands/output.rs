@@ -97,15 +97,15 @@ fn read_line(line: &Value) -> ImportedRun {
     let read = read_events(history);
     let mut run = read.run;
     run.task = instance_name(|key| line.get(key).cloned());
-    let agent = line.at(&["metadata", "agent_class"]).and_then(Value::text);
+    let agent = line.at_path(&["metadata", "agent_class"]).and_then(Value::text);
     run.system = non_blank(agent).or(run.system);
     let models: [&[&str]; 2] =
         [&["metadata", "llm_config", "model"], &["metadata", "llm", "model"]];
-    run.model = models.iter().find_map(|path| non_blank(line.at(path)?.text()));
+    run.model = models.iter().find_map(|path| non_blank(line.at_path(path)?.text()));
     let error = line.get("error").and_then(crate::text::text_or_json);
     run.error = non_blank(error.as_deref());
     run.end = if run.error.is_some() { RunEnd::Error } else { RunEnd::Complete };
-    let usage = line.at(&["metrics", "accumulated_token_usage"]).unwrap_or(&Value::Null);
+    let usage = line.at_path(&["metrics", "accumulated_token_usage"]).unwrap_or(&Value::Null);
     run.tokens = token_counts(usage, "prompt_tokens", "completion_tokens", "total_tokens");
     run.cost = figure(line, &["metrics", "accumulated_cost"]);
     if let Some(value) = line.get_non_null("success") {
@@ -117,7 +117,7 @@ fn read_line(line: &Value) -> ImportedRun {
             threshold: None,
         });
     }
-    let report = line.at(&["test_result", "report", "resolved"]).and_then(Value::bool);
+    let report = line.at_path(&["test_result", "report", "resolved"]).and_then(Value::bool);
     run.verdicts.extend(report.map(|passed| swe_bench::verdict(passed, "the output")));
     let facts: [(&str, &[&str]); 5] = [
         ("most iterations", &["metadata", "max_iterations"]),
@@ -127,7 +127,7 @@ fn read_line(line: &Value) -> ImportedRun {
         ("base commit", &["base_commit"]),
     ];
     for (name, path) in facts {
-        push_fact(&mut run.facts, name, line.at(path));
+        push_fact(&mut run.facts, name, line.at_path(path));
     }
     if history.is_empty() {
         run.notes.push("The instance has no history.".to_owned());

@@ -48,7 +48,7 @@ pub(super) fn read_stats(run: &mut ImportedRun, stats: &Value) {
     let uses = stats.get("usage_to_metrics").map(Value::entries).unwrap_or_default();
     let (mut input, mut output, mut cost) = (None, None, None::<f64>);
     for (_, metrics) in uses {
-        let count = |key: &str| metrics.at(&["accumulated_token_usage", key])?.whole_number();
+        let count = |key: &str| metrics.at_path(&["accumulated_token_usage", key])?.whole_number();
         add(&mut input, count("prompt_tokens"));
         add(&mut output, count("completion_tokens"));
         if let Some(more) = figure(metrics, &["accumulated_cost"]) {

@@ -1,24 +1,8 @@
-//! Tests of the reader of OpenHands' results.
+//! Tests of the reader of `OpenHands` results.
 use super::*;
 use crate::run::{EventKind, Repeat, TokenCounts};
-use crate::source::{Folder, NoFolder, Source};
-use std::collections::BTreeMap;
-
-struct Files(BTreeMap<&'static str, String>);
-
-impl Folder for Files {
-    fn open(&self, path: &str) -> Option<Box<dyn Source + '_>> {
-        Some(Box::new(self.0.get(path)?.clone().into_bytes()))
-    }
-
-    fn list(&self, folder: &str) -> Vec<String> {
-        let below = |path: &&str| {
-            let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
-            (parent == folder).then(|| name.to_owned())
-        };
-        self.0.keys().filter_map(below).collect()
-    }
-}
+use crate::source::NoFolder;
+use crate::testing::Files;
 
 fn open_text(text: &str) -> (Vec<Option<String>>, Vec<ImportedRun>, bool) {
     let source = text.as_bytes().to_vec();
@@ -223,12 +207,12 @@ fn a_conversation_has_a_file_for_each_event() {
         )
     };
     let state = r#"{"id":"c","agent":{"llm":{"model":"m"}},"execution_status":"finished","max_iterations":9}"#;
-    let files = Files(BTreeMap::from([
-        ("c/base_state.json", state.to_owned()),
-        ("c/events/event-00000-x.json", message("1")),
-        ("c/events/event-00001-x.json", message("2")),
-        ("c/events/.lock", String::new()),
-    ]));
+    let files = Files::new(&[
+        ("c/base_state.json", state),
+        ("c/events/event-00000-x.json", &message("1")),
+        ("c/events/event-00001-x.json", &message("2")),
+        ("c/events/.lock", ""),
+    ]);
     let source = state.as_bytes().to_vec();
     let input = Input { path: "c/base_state.json", source: &source, folder: &files };
     let file = OpenHands.open(input).unwrap();

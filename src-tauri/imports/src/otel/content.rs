@@ -48,7 +48,7 @@ fn read_side(span: &Span, side: Side) -> Vec<Message> {
     let list = span.attributes.flattened(completion.0);
     let texts: Vec<Message> = list
         .iter()
-        .filter_map(|item| item.at(&[completion.1, "text"])?.text())
+        .filter_map(|item| item.at_path(&[completion.1, "text"])?.text())
         .flat_map(|text| read_messages(&Value::from(text), side))
         .collect();
     if !texts.is_empty() {
@@ -138,12 +138,12 @@ fn openinference_part(item: &Value) -> Value {
         return entries([
             ("type", Some(Value::from("tool_use"))),
             ("id", call.get_non_null("id").cloned()),
-            ("name", call.at(&["function", "name"]).cloned()),
-            ("input", call.at(&["function", "arguments"]).cloned()),
+            ("name", call.at_path(&["function", "name"]).cloned()),
+            ("input", call.at_path(&["function", "arguments"]).cloned()),
         ]);
     }
     if let Some(image) = part.get("image") {
-        let url = image.at(&["image", "url"]).or_else(|| image.get("url")).cloned();
+        let url = image.at_path(&["image", "url"]).or_else(|| image.get("url")).cloned();
         return entries([("type", Some(Value::from("image"))), ("url", url)]);
     }
     part.clone()

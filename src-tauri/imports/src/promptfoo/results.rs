@@ -200,7 +200,7 @@ fn read_output(response: &Value, run: &mut ImportedRun) {
     let calls: Vec<EventKind> = output
         .items()
         .iter()
-        .filter(|item| item.at(&["function", "name"]).and_then(Value::text).is_some())
+        .filter(|item| item.at_path(&["function", "name"]).and_then(Value::text).is_some())
         .filter_map(read_call)
         .collect();
     if !calls.is_empty() && calls.len() == output.items().len() {
@@ -221,7 +221,7 @@ fn read_output(response: &Value, run: &mut ImportedRun) {
 }
 
 fn components(result: &Value) -> &[Value] {
-    result.at(&["gradingResult", "componentResults"]).map(Value::items).unwrap_or_default()
+    result.at_path(&["gradingResult", "componentResults"]).map(Value::items).unwrap_or_default()
 }
 
 fn read_verdicts(result: &Value) -> Vec<ImportedVerdict> {
@@ -231,11 +231,11 @@ fn read_verdicts(result: &Value) -> Vec<ImportedVerdict> {
         value: result.get("score").cloned().unwrap_or_default(),
         passed: result.get("success").and_then(Value::bool),
         reason: reason(result.get("gradingResult")),
-        threshold: result.at(&["testCase", "threshold"]).and_then(known),
+        threshold: result.at_path(&["testCase", "threshold"]).and_then(non_null),
     };
     let others = components(result).iter().filter(|part| **part != Value::Null).map(|part| {
         let assertion = part.get_non_null("assertion");
-        let set = part.at(&["metadata", "assertionSet"]);
+        let set = part.at_path(&["metadata", "assertionSet"]);
         let is_set = set.is_some() || part.get_non_null("componentResults").is_some();
         let name = assertion.and_then(|assertion| first_text(assertion, &["metric", "type"]));
         let other = if is_set { "assert-set" } else { "assertion" };
@@ -244,29 +244,32 @@ fn read_verdicts(result: &Value) -> Vec<ImportedVerdict> {
             value: part.get("score").cloned().unwrap_or_default(),
             passed: part.get("pass").and_then(Value::bool),
             reason: reason(Some(part)),
-            threshold: assertion.or(set).and_then(|holder| holder.get("threshold")).and_then(known),
+            threshold: assertion
+                .or(set)
+                .and_then(|holder| holder.get("threshold"))
+                .and_then(non_null),
         }
     });
     std::iter::once(first).chain(others).collect()
 }
 
-fn known(value: &Value) -> Option<Value> {
+fn non_null(value: &Value) -> Option<Value> {
     (*value != Value::Null).then(|| value.clone())
 }
 
 /// Returns the value of the first assertion `equals`: as it was rendered, if the file says so.
 fn find_expected(result: &Value) -> Option<Value> {
     let is_equals = |assertion: &&Value| assertion.text_at("type") == Some("equals");
-    let listed = result.at(&["testCase", "assert"]).map(Value::items).unwrap_or_default();
+    let listed = result.at_path(&["testCase", "assert"]).map(Value::items).unwrap_or_default();
     let listed = listed.iter().find(is_equals).and_then(|assertion| assertion.get("value"));
     let graded = components(result).iter().filter(|part| {
         let assertion = part.get("assertion").filter(is_equals);
         assertion.is_some_and(|assertion| listed.is_none() || assertion.get("value") == listed)
     });
     let graded = graded.into_iter().next();
-    let rendered = graded.and_then(|part| part.at(&["metadata", "renderedAssertionValue"]));
-    let written = || graded.and_then(|part| part.at(&["assertion", "value"]));
-    let value = rendered.and_then(known).or_else(|| listed.or_else(written).cloned())?;
+    let rendered = graded.and_then(|part| part.at_path(&["metadata", "renderedAssertionValue"]));
+    let written = || graded.and_then(|part| part.at_path(&["assertion", "value"]));
+    let value = rendered.and_then(non_null).or_else(|| listed.or_else(written).cloned())?;
     text_or_json(&value).map(Value::Text)
 }
 
@@ -276,17 +279,18 @@ fn read_facts(result: &Value, run: &mut ImportedRun) {
             run.facts.push((name.to_owned(), value.clone()));
         }
     };
-    let provider = result.at(&["provider", "id"]).filter(|id| id.text() != run.model.as_deref());
+    let provider =
+        result.at_path(&["provider", "id"]).filter(|id| id.text() != run.model.as_deref());
     fact("provider", provider);
     fact("named scores", result.get("namedScores"));
-    fact("comment", result.at(&["gradingResult", "comment"]));
-    fact("finish reason", result.at(&["response", "finishReason"]));
+    fact("comment", result.at_path(&["gradingResult", "comment"]));
+    fact("finish reason", result.at_path(&["response", "finishReason"]));
     if let Some(Value::Map(entries)) = result.get("metadata") {
         let mut entries = entries.clone();
         entries.retain(|(key, _)| key.text() != Some("_promptfooFileMetadata"));
         fact("metadata", Some(&Value::Map(entries)));
     }
-    if result.at(&["response", "cached"]).and_then(Value::bool) == Some(true) {
+    if result.at_path(&["response", "cached"]).and_then(Value::bool) == Some(true) {
         run.notes.push("The answer comes from promptfoo's cache, not from the model.".to_owned());
     }
 }

@@ -153,7 +153,7 @@ impl ImportedFile for Results<'_> {
             .and_then(|task| task.get("user_scenario"))
             .filter(|value| is_filled(value));
         run.facts.extend(scenario.map(|value| ("user scenario".to_owned(), value.clone())));
-        let domain = self.info.at(&["environment_info", "domain_name"]).and_then(Value::text);
+        let domain = self.info.at_path(&["environment_info", "domain_name"]).and_then(Value::text);
         if let Some(domain) = domain {
             run.task = Some(format!("{domain}/{id}"));
         }
@@ -167,7 +167,7 @@ impl ImportedFile for Results<'_> {
 
 /// Reads a simulation. Its task is still without the domain.
 pub(super) fn read_simulation(simulation: &Value, info: &Value) -> ImportedRun {
-    let text = |path: &[&str]| info.at(path).and_then(text_or_json);
+    let text = |path: &[&str]| info.at_path(path).and_then(text_or_json);
     let trial = simulation.get("trial").and_then(Value::whole_number);
     let trial = trial.and_then(|trial| u32::try_from(trial).ok()).unwrap_or_default();
     let mut run = ImportedRun {
@@ -182,7 +182,7 @@ pub(super) fn read_simulation(simulation: &Value, info: &Value) -> ImportedRun {
         ..ImportedRun::default()
     };
     let reason = simulation.text_at("termination_reason");
-    let error = simulation.at(&["info", "error"]).and_then(text_or_json);
+    let error = simulation.at_path(&["info", "error"]).and_then(text_or_json);
     (run.end, run.error) = match reason {
         Some("user_stop" | "agent_stop") => (RunEnd::Complete, None),
         Some("max_steps" | "timeout" | "context_window_exceeded") => (RunEnd::Limit, error),
@@ -230,7 +230,7 @@ fn read_one(message: &Value, sums: &mut Sums, run: &mut ImportedRun) {
         return;
     }
     let is_user = message.text_at("role") == Some("user");
-    let count = |key: &str| message.at(&["usage", key]).and_then(Value::whole_number);
+    let count = |key: &str| message.at_path(&["usage", key]).and_then(Value::whole_number);
     let usage = (count("prompt_tokens"), count("completion_tokens"));
     if !is_user {
         let add = |sum: Option<u64>, more: Option<u64>| match (sum, more) {
@@ -285,7 +285,7 @@ fn read_facts(simulation: &Value, info: &Value, run: &mut ImportedRun) {
         ("communicate checks", simulation, &["reward_info", "communicate_checks"]),
     ];
     for (name, holder, path) in facts {
-        let value = holder.at(path).filter(|value| is_filled(value));
+        let value = holder.at_path(path).filter(|value| is_filled(value));
         run.facts.extend(value.map(|value| (name.to_owned(), value.clone())));
     }
     let ticks = simulation.get("ticks").map(Value::items).unwrap_or_default().len();

@@ -92,7 +92,7 @@ pub(super) fn read_run(item: &Value) -> ImportedRun {
     };
     simulate_texts(&mut run.events);
     run.answer = run.last_text().map(str::to_owned);
-    run.error = item.at(&["info", "error"]).and_then(text_or_json);
+    run.error = item.at_path(&["info", "error"]).and_then(text_or_json);
     if run.error.is_some() {
         run.end = RunEnd::Error;
     }
@@ -104,7 +104,7 @@ pub(super) fn read_run(item: &Value) -> ImportedRun {
         ("user cost", &["info", "user_cost"]),
     ];
     for (name, path) in facts {
-        let value = item.at(path).filter(|value| is_filled(value));
+        let value = item.at_path(path).filter(|value| is_filled(value));
         run.facts.extend(value.map(|value| (name.to_owned(), value.clone())));
     }
     run

@@ -139,7 +139,7 @@ mod tests {
         list.split_whitespace().map(message).collect()
     }
 
-    fn shown(calls: &[(&str, &str)]) -> String {
+    fn describe_calls(calls: &[(&str, &str)]) -> String {
         let calls = calls.iter().map(|(input, output)| ModelCall {
             input: messages(input),
             output: messages(output),
@@ -188,7 +188,7 @@ mod tests {
             (&[("u1", "cf"), ("u1 cf t1", "cg"), ("u1 cf t2", "a2")], "u1 cf t1 cg t2 a2"),
         ];
         for (calls, expected) in table {
-            assert_eq!(shown(calls), expected, "{calls:?}");
+            assert_eq!(describe_calls(calls), expected, "{calls:?}");
         }
     }
 

@@ -163,7 +163,7 @@ fn read_role(message: &Value, role: &str, names: &[String]) -> Option<Message> {
     } else if as_tool {
         entries.push((Value::from("name"), Value::from(role)));
     }
-    let nested = message.at(&["additional_kwargs", "tool_calls"]);
+    let nested = message.at_path(&["additional_kwargs", "tool_calls"]);
     let own = message.get("tool_calls").map(Value::items).unwrap_or_default();
     if let Some(nested) = nested.filter(|_| own.is_empty()) {
         entries.retain(|(key, _)| key.text() != Some("tool_calls"));
@@ -181,8 +181,8 @@ fn read_role(message: &Value, role: &str, names: &[String]) -> Option<Message> {
 fn is_definition(content: &Value) -> bool {
     let is_map = |value: &Value| {
         value.text_at("type") == Some("function")
-            && value.at(&["function", "name"]).is_some()
-            && value.at(&["function", "arguments"]).is_none()
+            && value.at_path(&["function", "name"]).is_some()
+            && value.at_path(&["function", "arguments"]).is_none()
     };
     match content {
         Value::Text(text) if text.contains("\"function\"") => {

@@ -109,7 +109,7 @@ fn untyped(part: &Value) -> Option<Value> {
         return Some(tagged("file", [("mime_type", mime), ("data", data)]));
     }
     if let Some(inside) = part.get("reasoningContent") {
-        let text = inside.at(&["reasoningText", "text"]);
+        let text = inside.at_path(&["reasoningText", "text"]);
         return Some(tagged("thinking", [("thinking", text)]));
     }
     let text = part.get("text").or_else(|| part.get("json"))?;

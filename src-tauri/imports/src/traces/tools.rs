@@ -15,7 +15,7 @@ pub struct ToolSpan {
     pub arguments: Value,
     /// Result; null if it was not recorded.
     pub result: Value,
-    /// Whether the call failed.
+    /// True if the call failed.
     pub failed: Option<bool>,
     /// Start, as the file writes it.
     pub time: Option<String>,

@@ -132,7 +132,7 @@ pub(crate) fn measure(tasks: &Tasks, place: &ScoringKey<'_>, evidence: &Evidence
     }
     let against = place.against(tasks);
     measured.scores =
-        evidence.verdicts.iter().filter_map(|one| given(one, place, evidence)).collect();
+        evidence.verdicts.iter().filter_map(|one| imported_score(one, place, evidence)).collect();
     match against {
         Some(against) => {
             let answer = evidence.answer.and_then(StoredAnswer::value);
@@ -156,7 +156,11 @@ pub(crate) fn measure(tasks: &Tasks, place: &ScoringKey<'_>, evidence: &Evidence
 
 /// Converts a verdict of the tool that recorded the run to a score. Returns `None` for a verdict
 /// that is neither a number from 0 to 1 nor says whether the run passed.
-fn given(verdict: &Verdict, place: &ScoringKey<'_>, evidence: &Evidence<'_>) -> Option<Score> {
+fn imported_score(
+    verdict: &Verdict,
+    place: &ScoringKey<'_>,
+    evidence: &Evidence<'_>,
+) -> Option<Score> {
     let number = verdict.score.as_deref().and_then(|score| score.parse::<f64>().ok());
     let number = number.filter(|number| (0.0..=1.0).contains(number));
     let score = number.or_else(|| Some(if verdict.passed? { 1.0 } else { 0.0 }))?;

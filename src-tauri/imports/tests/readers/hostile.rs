@@ -1,7 +1,7 @@
 //! Damages files of every registered format and opens them: no panic and no impossible value.
 //! The files are those in `fixtures/<format>/`, and the golden ones where the
 //! golden folder is there.
-#![expect(clippy::unwrap_used, reason = "a test ends at the first thing that is not as expected")]
+use crate::disk::{Disk, golden_root, list_files};
 use fs_err as fs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,44 +38,17 @@ impl Folder for Damaged<'_> {
         if path == self.file.path {
             return Some(Box::new(self.bytes.to_vec()));
         }
-        Some(Box::new(fs::read(self.file.root.join(path)).ok()?))
+        let file = fs::read(self.file.root.join(path)).ok()?;
+        Some(Box::new(file))
     }
 
     fn list(&self, folder: &str) -> Vec<String> {
-        let entries = fs::read_dir(self.file.root.join(folder)).into_iter().flatten().flatten();
-        let mut names: Vec<String> = entries
-            .map(|entry| {
-                let end = if entry.path().is_dir() { "/" } else { "" };
-                format!("{}{end}", entry.file_name().to_string_lossy())
-            })
-            .collect();
-        names.sort();
-        names
+        Disk(self.file.root.clone()).list(folder)
     }
 }
 
 fn own_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
-}
-
-fn golden_root() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/foreign");
-    let root = std::env::var_os("TOUCHSTONE_GOLDEN")
-        .map_or(root, |golden| PathBuf::from(golden).join("foreign"));
-    Some(root.join("files")).filter(|root| root.is_dir())
-}
-
-fn list_files(dir: &Path, below: &str, into: &mut Vec<String>) {
-    let mut entries: Vec<_> = fs::read_dir(dir).unwrap().map(Result::unwrap).collect();
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = format!("{below}{}", entry.file_name().to_string_lossy());
-        if entry.path().is_dir() {
-            list_files(&entry.path(), &format!("{path}/"), into);
-        } else {
-            into.push(path);
-        }
-    }
 }
 
 fn format_of(path: &str, bytes: &[u8]) -> Option<&'static str> {
@@ -86,7 +59,9 @@ fn format_of(path: &str, bytes: &[u8]) -> Option<&'static str> {
 /// Returns the fixtures, and of the golden files the smallest of each format and ending.
 fn all_files() -> Vec<File> {
     let mut found = Vec::new();
-    for root in [Some(own_root()), golden_root()].into_iter().flatten() {
+    for root in
+        [Some(own_root()), golden_root().map(|golden| golden.join("files"))].into_iter().flatten()
+    {
         let is_own = root == own_root();
         let mut paths = Vec::new();
         list_files(&root, "", &mut paths);

@@ -1,38 +1,16 @@
 //! Compares every run of the golden result files of other tools with its expectation. Runs when the
 //! golden folder is there; `FORMAT=inspect` limits it to one format.
-#![expect(clippy::unwrap_used, reason = "a test ends at the first thing that is not as expected")]
+use crate::disk::{Disk, golden_root, list_files};
 use fs_err as fs;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use touchstone_formats::value::Value;
 use touchstone_formats::{json as own_json, timestamps};
 use touchstone_imports::registry::{HEAD_BYTES, by_name, open};
 use touchstone_imports::text::{arguments, canonical_json, is_blank};
-use touchstone_imports::{
-    Detected, EventKind, Folder, ImportedRun, Input, Repeat, RunEnd, Source, detect,
-};
-
-struct Disk(PathBuf);
-
-impl Folder for Disk {
-    fn open(&self, path: &str) -> Option<Box<dyn Source + '_>> {
-        Some(Box::new(fs::read(self.0.join(path)).ok()?))
-    }
-
-    fn list(&self, folder: &str) -> Vec<String> {
-        let entries = fs::read_dir(self.0.join(folder)).into_iter().flatten().flatten();
-        let mut names: Vec<String> = entries
-            .map(|entry| {
-                let end = if entry.path().is_dir() { "/" } else { "" };
-                format!("{}{end}", entry.file_name().to_string_lossy())
-            })
-            .collect();
-        names.sort();
-        names
-    }
-}
+use touchstone_imports::{Detected, EventKind, ImportedRun, Input, Repeat, RunEnd, detect};
 
 struct Opened {
     format: &'static str,
@@ -43,31 +21,11 @@ struct Opened {
     superseded_by: Option<String>,
 }
 
-fn golden() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/foreign");
-    let root = std::env::var_os("TOUCHSTONE_GOLDEN")
-        .map_or(root, |golden| PathBuf::from(golden).join("foreign"));
-    root.is_dir().then_some(root)
-}
-
-fn files(dir: &Path, below: &str, into: &mut Vec<String>) {
-    let mut entries: Vec<_> = fs::read_dir(dir).unwrap().map(Result::unwrap).collect();
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = format!("{below}{}", entry.file_name().to_string_lossy());
-        if entry.path().is_dir() {
-            files(&entry.path(), &format!("{path}/"), into);
-        } else {
-            into.push(path);
-        }
-    }
-}
-
 /// Opens all runs below a folder, as a results folder is opened.
 fn open_all(root: &Path) -> (Vec<Opened>, BTreeMap<String, String>) {
     let (mut opened, mut problems) = (Vec::new(), BTreeMap::new());
     let mut paths = Vec::new();
-    files(root, "", &mut paths);
+    list_files(root, "", &mut paths);
     let disk = Disk(root.to_owned());
     for path in paths {
         let bytes = fs::read(root.join(&path)).unwrap();
@@ -266,7 +224,7 @@ fn is_equal(key: &str, expected: &Json, actual: &Json) -> bool {
 
 #[test]
 fn every_golden_run_of_another_tool_is_read_as_expected() {
-    let Some(golden) = golden() else {
+    let Some(golden) = golden_root() else {
         println!("0 cases: the golden folder is not there");
         return;
     };
