@@ -115,8 +115,11 @@ fn a_stop_leaves_what_somebody_wrote_or_took_away_meanwhile_as_it_is() {
         let launch = bench.app().start_launch(&request()).unwrap().launch;
         server.wait_for(2);
         let text = || fs::read_to_string(bench.path(RUN)).unwrap_or_default();
-        wait_until("the call is in the file", || {
-            text().contains("SELECT sum(number)").then_some(())
+        // The transcript is written at intervals of 250 ms, for the last time while the second
+        // reply is awaited. An edit before that is moved aside, since the run goes on.
+        wait_until("the call is in the file, which has come to rest", || {
+            let age = fs::metadata(bench.path(RUN)).ok()?.modified().ok()?.elapsed().ok()?;
+            (text().contains("SELECT sum(number)") && age > Duration::from_secs(2)).then_some(())
         });
         let edited = text().replace("How many?", "How many, and why?");
         if is_edit {
