@@ -2,7 +2,7 @@
 //! crash. Also moves results aside; nothing here deletes one.
 use super::disk::{DiskError, Folder, PRIVATE, PUBLIC, SIDECARS, split, write_all};
 use super::fault;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,81 @@ pub fn replace(output_dir: &Path, path: &str, bytes: &[u8]) -> Result<(), DiskEr
     put(&folder, name, bytes, FRESH)?;
     fault::point!("publish.after");
     Ok(())
+}
+
+/// A state of a file: length, modification time (seconds, nanoseconds), inode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp(i64, i64, i64, u64);
+
+impl From<&Stat> for Stamp {
+    fn from(stat: &Stat) -> Self {
+        #[expect(clippy::cast_possible_wrap, reason = "the kernel has no such times")]
+        Self(stat.st_size, stat.st_mtime, stat.st_mtime_nsec as i64, stat.st_ino)
+    }
+}
+
+/// Returns the state of a file below the output directory; `None` if there is no such file.
+pub(super) fn stamp_of(output_dir: &Path, path: &str) -> Result<Option<Stamp>, DiskError> {
+    let (folders, name) = split(path)?;
+    let Some(folder) = Folder::find(output_dir, &folders)? else { return Ok(None) };
+    Ok(folder.plain_file(name)?.as_ref().map(Stamp::from))
+}
+
+/// Like [`replace`], but keeps what somebody else wrote: a file in another state than `last` is
+/// moved to `.touchstone/replaced/`. Returns the new state of the file and the path of the version
+/// that was moved. The names are exchanged before the old version is examined, so no edit falls
+/// between the two.
+pub(super) fn replace_own(
+    output_dir: &Path,
+    path: &str,
+    bytes: &[u8],
+    last: Option<Stamp>,
+) -> Result<(Stamp, Option<PathBuf>), DiskError> {
+    fault::point!("publish.before");
+    let (folders, name) = split(path)?;
+    let folder = Folder::make(output_dir, &folders, PUBLIC)?;
+    let is_own = |stat: &Stat| last == Some(Stamp::from(stat));
+    // An edit that is there already is moved first, because a crash right after the exchange would
+    // leave it under the name of a temporary file.
+    let old = folder.plain_file(name)?;
+    let mut kept = match old.filter(|stat| !is_own(stat)) {
+        Some(_) => aside(output_dir, &folder, &folders, name)?,
+        None => None,
+    };
+    let mode = old.map(|stat| Mode::from_raw_mode(stat.st_mode & 0o777));
+    let (temp, fd) = temporary(&folder, name, mode.unwrap_or(FRESH))?;
+    let exchanged = fill(&fd, bytes, mode).and_then(|()| {
+        let stamp = Stamp::from(&rustix::fs::fstat(&fd)?);
+        fault::point!("publish.before_rename");
+        #[cfg(test)]
+        tests::before_exchange(name);
+        match folder.exchange(&temp, name) {
+            // A file system that cannot exchange names, as some network file systems.
+            Err(Errno::INVAL | Errno::NOSYS) => folder.rename(&temp, name).map(|()| (stamp, false)),
+            done => done.map(|has_old| (stamp, has_old)),
+        }
+    });
+    let (stamp, has_old) = exchanged.map_err(|error| {
+        // The first error matters; a temporary file that could not be removed is swept later.
+        let _ = folder.remove(&temp);
+        folder.error(name, error)
+    })?;
+    if has_old {
+        match folder.plain_file(&temp) {
+            Ok(Some(stat)) if !is_own(&stat) => {
+                kept = aside_as(output_dir, &folder, &folders, &temp, name)?;
+            }
+            Ok(_) => drop(folder.remove(&temp)),
+            Err(in_the_way) => {
+                let _ = folder.exchange(&temp, name).and_then(|_| folder.remove(&temp));
+                return Err(in_the_way);
+            }
+        }
+    }
+    fault::point!("publish.before_dir_sync");
+    folder.sync()?;
+    fault::point!("publish.after");
+    Ok((stamp, kept))
 }
 
 /// Like [`replace`], but never overwrites: returns false if the file exists.
@@ -186,13 +261,24 @@ pub(super) fn aside(
     folders: &[&str],
     name: &str,
 ) -> Result<Option<PathBuf>, DiskError> {
-    if folder.plain_file(name)?.is_none() {
+    aside_as(output_dir, folder, folders, name, name)
+}
+
+/// Like [`aside`], for a version that has a temporary name now.
+fn aside_as(
+    output_dir: &Path,
+    folder: &Folder,
+    folders: &[&str],
+    from: &str,
+    name: &str,
+) -> Result<Option<PathBuf>, DiskError> {
+    if folder.plain_file(from)?.is_none() {
         return Ok(None);
     }
     let to = [&[SIDECARS, "replaced"], folders].concat();
     let replaced = Folder::make(output_dir, &to, PRIVATE)?;
     for to in spare_names(name) {
-        if folder.move_to(name, &replaced, &to).map_err(|error| folder.error(name, error))? {
+        if folder.move_to(from, &replaced, &to).map_err(|error| folder.error(name, error))? {
             replaced.sync()?;
             folder.sync()?;
             return Ok(Some(replaced.path.join(to)));

@@ -237,6 +237,19 @@ impl Folder {
         rustix::fs::renameat(&self.fd, from, &self.fd, to)
     }
 
+    /// Exchanges the names of two files. Returns false, and only renames the first, if there is no
+    /// second one. Fails with `INVAL` or `NOSYS` where the file system cannot exchange names.
+    pub(super) fn exchange(&self, from: &str, to: &str) -> Result<bool, Errno> {
+        loop {
+            match rustix::fs::renameat_with(&self.fd, from, &self.fd, to, RenameFlags::EXCHANGE) {
+                Err(Errno::NOENT) if self.move_to(from, self, to)? => return Ok(false),
+                // Another process created the second one in between.
+                Err(Errno::NOENT) => {}
+                done => return done.map(|()| true),
+            }
+        }
+    }
+
     /// Moves a file to a name that is free. Returns false if the name is taken.
     pub(super) fn move_to(&self, from: &str, folder: &Folder, to: &str) -> Result<bool, Errno> {
         match rustix::fs::renameat_with(&self.fd, from, &folder.fd, to, RenameFlags::NOREPLACE) {

@@ -141,6 +141,60 @@ fn nothing_that_was_moved_aside_is_ever_written_over() {
     assert!(!dir.path().join(RUN).exists());
 }
 
+thread_local! {
+    /// Edit that another program makes after the new content was written and before it is named.
+    static EDIT: std::cell::RefCell<Option<Box<dyn FnOnce()>>> = std::cell::RefCell::default();
+}
+
+pub(super) fn before_exchange(_: &str) {
+    if let Some(edit) = EDIT.take() {
+        edit();
+    }
+}
+
+#[test]
+fn an_edit_at_any_instant_of_a_write_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("r.yaml");
+    let replaced = |at: Option<PathBuf>| at.map(|path| fs::read_to_string(path).unwrap());
+    let (first, kept) = replace_own(dir.path(), "r.yaml", b"first", None).unwrap();
+    assert_eq!((kept, below(dir.path())), (None, vec!["r.yaml".to_owned()]));
+    assert_eq!(stamp_of(dir.path(), "r.yaml"), Ok(Some(first)));
+    let (second, kept) = replace_own(dir.path(), "r.yaml", b"second", Some(first)).unwrap();
+    assert_eq!((replaced(kept), below(dir.path()).len()), (None, 1), "own content is not kept");
+
+    // Before the write, in place and by a new file; and a file that appeared where none was.
+    fs::write(&file, "edited").unwrap();
+    let (third, kept) = replace_own(dir.path(), "r.yaml", b"third", Some(second)).unwrap();
+    assert_eq!(replaced(kept).as_deref(), Some("edited"));
+    let (_, kept) = replace_own(dir.path(), "r.yaml", b"fourth", None).unwrap();
+    assert_eq!(replaced(kept).as_deref(), Some("third"));
+    assert_ne!(stamp_of(dir.path(), "r.yaml"), Ok(Some(third)));
+
+    // Between the look and the exchange.
+    for (last, edit) in [(stamp_of(dir.path(), "r.yaml").unwrap(), "fifth"), (None, "sixth")] {
+        if last.is_none() {
+            fs::remove_file(&file).unwrap();
+        }
+        let target = file.clone();
+        EDIT.set(Some(Box::new(move || {
+            let temp = target.with_extension("edit");
+            fs::write(&temp, edit).unwrap();
+            fs::rename(&temp, &target).unwrap();
+        })));
+        let (stamp, kept) = replace_own(dir.path(), "r.yaml", b"own", last).unwrap();
+        assert_eq!(replaced(kept).as_deref(), Some(edit));
+        assert_eq!(fs::read_to_string(&file).unwrap(), "own");
+        assert_eq!(stamp_of(dir.path(), "r.yaml"), Ok(Some(stamp)));
+    }
+
+    // Right after the exchange: it is an edit for the next write.
+    let own = stamp_of(dir.path(), "r.yaml").unwrap();
+    fs::write(&file, "seventh").unwrap();
+    let (_, kept) = replace_own(dir.path(), "r.yaml", b"own", own).unwrap();
+    assert_eq!(replaced(kept).as_deref(), Some("seventh"));
+}
+
 #[test]
 fn starting_over_moves_the_journal_aside_too() {
     let dir = tempfile::tempdir().unwrap();

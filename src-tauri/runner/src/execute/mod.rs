@@ -24,7 +24,7 @@ pub use prompt_request::{
 pub use spend_limit::SpendLimit;
 pub use toolbox::{Toolbox, VirtualApiContext};
 
-use super::atomic_write;
+use super::atomic_write::{self, Stamp};
 use super::disk::{self, DiskError};
 use super::disk_state::MOST_BYTES;
 use super::event::{Ending, RunEventKind};
@@ -200,6 +200,8 @@ struct LockedRun {
     _lock: RunLock,
     decision: Decision,
     document: Option<Document>,
+    /// State of the transcript when it was read; `None` if there is none, or none any more.
+    stamp: Option<Stamp>,
     /// None if there is nothing to do.
     journal: Option<Journal>,
 }
@@ -229,7 +231,7 @@ async fn attempt(crew: &Arc<LaunchContext>, job: &Job) -> Result<RunOutcome, Run
     };
     let resumed = !matches!(step, Step::Begin | Step::BeginAnew);
     crew.teller.send(Some(&job.slot.path), RunEventKind::Started { resumed });
-    let desk = RunFiles::new(Arc::clone(crew), job.slot.path.clone(), journal.clone());
+    let desk = RunFiles::new(Arc::clone(crew), job.slot.path.clone(), journal.clone(), taken.stamp);
     if !is_talk {
         let mut file = ReplyFile::default();
         let sitting = ActiveTimer::begin(&Facts::default(), None);
@@ -335,6 +337,7 @@ fn lock_and_decide(dir: &Path, job: &Job) -> Result<LockedRun, RunError> {
     let path = &job.slot.path;
     let lock = RunLock::take(dir, path)?;
     fault::point!("run.locked");
+    let mut stamp = atomic_write::stamp_of(dir, path)?;
     let bytes = disk::read(dir, path, MOST_BYTES)?;
     let file = bytes.as_deref().map_or(File::Absent, File::from_bytes);
     let mut decision = plan::decide(&job.slot, &OnDisk { file, locked_by: None }, job.rules);
@@ -352,10 +355,11 @@ fn lock_and_decide(dir: &Path, job: &Job) -> Result<LockedRun, RunError> {
         || (decision.step == Some(Step::Begin) && (is_talk || job.rules.start_over))
     {
         atomic_write::start_over(dir, path)?;
+        stamp = None;
     }
     let document = bytes.as_deref().and_then(|bytes| Document::read(bytes).ok());
     let journal = decision.step.map(|_| Journal::open(dir, path)).transpose()?;
-    Ok(LockedRun { _lock: lock, decision, document, journal })
+    Ok(LockedRun { _lock: lock, decision, document, stamp, journal })
 }
 
 /// Outcome if there is nothing to do: another process did it in the meantime, or it is impossible.

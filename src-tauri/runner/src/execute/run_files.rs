@@ -1,11 +1,10 @@
 //! Files of a run in progress: its transcript, written at intervals and always at the end, and its
 //! journal. Owns the time of each write; the writing itself is in `publish` and `journal`.
 use super::{LaunchContext, RunError, blocking};
-use crate::atomic_write;
+use crate::atomic_write::{self, Stamp};
 use crate::disk::DiskError;
 use crate::event::RunEventKind;
 use crate::journal::{Journal, Ran, Record};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,16 +20,18 @@ pub(super) struct RunFiles {
     path: String,
     pub(super) journal: Journal,
     last: Option<Instant>,
-    /// State of the file after our last write.
+    /// State of the file as it was read or after our last write; `None` if there was no file.
     left: Option<Stamp>,
 }
 
-/// Identifies a state of a file: length, modification time (seconds, nanoseconds), inode.
-type Stamp = (u64, i64, i64, u64);
-
 impl RunFiles {
-    pub(super) fn new(crew: Arc<LaunchContext>, path: String, journal: Journal) -> Self {
-        Self { crew, path, journal, last: None, left: None }
+    pub(super) fn new(
+        crew: Arc<LaunchContext>,
+        path: String,
+        journal: Journal,
+        left: Option<Stamp>,
+    ) -> Self {
+        Self { crew, path, journal, last: None, left }
     }
 
     /// Returns the time until the transcript may be written again.
@@ -48,7 +49,7 @@ impl RunFiles {
             let left = self.left;
             match blocking(move || put(&dir, &path, content.as_bytes(), left)).await? {
                 Ok(left) => {
-                    (self.last, self.left) = (Some(Instant::now()), left);
+                    (self.last, self.left) = (Some(Instant::now()), Some(left));
                     return Ok(());
                 }
                 Err(error) if error.is_full() => {
@@ -78,8 +79,8 @@ impl RunFiles {
     pub(super) async fn write_final(&self, text: String) {
         let (dir, path, left) = (self.crew.output_dir.clone(), self.path.clone(), self.left);
         let written = blocking(move || {
-            let is_ours = left.is_some() && stamp_of(&dir.join(&path)) == left;
-            if is_ours { atomic_write::replace(&dir, &path, text.as_bytes()) } else { Ok(()) }
+            let is_own = left.is_some() && atomic_write::stamp_of(&dir, &path)? == left;
+            if is_own { put(&dir, &path, text.as_bytes(), left).map(drop) } else { Ok(()) }
         });
         if let Ok(Err(error)) = written.await {
             tracing::warn!(%error, "a run that was left was not written once more");
@@ -102,29 +103,15 @@ impl RunFiles {
     }
 }
 
-/// Writes the transcript. If a user edited it since our last write, their version is moved aside
-/// first, which preserves the edit.
-fn put(
-    dir: &Path,
-    path: &str,
-    content: &[u8],
-    left: Option<Stamp>,
-) -> Result<Option<Stamp>, DiskError> {
-    let file = dir.join(path);
-    if let (Some(left), Some(now)) = (left, stamp_of(&file))
-        && now != left
-    {
-        let aside = atomic_write::move_aside(dir, path)?;
+/// Writes the transcript. A version that a user wrote since `left` is moved aside, which preserves
+/// the edit.
+fn put(dir: &Path, path: &str, content: &[u8], left: Option<Stamp>) -> Result<Stamp, DiskError> {
+    let (stamp, aside) = atomic_write::replace_own(dir, path, content, left)?;
+    if let Some(aside) = aside {
         tracing::warn!(
             ?aside,
             "somebody edited {path} while the run was made; the edit was moved aside"
         );
     }
-    atomic_write::replace(dir, path, content)?;
-    Ok(stamp_of(&file))
-}
-
-fn stamp_of(file: &Path) -> Option<Stamp> {
-    let meta = fs_err::symlink_metadata(file).ok()?;
-    Some((meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ino()))
+    Ok(stamp)
 }
