@@ -316,7 +316,8 @@ fn summary(plan: &LaunchPlan) -> String {
 /// Formats one line for a cause that keeps runs from starting.
 fn blocked(cause: &Blocked) -> String {
     let fix = cause.fix.as_ref().map(|fix| format!(". {fix}")).unwrap_or_default();
-    format!("cannot start here: {} ({}){fix}", cause.why, counted(cause.runs, "run"))
+    let why = cause.why.trim_end_matches('.');
+    format!("cannot start here: {why} ({}){fix}", counted(cause.runs, "run"))
 }
 
 fn why(run: &PlannedRun) -> String {
@@ -350,7 +351,7 @@ fn estimate(estimate: &Estimate, owed: u64) -> String {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!(
-        "About {} for {known} of {owed} runs, estimated from past runs of the same tasks.",
+        "About {}. Estimated for {known} of {owed} runs, from past runs of the same tasks.",
         parts.join(", ")
     )
 }
