@@ -272,6 +272,7 @@ fn each_token_lets_the_right_runs_pass() {
         ("cost:0", vec![5]),
         ("seconds:>1m", vec![1]),
         ("size:>1mb", vec![1]),
+        ("format:promptql", vec![2]),
         ("layout:promptql", vec![2]),
         ("score:<0.5", vec![1]),
         ("score:>=100%", vec![5]),

@@ -196,7 +196,7 @@ fn like(key: Key, pattern: &Pattern, params: &mut Vec<Param>) -> &'static str {
             push(whole);
             "scorer LIKE ? ESCAPE '\\'"
         }
-        Key::Layout => {
+        Key::Format => {
             push(whole);
             "layout LIKE ? ESCAPE '\\'"
         }

@@ -54,8 +54,8 @@ pub enum Key {
     Seconds,
     /// Bytes on disk.
     Size,
-    /// File layout.
-    Layout,
+    /// Format of the file.
+    Format,
     /// Imported verdict of an evaluator.
     Stored,
 }
@@ -180,7 +180,7 @@ pub const KEYS: [KeyRule; 27] = [
         "an imported verdict of an evaluator",
     ),
     rule(Key::Path, "path", ValueKind::Text, "path:2024/*", "part of the file's path"),
-    rule(Key::Layout, "layout", ValueKind::Text, "layout:prompt_ql", "what the files look like"),
+    rule(Key::Format, "format", ValueKind::Text, "format:inspect", "the format of the file"),
 ];
 
 /// Returns the rule of a key.
@@ -211,8 +211,9 @@ pub fn state_named(word: &str) -> Option<RunState> {
     STATES.iter().find(|(_, name)| *name == word).map(|(state, _)| *state)
 }
 
-/// Returns the key with this name, ignoring case.
+/// Returns the key with this name, ignoring case. `layout` is the former name of `format`.
 pub(super) fn key_named(word: &str) -> Option<&'static KeyRule> {
+    let word = if word.eq_ignore_ascii_case("layout") { "format" } else { word };
     KEYS.iter().find(|rule| rule.name.eq_ignore_ascii_case(word))
 }
 

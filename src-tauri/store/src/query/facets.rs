@@ -22,7 +22,7 @@ const TEXTS: [(usize, Key); 9] = [
     (1, Key::System),
     (2, Key::Model),
     (5, Key::Variation),
-    (6, Key::Layout),
+    (6, Key::Format),
     (12, Key::Scorer),
     (13, Key::Class),
     (14, Key::Scoring),
