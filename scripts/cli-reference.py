@@ -17,7 +17,7 @@ GROUPS = [
     ("Score and judge", ["score", "stats", "review", "agreement", "metrics"]),
     ("Evaluate and share", ["evaluate", "messages", "report", "serve"]),
     ("StableToolBench", ["stabletoolbench"]),
-    ("Look after", ["formats", "doctor", "clear"]),
+    ("Look after", ["formats", "schema", "doctor", "clear"]),
 ]
 HEAD = """\
 # Command line

@@ -9,6 +9,7 @@ mod emit;
 mod fuzz_seeds;
 mod golden;
 mod hostile;
+mod json_schema;
 mod nasty;
 mod peers;
 mod raw_answers;

@@ -27,6 +27,7 @@ mod judge;
 mod judged;
 mod review;
 mod run;
+mod schema;
 mod score;
 mod search;
 mod show;
@@ -115,6 +116,8 @@ enum Command {
     StableToolBench(stabletoolbench::StableToolBench),
     /// List the formats of other tools that can be read, or print the page of one
     Formats(formats::Formats),
+    /// Print the JSON Schema of touchstone.yaml, for editors
+    Schema,
     /// Check what is installed and print how to fix what is missing
     Doctor(doctor::Doctor),
     /// Delete old indexes and, after confirmation, replaced results
@@ -217,6 +220,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
 
         Some(Command::StableToolBench(asked)) => stabletoolbench::run(&asked, here),
         Some(Command::Formats(asked)) => formats::run(&asked),
+        Some(Command::Schema) => schema::run(),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, here),
         Some(Command::Clear(clear)) => clear::run(&clear, here),
     };
