@@ -1,4 +1,5 @@
 //! **Pure.** The workspace file `touchstone.yaml`: folders, models and tools. It never holds a key.
+pub mod renames;
 pub mod schema;
 
 use crate::error::{ReadError, ReadErrorKind, text_of};
@@ -7,6 +8,7 @@ use crate::value::Value;
 use crate::yaml;
 use crate::yaml::scalars::Scalar;
 use crate::yaml::tree::Item;
+use renames::Renames;
 
 /// Content of a workspace file. The values in `systems` and `tools` are validated by the code that
 /// uses them.
@@ -26,6 +28,8 @@ pub struct Workspace {
     pub run: RunLimits,
     /// Scorers for queries of query sets, which name none themselves; if empty, the defaults apply.
     pub query_scorers: Vec<Value>,
+    /// Corrections to the names of imported runs.
+    pub imports: Renames,
     /// Unknown keys and values of the wrong type, in the order of the file. Such a value is treated
     /// as missing, so code that spends money according to the file must reject a file with faults.
     pub faults: Vec<ReadError>,
@@ -121,6 +125,7 @@ fn workspace(root: Item<'_>) -> Workspace {
                 .and_then(switch),
             nudge_max: nudge.and_then(|nudge| number(nudge, "max")),
         },
+        imports: root.get_non_null("imports").map(Renames::read).unwrap_or_default(),
         query_scorers: scorers.into_iter().flat_map(Node::items).map(Node::to_value).collect(),
         faults: Vec::new(),
     }

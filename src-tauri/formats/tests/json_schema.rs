@@ -59,6 +59,8 @@ fn section(section: &Section, heading: &str, texts: &Descriptions) -> Value {
         let (inner, prefix) = match (heading, *key) {
             ("Top level", "run") => ("run", ""),
             ("Top level", "models") => ("models", ""),
+            ("Top level", "imports") => ("imports", ""),
+            ("imports", "files") => ("imports", "files."),
             ("systems", "promptql") => ("systems.promptql", ""),
             ("systems", "tool_calling") => ("systems.tool_calling", ""),
             ("Top level", "systems") => ("systems", ""),
@@ -111,6 +113,10 @@ fn kind_schema(kind: Kind, heading: &str, prefix: &str, texts: &Descriptions) ->
         Kind::Texts => {
             json!({ "type": ["array", "null"], "items": { "type": ["string", "number"] } })
         }
+        Kind::Names => json!({
+            "type": ["object", "null"],
+            "additionalProperties": { "type": ["string", "number"] },
+        }),
         Kind::Map(inner) => prefixed(inner),
         Kind::SwitchOrMap(inner) => {
             let mut value = prefixed(inner);
@@ -171,6 +177,7 @@ fn every_key_of_a_documented_section_has_a_description() {
         ("models", &schema::MODEL),
         ("systems.tool_calling", &schema::TOOL_CALLING),
         ("systems.promptql", &schema::PROMPTQL),
+        ("imports", &schema::IMPORTS),
         ("tools, kind: sql", &schema::SQL),
         ("tools, kind: mcp", &schema::MCP),
         ("tools, kind: virtual", &schema::VIRTUAL),
@@ -241,6 +248,7 @@ fn the_schema_accepts_what_the_check_accepts_and_nothing_else() {
         json!({ "tools": { "t": { "kind": "sql", "database": "sqlite:x" } } }),
         json!({ "tools": { "t": { "kind": "mcp", "command": ["a", "b"] } } }),
         json!({ "queries": { "scorers": ["finish"] } }),
+        json!({ "imports": { "systems": { "a": "b" }, "files": { "x": { "model": "m" } } } }),
     ];
     let wrong = [
         json!({ "inputdir": "tasks" }),
@@ -260,6 +268,8 @@ fn the_schema_accepts_what_the_check_accepts_and_nothing_else() {
         json!({ "tools": { "t": { "kind": "sqll" } } }),
         json!({ "tools": { "t": { "kind": "sql", "command": ["a"] } } }),
         json!({ "queries": { "scorers": "finish" } }),
+        json!({ "imports": { "systems": { "a": ["b"] } } }),
+        json!({ "imports": { "files": { "x": { "name": "m" } } } }),
     ];
     for (value, is_right) in
         right.iter().map(|value| (value, true)).chain(wrong.iter().map(|value| (value, false)))

@@ -11,6 +11,8 @@ fn sections() -> Vec<(&'static schema::Section, &'static str, usize, &'static st
         (&schema::RUN, "run:\n", 1, ""),
         (&schema::NUDGE, "run:\n  nudge:\n", 2, ""),
         (&schema::QUERIES, "queries:\n", 1, ""),
+        (&schema::IMPORTS, "imports:\n", 1, ""),
+        (&schema::IMPORTED_FILE, "imports:\n  files:\n    x:\n", 3, ""),
         (&schema::MODEL, "models:\n  m:\n", 2, ""),
         (&schema::PRICE, "models:\n  m:\n    price:\n", 3, "      input: 1\n      output: 2\n"),
         (&schema::THINKING, "models:\n  m:\n    thinking:\n", 3, ""),

@@ -37,6 +37,8 @@ pub enum Kind {
     List,
     /// A list of texts.
     Texts,
+    /// A map of names to new names.
+    Names,
     /// A map with the keys of a section.
     Map(&'static Section),
     /// A map with the keys of a section, or `true` or `false`.
@@ -63,7 +65,27 @@ pub static WORKSPACE: Section = Section {
         ("tools", Kind::Tools),
         ("run", Kind::Map(&RUN)),
         ("queries", Kind::Map(&QUERIES)),
+        ("imports", Kind::Map(&IMPORTS)),
     ],
+};
+
+/// `imports`.
+pub static IMPORTS: Section = Section {
+    also: None,
+    needs: &[],
+    keys: &[
+        ("systems", Kind::Names),
+        ("models", Kind::Names),
+        ("tasks", Kind::Names),
+        ("files", Kind::Named(&IMPORTED_FILE)),
+    ],
+};
+
+/// An entry of `imports.files`.
+pub static IMPORTED_FILE: Section = Section {
+    also: None,
+    needs: &[],
+    keys: &[("task", Kind::Text), ("system", Kind::Text), ("model", Kind::Text)],
 };
 
 /// `run`.
@@ -255,7 +277,7 @@ impl Section {
 }
 
 /// Sections at fixed paths, with the names of these paths in messages.
-static PLACES: [(&str, &Section); 8] = [
+static PLACES: [(&str, &Section); 9] = [
     ("run", &RUN),
     ("run.nudge", &NUDGE),
     ("models: { NAME: … }", &MODEL),
@@ -264,6 +286,7 @@ static PLACES: [(&str, &Section); 8] = [
     ("systems.promptql.ddn", &DDN),
     ("systems.tool_calling", &TOOL_CALLING),
     ("queries", &QUERIES),
+    ("imports", &IMPORTS),
 ];
 
 /// Returns the faults in the keys and values of a workspace file, in the order of the file; at most
@@ -355,6 +378,11 @@ impl Checker<'_> {
                 let fits =
                     value.shape() == Shape::List && value.items().all(|item| item.word().is_some());
                 (!fits).then(|| "a list of texts".to_owned())
+            }
+            Kind::Names => {
+                let fits = value.shape() == Shape::Map
+                    && value.entries().all(|(_, name)| name.word().is_some());
+                (!fits).then(|| "a map of names to new names".to_owned())
             }
         };
         if let Some(wrong) = wrong {
