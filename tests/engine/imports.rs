@@ -127,3 +127,33 @@ fn rows_are_made_of_all_runs_of_a_file() {
     let made = bench.app().make_rows("").unwrap();
     assert_eq!((made.rows, made.notes), (100, Vec::new()));
 }
+
+#[test]
+fn names_of_other_tools_are_those_that_the_workspace_file_gives_them_also_when_it_changes() {
+    let workspace = |imports: &str| format!("output_dir: results\n{imports}");
+    let bench = Bench::new()
+        .file("results/a/results.json", PROMPTFOO)
+        .file("results/b/session.jsonl", SESSION)
+        .file("touchstone.yaml", workspace("imports: { systems: { say: mine } }\n"))
+        .open();
+    let names = |bench: &Bench| {
+        let rows = runs(bench).into_iter();
+        let mut names: Vec<_> = rows.map(|row| (row.system, row.model)).collect();
+        names.sort();
+        names
+    };
+    let pair = |system: &str, model: &str| (Some(system.to_owned()), Some(model.to_owned()));
+    assert_eq!(names(&bench), [pair("claude-code", "model-a"), pair("mine", "echo")]);
+
+    let both = "imports:\n  systems: { say: one }\n  files: { b: { system: one, model: echo } }\n";
+    bench.put("touchstone.yaml", workspace(both));
+    let merged = [pair("one", "echo"), pair("one", "echo")];
+    wait_until("the new names count", || (names(&bench) == merged).then_some(()));
+
+    // While the folder is not open, the names are taken back.
+    let bench = bench.close();
+    bench.put("touchstone.yaml", workspace(""));
+    let bench = bench.open();
+    let own = [pair("claude-code", "model-a"), pair("say", "echo")];
+    wait_until("the own names are back", || (names(&bench) == own).then_some(()));
+}

@@ -19,9 +19,10 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use touchstone_api::{Lineage, RunState};
-use touchstone_formats::run::{Outline, Run, StoredAnswer};
+use touchstone_formats::run::{Layout, Outline, Run, StoredAnswer};
 use touchstone_formats::suite::{self, Expected, Variation};
 use touchstone_formats::value::Value;
+use touchstone_formats::workspace::renames::{Renames, RunNames};
 use touchstone_formats::{ReadError, ReadErrorKind};
 use touchstone_imports::convert::to_run;
 use touchstone_imports::registry::{self, HEAD_BYTES};
@@ -347,6 +348,29 @@ fn take(row: &mut Row, run: ImportedRun, key: Option<String>, format: &'static s
     hash.update(format!("{:?}{:?}", row.at, row.import).as_bytes());
     row.hash = hash.digest();
     row.accept(outline);
+}
+
+/// Corrects the names of imported runs as a person wrote them down. Changed names count as a change
+/// of the row.
+pub(crate) fn rename(parsed: &mut ParsedUnit, renames: &Renames) {
+    if renames.is_empty() {
+        return;
+    }
+    let path = parsed.unit.file.to_display();
+    let is_import = |row: &&mut Row| {
+        row.outline.as_ref().is_some_and(|run| matches!(run.layout, Layout::Imported(_)))
+    };
+    for row in parsed.rows_mut().iter_mut().filter(is_import) {
+        let Some(at) = &mut row.at else { continue };
+        let from =
+            RunNames { task: at.task.take(), system: at.system.take(), model: at.model.take() };
+        let to = renames.apply(&path, from.clone());
+        if to != from {
+            row.hash ^= xxh3_64(format!("{to:?}").as_bytes());
+        }
+        at.variation = to.task.as_ref().map(|_| 0);
+        RunNames { task: at.task, system: at.system, model: at.model } = to;
+    }
 }
 
 /// Builds the task of a run that carries its own expected answer. Of several accepted answers, the

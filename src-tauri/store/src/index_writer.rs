@@ -73,7 +73,14 @@ impl Indexer {
     fn enter(&mut self, units: Vec<Unit>) -> Result<(), IndexError> {
         let Shared { roots, limits, inbox, .. } = self.shared.clone();
         let tasks = self.shelving.tasks();
-        let eyes = ParseContext { roots: &roots, limits: &limits, inbox: &inbox, tasks: &tasks };
+        let renames = self.renames.clone().unwrap_or_default();
+        let eyes = ParseContext {
+            roots: &roots,
+            limits: &limits,
+            inbox: &inbox,
+            tasks: &tasks,
+            renames: &renames,
+        };
         let mut open = OpenTransaction::default();
         let mut result = look_at(&eyes, units, |looked, placed| {
             self.put(looked, placed, &mut open)?;

@@ -25,6 +25,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use touchstone_api::{Phase, WatchMeans, Watching};
 use touchstone_clock as clock;
+use touchstone_formats::workspace::renames::Renames;
 
 /// Delays before a new directory is listed again, for files that were created before it was
 /// watched.
@@ -90,6 +91,8 @@ pub(crate) struct Indexer {
     pub(crate) marks: Arc<Marks>,
     /// Progress of rescoring rows after suites changed.
     pub(crate) renewing: Option<RescoreProgress>,
+    /// Corrections to the names of imported runs; `None` until the workspace file could be read.
+    pub(crate) renames: Option<Arc<Renames>>,
     /// Files to examine again, by due time.
     pub(crate) again: BTreeMap<Instant, BTreeSet<FileId>>,
     pub(crate) opened: Instant,
@@ -135,18 +138,19 @@ impl Indexer {
         let opened = Instant::now();
         // An unreadable workspace file says nothing about models. Those from before remain in the
         // index until the file can be read.
-        let marks = match settings() {
-            Some(SettingsChange::Read(Settings { suites, marks })) => {
+        let (marks, renames) = match settings() {
+            Some(SettingsChange::Read(Settings { suites, marks, renames })) => {
                 shelving.apply(suites);
-                Some(marks)
+                (Some(marks), Some(Arc::new(renames)))
             }
-            Some(SettingsChange::Unreadable) | None => None,
+            Some(SettingsChange::Unreadable) | None => (None, None),
         };
         Self {
             chores: background_tasks::BackgroundTasks::new(),
             reviews: Reviews::knowing(marks.is_some()),
             marks: Arc::new(marks.unwrap_or_default()),
             renewing: None,
+            renames,
             shared,
             writer,
             publish,
@@ -253,6 +257,7 @@ impl Indexer {
         }
         self.chores = background_tasks::BackgroundTasks::new();
         self.heed_marks()?;
+        self.heed_renames()?;
         let generation = load::generation(&self.writer.sql)?;
         self.shared.live.change(|standing| standing.generation = generation);
         self.tell_status();

@@ -1,5 +1,6 @@
 //! Parses many units with two threads, scores their runs, and passes each on as soon as it is
 //! ready. Owns the limits on waiting units and on bytes in memory.
+use super::imports;
 use super::inbox::Inbox;
 use super::limits::Limits;
 use super::parse_unit::{self, ParsedUnit};
@@ -9,6 +10,7 @@ use super::roots::Roots;
 use super::suites::Tasks;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use touchstone_formats::workspace::renames::Renames;
 
 /// Below this number of units, threads are not worthwhile.
 const FEW: usize = 8;
@@ -27,12 +29,14 @@ pub(crate) struct ParseContext<'a> {
     pub(crate) limits: &'a Limits,
     pub(crate) inbox: &'a Inbox,
     pub(crate) tasks: &'a Tasks,
+    pub(crate) renames: &'a Renames,
 }
 
 impl ParseContext<'_> {
     /// Parses a unit and passes it to `give` in one or more parts, until `give` returns false.
     fn look(&self, unit: Unit, give: &mut dyn FnMut(ParsedUnit, Vec<Placed>) -> bool) {
         parse_unit::look(self.roots, self.limits, unit, &mut |mut looked| {
+            imports::rename(&mut looked, self.renames);
             let placed = record::place_rows(&mut looked, self.tasks, &self.roots.models);
             !self.inbox.is_stopping() && give(looked, placed)
         });

@@ -8,6 +8,7 @@ use super::record::Counted;
 use super::roots::{FileId, Root};
 use super::state_counts::StateCounts;
 use rusqlite::Connection;
+use touchstone_formats::workspace::renames::Renames;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Loads the marks of all files of all rows.
@@ -59,6 +60,22 @@ pub(crate) fn marks_hash(marks: &Marks) -> i64 {
     let mut all: Vec<String> = marks.iter().map(|(name, mark)| format!("{name}\0{mark}")).collect();
     all.sort_unstable();
     if all.is_empty() { 0 } else { xxh3_64(all.join("\n").as_bytes()).cast_signed() }
+}
+
+/// Hash of the corrections to imported names.
+pub(crate) fn renames_hash(renames: &Renames) -> i64 {
+    if renames.is_empty() { 0 } else { xxh3_64(format!("{renames:?}").as_bytes()).cast_signed() }
+}
+
+/// Marks the files of other tools as unsettled, so that they are read again.
+pub(crate) fn unsettle_imports(sql: &Connection) -> Result<(), IndexError> {
+    const UNSETTLE: &str =
+        "UPDATE files SET settled = 0 WHERE unit IN (SELECT unit FROM runs WHERE layout = ?)";
+    let mut update = sql.prepare_cached(UNSETTLE)?;
+    for format in touchstone_imports::registry::sorted() {
+        update.execute([format.name()])?;
+    }
+    Ok(())
 }
 
 /// Returns the hash of the model names with which the indexed paths were parsed.

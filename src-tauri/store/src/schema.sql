@@ -183,7 +183,7 @@ CREATE VIRTUAL TABLE terms USING fts5vocab(words, row);
 -- its bytes; 'tasks' is the hash of the suites that rows agree with; 'models' that of the model names that paths were read with; 'marks' that of
 -- what stands behind the names of models, which judgements are held against.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
-INSERT INTO meta VALUES ('generation', 0), ('blob', 1), ('blob_len', 16), ('blob_dead', 0), ('tasks', 0), ('models', 0), ('marks', 0);
+INSERT INTO meta VALUES ('generation', 0), ('blob', 1), ('blob_len', 16), ('blob_dead', 0), ('tasks', 0), ('models', 0), ('marks', 0), ('renames', 0);
 -- Checksums of the blocks of the text blob, xxh3-64 as i64: text that changed behind our back is never read.
 CREATE TABLE text_sums (
   block INTEGER PRIMARY KEY,

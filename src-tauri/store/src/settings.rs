@@ -1,5 +1,6 @@
 //! Settings of the workspace file that scores and suites depend on. They are followed while the
 //! folder is open; reading the file is the caller's part.
+use super::index::{self, IndexError};
 use super::indexer::{Change, Indexer};
 use super::judgements::Marks;
 use super::load;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use touchstone_formats::tool_offers::ToolOffer;
 use touchstone_formats::value::Value;
+use touchstone_formats::workspace::renames::Renames;
 
 /// Settings that suites are read with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,6 +30,8 @@ pub struct Settings {
     pub suites: SuiteSettings,
     /// Identities of the models.
     pub marks: Marks,
+    /// Corrections to the names of imported runs.
+    pub renames: Renames,
 }
 
 /// Change of the workspace file.
@@ -50,6 +54,10 @@ impl Indexer {
         let Some(change) = (self.settings)() else { return };
         if let SettingsChange::Read(settings) = change {
             self.know_models(&Arc::new(settings.marks));
+            self.renames = Some(Arc::new(settings.renames));
+            if let Err(error) = self.heed_renames() {
+                self.recover(&error);
+            }
             if self.shelving.apply(settings.suites) {
                 self.read_suites_again();
             }
@@ -60,6 +68,23 @@ impl Indexer {
             Err(error) => self.recover(&error),
         }
         self.tell_status();
+    }
+
+    /// Schedules that the files of other tools are read again if their names were corrected
+    /// otherwise than in the index. An unreadable workspace file leaves the index as it is.
+    pub(crate) fn heed_renames(&mut self) -> Result<(), IndexError> {
+        let Some(renames) = &self.renames else { return Ok(()) };
+        let hash = load::renames_hash(renames);
+        if index::meta(&self.writer.sql, "renames")? == hash {
+            return Ok(());
+        }
+        let change = self.writer.sql.unchecked_transaction()?;
+        load::unsettle_imports(&change)?;
+        load::put_meta(&change, "renames", hash)?;
+        change.commit()?;
+        self.known = load::known_files(&self.writer.sql)?;
+        self.again.entry(Instant::now()).or_default().insert(FileId::new(Root::Output, ""));
+        Ok(())
     }
 
     fn read_suites_again(&mut self) {

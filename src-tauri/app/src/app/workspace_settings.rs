@@ -47,6 +47,7 @@ fn settings(workspace: &Workspace) -> Settings {
             tool_names: tool_names(&workspace.tools),
         },
         marks: marks(&Setup::from_workspace(workspace)),
+        renames: workspace.imports.clone(),
     }
 }
 
