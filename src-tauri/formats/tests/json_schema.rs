@@ -125,7 +125,7 @@ fn kind_schema(kind: Kind, heading: &str, prefix: &str, texts: &Descriptions) ->
         }
         Kind::AnyOrMap(inner) => {
             let mut value = prefixed(inner);
-            value.as_object_mut().unwrap().remove("type");
+            value.as_object_mut().expect("a section is a map").remove("type");
             value
         }
         Kind::Named(inner) => {
@@ -149,11 +149,11 @@ fn kind_schema(kind: Kind, heading: &str, prefix: &str, texts: &Descriptions) ->
 }
 
 fn generated() -> String {
-    let texts = descriptions(&fs::read_to_string(project().join(PAGE)).unwrap());
+    let texts = descriptions(&fs::read_to_string(project().join(PAGE)).expect(PAGE));
     let mut root = section(&schema::WORKSPACE, "Top level", &texts);
     root["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     root["title"] = json!("touchstone.yaml");
-    serde_json::to_string_pretty(&root).unwrap() + "\n"
+    serde_json::to_string_pretty(&root).expect("a value is JSON") + "\n"
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn the_schema_file_follows_the_checked_keys_and_the_reference_page() {
 
 #[test]
 fn every_key_of_a_documented_section_has_a_description() {
-    let texts = descriptions(&fs::read_to_string(project().join(PAGE)).unwrap());
+    let texts = descriptions(&fs::read_to_string(project().join(PAGE)).expect(PAGE));
     for (heading, section) in [
         ("Top level", &schema::WORKSPACE),
         ("run", &schema::RUN),
@@ -218,7 +218,7 @@ fn fits(value: &Value, schema: &Value) -> bool {
     let entries = value.as_object().is_none_or(|map| {
         let required = schema["required"].as_array().into_iter().flatten();
         let other = &schema["additionalProperties"];
-        required.map(|key| key.as_str().unwrap()).all(|key| map.contains_key(key))
+        required.filter_map(Value::as_str).all(|key| map.contains_key(key))
             && map.iter().all(|(key, inner)| match (schema["properties"].get(key), other) {
                 (Some(known), _) => fits(inner, known),
                 (None, Value::Bool(false)) => false,

@@ -141,7 +141,7 @@ impl Indexer {
         let (marks, renames) = match settings() {
             Some(SettingsChange::Read(Settings { suites, marks, renames })) => {
                 shelving.apply(suites);
-                (Some(marks), Some(Arc::new(renames)))
+                (Some(marks), Some(renames))
             }
             Some(SettingsChange::Unreadable) | None => (None, None),
         };

@@ -31,7 +31,7 @@ pub struct Settings {
     /// Identities of the models.
     pub marks: Marks,
     /// Corrections to the names of imported runs.
-    pub renames: Renames,
+    pub renames: Arc<Renames>,
 }
 
 /// Change of the workspace file.
@@ -54,7 +54,7 @@ impl Indexer {
         let Some(change) = (self.settings)() else { return };
         if let SettingsChange::Read(settings) = change {
             self.know_models(&Arc::new(settings.marks));
-            self.renames = Some(Arc::new(settings.renames));
+            self.renames = Some(settings.renames);
             if let Err(error) = self.heed_renames() {
                 self.recover(&error);
             }

@@ -2,6 +2,7 @@
 use super::verdicts::marks;
 use crate::paths;
 use std::path::PathBuf;
+use std::sync::Arc;
 use touchstone_formats::system::ToolKind;
 use touchstone_formats::tool_offers;
 use touchstone_formats::value::Value;
@@ -47,7 +48,7 @@ fn settings(workspace: &Workspace) -> Settings {
             tool_names: tool_names(&workspace.tools),
         },
         marks: marks(&Setup::from_workspace(workspace)),
-        renames: workspace.imports.clone(),
+        renames: Arc::new(workspace.imports.clone()),
     }
 }
 
