@@ -114,6 +114,11 @@ macro_rules! page_commands {
         Act review_run(folder: Option<String>, id: String, review: Option<Review>) -> () =
             |app, _| app.review_run_of(folder.as_deref(), &id, review.as_ref());
 
+        /// Names that are missing are those in the file again. With a folder, nothing is saved once
+        /// another one is open.
+        Act rename_run(folder: Option<String>, id: String, names: RunNames) -> () =
+            |app, _| app.rename_run(folder.as_deref(), &id, &names);
+
         Look judge_options() -> JudgeOptions = |app, page| app.judge_options(page.may_act());
         /// All judging jobs since the program started, newest first.
         Look judgings() -> Vec<JudgingView> = |app, _| Ok(app.judgings());

@@ -11,9 +11,9 @@ use touchstone_api::{
     Facets, Folders, Hit, JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, KeyState,
     LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched, ListPosition, ListRequest,
     Matches, Overview, OverviewRequest, ProblemPage, Published, PublishedRequest, Report,
-    ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunPage, RunScores, RunView, RunsAround,
-    Sort, Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece,
-    TreeView, Trust,
+    ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunNames, RunPage, RunScores, RunView,
+    RunsAround, Sort, Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView,
+    TextPiece, TreeView, Trust,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};

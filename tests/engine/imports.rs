@@ -1,7 +1,7 @@
 //! Result files of other tools: their runs are rows like all others, with the coordinates, the
 //! verdicts and the expected answers of their files.
 use crate::bench::{Bench, wait_until};
-use touchstone_api::{Lineage, RunRow, RunState, ScoreStanding};
+use touchstone_api::{Lineage, RunNames, RunRow, RunState, ScoreStanding};
 
 const PROMPTFOO: &str =
     include_str!("../../src-tauri/imports/tests/fixtures/promptfoo/results.json");
@@ -156,4 +156,42 @@ fn names_of_other_tools_are_those_that_the_workspace_file_gives_them_also_when_i
     let bench = bench.open();
     let own = [pair("claude-code", "model-a"), pair("say", "echo")];
     wait_until("the own names are back", || (names(&bench) == own).then_some(()));
+}
+
+#[test]
+fn a_run_that_is_renamed_keeps_its_file_and_the_correction_can_be_taken_back() {
+    let workspace = "# where\noutput_dir: results\n";
+    let bench = Bench::new()
+        .file("results/a/results.json", PROMPTFOO)
+        .file("results/own.yaml", crate::bench::answered("42"))
+        .file("touchstone.yaml", workspace)
+        .open();
+    let text = |path: &str| std::fs::read_to_string(bench.path(path)).unwrap();
+    let row = || runs(&bench).into_iter().find(|row| row.format.is_some()).unwrap();
+    let names = |system: &str| RunNames {
+        task: Some("hello".to_owned()),
+        system: Some(system.to_owned()),
+        model: None,
+    };
+    bench.app().rename_run(None, &row().id, &names("mine")).unwrap();
+    assert_eq!(
+        text("touchstone.yaml"),
+        format!("{workspace}imports:\n  systems:\n    \"say\": \"mine\"\n")
+    );
+    wait_until("the new name counts", || (row().system.as_deref() == Some("mine")).then_some(()));
+    let own = bench.app().open_run(&row().id).unwrap().own_names.unwrap();
+    assert_eq!(own.system.as_deref(), Some("say"));
+    assert_eq!(text("results/a/results.json"), PROMPTFOO);
+
+    bench.app().rename_run(None, &row().id, &names("say")).unwrap();
+    assert_eq!(text("touchstone.yaml"), workspace);
+    wait_until("the own name is back", || (row().system.as_deref() == Some("say")).then_some(()));
+
+    let own_run = runs(&bench).into_iter().find(|row| row.format.is_none()).unwrap();
+    let why = bench.app().rename_run(None, &own_run.id, &names("mine")).unwrap_err();
+    assert!(why.message.contains("Only runs of other tools"), "{}", why.message);
+    assert!(bench.app().rename_run(Some("other"), &row().id, &names("mine")).is_err());
+    bench.put("touchstone.yaml", "models: [\n");
+    let why = bench.app().rename_run(None, &row().id, &names("mine")).unwrap_err();
+    assert!(why.message.starts_with("touchstone.yaml was not changed: line"), "{}", why.message);
 }

@@ -31,12 +31,26 @@ pub struct RunView {
     pub task: Option<Task>,
     /// All other data about the run in the file, by key, including unknown keys.
     pub facts: Vec<Fact>,
+    /// Names in the file of another tool, which `touchstone.yaml` may correct; none for other runs.
+    pub own_names: Option<RunNames>,
     /// Origin of the run, and its forks.
     pub lineage: RunLineage,
     /// Files of the run.
     pub files: Vec<RunFile>,
     /// Notes for the reader, such as damage, cut text, or a leniently parsed answer.
     pub notes: Vec<String>,
+}
+
+/// Names of a run; none where it has none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct RunNames {
+    /// Task.
+    pub task: Option<String>,
+    /// System.
+    pub system: Option<String>,
+    /// Model.
+    pub model: Option<String>,
 }
 
 /// Origin of a run, and the forks made from it.

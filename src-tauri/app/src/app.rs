@@ -58,6 +58,7 @@ mod problems;
 mod programs;
 mod queries;
 mod reading;
+mod renaming;
 mod reporting;
 mod reviewing;
 mod scoring;

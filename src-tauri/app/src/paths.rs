@@ -83,17 +83,24 @@ pub(crate) fn containing_folder(file: &Path) -> Option<PathBuf> {
 
 /// Reads the workspace file of a folder. Returns `None` if there is no such file.
 pub(crate) fn workspace(folder: &Path) -> Option<Result<workspace::Workspace, ReadError>> {
+    Some(workspace_text(folder)?.and_then(|text| workspace::read(&text)))
+}
+
+/// Returns the text of the workspace file of a folder. Returns `None` if there is no such file.
+pub(crate) fn workspace_text(folder: &Path) -> Option<Result<String, ReadError>> {
     // The content is trusted, but the path may still be a pipe, or a link to a file without an end.
     let file = FileId::new(Root::Output, WORKSPACE);
-    let read = match open::read(&alone(folder.to_owned()), &file, MAX_WORKSPACE) {
-        Err(Refused::Gone) => return None,
-        Ok((bytes, _)) => String::from_utf8(bytes)
-            .map_err(|_| ReadError::new(ReadErrorKind::NotUtf8, "The file is not UTF-8 text.")),
+    match open::read(&alone(folder.to_owned()), &file, MAX_WORKSPACE) {
+        Err(Refused::Gone) => None,
+        Ok((bytes, _)) => Some(
+            String::from_utf8(bytes)
+                .map_err(|_| ReadError::new(ReadErrorKind::NotUtf8, "The file is not UTF-8 text.")),
+        ),
         Err(why) => {
-            Err(ReadError::new(ReadErrorKind::BadValue, format!("The file is not read: {why}.")))
+            let message = format!("The file is not read: {why}.");
+            Some(Err(ReadError::new(ReadErrorKind::BadValue, message)))
         }
-    };
-    Some(read.and_then(|text| workspace::read(&text)))
+    }
 }
 
 /// Returns the problems of a folder's workspace file, in the order of the file.

@@ -3,6 +3,7 @@
 use crate::answer::{AnswerLocation, FinishOutcome};
 use crate::stabletoolbench::{Pair, answers};
 use crate::value::Value;
+use crate::workspace::renames::RunNames;
 use crate::{answer, json};
 use std::borrow::Cow;
 
@@ -59,6 +60,8 @@ pub struct ImportedSummary {
     pub seconds: Option<f64>,
     /// Start, in seconds since 1970.
     pub started: Option<f64>,
+    /// Names in the file.
+    pub names: RunNames,
 }
 
 /// End of a run as another tool recorded it.

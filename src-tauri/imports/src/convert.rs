@@ -7,6 +7,7 @@ use touchstone_formats::run::{
     Answer, ImportedSummary, Language, Layout, Part, Run, RunEnd, Step, StepKind, Verdict,
 };
 use touchstone_formats::value::Value;
+use touchstone_formats::workspace::renames::RunNames;
 use touchstone_formats::{json, timestamps};
 
 /// Maximum nesting of sub-agents and abandoned branches; deeper ones are named and left out.
@@ -24,6 +25,7 @@ pub fn to_run(imported: ImportedRun, format: &'static str) -> Run {
         cost: imported.cost,
         seconds: imported.seconds,
         started: imported.started.as_deref().and_then(timestamps::seconds),
+        names: RunNames { task: imported.task, system: imported.system, model: imported.model },
     };
     if let (RunEnd::Error, Some(error)) = (imported.end, imported.error) {
         builder.push(StepKind::Error, 0, vec![plain("error", error)]);

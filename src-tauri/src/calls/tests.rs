@@ -23,6 +23,7 @@ fn a_page_that_may_only_look_begins_nothing_opens_nothing_and_asks_for_no_key() 
         "save_report",
         "run_scorers",
         "review_run",
+        "rename_run",
         "plan_judging",
         "start_judging",
         "stop_judging",

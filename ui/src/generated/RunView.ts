@@ -4,6 +4,7 @@ import type { Fact } from "./Fact";
 import type { Pace } from "./Pace";
 import type { RunFile } from "./RunFile";
 import type { RunLineage } from "./RunLineage";
+import type { RunNames } from "./RunNames";
 import type { RunRow } from "./RunRow";
 import type { Step } from "./Step";
 import type { Task } from "./Task";
@@ -58,6 +59,10 @@ task: Task | null,
  * All other data about the run in the file, by key, including unknown keys.
  */
 facts: Array<Fact>, 
+/**
+ * Names in the file of another tool, which `touchstone.yaml` may correct; none for other runs.
+ */
+own_names: RunNames | null, 
 /**
  * Origin of the run, and its forks.
  */

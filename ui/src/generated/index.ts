@@ -120,6 +120,7 @@ export type * from "./RowRequest";
 export type * from "./RowsMade";
 export type * from "./RunFile";
 export type * from "./RunLineage";
+export type * from "./RunNames";
 export type * from "./RunPage";
 export type * from "./RunRow";
 export type * from "./RunScore";

@@ -219,6 +219,7 @@ type Judging =
   | "make_report"
   | "run_scorers"
   | "review_run"
+  | "rename_run"
   | "save_report"
   | "judge_options"
   | "judgings"
@@ -281,6 +282,7 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
       fixture.review = review;
       return null;
     },
+    rename_run: () => null,
     save_report: () => true,
     judge_options: () => ({
       groups: [{ name: "StableToolBench", what: "Was the request solved?" }],

@@ -101,6 +101,7 @@ export function view(
     answer_mark: "mark1",
     task: null,
     facts: [],
+    own_names: null,
     lineage: { origin: null, forks: [], fork_count: 0 },
     files: [{ path: "results/a.yaml", full_path: "/home/me/results/a.yaml", size: 99 }],
     notes: [],

@@ -50,6 +50,7 @@ use touchstone_api::{
 };
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
+use touchstone_formats::workspace::renames;
 use touchstone_scoring::judges::Subject;
 use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::reviews::answer_mark;
@@ -83,6 +84,7 @@ impl Reading {
             answer_mark: answer_mark(run.answer.as_ref().map(|answer| &answer.value)),
             task: asked.map(|asked| asked.show(flow)),
             facts: view::facts(run),
+            own_names: run.imported.as_deref().map(|imported| view::own_names(&imported.names)),
             lineage: RunLineage::default(),
             files: source::files(flow, &opened.files),
             notes,
@@ -98,6 +100,16 @@ impl Reading {
     ) -> Result<Option<Value>, RunReadError> {
         let (_, opened) = self.open_current(flow, id)?;
         Ok(opened.run.answer.as_ref().map(|answer| answer.value.clone()))
+    }
+
+    /// Returns the row of a run, and the names in its file if another tool wrote it.
+    pub(crate) fn own_names(
+        &self,
+        flow: &FolderIndex,
+        id: &str,
+    ) -> Result<(RunRow, Option<renames::RunNames>), RunReadError> {
+        let (row, opened) = self.open_current(flow, id)?;
+        Ok((row, opened.run.imported.as_deref().map(|imported| imported.names.clone())))
     }
 
     /// Reads runs as the files are now, in the order of their ids.

@@ -4,9 +4,10 @@ use super::PartId;
 use super::body::{language, part};
 use super::part_id::{MAX_PARTS, rest};
 use super::pieces::{Budget, short};
-use touchstone_api::{Answer, Fact, Language, Step, StepKind};
+use touchstone_api::{Answer, Fact, Language, RunNames, Step, StepKind};
 use touchstone_formats::run as told;
 use touchstone_formats::run::Run;
+use touchstone_formats::workspace::renames;
 use touchstone_imports::Format;
 use touchstone_imports::registry;
 
@@ -81,6 +82,11 @@ pub(super) fn answer(run: &Run) -> Option<Answer> {
         source: short(&told.source, MAX_TITLE),
         lenient: told.lenient,
     })
+}
+
+pub(super) fn own_names(names: &renames::RunNames) -> RunNames {
+    let renames::RunNames { task, system, model } = names.clone();
+    RunNames { task, system, model }
 }
 
 pub(super) fn facts(run: &Run) -> Vec<Fact> {
