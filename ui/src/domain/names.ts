@@ -3,6 +3,12 @@ import type { Facet, RunNames } from "../generated";
 
 export type NameKey = keyof RunNames;
 
+export const NAME_TITLES: Record<NameKey, string> = {
+  task: "Task",
+  system: "System",
+  model: "Model",
+};
+
 export const NAME_KEYS: readonly NameKey[] = ["task", "system", "model"];
 
 /** Names as typed: without spaces around them; null where a field is empty. */
