@@ -1,8 +1,8 @@
 //! Runs commands of the page by name, with JSON arguments and replies, for the window and for the
 //! served page.
 use crate::commands::{Access, COMMANDS};
-use crate::desktop::{dialogs, reveal};
 use crate::environment::with_ours;
+use crate::{dialogs, reveal};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tauri::AppHandle;
 use touchstone_api::{

@@ -1,10 +1,5 @@
 //! The desktop window: one page, which calls the commands. Owns no decisions except the addresses
 //! that the page may navigate to.
-pub(crate) mod dialogs;
-pub(crate) mod reveal;
-
-pub(crate) use reveal::give_no_keys;
-
 use crate::calls::{self, Page};
 use crate::shutdown::{Shutdown, ShutdownRequest};
 use crate::signals::EndSignals;

@@ -1,5 +1,7 @@
 //! Tests of the source code: no module imports one of a layer above it, pure modules use no file,
 //! network or clock, and every Rust file begins with a header comment.
+mod cycles;
+
 use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! **Pure.** An opened run: steps made of parts. Long parts are cut; the rest is read piece by
 //! piece.
 use super::list::{RunRow, SnippetPiece};
+use super::table_column::TableColumn;
 use super::tree::TreeBrief;
 use serde::{Deserialize, Serialize};
 
@@ -239,16 +240,6 @@ pub enum Language {
     Json,
     /// YAML.
     Yaml,
-}
-
-/// A column of a table.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
-pub struct TableColumn {
-    /// Name of the column.
-    pub name: String,
-    /// True if every value is a number or missing; such columns are right-aligned.
-    pub numeric: bool,
 }
 
 /// A cell of a table.

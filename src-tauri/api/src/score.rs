@@ -1,8 +1,8 @@
 //! **Pure.** Scores and reviews of a run, and comparisons of its answer with another.
 use super::imported_verdicts::StoredResult;
 use super::judging::Judged;
-use super::run::TableColumn;
 use super::status::Span;
+use super::table_column::TableColumn;
 use serde::{Deserialize, Serialize};
 
 /// All ratings of a run.

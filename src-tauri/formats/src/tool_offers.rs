@@ -5,6 +5,10 @@ use crate::run::{Layout, Run};
 use crate::system::{System, ToolKind};
 use crate::value::Value;
 
+/// Facts that hold the definitions of a run's tools.
+pub(crate) const TOOLS: [&str; 4] =
+    ["tool_definitions", "inputs.tool_definitions", "available_tools", FACT];
+
 /// A tool definition as sent to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolOffer {
@@ -139,7 +143,7 @@ pub fn of_run(tools: &[ToolOffer], layout: Layout, system: Option<&str>) -> Vec<
 
 /// Adds the offered tools to a run, unless the run records them itself.
 pub fn add_to_run(run: &mut Run, offers: &[ToolOffer]) {
-    let tells = run.facts.iter().any(|(key, _)| crate::azure::TOOLS.contains(&key.as_str()));
+    let tells = run.facts.iter().any(|(key, _)| TOOLS.contains(&key.as_str()));
     if !tells && !offers.is_empty() {
         run.facts
             .push((FACT.to_owned(), Value::List(offers.iter().map(ToolOffer::value).collect())));

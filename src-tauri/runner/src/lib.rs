@@ -23,6 +23,7 @@ pub mod progress;
 pub mod provider;
 pub mod reply;
 pub mod reviews;
+mod scalar_text;
 pub mod script;
 pub mod search;
 pub mod secrets;

@@ -2,7 +2,7 @@
 //! Problems are reported as sentences, and only the faulty part is left out: one wrong model does
 //! not hide the others.
 use super::provider::{price, promptql};
-use super::script::walk::word;
+use super::scalar_text::word;
 use super::secrets;
 use super::spec::{Model, Price, Provider};
 use super::strategy::Strategy;

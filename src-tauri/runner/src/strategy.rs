@@ -1,7 +1,7 @@
 //! **Pure.** Strategy of a run: the method that searches for an answer, and the functions it is
 //! offered. Set in the workspace file, for all models or for one, and for a single launch; recorded
 //! in the transcript.
-use super::script::walk::word;
+use super::scalar_text::word;
 use super::search::{Bounds, Method};
 use std::fmt;
 use touchstone_formats::transcript::Document;

@@ -171,7 +171,7 @@ fn open_browser(invites: &Invites, here: &Environment) -> io::Result<()> {
         return Ok(());
     }
     let mut opener = Command::new("xdg-open");
-    desktop::give_no_keys(&mut opener);
+    crate::reveal::give_no_keys(&mut opener);
     opener
         .arg(invites.address_to_hand_over()?)
         .stdin(Stdio::null())

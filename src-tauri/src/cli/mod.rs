@@ -31,6 +31,7 @@ mod schema;
 mod score;
 mod search;
 mod show;
+mod skipped_runs;
 mod stabletoolbench;
 mod stats;
 mod terminal;

@@ -3,17 +3,14 @@ use super::{
     CommandError, CommandStatus, FolderArgs, Outcome,
     amounts::counted,
     folder,
+    skipped_runs::{SkippedRuns, act, why},
     terminal::{Columns, Head, Paint, one_line},
     watch,
 };
 use crate::Environment;
 use clap::Args;
-use serde_json::json;
 use std::io::{self, Write};
-use std::time::{SystemTime, UNIX_EPOCH};
-use touchstone_api::{
-    Act, Blocked, Blocker, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Problem, Shard,
-};
+use touchstone_api::{Blocked, Blocker, Estimate, LaunchPlan, LaunchRequest, Problem, Shard};
 use touchstone_app::number_format::fixed;
 use touchstone_app::{
     app::App,
@@ -214,40 +211,6 @@ fn nothing_owed(total: u64, left: &SkippedRuns, json: bool) -> Outcome {
     Ok(if left.failed() == 0 { CommandStatus::Well } else { CommandStatus::WithFailures })
 }
 
-/// Requested runs that are not complete and are not started.
-pub(super) struct SkippedRuns(pub(super) Vec<PlannedRun>);
-
-impl SkippedRuns {
-    /// Number of runs that no process executes. A run in progress in another process is not a
-    /// failure.
-    pub(super) fn failed(&self) -> usize {
-        self.0.iter().filter(|run| run.act != Act::Elsewhere).count()
-    }
-
-    /// Formats their number with the verb, for a sentence.
-    fn are(&self) -> String {
-        if self.0.len() == 1 { "1 is".to_owned() } else { format!("{} are", self.0.len()) }
-    }
-
-    /// Formats one line for each run, with the reason.
-    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
-        self.0.iter().map(|run| {
-            format!("{:<9} {}: {}", act(run.act), one_line(&run.path), one_line(&why(run)))
-        })
-    }
-
-    /// Writes each run as an event, one JSON line each.
-    pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let at_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        self.0.iter().try_for_each(|run| {
-            let why = why(run);
-            let event = json!({ "at_ms": at_ms, "run": run.path, "event": "left_out", "act": run.act, "why": why });
-            writeln!(out, "{event}")
-        })
-    }
-}
-
 fn say(plan: &LaunchPlan, json: bool, paint: Paint) -> Outcome {
     let mut out = io::stdout().lock();
     if json {
@@ -318,25 +281,6 @@ fn blocked(cause: &Blocked) -> String {
     let fix = cause.fix.as_ref().map(|fix| format!(". {fix}")).unwrap_or_default();
     let why = cause.why.trim_end_matches('.');
     format!("cannot start here: {why} ({}){fix}", counted(cause.runs, "run"))
-}
-
-fn why(run: &PlannedRun) -> String {
-    match &run.differs {
-        Some(differs) => format!("{} {differs}", run.why),
-        None => run.why.clone(),
-    }
-}
-
-fn act(act: Act) -> &'static str {
-    match act {
-        Act::Start => "start",
-        Act::StartOver => "start over",
-        Act::Continue => "continue",
-        Act::Nothing => "complete",
-        Act::Damaged => "damaged",
-        Act::Elsewhere => "running elsewhere",
-        Act::Refused => "refused",
-    }
 }
 
 fn estimate(estimate: &Estimate, owed: u64) -> String {

@@ -2,7 +2,8 @@
 //! event per line for programs. On Ctrl-C, requests in flight are completed; a second Ctrl-C aborts
 //! them.
 use super::{
-    CommandError, CommandStatus, Outcome, amounts::counted, run::SkippedRuns, terminal::one_line,
+    CommandError, CommandStatus, Outcome, amounts::counted, skipped_runs::SkippedRuns,
+    terminal::one_line,
 };
 use crate::signals::EndSignals;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

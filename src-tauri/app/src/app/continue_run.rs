@@ -1,5 +1,6 @@
 //! Continues a single run: with a message added by hand, or with a fork that continues differently.
-use super::launch_plan::{LaunchListeners, id_of};
+use super::launch_plan::LaunchListeners;
+use super::launch_registry::id_of;
 use super::launch_selection::{Files, slot};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};

@@ -1,6 +1,7 @@
 //! Plans and starts launches. Owns the conversion of a request to jobs. Which runs have to be made
 //! is decided in `runs::plan`; the runs of a request are collected in `launch_selection`.
 use super::keys::KnownSecrets;
+use super::launch_registry::id_of;
 use super::launch_registry::unfinished;
 use super::launch_selection::{Selection, made_by_others, select_runs, setup_fault};
 use super::omitted_runs::left_out;
@@ -26,7 +27,6 @@ use touchstone_runner::spec::{Model, Provider};
 use touchstone_runner::strategy::Strategy;
 use touchstone_runner::tools::virtual_api::{ApiEnvironment, Order, VirtualSettings};
 use touchstone_runner::{disk, disk_state, lock, log, secrets};
-use touchstone_store as results;
 use touchstone_store::index::Reader;
 use touchstone_store::roots::{FileId, Root};
 use touchstone_store::{open, query};
@@ -742,11 +742,6 @@ fn is_ours(path: &str) -> bool {
     let end = path.rsplit_once('.').map_or("", |(_, end)| end);
     !path.contains('#')
         && ["yaml", "yml", "json"].iter().any(|known| end.eq_ignore_ascii_case(known))
-}
-
-/// Returns the id that the run at this path has or will have in the index.
-pub(super) fn id_of(path: &str) -> String {
-    results::run_id(&FileId::new(Root::Output, path.as_bytes()))
 }
 
 /// Returns the problems of the workspace file and of the suites of the requested runs, worst first.

@@ -1,7 +1,6 @@
 //! Launches of this program: starting, viewing and stopping. Owns their runtime and the list of
 //! them; each launch owns itself.
 use super::App;
-use super::launch_plan::id_of;
 use crate::error::{AppError, Code};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,6 +15,7 @@ use touchstone_runner::http::client::Client;
 use touchstone_runner::http::limiter::Limiters;
 use touchstone_runner::launch::Launch;
 use touchstone_runner::progress::{Progress, RunProgress, Stage};
+use touchstone_store::roots::{FileId, Root};
 
 /// Maximum number of runs of a launch on one page.
 const MOST_ROWS: u32 = 500;
@@ -268,4 +268,9 @@ fn row(run: &RunProgress, now: i64) -> LaunchRun {
         cost: run.cost,
         seconds,
     }
+}
+
+/// Returns the id that the run at this path has or will have in the index.
+pub(super) fn id_of(path: &str) -> String {
+    touchstone_store::run_id(&FileId::new(Root::Output, path.as_bytes()))
 }

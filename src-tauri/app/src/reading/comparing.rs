@@ -17,8 +17,6 @@ use touchstone_scoring::diff::{self, Options, PieceKind};
 use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::imported_verdicts;
 
-/// Maximum number of runs compared with each other.
-pub(crate) const MOST_RUNS: usize = 4;
 /// Maximum number of rows sent; the rest of very long runs is cut off.
 const MAX_ROWS: usize = 10_000;
 /// Maximum bytes of a tool name in a title (`MAX_TITLE`) and of all titles (`MAX_TITLES`).

@@ -33,10 +33,11 @@ mod task;
 mod tests;
 mod view;
 
-pub(crate) use comparing::{MOST_RUNS, compare_sides, differences};
+pub(crate) use comparing::{compare_sides, differences};
 pub(crate) use error::RunReadError;
 pub(crate) use many::{ParsedRun, RunsFile};
 pub(crate) use part_id::PartId;
+pub(crate) use run_cache::MOST_RUNS;
 
 use run_cache::{OpenedRun, RunCache};
 use std::borrow::Cow;

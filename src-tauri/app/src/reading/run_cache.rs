@@ -1,11 +1,13 @@
 //! Cache of the runs opened last, so that steps, rows and searches do not read files again.
-use super::comparing::MOST_RUNS;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 use touchstone_store::layouts::MemberPosition;
 use touchstone_store::open::Stamp;
 use touchstone_store::roots::FileId;
+
+/// Maximum number of runs compared with each other.
+pub(crate) const MOST_RUNS: usize = 4;
 
 /// Maximum memory of all cached runs. At most [`MOST_RUNS`] are kept. The newest one always stays:
 /// otherwise each piece of it would read the whole file again.

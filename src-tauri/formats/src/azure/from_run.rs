@@ -3,12 +3,9 @@ use super::message::{Message, call_item, parsed, result_item, text_item};
 use super::{Thread, tools};
 use crate::json;
 use crate::run::{Part, Run, Step, StepKind};
+use crate::tool_offers::TOOLS;
 use crate::value::Value;
 use std::collections::{HashMap, HashSet};
-
-/// Facts that hold the definitions of a run's tools.
-pub(crate) const TOOLS: [&str; 4] =
-    ["tool_definitions", "inputs.tool_definitions", "available_tools", crate::tool_offers::FACT];
 
 /// Converts the messages and tool calls of a run to a thread, in order. System errors are not
 /// messages and are omitted. A program becomes a call of `program`, and an artifact becomes a text.

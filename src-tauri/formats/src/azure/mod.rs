@@ -11,7 +11,6 @@ mod tools;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use from_run::TOOLS;
 pub use from_run::of_run;
 pub use pending_calls::PendingCalls;
 pub(crate) use steps::StepBuilder;

@@ -1,13 +1,16 @@
 //! **Pure.** Locates the members of a file: their keys and the ranges of their text.
 use super::MOST_MEMBERS;
 use super::form::Form;
-use super::identity::MOST_KEY;
 use super::split::{self, Cursor, Next};
 use crate::error::ReadErrorKind;
 use crate::json;
 use crate::node::Node;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+
+/// Maximum length of a member's key, in bytes. File names are made from it, where each byte may
+/// take three.
+pub const MOST_KEY: usize = 60;
 
 /// Maximum number of table columns that are read.
 const MOST_COLUMNS: usize = 1_000;

@@ -7,9 +7,6 @@ use crate::node::Node;
 use crate::value::Value;
 use std::fmt::Write as _;
 
-/// Maximum length of a member's key, in bytes. File names are made from it, where each byte may
-/// take three.
-pub const MOST_KEY: usize = 60;
 /// Maximum length of names of sets, systems and models.
 const MOST_NAME: usize = 200;
 

@@ -13,8 +13,9 @@ mod split;
 mod verdicts;
 
 pub use entries::MOST_BESIDE;
+pub use entries::MOST_KEY;
 pub use form::{Form, explain_no_runs, form_of};
-pub use identity::{MOST_KEY, RunIdentity, parse_run_name, run_name};
+pub use identity::{RunIdentity, parse_run_name, run_name};
 pub use replies::EvaluatorReplies;
 pub use rows::other_inputs;
 

@@ -1,14 +1,14 @@
 //! **Pure.** Converts one row of an evaluation by azure-ai-evaluation to a run: query and response
 //! become steps, the results of evaluators become verdicts as stored.
+use super::verdicts::is_missing;
 use super::{Read, verdicts};
 use crate::azure::StepBuilder;
 use crate::json;
-use crate::node::{Node, Shape};
+use crate::node::Node;
 use crate::run::{Answer, Layout, Run, Step, StepKind, Verdict};
 use crate::transcript::build::part;
 use crate::transcript::sink::Role;
 use crate::value::Value;
-use crate::yaml::scalars::Scalar;
 
 /// Note for readers of stored results.
 const STORED: &str = "Results here are as stored in the file. They are shown and not counted among Touchstone's own scores.";
@@ -290,11 +290,6 @@ fn short(word: &str) -> String {
 
 fn to_text_value(value: &Value) -> Value {
     if value.text().is_some() { value.clone() } else { Value::Text(json::write(value, false)) }
-}
-
-/// Returns true for null and for NaN, which Python writes for missing values.
-pub(super) fn is_missing(value: &Value) -> bool {
-    matches!(value.shape(), Shape::Scalar(Scalar::Null | Scalar::Number(".nan" | "NaN")))
 }
 
 /// Returns a short hash that distinguishes different values. Not for security purposes.

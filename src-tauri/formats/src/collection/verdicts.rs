@@ -1,10 +1,10 @@
 //! **Pure.** Interprets the result columns of an evaluator: finds score, verdict, threshold and
 //! reason.
-use super::rows::is_missing;
 use crate::json;
-use crate::node::Node;
+use crate::node::{Node, Shape};
 use crate::run::{Verdict, says_not_applicable};
 use crate::value::Value;
+use crate::yaml::scalars::Scalar;
 
 /// Verdict columns that represent all verdicts of their evaluator.
 const FOR_ALL: [&str; 2] = ["ndcg@3_result", "rouge_f1_score_result"];
@@ -127,6 +127,11 @@ fn scalar(value: &Value) -> Option<String> {
 
 fn format_value(value: &Value) -> String {
     value.text().map_or_else(|| json::write(value, false), str::to_owned)
+}
+
+/// Returns true for null and for NaN, which Python writes for missing values.
+pub(super) fn is_missing(value: &Value) -> bool {
+    matches!(value.shape(), Shape::Scalar(Scalar::Null | Scalar::Number(".nan" | "NaN")))
 }
 
 #[cfg(test)]

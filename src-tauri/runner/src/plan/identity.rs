@@ -2,7 +2,7 @@
 //! same system, same model, same strategy.
 use super::OnFile;
 use super::matrix::Slot;
-use crate::script::walk::word;
+use crate::scalar_text::word;
 use crate::strategy::FACTS;
 use similar::TextDiff;
 use touchstone_formats::value::Value;

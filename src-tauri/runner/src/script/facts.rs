@@ -1,6 +1,7 @@
 //! **Pure.** Run facts of a transcript, under its `run:` key. A fact that is not known has no key.
-use super::walk::{parse_u64, word};
+use super::walk::parse_u64;
 use crate::provider::Usage;
+use crate::scalar_text::word;
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 

@@ -9,11 +9,12 @@ pub use facts::{Facts, ForkedFrom};
 
 use super::conversation::{AssistantMessage, Call, Outcome, Turn};
 use super::provider::{Reply, Usage};
+use crate::scalar_text::word;
 use std::collections::HashSet;
 use touchstone_formats::transcript::{self, Document, is_automatic};
 use touchstone_formats::value::Value;
 use touchstone_formats::{answer, json};
-use walk::{AssistantTurn, Group, KINDS, Kind, Piece, parse_u64, word};
+use walk::{AssistantTurn, Group, KINDS, Kind, Piece, parse_u64};
 
 pub(super) use facts::{get as facts_of, set as set_facts};
 pub(super) use fit::{parts as fit_parts, value as fit};

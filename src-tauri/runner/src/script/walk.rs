@@ -1,5 +1,6 @@
 //! **Pure.** Groups the items of a conversation into steps and turns, by the rules that the
 //! transcript reader uses for display.
+use crate::scalar_text::word;
 use touchstone_formats::value::Value;
 
 /// One part of an item; an item may have several.
@@ -139,13 +140,4 @@ impl<'d> Walk<'d> {
 /// Parses a number without sign and fraction.
 pub(crate) fn parse_u64(value: &Value) -> Option<u64> {
     word(value)?.parse().ok()
-}
-
-/// Returns the text of a scalar.
-pub(crate) fn word(value: &Value) -> Option<String> {
-    match value {
-        Value::Text(text) | Value::Number(text) => Some(text.clone()),
-        Value::Bool(bool) => Some(bool.to_string()),
-        Value::Null | Value::List(_) | Value::Map(_) => None,
-    }
 }

@@ -3,7 +3,7 @@
 use super::{Bounds, Code, Kind, Node, Search};
 use crate::conversation::{Call, Outcome};
 use crate::provider::Reply;
-use crate::script::walk::word;
+use crate::scalar_text::word;
 use touchstone_formats::value::Value;
 
 impl Search {

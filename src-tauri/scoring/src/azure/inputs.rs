@@ -43,11 +43,7 @@ impl Inputs {
     ) -> Result<Option<&Value>, Failure> {
         let fault = |theirs: &str, ours: String| {
             let vague = quirks.has("vague_errors");
-            let message = if vague {
-                format!("{}: {theirs}", super::judging::class_name(kind))
-            } else {
-                ours
-            };
+            let message = if vague { format!("{}: {theirs}", class_name(kind)) } else { ours };
             Failure { by_input: true, message }
         };
         let listed = |names: &[&str]| -> Vec<String> {
@@ -103,6 +99,18 @@ pub(super) fn format_value(value: Option<&Value>, quirks: &Quirks) -> String {
         Some(Value::Text(text)) => text.clone(),
         Some(other) => json::write(other, false),
     }
+}
+
+/// Returns the class name of an evaluator in the package's errors, such as
+/// `TaskAdherenceEvaluator`.
+fn class_name(name: &str) -> String {
+    if name == "qa" {
+        return "QAEvaluator".to_owned();
+    }
+    let part = |part: &str| {
+        part.get(..1).unwrap_or_default().to_uppercase() + part.get(1..).unwrap_or_default()
+    };
+    name.split('_').map(part).collect::<String>() + "Evaluator"
 }
 
 #[cfg(test)]

@@ -13,18 +13,6 @@ use crate::judges::Question;
 use crate::text::{Metric, Nltk, measure};
 use touchstone_formats::value::Value;
 
-/// Returns the class name of an evaluator in the package's errors, such as
-/// `TaskAdherenceEvaluator`.
-pub(super) fn class_name(name: &str) -> String {
-    if name == "qa" {
-        return "QAEvaluator".to_owned();
-    }
-    let part = |part: &str| {
-        part.get(..1).unwrap_or_default().to_uppercase() + part.get(1..).unwrap_or_default()
-    };
-    name.split('_').map(part).collect::<String>() + "Evaluator"
-}
-
 /// Evaluates single inputs, or each turn of a conversation and then combines the results.
 pub(super) fn each_turn(
     takes: &EvaluatorInfo,

@@ -14,6 +14,9 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
+/// Maximum number of bytes of one message. Parsed, it takes many times as much memory.
+pub(super) const LARGEST: usize = 16 << 20;
+
 /// Environment variables passed to a server in addition to those in the workspace file. None of
 /// them holds a key.
 const PASSED_ON: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
@@ -150,7 +153,7 @@ pub(super) struct Bound {
 
 impl<R> LineBound<R> {
     fn new(inner: R) -> Self {
-        let bound = Bound { most: super::link::LARGEST.into(), exceeded: AtomicBool::new(false) };
+        let bound = Bound { most: LARGEST.into(), exceeded: AtomicBool::new(false) };
         Self { inner, line: 0, bound: Arc::new(bound) }
     }
 

@@ -1,6 +1,6 @@
 //! A connection to a server: connect, request, close. Owns the size and time limits, and the rules
 //! for sending secrets.
-use super::child::{Bound, Server};
+use super::child::{Bound, LARGEST, Server};
 use super::reply;
 use super::settings::{Reach, Settings};
 use reqwest::Url;
@@ -23,8 +23,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Maximum number of bytes of one message. Parsed, it takes many times as much memory.
-pub(super) const LARGEST: usize = 16 << 20;
 /// Maximum number of bytes of the whole list of tools.
 const LISTED: usize = 4 << 20;
 /// Maximum number of tools of a server, and of pages of their list.
