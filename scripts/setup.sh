@@ -115,6 +115,10 @@ rust() {
     say "Installing clippy and rustfmt."
     rustup component add clippy rustfmt >&2
   fi
+  if [ "$for_tests" = yes ] && have rustup && [ ! -d "$(rustc --print target-libdir --target wasm32-unknown-unknown)" ]; then
+    say "Installing the target wasm32-unknown-unknown, for which the pure crates are checked."
+    rustup target add wasm32-unknown-unknown >&2 || say "That did not work; the check is left out."
+  fi
 }
 
 page_tools() {
