@@ -82,7 +82,7 @@ step "lint of the page" npm --prefix ui run --silent lint
 step "clippy" cargo clippy --workspace --all-targets --quiet -- -D warnings
 # What builds for a target without files, network and clock uses none. The set-up installs the target where rustup can.
 if [ -d "$(rustc --print target-libdir --target wasm32-unknown-unknown)" ]; then
-  step "pure crates" cargo check --quiet --target wasm32-unknown-unknown -p touchstone-formats -p touchstone-scoring -p touchstone-api
+  step "pure crates" cargo check --quiet --target wasm32-unknown-unknown -p touchstone-formats -p touchstone-imports -p touchstone-scoring -p touchstone-api
 else
   echo "── pure crates: skipped, because the target wasm32-unknown-unknown is not installed"
 fi

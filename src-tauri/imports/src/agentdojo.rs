@@ -1,8 +1,8 @@
 //! **Pure.** Logs of `AgentDojo`: one file for each task with each attack.
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
 use crate::messages::read_thread;
 use crate::pieces;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::{ImportedRun, ImportedVerdict, RunEnd};
 use crate::single::Single;
 use crate::source::Input;

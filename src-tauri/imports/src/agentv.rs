@@ -1,8 +1,8 @@
 //! **Pure.** Results of `AgentV`: lines of JSON.
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
 use crate::messages::{read_call, read_message};
 use crate::pieces;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::{Event, EventKind, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts};
 use crate::slices::{Names, Slices, parse_member};
 use crate::source::Input;

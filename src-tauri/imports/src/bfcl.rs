@@ -1,8 +1,8 @@
 //! **Pure.** Results and scores of the Berkeley Function Calling Leaderboard.
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
 use crate::messages::read_thread;
 use crate::pieces;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::{
     Event, EventKind, Identity, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts,
 };

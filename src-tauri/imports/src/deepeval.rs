@@ -1,7 +1,7 @@
 //! **Pure.** Test runs of `DeepEval`.
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
 use crate::pieces;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::{Event, EventKind, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts};
 use crate::slices::{Slices, parse_member};
 use crate::source::Input;

@@ -13,6 +13,7 @@ pub mod codex;
 pub mod convert;
 pub mod csv;
 pub mod deepeval;
+pub mod format;
 pub mod gemini_cli;
 pub mod harbor;
 pub mod head;
@@ -40,7 +41,8 @@ mod testing;
 pub mod text;
 pub mod traces;
 
-pub use registry::{Detected, FORMATS, Format, ImportedFile, detect};
+pub use format::{Detected, Format, ImportedFile};
+pub use registry::{FORMATS, detect};
 pub use run::{
     Event, EventKind, Identity, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts,
 };

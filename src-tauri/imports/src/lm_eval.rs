@@ -1,8 +1,8 @@
 //! **Pure.** Samples of the LM Evaluation Harness: a line for each document and filter.
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
 use crate::messages::read_thread;
 use crate::pieces;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::{EventKind, ImportedRun, ImportedVerdict, Repeat};
 use crate::slices::{Names, Slices, parse_member};
 use crate::source::Input;

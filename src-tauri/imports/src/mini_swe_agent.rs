@@ -1,7 +1,7 @@
 //! **Pure.** Trajectories of mini-swe-agent.
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
 use crate::messages::read_message;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::{Event, EventKind, ImportedRun, RunEnd, TokenCounts};
 use crate::sessions::{Session, add, figure, finish, non_blank, push_fact, token_counts};
 use crate::source::Input;

@@ -1,12 +1,10 @@
 //! **Pure.** The formats that can be read, and how they are recognised.
+use crate::format::{Detected, Format, HEAD_BYTES, ImportedFile};
 use crate::head::Head;
 use crate::run::ImportedRun;
 use crate::source::Input;
 use crate::text::is_blank;
 use touchstone_formats::ReadError;
-
-/// Number of bytes at the start of a file that are needed to detect its format.
-pub const HEAD_BYTES: usize = 16 << 10;
 
 /// All formats. The first that detects a file reads it. Harbor comes first, because agents leave
 /// their own sessions in the folders of its trials.
@@ -31,72 +29,6 @@ pub static FORMATS: &[&dyn Format] = &[
     &crate::openhands::OpenHands,
     &crate::swe_agent::SweAgent,
 ];
-
-/// Format of another tool's result files.
-pub trait Format: Sync {
-    /// Returns the short name, as in `inspect`.
-    fn name(&self) -> &'static str;
-
-    /// Returns the name of the tool, as in `Inspect`.
-    fn title(&self) -> &'static str;
-
-    /// Returns the files that are read, in a few words: `*.eval, *.json`.
-    fn files(&self) -> &'static str;
-
-    /// Returns the page of documentation, in Markdown: what a run is, where its task, system, model
-    /// and repeat come from, what is not read.
-    fn documentation(&self) -> &'static str;
-
-    /// Detects the format from the path and the start of the file. `head` holds the keys if the
-    /// start looks like JSON. Returns `None` if the file is of another format.
-    fn detect(&self, path: &str, start: &[u8], head: Option<&Head>) -> Option<Detected>;
-
-    /// Opens a file. Fails if nothing of it can be read; a single run that cannot be read fails in
-    /// [`ImportedFile::read`].
-    fn open<'a>(&self, input: Input<'a>) -> Result<Box<dyn ImportedFile + 'a>, ReadError>;
-
-    /// Returns the path of the file whose run changes with this one, by the path alone: the file of
-    /// the trial that a trajectory is part of. `None` for files that stand for themselves.
-    fn owner(&self, path: &str) -> Option<String> {
-        let _ = path;
-        None
-    }
-}
-
-/// Result of detecting a format.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Detected {
-    /// Holds one run.
-    Run,
-    /// Holds runs, each with a name of its own, or none.
-    Runs,
-    /// Belongs to the tool and holds no run, with the reason as a sentence: settings, a part of a
-    /// run.
-    NoRun(String),
-}
-
-/// Opened file. Its runs are read one at a time.
-pub trait ImportedFile {
-    /// Returns the number of runs.
-    fn len(&self) -> usize;
-
-    /// Returns true if the file holds no runs.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Returns the name of a run in its file; `None` if the file is exactly one run.
-    fn member(&self, at: usize) -> Option<String>;
-
-    /// Reads a run whole.
-    fn read(&self, at: usize) -> Result<ImportedRun, ReadError>;
-
-    /// Returns the error of the file around its runs, such as a file that is cut off. Runs may be
-    /// missing then.
-    fn file_error(&self) -> Option<ReadError> {
-        None
-    }
-}
 
 /// Detects the format of a file from its path and its first [`HEAD_BYTES`].
 pub fn detect(path: &str, start: &[u8]) -> Option<(&'static dyn Format, Detected)> {

@@ -1,6 +1,6 @@
 //! **Pure.** Lines of JSON that a program appends to while it runs, and what the formats made of
 //! them have in common.
-use crate::registry::ImportedFile;
+use crate::format::ImportedFile;
 use crate::run::{EventKind, ImportedRun, TokenCounts};
 use crate::text::is_blank;
 use touchstone_formats::value::Value;

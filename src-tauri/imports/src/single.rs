@@ -1,5 +1,5 @@
 //! **Pure.** A file that is exactly one run.
-use crate::registry::ImportedFile;
+use crate::format::ImportedFile;
 use crate::run::ImportedRun;
 use touchstone_formats::ReadError;
 

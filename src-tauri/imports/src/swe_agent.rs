@@ -1,7 +1,7 @@
 //! **Pure.** Trajectories of SWE-agent.
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
 use crate::messages::{read_call, read_content, read_reasoning, result_value};
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::{EventKind, ImportedRun, RunEnd};
 use crate::sessions::{Session, figure, finish, has_extension, non_blank, push_fact, token_counts};
 use crate::source::Input;

@@ -1,8 +1,8 @@
 //! **Pure.** Reports of the SWE-bench harness, which say of other tools' runs whether they solved
 //! their instance.
+use crate::format::HEAD_BYTES;
 use crate::head::Head;
 use crate::pieces;
-use crate::registry::HEAD_BYTES;
 use crate::run::ImportedVerdict;
 use crate::sessions::{has_extension, parse};
 use crate::source::{Input, Source, read_all, resolve};

@@ -1,7 +1,7 @@
 //! Result files of other tools: opens them for their readers, builds their rows, and keeps what
 //! depends on several files up to date: the numbers of repeats, and runs that another file
 //! supersedes.
-use super::index::{IndexError, Writer};
+use super::index::{IndexError, Touched, Writer};
 use super::layouts::Coordinates;
 use super::limits::Limits;
 use super::members::guarded;
@@ -13,7 +13,7 @@ use super::scoring::scoring_spec::ScoringSpec;
 use super::suites::Task;
 use fs_err as fs;
 use rusqlite::{Connection, OptionalExtension as _, params};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -25,7 +25,8 @@ use touchstone_formats::value::Value;
 use touchstone_formats::workspace::renames::{Renames, RunNames};
 use touchstone_formats::{ReadError, ReadErrorKind};
 use touchstone_imports::convert::to_run;
-use touchstone_imports::registry::{self, HEAD_BYTES};
+use touchstone_imports::format::HEAD_BYTES;
+use touchstone_imports::registry;
 use touchstone_imports::{
     Detected, Folder, Format, ImportedFile, ImportedRun, Input, Repeat, Source,
 };
@@ -53,13 +54,6 @@ pub(crate) fn detect(roots: &Roots, file: &FileId) -> Option<(Detected, Stamp)> 
     let (head, stamp) = open::read_head(roots, file, HEAD_BYTES).ok()?;
     let (_, detected) = guarded(|| registry::detect(&file.to_display(), &head)).ok().flatten()?;
     Some((detected, stamp))
-}
-
-/// Returns the file whose run changes with this one, if the file is a part of another tool's run.
-pub(crate) fn owner(file: &FileId) -> Option<FileId> {
-    let path = std::str::from_utf8(&file.path).ok().filter(|_| file.root == Root::Output)?;
-    let owner = registry::owner(path)?;
-    Some(FileId::new(Root::Output, owner))
 }
 
 /// Open file, read piece by piece.
@@ -431,21 +425,6 @@ pub(crate) fn own_task_of_row(
     let json: Option<String> = row.get(at + 2)?;
     let answer = StoredAnswer { json, lenient: false };
     Ok(own_task_of(id.as_deref(), &path, expected, Some(&answer)))
-}
-
-/// Groups and identities whose rows were written or deleted in the open transaction.
-#[derive(Debug, Default)]
-pub(crate) struct Touched {
-    pub(crate) groups: BTreeSet<String>,
-    pub(crate) identities: BTreeSet<i64>,
-}
-
-impl Touched {
-    /// Adds the group and the identity of a row.
-    pub(crate) fn add(&mut self, group: Option<&String>, identity: Option<i64>) {
-        self.groups.extend(group.cloned());
-        self.identities.extend(identity);
-    }
 }
 
 /// Numbers the repeats of the touched groups by their start, and marks the runs that another file

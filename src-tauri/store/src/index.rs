@@ -3,10 +3,10 @@
 //! and `words`, querying in `query` and `search`.
 use super::blob::{BlobWriter, TextBlob};
 use super::checksum;
-use super::imports::Touched;
 use super::index_dir::{self, IndexDir};
 use fs_err as fs;
 use rusqlite::{Connection, OpenFlags};
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,21 @@ pub const SCHEMA_VERSION: i64 = 22;
 
 /// Maximum number of idle read connections.
 const IDLE_READERS: usize = 4;
+
+/// Groups and identities whose rows were written or deleted in the open transaction.
+#[derive(Debug, Default)]
+pub(crate) struct Touched {
+    pub(crate) groups: BTreeSet<String>,
+    pub(crate) identities: BTreeSet<i64>,
+}
+
+impl Touched {
+    /// Adds the group and the identity of a row.
+    pub(crate) fn add(&mut self, group: Option<&String>, identity: Option<i64>) {
+        self.groups.extend(group.cloned());
+        self.identities.extend(identity);
+    }
+}
 
 /// Error of the index.
 #[derive(Debug, thiserror::Error)]

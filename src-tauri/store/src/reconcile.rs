@@ -1,9 +1,10 @@
 //! **Pure.** Compares known marks with found stamps and returns the reads and removals that bring
 //! the index in line with the disk. Owns the grouping of files into units; reads no files.
+use super::layouts;
 use super::open::Stamp;
 use super::roots::{FileId, Root};
-use super::{imports, layouts};
 use std::collections::{BTreeMap, BTreeSet};
+use touchstone_imports::registry;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// State of a file in the index.
@@ -148,7 +149,8 @@ pub(crate) fn reconcile(
 
 /// Returns the unit whose run a file is a part of, if that unit exists.
 fn owner(known: &KnownFiles, found: &BTreeMap<FileId, Found>, file: &FileId) -> Option<UnitId> {
-    let owner = imports::owner(file)?;
+    let path = std::str::from_utf8(&file.path).ok().filter(|_| file.root == Root::Output)?;
+    let owner = FileId::new(Root::Output, registry::owner(path)?);
     let odd = found
         .get(&owner)
         .map(|now| now.odd.is_some())

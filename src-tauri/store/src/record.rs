@@ -2,7 +2,8 @@
 //! or a part of a file with many runs, inside the caller's transaction. Decides the values of all
 //! row columns, on which the queries rely.
 use super::imported_verdicts;
-use super::imports::{self, Touched};
+use super::imports;
+use super::index::Touched;
 use super::index::{IndexError, Writer};
 use super::layouts::{self, Coordinates};
 use super::parse_unit::{Outcome, ParsedUnit, Row, layout_name};

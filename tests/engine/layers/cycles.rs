@@ -14,6 +14,8 @@ const KNOWN: &[(&str, &str)] = &[
     ("formats::stabletoolbench", "functions pool query"),
     ("formats::stabletoolbench::answers", "convert raw"),
     ("host::serve", "connections socket"),
+    ("imports::claude_code", "agents session"),
+    ("imports::inspect", "sample timeline"),
     ("runner", "execute launch"),
     ("runner", "provider search spec strategy"),
     ("runner", "secrets setup tools"),
@@ -24,9 +26,9 @@ const KNOWN: &[(&str, &str)] = &[
     ("scoring::judges", "subject turns"),
     (
         "store",
-        "imported_verdicts inbox index_writer indexer ingest judgements load members \
-         overview parse_unit query record rescore reviews scoring state_counts suites watch \
-         watching",
+        "imported_verdicts imports inbox index_writer indexer ingest judgements load members \
+         overview parse_unit query record rescore reviews scoring settings state_counts suites \
+         watch watching",
     ),
     ("store", "layouts reconcile scan"),
     ("store::overview", "expected gather"),

@@ -6,8 +6,8 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+use crate::format::{Detected, Format, HEAD_BYTES, ImportedFile};
 use crate::head::Head;
-use crate::registry::{Detected, Format, HEAD_BYTES, ImportedFile};
 use crate::run::Identity;
 use crate::sessions::{Session, has_extension, lines, objects, parse};
 use crate::source::{Input, resolve};

@@ -4,8 +4,8 @@ mod rollout;
 #[cfg(test)]
 mod tests;
 
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::{EventKind, Identity, ImportedRun, RunEnd};
 use crate::sessions::{Session, finish, objects};
 use crate::source::{Input, MOST_BYTES};

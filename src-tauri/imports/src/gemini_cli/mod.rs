@@ -4,9 +4,9 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
 use crate::pieces;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::Identity;
 use crate::sessions::{Session, finish, has_extension, objects, parse};
 use crate::source::Input;

@@ -6,8 +6,8 @@ mod tests;
 mod trajectory;
 mod trial;
 
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::sessions::{Session, finish};
 use crate::source::{Input, resolve};
 use touchstone_formats::{ReadError, ReadErrorKind};

@@ -8,8 +8,8 @@ mod scan;
 mod tests;
 mod timeline;
 
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::ImportedRun;
 use crate::source::{Input, Source};
 use archive::{Archive, MOST_INFLATED, Member};

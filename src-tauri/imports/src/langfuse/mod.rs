@@ -1,9 +1,9 @@
 //! **Pure.** Traces that Langfuse exports, with their observations and scores.
 mod observation;
 
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
 use crate::pieces::{self, member};
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::{ImportedRun, ImportedVerdict, RunEnd};
 use crate::source::Input;
 use crate::text::is_blank;

@@ -1,8 +1,8 @@
 //! **Pure.** Traces of the `OpenAI` Agents SDK: what its processors hand to exporters.
 mod index;
 
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::{ImportedRun, RunEnd, TokenCounts};
 use crate::source::Input;
 use crate::text::is_blank;

@@ -6,9 +6,9 @@ mod sdk;
 #[cfg(test)]
 mod tests;
 
+use crate::format::{Detected, Format, HEAD_BYTES, ImportedFile};
 use crate::head::Head;
 use crate::pieces;
-use crate::registry::{Detected, Format, HEAD_BYTES, ImportedFile};
 use crate::run::{Event, ImportedRun, RunEnd};
 use crate::sessions::{Session, finish, has_extension, objects, seconds_between};
 use crate::source::Input;

@@ -1,7 +1,7 @@
 //! **Pure.** Outputs of evaluations: an instance a line.
 use super::read_events;
+use crate::format::ImportedFile;
 use crate::pieces;
-use crate::registry::ImportedFile;
 use crate::run::{ImportedRun, ImportedVerdict, Repeat, RunEnd};
 use crate::sessions::{figure, finish, non_blank, push_fact, token_counts};
 use crate::source::Input;

@@ -5,8 +5,8 @@ mod content;
 mod index;
 mod span;
 
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::{ImportedRun, RunEnd};
 use crate::source::Input;
 use crate::traces::{self, ModelCall, ToolSpan, add_agents, add_cost, add_fact, add_tokens};

@@ -3,8 +3,8 @@ mod naming;
 mod results;
 mod table;
 
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::source::Input;
 use touchstone_formats::ReadError;
 
@@ -42,7 +42,7 @@ impl Format for Promptfoo {
 
     fn open<'a>(&self, input: Input<'a>) -> Result<Box<dyn ImportedFile + 'a>, ReadError> {
         let bytes = input.read_all()?;
-        let mut start = [0; crate::registry::HEAD_BYTES];
+        let mut start = [0; crate::format::HEAD_BYTES];
         let count = input.source.read_at(0, &mut start)?;
         Ok(match Head::read(&start[..count]) {
             Some(head) if is_summary(&head) => Box::new(results::Results::read_summary(bytes)?),

@@ -1,8 +1,8 @@
 //! **Pure.** Results as JSON: a file of version 2 or 3, or lines.
 use super::naming::{Name, Test, name_tests};
+use crate::format::ImportedFile;
 use crate::messages::{read_call, read_thread};
 use crate::pieces;
-use crate::registry::ImportedFile;
 use crate::run::{
     Event, EventKind, Identity, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts,
 };

@@ -1,7 +1,7 @@
 //! **Pure.** Results as a table: a row for each test, a group of columns for each prompt and
 //! provider.
 use super::naming::{Name, Test, name_tests};
-use crate::registry::ImportedFile;
+use crate::format::ImportedFile;
 use crate::run::{EventKind, ImportedRun, ImportedVerdict, Repeat, RunEnd};
 use crate::text::is_blank;
 use crate::{csv, pieces};

@@ -1,9 +1,9 @@
 //! **Pure.** Results of tau2-bench: one file, or a folder with a file for each simulation.
 use super::{is_filled, read_reward, simulate};
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
 use crate::messages::read_message;
 use crate::pieces;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::{Event, EventKind, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts};
 use crate::slices::{Names, Slices, parse_member};
 use crate::source::Input;

@@ -1,9 +1,9 @@
 //! **Pure.** Results of tau-bench: a list of runs.
 use super::{is_filled, read_reward, simulate_texts};
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
 use crate::messages::read_thread;
 use crate::pieces;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::{ImportedRun, Repeat, RunEnd};
 use crate::slices::{Names, Slices, parse_member};
 use crate::source::Input;

@@ -2,8 +2,8 @@
 use super::tau_bench::read_run;
 use super::tau2_bench::read_simulation;
 use super::*;
+use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
-use crate::registry::{Detected, Format, ImportedFile};
 use crate::run::{ImportedRun, Repeat, RunEnd};
 use crate::source::{Folder, Input, NoFolder, Source};
 use proptest::prelude::*;

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use touchstone_formats::value::Value;
 use touchstone_formats::{json as own_json, timestamps};
-use touchstone_imports::registry::{HEAD_BYTES, by_name, open};
+use touchstone_imports::format::HEAD_BYTES;
+use touchstone_imports::registry::{by_name, open};
 use touchstone_imports::text::{arguments, canonical_json, is_blank};
 use touchstone_imports::{Detected, EventKind, ImportedRun, Input, Repeat, RunEnd, detect};
 

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
-use touchstone_imports::registry::{self, HEAD_BYTES};
+use touchstone_imports::format::HEAD_BYTES;
+use touchstone_imports::registry;
 use touchstone_imports::text::is_blank;
 use touchstone_imports::{
     Detected, Event, EventKind, FORMATS, Folder, ImportedRun, Input, Repeat, RunEnd, Source, detect,
