@@ -6,7 +6,7 @@ UI_SOURCES = $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prun
 BINARY = target/debug/touchstone
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check kills attack fuzz bench screenshots setup setup-test clean
+.PHONY: help run build test test-fast check kills attack fuzz bench screenshots setup setup-test clean
 
 help: ## say what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ build: setup ui/node_modules/.built ## build the page and the program
 
 test: setup-test ui/node_modules/.built ## run every check and every test; ends with how many passed
 	@scripts/test.sh all
+
+test-fast: setup-test ui/node_modules/.package-lock.json ## formatting, layers, and the unit tests of the page and of the packages that only compute
+	@scripts/test.sh fast
 
 check: setup-test ui/node_modules/.built ## the cheap part of `make test`: formatting, lints, types, licences
 	@scripts/test.sh check

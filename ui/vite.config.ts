@@ -30,6 +30,8 @@ export default defineConfig(({ mode }) => ({
     include: ["src/**/*.test.ts"],
     setupFiles: ["src/testing/setup.ts"],
     restoreMocks: true,
+    // By default one core is left free, which on two cores is half of them.
+    maxWorkers: "100%",
     // A busy machine is slow; that is not a failure.
     testTimeout: 20_000,
   },

@@ -29,7 +29,6 @@ mod index;
 mod judging;
 mod judging_money;
 mod judging_suites;
-mod layers;
 mod listing;
 mod many;
 mod mcp;

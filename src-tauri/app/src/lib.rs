@@ -20,5 +20,10 @@ mod reading;
 mod recent;
 mod reports;
 
-pub use touchstone_imports::registry as formats;
 pub use touchstone_scoring::number_format;
+
+/// Formats of other tools that can be read.
+pub mod formats {
+    pub use touchstone_imports::Format;
+    pub use touchstone_imports::registry::{by_name, sorted};
+}
