@@ -294,7 +294,7 @@ proptest! {
     ) {
         let redactor = Redactor::new([secret.as_str()]);
         // The start of an escape is removed with the escape it may belong to.
-        let before = before.rsplit_once('\\').map_or(before.as_str(), |(before, _)| before).trim_end_matches('\\');
+        let before = before.split('\\').next().unwrap_or_default();
         prop_assume!(!MARK.contains(&secret));
         let mut text = escaped(&secret, &ways);
         let sides = [before.to_owned(), after.clone()];
