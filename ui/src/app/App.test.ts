@@ -502,6 +502,39 @@ describe("other places", () => {
     press("o");
     expect(location.hash).toBe("#/run/r7");
   });
+  it("keeps files that are no runs apart from problems until they are asked for", async () => {
+    const problem = (kind: Problem["kind"], file: string): Problem => ({
+      kind,
+      file,
+      run: null,
+      message: "Not read.",
+      line: null,
+      column: null,
+      excerpt: null,
+      advice: null,
+    });
+    const fixture = new Fixture(
+      undefined,
+      status({ counts: { ...STATUS.counts, suite_problems: 0, damaged: 1, other_files: 2 } }),
+    );
+    fixture.replies.problems = () => ({
+      total: 3,
+      problems: [
+        problem("damaged", "a.yaml"),
+        problem("not_transcript", "b.json"),
+        problem("not_transcript", "c.json"),
+      ],
+    });
+    await open(fixture, "#/problems");
+    await until(() => text().includes("1 problem"));
+    expect(document.querySelector("nav .count")?.textContent).toBe("1");
+    expect(text()).not.toContain("b.json");
+    const show = [...document.querySelectorAll("button")].find((one) =>
+      one.textContent?.includes("2 files that are no runs"),
+    );
+    show?.click();
+    await until(() => text().includes("b.json") && text().includes("c.json"));
+  });
   it("show what the doctor found, with how to mend it, and keep the choices", async () => {
     const fixture = new Fixture();
     fixture.replies.doctor = () => [

@@ -49,7 +49,7 @@ export function marksOf(cell: OverviewCell): Mark[] {
       icon: "branch",
       tone: "muted",
       count: cell.forks,
-      text: `${counted(cell.forks, "fork or follow-up", "forks or follow-ups")} left out`,
+      text: `${counted(cell.forks, "run")} left out`,
     },
   ];
   return all.filter((mark) => mark.count > 0);
