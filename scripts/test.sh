@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the checks, and with `all` every test, cheap ones first; goes on after a failure, so that one run shows everything.
+# Runs the checks (`check`), with `all` also every test, with `fast` the layers and the tests of what only computes; cheap
+# ones first. Goes on after a failure, so that one run shows everything.
 # Ends with a line `N passed, N failed` over all of it. Logs lie in target/test-logs.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -73,29 +74,36 @@ rust_tests() {
 browser_tests() { node --test --test-concurrency=1 tests/browser/*.test.mjs tests/attack/*.test.mjs; }
 
 step "formatting" cargo fmt --all --check
-step "licences and sources" cargo deny check bans licenses sources
-# The database of advisories lies on the network, and tests stay on this machine: asked for by name.
-if [ -n "${TOUCHSTONE_ADVISORIES:-}" ]; then step "advisories" cargo deny check advisories; fi
-step "unused dependencies" cargo shear
-step "types of the page" npm --prefix ui run --silent check
-step "lint of the page" npm --prefix ui run --silent lint
-step "clippy" cargo clippy --workspace --all-targets --quiet -- -D warnings
-# What builds for a target without files, network and clock uses none. The set-up installs the target where rustup can.
-if [ -d "$(rustc --print target-libdir --target wasm32-unknown-unknown)" ]; then
-  step "pure crates" cargo check --quiet --target wasm32-unknown-unknown -p touchstone-formats -p touchstone-imports -p touchstone-scoring -p touchstone-api
-else
-  echo "── pure crates: skipped, because the target wasm32-unknown-unknown is not installed"
-fi
-if [ "$what" = all ]; then
-  step "rust tests" rust_tests
-  step "command line reference" scripts/cli-reference.py --check
+if [ "$what" = fast ]; then
+  step "layers" cargo test --quiet --workspace --test layers
+  step "unit tests" cargo test --no-fail-fast --lib -p touchstone-formats -p touchstone-imports -p touchstone-scoring -p touchstone-api
   step "page tests" npm --prefix ui test --silent
-  step "browser tests" browser_tests
-  step "window tests" cargo test --test desktop
 else
-  step "layers and types" cargo test --quiet --package touchstone-app --lib --test engine -- layers export
+  step "licences and sources" cargo deny check bans licenses sources
+  # The database of advisories lies on the network, and tests stay on this machine: asked for by name.
+  if [ -n "${TOUCHSTONE_ADVISORIES:-}" ]; then step "advisories" cargo deny check advisories; fi
+  step "unused dependencies" cargo shear
+  step "types of the page" npm --prefix ui run --silent check
+  step "lint of the page" npm --prefix ui run --silent lint
+  step "clippy" cargo clippy --workspace --all-targets --quiet -- -D warnings
+  # What builds for a target without files, network and clock uses none. The set-up installs the target where rustup can.
+  if [ -d "$(rustc --print target-libdir --target wasm32-unknown-unknown)" ]; then
+    step "pure crates" cargo check --quiet --target wasm32-unknown-unknown -p touchstone-formats -p touchstone-imports -p touchstone-scoring -p touchstone-api
+  else
+    echo "── pure crates: skipped, because the target wasm32-unknown-unknown is not installed"
+  fi
+  if [ "$what" = all ]; then
+    step "rust tests" rust_tests
+    step "command line reference" scripts/cli-reference.py --check
+    step "page tests" npm --prefix ui test --silent
+    step "browser tests" browser_tests
+    step "window tests" cargo test --test desktop
+  else
+    step "layers" cargo test --quiet --workspace --test layers
+    step "types" cargo test --quiet --package touchstone-app --lib --test engine -- export
+  fi
+  step "generated types" generated_types
 fi
-step "generated types" generated_types
 
 echo
 if [ ${#broken[@]} -gt 0 ]; then printf 'Failed: %s\n' "${broken[@]}"; fi

@@ -24,6 +24,9 @@ macro_rules! page_commands {
         Look status() -> Status = |app, _| Ok(app.status());
         Look folders() -> Folders = |app, page| Ok(app.folders(page.is_window(), page.may_act()));
         Open open_recent(id: String) -> () = |app, _| app.open_recent(&id);
+        /// Folders of this machine in which other tools keep their results; only names are looked at.
+        Open found_results() -> Vec<FoundResults> = |app, _| Ok(app.found_results());
+        Open open_found(id: String) -> () = |app, _| app.open_found(&id);
         Open forget_recent(id: String) -> () = |app, _| app.forget_recent(&id);
         Open open_demo() -> () = |app, _| app.open_demo();
         /// Opens the system's folder dialog; false on cancel. Window only.

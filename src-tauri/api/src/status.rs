@@ -164,6 +164,20 @@ pub struct Folders {
     pub can_open: bool,
 }
 
+/// Folder with results of another tool, found by its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct FoundResults {
+    /// Id with which it is opened.
+    pub id: String,
+    /// Name of the tool.
+    pub tool: String,
+    /// Absolute path.
+    pub path: String,
+    /// Number of results in it: projects, jobs or logs. Counting stops at 1,000 names.
+    pub entries: u32,
+}
+
 /// Event that names the data that became stale; never contains the new data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]

@@ -2,6 +2,7 @@
 //! receive events; decides nothing about results. Methods that read runs are in the submodules.
 use crate::demo;
 use crate::error::{AppError, Code};
+use crate::found_results::{self, Places};
 use crate::paths::{self, Resolved};
 use crate::reading::Reading;
 use crate::recent::{Recent, folder_id, folder_name};
@@ -14,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use touchstone_api::{
-    AppEvent, Counts, Folder, Folders, IndexReport, Phase, Problem, SearchProgress, Stale, Status,
-    WatchMeans, Watching,
+    AppEvent, Counts, Folder, Folders, FoundResults, IndexReport, Phase, Problem, SearchProgress,
+    Stale, Status, WatchMeans, Watching,
 };
 use touchstone_runner::http::keys::Keys;
 use touchstone_store::catalog::Catalogs;
@@ -301,6 +302,18 @@ impl App {
             )
         };
         self.open(&self.inner.recent.find(id).ok_or_else(gone)?)
+    }
+
+    /// Returns the folders of this machine in which other tools keep their results. Only names are
+    /// looked at.
+    pub fn found_results(&self) -> Vec<FoundResults> {
+        found_results::find(&Places::of_user())
+    }
+
+    /// Opens a folder that [`App::found_results`] returned.
+    pub fn open_found(&self, id: &str) -> Result<(), AppError> {
+        let gone = || AppError::new(Code::NotFound, "This folder is not there any more.");
+        self.open(&found_results::with_id(&Places::of_user(), id).ok_or_else(gone)?)
     }
 
     /// Removes a folder from the list of recent folders. The folder itself is not touched.

@@ -14,6 +14,7 @@ mod demo;
 pub mod error;
 pub mod escape;
 mod evaluating;
+mod found_results;
 mod judging;
 mod paths;
 mod reading;

@@ -126,10 +126,27 @@ describe("the start screen", () => {
         .map((call) => call.args),
     ).toEqual([{ id: "b" }, { id: "a" }]);
   });
+  it("offers the results of other tools, and opens the chosen folder", async () => {
+    const fixture = new Fixture(undefined, status({ folder: null }));
+    fixture.replies.folders = () => ({ recent: [], demo: false, can_pick: true, can_open: true });
+    fixture.replies.found_results = () => [
+      { id: "f1", tool: "Claude Code", path: "/home/a/.claude/projects", entries: 2 },
+      { id: "f2", tool: "Inspect", path: "/work/logs", entries: 1000 },
+    ];
+    await open(fixture, "#/start");
+    await until(() => text().includes("Found on this machine"));
+    expect(text()).toContain("2 entries");
+    expect(text()).toContain("1,000 or more");
+    document.querySelectorAll<HTMLButtonElement>("[data-testid=found] button")[1]?.click();
+    await until(() => fixture.calls.some((call) => call.name === "open_found"));
+    expect(fixture.calls.find((call) => call.name === "open_found")?.args).toEqual({ id: "f2" });
+  });
   it("offers nothing to open or to forget on a page that only looks", async () => {
     const fixture = new Fixture([], status({ folder: null }));
     const recent = [{ id: "a", name: "kept", path: "/x/kept", opened_ms: 0, present: true }];
     fixture.replies.folders = () => ({ recent, demo: true, can_pick: false, can_open: false });
+    fixture.replies.found_results = () =>
+      Promise.reject(new Error("a read-only page asks for none"));
     await open(fixture, "#/start");
     await until(() => text().includes("touchstone serve FOLDER"));
     expect(find("open-demo")).toBeNull();

@@ -51,6 +51,7 @@ export type * from "./FailureClass";
 export type * from "./FilterError";
 export type * from "./Folder";
 export type * from "./Folders";
+export type * from "./FoundResults";
 export type * from "./Hit";
 export type * from "./JudgeChoice";
 export type * from "./JudgeGroup";

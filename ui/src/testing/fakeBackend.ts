@@ -220,6 +220,8 @@ type Judging =
   | "run_scorers"
   | "review_run"
   | "rename_run"
+  | "found_results"
+  | "open_found"
   | "save_report"
   | "judge_options"
   | "judgings"
@@ -283,6 +285,8 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
       return null;
     },
     rename_run: () => null,
+    found_results: () => [],
+    open_found: () => null,
     save_report: () => true,
     judge_options: () => ({
       groups: [{ name: "StableToolBench", what: "Was the request solved?" }],
