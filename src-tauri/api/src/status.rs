@@ -174,7 +174,7 @@ pub struct FoundResults {
     pub tool: String,
     /// Absolute path.
     pub path: String,
-    /// Number of results in it: projects, jobs or logs. Counting stops at 1,000 names.
+    /// Number of logs or folders directly in it, among the first 1,000 names.
     pub entries: u32,
 }
 

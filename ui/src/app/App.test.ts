@@ -135,7 +135,7 @@ describe("the start screen", () => {
     ];
     await open(fixture, "#/start");
     await until(() => text().includes("Found on this machine"));
-    expect(text()).toContain("2 entries");
+    expect(text()).toContain("2 folders");
     expect(text()).toContain("1,000 or more");
     document.querySelectorAll<HTMLButtonElement>("[data-testid=found] button")[1]?.click();
     await until(() => fixture.calls.some((call) => call.name === "open_found"));

@@ -17,6 +17,6 @@ tool: string,
  */
 path: string, 
 /**
- * Number of results in it: projects, jobs or logs. Counting stops at 1,000 names.
+ * Number of logs or folders directly in it, among the first 1,000 names.
  */
 entries: number, };
