@@ -35,6 +35,7 @@ pub(crate) fn run(name: &str, dir: &Path) {
         "overview" => crate::matrix::run(dir),
         "scoring" => crate::scoring::run(dir),
         "agreement" => crate::agreement::run(dir),
+        _ if crate::inspect::run(name, dir) => {}
         _ => println!("no measurement is called {name}"),
     }
     println!("  peak memory {} MB, processor {:.2} s", floor::peak_mb(), floor::cpu_s());

@@ -13,6 +13,7 @@
 mod agreement;
 mod corpus;
 mod floor;
+mod inspect;
 mod matrix;
 mod measures;
 mod scoring;
@@ -69,6 +70,20 @@ fn main() {
                 panic!("cannot write the corpus below {}: {e}", root.display())
             }),
         );
+    }
+    if wanted(inspect::JSON) {
+        println!("# 10,000 small transcripts as JSON");
+        child(inspect::JSON, &inspect::write_json(&root));
+    }
+    if inspect::MEASURES.iter().any(|(name, _)| wanted(name)) {
+        let Some(logs) = inspect::write(&root) else {
+            println!("# Inspect logs: not measured, since INSPECT_PYTHON is not set");
+            return;
+        };
+        for (name, folder) in inspect::MEASURES.iter().filter(|(name, _)| wanted(name)) {
+            println!("# Inspect logs: {folder}");
+            child(name, &logs.join(folder));
+        }
     }
 }
 
