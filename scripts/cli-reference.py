@@ -12,10 +12,10 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILE = ROOT / "docs/reference/cli.md"
 GROUPS = [
-    ("Look", ["index", "list", "show", "search", "compare", "diff"]),
+    ("Look", ["open", "index", "list", "show", "search", "compare", "diff"]),
     ("Run", ["plan", "run", "nudge"]),
     ("Score and judge", ["score", "stats", "review", "agreement", "metrics"]),
-    ("Evaluate and share", ["evaluate", "messages", "report", "serve"]),
+    ("Evaluate and share", ["evaluate", "messages", "report", "convert", "serve"]),
     ("StableToolBench", ["stabletoolbench"]),
     ("Look after", ["formats", "schema", "doctor", "clear"]),
 ]
@@ -24,7 +24,7 @@ HEAD = """\
 
 This page is generated from the help of the program by `scripts/cli-reference.py`. Do not edit it.
 
-`touchstone FOLDER` opens the window on a folder, `touchstone --demo` on a copy of the sample data. Every command has
+`touchstone PATH` opens the window on a folder or a file, `touchstone --demo` on a copy of the sample data. Every command has
 `--help`. Options that most commands share:
 
 - `FOLDER` defaults to the current folder.

@@ -106,6 +106,15 @@ macro_rules! page_commands {
             "Download the report, or write it there: touchstone report FOLDER")
         save_report(request: ReportRequest) -> bool =
             |app, page| dialogs::save_report(app, page.window()?, &request);
+        /// A run in a format of another tool.
+        Look export_run(request: ExportRequest) -> ExportedFile =
+            |app, _| app.export_run(&request);
+        /// Opens the system's save dialog. Returns the notes on what was written; null on cancel.
+        /// Window only; a served page downloads instead.
+        Local("A served page cannot write to the machine that serves it.",
+            "Download the run, or write it there: touchstone convert RUN --to FORMAT")
+        save_export(request: ExportRequest) -> Option<Vec<String>> =
+            |app, page| dialogs::save_export(app, page.window()?, &request);
         Look list_tasks(request: TaskRequest) -> TaskPage = |app, _| app.list_tasks(request);
         /// `id` is the id of the task.
         Look read_task(id: String) -> TaskView = |app, _| app.read_task(&id);

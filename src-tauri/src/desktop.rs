@@ -20,8 +20,11 @@ const EVENT: &str = "app_event";
 /// Tauri event for errors that are not the reply to a command.
 const ERROR_EVENT: &str = "app_trouble";
 
-/// Opens the window, and returns when it is closed.
-pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
+/// Tauri event for what was opened by dropping it.
+const OPENED_EVENT: &str = "app_opened";
+
+/// Opens the window at an address within the page, and returns when it is closed.
+pub(crate) fn show(app: App, context: Context<Wry>, start: String) -> tauri::Result<()> {
     Builder::default()
         .plugin(tauri_plugin_dialog::init())
         .manage(app.clone())
@@ -42,7 +45,7 @@ pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
                 let _ = handle.emit(EVENT, event);
             }));
             tauri.manage(told);
-            open_window(tauri)?;
+            open_window(tauri, start)?;
             close_on_signals(tauri.handle().clone());
             Ok(())
         })
@@ -73,8 +76,9 @@ fn run_command(invoke: Invoke<Wry>) -> bool {
     true
 }
 
-fn open_window(tauri: &tauri::App) -> tauri::Result<()> {
-    WebviewWindowBuilder::new(tauri, "main", WebviewUrl::default())
+fn open_window(tauri: &tauri::App, start: String) -> tauri::Result<()> {
+    let page = if start.is_empty() { WebviewUrl::default() } else { WebviewUrl::App(start.into()) };
+    WebviewWindowBuilder::new(tauri, "main", page)
         .title("Touchstone")
         .inner_size(1280.0, 820.0)
         .min_inner_size(800.0, 560.0)
@@ -129,24 +133,15 @@ fn close_on_signals(handle: AppHandle) {
     });
 }
 
-/// Opens the first of the dropped folders. There is no reply to a drop, so errors are sent as an
-/// event.
+/// Opens what was dropped. There is no reply to a drop, so the outcome is sent as an event.
 fn open_dropped(handle: &AppHandle, paths: Vec<PathBuf>) {
     let handle = handle.clone();
     tauri::async_runtime::spawn_blocking(move || {
-        if let Err(error) = dropped(&paths).and_then(|folder| handle.state::<App>().open(folder)) {
-            let _ = handle.emit(ERROR_EVENT, &error);
-        }
+        let _ = match handle.state::<App>().open_paths(&paths) {
+            Ok(opened) => handle.emit(OPENED_EVENT, &opened),
+            Err(error) => handle.emit(ERROR_EVENT, &error),
+        };
     });
-}
-
-/// Returns the first dropped path that is not a file. Missing or unreadable folders are reported by
-/// the engine.
-fn dropped(paths: &[PathBuf]) -> Result<&PathBuf, AppError> {
-    paths.iter().find(|path| !path.is_file()).ok_or_else(|| {
-        let error = AppError::new(Code::BadRequest, "What was dropped is not a folder.");
-        error.hint("Drop the folder that holds the transcripts, or the whole benchmark.")
-    })
 }
 
 /// Returns true if the page may navigate to a URL: only to its own, and in development to that of

@@ -2,7 +2,7 @@
 use std::path::PathBuf;
 use tauri::AppHandle;
 use tauri_plugin_dialog::{DialogExt as _, FilePath};
-use touchstone_api::{DataFile, ReportRequest};
+use touchstone_api::{DataFile, ExportRequest, ReportRequest};
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};
 
@@ -33,6 +33,21 @@ pub(crate) fn save_report(app: &App, window: &AppHandle, request: &ReportRequest
     match dialog.set_file_name(&report.file_name).blocking_save_file() {
         None => Ok(false),
         Some(picked) => app.keep_report(&report, &into_path(picked)?).map(|()| true),
+    }
+}
+
+/// Writes a run in a format of another tool to the file that the user picks. Returns the notes on
+/// what was written; `None` on cancel.
+pub(crate) fn save_export(
+    app: &App,
+    window: &AppHandle,
+    request: &ExportRequest,
+) -> Reply<Option<Vec<String>>> {
+    let file = app.export_run(request)?;
+    let dialog = window.dialog().file().set_title("Export the run");
+    match dialog.set_file_name(&file.file_name).blocking_save_file() {
+        None => Ok(None),
+        Some(picked) => app.keep_export(&file.text, &into_path(picked)?).map(|()| Some(file.notes)),
     }
 }
 

@@ -102,8 +102,8 @@ pub(crate) fn give_no_keys_to_the_window() {
     }
 }
 
-/// Returns true for a variable about drawing windows, locations of files and libraries, or the
-/// network proxy.
+/// Returns true for a variable about drawing windows, locations of files and libraries, folders of
+/// other tools, or the network proxy.
 fn concerns_windows(name: &OsStr) -> bool {
     const STARTS: [&str; 35] = [
         "XDG_",
@@ -142,7 +142,11 @@ fn concerns_windows(name: &OsStr) -> bool {
         "PULSE_",
         "DBUS_",
     ];
-    const NAMES: [&str; 36] = [
+    const NAMES: [&str; 39] = [
+        // Folders of other tools, which the start screen looks for.
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "INSPECT_LOG_DIR",
         "PATH",
         "HOME",
         "USER",
@@ -239,9 +243,14 @@ mod tests {
         ] {
             assert!(!concerns_windows(OsStr::new(name)), "{name}");
         }
-        for name in
-            ["PATH", "DISPLAY", "XDG_RUNTIME_DIR", "WEBKIT_DISABLE_DMABUF_RENDERER", "GDK_BACKEND"]
-        {
+        for name in [
+            "PATH",
+            "DISPLAY",
+            "XDG_RUNTIME_DIR",
+            "WEBKIT_DISABLE_DMABUF_RENDERER",
+            "GDK_BACKEND",
+            "INSPECT_LOG_DIR",
+        ] {
             assert!(concerns_windows(OsStr::new(name)), "{name}");
         }
     }

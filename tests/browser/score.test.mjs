@@ -184,7 +184,7 @@ test("a verdict, a score and a note are given by keyboard alone, and lie in a fi
     // The page follows an edit by hand.
     writeFileSync(file, "verdict: right\nnote: by hand\n");
     await page.getByText("Reviewed: right").waitFor();
-    assert.equal(await review.getByLabel("Note").inputValue(), "by hand");
+    await until(async () => (await review.getByLabel("Note").inputValue()) === "by hand");
     // With another answer, the old review is shown but not counted.
     await page.keyboard.press("1");
     await page.keyboard.press("2");
@@ -208,7 +208,7 @@ test("a verdict, a score and a note are given by keyboard alone, and lie in a fi
 /** Waits for a condition outside the page. */
 async function until(holds) {
   const end = Date.now() + 20_000;
-  while (!holds()) {
+  while (!(await holds())) {
     assert.ok(Date.now() < end, `waited in vain: ${holds}`);
     await new Promise((later) => setTimeout(later, 20));
   }
@@ -320,7 +320,7 @@ test(
             /^(?:Partly right|Wrong|No answer|Missing tool call|Tool error|Gave up)/,
           );
           if (/^(?:Partly right|Wrong)/.test(why))
-            assert.ok((await page.getByTestId("why").locator("li").count()) > 0, why);
+            await page.getByTestId("why").locator("li").first().waitFor();
           if (at === 0) await accessible(page);
           const before = page.url();
           if (at < count - 1) {

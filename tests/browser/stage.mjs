@@ -52,10 +52,13 @@ export function folderWith(files = null) {
 }
 
 /**
- * Starts `touchstone serve` with its own cache and state; resolves when it has printed its address.
- * Appends `args` and `env`.
+ * Starts `touchstone serve`, or another command that serves, with its own cache and state; resolves
+ * when it has printed its address. Appends `args` and `env`.
  */
-export async function serve(place, { folder = place.folder, args = [], env: more = {} } = {}) {
+export async function serve(
+  place,
+  { command = "serve", folder = place.folder, args = [], env: more = {} } = {},
+) {
   const env = {
     ...process.env,
     ...more,
@@ -65,7 +68,7 @@ export async function serve(place, { folder = place.folder, args = [], env: more
   };
   const server = spawn(
     join(ROOT, "target/debug/touchstone"),
-    ["serve", "--json", ...args, ...(folder === null ? [] : [folder])],
+    [command, "--json", ...args, ...(folder === null ? [] : [folder])],
     { env, stdio: ["ignore", "pipe", "inherit"] },
   );
   const printed = createInterface({ input: server.stdout });
@@ -90,14 +93,15 @@ export async function serve(place, { folder = place.folder, args = [], env: more
 
 /**
  * Runs a test on a page. `files` as in `folderWith`; `prepare` may change the folder; `start: true`
- * opens none; `args` and `env` go to the server. Any page error, refused content or foreign request
+ * opens none; `command`, `args` and `env` go to the server, and `open` is a file of the folder. Any page error, refused content or foreign request
  * fails the test.
  */
 export async function onPage(browser, options, test) {
   const place = folderWith(options.files ?? null);
   options.prepare?.(place.folder);
-  const { args, env } = options;
-  const server = await serve(place, options.start ? { folder: null, args, env } : { args, env });
+  const { command, args, env } = options;
+  const folder = options.start ? null : join(place.folder, options.open ?? "");
+  const server = await serve(place, { command, folder, args, env });
   const context = await browser.newContext({
     viewport: options.viewport ?? { width: 1280, height: 820 },
     colorScheme: "light",

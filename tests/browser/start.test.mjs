@@ -1,7 +1,12 @@
 // The first start: start screen, settings, keys and sign-in.
 import assert from "node:assert/strict";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
-import { accessible, folderWith, onPage, openBrowser, rows, serve } from "./stage.mjs";
+import { accessible, folderWith, onPage, openBrowser, ROOT, rows, serve } from "./stage.mjs";
+
+const FIXTURES = join(ROOT, "src-tauri/imports/tests/fixtures");
 
 let browser;
 before(async () => (browser = await openBrowser()));
@@ -14,6 +19,98 @@ test("the start screen offers the demo, and the demo opens as a list of runs", (
     await rows(page).first().waitFor();
     await page.waitForURL(/#\/runs$/);
     assert.ok((await rows(page).count()) > 10);
+  }));
+
+/** A home folder with these files: copies of fixtures, or for `null` anything. */
+function homeWith(files) {
+  const home = mkdtempSync(join(tmpdir(), "touchstone-home-"));
+  for (const [name, fixture] of Object.entries(files)) {
+    const path = join(home, name);
+    mkdirSync(dirname(path), { recursive: true });
+    if (fixture === null) writeFileSync(path, "not read");
+    else cpSync(join(FIXTURES, fixture), path);
+  }
+  return home;
+}
+
+test("results of other tools are offered by their names, and one click opens them", async () => {
+  const home = homeWith({
+    ".claude/projects/-work/0a1b.jsonl": "claude_code/session.jsonl",
+    ".codex/sessions/2026/01/02/rollout-1.jsonl": null,
+    ".gemini/tmp/abc/chats/session-1.json": null,
+    "runs/a.eval": null,
+    "runs/b.eval": null,
+  });
+  const env = {
+    HOME: home,
+    INSPECT_LOG_DIR: join(home, "runs"),
+    CLAUDE_CONFIG_DIR: "",
+    CODEX_HOME: "",
+  };
+  try {
+    await onPage(browser, { start: true, args: ["--allow-run"], env }, async (page) => {
+      const offers = page.getByTestId("found").getByRole("button");
+      await offers.first().waitFor();
+      const texts = await offers.allInnerTexts();
+      const flat = texts.map((text) => text.replaceAll(/\s+/g, " ").trim());
+      assert.deepEqual(flat, [
+        `Claude Code ${home}/.claude/projects 1 session`,
+        `Codex ${home}/.codex/sessions 1 session`,
+        `Gemini CLI ${home}/.gemini/tmp 1 session`,
+        `Inspect ${home}/runs 2 logs`,
+      ]);
+      await accessible(page);
+      await offers.first().click();
+      await rows(page).first().waitFor();
+      assert.equal(await rows(page).count(), 1);
+    });
+    // A read-only page is offered nothing.
+    await onPage(browser, { start: true, env }, async (page) => {
+      await page.getByRole("link", { name: /^Read the five-minute guide/ }).waitFor();
+      assert.equal(await page.getByTestId("found").count(), 0);
+    });
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+});
+
+test("a file that is opened from a terminal shows its only run, and back leads to the list", () => {
+  const prepare = (folder) => {
+    const at = (name) => join(FIXTURES, name);
+    cpSync(at("promptfoo/results.json"), join(folder, "results.json"));
+    cpSync(at("claude_code/session.jsonl"), join(folder, "session.jsonl"));
+  };
+  const options = { files: {}, prepare, command: "open", open: "results.json" };
+  return onPage(browser, options, async (page) => {
+    await page.waitForURL(/#\/run\/[0-9a-f]+\?q=file%3Aresults.json$/);
+    await page.keyboard.press("Escape");
+    await page.waitForURL(/#\/runs\?q=file%3Aresults.json$/);
+    await rows(page).first().waitFor();
+    assert.equal(await rows(page).count(), 1);
+  });
+});
+
+test("a file that holds no run says why", () => {
+  const options = { files: { "notes.txt": "x" }, command: "open", open: "notes.txt" };
+  return onPage(browser, options, async (page) => {
+    await page.waitForURL(/#\/run\//);
+    await page.getByText("Neither a YAML file nor part of a benchmark folder.").first().waitFor();
+  });
+});
+
+test("a file that is dropped on a served page is refused with the command that opens it", () =>
+  onPage(browser, {}, async (page) => {
+    await rows(page).first().waitFor();
+    await page.evaluate(() => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["x"], "x.eval"));
+      const event = (kind) =>
+        new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true });
+      for (const kind of ["dragover", "drop"]) document.body.dispatchEvent(event(kind));
+    });
+    await page.getByText("A page in a browser cannot see where a dropped file lies.").waitFor();
+    await page.getByText("touchstone open PATH").waitFor();
+    await accessible(page);
   }));
 
 test("the token leaves the address and is used up; another browser needs another address", async () => {

@@ -9,6 +9,7 @@ mod commands;
 mod comparing;
 #[path = "../engine/conversation.rs"]
 mod conversation;
+mod converting;
 mod diff;
 mod ending;
 mod evaluating;
@@ -21,6 +22,7 @@ mod many;
 mod judging;
 mod messages;
 mod metrics;
+mod opening;
 mod programs;
 mod readme;
 mod reviewing;

@@ -61,7 +61,7 @@ fn forks_are_in_no_number_of_score_unless_the_filter_names_them() {
         ran.out
     );
     assert!(
-        ran.out.contains("1 fork or continued run is left out of these numbers."),
+        ran.out.contains("1 fork, continued or superseded run is left out of these numbers."),
         "{}",
         ran.out
     );

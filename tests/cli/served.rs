@@ -43,8 +43,8 @@ impl Served {
         let start = line.find("127.0.0.1:").unwrap_or_else(|| panic!("no address in {line:?}"))
             + "127.0.0.1:".len();
         let (port, rest) = line[start..].split_once('/').unwrap();
-        let token =
-            rest.trim_start_matches("?token=").trim_end_matches(|c: char| !c.is_ascii_hexdigit());
+        let token = rest.trim_start_matches("?token=");
+        let token = token.split(|c: char| !c.is_ascii_hexdigit()).next().unwrap();
         let mut served = Self {
             child,
             port: port.parse().unwrap(),

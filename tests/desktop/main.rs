@@ -20,6 +20,9 @@ mod stage;
 use serde_json::json;
 use stage::Stage;
 
+const SESSION: &str =
+    include_str!("../../src-tauri/imports/tests/fixtures/claude_code/session.jsonl");
+
 #[test]
 fn the_demo_opens_from_the_start_screen() {
     let stage = Stage::empty("demo");
@@ -33,6 +36,34 @@ fn the_demo_opens_from_the_start_screen() {
     );
     window.picture("runs");
     assert_eq!(window.run("return location.href"), json!("tauri://localhost#/runs"));
+}
+
+#[test]
+fn the_start_screen_opens_results_of_another_tool() {
+    let stage = Stage::empty("found");
+    stage.file(".claude/projects/-work/0a1b.jsonl", SESSION);
+    let home = [("HOME", stage.folder()), ("CLAUDE_CONFIG_DIR", "")];
+    let window = stage.window_with(&[], &home);
+    window.until_text("Claude Code");
+    window.until_text("1 session");
+    window.picture("found");
+    window.click("[data-testid=found] button");
+    window.until(
+        "the session is listed",
+        "return document.querySelectorAll('[data-testid=run-row]').length === 1",
+    );
+}
+
+#[test]
+fn a_file_that_is_named_opens_its_run() {
+    let stage = Stage::empty("named");
+    for name in ["one", "two"] {
+        stage.file(&format!("{name}.jsonl"), SESSION);
+    }
+    let file = stage.beside("folder/one.jsonl");
+    let window = stage.window(&["open", file.to_str().unwrap()]);
+    window.until("the run is open", "return location.hash.startsWith('#/run/')");
+    window.until_text("List the files.");
 }
 
 #[test]

@@ -205,6 +205,8 @@ INSERT INTO runs VALUES
  (5,'c/d.yaml','tool_calling','ticket','tool_calling','o1',1,NULL,1,'waiting',9,9,2,2,'["query_a"]',
   char(10)||'query_a'||char(10)||'zip'||char(10),20000,0,3.5,1000,0,
   1,1,NULL,'right',NULL,'fields','scored','follow_ups');
+ALTER TABLE runs ADD COLUMN member TEXT;
+UPDATE runs SET path = 'c/d.yaml#e#f', member = 'e#f' WHERE id = 5;
 CREATE TABLE stored(run INT, evaluator TEXT, result TEXT, number REAL);
 INSERT INTO stored VALUES (1,'relevance','pass',5),(1,'my tone','error',NULL),(2,'relevance','fail',0.5),(2,'f1<2','open',1),
  (3,'relevance','none',NULL);
@@ -257,6 +259,12 @@ fn each_token_lets_the_right_runs_pass() {
         ("path:b/*", vec![3]),
         ("path:100%_", vec![2]),
         ("path:1__%", vec![]),
+        ("file:c/d.yaml", vec![5]),
+        ("file:c/d", vec![]),
+        ("file:d.yaml", vec![]),
+        ("file:a/*", vec![1, 2]),
+        ("file:a/100%_sure.yaml,b/broken.yaml", vec![2, 3]),
+        ("file:many.json", vec![]),
         ("nudged:yes", vec![5]),
         ("failed:no", vec![1, 2, 3]),
         ("missing:yes", vec![2, 5]),

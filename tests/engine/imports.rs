@@ -195,3 +195,155 @@ fn a_run_that_is_renamed_keeps_its_file_and_the_correction_can_be_taken_back() {
     let why = bench.app().rename_run(None, &row().id, &names("mine")).unwrap_err();
     assert!(why.message.starts_with("touchstone.yaml was not changed: line"), "{}", why.message);
 }
+
+/// Result of promptfoo for a prompt, with an id of its own, so that it counts beside others.
+fn promptfoo(prompt: &str, id: &str) -> String {
+    let mut whole: serde_json::Value = serde_json::from_str(PROMPTFOO).unwrap();
+    let result = &mut whole["results"]["results"][0];
+    (result["id"], result["prompt"]["label"]) = (id.into(), prompt.into());
+    whole["evalId"] = id.into();
+    whole.to_string()
+}
+
+#[test]
+fn runs_of_merged_systems_are_repeats_of_each_other_and_get_their_own_numbers_back() {
+    let merge = "imports: { systems: { first: one, second: one } }\n";
+    let workspace = |imports: &str| format!("output_dir: results\n{imports}");
+    let bench = Bench::new()
+        .file("results/a.json", promptfoo("first", "r1"))
+        .file("results/b.json", promptfoo("second", "r2"))
+        .file("touchstone.yaml", workspace(""))
+        .open();
+    let rows = |bench: &Bench| {
+        let rows = runs(bench).into_iter();
+        let mut rows: Vec<_> = rows
+            .map(|row| (row.path.clone(), row.system.unwrap_or_default(), row.repeat))
+            .collect();
+        rows.sort();
+        rows.into_iter().map(|(_, system, repeat)| (system, repeat)).collect::<Vec<_>>()
+    };
+    let expected = |rows: [(&str, u32); 2]| rows.map(|(name, number)| (name.to_owned(), number));
+    let own = expected([("first", 1), ("second", 1)]);
+    assert_eq!(rows(&bench), own);
+
+    bench.put("touchstone.yaml", workspace(merge));
+    let merged = expected([("one", 1), ("one", 2)]);
+    wait_until("the runs are repeats", || (rows(&bench) == merged).then_some(()));
+    let bench = bench.reopen();
+    assert_eq!(rows(&bench), merged);
+
+    bench.remove("results/a.json");
+    wait_until("the other run is the first", || {
+        (rows(&bench) == [("one".to_owned(), 1)]).then_some(())
+    });
+    bench.put("results/a.json", promptfoo("first", "r1"));
+    wait_until("both runs are there", || (rows(&bench) == merged).then_some(()));
+
+    let bench = bench.close();
+    bench.put("touchstone.yaml", workspace(""));
+    let bench = bench.open();
+    wait_until("the own numbers are back", || (rows(&bench) == own).then_some(()));
+}
+
+#[test]
+fn a_correction_makes_a_workspace_file_where_there_is_none_and_the_folder_stays_as_it_was() {
+    let bench = Bench::new().file("logs/a/results.json", PROMPTFOO).open_at("folder/logs");
+    let row = |bench: &Bench| runs(bench).into_iter().next();
+    let before = row(&bench).unwrap();
+    let new = RunNames { task: before.task.clone(), system: Some("mine".to_owned()), model: None };
+    bench.app().rename_run(None, &before.id, &new).unwrap();
+    let is_renamed = |bench: &Bench| {
+        let now = row(bench)?;
+        ((&now.id, now.system.as_deref()) == (&before.id, Some("mine"))).then_some(())
+    };
+    wait_until("the new name counts", || is_renamed(&bench));
+    let text = std::fs::read_to_string(bench.path("logs/touchstone.yaml")).unwrap();
+    assert_eq!(text, "imports:\n  systems:\n    \"say\": \"mine\"\n");
+    let bench = bench.close().open_at("folder/logs");
+    wait_until("the new name counts again", || is_renamed(&bench));
+}
+
+#[test]
+fn a_report_that_comes_later_judges_the_runs_beside_and_below_it() {
+    let trajectory = |id: &str| {
+        format!(
+            r#"{{"info": {{"exit_status": "Submitted"}}, "trajectory_format": "mini-swe-agent-1",
+            "messages": [{{"role": "user", "content": "{id}"}}]}}"#
+        )
+    };
+    let bench = Bench::new()
+        .file("results/job/org__a-1/org__a-1.traj.json", trajectory("org__a-1"))
+        .file("results/job/org__a-2/org__a-2.traj.json", trajectory("org__a-2"))
+        .open();
+    let passed = || {
+        let rows = runs(&bench).into_iter().map(|row| (row.task.unwrap_or_default(), row.passed));
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort();
+        rows
+    };
+    let expected =
+        |first, second| vec![("org__a-1".to_owned(), first), ("org__a-2".to_owned(), second)];
+    assert_eq!(passed(), expected(None, None));
+    let report = r#"{"total_instances": 2, "resolved_instances": 1, "resolved_ids": ["org__a-1"],
+        "unresolved_ids": ["org__a-2"]}"#;
+    bench.put("results/job/agent.report.json", report);
+    wait_until("the runs are judged", || {
+        (passed() == expected(Some(true), Some(false))).then_some(())
+    });
+    bench.remove("results/job/agent.report.json");
+    wait_until("the runs are not judged any more", || {
+        (passed() == expected(None, None)).then_some(())
+    });
+}
+
+/// Creates a database as promptfoo does, with its results in rows.
+fn promptfoo_database(path: &std::path::Path) -> rusqlite::Connection {
+    let sql = rusqlite::Connection::open(path).unwrap();
+    sql.execute_batch(
+        "PRAGMA journal_mode = WAL;
+         CREATE TABLE evals (id TEXT, created_at INTEGER, description TEXT, results TEXT);
+         CREATE TABLE eval_results (id TEXT, eval_id TEXT, prompt_idx INT, test_idx INT,
+           test_case TEXT, prompt TEXT, provider TEXT, response TEXT, success INT, score REAL,
+           failure_reason INT);
+         INSERT INTO evals VALUES ('e1', 1, 'Sums', '{}');",
+    )
+    .unwrap();
+    sql
+}
+
+fn insert_result(sql: &rusqlite::Connection, test: i64) {
+    let case = format!(r#"{{"vars": {{"q": "task {test}"}}}}"#);
+    sql.execute(
+        r#"INSERT INTO eval_results VALUES (?1, 'e1', 0, ?2, ?3, '{"raw": "q", "label": "plain"}',
+           '{"id": "m"}', '{"output": "words of 7"}', 1, 1, 0)"#,
+        (format!("r{test}"), test, case),
+    )
+    .unwrap();
+}
+
+#[test]
+fn the_database_of_promptfoo_is_followed_while_promptfoo_writes_to_it() {
+    let bench = Bench::new().file("results/other.txt", "").open();
+    let folder = bench.path("results");
+    let sql = promptfoo_database(&folder.join("promptfoo.db"));
+    insert_result(&sql, 0);
+    let paths = || runs(&bench).into_iter().map(|row| row.path).collect::<Vec<_>>();
+    let path = |test: u32| format!("promptfoo.db#e1 test {test} prompt 0");
+    wait_until("the first result is there", || (paths() == [path(0)]).then_some(()));
+    let row = runs(&bench).remove(0);
+    let place = (row.task.as_deref(), row.system.as_deref(), row.model.as_deref(), row.passed);
+    assert_eq!(place, (Some("task 0"), Some("plain"), Some("m"), Some(true)));
+    // Only the log changes; the database stays as it is.
+    insert_result(&sql, 1);
+    wait_until("the second result is there", || (paths().len() == 2).then_some(()));
+    let view = bench.app().open_run(&row.id).unwrap();
+    assert_eq!((view.layout.as_str(), view.total_steps), ("promptfoo", 2));
+    // The log goes with the last connection, and nothing else was left beside the database.
+    drop(sql);
+    wait_until("both results are there", || {
+        let names = std::fs::read_dir(&folder).unwrap().map(|one| one.unwrap().file_name());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        (names == ["other.txt", "promptfoo.db"] && paths().len() == 2).then_some(())
+    });
+}

@@ -14,6 +14,7 @@ mod evaluator_judges;
 
 mod evaluations;
 mod evaluations_kept;
+mod exporting;
 
 mod evaluate_target;
 mod evaluating;
@@ -36,6 +37,7 @@ mod mcp_http;
 mod mocks;
 mod mounts;
 mod mutations;
+mod named_paths;
 mod offered;
 mod opening;
 mod overview;

@@ -12,25 +12,19 @@ const KNOWN: &[(&str, &str)] = &[
     ("formats", "answer run stabletoolbench suite transcript"),
     ("formats", "node yaml"),
     ("formats::stabletoolbench", "functions pool query"),
-    ("formats::stabletoolbench::answers", "convert raw"),
     ("host::serve", "connections socket"),
-    ("imports::claude_code", "agents session"),
-    ("imports::inspect", "sample timeline"),
     ("runner", "execute launch"),
     ("runner", "provider search spec strategy"),
     ("runner", "secrets setup tools"),
     ("runner::tools::sql", "process sqlite"),
     ("scoring", "azure judges"),
     ("scoring::azure", "pandas table"),
-    ("scoring::judges", "about suite_judges"),
-    ("scoring::judges", "subject turns"),
     (
         "store",
         "imported_verdicts imports inbox index_writer indexer ingest judgements load members \
          overview parse_unit query record rescore reviews scoring settings state_counts suites \
          watch watching",
     ),
-    ("store", "layouts reconcile scan"),
     ("store::overview", "expected gather"),
 ];
 

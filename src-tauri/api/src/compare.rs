@@ -52,6 +52,9 @@ pub struct ComparedRun {
 pub struct CompareRow {
     /// Step of each run in this row, if it has one.
     pub steps: Vec<Option<u32>>,
+    /// Nesting level: 0 on the main path; the rows within a sub-agent follow its own row, one level
+    /// deeper.
+    pub depth: u32,
     /// Strongest difference of any other run from the first.
     pub relation: Relation,
     /// True if the runs diverge here, which means that not all took the same action. Differences in

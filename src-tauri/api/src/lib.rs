@@ -4,6 +4,7 @@
 
 mod compare;
 mod evaluate;
+mod export;
 mod imported_verdicts;
 mod judging;
 mod launch;
@@ -22,6 +23,7 @@ mod trust;
 
 pub use compare::*;
 pub use evaluate::*;
+pub use export::*;
 pub use imported_verdicts::*;
 pub use judging::*;
 pub use launch::*;

@@ -151,7 +151,7 @@ pub struct RunRow {
     pub cost: Option<f64>,
     /// Seconds spent on the run, excluding pauses, if known.
     pub seconds: Option<f64>,
-    /// Total size of its files in bytes.
+    /// Total size of its files in bytes. A member has the size of the file that holds it with others.
     pub size: u64,
     /// Time when its file was last written, in milliseconds since 1970.
     pub modified_ms: i64,
@@ -208,14 +208,14 @@ impl Lineage {
     }
 }
 
-/// Formats a note on the number of runs that are excluded from statistics because they are forks or
-/// were continued by a person. Returns `None` for 0.
+/// Formats a note on the number of runs that are excluded from statistics because they are forks,
+/// were continued by a person, or are superseded. Returns `None` for 0.
 pub fn describe_excluded_forks(count: u64) -> Option<String> {
     match count {
         0 => None,
-        1 => Some("1 fork or continued run is left out of these numbers. `forked:yes` shows it, `forked:yes,no` counts all runs.".to_owned()),
+        1 => Some("1 fork, continued or superseded run is left out of these numbers. `forked:yes` shows it, `forked:yes,no` counts all runs.".to_owned()),
         count => Some(format!(
-            "{count} forks and continued runs are left out of these numbers. `forked:yes` shows them, `forked:yes,no` counts all runs."
+            "{count} forks, continued and superseded runs are left out of these numbers. `forked:yes` shows them, `forked:yes,no` counts all runs."
         )),
     }
 }

@@ -62,6 +62,9 @@ pub struct Overview {
     /// Number of matching runs that no other number here includes, because they are forks or were
     /// continued by a person.
     pub forks: u64,
+    /// Number of matching runs that no other number here includes, because another file holds the
+    /// same run and counts in its place.
+    pub superseded: u64,
     /// Number of runs that the suites expect and that do not exist. None if the filter uses
     /// properties that only existing runs have, because expected runs cannot be filtered by these.
     pub missing: Option<u64>,
@@ -155,6 +158,8 @@ pub struct OverviewCell {
     pub missing: u32,
     /// Number of forks and continued runs, which no other number here includes.
     pub forks: u32,
+    /// Number of superseded runs, which no other number here includes.
+    pub superseded: u32,
     /// Number of runs reviewed by a person.
     pub reviewed: u32,
     /// Run to open: the worst of them.

@@ -23,6 +23,10 @@ pub struct ReportRequest {
     pub published: bool,
     /// Colour theme: `light` or `dark`; the preference of the reader's system if none is given.
     pub theme: Option<String>,
+    /// True to redact keys, e-mail addresses and home folders in the texts of transcripts. If none
+    /// is given, they are redacted if a run is a session of a coding agent.
+    #[serde(default)]
+    pub redact: Option<bool>,
 }
 
 impl ReportRequest {
@@ -37,6 +41,7 @@ impl ReportRequest {
             runs: true,
             published: false,
             theme: None,
+            redact: None,
         }
     }
 }
@@ -94,6 +99,8 @@ pub struct Report {
     pub misread: Vec<FilterError>,
     /// Notes for the reader, such as invalid tokens or groups that cannot be compared.
     pub notes: Vec<String>,
+    /// Number of places that were redacted; none if the report is not redacted.
+    pub redacted: Option<u64>,
     /// Number of judgement files that cannot be read; a note names them.
     pub unreadable: u64,
 }

@@ -20,6 +20,8 @@ pub struct RunView {
     pub total_steps: u32,
     /// The first steps.
     pub steps: Vec<Step>,
+    /// Sub-agents and abandoned branches, in the order of their steps; of very many, the first.
+    pub groups: Vec<StepGroup>,
     /// Durations by turn; none if the files contain none.
     pub pace: Option<Pace>,
     /// Size of the search tree beside these steps, if there is one.
@@ -143,6 +145,40 @@ pub struct Step {
     pub depth: u32,
     /// Parts of the step.
     pub parts: Vec<Part>,
+}
+
+/// A step with the steps that it contains: a sub-agent or an abandoned branch. Values that the file
+/// lacks are none, not 0.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct StepGroup {
+    /// Index of the step that opens the group.
+    pub step: u32,
+    /// Number of steps that follow it and belong to the group, at any level.
+    pub steps: u32,
+    /// Number of failed calls among them.
+    pub failed: u32,
+    /// Duration in seconds: that of the opening step, else the sum of those recorded inside.
+    pub seconds: Option<f64>,
+    /// Number of tokens: those of the opening step, else the sum of those recorded inside.
+    pub tokens: Option<u64>,
+    /// How the group ended.
+    pub end: GroupEnd,
+    /// Beginning of its first user message, on one line.
+    pub prompt: Option<String>,
+}
+
+/// How a group of steps ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum GroupEnd {
+    /// Nothing in it is wrong or missing at its end.
+    Ended,
+    /// Ended in an error.
+    Error,
+    /// Ended in a call without a result.
+    NoResult,
 }
 
 /// Kind of a step.
@@ -358,6 +394,8 @@ pub struct RunFile {
     pub full_path: String,
     /// Size in bytes.
     pub size: u64,
+    /// Number of runs in the file. Its size is that of all of them.
+    pub runs: u32,
 }
 
 /// Matches of a text search in one run.

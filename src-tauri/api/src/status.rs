@@ -174,8 +174,22 @@ pub struct FoundResults {
     pub tool: String,
     /// Absolute path.
     pub path: String,
-    /// Number of logs or folders directly in it, among the first 1,000 names.
+    /// Number of results in it.
     pub entries: u32,
+    /// True if there may be more, because counting stopped at the maximum number of names.
+    pub more: bool,
+    /// Noun for one result: session, log, job.
+    pub unit: String,
+}
+
+/// Opened folder, and the runs of it that were asked for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Opened {
+    /// The open folder.
+    pub folder: Folder,
+    /// Filter for these runs; empty for all.
+    pub filter: String,
 }
 
 /// Event that names the data that became stale; never contains the new data.
@@ -262,12 +276,14 @@ pub enum ProblemKind {
     NotTranscript,
 }
 
-/// A page of problems, worst first.
+/// A page of problems, worst first; files that are no runs come last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct ProblemPage {
-    /// Number of all problems.
+    /// Number of all entries: the problems, then the files that are no runs.
     pub total: u64,
+    /// Number of files that are no runs. They need no attention.
+    pub no_runs: u64,
     /// Problems from the requested offset on.
     pub problems: Vec<Problem>,
 }

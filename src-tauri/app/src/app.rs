@@ -3,6 +3,7 @@
 use crate::demo;
 use crate::error::{AppError, Code};
 use crate::found_results::{self, Places};
+use crate::opening::{self, Named};
 use crate::paths::{self, Resolved};
 use crate::reading::Reading;
 use crate::recent::{Recent, folder_id, folder_name};
@@ -15,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use touchstone_api::{
-    AppEvent, Counts, Folder, Folders, FoundResults, IndexReport, Phase, Problem, SearchProgress,
-    Stale, Status, WatchMeans, Watching,
+    AppEvent, Counts, Folder, Folders, FoundResults, IndexReport, Opened, Phase, Problem,
+    SearchProgress, Stale, Status, WatchMeans, Watching,
 };
 use touchstone_runner::http::keys::Keys;
 use touchstone_store::catalog::Catalogs;
@@ -37,6 +38,7 @@ mod doctor;
 mod doctor_runs;
 pub mod evaluation_file;
 mod event_bus;
+pub mod exporting;
 mod job_handle;
 mod job_registry;
 mod spend_limit;
@@ -120,6 +122,7 @@ struct Inner {
     evaluations: Evaluations,
     handed: DataFileRegistry,
     keys: Keys,
+    looks: found_results::Looks,
 }
 
 /// Size, inode and modification time of a workspace file; `None` if there is no file.
@@ -192,6 +195,7 @@ impl App {
                 evaluations: Evaluations::default(),
                 handed: DataFileRegistry::default(),
                 keys,
+                looks: found_results::Looks::default(),
             }),
         }
     }
@@ -304,16 +308,53 @@ impl App {
         self.open(&self.inner.recent.find(id).ok_or_else(gone)?)
     }
 
+    /// Opens paths that a person named: a folder, or the folder of files, with a filter for their
+    /// runs. Files of the open folder are shown in it.
+    pub fn open_paths(&self, paths: &[PathBuf]) -> Result<Opened, AppError> {
+        let named = paths.iter().map(|path| opening::named(path));
+        let named = named.collect::<Result<Vec<_>, _>>()?;
+        let is_below = |path: &Named, dir: &Path| match path {
+            Named::File { shown, .. } => shown.starts_with(dir),
+            Named::Folder(folder) => folder.starts_with(dir),
+        };
+        if let Some(open) = self.current_folder() {
+            let output_dir = &open.flow.roots.output_dir;
+            let is_shown =
+                |path: &Named| matches!(path, Named::File { .. }) && is_below(path, output_dir);
+            if !named.is_empty() && named.iter().all(is_shown) {
+                let filter = opening::filter(&named, output_dir)?;
+                return Ok(Opened { folder: open.folder.clone(), filter });
+            }
+        }
+        let home = etcetera::home_dir().ok().and_then(|home| fs_err::canonicalize(home).ok());
+        let opening = opening::plan(named, home.as_deref())?;
+        let mut resolved = paths::resolve(&opening::folder_with_tasks(&opening))?;
+        let holds_all = |dir: &Path| opening.shown.iter().all(|path| is_below(path, dir));
+        if !holds_all(&resolved.roots.output_dir) {
+            resolved = resolved.with(None, Some(&opening.folder))?;
+        }
+        let filter = opening::filter(&opening.shown, &resolved.roots.output_dir)?;
+        self.open_resolved(resolved)?;
+        Ok(Opened { folder: self.require_folder()?.folder.clone(), filter })
+    }
+
     /// Returns the folders of this machine in which other tools keep their results. Only names are
-    /// looked at.
+    /// looked at, for a second at most.
     pub fn found_results(&self) -> Vec<FoundResults> {
-        found_results::find(&Places::of_user())
+        self.inner.looks.find(self.result_places())
     }
 
     /// Opens a folder that [`App::found_results`] returned.
     pub fn open_found(&self, id: &str) -> Result<(), AppError> {
-        let gone = || AppError::new(Code::NotFound, "This folder is not there any more.");
-        self.open(&found_results::with_id(&Places::of_user(), id).ok_or_else(gone)?)
+        let gone = || {
+            AppError::new(Code::NotFound, "This folder is not there any more.")
+                .hint("Reload the page to see what is there now.")
+        };
+        self.open(&found_results::with_id(&self.result_places(), id).ok_or_else(gone)?)
+    }
+
+    fn result_places(&self) -> Places {
+        Places { recent: self.inner.recent.paths(), ..Places::of_user() }
     }
 
     /// Removes a folder from the list of recent folders. The folder itself is not touched.

@@ -16,6 +16,7 @@ pub mod escape;
 mod evaluating;
 mod found_results;
 mod judging;
+mod opening;
 mod paths;
 mod reading;
 mod recent;
@@ -23,8 +24,7 @@ mod reports;
 
 pub use touchstone_scoring::number_format;
 
-/// Formats of other tools that can be read.
+/// Formats of run files that can be read.
 pub mod formats {
-    pub use touchstone_imports::Format;
-    pub use touchstone_imports::registry::{by_name, sorted};
+    pub use touchstone_imports::registry::{ListedFormat, listed};
 }

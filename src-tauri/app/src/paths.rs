@@ -245,6 +245,7 @@ fn may_be_run(path: &Path) -> bool {
     path.extension().is_some_and(|end| ends.iter().any(|known| end.eq_ignore_ascii_case(known)))
 }
 
-fn alone(folder: PathBuf) -> Roots {
+/// Returns the directories of a folder of transcripts without tasks.
+pub(crate) fn alone(folder: PathBuf) -> Roots {
     Roots { output_dir: folder.clone(), folder, ..Roots::default() }
 }

@@ -35,6 +35,11 @@ impl Recent {
         self.read().into_iter().map(|entry| row(&entry)).collect()
     }
 
+    /// Returns the paths of the folders, newest first.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.read().into_iter().map(|entry| entry.path).collect()
+    }
+
     /// Returns the folder with this id.
     pub(crate) fn find(&self, id: &str) -> Option<PathBuf> {
         self.read().into_iter().map(|entry| entry.path).find(|path| folder_id(path) == id)

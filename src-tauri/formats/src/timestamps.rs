@@ -23,6 +23,27 @@ pub fn seconds(stamp: &str) -> Option<f64> {
     Some(days * 86_400.0 + seconds - offset)
 }
 
+/// Writes milliseconds since 1970 as a timestamp: `2025-02-21T00:12:07.082Z`.
+pub fn from_milliseconds(milliseconds: i64) -> String {
+    let (days, clock) = (milliseconds.div_euclid(86_400_000), milliseconds.rem_euclid(86_400_000));
+    // Years begin in March here, so that a leap day is the last of its year.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let date = day - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let (seconds, rest) = (clock / 1_000, clock % 1_000);
+    format!(
+        "{:04}-{month:02}-{date:02}T{:02}:{:02}:{:02}.{rest:03}Z",
+        year + era * 400 + later,
+        seconds / 3_600,
+        seconds / 60 % 60,
+        seconds % 60,
+    )
+}
+
 /// Parses a duration into seconds: `1:33`, `0:01:33.196202`, `1 day, 0:01:33` or `93.2`.
 pub(crate) fn duration(text: &str) -> Option<f64> {
     let text = text.trim();

@@ -1,5 +1,6 @@
 //! **Pure.** The workspace file `touchstone.yaml`: folders, models and tools. It never holds a key.
 pub mod renames;
+pub mod rewrite;
 pub mod schema;
 
 use crate::error::{ReadError, ReadErrorKind, text_of};

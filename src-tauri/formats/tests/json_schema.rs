@@ -115,7 +115,7 @@ fn kind_schema(kind: Kind, heading: &str, prefix: &str, texts: &Descriptions) ->
         }
         Kind::Names => json!({
             "type": ["object", "null"],
-            "additionalProperties": { "type": ["string", "number"] },
+            "additionalProperties": { "type": ["string", "number"], "minLength": 1 },
         }),
         Kind::Map(inner) => prefixed(inner),
         Kind::SwitchOrMap(inner) => {
@@ -229,7 +229,10 @@ fn fits(value: &Value, schema: &Value) -> bool {
     let one = schema["oneOf"]
         .as_array()
         .is_none_or(|all| all.iter().filter(|each| fits(value, each)).count() == 1);
-    type_fits && bounded && listed && items && entries && one
+    let long = value.as_str().is_none_or(|text| {
+        schema["minLength"].as_u64().is_none_or(|least| text.chars().count() as u64 >= least)
+    });
+    type_fits && bounded && long && listed && items && entries && one
 }
 
 #[test]
@@ -269,6 +272,7 @@ fn the_schema_accepts_what_the_check_accepts_and_nothing_else() {
         json!({ "tools": { "t": { "kind": "sql", "command": ["a"] } } }),
         json!({ "queries": { "scorers": "finish" } }),
         json!({ "imports": { "systems": { "a": ["b"] } } }),
+        json!({ "imports": { "models": { "a": "" } } }),
         json!({ "imports": { "files": { "x": { "name": "m" } } } }),
     ];
     for (value, is_right) in

@@ -412,9 +412,7 @@ mod tests {
 {"id":"simple_1","result":"[area(base=1)]","input_token_count":[[1,2],[3.0]],"output_token_count":[[1]],"latency":[[0.5,0.25],[1]],"reasoning_content":"hm"}
 {"id":"simple_2","result":"Error during inference: 429\nmore","traceback":"t"}"#;
 
-    const SCORES: &str = r#"{"accuracy":0.33,"correct_count":1,"total_count":3}
-{"id":"simple_1","model_name":"org/m","test_category":"simple","valid":false,"error":["wrong name"],"error_type":"type","prompt":{"id":"simple_1","question":[[{"role":"user","content":"q"}]],"function":[{"name":"area"}]},"model_result_raw":"[area(base=1)]","possible_answer":[{"area":{"base":[2]}}]}
-{"id":"simple_2","model_name":"org/m","valid":false,"error":["x"],"prompt":{"question":[[{"role":"user","content":"q"}]]}}"#;
+    const SCORES: &str = include_str!("../tests/fixtures/bfcl/scores.jsonl");
 
     struct Disk(&'static str);
 
@@ -489,7 +487,9 @@ mod tests {
     fn the_log_of_turns_is_read_without_states() {
         let entry = r#"{"id":"multi_turn_0","result":[[[{"ls":"{}"}]]],"inference_log":[[{"role":"state_info"}],
             {"begin_of_turn_query":[{"role":"user","content":"q"}],"step_0":[{"role":"inference_input","content":{}},
-            {"role":"assistant","content":[{"ls":"{}"}],"reasoning_content":"hm"},{"role":"handler_log","content":"Successfully decoded model response."},{"role":"tool","content":"files"}],
+            {"role":"assistant","content":[{"ls":"{}"}],"reasoning_content":"hm"},
+            {"role":"handler_log","content":"Successfully decoded model response."},
+            {"role":"tool","content":"files"}],
             "step_1":[{"role":"assistant","content":"done"},{"role":"handler_log","content":"Model has been forced to quit after 20 steps."}]}]}"#;
         let run = read_entry(&json::read(entry).unwrap(), None);
         let [user, reasoning, call, result, text, note] = &run.events[..] else {
@@ -505,7 +505,10 @@ mod tests {
 
     #[test]
     fn questions_and_results_of_turns_alternate() {
-        let score = r#"{"prompt":{"question":[[{"role":"user","content":"a"}],[{"role":"user","content":"b"}]]},"valid":false,"error":{"error_message":["m"],"error_type":"t"}}"#;
+        let score = concat!(
+            r#"{"prompt":{"question":[[{"role":"user","content":"a"}],[{"role":"user","#,
+            r#""content":"b"}]]},"valid":false,"error":{"error_message":["m"],"error_type":"t"}}"#,
+        );
         let entry = r#"{"result":[["x"],[[{"f":"{}"}],"y"]]}"#;
         let run = read_entry(&json::read(entry).unwrap(), Some(&json::read(score).unwrap()));
         let users: Vec<bool> =

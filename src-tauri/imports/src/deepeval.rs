@@ -296,12 +296,22 @@ mod tests {
 
     const RUN: &str = r#"{"testFile":"t.py","testCases":[
         {"name":"a","input":"q","actualOutput":"x","expectedOutput":"y","toolsCalled":[{"name":"f","inputParameters":{"k":1},"output":[1]}],
-         "metricsData":[{"name":"m","threshold":0.5,"success":true,"score":0.9,"reason":"r"},{"name":"n","success":false,"score":null,"error":"judge failed"}],"completionTime":2.5},
-        {"name":"a","input":"q","actualOutput":null,"toolsCalled":[],"trace":{"uuid":"u","status":"ERRORED","startTime":"2026-01-01T00:00:00Z","endTime":"2026-01-01T00:00:03Z",
+         "metricsData":[{"name":"m","threshold":0.5,"success":true,"score":0.9,"reason":"r"},
+         {"name":"n","success":false,"score":null,"error":"judge failed"}],
+         "completionTime":2.5},
+        {"name":"a","input":"q","actualOutput":null,"toolsCalled":[],"trace":{"uuid":"u",
+        "status":"ERRORED","startTime":"2026-01-01T00:00:00Z",
+        "endTime":"2026-01-01T00:00:03Z",
          "agentSpans":[{"name":"inner","parentUuid":"p"},{"name":"outer"}],
-         "llmSpans":[{"model":"big","inputTokenCount":10.0,"outputTokenCount":2,"error":"late","startTime":"2026-01-01T00:00:02Z"},{"model":"small","inputTokenCount":5,"outputTokenCount":1}],
-         "toolSpans":[{"name":"g","startTime":"2026-01-01T00:00:01Z","endTime":"2026-01-01T00:00:02Z","input":{"z":1},"output":null,"error":"first","status":"ERRORED"}]}}],
-        "conversationalTestCases":[{"name":"talk","scenario":"s","expectedOutcome":"o","turns":[{"role":"user","content":"hi"},{"role":"assistant","content":"ho","toolsCalled":[{"name":"h"}]}]}]}"#;
+         "llmSpans":[{"model":"big","inputTokenCount":10.0,"outputTokenCount":2,
+         "error":"late","startTime":"2026-01-01T00:00:02Z"},{"model":"small",
+         "inputTokenCount":5,"outputTokenCount":1}],
+         "toolSpans":[{"name":"g","startTime":"2026-01-01T00:00:01Z",
+         "endTime":"2026-01-01T00:00:02Z","input":{"z":1},"output":null,"error":"first",
+         "status":"ERRORED"}]}}],
+        "conversationalTestCases":[{"name":"talk","scenario":"s","expectedOutcome":"o",
+        "turns":[{"role":"user","content":"hi"},{"role":"assistant","content":"ho",
+        "toolsCalled":[{"name":"h"}]}]}]}"#;
 
     fn open(text: &str) -> TestRun {
         let paths: [&[&str]; 2] = [&["testCases"], &["conversationalTestCases"]];

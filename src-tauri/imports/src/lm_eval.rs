@@ -257,10 +257,7 @@ mod tests {
     use crate::source::{Folder, NoFolder, Source};
     use proptest::prelude::*;
 
-    const LINES: &str = r#"{"doc_id":0,"doc":{"q":"1+1"},"target":"2","arguments":{"gen_args_0":{"arg_0":"Q: 1+1","arg_1":{"until":[]}}},"resps":[["it is 2"]],"filtered_resps":["2"],"filter":"strict","metrics":["exact_match"],"doc_hash":"h","exact_match":1.0}
-{"doc_id":1,"doc":{},"target":"0","arguments":{"gen_args_0":{"arg_0":"Q","arg_1":" a"},"gen_args_1":{"arg_0":"Q","arg_1":" b"}},"resps":[[["-1.0","False"]],[["-2.0","False"]]],"filtered_resps":[["-1.0","False"],["-2.0","False"]],"filter":"none","acc":0.0}
-{"doc_id":0,"doc":{"q":"1+1"},"target":"2","arguments":{"gen_args_0":{"arg_0":"Q: 1+1","arg_1":{"until":[]}}},"resps":[["it is 2"]],"filtered_resps":["[invalid]"],"filter":"flexible","metrics":["exact_match"],"exact_match":0.0}
-{"doc_id":0,"doc":{"q":"1+1"},"target":"2","arguments":[["[{\"role\":\"user\",\"content\":\"hi\"}]",{}]],"resps":[["3"]],"filtered_resps":["3"],"filter":"strict","metrics":["exact_match"],"exact_match":0.0}"#;
+    const LINES: &str = include_str!("../tests/fixtures/lm_eval/lines.jsonl");
 
     struct Results;
 

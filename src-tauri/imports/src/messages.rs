@@ -279,7 +279,8 @@ mod tests {
     #[test]
     fn parts_of_a_message_are_told_apart_and_blank_ones_left_out() {
         let message = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":[{"type":"text","text":"x"}],"is_error":true},
-            {"type":"text","text":"a"},{"type":"text","text":" "},{"type":"text","text":"b"},{"type":"image","source":{"media_type":"image/png","data":"AAAA"}}]}"#;
+            {"type":"text","text":"a"},{"type":"text","text":" "},{"type":"text","text":"b"},
+            {"type":"image","source":{"media_type":"image/png","data":"AAAA"}}]}"#;
         let result = EventKind::Result {
             id: Some("c1".to_owned()),
             name: None,

@@ -186,7 +186,9 @@ mod tests {
         let read = run(
             r#"{"instance_id":"i","info":{"submission":"patch","model_stats":{"instance_cost":0.25},"config":{"model":{"model_name":"m"}}},"messages":[
             {"role":"system","content":"s"},{"role":"user","content":"u"},
-            {"role":"assistant","content":"a","tool_calls":[{"id":"1","function":{"name":"bash","arguments":"{}"}}],"extra":{"timestamp":1.5,"response":{"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}}},
+            {"role":"assistant","content":"a","tool_calls":[{"id":"1","function":{"name":"bash",
+            "arguments":"{}"}}],"extra":{"timestamp":1.5,"response":{"usage":{"prompt_tokens":3,
+            "completion_tokens":4,"total_tokens":7}}}},
             {"role":"tool","tool_call_id":"1","content":"out","extra":{"returncode":1}},
             {"role":"assistant","content":"b","extra":{"response":{"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}}}]}"#,
         );

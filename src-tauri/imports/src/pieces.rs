@@ -92,7 +92,7 @@ pub fn documents(text: &str) -> Vec<&str> {
 }
 
 /// Returns the place of a part in the text it was cut from.
-pub fn place(whole: &str, part: &str) -> Range<usize> {
+pub fn range_of_part(whole: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr().saturating_sub(whole.as_ptr().addr());
     start..start.saturating_add(part.len())
 }
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(documents("{\n\"a\":1}\n"), ["{\n\"a\":1}"]);
         assert!(documents(" \n").is_empty());
         let whole = "ab cd";
-        assert_eq!(place(whole, &whole[3..]), 3..5);
+        assert_eq!(range_of_part(whole, &whole[3..]), 3..5);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::run::ImportedRun;
 use crate::source::Input;
 use crate::text::is_blank;
 use touchstone_formats::ReadError;
+use touchstone_formats::own_formats::OWN_FORMATS;
 
 /// All formats. The first that detects a file reads it. Harbor comes first, because agents leave
 /// their own sessions in the folders of its trials.
@@ -85,6 +86,36 @@ pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.name() == name)
 }
 
+/// Format of run files, for a list of all formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListedFormat {
+    /// Short name, as in the filter `format`.
+    pub name: &'static str,
+    /// Title, or the name of the tool.
+    pub title: &'static str,
+    /// Files that are read, in a few words.
+    pub files: &'static str,
+    /// Page of documentation, in Markdown.
+    pub documentation: &'static str,
+}
+
+/// Returns Touchstone's own formats, and behind them those of other tools, sorted by name.
+pub fn listed() -> Vec<ListedFormat> {
+    let own = OWN_FORMATS.iter().map(|format| ListedFormat {
+        name: format.name,
+        title: format.title,
+        files: format.files,
+        documentation: format.documentation,
+    });
+    let others = sorted().into_iter().map(|format| ListedFormat {
+        name: format.name(),
+        title: format.title(),
+        files: format.files(),
+        documentation: format.documentation(),
+    });
+    own.chain(others).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,30 +124,34 @@ mod tests {
 
     /// Returns the reference page of all formats.
     fn reference() -> String {
-        let formats = sorted();
+        let formats = listed();
         let mut page = String::from(
-            "# Formats of other tools\n\nWritten from the readers; `touchstone formats` prints it.\n\n\
-             | format | tool | files |\n|---|---|---|\n",
+            "# Formats\n\nThe run files that Touchstone reads: first its own, then those of other tools. Written \
+             from the readers; `touchstone formats` prints it.\n\n\
+             | format | title or tool | files |\n|---|---|---|\n",
         );
         for format in &formats {
-            let files = format.files().replace('|', "\\|");
-            let _ = writeln!(
-                page,
-                "| [`{0}`](#{0}) | {1} | `{files}` |",
-                format.name(),
-                format.title()
-            );
+            let files = format.files.replace('|', "\\|");
+            let _ =
+                writeln!(page, "| [`{0}`](#{0}) | {1} | `{files}` |", format.name, format.title);
         }
         for format in &formats {
-            let text = format.documentation().trim();
+            let text = format.documentation.trim();
             // Headings of a page are one level below the name of its format.
             let lines = text.lines().filter(|line| !line.starts_with("# ")).map(|line| {
                 if line.starts_with("## ") { format!("#{line}") } else { line.to_owned() }
             });
             let text = lines.collect::<Vec<_>>().join("\n");
-            let _ = write!(page, "\n## {}\n\n{}\n", format.name(), text.trim());
+            let _ = write!(page, "\n## {}\n\n{}\n", format.name, text.trim());
         }
         page
+    }
+
+    #[test]
+    fn formats_of_other_tools_and_our_own_have_different_names() {
+        let names: std::collections::BTreeSet<&str> =
+            listed().iter().map(|format| format.name).collect();
+        assert_eq!(names.len(), FORMATS.len() + OWN_FORMATS.len());
     }
 
     #[test]

@@ -24,7 +24,7 @@ impl Slices {
         if is_cut {
             lines.pop();
         }
-        let places = lines.into_iter().map(|line| pieces::place(&text, line)).collect();
+        let places = lines.into_iter().map(|line| pieces::range_of_part(&text, line)).collect();
         Ok(Slices { text, places, is_cut })
     }
 
@@ -47,7 +47,7 @@ impl Slices {
             if is_cut && items.last().is_some_and(|item| !pieces::is_whole(item)) {
                 items.pop();
             }
-            places.extend(items.into_iter().map(|item| pieces::place(&text, item)));
+            places.extend(items.into_iter().map(|item| pieces::range_of_part(&text, item)));
         }
         Ok(Slices { text, places, is_cut })
     }

@@ -12,6 +12,12 @@ pub trait Source {
     /// Reads bytes at an offset into the buffer and returns their number, which is less than the
     /// length of the buffer only at the end of the file.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, ReadError>;
+
+    /// Returns a number that changes when the content does, for files that another program may be
+    /// writing to.
+    fn version(&self) -> u64 {
+        0
+    }
 }
 
 impl Source for [u8] {

@@ -243,7 +243,8 @@ mod tests {
             {"role":"assistant","content":"c","action":"x","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}}]},
             {"role":"tool","content":"r","tool_call_ids":["1"]},
             {"role":"user","content":"end"}]}"#);
-        let expected = "system s, user task, thinks hm, model t, action \"ls\", result out of -, user next, model whole, user said, model c, f \"{}\", result r of 1, user end";
+        let expected = "system s, user task, thinks hm, model t, action \"ls\", result out of \
+            -, user next, model whole, user said, model c, f \"{}\", result r of 1, user end";
         assert_eq!(outline(&read.events), expected);
         assert_eq!(read.notes, ["1 demonstration is left out."]);
     }
@@ -269,9 +270,9 @@ mod tests {
         let config = r#"{"problem_statement":{"id":"i"},"agent":{"model":{"name":"m"}}}"#;
         let text = json::write(&Value::from(config), false);
         for config in [config, text.as_str()] {
-            let read = run(&format!(
-                r#"{{"history":[],"replay_config":{config},"info":{{"submission":"patch","model_stats":{{"tokens_sent":3,"tokens_received":4,"instance_cost":0.5}}}}}}"#
-            ));
+            let stats = r#"{"tokens_sent":3,"tokens_received":4,"instance_cost":0.5}"#;
+            let info = format!(r#"{{"submission":"patch","model_stats":{stats}}}"#);
+            let read = run(&format!(r#"{{"history":[],"replay_config":{config},"info":{info}}}"#));
             let tokens = TokenCounts { input: Some(3), output: Some(4), total: Some(7) };
             assert_eq!((read.task.as_deref(), read.model.as_deref()), (Some("i"), Some("m")));
             assert_eq!((read.tokens, read.cost), (Some(tokens), Some(0.5)));

@@ -14,6 +14,9 @@ const MOST_BYTES: u64 = 4 << 20;
 /// Maximum number of files of a folder that are looked into.
 const MOST_FILES: usize = 20;
 
+/// Number of folders above a run in which reports are looked for.
+const LEVELS: usize = 2;
+
 /// Returns true for the start of a report over all instances.
 pub fn is_report(head: &Head) -> bool {
     !head.is_list
@@ -26,16 +29,9 @@ pub fn is_report(head: &Head) -> bool {
 /// above it.
 pub fn find_verdict(input: &Input<'_>, instance: &str) -> Option<ImportedVerdict> {
     let mut folder = input.parent().to_owned();
-    for _ in 0..3 {
+    for _ in 0..=LEVELS {
         let names = input.folder.list(&folder);
-        let may_be_report = |name: &&String| {
-            has_extension(name, "json")
-                && *name != input.name()
-                && !name.ends_with(".traj.json")
-                && (name.contains("report")
-                    || name.contains("result")
-                    || name.matches('.').count() > 1)
-        };
+        let may_be_report = |name: &&String| *name != input.name() && is_report_name(name);
         for name in names.iter().filter(may_be_report).take(MOST_FILES) {
             let path = resolve(&folder, name);
             let source = path.and_then(|path| input.folder.open(&path));
@@ -47,6 +43,26 @@ pub fn find_verdict(input: &Input<'_>, instance: &str) -> Option<ImportedVerdict
         folder = above;
     }
     None
+}
+
+/// Returns true for the name of a file that may be a report.
+pub fn is_report_name(name: &str) -> bool {
+    has_extension(name, "json")
+        && !name.ends_with(".traj.json")
+        && (name.contains("report") || name.contains("result") || name.matches('.').count() > 1)
+}
+
+/// Returns true if a report in a folder may judge the runs of a file, by the paths alone.
+pub fn may_judge(folder: &str, path: &str) -> bool {
+    let below = match folder {
+        "" => Some(path),
+        folder => path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')),
+    };
+    let Some(below) = below.filter(|below| below.matches('/').count() <= LEVELS) else {
+        return false;
+    };
+    let is_output = has_extension(below, "jsonl") && below.contains("output");
+    is_output || has_extension(below, "traj") || below.ends_with(".traj.json")
 }
 
 /// Creates the verdict.
@@ -102,6 +118,23 @@ fn read_report(source: &dyn Source, instance: &str) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_report_may_judge_runs_beside_it_and_up_to_two_folders_below() {
+        for name in ["report.json", "agent.run-1.json", "results.json"] {
+            assert!(is_report_name(name), "{name}");
+        }
+        for name in ["a.traj.json", "preds.json", "report.txt"] {
+            assert!(!is_report_name(name), "{name}");
+        }
+        for path in ["r/a.traj", "r/x/a.traj.json", "r/x/y/output.jsonl"] {
+            assert!(may_judge("r", path) && !may_judge("s", path), "{path}");
+        }
+        for path in ["r/x/y/z/a.traj", "r/a.json", "r2/a.traj", "a.traj", "r/lines.jsonl"] {
+            assert!(!may_judge("r", path), "{path}");
+        }
+        assert!(may_judge("", "x/y/a.traj") && !may_judge("", "x/y/z/a.traj"));
+    }
 
     #[test]
     fn a_report_says_whether_an_instance_was_resolved() {

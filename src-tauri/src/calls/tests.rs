@@ -23,6 +23,7 @@ fn a_page_that_may_only_look_begins_nothing_opens_nothing_and_asks_for_no_key() 
         "forget_key",
         "test_model",
         "save_report",
+        "save_export",
         "run_scorers",
         "review_run",
         "rename_run",
@@ -43,7 +44,7 @@ fn a_page_that_may_only_look_begins_nothing_opens_nothing_and_asks_for_no_key() 
     let refused = COMMANDS.iter().filter(|(_, access)| acting.check(*access).is_err());
     assert_eq!(
         refused.map(|(name, _)| *name).collect::<Vec<_>>(),
-        ["pick_folder", "reveal_file", "save_report", "pick_file"]
+        ["pick_folder", "reveal_file", "save_report", "save_export", "pick_file"]
     );
 }
 

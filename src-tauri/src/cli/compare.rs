@@ -127,7 +127,7 @@ fn find(
 }
 
 /// Returns the index of a folder among the open ones, opening it first if necessary.
-fn opened(
+pub(super) fn opened(
     key: PathBuf,
     place: &folder::FolderLocation,
     folders: &mut Vec<(PathBuf, App)>,

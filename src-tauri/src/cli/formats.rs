@@ -1,9 +1,9 @@
-//! `formats`: lists the formats of other tools that can be read, or prints the page of one.
+//! `formats`: lists the formats of run files that can be read, or prints the page of one.
 use super::{CommandStatus, Outcome};
 use clap::Args;
 use std::io::{self, Write as _};
 use touchstone_app::error::{AppError, Code};
-use touchstone_app::formats::{self, Format};
+use touchstone_app::formats::{ListedFormat, listed};
 
 /// Arguments of `formats`.
 #[derive(Debug, Args)]
@@ -16,32 +16,35 @@ pub(super) struct Formats {
 }
 
 pub(super) fn run(asked: &Formats) -> Outcome {
-    let all = formats::sorted();
-    let chosen = match &asked.format {
-        Some(name) => vec![formats::by_name(name).ok_or_else(|| unknown(name, &all))?],
-        None => all,
-    };
-    let width = chosen.iter().map(|format| format.name().len()).max().unwrap_or_default();
+    let mut chosen = listed();
+    if let Some(name) = &asked.format {
+        let is_known = chosen.iter().any(|format| format.name == name);
+        if !is_known {
+            return Err(unknown(name, &chosen).into());
+        }
+        chosen.retain(|format| format.name == name);
+    }
+    let width = chosen.iter().map(|format| format.name.len()).max().unwrap_or_default();
     let mut out = io::stdout().lock();
     for format in chosen {
         if asked.json {
             let line = serde_json::json!({
-                "name": format.name(),
-                "title": format.title(),
-                "files": format.files(),
-                "documentation": format.documentation(),
+                "name": format.name,
+                "title": format.title,
+                "files": format.files,
+                "documentation": format.documentation,
             });
             writeln!(out, "{line}")?;
         } else if asked.format.is_some() {
-            writeln!(out, "{}", format.documentation().trim_end())?;
+            writeln!(out, "{}", format.documentation.trim_end())?;
         } else {
-            writeln!(out, "{:width$}  {}: {}", format.name(), format.title(), format.files())?;
+            writeln!(out, "{:width$}  {}: {}", format.name, format.title, format.files)?;
         }
     }
     Ok(CommandStatus::Well)
 }
 
-fn unknown(name: &str, all: &[&dyn Format]) -> AppError {
-    let known = all.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
+fn unknown(name: &str, all: &[ListedFormat]) -> AppError {
+    let known = all.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     AppError::new(Code::BadRequest, format!("There is no format `{name}`. There are: {known}."))
 }

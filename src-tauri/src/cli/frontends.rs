@@ -1,4 +1,4 @@
-//! The two long-running commands: the window and the server.
+//! The long-running commands: the window, the server, and opening paths in one of them.
 use super::{CommandStatus, DirArgs, Outcome, folder};
 use crate::{
     Environment, calls, desktop,
@@ -13,7 +13,8 @@ use std::{
     process::{Command, Stdio},
     sync::Arc,
 };
-use tauri::{Context, Wry};
+use tauri::{Context, Url, Wry};
+use touchstone_api::Opened;
 use touchstone_app::{
     app::{App, Subscription},
     error::{AppError, Code},
@@ -21,7 +22,6 @@ use touchstone_app::{
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch that can be typed")]
 pub(super) struct Serve {
     /// Folder to open [default: none, shows the start page]
     folder: Option<PathBuf>,
@@ -30,9 +30,16 @@ pub(super) struct Serve {
     /// Open a copy of the sample data
     #[arg(long, conflicts_with_all = ["folder", "input_dir", "output_dir"])]
     demo: bool,
-    /// Listen on this port; 0 picks a free one
-    #[arg(long, default_value_t = 0)]
-    port: u16,
+    #[command(flatten)]
+    page: ServedPage,
+}
+
+/// Options of a served page.
+#[derive(Debug, Args)]
+struct ServedPage {
+    /// Listen on this port; 0 picks a free one [default: 0]
+    #[arg(long)]
+    port: Option<u16>,
     /// Let the page launch runs, which spends money and executes programs
     #[arg(long)]
     allow_run: bool,
@@ -44,6 +51,27 @@ pub(super) struct Serve {
     json: bool,
 }
 
+impl ServedPage {
+    /// Returns true if any of the options is given.
+    fn is_given(&self) -> bool {
+        self.port.is_some() || self.allow_run || self.open || self.json
+    }
+}
+
+/// Arguments of `open`.
+#[derive(Debug, Args)]
+pub(super) struct Open {
+    /// A folder, or files with results: logs, sessions, traces, transcripts
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// Serve the page and print its address instead of opening the window; implied by the options
+    /// below, and where there is no display
+    #[arg(long)]
+    serve: bool,
+    #[command(flatten)]
+    page: ServedPage,
+}
+
 /// Tauri context with the embedded page.
 fn context() -> Context<Wry> {
     tauri::generate_context!()
@@ -51,28 +79,55 @@ fn context() -> Context<Wry> {
 
 /// Opens the window. Fails if there is no display; this is checked first, because the toolkit would
 /// end the process.
-pub(super) fn window(folder: Option<PathBuf>, demo: bool, here: &Environment) -> Outcome {
+pub(super) fn window(path: Option<&PathBuf>, demo: bool, here: &Environment) -> Outcome {
     if !here.display {
         let error = AppError::new(Code::Failed, "There is no display here to open a window on.");
         return Err(error
             .hint("Serve the same page to a browser instead: touchstone serve FOLDER")
             .into());
     }
+    show(path.map_or(&[], std::slice::from_ref), demo, here)
+}
+
+/// Opens paths in the window, or serves the page on them.
+pub(super) fn open(asked: &Open, here: &Environment) -> Outcome {
+    if here.display && !asked.serve && !asked.page.is_given() {
+        return show(&asked.paths, false, here);
+    }
+    let app = here.engine();
+    let start = start_address(&app.open_paths(&asked.paths)?);
+    serve_page(&app, &asked.page, &start, here)
+}
+
+/// Shows the window, with these paths open.
+fn show(paths: &[PathBuf], demo: bool, here: &Environment) -> Outcome {
     // Must run before any thread or process of the window exists.
     crate::environment::give_no_keys_to_the_window();
     let app = here.engine();
+    let mut start = String::new();
     if demo {
         app.open_demo()?;
-    } else if let Some(folder) = folder {
-        app.open(&folder)?;
+    } else if !paths.is_empty() {
+        start = start_address(&app.open_paths(paths)?);
     }
-    desktop::show(app, context()).map_err(|why| {
+    desktop::show(app, context(), start).map_err(|why| {
         AppError::new(Code::Failed, format!("The window could not be opened: {why}."))
     })?;
     Ok(CommandStatus::Well)
 }
 
-/// Serves the page until Ctrl-C.
+/// Returns the address within the page that shows what was opened: the list with its filter, or the
+/// only run of it. Empty for a whole folder.
+fn start_address(opened: &Opened) -> String {
+    if opened.filter.is_empty() {
+        return String::new();
+    }
+    let Ok(mut address) = Url::parse("page:/") else { return String::new() };
+    address.query_pairs_mut().append_pair("q", &opened.filter).append_pair("single", "");
+    format!("#/runs?{}", address.query().unwrap_or_default())
+}
+
+/// Serves the page on a folder until Ctrl-C.
 pub(super) fn serve(asked: Serve, here: &Environment) -> Outcome {
     let app = here.engine();
     if asked.demo {
@@ -80,26 +135,32 @@ pub(super) fn serve(asked: Serve, here: &Environment) -> Outcome {
     } else if let Some(place) = folder::chosen(asked.folder, asked.dirs) {
         folder::open(&app, &place)?;
     }
+    serve_page(&app, &asked.page, "", here)
+}
+
+/// Serves the page until Ctrl-C. `start` is the address within the page that it opens at.
+fn serve_page(app: &App, asked: &ServedPage, start: &str, here: &Environment) -> Outcome {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let server = Server::bind(asked.port).map_err(|why| {
+        let port = asked.port.unwrap_or(0);
+        let server = Server::bind(port).map_err(|why| {
             let error = AppError::new(
                 Code::Failed,
-                format!("Port {} of 127.0.0.1 could not be taken: {why}.", asked.port),
+                format!("Port {port} of 127.0.0.1 could not be taken: {why}."),
             );
             error.hint("Leave --port out to get a free one.")
         })?;
         let end = interrupted(app.clone())?;
         let invites = server.invites();
         // Before the first address: whoever reads it may send the signal at once.
-        announce_again(Arc::clone(&invites), asked.json)?;
-        announce(&invites.address()?, asked.json)?;
+        announce_again(Arc::clone(&invites), start.to_owned(), asked.json)?;
+        announce(&(invites.address()? + start), asked.json)?;
         eprintln!(
             "Each address works once. For another browser: kill -USR1 {}",
             std::process::id()
         );
         if asked.open {
-            open_browser(&invites, here)?;
+            open_browser(&invites, start, here)?;
         }
         let (inside, _told) = inside(app.clone(), asked.allow_run);
         server.run(inside, end).await?;
@@ -149,12 +210,13 @@ pub(super) fn say(line: &str) {
 
 /// Prints a new address on each SIGUSR1. A key press would only work on a terminal, and reading it
 /// would stop a server in the background.
-fn announce_again(invites: Arc<Invites>, json: bool) -> io::Result<()> {
+fn announce_again(invites: Arc<Invites>, start: String, json: bool) -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut asked = signal(SignalKind::user_defined1())?;
     tokio::spawn(async move {
         while asked.recv().await.is_some() {
-            if let Err(error) = invites.address().and_then(|address| announce(&address, json)) {
+            let address = invites.address().map(|address| address + &start);
+            if let Err(error) = address.and_then(|address| announce(&address, json)) {
                 tracing::warn!(%error, "another address could not be printed");
             }
         }
@@ -164,7 +226,7 @@ fn announce_again(invites: Arc<Invites>, json: bool) -> io::Result<()> {
 
 /// Opens the page with the desktop's default browser. The arguments of a process are readable by
 /// all users, so the address handed over is one that no other user can use (`serve/invites.rs`).
-fn open_browser(invites: &Invites, here: &Environment) -> io::Result<()> {
+fn open_browser(invites: &Invites, start: &str, here: &Environment) -> io::Result<()> {
     const BY_HAND: &str = "Please open the printed address by hand.";
     if !here.display {
         eprintln!("There is no display here to open a browser on. {BY_HAND}");
@@ -173,7 +235,7 @@ fn open_browser(invites: &Invites, here: &Environment) -> io::Result<()> {
     let mut opener = Command::new("xdg-open");
     crate::reveal::give_no_keys(&mut opener);
     opener
-        .arg(invites.address_to_hand_over()?)
+        .arg(invites.address_to_hand_over()? + start)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
@@ -217,4 +279,28 @@ fn inside(app: App, may_run: bool) -> (ServerState, Subscription) {
         },
         told,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_api::Folder;
+
+    #[test]
+    fn the_page_starts_with_the_filter_of_what_was_opened() {
+        let folder = Folder {
+            id: "1".to_owned(),
+            name: "w".to_owned(),
+            path: "/w".to_owned(),
+            input_dir: None,
+            output_dir: "/w".to_owned(),
+            demo: false,
+        };
+        let start = |filter: &str| {
+            start_address(&Opened { folder: folder.clone(), filter: filter.to_owned() })
+        };
+        assert_eq!(start(""), "");
+        let filter = r#"file:"a b&c#d.json""#;
+        assert_eq!(start(filter), "#/runs?q=file%3A%22a+b%26c%23d.json%22&single=");
+    }
 }

@@ -11,6 +11,7 @@ mod convert;
 mod diff;
 mod doctor;
 mod evaluate;
+mod export;
 mod folder;
 mod formats;
 mod frontends;
@@ -52,10 +53,10 @@ use touchstone_app::error::AppError;
 #[derive(Debug, Parser)]
 #[command(name = "touchstone", version, args_conflicts_with_subcommands = true)]
 struct CommandLine {
-    /// Folder to open in the window
-    folder: Option<PathBuf>,
+    /// Folder or file to open in the window
+    path: Option<PathBuf>,
     /// Open a copy of the sample data
-    #[arg(long, conflicts_with = "folder")]
+    #[arg(long, conflicts_with = "path")]
     demo: bool,
     #[command(subcommand)]
     command: Option<Command>,
@@ -63,6 +64,8 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Open a folder, or files with results, where they lie
+    Open(frontends::Open),
     /// Serve the page on 127.0.0.1 and print its address
     Serve(frontends::Serve),
     /// Read a folder and print a summary of it
@@ -94,6 +97,10 @@ enum Command {
     /// and azure-ai-evaluation
     Report(report::Report),
 
+    /// Convert runs to formats of other tools: trajectories of Harbor (ATIF), chats of OpenAI, logs of
+    /// Inspect
+    Convert(export::Convert),
+
     /// Review a run as right, partly right or wrong, or print its review
     Review(review::Review),
 
@@ -115,7 +122,7 @@ enum Command {
     /// scores
     #[command(name = "stabletoolbench")]
     StableToolBench(stabletoolbench::StableToolBench),
-    /// List the formats of other tools that can be read, or print the page of one
+    /// List the formats of run files that can be read, or print the page of one
     Formats(formats::Formats),
     /// Print the JSON Schema of touchstone.yaml, for editors
     Schema,
@@ -191,7 +198,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         }
     };
     let outcome = match asked.command {
-        None => frontends::window(asked.folder, asked.demo, here),
+        None => frontends::window(asked.path.as_ref(), asked.demo, here),
+        Some(Command::Open(open)) => frontends::open(&open, here),
         Some(Command::Serve(serve)) => frontends::serve(serve, here),
         Some(Command::Index(index)) => index::run(&index, here),
         Some(Command::List(list)) => list::run(&list, here),
@@ -208,6 +216,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Stats(asked)) => stats::run(&asked, here),
 
         Some(Command::Report(report)) => report::run(&report, here),
+
+        Some(Command::Convert(asked)) => export::run(&asked, here),
 
         Some(Command::Review(review)) => review::run(&review, here),
 

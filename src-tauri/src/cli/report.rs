@@ -1,6 +1,8 @@
 //! `report`: writes reports on the runs of a folder.
 use super::{
-    CommandStatus, FolderArgs, Outcome, folder,
+    CommandStatus, FolderArgs, Outcome,
+    export::Redaction,
+    folder,
     terminal::{complain, one_line},
 };
 use crate::Environment;
@@ -47,6 +49,8 @@ pub(super) struct Report {
     /// Leave out the line for every run
     #[arg(long)]
     short: bool,
+    #[command(flatten)]
+    redaction: Redaction,
     /// Print the list of written files as one JSON document
     #[arg(long)]
     json: bool,
@@ -106,6 +110,7 @@ pub(super) fn run(asked: &Report, here: &Environment) -> Outcome {
             runs: lists || !asked.short,
             published: asked.published,
             theme: None,
+            redact: asked.redaction.asked(),
         };
         let reports = match made(&app, &request, printed) {
             // The other formats are still written.

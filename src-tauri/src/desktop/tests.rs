@@ -1,19 +1,5 @@
-//! Tests of navigation and of dropped folders.
+//! Tests of navigation.
 use super::*;
-
-#[test]
-fn of_what_was_dropped_the_first_folder_is_opened_and_a_file_alone_is_refused_with_a_sentence() {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let (file, folder, gone) = (here.join("Cargo.toml"), here.join("src-tauri"), here.join("gone"));
-    assert_eq!(dropped(&[file.clone(), folder.clone()]).unwrap(), &folder);
-    assert_eq!(dropped(std::slice::from_ref(&gone)).unwrap(), &gone);
-    let refused = dropped(&[file]).unwrap_err();
-    assert!(
-        refused.message.contains("not a folder")
-            && refused.hint.is_some_and(|hint| hint.contains("Drop"))
-    );
-    assert!(dropped(&[]).is_err());
-}
 
 #[test]
 fn the_page_goes_nowhere_but_to_itself() {

@@ -1,6 +1,7 @@
 //! **Pure.** Queue of changed units that wait to be parsed. Live changes come first, and each unit
 //! is queued once.
-use super::reconcile::{Step, Unit, UnitId};
+use super::reconcile::{Step, Unit};
+use super::unit_id::UnitId;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Waiting units, in a live queue and a background queue.

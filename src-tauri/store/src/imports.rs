@@ -1,16 +1,19 @@
 //! Result files of other tools: opens them for their readers, builds their rows, and keeps what
 //! depends on several files up to date: the numbers of repeats, and runs that another file
 //! supersedes.
-use super::index::{IndexError, Touched, Writer};
+use super::index::{Cell, IndexError, Touched, Writer};
 use super::layouts::Coordinates;
 use super::limits::Limits;
 use super::members::guarded;
 use super::open::{self, Stamp};
 use super::parse_unit::{MemberRow, Outcome, ParsedUnit, Row, unsettle};
-use super::reconcile::{Mark, UnitId};
+use super::reconcile::Mark;
+use super::repeats;
 use super::roots::{FileId, Root, Roots};
+use super::scan::stamp;
 use super::scoring::scoring_spec::ScoringSpec;
 use super::suites::Task;
+use super::unit_id::UnitId;
 use fs_err as fs;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::{HashMap, HashSet};
@@ -39,7 +42,19 @@ const BYTES: usize = 256 << 10;
 const MOST_NAMES: usize = 100_000;
 
 /// Endings of files that may be results of other tools; the start of the file decides.
-const ENDINGS: [&str; 8] = ["json", "jsonl", "csv", "eval", "traj", "zst", "db", "ndjson"];
+const ENDINGS: [&str; 11] = [
+    "json",
+    "jsonl",
+    "csv",
+    "eval",
+    "traj",
+    "zst",
+    "db",
+    "db-wal",
+    "db-shm",
+    "db-journal",
+    "ndjson",
+];
 
 /// Returns true for files whose start must be read to know whether another tool wrote them.
 pub(crate) fn may_be_import(file: &FileId) -> bool {
@@ -48,12 +63,10 @@ pub(crate) fn may_be_import(file: &FileId) -> bool {
         && Path::new(&name).extension().is_some_and(|end| ENDINGS.iter().any(|known| end == *known))
 }
 
-/// Detects whether another tool wrote a file, and returns its stamp. Returns `None` for other
-/// files, and for files that cannot be opened.
-pub(crate) fn detect(roots: &Roots, file: &FileId) -> Option<(Detected, Stamp)> {
-    let (head, stamp) = open::read_head(roots, file, HEAD_BYTES).ok()?;
-    let (_, detected) = guarded(|| registry::detect(&file.to_display(), &head)).ok().flatten()?;
-    Some((detected, stamp))
+/// Detects by the start of a file whether another tool wrote it. Returns `None` for other files.
+pub(crate) fn detect(file: &FileId, head: &[u8]) -> Option<Detected> {
+    let detected = guarded(|| registry::detect(&file.to_display(), head)).ok().flatten();
+    detected.map(|(_, detected)| detected)
 }
 
 /// Open file, read piece by piece.
@@ -81,6 +94,11 @@ impl Source for DiskFile {
             }
         }
         Ok(filled)
+    }
+
+    fn version(&self) -> u64 {
+        let stamp = self.file.file().metadata().map(|meta| stamp(&meta));
+        stamp.map_or(0, |stamp| xxh3_64(format!("{stamp:?}").as_bytes()))
     }
 }
 
@@ -158,13 +176,25 @@ pub fn read_run(
     Ok((run, hash))
 }
 
-/// Reads runs of a file, which is opened once, and passes each with its place in `members` to
-/// `take` until that breaks. An error of the file is passed for each of the runs.
+/// Reads runs of a file like [`read_runs_as`], in the common model.
 pub fn read_runs(
     roots: &Roots,
     file: &FileId,
     members: &[Option<&str>],
-    mut take: impl FnMut(usize, Result<Run, ReadError>) -> ControlFlow<()>,
+    take: impl FnMut(usize, Result<Run, ReadError>) -> ControlFlow<()>,
+) {
+    read_runs_as(roots, file, members, to_run, take);
+}
+
+/// Reads runs of a file, which is opened once, converts each with the name of its format, and
+/// passes it with its place in `members` to `take` until that breaks. An error of the file is
+/// passed for each of the runs.
+pub fn read_runs_as<T>(
+    roots: &Roots,
+    file: &FileId,
+    members: &[Option<&str>],
+    convert: impl Fn(ImportedRun, &'static str) -> T,
+    mut take: impl FnMut(usize, Result<T, ReadError>) -> ControlFlow<()>,
 ) {
     let mut next = 0;
     let read = with_file(roots, file, |format, opened| {
@@ -173,7 +203,7 @@ pub fn read_runs(
             keys.iter().enumerate().map(|(at, key)| (key.as_deref(), at)).collect();
         for member in members {
             let run = places.get(member).ok_or_else(gone).and_then(|at| {
-                guarded(|| opened.read(*at)).flatten().map(|run| to_run(run, format.name()))
+                guarded(|| opened.read(*at)).flatten().map(|run| convert(run, format.name()))
             });
             next += 1;
             if take(next - 1, run).is_break() {
@@ -222,8 +252,10 @@ fn content_hash(outline: &Outline) -> u64 {
 /// Data of an imported run that concerns other files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ImportRow {
-    /// Group in which repeats are numbered by their start.
-    pub(crate) group: Option<String>,
+    /// File or group within which repeats are numbered.
+    pub(crate) source: Option<String>,
+    /// Number of the repeat in the file; `None` if those of the group are numbered by their start.
+    pub(crate) repeat: Option<u32>,
     /// Start by which they are numbered.
     pub(crate) group_start: Option<f64>,
     /// Key of the run in all files that may hold it.
@@ -253,13 +285,14 @@ pub(super) fn look(
     let (mut rows, mut keys, mut again_ns) = (Vec::new(), HashSet::new(), None);
     let mut stopped = false;
     let file = unit.file.clone();
+    let path = file.to_display();
     let read = with_file(roots, &file, |format, opened| {
         let members = member_keys(opened);
         let mut weight = 0;
         for (at, key) in members.iter().enumerate() {
             let mut row = blank();
             match guarded(|| opened.read(at)).flatten() {
-                Ok(run) => take(&mut row, run, key.clone(), format.name()),
+                Ok(run) => take(&mut row, run, (&path, key.clone()), format.name()),
                 Err(error) => {
                     row.member = key.clone().map(|key| MemberRow { key });
                     row.hash = xxh3_64(error.message.as_bytes());
@@ -311,11 +344,16 @@ fn no_runs() -> ReadError {
     ReadError::new(ReadErrorKind::NotTranscript, "The file holds no runs yet.")
 }
 
-/// Fills a row from a run.
-fn take(row: &mut Row, run: ImportedRun, key: Option<String>, format: &'static str) {
-    let (repeat, group) = match &run.repeat {
-        Repeat::Number(number) => (*number, None),
-        Repeat::Ordered { group, start } => (1, Some((group.clone(), *start))),
+/// Fills a row from a run of the file at a path.
+fn take(
+    row: &mut Row,
+    run: ImportedRun,
+    (path, key): (&str, Option<String>),
+    format: &'static str,
+) {
+    let (source, repeat, start) = match &run.repeat {
+        Repeat::Number(number) => (path.to_owned(), Some(*number), None),
+        Repeat::Ordered { group, start } => (format!("{format}:{group}"), None, *start),
     };
     row.at = Some(Coordinates {
         variation: run.task.as_ref().map(|_| 0),
@@ -323,12 +361,13 @@ fn take(row: &mut Row, run: ImportedRun, key: Option<String>, format: &'static s
         system: run.system.clone(),
         model: run.model.clone(),
         variation_name: None,
-        repeat,
+        repeat: repeat.unwrap_or(1),
         fork: 0,
     });
     row.import = ImportRow {
-        group: group.as_ref().map(|(group, _)| format!("{format}:{group}")),
-        group_start: group.and_then(|(_, start)| start),
+        source: Some(source),
+        repeat,
+        group_start: start,
         identity: run
             .identity
             .as_ref()
@@ -427,29 +466,28 @@ pub(crate) fn own_task_of_row(
     Ok(own_task_of(id.as_deref(), &path, expected, Some(&answer)))
 }
 
-/// Numbers the repeats of the touched groups by their start, and marks the runs that another file
-/// supersedes. Returns the keys of the runs that changed.
-pub(crate) fn settle(writer: &Writer, touched: &Touched) -> Result<Vec<String>, IndexError> {
-    const NUMBER: &str = "UPDATE runs SET repeat = n.number FROM (
-          SELECT id, row_number() OVER (PARTITION BY task, system, model
-            ORDER BY group_start IS NULL, group_start, path) AS number FROM runs WHERE repeat_group = ?1) AS n
-        WHERE runs.id = n.id AND runs.repeat <> n.number RETURNING key";
+/// Marks the runs that another file supersedes, and numbers the repeats of the touched cells. Returns the keys of the runs that changed.
+pub(crate) fn settle(writer: &Writer, touched: Touched) -> Result<Vec<String>, IndexError> {
     const SUPERSEDE: &str = "WITH best AS (SELECT path FROM runs WHERE identity = ?1 ORDER BY identity_rank DESC, path DESC LIMIT 1)
         UPDATE runs SET superseded_by = nullif((SELECT path FROM best), path),
           lineage = CASE WHEN path = (SELECT path FROM best) THEN NULL ELSE ?2 END
-        WHERE identity = ?1 AND superseded_by IS NOT nullif((SELECT path FROM best), path) RETURNING key";
+        WHERE identity = ?1 AND superseded_by IS NOT nullif((SELECT path FROM best), path)
+        RETURNING key, task, system, model";
+    let Touched { mut cells, identities } = touched;
     let mut changed = Vec::new();
-    for group in &touched.groups {
-        let mut update = writer.sql.prepare_cached(NUMBER)?;
-        let keys = update.query_map([group], |row| row.get(0))?;
-        changed.extend(keys.collect::<Result<Vec<String>, _>>()?);
-    }
-    for identity in &touched.identities {
+    for identity in &identities {
         let mut update = writer.sql.prepare_cached(SUPERSEDE)?;
         let word = Lineage::Superseded.word();
-        let keys = update.query_map(params![identity, word], |row| row.get(0))?;
-        changed.extend(keys.collect::<Result<Vec<String>, _>>()?);
+        let rows = update.query_map(params![identity, word], |row| {
+            Ok((row.get::<_, String>(0)?, Cell::from_row(row, 1)?))
+        })?;
+        for row in rows {
+            let (key, cell) = row?;
+            changed.push(key);
+            cells.extend(cell);
+        }
     }
+    changed.extend(repeats::number(&writer.sql, &cells)?);
     Ok(changed)
 }
 

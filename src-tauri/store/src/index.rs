@@ -16,22 +16,39 @@ use std::time::Duration;
 
 /// Increased with every change of `schema.sql` or of the stored content. An index of another
 /// version is rebuilt.
-pub const SCHEMA_VERSION: i64 = 22;
+pub const SCHEMA_VERSION: i64 = 23;
 
 /// Maximum number of idle read connections.
 const IDLE_READERS: usize = 4;
 
-/// Groups and identities whose rows were written or deleted in the open transaction.
+/// Task, system and model of runs that are repeats of each other.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Cell {
+    pub(crate) task: String,
+    pub(crate) system: Option<String>,
+    pub(crate) model: Option<String>,
+}
+
+impl Cell {
+    /// Returns the cell of a row of the index, with its task, system and model from an index on;
+    /// `None` without a task.
+    pub(crate) fn from_row(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<Option<Self>> {
+        let (system, model) = (row.get(at + 1)?, row.get(at + 2)?);
+        Ok(row.get::<_, Option<String>>(at)?.map(|task| Self { task, system, model }))
+    }
+}
+
+/// Cells and identities whose rows were written or deleted in the open transaction.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
-    pub(crate) groups: BTreeSet<String>,
+    pub(crate) cells: BTreeSet<Cell>,
     pub(crate) identities: BTreeSet<i64>,
 }
 
 impl Touched {
-    /// Adds the group and the identity of a row.
-    pub(crate) fn add(&mut self, group: Option<&String>, identity: Option<i64>) {
-        self.groups.extend(group.cloned());
+    /// Adds the cell and the identity of a row.
+    pub(crate) fn add(&mut self, cell: Option<Cell>, identity: Option<i64>) {
+        self.cells.extend(cell);
         self.identities.extend(identity);
     }
 }

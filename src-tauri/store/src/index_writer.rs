@@ -6,11 +6,13 @@ use super::indexer::{Change, Indexer, Shared};
 use super::ingest::{ParseContext, look_at};
 use super::limits::Limits;
 use super::parse_unit::{Outcome, ParsedUnit};
-use super::reconcile::{Found, KnownFiles, Mark, Step, Unit, UnitId, members};
+use super::reconcile::{KnownFiles, Mark, Step, Unit, members};
 use super::record::{self, Placed, Written};
 use super::roots::{FileId, Root, Roots};
+use super::scan::Found;
 use super::scan::{PROMPT_NAMES, is_prompt_like, is_prompt_name, is_query_name};
 use super::suites::SuiteLoader;
+use super::unit_id::UnitId;
 use super::{background_tasks, judgements, layouts, load, open, reviews};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -147,7 +149,7 @@ impl Indexer {
             return Ok(());
         }
         let touched = std::mem::take(&mut self.writer.touched);
-        let settled = imports::settle(&self.writer, &touched)?;
+        let settled = imports::settle(&self.writer, touched)?;
         let OpenTransaction { written, units, origins, .. } = std::mem::take(open);
         let visible = written.iter().filter(|w| w.visible).map(|w| w.key.clone());
         let visible: Vec<String> = visible.chain(origins).chain(settled).collect();

@@ -449,7 +449,7 @@ impl Indexer {
             if inside && !mark.odd && !survey.found.contains_key(file) && there() {
                 survey
                     .found
-                    .insert(file.clone(), super::reconcile::Found { stamp: mark.stamp, odd: None });
+                    .insert(file.clone(), super::scan::Found { stamp: mark.stamp, odd: None });
             }
         }
     }

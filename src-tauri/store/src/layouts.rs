@@ -1,10 +1,10 @@
 //! **Pure.** Detects the layout of files and reads outlines and coordinates. The only module
 //! through which the index calls `formats` for runs.
 use super::open;
-use super::reconcile::UnitId;
 use super::roots::FileId;
 use super::roots::Roots;
 use super::scan::{is_query_name, is_suite_name};
+use super::unit_id::UnitId;
 use std::path::Path;
 use touchstone_formats::collection::{self, Member};
 use touchstone_formats::file_kind::{self, FileKind, detect};
@@ -15,7 +15,7 @@ use touchstone_formats::{ReadError, ReadErrorKind, benchmark, names, transcript}
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Number of bytes at the start of a file that are needed to detect its kind.
-pub(crate) const HEAD: usize = 16 << 10;
+const HEAD: usize = 16 << 10;
 /// Model names recognized in paths without configuration.
 const MODELS: [&str; 3] = ["claude", "o1", "o3-mini"];
 

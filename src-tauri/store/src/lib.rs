@@ -27,6 +27,7 @@ pub mod query;
 mod read_throttle;
 mod reconcile;
 mod record;
+mod repeats;
 pub mod reviews;
 
 mod checksum;
@@ -45,6 +46,7 @@ pub mod suites;
 #[cfg(test)]
 mod test_index;
 mod trust;
+mod unit_id;
 mod watch;
 pub mod watching;
 
@@ -55,5 +57,5 @@ pub fn run_of_file(file: &roots::FileId, member: Option<&str>) -> String {
 
 /// Run id for a file that holds a single run. Does not depend on the file's existence.
 pub fn run_id(file: &roots::FileId) -> String {
-    reconcile::UnitId { file: file.clone(), group: false }.key()
+    unit_id::UnitId { file: file.clone(), group: false }.key()
 }

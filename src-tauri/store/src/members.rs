@@ -4,8 +4,9 @@
 use super::layouts;
 use super::limits::Limits;
 use super::parse_unit::{MemberRow, Outcome, ParsedUnit, Row, unsettle};
-use super::reconcile::{Mark, UnitId};
+use super::reconcile::Mark;
 use super::roots::FileId;
+use super::unit_id::UnitId;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use touchstone_api::RunState;
@@ -154,8 +155,9 @@ mod tests {
     use super::*;
     use crate::index::{Index, Writer};
     use crate::parse_unit;
-    use crate::reconcile::{Found, KnownFiles, Step, reconcile};
+    use crate::reconcile::{KnownFiles, Step, reconcile};
     use crate::roots::{Root, Roots};
+    use crate::scan::Found;
     use crate::suites::Tasks;
     use crate::{index_writer, load, open, record};
     use fs_err as fs;

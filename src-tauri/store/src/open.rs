@@ -63,26 +63,50 @@ pub fn open(roots: &Roots, file: &FileId) -> Result<(fs::File, Stamp), Refused> 
     Ok((fs::File::from_parts(fd.into(), path), stamp_of(&stat)))
 }
 
+/// Open file whose first bytes have been read.
+#[derive(Debug)]
+pub(crate) struct StartedFile {
+    file: fs::File,
+    /// First bytes.
+    pub(crate) head: Vec<u8>,
+    /// Stamp at opening.
+    pub(crate) stamp: Stamp,
+}
+
+/// Opens a file and reads up to `most` bytes of its start.
+pub(crate) fn start(roots: &Roots, file: &FileId, most: usize) -> Result<StartedFile, Refused> {
+    let (mut file, stamp) = open(roots, file)?;
+    let expected = usize::try_from(stamp.size).unwrap_or(most).saturating_add(1);
+    let mut head = Vec::with_capacity(most.min(expected));
+    file.by_ref().take(most as u64).read_to_end(&mut head).map_err(Refused::Io)?;
+    Ok(StartedFile { file, head, stamp })
+}
+
+impl StartedFile {
+    /// Reads the rest. Fails if the file is larger than the limit.
+    pub(crate) fn read_all(self, limit: u64) -> Result<(Vec<u8>, Stamp), Refused> {
+        let (mut bytes, size) = (self.head, self.stamp.size);
+        if size > limit {
+            return Err(Refused::TooLarge { limit });
+        }
+        bytes.reserve_exact(usize::try_from(size).unwrap_or(0).saturating_sub(bytes.len()));
+        let rest = limit.saturating_add(1).saturating_sub(bytes.len() as u64);
+        self.file.take(rest).read_to_end(&mut bytes).map_err(Refused::Io)?;
+        if bytes.len() as u64 > limit {
+            return Err(Refused::TooLarge { limit });
+        }
+        Ok((bytes, self.stamp))
+    }
+}
+
 /// Reads a complete file. Fails if it is larger than the limit. The stamp is taken at opening.
 pub fn read(roots: &Roots, file: &FileId, limit: u64) -> Result<(Vec<u8>, Stamp), Refused> {
-    let (opened, stamp) = open(roots, file)?;
-    if stamp.size > limit {
-        return Err(Refused::TooLarge { limit });
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0));
-    opened.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(Refused::Io)?;
-    if bytes.len() as u64 > limit {
-        return Err(Refused::TooLarge { limit });
-    }
-    Ok((bytes, stamp))
+    start(roots, file, 0)?.read_all(limit)
 }
 
 /// Reads up to `most` bytes from the start of a file.
 pub fn read_head(roots: &Roots, file: &FileId, most: usize) -> Result<(Vec<u8>, Stamp), Refused> {
-    let (opened, stamp) = open(roots, file)?;
-    let mut bytes = Vec::with_capacity(most);
-    opened.take(most as u64).read_to_end(&mut bytes).map_err(Refused::Io)?;
-    Ok((bytes, stamp))
+    start(roots, file, most).map(|started| (started.head, started.stamp))
 }
 
 fn open_below(dir: &OwnedFd, path: &OsStr) -> Result<OwnedFd, Errno> {

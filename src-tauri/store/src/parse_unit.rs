@@ -4,17 +4,19 @@ use super::imports::{self, ImportFile, ImportRow};
 use super::layouts::{self, Coordinates, FileContent};
 use super::limits::Limits;
 use super::members;
-use super::open::{self, Refused, Stamp};
-use super::reconcile::{Mark, Unit, UnitId};
+use super::open::{self, Refused, Stamp, StartedFile};
+use super::reconcile::{Mark, Unit};
 use super::roots::{FileId, Roots};
 use super::scoring::stored_run::{AlternativeAnswers, ResolvedAnswer};
+use super::unit_id::UnitId;
 use std::collections::HashSet;
 use std::time::Duration;
 use touchstone_api::RunState;
 use touchstone_clock as clock;
 use touchstone_formats::run::{Layout, Outline, RecordedState};
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_formats::{ReadError, ReadErrorKind, own_formats};
 use touchstone_imports::Detected;
+use touchstone_imports::format::HEAD_BYTES;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Maximum length of a text piece, in bytes.
@@ -141,7 +143,9 @@ fn look_whole(roots: &Roots, limits: &Limits, unit: Unit) -> Sight {
         return Sight::One(odd_one(unit.id, file, stamp, reason));
     }
     let now = clock::now_ns();
-    if let Some(sight) = look_for_import(roots, &unit, now) {
+    let mut started = start_possible_import(roots, &unit);
+    let import = started.as_ref().and_then(|started| look_for_import(&unit, started, now));
+    if let Some(sight) = import {
         return sight;
     }
     let mut read = Vec::new();
@@ -150,7 +154,8 @@ fn look_whole(roots: &Roots, limits: &Limits, unit: Unit) -> Sight {
         let content = if unit.id.group || layouts::is_plausible(&file) {
             open::read(roots, &file, limits.file_bytes)
         } else if layouts::is_told_by_its_head(&file) {
-            sniff(roots, limits, &file)
+            let started = started.take().map_or_else(|| open::start(roots, &file, HEAD_BYTES), Ok);
+            started.and_then(|started| sniff(limits, &file, started))
         } else {
             probe(roots, &file)
         };
@@ -190,15 +195,21 @@ fn look_whole(roots: &Roots, limits: &Limits, unit: Unit) -> Sight {
     judge(limits, unit.id, marks, read)
 }
 
-/// Detects a result file of another tool. A file that belongs to the tool and holds no run becomes
-/// a row with the reason.
-fn look_for_import(roots: &Roots, unit: &Unit, now: i64) -> Option<Sight> {
+/// Opens a file that another tool may have written, and reads its start. `None` for other files,
+/// and for files that cannot be opened.
+fn start_possible_import(roots: &Roots, unit: &Unit) -> Option<StartedFile> {
     let mut files = unit.files.keys();
     let (Some(file), None) = (files.next(), files.next()) else { return None };
-    if unit.id.group || !imports::may_be_import(file) {
-        return None;
-    }
-    let (detected, stamp) = imports::detect(roots, file)?;
+    let may_be = !unit.id.group && imports::may_be_import(file);
+    may_be.then(|| open::start(roots, file, HEAD_BYTES).ok()).flatten()
+}
+
+/// Detects a result file of another tool. A file that belongs to the tool and holds no run becomes
+/// a row with the reason.
+fn look_for_import(unit: &Unit, started: &StartedFile, now: i64) -> Option<Sight> {
+    let file = &unit.id.file;
+    let detected = imports::detect(file, &started.head)?;
+    let stamp = started.stamp;
     let mark = Mark { stamp, settled: is_settled(stamp, now), odd: false };
     let marks = vec![(file.clone(), mark)];
     Some(match detected {
@@ -332,15 +343,18 @@ fn see(unit: &UnitId, read: &[Read]) -> FileContent {
     seen.unwrap_or_else(FileContent::Damaged)
 }
 
-/// Reads a file completely if it holds runs or queries. For others, returns the start if it
+/// Reads the rest of a file that holds runs or queries. For others, returns the start if it
 /// explains why the file is unrelated.
-fn sniff(roots: &Roots, limits: &Limits, file: &FileId) -> Result<(Vec<u8>, Stamp), Refused> {
-    let (head, stamp) = open::read_head(roots, file, layouts::HEAD)?;
-    match layouts::head(file, &head) {
-        layouts::Head::Runs => open::read(roots, file, limits.file_bytes),
-        layouts::Head::Suite => open::read(roots, file, limits.suite_bytes),
-        layouts::Head::Other => Ok((head, stamp)),
-        layouts::Head::Unread => Ok((Vec::new(), stamp)),
+fn sniff(
+    limits: &Limits,
+    file: &FileId,
+    started: StartedFile,
+) -> Result<(Vec<u8>, Stamp), Refused> {
+    match layouts::head(file, &started.head) {
+        layouts::Head::Runs => started.read_all(limits.file_bytes),
+        layouts::Head::Suite => started.read_all(limits.suite_bytes),
+        layouts::Head::Other => Ok((started.head, started.stamp)),
+        layouts::Head::Unread => Ok((Vec::new(), started.stamp)),
     }
 }
 
@@ -430,15 +444,8 @@ fn cut(text: &str, start: usize, end: usize) -> usize {
 /// Name of a layout in the index.
 pub(crate) fn layout_name(layout: Layout) -> &'static str {
     match layout {
-        Layout::ToolCalling => "tool_calling",
-        Layout::PromptQl => "prompt_ql",
-        Layout::BenchmarkFolder => "benchmark_folder",
-        Layout::RawAnswer => "raw_answer",
-        Layout::ConvertedAnswer => "converted_answer",
-        Layout::PassRate => "pass_rate",
-        Layout::ResultFile => "result_file",
-        Layout::Evaluation => "evaluation",
         Layout::Imported(name) => name,
+        own => own_formats::of_layout(own).map_or("", |format| format.name),
     }
 }
 

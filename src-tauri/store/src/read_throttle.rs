@@ -1,6 +1,7 @@
 //! **Pure.** Limits how often a large, changing file is read again: the larger, the less often, so
 //! that a log being written does not delay everything else.
-use super::reconcile::{Unit, UnitId};
+use super::reconcile::Unit;
+use super::unit_id::UnitId;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -42,8 +43,9 @@ impl ReadThrottle {
 mod tests {
     use super::*;
     use crate::open::Stamp;
-    use crate::reconcile::{Found, unit_of};
+    use crate::reconcile::unit_of;
     use crate::roots::{FileId, Root};
+    use crate::scan::Found;
 
     fn unit(size: u64) -> Unit {
         let file = FileId::new(Root::Output, "a.yaml");

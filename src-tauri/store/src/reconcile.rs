@@ -3,9 +3,10 @@
 use super::layouts;
 use super::open::Stamp;
 use super::roots::{FileId, Root};
+use super::scan::Found;
+use super::unit_id::UnitId;
 use std::collections::{BTreeMap, BTreeSet};
-use touchstone_imports::registry;
-use xxhash_rust::xxh3::xxh3_64;
+use touchstone_imports::{registry, swe_bench};
 
 /// State of a file in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,55 +22,6 @@ pub(crate) struct Mark {
 
 /// Marks of all indexed files.
 pub(crate) type KnownFiles = BTreeMap<FileId, Mark>;
-
-/// State of a file on disk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
-    /// Stamp.
-    pub(crate) stamp: Stamp,
-    /// Reason it is not read, if it is not a regular file.
-    pub(crate) odd: Option<String>,
-}
-
-/// Identity of a row: a file, or the files of one run of a benchmark folder.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct UnitId {
-    /// The file, or the common stem of a group.
-    pub(crate) file: FileId,
-    /// True for a group.
-    pub(crate) group: bool,
-}
-
-impl UnitId {
-    /// Public id. A group and a file of the same name have different ids.
-    pub(crate) fn key(&self) -> String {
-        format!("{:016x}", self.hash())
-    }
-
-    /// Public id of a run within a file of many. Paths cannot contain zero bytes, so the hashed
-    /// texts are unique.
-    pub(crate) fn key_of(&self, member: Option<&str>) -> String {
-        let Some(member) = member else { return self.key() };
-        let path = [self.file.path.as_slice(), b"\0\0", member.as_bytes()].concat();
-        format!("{:016x}", xxh3_64(&path))
-    }
-
-    /// Display form: the path, with the key of the member.
-    pub(crate) fn to_display(&self, member: Option<&str>) -> String {
-        let path = self.file.to_display();
-        member.map_or_else(|| path.clone(), |member| format!("{path}#{member}"))
-    }
-
-    /// Number that rows and files of the unit share.
-    pub(crate) fn number(&self) -> i64 {
-        self.hash().cast_signed()
-    }
-
-    fn hash(&self) -> u64 {
-        let end: &[u8] = if self.group { b"\0" } else { b"" };
-        xxh3_64(&[self.file.path.as_slice(), end].concat())
-    }
-}
 
 /// Unit with its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,6 +75,7 @@ pub(crate) fn reconcile(
     found: &BTreeMap<FileId, Found>,
 ) -> Vec<Step> {
     let mut units = BTreeSet::new();
+    let mut judged = BTreeSet::new();
     for (file, now) in found {
         let same = known.get(file).is_some_and(|was| {
             was.stamp == now.stamp
@@ -134,6 +87,7 @@ pub(crate) fn reconcile(
             // A path that became odd, or stopped being odd, also leaves its former unit.
             units.extend(known.get(file).map(|was| unit_of(file, was.odd)));
             units.extend(owner(known, found, file));
+            judged.extend(judged_folder(file));
         }
     }
     for scope in scopes {
@@ -141,10 +95,27 @@ pub(crate) fn reconcile(
             if !found.contains_key(file) {
                 units.insert(unit_of(file, mark.odd));
                 units.extend(owner(known, found, file));
+                judged.extend(judged_folder(file));
             }
         }
     }
+    for folder in judged {
+        let files = below(known, &folder).filter(|(file, _)| may_be_judged(&folder, file));
+        units.extend(files.map(|(file, mark)| unit_of(file, mark.odd)));
+    }
     units.into_iter().map(|unit| step(known, scopes, found, unit)).collect()
+}
+
+/// Returns the folder whose runs a file may judge, if it may be a report on runs of other tools.
+fn judged_folder(file: &FileId) -> Option<FileId> {
+    let name = std::str::from_utf8(file.name()).ok().filter(|_| file.root == Root::Output)?;
+    swe_bench::is_report_name(name).then(|| FileId::new(Root::Output, file.parent()))
+}
+
+/// Returns true if a report in a folder may judge the runs of a file.
+fn may_be_judged(folder: &FileId, file: &FileId) -> bool {
+    let (folder, path) = (std::str::from_utf8(&folder.path), std::str::from_utf8(&file.path));
+    folder.is_ok_and(|folder| path.is_ok_and(|path| swe_bench::may_judge(folder, path)))
 }
 
 /// Returns the unit whose run a file is a part of, if that unit exists.

@@ -3,15 +3,15 @@
 //! row columns, on which the queries rely.
 use super::imported_verdicts;
 use super::imports;
-use super::index::Touched;
-use super::index::{IndexError, Writer};
+use super::index::{Cell, IndexError, Touched, Writer};
 use super::layouts::{self, Coordinates};
 use super::parse_unit::{Outcome, ParsedUnit, Row, layout_name};
-use super::reconcile::{Mark, UnitId};
+use super::reconcile::Mark;
 use super::roots::FileId;
 use super::scoring::measure::{Evidence, Measured, ScoringKey, measure};
 use super::scoring::write::{self, Columns};
 use super::suites::Tasks;
+use super::unit_id::UnitId;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashSet;
 use touchstone_api::{Lineage, RunState};
@@ -40,7 +40,7 @@ struct Old {
     id: i64,
     hash: i64,
     counted: Counted,
-    repeat_group: Option<String>,
+    cell: Option<Cell>,
     identity: Option<i64>,
     text_len: i64,
     words_done: i64,
@@ -161,8 +161,8 @@ fn forget(
     key: String,
     touched: &mut Touched,
 ) -> Result<Option<Written>, IndexError> {
-    let Some(old) = old(sql, &key)? else { return Ok(None) };
-    touched.add(old.repeat_group.as_ref(), old.identity);
+    let Some(mut old) = old(sql, &key)? else { return Ok(None) };
+    touched.add(old.cell.take(), old.identity);
     remove(sql, &old)?;
     for text in [
         "DELETE FROM runs WHERE id = ?",
@@ -183,7 +183,7 @@ fn put_one(
 ) -> Result<Written, IndexError> {
     let member = row.member.as_ref().map(|member| member.key.as_str());
     let key = unit.key_of(member);
-    let old = old(&writer.sql, &key)?;
+    let mut old = old(&writer.sql, &key)?;
     let before = old.as_ref().map(|old| old.counted);
     if let Some(old) = &old
         && is_same(old, row)
@@ -201,11 +201,11 @@ fn put_one(
         }
         return Ok(Written { key, before, after: before, visible });
     }
-    if let Some(old) = &old {
-        writer.touched.add(old.repeat_group.as_ref(), old.identity);
+    if let Some(old) = &mut old {
+        writer.touched.add(old.cell.take(), old.identity);
         remove(&writer.sql, old)?;
     }
-    writer.touched.add(row.import.group.as_ref(), row.import.identity);
+    writer.touched.add(cell(row, &placed.place), row.import.identity);
     let text_offset = writer
         .blob
         .append(row.outline.as_ref().map_or(&[][..], |outline| outline.text.as_bytes()))?;
@@ -239,7 +239,7 @@ fn is_same(old: &Old, row: &Row) -> bool {
 
 fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
     let text =
-        "SELECT id, content_hash, state_order, words_done < item_count, text_len, words_done, reason, size, modified_ms, repeat_group, identity
+        "SELECT id, content_hash, state_order, words_done < item_count, text_len, words_done, reason, size, modified_ms, identity, task, system, model
                 FROM runs WHERE key = ?";
     let row = sql.prepare_cached(text)?.query_row([key], |row| {
         Ok(Old {
@@ -251,8 +251,8 @@ fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
             reason: row.get(6)?,
             size: row.get(7)?,
             modified_ms: row.get(8)?,
-            repeat_group: row.get(9)?,
-            identity: row.get(10)?,
+            identity: row.get(9)?,
+            cell: Cell::from_row(row, 10)?,
         })
     });
     Ok(row.optional()?)
@@ -268,6 +268,20 @@ fn remove(sql: &Connection, old: &Old) -> Result<(), IndexError> {
     sql.prepare_cached("UPDATE meta SET value = value + ? WHERE key = 'blob_dead'")?
         .execute([old.text_len])?;
     Ok(())
+}
+
+fn system<'a>(row: &'a Row, place: &'a Coordinates) -> Option<&'a String> {
+    place.system.as_ref().or_else(|| row.outline.as_ref()?.system.as_ref())
+}
+
+fn model<'a>(row: &'a Row, place: &'a Coordinates) -> Option<&'a String> {
+    place.model.as_ref().or_else(|| row.outline.as_ref()?.model.as_ref())
+}
+
+/// Returns the cell of a row; `None` without a task.
+fn cell(row: &Row, place: &Coordinates) -> Option<Cell> {
+    let (system, model) = (system(row, place).cloned(), model(row, place).cloned());
+    Some(Cell { task: place.task.clone()?, system, model })
 }
 
 struct NewRow<'a> {
@@ -293,8 +307,8 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens, cost, seconds, unfinished,
         size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, item_count, words_done,
         scoring, scorer, score, passed, score_reason, class, fingerprint, follow_ups, lineage, fork, forked_from, forked_step,
-        started, repeat_group, group_start, identity, identity_rank)
-        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?)";
+        started, repeat_source, file_repeat, group_start, identity, identity_rank)
+        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?)";
     sql.prepare_cached(text)?.execute(params![
         id,
         key,
@@ -303,8 +317,8 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         member,
         row.outline.as_ref().map_or("", |outline| layout_name(outline.layout)),
         place.task,
-        place.system.as_ref().or(outline.system.as_ref()),
-        place.model.as_ref().or(outline.model.as_ref()),
+        system(row, place),
+        model(row, place),
         place.variation,
         variation_name,
         place.repeat,
@@ -345,7 +359,8 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         outline.forked_from.as_ref().map(|origin| &origin.file),
         outline.forked_from.as_ref().and_then(|origin| origin.step),
         outline.started,
-        row.import.group,
+        row.import.source,
+        row.import.repeat,
         row.import.group_start,
         row.import.identity,
         row.import.identity.map(|_| row.import.rank),

@@ -2,7 +2,6 @@
 //! limits depth and number. Reads no files.
 use super::limits::Limits;
 use super::open::{self, Stamp};
-use super::reconcile::Found;
 use super::roots::{FileId, Root, Roots};
 use fs_err as fs;
 use std::collections::BTreeMap;
@@ -13,6 +12,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use touchstone_formats::stabletoolbench::filter;
+
+/// State of a file on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Stamp.
+    pub(crate) stamp: Stamp,
+    /// Reason it is not read, if it is not a regular file.
+    pub(crate) odd: Option<String>,
+}
 
 /// Result of listing some scopes.
 #[derive(Debug, Default)]
@@ -244,7 +252,8 @@ fn entry(file: &FileId, meta: &std::fs::Metadata) -> Option<Found> {
     Some(Found { stamp: stamp(meta), odd: odd.map(str::to_owned) })
 }
 
-fn stamp(meta: &std::fs::Metadata) -> Stamp {
+/// Returns the stamp of a file.
+pub(crate) fn stamp(meta: &std::fs::Metadata) -> Stamp {
     let mtime_ns = meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec());
     Stamp { size: meta.len(), mtime_ns, inode: meta.ino() }
 }

@@ -27,7 +27,8 @@ CREATE TABLE runs (
   forked_from    TEXT,                       -- path of the run it was copied from, when its file says
   forked_step    INTEGER,                    -- the step, from 0
   started        REAL,                       -- seconds since 1970, when a file says so
-  repeat_group   TEXT,                       -- of an imported run: repeats in a group are numbered by their start
+  repeat_source  TEXT,                       -- of an imported run: the file or group within which its repeats are numbered
+  file_repeat    INTEGER,                    -- the number in the file; NULL when those of its group are numbered by their start
   group_start    REAL,
   identity       INTEGER,                    -- of an imported run: hash of what is equal in all files that hold it
   identity_rank  REAL,
@@ -72,7 +73,7 @@ CREATE INDEX runs_members ON runs(unit) WHERE member IS NOT NULL;
 CREATE INDEX runs_task ON runs(task, path);
 -- The forks of a run, and forks that are named like repeats.
 CREATE INDEX runs_forked ON runs(forked_from) WHERE forked_from IS NOT NULL;
-CREATE INDEX runs_group ON runs(repeat_group) WHERE repeat_group IS NOT NULL;
+CREATE INDEX runs_cell ON runs(task, system, model) WHERE repeat_source IS NOT NULL;
 CREATE INDEX runs_identity ON runs(identity) WHERE identity IS NOT NULL;
 CREATE INDEX runs_state ON runs(state_order, path);
 

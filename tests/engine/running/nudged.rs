@@ -196,7 +196,7 @@ fn forks_and_continued_runs_are_in_no_number_unless_the_filter_names_them() {
         report("")
             .notes
             .iter()
-            .any(|note| note.starts_with("3 forks and continued runs are left out"))
+            .any(|note| note.starts_with("3 forks, continued and superseded runs are left out"))
     );
     assert!(
         report("forked:yes").text.contains(r#""lineage":"fork""#)

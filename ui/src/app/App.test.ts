@@ -2,7 +2,7 @@ import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "./App.svelte";
 import { Fixture, runRow, STATUS } from "../testing/fakeBackend";
-import type { Problem, Status } from "../generated";
+import type { Folder, Problem, Status } from "../generated";
 
 let app: ReturnType<typeof mount> | undefined;
 const open = async (fixture: Fixture, hash = "#/runs") => {
@@ -73,6 +73,43 @@ describe("the frame", () => {
   });
 });
 
+describe("what is dropped on the page", () => {
+  const folder = { ...STATUS.folder, id: "other", name: "logs" } as Folder;
+  /** Opens a folder like the host does: the status follows. */
+  const drop = (fixture: Fixture, filter: string) => {
+    fixture.status = status({ folder });
+    fixture.drag({ kind: "left" });
+    fixture.drag({ kind: "opened", opened: { folder, filter } });
+    fixture.tell({ kind: "folder" });
+  };
+  it("shows where to drop while it is dragged, and what was wrong with it", async () => {
+    const fixture = await open(new Fixture(undefined, STATUS, "window"));
+    fixture.drag({ kind: "over" });
+    await until(() => find("drop-target")?.textContent.includes("Drop to open") === true);
+    fixture.drag({ kind: "left" });
+    await until(() => find("drop-target") === null);
+    const message = "A page in a browser cannot see where a dropped file lies.";
+    fixture.drag({ kind: "refused", error: { code: "not_allowed", message, hint: null } });
+    await until(() => text().includes(message));
+  });
+  it("opens the only run of a file, and going back leads to the list", async () => {
+    const fixture = await open(new Fixture([runRow(1), runRow(2)], STATUS, "window"));
+    drop(fixture, "path:run2.yaml");
+    await until(() => location.hash.startsWith("#/run/r2"));
+    press("Escape");
+    await until(() => rows().length === 1);
+    expect(location.hash).toBe("#/runs?q=path%3Arun2.yaml");
+  });
+  it("lists the runs of a file with several, and all of a folder", async () => {
+    const fixture = await open(new Fixture(undefined, STATUS, "window"), "#/settings");
+    drop(fixture, "path:prioritize");
+    await until(() => rows().length > 1);
+    expect(location.hash).toBe("#/runs?q=path%3Aprioritize");
+    drop(fixture, "");
+    await until(() => location.hash === "#/runs");
+  });
+});
+
 describe("the start screen", () => {
   it("keeps the place that one looks at when events were missed, and makes it anew in another folder", async () => {
     const fixture = await open(new Fixture(), "#/trust");
@@ -130,13 +167,21 @@ describe("the start screen", () => {
     const fixture = new Fixture(undefined, status({ folder: null }));
     fixture.replies.folders = () => ({ recent: [], demo: false, can_pick: true, can_open: true });
     fixture.replies.found_results = () => [
-      { id: "f1", tool: "Claude Code", path: "/home/a/.claude/projects", entries: 2 },
-      { id: "f2", tool: "Inspect", path: "/work/logs", entries: 1000 },
+      {
+        id: "f1",
+        tool: "Claude Code",
+        path: "/home/a/.claude/projects",
+        entries: 2,
+        more: false,
+        unit: "session",
+      },
+      { id: "f2", tool: "Inspect", path: "/work/logs", entries: 1000, more: true, unit: "log" },
     ];
     await open(fixture, "#/start");
     await until(() => text().includes("Found on this machine"));
-    expect(text()).toContain("2 folders");
-    expect(text()).toContain("1,000 or more");
+    expect(text()).toContain("2 sessions");
+    expect(text()).toContain("1,000 or more logs");
+    expect(text()).toContain("nothing leaves this machine");
     document.querySelectorAll<HTMLButtonElement>("[data-testid=found] button")[1]?.click();
     await until(() => fixture.calls.some((call) => call.name === "open_found"));
     expect(fixture.calls.find((call) => call.name === "open_found")?.args).toEqual({ id: "f2" });
@@ -402,7 +447,7 @@ describe("the frame", () => {
       "4 waiting #/runs?q=state%3Awaiting",
       "9 errors #/runs?q=state%3Aerror",
       "3 damaged #/runs?q=state%3Adamaged",
-      "2 not transcripts #/runs?q=state%3Aother",
+      "2 other files #/runs?q=state%3Aother",
     ]);
   });
   it("has no place that does nothing", async () => {
@@ -511,7 +556,7 @@ describe("other places", () => {
       advice: "Indent it less.",
     };
     const fixture = new Fixture();
-    fixture.replies.problems = () => ({ total: 1, problems: [problem] });
+    fixture.replies.problems = () => ({ total: 1, no_runs: 0, problems: [problem] });
     await open(fixture, "#/problems");
     await until(() => text().includes("1 problem"));
     await until(() => find("problems")?.querySelector("pre")?.textContent === "14  key\n  ^");
@@ -536,6 +581,7 @@ describe("other places", () => {
     );
     fixture.replies.problems = () => ({
       total: 3,
+      no_runs: 2,
       problems: [
         problem("damaged", "a.yaml"),
         problem("not_transcript", "b.json"),

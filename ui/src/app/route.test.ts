@@ -21,7 +21,13 @@ const text = fc.string({ unit: "binary" });
 const nat = fc.nat(999_999_999);
 const route: fc.Arbitrary<Route> = fc.oneof(
   fc.constantFrom<Route>({ place: "start" }, { place: "settings" }, { place: "guide" }),
-  fc.record({ place: fc.constant("runs" as const), q: text, sort, top: nat }),
+  fc.record({
+    place: fc.constant("runs" as const),
+    q: text,
+    sort,
+    top: nat,
+    single: fc.boolean(),
+  }),
   fc.record({
     place: fc.constant("run" as const),
     id: fc.string({ minLength: 1 }),
@@ -54,6 +60,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
     title: text,
     runs: fc.boolean(),
     published: fc.boolean(),
+    redact: fc.constantFrom(null, true, false),
   }),
   fc.record({
     place: fc.constant("tasks" as const),

@@ -4,12 +4,16 @@ import { createSubscriber } from "svelte/reactivity";
 import { readDraft, writeDraft, type LaunchDraft } from "../domain/launchDraft";
 import type { Column, ReportFormat, Sort } from "../generated";
 
-/** `top` is the first visible row, so that back and reload restore the position. */
+/**
+ * `top` is the first visible row, so that back and reload restore the position. `single` opens the
+ * run if it is the only one, once all files are read.
+ */
 export interface RunsRoute {
   place: "runs";
   q: string;
   sort: Sort;
   top: number;
+  single: boolean;
 }
 /** Main content of the run page. */
 export type RunShows = "steps" | "tree" | "answer";
@@ -67,6 +71,8 @@ export interface ReportRoute {
   runs: boolean;
   /** Includes published results, for runs of query sets. */
   published: boolean;
+  /** Redacts texts of transcripts; null leaves it to the engine. */
+  redact: boolean | null;
 }
 /** The tasks. `task` is shown beside the list; empty means the first. */
 export interface TasksRoute {
@@ -118,7 +124,13 @@ export type Route =
   | { place: "guide" };
 
 export const NEWEST_FIRST: Sort = { column: "modified", descending: true };
-export const RUNS: RunsRoute = { place: "runs", q: "", sort: NEWEST_FIRST, top: 0 };
+export const RUNS: RunsRoute = {
+  place: "runs",
+  q: "",
+  sort: NEWEST_FIRST,
+  top: 0,
+  single: false,
+};
 export const OVERVIEW: OverviewRoute = {
   place: "overview",
   q: "",
@@ -136,6 +148,7 @@ export const REPORT: ReportRoute = {
   title: "",
   runs: true,
   published: false,
+  redact: null,
 };
 export const TASKS: TasksRoute = { place: "tasks", q: "", set: "", category: "", task: "", top: 0 };
 export const EVALUATE: EvaluateRoute = { place: "evaluate", data: "", by: [], rows: null };
@@ -218,6 +231,7 @@ function readReport(asked: URLSearchParams, q: string): ReportRoute {
     title: word("title"),
     runs: !asked.has("short"),
     published: asked.has("published"),
+    redact: asked.has("redact") ? asked.get("redact") !== "no" : null,
   };
 }
 
@@ -272,7 +286,7 @@ export function parse(hash: string): Route {
     return { place, q, first: asked.get("first") ?? "", second: asked.get("second") ?? "" };
   if (place === "problems") return { place, top };
   if (place === "start" || place === "settings" || place === "guide") return { place };
-  return { place: "runs", q, sort, top };
+  return { place: "runs", q, sort, top, single: place === "runs" && asked.has("single") };
 }
 
 /** Places with an id, and the prefix of their addresses. */
@@ -293,6 +307,7 @@ export function format(route: Route): string {
     const sort = formatSort(route.sort);
     if (sort !== formatSort(NEWEST_FIRST)) put("sort", sort);
   }
+  if (route.place === "runs" && route.single) asked.set("single", "");
   if (route.place === "run") {
     if (route.step !== null) asked.set("step", String(route.step));
     put("find", route.find);
@@ -316,6 +331,7 @@ export function format(route: Route): string {
     put("title", route.title);
     if (!route.runs) asked.set("short", "");
     if (route.published) asked.set("published", "");
+    if (route.redact !== null) asked.set("redact", route.redact ? "yes" : "no");
   }
   if (route.place === "tasks") {
     put("q", route.q);

@@ -1,5 +1,5 @@
 // Calls of the engine, implemented by the IPC of the window and by the HTTP API.
-import type { AppError, Commands, Stale } from "../generated";
+import type { AppError, Commands, Opened, Stale } from "../generated";
 
 export type { Commands };
 export type CommandName = keyof Commands;
@@ -9,6 +9,13 @@ export type CommandName = keyof Commands;
  * folder.
  */
 export type StaleEvent = Stale | { kind: "missed" };
+
+/** Something dragged over the page, or dropped on it. */
+export type DropEvent =
+  | { kind: "over" }
+  | { kind: "left" }
+  | { kind: "opened"; opened: Opened }
+  | { kind: "refused"; error: AppError };
 
 export interface Backend {
   /** Decides words on screen only, never behaviour. */
@@ -24,4 +31,9 @@ export interface Backend {
    * function that stops it.
    */
   onTrouble?(fn: (error: AppError) => void): () => void;
+  /**
+   * Calls back while files are dragged over the page and when they are dropped. Returns the function
+   * that stops it.
+   */
+  onDrop?(fn: (event: DropEvent) => void): () => void;
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { StaleEvent } from "./backend";
+import type { DropEvent, StaleEvent } from "./backend";
 import { http } from "./http";
 
 const reply = (body: string, status = 200) =>
@@ -43,6 +43,29 @@ describe("a call over HTTP", () => {
       code: "failed",
       hint: expect.stringContaining("touchstone serve") as string,
     });
+  });
+});
+
+describe("files that are dropped on a served page", () => {
+  const dropped = (kind: string) => {
+    const event = new Event("drop", { cancelable: true });
+    Object.assign(event, { dataTransfer: { types: [kind] } });
+    document.dispatchEvent(event);
+    return event.defaultPrevented;
+  };
+  it("are refused with the command that opens them, and do not replace the page", () => {
+    const events: DropEvent[] = [];
+    const stop = http.onDrop?.((event) => events.push(event));
+    expect(dropped("text/plain")).toBe(false);
+    expect(events).toEqual([]);
+    expect(dropped("Files")).toBe(true);
+    expect(events).toMatchObject([
+      { kind: "refused", error: { message: expect.stringContaining("cannot see") as string } },
+    ]);
+    expect(JSON.stringify(events)).toContain("touchstone open PATH");
+    stop?.();
+    dropped("Files");
+    expect(events).toHaveLength(1);
   });
 });
 

@@ -1,7 +1,7 @@
 // Backend of the served page: one POST per command and one event stream. The cookie set by the
 // sign-in address authorises both.
 import type { AppError, AppEvent, Commands } from "../generated";
-import type { Backend, CommandName, StaleEvent } from "./backend";
+import type { Backend, CommandName, DropEvent, StaleEvent } from "./backend";
 
 /** Forces a preflight from other sites, which the server refuses. */
 const HEADERS = { "content-type": "application/json", "x-touchstone": "1" };
@@ -96,4 +96,30 @@ function listen(fn: (word: StaleEvent) => void): () => void {
   };
 }
 
-export const http: Backend = { host: "served", call, listen };
+/** Browsers give a page the content of dropped files, but not their paths. */
+const NO_PATH: AppError = {
+  code: "not_allowed",
+  message: "A page in a browser cannot see where a dropped file lies.",
+  hint: "Open it from a terminal: touchstone open PATH",
+};
+
+/** Refuses dropped files, which the browser would otherwise show in place of the page. */
+function onDrop(fn: (event: DropEvent) => void): () => void {
+  const isFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") === true;
+  const over = (event: DragEvent) => {
+    if (isFiles(event)) event.preventDefault();
+  };
+  const drop = (event: DragEvent) => {
+    if (!isFiles(event)) return;
+    event.preventDefault();
+    fn({ kind: "refused", error: NO_PATH });
+  };
+  document.addEventListener("dragover", over);
+  document.addEventListener("drop", drop);
+  return () => {
+    document.removeEventListener("dragover", over);
+    document.removeEventListener("drop", drop);
+  };
+}
+
+export const http: Backend = { host: "served", call, listen, onDrop };

@@ -1,5 +1,5 @@
 // Pure. Names of imported runs: what a dialog asks for, and what a new name means.
-import type { Facet, RunNames } from "../generated";
+import type { Facet, RunNames, RunView } from "../generated";
 
 export type NameKey = keyof RunNames;
 
@@ -11,6 +11,9 @@ export const NAME_TITLES: Record<NameKey, string> = {
 
 export const NAME_KEYS: readonly NameKey[] = ["task", "system", "model"];
 
+/** Most names that are offered for completion. */
+const MOST_NAMES = 200;
+
 /** Names as typed: without spaces around them; null where a field is empty. */
 export function typedNames(fields: Record<NameKey, string>): RunNames {
   const typed = (text: string) => text.trim() || null;
@@ -19,6 +22,24 @@ export function typedNames(fields: Record<NameKey, string>): RunNames {
     system: typed(fields.system),
     model: typed(fields.model),
   };
+}
+
+/** Names that other runs have, for completion; most frequent first. */
+export function knownNames(facets: readonly Facet[], key: NameKey): string[] {
+  const values = facets.find((one) => one.key === key)?.values ?? [];
+  return values.slice(0, MOST_NAMES).map((one) => one.value);
+}
+
+/** Names in the file of an imported run that are not the names of the run. */
+export function correctedNames(
+  view: Pick<RunView, "own_names" | "row">,
+): { key: NameKey; own: string | null }[] {
+  const own = view.own_names;
+  if (own === null) return [];
+  return NAME_KEYS.filter((key) => own[key] !== view.row[key]).map((key) => ({
+    key,
+    own: own[key],
+  }));
 }
 
 /** Number of other runs that have the new name already; 0 if the name is not new. */

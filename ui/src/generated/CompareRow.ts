@@ -10,6 +10,11 @@ export type CompareRow = {
  */
 steps: Array<number | null>, 
 /**
+ * Nesting level: 0 on the main path; the rows within a sub-agent follow its own row, one level
+ * deeper.
+ */
+depth: number, 
+/**
  * Strongest difference of any other run from the first.
  */
 relation: Relation, 

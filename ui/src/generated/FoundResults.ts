@@ -17,6 +17,14 @@ tool: string,
  */
 path: string, 
 /**
- * Number of logs or folders directly in it, among the first 1,000 names.
+ * Number of results in it.
  */
-entries: number, };
+entries: number, 
+/**
+ * True if there may be more, because counting stopped at the maximum number of names.
+ */
+more: boolean, 
+/**
+ * Noun for one result: session, log, job.
+ */
+unit: string, };

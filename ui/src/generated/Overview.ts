@@ -81,6 +81,11 @@ unscored: number,
  */
 forks: number, 
 /**
+ * Number of matching runs that no other number here includes, because another file holds the
+ * same run and counts in its place.
+ */
+superseded: number, 
+/**
  * Number of runs that the suites expect and that do not exist. None if the filter uses
  * properties that only existing runs have, because expected runs cannot be filtered by these.
  */

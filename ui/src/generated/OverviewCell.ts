@@ -63,6 +63,10 @@ missing: number,
  */
 forks: number, 
 /**
+ * Number of superseded runs, which no other number here includes.
+ */
+superseded: number, 
+/**
  * Number of runs reviewed by a person.
  */
 reviewed: number, 

@@ -2,13 +2,17 @@
 import type { Problem } from "./Problem";
 
 /**
- * A page of problems, worst first.
+ * A page of problems, worst first; files that are no runs come last.
  */
 export type ProblemPage = { 
 /**
- * Number of all problems.
+ * Number of all entries: the problems, then the files that are no runs.
  */
 total: number, 
+/**
+ * Number of files that are no runs. They need no attention.
+ */
+no_runs: number, 
 /**
  * Problems from the requested offset on.
  */

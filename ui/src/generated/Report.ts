@@ -51,6 +51,10 @@ misread: Array<FilterError>,
  */
 notes: Array<string>, 
 /**
+ * Number of places that were redacted; none if the report is not redacted.
+ */
+redacted: number | null, 
+/**
  * Number of judgement files that cannot be read; a note names them.
  */
 unreadable: number, };

@@ -36,4 +36,9 @@ published: boolean,
 /**
  * Colour theme: `light` or `dark`; the preference of the reader's system if none is given.
  */
-theme: string | null, };
+theme: string | null, 
+/**
+ * True to redact keys, e-mail addresses and home folders in the texts of transcripts. If none
+ * is given, they are redacted if a run is a session of a coding agent.
+ */
+redact: boolean | null, };

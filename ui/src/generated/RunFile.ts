@@ -15,4 +15,8 @@ full_path: string,
 /**
  * Size in bytes.
  */
-size: number, };
+size: number, 
+/**
+ * Number of runs in the file. Its size is that of all of them.
+ */
+runs: number, };

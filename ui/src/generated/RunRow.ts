@@ -119,7 +119,7 @@ cost: number | null,
  */
 seconds: number | null, 
 /**
- * Total size of its files in bytes.
+ * Total size of its files in bytes. A member has the size of the file that holds it with others.
  */
 size: number, 
 /**

@@ -7,6 +7,7 @@ import type { RunLineage } from "./RunLineage";
 import type { RunNames } from "./RunNames";
 import type { RunRow } from "./RunRow";
 import type { Step } from "./Step";
+import type { StepGroup } from "./StepGroup";
 import type { Task } from "./Task";
 import type { TreeBrief } from "./TreeBrief";
 
@@ -35,6 +36,10 @@ total_steps: number,
  * The first steps.
  */
 steps: Array<Step>, 
+/**
+ * Sub-agents and abandoned branches, in the order of their steps; of very many, the first.
+ */
+groups: Array<StepGroup>, 
 /**
  * Durations by turn; none if the files contain none.
  */

@@ -8,6 +8,7 @@ export const line = (
   change: Partial<CompareRow> = {},
 ): CompareRow => ({
   steps,
+  depth: 0,
   relation,
   diverges: relation === "different" || relation === "similar",
   title: "query_tickets",

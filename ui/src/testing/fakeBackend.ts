@@ -1,6 +1,6 @@
 // Backend with canned rows for component tests. Supports just enough of a filter (`key:value` and
 // words in the path) to make lists differ.
-import type { Backend, CommandName, StaleEvent } from "../backend/backend";
+import type { Backend, CommandName, DropEvent, StaleEvent } from "../backend/backend";
 import type {
   AppError,
   Commands,
@@ -223,6 +223,8 @@ type Judging =
   | "found_results"
   | "open_found"
   | "save_report"
+  | "export_run"
+  | "save_export"
   | "judge_options"
   | "judgings"
   | "plan_judging"
@@ -252,6 +254,7 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
       unasked: 0,
       unscored: 0,
       forks: 0,
+      superseded: 0,
       missing: 0,
       misread: [],
     }),
@@ -288,6 +291,8 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
     found_results: () => [],
     open_found: () => null,
     save_report: () => true,
+    export_run: () => refused("export_run"),
+    save_export: () => [],
     judge_options: () => ({
       groups: [{ name: "StableToolBench", what: "Was the request solved?" }],
       judges: [
@@ -413,7 +418,7 @@ function canned(fixture: Fixture): Replies {
       ids: fixture.rows.map((row) => row.id),
     }),
     search: () => [],
-    problems: () => ({ total: 0, problems: [] }),
+    problems: () => ({ total: 0, no_runs: 0, problems: [] }),
     open_run: none("open_run"),
     read_steps: none("read_steps"),
     read_tree: none("read_tree"),
@@ -467,6 +472,17 @@ export class Fixture implements Backend {
   onTrouble(fn: (error: AppError) => void): () => void {
     this.#troubled.add(fn);
     return () => this.#troubled.delete(fn);
+  }
+
+  #dropped = new Set<(event: DropEvent) => void>();
+  onDrop(fn: (event: DropEvent) => void): () => void {
+    this.#dropped.add(fn);
+    return () => this.#dropped.delete(fn);
+  }
+
+  /** Drags something over the page, or drops it. */
+  drag(event: DropEvent): void {
+    for (const ear of this.#dropped) ear(event);
   }
 
   /** Reports an error outside any command. */

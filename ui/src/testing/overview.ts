@@ -23,6 +23,7 @@ export const cell = (change: Partial<OverviewCell> = {}): OverviewCell => ({
   unscored: 0,
   missing: 0,
   forks: 0,
+  superseded: 0,
   reviewed: 0,
   run: "r1",
   ...change,
@@ -112,6 +113,7 @@ export function matrix(
       unasked: 0,
       unscored: 0,
       forks: 0,
+      superseded: 0,
       missing: 5,
       misread: request.filter.includes("bad:")
         ? [{ token: "bad:x", message: "`bad` is not a key." }]

@@ -1,7 +1,7 @@
 // Runs for tests and a backend that serves them in pieces.
 import type { Backend } from "../backend/backend";
 import { Fixture, runRow } from "./fakeBackend";
-import type { Language, Part, RunRow, RunView, Step } from "../generated";
+import type { Language, Part, RunRow, RunView, Step, StepGroup } from "../generated";
 
 export const text = (
   id: string,
@@ -54,6 +54,18 @@ export const step = (
   ...change,
 });
 
+/** The group that a step opens. */
+export const group = (step: number, steps: number, change: Partial<StepGroup> = {}): StepGroup => ({
+  step,
+  steps,
+  failed: 0,
+  seconds: null,
+  tokens: null,
+  end: "ended",
+  prompt: null,
+  ...change,
+});
+
 export const SMALL: Step[] = [
   step(0, 1, "user", [text("p0", "message", "Which tickets are open?")]),
   step(1, 2, "assistant", [text("p1", "message", "I look **first**.", "markdown")], {
@@ -95,6 +107,7 @@ export function view(
     version: "v1",
     total_steps: steps.length,
     steps,
+    groups: [],
     pace: null,
     tree: null,
     answer: null,
@@ -103,7 +116,7 @@ export function view(
     facts: [],
     own_names: null,
     lineage: { origin: null, forks: [], fork_count: 0 },
-    files: [{ path: "results/a.yaml", full_path: "/home/me/results/a.yaml", size: 99 }],
+    files: [{ path: "results/a.yaml", full_path: "/home/me/results/a.yaml", size: 99, runs: 1 }],
     notes: [],
     ...change,
   };

@@ -1,7 +1,8 @@
 //! Converts runs for the evaluators of other programs: rows to evaluate, and the file format of
 //! `evaluate()`.
 use super::App;
-use super::reporting::{cut_for_preview, file_stem, known_scorer, noted};
+use super::exporting::is_session;
+use super::reporting::{cut_for_preview, file_stem, known_scorer, noted, redact_report};
 use crate::error::{AppError, Code};
 use crate::reading::input_file::InputFile;
 use crate::reading::{ParsedRun, Reading};
@@ -181,12 +182,15 @@ impl App {
         }
         let made = rows.sheet.made().map_err(too_much)?;
         let mut text = made.text;
+        let has_session = || runs.iter().any(|run| is_session(Some(&run.layout)));
+        let counts = redact_report(&mut text, request.redact.unwrap_or_else(has_session));
         let (bytes, cut) = cut_for_preview(&mut text, whole);
         limit_notes(&mut rows.unread);
         // In a preview, file-level data is only missing because rows are.
         let lost = made.notes.into_iter().filter(|_| whole || runs.len() == all);
         let notes = noted(&misread).chain(about(&runs, all, rows.failed, &judged)).chain(lost);
-        let notes = notes.chain(broken).chain(rows.unread).collect();
+        let notes = notes.chain(broken).chain(rows.unread);
+        let notes = notes.chain(counts.map(|counts| counts.describe())).collect();
         Ok(Report {
             bytes,
             cut,
@@ -201,6 +205,7 @@ impl App {
             queries: false,
             runs: made.rows as u64,
             notes,
+            redacted: counts.map(|counts| counts.total()),
             unreadable: unreadable.unwrap_or(0),
             misread,
         })
@@ -276,21 +281,41 @@ fn is_made(run: &ScoredRun) -> bool {
     )
 }
 
-/// Returns the prompt and expected output of a run from its suite.
 fn suite_data(tasks: &Tasks, run: &ScoredRun) -> SuiteData {
-    let Some(task) = run.task.as_deref().and_then(|task| tasks.get(task)) else {
+    let variation = (run.variation, run.variation_name.as_deref());
+    suite_data_for(tasks, run.task.as_deref(), variation, run.system.as_deref())
+}
+
+/// Returns the prompt and expected output of a run from its suite. A variation is a number or a
+/// name.
+pub(super) fn suite_data_for(
+    tasks: &Tasks,
+    task: Option<&str>,
+    (variation, name): (Option<u32>, Option<&str>),
+    system: Option<&str>,
+) -> SuiteData {
+    let Some(task) = task.and_then(|task| tasks.get(task)) else {
         return SuiteData::default();
     };
-    let at = task.variation(run.variation, run.variation_name.as_deref());
-    let given = run.variation_name.as_deref().is_some_and(|name| name.ends_with(" (oracle)"));
+    let at = task.variation(variation, name);
+    let given = name.is_some_and(|name| name.ends_with(" (oracle)"));
     let expected = at.and_then(|at| task.yardsticks.get(at)?.expected.as_deref().cloned());
-    SuiteData { prompt: task.prompt(at, run.system.as_deref(), given), expected }
+    SuiteData { prompt: task.prompt(at, system, given), expected }
+}
+
+fn with_tools(tasks: &Tasks, run: &ScoredRun, told: Run) -> Run {
+    with_offered_tools(tasks, run.task.as_deref(), run.system.as_deref(), told)
 }
 
 /// Adds the tools offered to a run if the transcript does not list them.
-fn with_tools(tasks: &Tasks, run: &ScoredRun, mut told: Run) -> Run {
-    if let Some(task) = run.task.as_deref().and_then(|task| tasks.get(task)) {
-        let offers = tool_offers::of_run(&task.tools, told.layout, run.system.as_deref());
+pub(super) fn with_offered_tools(
+    tasks: &Tasks,
+    task: Option<&str>,
+    system: Option<&str>,
+    mut told: Run,
+) -> Run {
+    if let Some(task) = task.and_then(|task| tasks.get(task)) {
+        let offers = tool_offers::of_run(&task.tools, told.layout, system);
         tool_offers::add_to_run(&mut told, &offers);
     }
     told

@@ -163,7 +163,7 @@ fn page(open: &OpenFolder, reader: &Reader<'_>, span: Span) -> Result<ProblemPag
     window.push_problems(of_reviews);
     window.push_problems(warnings);
     window.push_runs(open, reader, &other)?;
-    Ok(ProblemPage { total, problems: window.problems })
+    Ok(ProblemPage { total, no_runs: other.count, problems: window.problems })
 }
 
 /// Runs of one state, listed as problems of one kind.

@@ -1,6 +1,6 @@
 //! Results on query sets of `StableToolBench`, beside published results.
 use super::App;
-use super::reporting::{cut_for_preview, noted};
+use super::reporting::{cut_for_preview, noted, redact_report};
 use crate::error::{AppError, Code};
 use crate::reading::Reading;
 use crate::reports::page::Table;
@@ -140,11 +140,14 @@ impl App {
         let file =
             result_file::write(key, &clock::format_utc_seconds(clock::now_ms()), &chosen, &told);
         let mut text = file.write();
+        // Runs of queries are no sessions of coding agents.
+        let counts = redact_report(&mut text, request.redact.unwrap_or(false));
         let (bytes, cut) = cut_for_preview(&mut text, whole);
         let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();
         let notes =
             noted(&misread).chain(note.take()).chain(about(&runs, &chosen, names.len(), of_others));
-        let notes = notes.chain(broken).chain(some(unread)).collect();
+        let notes = notes.chain(broken).chain(some(unread));
+        let notes = notes.chain(counts.map(|counts| counts.describe())).collect();
         Ok(Report {
             bytes,
             cut,
@@ -156,6 +159,7 @@ impl App {
             queries: !runs.is_empty(),
             runs: chosen.len() as u64,
             notes,
+            redacted: counts.map(|counts| counts.total()),
             unreadable: unreadable.unwrap_or(0),
             misread,
         })

@@ -6,7 +6,7 @@ use crate::paths::{self, WORKSPACE};
 use crate::recent::folder_id;
 use touchstone_api::RunNames;
 use touchstone_formats::ReadError;
-use touchstone_formats::workspace::{self, renames};
+use touchstone_formats::workspace::{self, renames, rewrite::rewrite};
 use touchstone_runner::atomic_write;
 
 /// Maximum bytes of a name.
@@ -51,7 +51,7 @@ impl App {
         let mut all = workspace::read(&text).map_err(|error| unreadable(&error))?.imports;
         let path = row.path.split('#').next().unwrap_or_default();
         all.set(path, &own, &new);
-        let text = renames::rewrite(&text, &all).map_err(|error| unreadable(&error))?;
+        let text = rewrite(&text, &all).map_err(|error| unreadable(&error))?;
         atomic_write::replace(dir, WORKSPACE, text.as_bytes()).map_err(|error| {
             AppError::new(Code::Failed, format!("touchstone.yaml could not be written: {error}"))
         })

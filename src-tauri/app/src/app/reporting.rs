@@ -1,5 +1,6 @@
 //! Creates and saves reports.
 use super::App;
+use super::exporting::is_session;
 use crate::error::{AppError, Code};
 use crate::reports::{self, About, compose, evaluation_file, page::Page};
 use fs_err as fs;
@@ -7,6 +8,7 @@ use std::io::Write as _;
 use std::path::Path;
 use touchstone_api::{FilterError, Report, ReportFormat, ReportRequest};
 use touchstone_clock as clock;
+use touchstone_formats::redact::{Redactions, redact_json};
 use touchstone_store::roots::Root;
 
 /// Maximum bytes of a preview of a report that is not shown as a page.
@@ -31,11 +33,13 @@ impl App {
         whole: bool,
         trouble: Vec<String>,
     ) -> Result<Report, AppError> {
-        let Gathered { page, scorers, misread } = self.gather(request, trouble)?;
+        let Gathered { mut page, scorers, misread, has_session } = self.gather(request, trouble)?;
         let (unreadable, unread) = self.unreadable(&request.filter)?.unzip();
         if let Some(name) = request.baseline.as_deref().filter(|_| whole) {
             super::stats::known_baseline(page.groups.iter().map(|group| group.name.clone()), name)?;
         }
+        let baselines = page.groups.iter().map(|group| group.name.clone()).collect();
+        let counts = request.redact.unwrap_or(has_session).then(|| page.redact());
         let mut text =
             reports::write(&page, request.format, request.theme.as_deref()).map_err(|why| {
                 AppError::new(Code::Failed, format!("The report could not be written: {why}."))
@@ -49,11 +53,17 @@ impl App {
             text,
             file_name: format!("{}.{end}", file_stem(&page.head.title)),
             media_type: media_type.to_owned(),
-            baselines: page.groups.iter().map(|group| group.name.clone()).collect(),
+            baselines,
             scorers,
             queries: !page.queries.is_empty(),
             runs: page.head.runs,
-            notes: noted(&misread).chain(page.notes).chain(left_out).chain(unread).collect(),
+            notes: noted(&misread)
+                .chain(page.notes)
+                .chain(left_out)
+                .chain(unread)
+                .chain(counts.map(|counts| counts.describe()))
+                .collect(),
+            redacted: counts.map(|counts| counts.total()),
             unreadable: unreadable.unwrap_or(0),
             misread,
         })
@@ -89,7 +99,8 @@ impl App {
         let stored = open.ask(|index| open.lists.stored(index, &request.filter))?;
         let mut page = compose(&about, &runs, &stored);
         page.queries = self.query_tables(request)?;
-        Ok(Gathered { page, scorers, misread })
+        let has_session = runs.iter().any(|run| is_session(Some(&run.layout)));
+        Ok(Gathered { page, scorers, misread, has_session })
     }
 
     /// Saves a report atomically, replacing an existing file.
@@ -182,6 +193,17 @@ struct Gathered {
     page: Page,
     scorers: Vec<String>,
     misread: Vec<FilterError>,
+    /// True if a run is a session of a coding agent.
+    has_session: bool,
+}
+
+/// Redacts the texts of a JSON report, if it is to be redacted. Returns the numbers of places.
+pub(super) fn redact_report(text: &mut String, is_redacted: bool) -> Option<Redactions> {
+    is_redacted.then(|| {
+        let (clean, counts) = redact_json(text);
+        *text = clean;
+        counts
+    })
 }
 
 /// Converts a title to a file name that is valid on any system.

@@ -217,6 +217,7 @@ fn compare_row(
             Kind::Different => Relation::Different,
             Kind::Absent => Relation::Alone,
         },
+        depth: row.depth,
         diverges: row.diverges,
         title: budget.fit(&title, title.len()).to_owned(),
     }

@@ -10,6 +10,8 @@ use touchstone_formats::ReadError;
 use touchstone_formats::collection::Collection;
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
+use touchstone_imports::ImportedRun;
+use touchstone_imports::convert::to_run;
 use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::imports;
 use touchstone_store::open;
@@ -68,25 +70,54 @@ pub(super) fn for_each_run(
         }
     }
     shared.iter().try_for_each(|(file, members)| of_file(flow, file, members, &mut take))?;
-    imported.iter().try_for_each(|(file, members)| of_import(flow, file, members, &mut take))
+    imported.iter().try_for_each(|(file, members)| {
+        let mut take = |at, run: Result<Run, RunReadError>| {
+            take(at, run.map(|run| ParsedRun { run, whole: None }))
+        };
+        of_import(flow, file, members, to_run, &mut take)
+    })
+}
+
+/// Calls `take` for each run of another tool's files, as its reader returns it, with the position
+/// of its id. Each file is opened once.
+pub(super) fn for_each_imported(
+    flow: &FolderIndex,
+    ids: &[&str],
+    mut take: impl FnMut(usize, Result<ImportedRun, RunReadError>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut imported: BTreeMap<FileId, Vec<(usize, Option<String>)>> = BTreeMap::new();
+    for (at, id) in ids.iter().enumerate() {
+        match row_of(flow, id) {
+            Ok((row, files)) if files.len() == 1 => {
+                imported.entry(files[0].clone()).or_default().push((at, row.member));
+            }
+            Ok(_) => take(at, Err(RunReadError::Gone))?,
+            Err(why) => take(at, Err(why))?,
+        }
+    }
+    imported
+        .iter()
+        .try_for_each(|(file, members)| of_import(flow, file, members, |run, _| run, &mut take))
 }
 
 /// Reads runs of a file of another tool, which a thread with a large stack opens once.
-fn of_import(
+fn of_import<T: Send>(
     flow: &FolderIndex,
     file: &FileId,
     members: &[(usize, Option<String>)],
-    take: &mut impl FnMut(usize, Result<ParsedRun, RunReadError>) -> ControlFlow<()>,
+    convert: impl Fn(ImportedRun, &'static str) -> T + Send,
+    take: &mut impl FnMut(usize, Result<T, RunReadError>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let wanted: Vec<Option<&str>> = members.iter().map(|(_, member)| member.as_deref()).collect();
     let (give, runs) = sync_channel(AT_ONCE);
     std::thread::scope(|scope| {
         let read = move || {
-            imports::read_runs(&flow.roots, file, &wanted, |at, run| match give.send((at, run)) {
+            let send = |at, run| match give.send((at, run)) {
                 Ok(()) => ControlFlow::Continue(()),
                 // Nobody takes more runs.
                 Err(_) => ControlFlow::Break(()),
-            });
+            };
+            imports::read_runs_as(&flow.roots, file, &wanted, convert, send);
         };
         let thread = std::thread::Builder::new().name("open".into()).stack_size(STACK);
         if thread.spawn_scoped(scope, read).is_err() {
@@ -97,8 +128,7 @@ fn of_import(
         }
         let runs = runs;
         runs.iter().try_for_each(|(at, run)| {
-            let run = run.map(|run| ParsedRun { run, whole: None });
-            take(members[at].0, run.map_err(|why| unreadable(&why)))
+            take(members[at].0, run.map_err(|why: ReadError| unreadable(&why)))
         })
     })
 }

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! id → index → files → formats → Run ─┬─ view: first steps, answer, facts   (bounded)
+//!                                     ├─ groups: sub-agents and abandoned branches
 //!                                     ├─ pace: time per turn
 //!                                     ├─ tried: the search tree
 //!                                     ├─ table: rows, order, CSV
@@ -18,6 +19,7 @@ mod diff_view;
 mod diffing;
 mod error;
 mod find;
+mod groups;
 pub(crate) mod input_file;
 mod many;
 mod pace;
@@ -52,6 +54,7 @@ use touchstone_api::{
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::renames;
+use touchstone_imports::ImportedRun;
 use touchstone_scoring::judges::Subject;
 use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::reviews::answer_mark;
@@ -79,6 +82,7 @@ impl Reading {
             version: opened.version.clone(),
             total_steps: count(run.steps.len()),
             steps: view::steps(run, 0, view::MAX_STEPS),
+            groups: groups::step_groups(run),
             pace: pace::turn_times(run),
             tree: search_tree::brief(run),
             answer: view::answer(run),
@@ -87,7 +91,7 @@ impl Reading {
             facts: view::facts(run),
             own_names: run.imported.as_deref().map(|imported| view::own_names(&imported.names)),
             lineage: RunLineage::default(),
-            files: source::files(flow, &opened.files),
+            files: source::files(flow, &row, &opened.files)?,
             notes,
             row,
         })
@@ -131,6 +135,16 @@ impl Reading {
         take: impl FnMut(usize, Result<ParsedRun, RunReadError>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         many::for_each_run(flow, ids, take)
+    }
+
+    /// Calls `take` for each run of another tool's files, as its reader returns it, with the
+    /// position of its id.
+    pub(crate) fn for_each_imported(
+        flow: &FolderIndex,
+        ids: &[&str],
+        take: impl FnMut(usize, Result<ImportedRun, RunReadError>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        many::for_each_imported(flow, ids, take)
     }
 
     /// Returns the data of a run that judges see, as the files are now.

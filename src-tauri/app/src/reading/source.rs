@@ -252,13 +252,26 @@ pub(super) fn raw(
 }
 
 /// Lists the files for the page.
-pub(super) fn files(flow: &FolderIndex, files: &[FileId]) -> Vec<RunFile> {
+pub(super) fn files(
+    flow: &FolderIndex,
+    row: &RunRow,
+    files: &[FileId],
+) -> Result<Vec<RunFile>, RunReadError> {
+    let runs = if row.member.is_some() { ask(flow, |index| members(index, &row.id))? } else { 1 };
     let shown = |file: &FileId| RunFile {
         path: flow.roots.display_path(file),
         full_path: flow.roots.path(file).unwrap_or_default().to_string_lossy().into_owned(),
         size: open::open(&flow.roots, file).map_or(0, |(_, stamp)| stamp.size),
+        runs,
     };
-    files.iter().map(shown).collect()
+    Ok(files.iter().map(shown).collect())
+}
+
+/// Returns the number of runs in the file of a run.
+fn members(index: &Reader<'_>, id: &str) -> Result<u32, RunReadError> {
+    const COUNT: &str = "SELECT count(*) FROM runs \
+         WHERE member IS NOT NULL AND unit = (SELECT unit FROM runs WHERE key = ?)";
+    Ok(index.prepare_cached(COUNT)?.query_row([id], |row| row.get(0))?)
 }
 
 /// Returns the path of a file. Fails for one that is reached by a link or is not a file any more.

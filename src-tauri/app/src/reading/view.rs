@@ -5,6 +5,7 @@ use super::body::{language, part};
 use super::part_id::{MAX_PARTS, rest};
 use super::pieces::{Budget, short};
 use touchstone_api::{Answer, Fact, Language, RunNames, Step, StepKind};
+use touchstone_formats::own_formats;
 use touchstone_formats::run as told;
 use touchstone_formats::run::Run;
 use touchstone_formats::workspace::renames;
@@ -113,15 +114,8 @@ pub(super) fn notes(run: &Run) -> Vec<String> {
 
 pub(super) fn layout(layout: told::Layout) -> &'static str {
     match layout {
-        told::Layout::ToolCalling => "Tool-calling transcript",
-        told::Layout::PromptQl => "PromptQL transcript",
-        told::Layout::BenchmarkFolder => "Benchmark folder",
-        told::Layout::RawAnswer => "StableToolBench answer",
-        told::Layout::ConvertedAnswer => "Converted StableToolBench answer",
-        told::Layout::PassRate => "StableToolBench pass-rate verdict",
-        told::Layout::ResultFile => "StableToolBench evaluation",
-        told::Layout::Evaluation => "Row of an azure-ai-evaluation result",
         told::Layout::Imported(name) => registry::by_name(name).map_or(name, Format::title),
+        own => own_formats::of_layout(own).map_or("", |format| format.title),
     }
 }
 

@@ -1,14 +1,8 @@
 //! **Pure.** `imports` of the workspace file: a person's corrections to the tasks, systems and models
 //! that the files of other tools name.
-use super::{self as workspace, Workspace};
-use crate::error::{ReadError, ReadErrorKind};
-use crate::json;
 use crate::node::Node;
-use crate::value::Value;
-use crate::yaml;
 use crate::yaml::tree::Item;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 /// Corrections to the names of imported runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,7 +13,8 @@ pub struct Renames {
     pub systems: BTreeMap<String, String>,
     /// New names of models.
     pub models: BTreeMap<String, String>,
-    /// Names for all runs of a file, or of the files in a folder, by path.
+    /// Names for all runs of the files at a path or below it, by path. `*` in a path is any text
+    /// without `/`.
     pub files: BTreeMap<String, RunNames>,
 }
 
@@ -41,12 +36,18 @@ impl Renames {
         let names = |key| {
             entries(section, key)
                 .filter_map(|(from, to)| Some((from, to.word()?.to_owned())))
+                .filter(|(_, to)| !to.is_empty())
                 .collect()
         };
         let files = entries(section, "files").map(|(path, names)| {
-            let name = |key| names.get_non_null(key).and_then(Node::word).map(str::to_owned);
-            let path = path.trim_start_matches("./").trim_end_matches('/').to_owned();
-            (path, RunNames { task: name("task"), system: name("system"), model: name("model") })
+            let name = |key| {
+                let name = names.get_non_null(key).and_then(Node::word);
+                name.filter(|name| !name.is_empty()).map(str::to_owned)
+            };
+            (
+                plain_path(&path).to_owned(),
+                RunNames { task: name("task"), system: name("system"), model: name("model") },
+            )
         });
         Self {
             tasks: names("tasks"),
@@ -65,22 +66,24 @@ impl Renames {
     /// Where a name is missing in `new`, the correction is taken back. A correction for the name in
     /// the file concerns all runs with it; where the file has no name, it concerns the file.
     pub fn set(&mut self, path: &str, own: &RunNames, new: &RunNames) {
-        let fields: [Field<'_>; 3] = [
-            (&mut self.tasks, &own.task, &new.task, |names| &mut names.task),
-            (&mut self.systems, &own.system, &new.system, |names| &mut names.system),
-            (&mut self.models, &own.model, &new.model, |names| &mut names.model),
-        ];
-        for (renames, own, new, field) in fields {
-            let new = new.clone().filter(|new| !new.is_empty() && Some(new) != own.as_ref());
-            let given = self.files.iter_mut().rev().find_map(|(folder, names)| {
-                Some(field(names)).filter(|name| name.is_some() && holds(folder, path))
-            });
+        for name in Name::ALL {
+            let own = name.get(own).cloned();
+            let new = name.get(new).cloned().filter(|new| !new.is_empty());
+            let new = new.filter(|new| own.as_ref() != Some(new));
+            let given = self.given(path, name).cloned();
+            let renames = match name {
+                Name::Task => &mut self.tasks,
+                Name::System => &mut self.systems,
+                Name::Model => &mut self.models,
+            };
             match (given, own, new) {
-                (Some(given), _, new) => *given = new,
-                (None, Some(own), Some(new)) => drop(renames.insert(own.clone(), new)),
-                (None, Some(own), None) => drop(renames.remove(own)),
+                (Some(pattern), _, new) => {
+                    *name.get_mut(self.files.entry(pattern).or_default()) = new;
+                }
+                (None, Some(own), Some(new)) => drop(renames.insert(own, new)),
+                (None, Some(own), None) => drop(renames.remove(&own)),
                 (None, None, Some(new)) => {
-                    *field(self.files.entry(path.to_owned()).or_default()) = Some(new);
+                    *name.get_mut(self.files.entry(path.to_owned()).or_default()) = Some(new);
                 }
                 (None, None, None) => {}
             }
@@ -89,100 +92,79 @@ impl Renames {
     }
 
     /// Returns the names of a run of a file, corrected. A name given for the file replaces the one
-    /// in it; of several paths the longest decides. A new name is not renamed again.
+    /// in it. A new name is not renamed again.
     pub fn apply(&self, path: &str, names: RunNames) -> RunNames {
-        let mut given = RunNames::default();
-        // Of two paths that hold a file, the longer one is the later in alphabetical order.
-        for (_, names) in self.files.iter().filter(|(folder, _)| holds(folder, path)) {
-            let RunNames { task, system, model } = names.clone();
-            given = RunNames {
-                task: task.or(given.task),
-                system: system.or(given.system),
-                model: model.or(given.model),
-            };
-        }
-        let renamed = |name: Option<String>, renames: &BTreeMap<String, String>| {
-            name.map(|name| renames.get(&name).cloned().unwrap_or(name))
+        let corrected = |name: Name, own: Option<String>, renames: &BTreeMap<String, String>| {
+            let given = self.given(path, name).and_then(|pattern| self.files.get(pattern));
+            let given = given.and_then(|names| name.get(names).cloned());
+            given.or_else(|| own.map(|own| renames.get(&own).cloned().unwrap_or(own)))
         };
         RunNames {
-            task: given.task.or_else(|| renamed(names.task, &self.tasks)),
-            system: given.system.or_else(|| renamed(names.system, &self.systems)),
-            model: given.model.or_else(|| renamed(names.model, &self.models)),
+            task: corrected(Name::Task, names.task, &self.tasks),
+            system: corrected(Name::System, names.system, &self.systems),
+            model: corrected(Name::Model, names.model, &self.models),
+        }
+    }
+
+    /// Returns the entry of `files` that gives a name to the runs of a file. Of several paths the
+    /// deepest decides, of these one without `*`, of these the longest.
+    fn given(&self, path: &str, name: Name) -> Option<&String> {
+        let entries = self.files.iter().filter(|(_, names)| name.get(names).is_some());
+        let matching = entries.map(|(pattern, _)| pattern).filter(|one| holds(one, path));
+        matching.max_by_key(|one| (one.split('/').count(), !one.contains('*'), one.len()))
+    }
+}
+
+/// One of the names of a run.
+#[derive(Debug, Clone, Copy)]
+enum Name {
+    Task,
+    System,
+    Model,
+}
+
+impl Name {
+    const ALL: [Self; 3] = [Self::Task, Self::System, Self::Model];
+
+    fn get(self, names: &RunNames) -> Option<&String> {
+        match self {
+            Self::Task => names.task.as_ref(),
+            Self::System => names.system.as_ref(),
+            Self::Model => names.model.as_ref(),
+        }
+    }
+
+    fn get_mut(self, names: &mut RunNames) -> &mut Option<String> {
+        match self {
+            Self::Task => &mut names.task,
+            Self::System => &mut names.system,
+            Self::Model => &mut names.model,
         }
     }
 }
 
-/// Corrections of one name, the names of a run in the file and as wanted, and the name's field.
-type Field<'a> = (
-    &'a mut BTreeMap<String, String>,
-    &'a Option<String>,
-    &'a Option<String>,
-    fn(&mut RunNames) -> &mut Option<String>,
-);
-
-fn holds(folder: &str, path: &str) -> bool {
-    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+/// Returns a path without `./` before and `/` behind it.
+pub(super) fn plain_path(path: &str) -> &str {
+    path.trim_start_matches("./").trim_end_matches('/')
 }
 
-/// Returns the text of a workspace file with other corrections. Everything outside of the section
-/// `imports` stays as it is. Fails if the file cannot be read, or has a form in which the section
-/// cannot be replaced.
-pub fn rewrite(text: &str, renames: &Renames) -> Result<String, ReadError> {
-    let before = workspace::read(text)?;
-    let section = section(renames);
-    // A file without any key is no YAML document.
-    let tree = yaml::parse(text).ok();
-    let entry = tree
-        .as_ref()
-        .and_then(|tree| tree.root().entries().find(|(key, _)| key.word() == Some("imports")));
-    let from = entry.and_then(|(key, _)| key.span()).map_or(text.len(), |(from, _)| from);
-    // The section ends before the next line that is neither blank nor indented.
-    let (head, rest) = text.split_at(from);
-    let mut to = 0;
-    for (at, line) in rest.split_inclusive('\n').enumerate() {
-        if at > 0 && !line.starts_with([' ', '\n', '\r']) {
-            break;
-        }
-        to += line.len();
-    }
-    let kept = rest[..to].trim_end_matches('\n').len() + 1;
-    let tail = rest.get(kept..).unwrap_or_default();
-    let gap = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
-    let whole = format!("{head}{gap}{section}{tail}");
-    let after = workspace::read(&whole).ok();
-    if after != Some(Workspace { imports: renames.clone(), ..before }) {
-        let message = "The section `imports` cannot be changed in this form of touchstone.yaml.";
-        return Err(ReadError::new(ReadErrorKind::BadValue, message)
-            .advise("Write each key of the file on a line of its own, or edit the section."));
-    }
-    Ok(whole)
+/// Returns true if a path is at or below the paths of a pattern.
+fn holds(pattern: &str, path: &str) -> bool {
+    let mut names = path.split('/');
+    pattern.split('/').all(|pattern| names.next().is_some_and(|name| is_match(pattern, name)))
 }
 
-/// Formats the section; nothing if there are no corrections.
-fn section(renames: &Renames) -> String {
-    // Texts of JSON are texts of YAML.
-    let quoted = |text: &str| json::write(&Value::from(text), false);
-    let mut lines = String::new();
-    let maps =
-        [("systems", &renames.systems), ("models", &renames.models), ("tasks", &renames.tasks)];
-    for (key, names) in maps.into_iter().filter(|(_, names)| !names.is_empty()) {
-        let _ = writeln!(lines, "  {key}:");
-        for (from, to) in names {
-            let _ = writeln!(lines, "    {}: {}", quoted(from), quoted(to));
-        }
+/// Returns true if a pattern matches a whole name; `*` is any text.
+fn is_match(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut name) = name.strip_prefix(start) else { return false };
+    let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
+    // The earliest place of each piece leaves the most for those behind it.
+    for piece in middle.split('*') {
+        let Some(at) = name.find(piece) else { return false };
+        name = &name[at + piece.len()..];
     }
-    if !renames.files.is_empty() {
-        lines.push_str("  files:\n");
-    }
-    for (path, names) in &renames.files {
-        let fields =
-            [("task", &names.task), ("system", &names.system), ("model", &names.model)].into_iter();
-        let fields = fields.filter_map(|(key, name)| Some((key, name.as_deref()?)));
-        let fields: Vec<String> =
-            fields.map(|(key, name)| format!("{key}: {}", quoted(name))).collect();
-        let _ = writeln!(lines, "    {}: {{ {} }}", quoted(path), fields.join(", "));
-    }
-    if lines.is_empty() { lines } else { format!("imports:\n{lines}") }
+    name.ends_with(end)
 }
 
 /// Returns the entries of the map under a key, by name.
@@ -213,7 +195,8 @@ mod tests {
         let renames = renames(
             "imports:\n  systems: { react: promptql, promptql: other, 1: one }\n  models: { openai/o1: o1 }\n  \
              tasks: { a/1: b/1 }\n  files:\n    logs: { system: plain, model: m }\n    ./logs/new/: { system: new }\n    \
-             x.json: { task: t }\n",
+             x.json: { task: t }\n    runs/base-*: { system: base }\n    runs/base-3: { system: three }\n    \
+             runs/*/x*.json: { system: x, model: deep }\n",
         );
         for (path, from, to) in [
             ("a.eval", names("a/1", "react", "openai/o1"), names("b/1", "promptql", "o1")),
@@ -224,8 +207,36 @@ mod tests {
             ("logs2/a.eval", names("", "react", ""), names("", "promptql", "")),
             ("x.json", names("a/1", "", ""), names("t", "", "")),
             ("x.json2", names("a/1", "", ""), names("b/1", "", "")),
+            ("runs/base-1/a/b.json", names("", "s", ""), names("", "base", "")),
+            ("runs/base/b.json", names("", "s", ""), names("", "s", "")),
+            ("runs/base-2/x-1.json", names("", "s", ""), names("", "x", "deep")),
+            ("runs/base-3/b.json", names("", "s", ""), names("", "three", "")),
         ] {
             assert_eq!(renames.apply(path, from.clone()), to, "{path} {from:?}");
+        }
+    }
+
+    #[test]
+    fn a_star_is_any_text_within_a_name() {
+        for (pattern, name, is_matching) in [
+            ("", "", true),
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("*", "", true),
+            ("*", "abc", true),
+            ("a*", "abc", true),
+            ("*c", "abc", true),
+            ("a*c", "abbc", true),
+            ("a*c", "ac", true),
+            ("a*a", "a", false),
+            ("a*b*c", "axbxc", true),
+            ("a*b*c", "axcxb", false),
+            ("*b*", "abc", true),
+            ("*ab*ab", "ab", false),
+            ("*ab*ab", "xabab", true),
+            ("ü*", "über", true),
+        ] {
+            assert_eq!(is_match(pattern, name), is_matching, "{pattern} {name}");
         }
     }
 
@@ -238,6 +249,10 @@ mod tests {
                 "imports:\n  systems: { a: [b] }\n",
                 "`systems` has to be a map of names to new names.",
             ),
+            (
+                "imports:\n  systems: { a: '' }\n",
+                "`systems` has to be a map of names to new names.",
+            ),
             ("imports:\n  files: { a: b }\n", "`imports.files.a` has to be a map of keys."),
             (
                 "imports:\n  files: { a: { sytem: b } }\n",
@@ -248,34 +263,6 @@ mod tests {
             let found: Vec<_> = faults.iter().map(|one| (one.line, one.message.as_str())).collect();
             assert_eq!(found, [(Some(2), message)], "{yaml}");
         }
-    }
-
-    #[test]
-    fn a_rewritten_file_keeps_everything_else_and_reads_as_it_was_told() {
-        let some = |to: &str| Renames {
-            systems: BTreeMap::from([("react \"a\"".to_owned(), to.to_owned())]),
-            ..Renames::default()
-        };
-        let section =
-            |to: &str| format!("imports:\n  systems:\n    \"react \\\"a\\\"\": \"{to}\"\n");
-        let head = "# where\noutput_dir: results # here\n";
-        let tail = "# limits\nrun: { concurrency: 2 }\n";
-        for text in ["", "# nothing yet\n", head, "output_dir: results"] {
-            let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-            assert_eq!(rewrite(text, &some("x")).unwrap(), format!("{text}{gap}{}", section("x")));
-        }
-        let between = format!("{head}imports: {{ systems: {{ a: b }} }}\n{tail}");
-        assert_eq!(rewrite(&between, &some("x")).unwrap(), format!("{head}{}{tail}", section("x")));
-        let block = format!(
-            "{head}imports:\n  systems:\n    a: b\n  models: {{ c: d }}\n  # an end\n{tail}"
-        );
-        assert_eq!(rewrite(&block, &some("x")).unwrap(), format!("{head}{}{tail}", section("x")));
-        assert_eq!(rewrite(&block, &Renames::default()).unwrap(), format!("{head}{tail}"));
-        let last = format!("{head}imports:\n  systems: {{ a: b }}\n");
-        assert_eq!(rewrite(&last, &Renames::default()).unwrap(), head);
-        let refused = rewrite("{ output_dir: results }\n", &some("x")).unwrap_err();
-        assert!(refused.message.contains("cannot be changed"), "{}", refused.message);
-        assert!(rewrite("a: [\n", &some("x")).is_err());
     }
 
     #[test]
@@ -297,21 +284,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn any_names_survive_in_the_file(pairs in proptest::collection::btree_map(".*", ".*", 0..4), path in ".*", model in ".*") {
-            let file = RunNames { model: Some(model), ..RunNames::default() };
-            let trimmed = path.trim_start_matches("./").trim_end_matches('/').to_owned();
-            let renames = Renames {
-                systems: pairs,
-                files: BTreeMap::from([(trimmed, file)]),
-                ..Renames::default()
-            };
-            // A file whose names look like keys is refused whole.
-            if let Ok(text) = rewrite("output_dir: x\n", &renames) {
-                prop_assert_eq!(workspace::read(&text).unwrap().imports, renames);
-            }
-        }
-
         #[test]
         fn without_an_entry_a_name_stays(task in ".*", system in ".*", model in ".*", path in ".*") {
             let renames = renames("imports: { systems: { \"\\0never\": x }, files: { \"\\0never\": { model: x } } }");

@@ -381,7 +381,9 @@ impl Checker<'_> {
             }
             Kind::Names => {
                 let fits = value.shape() == Shape::Map
-                    && value.entries().all(|(_, name)| name.word().is_some());
+                    && value
+                        .entries()
+                        .all(|(_, name)| name.word().is_some_and(|name| !name.is_empty()));
                 (!fits).then(|| "a map of names to new names".to_owned())
             }
         };

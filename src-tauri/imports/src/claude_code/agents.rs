@@ -1,6 +1,6 @@
 //! **Pure.** Sub-agents of a session: their records in its file, and their own files.
-use super::record::Record;
-use super::session;
+use super::branches::abandoned;
+use super::record::{Kind, Record, Usage};
 use crate::run::{Event, EventKind};
 use crate::sessions::objects;
 use crate::source::{Folder, Input, read_all};
@@ -154,7 +154,7 @@ impl<'a> Agents<'a> {
                 record.is_sidechain = false;
             }
             self.levels += 1;
-            let events = session::events(records, self);
+            let events = events(records, self);
             self.levels -= 1;
             let name = self.name(&path).or_else(|| Some(id.to_owned()));
             return Some(Agent { name, prompt, events });
@@ -170,4 +170,42 @@ impl<'a> Agents<'a> {
         let value = crate::sessions::parse(&text)?;
         crate::sessions::non_blank(value.text_at("agentType"))
     }
+}
+
+/// Puts the records of a session in order: branches that were abandoned folded, sub-agents behind
+/// the calls that started them.
+pub(super) fn events(records: Vec<Record>, agents: &mut Agents<'_>) -> Vec<Event> {
+    let left = abandoned(&records);
+    let mut events = Vec::new();
+    let mut branch = Vec::new();
+    let mut after_boundary = false;
+    for (record, is_left) in records.into_iter().zip(left) {
+        if !is_left && !branch.is_empty() && !record.events.is_empty() {
+            events.push(EventKind::Abandoned(std::mem::take(&mut branch)).into());
+        }
+        let target = if is_left { &mut branch } else { &mut events };
+        if record.kind == Kind::Summary && !after_boundary {
+            let text = "The message that follows is the summary of what was before.";
+            target.push(EventKind::Compaction(text.to_owned()).into());
+        }
+        if record.kind == Kind::Boundary || record.is_message() {
+            after_boundary = record.kind == Kind::Boundary;
+        }
+        let mut tokens = record.usage.map(Usage::total);
+        for mut event in record.events {
+            let agent = match &event.kind {
+                EventKind::Call { id: Some(id), arguments, .. } => agents.take(id, arguments),
+                _ => None,
+            };
+            if record.kind == Kind::Assistant {
+                event.tokens = tokens.take();
+            }
+            target.push(event);
+            target.extend(agent.map(Event::from));
+        }
+    }
+    if !branch.is_empty() {
+        events.push(EventKind::Abandoned(branch).into());
+    }
+    events
 }

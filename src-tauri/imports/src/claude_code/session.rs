@@ -1,50 +1,11 @@
 //! **Pure.** The run of a session, from its records.
-use super::agents::Agents;
-use super::branches::abandoned;
+use super::agents::{Agents, events};
 use super::record::{Kind, Record, Usage};
 use crate::run::{Event, EventKind, ImportedRun, RunEnd, TokenCounts};
 use crate::sessions::{add, all_answered, figure, finish, non_blank, push_fact, seconds_between};
 use crate::text::is_blank;
 use std::collections::HashMap;
 use touchstone_formats::value::Value;
-
-/// Puts the records of a session in order: branches that were abandoned folded, sub-agents behind
-/// the calls that started them.
-pub(super) fn events(records: Vec<Record>, agents: &mut Agents<'_>) -> Vec<Event> {
-    let left = abandoned(&records);
-    let mut events = Vec::new();
-    let mut branch = Vec::new();
-    let mut after_boundary = false;
-    for (record, is_left) in records.into_iter().zip(left) {
-        if !is_left && !branch.is_empty() && !record.events.is_empty() {
-            events.push(EventKind::Abandoned(std::mem::take(&mut branch)).into());
-        }
-        let target = if is_left { &mut branch } else { &mut events };
-        if record.kind == Kind::Summary && !after_boundary {
-            let text = "The message that follows is the summary of what was before.";
-            target.push(EventKind::Compaction(text.to_owned()).into());
-        }
-        if record.kind == Kind::Boundary || record.is_message() {
-            after_boundary = record.kind == Kind::Boundary;
-        }
-        let mut tokens = record.usage.map(Usage::total);
-        for mut event in record.events {
-            let agent = match &event.kind {
-                EventKind::Call { id: Some(id), arguments, .. } => agents.take(id, arguments),
-                _ => None,
-            };
-            if record.kind == Kind::Assistant {
-                event.tokens = tokens.take();
-            }
-            target.push(event);
-            target.extend(agent.map(Event::from));
-        }
-    }
-    if !branch.is_empty() {
-        events.push(EventKind::Abandoned(branch).into());
-    }
-    events
-}
 
 /// Facts that stand beside the messages.
 #[derive(Debug, Default)]

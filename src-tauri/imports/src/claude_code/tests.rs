@@ -14,9 +14,10 @@ fn run_at(files: &Files, path: &str) -> ImportedRun {
 fn record(kind: &str, uuid: &str, parent: &str, content: &str, more: &str) -> String {
     let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
     let model = if kind == "assistant" { ",\"model\":\"m\",\"id\":\"i-x\"" } else { "" };
-    format!(
-        r#"{{"parentUuid":{parent},"isSidechain":false,"sessionId":"s","type":"{kind}","message":{{"role":"{kind}","content":{content}{model}}},"uuid":"{uuid}"{more}}}"#
-    )
+    format!(r#"{{"parentUuid":{parent},"isSidechain":false,"sessionId":"s","type":"{kind}","#)
+        + &format!(
+            r#""message":{{"role":"{kind}","content":{content}{model}}},"uuid":"{uuid}"{more}}}"#
+        )
 }
 
 fn user(uuid: &str, parent: &str, text: &str) -> String {
@@ -155,9 +156,12 @@ fn messages_of_the_tool_do_not_count_and_other_lines_are_skipped() {
 #[test]
 fn tokens_count_once_for_each_answer_and_cached_ones_in_the_total_only() {
     let usage = |id: &str, output: u32| {
-        format!(
-            r#"{{"type":"assistant","sessionId":"s","uuid":"{id}{output}","costUSD":0.5,"message":{{"id":"{id}","model":"<synthetic>","content":"x","usage":{{"input_tokens":10,"output_tokens":{output},"cache_read_input_tokens":100,"cache_creation_input_tokens":1000}}}}}}"#
-        )
+        format!(r#"{{"type":"assistant","sessionId":"s","uuid":"{id}{output}","costUSD":0.5,"#)
+            + &format!(r#""message":{{"id":"{id}","model":"<synthetic>","content":"x","#)
+            + &format!(
+                r#""usage":{{"input_tokens":10,"output_tokens":{output},"cache_read_input_tokens":100,"#
+            )
+            + r#""cache_creation_input_tokens":1000}}}"#
     };
     let run = open(&lines(&[usage("a", 1), usage("a", 5), usage("b", 2)]));
     let tokens = TokenCounts { input: Some(20), output: Some(7), total: Some(2_227) };
@@ -199,7 +203,11 @@ fn calls_side_by_side_and_a_new_start_are_no_branches() {
 
 #[test]
 fn a_compaction_stands_before_its_summary() {
-    let boundary = r#"{"type":"system","subtype":"compact_boundary","uuid":"x","parentUuid":null,"logicalParentUuid":"b","sessionId":"s","content":"Conversation compacted","compactMetadata":{"trigger":"auto","preTokens":7}}"#;
+    let boundary = concat!(
+        r#"{"type":"system","subtype":"compact_boundary","uuid":"x","parentUuid":null,"#,
+        r#""logicalParentUuid":"b","sessionId":"s","content":"Conversation compacted","#,
+        r#""compactMetadata":{"trigger":"auto","preTokens":7}}"#,
+    );
     let summary = record("user", "c", "x", "\"so far\"", ",\"isCompactSummary\":true");
     let text =
         lines(&[user("a", "", "1"), model("b", "a", "2"), boundary.to_owned(), summary.clone()]);
@@ -260,7 +268,8 @@ fn the_files_of_sub_agents_follow_their_calls_and_may_start_others() {
         ("q/side.jsonl", &inner),
     ]);
     let run = run_at(&files, "p/s.jsonl");
-    let expected = "user 1, call Task, Explore of c1 [user p, call Task, Explore of c2 [user q], result, call Task, result, result], result, model 2, Aside of - [user aside]";
+    let expected = "user 1, call Task, Explore of c1 [user p, call Task, Explore of c2 [user \
+        q], result, call Task, result, result], result, model 2, Aside of - [user aside]";
     assert_eq!(outline(&run.events), expected);
     let result = run.events.iter().find(|event| matches!(event.kind, EventKind::Result { .. }));
     assert_eq!(result.map(|event| (event.seconds, event.tokens)), Some((Some(1.5), Some(9))));
@@ -280,7 +289,11 @@ fn the_files_of_sub_agents_follow_their_calls_and_may_start_others() {
 fn a_stream_ends_in_its_result() {
     let start = [
         r#"{"type":"system","subtype":"init","session_id":"s","model":"m","claude_code_version":"2.1"}"#,
-        r#"{"type":"assistant","session_id":"s","parent_tool_use_id":null,"message":{"id":"1","model":"m","content":[{"type":"tool_use","id":"c1","name":"Task","input":{}}],"usage":{"input_tokens":1,"output_tokens":1}}}"#,
+        concat!(
+            r#"{"type":"assistant","session_id":"s","parent_tool_use_id":null,"message":{"id":"1","#,
+            r#""model":"m","content":[{"type":"tool_use","id":"c1","name":"Task","input":{}}],"#,
+            r#""usage":{"input_tokens":1,"output_tokens":1}}}"#,
+        ),
         r#"{"type":"user","session_id":"s","parent_tool_use_id":"c1","message":{"content":"inner"}}"#,
         r#"{"type":"user","session_id":"s","parent_tool_use_id":null,"message":{"content":[{"type":"tool_result","tool_use_id":"c1","content":"ok"}]}}"#,
     ]
@@ -312,10 +325,11 @@ fn a_stream_ends_in_its_result() {
         ),
     ];
     for (keys, end, error, answer) in table {
-        let text = format!(
-            r#"{start}
-{{"type":"result",{keys},"session_id":"s","duration_ms":2500,"num_turns":3,"total_cost_usd":0.25,"usage":{{"input_tokens":5,"output_tokens":6,"cache_read_input_tokens":7}}}}"#
-        );
+        let usage = r#"{"input_tokens":5,"output_tokens":6,"cache_read_input_tokens":7}"#;
+        let costs = format!(r#""num_turns":3,"total_cost_usd":0.25,"usage":{usage}"#);
+        let result =
+            format!(r#"{{"type":"result",{keys},"session_id":"s","duration_ms":2500,{costs}}}"#);
+        let text = format!("{start}\n{result}");
         let run = open(&text);
         assert_eq!((run.end, run.error.as_deref(), run.answer.as_deref()), (end, error, answer));
         assert_eq!((run.seconds, run.cost), (Some(2.5), Some(0.25)));

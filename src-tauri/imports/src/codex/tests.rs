@@ -103,7 +103,9 @@ fn only_items_are_the_transcript() {
         event(r#"{"type":"agent_message","message":"done"}"#),
         message("assistant", "done"),
     ]);
-    let expected = "system rules, user hi, thinks a\nb, f {\"b\":1}, result o, apply_patch \"*** x\", failed p\nq, local_shell {\"command\":[\"ls\"],\"type\":\"exec\"}, result c, web_search {\"query\":\"q\"}, model done";
+    let expected = "system rules, user hi, thinks a\nb, f {\"b\":1}, result o, apply_patch \
+        \"*** x\", failed p\nq, local_shell {\"command\":[\"ls\"],\"type\":\"exec\"}, result c, \
+        web_search {\"query\":\"q\"}, model done";
     assert_eq!(outline(&run.events), expected);
     assert_eq!((run.end, run.answer.as_deref()), (RunEnd::Complete, Some("done")));
     assert_eq!((run.model.as_deref(), run.seconds), (Some("m0"), Some(2.0)));
@@ -113,9 +115,15 @@ fn only_items_are_the_transcript() {
 #[test]
 fn messages_that_codex_puts_in_do_not_count() {
     let harness = |kinds: &str| {
-        item(&format!(
-            r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":"x"}},{{"type":"input_text","text":"y"}}],"internal_chat_message_metadata_passthrough":{{"content_item_metadata":[{kinds}]}}}}"#
-        ))
+        let texts = r#"{"type":"input_text","text":"x"},{"type":"input_text","text":"y"}"#;
+        let metadata = format!(r#"{{"content_item_metadata":[{kinds}]}}"#);
+        item(
+            &format!(
+                r#"{{"type":"message","role":"user","content":[{texts}],
+            "internal_chat_message_metadata_passthrough":{metadata}}}"#
+            )
+            .replace('\n', ""),
+        )
     };
     let of = |kind: &str| format!(r#"{{"provenance":{{"type":"{kind}"}}}}"#);
     let (own, user) = (of("harness"), of("user"));
@@ -162,9 +170,11 @@ fn the_state_is_that_of_the_last_task() {
 #[test]
 fn tokens_are_the_last_running_total_and_those_of_answers_stand_with_them() {
     let count = |total: u32, last: u32| {
-        event(&format!(
-            r#"{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":{total},"output_tokens":5,"total_tokens":9{total}}},"last_token_usage":{{"total_tokens":{last}}}}}}}"#
-        ))
+        let sum =
+            format!(r#"{{"input_tokens":{total},"output_tokens":5,"total_tokens":9{total}}}"#);
+        let last = format!(r#"{{"total_tokens":{last}}}"#);
+        let info = format!(r#"{{"total_token_usage":{sum},"last_token_usage":{last}}}"#);
+        event(&format!(r#"{{"type":"token_count","info":{info}}}"#))
     };
     let run = rollout(&[
         message("user", "x"),
@@ -213,13 +223,19 @@ fn the_output_of_exec_has_items() {
         r#"{"type":"item.completed","item":{"id":"1","type":"reasoning","text":"hm"}}"#,
         r#"{"type":"item.started","item":{"id":"2","type":"command_execution","command":"ls","status":"in_progress"}}"#,
         r#"{"type":"item.completed","item":{"id":"2","type":"command_execution","command":"ls","aggregated_output":"a","exit_code":1,"status":"failed"}}"#,
-        r#"{"type":"item.completed","item":{"id":"3","type":"mcp_tool_call","server":"s","tool":"look","arguments":{"q":1},"result":{"content":[{"type":"text","text":"r"}]},"status":"completed"}}"#,
+        concat!(
+            r#"{"type":"item.completed","item":{"id":"3","type":"mcp_tool_call","server":"s","#,
+            r#""tool":"look","arguments":{"q":1},"result":{"content":[{"type":"text","text":"r"}]},"#,
+            r#""status":"completed"}}"#,
+        ),
         r#"{"type":"item.started","item":{"id":"4","type":"web_search","query":"w"}}"#,
         r#"{"type":"item.completed","item":{"id":"5","type":"file_change","changes":[{"path":"p"}],"status":"completed"}}"#,
         r#"{"type":"item.started","item":{"id":"6","type":"agent_message","text":"par"}}"#,
         r#"{"type":"item.completed","item":{"id":"6","type":"agent_message","text":"done"}}"#,
     ];
-    let shown = "note notice, thinks hm, command_execution {\"command\":\"ls\"}, failed a, look {\"q\":1}, result r, web_search {\"query\":\"w\"}, file_change {\"changes\":[{\"path\":\"p\"}]}, result completed, model done";
+    let shown = "note notice, thinks hm, command_execution {\"command\":\"ls\"}, failed a, look \
+        {\"q\":1}, result r, web_search {\"query\":\"w\"}, file_change \
+        {\"changes\":[{\"path\":\"p\"}]}, result completed, model done";
     let table = [
         ("", RunEnd::Unfinished, None, None),
         (

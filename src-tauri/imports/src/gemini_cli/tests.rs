@@ -56,7 +56,11 @@ fn a_session_is_recognised_by_its_metadata() {
 #[test]
 fn a_message_is_its_last_record() {
     let call = r#","toolCalls":[{"id":"1","name":"ls","args":{},"status":"executing"}]"#;
-    let done = r#","thoughts":[{"subject":"S","description":"D"}],"tokens":{"input":3,"output":4,"cached":1,"total":9},"toolCalls":[{"id":"1","name":"ls","args":{},"status":"error","result":[{"functionResponse":{"id":"1","name":"ls","response":{"error":"no"}}}]}]"#;
+    let done = concat!(
+        r#","thoughts":[{"subject":"S","description":"D"}],"tokens":{"input":3,"output":4,"#,
+        r#""cached":1,"total":9},"toolCalls":[{"id":"1","name":"ls","args":{},"status":"error","#,
+        r#""result":[{"functionResponse":{"id":"1","name":"ls","response":{"error":"no"}}}]}]"#,
+    );
     let run =
         open(&[&user("a", "x"), &model("b", "y", call), &model("b", "y", done), "{\"id\":\"c\""]);
     assert_eq!(outline(&run.events), "user x, thinks S\nD, model y, call ls, failed no");
@@ -67,7 +71,11 @@ fn a_message_is_its_last_record() {
 
 #[test]
 fn parts_of_messages_are_told_apart() {
-    let parts = r#"{"id":"b","type":"gemini","content":[{"text":"t","thought":true},"a",{"text":"b"},{"functionCall":{"id":"1","name":"f","args":{}}},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}"#;
+    let parts = concat!(
+        r#"{"id":"b","type":"gemini","content":[{"text":"t","thought":true},"a",{"text":"b"},"#,
+        r#"{"functionCall":{"id":"1","name":"f","args":{}}},"#,
+        r#"{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}"#,
+    );
     let result = r#"{"id":"c","type":"user","content":{"functionResponse":{"id":"1","name":"f","response":{"output":"o"}}}}"#;
     let run = open(&[parts, result, r#"{"id":"d","type":"info","content":"i"}"#]);
     let expected = "thinks t, model a\nb, media image/png, 1 kB, call f, result o, note i";
@@ -112,7 +120,8 @@ fn the_state_follows_from_the_last_message() {
 #[test]
 fn an_older_session_is_one_document() {
     let text = format!(
-        "{{\n \"sessionId\": \"s\", \"projectHash\": \"p\", \"startTime\": \"2026-01-01T00:00:00Z\", \"lastUpdated\": \"2026-01-01T00:00:05Z\",\n \"messages\": [{}, {}]}}",
+        "{{\n \"sessionId\": \"s\", \"projectHash\": \"p\", \
+         \"startTime\": \"2026-01-01T00:00:00Z\", \"lastUpdated\": \"2026-01-01T00:00:05Z\",\n \"messages\": [{}, {}]}}",
         user("a", "x"),
         model("b", "y", "")
     );

@@ -6,8 +6,10 @@ mod tests;
 mod trajectory;
 mod trial;
 
+use crate::export::apply_summary;
 use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
+use crate::run::ImportedRun;
 use crate::sessions::{Session, finish};
 use crate::source::{Input, resolve};
 use touchstone_formats::{ReadError, ReadErrorKind};
@@ -141,8 +143,14 @@ fn open_trajectory(
     }
     let member = trajectory.session_id();
     let error = (!trajectory.is_complete).then(crate::pieces::cut_off);
-    let run = trajectory.into_run(loader);
-    Ok(Session { member, run: Some(finish(run)), error })
+    let own = trajectory.own_summary();
+    let mut run = finish(trajectory.into_run(loader));
+    if let Some(own) = own {
+        // What this program wrote is exact; the rest of the trajectory was derived from it.
+        run = ImportedRun { events: run.events, ..ImportedRun::default() };
+        apply_summary(&own, &mut run);
+    }
+    Ok(Session { member, run: Some(run), error })
 }
 
 /// Returns true for a trajectory in the folder `agent` of a trial or of one of its steps.

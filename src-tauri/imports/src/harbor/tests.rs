@@ -12,15 +12,18 @@ fn run_at(files: &Files, path: &str) -> Option<ImportedRun> {
 const CONFIG: &str = r#"{"task":{"path":"ds/hello/","source":"ds"},"trial_name":"hello__AAAAAAA","agent":{"model_name":"p/m"}}"#;
 
 fn result(more: &str) -> String {
-    format!(
-        r#"{{"task_name":"hello","trial_name":"hello__AAAAAAA","source":"ds","started_at":"2026-01-01T00:00:00Z","finished_at":"2026-01-01T00:00:02.5Z","agent_info":{{"name":"a","version":"1","model_info":{{"provider":"p","name":"n"}}}},{more}}}"#
-    )
+    r#"{"task_name":"hello","trial_name":"hello__AAAAAAA","source":"ds","#.to_owned()
+        + r#""started_at":"2026-01-01T00:00:00Z","finished_at":"2026-01-01T00:00:02.5Z","#
+        + r#""agent_info":{"name":"a","version":"1","model_info":{"provider":"p","name":"n"}},"#
+        + &format!("{more}}}")
 }
 
 /// Writes a trajectory with these steps and keys.
 fn atif(steps: &[&str], more: &str) -> String {
     format!(
-        r#"{{"schema_version":"ATIF-v1.6","session_id":"s","agent":{{"name":"t","model_name":"tm"}},"steps":[{}],"final_metrics":{{"total_prompt_tokens":10,"total_completion_tokens":5,"total_cost_usd":0.5}}{more}}}"#,
+        r#"{{"schema_version":"ATIF-v1.6","session_id":"s","agent":{{"name":"t",
+           "model_name":"tm"}},"steps":[{}],"final_metrics":{{"total_prompt_tokens":10,
+           "total_completion_tokens":5,"total_cost_usd":0.5}}{more}}}"#,
         steps.join(",")
     )
 }
@@ -157,7 +160,12 @@ fn totals_of_the_result_win_where_it_has_them() {
 
 #[test]
 fn steps_are_reasoning_text_calls_and_results() {
-    let calls = r#","reasoning_content":"hm","tool_calls":[{"tool_call_id":"1","function_name":"ls","arguments":{}}],"observation":{"results":[{"source_call_id":"1","content":""},{"content":null},{"content":[{"type":"text","text":"p"}]}]},"metrics":{"prompt_tokens":3,"completion_tokens":4}"#;
+    let calls = concat!(
+        r#","reasoning_content":"hm","tool_calls":[{"tool_call_id":"1","function_name":"ls","#,
+        r#""arguments":{}}],"observation":{"results":[{"source_call_id":"1","content":""},"#,
+        r#"{"content":null},{"content":[{"type":"text","text":"p"}]}]},"#,
+        r#""metrics":{"prompt_tokens":3,"completion_tokens":4}"#,
+    );
     let parts = r#"{"source":"user","message":[{"type":"text","text":"a"},{"type":"image","source":{"media_type":"image/png","path":"i.png"}}]}"#;
     let compaction = r#"{"source":"system","message":"shorter","extra":{"context_management":{"type":"compaction"}}}"#;
     let trajectory =
@@ -205,7 +213,11 @@ fn sub_agents_follow_the_calls_that_started_them() {
         )
     };
     let calls = format!(
-        r#","tool_calls":[{{"tool_call_id":"1","function_name":"f","arguments":{{}}}},{{"tool_call_id":"2","function_name":"g","arguments":{{}}}}],"observation":{{"results":[{{"source_call_id":"2","content":"r","subagent_trajectory_ref":{}}},{{"source_call_id":"1","subagent_trajectory_ref":[{},{}]}}]}}"#,
+        r#","tool_calls":[{{"tool_call_id":"1","function_name":"f","arguments":{{}}}},
+           {{"tool_call_id":"2","function_name":"g","arguments":{{}}}}],
+           "observation":{{"results":[{{"source_call_id":"2","content":"r",
+           "subagent_trajectory_ref":{}}},{{"source_call_id":"1","subagent_trajectory_ref":[{},
+           {}]}}]}}"#,
         reference("in"),
         reference("file"),
         reference("lost"),
@@ -234,7 +246,12 @@ fn sub_agents_follow_the_calls_that_started_them() {
 
 #[test]
 fn a_task_of_several_steps_shows_them_in_order() {
-    let steps = r#""step_results":[{"step_name":"two","agent_result":{"n_input_tokens":1,"n_output_tokens":2},"verifier_result":{"rewards":{"reward":1}}},{"step_name":"one","agent_result":{"n_input_tokens":3,"n_output_tokens":4},"exception_info":{"exception_message":"no"}}]"#;
+    let steps = concat!(
+        r#""step_results":[{"step_name":"two","agent_result":{"n_input_tokens":1,"#,
+        r#""n_output_tokens":2},"verifier_result":{"rewards":{"reward":1}}},{"step_name":"one","#,
+        r#""agent_result":{"n_input_tokens":3,"n_output_tokens":4},"#,
+        r#""exception_info":{"exception_message":"no"}}]"#,
+    );
     let (one, two, three) =
         (atif(&[&user("1")], ""), atif(&[&user("2")], ""), atif(&[&user("3")], ""));
     let result = result(steps);
@@ -268,9 +285,13 @@ fn a_trajectory_that_is_cut_off_gives_its_complete_steps_and_an_error() {
 #[test]
 fn results_of_terminal_bench_have_verdicts_and_no_steps() {
     let result = |failure: &str| {
-        format!(
-            r#"{{"id":"1","trial_name":"t.1-of-1.r","task_id":"t","instruction":"Do it","is_resolved":false,"failure_mode":"{failure}","parser_results":{{"test_a":"passed","test_b":"failed"}},"trial_started_at":"2025-06-01T00:00:00+00:00","trial_ended_at":"2025-06-01T00:01:00+00:00","total_input_tokens":3,"total_output_tokens":4}}"#
-        )
+        r#"{"id":"1","trial_name":"t.1-of-1.r","task_id":"t","instruction":"Do it","#.to_owned()
+            + &format!(
+                r#""is_resolved":false,"failure_mode":"{failure}","parser_results":{{"test_a":"passed","#
+            )
+            + r#""test_b":"failed"},"trial_started_at":"2025-06-01T00:00:00+00:00","#
+            + r#""trial_ended_at":"2025-06-01T00:01:00+00:00","total_input_tokens":3,"#
+            + r#""total_output_tokens":4}"#
     };
     for (failure, end) in [
         ("unset", RunEnd::Complete),

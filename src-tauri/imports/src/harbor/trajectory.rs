@@ -1,4 +1,6 @@
 //! **Pure.** Trajectories in the format ATIF, versions 1.0 to 1.8.
+use crate::export::KEY;
+use crate::export::atif::{EVENT, USER_CALLS, WRAPPED};
 use crate::messages::{read_content, result_value};
 use crate::pieces;
 use crate::run::{Event, EventKind, ImportedRun, RunEnd, TokenCounts};
@@ -157,6 +159,11 @@ impl Trajectory {
         }
     }
 
+    /// Returns what this program wrote about the run beside its steps.
+    pub(super) fn own_summary(&self) -> Option<Value> {
+        self.root.at_path(&["extra", KEY]).filter(|own| matches!(own, Value::Map(_))).cloned()
+    }
+
     /// Builds the run of a trajectory that stands alone.
     pub(super) fn into_run(self, loader: &mut Loader<'_>) -> ImportedRun {
         let mut run = ImportedRun {
@@ -264,9 +271,14 @@ fn nested(agent: Trajectory, call: Option<String>, loader: &mut Loader<'_>) -> O
     }
     loader.levels += 1;
     let name = agent.agent_name().unwrap_or_else(|| "sub-agent".to_owned());
+    let is_branch = agent.text(&["extra", EVENT]).as_deref() == Some("abandoned");
     let events = agent.into_events(loader, &mut Vec::new());
     loader.levels -= 1;
-    Some(EventKind::SubAgent { name, call, events }.into())
+    Some(if is_branch {
+        EventKind::Abandoned(events).into()
+    } else {
+        EventKind::SubAgent { name, call, events }.into()
+    })
 }
 
 fn is_copied(step: &Value) -> bool {
@@ -305,11 +317,21 @@ fn push_step(
         "user" => "user",
         _ => "system",
     };
+    let own = step.at_path(&["extra", EVENT]).and_then(Value::text).unwrap_or_default();
     let message = read_content(role, step.get("message").unwrap_or(&Value::Null));
-    events.extend(message.into_iter().map(|kind| match kind {
-        EventKind::System(text) if is_compaction => EventKind::Compaction(text).into(),
-        kind => Event::from(kind),
+    events.extend(message.into_iter().filter_map(|kind| match (kind, own) {
+        (EventKind::System(text), _) if is_compaction => Some(EventKind::Compaction(text).into()),
+        // The error at the end stands among the data of the run.
+        (EventKind::System(_), "end") => None,
+        (EventKind::System(text), "note") => Some(EventKind::Note(text).into()),
+        (EventKind::System(text), "error") => Some(EventKind::Error(text).into()),
+        (EventKind::User(text), "simulated_user") => Some(EventKind::SimulatedUser(text).into()),
+        (kind, _) => Some(Event::from(kind)),
     }));
+    let media = step.at_path(&["extra", "touchstone_media"]).map(Value::items).unwrap_or_default();
+    events.extend(
+        media.iter().filter_map(|media| Some(EventKind::Media(media.text()?.to_owned()).into())),
+    );
     let results = results(step);
     let mut started: HashMap<&str, Vec<&Value>> = HashMap::new();
     for result in results.iter().filter(|result| !references(result).is_empty()) {
@@ -318,17 +340,13 @@ fn push_step(
             .or_default()
             .push(result);
     }
-    for call in step.get("tool_calls").map(Value::items).unwrap_or_default() {
+    let calls = step.get("tool_calls").map(Value::items).unwrap_or_default();
+    let by_user = step.at_path(&["extra", USER_CALLS]).map(Value::items).unwrap_or_default();
+    for (call, by_user) in
+        calls.iter().map(|call| (call, false)).chain(by_user.iter().map(|call| (call, true)))
+    {
         let id = call.text_at("tool_call_id").map(str::to_owned);
-        events.push(
-            EventKind::Call {
-                id: id.clone(),
-                name: call.text_at("function_name").unwrap_or_default().to_owned(),
-                arguments: call.get("arguments").cloned().unwrap_or_default(),
-                by_user: false,
-            }
-            .into(),
-        );
+        events.push(read_call(call, by_user));
         let Some(id) = id else { continue };
         for result in started.remove(id.as_str()).unwrap_or_default() {
             push_agents(events, result, Some(&id), agents, loader);
@@ -341,12 +359,13 @@ fn push_step(
             push_agents(events, result, None, agents, loader);
         }
         if let Some(content) = result.get_non_null("content") {
+            let own = || result.at_path(&["extra", "touchstone_call"]).and_then(Value::text);
             events.push(
                 EventKind::Result {
-                    id: result.text_at("source_call_id").map(str::to_owned),
+                    id: result.text_at("source_call_id").or_else(own).map(str::to_owned),
                     name: None,
                     value: result_value(content),
-                    failed: None,
+                    failed: result.at_path(&["extra", "is_error"]).and_then(Value::bool),
                 }
                 .into(),
             );
@@ -355,12 +374,28 @@ fn push_step(
     let time = non_blank(step.text_at("timestamp"));
     let metrics = step.get("metrics").unwrap_or(&Value::Null);
     let tokens = token_counts(metrics, "prompt_tokens", "completion_tokens", "total_tokens");
+    let total = metrics.at_path(&["extra", "total_tokens"]).and_then(Value::whole_number);
     for event in &mut events[start..] {
         event.time.clone_from(&time);
     }
     if let Some(event) = events.get_mut(start) {
-        event.tokens = tokens.and_then(|tokens| tokens.total);
+        event.tokens = tokens.and_then(|tokens| tokens.total).or(total);
     }
+}
+
+fn read_call(call: &Value, by_user: bool) -> Event {
+    let mut arguments = call.get("arguments").cloned().unwrap_or_default();
+    let wrapped = call.at_path(&["extra", WRAPPED]).and_then(Value::text);
+    if let Some(inside) = wrapped.and_then(|key| arguments.get(key)).cloned() {
+        arguments = inside;
+    }
+    EventKind::Call {
+        id: call.text_at("tool_call_id").map(str::to_owned),
+        name: call.text_at("function_name").unwrap_or_default().to_owned(),
+        arguments,
+        by_user,
+    }
+    .into()
 }
 
 /// Adds the sub-agents that a result refers to.

@@ -1,6 +1,7 @@
 //! **Pure.** Logs of Inspect: `.eval` archives and `.json` files.
 mod archive;
 mod log;
+mod message;
 mod pieces;
 mod sample;
 mod scan;
@@ -114,10 +115,10 @@ enum Store<'a> {
 
 struct Sample {
     name: Box<str>,
-    place: Place,
+    place: SampleLocation,
 }
 
-enum Place {
+enum SampleLocation {
     /// Bytes of a JSON log.
     Bytes(Range<u64>),
     /// Index of a member.
@@ -150,14 +151,16 @@ impl ImportedFile for File<'_> {
         let missing = || ReadError::new(ReadErrorKind::BadValue, "The log has no such sample.");
         let sample = self.samples.get(at).ok_or_else(missing)?;
         let text = match (&self.store, &sample.place) {
-            (Store::Json(source), Place::Bytes(place)) => {
+            (Store::Json(source), SampleLocation::Bytes(place)) => {
                 SampleText { whole: scan::read_text(*source, place, MOST_INFLATED)?, chunks: None }
             }
-            (Store::Archive(archive), Place::Member(member)) => {
+            (Store::Archive(archive), SampleLocation::Member(member)) => {
                 let mut left = MOST_INFLATED;
                 SampleText { whole: read_member(archive, *member, &mut left)?, chunks: None }
             }
-            (Store::Archive(archive), Place::Chunked(chunks)) => read_chunks(archive, chunks)?,
+            (Store::Archive(archive), SampleLocation::Chunked(chunks)) => {
+                read_chunks(archive, chunks)?
+            }
             _ => return Err(missing()),
         };
         sample::read(&self.log, &text)
@@ -222,7 +225,7 @@ fn open_json(source: &dyn Source) -> Result<File<'_>, ReadError> {
     };
     let named = parts.samples.into_iter().enumerate().map(|(at, sample)| Sample {
         name: sample.name.unwrap_or_else(|| format!("sample {}", at + 1)).into(),
-        place: Place::Bytes(sample.place),
+        place: SampleLocation::Bytes(sample.place),
     });
     Ok(File { log, store: Store::Json(source), samples: keep_last(named), error })
 }
@@ -302,8 +305,10 @@ fn find_samples(archive: &Archive) -> Vec<Sample> {
             continue;
         };
         let Some((name, part)) = split_part(stem, &chunked) else {
-            samples
-                .push(Sample { name: own_name(archive, member, stem), place: Place::Member(at) });
+            samples.push(Sample {
+                name: own_name(archive, member, stem),
+                place: SampleLocation::Member(at),
+            });
             continue;
         };
         if whole.contains(name) {
@@ -313,7 +318,7 @@ fn find_samples(archive: &Archive) -> Vec<Sample> {
         match part.split_once('/').map(|(list, start)| (list, start.parse())) {
             None if part == "sample" => {
                 let chunked = ChunkedPlace { sample: at, ..ChunkedPlace::default() };
-                let place = Place::Chunked(Box::new(chunked));
+                let place = SampleLocation::Chunked(Box::new(chunked));
                 samples.push(Sample { name: own_name(archive, member, name), place });
             }
             None if part == "metadata" => place.metadata = Some(at),
@@ -325,7 +330,7 @@ fn find_samples(archive: &Archive) -> Vec<Sample> {
     }
     let mut samples = keep_last(samples.into_iter());
     for sample in &mut samples {
-        let Place::Chunked(place) = &mut sample.place else { continue };
+        let SampleLocation::Chunked(place) = &mut sample.place else { continue };
         let name = &archive.members[place.sample].name;
         let name = name.strip_prefix("samples/").and_then(|name| name.strip_suffix("/sample.json"));
         let Some(mut found) = name.and_then(|name| parts.remove(name)) else { continue };

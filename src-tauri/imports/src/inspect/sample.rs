@@ -1,11 +1,12 @@
 //! **Pure.** Reads a sample of a log as a run.
 use super::log::Log;
+use super::message::Message;
 use super::pieces::{Pieces, SampleText};
 use super::timeline::Timeline;
+use crate::export::inspect::{PASSED, THRESHOLD, says_passed};
+use crate::export::{KEY, apply_summary, read_beside};
 use crate::messages::read_message;
-use crate::run::{
-    Event, EventKind, Identity, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts,
-};
+use crate::run::{EventKind, Identity, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts};
 use crate::text::{canonical_json, is_blank, text_or_json};
 use touchstone_formats::ReadError;
 use touchstone_formats::value::Value;
@@ -49,7 +50,10 @@ pub(super) fn read(log: &Log, text: &SampleText) -> Result<ImportedRun, ReadErro
     read_scores(log, &pieces, &mut run)?;
     (run.tokens, run.cost) = read_usage(&pieces.value("model_usage")?);
     read_facts(&pieces, &mut run)?;
-    let messages = read_messages(&pieces)?;
+    let own = pieces.value("metadata")?.get(KEY).cloned().unwrap_or_default();
+    let mut messages = read_messages(&pieces)?;
+    insert_beside(&own, &mut messages);
+    apply_summary(&own, &mut run);
     run.events = timeline.arrange(&pieces, messages, &mut run.notes);
     if pieces.is_missing_attachments() {
         run.notes.push("Some attachments of the log are missing or too large.".to_owned());
@@ -64,35 +68,12 @@ fn identity(log: &Log, id: &Value, epoch: Option<u64>) -> Option<Identity> {
     Some(Identity { key, rank: log.created })
 }
 
-/// Message of a sample, with its events.
-pub(super) struct Message {
-    pub(super) id: Option<String>,
-    /// True if the message is the summary of a compaction.
-    pub(super) is_summary: bool,
-    pub(super) events: Vec<Event>,
-}
-
-impl Message {
-    pub(super) fn read(pieces: &Pieces, text: &str) -> Result<Self, ReadError> {
-        Ok(Self::from_value(pieces.parse("messages", text)?))
-    }
-
-    pub(super) fn from_value(mut value: Value) -> Self {
-        let is_summary = value.at_path(&["metadata", "summary"]).is_some();
-        let id = value.text_at("id").map(str::to_owned);
-        modernize(&mut value);
-        let events = read_message(&value).into_iter().map(Event::from).collect();
-        Message { id, is_summary, events }
-    }
-}
-
-/// Renames what early versions wrote under other names.
-fn modernize(message: &mut Value) {
-    let error = message.get_non_null("tool_error").cloned();
-    let Value::Map(entries) = message else { return };
-    if let Some(error) = error {
-        entries.retain(|(key, _)| key.text() != Some("error"));
-        entries.push((Value::from("error"), error));
+/// Inserts what this program wrote beside the messages of a sample.
+fn insert_beside(own: &Value, messages: &mut Vec<Message>) {
+    let beside = read_beside(own.get("beside").unwrap_or(&Value::Null));
+    for one in beside.into_iter().rev() {
+        let message = Message { id: None, is_summary: false, events: one.events };
+        messages.insert(one.after.min(messages.len()), message);
     }
 }
 
@@ -163,12 +144,16 @@ fn read_score(name: &str, score: &Value, run: &mut ImportedRun) {
     }
     let value = if score.entries().is_empty() { Some(score) } else { score.get("value") };
     let reason = score.text_at("explanation");
+    let metadata = score.get("metadata").unwrap_or(&Value::Null);
     let verdict = |name: String, value: &Value| ImportedVerdict {
         name,
         value: value.clone(),
-        passed: passed(value),
+        passed: match metadata.get(PASSED) {
+            Some(passed) => passed.bool(),
+            None => says_passed(value),
+        },
         reason: reason.map(str::to_owned),
-        threshold: None,
+        threshold: metadata.get_non_null(THRESHOLD).cloned(),
     };
     match value {
         Some(Value::Map(entries)) => {
@@ -178,23 +163,8 @@ fn read_score(name: &str, score: &Value, run: &mut ImportedRun) {
         }
         value => run.verdicts.push(verdict(name.to_owned(), value.unwrap_or(&Value::Null))),
     }
-    for key in ["answer", "metadata"] {
-        push_fact(run, &format!("{name} {key}"), score.get(key).unwrap_or(&Value::Null));
-    }
-}
-
-/// Returns whether a score says that the run passed: booleans do, and the letters of correct,
-/// incorrect and no answer.
-fn passed(value: &Value) -> Option<bool> {
-    match value {
-        Value::Bool(passed) => Some(*passed),
-        Value::Text(text) => match text.as_str() {
-            "C" => Some(true),
-            "I" | "N" => Some(false),
-            _ => None,
-        },
-        _ => None,
-    }
+    push_fact(run, &format!("{name} answer"), score.get("answer").unwrap_or(&Value::Null));
+    push_fact(run, &format!("{name} metadata"), &without_keys(metadata, &[PASSED, THRESHOLD]));
 }
 
 fn read_usage(usage: &Value) -> (Option<TokenCounts>, Option<f64>) {
@@ -212,6 +182,17 @@ fn read_usage(usage: &Value) -> (Option<TokenCounts>, Option<f64>) {
     (tokens, cost)
 }
 
+/// Returns a map without some of its keys, which are read elsewhere.
+fn without_keys(value: &Value, keys: &[&str]) -> Value {
+    let is_other = |key: &Value| key.text().is_none_or(|key| !keys.contains(&key));
+    match value {
+        Value::Map(entries) => {
+            Value::Map(entries.iter().filter(|(key, _)| is_other(key)).cloned().collect())
+        }
+        other => other.clone(),
+    }
+}
+
 fn read_facts(pieces: &Pieces, run: &mut ImportedRun) -> Result<(), ReadError> {
     for (key, name) in [
         ("choices", "choices"),
@@ -220,7 +201,7 @@ fn read_facts(pieces: &Pieces, run: &mut ImportedRun) -> Result<(), ReadError> {
         ("working_time", "working seconds"),
         ("invalidation", "invalidated"),
     ] {
-        push_fact(run, name, &pieces.value(key)?);
+        push_fact(run, name, &without_keys(&pieces.value(key)?, &[KEY]));
     }
     let retries = pieces.value("error_retries")?;
     let messages = retries.items().iter().filter_map(|retry| retry.get("message")).cloned();

@@ -1,7 +1,7 @@
 //! **Pure.** The events of a sample: times of calls, runs of sub-agents, compactions, and the
 //! conversation itself where the sample has no messages.
+use super::message::Message;
 use super::pieces::{Pieces, ranges, raw};
-use super::sample::Message;
 use crate::run::{Event, EventKind};
 use crate::text::is_blank;
 use std::collections::hash_map::Entry;

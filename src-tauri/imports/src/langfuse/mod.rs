@@ -95,7 +95,7 @@ impl Opened {
             *times += 1;
             // An export may hold a trace twice; each keeps a name of its own.
             let name = if *times == 1 { id } else { format!("{id} ({times})") };
-            traces.push((name, pieces::place(&text, part)));
+            traces.push((name, pieces::range_of_part(&text, part)));
         }
         match error {
             Some(error) if traces.is_empty() => Err(error),

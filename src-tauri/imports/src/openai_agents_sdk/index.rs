@@ -84,7 +84,7 @@ impl Index {
             self.traces.push(Trace { id: id.to_owned(), head: None, spans: Vec::new() });
             self.traces.len() - 1
         });
-        let place = pieces::place(text, item);
+        let place = pieces::range_of_part(text, item);
         if is_span {
             self.traces[number].spans.push(place);
         } else {

@@ -45,7 +45,7 @@ impl<'a> Output<'a> {
             });
             let count = counts.entry(name.clone().unwrap_or_default()).or_default();
             *count += 1;
-            lines.push(Line { place: pieces::place(&text, line), name, repeat: *count });
+            lines.push(Line { place: pieces::range_of_part(&text, line), name, repeat: *count });
         }
         Ok(Output { input, text, lines, is_cut })
     }

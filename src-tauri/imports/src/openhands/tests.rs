@@ -82,7 +82,8 @@ fn fields_stand_in_the_arguments_or_beside_the_action() {
             .replace('\n', "")
             .as_str(),
     );
-    let expected = "user task, model look, run {\"command\":\"ls\"}, failed a of -, run_ipython {\"code\":\"1\"}, model t, browse {\"url\":\"u\"}, result page of -, model done";
+    let expected = "user task, model look, run {\"command\":\"ls\"}, failed a of -, run_ipython \
+        {\"code\":\"1\"}, model t, browse {\"url\":\"u\"}, result page of -, model done";
     assert_eq!(outline(&flat.events), expected);
     let nested = open(
         r#"[
@@ -107,9 +108,12 @@ fn fields_stand_in_the_arguments_or_beside_the_action() {
 #[test]
 fn the_call_is_that_of_the_model_and_each_response_counts_once() {
     let metadata = |id: &str, call: &str| {
-        format!(
-            r#""tool_call_metadata":{{"tool_call_id":"{call}","function_name":"f","model_response":{{"id":"{id}","model":"m","choices":[{{"message":{{"tool_calls":[{{"id":"1","function":{{"name":"f","arguments":"{{\"a\":1}}"}}}},{{"id":"2","function":{{"name":"g","arguments":"{{}}"}}}}]}}}}],"usage":{{"prompt_tokens":3,"completion_tokens":4,"total_tokens":8}}}}}}"#
-        )
+        format!(r#""tool_call_metadata":{{"tool_call_id":"{call}","function_name":"f","#)
+            + &format!(r#""model_response":{{"id":"{id}","model":"m","#)
+            + r#""choices":[{"message":{"tool_calls":[{"id":"1","function":{"name":"f","#
+            + r#""arguments":"{\"a\":1}"}},{"id":"2","function":{"name":"g","#
+            + r#""arguments":"{}"}}]}}],"usage":{"prompt_tokens":3,"completion_tokens":4,"#
+            + r#""total_tokens":8}}}"#
     };
     let event = |rest: &str, metadata: &str| format!("{{\"source\":\"agent\",{rest},{metadata}}}");
     let action =
@@ -136,7 +140,11 @@ fn the_call_is_that_of_the_model_and_each_response_counts_once() {
 
 #[test]
 fn a_line_is_an_instance_with_its_coordinates_and_verdicts() {
-    let one = r#"{"instance_id":"i","metadata":{"agent_class":"A","llm_config":{"model":"m"}},"history":[],"metrics":{"accumulated_cost":0.5,"accumulated_token_usage":{"prompt_tokens":3,"completion_tokens":4}},"error":null}"#;
+    let one = concat!(
+        r#"{"instance_id":"i","metadata":{"agent_class":"A","llm_config":{"model":"m"}},"#,
+        r#""history":[],"metrics":{"accumulated_cost":0.5,"#,
+        r#""accumulated_token_usage":{"prompt_tokens":3,"completion_tokens":4}},"error":null}"#,
+    );
     let issue = r#"{"issue":{"owner":"o","repo":"r","number":5},"issue_type":"issue","history":[],"success":false,"result_explanation":"why","error":"late"}"#;
     let report = r#"{"instance_id":"i","history":[],"test_result":{"report":{"resolved":true}}}"#;
     let (members, runs, is_cut) =
@@ -170,17 +178,35 @@ fn events_of_the_sdk_end_as_their_last_status_says() {
     let start = [
         r#"{"kind":"SystemPromptEvent","source":"agent","system_prompt":{"type":"text","text":"s"}}"#,
         r#"{"kind":"MessageEvent","source":"user","timestamp":"2026-01-01T00:00:00","llm_message":{"role":"user","content":[{"type":"text","text":"u"}]}}"#,
-        r#"{"kind":"ActionEvent","source":"agent","thought":[{"type":"text","text":"t"}],"reasoning_content":"hm","tool_call_id":"1","tool_name":"term","tool_call":{"id":"1","name":"term","arguments":"{}"},"action":{"command":"x"}}"#,
+        concat!(
+            r#"{"kind":"ActionEvent","source":"agent","thought":[{"type":"text","text":"t"}],"#,
+            r#""reasoning_content":"hm","tool_call_id":"1","tool_name":"term","tool_call":{"id":"1","#,
+            r#""name":"term","arguments":"{}"},"action":{"command":"x"}}"#,
+        ),
         r#"{"kind":"ObservationEvent","tool_call_id":"1","observation":{"content":[{"type":"text","text":"o"}],"is_error":true}}"#,
-        r#"{"kind":"ActionEvent","source":"agent","thought":[],"thinking_blocks":[{"type":"thinking","thinking":"b"}],"tool_call_id":"2","tool_name":"f","action":{"a":1}}"#,
+        concat!(
+            r#"{"kind":"ActionEvent","source":"agent","thought":[],"#,
+            r#""thinking_blocks":[{"type":"thinking","thinking":"b"}],"tool_call_id":"2","#,
+            r#""tool_name":"f","action":{"a":1}}"#,
+        ),
         r#"{"kind":"AgentErrorEvent","tool_call_id":"2","error":"no"}"#,
         r#"{"kind":"UserRejectObservation","tool_call_id":"3","rejection_reason":"stop"}"#,
         r#"{"kind":"Condensation","summary":"short"}"#,
-        r#"{"kind":"ConversationStateUpdateEvent","key":"stats","value":{"usage_to_metrics":{"agent":{"model_name":"m","accumulated_cost":0.5,"accumulated_token_usage":{"prompt_tokens":3,"completion_tokens":4}},"condenser":{"accumulated_cost":0.25,"accumulated_token_usage":{"prompt_tokens":1,"completion_tokens":1}}}}}"#,
-        r#"{"kind":"MessageEvent","source":"agent","timestamp":"2026-01-01T00:00:03","llm_message":{"role":"assistant","content":[{"type":"text","text":"a"}]}}"#,
+        concat!(
+            r#"{"kind":"ConversationStateUpdateEvent","key":"stats","#,
+            r#""value":{"usage_to_metrics":{"agent":{"model_name":"m","accumulated_cost":0.5,"#,
+            r#""accumulated_token_usage":{"prompt_tokens":3,"completion_tokens":4}},"#,
+            r#""condenser":{"accumulated_cost":0.25,"accumulated_token_usage":{"prompt_tokens":1,"#,
+            r#""completion_tokens":1}}}}}"#,
+        ),
+        concat!(
+            r#"{"kind":"MessageEvent","source":"agent","timestamp":"2026-01-01T00:00:03","#,
+            r#""llm_message":{"role":"assistant","content":[{"type":"text","text":"a"}]}}"#,
+        ),
         r#"{"kind":"ConversationErrorEvent","code":"c","detail":"broke"}"#,
     ];
-    let shown = "system s, user u, thinks hm, model t, term \"{}\", failed o of 1, thinks b, f {\"a\":1}, failed no of 2, failed stop of 3, compaction short, model a, error broke";
+    let shown = "system s, user u, thinks hm, model t, term \"{}\", failed o of 1, thinks b, f \
+        {\"a\":1}, failed no of 2, failed stop of 3, compaction short, model a, error broke";
     for (status, end, error) in [
         ("finished", RunEnd::Complete, None),
         ("error", RunEnd::Error, Some("broke")),

@@ -21,10 +21,10 @@ pub(super) struct Index {
 
 struct Trace {
     id: String,
-    spans: Vec<Place>,
+    spans: Vec<SpanRange>,
 }
 
-struct Place {
+struct SpanRange {
     span: Range<usize>,
     origin: usize,
 }
@@ -127,14 +127,15 @@ impl<'a> Finder<'a> {
         self.check(&members);
         for resource in self.list(member(&members, "resourceSpans")) {
             let members = pieces::members(resource);
-            let place = member(&members, "resource").map(|part| pieces::place(self.text, part));
+            let place =
+                member(&members, "resource").map(|part| pieces::range_of_part(self.text, part));
             let scopes = ["scopeSpans", "instrumentationLibrarySpans"];
             let scopes = scopes.iter().find_map(|key| member(&members, key));
             for scope in self.list(scopes) {
                 let members = pieces::members(scope);
                 let keys = ["scope", "instrumentationLibrary"];
                 let part = keys.iter().find_map(|key| member(&members, key));
-                let scope = part.map(|part| pieces::place(self.text, part));
+                let scope = part.map(|part| pieces::range_of_part(self.text, part));
                 self.origins.push(Origin { resource: place.clone(), scope });
                 for span in self.list(member(&members, "spans")) {
                     self.span(span);
@@ -167,8 +168,8 @@ impl<'a> Finder<'a> {
             self.traces.push(Trace { id: id.to_owned(), spans: Vec::new() });
             self.traces.len() - 1
         });
-        let place = pieces::place(self.text, span);
+        let place = pieces::range_of_part(self.text, span);
         let origin = self.origins.len() - 1;
-        self.traces[number].spans.push(Place { span: place, origin });
+        self.traces[number].spans.push(SpanRange { span: place, origin });
     }
 }

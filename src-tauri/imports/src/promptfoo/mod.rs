@@ -1,11 +1,14 @@
-//! **Pure.** Result files of promptfoo: JSON of versions 2 and 3, JSONL, CSV.
+//! **Pure.** Result files of promptfoo: JSON of versions 2 and 3, JSONL, CSV, and its database.
+mod database;
 mod naming;
 mod results;
 mod table;
 
 use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
+use crate::sessions::has_extension;
 use crate::source::Input;
+use crate::sqlite;
 use touchstone_formats::ReadError;
 
 /// Result files of promptfoo.
@@ -22,7 +25,7 @@ impl Format for Promptfoo {
     }
 
     fn files(&self) -> &'static str {
-        "*.json, *.jsonl, *.csv"
+        "*.json, *.jsonl, *.csv, promptfoo.db"
     }
 
     fn documentation(&self) -> &'static str {
@@ -30,8 +33,11 @@ impl Format for Promptfoo {
     }
 
     fn detect(&self, path: &str, start: &[u8], head: Option<&Head>) -> Option<Detected> {
-        if start.starts_with(b"SQLite format 3\0") {
-            return is_database(path).then(|| Detected::NoRun(DATABASE.to_owned()));
+        if is_database(path) {
+            return start.starts_with(sqlite::MAGIC).then_some(Detected::Runs);
+        }
+        if PARTS.iter().any(|end| path.strip_suffix(end).is_some_and(is_database)) {
+            return Some(Detected::NoRun("It is a part of promptfoo's database.".to_owned()));
         }
         let is_results = match head {
             Some(head) => is_summary(head) || (is_line(head) && !head.is_list),
@@ -41,6 +47,9 @@ impl Format for Promptfoo {
     }
 
     fn open<'a>(&self, input: Input<'a>) -> Result<Box<dyn ImportedFile + 'a>, ReadError> {
+        if is_database(input.path) {
+            return Ok(Box::new(database::Stored::open(input)?));
+        }
         let bytes = input.read_all()?;
         let mut start = [0; crate::format::HEAD_BYTES];
         let count = input.source.read_at(0, &mut start)?;
@@ -50,14 +59,21 @@ impl Format for Promptfoo {
             None => Box::new(table::Table::read(bytes)?),
         })
     }
+
+    fn owner(&self, path: &str) -> Option<String> {
+        // The third part holds no rows.
+        let database = PARTS[..2].iter().find_map(|end| path.strip_suffix(end))?;
+        is_database(database).then(|| database.to_owned())
+    }
 }
 
-const DATABASE: &str = "This is promptfoo's database, which is not read directly. Export an \
-    evaluation with `promptfoo export eval <id> -o results.json`; `promptfoo list evals` shows the ids.";
+/// Endings of the files that SQLite keeps beside a database.
+const PARTS: [&str; 3] = ["-wal", "-journal", "-shm"];
 
+/// Returns true for the name of promptfoo's database, or of a copy: `promptfoo-old.db`.
 fn is_database(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    name == "promptfoo.db"
+    name.starts_with("promptfoo") && has_extension(name, "db")
 }
 
 /// Returns true for a JSON file with the results of an evaluation.

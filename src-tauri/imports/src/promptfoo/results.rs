@@ -11,6 +11,9 @@ use crate::text::{is_blank, text_or_json};
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, json};
 
+/// Rank of results in the database, which outranks files that were exported from it.
+pub(super) const DATABASE_RANK: f64 = 2.0;
+
 /// Results of a file.
 #[derive(Debug)]
 pub(super) struct Results {
@@ -27,6 +30,14 @@ impl Results {
         let slices = Slices::list(bytes, &["results", "results"])?;
         let facts = evaluation_facts(slices.text());
         Ok(Results::new(slices, facts, 1.0))
+    }
+
+    /// Reads what the database holds of an evaluation in its older layout.
+    pub(super) fn read_stored(
+        bytes: Vec<u8>,
+        facts: Vec<(String, Value)>,
+    ) -> Result<Self, ReadError> {
+        Ok(Results::new(Slices::list(bytes, &["results"])?, facts, DATABASE_RANK))
     }
 
     /// Reads lines.
@@ -51,7 +62,7 @@ impl Results {
 }
 
 /// Reads the part of a result that names it, and the numbers of its test and its prompt.
-fn read_test(text: &str, at: usize) -> (Test, Option<(u64, u64)>) {
+pub(super) fn read_test(text: &str, at: usize) -> (Test, Option<(u64, u64)>) {
     let parts = pieces::members(text);
     let number = |key| parse_member(&parts, key)?.whole_number();
     let place = number("testIdx").zip(number("promptIdx"));
@@ -121,19 +132,28 @@ impl ImportedFile for Results {
     fn read(&self, at: usize) -> Result<ImportedRun, ReadError> {
         let result = self.slices.parse(at)?;
         let name = self.names.get(at).cloned().unwrap_or_default();
-        let mut run = read_result(&result);
-        run.task = Some(name.task);
-        run.repeat = Repeat::Number(name.repeat);
-        run.identity = result
-            .text_at("id")
-            .map(|id| Identity { key: format!("promptfoo {id}"), rank: self.rank });
-        run.facts.extend(self.facts.iter().cloned());
-        Ok(run)
+        Ok(read_named(&result, name, self.rank, &self.facts))
     }
 
     fn file_error(&self) -> Option<ReadError> {
         self.slices.error()
     }
+}
+
+/// Reads a result with its name and the facts of its evaluation.
+pub(super) fn read_named(
+    result: &Value,
+    name: Name,
+    rank: f64,
+    facts: &[(String, Value)],
+) -> ImportedRun {
+    let mut run = read_result(result);
+    run.task = Some(name.task);
+    run.repeat = Repeat::Number(name.repeat);
+    let key = result.text_at("id").map(|id| format!("promptfoo {id}"));
+    run.identity = key.map(|key| Identity { key, rank });
+    run.facts.extend(facts.iter().cloned());
+    run
 }
 
 /// Reads a result without what depends on the other results of its file.

@@ -25,9 +25,12 @@ fn summary(results: &[String]) -> Vec<u8> {
 }
 
 fn result(test: u32, prompt: u32, case: &str, rest: &str) -> String {
-    format!(
-        r#"{{"id":"r{test}-{prompt}","testIdx":{test},"promptIdx":{prompt},"promptId":"p{prompt}","prompt":{{"raw":"ask","label":"plain"}},"provider":{{"id":"custom:x","label":"x"}},"testCase":{case},"failureReason":0,"success":true,"score":1,"gradingResult":{{"pass":true}}{rest}}}"#
-    )
+    format!(r#"{{"id":"r{test}-{prompt}","testIdx":{test},"promptIdx":{prompt},"#)
+        + &format!(r#""promptId":"p{prompt}","prompt":{{"raw":"ask","label":"plain"}},"#)
+        + &format!(
+            r#""provider":{{"id":"custom:x","label":"x"}},"testCase":{case},"failureReason":0,"#
+        )
+        + &format!(r#""success":true,"score":1,"gradingResult":{{"pass":true}}{rest}}}"#)
 }
 
 fn names(bytes: &Vec<u8>) -> Vec<(String, String, u32)> {
@@ -253,10 +256,17 @@ fn files_are_detected_by_their_keys_and_columns() {
     ] {
         assert_eq!(detect(path, text), None, "{text:.80}");
     }
-    let database = detect("x/promptfoo.db", "SQLite format 3\0");
-    assert!(
-        matches!(database, Some(Detected::NoRun(reason)) if reason.contains("promptfoo export"))
-    );
+    for path in ["x/promptfoo.db", "promptfoo-old.db"] {
+        assert_eq!(detect(path, "SQLite format 3\0"), Some(Detected::Runs));
+        assert_eq!(detect(path, "{}"), None);
+        for end in ["-wal", "-journal", "-shm"] {
+            let part = detect(&format!("{path}{end}"), "");
+            assert!(matches!(part, Some(Detected::NoRun(_))), "{end}");
+        }
+    }
+    let owner = |path: &str| Promptfoo.owner(path);
+    assert_eq!(owner("x/promptfoo.db-wal").as_deref(), Some("x/promptfoo.db"));
+    assert_eq!((owner("promptfoo.db-shm"), owner("other.db-wal")), (None, None));
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl<'a> Results<'a> {
         let listed = pieces::member(&file, "tasks").map(pieces::items);
         for task in listed.map(|listed| listed.parts).unwrap_or_default() {
             if let Some(id) = parse_member(&pieces::members(task), "id") {
-                let place = pieces::place(slices.text(), task);
+                let place = pieces::range_of_part(slices.text(), task);
                 tasks.extend(text_or_json(&id).map(|id| (id, place)));
             }
         }

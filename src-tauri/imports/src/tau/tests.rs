@@ -9,14 +9,22 @@ use crate::source::{Folder, Input, NoFolder, Source};
 use proptest::prelude::*;
 use touchstone_formats::json;
 
-const INFO: &str = r#""timestamp":"t","info":{"git_commit":"c","num_trials":2,"max_steps":5,"agent_info":{"implementation":"agent","llm":"m"},"environment_info":{"domain_name":"shop","policy":"be kind"}},"tasks":[{"id":"7","user_scenario":{"persona":"p"}}]"#;
+const INFO: &str = concat!(
+    r#""timestamp":"t","info":{"git_commit":"c","num_trials":2,"max_steps":5,"#,
+    r#""agent_info":{"implementation":"agent","llm":"m"},"#,
+    r#""environment_info":{"domain_name":"shop","policy":"be kind"}},"tasks":[{"id":"7","#,
+    r#""user_scenario":{"persona":"p"}}]"#,
+);
 
-const SIMULATION: &str = r#"{"id":"s1","task_id":"7","start_time":"2026-01-01T00:00:00","duration":1.5,"termination_reason":"user_stop","agent_cost":0.1,"user_cost":0.2,
+const SIMULATION: &str = r#"{"id":"s1","task_id":"7","start_time":"2026-01-01T00:00:00","duration":1.5,
+   "termination_reason":"user_stop","agent_cost":0.1,"user_cost":0.2,
     "reward_info":{"reward":0.9999999,"reward_breakdown":{"DB":1.0}},"trial":1,"messages":[
     {"role":"assistant","content":"hi","usage":null,"timestamp":"2026-01-01T00:00:01"},
     {"role":"user","content":"do","tool_calls":[{"id":"u1","name":"look","arguments":{},"requestor":"user"}],"usage":{"prompt_tokens":9,"completion_tokens":9}},
     {"role":"tool","id":"u1","content":"seen","requestor":"user","error":false},
-    {"role":"assistant","content":null,"tool_calls":[{"id":"a1","name":"act","arguments":{"k":1},"requestor":"assistant"}],"usage":{"prompt_tokens":5,"completion_tokens":2}},
+    {"role":"assistant","content":null,"tool_calls":[{"id":"a1","name":"act",
+    "arguments":{"k":1},"requestor":"assistant"}],"usage":{"prompt_tokens":5,
+    "completion_tokens":2}},
     {"role":"tool","tool_messages":[{"role":"tool","id":"a1","content":"no","error":true},{"role":"tool","id":"a2","content":null,"error":false}]}]}"#;
 
 struct Sims;
@@ -136,8 +144,11 @@ fn files_of_both_versions_are_detected() {
     );
 }
 
-const LIST: &str = r#"[{"task_id":1,"reward":1.0,"info":{"task":{"instruction":"i","actions":[{"name":"a"}]},"user_cost":0.1},"traj":[{"role":"user","content":"u"},
-    {"role":"assistant","content":"a","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","name":"f","content":"r"}],"trial":0},
+const LIST: &str = r#"[{"task_id":1,"reward":1.0,"info":{"task":{"instruction":"i",
+   "actions":[{"name":"a"}]},"user_cost":0.1},"traj":[{"role":"user","content":"u"},
+    {"role":"assistant","content":"a","tool_calls":[{"id":"c","function":{"name":"f",
+    "arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","name":"f","content":"r"}],
+    "trial":0},
     {"task_id":1,"reward":0.0,"info":{"error":"broken","traceback":"t"},"traj":[],"trial":0}]"#;
 
 #[test]

@@ -172,10 +172,10 @@ const VALUES: [&str; 16] = [
 ];
 
 /// Start and end of a value or a key in a text.
-type Place = (usize, usize);
+type TokenRange = (usize, usize);
 
 /// Returns the places of the plain values and of the keys in a JSON text.
-fn tokens(text: &str) -> (Vec<Place>, Vec<Place>) {
+fn tokens(text: &str) -> (Vec<TokenRange>, Vec<TokenRange>) {
     let (mut values, mut keys) = (Vec::new(), Vec::new());
     let bytes = text.as_bytes();
     let mut at = 0;

@@ -6,14 +6,13 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{GeneralPurpose, general_purpose::NO_PAD};
-use memchr::memmem;
-use regex::Regex;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 use std::ops::Range;
-use std::sync::LazyLock;
 use touchstone_formats::json;
+pub(crate) use touchstone_formats::redact::MARK;
+use touchstone_formats::redact::find_keys;
 use touchstone_formats::value::Value;
 
 mod escaped;
@@ -21,8 +20,6 @@ mod stream;
 
 /// Minimum bytes of a secret; shorter ones would match ordinary text.
 const SHORTEST: usize = 8;
-/// Replacement for a secret.
-pub(crate) const MARK: &str = "[redacted]";
 
 /// Applies `clean` to all texts of a value, keys included.
 fn texts(value: Value, clean: &impl Fn(&str) -> String) -> Value {
@@ -53,35 +50,6 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// Pattern of text that looks like a secret: strings that must occur, and an expression whose first
-/// group is removed.
-struct Shape {
-    hints: &'static [&'static str],
-    looks: Regex,
-    /// Keys contain digits; ordinary words do not.
-    needs_digit: bool,
-}
-
-static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
-    let shape = |hints, needs_digit, looks: &str| {
-        Some(Shape { hints, needs_digit, looks: Regex::new(looks).ok()? })
-    };
-    [
-        shape(&["sk-"], true, r"\b(sk-[A-Za-z0-9_-]{16,})"),
-        shape(&["earer", "EARER"], true, r"(?i)\bbearer[ \t]+([A-Za-z0-9._~+/-]{12,}=*)"),
-        // Characters that commonly end a text or an address end it here, too: the next `@` may be
-        // that of an e-mail address.
-        shape(
-            &["://"],
-            false,
-            r#"[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@?#"'`\\,;&|{}\[\]<>()]*:([^\s/@?#"'`\\,;&|{}\[\]<>()]+)@"#,
-        ),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
-});
-
 impl Redactor {
     /// Creates a redactor for these secrets. Those shorter than eight bytes are ignored, because
     /// they would match ordinary text.
@@ -98,7 +66,7 @@ impl Redactor {
     /// the text if there are none.
     pub fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let known = self.redact_known(text);
-        let ranges = looks(&known);
+        let ranges = find_keys(&known);
         if ranges.is_empty() { known } else { Cow::Owned(without(&known, &ranges)) }
     }
 
@@ -194,23 +162,6 @@ fn begin(text: &[u8], at: usize) -> usize {
     // `text[at]` is the first byte of the secret.
     let is_escape = text.get(at).is_some_and(|first| b"\"\\/bfnrtu".contains(first));
     if is_escape { at - slashes(before) } else { at }
-}
-
-/// Returns the ranges of text that looks like a secret.
-fn looks(text: &str) -> Vec<Range<usize>> {
-    let mut ranges = Vec::new();
-    for shape in SHAPES.iter() {
-        if !shape.hints.iter().any(|hint| memmem::find(text.as_bytes(), hint.as_bytes()).is_some())
-        {
-            continue;
-        }
-        let found = shape.looks.captures_iter(text).filter_map(|found| found.get(1));
-        let found = found.filter(|found| {
-            !shape.needs_digit || found.as_str().bytes().any(|byte| byte.is_ascii_digit())
-        });
-        ranges.extend(found.filter(|found| found.as_str() != MARK).map(|found| found.range()));
-    }
-    merged(ranges)
 }
 
 fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {

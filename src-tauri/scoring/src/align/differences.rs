@@ -6,7 +6,7 @@ use crate::diff::{self, Options, Piece, PieceKind};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use touchstone_formats::json;
-use touchstone_formats::run::{Part, Run};
+use touchstone_formats::run::{Part, Run, Step, StepKind};
 use touchstone_formats::value::Value;
 
 /// Work budget for one part, in steps of some nanoseconds each.
@@ -67,7 +67,7 @@ pub fn differences(left: (&Run, usize), right: (&Run, usize)) -> Vec<Difference>
     ];
     let mut room = MOST;
     let mut found = Vec::new();
-    for (a, b) in pairs(&left.parts, &right.parts) {
+    for (a, b) in pairs(&compared_parts(left), &compared_parts(right)) {
         let mut difference = match (a, b) {
             (Some(a), Some(b)) => compare(a, b, owns),
             (Some(part), None) => alone(part, Change::Missing, PieceKind::Removed),
@@ -80,11 +80,18 @@ pub fn differences(left: (&Run, usize), right: (&Run, usize)) -> Vec<Difference>
     found
 }
 
+/// Returns the parts of a step that are compared: all but the count of events of a sub-agent or an
+/// abandoned branch, whose steps are compared themselves.
+fn compared_parts(step: &Step) -> Vec<&Part> {
+    let nests = matches!(step.kind, StepKind::SubAgent | StepKind::Abandoned);
+    step.parts.iter().filter(|part| !(nests && part.label == "contains")).collect()
+}
+
 /// Pairs parts by label: the first with the first, the second with the second.
-fn pairs<'s>(left: &'s [Part], right: &'s [Part]) -> Vec<(Option<&'s Part>, Option<&'s Part>)> {
+fn pairs<'s>(left: &[&'s Part], right: &[&'s Part]) -> Vec<(Option<&'s Part>, Option<&'s Part>)> {
     let mut taken = vec![false; right.len()];
     let mut places: HashMap<&str, VecDeque<usize>> = HashMap::with_capacity(right.len());
-    for (at, part) in right.iter().enumerate() {
+    for (at, part) in right.iter().copied().enumerate() {
         places.entry(&part.label).or_default().push_back(at);
     }
     let twins: Vec<Option<usize>> =
@@ -92,7 +99,7 @@ fn pairs<'s>(left: &'s [Part], right: &'s [Part]) -> Vec<(Option<&'s Part>, Opti
     twins.iter().flatten().for_each(|at| taken[*at] = true);
     let mut pairs = Vec::with_capacity(left.len() + right.len());
     let mut follow = |pairs: &mut Vec<(Option<&'s Part>, Option<&'s Part>)>, from: usize| {
-        for (part, taken) in right.iter().zip(&mut taken).skip(from) {
+        for (part, taken) in right.iter().copied().zip(&mut taken).skip(from) {
             if std::mem::replace(taken, true) {
                 break;
             }
@@ -100,8 +107,8 @@ fn pairs<'s>(left: &'s [Part], right: &'s [Part]) -> Vec<(Option<&'s Part>, Opti
         }
     };
     follow(&mut pairs, 0);
-    for (part, twin) in left.iter().zip(twins) {
-        pairs.push((Some(part), twin.and_then(|at| right.get(at))));
+    for (part, twin) in left.iter().copied().zip(twins) {
+        pairs.push((Some(part), twin.and_then(|at| right.get(at).copied())));
         if let Some(at) = twin {
             follow(&mut pairs, at + 1);
         }
@@ -210,7 +217,7 @@ fn shorten(pieces: &mut Vec<Piece>, room: &mut usize) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use touchstone_formats::run::{Language, Step};
+    use touchstone_formats::run::Language;
 
     fn part(label: &str, language: Language, text: &str) -> Part {
         let value = json::embedded(text).unwrap_or_else(|| Value::from(text));
@@ -279,6 +286,16 @@ mod tests {
                 .iter()
                 .all(|it| it.change == Change::Same && it.pieces.is_empty())
         );
+    }
+
+    #[test]
+    fn the_number_of_events_in_a_sub_agent_is_no_difference() {
+        let group = |events: &str| {
+            let mut run = step(&[("contains", Language::Plain, events)]);
+            run.steps[0].kind = StepKind::SubAgent;
+            run
+        };
+        assert_eq!(compared(&group("6 events"), &group("7 events")), []);
     }
 
     #[test]

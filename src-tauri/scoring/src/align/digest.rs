@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use touchstone_formats::answer;
 use touchstone_formats::json;
+use touchstone_formats::nesting::{level, subtree_ends};
 use touchstone_formats::run::{Language, Part, Run, Step, StepKind};
 use touchstone_formats::value::Value;
 
@@ -22,6 +23,8 @@ const REST: u64 = u64::MAX;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Digest {
     pub(crate) role: Role,
+    /// Nesting level of the step.
+    pub(crate) depth: u32,
     /// Hash of the name of the tool, artifact or unknown item.
     pub(crate) name: Option<u64>,
     /// Hash of the exact action.
@@ -37,7 +40,7 @@ pub struct Digest {
     pub(crate) answer: Option<u64>,
 }
 
-/// Role of a step in the comparison of runs.
+/// Role of a step in the comparison of runs, among the steps of its level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Role {
     /// System instructions.
@@ -56,6 +59,10 @@ pub(crate) enum Role {
     Program,
     /// Stored artifact.
     Artifact,
+    /// Start of a sub-agent.
+    SubAgent,
+    /// Start of an abandoned branch.
+    Abandoned,
     /// A system error.
     Error,
     /// Anything else.
@@ -85,11 +92,20 @@ pub(crate) struct Field {
 /// Returns one digest per step of a run.
 pub fn digests(run: &Run) -> Vec<Digest> {
     let day = day(run);
-    let roles = roles(&run.steps);
-    let last = roles.iter().rposition(|role| *role == Role::Conclusion);
+    let ends = subtree_ends(run.steps.iter().map(|step| step.depth));
+    let roles = roles(&run.steps, &ends);
+    let is_main = |at: &usize| roles[*at] == Role::Conclusion;
+    let last = level(&ends, 0..ends.len()).filter(is_main).last();
     let mut digests = Vec::with_capacity(run.steps.len());
     for (at, (step, role)) in run.steps.iter().zip(roles).enumerate() {
-        let mut digest = digest(step, role, RunDetails { day, call: step.call_id.as_deref() });
+        let own = RunDetails { day, call: step.call_id.as_deref() };
+        let mut digest = match role {
+            Role::SubAgent | Role::Abandoned => {
+                let inner = level(&ends, at + 1..ends[at]).filter_map(|at| run.steps.get(at));
+                digest(&header(step, inner), role, own)
+            }
+            _ => digest(step, role, own),
+        };
         if role == Role::Conclusion {
             let given = run
                 .answer
@@ -116,14 +132,40 @@ fn is_day(text: &str) -> bool {
         .all(|(at, byte)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() })
 }
 
-/// Returns the role of each step. A message is a conclusion if no action follows before the next
-/// user message.
-fn roles(steps: &[Step]) -> Vec<Role> {
-    let first = steps.iter().position(|step| step.kind == StepKind::User);
+/// Returns the step by which a sub-agent or an abandoned branch is compared: its name and its first
+/// prompt. What follows in it is compared step by step.
+fn header<'s>(step: &Step, inner: impl IntoIterator<Item = &'s Step>) -> Step {
+    let prompt = inner.into_iter().find(|step| step.kind == StepKind::User);
+    Step {
+        kind: step.kind,
+        title: step.title.clone(),
+        failed: step.failed,
+        depth: step.depth,
+        parts: prompt.map(|prompt| prompt.parts.clone()).unwrap_or_default(),
+        ..Step::default()
+    }
+}
+
+/// Returns the role of each step. Each level has its own prompt and conclusions.
+fn roles(steps: &[Step], ends: &[usize]) -> Vec<Role> {
+    let mut roles = vec![Role::Unknown; steps.len()];
+    let mut todo: Vec<_> = std::iter::once(0..steps.len()).collect();
+    while let Some(range) = todo.pop() {
+        let steps_of_level: Vec<usize> = level(ends, range).collect();
+        roles_of_level(steps, &steps_of_level, &mut roles);
+        let inner = steps_of_level.into_iter().map(|at| at + 1..ends[at]);
+        todo.extend(inner.filter(|range| !range.is_empty()));
+    }
+    roles
+}
+
+/// Finds the roles of the steps of one level. A message is a conclusion if no action follows before
+/// the next user message.
+fn roles_of_level(steps: &[Step], level: &[usize], roles: &mut [Role]) {
+    let first = level.iter().copied().find(|at| steps[*at].kind == StepKind::User);
     let mut acts = false;
-    let mut roles = Vec::with_capacity(steps.len());
-    for (at, step) in steps.iter().enumerate().rev() {
-        let role = match step.kind {
+    for at in level.iter().copied().rev() {
+        let role = match steps[at].kind {
             StepKind::System => Role::System,
             StepKind::User if first == Some(at) => Role::Prompt,
             StepKind::User => Role::Person,
@@ -133,21 +175,17 @@ fn roles(steps: &[Step]) -> Vec<Role> {
             StepKind::Program => Role::Program,
             StepKind::Artifact => Role::Artifact,
             StepKind::Error => Role::Error,
-            StepKind::Unknown
-            | StepKind::SubAgent
-            | StepKind::Abandoned
-            | StepKind::Compaction
-            | StepKind::Note => Role::Unknown,
+            StepKind::SubAgent => Role::SubAgent,
+            StepKind::Abandoned => Role::Abandoned,
+            StepKind::Unknown | StepKind::Compaction | StepKind::Note => Role::Unknown,
         };
         acts = match role {
-            Role::Call | Role::Program => true,
+            Role::Call | Role::Program | Role::SubAgent => true,
             Role::Prompt | Role::Person => false,
             _ => acts,
         };
-        roles.push(role);
+        roles[at] = role;
     }
-    roles.reverse();
-    roles
 }
 
 fn digest(step: &Step, role: Role, own: RunDetails<'_>) -> Digest {
@@ -180,6 +218,7 @@ fn digest(step: &Step, role: Role, own: RunDetails<'_>) -> Digest {
     let fields = combine_excess(fields);
     Digest {
         role,
+        depth: step.depth,
         name,
         done: hash_of((kind, name, done)),
         meant: hash_of((kind, name, meant)),
@@ -201,6 +240,8 @@ fn kind(role: Role) -> u8 {
         Role::Artifact => 5,
         Role::Error => 6,
         Role::Unknown => 7,
+        Role::SubAgent => 8,
+        Role::Abandoned => 9,
     }
 }
 

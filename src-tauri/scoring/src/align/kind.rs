@@ -107,13 +107,15 @@ pub(crate) fn worth(a: &Digest, b: &Digest, asked: impl Fn() -> u32) -> u32 {
 
 fn likeness(a: &Digest, b: &Digest, asked: impl Fn() -> u32) -> u32 {
     use Role::{
-        Artifact, Call, Conclusion, Error, Narration, Person, Program, Prompt, System, Unknown,
+        Abandoned, Artifact, Call, Conclusion, Error, Narration, Person, Program, Prompt, SubAgent,
+        System, Unknown,
     };
     let from = |base: u32| base + (ALL - base) * a.alike(b) / ALL;
     let same_name = a.name == b.name;
     match (a.role, b.role) {
         (Call, Call) | (Program, Program) if same_name => asked(),
-        (Call | Program, Call | Program) => enough(a.alike(b), 500) / 2,
+        (SubAgent, SubAgent) if same_name => from(400),
+        (Call | Program, Call | Program) | (SubAgent, SubAgent) => enough(a.alike(b), 500) / 2,
         // A message before a call belongs to that call.
         (Narration, Narration) => 50 + a.alike(b) / 2 + asked() * 9 / 20,
         (Narration, Conclusion) | (Conclusion, Narration) => enough(a.alike(b), 300) / 2,
@@ -128,6 +130,7 @@ fn likeness(a: &Digest, b: &Digest, asked: impl Fn() -> u32) -> u32 {
             }
         }
         (Artifact, Artifact) if a.result.meant == b.result.meant => 400,
+        (Abandoned, Abandoned) => from(300),
         (Error, Error) => 700,
         (Unknown, Unknown) if same_name => from(300),
         _ => 0,
@@ -151,7 +154,12 @@ fn enough(likeness: u32, least: u32) -> u32 {
 fn weight(role: Role) -> u32 {
     match role {
         Role::Prompt | Role::Person => 4,
-        Role::Call | Role::Program | Role::Conclusion | Role::Artifact | Role::Error => 2,
-        Role::Narration | Role::System | Role::Unknown => 1,
+        Role::Call
+        | Role::Program
+        | Role::Conclusion
+        | Role::Artifact
+        | Role::SubAgent
+        | Role::Error => 2,
+        Role::Narration | Role::System | Role::Abandoned | Role::Unknown => 1,
     }
 }

@@ -1,4 +1,4 @@
-//! **Pure.** Builds the rows for two or more runs. Each run is paired with the first one; steps
+//! **Pure.** Builds the rows for one level of two or more runs. Each run is paired with the first one; steps
 //! that the first run lacks are paired among the others. In each column the steps keep their order
 //! and occur once.
 use super::digest::Digest;
@@ -8,15 +8,17 @@ use super::pair::pair;
 pub(crate) type Cells = Vec<Option<usize>>;
 
 /// Returns the rows for some runs, and true if some area was too large to be weighed completely.
-pub(crate) fn rows(runs: &[&[Digest]]) -> (Vec<Cells>, bool) {
-    let Some((first, others)) = runs.split_first() else { return (Vec::new(), false) };
+/// `most` limits the number of cells that are weighed for each pair of runs.
+pub(crate) fn rows(runs: Vec<Vec<&Digest>>, most: usize) -> (Vec<Cells>, bool) {
+    let Some(first) = runs.first() else { return (Vec::new(), false) };
     let mut table = Table {
-        runs: runs.iter().map(|run| run.iter().collect()).collect(),
         own: (0..first.len()).map(|step| cells(runs.len(), 0, step)).collect(),
         between: vec![Vec::new(); first.len() + 1],
+        runs,
+        most,
         coarse: false,
     };
-    for run in 1..=others.len() {
+    for run in 1..table.runs.len() {
         table.add(run);
     }
     (table.finish(), table.coarse)
@@ -34,12 +36,13 @@ struct Table<'d> {
     own: Vec<Cells>,
     /// Rows without the first run: before each of its steps, and after the last.
     between: Vec<Vec<Cells>>,
+    most: usize,
     coarse: bool,
 }
 
 impl Table<'_> {
     fn add(&mut self, run: usize) {
-        let pairing = pair(&self.runs[0], &self.runs[run]);
+        let pairing = pair(&self.runs[0], &self.runs[run], self.most);
         self.coarse |= pairing.coarse;
         let mut from = 0;
         for (own, step) in pairing.pairs.into_iter().chain([(self.own.len(), self.runs[run].len())])
@@ -62,7 +65,7 @@ impl Table<'_> {
         let rows = std::mem::take(&mut self.between[gap]);
         let there: Vec<&Digest> = rows.iter().filter_map(|row| self.representative(row)).collect();
         let ends = (there.len(), steps.len());
-        let pairing = pair(&there, &self.runs[run][steps.clone()]);
+        let pairing = pair(&there, &self.runs[run][steps.clone()], self.most);
         self.coarse |= pairing.coarse;
         let mut merged = Vec::with_capacity(rows.len() + steps.len());
         let mut rows = rows.into_iter();

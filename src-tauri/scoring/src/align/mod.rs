@@ -5,12 +5,14 @@
 //! Run → digests ─┼─ pairs with the first → rows → kinds → first divergence, folds
 //! Run → digests ─┘
 //! ```
-//! Defines which steps count as equal; display is decided elsewhere. Call ids and times of the run
-//! never count.
+//! Runs are aligned level by level: first their main paths, in which a sub-agent is one step, then
+//! within each pair of sub-agents. Defines which steps count as equal; display is decided
+//! elsewhere. Call ids and times of the run never count.
 mod differences;
 mod digest;
 mod grid;
 mod kind;
+mod levels;
 mod merge;
 mod normal_form;
 mod pair;
@@ -28,7 +30,8 @@ use std::ops::Range;
 /// Aligned runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Alignment {
-    /// Rows; in each column, steps are in the order of the run.
+    /// Rows; in each column, steps are in the order of the run. The rows of a sub-agent follow its
+    /// own.
     pub rows: Vec<Row>,
     /// Index of the first row in which the runs did different things. Different results of the same
     /// call are no divergence.
@@ -56,14 +59,16 @@ pub struct Row {
     pub kind: Kind,
     /// True if the runs diverge in this row.
     pub diverges: bool,
+    /// Nesting level: 0 on the main path.
+    pub depth: u32,
 }
 
 /// Aligns runs with the first of them. Deterministic.
 pub fn align(runs: &[&[Digest]]) -> Alignment {
-    let (cells, coarse) = merge::rows(runs);
-    let mut alignment = Alignment { parts: vec![None; runs.len()], coarse, ..Alignment::default() };
-    for (at, steps) in cells.into_iter().enumerate() {
-        let row = row(runs, steps);
+    let mut alignment = Alignment { parts: vec![None; runs.len()], ..Alignment::default() };
+    let mut walk = levels::Walk::new(runs);
+    for (at, (depth, steps)) in walk.by_ref().enumerate() {
+        let row = row(runs, steps, depth);
         for (run, part) in alignment.parts.iter_mut().enumerate().skip(1) {
             if part.is_none() && parts(runs, &row, run) {
                 *part = Some(at);
@@ -72,19 +77,20 @@ pub fn align(runs: &[&[Digest]]) -> Alignment {
         let first = |place: &mut Option<usize>, is: bool| *place = place.or(is.then_some(at));
         first(&mut alignment.first_divergence, row.diverges);
         first(&mut alignment.first_other_result, row.kinds.contains(&Kind::OtherResult));
-        let prompt =
-            digest_at(runs, &row.steps, 0).is_some_and(|digest| digest.role == Role::Prompt);
+        let prompt = depth == 0
+            && digest_at(runs, &row.steps, 0).is_some_and(|digest| digest.role == Role::Prompt);
         first(
             &mut alignment.other_prompt,
             prompt && matches!(row.kind, Kind::Similar | Kind::Different),
         );
         alignment.rows.push(row);
     }
+    alignment.coarse = walk.coarse;
     alignment.folds = folds(&alignment.rows);
     alignment
 }
 
-fn row(runs: &[&[Digest]], steps: Vec<Option<usize>>) -> Row {
+fn row(runs: &[&[Digest]], steps: Vec<Option<usize>>, depth: u32) -> Row {
     let present = (0..runs.len()).filter_map(|run| digest_at(runs, &steps, run));
     let Some(first) = present.clone().next() else {
         return Row {
@@ -92,6 +98,7 @@ fn row(runs: &[&[Digest]], steps: Vec<Option<usize>>) -> Row {
             steps,
             kind: Kind::Absent,
             diverges: false,
+            depth,
         };
     };
     let mut diverges =
@@ -105,7 +112,7 @@ fn row(runs: &[&[Digest]], steps: Vec<Option<usize>>) -> Row {
         })
         .collect();
     let kind = kinds.iter().copied().max().unwrap_or(Kind::Same);
-    Row { steps, kinds, kind, diverges }
+    Row { steps, kinds, kind, diverges, depth }
 }
 
 /// Returns the step of a run in a row.

@@ -9,8 +9,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 /// Number of cells up to which an area is weighed without being cut.
-const SMALL: usize = 90_000;
-/// Approximate limit for the number of cells weighed in total.
+pub(crate) const SMALL: usize = 90_000;
+/// Approximate limit for the number of cells weighed in total for the main path of two runs.
 pub(crate) const MOST: usize = 1_000_000;
 /// Number of cells above which leftover steps are paired by position.
 const FEW: usize = 10_000;
@@ -24,16 +24,17 @@ pub(crate) struct Pairing {
     pub(crate) coarse: bool,
 }
 
-/// Pairs the steps of two runs. Symmetric: swapped arguments give the same pairs, swapped.
-pub(crate) fn pair(a: &[&Digest], b: &[&Digest]) -> Pairing {
+/// Pairs the steps of two runs, weighing about `most` cells. Symmetric: swapped arguments give the
+/// same pairs, swapped.
+pub(crate) fn pair(a: &[&Digest], b: &[&Digest], most: usize) -> Pairing {
     let order = |run: &[&Digest]| {
         hash_of(run.iter().map(|digest| (digest.exact_hash(), digest.role)).collect::<Vec<_>>())
     };
     // Ties must not be resolved by the order of the arguments.
     if order(a) <= order(b) {
-        return Pairer::new(a, b).pair();
+        return Pairer::new(a, b, most).pair();
     }
-    let mut pairing = Pairer::new(b, a).pair();
+    let mut pairing = Pairer::new(b, a, most).pair();
     for (left, right) in &mut pairing.pairs {
         std::mem::swap(left, right);
     }
@@ -51,12 +52,14 @@ struct Pairer<'d> {
     pairs: Vec<(usize, usize)>,
     /// Areas still to be weighed.
     open: Vec<Area>,
+    most: usize,
 }
 
 impl<'d> Pairer<'d> {
-    fn new(a: &'d [&'d Digest], b: &'d [&'d Digest]) -> Self {
+    fn new(a: &'d [&'d Digest], b: &'d [&'d Digest], most: usize) -> Self {
         let asked = RefCell::new((usize::MAX, Vec::new()));
-        Self { a, b, leads: [leads(a), leads(b)], asked, pairs: Vec::new(), open: Vec::new() }
+        let leads = [leads(a), leads(b)];
+        Self { a, b, leads, asked, pairs: Vec::new(), open: Vec::new(), most }
     }
 
     fn pair(mut self) -> Pairing {
@@ -152,8 +155,11 @@ impl<'d> Pairer<'d> {
         let mut coarse = false;
         for area in std::mem::take(&mut self.open) {
             // Each area gets its share of the cell limit.
-            let share =
-                if cells <= MOST { usize::MAX } else { area.cells().saturating_mul(MOST) / cells };
+            let share = if cells <= self.most {
+                usize::MAX
+            } else {
+                area.cells().saturating_mul(self.most) / cells
+            };
             let worth = |a: usize, b: usize| self.worth(a, b);
             let (pairs, whole) = grid::best(&area, share, &worth);
             coarse |= !whole;

@@ -7,18 +7,22 @@ use touchstone_formats::run::{Answer, Language, Part, Run, Step, StepKind};
 use touchstone_formats::value::Value;
 
 /// Builds a run from text, one step per line: `u` user, `s` system, `a` assistant, `t name | sql |
-/// result` call, `p code | output` program, `e` error, `= value` the answer. A result is parsed as
-/// JSON if possible.
+/// result` call, `p code | output` program, `e` error, `g name` sub-agent, `b` abandoned branch, `=
+/// value` the answer. Each `>` before it nests a step one level deeper. A result is parsed as JSON
+/// if possible.
 fn run(text: &str) -> Run {
     let mut run = Run::default();
     for (at, line) in text.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {
-        let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let text = line.trim_start_matches('>');
+        let depth = u32::try_from(line.len() - text.len()).unwrap();
+        let (kind, rest) = text.split_once(' ').unwrap_or((text, ""));
         let words: Vec<&str> = rest.split('|').map(str::trim).collect();
         if kind == "=" {
             run.answer = Some(Answer { value: value(rest), source: String::new(), lenient: false });
             continue;
         }
-        let step = Step { turn: 1, call_id: Some(format!("call_{at}")), ..Step::default() };
+        let call_id = Some(format!("call_{at}"));
+        let step = Step { turn: 1, call_id, depth, ..Step::default() };
         let step = match kind {
             "u" => Step { kind: StepKind::User, parts: vec![part("message", rest)], ..step },
             "s" => Step { kind: StepKind::System, parts: vec![part("message", rest)], ..step },
@@ -42,6 +46,13 @@ fn run(text: &str) -> Run {
                     ..step
                 }
             }
+            "g" => Step {
+                kind: StepKind::SubAgent,
+                title: Some(rest.to_owned()),
+                parts: vec![part("contains", &at.to_string())],
+                ..step
+            },
+            "b" => Step { kind: StepKind::Abandoned, ..step },
             other => panic!("{other}"),
         };
         run.steps.push(step);
@@ -71,7 +82,9 @@ fn render(runs: &[&str]) -> String {
             let _ =
                 write!(out, "{:>2} ", step.map_or_else(|| "-".to_owned(), |step| step.to_string()));
         }
-        let _ = writeln!(out, "{:?}{}", row.kind, if row.diverges { " <" } else { "" });
+        let indent = "  ".repeat(row.depth as usize);
+        let mark = if row.diverges { " <" } else { "" };
+        let _ = writeln!(out, "{indent}{:?}{mark}", row.kind);
     }
     let _ = write!(out, "first {:?}", alignment.first_divergence);
     if let Some(row) = alignment.first_other_result {
@@ -233,6 +246,81 @@ fn parts_of_one_run_alone_are_not_differences() {
 }
 
 #[test]
+fn a_sub_agent_is_one_step_of_its_level_and_its_steps_are_aligned_inside() {
+    insta::assert_snapshot!(render(&[
+        "u x\n t task | find | 1\n g scout\n >u find\n >t q | select a | 1\n >t q | select b | 2\n >a Found.\n t q | select c | 3\n a Done.",
+        "u x\n t task | find | 1\n g scout\n >u find\n >t q | select a | 1\n >t r | drop z | 2\n >a Found.\n t q | select c | 3\n a Done.",
+    ]), @"
+     0  0 Same
+     1  1 Same
+     2  2 Same
+     3  3   Same
+     4  4   Same
+     5  5   Different <
+     6  6   Same
+     7  7 Same
+     8  8 Same
+    first Some(5)
+    ");
+    // The same call stands on the main path of one run and in the sub-agent of the other.
+    insta::assert_snapshot!(render(&[
+        "u x\n t q | select a | 1\n g scout\n >u find\n >t q | select b | 2\n a Done.",
+        "u x\n g scout\n >u find\n >t q | select a | 1\n >t q | select b | 2\n a Done.",
+    ]), @"
+     0  0 Same
+     1  - Absent <
+     2  1 Same
+     3  2   Same
+     -  3   Absent <
+     4  4   Same
+     5  5 Same
+    first Some(1)
+    ");
+}
+
+#[test]
+fn sub_agents_are_aligned_by_name_and_prompt() {
+    insta::assert_snapshot!(render(&[
+        "u x\n g scout\n >u look at plans\n >t q | select a | 1\n g critic\n >u judge this\n >t q | select b | 2",
+        "u x\n g critic\n >u judge this\n >t q | select b | 2\n g scout\n >u look at the plans\n >t q | select a | 1\n g critic\n >u judge this\n >t q | select b | 2",
+    ]), @"
+     0  0 Same
+     -  1 Absent <
+     -  2   Absent
+     -  3   Absent <
+     1  4 Similar <
+     2  5   Similar
+     3  6   Same
+     4  7 Same
+     5  8   Same
+     6  9   Same
+    first Some(1)
+    ");
+}
+
+#[test]
+fn sub_agents_within_sub_agents_and_abandoned_branches_are_aligned_too() {
+    insta::assert_snapshot!(render(&[
+        "u x\n b\n >u y\n >t q | select a | 1\n g scout\n >u find\n >g nose\n >>u sniff\n >>t q | select b | 2\n a Done.",
+        "u x\n b\n >u y\n >t q | select a | 1\n g scout\n >u find\n >g nose\n >>u sniff\n >>t q | select b | 5\n a Done.",
+        "u x\n g scout\n >u find\n >t q | select b | 2\n a Done.",
+    ]), @"
+     0  0  0 Same
+     1  1  - Absent <
+     2  2  -   Absent
+     3  3  -   Absent <
+     4  4  1 Same
+     5  5  2   Same
+     6  6  -   Absent <
+     7  7  -     Absent
+     8  8  -     Absent <
+     -  -  3   Absent <
+     9  9  4 Same
+    first Some(1), other result 8
+    ");
+}
+
+#[test]
 fn long_runs_are_aligned_within_bounds_and_say_when_they_are_coarse() {
     let long = |seed: usize| {
         let line = |n: usize| {
@@ -266,6 +354,68 @@ fn any_run() -> impl Strategy<Value = String> {
     prop::collection::vec(line, 0..12).prop_map(|lines| lines.join("\n"))
 }
 
+/// Runs with sub-agents: parts of the main path, and sub-agents with parts of their own.
+fn any_nested_run() -> impl Strategy<Value = String> {
+    let indented = |text: String, level: usize| {
+        let indent = ">".repeat(level);
+        text.lines().map(|line| [&*indent, line, "\n"].concat()).collect::<String>()
+    };
+    let inner = ("(scout|critic)", any_run(), any_run()).prop_map(move |(name, outer, inner)| {
+        format!("g {name}\n{}>g nose\n{}", indented(outer, 1), indented(inner, 2))
+    });
+    let piece = prop_oneof![
+        any_run(),
+        inner,
+        any_run().prop_map(move |run| format!("b\n{}", indented(run, 1)))
+    ];
+    prop::collection::vec(piece, 0..5).prop_map(|pieces| pieces.join("\n"))
+}
+
+/// Returns the steps of one level and, for each of them, the range that it contains.
+fn one_level(run: &[Digest], range: Range<usize>) -> Vec<(usize, Range<usize>)> {
+    let mut all = Vec::new();
+    let mut at = range.start;
+    while at < range.end {
+        let inside = run[at + 1..range.end].iter().take_while(|it| it.depth > run[at].depth);
+        let end = at + 1 + inside.count();
+        all.push((at, at + 1..end));
+        at = end;
+    }
+    all
+}
+
+/// Aligns level by level, by definition: each level as a run without sub-agents.
+fn level_by_level(
+    runs: &[&[Digest]],
+    ranges: &[Range<usize>],
+    depth: u32,
+    rows: &mut Vec<(u32, Vec<Option<usize>>)>,
+) {
+    let levels: Vec<_> =
+        runs.iter().zip(ranges).map(|(run, range)| one_level(run, range.clone())).collect();
+    let flat: Vec<Vec<Digest>> = runs
+        .iter()
+        .zip(&levels)
+        .map(|(run, level)| {
+            level.iter().map(|(at, _)| Digest { depth: 0, ..run[*at].clone() }).collect()
+        })
+        .collect();
+    let alignment = align(&flat.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    for row in alignment.rows {
+        let steps = row.steps.iter().zip(&levels);
+        let (steps, inner): (Vec<_>, Vec<_>) = steps
+            .map(|(step, level)| match step {
+                Some(step) => (Some(level[*step].0), level[*step].1.clone()),
+                None => (None, 0..0),
+            })
+            .unzip();
+        rows.push((depth, steps));
+        if inner.iter().any(|range| !range.is_empty()) {
+            level_by_level(runs, &inner, depth + 1, rows);
+        }
+    }
+}
+
 fn pairs(alignment: &Alignment, left: usize, right: usize) -> Vec<(usize, usize)> {
     alignment.rows.iter().filter_map(|row| Some((row.steps[left]?, row.steps[right]?))).collect()
 }
@@ -283,6 +433,30 @@ fn best(a: &[Digest], b: &[Digest]) -> u32 {
 }
 
 proptest! {
+    #[test]
+    fn nested_runs_are_aligned_level_by_level(texts in prop::collection::vec(any_nested_run(), 1..4)) {
+        let digests: Vec<Vec<Digest>> = texts.iter().map(|text| digests(&run(text))).collect();
+        let runs: Vec<&[Digest]> = digests.iter().map(Vec::as_slice).collect();
+        let alignment = align(&runs);
+        let mut rows = Vec::new();
+        level_by_level(&runs, &runs.iter().map(|run| 0..run.len()).collect::<Vec<_>>(), 0, &mut rows);
+        let found: Vec<_> = alignment.rows.iter().map(|row| (row.depth, row.steps.clone())).collect();
+        prop_assert_eq!(found, rows);
+        for (at, run) in runs.iter().enumerate() {
+            let steps: Vec<usize> = alignment.rows.iter().filter_map(|row| row.steps[at]).collect();
+            prop_assert_eq!(steps, (0..run.len()).collect::<Vec<_>>());
+            prop_assert!(alignment.rows.iter().all(|row| row.steps[at].is_none_or(|step| run[step].depth == row.depth)));
+        }
+        let first = alignment.rows.iter().position(|row| row.diverges);
+        prop_assert_eq!(alignment.first_divergence, first);
+    }
+
+    #[test]
+    fn a_nested_run_beside_itself_is_the_same_throughout(text in any_nested_run()) {
+        let alignment = aligned(&[&text, &text]);
+        prop_assert!(alignment.rows.iter().all(|row| row.kind == Kind::Same && !row.diverges));
+    }
+
     #[test]
     fn every_step_stands_in_one_row_and_in_its_order(runs in prop::collection::vec(any_run(), 1..5)) {
         let runs: Vec<&str> = runs.iter().map(String::as_str).collect();

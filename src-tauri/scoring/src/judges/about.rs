@@ -1,6 +1,5 @@
 //! **Pure.** User-facing description of judges: their group, their requirements and their scale.
 //! Scores are from 0 to 1 everywhere, with 1 the best; a judge's own scale is for display only.
-use super::{Judge, Strategy, suite_judges};
 use crate::number_format::fixed;
 
 /// Group of judges.
@@ -179,30 +178,6 @@ impl About {
             _ => return None,
         };
         Some(Self { group, scale, needs })
-    }
-}
-
-impl Judge {
-    /// Returns the description of the judge.
-    pub fn about(&self) -> About {
-        if let Strategy::Own(evaluator) = &self.way {
-            return suite_judges::about(evaluator);
-        }
-        About::for_judge(&self.name).unwrap_or(About {
-            group: Group::Quality,
-            scale: Scale::Words("words"),
-            needs: "",
-        })
-    }
-
-    /// Returns the score, from 0 to 1, from which a run passes; `None` when a score above one half
-    /// passes.
-    pub fn threshold(&self) -> Option<f64> {
-        if let Strategy::Own(evaluator) = &self.way {
-            return suite_judges::threshold(evaluator);
-        }
-        let scale = self.about().scale;
-        scale.to_score(scale.default_threshold()?)
     }
 }
 

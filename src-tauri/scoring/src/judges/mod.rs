@@ -8,6 +8,7 @@ mod fac;
 pub(crate) mod prompt;
 pub(crate) mod reply;
 mod rounds;
+mod shortening;
 mod sopr;
 pub mod sowr;
 mod subject;
@@ -118,6 +119,28 @@ pub fn named(name: &str) -> Option<&'static Judge> {
 }
 
 impl Judge {
+    /// Returns the description of the judge.
+    pub fn about(&self) -> About {
+        if let Strategy::Own(evaluator) = &self.way {
+            return suite_judges::about(evaluator);
+        }
+        About::for_judge(&self.name).unwrap_or(About {
+            group: Group::Quality,
+            scale: Scale::Words("words"),
+            needs: "",
+        })
+    }
+
+    /// Returns the score, from 0 to 1, from which a run passes; `None` when a score above one half
+    /// passes.
+    pub fn threshold(&self) -> Option<f64> {
+        if let Strategy::Own(evaluator) = &self.way {
+            return suite_judges::threshold(evaluator);
+        }
+        let scale = self.about().scale;
+        scale.to_score(scale.default_threshold()?)
+    }
+
     /// Returns the version of the prompts and rules.
     pub fn version(&self) -> u32 {
         match &self.way {

@@ -1,5 +1,6 @@
 //! **Pure.** The view of a run that judges are shown: the request, the answer, the process, and
 //! whether the run reached its end.
+use super::shortening::{MOST, PIECES, cut, is_finish, to_text};
 use super::sowr::Side;
 use super::turns::Turns;
 use touchstone_formats::answer::LAST_MESSAGE;
@@ -64,11 +65,6 @@ pub enum Finish {
     /// `Finish` is the last tool that was called.
     Last,
 }
-
-/// Maximum size of the process in bytes; longer pieces are shortened until it fits.
-pub(super) const MOST: usize = 200_000;
-/// Maximum length of a piece, from generous to tight.
-pub(super) const PIECES: [usize; 3] = [20_000, 2_000, 300];
 
 impl Subject {
     /// Creates a subject from a run. `query` is the request of its task, for runs that do not
@@ -152,10 +148,6 @@ impl Subject {
     }
 }
 
-pub(super) fn is_finish(step: &Step) -> bool {
-    step.kind == StepKind::ToolCall && step.title.as_deref() == Some("Finish")
-}
-
 /// Returns the answer of a run that ends with `Finish`, if it is stored elsewhere. The last message
 /// is a thought in such a run and not an answer, except in a query's run that declares it as its
 /// answer.
@@ -193,13 +185,6 @@ fn message(step: &Step) -> Option<String> {
         .map(|part| to_text(part.value.clone()))
         .collect();
     Some(text.join("\n\n")).filter(|text| !text.trim().is_empty())
-}
-
-pub(super) fn to_text(value: Value) -> String {
-    match value {
-        Value::Text(text) => text,
-        other => json::write(&other, false),
-    }
 }
 
 fn process(run: &Run) -> Vec<String> {
@@ -247,23 +232,4 @@ fn line(number: usize, step: &Step, most: usize) -> String {
         entries.push(("failed".into(), Value::Bool(true)));
     }
     json::write(&Value::Map(entries), false)
-}
-
-/// Returns the length of a piece in bytes.
-pub(super) fn length(value: &Value) -> usize {
-    match value {
-        Value::Text(text) => text.len(),
-        other => json::length(other, false),
-    }
-}
-
-/// Returns a piece, truncated to `most` characters.
-pub(super) fn cut(value: &Value, most: usize) -> Value {
-    let text = to_text(value.clone());
-    let count = text.chars().count();
-    if count <= most {
-        return value.clone();
-    }
-    let kept: String = text.chars().take(most).collect();
-    Value::Text(format!("{kept} … ({} more characters are left out)", count - most))
 }

@@ -1,7 +1,7 @@
 //! **Pure.** Converts a run to the input of azure-ai-evaluation's evaluators: lists of messages up
 //! to the last request, and after it. Long pieces are shortened, with a note, until everything
 //! fits.
-use super::subject::{MOST, PIECES, cut, is_finish, length, to_text};
+use super::shortening::{MOST, PIECES, cut, is_finish, length, to_text};
 use touchstone_formats::azure::{Choice, Row, of_run};
 use touchstone_formats::run::{Part, Run, Step, StepKind};
 use touchstone_formats::value::Value;

@@ -158,6 +158,8 @@ fn flag(key: Key, yes: bool) -> &'static str {
         (Key::Nudged, false) => "nudges = 0",
         (Key::Forked, true) => "lineage IS NOT NULL",
         (Key::Forked, false) => "lineage IS NULL",
+        (Key::Superseded, true) => "lineage IS 'superseded'",
+        (Key::Superseded, false) => "lineage IS NOT 'superseded'",
         (Key::Failed, true) => "failed_calls > 0",
         (Key::Failed, false) => "failed_calls = 0",
         (Key::Answer, true) => "has_answer <> 0",
@@ -209,6 +211,11 @@ fn like(key: Key, pattern: &Pattern, params: &mut Vec<Param>) -> &'static str {
         Key::Path => {
             push(if pattern.0.len() == 1 { format!("%{whole}%") } else { whole });
             "path LIKE ? ESCAPE '\\'"
+        }
+        // The path of a run in a file of many ends in `#` and its name there.
+        Key::File => {
+            push(whole);
+            "substr(path, 1, length(path) - coalesce(length(member) + 1, 0)) LIKE ? ESCAPE '\\'"
         }
         // Names are stored between line feeds. A star between two letters can match across two
         // names; that is rare and harmless.

@@ -32,10 +32,14 @@ pub enum Key {
     Tool,
     /// Path of the file.
     Path,
+    /// Exact path of the file that holds the run.
+    File,
     /// Run received follow-up messages.
     Nudged,
     /// Run is a fork, or was continued by a person.
     Forked,
+    /// Superseded by another file.
+    Superseded,
     /// Expected calls are missing, optionally of a named tool.
     Missing,
     /// A tool call failed.
@@ -123,7 +127,7 @@ const fn rule(
 }
 
 /// All keys, in the order of completion suggestions.
-pub const KEYS: [KeyRule; 27] = [
+pub const KEYS: [KeyRule; 29] = [
     rule(Key::Task, "task", ValueKind::Text, "task:refunds*", "the task"),
     rule(Key::System, "system", ValueKind::Text, "system:tool_calling", "the agent system"),
     rule(Key::Model, "model", ValueKind::Text, "model:o1,o3-mini", "the model"),
@@ -147,7 +151,14 @@ pub const KEYS: [KeyRule; 27] = [
         "forked",
         ValueKind::Flag,
         "forked:yes",
-        "a fork, or continued by messages of a person",
+        "a fork, continued by messages of a person, or superseded",
+    ),
+    rule(
+        Key::Superseded,
+        "superseded",
+        ValueKind::Flag,
+        "superseded:yes",
+        "another file holds the same run and counts in its place",
     ),
     rule(
         Key::Missing,
@@ -180,6 +191,7 @@ pub const KEYS: [KeyRule; 27] = [
         "an imported verdict of an evaluator",
     ),
     rule(Key::Path, "path", ValueKind::Text, "path:2024/*", "part of the file's path"),
+    rule(Key::File, "file", ValueKind::Text, "file:logs/a.eval", "the whole path of the file"),
     rule(Key::Format, "format", ValueKind::Text, "format:inspect", "the format of the file"),
 ];
 

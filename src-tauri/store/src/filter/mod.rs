@@ -110,13 +110,19 @@ impl Filter {
         condition::condition(self)
     }
 
-    /// Returns true when the filter contains the key `forked`.
+    /// Returns true when the filter contains the key `forked`, or asks for superseded runs.
     pub fn names_forks(&self) -> bool {
-        self.tokens.iter().any(|token| matches!(token.ask, Ask::Value(Key::Forked, _)))
+        self.tokens.iter().any(|token| match &token.ask {
+            Ask::Value(Key::Forked, _) => true,
+            Ask::Value(Key::Superseded, values) => {
+                values.contains(&FilterValue::Flag(!token.negated))
+            }
+            _ => false,
+        })
     }
 
-    /// Returns the filter for statistics: it excludes forks and continued runs, unless it uses the
-    /// key `forked` itself.
+    /// Returns the filter for statistics: it excludes forks, continued and superseded runs, unless
+    /// it names them itself.
     #[must_use]
     pub fn for_statistics(mut self) -> Self {
         if !self.names_forks() {

@@ -78,6 +78,7 @@ impl<'a> Gathering<'a> {
         let places: Vec<usize> = (0..self.counted.len()).collect();
         let cell = Cell::new(&self.counted, &places, resampling);
         let interval = cell.score.and_then(|score| score.interval);
+        let superseded = self.forks.iter().filter(|fact| fact.superseded).count();
         let reviewed = self.facts.iter().filter(|fact| fact.reviewed).count();
         Some(OverviewCell {
             runs: small(cell.runs),
@@ -93,7 +94,8 @@ impl<'a> Gathering<'a> {
             damaged: small(cell.damaged),
             unscored: small(cell.unscored),
             missing: self.missing,
-            forks: small(self.forks.len() as u64),
+            forks: small((self.forks.len() - superseded) as u64),
+            superseded: small(superseded as u64),
             reviewed: small(reviewed as u64),
             run: cell
                 .worst

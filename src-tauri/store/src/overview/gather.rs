@@ -102,10 +102,11 @@ impl Gathering {
             return;
         }
         let is_left_out = run.lineage.is_some() && !self.with_forks;
-        if is_left_out {
-            self.totals.forks += 1;
-        } else {
-            self.totals.add(run);
+        let superseded = run.lineage == Some(Lineage::Superseded);
+        match is_left_out {
+            true if superseded => self.totals.superseded += 1,
+            true => self.totals.forks += 1,
+            false => self.totals.add(run),
         }
         let Some(column) = self.column(run) else { return };
         let holds = match run.lineage {
@@ -116,7 +117,8 @@ impl Gathering {
         };
         let (end, repeat, reviewed) = (run.end, run.repeat, run.reviewed);
         let apart = run.lineage.is_some();
-        let fact = Fact { column, end, repeat, reviewed, holds, apart, id: run.id.into() };
+        let id = run.id.into();
+        let fact = Fact { column, end, repeat, reviewed, holds, apart, superseded, id };
         let Some(name) = run.task else {
             if is_left_out {
                 return;

@@ -49,6 +49,7 @@ struct Totals {
     unasked: u64,
     unscored: u64,
     forks: u64,
+    superseded: u64,
     missing: Option<u64>,
 }
 
@@ -78,7 +79,7 @@ struct VariationRow {
     /// True when some runs give the name of the variation instead of a number.
     by_name: bool,
     facts: Facts,
-    /// Forks and continued runs, which are not counted.
+    /// Forks, continued and superseded runs, which are not counted.
     forks: Facts,
     /// Number of missing runs, by column.
     missing: Vec<(u16, u32)>,
@@ -100,8 +101,9 @@ struct Fact {
     reviewed: bool,
     /// Repeat slot that the run's file occupies.
     holds: Holds,
-    /// True for a fork or a run continued by a person.
+    /// True for a fork, or a run that is continued by a person or superseded.
     apart: bool,
+    superseded: bool,
     id: Box<str>,
 }
 

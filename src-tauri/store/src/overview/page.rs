@@ -60,6 +60,7 @@ impl Matrix {
             unasked: self.totals.unasked,
             unscored: self.totals.unscored,
             forks: self.totals.forks,
+            superseded: self.totals.superseded,
             missing: self.totals.missing,
             misread,
         }

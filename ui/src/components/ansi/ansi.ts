@@ -63,11 +63,11 @@ function apply(pen: Pen, codes: number[]): void {
       if (code === 38) pen.fg = colour;
       else pen.bg = colour;
       i += used;
-    } else one(pen, code);
+    } else applyCode(pen, code);
   }
 }
 
-function one(pen: Pen, code: number): void {
+function applyCode(pen: Pen, code: number): void {
   if (code === 0) {
     pen.fg = pen.bg = -1;
     pen.flags.clear();

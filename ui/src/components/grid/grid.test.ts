@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FILE_ORDER, nextOrder, shown, template, type GridOrder } from "./grid";
+import { FILE_ORDER, nextOrder, cellText, template, type GridOrder } from "./grid";
 
 describe("a result table", () => {
   it("sorts numbers largest first and words from the start, then the other way, then as in the file", () => {
@@ -31,7 +31,7 @@ describe("a result table", () => {
         { text: "", kind: "null" as const },
         { text: "", kind: "text" as const },
         { text: "0", kind: "number" as const },
-      ].map((cell) => shown(cell)),
+      ].map((cell) => cellText(cell)),
     ).toEqual([
       { text: "—", nothing: true },
       { text: "null", nothing: true },

@@ -53,7 +53,7 @@ export function nextOrder(now: GridOrder, column: number, numeric: boolean): Gri
 }
 
 /** Text of a cell, and whether it is a missing value. */
-export function shown(cell: GridCell | undefined): { text: string; nothing: boolean } {
+export function cellText(cell: GridCell | undefined): { text: string; nothing: boolean } {
   if (!cell || cell.kind === "missing") return { text: "—", nothing: true };
   if (cell.kind === "null") return { text: "null", nothing: true };
   if (cell.kind === "text" && cell.text === "") return { text: "“”", nothing: true };

@@ -59,7 +59,7 @@ function punctuation(at: Cursor, mark: string): boolean {
 }
 
 function open(at: Cursor, node: Branch): boolean {
-  if (!place(at, node)) return false;
+  if (!appendNode(at, node)) return false;
   at.stack.push(node);
   at.expect = node.kind === "object" ? "first key" : "first value";
   return true;
@@ -73,14 +73,14 @@ function value(at: Cursor, match: RegExpExecArray): boolean {
     return true;
   }
   const raw = string ?? number ?? literal ?? "";
-  return place(at, {
+  return appendNode(at, {
     kind: "leaf",
     leaf: string !== undefined ? "string" : number !== undefined ? "number" : "literal",
     raw,
   });
 }
 
-function place(at: Cursor, node: Node): boolean {
+function appendNode(at: Cursor, node: Node): boolean {
   if (at.expect !== "value" && at.expect !== "first value") return false;
   const top = at.stack.at(-1);
   if (!top) at.root = node;

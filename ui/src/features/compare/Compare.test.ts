@@ -269,7 +269,9 @@ describe("runs beside each other", () => {
           comparedRun(runRow(0)),
           comparedRun(runRow(1)),
         ],
-        rows: [{ steps: [null, 0, 0], relation: "same", diverges: false, title: "prompt" }],
+        rows: [
+          { steps: [null, 0, 0], depth: 0, relation: "same", diverges: false, title: "prompt" },
+        ],
         notes: ["The runs are too long to compare every step with every other."],
         coarse: true,
       });

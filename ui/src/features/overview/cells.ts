@@ -51,6 +51,12 @@ export function marksOf(cell: OverviewCell): Mark[] {
       count: cell.forks,
       text: `${counted(cell.forks, "run")} left out`,
     },
+    {
+      icon: "branch",
+      tone: "muted",
+      count: cell.superseded,
+      text: `${count(cell.superseded)} superseded`,
+    },
   ];
   return all.filter((mark) => mark.count > 0);
 }

@@ -40,7 +40,7 @@ interface Part {
   fresh: boolean;
 }
 
-interface Shown {
+interface LoadedMatrix {
   key: string;
   ask: Ask;
   head: Overview | null;
@@ -53,7 +53,7 @@ interface Shown {
 }
 
 const askedAs = (ask: Ask) => JSON.stringify([ask.q, ask.scorer, ask.folded, ask.except]);
-const begin = (ask: Ask, find: string | null): Shown => ({
+const begin = (ask: Ask, find: string | null): LoadedMatrix => ({
   key: askedAs(ask),
   ask,
   head: null,
@@ -65,9 +65,9 @@ const begin = (ask: Ask, find: string | null): Shown => ({
 });
 
 export class Matrix {
-  #shown: Shown | null = null;
-  #wanted: Shown | null = null;
-  #kept: Shown[] = [];
+  #shown: LoadedMatrix | null = null;
+  #wanted: LoadedMatrix | null = null;
+  #kept: LoadedMatrix[] = [];
   #first = 0;
   #last = 0;
   /** Replies of an earlier era belong to another folder. */
@@ -233,7 +233,7 @@ export class Matrix {
   /**
    * Parts to request, most urgent first: missing and visible, stale and visible, then neighbours.
    */
-  #needed({ head, parts, flying }: Shown): number | undefined {
+  #needed({ head, parts, flying }: LoadedMatrix): number | undefined {
     const from = Math.floor(this.#first / PART);
     const to = Math.floor(Math.max(this.#first, this.#last) / PART);
     const sight = Array.from({ length: to - from + 1 }, (_, at) => from + at);
@@ -261,7 +261,7 @@ export class Matrix {
     }
   }
 
-  async #ask(wanted: Shown, number: number): Promise<void> {
+  async #ask(wanted: LoadedMatrix, number: number): Promise<void> {
     const [era, changes, asked] = [this.#era, this.#changes, performance.now()];
     wanted.flying.add(number);
     try {
@@ -280,7 +280,7 @@ export class Matrix {
     setTimeout(() => this.#pump(), rest + 1);
   }
 
-  #put(wanted: Shown, number: number, reply: Overview, fresh: boolean): void {
+  #put(wanted: LoadedMatrix, number: number, reply: Overview, fresh: boolean): void {
     wanted.parts.set(number, { rows: reply.rows, generation: reply.generation, fresh });
     wanted.head = reply;
     const names = reply.columns.map((column) => ({

@@ -3,7 +3,7 @@
 const LONGEST = 160;
 const BEFORE = 60;
 
-export interface Shown {
+export interface CaretLine {
   text: string;
   /** Padding before the caret; null if the column is unknown. */
   pad: string | null;
@@ -13,7 +13,7 @@ export interface Shown {
  * Keeps tabs in the padding, so that the caret aligns at any tab width; cuts long lines around the
  * column. Columns count characters from 1.
  */
-export function caret(line: string, column: number | null): Shown {
+export function caret(line: string, column: number | null): CaretLine {
   const letters = [...line.replace(/[\r\n]+$/, "")];
   const at = column === null ? null : Math.min(Math.max(0, column - 1), letters.length);
   const from = letters.length > LONGEST && at !== null ? Math.max(0, at - BEFORE) : 0;

@@ -27,6 +27,7 @@ const MADE: Report = {
   queries: false,
   runs: 3,
   misread: [],
+  redacted: null,
   unreadable: 0,
   notes: [],
 };
@@ -81,6 +82,24 @@ it("keeps what was typed a moment ago, and not what the preview still shows", as
     format: "markdown",
   });
   await until(() => expect(location.hash).toContain("q=model"));
+});
+
+it("redacts where the engine does by default, and as chosen", async () => {
+  const backend = await open();
+  backend.replies.make_report = ({ request }) => ({
+    ...MADE,
+    redacted: request.redact === false ? null : 2,
+    notes: request.redact === false ? [] : ["2 places were redacted: 2 keys."],
+  });
+  backend.tell({ kind: "runs", generation: 2, ids: [], all: true });
+  await until(() => expect(field("Redact")?.checked).toBe(true));
+  expect(document.body.textContent).toContain("2 places were redacted");
+  field("Redact")?.click();
+  await until(() => expect(location.hash).toContain("redact=no"));
+  await until(() => expect(field("Redact")?.checked).toBe(false));
+  document.querySelector("form")?.requestSubmit();
+  await until(() => expect(wanted(backend)).toHaveLength(1));
+  expect(wanted(backend)[0]).toMatchObject({ redact: false });
 });
 
 it("copies what was typed a moment ago", async () => {

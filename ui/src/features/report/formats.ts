@@ -73,6 +73,7 @@ export function requestOf(route: ReportRoute, theme: "light" | "dark" | null): R
     runs: lists || route.runs,
     published: route.published,
     theme,
+    redact: route.redact,
   };
 }
 

@@ -62,6 +62,27 @@ it("a run of another tool is renamed in a dialog that shows the names of its fil
   await until(() => expect(all("[data-testid='rename']")).toHaveLength(0));
 });
 
+it("the details of a renamed run show the names in its file, and the dialog offers known names", async () => {
+  const backend = imported();
+  const values = [{ value: "promptql", count: 4 }];
+  backend.replies.facets = () => ({ keys: [{ key: "system", about: "", values }] });
+  await open(backend);
+  const facts = () => all("#run-side dl").map((one) => one.textContent?.replace(/\s+/g, " "));
+  await until(() => expect(facts().join()).toContain("system in the file react"));
+  expect(facts().join()).not.toContain("task in the file");
+  button("Rename…")?.click();
+  await until(() => expect(all("[data-testid='rename'] datalist")).toHaveLength(3));
+  await until(() => expect(all("[data-testid='rename'] option")).toHaveLength(1));
+  const system = document.querySelector<HTMLInputElement>("[data-testid='rename'] [name=system]");
+  expect(system?.list?.options[0]?.value).toBe("promptql");
+  if (!system) throw new Error("the field is missing");
+  system.value = "promptql";
+  system.dispatchEvent(new Event("input", { bubbles: true }));
+  await until(() =>
+    expect(all("[data-testid='rename']")[0]?.textContent).toContain("Merges with 4 runs"),
+  );
+});
+
 it("a refusal stays in the dialog with what was typed", async () => {
   const backend = imported();
   backend.replies.rename_run = () =>

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import type { Backend } from "../../backend/backend";
 import { runRow } from "../../testing/fakeBackend";
-import { layOut, OneRun, SMALL, step, table, text, view } from "../../testing/runs";
+import { group, layOut, OneRun, SMALL, step, table, text, view } from "../../testing/runs";
 
 let page: ReturnType<typeof mount> | undefined;
 const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
@@ -36,6 +36,154 @@ afterEach(async () => {
   page = undefined;
   document.body.replaceChildren();
   away();
+});
+
+/** A run whose fourth step is a sub-agent with five steps, the last of which is a sub-agent too. */
+const nested = () => {
+  const inside = [4, 5, 6].map((index) =>
+    step(index, 2, "tool_call", [text(`n${index}`, "sql", `SELECT ${index}`, "sql")], {
+      title: `inner_${index}`,
+      failed: false,
+      depth: 1,
+    }),
+  );
+  const steps = [
+    ...SMALL.slice(0, 3),
+    step(3, 2, "sub_agent", [text("g3", "contains", "5 events")], { title: "scout" }),
+    ...inside,
+    step(7, 2, "sub_agent", [text("g7", "contains", "1 event")], { title: "nose", depth: 1 }),
+    step(8, 2, "assistant", [text("n8", "message", "deep inside")], { depth: 2 }),
+    step(9, 3, "assistant", [text("n9", "message", "after it")]),
+  ];
+  const groups = [
+    group(3, 5, { prompt: "find the tickets", failed: 1, seconds: 2, end: "error" }),
+    group(7, 1),
+  ];
+  return view(steps, {}, { groups });
+};
+
+describe("a sub-agent", () => {
+  const header = () => at(3)?.querySelector<HTMLElement>(".title");
+  it("is one line with its prompt, size and end, and opens in place with its steps", async () => {
+    await open(new OneRun(nested()));
+    await until(() => expect(at(9)?.textContent).toContain("after it"));
+    expect(at(3)?.textContent?.replace(/\s+/g, " ")).toContain(
+      "Sub-agent scout ✕ ended in an error find the tickets 5 steps · 1 failed call · 2.0 s",
+    );
+    expect(at(4)).toBeUndefined();
+    header()?.click();
+    await until(() => expect(at(8)).toBeDefined());
+    expect(at(3)?.textContent).not.toContain("5 events");
+    header()?.click();
+    await until(() => expect(at(4)).toBeUndefined());
+    expect(at(9)).toBeDefined();
+  });
+
+  it("is passed by j and k while folded, and folds with f", async () => {
+    await open(new OneRun(nested()));
+    await until(() => expect(at(9)).toBeDefined());
+    at(2)?.focus();
+    await press("j");
+    await until(() => expect(document.activeElement).toBe(at(3)));
+    await press("j");
+    await until(() => expect(document.activeElement).toBe(at(9)));
+    await press("k");
+    await until(() => expect(document.activeElement).toBe(at(3)));
+    await press("f");
+    await until(() => expect(at(4)).toBeDefined());
+    await press("j");
+    await until(() => expect(document.activeElement).toBe(at(4)));
+  });
+
+  it("folded with every other step, keeps the focus on its line", async () => {
+    await open(new OneRun(nested()));
+    await until(() => expect(at(9)).toBeDefined());
+    at(2)?.focus();
+    await press("F");
+    await until(() => expect(at(8)).toBeDefined());
+    at(8)?.focus();
+    await press("F");
+    await until(() => expect(document.activeElement).toBe(at(3)));
+    expect(at(4)).toBeUndefined();
+  });
+
+  it("opens for a link to a step in it, with the groups around that step", async () => {
+    await open(new OneRun(nested()), "#/run/r0?step=8");
+    await until(() => expect(document.activeElement).toBe(at(8)));
+    expect(at(8)?.textContent).toContain("deep inside");
+  });
+
+  it("opens for a hit of find in it", async () => {
+    const backend = new OneRun(nested());
+    const pieces = [{ text: "deep inside", hit: true }];
+    backend.replies.find_in_run = () => ({
+      total: 1,
+      matches: [{ step: 8, part: "n8", offset: 0, row: null, pieces }],
+    });
+    await open(backend);
+    await until(() => expect(at(9)).toBeDefined());
+    expect(at(8)).toBeUndefined();
+    await press("f", { ctrlKey: true });
+    const field = one("input[type='search']") as HTMLInputElement;
+    field.value = "deep";
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    await until(() => expect(at(8)?.textContent).toContain("deep inside"));
+  });
+
+  it("of ten thousand steps folds to one line, and draws only what is in sight when it opens", async () => {
+    const backend = new OneRun(
+      view(
+        [SMALL[0]!, step(1, 1, "sub_agent", [], { title: "scout" })],
+        {},
+        {
+          total_steps: 10_003,
+          groups: [group(1, 10_000)],
+        },
+      ),
+    );
+    backend.replies.read_steps = ({ span }) => ({
+      version: "v1",
+      total_steps: 10_003,
+      steps: Array.from({ length: span.limit }, (_, i) =>
+        step(span.offset + i, 1, "user", [text(`m${span.offset + i}`, "message", "hello")], {
+          depth: 1,
+        }),
+      ).map((one) => (one.index === 1 ? step(1, 1, "sub_agent", [], { title: "scout" }) : one)),
+    });
+    await open(backend);
+    await until(() => expect(at(10_002)?.textContent).toContain("hello"));
+    expect(all("[data-testid='step']").length).toBe(3);
+    at(1)?.querySelector<HTMLElement>(".title")?.click();
+    await until(() => expect(at(4)?.textContent).toContain("hello"));
+    expect(all("[data-testid='step']").length).toBeLessThan(100);
+  });
+});
+
+describe("the export of a run", () => {
+  it("is saved in the chosen format, and shows what was redacted", async () => {
+    const backend = new OneRun(view(SMALL, { format: "codex" }), "window");
+    const asked: unknown[] = [];
+    backend.replies.save_export = ({ request }) => {
+      asked.push(request);
+      return ["2 places were redacted: 2 keys."];
+    };
+    await open(backend);
+    one("button[title='Export the run']")?.click();
+    await until(() => expect(id("run-export")).toBeDefined());
+    const box = one("[data-testid='run-export'] input[type='checkbox']") as HTMLInputElement;
+    expect(box.checked).toBe(true);
+    one("[data-testid='run-export'] input[value='inspect_json']")?.click();
+    flushSync();
+    document.querySelector<HTMLFormElement>("[data-testid='run-export'] form")?.requestSubmit();
+    await until(() => expect(said("run-export")).toContain("2 places were redacted"));
+    expect(said("run-export")).toContain("Saved.");
+    expect(asked).toEqual([{ id: "r0", format: "inspect_json", redact: true }]);
+    box.click();
+    flushSync();
+    document.querySelector<HTMLFormElement>("[data-testid='run-export'] form")?.requestSubmit();
+    await until(() => expect(asked).toHaveLength(2));
+    expect(asked[1]).toMatchObject({ redact: false });
+  });
 });
 
 describe("a transcript", () => {
@@ -349,6 +497,7 @@ describe("the page of a run", () => {
     const backend = new OneRun(view([], { state: "damaged", reason: "line 2" }));
     backend.replies.problems = () => ({
       total: 1,
+      no_runs: 0,
       problems: [
         {
           kind: "damaged",

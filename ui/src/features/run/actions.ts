@@ -14,6 +14,8 @@ export interface Page {
   raw: () => void;
   side: () => void;
   link: () => void;
+  /** Opens the dialog that writes the run for another tool. */
+  export: () => void;
   /** Switches between transcript and answer. */
   flipView: () => void;
   /** Switches between transcript and search tree. */
@@ -228,6 +230,7 @@ export function actions(page: Page): Action[] {
       when,
       run: page.foldAll,
     },
+    { id: "run-export", title: "Export the run…", group, run: page.export },
     { id: "run-find", title: "Find in this run", group, keys: ["Mod+f"], run: page.find },
     {
       id: "run-find-next",

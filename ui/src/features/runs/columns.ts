@@ -127,8 +127,11 @@ export const COLUMNS: readonly TableColumn[] = [
     title: "Size",
     width: 5.8,
     number: true,
-    text: (row) => bytes(row.size),
-    hint: (row) => `${count(row.size)} bytes`,
+    text: (row) => (row.member === null ? bytes(row.size) : `in ${bytes(row.size)}`),
+    hint: (row) =>
+      row.member === null
+        ? `${count(row.size)} bytes`
+        : `In a file of ${count(row.size)} bytes, which holds several runs`,
   },
   {
     id: "modified",

@@ -1,10 +1,11 @@
 //! **Pure.** Converts runs to the answer files that the judges and scorers of `StableToolBench`
 //! read.
+use super::nodes::{map, node, tool};
 use super::raw::{Raw, calls};
-use super::{FINISH, Finish, details, finish};
+use super::{FINISH, Finish, finish};
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::json;
-use crate::run::{Run, Step, StepKind, TreeKind, TreeNode};
+use crate::run::{Run, Step, StepKind, TreeKind};
 use crate::stabletoolbench::names;
 use crate::value::Value;
 use std::collections::HashSet;
@@ -96,23 +97,6 @@ pub fn of_run(
         run.answer.as_ref().map_or_else(String::new, |answer| finished(&answer.value))
     });
     entry(asked, tools, method, Value::from(&*answer), nodes)
-}
-
-/// Returns true if the published scripts consider a run finished after its conversion: they check
-/// the last call among these nodes.
-pub(super) fn script_finishes<'a>(
-    mut nodes: impl DoubleEndedIterator<Item = &'a TreeNode>,
-) -> bool {
-    let last = nodes.rfind(|node| matches!(node.kind, TreeKind::Call | TreeKind::Finish));
-    last.is_some_and(|node| {
-        let output = if node.kind == TreeKind::Finish { None } else { node.output.as_deref() };
-        let input = node.input.as_deref().unwrap_or_default();
-        let mut one = tool(&node.text, input, Value::from(output.unwrap_or_default()));
-        if let Value::Map(entries) = &mut one {
-            entries.push((Value::from("next"), Value::List(Vec::new())));
-        }
-        details::script_finishes(&Value::List(vec![one]))
-    })
 }
 
 /// Builds the content of a file of converted answers.
@@ -244,23 +228,6 @@ fn text_of_value(value: &Value) -> String {
 
 fn step_message(step: &Step) -> Option<Value> {
     step.parts.iter().find(|part| part.label == "message").map(|part| part.value.clone())
-}
-
-fn node(role: &str, message: Value) -> Value {
-    map([("role", Value::from(role)), ("message", message)])
-}
-
-fn tool(name: &str, arguments: &str, response: Value) -> Value {
-    let call = [
-        ("name", Value::from(name)),
-        ("arguments", Value::from(arguments)),
-        ("response", response),
-    ];
-    node("tool", map(call))
-}
-
-fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
-    Value::Map(entries.into_iter().map(|(key, value)| (Value::from(key), value)).collect())
 }
 
 /// Maximum length of a chain. Longer ones are nested more deeply than any reader of such files

@@ -3,6 +3,7 @@ pub mod convert;
 pub mod converted;
 pub mod details;
 pub mod finish;
+mod nodes;
 pub mod raw;
 mod steps;
 mod tree;

@@ -1,6 +1,6 @@
 //! **Pure.** Raw answers: one file per run, with its whole search. Only the needed parts are
 //! parsed, because the files repeat the same conversation many times.
-use super::convert;
+use super::nodes::script_finishes;
 use super::steps::{self, StepBuilder};
 use super::tree::{SearchPath, SearchTree};
 use crate::error::{ReadError, ReadErrorKind, text_of};
@@ -201,8 +201,7 @@ fn run(raw: Raw) -> Run {
     }
     let answer = said("final_answer").cloned().unwrap_or_default();
     let nodes = way.path.iter().filter_map(|at| tried.nodes.get(*at as usize));
-    run.scripted =
-        Some(ScriptedEnd { finishes: convert::script_finishes(nodes), answer: answer.clone() });
+    run.scripted = Some(ScriptedEnd { finishes: script_finishes(nodes), answer: answer.clone() });
     steps::conclude(&mut run, tried.into_tree(way.chosen_by), &way.path, &answer);
     run
 }

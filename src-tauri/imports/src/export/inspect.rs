@@ -1,0 +1,267 @@
+//! **Pure.** Logs of Inspect (version 2), as one JSON document with a sample for each run.
+use super::summary::{KEY, coordinates, facts, verdict};
+use super::thread::{Dialect, write_messages};
+use super::walk::arrange;
+use super::{
+    About, ExportRun, figure, file_stem, iso_time, list, maybe_text, object, split_task, text,
+    whole,
+};
+use crate::run::{EventKind, ImportedRun, ImportedVerdict, RunEnd};
+use crate::text::{is_blank, text_or_json};
+use std::collections::HashSet;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+/// Key, in the metadata of a score, of whether it passed, where the value does not say so.
+pub(crate) const PASSED: &str = "touchstone_passed";
+/// Key, in the metadata of a score, of its threshold.
+pub(crate) const THRESHOLD: &str = "touchstone_threshold";
+/// Model of runs whose model is not known, as Inspect itself writes it.
+const NO_MODEL: &str = "none/none";
+/// Name of tasks that are not known.
+const NO_TASK: &str = "unknown";
+/// Limits that Inspect knows by name.
+const LIMITS: [&str; 7] = ["context", "time", "working", "message", "token", "cost", "operator"];
+
+/// Returns the key of the log that a run belongs to: its task without the name of the sample, its
+/// system and its model.
+pub fn group_key(one: &ExportRun) -> (String, Option<String>, Option<String>) {
+    let task = split_task(one.run.task.as_deref().unwrap_or_default()).0;
+    (task.to_owned(), one.run.system.clone(), one.run.model.clone())
+}
+
+/// Returns the name of the file of a log, as Inspect names them: time, task and id.
+pub fn file_name(runs: &[ExportRun], about: &About) -> String {
+    let time = about.created.replace([':', '.'], "-").replace('Z', "+00-00");
+    let task = runs.first().map(|one| group_key(one).0).unwrap_or_default();
+    let task = file_stem(if task.is_empty() { NO_TASK } else { &task }).replace('_', "-");
+    format!("{time}_{task}_{}.json", log_id(runs))
+}
+
+/// Writes the log of runs that have the same [`group_key`].
+pub fn write(runs: &[ExportRun], about: &About) -> String {
+    json::write(&value(runs, about), true) + "\n"
+}
+
+/// Returns the log of runs that have the same [`group_key`].
+pub fn value(runs: &[ExportRun], about: &About) -> Value {
+    let first = runs.first().map(|one| &one.run);
+    let task = runs.first().map(|one| group_key(one).0).filter(|task| !task.is_empty());
+    let mut taken = HashSet::new();
+    let samples: Vec<Value> = runs.iter().map(|one| sample(one, &mut taken)).collect();
+    let mut ids: Vec<&str> = Vec::new();
+    for id in samples.iter().filter_map(|sample| sample.text_at("id")) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    let epochs = samples.iter().filter_map(|sample| sample.get("epoch")?.whole_number()).max();
+    let id = log_id(runs);
+    let dataset = object([
+        ("samples", whole(ids.len() as u64)),
+        ("sample_ids", Some(Value::List(ids.into_iter().map(Value::from).collect()))),
+    ]);
+    let eval = object([
+        ("eval_id", text(&id)),
+        ("run_id", text(&id)),
+        ("created", text(&about.created)),
+        ("task", text(task.as_deref().unwrap_or(NO_TASK))),
+        ("task_id", text(&id)),
+        ("solver", maybe_text(first.and_then(|run| run.system.as_deref()))),
+        ("dataset", Some(dataset)),
+        ("model", text(first.and_then(|run| run.model.as_deref()).unwrap_or(NO_MODEL))),
+        ("config", Some(object([("epochs", epochs.and_then(whole))]))),
+        ("metadata", Some(object([(KEY, text(format!("exported by {}", about.version)))]))),
+    ]);
+    let ended = runs.iter().filter(|one| one.run.end == RunEnd::Complete).count();
+    let results = object([
+        ("total_samples", whole(runs.len() as u64)),
+        ("completed_samples", whole(ended as u64)),
+    ]);
+    object([
+        ("version", whole(2_u64)),
+        ("status", text("success")),
+        ("eval", Some(eval)),
+        ("results", Some(results)),
+        ("samples", Some(Value::List(samples))),
+    ])
+}
+
+/// Returns an id that is the same for the same task, system and model.
+fn log_id(runs: &[ExportRun]) -> String {
+    let (task, system, model) = runs.first().map(group_key).unwrap_or_default();
+    let names = [Some(task), system, model];
+    let bytes = names.iter().flat_map(|name| {
+        let marked = name.as_deref().map_or("\u{0}", |name| name);
+        marked.bytes().chain([0xff])
+    });
+    // FNV-1a: it needs to differ, not to be secret.
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("touchstone{hash:016x}")
+}
+
+fn sample(one: &ExportRun, taken: &mut HashSet<(String, u64)>) -> Value {
+    let run = &one.run;
+    let id = sample_id(one);
+    let mut epoch = u64::from(one.repeat.max(1));
+    while !taken.insert((id.clone(), epoch)) {
+        epoch += 1;
+    }
+    let written = write_messages(&arrange(&run.events), Dialect::Inspect);
+    let input = run.events.iter().find_map(|event| match &event.kind {
+        EventKind::User(text) | EventKind::SimulatedUser(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let (scores, without_value) = scores(&run.verdicts);
+    let mut known = coordinates(one);
+    known.extend([
+        ("error", maybe_text(run.error.as_deref())),
+        ("started", maybe_text(run.started.as_deref()).filter(|_| started(run).is_none())),
+        ("verdicts", list(without_value)),
+        ("facts", facts(&run.facts)),
+        ("notes", list(run.notes.iter().map(|note| Value::from(note.as_str())).collect())),
+        ("beside", list(written.beside)),
+    ]);
+    let usage = object([
+        ("input_tokens", run.tokens.and_then(|tokens| whole(tokens.input?))),
+        ("output_tokens", run.tokens.and_then(|tokens| whole(tokens.output?))),
+        ("total_tokens", run.tokens.and_then(|tokens| whole(tokens.total?))),
+        ("total_cost", figure(run.cost)),
+    ]);
+    let model = run.model.as_deref().unwrap_or(NO_MODEL);
+    let has_usage = !usage.entries().is_empty();
+    object([
+        ("id", text(id)),
+        ("epoch", whole(epoch)),
+        ("input", text(input.unwrap_or_default())),
+        ("target", Some(target(run.expected.as_ref()))),
+        ("messages", Some(Value::List(written.messages))),
+        ("output", Some(output(run, model))),
+        ("scores", (!scores.is_empty()).then_some(Value::Map(scores))),
+        ("metadata", Some(object([(KEY, Some(object(known)))]))),
+        ("model_usage", has_usage.then(|| object([(model, Some(usage))]))),
+        ("started_at", started(run)),
+        ("total_time", figure(run.seconds)),
+        ("error", error(run)),
+        ("limit", (run.end == RunEnd::Limit).then(|| limit(run))),
+    ])
+}
+
+fn sample_id(one: &ExportRun) -> String {
+    let task = one.run.task.as_deref().unwrap_or_default();
+    let sample = split_task(task).1;
+    let name = if sample.is_empty() { one.name.as_str() } else { sample };
+    match &one.variation {
+        Some(variation) => format!("{name} {variation}"),
+        None => name.to_owned(),
+    }
+}
+
+fn started(run: &ImportedRun) -> Option<Value> {
+    iso_time(run.started.as_deref())
+}
+
+fn target(expected: Option<&Value>) -> Value {
+    let one = |value: &Value| Value::Text(text_or_json(value).unwrap_or_default());
+    match expected {
+        None => Value::from(""),
+        Some(Value::List(items)) if items.iter().all(|item| item.text().is_some()) => {
+            Value::List(items.clone())
+        }
+        Some(value) => one(value),
+    }
+}
+
+fn output(run: &ImportedRun, model: &str) -> Value {
+    let choice = run.answer.as_deref().filter(|answer| !is_blank(answer)).map(|answer| {
+        let message = object([("role", text("assistant")), ("content", text(answer))]);
+        object([("message", Some(message)), ("stop_reason", text("unknown"))])
+    });
+    object([
+        ("model", text(model)),
+        ("choices", Some(Value::List(choice.into_iter().collect()))),
+        ("completion", text(run.answer.as_deref().unwrap_or_default())),
+    ])
+}
+
+fn error(run: &ImportedRun) -> Option<Value> {
+    let message = run.error.as_deref().unwrap_or("The run ended in an error without a text.");
+    (run.end == RunEnd::Error).then(|| {
+        object([("message", text(message)), ("traceback", text("")), ("traceback_ansi", text(""))])
+    })
+}
+
+/// Builds the limit that stopped a run: that of a log of Inspect, else one without a number, which
+/// the format demands.
+fn limit(run: &ImportedRun) -> Value {
+    let fact = run.facts.iter().find(|(key, _)| key == "limit");
+    let words = fact.and_then(|(_, value)| value.text());
+    let known = words.and_then(|words| words.split_once(", ")).filter(|(kind, most)| {
+        LIMITS.contains(kind) && most.parse::<f64>().is_ok_and(f64::is_finite)
+    });
+    if let Some((kind, most)) = known {
+        return object([("type", text(kind)), ("limit", Some(Value::Number(most.to_owned())))]);
+    }
+    let reason = run.error.as_deref().or(words);
+    object([
+        ("type", text("custom")),
+        ("limit", Some(Value::Number("-1".to_owned()))),
+        ("reason", maybe_text(reason)),
+    ])
+}
+
+/// Returns the scores by name, and the verdicts that have no value to write.
+fn scores(verdicts: &[ImportedVerdict]) -> (Vec<(Value, Value)>, Vec<Value>) {
+    let (mut scores, mut without_value) = (Vec::new(), Vec::new());
+    let mut names: HashSet<String> = HashSet::new();
+    for one in verdicts {
+        let Some(value) = score_value(one) else {
+            without_value.push(verdict(one));
+            continue;
+        };
+        let (mut name, mut number) = (one.name.clone(), 1);
+        while !names.insert(name.clone()) {
+            number += 1;
+            name = format!("{} ({number})", one.name);
+        }
+        let passed = one.passed.map_or(Value::Null, Value::Bool);
+        let says_so = says_passed(&value) == one.passed;
+        let metadata =
+            object([(PASSED, (!says_so).then_some(passed)), (THRESHOLD, one.threshold.clone())]);
+        let score = object([
+            ("value", Some(value)),
+            ("explanation", maybe_text(one.reason.as_deref())),
+            ("metadata", (!metadata.entries().is_empty()).then_some(metadata)),
+        ]);
+        scores.push((Value::Text(name), score));
+    }
+    (scores, without_value)
+}
+
+/// Returns the value of a score: one that is not known is that of the verdict, if there is one.
+fn score_value(verdict: &ImportedVerdict) -> Option<Value> {
+    let is_plain = |value: &Value| {
+        matches!(value, Value::Text(_) | Value::Bool(_)) || value.number().is_some()
+    };
+    match &verdict.value {
+        Value::Null => verdict.passed.map(Value::Bool),
+        Value::List(items) if items.iter().all(is_plain) => Some(verdict.value.clone()),
+        value if is_plain(value) => Some(value.clone()),
+        other => text_or_json(other).map(Value::Text),
+    }
+}
+
+/// Returns whether the value of a score says by itself that the run passed.
+pub(crate) fn says_passed(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(passed) => Some(*passed),
+        Value::Text(text) => match text.as_str() {
+            "C" => Some(true),
+            "I" | "N" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,296 @@
+//! **Pure.** Arranges the events of a run as messages: what the model wrote at one time with its
+//! calls, and each result with its call.
+use super::MOST_LEVELS;
+use crate::run::{Event, EventKind};
+use std::collections::{HashMap, HashSet};
+use touchstone_formats::value::Value;
+
+/// Items of a conversation, in order.
+#[derive(Debug, Default)]
+pub(super) struct Thread {
+    pub(super) items: Vec<Item>,
+}
+
+/// One item of a conversation.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) kind: ItemKind,
+    pub(super) time: Option<String>,
+    /// Descriptions of parts that are no text.
+    pub(super) media: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) enum ItemKind {
+    System(String),
+    User {
+        text: String,
+        is_simulated: bool,
+    },
+    Turn(Turn),
+    /// Result that belongs to no call.
+    Reply(Reply),
+    SubAgent(Agent),
+    Abandoned(Thread),
+    Compaction(String),
+    Error(String),
+    Note(String),
+}
+
+/// What the model wrote at one time.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    pub(super) reasoning: Vec<String>,
+    pub(super) text: Option<String>,
+    pub(super) calls: Vec<Call>,
+    /// Tokens of the model call.
+    pub(super) tokens: Option<u64>,
+    /// True if these are calls of the simulated user, and not of the model.
+    pub(super) by_user: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Call {
+    /// Id, unique in its thread. Generated if the file has none.
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) arguments: Value,
+    pub(super) replies: Vec<Reply>,
+    pub(super) agents: Vec<Agent>,
+}
+
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) id: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) value: Value,
+    pub(super) failed: Option<bool>,
+}
+
+#[derive(Debug)]
+pub(super) struct Agent {
+    pub(super) name: String,
+    pub(super) thread: Thread,
+}
+
+/// Arranges the events of a run.
+pub(super) fn arrange(events: &[Event]) -> Thread {
+    arrange_level(events, MOST_LEVELS)
+}
+
+fn arrange_level(events: &[Event], levels: usize) -> Thread {
+    let given = events.iter().filter_map(|event| match &event.kind {
+        EventKind::Call { id, .. } => id.clone(),
+        _ => None,
+    });
+    let mut builder = Builder {
+        thread: Thread::default(),
+        taken: given.collect(),
+        used: HashSet::new(),
+        open: HashMap::new(),
+        levels,
+        goes_on: false,
+    };
+    for event in events {
+        builder.event(event);
+    }
+    builder.thread
+}
+
+/// Place of a call: index of its item, and its index there.
+type Place = (usize, usize);
+
+struct Builder {
+    thread: Thread,
+    /// Ids that occur in the run.
+    taken: HashSet<String>,
+    /// Ids that have a call already.
+    used: HashSet<String>,
+    /// Calls by id, and those without one by name.
+    open: HashMap<String, Vec<Place>>,
+    levels: usize,
+    /// True while the last item may take more of the same turn.
+    goes_on: bool,
+}
+
+impl Builder {
+    fn push(&mut self, kind: ItemKind, time: Option<&String>) {
+        self.goes_on = matches!(kind, ItemKind::Turn(_));
+        self.thread.items.push(Item { kind, time: time.cloned(), media: Vec::new() });
+    }
+
+    /// Returns the turn that goes on if `fits`, else a new one.
+    fn turn(&mut self, event: &Event, fits: impl Fn(&Turn) -> bool) -> Option<&mut Turn> {
+        let last = self.thread.items.last().map(|item| &item.kind);
+        let is_open = matches!(last, Some(ItemKind::Turn(turn)) if self.goes_on && fits(turn));
+        if !is_open {
+            self.push(ItemKind::Turn(Turn::default()), event.time.as_ref());
+        }
+        let Some(Item { kind: ItemKind::Turn(turn), .. }) = self.thread.items.last_mut() else {
+            return None;
+        };
+        if let Some(tokens) = event.tokens {
+            turn.tokens = Some(turn.tokens.unwrap_or(0).saturating_add(tokens));
+        }
+        Some(turn)
+    }
+
+    fn event(&mut self, event: &Event) {
+        let time = event.time.as_ref();
+        match &event.kind {
+            EventKind::System(text) => self.push(ItemKind::System(text.clone()), time),
+            EventKind::User(text) => {
+                self.push(ItemKind::User { text: text.clone(), is_simulated: false }, time);
+            }
+            EventKind::SimulatedUser(text) => {
+                self.push(ItemKind::User { text: text.clone(), is_simulated: true }, time);
+            }
+            EventKind::Reasoning(text) => {
+                let fits = |turn: &Turn| turn.text.is_none() && turn.calls.is_empty();
+                if let Some(turn) = self.turn(event, fits) {
+                    turn.reasoning.push(text.clone());
+                }
+            }
+            EventKind::Assistant(text) => {
+                let fits = |turn: &Turn| turn.text.is_none() && turn.calls.is_empty();
+                if let Some(turn) = self.turn(event, fits) {
+                    turn.text = Some(text.clone());
+                }
+            }
+            EventKind::Media(text) => match self.thread.items.last_mut() {
+                Some(item) if can_hold_media(&item.kind) => item.media.push(text.clone()),
+                _ => self.push(ItemKind::Note(text.clone()), time),
+            },
+            EventKind::Call { .. } => self.call(event),
+            EventKind::Result { .. } => self.result(event),
+            EventKind::SubAgent { name, call, events } => {
+                let Some(levels) = self.levels.checked_sub(1) else {
+                    return self.push(ItemKind::Note(too_deep(name)), time);
+                };
+                let agent = Agent { name: name.clone(), thread: arrange_level(events, levels) };
+                let goes_on = self.goes_on;
+                match call.as_ref().and_then(|id| self.place(id)) {
+                    Some(call) => call.agents.push(agent),
+                    None => return self.push(ItemKind::SubAgent(agent), time),
+                }
+                self.goes_on = goes_on;
+            }
+            EventKind::Abandoned(events) => match self.levels.checked_sub(1) {
+                Some(levels) => {
+                    self.push(ItemKind::Abandoned(arrange_level(events, levels)), time);
+                }
+                None => self.push(ItemKind::Note(too_deep("abandoned branch")), time),
+            },
+            EventKind::Compaction(text) => self.push(ItemKind::Compaction(text.clone()), time),
+            EventKind::Error(text) => self.push(ItemKind::Error(text.clone()), time),
+            EventKind::Note(text) => self.push(ItemKind::Note(text.clone()), time),
+        }
+    }
+
+    fn call(&mut self, event: &Event) {
+        let EventKind::Call { id, name, arguments, by_user } = &event.kind else { return };
+        let own = self.id(id.as_deref());
+        let call = Call {
+            id: own,
+            name: name.clone(),
+            arguments: arguments.clone(),
+            replies: Vec::new(),
+            agents: Vec::new(),
+        };
+        let is_same = |turn: &Turn| turn.by_user == *by_user || turn.calls.is_empty();
+        let fits = |turn: &Turn| {
+            is_same(turn)
+                && !(*by_user && (turn.text.is_some() || !turn.reasoning.is_empty()))
+                && turn.calls.iter().all(|call| call.replies.is_empty())
+        };
+        let Some(turn) = self.turn(event, fits) else { return };
+        turn.by_user = *by_user;
+        turn.calls.push(call);
+        let place = (self.thread.items.len() - 1, self.last_call());
+        let key = id.as_ref().unwrap_or(name);
+        self.open.entry(key.clone()).or_default().push(place);
+    }
+
+    fn last_call(&self) -> usize {
+        match self.thread.items.last().map(|item| &item.kind) {
+            Some(ItemKind::Turn(turn)) => turn.calls.len().saturating_sub(1),
+            _ => 0,
+        }
+    }
+
+    /// Returns the call with an id, or without id and with that name: the first without a result,
+    /// else the last.
+    fn place(&mut self, key: &str) -> Option<&mut Call> {
+        let places = self.open.get(key)?;
+        let waits =
+            |place: &&Place| self.call_at(**place).is_some_and(|call| call.replies.is_empty());
+        let place = *places.iter().find(waits).or(places.last())?;
+        self.call_at_mut(place)
+    }
+
+    fn call_at(&self, (item, call): Place) -> Option<&Call> {
+        match &self.thread.items.get(item)?.kind {
+            ItemKind::Turn(turn) => turn.calls.get(call),
+            _ => None,
+        }
+    }
+
+    fn call_at_mut(&mut self, (item, call): Place) -> Option<&mut Call> {
+        match &mut self.thread.items.get_mut(item)?.kind {
+            ItemKind::Turn(turn) => turn.calls.get_mut(call),
+            _ => None,
+        }
+    }
+
+    fn result(&mut self, event: &Event) {
+        let EventKind::Result { id, name, value, failed } = &event.kind else { return };
+        let reply =
+            || Reply { id: id.clone(), name: name.clone(), value: value.clone(), failed: *failed };
+        let keys = [id.as_deref(), name.as_deref()];
+        for key in keys.into_iter().flatten() {
+            if let Some(call) = self.place(key) {
+                call.replies.push(reply());
+                return;
+            }
+        }
+        // A result without id and name belongs to the last call that waits for one.
+        let last = self.last_waiting().filter(|_| id.is_none() && name.is_none());
+        match last.and_then(|place| self.call_at_mut(place)) {
+            Some(call) => call.replies.push(reply()),
+            None => self.push(ItemKind::Reply(reply()), event.time.as_ref()),
+        }
+    }
+
+    fn last_waiting(&self) -> Option<Place> {
+        self.thread.items.iter().enumerate().rev().find_map(|(at, item)| {
+            let ItemKind::Turn(turn) = &item.kind else { return None };
+            let call = turn.calls.iter().rposition(|call| call.replies.is_empty())?;
+            Some((at, call))
+        })
+    }
+
+    /// Returns a unique id for a call: its own if it is the first with that id.
+    fn id(&mut self, own: Option<&str>) -> String {
+        let own = own.filter(|own| !own.is_empty());
+        if let Some(own) = own.filter(|own| self.used.insert((*own).to_owned())) {
+            return own.to_owned();
+        }
+        let base = own.unwrap_or("call");
+        let mut number = self.used.len() + 1;
+        loop {
+            let id = format!("{base}_{number}");
+            if !self.taken.contains(&id) && self.used.insert(id.clone()) {
+                return id;
+            }
+            number += 1;
+        }
+    }
+}
+
+fn can_hold_media(kind: &ItemKind) -> bool {
+    matches!(kind, ItemKind::System(_) | ItemKind::User { .. } | ItemKind::Turn(_))
+}
+
+fn too_deep(name: &str) -> String {
+    format!("{name} is nested more than {MOST_LEVELS} levels deep and is left out.")
+}

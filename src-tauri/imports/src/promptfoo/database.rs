@@ -1,0 +1,413 @@
+//! **Pure.** The database in which promptfoo keeps all evaluations. Newer evaluations have a row
+//! for each result, older ones have all results in one text.
+use super::naming::{Digest, Place, place_tests};
+use super::results::{DATABASE_RANK, Results, read_named, read_test};
+use crate::format::ImportedFile;
+use crate::pieces;
+use crate::run::ImportedRun;
+use crate::source::Input;
+use crate::sqlite::{Columns, Database, Field, Pages, Record, Table};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::{ControlFlow, Range};
+use std::rc::Rc;
+use touchstone_formats::value::Value;
+use touchstone_formats::{ReadError, ReadErrorKind, json, timestamps};
+
+/// Maximum number of results that are read.
+const MOST_RESULTS: usize = 2_000_000;
+
+/// Columns of a result that its name depends on, with their keys in an exported file.
+const NAMING: [(&str, &str); 7] = [
+    ("test_idx", "testIdx"),
+    ("prompt_idx", "promptIdx"),
+    ("test_case", "testCase"),
+    ("prompt_id", "promptId"),
+    ("prompt", "prompt"),
+    ("provider", "provider"),
+    ("metadata", "metadata"),
+];
+
+/// The other columns of a result.
+const OTHERS: [(&str, &str); 9] = [
+    ("id", "id"),
+    ("latency_ms", "latencyMs"),
+    ("response", "response"),
+    ("error", "error"),
+    ("success", "success"),
+    ("score", "score"),
+    ("grading_result", "gradingResult"),
+    ("named_scores", "namedScores"),
+    ("failure_reason", "failureReason"),
+];
+
+/// Columns that hold text; the others of type text hold JSON.
+const TEXTS: [&str; 3] = ["id", "prompt_id", "error"];
+
+/// Evaluations of a database.
+pub(super) struct Stored<'a> {
+    database: Database<'a>,
+    content: Content,
+    /// Evaluation that was read last.
+    last: RefCell<Option<(usize, Rc<Evaluation>)>>,
+}
+
+/// Places of all results.
+#[derive(Default)]
+struct Content {
+    evals: Option<Table>,
+    results: Option<Table>,
+    entries: Vec<Entry>,
+    evaluations: Vec<Stub>,
+    error: Option<ReadError>,
+}
+
+/// Result.
+#[derive(Clone, Copy)]
+struct Entry {
+    evaluation: usize,
+    /// Number of its row, or of the row of its evaluation.
+    row: i64,
+    kind: Kind,
+    /// Number among results of the same name, from 1.
+    copy: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// Numbers of the test and of the prompt.
+    Row(i64, i64),
+    /// Place in the text of an older evaluation.
+    Old(usize),
+}
+
+/// Evaluation, as far as it is always needed.
+struct Stub {
+    id: String,
+    /// Number of its row, if it has one.
+    row: Option<i64>,
+    /// Places of its results.
+    entries: Range<usize>,
+}
+
+/// Evaluation whose results are read.
+enum Evaluation {
+    New { places: Vec<Place>, facts: Vec<(String, Value)> },
+    Old(Results),
+}
+
+impl<'a> Stored<'a> {
+    pub(super) fn open(input: Input<'a>) -> Result<Self, ReadError> {
+        let database = Database::open(input)?;
+        let content = database.read(Content::read)?;
+        Ok(Stored { database, content, last: RefCell::new(None) })
+    }
+
+    /// Returns an evaluation, which is kept until another is asked for.
+    fn evaluation(&self, at: usize) -> Result<Rc<Evaluation>, ReadError> {
+        if let Some((last, evaluation)) = &*self.last.borrow()
+            && *last == at
+        {
+            return Ok(Rc::clone(evaluation));
+        }
+        let evaluation = Rc::new(self.database.read(|pages| self.read_evaluation(pages, at))?);
+        *self.last.borrow_mut() = Some((at, Rc::clone(&evaluation)));
+        Ok(evaluation)
+    }
+
+    fn read_evaluation(&self, pages: &Pages<'_>, at: usize) -> Result<Evaluation, ReadError> {
+        let stub = self.content.evaluations.get(at).ok_or_else(gone)?;
+        let entries = self.content.entries.get(stub.entries.clone()).unwrap_or_default();
+        let is_old = matches!(entries.first(), Some(Entry { kind: Kind::Old(_), .. }));
+        let facts = match (&self.content.evals, stub.row) {
+            (Some(evals), Some(row)) => read_facts(pages, evals, row, &stub.id)?,
+            _ => vec![("evaluation".to_owned(), Value::Text(stub.id.clone()))],
+        };
+        if is_old {
+            let evals = self.content.evals.as_ref().ok_or_else(gone)?;
+            let text = read_old(pages, evals, stub.row.ok_or_else(gone)?)?;
+            return Ok(Evaluation::Old(Results::read_stored(text, facts)?));
+        }
+        let table = self.content.results.as_ref().ok_or_else(gone)?;
+        let last = last_column(&table.columns, &NAMING);
+        let digest = |(at, entry): (usize, &Entry)| -> Result<Digest, ReadError> {
+            let record = pages.row(table, entry.row, last)?.ok_or_else(gone)?;
+            let text = compose(&record, &table.columns, &NAMING).unwrap_or_default();
+            Ok(read_test(&text, at).0.digest())
+        };
+        let digests: Result<Vec<Digest>, _> = entries.iter().enumerate().map(digest).collect();
+        Ok(Evaluation::New { places: place_tests(&digests?), facts })
+    }
+
+    fn read_result(
+        &self,
+        entry: Entry,
+        place: Place,
+        facts: &[(String, Value)],
+    ) -> Result<ImportedRun, ReadError> {
+        let table = self.content.results.as_ref().ok_or_else(gone)?;
+        let columns: Vec<_> = NAMING.into_iter().chain(OTHERS).collect();
+        let last = last_column(&table.columns, &columns);
+        let text = self.database.read(|pages| {
+            let record = pages.row(table, entry.row, last)?.ok_or_else(gone)?;
+            compose(&record, &table.columns, &columns)
+        })?;
+        let name = read_test(&text, 0).0.name_at(place);
+        Ok(read_named(&json::read_python(&text)?, name, DATABASE_RANK, facts))
+    }
+}
+
+impl ImportedFile for Stored<'_> {
+    fn len(&self) -> usize {
+        self.content.entries.len()
+    }
+
+    fn member(&self, at: usize) -> Option<String> {
+        let entry = self.content.entries.get(at)?;
+        let id = &self.content.evaluations.get(entry.evaluation)?.id;
+        let name = match entry.kind {
+            Kind::Row(test, prompt) => format!("{id} test {test} prompt {prompt}"),
+            Kind::Old(at) => format!("{id} result {at}"),
+        };
+        Some(if entry.copy > 1 { format!("{name} ({})", entry.copy) } else { name })
+    }
+
+    fn read(&self, at: usize) -> Result<ImportedRun, ReadError> {
+        let entry = *self.content.entries.get(at).ok_or_else(gone)?;
+        let evaluation = self.evaluation(entry.evaluation)?;
+        match (&*evaluation, entry.kind) {
+            (Evaluation::Old(results), Kind::Old(at)) => results.read(at),
+            (Evaluation::New { places, facts }, Kind::Row(..)) => {
+                let stub = self.content.evaluations.get(entry.evaluation).ok_or_else(gone)?;
+                let place = places.get(at - stub.entries.start).ok_or_else(gone)?;
+                self.read_result(entry, *place, facts)
+            }
+            _ => Err(gone()),
+        }
+    }
+
+    fn file_error(&self) -> Option<ReadError> {
+        self.content.error.clone()
+    }
+}
+
+impl Content {
+    /// Lists the results of all evaluations.
+    fn read(pages: &Pages<'_>) -> Result<Self, ReadError> {
+        let mut content = Content {
+            evals: pages.table("evals")?,
+            results: pages.table("eval_results")?,
+            ..Content::default()
+        };
+        if content.evals.is_none() && content.results.is_none() {
+            let message = "The database has no table with evaluations of promptfoo.";
+            return Err(ReadError::new(ReadErrorKind::NotTranscript, message));
+        }
+        let mut rows = content.read_evals(pages)?;
+        content.read_rows(pages, &mut rows)?;
+        content.arrange();
+        Ok(content)
+    }
+
+    /// Lists the evaluations, with the results of older ones. Returns the place of each id.
+    fn read_evals(&mut self, pages: &Pages<'_>) -> Result<HashMap<String, usize>, ReadError> {
+        let mut places = HashMap::new();
+        let Some(table) = self.evals.clone() else { return Ok(places) };
+        let columns = &table.columns;
+        let Some(id) = columns.place("id") else { return Ok(places) };
+        let results = columns.place("results");
+        let mut old = Vec::new();
+        pages.rows(&table, id, &mut |row, record| {
+            let Ok(record) = record else { return Ok(ControlFlow::Continue(())) };
+            let Some(id) = record.text(id) else { return Ok(ControlFlow::Continue(())) };
+            if places.len() >= MOST_RESULTS {
+                return Ok(ControlFlow::Break(()));
+            }
+            let at = self.evaluations.len();
+            places.insert(id.to_owned(), at);
+            self.evaluations.push(Stub { id: id.to_owned(), row: Some(row), entries: 0..0 });
+            // Newer evaluations have next to nothing in this column.
+            if results.is_some_and(|column| record.size(column) > 100) {
+                old.push((at, row));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for (evaluation, row) in old {
+            match read_old(pages, &table, row)
+                .and_then(|text| Results::read_stored(text, Vec::new()))
+            {
+                Ok(results) => self.entries.extend((0..results.len()).map(|at| Entry {
+                    evaluation,
+                    row,
+                    kind: Kind::Old(at),
+                    copy: 1,
+                })),
+                Err(error) => self.error = self.error.take().or(Some(error)),
+            }
+        }
+        Ok(places)
+    }
+
+    /// Lists the results that have a row each.
+    fn read_rows(
+        &mut self,
+        pages: &Pages<'_>,
+        places: &mut HashMap<String, usize>,
+    ) -> Result<(), ReadError> {
+        let Some(table) = self.results.clone() else { return Ok(()) };
+        let wanted = ["eval_id", "test_idx", "prompt_idx"].map(|name| table.columns.place(name));
+        let [Some(id), Some(test), Some(prompt)] = wanted else {
+            let message = "The results of promptfoo's database lack a column.";
+            return Err(ReadError::new(ReadErrorKind::BadValue, message));
+        };
+        // Older evaluations have no rows.
+        let old: BTreeSet<usize> = self.entries.iter().map(|entry| entry.evaluation).collect();
+        pages.rows(&table, id.max(test).max(prompt), &mut |row, record| {
+            if self.entries.len() >= MOST_RESULTS {
+                let message = format!("Only the first {MOST_RESULTS} results are read.");
+                self.error = Some(ReadError::new(ReadErrorKind::TooLarge, message));
+                return Ok(ControlFlow::Break(()));
+            }
+            let record = match record {
+                Ok(record) => record,
+                Err(error) => {
+                    self.error = self.error.take().or(Some(error));
+                    return Ok(ControlFlow::Continue(()));
+                }
+            };
+            let id = record.text(id).unwrap_or("unknown");
+            let evaluation = places.get(id).copied().unwrap_or_else(|| {
+                let at = self.evaluations.len();
+                places.insert(id.to_owned(), at);
+                self.evaluations.push(Stub { id: id.to_owned(), row: None, entries: 0..0 });
+                at
+            });
+            let number = |column| record.integer(column).unwrap_or_default();
+            if !old.contains(&evaluation) {
+                let kind = Kind::Row(number(test), number(prompt));
+                self.entries.push(Entry { evaluation, row, kind, copy: 1 });
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+
+    /// Sorts the results by evaluation, and numbers those of equal names.
+    fn arrange(&mut self) {
+        self.entries.sort_by_key(|entry| entry.evaluation);
+        let mut from = 0;
+        while let Some(first) = self.entries.get(from) {
+            let evaluation = first.evaluation;
+            let rest = self.entries.get_mut(from..).unwrap_or_default();
+            let count = rest.iter().take_while(|entry| entry.evaluation == evaluation).count();
+            let mut copies: HashMap<(i64, i64), u32> = HashMap::new();
+            for entry in rest.iter_mut().take(count) {
+                if let Kind::Row(test, prompt) = entry.kind {
+                    let copy = copies.entry((test, prompt)).or_default();
+                    *copy += 1;
+                    entry.copy = *copy;
+                }
+            }
+            if let Some(stub) = self.evaluations.get_mut(evaluation) {
+                stub.entries = from..from + count;
+            }
+            from += count;
+        }
+    }
+}
+
+fn gone() -> ReadError {
+    ReadError::new(ReadErrorKind::BadValue, "The database does not hold this result any more.")
+}
+
+/// Returns the last of these columns that a table has.
+fn last_column(table: &Columns, columns: &[(&str, &str)]) -> usize {
+    columns.iter().filter_map(|(column, _)| table.place(column)).max().unwrap_or_default()
+}
+
+/// Reads the text with the results of an older evaluation.
+fn read_old(pages: &Pages<'_>, evals: &Table, row: i64) -> Result<Vec<u8>, ReadError> {
+    let column = evals.columns.place("results").ok_or_else(gone)?;
+    let record = pages.row(evals, row, column)?.ok_or_else(gone)?;
+    record.text(column).map(|text| text.as_bytes().to_vec()).ok_or_else(gone)
+}
+
+/// Reads what the database says about a whole evaluation.
+fn read_facts(
+    pages: &Pages<'_>,
+    evals: &Table,
+    row: i64,
+    id: &str,
+) -> Result<Vec<(String, Value)>, ReadError> {
+    let wanted = ["description", "created_at"].map(|name| evals.columns.place(name));
+    let last = wanted.into_iter().flatten().max().unwrap_or_default();
+    let record = pages.row(evals, row, last)?;
+    let field = |column: Option<usize>| record.as_ref()?.get(column?);
+    let text = |field: &Field| match field {
+        Field::Integer(time) => Some(timestamps::from_milliseconds(*time)),
+        Field::Bytes(bytes) => String::from_utf8(bytes.clone()).ok(),
+        _ => None,
+    };
+    let facts = [
+        ("evaluation", Some(id.to_owned())),
+        ("evaluation description", field(wanted[0]).and_then(text)),
+        ("evaluation started", field(wanted[1]).and_then(text)),
+    ];
+    let named = |(key, text): (&str, Option<String>)| Some((key.to_owned(), Value::Text(text?)));
+    Ok(facts.into_iter().filter_map(named).collect())
+}
+
+/// Writes columns of a result as the object that promptfoo exports.
+fn compose(
+    record: &Record,
+    table: &Columns,
+    columns: &[(&str, &str)],
+) -> Result<String, ReadError> {
+    let mut members = Vec::new();
+    for (column, key) in columns {
+        let Some(at) = table.place(column) else { continue };
+        let default = table.default_number(at).map(Field::Integer);
+        let value = match record.get(at).or(default.as_ref()).unwrap_or(&Field::Null) {
+            Field::Null => continue,
+            Field::Integer(number) if *column == "success" => (*number != 0).to_string(),
+            Field::Integer(number) => number.to_string(),
+            Field::Real(number) => write_number(*number),
+            Field::Bytes(bytes) => {
+                let text = std::str::from_utf8(bytes).map_err(|_| {
+                    let message = format!("The column {column} holds bytes that are no text.");
+                    ReadError::new(ReadErrorKind::NotUtf8, message)
+                })?;
+                write_text(column, text)?
+            }
+        };
+        members.push(format!("\"{key}\":{value}"));
+    }
+    Ok(format!("{{{}}}", members.join(",")))
+}
+
+/// Writes the text of a column as JSON.
+fn write_text(column: &str, text: &str) -> Result<String, ReadError> {
+    if TEXTS.contains(&column) {
+        return Ok(json::write(&Value::from(text), false));
+    }
+    if !pieces::is_whole(text) {
+        let message = format!("The column {column} holds no complete JSON.");
+        return Err(ReadError::new(ReadErrorKind::Syntax, message));
+    }
+    // The settings of a provider are left out of exported files.
+    if column == "provider"
+        && let Ok(Value::Map(mut entries)) = json::read_python(text)
+    {
+        entries.retain(|(key, _)| matches!(key.text(), Some("id" | "label")));
+        return Ok(json::write(&Value::Map(entries), false));
+    }
+    Ok(text.to_owned())
+}
+
+/// Writes a number as JavaScript does.
+fn write_number(number: f64) -> String {
+    match number {
+        number if !number.is_finite() => "null".to_owned(),
+        number if number != 0.0 && number.abs() < 1e-6 => format!("{number:e}"),
+        number => number.to_string(),
+    }
+}

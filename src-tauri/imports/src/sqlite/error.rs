@@ -1,0 +1,13 @@
+//! **Pure.** Errors of databases.
+use touchstone_formats::{ReadError, ReadErrorKind};
+
+/// Returns the error of a database whose pages are not as they should be.
+pub(super) fn damaged(why: &str) -> ReadError {
+    ReadError::new(ReadErrorKind::Syntax, format!("The database is damaged: {why}."))
+}
+
+/// Returns the error of a database that another program is writing to.
+pub(super) fn busy() -> ReadError {
+    let message = "Another program is writing to the database. It is read again after that.";
+    ReadError::new(ReadErrorKind::Truncated, message)
+}

@@ -1,0 +1,294 @@
+//! `convert`: writes runs in formats of other tools.
+use super::{
+    CommandError, CommandStatus, DirArgs, Outcome, compare, folder, show,
+    terminal::{complain, one_line},
+};
+use crate::Environment;
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use std::{
+    collections::HashSet,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+use touchstone_api::{Column, ExportFormat, ExportedFile, Sort};
+use touchstone_app::{
+    app::{App, exporting::ExportOptions},
+    error::{AppError, Code},
+};
+
+/// Arguments of `convert`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without --out, one document is printed, or for openai one line for each run. See docs/reference/convert.md
+for what each format holds and what it has no place for.
+
+Exit status: 0 all runs were converted, 1 some could not be read, 2 nothing could be converted.")]
+pub(super) struct Convert {
+    /// Files of runs; FILE#NAME for one of many in a file, which by itself stands for all of them
+    #[arg(required_unless_present = "folder", value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// Format to write
+    #[arg(long, value_name = "FORMAT")]
+    to: Format,
+    /// Write to this file; or into this directory, if it is one or ends in a slash
+    #[arg(long, value_name = "PATH")]
+    out: Option<PathBuf>,
+    /// Convert the runs of a folder, each with its task, scores and expected answer
+    #[arg(long, value_name = "FOLDER", conflicts_with = "runs")]
+    folder: Option<PathBuf>,
+    #[command(flatten)]
+    dirs: DirArgs,
+    /// Select runs with a filter, as in the window: `system:promptql model:o1`
+    #[arg(
+        long,
+        default_value = "",
+        hide_default_value = true,
+        requires = "folder",
+        allow_hyphen_values = true
+    )]
+    filter: String,
+    #[command(flatten)]
+    redaction: Redaction,
+    /// Print the list of written files as one JSON document
+    #[arg(long, requires = "out")]
+    json: bool,
+}
+
+/// Whether texts of transcripts are redacted.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct Redaction {
+    /// Redact what looks like a key, an e-mail address or a home folder in texts of transcripts
+    /// [default: if a run is a session of Claude Code, Codex or Gemini CLI]
+    #[arg(long)]
+    redact: bool,
+    /// Redact nothing
+    #[arg(long, conflicts_with = "redact")]
+    no_redact: bool,
+}
+
+impl Redaction {
+    /// Returns what was asked for; `None` for the default.
+    pub(super) fn asked(self) -> Option<bool> {
+        if self.redact { Some(true) } else { self.no_redact.then_some(false) }
+    }
+}
+
+/// As formats are typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Trajectory of Harbor (ATIF), one document for each run
+    Atif,
+    /// Messages of OpenAI's chat completions, one object for each run
+    Openai,
+    /// Log of Inspect, one for the runs of a task with a system and a model
+    InspectJson,
+}
+
+impl From<Format> for ExportFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Atif => Self::Atif,
+            Format::Openai => Self::OpenAi,
+            Format::InspectJson => Self::InspectJson,
+        }
+    }
+}
+
+pub(super) fn run(asked: &Convert, here: &Environment) -> Outcome {
+    let mut folders: Vec<(PathBuf, App)> = Vec::new();
+    let mut chosen: Vec<(usize, Vec<String>)> = Vec::new();
+    let mut whole = true;
+    if let Some(path) = &asked.folder {
+        let place = folder::chosen(Some(path.clone()), asked.dirs.clone())
+            .unwrap_or_else(|| path.clone().into());
+        App::check_filter(&asked.filter)?;
+        let app = folder::read(&place, here)?;
+        chosen.push((0, ids_of_filter(&app, &asked.filter)?));
+        folders.push((path.clone(), app));
+    }
+    for file in &asked.runs {
+        match find(file, &asked.dirs, &mut folders, here) {
+            Ok((at, ids)) => match chosen.last_mut().filter(|(last, _)| *last == at) {
+                Some((_, known)) => known.extend(ids),
+                None => chosen.push((at, ids)),
+            },
+            Err(CommandError::Why(error)) if asked.runs.len() > 1 => {
+                complain(&error);
+                whole = false;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let count: usize = chosen.iter().map(|(_, ids)| ids.len()).sum();
+    if count == 0 {
+        let error = AppError::new(Code::NotFound, "No run was found to convert.");
+        return Err(error.hint("List the runs of a folder with: touchstone list FOLDER").into());
+    }
+    let options = ExportOptions {
+        format: asked.to.into(),
+        redact: asked.redaction.asked(),
+        lines: count > 1 || asked.out.as_deref().is_some_and(is_lines),
+    };
+    let mut output = Output::new(asked);
+    for (at, ids) in &chosen {
+        let app = &folders[*at].1;
+        let done = app.export_runs(ids, options, &mut |file| output.take(app, &file))?;
+        for note in &done.notes {
+            writeln!(io::stderr(), "{}", one_line(note))?;
+        }
+        whole &= done.left_out == 0;
+    }
+    output.end(folders.first().map(|(_, app)| app), asked.json)?;
+    Ok(if whole { CommandStatus::Well } else { CommandStatus::WithFailures })
+}
+
+fn is_lines(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "jsonl")
+}
+
+fn by_path() -> Sort {
+    Sort { column: Column::Path, descending: false }
+}
+
+fn ids_of_filter(app: &App, filter: &str) -> Result<Vec<String>, CommandError> {
+    let mut ids = Vec::new();
+    folder::each_run(app, filter, by_path(), u64::MAX, |row| {
+        ids.push(row.id);
+        Ok::<(), CommandError>(())
+    })?;
+    Ok(ids)
+}
+
+/// Finds the runs of a file, and returns the index of their open folder and their identifiers.
+/// Prefers the folder given by options or a folder above the file that holds the tasks, since then
+/// the expected answer is known; otherwise opens the directory of the file.
+fn find(
+    file: &Path,
+    dirs: &DirArgs,
+    folders: &mut Vec<(PathBuf, App)>,
+    here: &Environment,
+) -> Result<(usize, Vec<String>), CommandError> {
+    let unreadable = |why: String| {
+        AppError::new(Code::NotFound, format!("{} could not be converted: {why}.", file.display()))
+    };
+    let (full, member) = folder::located(file).map_err(|why| unreadable(why.to_string()))?;
+    if full.is_dir() {
+        let error = unreadable("it is a directory".to_owned());
+        return Err(error.hint("Convert the runs of a folder with --folder.").into());
+    }
+    let Some((parent, name)) = folder::below(&full, member.as_deref()) else {
+        return Err(unreadable("it is not a file".to_owned()).into());
+    };
+    let named = folder::chosen(None, dirs.clone()).map(|place| (PathBuf::from("-"), place));
+    let above = || App::folder_above(&full).map(|folder| (folder.clone(), folder.into()));
+    if let Some((key, place)) = named.or_else(above) {
+        let at = compare::opened(key, &place, folders, here)?;
+        let app = &folders[at].1;
+        let id = app.run_with(&full, member.as_deref()).ok();
+        if let Some(id) = id.filter(|id| app.run_scores(id).is_ok()) {
+            return Ok((at, vec![id]));
+        }
+    }
+    let at = compare::opened(parent.clone(), &parent.into(), folders, here)?;
+    let app = &folders[at].1;
+    if let Some(id) = show::find(app, &name)? {
+        return Ok((at, vec![id]));
+    }
+    let (start, mut ids) = (format!("{name}#"), Vec::new());
+    folder::each_run(app, "", by_path(), u64::MAX, |row| {
+        if row.path.starts_with(&start) {
+            ids.push(row.id);
+        }
+        Ok::<(), CommandError>(())
+    })?;
+    if ids.is_empty() {
+        return Err(unreadable("it is not a transcript".to_owned()).into());
+    }
+    Ok((at, ids))
+}
+
+/// Where documents go: to standard output, a file, or files in a directory.
+struct Output<'a> {
+    out: Option<&'a Path>,
+    is_dir: bool,
+    is_chat: bool,
+    /// Text for a single file or for standard output.
+    text: String,
+    documents: u64,
+    names: HashSet<String>,
+    written: Vec<String>,
+}
+
+impl<'a> Output<'a> {
+    fn new(asked: &'a Convert) -> Self {
+        let out = asked.out.as_deref();
+        let ends_in_slash = |path: &Path| path.to_string_lossy().ends_with('/');
+        Output {
+            out,
+            is_dir: out.is_some_and(|path| path.is_dir() || ends_in_slash(path)),
+            is_chat: asked.to == Format::Openai,
+            text: String::new(),
+            documents: 0,
+            names: HashSet::new(),
+            written: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, app: &App, file: &ExportedFile) -> Result<(), AppError> {
+        self.documents += 1;
+        if let Some(dir) = self.out.filter(|_| self.is_dir) {
+            make_dir(dir)?;
+            let path = dir.join(self.name(&file.file_name));
+            app.keep_export(&file.text, &path)?;
+            self.written.push(path.to_string_lossy().into_owned());
+            return Ok(());
+        }
+        if self.documents > 1 && !self.is_chat {
+            let error = AppError::new(Code::BadRequest, "The runs make several documents.");
+            return Err(error.hint("Name a directory with --out, with a slash at its end."));
+        }
+        self.text.push_str(&file.text);
+        Ok(())
+    }
+
+    /// Returns a file name that was not used before, also where case is ignored.
+    fn name(&mut self, wanted: &str) -> String {
+        let (stem, end) = wanted.split_once('.').unwrap_or((wanted, "json"));
+        let mut name = wanted.to_owned();
+        let mut number = 2_u64;
+        while !self.names.insert(name.to_lowercase()) {
+            name = format!("{stem}-{number}.{end}");
+            number += 1;
+        }
+        name
+    }
+
+    fn end(mut self, app: Option<&App>, is_json: bool) -> Result<(), CommandError> {
+        if let (Some(path), Some(app), false, true) =
+            (self.out, app, self.is_dir, self.documents > 0)
+        {
+            app.keep_export(&self.text, path)?;
+            self.written.push(path.to_string_lossy().into_owned());
+        }
+        let mut out = io::stdout().lock();
+        if self.out.is_none() {
+            out.write_all(self.text.as_bytes())?;
+        } else if is_json {
+            writeln!(out, "{}", json!({ "written": self.written }))?;
+        } else {
+            for path in &self.written {
+                writeln!(out, "{}", one_line(path))?;
+            }
+        }
+        out.flush()?;
+        Ok(())
+    }
+}
+
+fn make_dir(dir: &Path) -> Result<(), AppError> {
+    std::fs::create_dir_all(dir).map_err(|why| {
+        let message = format!("The directory {} could not be created: {why}.", dir.display());
+        AppError::new(Code::Failed, message).hint("Name another one with --out.")
+    })
+}

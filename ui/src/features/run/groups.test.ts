@@ -1,0 +1,60 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { group } from "../../testing/runs";
+import { groupsAround, rowOf, visibleSteps } from "./groups";
+
+// 0  1[2  3[4 5] 6]  7  8[9]
+const GROUPS = [group(1, 5), group(3, 2), group(8, 1)];
+const shown = (open: number[], total = 10) =>
+  visibleSteps(total, GROUPS, ({ step }) => open.includes(step)).join(" ");
+
+describe("visible steps", () => {
+  it("are all steps of a run without groups", () =>
+    expect(visibleSteps(3, [], () => false)).toEqual([0, 1, 2]));
+  it("leave out what a folded group contains, with the groups in it", () => {
+    expect(shown([])).toBe("0 1 7 8");
+    expect(shown([3])).toBe("0 1 7 8");
+    expect(shown([1])).toBe("0 1 2 3 6 7 8");
+    expect(shown([1, 3, 8])).toBe("0 1 2 3 4 5 6 7 8 9");
+  });
+  it("end where the run ends, even if a group does not", () =>
+    expect(shown([1], 5)).toBe("0 1 2 3"));
+  it("are those whose groups are all open", () =>
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 40 }),
+        fc.func(fc.boolean()),
+        (depths, open) => {
+          const groups = depths.flatMap((depth, at) => {
+            const end = depths.findIndex((other, next) => next > at && other <= depth);
+            const steps = (end < 0 ? depths.length : end) - at - 1;
+            return steps > 0 ? [group(at, steps)] : [];
+          });
+          const isOpen = ({ step }: { step: number }) => open(step);
+          const expected = depths.flatMap((_, at) =>
+            groupsAround(groups, at).every(isOpen) ? [at] : [],
+          );
+          expect(visibleSteps(depths.length, groups, isOpen)).toEqual(expected);
+        },
+      ),
+    ));
+});
+
+describe("groups around a step", () => {
+  it("come from the outside in, without its own", () => {
+    expect(groupsAround(GROUPS, 4).map(({ step }) => step)).toEqual([1, 3]);
+    expect(groupsAround(GROUPS, 3).map(({ step }) => step)).toEqual([1]);
+    expect(groupsAround(GROUPS, 7)).toEqual([]);
+  });
+});
+
+describe("the row of a step", () => {
+  it.each([
+    [0, 0],
+    [1, 1],
+    [5, 1],
+    [7, 2],
+    [99, 3],
+    [-1, -1],
+  ])("of step %d is %d", (index, row) => expect(rowOf([0, 1, 7, 8], index)).toBe(row));
+});
