@@ -10,7 +10,7 @@ use touchstone_api::{
     EvaluateOptions, EvaluatePlan, EvaluateRequest, EvaluateUnfinished, Evaluating, EvaluationView,
     ExportRequest, ExportedFile, Facets, Folders, FoundResults, Hit, JudgeOptions, JudgePlan,
     JudgeRequest, Judging, JudgingView, KeyState, LaunchOptions, LaunchPlan, LaunchRequest,
-    LaunchView, Launched, ListPosition, ListRequest, Matches, Overview, OverviewRequest,
+    LaunchView, Launched, ListPosition, ListRequest, Matches, MediaFile, Overview, OverviewRequest,
     ProblemPage, Published, PublishedRequest, Report, ReportRequest, Review, RowPiece, RowRequest,
     RowsMade, RunNames, RunPage, RunScores, RunView, RunsAround, Sort, Span, Status, StepDiff,
     StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView, Trust,

@@ -51,6 +51,15 @@ pub(crate) fn save_export(
     }
 }
 
+/// Writes an image, sound or file of a transcript to the file that the user picks; returns false on
+/// cancel.
+pub(crate) fn save_media(app: &App, window: &AppHandle, id: &str, part: &str) -> Reply<bool> {
+    app.save_media(id, part, |name| {
+        let dialog = window.dialog().file().set_title("Save the file").set_file_name(name);
+        dialog.blocking_save_file().map(into_path).transpose()
+    })
+}
+
 fn into_path(picked: FilePath) -> Reply<PathBuf> {
     picked.into_path().map_err(|why| {
         let message = format!("What was picked is not a folder of this machine: {why}.");

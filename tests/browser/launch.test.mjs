@@ -245,7 +245,7 @@ test("a message to a finished run goes to a fork at whose end one is, and both n
       await page.evaluate(() => (location.hash = "#/runs?q=forked%3Ayes"));
       await rows(page).first().getByText("fork", { exact: true }).waitFor();
       await page.evaluate(() => (location.hash = "#/overview"));
-      await page.getByTestId("overview-sums").getByText("1 run left out").waitFor();
+      await page.getByTestId("overview-sums").getByText("1 fork or follow-up left out").waitFor();
     },
     { files: { [FIRST]: ANSWERED } },
   ));

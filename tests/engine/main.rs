@@ -34,6 +34,7 @@ mod listing;
 mod many;
 mod mcp;
 mod mcp_http;
+mod media;
 mod mocks;
 mod mounts;
 mod mutations;

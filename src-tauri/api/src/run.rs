@@ -154,6 +154,8 @@ pub struct Step {
 pub struct StepGroup {
     /// Index of the step that opens the group.
     pub step: u32,
+    /// Name of the sub-agent, if it has one.
+    pub name: Option<String>,
     /// Number of steps that follow it and belong to the group, at any level.
     pub steps: u32,
     /// Number of failed calls among them.
@@ -177,7 +179,7 @@ pub enum GroupEnd {
     Ended,
     /// Ended in an error.
     Error,
-    /// Ended in a call without a result.
+    /// A call at its end has no result, or not yet.
     NoResult,
 }
 
@@ -276,6 +278,8 @@ pub enum Language {
     Json,
     /// YAML.
     Yaml,
+    /// Description of an image, sound or file, which `read_media` opens.
+    Media,
 }
 
 /// A cell of a table.
@@ -320,6 +324,18 @@ pub struct TextPiece {
     pub next: Option<u64>,
     /// Size of the whole text, in bytes.
     pub total: u64,
+}
+
+/// Content of an image, sound or file in a transcript.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct MediaFile {
+    /// Media type of an image that pages may show; none for any other content.
+    pub image: Option<String>,
+    /// Suggested file name.
+    pub file_name: String,
+    /// Content as base64.
+    pub data: String,
 }
 
 /// A range of rows of a long table.

@@ -6,7 +6,7 @@ use crate::found_results::{self, Places};
 use crate::opening::{self, Named};
 use crate::paths::{self, Resolved};
 use crate::reading::Reading;
-use crate::recent::{Recent, folder_id, folder_name};
+use crate::recent::{Recent, folder_name, roots_id};
 use data_files::DataFileRegistry;
 use evaluations::Evaluations;
 use event_bus::EventBus;
@@ -78,7 +78,7 @@ mod workspace_settings;
 
 pub use event_bus::Subscription;
 pub use problems::SuiteProblems;
-pub use reporting::keep_text;
+pub use reporting::keep_file;
 pub use scoring::FileScores;
 
 pub use crate::evaluating::available::known_evaluators;
@@ -242,7 +242,7 @@ impl App {
         let demo =
             samples.filter_map(|dir| fs_err::canonicalize(dir).ok()).any(|dir| dir == roots.folder);
         let row = Folder {
-            id: folder_id(&roots.folder),
+            id: roots_id(&roots),
             name: folder_name(&roots.folder),
             path: roots.folder.to_string_lossy().into_owned(),
             input_dir: roots.input_dir.as_ref().map(|dir| dir.to_string_lossy().into_owned()),

@@ -300,6 +300,13 @@ pub struct Part {
     pub raw: Option<String>,
 }
 
+impl Part {
+    /// Returns true for an image, sound or file. In a call it came with the result.
+    pub fn is_media(&self) -> bool {
+        self.language == Language::Media
+    }
+}
+
 /// Language of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
@@ -316,6 +323,8 @@ pub enum Language {
     Json,
     /// YAML.
     Yaml,
+    /// Description of an image, sound or file, whose content can be read.
+    Media,
 }
 
 /// The answer of a run.

@@ -1,6 +1,6 @@
 //! **Pure.** Converts an imported run to the common model, which the reader, the comparison, the
 //! search and the judges show and use.
-use crate::run::{Event, EventKind, ImportedRun, ImportedVerdict};
+use crate::run::{Event, EventKind, ImportedRun, ImportedVerdict, Media, MediaContent};
 use crate::text::{arguments, is_blank};
 use std::collections::{HashMap, VecDeque};
 use touchstone_formats::run::{
@@ -47,6 +47,14 @@ pub fn to_run(imported: ImportedRun, format: &'static str) -> Run {
         imported: Some(Box::new(summary)),
         ..Run::default()
     }
+}
+
+/// Returns the content of an image, sound or file, by the step and the part that describe it.
+pub fn media_content(imported: ImportedRun, step: usize, part: usize) -> Option<MediaContent> {
+    let mut builder = StepBuilder::default();
+    builder.events(imported.events, 0);
+    let mut found = builder.media.into_iter();
+    found.find(|(at, _)| *at == (step, part)).map(|(_, content)| content)
 }
 
 /// Adds what the columns of a list do not show to the facts.
@@ -114,6 +122,10 @@ struct StepBuilder {
     thinking: Option<usize>,
     /// True while the calls of an assistant turn follow each other.
     in_turn: bool,
+    /// Index of the step that holds a result, until anything but media follows.
+    after_result: Option<usize>,
+    /// Contents of images, sounds and files, by step and part.
+    media: Vec<((usize, usize), MediaContent)>,
 }
 
 impl StepBuilder {
@@ -132,6 +144,9 @@ impl StepBuilder {
         if !matches!(kind, EventKind::Assistant(_) | EventKind::Media(_)) {
             self.thinking = self.thinking.filter(|_| matches!(kind, EventKind::Reasoning(_)));
         }
+        if !matches!(kind, EventKind::Media(_)) {
+            self.after_result = None;
+        }
         match kind {
             EventKind::System(text) => {
                 self.message(StepKind::System, depth, text);
@@ -149,10 +164,7 @@ impl StepBuilder {
             }
             EventKind::Assistant(text) => self.assistant(text, depth),
             EventKind::Reasoning(text) => self.reasoning(text, depth),
-            EventKind::Media(text) => match self.steps.last_mut() {
-                Some(step) if step.depth == depth => step.parts.push(plain("media", text)),
-                _ => self.push(StepKind::Note, depth, vec![plain("media", text)]),
-            },
+            EventKind::Media(media) => self.media(media, depth),
             EventKind::Call { id, name, arguments: given, by_user } => {
                 let mut parts = call_parts(&given);
                 if by_user {
@@ -249,12 +261,14 @@ impl StepBuilder {
             self.steps.iter().rposition(is_open).filter(|_| id.is_none() && name.is_none())
         });
         self.in_turn = false;
+        self.after_result = open;
         match open.and_then(|at| self.steps.get_mut(at)) {
             Some(step) if step.failed.is_none() => {
                 step.failed = Some(failed == Some(true));
                 step.parts.push(result);
             }
             _ => {
+                self.after_result = Some(self.steps.len());
                 self.push(StepKind::Note, depth, vec![result]);
                 if let Some(step) = self.steps.last_mut() {
                     step.title = Some(name.map_or_else(
@@ -266,10 +280,33 @@ impl StepBuilder {
         }
     }
 
+    /// Adds media to the message or the result before it.
+    fn media(&mut self, media: Media, depth: u32) {
+        let language = if media.content.is_some() { Language::Media } else { Language::Plain };
+        let described = part("media", language, Value::Text(media.text));
+        let last = self.after_result.or_else(|| self.steps.len().checked_sub(1));
+        let at = match last.filter(|at| self.steps[*at].depth == depth) {
+            Some(at) => {
+                self.steps[at].parts.push(described);
+                at
+            }
+            None => {
+                self.push(StepKind::Note, depth, vec![described]);
+                self.steps.len() - 1
+            }
+        };
+        let place = (at, self.steps[at].parts.len() - 1);
+        self.media.extend(media.content.map(|content| (place, content)));
+    }
+
     fn nested(&mut self, kind: StepKind, name: Option<String>, events: Vec<Event>, depth: u32) {
-        let count = events.len();
-        let text = format!("{count} {}", if count == 1 { "event" } else { "events" });
-        self.push(kind, depth, vec![plain("contains", text)]);
+        let parts = if depth < MOST_LEVELS || events.is_empty() {
+            Vec::new()
+        } else {
+            let text = format!("{} events at a deeper level, which are not shown.", events.len());
+            vec![plain("left out", text)]
+        };
+        self.push(kind, depth, parts);
         if let Some(step) = self.steps.last_mut() {
             step.title = name;
         }

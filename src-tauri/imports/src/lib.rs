@@ -46,6 +46,7 @@ pub mod traces;
 pub use format::{Detected, Format, ImportedFile};
 pub use registry::{FORMATS, detect};
 pub use run::{
-    Event, EventKind, Identity, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts,
+    Event, EventKind, Identity, ImportedRun, ImportedVerdict, Media, MediaContent, Repeat, RunEnd,
+    TokenCounts,
 };
 pub use source::{Folder, Input, NoFolder, Source};

@@ -1,6 +1,6 @@
 //! **Pure.** Chat messages as most tools write them, after the interfaces of `OpenAI` and Anthropic:
 //! `role`, `content` as text or parts, `tool_calls`, `tool_call_id`.
-use crate::run::{Event, EventKind};
+use crate::run::{Event, EventKind, Media, MediaContent};
 use crate::text::{is_blank, join, text_or_json};
 use touchstone_formats::value::Value;
 
@@ -15,7 +15,7 @@ pub fn read_message(message: &Value) -> Vec<EventKind> {
     let Some(role) = message.text_at("role") else { return Vec::new() };
     let content = message.get("content").unwrap_or(&Value::Null);
     if matches!(role, "tool" | "function") {
-        return vec![result(message, content)];
+        return std::iter::once(result(message, content)).chain(result_media(content)).collect();
     }
     let mut parts = Parts::default();
     let reasoning = ["reasoning_content", "reasoning"].iter().find_map(|key| message.text_at(key));
@@ -43,7 +43,7 @@ pub fn read_content(role: &str, content: &Value) -> Vec<EventKind> {
 struct Parts {
     reasoning: Vec<String>,
     texts: Vec<String>,
-    media: Vec<String>,
+    media: Vec<Media>,
     calls: Vec<EventKind>,
     results: Vec<EventKind>,
 }
@@ -70,7 +70,10 @@ impl Parts {
             "thinking" | "reasoning" => self.reasoning.extend(read_reasoning(part)),
             "redacted_thinking" => {}
             "tool_use" | "server_tool_use" | "mcp_tool_use" => self.tool_use(part),
-            "tool_result" => self.results.push(tool_result(part)),
+            "tool_result" => {
+                self.results.push(tool_result(part));
+                self.results.extend(part.get("content").into_iter().flat_map(result_media));
+            }
             // Results of tools that the model's server ran follow their calls.
             kind if kind.ends_with("_tool_result") && part.get("tool_use_id").is_some() => {
                 self.calls.push(tool_result(part));
@@ -81,7 +84,7 @@ impl Parts {
                     Some(text) if kind.is_empty() || kind == "refusal" => {
                         self.texts.push(text.to_owned());
                     }
-                    _ => self.media.push(describe_media(part)),
+                    _ => self.media.push(read_media(part)),
                 }
             }
         }
@@ -200,18 +203,39 @@ pub fn result_value(content: &Value) -> Value {
         .iter()
         .map(|item| match item.text_at("type") {
             Some("text" | "input_text" | "output_text") => item.text_at("text").map(str::to_owned),
-            Some(
-                "image" | "image_url" | "input_image" | "audio" | "video" | "document" | "file"
-                | "data",
-            ) => Some(format!("[{}]", describe_media(item))),
+            Some(kind) if is_media(kind) => Some(format!("[{}]", describe_media(item))),
             _ => item.text().map(str::to_owned),
         })
         .collect();
     texts.map_or_else(|| content.clone(), |texts| Value::Text(texts.join("\n")))
 }
 
+/// Returns true for the type of a part of a result that is no text.
+fn is_media(kind: &str) -> bool {
+    let kinds =
+        ["image", "image_url", "input_image", "audio", "video", "document", "file", "data"];
+    kinds.contains(&kind)
+}
+
+/// Returns what a result holds beside text, where the files of the run have its content. The text
+/// of the result describes it too.
+pub fn result_media(content: &Value) -> impl Iterator<Item = EventKind> {
+    let items = content.items().iter();
+    let media = items.filter(|item| item.text_at("type").is_some_and(is_media)).map(read_media);
+    media.filter(|media| media.content.is_some()).map(EventKind::Media)
+}
+
+/// Reads a part of a message that is no text.
+fn read_media(part: &Value) -> Media {
+    let path = part.at_path(&["source", "path"]).and_then(Value::text);
+    let content = find_data(part)
+        .and_then(MediaContent::from_text)
+        .or_else(|| path.and_then(MediaContent::from_path));
+    Media { text: describe_media(part), content }
+}
+
 /// Describes a part of a message that is no text: its type, its media type and its size.
-pub fn describe_media(part: &Value) -> String {
+fn describe_media(part: &Value) -> String {
     let kind = part.text_at("type").unwrap_or("part");
     let data = find_data(part);
     let declared = [["source", "media_type"], ["source", "mime_type"]];
@@ -290,7 +314,10 @@ mod tests {
         let expected = [
             result,
             EventKind::User("a\nb".to_owned()),
-            EventKind::Media("image/png, 3 B".to_owned()),
+            EventKind::Media(Media {
+                text: "image/png, 3 B".to_owned(),
+                content: Some(MediaContent::Encoded("AAAA".to_owned())),
+            }),
         ];
         assert_eq!(read(message), expected);
         let thinking = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"y"}]}"#;

@@ -1,7 +1,7 @@
 //! **Pure.** Trajectories of SWE-agent.
 use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
-use crate::messages::{read_call, read_content, read_reasoning, result_value};
+use crate::messages::{read_call, read_content, read_reasoning, result_media, result_value};
 use crate::run::{EventKind, ImportedRun, RunEnd};
 use crate::sessions::{Session, figure, finish, has_extension, non_blank, push_fact, token_counts};
 use crate::source::Input;
@@ -128,11 +128,11 @@ fn read_history(run: &mut ImportedRun, history: &[Value]) {
         match role {
             "assistant" => after_action = read_answer(run, message, content),
             "tool" => {
-                run.push(read_result(message, content));
+                push_result(run, message, content);
                 after_action = false;
             }
             "user" if after_action => {
-                run.push(read_result(message, content));
+                push_result(run, message, content);
                 after_action = false;
             }
             role => {
@@ -178,11 +178,12 @@ fn read_answer(run: &mut ImportedRun, message: &Value, content: &Value) -> bool 
     true
 }
 
-fn read_result(message: &Value, content: &Value) -> EventKind {
+fn push_result(run: &mut ImportedRun, message: &Value, content: &Value) {
     let ids = message.get("tool_call_ids").map(Value::items).unwrap_or_default();
     let id = ids.first().and_then(Value::text).or_else(|| message.text_at("tool_call_id"));
     let (id, value) = (id.map(str::to_owned), result_value(content));
-    EventKind::Result { id, name: None, value, failed: None }
+    run.push(EventKind::Result { id, name: None, value, failed: None });
+    result_media(content).for_each(|media| run.push(media));
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ fn a_page_that_may_only_look_begins_nothing_opens_nothing_and_asks_for_no_key() 
         "open_demo",
         "pick_folder",
         "close_folder",
+        "save_media",
         "reveal_file",
         "plan_launch",
         "start_launch",
@@ -44,7 +45,7 @@ fn a_page_that_may_only_look_begins_nothing_opens_nothing_and_asks_for_no_key() 
     let refused = COMMANDS.iter().filter(|(_, access)| acting.check(*access).is_err());
     assert_eq!(
         refused.map(|(name, _)| *name).collect::<Vec<_>>(),
-        ["pick_folder", "reveal_file", "save_report", "save_export", "pick_file"]
+        ["pick_folder", "save_media", "reveal_file", "save_report", "save_export", "pick_file"]
     );
 }
 

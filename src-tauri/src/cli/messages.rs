@@ -12,7 +12,7 @@ use std::{
 use touchstone_app::app::{
     App,
     evaluation_file::{Choice, EvaluatorRows, Part, rows_of_file},
-    keep_text,
+    keep_file,
 };
 
 /// Arguments of `messages`.
@@ -102,7 +102,7 @@ pub(super) fn run(asked: &Messages, here: &Environment) -> Outcome {
     }
     let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
     if let Some(path) = &asked.out {
-        keep_text(&text, path)?;
+        keep_file(&text, path)?;
     } else {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes())?;

@@ -27,7 +27,7 @@ use touchstone_formats::suite::{self, Expected, Variation};
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::renames::{Renames, RunNames};
 use touchstone_formats::{ReadError, ReadErrorKind};
-use touchstone_imports::convert::to_run;
+use touchstone_imports::convert::{media_content, to_run};
 use touchstone_imports::format::HEAD_BYTES;
 use touchstone_imports::registry;
 use touchstone_imports::{
@@ -174,6 +174,23 @@ pub fn read_run(
     let run = found.unwrap_or_else(|| Err(gone()))?;
     let hash = content_hash(&run.outline());
     Ok((run, hash))
+}
+
+/// Reads the content of an image, sound or file that a part of a step describes; `None` if that
+/// part describes none.
+pub fn read_media(
+    roots: &Roots,
+    file: &FileId,
+    member: Option<&str>,
+    (step, part): (usize, usize),
+) -> Result<Option<MediaContent>, ReadError> {
+    let mut found = None;
+    let content = |run, _| media_content(run, step, part);
+    read_runs_as(roots, file, &[member], content, |_, content| {
+        found = Some(content);
+        ControlFlow::Break(())
+    });
+    found.unwrap_or_else(|| Err(gone()))
 }
 
 /// Reads runs of a file like [`read_runs_as`], in the common model.

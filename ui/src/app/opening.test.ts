@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { STATUS, runRow } from "../testing/fakeBackend";
 import type { RunPage, Status } from "../generated";
-import { isOpen, openedRoute, singleRoute } from "./opening";
+import { openedRoute, singleRoute } from "./opening";
 import { RUNS, runRoute } from "./route";
 
 const folder = STATUS.folder as NonNullable<Status["folder"]>;
@@ -18,12 +18,6 @@ describe("the list of what was opened", () => {
   it("looks for a single run only where files were named", () => {
     expect(openedRoute({ folder, filter: "" })).toEqual(RUNS);
     expect(openedRoute({ folder, filter: "file:a.json" })).toEqual(route);
-  });
-  it("belongs to the folder with the same output directory", () => {
-    expect(isOpen({ folder, filter: "" }, folder)).toBe(true);
-    expect(isOpen({ folder, filter: "" }, null)).toBe(false);
-    expect(isOpen({ folder, filter: "" }, { ...folder, id: "x" })).toBe(false);
-    expect(isOpen({ folder, filter: "" }, { ...folder, output_dir: "x" })).toBe(false);
   });
 });
 

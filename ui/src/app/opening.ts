@@ -1,6 +1,6 @@
 // Where the page goes after paths were opened (pure).
 import { RUNS, runRoute, type Route, type RunsRoute } from "./route";
-import type { Folder, Opened, RunPage, Status } from "../generated";
+import type { Opened, RunPage, Status } from "../generated";
 
 /** The list of what was opened. */
 export const openedRoute = (opened: Opened): RunsRoute => ({
@@ -8,10 +8,6 @@ export const openedRoute = (opened: Opened): RunsRoute => ({
   q: opened.filter,
   single: opened.filter !== "",
 });
-
-/** Returns whether the page knows of the folder that was opened. */
-export const isOpen = (opened: Opened, folder: Folder | null): boolean =>
-  folder?.id === opened.folder.id && folder.output_dir === opened.folder.output_dir;
 
 /** Shows files that are no runs, each with the reason. */
 const NO_RUNS = " state:other";

@@ -153,10 +153,10 @@ export const REPORT: ReportRoute = {
 export const TASKS: TasksRoute = { place: "tasks", q: "", set: "", category: "", task: "", top: 0 };
 export const EVALUATE: EvaluateRoute = { place: "evaluate", data: "", by: [], rows: null };
 export const TRUST: TrustRoute = { place: "trust", q: "", first: "", second: "" };
-/** Route of a run that was not opened from a list. */
 /** Address of the last step of a run, whatever its number. */
 export const LAST_STEP = 999_999_999;
 
+/** Route of a run that was not opened from a list. */
 export const runRoute = (id: string): RunRoute => ({
   place: "run",
   id,

@@ -1,6 +1,7 @@
 // The steps of one run, read in pages as they become visible, so that a run of 100,000 steps costs
 // only what is viewed.
 import { createSubscriber } from "svelte/reactivity";
+import { rowOf } from "../domain/sorted";
 import type { Span, Step, StepPage } from "../generated";
 import { asAppError } from "./live";
 
@@ -19,6 +20,8 @@ export class Steps {
   readonly #steps = new Map<number, Step>();
   /** Visible steps, never evicted. */
   readonly #inSight = new Set<number>();
+  /** Steps that are listed, in order: those in folded groups are not read. All if undefined. */
+  #listed: readonly number[] | undefined;
   /** Steps of an older version of the file: shown until they are read again. */
   readonly #outdated = new Set<number>();
   readonly #inFlight = new Set<number>();
@@ -70,10 +73,15 @@ export class Steps {
     this.#schedule();
   }
 
+  /** Takes the steps that are listed, in order. */
+  list(listed: readonly number[]): void {
+    this.#listed = listed;
+  }
+
   /** Marks a step as visible; returns the function that unmarks it. */
   want(index: number): () => void {
     this.#inSight.add(index);
-    if (this.#isMissing(index) || this.#isMissing(index + AHEAD)) this.#schedule();
+    if (this.#near(index).some((one) => this.#isMissing(one))) this.#schedule();
     return () => this.#inSight.delete(index);
   }
 
@@ -93,6 +101,21 @@ export class Steps {
     clearTimeout(this.#timer);
   }
 
+  /** Listed steps near a step, with itself. */
+  #near(index: number): number[] {
+    const listed = this.#listed;
+    const at = listed ? rowOf(listed, index) : index;
+    const rows = Array.from({ length: 2 * AHEAD + 1 }, (_, row) => at - AHEAD + row);
+    return rows.map((row) => (listed ? (listed[row] ?? -1) : row)).filter((one) => one >= 0);
+  }
+
+  /** The last listed step of a page, not before a step of it. */
+  #lastListed(page: number, index: number): number {
+    const last = (page + 1) * PAGE - 1;
+    const listed = this.#listed;
+    return listed ? Math.max(index, listed[rowOf(listed, last)] ?? index) : last;
+  }
+
   #isMissing(index: number): boolean {
     return index < this.#total && (!this.#steps.has(index) || this.#outdated.has(index));
   }
@@ -101,12 +124,8 @@ export class Steps {
   #schedule(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      const near = [...this.#inSight].flatMap((index) => [
-        index,
-        index + AHEAD,
-        Math.max(0, index - AHEAD),
-      ]);
-      const lacking = near.filter((index) => this.#isMissing(index)).sort((a, b) => a - b);
+      const near = new Set([...this.#inSight].flatMap((index) => this.#near(index)));
+      const lacking = [...near].filter((index) => this.#isMissing(index)).sort((a, b) => a - b);
       const pages = new Set<number>();
       for (const index of lacking) {
         const page = Math.floor(index / PAGE);
@@ -116,14 +135,17 @@ export class Steps {
     }, PAUSE_MS);
   }
 
-  /** Reads a page from its first missing step; the engine may return fewer steps than requested. */
+  /**
+   * Reads a page from its first missing step to its last listed one; the engine may return fewer
+   * steps than requested.
+   */
   async #load(index: number): Promise<void> {
     const page = Math.floor(index / PAGE);
     if (this.#inFlight.has(page)) return;
     this.#inFlight.add(page);
     const version = this.#version;
     try {
-      const got = await this.read(version, { offset: index, limit: (page + 1) * PAGE - index });
+      const got = await this.read(version, { offset: index, limit: this.#lastListed(page, index) + 1 - index });
       if (version !== this.#version) return;
       if (got.version !== version) this.onchanged();
       else {

@@ -1,5 +1,5 @@
-/** Has the browser download a text as a file. */
-export function download(file: { text: string; media_type: string; file_name: string }): void {
+/** Has the browser download a file. */
+export function download(file: { text: BlobPart; media_type: string; file_name: string }): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([file.text], { type: file.media_type }));
   link.download = file.file_name;

@@ -16,7 +16,11 @@ const KILL_REASONS: Record<string, string> = {
 
 export const isCard = (step: Step): boolean =>
   step.kind === "tool_call" || step.kind === "program" || step.kind === "artifact";
-export const isOutcome = (part: Pick<Part, "label">): boolean => OUTCOMES.has(part.label);
+const isMedia = ({ body }: Pick<Part, "body">): boolean =>
+  body.kind === "text" && body.language === "media";
+/** True for what a call returned: its result, and images and files that came with it. */
+export const isOutcome = (part: Pick<Part, "label" | "body">): boolean =>
+  OUTCOMES.has(part.label) || isMedia(part);
 
 /** Name of the speaker. */
 export function speakerName(step: Step, model: string | null): string {

@@ -425,6 +425,8 @@ function canned(fixture: Fixture): Replies {
     read_text: none("read_text"),
     read_rows: none("read_rows"),
     read_csv: none("read_csv"),
+    read_media: none("read_media"),
+    save_media: none("save_media"),
     find_in_run: none("find_in_run"),
     reveal_file: () => null,
     ...launching(fixture),

@@ -57,6 +57,7 @@ export const step = (
 /** The group that a step opens. */
 export const group = (step: number, steps: number, change: Partial<StepGroup> = {}): StepGroup => ({
   step,
+  name: null,
   steps,
   failed: 0,
   seconds: null,

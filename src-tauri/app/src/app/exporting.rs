@@ -208,7 +208,7 @@ impl App {
                 open.flow.roots.output_dir.display()
             )));
         }
-        super::keep_text(text, path)
+        super::keep_file(text, path)
     }
 }
 

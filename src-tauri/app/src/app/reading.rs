@@ -1,9 +1,9 @@
 //! Queries for one run.
-use super::App;
+use super::{App, keep_file};
 use crate::error::AppError;
 use crate::reading::Reading;
 use std::path::PathBuf;
-use touchstone_api::{Matches, RowPiece, RowRequest, RunView, Span, StepPage, TextPiece, TreeView};
+use touchstone_api::{Matches, MediaFile, RowPiece, RowRequest, RunView, Span, StepPage, TextPiece, TreeView};
 use touchstone_store::query;
 
 /// Maximum number of forks of a run that are listed; further ones are only counted.
@@ -68,6 +68,26 @@ impl App {
     pub fn read_csv(&self, id: &str, part: &str) -> Result<String, AppError> {
         let open = self.require_folder()?;
         Ok(open.reading.csv(&open.flow, id, part)?)
+    }
+
+    /// Returns the image, sound or file that a part of a step describes.
+    pub fn read_media(&self, id: &str, part: &str) -> Result<MediaFile, AppError> {
+        let open = self.require_folder()?;
+        Ok(Reading::media(&open.flow, id, part)?.into_file())
+    }
+
+    /// Saves an image, sound or file where the user wants it. `pick` gets a name for the file and
+    /// returns its path; false if it returns none.
+    pub fn save_media(
+        &self,
+        id: &str,
+        part: &str,
+        pick: impl FnOnce(&str) -> Result<Option<PathBuf>, AppError>,
+    ) -> Result<bool, AppError> {
+        let open = self.require_folder()?;
+        let media = Reading::media(&open.flow, id, part)?;
+        let Some(path) = pick(&media.file_name)? else { return Ok(false) };
+        keep_file(&media.bytes, &path).map(|()| true)
     }
 
     /// Finds the occurrences of a text in a run.

@@ -3,7 +3,7 @@
 use super::App;
 use crate::error::{AppError, Code};
 use crate::paths::{self, WORKSPACE};
-use crate::recent::folder_id;
+use crate::recent::roots_id;
 use touchstone_api::RunNames;
 use touchstone_formats::ReadError;
 use touchstone_formats::workspace::{self, renames, rewrite::rewrite};
@@ -24,7 +24,7 @@ impl App {
     ) -> Result<(), AppError> {
         let open = self.require_folder()?;
         let dir = &open.flow.roots.folder;
-        if folder.is_some_and(|folder| folder != folder_id(dir)) {
+        if folder.is_some_and(|folder| folder != roots_id(&open.flow.roots)) {
             let message = "The names were not saved: another folder is open now.";
             return Err(
                 AppError::new(Code::Gone, message).hint("Open the folder of the run again.")

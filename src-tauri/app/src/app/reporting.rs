@@ -106,7 +106,7 @@ impl App {
     /// Saves a report atomically, replacing an existing file.
     pub fn keep_report(&self, report: &Report, path: &Path) -> Result<(), AppError> {
         self.refuse_among_results(report, path)?;
-        keep_text(&report.text, path)
+        keep_file(&report.text, path)
     }
 }
 
@@ -142,8 +142,8 @@ pub(super) fn noted(misread: &[FilterError]) -> impl Iterator<Item = String> + '
     misread.iter().map(|one| format!("{}: {}", one.token, one.message))
 }
 
-/// Writes a text to a file atomically, replacing an existing one.
-pub fn keep_text(text: &str, path: &Path) -> Result<(), AppError> {
+/// Writes a file atomically, replacing an existing one.
+pub fn keep_file(content: impl AsRef<[u8]>, path: &Path) -> Result<(), AppError> {
     let failed = |why: std::io::Error| {
         AppError::new(Code::Failed, format!("{} could not be saved: {why}.", path.display()))
             .hint("Choose a folder that can be written to.")
@@ -156,7 +156,7 @@ pub fn keep_text(text: &str, path: &Path) -> Result<(), AppError> {
     let write = || {
         // `create_new` does not follow links, which a folder of other users may hold.
         let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&beside)?;
-        file.write_all(text.as_bytes())?;
+        file.write_all(content.as_ref())?;
         file.sync_all()?;
         fs::rename(&beside, path)
     };

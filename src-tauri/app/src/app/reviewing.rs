@@ -2,7 +2,7 @@
 //! scores and never in their place.
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
-use crate::recent::folder_id;
+use crate::recent::roots_id;
 use std::path::Path;
 use touchstone_api::{Review, RunState, Verdict};
 use touchstone_clock as clock;
@@ -40,7 +40,7 @@ impl App {
         review: Option<&Review>,
     ) -> Result<(), AppError> {
         let open = self.require_folder()?;
-        if folder.is_some_and(|folder| folder != folder_id(&open.flow.roots.folder)) {
+        if folder.is_some_and(|folder| folder != roots_id(&open.flow.roots)) {
             let error =
                 AppError::new(Code::Gone, "The review was not saved: another folder is open now.");
             return Err(error.hint("Open the folder of the run again; your review is still there."));

@@ -60,5 +60,6 @@ pub(super) fn language(language: told::Language) -> Language {
         told::Language::Python => Language::Python,
         told::Language::Json => Language::Json,
         told::Language::Yaml => Language::Yaml,
+        told::Language::Media => Language::Media,
     }
 }

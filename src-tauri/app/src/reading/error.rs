@@ -21,6 +21,21 @@ pub(crate) enum RunReadError {
     /// Rows were requested of a part that is not a table.
     #[error("This part is not a table.")]
     NoTable,
+    /// What a part describes is no image, sound or file that can be opened.
+    #[error("This is not an image or a sound that can be opened.")]
+    NoMedia,
+    /// The file of an image or sound does not exist.
+    #[error("{file} is named in the transcript, but does not exist.")]
+    NoMediaFile {
+        /// Path shown to the user.
+        file: String,
+    },
+    /// An image, sound or file is too large.
+    #[error("This is larger than {} MB, so it is not opened here.", most >> 20)]
+    LargeMedia {
+        /// Maximum size in bytes.
+        most: usize,
+    },
     /// The text to search for is too long.
     #[error("A text to be found has at most {most} bytes.")]
     LongNeedle {
@@ -85,6 +100,10 @@ impl From<RunReadError> for AppError {
                 AppError::new(Code::Gone, message).hint("The list is about to drop it.")
             }
             RunReadError::Changed => AppError::new(Code::Gone, message).hint("Open it again to read the current file."),
+            RunReadError::NoMedia | RunReadError::LargeMedia { .. } => AppError::new(Code::BadRequest, message)
+                .hint("Open the file of the run in another program."),
+            RunReadError::NoMediaFile { .. } => AppError::new(Code::NotFound, message)
+                .hint("Put it where the transcript names it, and try again."),
             RunReadError::NoPart | RunReadError::NoTable | RunReadError::LongNeedle { .. } => AppError::new(Code::BadRequest, message),
             RunReadError::NoTask => AppError::new(Code::NotFound, message)
                 .hint("Open the folder that holds the suite too, or compare with the answer of another run."),

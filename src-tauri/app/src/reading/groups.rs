@@ -6,9 +6,10 @@ use touchstone_formats::run::{Run, Step, StepKind};
 
 /// Maximum number of groups.
 const MAX_GROUPS: usize = 2_000;
-/// Maximum JSON bytes of all prompts (`MAX_PROMPTS`), and bytes of one (`MAX_PROMPT`).
+/// Maximum JSON bytes of all prompts and names (`MAX_PROMPTS`), and bytes of one of them.
 const MAX_PROMPTS: usize = 64 << 10;
 const MAX_PROMPT: usize = 160;
+const MAX_NAME: usize = 80;
 
 /// Returns the groups of a run in the order of their steps; at most `MAX_GROUPS`.
 pub(super) fn step_groups(run: &Run) -> Vec<StepGroup> {
@@ -24,11 +25,12 @@ pub(super) fn step_groups(run: &Run) -> Vec<StepGroup> {
             let sum = &sums[at];
             StepGroup {
                 step: super::count(at),
+                name: run.steps[at].title.as_deref().map(|name| budget.name(name, MAX_NAME)),
                 steps: super::count(end - at - 1),
                 failed: sum.failed,
                 seconds: sum.seconds,
                 tokens: sum.tokens,
-                end: end_of(&run.steps[at], inner().last()),
+                end: end_of(inner()),
                 prompt: prompt.map(|text| one_line(text, &mut budget)).filter(|it| !it.is_empty()),
             }
         })
@@ -72,16 +74,18 @@ fn added<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Option
     }
 }
 
-/// Returns how a group ended: by its own mark, else by its last step.
-fn end_of(step: &Step, last: Option<&Step>) -> GroupEnd {
-    match (step.failed, last) {
-        (Some(true), _) => GroupEnd::Error,
-        (_, Some(last)) if last.kind == StepKind::Error => GroupEnd::Error,
-        (_, Some(last)) if last.kind == StepKind::ToolCall && last.failed.is_none() => {
-            GroupEnd::NoResult
+/// Returns how a group ended, by its last step and by the calls after its last message.
+fn end_of<'s>(steps: impl DoubleEndedIterator<Item = &'s Step>) -> GroupEnd {
+    let mut end = GroupEnd::Ended;
+    for (at, step) in steps.rev().enumerate() {
+        match step.kind {
+            StepKind::Error if at == 0 => return GroupEnd::Error,
+            StepKind::User | StepKind::Assistant => break,
+            StepKind::ToolCall if step.failed.is_none() => end = GroupEnd::NoResult,
+            _ => {}
         }
-        _ => GroupEnd::Ended,
     }
+    end
 }
 
 fn message(step: &Step) -> Option<&str> {
@@ -142,6 +146,7 @@ mod tests {
         ]);
         let outer = StepGroup {
             step: 1,
+            name: None,
             steps: 6,
             failed: 2,
             seconds: Some(10.5),
@@ -151,6 +156,7 @@ mod tests {
         };
         let inner = StepGroup {
             step: 4,
+            name: None,
             steps: 2,
             failed: 1,
             seconds: Some(9.0),
@@ -160,6 +166,7 @@ mod tests {
         };
         let last = StepGroup {
             step: 8,
+            name: None,
             steps: 1,
             failed: 0,
             seconds: None,
@@ -168,6 +175,16 @@ mod tests {
             prompt: None,
         };
         assert_eq!(found, [outer, inner, last]);
+    }
+
+    #[test]
+    fn a_call_without_a_result_after_the_last_message_is_told_wherever_it_stands() {
+        use StepKind::{Assistant, SubAgent};
+        let (open, closed) = (call(1, None, None, None), call(1, Some(false), None, None));
+        let end = |inner: Vec<Step>| groups([vec![step(0, SubAgent)], inner].concat())[0].end;
+        assert_eq!(end(vec![open.clone(), closed.clone()]), GroupEnd::NoResult);
+        assert_eq!(end(vec![open.clone(), step(1, SubAgent)]), GroupEnd::NoResult);
+        assert_eq!(end(vec![open, step(1, Assistant), closed]), GroupEnd::Ended);
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod find;
 mod groups;
 pub(crate) mod input_file;
 mod many;
+mod media;
 mod pace;
 mod part_id;
 mod pieces;
@@ -38,6 +39,7 @@ mod view;
 pub(crate) use comparing::{compare_sides, differences};
 pub(crate) use error::RunReadError;
 pub(crate) use many::{ParsedRun, RunsFile};
+pub(crate) use media::MediaBytes;
 pub(crate) use part_id::PartId;
 pub(crate) use run_cache::MOST_RUNS;
 
@@ -257,6 +259,15 @@ impl Reading {
         self.with(flow, id, part, |value| {
             Ok(Table::from_value(value).ok_or(RunReadError::NoTable)?.csv())
         })
+    }
+
+    /// Returns the image, sound or file that a part of a step describes.
+    pub(crate) fn media(
+        flow: &FolderIndex,
+        id: &str,
+        part: &str,
+    ) -> Result<MediaBytes, RunReadError> {
+        media::read(flow, id, part)
     }
 
     /// Finds the occurrences of a text in a run.

@@ -130,8 +130,8 @@ impl ThreadBuilder {
         let came = |at: usize, part: &Part| {
             if is_program { is_result(part) || part.label == "output" } else { Some(at) == last }
         };
-        let (came, given): (Vec<_>, Vec<_>) =
-            step.parts.iter().enumerate().partition(|(at, part)| came(*at, part));
+        let shown = step.parts.iter().enumerate().filter(|(_, part)| !part.is_media());
+        let (came, given): (Vec<_>, Vec<_>) = shown.partition(|(at, part)| came(*at, part));
         let came: Vec<&Part> = came.into_iter().map(|(_, part)| part).collect();
         let given = given.into_iter().map(|(_, part)| part);
         let arguments = given.map(|part| (Value::from(part.label.as_str()), part.value.clone()));

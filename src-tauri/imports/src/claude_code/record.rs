@@ -126,10 +126,12 @@ impl Record {
         let seconds = milliseconds.filter(|number| is_figure(*number)).map(|ms| ms / 1_000.0);
         let tokens = details.and_then(|details| details.get("totalTokens")?.whole_number());
         let mut events: Vec<Event> = kinds.into_iter().map(|kind| self.event(kind)).collect();
-        if let [Event { kind: EventKind::Result { .. }, seconds: duration, tokens: sum, .. }] =
-            &mut events[..]
+        let is_media = |event: &Event| matches!(event.kind, EventKind::Media(_));
+        if let [first, rest @ ..] = &mut events[..]
+            && matches!(first.kind, EventKind::Result { .. })
+            && rest.iter().all(is_media)
         {
-            (*duration, *sum) = (seconds, tokens);
+            (first.seconds, first.tokens) = (seconds, tokens);
         }
         events
     }

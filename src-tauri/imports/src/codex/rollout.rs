@@ -1,5 +1,5 @@
 //! **Pure.** Rollouts: the files that Codex appends to while it works.
-use crate::messages::{read_content, result_value};
+use crate::messages::{read_content, result_media, result_value};
 use crate::run::{Event, EventKind, ImportedRun, RunEnd, TokenCounts};
 use crate::sessions::{is_figure, non_blank, push_fact, seconds_between, token_counts};
 use crate::text::join;
@@ -176,7 +176,11 @@ impl Reader {
             "compaction" | "context_compaction" => {
                 self.push(EventKind::Compaction("Compacted".to_owned()), time);
             }
-            kind if kind.ends_with("_output") => self.push(read_output(item, id), time),
+            kind if kind.ends_with("_output") => {
+                for kind in read_output(item, id) {
+                    self.push(kind, time);
+                }
+            }
             kind if kind.ends_with("_call") => {
                 self.push(EventKind::Note(format!("Call of a built-in tool: {kind}.")), time);
             }
@@ -312,11 +316,13 @@ fn read_reasoning(item: &Value) -> Option<String> {
     non_blank(Some(&join(texts)))
 }
 
-fn read_output(item: &Value, id: Option<String>) -> EventKind {
+fn read_output(item: &Value, id: Option<String>) -> Vec<EventKind> {
     let key = ["output", "tools", "result"].into_iter().find(|key| item.get(key).is_some());
     let output = key.and_then(|key| item.get(key)).unwrap_or(&Value::Null);
     // Older versions have the text and the mark in an object.
     let failed = output.get("success").and_then(Value::bool).map(|success| !success);
     let content = output.get("content").filter(|_| output.get("success").is_some());
-    EventKind::Result { id, name: None, value: result_value(content.unwrap_or(output)), failed }
+    let content = content.unwrap_or(output);
+    let result = EventKind::Result { id, name: None, value: result_value(content), failed };
+    std::iter::once(result).chain(result_media(content)).collect()
 }

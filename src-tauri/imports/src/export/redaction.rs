@@ -40,10 +40,10 @@ fn redact_events(events: &mut [Event], counts: &mut Redactions) {
                 | EventKind::SimulatedUser(text)
                 | EventKind::Assistant(text)
                 | EventKind::Reasoning(text)
-                | EventKind::Media(text)
                 | EventKind::Compaction(text)
                 | EventKind::Error(text)
                 | EventKind::Note(text) => redact_text(text, counts),
+                EventKind::Media(media) => redact_text(&mut media.text, counts),
                 EventKind::Call { arguments, .. } => redact_value(arguments, counts),
                 EventKind::Result { value, .. } => redact_value(value, counts),
                 EventKind::SubAgent { name, events, .. } => {

@@ -4,7 +4,7 @@
 use super::walk::{Agent, Call, Item, ItemKind, Reply, Thread, Turn};
 use super::{MOST_LEVELS, content, list, maybe_text, object, text, whole};
 use crate::messages::read_message;
-use crate::run::{Event, EventKind};
+use crate::run::{Event, EventKind, Media};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
@@ -242,7 +242,7 @@ fn read_beside_level(beside: &Value, levels: usize) -> Vec<Beside> {
             "compaction" => vec![EventKind::Compaction(said()?).into()],
             "error" => vec![EventKind::Error(said()?).into()],
             "note" => vec![EventKind::Note(said()?).into()],
-            "media" => vec![EventKind::Media(said()?).into()],
+            "media" => vec![EventKind::Media(Media::described(said()?)).into()],
             _ => return None,
         };
         Some(Beside { after, events })

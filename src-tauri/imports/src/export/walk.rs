@@ -90,6 +90,7 @@ fn arrange_level(events: &[Event], levels: usize) -> Thread {
         open: HashMap::new(),
         levels,
         goes_on: false,
+        after_result: false,
     };
     for event in events {
         builder.event(event);
@@ -111,6 +112,8 @@ struct Builder {
     levels: usize,
     /// True while the last item may take more of the same turn.
     goes_on: bool,
+    /// True after a result, until anything but media follows.
+    after_result: bool,
 }
 
 impl Builder {
@@ -137,6 +140,7 @@ impl Builder {
 
     fn event(&mut self, event: &Event) {
         let time = event.time.as_ref();
+        self.after_result &= matches!(event.kind, EventKind::Media(_));
         match &event.kind {
             EventKind::System(text) => self.push(ItemKind::System(text.clone()), time),
             EventKind::User(text) => {
@@ -157,12 +161,17 @@ impl Builder {
                     turn.text = Some(text.clone());
                 }
             }
-            EventKind::Media(text) => match self.thread.items.last_mut() {
-                Some(item) if can_hold_media(&item.kind) => item.media.push(text.clone()),
-                _ => self.push(ItemKind::Note(text.clone()), time),
+            // The text of a result describes what it holds.
+            EventKind::Media(_) if self.after_result => {}
+            EventKind::Media(media) => match self.thread.items.last_mut() {
+                Some(item) if can_hold_media(&item.kind) => item.media.push(media.text.clone()),
+                _ => self.push(ItemKind::Note(media.text.clone()), time),
             },
             EventKind::Call { .. } => self.call(event),
-            EventKind::Result { .. } => self.result(event),
+            EventKind::Result { .. } => {
+                self.result(event);
+                self.after_result = true;
+            }
             EventKind::SubAgent { name, call, events } => {
                 let Some(levels) = self.levels.checked_sub(1) else {
                     return self.push(ItemKind::Note(too_deep(name)), time);

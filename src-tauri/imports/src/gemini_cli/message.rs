@@ -1,6 +1,6 @@
 //! **Pure.** One message of a session, and parts as the interface of Gemini has them.
 use crate::messages::result_value;
-use crate::run::{Event, EventKind};
+use crate::run::{Event, EventKind, Media, MediaContent};
 use crate::sessions::{non_blank, token_counts};
 use crate::text::{is_blank, join};
 use touchstone_formats::value::Value;
@@ -134,7 +134,7 @@ fn read_result(result: &Value) -> Value {
 struct Parts {
     thoughts: Vec<String>,
     texts: Vec<String>,
-    media: Vec<String>,
+    media: Vec<Media>,
     calls: Vec<EventKind>,
     results: Vec<EventKind>,
 }
@@ -174,10 +174,14 @@ impl Parts {
         } else if let Some(data) = part.get("inlineData").or_else(|| part.get("fileData")) {
             let kind = data.text_at("mimeType").unwrap_or("file");
             self.media.push(match data.text_at("data") {
-                Some(bytes) => format!("{kind}, {} kB", (bytes.len() / 4 * 3).div_ceil(1_000)),
-                None => data
-                    .text_at("fileUri")
-                    .map_or_else(|| kind.to_owned(), |place| format!("{kind}, {place}")),
+                Some(bytes) => Media {
+                    text: format!("{kind}, {} kB", (bytes.len() / 4 * 3).div_ceil(1_000)),
+                    content: MediaContent::from_text(bytes),
+                },
+                None => Media::described(
+                    data.text_at("fileUri")
+                        .map_or_else(|| kind.to_owned(), |place| format!("{kind}, {place}")),
+                ),
             });
         }
     }

@@ -37,7 +37,7 @@ fn outline(events: &[Event]) -> String {
         }
         EventKind::SubAgent { name, events, .. } => format!("{name} [{}]", outline(events)),
         EventKind::Abandoned(events) => format!("left [{}]", outline(events)),
-        EventKind::Media(text) => format!("media {text}"),
+        EventKind::Media(media) => format!("media {}", media.text),
         EventKind::Error(text) => format!("error {text}"),
         EventKind::Note(text) => format!("note {text}"),
         other => format!("{other:?}"),

@@ -59,7 +59,7 @@ fn outline(events: &[Event]) -> String {
         EventKind::Compaction(text) => format!("compaction {text}"),
         EventKind::Error(text) => format!("error {text}"),
         EventKind::Note(text) => format!("note {text}"),
-        EventKind::Media(text) => format!("media {text}"),
+        EventKind::Media(media) => format!("media {}", media.text),
         other => format!("{other:?}"),
     };
     events.iter().map(one).collect::<Vec<_>>().join(", ")

@@ -1,9 +1,9 @@
 //! **Pure.** Trajectories in the format ATIF, versions 1.0 to 1.8.
 use crate::export::KEY;
 use crate::export::atif::{EVENT, USER_CALLS, WRAPPED};
-use crate::messages::{read_content, result_value};
+use crate::messages::{read_content, result_media, result_value};
 use crate::pieces;
-use crate::run::{Event, EventKind, ImportedRun, RunEnd, TokenCounts};
+use crate::run::{Event, EventKind, ImportedRun, Media, RunEnd, TokenCounts};
 use crate::sessions::{figure, non_blank, parse, push_fact, seconds_between, token_counts};
 use crate::source::{Folder, Input, read_all, resolve};
 use crate::text::is_blank;
@@ -330,7 +330,9 @@ fn push_step(
     }));
     let media = step.at_path(&["extra", "touchstone_media"]).map(Value::items).unwrap_or_default();
     events.extend(
-        media.iter().filter_map(|media| Some(EventKind::Media(media.text()?.to_owned()).into())),
+        media
+            .iter()
+            .filter_map(|media| Some(EventKind::Media(Media::described(media.text()?)).into())),
     );
     let results = results(step);
     let mut started: HashMap<&str, Vec<&Value>> = HashMap::new();
@@ -369,6 +371,7 @@ fn push_step(
                 }
                 .into(),
             );
+            events.extend(result_media(content).map(Event::from));
         }
     }
     let time = non_blank(step.text_at("timestamp"));

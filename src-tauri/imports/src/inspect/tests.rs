@@ -53,7 +53,7 @@ fn outline(events: &[Event]) -> Vec<String> {
         EventKind::User(text) => format!("user {text}"),
         EventKind::Assistant(text) => format!("assistant {text}"),
         EventKind::Reasoning(text) => format!("reasoning {text}"),
-        EventKind::Media(text) => format!("media {text}"),
+        EventKind::Media(media) => format!("media {}", media.text),
         EventKind::Call { name, arguments: given, .. } => {
             format!("call {name} {}", canonical_json(&arguments(Some(given))))
         }

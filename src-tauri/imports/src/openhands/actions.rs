@@ -1,7 +1,7 @@
 //! **Pure.** Histories of actions and observations: the two generations before the SDK.
 use super::{EventRun, at_time, flat};
 use crate::messages::result_value;
-use crate::run::{EventKind, ImportedRun, RunEnd, TokenCounts};
+use crate::run::{EventKind, ImportedRun, Media, MediaContent, RunEnd, TokenCounts};
 use crate::sessions::{add, non_blank, push_fact, token_counts};
 use crate::text::text_or_json;
 use std::collections::HashSet;
@@ -88,10 +88,12 @@ impl Reader {
                 self.text(event, content.as_deref(), kind);
                 let images = ["image_urls", "images_urls"].iter().find_map(|key| field(event, key));
                 for image in images.map(Value::items).unwrap_or_default() {
-                    let place = image.text().filter(|url| url.starts_with("http"));
+                    let url = image.text();
+                    let shown = url.filter(|url| url.starts_with("http"));
                     let text =
-                        place.map_or_else(|| "image".to_owned(), |url| format!("image, {url}"));
-                    self.push(event, EventKind::Media(text));
+                        shown.map_or_else(|| "image".to_owned(), |url| format!("image, {url}"));
+                    let content = url.and_then(MediaContent::from_text);
+                    self.push(event, EventKind::Media(Media { text, content }));
                 }
             }
             "finish" => {

@@ -1,6 +1,6 @@
 //! **Pure.** Events of the SDK, each with its `kind`.
 use super::{EventRun, at_time, end_of_status};
-use crate::messages::{read_content, read_reasoning, result_value};
+use crate::messages::{read_content, read_reasoning, result_media, result_value};
 use crate::run::{EventKind, ImportedRun, RunEnd, TokenCounts};
 use crate::sessions::{add, figure, is_figure, non_blank, push_fact};
 use crate::text::{join, text_or_json};
@@ -76,7 +76,10 @@ fn read_event(event: &Value) -> Vec<EventKind> {
             let observation = event.get("observation").unwrap_or(&Value::Null);
             let content = observation.get("content").or_else(|| observation.get("output"));
             let failed = observation.get("is_error").and_then(Value::bool);
-            result(result_value(content.unwrap_or(observation)), failed)
+            let content = content.unwrap_or(observation);
+            let mut events = result(result_value(content), failed);
+            events.extend(result_media(content));
+            events
         }
         "AgentErrorEvent" => result(event.get("error").cloned().unwrap_or_default(), Some(true)),
         "UserRejectObservation" => {

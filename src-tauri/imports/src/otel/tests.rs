@@ -62,7 +62,7 @@ fn short(events: &[Event]) -> Vec<String> {
         EventKind::User(text) => format!("u:{text}"),
         EventKind::Assistant(text) => format!("a:{text}"),
         EventKind::Reasoning(text) => format!("r:{text}"),
-        EventKind::Media(text) => format!("m:{text}"),
+        EventKind::Media(media) => format!("m:{}", media.text),
         EventKind::Call { name, arguments: given, .. } => {
             let given = crate::text::arguments(Some(given));
             format!("{name}({})", crate::text::canonical_json(&given))

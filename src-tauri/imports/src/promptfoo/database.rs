@@ -220,7 +220,7 @@ impl Content {
         pages.rows(&table, id, &mut |row, record| {
             let Ok(record) = record else { return Ok(ControlFlow::Continue(())) };
             let Some(id) = record.text(id) else { return Ok(ControlFlow::Continue(())) };
-            if places.len() >= MOST_RESULTS {
+            if self.evaluations.len() >= MOST_RESULTS {
                 return Ok(ControlFlow::Break(()));
             }
             let at = self.evaluations.len();

@@ -3,9 +3,7 @@ use super::naming::{Name, Test, name_tests};
 use crate::format::ImportedFile;
 use crate::messages::{read_call, read_thread};
 use crate::pieces;
-use crate::run::{
-    Event, EventKind, Identity, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts,
-};
+use crate::run::{    Event, EventKind, Identity, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts, Media, MediaContent};
 use crate::slices::{Names, Slices, parse_member};
 use crate::text::{is_blank, text_or_json};
 use touchstone_formats::value::Value;
@@ -234,8 +232,9 @@ fn read_output(response: &Value, run: &mut ImportedRun) {
         let one = media.filter(|media| !matches!(media, Value::List(_)));
         for item in media.map(Value::items).unwrap_or_default().iter().chain(one) {
             let format = ["mimeType", "format"].iter().find_map(|key| item.text_at(key));
-            let name = format.map_or_else(|| kind.to_owned(), |format| format!("{kind}, {format}"));
-            run.push(EventKind::Media(name));
+            let text = format.map_or_else(|| kind.to_owned(), |format| format!("{kind}, {format}"));
+            let content = item.text_at("data").and_then(MediaContent::from_text);
+            run.push(EventKind::Media(Media { text, content }));
         }
     }
 }

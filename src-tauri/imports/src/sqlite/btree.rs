@@ -1,5 +1,5 @@
 //! **Pure.** Rows of a table, which stand in the leaves of a tree of pages.
-use super::error::damaged;
+use super::error::{circle, damaged};
 use super::pages::{Pages, be32};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -32,6 +32,7 @@ pub(super) fn walk(
     root: u32,
     take: &mut dyn FnMut(Cell) -> Result<ControlFlow<()>, ReadError>,
 ) -> Result<(), ReadError> {
+    pages.begin();
     let mut seen = HashSet::new();
     let mut levels = vec![vec![root].into_iter()];
     while let Some(level) = levels.last_mut() {
@@ -40,7 +41,7 @@ pub(super) fn walk(
             continue;
         };
         if !seen.insert(number) || levels.len() > MOST_LEVELS {
-            return Err(damaged("its pages refer to each other in a circle"));
+            return Err(circle());
         }
         match node(pages, number)? {
             Node::Inner(below) => {
@@ -61,6 +62,7 @@ pub(super) fn walk(
 
 /// Finds a row by its number.
 pub(super) fn find(pages: &Pages<'_>, root: u32, row: i64) -> Result<Option<Cell>, ReadError> {
+    pages.begin();
     let mut number = root;
     for _ in 0..MOST_LEVELS {
         match node(pages, number)? {
@@ -72,7 +74,7 @@ pub(super) fn find(pages: &Pages<'_>, root: u32, row: i64) -> Result<Option<Cell
             Node::Leaf(cells) => return Ok(cells.into_iter().find(|cell| cell.row == row)),
         }
     }
-    Err(damaged("its pages refer to each other in a circle"))
+    Err(circle())
 }
 
 fn node(pages: &Pages<'_>, number: u32) -> Result<Node, ReadError> {
@@ -94,7 +96,15 @@ fn node(pages: &Pages<'_>, number: u32) -> Result<Node, ReadError> {
     };
     if is_leaf {
         let cell = |at| leaf_cell(pages.usable, page.get(place(at)?..pages.usable)?);
-        let cells: Option<Vec<Cell>> = (0..count).map(cell).collect();
+        // The rows of a page do not overlap, so together they are not larger than it.
+        let mut left = pages.usable;
+        let cells: Option<Vec<Cell>> = (0..count)
+            .map(|at| {
+                let cell = cell(at)?;
+                left = left.checked_sub(cell.start.len())?;
+                Some(cell)
+            })
+            .collect();
         return cells.map(Node::Leaf).ok_or_else(cut);
     }
     let below = |at| {

@@ -1,7 +1,8 @@
 //! **Pure.** Pages of a database in one state: those of its write-ahead log in the place of those
 //! of its file.
-use super::error::{busy, damaged};
+use super::error::{busy, circle, damaged};
 use crate::source::{Input, Source};
+use std::cell::Cell;
 use std::collections::HashMap;
 use touchstone_formats::{ReadError, ReadErrorKind};
 
@@ -27,6 +28,8 @@ pub struct Pages<'a> {
     pub(super) usable: usize,
     /// Number of pages.
     pub(super) count: u32,
+    /// Number of overflow pages that may still be read for the present table or row.
+    overflow_left: Cell<u64>,
 }
 
 /// Write-ahead log: pages that were written since the file was last brought up to date.
@@ -74,7 +77,21 @@ impl<'a> Pages<'a> {
         };
         let in_file = u32::try_from(file.size() / size as u64).unwrap_or(u32::MAX);
         let count = log.as_ref().and_then(|log| log.count).unwrap_or(in_file);
-        Ok(Pages { file, log, version, size, usable, count })
+        let overflow_left = Cell::new(0);
+        Ok(Pages { file, log, version, size, usable, count, overflow_left })
+    }
+
+    /// Begins to read a table or a row. An overflow page belongs to one row, which reads it at most
+    /// twice, so that more reads mean pages that refer to each other in a circle.
+    pub(super) fn begin(&self) {
+        self.overflow_left.set(2 * u64::from(self.count));
+    }
+
+    /// Reads a page of those that hold the rest of a row.
+    pub(super) fn overflow_page(&self, number: u32) -> Result<Vec<u8>, ReadError> {
+        let left = self.overflow_left.get().checked_sub(1).ok_or_else(circle)?;
+        self.overflow_left.set(left);
+        self.page(number)
     }
 
     /// Returns true if the state can still be read: neither the file nor the pages that were taken

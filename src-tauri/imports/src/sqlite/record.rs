@@ -104,7 +104,7 @@ fn read_start(pages: &Pages<'_>, cell: &Cell, count: u64) -> Result<Vec<u8>, Rea
     let mut bytes = cell.start[..cell.start.len().min(count)].to_vec();
     let mut next = cell.overflow;
     while bytes.len() < count {
-        let page = pages.page(next)?;
+        let page = pages.overflow_page(next)?;
         next = be32(&page);
         let rest = count - bytes.len();
         bytes.extend(page[4..pages.usable].iter().take(rest));

@@ -260,6 +260,30 @@ fn pages_that_refer_to_each_other_in_a_circle_are_an_error() {
     assert!(rows(home.path()).unwrap_err().message.contains("circle"));
 }
 
+#[test]
+fn rows_that_share_their_bytes_are_an_error() {
+    let mut reasons = Vec::new();
+    for length in (100_000..100_508).step_by(40) {
+        let home = tempfile::tempdir().unwrap();
+        let sql = create(home.path(), "PRAGMA page_size = 512");
+        insert(&sql, &"d".repeat(length), 0);
+        let select = "SELECT rootpage FROM sqlite_schema WHERE name = 't'";
+        let root: u32 = sql.query_row(select, [], |row| row.get(0)).unwrap();
+        drop(sql);
+        let path = home.path().join("x.db");
+        let mut bytes = fs::read(&path).unwrap();
+        let page = (root as usize - 1) * 512;
+        let place = [bytes[page + 8], bytes[page + 9]];
+        bytes[page + 3..page + 5].copy_from_slice(&[0, 12]);
+        bytes[page + 8..page + 32].copy_from_slice(&place.repeat(12));
+        fs::write(&path, bytes).unwrap();
+        reasons.push(rows(home.path()).unwrap_err().message);
+    }
+    for reason in ["a circle", "not as it should be"] {
+        assert!(reasons.iter().any(|one| one.contains(reason)), "{reasons:?}");
+    }
+}
+
 fn sample() -> &'static [u8] {
     static SAMPLE: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
     SAMPLE.get_or_init(|| {

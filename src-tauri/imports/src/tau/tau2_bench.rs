@@ -4,7 +4,9 @@ use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
 use crate::messages::read_message;
 use crate::pieces;
-use crate::run::{Event, EventKind, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts};
+use crate::run::{
+    Event, EventKind, ImportedRun, ImportedVerdict, Media, MediaContent, Repeat, RunEnd, TokenCounts,
+};
 use crate::slices::{Names, Slices, parse_member};
 use crate::source::Input;
 use crate::text::{is_blank, text_or_json};
@@ -250,8 +252,11 @@ fn read_one(message: &Value, sums: &mut Sums, run: &mut ImportedRun) {
         });
     }
     if message.get("is_audio").and_then(Value::bool) == Some(true) {
-        let format = message.text_at("audio_path").unwrap_or("no file");
-        run.push(EventKind::Media(format!("audio, {format}")));
+        let path = message.text_at("audio_path");
+        run.push(EventKind::Media(Media {
+            text: format!("audio, {}", path.unwrap_or("no file")),
+            content: path.and_then(MediaContent::from_path),
+        }));
     }
 }
 

@@ -239,7 +239,7 @@ mod tests {
                 EventKind::User(text) => format!("u:{text}"),
                 EventKind::Assistant(text) => format!("a:{text}"),
                 EventKind::Reasoning(text) => format!("r:{text}"),
-                EventKind::Media(text) => format!("m:{text}"),
+                EventKind::Media(media) => format!("m:{}", media.text),
                 EventKind::Note(text) => format!("n:{text}"),
                 EventKind::Call { id, name, arguments: given, .. } => {
                     let given = canonical_json(&arguments(Some(given)));

@@ -278,7 +278,7 @@ fn nothing_that_looks_like_a_secret_is_left_in_a_redacted_run() {
         value: Value::List(vec![map()]),
         failed: Some(true),
     };
-    let texts = [
+    let texts: [fn(String) -> EventKind; 9] = [
         EventKind::System,
         EventKind::User,
         EventKind::SimulatedUser,
@@ -287,7 +287,7 @@ fn nothing_that_looks_like_a_secret_is_left_in_a_redacted_run() {
         EventKind::Compaction,
         EventKind::Error,
         EventKind::Note,
-        EventKind::Media,
+        |text| EventKind::Media(Media::described(text)),
     ];
     let level = || texts.iter().map(|kind| kind(said())).chain([call(), result()]).map(Event::from);
     let inner: Vec<Event> = level().collect();

@@ -67,7 +67,7 @@ pub fn differences(left: (&Run, usize), right: (&Run, usize)) -> Vec<Difference>
     ];
     let mut room = MOST;
     let mut found = Vec::new();
-    for (a, b) in pairs(&compared_parts(left), &compared_parts(right)) {
+    for (a, b) in pairs(&parts(left), &parts(right)) {
         let mut difference = match (a, b) {
             (Some(a), Some(b)) => compare(a, b, owns),
             (Some(part), None) => alone(part, Change::Missing, PieceKind::Removed),
@@ -78,13 +78,6 @@ pub fn differences(left: (&Run, usize), right: (&Run, usize)) -> Vec<Difference>
         found.push(difference);
     }
     found
-}
-
-/// Returns the parts of a step that are compared: all but the count of events of a sub-agent or an
-/// abandoned branch, whose steps are compared themselves.
-fn compared_parts(step: &Step) -> Vec<&Part> {
-    let nests = matches!(step.kind, StepKind::SubAgent | StepKind::Abandoned);
-    step.parts.iter().filter(|part| !(nests && part.label == "contains")).collect()
 }
 
 /// Pairs parts by label: the first with the first, the second with the second.
@@ -286,16 +279,6 @@ mod tests {
                 .iter()
                 .all(|it| it.change == Change::Same && it.pieces.is_empty())
         );
-    }
-
-    #[test]
-    fn the_number_of_events_in_a_sub_agent_is_no_difference() {
-        let group = |events: &str| {
-            let mut run = step(&[("contains", Language::Plain, events)]);
-            run.steps[0].kind = StepKind::SubAgent;
-            run
-        };
-        assert_eq!(compared(&group("6 events"), &group("7 events")), []);
     }
 
     #[test]

@@ -195,6 +195,7 @@ fn digest(step: &Step, role: Role, own: RunDetails<'_>) -> Digest {
     let mut seen: HashMap<u64, usize> = HashMap::new();
     for (at, part) in step.parts.iter().enumerate() {
         if came.contains(&at)
+            || part.is_media()
             || !is_message_part(part, role)
             || came.last().is_some_and(|last| *last < at && is_timing(part))
         {

@@ -16,6 +16,8 @@ pub(crate) struct Walk<'d> {
     open: Vec<vec::IntoIter<Cells>>,
     /// Number of steps of all runs.
     steps: usize,
+    /// Number of cells that may still be weighed for nested levels.
+    nested: usize,
     /// True if some area was too large to be weighed completely.
     pub(crate) coarse: bool,
 }
@@ -25,7 +27,7 @@ impl<'d> Walk<'d> {
         let ends = |run: &&[Digest]| subtree_ends(run.iter().map(|digest| digest.depth));
         let ends: Vec<Vec<usize>> = runs.iter().map(ends).collect();
         let steps = runs.iter().map(|run| run.len()).sum();
-        let mut walk = Self { runs, ends, open: Vec::new(), steps, coarse: false };
+        let mut walk = Self { runs, ends, open: Vec::new(), steps, nested: MOST, coarse: false };
         walk.enter(&runs.iter().map(|run| 0..run.len()).collect::<Vec<_>>());
         walk
     }
@@ -39,7 +41,8 @@ impl<'d> Walk<'d> {
             steps.iter().filter_map(|at| run.get(*at)).collect()
         };
         let digests = self.runs.iter().zip(&steps).map(digests).collect();
-        let (mut rows, coarse) = merge::rows(digests, self.share(&steps));
+        let share = self.share(&steps);
+        let (mut rows, coarse) = merge::rows(digests, share);
         for (at, steps) in steps.iter().enumerate() {
             for cell in rows.iter_mut().filter_map(|row| row.get_mut(at)) {
                 *cell = cell.and_then(|step| steps.get(step).copied());
@@ -49,14 +52,19 @@ impl<'d> Walk<'d> {
         self.open.push(rows.into_iter());
     }
 
-    /// Returns the number of cells that may be weighed for a level. Nested levels together get
-    /// about as much as the main path, but small ones are always weighed completely.
-    fn share(&self, steps: &[Vec<usize>]) -> usize {
+    /// Returns the number of cells that may be weighed for a level. Nested levels together get as
+    /// much as the main path; small ones are weighed completely while that lasts.
+    fn share(&mut self, steps: &[Vec<usize>]) -> usize {
         if self.open.is_empty() {
             return MOST;
         }
         let own: usize = steps.iter().map(Vec::len).sum();
-        (MOST.saturating_mul(own) / self.steps.max(1)).max(SMALL)
+        let share = (MOST.saturating_mul(own) / self.steps.max(1)).max(SMALL).min(self.nested);
+        let mut lengths: Vec<usize> = steps.iter().map(Vec::len).collect();
+        lengths.sort_unstable_by(|a, b| b.cmp(a));
+        let cells = lengths.iter().take(2).copied().reduce(usize::saturating_mul);
+        self.nested -= cells.unwrap_or(0).min(share);
+        share
     }
 }
 

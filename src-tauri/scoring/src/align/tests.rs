@@ -49,7 +49,6 @@ fn run(text: &str) -> Run {
             "g" => Step {
                 kind: StepKind::SubAgent,
                 title: Some(rest.to_owned()),
-                parts: vec![part("contains", &at.to_string())],
                 ..step
             },
             "b" => Step { kind: StepKind::Abandoned, ..step },

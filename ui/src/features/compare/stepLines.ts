@@ -1,7 +1,8 @@
 // Pure. Short texts for a step in a comparison cell: name, first lines, result and first
 // differences.
 import { seconds } from "../../domain/format";
-import type { DiffKind, Language, Part, PartDiff, Step, TextChange } from "../../generated";
+import type { DiffKind, Part, PartDiff, Step, TextChange } from "../../generated";
+import { codeLanguage, type CodeLanguage } from "../../components/code/tokens";
 import { SIGNS } from "../../components/diff/diff";
 import type { IconName } from "../../components/Icon.svelte";
 import { head } from "../../components/text/lines";
@@ -45,7 +46,7 @@ const CHARS = 320;
 
 export interface PreviewText {
   text: string;
-  language: Exclude<Language, "markdown">;
+  language: CodeLanguage;
   cut: boolean;
 }
 
@@ -56,8 +57,7 @@ export function previewText(part: Part, lines: number): PreviewText {
   const text = head(body.text.trim(), lines, CHARS);
   return {
     text,
-    language:
-      body.kind === "value" ? "json" : body.language === "markdown" ? "plain" : body.language,
+    language: body.kind === "value" ? "json" : codeLanguage(body.language),
     cut: text.length < body.text.trim().length || !body.whole,
   };
 }

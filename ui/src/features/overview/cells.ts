@@ -49,10 +49,10 @@ export function marksOf(cell: OverviewCell): Mark[] {
       icon: "branch",
       tone: "muted",
       count: cell.forks,
-      text: `${counted(cell.forks, "run")} left out`,
+      text: counted(cell.forks, "fork or follow-up", "forks or follow-ups"),
     },
     {
-      icon: "branch",
+      icon: "layers",
       tone: "muted",
       count: cell.superseded,
       text: `${count(cell.superseded)} superseded`,

@@ -93,6 +93,38 @@ describe("a sub-agent", () => {
     await until(() => expect(at(4)).toBeDefined());
     await press("j");
     await until(() => expect(document.activeElement).toBe(at(4)));
+    await press("h");
+    await until(() => expect(document.activeElement).toBe(at(3)));
+  });
+
+  it("stays open while it grows, with the focus on its step", async () => {
+    const steps = [
+      ...SMALL.slice(0, 2),
+      ...[2, 3, 4].flatMap((from, number) => [
+        step(2 * from - 2, 2, "sub_agent", [], { title: `agent ${number}` }),
+        step(2 * from - 1, 2, "assistant", [text(`a${number}`, "message", `says ${number}`)], {
+          depth: 1,
+        }),
+      ]),
+    ];
+    const groups = [2, 4, 6].map((at, number) => group(at, 1, { name: `agent ${number}` }));
+    const backend = new OneRun(view(steps, {}, { groups }));
+    await open(backend);
+    await until(() => expect(at(7)?.textContent).toContain("says 2"));
+    at(7)?.focus();
+    // The first agent says four things more.
+    const more = [4, 5, 6, 7].map((index) =>
+      step(index, 2, "assistant", [text(`m${index}`, "message", "more")], { depth: 1 }),
+    );
+    const moved = steps.slice(4).map((one) => ({ ...one, index: one.index + 4 }));
+    const grown = [2, 8, 10].map((at, number) =>
+      group(at, number === 0 ? 5 : 1, { name: `agent ${number}` }),
+    );
+    backend.run = view([...steps.slice(0, 4), ...more, ...moved], {}, { groups: grown, version: "v2" });
+    backend.tell({ kind: "runs", generation: 2, ids: ["r0"], all: false });
+    await until(() => expect(at(11)?.textContent).toContain("says 2"));
+    expect(at(5)?.textContent).toContain("more");
+    expect(at(11)?.tabIndex).toBe(0);
   });
 
   it("folded with every other step, keeps the focus on its line", async () => {

@@ -8,6 +8,10 @@ export interface Page {
   scroll: (pages: number) => void;
   fold: () => void;
   foldAll: () => void;
+  /** Goes to the step that opens the group of the current one. */
+  outer: () => void;
+  /** True if there are groups. */
+  nested: () => boolean;
   find: () => void;
   hit: (by: 1 | -1) => void;
   finding: () => boolean;
@@ -229,6 +233,14 @@ export function actions(page: Page): Action[] {
       keys: ["F"],
       when,
       run: page.foldAll,
+    },
+    {
+      id: "step-outer",
+      title: "Go to the enclosing sub-agent",
+      group,
+      keys: ["h"],
+      when: page.nested,
+      run: page.outer,
     },
     { id: "run-export", title: "Export the run…", group, run: page.export },
     { id: "run-find", title: "Find in this run", group, keys: ["Mod+f"], run: page.find },

@@ -10,7 +10,7 @@ export const EXPORT_FORMATS: readonly { id: ExportFormat; title: string; about: 
   {
     id: "openai",
     title: "OpenAI messages",
-    about: "A chat with its tool calls. What is no message stands in its metadata.",
+    about: "A chat with its tool calls. Everything else stands in its metadata.",
   },
   {
     id: "inspect_json",

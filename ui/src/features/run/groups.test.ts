@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { group } from "../../testing/runs";
-import { groupsAround, rowOf, visibleSteps } from "./groups";
+import { groupsAround, movedSteps, openByDefault, visibleSteps } from "./groups";
 
 // 0  1[2  3[4 5] 6]  7  8[9]
 const GROUPS = [group(1, 5), group(3, 2), group(8, 1)];
@@ -48,13 +48,29 @@ describe("groups around a step", () => {
   });
 });
 
-describe("the row of a step", () => {
-  it.each([
-    [0, 0],
-    [1, 1],
-    [5, 1],
-    [7, 2],
-    [99, 3],
-    [-1, -1],
-  ])("of step %d is %d", (index, row) => expect(rowOf([0, 1, 7, 8], index)).toBe(row));
+describe("a run that grows", () => {
+  const named = (name: string, step: number, steps: number) => group(step, steps, { name });
+  // Two sub-agents that run at the same time: the first grows by two steps.
+  const before = [named("a", 1, 4), named("b", 6, 3)];
+  const now = [named("a", 1, 6), named("b", 8, 5)];
+  it("keeps its steps where they are, though steps are added before them", () => {
+    const moved = movedSteps(before, now);
+    expect([0, 1, 4, 6, 8, 10].map(moved)).toEqual([0, 1, 4, 8, 10, 14]);
+  });
+  it("keeps equal groups apart by their order", () => {
+    const same = [named("a", 1, 1), named("a", 3, 1)];
+    const moved = movedSteps(same, [named("a", 1, 2), named("a", 4, 1)]);
+    expect([1, 2, 3, 4].map(moved)).toEqual([1, 2, 4, 5]);
+  });
+  it("leaves a group open that was small when it was first seen", () => {
+    const first = openByDefault([], before, new Map());
+    expect([...first]).toEqual([
+      [1, false],
+      [6, true],
+    ]);
+    expect([...openByDefault(before, now, first)]).toEqual([
+      [1, false],
+      [8, true],
+    ]);
+  });
 });

@@ -1,15 +1,11 @@
 // Pure. Groups of steps, which fold as one: sub-agents and abandoned branches.
-import type { Part, Step, StepGroup } from "../../generated";
+import type { StepGroup } from "../../generated";
 
 /** Groups of more steps than this are folded by default. */
 export const MAX_OPEN = 3;
 
 const holds = ({ step, steps }: StepGroup, index: number): boolean =>
   step < index && index <= step + steps;
-
-/** The parts of the opening step, without the count of events that the group shows itself. */
-export const ownParts = (step: Step): Part[] =>
-  step.parts.filter((part) => part.label !== "contains");
 
 /** The groups that contain a step, the outermost first. `groups` are in the order of their steps. */
 export function groupsAround(groups: readonly StepGroup[], index: number): StepGroup[] {
@@ -33,15 +29,58 @@ export function visibleSteps(
   return visible;
 }
 
-/** Position of a step in a sorted list, else that of the last one before it; -1 if there is none. */
-export function rowOf(visible: readonly number[], index: number): number {
-  let [low, high] = [0, visible.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((visible[middle] ?? 0) <= index) low = middle + 1;
-    else high = middle;
+/** Position of each group by its new group: the n-th of a name and a prompt stays the n-th. */
+function matched(
+  before: readonly StepGroup[],
+  now: readonly StepGroup[],
+): { old: StepGroup; new: StepGroup }[] {
+  const key = ({ name, prompt }: StepGroup) => JSON.stringify([name, prompt]);
+  const known = new Map<string, StepGroup[]>();
+  for (const group of now.toReversed()) {
+    const same = known.get(key(group));
+    if (same) same.push(group);
+    else known.set(key(group), [group]);
   }
-  return low - 1;
+  return before.flatMap((old) => {
+    const found = known.get(key(old))?.pop();
+    return found ? [{ old, new: found }] : [];
+  });
+}
+
+/**
+ * Where steps are after a run has grown: steps may be added inside of a group, which moves all that
+ * follow it.
+ */
+export function movedSteps(
+  before: readonly StepGroup[],
+  now: readonly StepGroup[],
+): (index: number) => number {
+  const pairs = matched(before, now);
+  return (index) => {
+    let by = 0;
+    for (const pair of pairs) {
+      if (pair.old.step > index) break;
+      const inside = index <= pair.old.step + pair.old.steps;
+      by = pair.new.step - pair.old.step;
+      if (!inside) by += pair.new.steps - pair.old.steps;
+    }
+    return index + by;
+  };
+}
+
+/**
+ * Which groups are open by default, by their first step: small ones. A group that grows stays as it
+ * was when it was first seen.
+ */
+export function openByDefault(
+  before: readonly StepGroup[],
+  now: readonly StepGroup[],
+  wasOpen: ReadonlyMap<number, boolean>,
+): ReadonlyMap<number, boolean> {
+  const open = new Map(now.map(({ step, steps }) => [step, steps <= MAX_OPEN]));
+  for (const pair of matched(before, now))
+    open.set(pair.new.step, wasOpen.get(pair.old.step) ?? false);
+  return open;
 }
 
 /** Returns the group that each step opens. */

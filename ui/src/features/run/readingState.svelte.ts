@@ -2,7 +2,7 @@
 import { SvelteMap } from "svelte/reactivity";
 import type { Step, StepGroup } from "../../generated";
 import { isOpenByDefault } from "../../domain/stepSummary";
-import { groupsAround, groupsByStep, MAX_OPEN } from "./groups";
+import { groupsAround, groupsByStep, movedSteps, openByDefault } from "./groups";
 
 export class ReadingState {
   /** The focused step, or -1 before the first move. */
@@ -11,21 +11,36 @@ export class ReadingState {
   flashed = $state(-1);
   #all: boolean | null = $state(null);
   readonly #folds = new SvelteMap<number, boolean>();
+  #groups = $state.raw<readonly StepGroup[]>([]);
+  #defaults = $state.raw<ReadonlyMap<number, boolean>>(openByDefault([], [], groupsByStep([])));
+  readonly #byStep = $derived(groupsByStep(this.#groups));
+
   /** Sub-agents and abandoned branches, in the order of their steps. */
-  groups = $state.raw<readonly StepGroup[]>([]);
-  readonly #byStep = $derived(groupsByStep(this.groups));
+  get groups(): readonly StepGroup[] {
+    return this.#groups;
+  }
+  /** Takes the groups of a new version of the run. Folds and focus stay with their steps. */
+  take(groups: readonly StepGroup[]): void {
+    const before = this.#groups;
+    const moved = movedSteps(before, groups);
+    this.#defaults = openByDefault(before, groups, this.#defaults);
+    this.#groups = groups;
+    const folds = [...this.#folds].map(([step, open]) => [moved(step), open] as const);
+    this.#folds.clear();
+    for (const [step, open] of folds) this.#folds.set(step, open);
+    if (this.focused >= 0) this.focused = this.shown(moved(this.focused));
+  }
 
   /** The group that a step opens. */
   groupOf(index: number): StepGroup | undefined {
     return this.#byStep.get(index);
   }
   isGroupOpen(group: StepGroup): boolean {
-    return this.#folds.get(group.step) ?? this.#all ?? group.steps <= MAX_OPEN;
+    return this.#folds.get(group.step) ?? this.#all ?? this.#defaults.get(group.step) ?? false;
   }
   /** Opens every group that contains a step. */
   reveal(index: number): void {
-    for (const group of groupsAround(this.groups, index))
-      if (!this.isGroupOpen(group)) this.set(group.step, true);
+    for (const group of groupsAround(this.groups, index)) this.set(group.step, true);
   }
   /** The step itself, or the outermost folded group that contains it. */
   shown(index: number): number {

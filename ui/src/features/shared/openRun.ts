@@ -1,6 +1,8 @@
 // Context of an open run: readers of its parts and the position to reveal.
 import { createContext } from "svelte";
-import type { RowPiece, TextPiece } from "../../generated";
+import type { Backend } from "../../backend/backend";
+import type { MediaFile, RowPiece, TextPiece } from "../../generated";
+import { download } from "../../components/download";
 import type { GridOrder } from "../../components/grid/grid";
 
 /** A position within a part to scroll to. A new object repeats it. */
@@ -18,6 +20,38 @@ export interface OpenRun {
   readText(part: string, offset: number, limit: number): Promise<TextPiece>;
   readRows(part: string, offset: number, limit: number, order: GridOrder): Promise<RowPiece>;
   readCsv(part: string): Promise<string>;
+  /** Reads an image, sound or file. */
+  readMedia(part: string): Promise<MediaFile>;
+  /** Saves an image, sound or file; returns the outcome in a few words, empty if cancelled. */
+  saveMedia(part: string): Promise<string>;
+}
+
+/** Readers of the parts of a run. */
+export function partReaders(
+  backend: Backend,
+  id: () => string,
+): Omit<OpenRun, "model" | "reveal"> {
+  const readMedia = (part: string) => backend.call("read_media", { id: id(), part });
+  return {
+    onopen:
+      backend.host === "served"
+        ? (href) => void window.open(href, "_blank", "noopener,noreferrer")
+        : undefined,
+    readText: (part, offset, limit) => backend.call("read_text", { id: id(), part, offset, limit }),
+    readRows: (part, offset, limit, order) =>
+      backend.call("read_rows", { id: id(), part, request: { span: { offset, limit }, ...order } }),
+    readCsv: (part) => backend.call("read_csv", { id: id(), part }),
+    readMedia,
+    saveMedia: async (part) => {
+      if (backend.host === "window")
+        return (await backend.call("save_media", { id: id(), part })) ? "Saved." : "";
+      const file = await readMedia(part);
+      const content = Uint8Array.from(atob(file.data), (char) => char.charCodeAt(0));
+      const media_type = file.image ?? "application/octet-stream";
+      download({ text: content, media_type, file_name: file.file_name });
+      return `${file.file_name} is in your downloads.`;
+    },
+  };
 }
 
 export const [openRun, setOpenRun] = createContext<OpenRun>();

@@ -5,7 +5,7 @@ use super::raw::{Raw, calls};
 use super::{FINISH, Finish, finish};
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::json;
-use crate::run::{Run, Step, StepKind, TreeKind};
+use crate::run::{Part, Run, Step, StepKind, TreeKind};
 use crate::stabletoolbench::names;
 use crate::value::Value;
 use std::collections::HashSet;
@@ -181,14 +181,15 @@ fn of_way(raw: &Raw, path: &[u32]) -> Vec<Value> {
 /// Returns the name, the arguments as JSON, and the response of a call.
 fn call_of(step: &Step) -> (String, String, Value) {
     let name = step.title.clone().unwrap_or_default();
+    let parts: Vec<&Part> = step.parts.iter().filter(|part| !part.is_media()).collect();
     // The response is the last part.
     let back = step.failed.is_some()
-        && step.parts.last().is_some_and(|part| matches!(&*part.label, "result" | "error"));
-    let (given, back) = step.parts.split_at(step.parts.len() - usize::from(back));
+        && parts.last().is_some_and(|part| matches!(&*part.label, "result" | "error"));
+    let (given, back) = parts.split_at(parts.len() - usize::from(back));
     let arguments = match given {
         [one] if matches!(&*one.label, "params" | "arguments") => text_of_value(&one.value),
         given => {
-            let entry = |part: &crate::run::Part| (Value::from(&*part.label), part.value.clone());
+            let entry = |part: &&Part| (Value::from(&*part.label), part.value.clone());
             json::write(&Value::Map(given.iter().map(entry).collect()), false)
         }
     };
