@@ -17,6 +17,9 @@ use touchstone_formats::{ReadError, ReadErrorKind, json, timestamps};
 /// Maximum number of results that are read.
 const MOST_RESULTS: usize = 2_000_000;
 
+/// Maximum size of the id of an evaluation in bytes.
+const MOST_ID_BYTES: usize = 1_000;
+
 /// Columns of a result that its name depends on, with their keys in an exported file.
 const NAMING: [(&str, &str); 7] = [
     ("test_idx", "testIdx"),
@@ -49,7 +52,7 @@ pub(super) struct Stored<'a> {
     database: Database<'a>,
     content: Content,
     /// Evaluation that was read last.
-    last: RefCell<Option<(usize, Rc<Evaluation>)>>,
+    last: RefCell<Option<(usize, SharedEvaluation)>>,
 }
 
 /// Places of all results.
@@ -60,6 +63,8 @@ struct Content {
     entries: Vec<Entry>,
     evaluations: Vec<Stub>,
     error: Option<ReadError>,
+    /// Number of bytes that further rows can have.
+    bytes_left: u64,
 }
 
 /// Result.
@@ -90,6 +95,9 @@ struct Stub {
     entries: Range<usize>,
 }
 
+/// Evaluation, or why it could not be read.
+type SharedEvaluation = Result<Rc<Evaluation>, ReadError>;
+
 /// Evaluation whose results are read.
 enum Evaluation {
     New { places: Vec<Place>, facts: Vec<(String, Value)> },
@@ -104,15 +112,15 @@ impl<'a> Stored<'a> {
     }
 
     /// Returns an evaluation, which is kept until another is asked for.
-    fn evaluation(&self, at: usize) -> Result<Rc<Evaluation>, ReadError> {
+    fn evaluation(&self, at: usize) -> SharedEvaluation {
         if let Some((last, evaluation)) = &*self.last.borrow()
             && *last == at
         {
-            return Ok(Rc::clone(evaluation));
+            return evaluation.clone();
         }
-        let evaluation = Rc::new(self.database.read(|pages| self.read_evaluation(pages, at))?);
-        *self.last.borrow_mut() = Some((at, Rc::clone(&evaluation)));
-        Ok(evaluation)
+        let evaluation = self.database.read(|pages| self.read_evaluation(pages, at)).map(Rc::new);
+        *self.last.borrow_mut() = Some((at, evaluation.clone()));
+        evaluation
     }
 
     fn read_evaluation(&self, pages: &Pages<'_>, at: usize) -> Result<Evaluation, ReadError> {
@@ -120,8 +128,8 @@ impl<'a> Stored<'a> {
         let entries = self.content.entries.get(stub.entries.clone()).unwrap_or_default();
         let is_old = matches!(entries.first(), Some(Entry { kind: Kind::Old(_), .. }));
         let facts = match (&self.content.evals, stub.row) {
-            (Some(evals), Some(row)) => read_facts(pages, evals, row, &stub.id)?,
-            _ => vec![("evaluation".to_owned(), Value::Text(stub.id.clone()))],
+            (Some(evals), Some(row)) => read_facts(pages, evals, row, &stub.id),
+            _ => list_facts(&stub.id, None, None),
         };
         if is_old {
             let evals = self.content.evals.as_ref().ok_or_else(gone)?;
@@ -129,14 +137,13 @@ impl<'a> Stored<'a> {
             return Ok(Evaluation::Old(Results::read_stored(text, facts)?));
         }
         let table = self.content.results.as_ref().ok_or_else(gone)?;
-        let last = last_column(&table.columns, &NAMING);
-        let digest = |(at, entry): (usize, &Entry)| -> Result<Digest, ReadError> {
-            let record = pages.row(table, entry.row, last)?.ok_or_else(gone)?;
-            let text = compose(&record, &table.columns, &NAMING).unwrap_or_default();
-            Ok(read_test(&text, at).0.digest())
+        // A result that cannot be read fails in `read`, and leaves the others their names.
+        let digest = |(at, entry): (usize, &Entry)| {
+            let text = read_columns(pages, table, entry.row, &NAMING);
+            text.map_or_else(|_| Digest::unreadable(at), |text| read_test(&text, at).0.digest())
         };
-        let digests: Result<Vec<Digest>, _> = entries.iter().enumerate().map(digest).collect();
-        Ok(Evaluation::New { places: place_tests(&digests?), facts })
+        let digests: Vec<Digest> = entries.iter().enumerate().map(digest).collect();
+        Ok(Evaluation::New { places: place_tests(&digests), facts })
     }
 
     fn read_result(
@@ -147,11 +154,7 @@ impl<'a> Stored<'a> {
     ) -> Result<ImportedRun, ReadError> {
         let table = self.content.results.as_ref().ok_or_else(gone)?;
         let columns: Vec<_> = NAMING.into_iter().chain(OTHERS).collect();
-        let last = last_column(&table.columns, &columns);
-        let text = self.database.read(|pages| {
-            let record = pages.row(table, entry.row, last)?.ok_or_else(gone)?;
-            compose(&record, &table.columns, &columns)
-        })?;
+        let text = self.database.read(|pages| read_columns(pages, table, entry.row, &columns))?;
         let name = read_test(&text, 0).0.name_at(place);
         Ok(read_named(&json::read_python(&text)?, name, DATABASE_RANK, facts))
     }
@@ -197,32 +200,68 @@ impl Content {
         let mut content = Content {
             evals: pages.table("evals")?,
             results: pages.table("eval_results")?,
+            bytes_left: pages.total_size(),
             ..Content::default()
         };
         if content.evals.is_none() && content.results.is_none() {
             let message = "The database has no table with evaluations of promptfoo.";
             return Err(ReadError::new(ReadErrorKind::NotTranscript, message));
         }
-        let mut rows = content.read_evals(pages)?;
-        content.read_rows(pages, &mut rows)?;
+        // Places of the evaluations by id.
+        let mut places = HashMap::new();
+        for read in [Content::read_evals, Content::read_rows] {
+            if let Err(error) = read(&mut content, pages, &mut places) {
+                content.note(error);
+            }
+        }
         content.arrange();
         Ok(content)
     }
 
-    /// Lists the evaluations, with the results of older ones. Returns the place of each id.
-    fn read_evals(&mut self, pages: &Pages<'_>) -> Result<HashMap<String, usize>, ReadError> {
-        let mut places = HashMap::new();
-        let Some(table) = self.evals.clone() else { return Ok(places) };
+    /// Keeps the first error.
+    fn note(&mut self, error: ReadError) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Counts the bytes of a row. Rows that are together larger than the database share their bytes,
+    /// so that reading each of them could take for ever.
+    fn count_bytes(&mut self, record: &Record) -> Result<(), ReadError> {
+        let left = self.bytes_left.checked_sub(record.total_size());
+        let message = "The database is damaged: its rows share their bytes.";
+        let shared = || ReadError::new(ReadErrorKind::Syntax, message);
+        self.bytes_left = left.ok_or_else(shared)?;
+        Ok(())
+    }
+
+    /// Lists the evaluations, with the results of older ones.
+    fn read_evals(
+        &mut self,
+        pages: &Pages<'_>,
+        places: &mut HashMap<String, usize>,
+    ) -> Result<(), ReadError> {
+        let Some(table) = self.evals.clone() else { return Ok(()) };
         let columns = &table.columns;
-        let Some(id) = columns.place("id") else { return Ok(places) };
+        let Some(id) = columns.place("id") else { return Ok(()) };
         let results = columns.place("results");
         let mut old = Vec::new();
-        pages.rows(&table, id, &mut |row, record| {
-            let Ok(record) = record else { return Ok(ControlFlow::Continue(())) };
-            let Some(id) = record.text(id) else { return Ok(ControlFlow::Continue(())) };
+        let listed = pages.rows(&table, &[id], &mut |row, record| {
             if self.evaluations.len() >= MOST_RESULTS {
+                self.note(too_many("evaluations"));
                 return Ok(ControlFlow::Break(()));
             }
+            let record = match record {
+                Ok(record) => record,
+                Err(error) => {
+                    self.note(error);
+                    return Ok(ControlFlow::Continue(()));
+                }
+            };
+            self.count_bytes(&record)?;
+            let Some(id) = evaluation_id(&record, id) else {
+                let message = "The id of an evaluation is too long, or no text.";
+                self.note(ReadError::new(ReadErrorKind::BadValue, message));
+                return Ok(ControlFlow::Continue(()));
+            };
             let at = self.evaluations.len();
             places.insert(id.to_owned(), at);
             self.evaluations.push(Stub { id: id.to_owned(), row: Some(row), entries: 0..0 });
@@ -231,7 +270,7 @@ impl Content {
                 old.push((at, row));
             }
             Ok(ControlFlow::Continue(()))
-        })?;
+        });
         for (evaluation, row) in old {
             match read_old(pages, &table, row)
                 .and_then(|text| Results::read_stored(text, Vec::new()))
@@ -242,10 +281,10 @@ impl Content {
                     kind: Kind::Old(at),
                     copy: 1,
                 })),
-                Err(error) => self.error = self.error.take().or(Some(error)),
+                Err(error) => self.note(error),
             }
         }
-        Ok(places)
+        listed
     }
 
     /// Lists the results that have a row each.
@@ -262,20 +301,20 @@ impl Content {
         };
         // Older evaluations have no rows.
         let old: BTreeSet<usize> = self.entries.iter().map(|entry| entry.evaluation).collect();
-        pages.rows(&table, id.max(test).max(prompt), &mut |row, record| {
+        pages.rows(&table, &[id, test, prompt], &mut |row, record| {
             if self.entries.len() >= MOST_RESULTS {
-                let message = format!("Only the first {MOST_RESULTS} results are read.");
-                self.error = Some(ReadError::new(ReadErrorKind::TooLarge, message));
+                self.error = Some(too_many("results"));
                 return Ok(ControlFlow::Break(()));
             }
             let record = match record {
                 Ok(record) => record,
                 Err(error) => {
-                    self.error = self.error.take().or(Some(error));
+                    self.note(error);
                     return Ok(ControlFlow::Continue(()));
                 }
             };
-            let id = record.text(id).unwrap_or("unknown");
+            self.count_bytes(&record)?;
+            let id = evaluation_id(&record, id).unwrap_or("unknown");
             let evaluation = places.get(id).copied().unwrap_or_else(|| {
                 let at = self.evaluations.len();
                 places.insert(id.to_owned(), at);
@@ -319,41 +358,63 @@ fn gone() -> ReadError {
     ReadError::new(ReadErrorKind::BadValue, "The database does not hold this result any more.")
 }
 
-/// Returns the last of these columns that a table has.
-fn last_column(table: &Columns, columns: &[(&str, &str)]) -> usize {
-    columns.iter().filter_map(|(column, _)| table.place(column)).max().unwrap_or_default()
+fn too_many(what: &str) -> ReadError {
+    let message = format!("Only the first {MOST_RESULTS} {what} are read.");
+    ReadError::new(ReadErrorKind::TooLarge, message)
+}
+
+/// Returns the id of an evaluation. `None` if it is no text or too long for an id.
+fn evaluation_id(record: &Record, column: usize) -> Option<&str> {
+    record.text(column).filter(|id| id.len() <= MOST_ID_BYTES)
+}
+
+/// Reads columns of a result as the object that promptfoo exports.
+fn read_columns(
+    pages: &Pages<'_>,
+    table: &Table,
+    row: i64,
+    columns: &[(&str, &str)],
+) -> Result<String, ReadError> {
+    let places: Vec<usize> =
+        columns.iter().filter_map(|(column, _)| table.columns.place(column)).collect();
+    let record = pages.row(table, row, &places)?.ok_or_else(gone)?;
+    compose(&record, &table.columns, columns)
 }
 
 /// Reads the text with the results of an older evaluation.
 fn read_old(pages: &Pages<'_>, evals: &Table, row: i64) -> Result<Vec<u8>, ReadError> {
     let column = evals.columns.place("results").ok_or_else(gone)?;
-    let record = pages.row(evals, row, column)?.ok_or_else(gone)?;
+    let record = pages.row(evals, row, &[column])?.ok_or_else(gone)?;
     record.text(column).map(|text| text.as_bytes().to_vec()).ok_or_else(gone)
 }
 
-/// Reads what the database says about a whole evaluation.
-fn read_facts(
-    pages: &Pages<'_>,
-    evals: &Table,
-    row: i64,
-    id: &str,
-) -> Result<Vec<(String, Value)>, ReadError> {
+/// Reads what the database says about a whole evaluation. That is its id alone if its row cannot be
+/// read.
+fn read_facts(pages: &Pages<'_>, evals: &Table, row: i64, id: &str) -> Vec<(String, Value)> {
     let wanted = ["description", "created_at"].map(|name| evals.columns.place(name));
-    let last = wanted.into_iter().flatten().max().unwrap_or_default();
-    let record = pages.row(evals, row, last)?;
+    let places: Vec<usize> = wanted.into_iter().flatten().collect();
+    let record = pages.row(evals, row, &places).ok().flatten();
     let field = |column: Option<usize>| record.as_ref()?.get(column?);
     let text = |field: &Field| match field {
         Field::Integer(time) => Some(timestamps::from_milliseconds(*time)),
         Field::Bytes(bytes) => String::from_utf8(bytes.clone()).ok(),
         _ => None,
     };
+    list_facts(id, field(wanted[0]).and_then(text), field(wanted[1]).and_then(text))
+}
+
+fn list_facts(
+    id: &str,
+    description: Option<String>,
+    started: Option<String>,
+) -> Vec<(String, Value)> {
     let facts = [
         ("evaluation", Some(id.to_owned())),
-        ("evaluation description", field(wanted[0]).and_then(text)),
-        ("evaluation started", field(wanted[1]).and_then(text)),
+        ("evaluation description", description),
+        ("evaluation started", started),
     ];
     let named = |(key, text): (&str, Option<String>)| Some((key.to_owned(), Value::Text(text?)));
-    Ok(facts.into_iter().filter_map(named).collect())
+    facts.into_iter().filter_map(named).collect()
 }
 
 /// Writes columns of a result as the object that promptfoo exports.

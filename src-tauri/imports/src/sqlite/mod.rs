@@ -73,7 +73,7 @@ impl Pages<'_> {
                 return Err(damaged("it lists too many tables"));
             }
             // Type, name, name of the table, first page, definition.
-            let record = Record::read(self, &cell, 4)?;
+            let record = Record::read(self, &cell, &[0, 1, 3, 4])?;
             if record.text(0) != Some("table") || record.text(1) != Some(name) {
                 return Ok(ControlFlow::Continue(()));
             }
@@ -88,20 +88,32 @@ impl Pages<'_> {
         Ok(found)
     }
 
-    /// Passes all rows of a table in order of their numbers, each with its columns up to `last`.
+    /// Returns the size of all pages in bytes, which is more than that of all rows.
+    pub fn total_size(&self) -> u64 {
+        u64::from(self.count) * self.usable as u64
+    }
+
+    /// Passes all rows of a table in order of their numbers, each with the columns at these places.
     /// A row that cannot be read is an error of its own.
     pub fn rows(
         &self,
         table: &Table,
-        last: usize,
+        columns: &[usize],
         take: &mut dyn FnMut(i64, Result<Record, ReadError>) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<(), ReadError> {
-        btree::walk(self, table.root, &mut |cell| take(cell.row, Record::read(self, &cell, last)))
+        btree::walk(self, table.root, &mut |cell| {
+            take(cell.row, Record::read(self, &cell, columns))
+        })
     }
 
-    /// Reads a row by its number, with its columns up to `last`.
-    pub fn row(&self, table: &Table, row: i64, last: usize) -> Result<Option<Record>, ReadError> {
+    /// Reads a row by its number, with the columns at these places.
+    pub fn row(
+        &self,
+        table: &Table,
+        row: i64,
+        columns: &[usize],
+    ) -> Result<Option<Record>, ReadError> {
         let cell: Option<Cell> = btree::find(self, table.root, row)?;
-        cell.map(|cell| Record::read(self, &cell, last)).transpose()
+        cell.map(|cell| Record::read(self, &cell, columns)).transpose()
     }
 }

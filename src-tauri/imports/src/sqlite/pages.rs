@@ -76,7 +76,12 @@ impl<'a> Pages<'a> {
             None => None,
         };
         let in_file = u32::try_from(file.size() / size as u64).unwrap_or(u32::MAX);
-        let count = log.as_ref().and_then(|log| log.count).unwrap_or(in_file);
+        // A log may name any number, but adds at most one page with each frame.
+        let with_log = log.as_ref().and_then(|log| {
+            let frames = u32::try_from(log.frames.len()).unwrap_or(u32::MAX);
+            Some(log.count?.min(in_file.saturating_add(frames)))
+        });
+        let count = with_log.unwrap_or(in_file);
         let overflow_left = Cell::new(0);
         Ok(Pages { file, log, version, size, usable, count, overflow_left })
     }

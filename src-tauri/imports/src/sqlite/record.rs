@@ -2,10 +2,14 @@
 use super::btree::{Cell, varint};
 use super::error::damaged;
 use super::pages::{Pages, be32};
+use std::ops::Range;
 use touchstone_formats::{ReadError, ReadErrorKind};
 
-/// Maximum size of a row that is read, in bytes.
+/// Maximum size of the columns that are read of a row, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
+
+/// Maximum size of a row in SQLite, in bytes.
+const LARGEST_ROW: u64 = i32::MAX as u64;
 
 /// Maximum number of columns.
 const MOST_COLUMNS: usize = 2_000;
@@ -23,24 +27,29 @@ pub enum Field {
     Bytes(Vec<u8>),
 }
 
-/// First columns of a row.
+/// Columns of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    fields: Vec<Field>,
+    /// Columns that were read, by their place.
+    fields: Vec<(usize, Field)>,
     /// Sizes of all columns that the row has, in bytes.
     sizes: Vec<u64>,
 }
 
 impl Record {
-    /// Reads the columns up to `last`.
-    pub(super) fn read(pages: &Pages<'_>, cell: &Cell, last: usize) -> Result<Self, ReadError> {
+    /// Reads columns by their places. The others may be of any size.
+    pub(super) fn read(
+        pages: &Pages<'_>,
+        cell: &Cell,
+        columns: &[usize],
+    ) -> Result<Self, ReadError> {
         let cut = || damaged("a row is cut off");
         let (header, _) = varint(&cell.start).ok_or_else(cut)?;
         // A header of more columns than there can be is not read.
         if header > 9 * MOST_COLUMNS as u64 {
             return Err(damaged("a row has too many columns"));
         }
-        let bytes = read_start(pages, cell, header)?;
+        let bytes = read_parts(pages, cell, std::slice::from_ref(&(0..header)))?;
         let header = usize::try_from(header).unwrap_or_default();
         let mut at = varint(&bytes).ok_or_else(cut)?.1;
         let mut kinds = Vec::new();
@@ -50,23 +59,32 @@ impl Record {
             at += length;
         }
         let sizes: Vec<u64> = kinds.iter().map(|kind| size_of(*kind)).collect();
-        let wanted = kinds.len().min(last + 1);
-        let end = sizes[..wanted].iter().fold(header as u64, |sum, size| sum.saturating_add(*size));
-        let bytes = read_start(pages, cell, end)?;
-        let mut at = header;
-        let fields = kinds[..wanted].iter().zip(&sizes).map(|(kind, size)| {
-            let end = at.saturating_add(usize::try_from(*size).unwrap_or(usize::MAX));
-            let field = field(*kind, bytes.get(at..end)?);
-            at = end;
-            Some(field)
+        let mut end = header as u64;
+        let place = |size: &u64| {
+            let from = end;
+            end = end.saturating_add(*size);
+            from..end
+        };
+        let places: Vec<Range<u64>> = sizes.iter().map(place).collect();
+        let mut wanted: Vec<usize> =
+            columns.iter().copied().filter(|column| *column < kinds.len()).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let parts: Vec<_> = wanted.iter().map(|column| places[*column].clone()).collect();
+        let bytes = read_parts(pages, cell, &parts)?;
+        let mut rest = &bytes[..];
+        let fields = wanted.into_iter().map(|column| {
+            let (value, after) = rest.split_at_checked(usize::try_from(sizes[column]).ok()?)?;
+            rest = after;
+            Some((column, field(kinds[column], value)))
         });
-        let fields: Option<Vec<Field>> = fields.collect();
+        let fields: Option<Vec<_>> = fields.collect();
         Ok(Record { fields: fields.ok_or_else(cut)?, sizes })
     }
 
-    /// Returns a column. `None` if the row is older than the column.
+    /// Returns a column. `None` if it was not read, or the row is older than it.
     pub fn get(&self, column: usize) -> Option<&Field> {
-        self.fields.get(column)
+        self.fields.iter().find(|(at, _)| *at == column).map(|(_, field)| field)
     }
 
     /// Returns the text of a column.
@@ -89,25 +107,41 @@ impl Record {
     pub fn size(&self, column: usize) -> u64 {
         self.sizes.get(column).copied().unwrap_or_default()
     }
+
+    /// Returns the size of all columns in bytes.
+    pub fn total_size(&self) -> u64 {
+        self.sizes.iter().fold(0, |sum, size| sum.saturating_add(*size))
+    }
 }
 
-/// Reads the first bytes of a record.
-fn read_start(pages: &Pages<'_>, cell: &Cell, count: u64) -> Result<Vec<u8>, ReadError> {
-    if count > cell.size {
+/// Reads parts of a record, which are in order, and joins them. What lies between them is not kept.
+fn read_parts(pages: &Pages<'_>, cell: &Cell, parts: &[Range<u64>]) -> Result<Vec<u8>, ReadError> {
+    let ends = parts.iter().filter(|part| !part.is_empty()).map(|part| part.end);
+    let end = ends.max().unwrap_or_default();
+    if end > cell.size.min(pages.total_size()).min(LARGEST_ROW) {
         return Err(damaged("a row is cut off"));
     }
+    let count = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(part.end - part.start));
     if count > MOST_BYTES {
         let message = format!("The row is larger than {} MB.", MOST_BYTES >> 20);
         return Err(ReadError::new(ReadErrorKind::TooLarge, message));
     }
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
-    let mut bytes = cell.start[..cell.start.len().min(count)].to_vec();
+    let mut bytes = Vec::new();
+    let mut keep = |from: u64, held: &[u8]| {
+        let place = |at: u64| {
+            usize::try_from(at.saturating_sub(from)).map_or(held.len(), |at| at.min(held.len()))
+        };
+        for part in parts {
+            bytes.extend_from_slice(&held[place(part.start)..place(part.end)]);
+        }
+        from + held.len() as u64
+    };
+    let mut at = keep(0, &cell.start);
     let mut next = cell.overflow;
-    while bytes.len() < count {
+    while at < end {
         let page = pages.overflow_page(next)?;
         next = be32(&page);
-        let rest = count - bytes.len();
-        bytes.extend(page[4..pages.usable].iter().take(rest));
+        at = keep(at, &page[4..pages.usable]);
     }
     Ok(bytes)
 }

@@ -32,13 +32,13 @@ fn rows(path: &Path) -> Result<Vec<(i64, String, u64)>, ReadError> {
 fn all_rows(pages: &Pages<'_>) -> Result<Vec<(i64, String, u64)>, ReadError> {
     let Some(table) = pages.table("t")? else { return Ok(Vec::new()) };
     let mut rows = Vec::new();
-    pages.rows(&table, 2, &mut |number, record| {
+    pages.rows(&table, &[1], &mut |number, record| {
         let record = record?;
         rows.push((number, record.text(1).unwrap_or_default().to_owned(), record.size(2)));
         Ok(ControlFlow::Continue(()))
     })?;
     for (number, text, _) in &rows {
-        let record = pages.row(&table, *number, 1)?;
+        let record = pages.row(&table, *number, &[1])?;
         assert_eq!(record.as_ref().and_then(|record| record.text(1)), Some(text.as_str()));
     }
     Ok(rows)
@@ -97,7 +97,7 @@ fn values_are_those_that_sqlite_gives() {
             (Some(3), Some(7))
         );
         let mut found = Vec::new();
-        pages.rows(&table, 3, &mut |_, record| {
+        pages.rows(&table, &[3, 1, 2], &mut |_, record| {
             let record = record?;
             assert_eq!(record.get(3), None);
             let real = match record.get(2) {
@@ -123,6 +123,55 @@ fn values_are_those_that_sqlite_gives() {
         (Some(1 << 40), real(1.0)),
     ];
     assert_eq!(found.unwrap(), expected);
+}
+
+/// Database whose pages after the first ones follow each other.
+struct Chain {
+    start: Vec<u8>,
+    count: u32,
+}
+
+impl Source for Chain {
+    fn size(&self) -> u64 {
+        u64::from(self.count) << 16
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        if self.start.read_at(offset, buffer)? == 0 {
+            let next = u32::try_from(offset >> 16).unwrap_or_default() + 2;
+            buffer.fill(7);
+            buffer[..4].copy_from_slice(&next.to_be_bytes());
+        }
+        Ok(buffer.len())
+    }
+}
+
+#[test]
+fn a_column_behind_one_that_is_too_large_is_read() {
+    // A row of 300 MB fills 4,800 pages, and has its first 8,199 bytes in the leaf.
+    let (in_leaf, full) = (8_199, 4_800);
+    let size = in_leaf + full * (65_536 - 4);
+    let blob = size - 7 - 1;
+    let varint = |number: u32| {
+        let byte = |bits: u32| (number >> bits).to_le_bytes()[0] & 0x7f;
+        [28, 21, 14, 7, 0].map(|bits| if bits > 0 { byte(bits) | 0x80 } else { byte(bits) })
+    };
+    // Its header has the kinds of a blob and of a number of one byte.
+    let record = [&[7], &varint(12 + 2 * blob)[..], &[1]].concat();
+    let mut start = vec![0; 2 << 16];
+    let mut put = |at: usize, bytes: &[u8]| start[at..at + bytes.len()].copy_from_slice(bytes);
+    put(0, MAGIC);
+    put(16, &[0, 1, 1, 1, 0, 64, 32, 32]);
+    put(1 << 16, &[13, 0, 0, 0, 1, 0, 0, 0, 0, 10]);
+    put((1 << 16) + 10, &[&varint(size)[..], &[1], &record].concat());
+    put((1 << 16) + 16 + in_leaf as usize, &[0, 0, 0, 3]);
+    let source = Chain { start, count: full + 2 };
+    let pages = Pages::open(&Input { path: "x.db", source: &source, folder: &NoFolder }).unwrap();
+    let table = Table { root: 2, columns: Columns::parse("CREATE TABLE t (a, b)").unwrap() };
+    let record = pages.row(&table, 1, &[1]).unwrap().unwrap();
+    assert_eq!((record.integer(1), record.get(0), record.size(0)), (Some(7), None, blob.into()));
+    let kind = |columns: &[usize]| pages.row(&table, 1, columns).map_err(|why| why.kind);
+    assert_eq!(kind(&[1, 0]), Err(ReadErrorKind::TooLarge));
 }
 
 #[test]
@@ -316,8 +365,8 @@ proptest! {
         if let Ok(database) = Database::open(input) {
             let _ = database.read(|pages| {
                 let Some(table) = pages.table("t")? else { return Ok(()) };
-                pages.rows(&table, 2, &mut |number, _| {
-                    let _ = pages.row(&table, number, 2);
+                pages.rows(&table, &[0, 1, 2], &mut |number, _| {
+                    let _ = pages.row(&table, number, &[0, 2]);
                     Ok(ControlFlow::Continue(()))
                 })
             });

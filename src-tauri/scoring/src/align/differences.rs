@@ -6,7 +6,7 @@ use crate::diff::{self, Options, Piece, PieceKind};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use touchstone_formats::json;
-use touchstone_formats::run::{Part, Run, Step, StepKind};
+use touchstone_formats::run::{Part, Run};
 use touchstone_formats::value::Value;
 
 /// Work budget for one part, in steps of some nanoseconds each.
@@ -67,7 +67,7 @@ pub fn differences(left: (&Run, usize), right: (&Run, usize)) -> Vec<Difference>
     ];
     let mut room = MOST;
     let mut found = Vec::new();
-    for (a, b) in pairs(&parts(left), &parts(right)) {
+    for (a, b) in pairs(&left.parts, &right.parts) {
         let mut difference = match (a, b) {
             (Some(a), Some(b)) => compare(a, b, owns),
             (Some(part), None) => alone(part, Change::Missing, PieceKind::Removed),
@@ -81,10 +81,10 @@ pub fn differences(left: (&Run, usize), right: (&Run, usize)) -> Vec<Difference>
 }
 
 /// Pairs parts by label: the first with the first, the second with the second.
-fn pairs<'s>(left: &[&'s Part], right: &[&'s Part]) -> Vec<(Option<&'s Part>, Option<&'s Part>)> {
+fn pairs<'s>(left: &'s [Part], right: &'s [Part]) -> Vec<(Option<&'s Part>, Option<&'s Part>)> {
     let mut taken = vec![false; right.len()];
     let mut places: HashMap<&str, VecDeque<usize>> = HashMap::with_capacity(right.len());
-    for (at, part) in right.iter().copied().enumerate() {
+    for (at, part) in right.iter().enumerate() {
         places.entry(&part.label).or_default().push_back(at);
     }
     let twins: Vec<Option<usize>> =
@@ -92,7 +92,7 @@ fn pairs<'s>(left: &[&'s Part], right: &[&'s Part]) -> Vec<(Option<&'s Part>, Op
     twins.iter().flatten().for_each(|at| taken[*at] = true);
     let mut pairs = Vec::with_capacity(left.len() + right.len());
     let mut follow = |pairs: &mut Vec<(Option<&'s Part>, Option<&'s Part>)>, from: usize| {
-        for (part, taken) in right.iter().copied().zip(&mut taken).skip(from) {
+        for (part, taken) in right.iter().zip(&mut taken).skip(from) {
             if std::mem::replace(taken, true) {
                 break;
             }
@@ -100,8 +100,8 @@ fn pairs<'s>(left: &[&'s Part], right: &[&'s Part]) -> Vec<(Option<&'s Part>, Op
         }
     };
     follow(&mut pairs, 0);
-    for (part, twin) in left.iter().copied().zip(twins) {
-        pairs.push((Some(part), twin.and_then(|at| right.get(at).copied())));
+    for (part, twin) in left.iter().zip(twins) {
+        pairs.push((Some(part), twin.and_then(|at| right.get(at))));
         if let Some(at) = twin {
             follow(&mut pairs, at + 1);
         }
@@ -209,6 +209,7 @@ fn shorten(pieces: &mut Vec<Piece>, room: &mut usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use touchstone_formats::run::Step;
     use proptest::prelude::*;
     use touchstone_formats::run::Language;
 
