@@ -1,14 +1,11 @@
-//! Result files of other tools: opens them for their readers, builds their rows, and keeps what
-//! depends on several files up to date: the numbers of repeats, and runs that another file
-//! supersedes.
-use super::index::{Cell, IndexError, Touched, Writer};
+//! Result files of other tools: opens them for their readers, and builds their rows.
+use super::index::IndexError;
 use super::layouts::Coordinates;
 use super::limits::Limits;
 use super::members::guarded;
 use super::open::{self, Stamp};
 use super::parse_unit::{MemberRow, Outcome, ParsedUnit, Row, unsettle};
 use super::reconcile::Mark;
-use super::repeats;
 use super::roots::{FileId, Root, Roots};
 use super::scan::stamp;
 use super::scoring::scoring_spec::ScoringSpec;
@@ -21,7 +18,7 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
-use touchstone_api::{Lineage, RunState};
+use touchstone_api::RunState;
 use touchstone_formats::run::{Layout, Outline, Run, StoredAnswer};
 use touchstone_formats::suite::{self, Expected, Variation};
 use touchstone_formats::value::Value;
@@ -481,31 +478,6 @@ pub(crate) fn own_task_of_row(
     let json: Option<String> = row.get(at + 2)?;
     let answer = StoredAnswer { json, lenient: false };
     Ok(own_task_of(id.as_deref(), &path, expected, Some(&answer)))
-}
-
-/// Marks the runs that another file supersedes, and numbers the repeats of the touched cells. Returns the keys of the runs that changed.
-pub(crate) fn settle(writer: &Writer, touched: Touched) -> Result<Vec<String>, IndexError> {
-    const SUPERSEDE: &str = "WITH best AS (SELECT path FROM runs WHERE identity = ?1 ORDER BY identity_rank DESC, path DESC LIMIT 1)
-        UPDATE runs SET superseded_by = nullif((SELECT path FROM best), path),
-          lineage = CASE WHEN path = (SELECT path FROM best) THEN NULL ELSE ?2 END
-        WHERE identity = ?1 AND superseded_by IS NOT nullif((SELECT path FROM best), path)
-        RETURNING key, task, system, model";
-    let Touched { mut cells, identities } = touched;
-    let mut changed = Vec::new();
-    for identity in &identities {
-        let mut update = writer.sql.prepare_cached(SUPERSEDE)?;
-        let word = Lineage::Superseded.word();
-        let rows = update.query_map(params![identity, word], |row| {
-            Ok((row.get::<_, String>(0)?, Cell::from_row(row, 1)?))
-        })?;
-        for row in rows {
-            let (key, cell) = row?;
-            changed.push(key);
-            cells.extend(cell);
-        }
-    }
-    changed.extend(repeats::number(&writer.sql, &cells)?);
-    Ok(changed)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The indexer's writing: parses units, writes them in transactions, and publishes the changes
 //! after the commit.
-use super::imports;
 use super::index::{IndexError, Writer, put_sums};
 use super::indexer::{Change, Indexer, Shared};
 use super::ingest::{ParseContext, look_at};
@@ -13,7 +12,7 @@ use super::scan::Found;
 use super::scan::{PROMPT_NAMES, is_prompt_like, is_prompt_name, is_query_name};
 use super::suites::SuiteLoader;
 use super::unit_id::UnitId;
-use super::{background_tasks, judgements, layouts, load, open, reviews};
+use super::{background_tasks, judgements, layouts, load, open, repeats, reviews};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::time::{Duration, Instant};
@@ -149,7 +148,7 @@ impl Indexer {
             return Ok(());
         }
         let touched = std::mem::take(&mut self.writer.touched);
-        let settled = imports::settle(&self.writer, touched)?;
+        let settled = repeats::settle(&self.writer.sql, touched, repeats::MOST)?;
         let OpenTransaction { written, units, origins, .. } = std::mem::take(open);
         let visible = written.iter().filter(|w| w.visible).map(|w| w.key.clone());
         let visible: Vec<String> = visible.chain(origins).chain(settled).collect();

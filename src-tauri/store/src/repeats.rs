@@ -1,12 +1,15 @@
-//! Numbers of the repeats of imported runs. A file numbers its own runs; where runs of several files,
-//! or of merged names, are of one task, system and model, the numbers are made different.
-use super::index::{Cell, IndexError};
+//! Keeps up to date what the rows of imported runs owe to other files: which runs another file
+//! supersedes, and the numbers of repeats. A file numbers its own runs; where runs of several files,
+//! or of merged names, are of one task, system and model, the numbers are made different. All of it
+//! follows from the rows alone, so that it does not matter in which order they came.
+use super::index::{Cell, IndexError, Touched};
 use rusqlite::{Connection, params};
 use std::collections::BTreeSet;
+use touchstone_api::Lineage;
 
 /// Maximum number of runs of one cell that are numbered. Where there are more, they are no repeats,
-/// and keep the numbers of their files.
-const MOST: usize = 1_000;
+/// and have the numbers of their files.
+pub(crate) const MOST: usize = 1_000;
 
 /// Imported run of a cell.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -23,8 +26,53 @@ struct ImportedRepeat {
     start: Option<f64>,
 }
 
+/// Marks the runs that another file supersedes, and numbers the repeats of the touched cells, if they
+/// have at most `most` runs. Returns the keys of the runs that changed.
+pub(crate) fn settle(
+    sql: &Connection,
+    touched: Touched,
+    most: usize,
+) -> Result<Vec<String>, IndexError> {
+    let Touched { mut cells, identities } = touched;
+    let mut changed = supersede(sql, &identities, &mut cells)?;
+    changed.extend(number(sql, &cells, most)?);
+    Ok(changed)
+}
+
+/// Marks the runs that another file supersedes, and adds the cells of those whose mark changed.
+/// Returns their keys.
+fn supersede(
+    sql: &Connection,
+    identities: &BTreeSet<i64>,
+    cells: &mut BTreeSet<Cell>,
+) -> Result<Vec<String>, IndexError> {
+    const SUPERSEDE: &str = "WITH best AS (SELECT path FROM runs WHERE identity = ?1 ORDER BY identity_rank DESC, path DESC LIMIT 1)
+        UPDATE runs SET superseded_by = nullif((SELECT path FROM best), path),
+          lineage = CASE WHEN path = (SELECT path FROM best) THEN NULL ELSE ?2 END
+        WHERE identity = ?1 AND superseded_by IS NOT nullif((SELECT path FROM best), path)
+        RETURNING key, task, system, model";
+    let mut changed = Vec::new();
+    for identity in identities {
+        let mut update = sql.prepare_cached(SUPERSEDE)?;
+        let word = Lineage::Superseded.word();
+        let rows = update.query_map(params![identity, word], |row| {
+            Ok((row.get::<_, String>(0)?, Cell::from_row(row, 1)?))
+        })?;
+        for row in rows {
+            let (key, cell) = row?;
+            changed.push(key);
+            cells.extend(cell);
+        }
+    }
+    Ok(changed)
+}
+
 /// Numbers the imported runs of cells again. Returns the keys of the runs that got another number.
-pub(crate) fn number(sql: &Connection, cells: &BTreeSet<Cell>) -> Result<Vec<String>, IndexError> {
+fn number(
+    sql: &Connection,
+    cells: &BTreeSet<Cell>,
+    most: usize,
+) -> Result<Vec<String>, IndexError> {
     const ANY: &str = "SELECT EXISTS (SELECT 1 FROM runs WHERE repeat_source IS NOT NULL)";
     const UPDATE: &str = "UPDATE runs SET repeat = ? WHERE id = ?";
     let mut changed = Vec::new();
@@ -32,8 +80,10 @@ pub(crate) fn number(sql: &Connection, cells: &BTreeSet<Cell>) -> Result<Vec<Str
         return Ok(changed);
     }
     for cell in cells {
-        let runs = imported_runs(sql, cell)?;
-        if runs.is_empty() || runs.len() > MOST {
+        let runs = imported_runs(sql, cell, most)?;
+        let is_numbered = runs.len() <= most;
+        changed.extend(restore(sql, cell, is_numbered)?);
+        if runs.is_empty() || !is_numbered {
             continue;
         }
         for (run, number) in numbers(runs, &taken(sql, cell)?) {
@@ -46,14 +96,38 @@ pub(crate) fn number(sql: &Connection, cells: &BTreeSet<Cell>) -> Result<Vec<Str
     Ok(changed)
 }
 
+/// Gives the runs of a cell that are not numbered the numbers of their files: superseded ones, or
+/// all. Returns the keys of the runs that had another number.
+fn restore(
+    sql: &Connection,
+    cell: &Cell,
+    only_superseded: bool,
+) -> Result<Vec<String>, IndexError> {
+    // Only a part of a large cell has other numbers, and mostly none.
+    const RESTORE: &str = "UPDATE runs INDEXED BY runs_renumbered SET repeat = ifnull(file_repeat, 1) \
+                           WHERE task = ?1 AND system IS ?2 AND model IS ?3 \
+                           AND repeat_source IS NOT NULL AND repeat <> ifnull(file_repeat, 1) \
+                           AND (lineage IS NOT NULL OR NOT ?4) RETURNING key";
+    let mut update = sql.prepare_cached(RESTORE)?;
+    let keys = update
+        .query_map(params![cell.task, cell.system, cell.model, only_superseded], |row| {
+            row.get(0)
+        })?;
+    Ok(keys.collect::<Result<_, _>>()?)
+}
+
 /// Returns the imported runs of a cell, at most one more than are numbered. Superseded runs do not
 /// count.
-fn imported_runs(sql: &Connection, cell: &Cell) -> Result<Vec<ImportedRepeat>, IndexError> {
+fn imported_runs(
+    sql: &Connection,
+    cell: &Cell,
+    most: usize,
+) -> Result<Vec<ImportedRepeat>, IndexError> {
     const SELECT: &str = "SELECT id, key, path, repeat, repeat_source, file_repeat, group_start \
                           FROM runs WHERE task = ?1 AND system IS ?2 AND model IS ?3 \
                           AND repeat_source IS NOT NULL AND lineage IS NULL LIMIT ?4";
     let mut select = sql.prepare_cached(SELECT)?;
-    let limit = i64::try_from(MOST + 1).unwrap_or(i64::MAX);
+    let limit = i64::try_from(most + 1).unwrap_or(i64::MAX);
     let rows = select.query_map(params![cell.task, cell.system, cell.model, limit], |row| {
         Ok(ImportedRepeat {
             id: row.get(0)?,
@@ -107,6 +181,8 @@ fn numbers(mut runs: Vec<ImportedRepeat>, taken: &BTreeSet<u32>) -> Vec<(Importe
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     fn run(source: &str, own: Option<u32>, start: Option<f64>, path: &str) -> ImportedRepeat {
         ImportedRepeat {
@@ -167,5 +243,127 @@ mod tests {
         let two = vec![run("a", Some(1), None, "a"), run("b", Some(1), None, "b")];
         let last = u32::MAX;
         assert_eq!(numbered(two, &[1, last]), pairs(&[("a", last), ("b", last)]));
+    }
+
+    /// Row of a run, as far as its number depends on it.
+    #[derive(Debug, Clone)]
+    struct Entry {
+        task: &'static str,
+        /// File and its number there; `None` for a run whose file name has the number 2.
+        import: Option<(&'static str, Option<u32>)>,
+        start: Option<f64>,
+        identity: Option<i64>,
+        rank: f64,
+    }
+
+    fn entry() -> impl Strategy<Value = Entry> {
+        let number = prop::option::of(1..4_u32);
+        let import = prop_oneof![
+            6 => (prop::sample::select(vec!["a", "b", "c"]), number).prop_map(Some),
+            1 => Just(None),
+        ];
+        let start = prop::option::of((0..3_u8).prop_map(f64::from));
+        let rank = (0..2_u8).prop_map(f64::from);
+        (prop::sample::select(vec!["s", "t"]), import, start, prop::option::of(0..3_i64), rank)
+            .prop_map(|(task, import, start, identity, rank)| {
+                let identity = identity.filter(|_| import.is_some());
+                Entry { task, import, start, identity, rank }
+            })
+    }
+
+    /// Writes a row of a path anew, or deletes it, and returns what that touches.
+    fn change(sql: &Connection, path: &str, entry: Option<&Entry>, touched: &mut Touched) {
+        const DELETE: &str =
+            "DELETE FROM runs WHERE key = ? RETURNING identity, task, system, model";
+        const INSERT: &str = "INSERT INTO runs (key, path, unit, layout, task, repeat, state, state_order, turns, tool_calls,
+            failed_calls, nudges, missing_calls, tools, unfinished, size, modified_ms, has_answer, content_hash,
+            text_offset, text_len, item_count, words_done, variation, repeat_source, file_repeat, group_start, identity,
+            identity_rank) VALUES (?1,?1,0,'',?2,?3,'',0,0,0,0,0,'[]','',0,0,0,0,0,0,0,0,0,0,?4,?5,?6,?7,?8)";
+        let mut delete = sql.prepare_cached(DELETE).unwrap();
+        let old = delete.query_map([path], |row| Ok((Cell::from_row(row, 1)?, row.get(0)?)));
+        for old in old.unwrap() {
+            let (cell, identity) = old.unwrap();
+            touched.add(cell, identity);
+        }
+        let Some(Entry { task, import, start, identity, rank }) = entry else { return };
+        let (source, own) = import.unzip();
+        let number = own.map_or(2, |own| own.unwrap_or(1));
+        let own = own.flatten();
+        let row = params![path, task, number, source, own, start, identity, rank];
+        sql.prepare_cached(INSERT).unwrap().execute(row).unwrap();
+        let cell = Cell { task: (*task).to_owned(), system: None, model: None };
+        touched.add(Some(cell), *identity);
+    }
+
+    fn open() -> Connection {
+        let sql = Connection::open_in_memory().unwrap();
+        sql.execute_batch(include_str!("schema.sql")).unwrap();
+        sql
+    }
+
+    /// Returns path, number, mark and successor of all rows.
+    fn rows(sql: &Connection) -> Vec<(String, u32, Option<String>, Option<String>)> {
+        let select = "SELECT path, repeat, lineage, superseded_by FROM runs ORDER BY path";
+        let mut select = sql.prepare(select).unwrap();
+        let rows = select
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+            .unwrap();
+        rows.collect::<Result<_, _>>().unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_follow_from_the_rows_and_not_from_the_order_of_commits(
+            commits in prop::collection::vec(
+                prop::collection::vec((0..12_u8, prop::option::weighted(0.8, entry())), 1..8), 1..6),
+            most in 0..6_usize,
+        ) {
+            let (followed, mut last) = (open(), BTreeMap::new());
+            for commit in &commits {
+                let mut touched = Touched::default();
+                for (path, entry) in commit {
+                    change(&followed, &path.to_string(), entry.as_ref(), &mut touched);
+                    last.insert(*path, entry.as_ref());
+                }
+                let before = rows(&followed);
+                let changed: BTreeSet<_> =
+                    settle(&followed, touched, most).unwrap().into_iter().collect();
+                let after = rows(&followed).into_iter().zip(before);
+                let differs: BTreeSet<_> =
+                    after.filter(|(new, old)| new != old).map(|(new, _)| new.0).collect();
+                prop_assert!(differs.is_subset(&changed), "{differs:?} {changed:?}");
+            }
+            let (anew, mut touched) = (open(), Touched::default());
+            for (path, entry) in last {
+                change(&anew, &path.to_string(), entry, &mut touched);
+            }
+            settle(&anew, touched, most).unwrap();
+            prop_assert_eq!(rows(&followed), rows(&anew));
+        }
+    }
+
+    #[test]
+    fn the_runs_of_a_large_cell_and_superseded_ones_have_the_numbers_of_their_files() {
+        let entry = |file, identity, rank| Entry {
+            task: "t",
+            import: Some((file, Some(1))),
+            start: None,
+            identity,
+            rank,
+        };
+        let sql = open();
+        let put = |path: &str, entry: Option<Entry>, most: usize| {
+            let mut touched = Touched::default();
+            change(&sql, path, entry.as_ref(), &mut touched);
+            settle(&sql, touched, most).unwrap();
+            rows(&sql).into_iter().map(|row| row.1).collect::<Vec<_>>()
+        };
+        assert_eq!(put("1", Some(entry("a", None, 0.0)), 2), [1]);
+        assert_eq!(put("2", Some(entry("b", None, 0.0)), 2), [1, 2]);
+        assert_eq!(put("3", Some(entry("c", None, 0.0)), 2), [1, 1, 1]);
+        assert_eq!(put("3", None, 2), [1, 2]);
+        assert_eq!(put("3", Some(entry("c", Some(7), 0.0)), 9), [1, 2, 3]);
+        assert_eq!(put("4", Some(entry("a", Some(7), 1.0)), 9), [1, 3, 1, 2]);
+        assert_eq!(put("4", None, 9), [1, 2, 3]);
     }
 }

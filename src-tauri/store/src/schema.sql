@@ -74,6 +74,8 @@ CREATE INDEX runs_task ON runs(task, path);
 -- The forks of a run, and forks that are named like repeats.
 CREATE INDEX runs_forked ON runs(forked_from) WHERE forked_from IS NOT NULL;
 CREATE INDEX runs_cell ON runs(task, system, model) WHERE repeat_source IS NOT NULL;
+-- Imported runs with another number than that of their file.
+CREATE INDEX runs_renumbered ON runs(task, system, model) WHERE repeat_source IS NOT NULL AND repeat <> ifnull(file_repeat, 1);
 CREATE INDEX runs_identity ON runs(identity) WHERE identity IS NOT NULL;
 CREATE INDEX runs_state ON runs(state_order, path);
 
