@@ -14,7 +14,7 @@ pub struct Renames {
     /// New names of models.
     pub models: BTreeMap<String, String>,
     /// Names for all runs of the files at a path or below it, by path. `*` in a path is any text
-    /// without `/`.
+    /// without `/`, and `[*]` is a star.
     pub files: BTreeMap<String, RunNames>,
 }
 
@@ -62,30 +62,35 @@ impl Renames {
         *self == Self::default()
     }
 
-    /// Changes the corrections so that a run of a file with the names `own` gets the names `new`.
-    /// Where a name is missing in `new`, the correction is taken back. A correction for the name in
-    /// the file concerns all runs with it; where the file has no name, it concerns the file.
+    /// Changes the corrections so that a run of a file with the names `own` gets the names `new`, and
+    /// its own where one is missing in `new`: all corrections that stand between are taken back. A
+    /// correction for the name in the file concerns all runs with it; where the file has no name, it
+    /// concerns the file.
     pub fn set(&mut self, path: &str, own: &RunNames, new: &RunNames) {
         for name in Name::ALL {
             let own = name.get(own).cloned();
             let new = name.get(new).cloned().filter(|new| !new.is_empty());
             let new = new.filter(|new| own.as_ref() != Some(new));
-            let given = self.given(path, name).cloned();
+            while let Some(pattern) = self.given(path, name).cloned() {
+                *name.get_mut(self.files.entry(pattern).or_default()) = new.clone();
+                if new.is_some() {
+                    break;
+                }
+            }
+            let is_given = self.given(path, name).is_some();
             let renames = match name {
                 Name::Task => &mut self.tasks,
                 Name::System => &mut self.systems,
                 Name::Model => &mut self.models,
             };
-            match (given, own, new) {
-                (Some(pattern), _, new) => {
-                    *name.get_mut(self.files.entry(pattern).or_default()) = new;
+            match (own, new) {
+                _ if is_given => {}
+                (Some(own), Some(new)) => drop(renames.insert(own, new)),
+                (Some(own), None) => drop(renames.remove(&own)),
+                (None, new) => {
+                    let exact = path.replace('*', STAR);
+                    *name.get_mut(self.files.entry(exact).or_default()) = new;
                 }
-                (None, Some(own), Some(new)) => drop(renames.insert(own, new)),
-                (None, Some(own), None) => drop(renames.remove(&own)),
-                (None, None, Some(new)) => {
-                    *name.get_mut(self.files.entry(path.to_owned()).or_default()) = Some(new);
-                }
-                (None, None, None) => {}
             }
         }
         self.files.retain(|_, names| *names != RunNames::default());
@@ -111,9 +116,14 @@ impl Renames {
     fn given(&self, path: &str, name: Name) -> Option<&String> {
         let entries = self.files.iter().filter(|(_, names)| name.get(names).is_some());
         let matching = entries.map(|(pattern, _)| pattern).filter(|one| holds(one, path));
-        matching.max_by_key(|one| (one.split('/').count(), !one.contains('*'), one.len()))
+        matching.max_by_key(|one| {
+            (one.split('/').count(), !one.replace(STAR, "").contains('*'), one.len())
+        })
     }
 }
+
+/// Stands for a star in a path, where `*` alone is any text.
+const STAR: &str = "[*]";
 
 /// One of the names of a run.
 #[derive(Debug, Clone, Copy)]
@@ -154,8 +164,12 @@ fn holds(pattern: &str, path: &str) -> bool {
     pattern.split('/').all(|pattern| names.next().is_some_and(|name| is_match(pattern, name)))
 }
 
-/// Returns true if a pattern matches a whole name; `*` is any text.
+/// Returns true if a pattern matches a whole name; `*` is any text, and `[*]` is a star.
 fn is_match(pattern: &str, name: &str) -> bool {
+    if pattern.contains(STAR) {
+        // No name of a file holds the character that takes the place of the stars.
+        return is_match(&pattern.replace(STAR, "\0"), &name.replace('*', "\0"));
+    }
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(start) else { return false };
     let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
@@ -235,6 +249,10 @@ mod tests {
             ("*ab*ab", "ab", false),
             ("*ab*ab", "xabab", true),
             ("ü*", "über", true),
+            ("a[*]b", "a*b", true),
+            ("a[*]b", "axb", false),
+            ("[*]*", "*b", true),
+            ("a[[*]]b", "a[*]b", true),
         ] {
             assert_eq!(is_match(pattern, name), is_matching, "{pattern} {name}");
         }
@@ -283,7 +301,46 @@ mod tests {
         }
     }
 
+    /// Corrections at several levels, for one file in particular and for many.
+    fn any_renames() -> impl Strategy<Value = Renames> {
+        let patterns = ["logs", "logs/x", "logs/x/f", "logs/*", "*/x", "l*/x/*", "a*b", "a[*]b"];
+        let name = || prop::option::of("[a-c]");
+        let names = (name(), name(), name());
+        let names = names.prop_map(|(task, system, model)| RunNames { task, system, model });
+        let files =
+            prop::collection::btree_map(prop::sample::select(patterns.to_vec()), names, 0..6);
+        let map = || prop::collection::btree_map("[a-c]", "[a-c]", 0..3);
+        (map(), map(), map(), files).prop_map(|(tasks, systems, models, files)| {
+            let files = files.into_iter().map(|(path, names)| (path.to_owned(), names)).collect();
+            Renames { tasks, systems, models, files }
+        })
+    }
+
     proptest! {
+        #[test]
+        fn a_run_gets_the_names_that_are_set_and_else_its_own(
+            mut renames in any_renames(),
+            path in prop::sample::select(vec!["logs/x/f", "logs/y", "z/x/f", "a*b", "axb", "a[*]b"]),
+            own in prop::array::uniform3("[a-c]?"), new in prop::array::uniform3("[a-c]?"),
+        ) {
+            let [own, new] = [own, new].map(|[task, system, model]| names(&task, &system, &model));
+            renames.set(path, &own, &new);
+            let expected = RunNames {
+                task: new.task.or(own.task.clone()),
+                system: new.system.or(own.system.clone()),
+                model: new.model.or(own.model.clone()),
+            };
+            prop_assert_eq!(renames.apply(path, own), expected);
+        }
+
+        #[test]
+        fn a_file_whose_name_holds_a_star_is_corrected_alone(own in "[a-c]?", new in "[a-c]") {
+            let mut renames = Renames::default();
+            renames.set("a*b", &names(&own, "", ""), &names(&own, &new, ""));
+            prop_assert_eq!(renames.apply("a*b", RunNames::default()), names("", &new, ""));
+            prop_assert_eq!(renames.apply("axb", RunNames::default()), RunNames::default());
+        }
+
         #[test]
         fn without_an_entry_a_name_stays(task in ".*", system in ".*", model in ".*", path in ".*") {
             let renames = renames("imports: { systems: { \"\\0never\": x }, files: { \"\\0never\": { model: x } } }");

@@ -8,9 +8,11 @@ use crate::node::{Node, Shape};
 use crate::value::Value;
 use crate::yaml;
 use crate::yaml::tree::Item;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const SECTION: &str = "imports";
+/// Map of the section whose entries are maps of fields.
+const FILES: &str = "files";
 /// Indentation of a new level.
 const STEP: &str = "  ";
 
@@ -20,14 +22,13 @@ pub fn rewrite(text: &str, renames: &Renames) -> Result<String, ReadError> {
     let before = workspace::read(text)?;
     let wanted = Workspace { imports: renames.clone(), ..before.clone() };
     let mut new = text.to_owned();
-    let maps = values(&before.imports).into_iter().zip(values(renames));
-    for ((map, old), (_, wanted)) in maps {
-        for key in old.keys().filter(|key| !wanted.contains_key(*key)) {
-            new = remove(&new, map, key).ok_or_else(fixed)?;
-        }
-        for (key, value) in wanted.iter().filter(|(key, value)| old.get(*key) != Some(value)) {
-            new = put(&new, map, key, value).ok_or_else(fixed)?;
-        }
+    for (place, value) in edits(&before.imports, renames) {
+        let place: Vec<&str> = [SECTION].into_iter().chain(place).collect();
+        let edited = match value {
+            Some(value) => put(&new, &place, &value),
+            None => remove(&new, &place),
+        };
+        new = edited.ok_or_else(fixed)?;
     }
     // Faults have line numbers, which may change.
     let without_faults = |one: Workspace| Workspace { faults: Vec::new(), ..one };
@@ -45,26 +46,56 @@ fn fixed() -> ReadError {
         .advise("Write each key of the file on a line of its own, or edit the section.")
 }
 
-/// Returns the maps of the section, with the YAML of their values.
-fn values(renames: &Renames) -> [(&'static str, BTreeMap<String, String>); 4] {
-    let texts = |names: &BTreeMap<String, String>| {
-        names.iter().map(|(from, to)| (from.clone(), quoted(to))).collect()
-    };
-    let files = renames.files.iter().map(|(path, names)| (path.clone(), fields(names)));
-    [
-        ("systems", texts(&renames.systems)),
-        ("models", texts(&renames.models)),
-        ("tasks", texts(&renames.tasks)),
-        ("files", files.collect()),
-    ]
+/// Keys below the section, and the YAML of the value there; `None` if there is to be none.
+type Edit<'a> = (Vec<&'a str>, Option<String>);
+
+/// Returns what differs. New values come first, so that a level which stays is never left empty.
+fn edits<'a>(old: &'a Renames, new: &'a Renames) -> Vec<Edit<'a>> {
+    let mut edits: Vec<Edit<'a>> = Vec::new();
+    for (map, old, new) in [
+        ("systems", &old.systems, &new.systems),
+        ("models", &old.models, &new.models),
+        ("tasks", &old.tasks, &new.tasks),
+    ] {
+        let differing = differing(old, new);
+        edits.extend(
+            differing.map(|(key, _, name)| (vec![map, key], name.map(|name| quoted(name)))),
+        );
+    }
+    for (path, old, new) in differing(&old.files, &new.files) {
+        let (Some(old), Some(new)) = (old, new) else {
+            edits.push((vec![FILES, path], new.map(map_of_fields)));
+            continue;
+        };
+        let both = fields(old).into_iter().zip(fields(new));
+        let differing = both.filter(|((_, old), (_, new))| old != new);
+        edits.extend(
+            differing.map(|(_, (field, name))| (vec![FILES, path, field], name.map(quoted))),
+        );
+    }
+    edits.sort_by_key(|(_, value)| value.is_none());
+    edits
 }
 
-fn fields(names: &RunNames) -> String {
-    let fields = [("task", &names.task), ("system", &names.system), ("model", &names.model)];
-    let fields = fields.into_iter().filter_map(|(key, name)| Some((key, name.as_deref()?)));
-    let fields: Vec<String> =
-        fields.map(|(key, name)| format!("{key}: {}", quoted(name))).collect();
-    format!("{{ {} }}", fields.join(", "))
+/// Returns the keys whose values differ, with the old and the new value.
+fn differing<'a, V: PartialEq>(
+    old: &'a BTreeMap<String, V>,
+    new: &'a BTreeMap<String, V>,
+) -> impl Iterator<Item = (&'a String, Option<&'a V>, Option<&'a V>)> {
+    let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let both = keys.into_iter().map(|key| (key, old.get(key), new.get(key)));
+    both.filter(|(_, old, new)| old != new)
+}
+
+fn fields(names: &RunNames) -> [(&'static str, Option<&str>); 3] {
+    let RunNames { task, system, model } = names;
+    [("task", task.as_deref()), ("system", system.as_deref()), ("model", model.as_deref())]
+}
+
+fn map_of_fields(names: &RunNames) -> String {
+    let fields = fields(names).into_iter();
+    let fields = fields.filter_map(|(key, name)| Some(format!("{key}: {}", quoted(name?))));
+    format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
 }
 
 /// Formats a text as YAML. Texts of JSON are texts of YAML, except for characters that YAML has only
@@ -84,49 +115,49 @@ fn entry<'t>(map: Item<'t>, key: &str) -> Option<Entry<'t>> {
     map.entries().find(|(name, _)| name.word() == Some(key))
 }
 
-/// Returns the entry of a map of the section, by the key as [`Renames`] has it.
-fn named_entry<'t>((map, name): (Item<'t>, &str), key: &str) -> Option<Entry<'t>> {
-    let is_path = |word: &str| name == "files" && plain_path(word) == key;
+/// Returns the entry of a map at the last of these keys, by that key as [`Renames`] has it.
+fn named_entry<'t>(map: Item<'t>, place: &[&str]) -> Option<Entry<'t>> {
+    let key = place.last()?;
+    let is_path = |word: &str| matches!(place, [_, FILES, _]) && plain_path(word) == *key;
     let found = map.entries().filter(|(word, _)| word.word().is_some_and(is_path)).last();
     entry(map, key).or(found)
 }
 
-/// Writes an entry of a map of the section.
-fn put(text: &str, map: &str, key: &str, value: &str) -> Option<String> {
-    let line = format!("{}: {value}", quoted(key));
+/// Writes an entry of the section, and the levels above it that are missing.
+fn put(text: &str, place: &[&str], value: &str) -> Option<String> {
     // A file without any key is no YAML document.
     let tree = yaml::parse(text).ok().filter(|tree| tree.root().shape() == Shape::Map);
     let section = tree.as_ref().and_then(|tree| entry(tree.root(), SECTION));
-    let Some((_, section)) = section else {
-        let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        return Some(format!("{text}{gap}{SECTION}:\n{STEP}{map}:\n{STEP}{STEP}{line}\n"));
+    let Some((_, mut map)) = section else {
+        let end = line_ending(text);
+        let gap = if text.is_empty() || text.ends_with('\n') { "" } else { end };
+        return Some(format!("{text}{gap}{}{end}", block(text, place, 0, "", value)));
     };
-    let Some((_, items)) = entry(section, map) else {
-        return if is_flow(text, section) {
-            append(text, section, &format!("{map}: {{ {line} }}"))
-        } else {
-            let indent = indent(text, section)?;
-            append(text, section, &format!("{map}:\n{indent}{STEP}{line}"))
-        };
-    };
-    match named_entry((items, map), key) {
-        Some((_, old)) => {
-            let (from, _) = old.span()?;
-            // A block map ends with its last value.
-            replace(text, from, content_end(text, old)?, value)
+    for level in 1..place.len() {
+        match named_entry(map, &place[..=level]) {
+            Some((_, old)) if level + 1 == place.len() => {
+                let (from, _) = old.span()?;
+                // A block map ends with its last value.
+                return replace(text, from, content_end(text, old)?, value);
+            }
+            Some((_, inner)) => map = inner,
+            None => return append(text, map, place, level, value),
         }
-        None => append(text, items, &line),
     }
+    None
 }
 
-/// Removes an entry of a map of the section, and what is empty without it.
-fn remove(text: &str, map: &str, key: &str) -> Option<String> {
+/// Removes an entry of the section, and what is empty without it. Comments within what is removed
+/// go with it.
+fn remove(text: &str, place: &[&str]) -> Option<String> {
     let tree = yaml::parse(text).ok()?;
-    let root = tree.root();
-    let section = entry(root, SECTION)?;
-    let items = entry(section.1, map)?;
-    let item = named_entry((items.1, map), key)?;
-    let levels = [(root, section), (section.1, items), (items.1, item)];
+    let mut levels = Vec::new();
+    let mut map = tree.root();
+    for level in 0..place.len() {
+        let found = named_entry(map, &place[..=level])?;
+        levels.push((map, found));
+        map = found.1;
+    }
     // The outermost level that holds nothing else.
     let at = (1..levels.len())
         .find(|at| levels[*at..].iter().all(|(map, _)| map.entries().count() == 1));
@@ -144,16 +175,52 @@ fn remove(text: &str, map: &str, key: &str) -> Option<String> {
     replace(text, from, to, "")
 }
 
-/// Writes an entry behind the last one of a map. Fails for an empty map, and for what is no map.
-fn append(text: &str, map: Item<'_>, entry: &str) -> Option<String> {
-    let (key, value) = map.entries().last()?;
-    let end = content_end(text, value)?.max(key.span()?.1);
+/// Writes an entry behind the last one of a map, which is at a level of the place. Fails for what is
+/// no map.
+fn append(text: &str, map: Item<'_>, place: &[&str], level: usize, value: &str) -> Option<String> {
     if is_flow(text, map) {
-        return replace(text, end, end, &format!(", {entry}"));
+        let start = map.span().filter(|_| map.shape() == Shape::Map)?.0 + 1;
+        let entry = flow(place, level, value);
+        return match map.entries().last() {
+            Some((key, value)) => {
+                let end = content_end(text, value)?.max(key.span()?.1);
+                replace(text, end, end, &format!(", {entry}"))
+            }
+            None => replace(text, start, start, &format!(" {entry} ")),
+        };
     }
-    let (indent, end) = (indent(text, map)?, line_end(text, end));
-    let gap = if text.get(..end)?.ends_with('\n') { "" } else { "\n" };
-    replace(text, end, end, &format!("{gap}{indent}{entry}\n"))
+    let (key, last) = map.entries().last()?;
+    let end = line_end(text, content_end(text, last)?.max(key.span()?.1));
+    let entry = block(text, place, level, indent(text, map)?, value);
+    let ending = line_ending(text);
+    let gap = if text.get(..end)?.ends_with('\n') { "" } else { ending };
+    replace(text, end, end, &format!("{gap}{entry}{ending}"))
+}
+
+/// Formats an entry with the keys from a level on, each on a line of its own.
+fn block(text: &str, place: &[&str], level: usize, indent: &str, value: &str) -> String {
+    let keys = place.iter().enumerate().skip(level);
+    let lines =
+        keys.map(|(at, _)| format!("{indent}{}{}:", STEP.repeat(at - level), key(place, at)));
+    format!("{} {value}", lines.collect::<Vec<_>>().join(line_ending(text)))
+}
+
+/// Formats an entry with the keys from a level on, in brackets.
+fn flow(place: &[&str], level: usize, value: &str) -> String {
+    let last = format!("{}: {value}", key(place, place.len() - 1));
+    let outer = (level..place.len() - 1).rev();
+    outer.fold(last, |inner, at| format!("{}: {{ {inner} }}", key(place, at)))
+}
+
+/// Formats a key of a place. Those that a person chose are quoted.
+fn key(place: &[&str], level: usize) -> String {
+    if level == 2 { quoted(place[level]) } else { place[level].to_owned() }
+}
+
+/// Returns the line ending of a text, which is that of its first line.
+fn line_ending(text: &str) -> &'static str {
+    let first = text.split_inclusive('\n').next().unwrap_or_default();
+    if first.ends_with("\r\n") { "\r\n" } else { "\n" }
 }
 
 fn replace(text: &str, from: usize, to: usize, new: &str) -> Option<String> {
@@ -288,6 +355,63 @@ mod tests {
         ] {
             let wanted = renames(wanted);
             assert_eq!(rewrite(text, &wanted).unwrap(), expected, "{text}");
+            // Lines end as those of the file do.
+            if text.contains('\n') {
+                let [text, expected] = [text, expected].map(|text| text.replace('\n', "\r\n"));
+                assert_eq!(rewrite(&text, &wanted).unwrap(), expected, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_an_entry_of_a_file_only_the_field_that_differs_is_written() {
+        let block = "imports:\n  files:\n    # old\n    ./logs/: # all\n      system: base # since May\n      # the best\n      \
+                     model: m # note\n    x: { task: t, model: n } # x\n";
+        let flow = "imports: { files: { logs: { system: base, model: m }, x: {} } } # all\n";
+        let x = "x: { task: t, model: n }";
+        for (text, wanted, expected) in [
+            (
+                block,
+                format!("logs: {{ system: new, model: m }}, {x}"),
+                block.replace("base", "\"new\""),
+            ),
+            (block, format!("logs: {{ model: m }}, {x}"), {
+                block.replace("      system: base # since May\n", "")
+            }),
+            (block, format!("logs: {{ system: base }}, {x}"), {
+                block.replace("      model: m # note\n", "")
+            }),
+            (
+                block,
+                format!("logs: {{ system: base, model: m, task: t }}, {x}"),
+                block.replace("# note\n", "# note\n      task: \"t\"\n"),
+            ),
+            (
+                block,
+                format!("logs: {{ task: t }}, {x}"),
+                block
+                    .replace("      system: base # since May\n", "")
+                    .replace("model: m # note\n", "task: \"t\"\n"),
+            ),
+            (
+                block,
+                "logs: { system: base, model: m }, x: { task: u, system: s }".to_owned(),
+                block.replace("task: t, model: n }", "task: \"u\", system: \"s\" }"),
+            ),
+            (
+                block,
+                "logs: { system: base, model: m }".to_owned(),
+                block.replace("    x: { task: t, model: n } # x\n", ""),
+            ),
+            (flow, "logs: { system: new, model: m }, x: {}".to_owned(), {
+                flow.replace("base", "\"new\"")
+            }),
+            (flow, "logs: { system: base, model: m }, x: { task: t }".to_owned(), {
+                flow.replace("{}", "{ task: \"t\" }")
+            }),
+        ] {
+            let wanted = renames(&format!("imports: {{ files: {{ {wanted} }} }}"));
+            assert_eq!(rewrite(text, &wanted).unwrap(), expected, "{text}");
         }
     }
 
@@ -328,7 +452,46 @@ mod tests {
         })
     }
 
+    /// Writes corrections of files in block form, with a comment in each line and between the lines.
+    fn commented(files: &BTreeMap<String, RunNames>) -> String {
+        let mut lines = vec!["imports:".to_owned(), "  files:".to_owned()];
+        for (path, names) in files {
+            lines.push(format!("    {}:", quoted(path)));
+            let fields = fields(names).into_iter();
+            lines.extend(
+                fields.filter_map(|(key, name)| Some(format!("      {key}: {}", quoted(name?)))),
+            );
+        }
+        let lines = lines.iter().enumerate();
+        lines.map(|(at, line)| format!("# above {at}\n{line} # behind {at}\n")).collect()
+    }
+
     proptest! {
+        #[test]
+        fn a_name_of_a_file_is_changed_in_its_line_alone(
+            renames in any_renames(), at in any::<prop::sample::Index>(), name in ".+"
+        ) {
+            prop_assume!(!renames.files.is_empty());
+            let text = commented(&renames.files);
+            let mut wanted = Renames { files: renames.files, ..Renames::default() };
+            let mut given: Vec<&mut String> = wanted
+                .files
+                .values_mut()
+                .flat_map(|one| [&mut one.task, &mut one.system, &mut one.model])
+                .flatten()
+                .collect();
+            let count = given.len();
+            **given.get_mut(at.index(count)).unwrap() = name;
+            let new = rewrite(&text, &wanted).unwrap();
+            let comment = |line: &str| line.rsplit_once(" # ").map(|(_, end)| end.to_owned());
+            let lines = text.lines().zip(new.lines());
+            prop_assert!(lines.clone().filter(|(old, new)| old != new).count() <= 1, "{text}{new}");
+            prop_assert_eq!(text.lines().count(), new.lines().count());
+            for (old, new) in lines {
+                prop_assert_eq!(comment(old), comment(new));
+            }
+        }
+
         #[test]
         fn any_corrections_can_follow_any_others(first in any_renames(), second in any_renames()) {
             let start = "# a\noutput_dir: x # b\n";
