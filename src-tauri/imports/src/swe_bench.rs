@@ -11,7 +11,7 @@ use touchstone_formats::value::Value;
 /// Maximum size of a report, in bytes.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// Maximum number of files of a folder that are looked into.
+/// Maximum number of files of a folder that are looked into, those first that are named as reports.
 const MOST_FILES: usize = 20;
 
 /// Number of folders above a run in which reports are looked for.
@@ -32,7 +32,9 @@ pub fn find_verdict(input: &Input<'_>, instance: &str) -> Option<ImportedVerdict
     for _ in 0..=LEVELS {
         let names = input.folder.list(&folder);
         let may_be_report = |name: &&String| *name != input.name() && is_report_name(name);
-        for name in names.iter().filter(may_be_report).take(MOST_FILES) {
+        let (named, others): (Vec<_>, Vec<_>) =
+            names.iter().filter(may_be_report).partition(|name| is_named_report(name));
+        for name in named.into_iter().chain(others).take(MOST_FILES) {
             let path = resolve(&folder, name);
             let source = path.and_then(|path| input.folder.open(&path));
             if let Some(passed) = source.and_then(|source| read_report(&*source, instance)) {
@@ -49,7 +51,11 @@ pub fn find_verdict(input: &Input<'_>, instance: &str) -> Option<ImportedVerdict
 pub fn is_report_name(name: &str) -> bool {
     has_extension(name, "json")
         && !name.ends_with(".traj.json")
-        && (name.contains("report") || name.contains("result") || name.matches('.').count() > 1)
+        && (is_named_report(name) || name.matches('.').count() > 1)
+}
+
+fn is_named_report(name: &str) -> bool {
+    name.contains("report") || name.contains("result")
 }
 
 /// Returns true if a report in a folder may judge the runs of a file, by the paths alone.
@@ -118,6 +124,7 @@ fn read_report(source: &dyn Source, instance: &str) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Files;
 
     #[test]
     fn a_report_may_judge_runs_beside_it_and_up_to_two_folders_below() {
@@ -134,6 +141,19 @@ mod tests {
             assert!(!may_judge("r", path), "{path}");
         }
         assert!(may_judge("", "x/y/a.traj") && !may_judge("", "x/y/z/a.traj"));
+    }
+
+    #[test]
+    fn a_file_that_is_named_as_a_report_is_looked_into_before_others() {
+        let report = r#"{"a":{"resolved":true}}"#;
+        let others: Vec<String> = (0..MOST_FILES).map(|at| format!("r/a.{at:02}.json")).collect();
+        let mut files: Vec<(&str, &str)> =
+            others.iter().map(|path| (path.as_str(), "{}")).collect();
+        files.extend([("r/report.json", report), ("r/z.traj", "")]);
+        let folder = Files::new(&files);
+        let source = folder.bytes("r/z.traj");
+        let input = Input { path: "r/z.traj", source: &source, folder: &folder };
+        assert_eq!(find_verdict(&input, "a"), Some(verdict(true, "report.json")));
     }
 
     #[test]

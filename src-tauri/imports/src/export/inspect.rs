@@ -3,8 +3,8 @@ use super::summary::{KEY, coordinates, facts, verdict};
 use super::thread::{Dialect, write_messages};
 use super::walk::arrange;
 use super::{
-    About, ExportRun, figure, file_stem, iso_time, list, maybe_text, object, split_task, text,
-    whole,
+    About, ExportRun, Names, figure, file_stem, iso_time, list, maybe_text, object, split_task,
+    text, whole,
 };
 use crate::run::{EventKind, ImportedRun, ImportedVerdict, RunEnd};
 use crate::text::{is_blank, text_or_json};
@@ -49,12 +49,9 @@ pub fn value(runs: &[ExportRun], about: &About) -> Value {
     let task = runs.first().map(|one| group_key(one).0).filter(|task| !task.is_empty());
     let mut taken = HashSet::new();
     let samples: Vec<Value> = runs.iter().map(|one| sample(one, &mut taken)).collect();
-    let mut ids: Vec<&str> = Vec::new();
-    for id in samples.iter().filter_map(|sample| sample.text_at("id")) {
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
-    }
+    let mut seen = HashSet::new();
+    let ids = samples.iter().filter_map(|sample| sample.text_at("id"));
+    let ids: Vec<&str> = ids.filter(|id| seen.insert(*id)).collect();
     let epochs = samples.iter().filter_map(|sample| sample.get("epoch")?.whole_number()).max();
     let id = log_id(runs);
     let dataset = object([
@@ -215,17 +212,12 @@ fn limit(run: &ImportedRun) -> Value {
 /// Returns the scores by name, and the verdicts that have no value to write.
 fn scores(verdicts: &[ImportedVerdict]) -> (Vec<(Value, Value)>, Vec<Value>) {
     let (mut scores, mut without_value) = (Vec::new(), Vec::new());
-    let mut names: HashSet<String> = HashSet::new();
+    let mut names = Names::default();
     for one in verdicts {
         let Some(value) = score_value(one) else {
             without_value.push(verdict(one));
             continue;
         };
-        let (mut name, mut number) = (one.name.clone(), 1);
-        while !names.insert(name.clone()) {
-            number += 1;
-            name = format!("{} ({number})", one.name);
-        }
         let passed = one.passed.map_or(Value::Null, Value::Bool);
         let says_so = says_passed(&value) == one.passed;
         let metadata =
@@ -235,7 +227,7 @@ fn scores(verdicts: &[ImportedVerdict]) -> (Vec<(Value, Value)>, Vec<Value>) {
             ("explanation", maybe_text(one.reason.as_deref())),
             ("metadata", (!metadata.entries().is_empty()).then_some(metadata)),
         ]);
-        scores.push((Value::Text(name), score));
+        scores.push((Value::Text(names.give(&one.name)), score));
     }
     (scores, without_value)
 }

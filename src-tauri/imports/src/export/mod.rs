@@ -13,11 +13,12 @@ mod thread;
 mod walk;
 
 pub use from_run::{from_run, tool_definitions};
-pub(crate) use summary::{KEY, apply_summary};
+pub(crate) use summary::{KEY, apply_summary, own_summary};
 pub use tally::Tally;
 pub(crate) use thread::{read_beside, restore_marks};
 
 use crate::run::ImportedRun;
+use std::collections::{HashMap, HashSet};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
@@ -107,6 +108,28 @@ fn list(items: Vec<Value>) -> Option<Value> {
     (!items.is_empty()).then_some(Value::List(items))
 }
 
+/// Names that differ from each other.
+#[derive(Debug, Default)]
+struct Names {
+    given: HashSet<String>,
+    /// How often each name was asked for.
+    counts: HashMap<String, usize>,
+}
+
+impl Names {
+    /// Returns a name, with a number if it is given already.
+    fn give(&mut self, name: &str) -> String {
+        let count = self.counts.entry(name.to_owned()).or_default();
+        loop {
+            *count += 1;
+            let own = if *count == 1 { name.to_owned() } else { format!("{name} ({count})") };
+            if self.given.insert(own.clone()) {
+                return own;
+            }
+        }
+    }
+}
+
 /// Returns text as it is, null as empty text, and anything else as JSON.
 fn content(value: &Value) -> String {
     match value {
@@ -145,6 +168,16 @@ mod tests {
         assert_eq!(split_task("a/b/c"), ("a/b", "c"));
         assert_eq!(split_task("a"), ("a", "a"));
         assert_eq!(split_task("a/"), ("a/", "a/"));
+    }
+
+    #[test]
+    fn names_that_are_given_already_get_a_number() {
+        let mut names = Names::default();
+        let given = ["a", "a (2)", "a", "b", "a", "a (2)"].map(|name| names.give(name));
+        assert_eq!(given, ["a", "a (2)", "a (3)", "b", "a (4)", "a (2) (2)"]);
+        // Names that are tried again from the first number take minutes.
+        let many: HashSet<String> = (0..100_000).map(|_| names.give("c")).collect();
+        assert_eq!(many.len(), 100_000);
     }
 
     #[test]

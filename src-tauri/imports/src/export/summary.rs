@@ -1,5 +1,5 @@
 //! **Pure.** The object that holds what a format has no place for: under the key `touchstone`.
-use super::{ExportRun, figure, list, maybe_text, object, text, whole};
+use super::{ExportRun, Names, figure, list, maybe_text, object, text, whole};
 use crate::run::{ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts};
 use crate::text::text_or_json;
 use touchstone_formats::value::Value;
@@ -56,6 +56,16 @@ pub(super) fn state(end: RunEnd) -> &'static str {
     }
 }
 
+fn end(state: &str) -> Option<RunEnd> {
+    match state {
+        "complete" => Some(RunEnd::Complete),
+        "error" => Some(RunEnd::Error),
+        "limit" => Some(RunEnd::Limit),
+        "unfinished" => Some(RunEnd::Unfinished),
+        _ => None,
+    }
+}
+
 pub(super) fn verdict(verdict: &ImportedVerdict) -> Value {
     object([
         ("name", text(&verdict.name)),
@@ -68,34 +78,29 @@ pub(super) fn verdict(verdict: &ImportedVerdict) -> Value {
 
 /// Builds an object of facts. A key that occurs again gets a number.
 pub(super) fn facts(facts: &[(String, Value)]) -> Option<Value> {
-    let mut entries: Vec<(Value, Value)> = Vec::new();
-    for (key, value) in facts {
-        let count = entries.iter().filter(|(known, _)| known.text() == Some(key)).count();
-        let key = if count == 0 { key.clone() } else { format!("{key} ({})", count + 1) };
-        entries.push((Value::Text(key), value.clone()));
-    }
-    (!entries.is_empty()).then_some(Value::Map(entries))
+    let mut names = Names::default();
+    let entries = facts.iter().map(|(key, value)| (Value::Text(names.give(key)), value.clone()));
+    (!facts.is_empty()).then(|| Value::Map(entries.collect()))
+}
+
+/// Returns the object that this program wrote under its key, which says which run it is and how it
+/// ended. Other programs may use the key for themselves.
+pub(crate) fn own_summary(holder: &Value) -> Option<&Value> {
+    let own = holder.get(KEY)?;
+    let is_own = own.text_at("run").is_some() && own.text_at("state").and_then(end).is_some();
+    is_own.then_some(own)
 }
 
 /// Applies the object of a file that this program wrote. Only what the object holds replaces what
 /// was read, but coordinates that are missing in it are unknown.
 pub(crate) fn apply_summary(summary: &Value, run: &mut ImportedRun) {
-    if !matches!(summary, Value::Map(_)) {
-        return;
-    }
     let owned = |key: &str| summary.text_at(key).map(str::to_owned);
     (run.task, run.system, run.model) = (owned("task"), owned("system"), owned("model"));
     let repeat = summary.get("repeat").and_then(Value::whole_number);
     if let Some(repeat) = repeat.and_then(|repeat| u32::try_from(repeat).ok()) {
         run.repeat = Repeat::Number(repeat);
     }
-    run.end = match summary.text_at("state") {
-        Some("complete") => RunEnd::Complete,
-        Some("error") => RunEnd::Error,
-        Some("limit") => RunEnd::Limit,
-        Some("unfinished") => RunEnd::Unfinished,
-        _ => run.end,
-    };
+    run.end = summary.text_at("state").and_then(end).unwrap_or(run.end);
     run.error = owned("error");
     run.expected = summary.get("expected").cloned().or(run.expected.take());
     run.answer = owned("answer").or(run.answer.take());

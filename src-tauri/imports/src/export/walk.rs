@@ -11,6 +11,18 @@ pub(super) struct Thread {
     pub(super) items: Vec<Item>,
 }
 
+impl Thread {
+    /// Returns true for a call without a result.
+    fn waits(&self, (item, call): Place) -> bool {
+        match self.items.get(item).map(|item| &item.kind) {
+            Some(ItemKind::Turn(turn)) => {
+                turn.calls.get(call).is_some_and(|call| call.replies.is_empty())
+            }
+            _ => false,
+        }
+    }
+}
+
 /// One item of a conversation.
 #[derive(Debug)]
 pub(super) struct Item {
@@ -88,6 +100,7 @@ fn arrange_level(events: &[Event], levels: usize) -> Thread {
         taken: given.collect(),
         used: HashSet::new(),
         open: HashMap::new(),
+        waiting: Vec::new(),
         levels,
         goes_on: false,
         after_result: false,
@@ -101,6 +114,14 @@ fn arrange_level(events: &[Event], levels: usize) -> Thread {
 /// Place of a call: index of its item, and its index there.
 type Place = (usize, usize);
 
+/// Calls of one key, in order.
+#[derive(Default)]
+struct Open {
+    places: Vec<Place>,
+    /// Number of calls at the start that are known to have a result.
+    answered: usize,
+}
+
 struct Builder {
     thread: Thread,
     /// Ids that occur in the run.
@@ -108,7 +129,9 @@ struct Builder {
     /// Ids that have a call already.
     used: HashSet<String>,
     /// Calls by id, and those without one by name.
-    open: HashMap<String, Vec<Place>>,
+    open: HashMap<String, Open>,
+    /// Calls in order, up to the last one that is not known to have a result.
+    waiting: Vec<Place>,
     levels: usize,
     /// True while the last item may take more of the same turn.
     goes_on: bool,
@@ -178,7 +201,8 @@ impl Builder {
                 };
                 let agent = Agent { name: name.clone(), thread: arrange_level(events, levels) };
                 let goes_on = self.goes_on;
-                match call.as_ref().and_then(|id| self.place(id)) {
+                let place = call.as_ref().and_then(|id| self.place(id));
+                match place.and_then(|place| self.call_at_mut(place)) {
                     Some(call) => call.agents.push(agent),
                     None => return self.push(ItemKind::SubAgent(agent), time),
                 }
@@ -208,16 +232,15 @@ impl Builder {
         };
         let is_same = |turn: &Turn| turn.by_user == *by_user || turn.calls.is_empty();
         let fits = |turn: &Turn| {
-            is_same(turn)
-                && !(*by_user && (turn.text.is_some() || !turn.reasoning.is_empty()))
-                && turn.calls.iter().all(|call| call.replies.is_empty())
+            is_same(turn) && !(*by_user && (turn.text.is_some() || !turn.reasoning.is_empty()))
         };
         let Some(turn) = self.turn(event, fits) else { return };
         turn.by_user = *by_user;
         turn.calls.push(call);
         let place = (self.thread.items.len() - 1, self.last_call());
         let key = id.as_ref().unwrap_or(name);
-        self.open.entry(key.clone()).or_default().push(place);
+        self.open.entry(key.clone()).or_default().places.push(place);
+        self.waiting.push(place);
     }
 
     fn last_call(&self) -> usize {
@@ -229,19 +252,12 @@ impl Builder {
 
     /// Returns the call with an id, or without id and with that name: the first without a result,
     /// else the last.
-    fn place(&mut self, key: &str) -> Option<&mut Call> {
-        let places = self.open.get(key)?;
-        let waits =
-            |place: &&Place| self.call_at(**place).is_some_and(|call| call.replies.is_empty());
-        let place = *places.iter().find(waits).or(places.last())?;
-        self.call_at_mut(place)
-    }
-
-    fn call_at(&self, (item, call): Place) -> Option<&Call> {
-        match &self.thread.items.get(item)?.kind {
-            ItemKind::Turn(turn) => turn.calls.get(call),
-            _ => None,
+    fn place(&mut self, key: &str) -> Option<Place> {
+        let Open { places, answered } = self.open.get_mut(key)?;
+        while places.get(*answered).is_some_and(|place| !self.thread.waits(*place)) {
+            *answered += 1;
         }
+        places.get(*answered).or(places.last()).copied()
     }
 
     fn call_at_mut(&mut self, (item, call): Place) -> Option<&mut Call> {
@@ -257,25 +273,30 @@ impl Builder {
             || Reply { id: id.clone(), name: name.clone(), value: value.clone(), failed: *failed };
         let keys = [id.as_deref(), name.as_deref()];
         for key in keys.into_iter().flatten() {
-            if let Some(call) = self.place(key) {
-                call.replies.push(reply());
-                return;
+            if let Some(place) = self.place(key) {
+                return self.reply(place, reply());
             }
         }
         // A result without id and name belongs to the last call that waits for one.
-        let last = self.last_waiting().filter(|_| id.is_none() && name.is_none());
-        match last.and_then(|place| self.call_at_mut(place)) {
-            Some(call) => call.replies.push(reply()),
+        let is_nameless = id.is_none() && name.is_none();
+        let last = if is_nameless { self.last_waiting() } else { None };
+        match last {
+            Some(place) => self.reply(place, reply()),
             None => self.push(ItemKind::Reply(reply()), event.time.as_ref()),
         }
     }
 
-    fn last_waiting(&self) -> Option<Place> {
-        self.thread.items.iter().enumerate().rev().find_map(|(at, item)| {
-            let ItemKind::Turn(turn) = &item.kind else { return None };
-            let call = turn.calls.iter().rposition(|call| call.replies.is_empty())?;
-            Some((at, call))
-        })
+    fn reply(&mut self, place: Place, reply: Reply) {
+        // Calls behind the result of a turn are of the next one.
+        self.goes_on &= place.0 + 1 < self.thread.items.len();
+        if let Some(call) = self.call_at_mut(place) {
+            call.replies.push(reply);
+        }
+    }
+
+    fn last_waiting(&mut self) -> Option<Place> {
+        while self.waiting.pop_if(|place| !self.thread.waits(*place)).is_some() {}
+        self.waiting.last().copied()
     }
 
     /// Returns a unique id for a call: its own if it is the first with that id.
@@ -302,4 +323,96 @@ fn can_hold_media(kind: &ItemKind) -> bool {
 
 fn too_deep(name: &str) -> String {
     format!("{name} is nested more than {MOST_LEVELS} levels deep and is left out.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(id: Option<&str>, name: &str) -> Event {
+        EventKind::Call {
+            id: id.map(str::to_owned),
+            name: name.to_owned(),
+            arguments: Value::Null,
+            by_user: false,
+        }
+        .into()
+    }
+
+    fn result(key: Option<&str>, value: usize) -> Event {
+        let (name, value) = (key.map(str::to_owned), Value::from(value.to_string()));
+        EventKind::Result { id: None, name, value, failed: None }.into()
+    }
+
+    /// Returns for each turn the calls with their results.
+    fn turns(events: &[Event]) -> Vec<Vec<String>> {
+        let of_call = |call: &Call| {
+            let replies = call.replies.iter().filter_map(|reply| reply.value.text());
+            format!("{} {}", call.name, replies.collect::<Vec<_>>().join("+"))
+        };
+        let of_item = |item: &Item| match &item.kind {
+            ItemKind::Turn(turn) => turn.calls.iter().map(of_call).collect(),
+            ItemKind::Reply(reply) => vec![format!("alone {:?}", reply.value.text())],
+            _ => Vec::new(),
+        };
+        arrange(events).items.iter().map(of_item).collect()
+    }
+
+    #[test]
+    fn a_result_is_of_the_first_call_that_waits_or_of_the_last() {
+        for (events, expected) in [
+            (
+                vec![
+                    call(None, "f"),
+                    call(None, "f"),
+                    result(Some("f"), 1),
+                    result(Some("f"), 2),
+                    result(Some("f"), 3),
+                    call(None, "f"),
+                    result(Some("f"), 4),
+                ],
+                vec![vec!["f 1", "f 2+3"], vec!["f 4"]],
+            ),
+            (
+                vec![
+                    call(None, "f"),
+                    call(None, "g"),
+                    result(None, 1),
+                    result(None, 2),
+                    result(None, 3),
+                ],
+                vec![vec!["f 2", "g 1"], vec!["alone Some(\"3\")"]],
+            ),
+            (
+                // A result of an earlier turn does not end the last one.
+                vec![
+                    call(Some("a"), "f"),
+                    EventKind::User("go on".to_owned()).into(),
+                    call(None, "g"),
+                    result(Some("a"), 1),
+                    call(None, "h"),
+                    result(Some("h"), 2),
+                    call(None, "g"),
+                ],
+                vec![vec!["f 1"], vec![], vec!["g ", "h 2"], vec!["g "]],
+            ),
+        ] {
+            assert_eq!(turns(&events), expected);
+        }
+    }
+
+    #[test]
+    fn the_time_of_many_calls_without_ids_grows_with_their_number() {
+        // A search among all calls for each result takes minutes.
+        const COUNT: usize = 60_000;
+        for key in [Some("f"), None] {
+            let calls = (0..COUNT).map(|_| call(None, "f"));
+            let events: Vec<Event> = calls.chain((0..=COUNT).map(|at| result(key, at))).collect();
+            let turns = turns(&events);
+            assert_eq!(turns[0].len(), COUNT);
+            let last =
+                if key.is_some() { format!("f {}+{COUNT}", COUNT - 1) } else { "f 0".to_owned() };
+            assert_eq!(turns[0].last(), Some(&last));
+        }
+    }
 }

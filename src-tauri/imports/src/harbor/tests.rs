@@ -310,3 +310,19 @@ fn results_of_terminal_bench_have_verdicts_and_no_steps() {
         assert_eq!(outline(&run.events), "user Do it");
     }
 }
+
+#[test]
+fn an_object_of_another_program_under_the_key_of_this_one_replaces_nothing() {
+    let read = |own: &str| {
+        let more = format!(r#","extra":{{"touchstone":{own}}}"#);
+        let text = atif(&[&user("q"), &agent("a", "")], &more);
+        run_at(&Files::new(&[("x/t.json", &text)]), "x/t.json").unwrap()
+    };
+    let plain = read("1");
+    assert_eq!((plain.system.as_deref(), plain.cost), (Some("t"), Some(0.5)));
+    for own in ["{}", r#"{"run":"r"}"#, r#"{"run":"r","state":"done","cost":9}"#] {
+        assert_eq!(read(own), plain, "{own}");
+    }
+    let own = read(r#"{"run":"r","state":"limit","model":"m","cost":9}"#);
+    assert_eq!((own.system, own.model.as_deref(), own.cost), (None, Some("m"), Some(9.0)));
+}

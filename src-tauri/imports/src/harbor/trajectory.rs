@@ -1,6 +1,6 @@
 //! **Pure.** Trajectories in the format ATIF, versions 1.0 to 1.8.
-use crate::export::KEY;
 use crate::export::atif::{EVENT, USER_CALLS, WRAPPED};
+use crate::export::own_summary;
 use crate::messages::{read_content, result_media, result_value};
 use crate::pieces;
 use crate::run::{Event, EventKind, ImportedRun, Media, RunEnd, TokenCounts};
@@ -161,7 +161,7 @@ impl Trajectory {
 
     /// Returns what this program wrote about the run beside its steps.
     pub(super) fn own_summary(&self) -> Option<Value> {
-        self.root.at_path(&["extra", KEY]).filter(|own| matches!(own, Value::Map(_))).cloned()
+        own_summary(self.root.get("extra")?).cloned()
     }
 
     /// Builds the run of a trajectory that stands alone.

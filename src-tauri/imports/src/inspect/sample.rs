@@ -4,7 +4,7 @@ use super::message::Message;
 use super::pieces::{Pieces, SampleText};
 use super::timeline::Timeline;
 use crate::export::inspect::{PASSED, THRESHOLD, says_passed};
-use crate::export::{KEY, apply_summary, read_beside};
+use crate::export::{KEY, apply_summary, own_summary, read_beside};
 use crate::messages::read_message;
 use crate::run::{EventKind, Identity, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts};
 use crate::text::{canonical_json, is_blank, text_or_json};
@@ -49,11 +49,14 @@ pub(super) fn read(log: &Log, text: &SampleText) -> Result<ImportedRun, ReadErro
     read_end(&pieces, &mut run)?;
     read_scores(log, &pieces, &mut run)?;
     (run.tokens, run.cost) = read_usage(&pieces.value("model_usage")?);
-    read_facts(&pieces, &mut run)?;
-    let own = pieces.value("metadata")?.get(KEY).cloned().unwrap_or_default();
+    let metadata = pieces.value("metadata")?;
+    let own = own_summary(&metadata);
+    read_facts(&pieces, own.is_some(), &mut run)?;
     let mut messages = read_messages(&pieces)?;
-    insert_beside(&own, &mut messages);
-    apply_summary(&own, &mut run);
+    if let Some(own) = own {
+        messages = with_beside(own, messages);
+        apply_summary(own, &mut run);
+    }
     run.events = timeline.arrange(&pieces, messages, &mut run.notes);
     if pieces.is_missing_attachments() {
         run.notes.push("Some attachments of the log are missing or too large.".to_owned());
@@ -68,13 +71,16 @@ fn identity(log: &Log, id: &Value, epoch: Option<u64>) -> Option<Identity> {
     Some(Identity { key, rank: log.created })
 }
 
-/// Inserts what this program wrote beside the messages of a sample.
-fn insert_beside(own: &Value, messages: &mut Vec<Message>) {
-    let beside = read_beside(own.get("beside").unwrap_or(&Value::Null));
-    for one in beside.into_iter().rev() {
-        let message = Message { id: None, is_summary: false, events: one.events };
-        messages.insert(one.after.min(messages.len()), message);
-    }
+/// Returns the messages of a sample with what this program wrote beside them.
+fn with_beside(own: &Value, messages: Vec<Message>) -> Vec<Message> {
+    let beside = read_beside(own.get("beside").unwrap_or(&Value::Null)).into_iter();
+    let beside = beside.map(|one| {
+        ((one.after, false), Message { id: None, is_summary: false, events: one.events })
+    });
+    let messages = messages.into_iter().enumerate().map(|(at, message)| ((at, true), message));
+    let mut all: Vec<_> = beside.chain(messages).collect();
+    all.sort_by_key(|(place, _)| *place);
+    all.into_iter().map(|(_, message)| message).collect()
 }
 
 fn read_messages(pieces: &Pieces) -> Result<Vec<Message>, ReadError> {
@@ -193,7 +199,8 @@ fn without_keys(value: &Value, keys: &[&str]) -> Value {
     }
 }
 
-fn read_facts(pieces: &Pieces, run: &mut ImportedRun) -> Result<(), ReadError> {
+fn read_facts(pieces: &Pieces, has_own: bool, run: &mut ImportedRun) -> Result<(), ReadError> {
+    let own = if has_own { &[KEY][..] } else { &[] };
     for (key, name) in [
         ("choices", "choices"),
         ("metadata", "sample metadata"),
@@ -201,7 +208,7 @@ fn read_facts(pieces: &Pieces, run: &mut ImportedRun) -> Result<(), ReadError> {
         ("working_time", "working seconds"),
         ("invalidation", "invalidated"),
     ] {
-        push_fact(run, name, &without_keys(&pieces.value(key)?, &[KEY]));
+        push_fact(run, name, &without_keys(&pieces.value(key)?, own));
     }
     let retries = pieces.value("error_retries")?;
     let messages = retries.items().iter().filter_map(|retry| retry.get("message")).cloned();

@@ -673,3 +673,47 @@ fn logs_are_detected_by_their_first_member_or_the_keys_of_their_header() {
         assert_eq!(found, expected, "{path} {}", String::from_utf8_lossy(&start));
     }
 }
+
+/// Returns the members of a sample with two messages and an object under the key of this program.
+fn with_own(own: &str) -> String {
+    let messages = r#"[{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]"#;
+    format!(r#""messages": {messages}, "metadata": {{"touchstone": {{{own}}}}}"#)
+}
+
+fn remark(text: impl std::fmt::Display, after: usize) -> String {
+    format!(r#"{{"kind": "note", "after": {after}, "text": "{text}"}}"#)
+}
+
+#[test]
+fn what_stands_beside_messages_comes_behind_as_many_as_it_says() {
+    let own = |remarks: Vec<String>| {
+        let remarks = remarks.join(", ");
+        with_own(&format!(r#""run": "r", "state": "limit", "beside": [{remarks}]"#))
+    };
+    let run =
+        read_one(&own(vec![remark("n2", 1), remark("n1", 0), remark("n3", 1), remark("n4", 9)]));
+    let outline = outline(&run.events);
+    let note = |text: &str| format!("{:?}", EventKind::Note(text.to_owned()));
+    let expected =
+        [note("n1"), "user a".to_owned(), note("n2"), note("n3"), "user b".to_owned(), note("n4")];
+    assert_eq!((outline.as_slice(), run.end), (&expected[..], RunEnd::Limit));
+    // Remarks that are put in one by one take minutes.
+    let run = read_one(&own((0..100_000).map(|at| remark(at, 0)).collect()));
+    let last = run.events.len() - 3;
+    assert_eq!(run.events[last].kind, EventKind::Note("99999".to_owned()));
+}
+
+#[test]
+fn an_object_of_another_program_under_the_key_of_this_one_replaces_nothing_and_is_shown() {
+    for own in [
+        String::new(),
+        r#""run": "r", "state": "done", "model": "other""#.to_owned(),
+        format!(r#""state": "limit", "beside": [{}]"#, remark("n", 0)),
+    ] {
+        let run = read_one(&with_own(&own));
+        assert_eq!(outline(&run.events), ["user a", "user b"]);
+        let names = (run.task.as_deref(), run.model.as_deref(), run.end);
+        assert_eq!(names, (Some("sums/1"), Some("m/x"), RunEnd::Complete), "{own}");
+        assert!(run.facts.iter().any(|(key, _)| key == "sample metadata"), "{own}");
+    }
+}
