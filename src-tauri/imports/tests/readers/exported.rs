@@ -10,7 +10,7 @@ use touchstone_formats::value::Value;
 use touchstone_formats::{json, timestamps, transcript};
 use touchstone_imports::convert::to_run;
 use touchstone_imports::export::{
-    About, ExportRun, Target, atif, from_run, inspect, openai, tool_definitions,
+    About, ExportRun, Target, atif, file_stem, from_run, inspect, openai, tool_definitions,
 };
 use touchstone_imports::format::HEAD_BYTES;
 use touchstone_imports::registry::{by_name, open};
@@ -250,31 +250,33 @@ fn a_run_without_an_answer_has_none_after_it_was_written() {
 
 #[test]
 fn nothing_that_looks_like_a_secret_is_left_in_a_redacted_run() {
-    let secrets = ["sk-proj-0123456789abcdefXYZ", "jane@mail.example.org", "jane-doe"];
+    let secrets =
+        ["sk-proj-0123456789abcdefXYZ", "jane@mail.example.org", "jane-doe", "q9Zk2LmW81xYtB"];
     let text = format!("{} {} /home/{}/x", secrets[0], secrets[1], secrets[2]);
     let said = || text.clone();
     let mut one = ExportRun { name: said(), repeat: 1, ..ExportRun::default() };
     let run = &mut one.run;
     (run.task, run.answer, run.error) = (Some(said()), Some(said()), Some(said()));
     (run.end, run.expected) = (RunEnd::Error, Some(Value::Text(said())));
+    run.started = Some(said());
     run.facts.push(("cwd".to_owned(), Value::Text(said())));
+    run.facts.push((said(), Value::Bool(true)));
+    run.facts.push((said(), Value::Bool(false)));
+    run.facts.push(("api_key".to_owned(), Value::from("q9Zk2LmW81xYtB")));
     run.notes.push(said());
     run.verdicts.push(ImportedVerdict {
-        name: "score".to_owned(),
+        name: said(),
         value: Value::Text(said()),
+        passed: None,
         reason: Some(said()),
-        ..ImportedVerdict::default()
+        threshold: Some(Value::Text(said())),
     });
     let map = || Value::Map(vec![(Value::from("path"), Value::Text(said()))]);
-    let call = || EventKind::Call {
-        id: Some("c".to_owned()),
-        name: "f".to_owned(),
-        arguments: map(),
-        by_user: false,
-    };
+    let call =
+        || EventKind::Call { id: Some(said()), name: said(), arguments: map(), by_user: false };
     let result = || EventKind::Result {
-        id: Some("c".to_owned()),
-        name: None,
+        id: Some(said()),
+        name: Some(said()),
         value: Value::List(vec![map()]),
         failed: Some(true),
     };
@@ -293,9 +295,14 @@ fn nothing_that_looks_like_a_secret_is_left_in_a_redacted_run() {
     let inner: Vec<Event> = level().collect();
     run.events = level().collect();
     run.push(EventKind::Abandoned(inner.clone()));
-    run.push(EventKind::SubAgent { name: said(), call: Some("c".to_owned()), events: inner });
+    run.push(EventKind::SubAgent { name: said(), call: Some(said()), events: inner });
     let counts = one.redact();
-    assert!(counts.keys > 30 && counts.keys == counts.emails && counts.keys == counts.paths);
+    assert!(counts.keys > 30 && counts.emails == counts.paths);
+    assert_eq!(counts.keys, counts.emails + 1, "the key that only its name tells");
+    let facts: Vec<&str> = one.run.facts.iter().map(|(key, _)| key.as_str()).collect();
+    let place = "[redacted] /home/[redacted]/x";
+    let (first, second) = (format!("[redacted] {place}"), format!("[redacted 2] {place}"));
+    assert_eq!(facts, ["cwd", &first, &second, "api_key"]);
     assert_eq!(one.redact().total(), 0);
     for written in [
         atif::write(&one),
@@ -306,6 +313,14 @@ fn nothing_that_looks_like_a_secret_is_left_in_a_redacted_run() {
             assert!(!written.contains(secret), "{secret} in {written}");
         }
     }
+}
+
+#[test]
+fn the_file_of_a_redacted_run_does_not_name_the_user() {
+    let name = "projects/-home-jane-x/1.jsonl".to_owned();
+    let mut one = ExportRun { name, repeat: 1, ..ExportRun::default() };
+    one.redact();
+    assert_eq!(file_stem(&one.name), "projects_-home-_redacted__1.jsonl");
 }
 
 #[test]
