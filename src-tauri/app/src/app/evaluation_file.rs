@@ -2,7 +2,9 @@
 //! `evaluate()`.
 use super::App;
 use super::exporting::is_session;
-use super::reporting::{cut_for_preview, file_stem, known_scorer, noted, redact_report};
+use super::reporting::{
+    cut_for_preview, file_stem, known_scorer, name_of_folder, noted, redact_report,
+};
 use crate::error::{AppError, Code};
 use crate::reading::input_file::InputFile;
 use crate::reading::{ParsedRun, Reading};
@@ -183,7 +185,8 @@ impl App {
         let made = rows.sheet.made().map_err(too_much)?;
         let mut text = made.text;
         let has_session = || runs.iter().any(|run| is_session(Some(&run.layout)));
-        let counts = redact_report(&mut text, request.redact.unwrap_or_else(has_session));
+        let is_redacted = request.redact.unwrap_or_else(has_session);
+        let counts = redact_report(&mut text, is_redacted);
         let (bytes, cut) = cut_for_preview(&mut text, whole);
         limit_notes(&mut rows.unread);
         // In a preview, file-level data is only missing because rows are.
@@ -197,7 +200,8 @@ impl App {
             text,
             file_name: format!(
                 "{}.json",
-                file_stem(&open.folder.name).replace("-report", "-evaluation")
+                file_stem(&name_of_folder(&open.folder, is_redacted))
+                    .replace("-report", "-evaluation")
             ),
             media_type: "application/json".to_owned(),
             baselines: Vec::new(),

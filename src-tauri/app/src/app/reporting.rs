@@ -2,13 +2,14 @@
 use super::App;
 use super::exporting::is_session;
 use crate::error::{AppError, Code};
+use crate::recent::folder_name;
 use crate::reports::{self, About, compose, evaluation_file, page::Page};
 use fs_err as fs;
 use std::io::Write as _;
 use std::path::Path;
-use touchstone_api::{FilterError, Report, ReportFormat, ReportRequest};
+use touchstone_api::{FilterError, Folder, Report, ReportFormat, ReportRequest};
 use touchstone_clock as clock;
-use touchstone_formats::redact::{Redactions, redact_json};
+use touchstone_formats::redact::{Redactions, redact, redact_json};
 use touchstone_store::roots::Root;
 
 /// Maximum bytes of a preview of a report that is not shown as a page.
@@ -33,13 +34,13 @@ impl App {
         whole: bool,
         trouble: Vec<String>,
     ) -> Result<Report, AppError> {
-        let Gathered { mut page, scorers, misread, has_session } = self.gather(request, trouble)?;
+        let Gathered { mut page, scorers, misread, is_redacted } = self.gather(request, trouble)?;
         let (unreadable, unread) = self.unreadable(&request.filter)?.unzip();
         if let Some(name) = request.baseline.as_deref().filter(|_| whole) {
             super::stats::known_baseline(page.groups.iter().map(|group| group.name.clone()), name)?;
         }
         let baselines = page.groups.iter().map(|group| group.name.clone()).collect();
-        let counts = request.redact.unwrap_or(has_session).then(|| page.redact());
+        let counts = is_redacted.then(|| page.redact());
         let mut text =
             reports::write(&page, request.format, request.theme.as_deref()).map_err(|why| {
                 AppError::new(Code::Failed, format!("The report could not be written: {why}."))
@@ -82,11 +83,13 @@ impl App {
             open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;
         known_scorer(request.scorer.as_deref(), &scorers)?;
-        let folder = &open.folder.name;
+        let has_session = || runs.iter().any(|run| is_session(Some(&run.layout)));
+        let is_redacted = request.redact.unwrap_or_else(has_session);
+        let folder = name_of_folder(&open.folder, is_redacted);
         let title = request.title.trim();
         let about = About {
             title: if title.is_empty() { folder.clone() } else { title.to_owned() },
-            folder: folder.clone(),
+            folder,
             made: clock::format_utc_minutes(clock::now_ms()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             filter: request.filter.trim().to_owned(),
@@ -99,8 +102,7 @@ impl App {
         let stored = open.ask(|index| open.lists.stored(index, &request.filter))?;
         let mut page = compose(&about, &runs, &stored);
         page.queries = self.query_tables(request)?;
-        let has_session = runs.iter().any(|run| is_session(Some(&run.layout)));
-        Ok(Gathered { page, scorers, misread, has_session })
+        Ok(Gathered { page, scorers, misread, is_redacted })
     }
 
     /// Saves a report atomically, replacing an existing file.
@@ -193,8 +195,8 @@ struct Gathered {
     page: Page,
     scorers: Vec<String>,
     misread: Vec<FilterError>,
-    /// True if a run is a session of a coding agent.
-    has_session: bool,
+    /// True if the report is to be redacted.
+    is_redacted: bool,
 }
 
 /// Redacts the texts of a JSON report, if it is to be redacted. Returns the numbers of places.
@@ -204,6 +206,16 @@ pub(super) fn redact_report(text: &mut String, is_redacted: bool) -> Option<Reda
         *text = clean;
         counts
     })
+}
+
+/// Returns the name of the open folder. Home folders and those in which coding agents keep sessions
+/// are named after a user, who is redacted.
+pub(super) fn name_of_folder(folder: &Folder, is_redacted: bool) -> String {
+    if !is_redacted {
+        return folder.name.clone();
+    }
+    // Only a slash tells where a name with spaces ends.
+    folder_name(Path::new(&*redact(&format!("{}/", folder.path.trim_end_matches('/'))).0))
 }
 
 /// Converts a title to a file name that is valid on any system.

@@ -1,5 +1,5 @@
-//! **Pure.** Redacts the texts of a report that come from transcripts and their files. What the user
-//! wrote for the report stays: its title and its filter.
+//! **Pure.** Redacts the texts of a report that come from transcripts and their files, and its
+//! filter, which may name files. The title stays, which the user wrote.
 use super::page::{Page, RunLine};
 use touchstone_formats::redact::{Redactions, redact_text};
 
@@ -9,6 +9,8 @@ impl Page {
     pub(crate) fn redact(&mut self) -> Redactions {
         let mut counts = Redactions::default();
         let mut redact = |text: &mut String| redact_text(text, &mut counts);
+        redact(&mut self.head.folder);
+        redact(&mut self.head.filter);
         for group in &mut self.groups {
             redact(&mut group.name);
             group.system.iter_mut().chain(&mut group.model).for_each(&mut redact);
