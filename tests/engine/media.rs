@@ -32,7 +32,8 @@ fn session(data: &str) -> String {
             "message": {"role": role, "model": "m", "content": content}});
         format!("{record}\n")
     };
-    let call = |id: &str| serde_json::json!({"type": "tool_use", "id": id, "name": "See", "input": {}});
+    let call =
+        |id: &str| serde_json::json!({"type": "tool_use", "id": id, "name": "See", "input": {}});
     let result = serde_json::json!({"type": "tool_result", "tool_use_id": "t1", "content":
         [{"type": "text", "text": "Here it is."}, image.clone()]});
     [

@@ -285,15 +285,12 @@ impl StepBuilder {
         let language = if media.content.is_some() { Language::Media } else { Language::Plain };
         let described = part("media", language, Value::Text(media.text));
         let last = self.after_result.or_else(|| self.steps.len().checked_sub(1));
-        let at = match last.filter(|at| self.steps[*at].depth == depth) {
-            Some(at) => {
-                self.steps[at].parts.push(described);
-                at
-            }
-            None => {
-                self.push(StepKind::Note, depth, vec![described]);
-                self.steps.len() - 1
-            }
+        let at = if let Some(at) = last.filter(|at| self.steps[*at].depth == depth) {
+            self.steps[at].parts.push(described);
+            at
+        } else {
+            self.push(StepKind::Note, depth, vec![described]);
+            self.steps.len() - 1
         };
         let place = (at, self.steps[at].parts.len() - 1);
         self.media.extend(media.content.map(|content| (place, content)));

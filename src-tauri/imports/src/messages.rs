@@ -212,8 +212,7 @@ pub fn result_value(content: &Value) -> Value {
 
 /// Returns true for the type of a part of a result that is no text.
 fn is_media(kind: &str) -> bool {
-    let kinds =
-        ["image", "image_url", "input_image", "audio", "video", "document", "file", "data"];
+    let kinds = ["image", "image_url", "input_image", "audio", "video", "document", "file", "data"];
     kinds.contains(&kind)
 }
 

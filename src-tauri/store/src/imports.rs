@@ -12,7 +12,7 @@ use super::scoring::scoring_spec::ScoringSpec;
 use super::suites::Task;
 use super::unit_id::UnitId;
 use fs_err as fs;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
@@ -28,7 +28,7 @@ use touchstone_imports::convert::{media_content, to_run};
 use touchstone_imports::format::HEAD_BYTES;
 use touchstone_imports::registry;
 use touchstone_imports::{
-    Detected, Folder, Format, ImportedFile, ImportedRun, Input, Repeat, Source,
+    Detected, Folder, Format, ImportedFile, ImportedRun, Input, MediaContent, Repeat, Source,
 };
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 

@@ -3,7 +3,9 @@ use super::{App, keep_file};
 use crate::error::AppError;
 use crate::reading::Reading;
 use std::path::PathBuf;
-use touchstone_api::{Matches, MediaFile, RowPiece, RowRequest, RunView, Span, StepPage, TextPiece, TreeView};
+use touchstone_api::{
+    Matches, MediaFile, RowPiece, RowRequest, RunView, Span, StepPage, TextPiece, TreeView,
+};
 use touchstone_store::query;
 
 /// Maximum number of forks of a run that are listed; further ones are only counted.

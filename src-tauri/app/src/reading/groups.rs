@@ -75,17 +75,14 @@ fn added<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Option
 }
 
 /// Returns how a group ended, by its last step and by the calls after its last message.
-fn end_of<'s>(steps: impl DoubleEndedIterator<Item = &'s Step>) -> GroupEnd {
-    let mut end = GroupEnd::Ended;
-    for (at, step) in steps.rev().enumerate() {
-        match step.kind {
-            StepKind::Error if at == 0 => return GroupEnd::Error,
-            StepKind::User | StepKind::Assistant => break,
-            StepKind::ToolCall if step.failed.is_none() => end = GroupEnd::NoResult,
-            _ => {}
-        }
-    }
-    end
+fn end_of<'s>(steps: impl Iterator<Item = &'s Step>) -> GroupEnd {
+    steps.fold(GroupEnd::Ended, |end, step| match (step.kind, end) {
+        (StepKind::Error, _) => GroupEnd::Error,
+        (StepKind::User | StepKind::Assistant, _) => GroupEnd::Ended,
+        (StepKind::ToolCall, _) if step.failed.is_none() => GroupEnd::NoResult,
+        (_, GroupEnd::Error) => GroupEnd::Ended,
+        (_, end) => end,
+    })
 }
 
 fn message(step: &Step) -> Option<&str> {

@@ -98,7 +98,8 @@ fn beside(flow: &FolderIndex, files: &[FileId], path: &str) -> Result<Vec<u8>, R
 
 /// Decodes base64 of either alphabet, with or without padding and line breaks.
 fn decode(text: &str) -> Result<Vec<u8>, RunReadError> {
-    let text = text.strip_prefix("data:").and_then(|data| data.split_once(',')).map_or(text, |it| it.1);
+    let text =
+        text.strip_prefix("data:").and_then(|data| data.split_once(',')).map_or(text, |it| it.1);
     if text.len() / 4 * 3 > MAX_BYTES {
         return Err(RunReadError::LargeMedia { most: MAX_BYTES });
     }
@@ -143,7 +144,8 @@ mod tests {
 
     #[test]
     fn only_images_that_run_nothing_are_shown() {
-        let shown = |bytes: &[u8]| kind(bytes).map(|(extension, image)| (extension, image.is_some()));
+        let shown =
+            |bytes: &[u8]| kind(bytes).map(|(extension, image)| (extension, image.is_some()));
         for (bytes, wanted) in [
             (&b"\x89PNG\r\n\x1a\n..."[..], Some(("png", true))),
             (b"RIFF0000WEBPVP8 ", Some(("webp", true))),

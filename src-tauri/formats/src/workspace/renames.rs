@@ -72,7 +72,7 @@ impl Renames {
             let new = name.get(new).cloned().filter(|new| !new.is_empty());
             let new = new.filter(|new| own.as_ref() != Some(new));
             while let Some(pattern) = self.given(path, name).cloned() {
-                *name.get_mut(self.files.entry(pattern).or_default()) = new.clone();
+                name.get_mut(self.files.entry(pattern).or_default()).clone_from(&new);
                 if new.is_some() {
                     break;
                 }

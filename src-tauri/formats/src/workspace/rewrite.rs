@@ -463,7 +463,9 @@ mod tests {
             );
         }
         let lines = lines.iter().enumerate();
-        lines.map(|(at, line)| format!("# above {at}\n{line} # behind {at}\n")).collect()
+        lines
+            .flat_map(|(at, line)| [format!("# above {at}\n"), format!("{line} # behind {at}\n")])
+            .collect()
     }
 
     proptest! {

@@ -178,7 +178,7 @@ impl Reader {
             }
             kind if kind.ends_with("_output") => {
                 for kind in read_output(item, id) {
-                    self.push(kind, time);
+                    self.push(kind, time.clone());
                 }
             }
             kind if kind.ends_with("_call") => {

@@ -3,7 +3,10 @@ use super::naming::{Name, Test, name_tests};
 use crate::format::ImportedFile;
 use crate::messages::{read_call, read_thread};
 use crate::pieces;
-use crate::run::{    Event, EventKind, Identity, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts, Media, MediaContent};
+use crate::run::{
+    Event, EventKind, Identity, ImportedRun, ImportedVerdict, Media, MediaContent, Repeat, RunEnd,
+    TokenCounts,
+};
 use crate::slices::{Names, Slices, parse_member};
 use crate::text::{is_blank, text_or_json};
 use touchstone_formats::value::Value;

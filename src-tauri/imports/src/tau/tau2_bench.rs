@@ -5,7 +5,8 @@ use crate::head::Head;
 use crate::messages::read_message;
 use crate::pieces;
 use crate::run::{
-    Event, EventKind, ImportedRun, ImportedVerdict, Media, MediaContent, Repeat, RunEnd, TokenCounts,
+    Event, EventKind, ImportedRun, ImportedVerdict, Media, MediaContent, Repeat, RunEnd,
+    TokenCounts,
 };
 use crate::slices::{Names, Slices, parse_member};
 use crate::source::Input;

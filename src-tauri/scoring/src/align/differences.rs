@@ -209,9 +209,9 @@ fn shorten(pieces: &mut Vec<Piece>, room: &mut usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::run::Step;
     use proptest::prelude::*;
     use touchstone_formats::run::Language;
+    use touchstone_formats::run::Step;
 
     fn part(label: &str, language: Language, text: &str) -> Part {
         let value = json::embedded(text).unwrap_or_else(|| Value::from(text));

@@ -46,11 +46,7 @@ fn run(text: &str) -> Run {
                     ..step
                 }
             }
-            "g" => Step {
-                kind: StepKind::SubAgent,
-                title: Some(rest.to_owned()),
-                ..step
-            },
+            "g" => Step { kind: StepKind::SubAgent, title: Some(rest.to_owned()), ..step },
             "b" => Step { kind: StepKind::Abandoned, ..step },
             other => panic!("{other}"),
         };
