@@ -435,7 +435,7 @@ mod tests {
             [
                 "1 0 User message",
                 "2 0 ToolCall a,result",
-                "2 0 SubAgent contains",
+                "2 0 SubAgent ",
                 "2 1 ToolCall a",
                 "2 1 Assistant message"
             ]

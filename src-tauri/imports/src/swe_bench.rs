@@ -32,9 +32,9 @@ pub fn find_verdict(input: &Input<'_>, instance: &str) -> Option<ImportedVerdict
     for _ in 0..=LEVELS {
         let names = input.folder.list(&folder);
         let may_be_report = |name: &&String| *name != input.name() && is_report_name(name);
-        let (likely, others): (Vec<_>, Vec<_>) =
+        let (reports, others): (Vec<_>, Vec<_>) =
             names.iter().filter(may_be_report).partition(|name| is_named_report(name));
-        for name in likely.into_iter().chain(others).take(MOST_FILES) {
+        for name in reports.into_iter().chain(others).take(MOST_FILES) {
             let path = resolve(&folder, name);
             let source = path.and_then(|path| input.folder.open(&path));
             if let Some(passed) = source.and_then(|source| read_report(&*source, instance)) {

@@ -145,7 +145,10 @@ export class Steps {
     this.#inFlight.add(page);
     const version = this.#version;
     try {
-      const got = await this.read(version, { offset: index, limit: this.#lastListed(page, index) + 1 - index });
+      const got = await this.read(version, {
+        offset: index,
+        limit: this.#lastListed(page, index) + 1 - index,
+      });
       if (version !== this.#version) return;
       if (got.version !== version) this.onchanged();
       else {

@@ -1,7 +1,8 @@
 // Pure. One-line summaries of steps: speaker, arguments and outcome, and which steps are open by
 // default.
 import { bytes, counted } from "./format";
-import type { Part, Step } from "../generated";
+import type { CodeLanguage } from "../components/code/tokens";
+import type { Language, Part, Step } from "../generated";
 import { visibleLine } from "../components/visible/visible";
 
 const OUTCOMES = new Set(["result", "error", "output", "stdout", "stderr"]);
@@ -16,11 +17,16 @@ const KILL_REASONS: Record<string, string> = {
 
 export const isCard = (step: Step): boolean =>
   step.kind === "tool_call" || step.kind === "program" || step.kind === "artifact";
-const isMedia = ({ body }: Pick<Part, "body">): boolean =>
-  body.kind === "text" && body.language === "media";
+const isMedia = (body: Part["body"] | undefined): boolean =>
+  body?.kind === "text" && body.language === "media";
 /** True for what a call returned: its result, and images and files that came with it. */
-export const isOutcome = (part: Pick<Part, "label" | "body">): boolean =>
-  OUTCOMES.has(part.label) || isMedia(part);
+export const isOutcome = (part: Pick<Part, "label"> & Partial<Pick<Part, "body">>): boolean =>
+  OUTCOMES.has(part.label) || isMedia(part.body);
+
+/** The language in which the text of a part is highlighted. */
+export function codeLanguage(language: Language): CodeLanguage {
+  return language === "markdown" || language === "media" ? "plain" : language;
+}
 
 /** Name of the speaker. */
 export function speakerName(step: Step, model: string | null): string {

@@ -3,4 +3,4 @@
 /**
  * Language of a text.
  */
-export type Language = "plain" | "markdown" | "sql" | "python" | "json" | "yaml";
+export type Language = "plain" | "markdown" | "sql" | "python" | "json" | "yaml" | "media";

@@ -11,6 +11,10 @@ export type StepGroup = {
  */
 step: number, 
 /**
+ * Name of the sub-agent, if it has one.
+ */
+name: string | null, 
+/**
  * Number of steps that follow it and belong to the group, at any level.
  */
 steps: number, 

@@ -89,6 +89,7 @@ export type * from "./ListPosition";
 export type * from "./ListRequest";
 export type * from "./Match";
 export type * from "./Matches";
+export type * from "./MediaFile";
 export type * from "./Opened";
 export type * from "./Overview";
 export type * from "./OverviewCell";

@@ -78,9 +78,8 @@ fn added<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Option
 fn end_of<'s>(steps: impl Iterator<Item = &'s Step>) -> GroupEnd {
     steps.fold(GroupEnd::Ended, |end, step| match (step.kind, end) {
         (StepKind::Error, _) => GroupEnd::Error,
-        (StepKind::User | StepKind::Assistant, _) => GroupEnd::Ended,
         (StepKind::ToolCall, _) if step.failed.is_none() => GroupEnd::NoResult,
-        (_, GroupEnd::Error) => GroupEnd::Ended,
+        (StepKind::User | StepKind::Assistant, _) | (_, GroupEnd::Error) => GroupEnd::Ended,
         (_, end) => end,
     })
 }

@@ -463,9 +463,8 @@ mod tests {
             );
         }
         let lines = lines.iter().enumerate();
-        lines
-            .flat_map(|(at, line)| [format!("# above {at}\n"), format!("{line} # behind {at}\n")])
-            .collect()
+        let lines = lines.map(|(at, line)| format!("# above {at}\n{line} # behind {at}\n"));
+        lines.collect::<Vec<_>>().concat()
     }
 
     proptest! {

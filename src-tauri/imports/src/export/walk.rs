@@ -340,7 +340,7 @@ mod tests {
     }
 
     fn result(key: Option<&str>, value: usize) -> Event {
-        let (name, value) = (key.map(str::to_owned), Value::from(value.to_string()));
+        let (name, value) = (key.map(str::to_owned), Value::Text(value.to_string()));
         EventKind::Result { id: None, name, value, failed: None }.into()
     }
 

@@ -16,8 +16,8 @@ use touchstone_imports::format::HEAD_BYTES;
 use touchstone_imports::registry::{by_name, open};
 use touchstone_imports::text::{canonical_json, is_blank};
 use touchstone_imports::{
-    Detected, Event, EventKind, ImportedRun, ImportedVerdict, Input, NoFolder, Repeat, RunEnd,
-    detect,
+    Detected, Event, EventKind, ImportedRun, ImportedVerdict, Input, Media, NoFolder, Repeat,
+    RunEnd, detect,
 };
 
 /// Reads all runs below a folder, each with the name of its format.

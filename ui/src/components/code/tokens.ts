@@ -1,7 +1,6 @@
 // Pure. Splits source text into coloured tokens for reading. Works on any fragment, never fails,
 // and the joined tokens equal the text. One regular expression per language, linear in the length
 // of the text.
-import type { Language } from "../../generated";
 
 export type TokenKind =
   "" | "keyword" | "string" | "number" | "comment" | "literal" | "key" | "name";
@@ -135,11 +134,6 @@ function kindOf(match: RegExpExecArray, grammar: Grammar, text: string): TokenKi
   if (groups["word"] !== undefined)
     return grammar.word(groups["word"], text.charAt(match.index + match[0].length));
   return KINDS.find((kind) => groups[kind] !== undefined) ?? "";
-}
-
-/** The language in which the text of a part is highlighted. */
-export function codeLanguage(language: Language): CodeLanguage {
-  return language === "markdown" || language === "media" ? "plain" : language;
 }
 
 /** The language named after the backticks of a fence. */

@@ -2,12 +2,18 @@
 // differences.
 import { seconds } from "../../domain/format";
 import type { DiffKind, Part, PartDiff, Step, TextChange } from "../../generated";
-import { codeLanguage, type CodeLanguage } from "../../components/code/tokens";
+import type { CodeLanguage } from "../../components/code/tokens";
 import { SIGNS } from "../../components/diff/diff";
 import type { IconName } from "../../components/Icon.svelte";
 import { head } from "../../components/text/lines";
 import { visibleLine } from "../../components/visible/visible";
-import { isOutcome, previewLine, describeOutcome, speakerName } from "../../domain/stepSummary";
+import {
+  codeLanguage,
+  isOutcome,
+  previewLine,
+  describeOutcome,
+  speakerName,
+} from "../../domain/stepSummary";
 
 const ICONS: Record<Step["kind"], IconName> = {
   user: "speech",

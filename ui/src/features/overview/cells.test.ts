@@ -67,6 +67,9 @@ describe("what a cell says", () => {
     expect(sentence(cell({ flaky: 2 }), true)).toContain("flaky in 2 variations"));
   it("never counts what is not there", () => {
     expect(marksOf(cell())).toEqual([]);
+    const counts = { errors: 1, damaged: 1, running: 1, waiting: 1, unscored: 1, missing: 1 };
+    const icons = marksOf(cell({ ...counts, forks: 1, superseded: 1 })).map((mark) => mark.icon);
+    expect(new Set(icons).size).toBe(8);
     expect(passedOf(cell())).toBe("2/3");
     expect([passedOf(cell({ passed: null })), passedOf(cell({ passed: null, scored: 1 }))]).toEqual(
       ["n 3", ""],

@@ -120,7 +120,11 @@ describe("a sub-agent", () => {
     const grown = [2, 8, 10].map((at, number) =>
       group(at, number === 0 ? 5 : 1, { name: `agent ${number}` }),
     );
-    backend.run = view([...steps.slice(0, 4), ...more, ...moved], {}, { groups: grown, version: "v2" });
+    backend.run = view(
+      [...steps.slice(0, 4), ...more, ...moved],
+      {},
+      { groups: grown, version: "v2" },
+    );
     backend.tell({ kind: "runs", generation: 2, ids: ["r0"], all: false });
     await until(() => expect(at(11)?.textContent).toContain("says 2"));
     expect(at(5)?.textContent).toContain("more");
@@ -209,7 +213,7 @@ describe("the export of a run", () => {
     document.querySelector<HTMLFormElement>("[data-testid='run-export'] form")?.requestSubmit();
     await until(() => expect(said("run-export")).toContain("2 places were redacted"));
     expect(said("run-export")).toContain("Saved.");
-    expect(asked).toEqual([{ id: "r0", format: "inspect_json", redact: true }]);
+    expect(asked).toEqual([{ id: "r0", format: "inspect_json", redact: null }]);
     box.click();
     flushSync();
     document.querySelector<HTMLFormElement>("[data-testid='run-export'] form")?.requestSubmit();

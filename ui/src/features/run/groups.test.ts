@@ -63,7 +63,7 @@ describe("a run that grows", () => {
     expect([1, 2, 3, 4].map(moved)).toEqual([1, 2, 4, 5]);
   });
   it("leaves a group open that was small when it was first seen", () => {
-    const first = openByDefault([], before, new Map());
+    const first = openByDefault([], before);
     expect([...first]).toEqual([
       [1, false],
       [6, true],

@@ -75,7 +75,7 @@ export function movedSteps(
 export function openByDefault(
   before: readonly StepGroup[],
   now: readonly StepGroup[],
-  wasOpen: ReadonlyMap<number, boolean>,
+  wasOpen: ReadonlyMap<number, boolean> = new Map(),
 ): ReadonlyMap<number, boolean> {
   const open = new Map(now.map(({ step, steps }) => [step, steps <= MAX_OPEN]));
   for (const pair of matched(before, now))

@@ -12,7 +12,7 @@ export class ReadingState {
   #all: boolean | null = $state(null);
   readonly #folds = new SvelteMap<number, boolean>();
   #groups = $state.raw<readonly StepGroup[]>([]);
-  #defaults = $state.raw<ReadonlyMap<number, boolean>>(openByDefault([], [], groupsByStep([])));
+  #defaults = $state.raw<ReadonlyMap<number, boolean>>(openByDefault([], []));
   readonly #byStep = $derived(groupsByStep(this.#groups));
 
   /** Sub-agents and abandoned branches, in the order of their steps. */

@@ -27,10 +27,7 @@ export interface OpenRun {
 }
 
 /** Readers of the parts of a run. */
-export function partReaders(
-  backend: Backend,
-  id: () => string,
-): Omit<OpenRun, "model" | "reveal"> {
+export function partReaders(backend: Backend, id: () => string): Omit<OpenRun, "model" | "reveal"> {
   const readMedia = (part: string) => backend.call("read_media", { id: id(), part });
   return {
     onopen:
