@@ -178,6 +178,22 @@ fn to_like_pattern(pattern: &Pattern) -> String {
     pattern.0.iter().map(|piece| escaped(piece)).collect::<Vec<_>>().join("%")
 }
 
+/// Returns the pattern for `GLOB`, which tells upper and lower case apart.
+fn to_glob_pattern(pattern: &Pattern) -> String {
+    let escaped = |piece: &String| {
+        piece.chars().fold(String::new(), |mut glob, char| {
+            match char {
+                '*' => glob.push_str("[*]"),
+                '?' => glob.push_str("[?]"),
+                '[' => glob.push_str("[[]"),
+                char => glob.push(char),
+            }
+            glob
+        })
+    };
+    pattern.0.iter().map(escaped).collect::<Vec<_>>().join("*")
+}
+
 fn like(key: Key, pattern: &Pattern, params: &mut Vec<Param>) -> &'static str {
     let whole = to_like_pattern(pattern);
     let mut push = |text: String| params.push(Param::Text(text));
@@ -212,10 +228,11 @@ fn like(key: Key, pattern: &Pattern, params: &mut Vec<Param>) -> &'static str {
             push(if pattern.0.len() == 1 { format!("%{whole}%") } else { whole });
             "path LIKE ? ESCAPE '\\'"
         }
-        // The path of a run in a file of many ends in `#` and its name there.
+        // The path of a run in a file of many ends in `#` and its name there. Files whose names
+        // differ in case are different.
         Key::File => {
-            push(whole);
-            "substr(path, 1, length(path) - coalesce(length(member) + 1, 0)) LIKE ? ESCAPE '\\'"
+            push(to_glob_pattern(pattern));
+            "substr(path, 1, length(path) - coalesce(length(member) + 1, 0)) GLOB ?"
         }
         // Names are stored between line feeds. A star between two letters can match across two
         // names; that is rare and harmless.
