@@ -89,7 +89,8 @@ impl Places {
         }
         add("Gemini CLI", home(), ".gemini/tmp", "*/chats/session-*", "session");
         add("OpenHands", home(), ".openhands/conversations", "*/", "conversation");
-        // Newer results are in promptfoo's database, which is not read.
+        add("promptfoo", home(), ".promptfoo", "promptfoo.db", "database");
+        // Where results were before there was a database.
         add("promptfoo", home(), ".promptfoo/output", "*.json", "file");
         add("Inspect", self.configured("INSPECT_LOG_DIR"), "", "*.eval", "log");
         for folder in self.here.iter().chain(&self.recent) {
@@ -282,6 +283,7 @@ mod tests {
         Codex /home/me/.codex/sessions 2 session
         Gemini CLI /home/me/.gemini/tmp 1 session
         OpenHands /home/me/.openhands/conversations 1 conversation
+        promptfoo /home/me/.promptfoo 1 database
         promptfoo /home/me/.promptfoo/output 1 file
         Inspect /work/logs 1 log
         Harbor /work/jobs 1 job
@@ -297,7 +299,7 @@ mod tests {
     fn what_holds_no_results_is_not_offered() {
         let tree = [
             "/home/me/.claude/projects/-a/",
-            "/home/me/.promptfoo/promptfoo.db",
+            "/home/me/.promptfoo/promptfoo.yaml",
             "/work/logs/server.log",
             "/work/jobs/notes.txt",
         ];
