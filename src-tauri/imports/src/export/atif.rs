@@ -15,6 +15,10 @@ pub(crate) const EVENT: &str = "touchstone_event";
 pub(crate) const WRAPPED: &str = "touchstone_wrapped";
 /// Key, in the `extra` of a step of the user, of the calls that the simulated user made.
 pub(crate) const USER_CALLS: &str = "touchstone_user_calls";
+/// Key, in the `extra` of a step, of the descriptions of its media.
+pub(crate) const MEDIA: &str = "touchstone_media";
+/// Key, in the `extra` of a result without a call, of the id of the call that it names.
+pub(crate) const CALL: &str = "touchstone_call";
 /// Name in place of one that is not known, where the format demands one.
 const UNKNOWN: &str = "unknown";
 
@@ -119,7 +123,7 @@ impl Writer {
         let time = item.time.as_deref();
         let media = list(item.media.iter().map(|media| Value::from(media.as_str())).collect());
         let extra = |kind: Option<&str>| {
-            let extra = object([(EVENT, maybe_text(kind)), ("touchstone_media", media.clone())]);
+            let extra = object([(EVENT, maybe_text(kind)), (MEDIA, media.clone())]);
             (!extra.entries().is_empty()).then_some(extra)
         };
         match &item.kind {
@@ -263,8 +267,7 @@ fn observation(results: Vec<Value>) -> Option<Value> {
 
 fn result(reply: &Reply, call: Option<&str>) -> Value {
     let own = reply.id.as_deref().filter(|_| call.is_none());
-    let extra =
-        object([("is_error", reply.failed.map(Value::Bool)), ("touchstone_call", maybe_text(own))]);
+    let extra = object([("is_error", reply.failed.map(Value::Bool)), (CALL, maybe_text(own))]);
     object([
         ("source_call_id", maybe_text(call)),
         ("content", text(content(&reply.value))),

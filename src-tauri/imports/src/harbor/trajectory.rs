@@ -1,5 +1,5 @@
 //! **Pure.** Trajectories in the format ATIF, versions 1.0 to 1.8.
-use crate::export::atif::{EVENT, USER_CALLS, WRAPPED};
+use crate::export::atif::{CALL, EVENT, MEDIA, USER_CALLS, WRAPPED};
 use crate::export::own_summary;
 use crate::messages::{read_content, result_media, result_value};
 use crate::pieces;
@@ -328,7 +328,7 @@ fn push_step(
         (EventKind::User(text), "simulated_user") => Some(EventKind::SimulatedUser(text).into()),
         (kind, _) => Some(Event::from(kind)),
     }));
-    let media = step.at_path(&["extra", "touchstone_media"]).map(Value::items).unwrap_or_default();
+    let media = step.at_path(&["extra", MEDIA]).map(Value::items).unwrap_or_default();
     events.extend(
         media
             .iter()
@@ -361,7 +361,7 @@ fn push_step(
             push_agents(events, result, None, agents, loader);
         }
         if let Some(content) = result.get_non_null("content") {
-            let own = || result.at_path(&["extra", "touchstone_call"]).and_then(Value::text);
+            let own = || result.at_path(&["extra", CALL]).and_then(Value::text);
             events.push(
                 EventKind::Result {
                     id: result.text_at("source_call_id").or_else(own).map(str::to_owned),
