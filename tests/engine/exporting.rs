@@ -3,6 +3,7 @@
 use crate::bench::Bench;
 use touchstone_api::{ExportFormat, ExportRequest, ReportFormat, ReportRequest, RunState};
 use touchstone_app::app::exporting::ExportOptions;
+use touchstone_app::error::AppError;
 
 const SUITE: &str = "\
 tool_calling_prompt: How many plans?
@@ -92,12 +93,86 @@ fn a_report_on_a_session_is_redacted_unless_it_is_asked_otherwise() {
 }
 
 #[test]
+fn runs_of_other_tools_have_the_names_of_the_list() {
+    let imports = "imports:\n  tasks: { hello: greet/hi }\n  systems: { say: mine, ask: mine }\n  \
+                   files: { second.json: { model: m2 } }\n";
+    let other = PROMPTFOO.replace("\"say\"", "\"ask\"").replace("\"r1\"", "\"r2\"");
+    let bench = Bench::new()
+        .file("touchstone.yaml", format!("output_dir: results\n{imports}"))
+        .file("results/first.json", PROMPTFOO)
+        .file("results/second.json", other.replace("eval-1", "eval-2"))
+        .file("results/third.json", other.replace("eval-1", "eval-3").replace("r2", "r3"))
+        .open();
+    let ids = ["first", "second", "third"].map(|start| id_of(&bench, start));
+    let convert = |format| {
+        let options = ExportOptions { format, redact: None, lines: true };
+        let mut texts: Vec<serde_json::Value> = Vec::new();
+        let done = bench.app().export_runs::<AppError>(&ids, options, &mut |file| {
+            texts.push(serde_json::from_str(&file.text).unwrap());
+            Ok(())
+        });
+        assert_eq!(done.unwrap().runs, 3);
+        texts
+    };
+    let names = |one: &serde_json::Value| {
+        ["task", "system", "model"].map(|name| one[name].as_str().unwrap().to_owned())
+    };
+    let expected = ["echo", "m2", "echo"].map(|model| ["greet/hi", "mine", model]);
+    let chats = convert(ExportFormat::OpenAi);
+    assert_eq!(chats.iter().map(|one| names(&one["metadata"])).collect::<Vec<_>>(), expected);
+    let trajectories = convert(ExportFormat::Atif);
+    let summaries = trajectories.iter().map(|one| names(&one["extra"]["touchstone"]));
+    assert_eq!(summaries.collect::<Vec<_>>(), expected);
+    let logs = convert(ExportFormat::InspectJson);
+    let heads = logs.iter().map(|log| {
+        let head = ["task", "solver", "model"].map(|name| log["eval"][name].as_str().unwrap());
+        (head, log["samples"].as_array().unwrap().len())
+    });
+    // Files whose systems are one by their new name are one log, and only these.
+    assert_eq!(
+        heads.collect::<Vec<_>>(),
+        [(["greet", "mine", "echo"], 2), (["greet", "mine", "m2"], 1)]
+    );
+    assert_ne!(logs[0]["eval"]["eval_id"], logs[1]["eval"]["eval_id"]);
+}
+
+#[test]
+fn a_redacted_report_does_not_name_a_folder_that_is_named_like_a_person() {
+    let who = "jane.doe@mail.example.org";
+    let bench = Bench::new();
+    bench.write(&format!("../{who}/session.jsonl"), session());
+    let bench = bench.open_at(who);
+    for format in [ReportFormat::Html, ReportFormat::Markdown, ReportFormat::Json] {
+        let report = |title: &str, redact| {
+            let title = title.to_owned();
+            let filter = format!("path:{who},session");
+            let request =
+                ReportRequest { redact, title, filter, ..ReportRequest::for_format(format) };
+            bench.app().make_report(&request, true).unwrap()
+        };
+        let plain = report("", Some(false));
+        assert!(plain.text.contains("jane") && plain.file_name.contains("jane-doe"), "{format:?}");
+        let redacted = report("", None);
+        assert!(!redacted.text.contains("jane"), "{format:?} {}", redacted.text);
+        assert!(redacted.file_name.starts_with("redacted"), "{}", redacted.file_name);
+        let typed = report("For Jane", None);
+        assert!(typed.text.contains("For Jane") && typed.file_name.contains("For-Jane"));
+        assert!(!typed.text.contains("jane"), "{format:?} {}", typed.text);
+    }
+    let request = ReportRequest::for_format(ReportFormat::Azure);
+    let report = bench.app().make_report(&request, true).unwrap();
+    assert!(!report.file_name.contains("jane"), "{}", report.file_name);
+}
+
+#[test]
 fn exports_are_refused_in_the_output_directory_where_they_would_be_read_as_runs() {
     let bench = Bench::new().file("results/results.json", PROMPTFOO).open();
     let inside = bench.path("results/again.json");
     let error = bench.app().keep_export("{}", &inside).unwrap_err();
     assert!(error.message.contains("output directory"), "{}", error.message);
     assert!(!inside.exists());
+    let error = bench.app().refuse_among_results(&bench.path("gone/../results/new/a.json"));
+    assert!(error.is_err(), "a folder that is not there yet is in the output directory, too");
     bench.app().keep_export("{}", &bench.path("again.json")).unwrap();
 }
 
@@ -110,7 +185,7 @@ fn a_run_that_cannot_be_read_is_left_out_with_a_note() {
     let ids = [id_of(&bench, "results.json"), id_of(&bench, "sums-")];
     let options = ExportOptions { format: ExportFormat::OpenAi, redact: None, lines: true };
     let mut files = Vec::new();
-    let done = bench.app().export_runs(&ids, options, &mut |file| {
+    let done = bench.app().export_runs::<AppError>(&ids, options, &mut |file| {
         files.push(file);
         Ok(())
     });

@@ -20,7 +20,7 @@ fn recent_folders_are_listed_newest_first_and_opened_by_id() {
     drop(app);
     let app = bench.another_app();
     app.open_recent(&two.id).unwrap();
-    assert_eq!(app.status().folder.unwrap().id, two.id);
+    assert_eq!(app.status().folder.unwrap().path, two.path);
     app.forget_recent(&two.id).unwrap();
     assert_eq!(names(&app), ["one"]);
     assert_eq!(app.open_recent(&two.id).unwrap_err().code, Code::NotFound);

@@ -189,6 +189,45 @@ fn opening_and_reading_change_nothing_in_the_folder_of_another_tool() {
 }
 
 #[test]
+fn a_file_that_no_list_shows_opens_by_itself_or_is_refused() {
+    let bench = Bench::new()
+        .file("out/results.json", PROMPTFOO)
+        .file("out/.cache/results.json", PROMPTFOO)
+        .file("out/old.tmp/results.json", PROMPTFOO)
+        .file("out/results.json~", PROMPTFOO)
+        .file("out/results.json.part", PROMPTFOO);
+    let app = bench.another_app();
+    open(&bench, &app, &["out"]);
+    for dir in ["out/.cache", "out/old.tmp"] {
+        let opened = open(&bench, &app, &[&format!("{dir}/results.json")]);
+        assert_eq!(folder(&bench, &opened), dir, "the open folder does not list it");
+        assert_eq!(shown(&app, &opened.filter), ["results.json#test 0 prompt 0"]);
+    }
+    for (paths, message) in [
+        (vec!["out/results.json~"], "are never read as results."),
+        (vec!["out/results.json.part"], "are never read as results."),
+        (vec!["out/results.json", "out/.cache/results.json"], "are never listed there."),
+        (vec!["out/results.json", "out/old.tmp"], "are never listed there."),
+    ] {
+        let paths: Vec<PathBuf> = paths.iter().map(|path| bench.path(path)).collect();
+        let error = app.open_paths(&paths).unwrap_err();
+        assert!(error.message.ends_with(message), "{}", error.message);
+        assert!(error.hint.is_some(), "{}", error.message);
+    }
+    app.close_folder().unwrap();
+}
+
+#[test]
+fn a_file_is_shown_alone_also_beside_one_whose_name_differs_in_case() {
+    let bench =
+        Bench::new().file("out/Results.json", PROMPTFOO).file("out/results.json", PROMPTFOO);
+    let app = bench.another_app();
+    let opened = open(&bench, &app, &["out/Results.json"]);
+    assert_eq!(shown(&app, &opened.filter), ["Results.json#test 0 prompt 0"]);
+    app.close_folder().unwrap();
+}
+
+#[test]
 fn a_wrong_path_is_refused_with_the_next_step_and_the_open_folder_stays() {
     let bench = Bench::new().file("out/results.json", PROMPTFOO).file("out/.hidden.json", "{}");
     let app = bench.another_app();
@@ -198,7 +237,7 @@ fn a_wrong_path_is_refused_with_the_next_step_and_the_open_folder_stays() {
         (vec!["out/gone.json"], "gone.json could not be opened: it is not there."),
         (vec!["out/results.json", "gone"], "gone could not be opened: it is not there."),
         (vec!["out/pipe"], "it is neither a file nor a folder."),
-        (vec!["out/.hidden.json"], "hidden files are never read as results."),
+        (vec!["out/.hidden.json"], "hidden and temporary files are never read as results."),
         (vec![], "No path was named."),
     ] {
         let paths: Vec<PathBuf> = paths.iter().map(|path| bench.path(path)).collect();

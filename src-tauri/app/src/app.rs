@@ -64,6 +64,7 @@ mod reading;
 mod renaming;
 mod reporting;
 mod reviewing;
+mod saving;
 mod scoring;
 pub mod stabletoolbench;
 mod stats;
@@ -78,7 +79,7 @@ mod workspace_settings;
 
 pub use event_bus::Subscription;
 pub use problems::SuiteProblems;
-pub use reporting::keep_file;
+pub use saving::{NewFile, keep_file};
 pub use scoring::FileScores;
 
 pub use crate::evaluating::available::known_evaluators;
@@ -313,15 +314,15 @@ impl App {
     pub fn open_paths(&self, paths: &[PathBuf]) -> Result<Opened, AppError> {
         let named = paths.iter().map(|path| opening::named(path));
         let named = named.collect::<Result<Vec<_>, _>>()?;
-        let is_below = |path: &Named, dir: &Path| match path {
-            Named::File { shown, .. } => shown.starts_with(dir),
-            Named::Folder(folder) => folder.starts_with(dir),
-        };
+        let is_below = |path: &Named, dir: &Path| path.shown().starts_with(dir);
+        let deepest = self.inner.config.limits.depth;
         if let Some(open) = self.current_folder() {
             let output_dir = &open.flow.roots.output_dir;
             let is_shown =
                 |path: &Named| matches!(path, Named::File { .. }) && is_below(path, output_dir);
-            if !named.is_empty() && named.iter().all(is_shown) {
+            let are_shown = named.iter().all(is_shown)
+                && opening::check_listed(&named, output_dir, deepest).is_ok();
+            if !named.is_empty() && are_shown {
                 let filter = opening::filter(&named, output_dir)?;
                 return Ok(Opened { folder: open.folder.clone(), filter });
             }
@@ -329,9 +330,13 @@ impl App {
         let home = etcetera::home_dir().ok().and_then(|home| fs_err::canonicalize(home).ok());
         let opening = opening::plan(named, home.as_deref())?;
         let mut resolved = paths::resolve(&opening::folder_with_tasks(&opening))?;
-        let holds_all = |dir: &Path| opening.shown.iter().all(|path| is_below(path, dir));
+        let holds_all = |dir: &Path| {
+            opening.shown.iter().all(|path| is_below(path, dir))
+                && opening::check_listed(&opening.shown, dir, deepest).is_ok()
+        };
         if !holds_all(&resolved.roots.output_dir) {
             resolved = resolved.with(None, Some(&opening.folder))?;
+            opening::check_listed(&opening.shown, &opening.folder, deepest)?;
         }
         let filter = opening::filter(&opening.shown, &resolved.roots.output_dir)?;
         self.open_resolved(resolved)?;

@@ -12,6 +12,7 @@ use touchstone_imports::{Detected, registry};
 use touchstone_store::filter::typed;
 use touchstone_store::open::{self, Refused, reason};
 use touchstone_store::roots::{FileId, Root};
+use touchstone_store::scan;
 
 /// Maximum number of files that a filter names.
 const MOST_FILES: usize = 64;
@@ -28,6 +29,14 @@ pub(crate) enum Named {
 }
 
 impl Named {
+    /// Returns the path that the list shows.
+    pub(crate) fn shown(&self) -> &Path {
+        match self {
+            Named::Folder(folder) => folder,
+            Named::File { shown, .. } => shown,
+        }
+    }
+
     /// Returns the innermost folder that holds everything of this path.
     fn folder(&self) -> PathBuf {
         match self {
@@ -90,7 +99,7 @@ pub(crate) fn filter(shown: &[Named], output_dir: &Path) -> Result<String, AppEr
                 _ => return Ok(String::new()),
             },
             Named::File { shown, .. } => match below(shown, output_dir) {
-                Some(path) => typed(&row_path(&path)),
+                Some(path) => file_value(&path),
                 None => return Ok(String::new()),
             },
         };
@@ -104,6 +113,47 @@ pub(crate) fn filter(shown: &[Named], output_dir: &Path) -> Result<String, AppEr
         return Err(AppError::new(Code::BadRequest, message).hint("Open their folder instead."));
     }
     Ok(filter)
+}
+
+/// Returns the filter for the runs of a file, by its path below the output directory.
+pub(crate) fn filter_of_file(path: &str) -> String {
+    format!("file:{}", file_value(path))
+}
+
+fn file_value(path: &str) -> String {
+    typed(&row_path(path))
+}
+
+/// Fails if one of these paths would be missing in the list of an output directory that holds them
+/// all: by its name, or because it is too deep.
+pub(crate) fn check_listed(
+    paths: &[Named],
+    output_dir: &Path,
+    deepest: usize,
+) -> Result<(), AppError> {
+    let Some((path, why)) =
+        paths.iter().find_map(|path| Some((path, unlisted(path, output_dir, deepest)?)))
+    else {
+        return Ok(());
+    };
+    let message =
+        format!("{} cannot be shown in {}: {why}.", path.shown().display(), output_dir.display());
+    Err(AppError::new(Code::BadRequest, message).hint("Open it by itself."))
+}
+
+/// Returns why a path is missing in the list of an output directory that holds it; `None` if it is
+/// listed there.
+fn unlisted(path: &Named, output_dir: &Path, deepest: usize) -> Option<String> {
+    let shown = path.shown().strip_prefix(output_dir).ok()?;
+    let file = FileId::new(Root::Output, shown.as_os_str().as_bytes());
+    if scan::is_hidden(&file) {
+        return Some("hidden and temporary files and folders are never listed there".to_owned());
+    }
+    let folders = match path {
+        Named::Folder(_) => file.depth(),
+        Named::File { .. } => file.depth().saturating_sub(1),
+    };
+    (folders > deepest).then(|| format!("it is more than {deepest} folders deep"))
 }
 
 /// Returns the path of the row that shows a file: the files of a run in a benchmark folder share one,
@@ -142,10 +192,10 @@ pub(crate) fn named(path: &Path) -> Result<Named, AppError> {
     if !meta.is_file() {
         return Err(refused("it is neither a file nor a folder").hint(check));
     }
-    let is_hidden = full.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-    if is_hidden {
-        let hint = "Copy it under a name without the dot, then open the copy.";
-        return Err(refused("hidden files are never read as results").hint(hint));
+    let name = full.file_name().unwrap_or_default().as_bytes();
+    if scan::is_hidden(&FileId::new(Root::Output, name)) {
+        let hint = "Copy it under another name, such as run.json, then open the copy.";
+        return Err(refused("hidden and temporary files are never read as results").hint(hint));
     }
     // A file that cannot be read would be listed as damaged, which says less than the reason.
     head(&full).map_err(|why| refused(&why.to_string()).hint("Make it readable for you."))?;
@@ -265,6 +315,26 @@ mod tests {
         let long: Vec<Named> =
             (0..60).map(|at| file(&format!("/w/{}{at}", "x".repeat(200)))).collect();
         assert!(planned(&long).is_err());
+    }
+
+    #[test]
+    fn a_path_that_the_list_would_miss_is_refused_with_the_reason() {
+        for (path, why) in [
+            (file("/w/a/b.eval"), None),
+            (folder("/w/a"), None),
+            (file("/w/.cache/b.eval"), Some("hidden and temporary")),
+            (file("/w/a.tmp/b.eval"), Some("hidden and temporary")),
+            (folder("/w/.cache"), Some("hidden and temporary")),
+            (file("/w/a/b/c/d.eval"), Some("more than 2 folders deep")),
+            (folder("/w/a/b/c"), Some("more than 2 folders deep")),
+        ] {
+            let checked = check_listed(&[file("/w/x.eval"), path.clone()], Path::new("/w"), 2);
+            let message = checked.err().map(|error| error.message);
+            match why {
+                None => assert_eq!(message, None, "{path:?}"),
+                Some(why) => assert!(message.is_some_and(|said| said.contains(why)), "{path:?}"),
+            }
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use etcetera::BaseStrategy as _;
 use fs_err as fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use touchstone_api::{Problem, ProblemKind};
 use touchstone_formats::{ReadError, ReadErrorKind, workspace};
 use touchstone_scoring::scorers;
@@ -153,18 +153,20 @@ pub(crate) fn workspace_stamp(folder: &Path) -> Option<(u64, u64, i64, i64)> {
     Some((meta.size(), meta.ino(), meta.mtime(), meta.mtime_nsec()))
 }
 
-/// Returns the absolute path of a folder that need not exist, with links resolved in the part that
-/// does exist.
+/// Returns the absolute path of a file or folder that need not exist, without `..`, and with links
+/// resolved in the part that does exist.
 pub(crate) fn absolute_path(folder: &Path) -> PathBuf {
     let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let there = whole.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
-    there.map_or_else(
-        || whole.clone(),
-        |(above, there)| match whole.strip_prefix(above) {
-            Ok(rest) if !rest.as_os_str().is_empty() => there.join(rest),
-            _ => there,
-        },
-    )
+    let Some((above, mut full)) = there else { return whole };
+    for part in whole.strip_prefix(above).unwrap_or(Path::new("")).components() {
+        if part == Component::ParentDir {
+            full.pop();
+        } else {
+            full.push(part);
+        }
+    }
+    full
 }
 
 /// Returns the canonical path of a folder. Fails if it does not exist or cannot be listed.

@@ -1,6 +1,6 @@
 //! `convert`: writes runs in formats of other tools.
 use super::{
-    CommandError, CommandStatus, DirArgs, Outcome, compare, folder, show,
+    CommandError, CommandStatus, DirArgs, Outcome, compare, folder,
     terminal::{complain, one_line},
 };
 use crate::Environment;
@@ -11,9 +11,9 @@ use std::{
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
-use touchstone_api::{Column, ExportFormat, ExportedFile, Sort};
+use touchstone_api::{Column, ExportFormat, ExportedFile, Lineage, Sort};
 use touchstone_app::{
-    app::{App, exporting::ExportOptions},
+    app::{App, NewFile, exporting::ExportOptions, keep_file},
     error::{AppError, Code},
 };
 
@@ -104,7 +104,7 @@ pub(super) fn run(asked: &Convert, here: &Environment) -> Outcome {
             .unwrap_or_else(|| path.clone().into());
         App::check_filter(&asked.filter)?;
         let app = folder::read(&place, here)?;
-        chosen.push((0, ids_of_filter(&app, &asked.filter)?));
+        chosen.push((0, ids_of_folder(&app, &asked.filter)?));
         folders.push((path.clone(), app));
     }
     for file in &asked.runs {
@@ -125,22 +125,44 @@ pub(super) fn run(asked: &Convert, here: &Environment) -> Outcome {
         let error = AppError::new(Code::NotFound, "No run was found to convert.");
         return Err(error.hint("List the runs of a folder with: touchstone list FOLDER").into());
     }
+    if let Some(path) = &asked.out {
+        // Every folder that is read counts, not only that of the run at hand.
+        folders.iter().try_for_each(|(_, app)| app.refuse_among_results(path))?;
+    }
     let options = ExportOptions {
         format: asked.to.into(),
-        redact: asked.redaction.asked(),
+        redact: Some(is_redacted(asked.redaction, &chosen, &folders)?),
         lines: count > 1 || asked.out.as_deref().is_some_and(is_lines),
     };
-    let mut output = Output::new(asked);
+    let mut output = Output::new(asked)?;
     for (at, ids) in &chosen {
         let app = &folders[*at].1;
-        let done = app.export_runs(ids, options, &mut |file| output.take(app, &file))?;
+        let done = app.export_runs(ids, options, &mut |file| output.take(&file))?;
         for note in &done.notes {
             writeln!(io::stderr(), "{}", one_line(note))?;
         }
         whole &= done.left_out == 0;
     }
-    output.end(folders.first().map(|(_, app)| app), asked.json)?;
+    output.end(asked.json)?;
     Ok(if whole { CommandStatus::Well } else { CommandStatus::WithFailures })
+}
+
+/// Returns true if texts are redacted: one session among the runs of all folders is enough, unless
+/// it is asked otherwise.
+fn is_redacted(
+    asked: Redaction,
+    chosen: &[(usize, Vec<String>)],
+    folders: &[(PathBuf, App)],
+) -> Result<bool, AppError> {
+    if let Some(is_redacted) = asked.asked() {
+        return Ok(is_redacted);
+    }
+    for (at, ids) in chosen {
+        if folders[*at].1.has_session(ids)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn is_lines(path: &Path) -> bool {
@@ -151,12 +173,26 @@ fn by_path() -> Sort {
     Sort { column: Column::Path, descending: false }
 }
 
-fn ids_of_filter(app: &App, filter: &str) -> Result<Vec<String>, CommandError> {
-    let mut ids = Vec::new();
+/// Returns the ids of the runs of a folder, and says how many were left out because another file
+/// holds the same run. A filter that names such runs chooses them, too.
+fn ids_of_folder(app: &App, filter: &str) -> Result<Vec<String>, CommandError> {
+    let (mut ids, mut superseded) = (Vec::new(), 0_u64);
+    let is_named = App::names_superseded(filter);
     folder::each_run(app, filter, by_path(), u64::MAX, |row| {
-        ids.push(row.id);
+        if row.lineage == Some(Lineage::Superseded) && !is_named {
+            superseded += 1;
+        } else {
+            ids.push(row.id);
+        }
         Ok::<(), CommandError>(())
     })?;
+    if superseded > 0 {
+        let left_out = match superseded {
+            1 => "1 run was left out, because another file holds it, too.".to_owned(),
+            count => format!("{count} runs were left out, because other files hold them, too."),
+        };
+        writeln!(io::stderr(), "{left_out} The filter superseded:yes,no chooses all.")?;
+    }
     Ok(ids)
 }
 
@@ -177,7 +213,7 @@ fn find(
         let error = unreadable("it is a directory".to_owned());
         return Err(error.hint("Convert the runs of a folder with --folder.").into());
     }
-    let Some((parent, name)) = folder::below(&full, member.as_deref()) else {
+    let Some((parent, name)) = folder::below(&full, None) else {
         return Err(unreadable("it is not a file".to_owned()).into());
     };
     let named = folder::chosen(None, dirs.clone()).map(|place| (PathBuf::from("-"), place));
@@ -192,12 +228,9 @@ fn find(
     }
     let at = compare::opened(parent.clone(), &parent.into(), folders, here)?;
     let app = &folders[at].1;
-    if let Some(id) = show::find(app, &name)? {
-        return Ok((at, vec![id]));
-    }
-    let (start, mut ids) = (format!("{name}#"), Vec::new());
-    folder::each_run(app, "", by_path(), u64::MAX, |row| {
-        if row.path.starts_with(&start) {
+    let mut ids = Vec::new();
+    folder::each_run(app, &App::filter_of_file(&name), by_path(), u64::MAX, |row| {
+        if member.is_none() || row.member == member {
             ids.push(row.id);
         }
         Ok::<(), CommandError>(())
@@ -208,73 +241,81 @@ fn find(
     Ok((at, ids))
 }
 
-/// Where documents go: to standard output, a file, or files in a directory.
-struct Output<'a> {
-    out: Option<&'a Path>,
-    is_dir: bool,
+/// Where documents go.
+enum Target {
+    /// Standard output. A single document waits until it is known that there is only one.
+    Printed(String),
+    File(PathBuf, NewFile),
+    Folder(PathBuf),
+}
+
+/// Documents that are being written.
+struct Output {
+    target: Target,
     is_chat: bool,
-    /// Text for a single file or for standard output.
-    text: String,
     documents: u64,
     names: HashSet<String>,
     written: Vec<String>,
 }
 
-impl<'a> Output<'a> {
-    fn new(asked: &'a Convert) -> Self {
-        let out = asked.out.as_deref();
+impl Output {
+    /// Creates the file to write to. A directory is created for the first document.
+    fn new(asked: &Convert) -> Result<Self, AppError> {
         let ends_in_slash = |path: &Path| path.to_string_lossy().ends_with('/');
-        Output {
-            out,
-            is_dir: out.is_some_and(|path| path.is_dir() || ends_in_slash(path)),
+        let target = match &asked.out {
+            None => Target::Printed(String::new()),
+            Some(path) if path.is_dir() || ends_in_slash(path) => Target::Folder(path.clone()),
+            Some(path) => Target::File(path.clone(), NewFile::create(path)?),
+        };
+        Ok(Output {
+            target,
             is_chat: asked.to == Format::Openai,
-            text: String::new(),
             documents: 0,
             names: HashSet::new(),
             written: Vec::new(),
-        }
+        })
     }
 
-    fn take(&mut self, app: &App, file: &ExportedFile) -> Result<(), AppError> {
+    fn take(&mut self, file: &ExportedFile) -> Result<(), CommandError> {
         self.documents += 1;
-        if let Some(dir) = self.out.filter(|_| self.is_dir) {
+        if let Target::Folder(dir) = &self.target {
             make_dir(dir)?;
-            let path = dir.join(self.name(&file.file_name));
-            app.keep_export(&file.text, &path)?;
+            let path = dir.join(unused(&mut self.names, &file.file_name));
+            keep_file(&file.text, &path)?;
             self.written.push(path.to_string_lossy().into_owned());
             return Ok(());
         }
         if self.documents > 1 && !self.is_chat {
             let error = AppError::new(Code::BadRequest, "The runs make several documents.");
-            return Err(error.hint("Name a directory with --out, with a slash at its end."));
+            let hint = "Name a directory with --out, with a slash at its end.";
+            return Err(error.hint(hint).into());
         }
-        self.text.push_str(&file.text);
+        match &mut self.target {
+            Target::File(_, out) => out.write(file.text.as_bytes())?,
+            Target::Printed(_) if self.is_chat => {
+                io::stdout().lock().write_all(file.text.as_bytes())?;
+            }
+            Target::Printed(text) => text.push_str(&file.text),
+            Target::Folder(_) => {}
+        }
         Ok(())
     }
 
-    /// Returns a file name that was not used before, also where case is ignored.
-    fn name(&mut self, wanted: &str) -> String {
-        let (stem, end) = wanted.split_once('.').unwrap_or((wanted, "json"));
-        let mut name = wanted.to_owned();
-        let mut number = 2_u64;
-        while !self.names.insert(name.to_lowercase()) {
-            name = format!("{stem}-{number}.{end}");
-            number += 1;
-        }
-        name
-    }
-
-    fn end(mut self, app: Option<&App>, is_json: bool) -> Result<(), CommandError> {
-        if let (Some(path), Some(app), false, true) =
-            (self.out, app, self.is_dir, self.documents > 0)
-        {
-            app.keep_export(&self.text, path)?;
-            self.written.push(path.to_string_lossy().into_owned());
-        }
+    fn end(mut self, is_json: bool) -> Result<(), CommandError> {
         let mut out = io::stdout().lock();
-        if self.out.is_none() {
-            out.write_all(self.text.as_bytes())?;
-        } else if is_json {
+        match self.target {
+            Target::Printed(text) => {
+                out.write_all(text.as_bytes())?;
+                out.flush()?;
+                return Ok(());
+            }
+            Target::File(path, file) if self.documents > 0 => {
+                file.keep()?;
+                self.written.push(path.to_string_lossy().into_owned());
+            }
+            Target::File(..) | Target::Folder(_) => {}
+        }
+        if is_json {
             writeln!(out, "{}", json!({ "written": self.written }))?;
         } else {
             for path in &self.written {
@@ -284,6 +325,18 @@ impl<'a> Output<'a> {
         out.flush()?;
         Ok(())
     }
+}
+
+/// Returns a file name that is not among these, also where case is ignored, and adds it.
+fn unused(names: &mut HashSet<String>, wanted: &str) -> String {
+    let (stem, end) = wanted.split_once('.').unwrap_or((wanted, "json"));
+    let mut name = wanted.to_owned();
+    let mut number = 2_u64;
+    while !names.insert(name.to_lowercase()) {
+        name = format!("{stem}-{number}.{end}");
+        number += 1;
+    }
+    name
 }
 
 fn make_dir(dir: &Path) -> Result<(), AppError> {

@@ -1,15 +1,13 @@
 //! Converts runs for the evaluators of other programs: rows to evaluate, and the file format of
 //! `evaluate()`.
 use super::App;
-use super::exporting::is_session;
-use super::reporting::{
-    cut_for_preview, file_stem, known_scorer, name_of_folder, noted, redact_report,
-};
+use super::reporting::{cut_for_preview, file_stem, known_scorer, noted, redact_report};
 use crate::error::{AppError, Code};
 use crate::reading::input_file::InputFile;
 use crate::reading::{ParsedRun, Reading};
 use crate::reports::evaluation_file::{self, Columns, SuiteData};
 use crate::reports::evaluation_sheet::EvaluationBuilder;
+use crate::reports::redaction::{folder_name, is_session};
 use std::ops::ControlFlow;
 use touchstone_api::{FilterError, Judged, Report, ReportRequest, RunState};
 use touchstone_formats::file_kind::{FileKind, detect};
@@ -187,6 +185,8 @@ impl App {
         let has_session = || runs.iter().any(|run| is_session(Some(&run.layout)));
         let is_redacted = request.redact.unwrap_or_else(has_session);
         let counts = redact_report(&mut text, is_redacted);
+        let folder = &open.folder;
+        let folder = if is_redacted { folder_name(&folder.path) } else { folder.name.clone() };
         let (bytes, cut) = cut_for_preview(&mut text, whole);
         limit_notes(&mut rows.unread);
         // In a preview, file-level data is only missing because rows are.
@@ -198,11 +198,7 @@ impl App {
             bytes,
             cut,
             text,
-            file_name: format!(
-                "{}.json",
-                file_stem(&name_of_folder(&open.folder, is_redacted))
-                    .replace("-report", "-evaluation")
-            ),
+            file_name: format!("{}.json", file_stem(&folder).replace("-report", "-evaluation")),
             media_type: "application/json".to_owned(),
             baselines: Vec::new(),
             scorers,

@@ -1,15 +1,17 @@
 //! Writes runs in formats of other tools.
 use super::App;
 use super::evaluation_file::{suite_data_for, with_offered_tools};
+use super::saving::keep_file;
 use crate::error::{AppError, Code};
 use crate::reading::Reading;
-use fs_err as fs;
+use crate::reports::redaction::is_session;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 use touchstone_api::{ExportFormat, ExportRequest, ExportedFile, RunRow, RunState, ScoreStanding};
 use touchstone_clock as clock;
 use touchstone_formats::redact::Redactions;
+use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 use touchstone_imports::export::{
     self, About, ExportRun, Tally, Target, atif, inspect, openai, tool_definitions,
@@ -18,15 +20,13 @@ use touchstone_imports::{
     Event, EventKind, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts,
 };
 use touchstone_store::query;
-use touchstone_store::roots::Root;
+use touchstone_store::suites::Tasks;
 
-/// Formats of sessions of coding agents, which are redacted unless it is asked otherwise: they hold
-/// what was on the screen of a person.
-const SESSIONS: [&str; 3] = ["claude_code", "codex", "gemini_cli"];
-/// Number of runs that are in memory at a time.
-const AT_ONCE: usize = 50;
 /// Maximum number of omitted runs that are named.
 const NAMED: usize = 20;
+
+/// A run to write, or why it cannot be read.
+type ReadRun = Result<ExportRun, String>;
 
 /// How runs are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,11 +51,6 @@ pub struct Exported {
     pub notes: Vec<String>,
 }
 
-/// Returns true if the row belongs to a session of a coding agent.
-pub(super) fn is_session(format: Option<&str>) -> bool {
-    format.is_some_and(|format| SESSIONS.contains(&format))
-}
-
 impl App {
     /// Writes one run.
     pub fn export_run(&self, request: &ExportRequest) -> Result<ExportedFile, AppError> {
@@ -63,7 +58,7 @@ impl App {
         let mut files = Vec::new();
         let options =
             ExportOptions { format: request.format, redact: request.redact, lines: false };
-        let done = self.export_runs(&ids, options, &mut |file| {
+        let done = self.export_runs::<AppError>(&ids, options, &mut |file| {
             files.push(file);
             Ok(())
         })?;
@@ -77,15 +72,14 @@ impl App {
 
     /// Writes runs and passes each file to `take`: one for each run, or for logs of Inspect one for
     /// the runs of a task with a system and a model. Runs that cannot be read are left out with a note.
-    pub fn export_runs(
+    pub fn export_runs<E: From<AppError>>(
         &self,
         ids: &[String],
         options: ExportOptions,
-        take: &mut dyn FnMut(ExportedFile) -> Result<(), AppError>,
-    ) -> Result<Exported, AppError> {
+        take: &mut dyn FnMut(ExportedFile) -> Result<(), E>,
+    ) -> Result<Exported, E> {
         let rows = self.rows_by_id(ids)?;
-        let has_session = || rows.iter().any(|row| is_session(row.format.as_deref()));
-        let is_redacted = options.redact.unwrap_or_else(has_session);
+        let is_redacted = options.redact.unwrap_or_else(|| has_session(&rows));
         let about = About {
             version: format!("Touchstone {}", env!("CARGO_PKG_VERSION")),
             created: clock::format_utc(clock::now_ms()),
@@ -101,16 +95,23 @@ impl App {
             counts: is_redacted.then(Redactions::default),
             tally: Tally::default(),
             lines: options.lines,
+            logs: Vec::new(),
             done: Exported::default(),
         };
         for group in groups(&rows, target) {
-            let chunk = if target == Target::Inspect { group.len() } else { AT_ONCE };
-            for some in group.chunks(chunk.max(1)) {
-                let runs = self.read_for_export(some)?;
-                writer.write(some, runs, take)?;
-            }
+            self.for_each_export(&group, &mut |row, run| match writer.write(row, run) {
+                Some(file) => take(file),
+                None => Ok(()),
+            })?;
+            writer.end_group().try_for_each(&mut *take)?;
         }
         Ok(writer.end())
+    }
+
+    /// Returns true if a run is a session of a coding agent, so that runs are redacted unless it is
+    /// asked otherwise.
+    pub fn has_session(&self, ids: &[String]) -> Result<bool, AppError> {
+        Ok(has_session(&self.rows_by_id(ids)?))
     }
 
     /// Returns the rows of runs, in the order of their ids.
@@ -124,51 +125,54 @@ impl App {
         rows.into_iter().map(|row| row.ok_or_else(gone)).collect()
     }
 
-    /// Reads runs in the order of their rows.
-    fn read_for_export(
+    /// Reads runs one after another, about in the order of their rows, and passes each one to
+    /// `take`. Stops at the first error of `take`.
+    fn for_each_export<E: From<AppError>>(
         &self,
         rows: &[&RunRow],
-    ) -> Result<Vec<Result<ExportRun, String>>, AppError> {
+        take: &mut dyn FnMut(&RunRow, ReadRun) -> Result<(), E>,
+    ) -> Result<(), E> {
         let open = self.require_folder()?;
-        let gone = || Err("The file was moved or deleted.".to_owned());
-        let mut runs: Vec<Result<ExportRun, String>> = rows.iter().map(|_| gone()).collect();
-        let places = |imported: bool| -> (Vec<usize>, Vec<&str>) {
-            let of_kind = |(_, row): &(usize, &&RunRow)| row.format.is_some() == imported;
-            let found = rows.iter().enumerate().filter(of_kind);
-            found.map(|(at, row)| (at, row.id.as_str())).unzip()
-        };
-        let (at, ids) = places(true);
-        let _ = Reading::for_each_imported(&open.flow, &ids, |one, run| {
-            let run = run.map_err(|why| why.to_string());
-            runs[at[one]] = run.map(|run| imported(rows[at[one]], run));
-            ControlFlow::Continue(())
-        });
-        let tasks = open.flow.shelf.tasks();
-        let (at, ids) = places(false);
-        let _ = Reading::for_each_run(&open.flow, &ids, |one, run| {
-            let row = rows[at[one]];
-            let (task, system) = (row.task.as_deref(), row.system.as_deref());
-            runs[at[one]] = run.map_err(|why| why.to_string()).map(|run| {
-                let run = with_offered_tools(&tasks, task, system, run.run);
-                let variation = (row.variation, row.variation_name.as_deref());
-                let asked = suite_data_for(&tasks, task, variation, system);
-                let mut own = own(row, export::from_run(&run));
-                own.tools = tool_definitions(&run);
-                own.run.expected = asked.expected;
-                if let Some(prompt) = asked.prompt.filter(|_| lacks_prompt(&own.run)) {
-                    own.run.events.insert(0, Event::from(EventKind::User(prompt)));
-                    own.run.notes.push("The prompt was taken from the suite.".to_owned());
-                }
-                own
-            });
-            ControlFlow::Continue(())
-        });
-        for (row, run) in rows.iter().zip(&mut runs) {
-            if let (None, Ok(run)) = (&row.format, run) {
-                run.run.verdicts.extend(self.scores_for_export(&row.id)?);
+        let mut stopped = Ok(());
+        let mut go_on = |result: Result<(), E>| match result {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                stopped = Err(error);
+                ControlFlow::Break(())
             }
+        };
+        let is_foreign = |row: &RunRow| row.format.is_some();
+        let _ =
+            rows.chunk_by(|one, next| is_foreign(one) == is_foreign(next)).try_for_each(|some| {
+                let ids: Vec<&str> = some.iter().map(|row| row.id.as_str()).collect();
+                if is_foreign(some[0]) {
+                    return Reading::for_each_imported(&open.flow, &ids, |at, run| {
+                        let run =
+                            run.map(|run| imported(some[at], run)).map_err(|why| why.to_string());
+                        go_on(take(some[at], run))
+                    });
+                }
+                let tasks = open.flow.shelf.tasks();
+                Reading::for_each_run(&open.flow, &ids, |at, run| {
+                    let run = run
+                        .map_err(|why| why.to_string())
+                        .map(|run| with_suite(&tasks, some[at], run.run));
+                    go_on(
+                        self.with_scores(some[at], run)
+                            .map_err(E::from)
+                            .and_then(|run| take(some[at], run)),
+                    )
+                })
+            });
+        stopped
+    }
+
+    /// Adds the scores of a run to it, if it could be read.
+    fn with_scores(&self, row: &RunRow, mut run: ReadRun) -> Result<ReadRun, AppError> {
+        if let Ok(run) = &mut run {
+            run.run.verdicts.extend(self.scores_for_export(&row.id)?);
         }
-        Ok(runs)
+        Ok(run)
     }
 
     /// Returns the scores of a run as verdicts; none where there is no score.
@@ -191,37 +195,25 @@ impl App {
     /// Saves written runs atomically, replacing an existing file. Fails in the output directory,
     /// where they would be read as further runs.
     pub fn keep_export(&self, text: &str, path: &Path) -> Result<(), AppError> {
-        let open = self.require_folder()?;
-        let folder =
-            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let name = path.file_name().unwrap_or_default();
-        let here = fs::canonicalize(folder)
-            .ok()
-            .and_then(|folder| open.flow.roots.locate(&folder.join(name)));
-        if here.is_some_and(|file| file.root == Root::Output) {
-            let message = format!(
-                "{} is in the output directory, where it would be read as another run.",
-                path.display()
-            );
-            return Err(AppError::new(Code::BadRequest, message).hint(format!(
-                "Choose a directory outside of {}.",
-                open.flow.roots.output_dir.display()
-            )));
-        }
-        super::keep_file(text, path)
+        self.refuse_among_results(path)?;
+        keep_file(text, path)
     }
 }
 
-/// Puts the rows together that become one document of Inspect; all of them otherwise.
+fn has_session(rows: &[RunRow]) -> bool {
+    rows.iter().any(|row| is_session(row.format.as_deref()))
+}
+
+/// Puts the rows together whose runs become one log of Inspect; all of them otherwise.
 fn groups(rows: &[RunRow], target: Target) -> Vec<Vec<&RunRow>> {
     if target != Target::Inspect {
         return vec![rows.iter().collect()];
     }
-    let mut places: BTreeMap<(String, Option<&str>, Option<&str>), usize> = BTreeMap::new();
+    let mut places = BTreeMap::new();
     let mut groups: Vec<Vec<&RunRow>> = Vec::new();
     for row in rows {
-        let task = export::split_task(row.task.as_deref().unwrap_or_default()).0.to_owned();
-        let key = (task, row.system.as_deref(), row.model.as_deref());
+        let (task, system, model) = (&row.task, &row.system, &row.model);
+        let key = inspect::LogKey::new(task.as_deref(), system.as_deref(), model.as_deref());
         let at = *places.entry(key).or_insert(groups.len());
         if at == groups.len() {
             groups.push(Vec::new());
@@ -231,9 +223,12 @@ fn groups(rows: &[RunRow], target: Target) -> Vec<Vec<&RunRow>> {
     groups
 }
 
-/// Returns the run of another tool's file. Its coordinates are those of the list, which number the
-/// repeats over all files.
+/// Returns the run of another tool's file with the names and the repeat of the list, which knows the
+/// corrections of `touchstone.yaml` and counts the repeats over all files.
 fn imported(row: &RunRow, mut run: ImportedRun) -> ExportRun {
+    run.task = listed(run.task, row.task.as_deref());
+    run.system = listed(run.system, row.system.as_deref());
+    run.model = listed(run.model, row.model.as_deref());
     run.repeat = Repeat::Number(row.repeat);
     ExportRun {
         name: row.path.clone(),
@@ -242,6 +237,29 @@ fn imported(row: &RunRow, mut run: ImportedRun) -> ExportRun {
         run,
         tools: Vec::new(),
     }
+}
+
+/// Returns the name of the list, or the one in the file where the list only shows the start of it.
+fn listed(own: Option<String>, listed: Option<&str>) -> Option<String> {
+    let start = listed.and_then(|name| name.strip_suffix('…'));
+    own.filter(|own| start.is_some_and(|start| own.starts_with(start)))
+        .or_else(|| listed.map(str::to_owned))
+}
+
+/// Returns a run of this program or of a benchmark, with what its suite knows.
+fn with_suite(tasks: &Tasks, row: &RunRow, run: Run) -> ExportRun {
+    let (task, system) = (row.task.as_deref(), row.system.as_deref());
+    let run = with_offered_tools(tasks, task, system, run);
+    let variation = (row.variation, row.variation_name.as_deref());
+    let asked = suite_data_for(tasks, task, variation, system);
+    let mut own = own(row, export::from_run(&run));
+    own.tools = tool_definitions(&run);
+    own.run.expected = asked.expected;
+    if let Some(prompt) = asked.prompt.filter(|_| lacks_prompt(&own.run)) {
+        own.run.events.insert(0, Event::from(EventKind::User(prompt)));
+        own.run.notes.push("The prompt was taken from the suite.".to_owned());
+    }
+    own
 }
 
 /// Returns a run of this program or of a benchmark, with what the index knows.
@@ -281,66 +299,71 @@ struct Writer {
     tally: Tally,
     /// True to write each chat as one line.
     lines: bool,
+    /// Logs of Inspect that are being written.
+    logs: Vec<inspect::Log>,
     done: Exported,
 }
 
 impl Writer {
-    /// Writes runs that were read: one file for each, or for Inspect one for all.
-    fn write(
-        &mut self,
-        rows: &[&RunRow],
-        runs: Vec<Result<ExportRun, String>>,
-        take: &mut dyn FnMut(ExportedFile) -> Result<(), AppError>,
-    ) -> Result<(), AppError> {
-        let mut read = Vec::new();
-        for (row, run) in rows.iter().zip(runs) {
-            match run {
-                Ok(mut run) => {
-                    if let Some(counts) = &mut self.counts {
-                        counts.add(run.redact());
-                    }
-                    self.tally.add(&run.run.events);
-                    self.done.runs += 1;
-                    read.push(run);
-                }
-                Err(why) => {
-                    self.done.left_out += 1;
+    /// Writes a run that was read. Returns its file; for Inspect, it is added to a log instead.
+    fn write(&mut self, row: &RunRow, run: ReadRun) -> Option<ExportedFile> {
+        let mut run = match run {
+            Ok(run) => run,
+            Err(why) => {
+                self.done.left_out += 1;
+                // Further ones are only counted.
+                if self.done.notes.len() < NAMED {
                     let path = &row.path;
                     let note = format!("Left out, because it cannot be read: {path}. {why}");
                     self.done.notes.push(note);
                 }
+                return None;
             }
+        };
+        if let Some(counts) = &mut self.counts {
+            counts.add(run.redact());
         }
-        if self.target == Target::Inspect {
-            if read.is_empty() {
-                return Ok(());
+        self.tally.add(&run.run.events);
+        self.done.runs += 1;
+        let stem = export::file_stem(&run.name);
+        Some(match self.target {
+            Target::Inspect => {
+                self.add_to_log(&run);
+                return None;
             }
-            let name = inspect::file_name(&read, &self.about);
-            return take(file(inspect::write(&read, &self.about), name, "application/json"));
+            Target::OpenAi if self.lines => {
+                file(openai::write(&run, true), format!("{stem}.jsonl"), "application/jsonl")
+            }
+            Target::OpenAi => {
+                let name = format!("{stem}.messages.json");
+                file(openai::write(&run, false), name, "application/json")
+            }
+            Target::Atif => {
+                let name = format!("{stem}.trajectory.json");
+                file(atif::write(&run), name, "application/json")
+            }
+        })
+    }
+
+    fn add_to_log(&mut self, run: &ExportRun) {
+        match self.logs.iter_mut().find(|log| log.fits(run)) {
+            Some(log) => log.add(run),
+            None => self.logs.push(inspect::Log::new(run)),
         }
-        for one in &read {
-            let stem = export::file_stem(&one.name);
-            take(match self.target {
-                Target::OpenAi if self.lines => {
-                    file(openai::write(one, true), format!("{stem}.jsonl"), "application/jsonl")
-                }
-                Target::OpenAi => {
-                    let name = format!("{stem}.messages.json");
-                    file(openai::write(one, false), name, "application/json")
-                }
-                _ => {
-                    let name = format!("{stem}.trajectory.json");
-                    file(atif::write(one), name, "application/json")
-                }
-            })?;
-        }
-        Ok(())
+    }
+
+    /// Returns the logs of the runs that were written since the last call.
+    fn end_group(&mut self) -> impl Iterator<Item = ExportedFile> {
+        let logs = std::mem::take(&mut self.logs).into_iter();
+        logs.map(|log| {
+            let name = log.file_name(&self.about);
+            file(log.write(&self.about), name, "application/json")
+        })
     }
 
     fn end(mut self) -> Exported {
         let notes = &mut self.done.notes;
-        let more = notes.len().saturating_sub(NAMED);
-        notes.truncate(NAMED);
+        let more = self.done.left_out.saturating_sub(NAMED as u64);
         notes.extend((more > 0).then(|| format!("And {more} more that cannot be read.")));
         notes.extend(self.tally.describe(self.target));
         notes.extend(self.counts.map(|counts| counts.describe()));

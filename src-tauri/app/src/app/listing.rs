@@ -1,6 +1,7 @@
 //! Queries for lists of runs.
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
+use crate::opening;
 use touchstone_api::{
     Facets, Hit, ListPosition, ListRequest, Phase, RunPage, RunsAround, Sort, Span,
 };
@@ -19,6 +20,16 @@ impl App {
         } else {
             Err(AppError::new(Code::BadRequest, lines.join("\n")))
         }
+    }
+
+    /// Returns true for a filter that names forks or superseded runs, so that it means them, too.
+    pub fn names_superseded(filter: &str) -> bool {
+        Filter::parse(filter).0.names_forks()
+    }
+
+    /// Returns the filter for the runs of a file, by its path below the output directory.
+    pub fn filter_of_file(path: &str) -> String {
+        opening::filter_of_file(path)
     }
 
     /// Returns a page of runs.

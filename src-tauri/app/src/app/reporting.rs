@@ -1,16 +1,13 @@
 //! Creates and saves reports.
 use super::App;
-use super::exporting::is_session;
+use super::saving::keep_file;
 use crate::error::{AppError, Code};
-use crate::recent::folder_name;
+use crate::reports::redaction::is_session;
 use crate::reports::{self, About, compose, evaluation_file, page::Page};
-use fs_err as fs;
-use std::io::Write as _;
 use std::path::Path;
-use touchstone_api::{FilterError, Folder, Report, ReportFormat, ReportRequest};
+use touchstone_api::{FilterError, Report, ReportFormat, ReportRequest};
 use touchstone_clock as clock;
-use touchstone_formats::redact::{Redactions, redact, redact_json};
-use touchstone_store::roots::Root;
+use touchstone_formats::redact::{Redactions, redact_json};
 
 /// Maximum bytes of a preview of a report that is not shown as a page.
 const MAX_PREVIEW: usize = 256 << 10;
@@ -34,13 +31,15 @@ impl App {
         whole: bool,
         trouble: Vec<String>,
     ) -> Result<Report, AppError> {
-        let Gathered { mut page, scorers, misread, is_redacted } = self.gather(request, trouble)?;
+        let Gathered { mut page, scorers, misread, has_session } = self.gather(request, trouble)?;
         let (unreadable, unread) = self.unreadable(&request.filter)?.unzip();
         if let Some(name) = request.baseline.as_deref().filter(|_| whole) {
             super::stats::known_baseline(page.groups.iter().map(|group| group.name.clone()), name)?;
         }
         let baselines = page.groups.iter().map(|group| group.name.clone()).collect();
-        let counts = is_redacted.then(|| page.redact());
+        let open = self.require_folder()?;
+        let is_redacted = request.redact.unwrap_or(has_session);
+        let counts = is_redacted.then(|| page.redact(&open.folder.path));
         let mut text =
             reports::write(&page, request.format, request.theme.as_deref()).map_err(|why| {
                 AppError::new(Code::Failed, format!("The report could not be written: {why}."))
@@ -83,13 +82,11 @@ impl App {
             open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;
         known_scorer(request.scorer.as_deref(), &scorers)?;
-        let has_session = || runs.iter().any(|run| is_session(Some(&run.layout)));
-        let is_redacted = request.redact.unwrap_or_else(has_session);
-        let folder = name_of_folder(&open.folder, is_redacted);
+        let folder = &open.folder.name;
         let title = request.title.trim();
         let about = About {
             title: if title.is_empty() { folder.clone() } else { title.to_owned() },
-            folder,
+            folder: folder.clone(),
             made: clock::format_utc_minutes(clock::now_ms()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             filter: request.filter.trim().to_owned(),
@@ -102,70 +99,23 @@ impl App {
         let stored = open.ask(|index| open.lists.stored(index, &request.filter))?;
         let mut page = compose(&about, &runs, &stored);
         page.queries = self.query_tables(request)?;
-        Ok(Gathered { page, scorers, misread, is_redacted })
+        let has_session = runs.iter().any(|run| is_session(Some(&run.layout)));
+        Ok(Gathered { page, scorers, misread, has_session })
     }
 
-    /// Saves a report atomically, replacing an existing file.
+    /// Saves a report atomically, replacing an existing file. Fails in the output directory for one
+    /// that would be read as runs: its runs would be counted twice.
     pub fn keep_report(&self, report: &Report, path: &Path) -> Result<(), AppError> {
-        self.refuse_among_results(report, path)?;
-        keep_file(&report.text, path)
-    }
-}
-
-impl App {
-    /// Fails if a report that would be read as runs lies in the output directory: its runs would be
-    /// counted twice.
-    fn refuse_among_results(&self, report: &Report, path: &Path) -> Result<(), AppError> {
-        let open = self.require_folder()?;
-        let name = path.file_name().unwrap_or_default();
-        let folder =
-            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let here = fs::canonicalize(folder)
-            .ok()
-            .and_then(|folder| open.flow.roots.locate(&folder.join(name)));
-        if here.is_some_and(|file| file.root == Root::Output)
-            && evaluation_file::is_of_runs(&report.text)
-        {
-            let message = format!(
-                "{} is in the output directory, where it would be read as a run.",
-                path.display()
-            );
-            return Err(AppError::new(Code::BadRequest, message).hint(format!(
-                "Choose a directory outside of {}.",
-                open.flow.roots.output_dir.display()
-            )));
+        if evaluation_file::is_of_runs(&report.text) {
+            self.refuse_among_results(path)?;
         }
-        Ok(())
+        keep_file(&report.text, path)
     }
 }
 
 /// Formats the misread parts of a filter as sentences.
 pub(super) fn noted(misread: &[FilterError]) -> impl Iterator<Item = String> + '_ {
     misread.iter().map(|one| format!("{}: {}", one.token, one.message))
-}
-
-/// Writes a file atomically, replacing an existing one.
-pub fn keep_file(content: impl AsRef<[u8]>, path: &Path) -> Result<(), AppError> {
-    let failed = |why: std::io::Error| {
-        AppError::new(Code::Failed, format!("{} could not be saved: {why}.", path.display()))
-            .hint("Choose a folder that can be written to.")
-    };
-    let folder =
-        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name =
-        path.file_name().ok_or_else(|| AppError::new(Code::BadRequest, "Enter a file name."))?;
-    let beside = folder.join(format!(".{}.{}.new", name.to_string_lossy(), std::process::id()));
-    let write = || {
-        // `create_new` does not follow links, which a folder of other users may hold.
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&beside)?;
-        file.write_all(content.as_ref())?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    };
-    write().map_err(|why| {
-        let _ = fs::remove_file(&beside);
-        failed(why)
-    })
 }
 
 /// Fails for a scorer without scores here: numbers without any score behind them would mislead.
@@ -195,8 +145,8 @@ struct Gathered {
     page: Page,
     scorers: Vec<String>,
     misread: Vec<FilterError>,
-    /// True if the report is to be redacted.
-    is_redacted: bool,
+    /// True if a run is a session of a coding agent.
+    has_session: bool,
 }
 
 /// Redacts the texts of a JSON report, if it is to be redacted. Returns the numbers of places.
@@ -206,16 +156,6 @@ pub(super) fn redact_report(text: &mut String, is_redacted: bool) -> Option<Reda
         *text = clean;
         counts
     })
-}
-
-/// Returns the name of the open folder. Home folders and those in which coding agents keep sessions
-/// are named after a user, who is redacted.
-pub(super) fn name_of_folder(folder: &Folder, is_redacted: bool) -> String {
-    if !is_redacted {
-        return folder.name.clone();
-    }
-    // Only a slash tells where a name with spaces ends.
-    folder_name(Path::new(&*redact(&format!("{}/", folder.path.trim_end_matches('/'))).0))
 }
 
 /// Converts a title to a file name that is valid on any system.

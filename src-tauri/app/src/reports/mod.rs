@@ -13,7 +13,7 @@ pub(crate) mod page;
 
 pub(crate) mod queries;
 mod query_tables;
-mod redaction;
+pub(crate) mod redaction;
 pub(crate) mod result_file;
 #[cfg(test)]
 mod said_tests;

@@ -1,16 +1,27 @@
-//! **Pure.** Redacts the texts of a report that come from transcripts and their files, and its
-//! filter, which may name files. The title stays, which the user wrote.
+//! **Pure.** Redacts the texts of a report that come from transcripts, their files and their folders.
+//! A title that the user wrote for the report stays.
 use super::page::{Page, RunLine};
 use touchstone_formats::redact::{Redactions, redact_text};
 
+/// Formats of sessions of coding agents, which are redacted unless it is asked otherwise: they hold
+/// what was on the screen of a person.
+const SESSIONS: [&str; 3] = ["claude_code", "codex", "gemini_cli"];
+
 impl Page {
-    /// Redacts what looks like a key, an e-mail address or a home folder. Returns the numbers of
-    /// places; those of a run that did not pass and is listed with all runs count once.
-    pub(crate) fn redact(&mut self) -> Redactions {
+    /// Redacts what looks like a key, an e-mail address or a home folder; `folder` is the path of
+    /// the folder. Returns the numbers of places; those of a run that did not pass and is listed
+    /// with all runs count once.
+    pub(crate) fn redact(&mut self, folder: &str) -> Redactions {
         let mut counts = Redactions::default();
         let mut redact = |text: &mut String| redact_text(text, &mut counts);
-        redact(&mut self.head.folder);
-        redact(&mut self.head.filter);
+        let head = &mut self.head;
+        // A filter names files, whose paths may be those of home folders.
+        redact(&mut head.filter);
+        let name = folder_name(folder);
+        if head.title == head.folder {
+            head.title.clone_from(&name);
+        }
+        head.folder = name;
         for group in &mut self.groups {
             redact(&mut group.name);
             group.system.iter_mut().chain(&mut group.model).for_each(&mut redact);
@@ -48,6 +59,22 @@ impl Page {
     }
 }
 
+/// Returns true if the row belongs to a session of a coding agent.
+pub(crate) fn is_session(format: Option<&str>) -> bool {
+    format.is_some_and(|format| SESSIONS.contains(&format))
+}
+
+/// Returns the name of the folder with this path, redacted. That a name is the one of a user shows
+/// only in the whole path.
+pub(crate) fn folder_name(path: &str) -> String {
+    // A slash tells where a name with spaces ends.
+    let mut path = format!("{}/", path.trim_end_matches('/'));
+    redact_text(&mut path, &mut Redactions::default());
+    let path = path.trim_end_matches('/');
+    let name = path.rsplit('/').next().filter(|name| !name.is_empty());
+    name.map_or_else(|| "/".to_owned(), str::to_owned)
+}
+
 fn redact_line(line: &mut RunLine, counts: &mut Redactions) {
     redact_text(&mut line.path, counts);
     let names = [&mut line.task, &mut line.variation, &mut line.system, &mut line.model];
@@ -59,6 +86,23 @@ fn redact_line(line: &mut RunLine, counts: &mut Redactions) {
         redact_text(&mut stored.evaluator, counts);
         for text in [&mut stored.word, &mut stored.reason].into_iter().flatten() {
             redact_text(text, counts);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_home_folder_is_that_of_its_user() {
+        for (path, name) in [
+            ("/home/jane", "[redacted]"),
+            ("/home/jane/plans", "plans"),
+            ("/work/jane@mail.example.org", "[redacted]"),
+            ("/", "/"),
+        ] {
+            assert_eq!(folder_name(path), name, "{path}");
         }
     }
 }

@@ -9,6 +9,7 @@ use super::{
 use crate::run::{EventKind, ImportedRun, ImportedVerdict, RunEnd};
 use crate::text::{is_blank, text_or_json};
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
@@ -23,89 +24,157 @@ const NO_TASK: &str = "unknown";
 /// Limits that Inspect knows by name.
 const LIMITS: [&str; 7] = ["context", "time", "working", "message", "token", "cost", "operator"];
 
-/// Returns the key of the log that a run belongs to: its task without the name of the sample, its
-/// system and its model.
-pub fn group_key(one: &ExportRun) -> (String, Option<String>, Option<String>) {
-    let task = split_task(one.run.task.as_deref().unwrap_or_default()).0;
-    (task.to_owned(), one.run.system.clone(), one.run.model.clone())
+/// What all runs of a log have in common.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LogKey {
+    /// Task without the name of the sample; empty if it is not known.
+    task: String,
+    system: Option<String>,
+    model: Option<String>,
 }
 
-/// Returns the name of the file of a log, as Inspect names them: time, task and id.
-pub fn file_name(runs: &[ExportRun], about: &About) -> String {
-    let time = about.created.replace([':', '.'], "-").replace('Z', "+00-00");
-    let task = runs.first().map(|one| group_key(one).0).unwrap_or_default();
-    let task = file_stem(if task.is_empty() { NO_TASK } else { &task }).replace('_', "-");
-    format!("{time}_{task}_{}.json", log_id(runs))
-}
-
-/// Writes the log of runs that have the same [`group_key`].
-pub fn write(runs: &[ExportRun], about: &About) -> String {
-    json::write(&value(runs, about), true) + "\n"
-}
-
-/// Returns the log of runs that have the same [`group_key`].
-pub fn value(runs: &[ExportRun], about: &About) -> Value {
-    let first = runs.first().map(|one| &one.run);
-    let task = runs.first().map(|one| group_key(one).0).filter(|task| !task.is_empty());
-    let mut taken = HashSet::new();
-    let samples: Vec<Value> = runs.iter().map(|one| sample(one, &mut taken)).collect();
-    let mut seen = HashSet::new();
-    let ids = samples.iter().filter_map(|sample| sample.text_at("id"));
-    let ids: Vec<&str> = ids.filter(|id| seen.insert(*id)).collect();
-    let epochs = samples.iter().filter_map(|sample| sample.get("epoch")?.whole_number()).max();
-    let id = log_id(runs);
-    let dataset = object([
-        ("samples", whole(ids.len() as u64)),
-        ("sample_ids", Some(Value::List(ids.into_iter().map(Value::from).collect()))),
-    ]);
-    let eval = object([
-        ("eval_id", text(&id)),
-        ("run_id", text(&id)),
-        ("created", text(&about.created)),
-        ("task", text(task.as_deref().unwrap_or(NO_TASK))),
-        ("task_id", text(&id)),
-        ("solver", maybe_text(first.and_then(|run| run.system.as_deref()))),
-        ("dataset", Some(dataset)),
-        ("model", text(first.and_then(|run| run.model.as_deref()).unwrap_or(NO_MODEL))),
-        ("config", Some(object([("epochs", epochs.and_then(whole))]))),
-        ("metadata", Some(object([(KEY, text(format!("exported by {}", about.version)))]))),
-    ]);
-    let ended = runs.iter().filter(|one| one.run.end == RunEnd::Complete).count();
-    let results = object([
-        ("total_samples", whole(runs.len() as u64)),
-        ("completed_samples", whole(ended as u64)),
-    ]);
-    object([
-        ("version", whole(2_u64)),
-        ("status", text("success")),
-        ("eval", Some(eval)),
-        ("results", Some(results)),
-        ("samples", Some(Value::List(samples))),
-    ])
-}
-
-/// Returns an id that is the same for the same task, system and model.
-fn log_id(runs: &[ExportRun]) -> String {
-    let (task, system, model) = runs.first().map(group_key).unwrap_or_default();
-    let names = [Some(task), system, model];
-    let bytes = names.iter().flat_map(|name| {
-        let marked = name.as_deref().map_or("\u{0}", |name| name);
-        marked.bytes().chain([0xff])
-    });
-    // FNV-1a: it needs to differ, not to be secret.
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    format!("touchstone{hash:016x}")
-}
-
-fn sample(one: &ExportRun, taken: &mut HashSet<(String, u64)>) -> Value {
-    let run = &one.run;
-    let id = sample_id(one);
-    let mut epoch = u64::from(one.repeat.max(1));
-    while !taken.insert((id.clone(), epoch)) {
-        epoch += 1;
+impl LogKey {
+    /// Returns the key of the log for runs with these names.
+    pub fn new(task: Option<&str>, system: Option<&str>, model: Option<&str>) -> Self {
+        Self {
+            task: split_task(task.unwrap_or_default()).0.to_owned(),
+            system: system.map(str::to_owned),
+            model: model.map(str::to_owned),
+        }
     }
+
+    fn of(one: &ExportRun) -> Self {
+        let run = &one.run;
+        Self::new(run.task.as_deref(), run.system.as_deref(), run.model.as_deref())
+    }
+
+    /// Returns an id that is the same for the same task, system and model.
+    fn id(&self) -> String {
+        let names = [Some(self.task.as_str()), self.system.as_deref(), self.model.as_deref()];
+        let bytes = names.iter().flat_map(|name| {
+            let marked = name.unwrap_or("\u{0}");
+            marked.bytes().chain([0xff])
+        });
+        // FNV-1a: it needs to differ, not to be secret.
+        let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        format!("touchstone{hash:016x}")
+    }
+}
+
+/// A log that runs are added to one after another. Of each one, only the text is kept in memory.
+#[derive(Debug)]
+pub struct Log {
+    key: LogKey,
+    /// Samples as they stand in the log, with commas between them.
+    samples: String,
+    /// Names of the samples, each once.
+    ids: Vec<Value>,
+    known: HashSet<String>,
+    /// Names and epochs of the samples.
+    taken: HashSet<(String, u64)>,
+    epochs: u64,
+    runs: u64,
+    /// Number of runs that came to their end.
+    completed: u64,
+}
+
+impl Log {
+    /// Returns the log of a run.
+    pub fn new(first: &ExportRun) -> Self {
+        let mut log = Self {
+            key: LogKey::of(first),
+            samples: String::new(),
+            ids: Vec::new(),
+            known: HashSet::new(),
+            taken: HashSet::new(),
+            epochs: 0,
+            runs: 0,
+            completed: 0,
+        };
+        log.add(first);
+        log
+    }
+
+    /// Returns true for a run with the same task, system and model.
+    pub fn fits(&self, one: &ExportRun) -> bool {
+        self.key == LogKey::of(one)
+    }
+
+    /// Adds a run that fits. A repeat that occurs again takes the next free number.
+    pub fn add(&mut self, one: &ExportRun) {
+        let id = sample_id(one);
+        let mut epoch = u64::from(one.repeat.max(1));
+        while !self.taken.insert((id.clone(), epoch)) {
+            epoch += 1;
+        }
+        self.epochs = self.epochs.max(epoch);
+        self.runs += 1;
+        self.completed += u64::from(one.run.end == RunEnd::Complete);
+        let text = json::write(&sample(one, &id, epoch), true);
+        let comma = if self.samples.is_empty() { "" } else { "," };
+        let _ = write!(self.samples, "{comma}\n    {}", text.replace('\n', "\n    "));
+        if self.known.insert(id.clone()) {
+            self.ids.push(Value::Text(id));
+        }
+    }
+
+    /// Returns the name of the file, as Inspect names them: time, task and id.
+    pub fn file_name(&self, about: &About) -> String {
+        let time = about.created.replace([':', '.'], "-").replace('Z', "+00-00");
+        let task = if self.key.task.is_empty() { NO_TASK } else { &self.key.task };
+        let task = file_stem(task).replace('_', "-");
+        format!("{time}_{task}_{}.json", self.key.id())
+    }
+
+    /// Writes the log.
+    pub fn write(mut self, about: &About) -> String {
+        let mut head = json::write(&self.head(about), true);
+        head.truncate(head.strip_suffix("\n}").map_or(head.len(), str::len));
+        // The samples stand last, so that readers of the head alone can stop there.
+        head.push_str(",\n  \"samples\": [");
+        let mut text = self.samples;
+        text.insert_str(0, &head);
+        text.push_str("\n  ]\n}\n");
+        text
+    }
+
+    /// Returns everything but the samples.
+    fn head(&mut self, about: &About) -> Value {
+        let LogKey { task, system, model } = &self.key;
+        let id = self.key.id();
+        let dataset = object([
+            ("samples", whole(self.ids.len() as u64)),
+            ("sample_ids", Some(Value::List(std::mem::take(&mut self.ids)))),
+        ]);
+        let eval = object([
+            ("eval_id", text(&id)),
+            ("run_id", text(&id)),
+            ("created", text(&about.created)),
+            ("task", text(if task.is_empty() { NO_TASK } else { task })),
+            ("task_id", text(&id)),
+            ("solver", maybe_text(system.as_deref())),
+            ("dataset", Some(dataset)),
+            ("model", text(model.as_deref().unwrap_or(NO_MODEL))),
+            ("config", Some(object([("epochs", whole(self.epochs))]))),
+            ("metadata", Some(object([(KEY, text(format!("exported by {}", about.version)))]))),
+        ]);
+        let results = object([
+            ("total_samples", whole(self.runs)),
+            ("completed_samples", whole(self.completed)),
+        ]);
+        object([
+            ("version", whole(2_u64)),
+            ("status", text("success")),
+            ("eval", Some(eval)),
+            ("results", Some(results)),
+        ])
+    }
+}
+
+fn sample(one: &ExportRun, id: &str, epoch: u64) -> Value {
+    let run = &one.run;
     let written = write_messages(&arrange(&run.events), Dialect::Inspect);
     let input = run.events.iter().find_map(|event| match &event.kind {
         EventKind::User(text) | EventKind::SimulatedUser(text) => Some(text.as_str()),

@@ -1,7 +1,8 @@
 //! **Pure.** Writes runs of any layout in formats of other tools: trajectories of Harbor, chats of
 //! `OpenAI` and logs of Inspect. A run comes as an [`ImportedRun`]; [`from_run()`] makes one of a run
-//! of this program. What a format has no place for is written beside, under a key of its own, and
-//! never lost silently.
+//! of this program. What a format has no place for is written beside, under a key of its own.
+//! `docs/reference/convert.md` lists what is lost all the same, which is not counted: durations, most
+//! times and tokens of single steps, the data of media, and others.
 pub mod atif;
 mod from_run;
 pub mod inspect;

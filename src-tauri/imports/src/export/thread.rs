@@ -251,7 +251,7 @@ fn read_beside_level(beside: &Value, levels: usize) -> Vec<Beside> {
 }
 
 /// Reads messages with what stands beside them.
-pub(super) fn read_messages(holder: &Value, levels: usize) -> Vec<Event> {
+fn read_messages(holder: &Value, levels: usize) -> Vec<Event> {
     let messages = holder.get("messages").map(Value::items).unwrap_or_default();
     let beside = holder.get("beside").unwrap_or(&Value::Null);
     let mut beside = read_beside_level(beside, levels).into_iter().peekable();

@@ -63,6 +63,48 @@ fn read_back(text: &str, format: &str) -> ImportedRun {
     file.read(0).unwrap()
 }
 
+/// Writes runs with the same task, system and model as a log of Inspect.
+pub(crate) fn inspect_log(runs: &[ExportRun]) -> String {
+    let mut log = inspect::Log::new(&runs[0]);
+    for one in &runs[1..] {
+        assert!(log.fits(one), "{}", one.name);
+        log.add(one);
+    }
+    log.write(&about())
+}
+
+/// Reads the events of a chat. The messages of a sample of Inspect have the same form.
+fn read_chat(chat: &Value) -> Vec<Event> {
+    let map = |entries: Vec<(&str, Value)>| {
+        Value::Map(entries.into_iter().map(|(key, value)| (Value::from(key), value)).collect())
+    };
+    let metadata = chat.get("metadata").cloned().unwrap();
+    let marks = metadata.get("beside").cloned().unwrap_or_default();
+    let sample = map(vec![
+        ("id", Value::from("chat")),
+        ("epoch", Value::Number("1".to_owned())),
+        ("messages", chat.get("messages").cloned().unwrap()),
+        ("metadata", map(vec![("touchstone", metadata)])),
+    ]);
+    let log = map(vec![
+        ("version", Value::Number("2".to_owned())),
+        ("status", Value::from("success")),
+        ("eval", map(vec![("task", Value::from("chats")), ("model", Value::from("none/none"))])),
+        ("samples", Value::List(vec![sample])),
+    ]);
+    let mut events = read_back(&json::write(&log, false), "inspect").events;
+    let failed = marks.items().iter().filter(|one| one.text_at("kind") == Some("failed"));
+    let failed: Vec<&str> = failed.filter_map(|one| one.text_at("call")).collect();
+    for event in &mut events {
+        if let EventKind::Result { id: Some(id), failed: mark, .. } = &mut event.kind
+            && failed.contains(&id.as_str())
+        {
+            *mark = Some(true);
+        }
+    }
+    events
+}
+
 /// Returns the steps of a run by depth and kind, as far as all formats keep them.
 fn steps(run: ImportedRun) -> BTreeMap<String, Vec<String>> {
     let run: Run = to_run(run, "any");
@@ -170,12 +212,12 @@ fn check(runs: &[(&'static str, ExportRun)], target: Target) -> BTreeMap<&'stati
                 differences(one, &read_back(&atif::write(one), "harbor"), &mut wrong);
             }
             Target::Inspect => {
-                let log = inspect::write(std::slice::from_ref(one), &about());
+                let log = inspect_log(std::slice::from_ref(one));
                 differences(one, &read_back(&log, "inspect"), &mut wrong);
             }
             Target::OpenAi => {
                 let chat = json::read(&openai::write(one, true)).unwrap();
-                let (events, repeat) = (openai::read_events(&chat), Repeat::Number(one.repeat));
+                let (events, repeat) = (read_chat(&chat), Repeat::Number(one.repeat));
                 let read = ImportedRun { events, repeat, ..one.run.clone() };
                 differences(one, &read, &mut wrong);
             }
@@ -238,10 +280,9 @@ fn a_run_without_an_answer_has_none_after_it_was_written() {
     one.run.push(EventKind::Assistant("I stop here.".to_owned()));
     one.run.end = RunEnd::Error;
     one.run.error = Some("The server is gone.".to_owned());
-    for (text, format) in [
-        (atif::write(&one), "harbor"),
-        (inspect::write(std::slice::from_ref(&one), &about()), "inspect"),
-    ] {
+    for (text, format) in
+        [(atif::write(&one), "harbor"), (inspect_log(std::slice::from_ref(&one)), "inspect")]
+    {
         let read = read_back(&text, format);
         assert_eq!(read.answer, None, "{format}");
         assert_eq!((read.end, read.error.as_deref()), (RunEnd::Error, Some("The server is gone.")));
@@ -304,11 +345,9 @@ fn nothing_that_looks_like_a_secret_is_left_in_a_redacted_run() {
     let (first, second) = (format!("[redacted] {place}"), format!("[redacted 2] {place}"));
     assert_eq!(facts, ["cwd", &first, &second, "api_key"]);
     assert_eq!(one.redact().total(), 0);
-    for written in [
-        atif::write(&one),
-        openai::write(&one, true),
-        inspect::write(std::slice::from_ref(&one), &about()),
-    ] {
+    for written in
+        [atif::write(&one), openai::write(&one, true), inspect_log(std::slice::from_ref(&one))]
+    {
         for secret in secrets {
             assert!(!written.contains(secret), "{secret} in {written}");
         }
@@ -331,9 +370,10 @@ fn runs_of_a_task_become_samples_of_one_log_with_different_epochs() {
         one
     };
     let runs = [one("sums/a", 1), one("sums/a", 1), one("sums/b", 1), one("sums/a", 2)];
-    let keys: Vec<_> = runs.iter().map(inspect::group_key).collect();
-    assert!(keys.iter().all(|key| *key == keys[0]), "{keys:?}");
-    let log = inspect::value(&runs, &about());
+    let text = inspect_log(&runs);
+    let log = json::read(&text).unwrap();
+    assert_eq!(json::write(&log, true) + "\n", text, "it is written as one document");
+    assert_eq!(log.at_path(&["eval", "config", "epochs"]).and_then(Value::whole_number), Some(3));
     let samples = log.get("samples").unwrap().items().iter();
     let names: Vec<(&str, u64)> = samples
         .map(|sample| {

@@ -2,12 +2,12 @@
 //! where a Python has the package, and otherwise say that they did not run; with
 //! `TOUCHSTONE_REQUIRE_EXPORT_PEERS` they fail then. `TOUCHSTONE_INSPECT_PYTHON` and
 //! `TOUCHSTONE_HARBOR_PYTHON` name the Pythons to ask.
-use crate::exported::{about, fixtures, golden};
+use crate::exported::{fixtures, golden, inspect_log};
 use fs_err as fs;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use touchstone_imports::export::{ExportRun, atif, inspect};
+use touchstone_imports::export::{ExportRun, atif};
 use touchstone_imports::text::{is_blank, text_or_json};
 use touchstone_imports::{Event, EventKind, RunEnd};
 
@@ -88,7 +88,7 @@ fn texts(list: &Json) -> Vec<&str> {
 #[test]
 fn inspect_reads_its_logs() {
     let runs = all();
-    let write = |one: &ExportRun| inspect::write(std::slice::from_ref(one), &about());
+    let write = |one: &ExportRun| inspect_log(std::slice::from_ref(one));
     let Some(read) = ask("inspect", "TOUCHSTONE_INSPECT_PYTHON", &runs, write) else { return };
     let mut wrong = Vec::new();
     for ((_, one), read) in runs.iter().zip(&read) {

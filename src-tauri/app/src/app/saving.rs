@@ -1,0 +1,106 @@
+//! Saves documents outside of the results. Each one takes the place of an existing file only when it
+//! is complete.
+use super::App;
+use crate::error::{AppError, Code};
+use crate::paths;
+use fs_err as fs;
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use touchstone_store::roots::Root;
+
+impl App {
+    /// Fails for a file or folder in the output directory of the open folder, or a link that leads
+    /// there: what is written would be read as runs, or would replace some. Nothing of the path
+    /// needs to exist.
+    pub fn refuse_among_results(&self, path: &Path) -> Result<(), AppError> {
+        let open = self.require_folder()?;
+        let itself = path.file_name().map(|name| paths::absolute_path(folder_of(path)).join(name));
+        let is_in_output = |full: &Path| {
+            open.flow.roots.locate(full).is_some_and(|file| file.root == Root::Output)
+        };
+        if !itself.iter().chain([&paths::absolute_path(path)]).any(|full| is_in_output(full)) {
+            return Ok(());
+        }
+        let message = format!(
+            "{} is in the output directory, where it would be read as a run.",
+            path.display()
+        );
+        Err(AppError::new(Code::BadRequest, message).hint(format!(
+            "Choose a directory outside of {}.",
+            open.flow.roots.output_dir.display()
+        )))
+    }
+}
+
+/// File that is being written beside the path that it is for. It is removed again if it is dropped
+/// before it is complete.
+#[derive(Debug)]
+pub struct NewFile {
+    path: PathBuf,
+    beside: PathBuf,
+    file: Option<BufWriter<fs::File>>,
+}
+
+impl NewFile {
+    /// Creates an empty file for a path.
+    pub fn create(path: &Path) -> Result<Self, AppError> {
+        let name = path
+            .file_name()
+            .ok_or_else(|| AppError::new(Code::BadRequest, "Enter a file name."))?;
+        let beside = format!(".{}.{}.new", name.to_string_lossy(), std::process::id());
+        let beside = folder_of(path).join(beside);
+        // `create_new` does not follow links, which a folder of other users may hold.
+        let file = fs::OpenOptions::new().write(true).create_new(true).open(&beside);
+        let file = file.map_err(|why| {
+            let _ = fs::remove_file(&beside);
+            unsaved(path, &why)
+        })?;
+        Ok(Self { path: path.to_owned(), beside, file: Some(BufWriter::new(file)) })
+    }
+
+    /// Writes the next part.
+    pub fn write(&mut self, content: &[u8]) -> Result<(), AppError> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.write_all(content).map_err(|why| unsaved(&self.path, &why))
+    }
+
+    /// Puts the complete file at its path, in the place of an existing one.
+    pub fn keep(mut self) -> Result<(), AppError> {
+        let keep = |file: Option<BufWriter<fs::File>>| -> io::Result<()> {
+            if let Some(file) = file {
+                file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            }
+            fs::rename(&self.beside, &self.path)
+        };
+        let file = self.file.take();
+        keep(file).map_err(|why| {
+            let _ = fs::remove_file(&self.beside);
+            unsaved(&self.path, &why)
+        })
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if self.file.is_some() {
+            let _ = fs::remove_file(&self.beside);
+        }
+    }
+}
+
+/// Writes a file atomically, replacing an existing one.
+pub fn keep_file(content: impl AsRef<[u8]>, path: &Path) -> Result<(), AppError> {
+    let mut file = NewFile::create(path)?;
+    file.write(content.as_ref())?;
+    file.keep()
+}
+
+/// Returns the folder of a file, which is the current one for a name alone.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn unsaved(path: &Path, why: &io::Error) -> AppError {
+    AppError::new(Code::Failed, format!("{} could not be saved: {why}.", path.display()))
+        .hint("Choose a folder that can be written to.")
+}
