@@ -21,7 +21,7 @@ build: setup ui/node_modules/.built ## build the page and the program
 test: setup-test ui/node_modules/.built ## run every check and every test; ends with how many passed
 	@scripts/test.sh all
 
-test-fast: setup-test ui/node_modules/.package-lock.json ## formatting, layers and all unit tests, of the packages and of the page
+test-fast: setup-test ui/node_modules/.package-lock.json ## formatting, layers, and the unit tests of the page and of the packages that only compute
 	@scripts/test.sh fast
 
 check: setup-test ui/node_modules/.built ## the cheap part of `make test`: formatting, lints, types, licences
