@@ -45,26 +45,27 @@ const FILES = {
 };
 
 /** Ids of runs by path, once all are listed. */
-const idsOf = async (page, paths) => {
-  const found = await page.waitForFunction(async (wanted) => {
+const idsOf = (page, paths) =>
+  page.evaluate(async (wanted) => {
     const request = {
       filter: "",
       sort: { column: "path", descending: false },
       span: { offset: 0, limit: 100 },
     };
-    const reply = await fetch("/api/list_runs", {
-      method: "POST",
-      headers: { "content-type": "application/json", "x-touchstone": "1" },
-      body: JSON.stringify({ request }),
-    });
-    const { rows } = await reply.json();
-    const ids = wanted.map(
-      (path) => rows.find((row) => row.path.endsWith(path.replace("results/", "")))?.id,
-    );
-    return ids.every((id) => id !== undefined) && ids;
+    for (;;) {
+      const reply = await fetch("/api/list_runs", {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-touchstone": "1" },
+        body: JSON.stringify({ request }),
+      });
+      const { rows } = await reply.json();
+      const ids = wanted.map(
+        (path) => rows.find((row) => row.path.endsWith(path.replace("results/", "")))?.id,
+      );
+      if (ids.every((id) => id !== undefined)) return ids;
+      await new Promise(requestAnimationFrame);
+    }
   }, paths);
-  return found.jsonValue();
-};
 const hashOf = (ids, row = null) =>
   `#/compare?${ids.map((id) => `run=${id}`).join("&")}${row === null ? "" : `&row=${row}`}`;
 async function compare(page, paths, row = null) {

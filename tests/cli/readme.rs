@@ -67,7 +67,7 @@ fn every_command_of_the_pages_is_understood_and_does_something() {
             match word.as_str() {
                 "FOLDER" => ".".clone_into(word),
                 "FILE" if scores_answers => ANSWERS.clone_into(word),
-                "FILE" => FILE.clone_into(word),
+                "FILE" | "run.yaml" => FILE.clone_into(word),
                 "rows.jsonl" => ROWS.clone_into(word),
                 "solvable_queries" => QUERIES.clone_into(word),
                 _ => {}
