@@ -39,6 +39,8 @@ pub struct Overview {
     pub found: Option<u64>,
     /// Rows from the requested offset on.
     pub rows: Vec<OverviewRow>,
+    /// Which systems are best and lowest and what cannot be told yet, in sentences.
+    pub headline: Vec<String>,
     /// Scorers that occur, for selection.
     pub scorers: Vec<String>,
     /// Number of runs that match the filter.

@@ -23,6 +23,8 @@ pub struct Stats {
     pub scorers: Vec<String>,
     /// Number of different tasks.
     pub tasks: u64,
+    /// Which systems are best and lowest and what cannot be told yet, in sentences.
+    pub headline: Vec<String>,
     /// Outcomes of all runs.
     #[serde(flatten)]
     pub ends: StatsEnds,

@@ -58,12 +58,15 @@ pub(super) fn run(asked: &StatsOf, here: &Environment) -> Outcome {
 }
 
 fn write(out: &mut dyn Write, stats: &Stats, paint: Paint) -> io::Result<()> {
-    writeln!(out, "{}", headline(stats))?;
+    writeln!(out, "{}", scope(stats))?;
     if let Some(note) = describe_excluded_forks(stats.forks_left_out) {
         writeln!(out, "{note}")?;
     }
     if stats.groups.is_empty() {
         return Ok(());
+    }
+    if !stats.headline.is_empty() {
+        writeln!(out, "\n{}", paint.bold(&one_line(&stats.headline.join(" "))))?;
     }
     writeln!(out)?;
     table(stats).write(out, "", paint, &|_, text| text.to_owned())?;
@@ -83,9 +86,9 @@ fn write(out: &mut dyn Write, stats: &Stats, paint: Paint) -> io::Result<()> {
     classes(out, stats, paint)
 }
 
-/// Formats the headline, such as `12 runs of 4 tasks: 10 with a score, 2 in error. Scores by
+/// Describes the runs, such as `12 runs of 4 tasks: 10 with a score, 2 in error. Scores by
 /// fields.`
-fn headline(stats: &Stats) -> String {
+fn scope(stats: &Stats) -> String {
     let all = format!("{} of {}", counted(stats.ends.runs, "run"), counted(stats.tasks, "task"));
     let ends = if stats.ends.runs > 0 {
         format!(": {}", ends(stats.ends).join(", "))

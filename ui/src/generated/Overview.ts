@@ -36,6 +36,10 @@ found: number | null,
  */
 rows: Array<OverviewRow>, 
 /**
+ * Which systems are best and lowest and what cannot be told yet, in sentences.
+ */
+headline: Array<string>, 
+/**
  * Scorers that occur, for selection.
  */
 scorers: Array<string>, 

@@ -243,6 +243,7 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
       tasks: 0,
       found: null,
       rows: [],
+      headline: [],
       scorers: [],
       runs: 0,
       scored: 0,

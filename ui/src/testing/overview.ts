@@ -102,6 +102,7 @@ export function matrix(
       tasks,
       found: found < 0 ? null : found,
       rows: rows.slice(offset, offset + limit).map(filled),
+      headline: [],
       scorers: ["fields"],
       runs: 412,
       scored: 398,

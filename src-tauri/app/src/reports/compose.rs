@@ -61,6 +61,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
     notes.extend(notes::contradicted(runs));
     Page {
         head: head(about, runs, &all),
+        headline: standing.headline(),
         groups: standing.groups.iter().map(group).collect(),
         pairs: pairings.iter().filter_map(|pairing| pair(pairing, &standing, &names)).collect(),
         tasks: tasks(&standing, &names),

@@ -13,6 +13,9 @@ pub(super) fn write(page: &Page) -> String {
     let mut out = String::new();
     let head = &page.head;
     let _ = writeln!(out, "# {}\n", escaped(&head.title));
+    if !page.headline.is_empty() {
+        let _ = writeln!(out, "**{}**\n", escaped(&page.headline.join(" ")));
+    }
     let _ = writeln!(
         out,
         "{}. Scored: {}. Folder {}, {}.",

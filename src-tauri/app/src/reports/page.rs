@@ -8,6 +8,8 @@ use touchstone_api::{FailureClass, Lineage, RunState, ScoreStanding, StoredBrief
 pub(crate) struct Page {
     /// Header data.
     pub(crate) head: Head,
+    /// Which systems are best and lowest and what cannot be told yet, in sentences.
+    pub(crate) headline: Vec<String>,
     /// One entry per system and model, in their order.
     pub(crate) groups: Vec<Group>,
     /// Comparison of each other group with the baseline.

@@ -17,6 +17,7 @@ impl Page {
         let head = &mut self.head;
         // A filter names files, whose paths may be those of home folders.
         redact(&mut head.filter);
+        self.headline.iter_mut().for_each(&mut redact);
         let name = folder_name(folder);
         if head.title == head.folder {
             head.title.clone_from(&name);

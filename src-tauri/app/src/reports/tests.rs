@@ -161,6 +161,7 @@ pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
         }],
         failed: runs.clone(),
         runs,
+        headline: vec![word.to_owned()],
         notes: vec![word.to_owned()],
         method: vec!["Intervals are of 95 %.".to_owned()],
     }
@@ -262,6 +263,8 @@ fn markdown() -> (String, String) {
 fn markdown_begins_with_what_it_comes_to() {
     insta::assert_snapshot!(markdown().0, @"
     # plain
+
+    **plain**
 
     10 runs of 2 tasks, with 2 systems and 2 models. Scored: 9 of 10; 1 ended in an error and is counted apart. Folder plain, 2025-01-20 12:00 UTC.
 

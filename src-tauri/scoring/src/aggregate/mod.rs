@@ -6,6 +6,7 @@
 //! runs that failed, wait or cannot be read.
 mod cell;
 mod group;
+mod headline;
 mod pairs;
 mod stored;
 mod words;
@@ -13,6 +14,7 @@ mod words;
 pub use cell::{Cell, Estimate, Means, Passes};
 pub(crate) use cell::{estimate, passes};
 pub use group::{AtK, Group, Row};
+pub use headline::{Scores, headline};
 pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, UnpairedReason};
 pub use stored::{ImportedSummary, ImportedVerdict, summarize_imported};
 pub use words::{METHOD, Sentences, outcome, probability, sentences};
@@ -152,6 +154,15 @@ pub struct Aggregate<'a> {
 }
 
 impl<'a> Aggregate<'a> {
+    /// Says which systems are best and lowest, and what cannot be told yet.
+    pub fn headline(&self) -> Vec<String> {
+        let scores = |group: &Group<'a>| Scores {
+            column: group.column,
+            rows: group.rows.iter().filter_map(|row| Some((row.key, row.score?))).collect(),
+        };
+        headline(&self.groups.iter().map(scores).collect::<Vec<_>>())
+    }
+
     /// Returns the columns of runs, in order.
     pub fn columns(runs: &[Counted<'a>]) -> Vec<Column<'a>> {
         runs.iter().map(Counted::column).collect::<BTreeSet<_>>().into_iter().collect()

@@ -241,6 +241,16 @@ fn effect<'a>(
     better: Better,
     most: f64,
 ) -> Option<Effect> {
+    effect_of(pairs, tasks, (better, most), Resampling::default())
+}
+
+/// Like [`effect`], with a number of resamples.
+pub(super) fn effect_of<'a>(
+    pairs: impl Iterator<Item = (RowKey<'a>, f64, f64)>,
+    tasks: Tasks,
+    (better, most): (Better, f64),
+    resampling: Resampling,
+) -> Option<Effect> {
     let pairs: Vec<(RowKey<'a>, f64, f64)> = pairs.collect();
     let side =
         |of: fn(&(RowKey<'a>, f64, f64)) -> f64| mean(&pairs.iter().map(of).collect::<Vec<f64>>());
@@ -248,7 +258,7 @@ fn effect<'a>(
     let units = pairs.iter().map(|(key, ..)| tasks.unit(*key));
     let clusters = Clusters::gather(units.zip(differences.iter().copied()))?;
     let tasks: BTreeSet<_> = pairs.iter().map(|(key, ..)| key.task).collect();
-    let p = (clusters.clusters() > 1).then(|| sign_flips(&clusters, Resampling::default()));
+    let p = (clusters.clusters() > 1).then(|| sign_flips(&clusters, resampling));
     let error = clusters.standard_error().filter(|_| clusters.clusters() >= FEWEST_TOLD);
     let (level, power) = (Level::default(), Power::default());
     let difference = clusters.mean();
@@ -259,7 +269,7 @@ fn effect<'a>(
         value: side(|pair| pair.1)?,
         baseline: side(|pair| pair.2)?,
         difference,
-        interval: clusters.interval(level, Resampling::default()).map(|it| it.within(-most, most)),
+        interval: clusters.interval(level, resampling).map(|it| it.within(-most, most)),
         p,
         pairs: clusters.n(),
         tasks: count(tasks.len()),

@@ -8,7 +8,8 @@ use crate::suites::{Task, Tasks};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use touchstone_api::{Lineage, OverviewCell, RunState, ScoreStanding};
-use touchstone_scoring::aggregate::End;
+use touchstone_scoring::aggregate::{self, End, RowKey, Scores, headline};
+use touchstone_scoring::stats::mean;
 
 /// Fields of a run that the matrix needs. Borrowed, because there are many runs and most values
 /// repeat.
@@ -43,6 +44,26 @@ pub struct Seen<'a> {
     pub lineage: Option<Lineage>,
     /// Fork number from the file name; 0 for none.
     pub fork: u32,
+}
+
+/// Returns the mean scores of each column by row. Runs that are no repeats count for nothing.
+fn scores<'m>(columns: &'m [Column], tasks: &'m [TaskRows]) -> Vec<Scores<'m>> {
+    let of_column = |(at, column): (u16, &'m Column)| {
+        let rows =
+            tasks.iter().flat_map(|task| (0..).zip(&task.variations).map(move |row| (task, row)));
+        let score = |fact: &Fact| match fact.end {
+            End::Scored(score, _) if !fact.apart => Some(score),
+            _ => None,
+        };
+        let rows = rows.filter_map(|(task, (number, row))| {
+            let scores: Vec<f64> = row.facts.in_column(at).iter().filter_map(score).collect();
+            let key = RowKey { task: Some(task.id.as_str()), variation: Some(number), name: None };
+            Some((key, mean(&scores)?))
+        });
+        let (system, model) = (column.system.as_deref(), column.model.as_deref());
+        Scores { column: aggregate::Column { system, model }, rows: rows.collect() }
+    };
+    (0..).zip(columns).map(of_column).collect()
 }
 
 /// Collector of runs for a matrix.
@@ -159,8 +180,10 @@ impl Gathering {
         for (at, column) in (0..).zip(&mut columns) {
             column.cell = cell::of_column(&tasks, at);
         }
+        let headline = headline(&scores(&columns, &tasks));
         let loose = (self.loose.runs > 0).then_some(self.loose);
-        Matrix { suites, columns, columns_left_out, tasks, loose, scorers, totals: self.totals }
+        let totals = self.totals;
+        Matrix { suites, columns, columns_left_out, tasks, loose, scorers, headline, totals }
     }
 
     /// Returns the provisional column number of a run. `None` when the numbers are exhausted.

@@ -33,6 +33,8 @@ pub struct Matrix {
     /// Runs without a task.
     loose: Option<Loose>,
     scorers: Vec<String>,
+    /// Which systems are best and lowest, in sentences.
+    headline: Vec<String>,
     totals: Totals,
 }
 

@@ -50,6 +50,7 @@ impl Matrix {
             found: found.map(|at| at as u64),
             rows: lines.skip(offset).take(limit).map(|line| self.row(&line)).collect(),
             scorers: self.scorers.clone(),
+            headline: self.headline.clone(),
             runs: self.totals.runs,
             scored: self.totals.scored,
             errors: self.totals.errors,

@@ -63,6 +63,15 @@ afterEach(async () => {
   document.body.replaceChildren();
 });
 
+describe("the headline", () => {
+  it("stands above the matrix", async () => {
+    const headline = ["a/o1 is best: 0.90, ahead of b/o1 by 0.70 on 8 tasks.", "Second."];
+    const page = matrix(4, COLUMNS);
+    await open(answers((request) => ({ ...page(request), headline })));
+    await until(() => id("headline") !== undefined);
+    expect(id("headline")?.textContent.replace(/\s+/g, " ").trim()).toBe(headline.join(" "));
+  });
+});
 describe("the matrix", () => {
   it("says how many kinds of marks a cell has beyond those that fit", async () => {
     await opened(4, "#/overview", (_, at) =>

@@ -22,6 +22,7 @@ pub(super) fn stats(standing: &Aggregate<'_>, runs: &[ScoredRun]) -> Stats {
         generation: 0,
         scorers: scorers.into_iter().cloned().collect(),
         tasks: tasks.len() as u64,
+        headline: standing.headline(),
         ends,
         forks_left_out: 0,
         baseline: standing.baseline.and_then(|at| groups.get(at)).map(|group| group.name.clone()),
