@@ -65,12 +65,14 @@ pub fn headline(systems: &[Scores<'_>]) -> Vec<String> {
             Some(effect) => tied.push(Compared { with, effect }),
         }
     }
+    if behind.is_empty() && tied.is_empty() {
+        return vec!["The systems have no task in common, so they are not compared.".to_owned()];
+    }
     let top = fixed(best.mean, 2);
     let (equal, unclear): (Vec<_>, Vec<_>) =
         tied.into_iter().partition(|one| fixed(one.with.mean, 2) == top);
     let mut sentences = Vec::new();
     match (&equal[..], &behind[..]) {
-        ([], []) if unclear.is_empty() => {}
         ([], [next, ..]) if unclear.is_empty() => sentences.push(format!(
             "{} is best: {top}, ahead of {} by {}.",
             best.name,
@@ -307,7 +309,7 @@ mod tests {
         const NONE: f64 = f64::NAN;
         insta::assert_snapshot!(
             told(&[("one", &[0.5, NONE]), ("two", &[NONE, 1.0])]),
-            @"one/o1 has no task in common with two/o1."
+            @"The systems have no task in common, so they are not compared."
         );
     }
 
