@@ -37,7 +37,7 @@ fn folder(bench: &Bench, opened: &Opened) -> String {
 }
 
 /// Paths of the runs that a filter shows.
-fn shown(app: &App, filter: &str) -> Vec<String> {
+fn shown_paths(app: &App, filter: &str) -> Vec<String> {
     let sort = Sort { column: Column::Path, descending: false };
     let span = Span { offset: 0, limit: 500 };
     let page = app.list_runs(ListRequest { filter: filter.to_owned(), sort, span }).unwrap();
@@ -76,13 +76,13 @@ fn a_file_opens_its_folder_with_a_filter_for_its_runs() {
     let opened = open(&bench, &app, &["out/results.json"]);
     assert_eq!(folder(&bench, &opened), "out");
     assert_eq!(opened.filter, "file:results.json");
-    assert_eq!(shown(&app, &opened.filter), ["results.json#test 0 prompt 0"]);
-    assert_eq!(shown(&app, "").len(), 4);
+    assert_eq!(shown_paths(&app, &opened.filter), ["results.json#test 0 prompt 0"]);
+    assert_eq!(shown_paths(&app, "").len(), 4);
 
     let several = open(&bench, &app, &["out/more results.json", "out/deep/results.json"]);
     assert_eq!(several.folder, opened.folder, "the open folder holds them");
     assert_eq!(
-        shown(&app, &several.filter),
+        shown_paths(&app, &several.filter),
         ["deep/results.json#test 0 prompt 0", "more results.json#test 0 prompt 0"]
     );
     let whole = open(&bench, &app, &["out"]);
@@ -101,7 +101,7 @@ fn files_and_folders_open_what_they_have_in_common() {
     let opened = open(&bench, &app, &["out/a/results.json", "out/b"]);
     assert_eq!(folder(&bench, &opened), "out");
     let members = ["a", "b/deep", "b"].map(|dir| format!("{dir}/results.json#test 0 prompt 0"));
-    assert_eq!(shown(&app, &opened.filter), members);
+    assert_eq!(shown_paths(&app, &opened.filter), members);
     app.close_folder().unwrap();
 }
 
@@ -119,13 +119,13 @@ fn a_part_of_a_run_opens_the_run() {
     for part in ["agent/trajectory.json", "result.json", "config.json"] {
         let opened = open(&bench, &app, &[&format!("{trial}/{part}")]);
         assert_eq!(folder(&bench, &opened), trial, "{part}");
-        assert_eq!(shown(&app, &opened.filter), ["config.json#sums__abc1234"], "{part}");
+        assert_eq!(shown_paths(&app, &opened.filter), ["config.json#sums__abc1234"], "{part}");
         app.close_folder().unwrap();
     }
     for part in [".jsonl", "/subagents/agent-1.jsonl"] {
         let opened = open(&bench, &app, &[&format!("{session}{part}")]);
         assert_eq!(folder(&bench, &opened), "projects/-w", "{part}");
-        assert_eq!(shown(&app, &opened.filter).len(), 1, "{part}");
+        assert_eq!(shown_paths(&app, &opened.filter).len(), 1, "{part}");
         app.close_folder().unwrap();
     }
 }
@@ -140,7 +140,7 @@ fn a_result_beside_its_tasks_opens_with_them() {
     assert_eq!(folder(&bench, &opened), "");
     assert!(opened.folder.input_dir.is_some());
     assert_eq!(opened.filter, "file:deep/plans-tool_calling-o1-variation0.yaml");
-    assert_eq!(shown(&app, &opened.filter).len(), 1);
+    assert_eq!(shown_paths(&app, &opened.filter).len(), 1);
     app.close_folder().unwrap();
 }
 
@@ -152,7 +152,7 @@ fn a_file_outside_of_the_usual_results_folder_is_shown_all_the_same() {
         .file("out/results.json", PROMPTFOO);
     let app = bench.another_app();
     let opened = open(&bench, &app, &["out/results.json"]);
-    assert_eq!(shown(&app, &opened.filter), ["results.json#test 0 prompt 0"]);
+    assert_eq!(shown_paths(&app, &opened.filter), ["results.json#test 0 prompt 0"]);
     app.close_folder().unwrap();
 }
 
@@ -161,8 +161,8 @@ fn a_file_without_runs_is_found_among_those_that_are_none() {
     let bench = Bench::new().file("out/notes.txt", "nothing");
     let app = bench.another_app();
     let opened = open(&bench, &app, &["out/notes.txt"]);
-    assert_eq!(shown(&app, &opened.filter), Vec::<String>::new());
-    assert_eq!(shown(&app, &format!("{} state:other", opened.filter)), ["notes.txt"]);
+    assert_eq!(shown_paths(&app, &opened.filter), Vec::<String>::new());
+    assert_eq!(shown_paths(&app, &format!("{} state:other", opened.filter)), ["notes.txt"]);
     app.close_folder().unwrap();
 }
 
@@ -201,7 +201,7 @@ fn a_file_that_no_list_shows_opens_by_itself_or_is_refused() {
     for dir in ["out/.cache", "out/old.tmp"] {
         let opened = open(&bench, &app, &[&format!("{dir}/results.json")]);
         assert_eq!(folder(&bench, &opened), dir, "the open folder does not list it");
-        assert_eq!(shown(&app, &opened.filter), ["results.json#test 0 prompt 0"]);
+        assert_eq!(shown_paths(&app, &opened.filter), ["results.json#test 0 prompt 0"]);
     }
     for (paths, message) in [
         (vec!["out/results.json~"], "are never read as results."),
@@ -223,7 +223,7 @@ fn a_file_is_shown_alone_also_beside_one_whose_name_differs_in_case() {
         Bench::new().file("out/Results.json", PROMPTFOO).file("out/results.json", PROMPTFOO);
     let app = bench.another_app();
     let opened = open(&bench, &app, &["out/Results.json"]);
-    assert_eq!(shown(&app, &opened.filter), ["Results.json#test 0 prompt 0"]);
+    assert_eq!(shown_paths(&app, &opened.filter), ["Results.json#test 0 prompt 0"]);
     app.close_folder().unwrap();
 }
 

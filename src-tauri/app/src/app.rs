@@ -314,7 +314,7 @@ impl App {
     pub fn open_paths(&self, paths: &[PathBuf]) -> Result<Opened, AppError> {
         let named = paths.iter().map(|path| opening::named(path));
         let named = named.collect::<Result<Vec<_>, _>>()?;
-        let is_below = |path: &Named, dir: &Path| path.shown().starts_with(dir);
+        let is_below = |path: &Named, dir: &Path| path.display_path().starts_with(dir);
         let deepest = self.inner.config.limits.depth;
         if let Some(open) = self.current_folder() {
             let output_dir = &open.flow.roots.output_dir;

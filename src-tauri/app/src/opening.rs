@@ -30,7 +30,7 @@ pub(crate) enum Named {
 
 impl Named {
     /// Returns the path that the list shows.
-    pub(crate) fn shown(&self) -> &Path {
+    pub(crate) fn display_path(&self) -> &Path {
         match self {
             Named::Folder(folder) => folder,
             Named::File { shown, .. } => shown,
@@ -136,15 +136,18 @@ pub(crate) fn check_listed(
     else {
         return Ok(());
     };
-    let message =
-        format!("{} cannot be shown in {}: {why}.", path.shown().display(), output_dir.display());
+    let message = format!(
+        "{} cannot be shown in {}: {why}.",
+        path.display_path().display(),
+        output_dir.display()
+    );
     Err(AppError::new(Code::BadRequest, message).hint("Open it by itself."))
 }
 
 /// Returns why a path is missing in the list of an output directory that holds it; `None` if it is
 /// listed there.
 fn unlisted(path: &Named, output_dir: &Path, deepest: usize) -> Option<String> {
-    let shown = path.shown().strip_prefix(output_dir).ok()?;
+    let shown = path.display_path().strip_prefix(output_dir).ok()?;
     let file = FileId::new(Root::Output, shown.as_os_str().as_bytes());
     if scan::is_hidden(&file) {
         return Some("hidden and temporary files and folders are never listed there".to_owned());

@@ -69,7 +69,7 @@ pub(super) struct Redaction {
 
 impl Redaction {
     /// Returns what was asked for; `None` for the default.
-    pub(super) fn asked(self) -> Option<bool> {
+    pub(super) fn choice(self) -> Option<bool> {
         if self.redact { Some(true) } else { self.no_redact.then_some(false) }
     }
 }
@@ -154,7 +154,7 @@ fn is_redacted(
     chosen: &[(usize, Vec<String>)],
     folders: &[(PathBuf, App)],
 ) -> Result<bool, AppError> {
-    if let Some(is_redacted) = asked.asked() {
+    if let Some(is_redacted) = asked.choice() {
         return Ok(is_redacted);
     }
     for (at, ids) in chosen {

@@ -110,7 +110,7 @@ pub(super) fn run(asked: &Report, here: &Environment) -> Outcome {
             runs: lists || !asked.short,
             published: asked.published,
             theme: None,
-            redact: asked.redaction.asked(),
+            redact: asked.redaction.choice(),
         };
         let reports = match made(&app, &request, printed) {
             // The other formats are still written.

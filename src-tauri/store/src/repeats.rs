@@ -86,7 +86,7 @@ fn number(
         if runs.is_empty() || !is_numbered {
             continue;
         }
-        for (run, number) in numbers(runs, &taken(sql, cell)?) {
+        for (run, number) in numbers(runs, &taken_numbers(sql, cell)?) {
             if run.repeat != number {
                 sql.prepare_cached(UPDATE)?.execute(params![number, run.id])?;
                 changed.push(run.key);
@@ -143,7 +143,7 @@ fn imported_runs(
 }
 
 /// Returns the numbers of the other runs of a cell, which are in the names of their files.
-fn taken(sql: &Connection, cell: &Cell) -> Result<BTreeSet<u32>, IndexError> {
+fn taken_numbers(sql: &Connection, cell: &Cell) -> Result<BTreeSet<u32>, IndexError> {
     const SELECT: &str = "SELECT DISTINCT repeat FROM runs WHERE task = ?1 AND system IS ?2 \
                           AND model IS ?3 AND variation = 0 AND repeat_source IS NULL";
     let mut select = sql.prepare_cached(SELECT)?;

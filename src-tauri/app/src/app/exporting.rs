@@ -14,7 +14,7 @@ use touchstone_formats::redact::Redactions;
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 use touchstone_imports::export::{
-    self, About, ExportRun, Tally, Target, atif, inspect, openai, tool_definitions,
+    self, About, EventCounts, ExportRun, Target, atif, inspect, openai, tool_definitions,
 };
 use touchstone_imports::{
     Event, EventKind, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts,
@@ -93,7 +93,7 @@ impl App {
             target,
             about,
             counts: is_redacted.then(Redactions::default),
-            tally: Tally::default(),
+            tally: EventCounts::default(),
             lines: options.lines,
             logs: Vec::new(),
             done: Exported::default(),
@@ -252,7 +252,7 @@ fn with_suite(tasks: &Tasks, row: &RunRow, run: Run) -> ExportRun {
     let run = with_offered_tools(tasks, task, system, run);
     let variation = (row.variation, row.variation_name.as_deref());
     let asked = suite_data_for(tasks, task, variation, system);
-    let mut own = own(row, export::from_run(&run));
+    let mut own = from_own_row(row, export::from_run(&run));
     own.tools = tool_definitions(&run);
     own.run.expected = asked.expected;
     if let Some(prompt) = asked.prompt.filter(|_| lacks_prompt(&own.run)) {
@@ -263,7 +263,7 @@ fn with_suite(tasks: &Tasks, row: &RunRow, run: Run) -> ExportRun {
 }
 
 /// Returns a run of this program or of a benchmark, with what the index knows.
-fn own(row: &RunRow, mut run: ImportedRun) -> ExportRun {
+fn from_own_row(row: &RunRow, mut run: ImportedRun) -> ExportRun {
     (run.task, run.system, run.model) = (row.task.clone(), row.system.clone(), row.model.clone());
     run.repeat = Repeat::Number(row.repeat);
     run.end = match row.state {
@@ -296,7 +296,7 @@ struct Writer {
     about: About,
     /// Places that were redacted, if texts are redacted.
     counts: Option<Redactions>,
-    tally: Tally,
+    tally: EventCounts,
     /// True to write each chat as one line.
     lines: bool,
     /// Logs of Inspect that are being written.

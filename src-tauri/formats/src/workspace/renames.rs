@@ -71,13 +71,13 @@ impl Renames {
             let own = name.get(own).cloned();
             let new = name.get(new).cloned().filter(|new| !new.is_empty());
             let new = new.filter(|new| own.as_ref() != Some(new));
-            while let Some(pattern) = self.given(path, name).cloned() {
+            while let Some(pattern) = self.naming_pattern(path, name).cloned() {
                 name.get_mut(self.files.entry(pattern).or_default()).clone_from(&new);
                 if new.is_some() {
                     break;
                 }
             }
-            let is_given = self.given(path, name).is_some();
+            let is_given = self.naming_pattern(path, name).is_some();
             let renames = match name {
                 Name::Task => &mut self.tasks,
                 Name::System => &mut self.systems,
@@ -100,7 +100,7 @@ impl Renames {
     /// in it. A new name is not renamed again.
     pub fn apply(&self, path: &str, names: RunNames) -> RunNames {
         let corrected = |name: Name, own: Option<String>, renames: &BTreeMap<String, String>| {
-            let given = self.given(path, name).and_then(|pattern| self.files.get(pattern));
+            let given = self.naming_pattern(path, name).and_then(|pattern| self.files.get(pattern));
             let given = given.and_then(|names| name.get(names).cloned());
             given.or_else(|| own.map(|own| renames.get(&own).cloned().unwrap_or(own)))
         };
@@ -113,7 +113,7 @@ impl Renames {
 
     /// Returns the entry of `files` that gives a name to the runs of a file. Of several paths the
     /// deepest decides, of these one without `*`, of these the longest.
-    fn given(&self, path: &str, name: Name) -> Option<&String> {
+    fn naming_pattern(&self, path: &str, name: Name) -> Option<&String> {
         let entries = self.files.iter().filter(|(_, names)| name.get(names).is_some());
         let matching = entries.map(|(pattern, _)| pattern).filter(|one| holds(one, path));
         matching.max_by_key(|one| {

@@ -2,7 +2,7 @@
 use super::summary::{KEY, write_summary};
 use super::thread::{INPUT, reasoning_text, wrapped_arguments};
 use super::walk::{Agent, Call, Item, ItemKind, Reply, Thread, Turn, arrange};
-use super::{ExportRun, content, figure, iso_time, list, maybe_text, object, text, whole};
+use super::{ExportRun, content, figure, integer, iso_time, list, maybe_text, object, text};
 use crate::run::RunEnd;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -39,8 +39,8 @@ pub fn value(one: &ExportRun) -> Value {
         steps.steps.push(event("empty", "", None));
     }
     let metrics = object([
-        ("total_prompt_tokens", run.tokens.and_then(|tokens| whole(tokens.input?))),
-        ("total_completion_tokens", run.tokens.and_then(|tokens| whole(tokens.output?))),
+        ("total_prompt_tokens", run.tokens.and_then(|tokens| integer(tokens.input?))),
+        ("total_completion_tokens", run.tokens.and_then(|tokens| integer(tokens.output?))),
         ("total_cost_usd", figure(run.cost)),
     ]);
     let has_metrics = !metrics.entries().is_empty();
@@ -170,7 +170,7 @@ impl Writer {
         let results = self.results(turn, true, agents);
         let metrics = turn
             .tokens
-            .and_then(whole)
+            .and_then(integer)
             .map(|total| object([("extra", Some(object([("total_tokens", Some(total))])))]));
         let rest = [
             ("reasoning_content", (!turn.reasoning.is_empty()).then(|| reasoning_text(turn))),

@@ -3,8 +3,8 @@ use super::summary::{KEY, coordinates, facts, verdict};
 use super::thread::{Dialect, write_messages};
 use super::walk::arrange;
 use super::{
-    About, ExportRun, Names, figure, file_stem, iso_time, list, maybe_text, object, split_task,
-    text, whole,
+    About, ExportRun, Names, figure, file_stem, integer, iso_time, list, maybe_text, object,
+    split_task, text,
 };
 use crate::run::{EventKind, ImportedRun, ImportedVerdict, RunEnd};
 use crate::text::{is_blank, text_or_json};
@@ -43,7 +43,7 @@ impl LogKey {
         }
     }
 
-    fn of(one: &ExportRun) -> Self {
+    fn from_run(one: &ExportRun) -> Self {
         let run = &one.run;
         Self::new(run.task.as_deref(), run.system.as_deref(), run.model.as_deref())
     }
@@ -84,7 +84,7 @@ impl Log {
     /// Returns the log of a run.
     pub fn new(first: &ExportRun) -> Self {
         let mut log = Self {
-            key: LogKey::of(first),
+            key: LogKey::from_run(first),
             samples: String::new(),
             ids: Vec::new(),
             known: HashSet::new(),
@@ -99,7 +99,7 @@ impl Log {
 
     /// Returns true for a run with the same task, system and model.
     pub fn fits(&self, one: &ExportRun) -> bool {
-        self.key == LogKey::of(one)
+        self.key == LogKey::from_run(one)
     }
 
     /// Adds a run that fits. A repeat that occurs again takes the next free number.
@@ -145,7 +145,7 @@ impl Log {
         let LogKey { task, system, model } = &self.key;
         let id = self.key.id();
         let dataset = object([
-            ("samples", whole(self.ids.len() as u64)),
+            ("samples", integer(self.ids.len() as u64)),
             ("sample_ids", Some(Value::List(std::mem::take(&mut self.ids)))),
         ]);
         let eval = object([
@@ -157,15 +157,15 @@ impl Log {
             ("solver", maybe_text(system.as_deref())),
             ("dataset", Some(dataset)),
             ("model", text(model.as_deref().unwrap_or(NO_MODEL))),
-            ("config", Some(object([("epochs", whole(self.epochs))]))),
+            ("config", Some(object([("epochs", integer(self.epochs))]))),
             ("metadata", Some(object([(KEY, text(format!("exported by {}", about.version)))]))),
         ]);
         let results = object([
-            ("total_samples", whole(self.runs)),
-            ("completed_samples", whole(self.completed)),
+            ("total_samples", integer(self.runs)),
+            ("completed_samples", integer(self.completed)),
         ]);
         object([
-            ("version", whole(2_u64)),
+            ("version", integer(2_u64)),
             ("status", text("success")),
             ("eval", Some(eval)),
             ("results", Some(results)),
@@ -191,16 +191,16 @@ fn sample(one: &ExportRun, id: &str, epoch: u64) -> Value {
         ("beside", list(written.beside)),
     ]);
     let usage = object([
-        ("input_tokens", run.tokens.and_then(|tokens| whole(tokens.input?))),
-        ("output_tokens", run.tokens.and_then(|tokens| whole(tokens.output?))),
-        ("total_tokens", run.tokens.and_then(|tokens| whole(tokens.total?))),
+        ("input_tokens", run.tokens.and_then(|tokens| integer(tokens.input?))),
+        ("output_tokens", run.tokens.and_then(|tokens| integer(tokens.output?))),
+        ("total_tokens", run.tokens.and_then(|tokens| integer(tokens.total?))),
         ("total_cost", figure(run.cost)),
     ]);
     let model = run.model.as_deref().unwrap_or(NO_MODEL);
     let has_usage = !usage.entries().is_empty();
     object([
         ("id", text(id)),
-        ("epoch", whole(epoch)),
+        ("epoch", integer(epoch)),
         ("input", text(input.unwrap_or_default())),
         ("target", Some(target(run.expected.as_ref()))),
         ("messages", Some(Value::List(written.messages))),

@@ -4,18 +4,18 @@
 //! `docs/reference/convert.md` lists what is lost all the same, which is not counted: durations, most
 //! times and tokens of single steps, the data of media, and others.
 pub mod atif;
+mod event_counts;
 mod from_run;
 pub mod inspect;
 pub mod openai;
 mod redaction;
 mod summary;
-mod tally;
 mod thread;
 mod walk;
 
+pub use event_counts::EventCounts;
 pub use from_run::{from_run, tool_definitions};
 pub(crate) use summary::{KEY, apply_summary, own_summary};
-pub use tally::Tally;
 pub(crate) use thread::{read_beside, restore_marks};
 
 use crate::run::ImportedRun;
@@ -96,7 +96,7 @@ fn maybe_text(text: Option<&str>) -> Option<Value> {
     text.map(Value::from)
 }
 
-fn whole(number: impl TryInto<u64>) -> Option<Value> {
+fn integer(number: impl TryInto<u64>) -> Option<Value> {
     Some(Value::Number(number.try_into().ok()?.to_string()))
 }
 

@@ -1,5 +1,5 @@
 //! **Pure.** The object that holds what a format has no place for: under the key `touchstone`.
-use super::{ExportRun, Names, figure, list, maybe_text, object, text, whole};
+use super::{ExportRun, Names, figure, integer, list, maybe_text, object, text};
 use crate::run::{ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts};
 use crate::text::text_or_json;
 use touchstone_formats::value::Value;
@@ -12,9 +12,9 @@ pub(super) fn write_summary(one: &ExportRun) -> Value {
     let run = &one.run;
     let tokens = run.tokens.map(|tokens| {
         object([
-            ("input", tokens.input.and_then(whole)),
-            ("output", tokens.output.and_then(whole)),
-            ("total", tokens.total.and_then(whole)),
+            ("input", tokens.input.and_then(integer)),
+            ("output", tokens.output.and_then(integer)),
+            ("total", tokens.total.and_then(integer)),
         ])
     });
     let mut entries = coordinates(one);
@@ -42,7 +42,7 @@ pub(super) fn coordinates(one: &ExportRun) -> Vec<(&'static str, Option<Value>)>
         ("variation", maybe_text(one.variation.as_deref())),
         ("system", maybe_text(run.system.as_deref())),
         ("model", maybe_text(run.model.as_deref())),
-        ("repeat", whole(one.repeat)),
+        ("repeat", integer(one.repeat)),
         ("state", text(state(run.end))),
     ]
 }

@@ -2,7 +2,7 @@
 //! messages: sub-agents, abandoned branches, remarks. Such an object says after how many messages it
 //! stands; [`read_beside`] reads it back.
 use super::walk::{Agent, Call, Item, ItemKind, Reply, Thread, Turn};
-use super::{MOST_LEVELS, content, list, maybe_text, object, text, whole};
+use super::{MOST_LEVELS, content, integer, list, maybe_text, object, text};
 use crate::messages::read_message;
 use crate::run::{Event, EventKind, Media};
 use touchstone_formats::json;
@@ -88,7 +88,7 @@ impl Messages {
         kind: &str,
         entries: impl IntoIterator<Item = (&'a str, Option<Value>)>,
     ) {
-        let start = [("kind", text(kind)), ("after", whole(self.messages.len() as u64))];
+        let start = [("kind", text(kind)), ("after", integer(self.messages.len() as u64))];
         self.beside.push(object(start.into_iter().chain(entries)));
     }
 

@@ -13,7 +13,7 @@ pub(super) struct Thread {
 
 impl Thread {
     /// Returns true for a call without a result.
-    fn waits(&self, (item, call): Place) -> bool {
+    fn waits(&self, (item, call): CallPosition) -> bool {
         match self.items.get(item).map(|item| &item.kind) {
             Some(ItemKind::Turn(turn)) => {
                 turn.calls.get(call).is_some_and(|call| call.replies.is_empty())
@@ -111,13 +111,13 @@ fn arrange_level(events: &[Event], levels: usize) -> Thread {
     builder.thread
 }
 
-/// Place of a call: index of its item, and its index there.
-type Place = (usize, usize);
+/// Position of a call: index of its item, and its index there.
+type CallPosition = (usize, usize);
 
 /// Calls of one key, in order.
 #[derive(Default)]
 struct Open {
-    places: Vec<Place>,
+    places: Vec<CallPosition>,
     /// Number of calls at the start that are known to have a result.
     answered: usize,
 }
@@ -131,7 +131,7 @@ struct Builder {
     /// Calls by id, and those without one by name.
     open: HashMap<String, Open>,
     /// Calls in order, up to the last one that is not known to have a result.
-    waiting: Vec<Place>,
+    waiting: Vec<CallPosition>,
     levels: usize,
     /// True while the last item may take more of the same turn.
     goes_on: bool,
@@ -201,7 +201,7 @@ impl Builder {
                 };
                 let agent = Agent { name: name.clone(), thread: arrange_level(events, levels) };
                 let goes_on = self.goes_on;
-                let place = call.as_ref().and_then(|id| self.place(id));
+                let place = call.as_ref().and_then(|id| self.call_of(id));
                 match place.and_then(|place| self.call_at_mut(place)) {
                     Some(call) => call.agents.push(agent),
                     None => return self.push(ItemKind::SubAgent(agent), time),
@@ -252,7 +252,7 @@ impl Builder {
 
     /// Returns the call with an id, or without id and with that name: the first without a result,
     /// else the last.
-    fn place(&mut self, key: &str) -> Option<Place> {
+    fn call_of(&mut self, key: &str) -> Option<CallPosition> {
         let Open { places, answered } = self.open.get_mut(key)?;
         while places.get(*answered).is_some_and(|place| !self.thread.waits(*place)) {
             *answered += 1;
@@ -260,7 +260,7 @@ impl Builder {
         places.get(*answered).or(places.last()).copied()
     }
 
-    fn call_at_mut(&mut self, (item, call): Place) -> Option<&mut Call> {
+    fn call_at_mut(&mut self, (item, call): CallPosition) -> Option<&mut Call> {
         match &mut self.thread.items.get_mut(item)?.kind {
             ItemKind::Turn(turn) => turn.calls.get_mut(call),
             _ => None,
@@ -273,7 +273,7 @@ impl Builder {
             || Reply { id: id.clone(), name: name.clone(), value: value.clone(), failed: *failed };
         let keys = [id.as_deref(), name.as_deref()];
         for key in keys.into_iter().flatten() {
-            if let Some(place) = self.place(key) {
+            if let Some(place) = self.call_of(key) {
                 return self.reply(place, reply());
             }
         }
@@ -286,7 +286,7 @@ impl Builder {
         }
     }
 
-    fn reply(&mut self, place: Place, reply: Reply) {
+    fn reply(&mut self, place: CallPosition, reply: Reply) {
         // Calls behind the result of a turn are of the next one.
         self.goes_on &= place.0 + 1 < self.thread.items.len();
         if let Some(call) = self.call_at_mut(place) {
@@ -294,7 +294,7 @@ impl Builder {
         }
     }
 
-    fn last_waiting(&mut self) -> Option<Place> {
+    fn last_waiting(&mut self) -> Option<CallPosition> {
         while self.waiting.pop_if(|place| !self.thread.waits(*place)).is_some() {}
         self.waiting.last().copied()
     }

@@ -1,6 +1,6 @@
 //! **Pure.** The database in which promptfoo keeps all evaluations. Newer evaluations have a row
 //! for each result, older ones have all results in one text.
-use super::naming::{Digest, Place, place_tests};
+use super::naming::{Digest, NamePosition, place_tests};
 use super::results::{DATABASE_RANK, Results, read_named, read_test};
 use crate::format::ImportedFile;
 use crate::pieces;
@@ -82,7 +82,7 @@ struct Entry {
 enum Kind {
     /// Numbers of the test and of the prompt.
     Row(i64, i64),
-    /// Place in the text of an older evaluation.
+    /// Position in the text of an older evaluation.
     Old(usize),
 }
 
@@ -100,7 +100,7 @@ type SharedEvaluation = Result<Rc<Evaluation>, ReadError>;
 
 /// Evaluation whose results are read.
 enum Evaluation {
-    New { places: Vec<Place>, facts: Vec<(String, Value)> },
+    New { places: Vec<NamePosition>, facts: Vec<(String, Value)> },
     Old(Results),
 }
 
@@ -149,7 +149,7 @@ impl<'a> Stored<'a> {
     fn read_result(
         &self,
         entry: Entry,
-        place: Place,
+        place: NamePosition,
         facts: &[(String, Value)],
     ) -> Result<ImportedRun, ReadError> {
         let table = self.content.results.as_ref().ok_or_else(gone)?;
@@ -241,8 +241,8 @@ impl Content {
     ) -> Result<(), ReadError> {
         let Some(table) = self.evals.clone() else { return Ok(()) };
         let columns = &table.columns;
-        let Some(id) = columns.place("id") else { return Ok(()) };
-        let results = columns.place("results");
+        let Some(id) = columns.position("id") else { return Ok(()) };
+        let results = columns.position("results");
         let mut old = Vec::new();
         let listed = pages.rows(&table, &[id], &mut |row, record| {
             if self.evaluations.len() >= MOST_RESULTS {
@@ -294,7 +294,7 @@ impl Content {
         places: &mut HashMap<String, usize>,
     ) -> Result<(), ReadError> {
         let Some(table) = self.results.clone() else { return Ok(()) };
-        let wanted = ["eval_id", "test_idx", "prompt_idx"].map(|name| table.columns.place(name));
+        let wanted = ["eval_id", "test_idx", "prompt_idx"].map(|name| table.columns.position(name));
         let [Some(id), Some(test), Some(prompt)] = wanted else {
             let message = "The results of promptfoo's database lack a column.";
             return Err(ReadError::new(ReadErrorKind::BadValue, message));
@@ -376,14 +376,14 @@ fn read_columns(
     columns: &[(&str, &str)],
 ) -> Result<String, ReadError> {
     let places: Vec<usize> =
-        columns.iter().filter_map(|(column, _)| table.columns.place(column)).collect();
+        columns.iter().filter_map(|(column, _)| table.columns.position(column)).collect();
     let record = pages.row(table, row, &places)?.ok_or_else(gone)?;
     compose(&record, &table.columns, columns)
 }
 
 /// Reads the text with the results of an older evaluation.
 fn read_old(pages: &Pages<'_>, evals: &Table, row: i64) -> Result<Vec<u8>, ReadError> {
-    let column = evals.columns.place("results").ok_or_else(gone)?;
+    let column = evals.columns.position("results").ok_or_else(gone)?;
     let record = pages.row(evals, row, &[column])?.ok_or_else(gone)?;
     record.text(column).map(|text| text.as_bytes().to_vec()).ok_or_else(gone)
 }
@@ -391,7 +391,7 @@ fn read_old(pages: &Pages<'_>, evals: &Table, row: i64) -> Result<Vec<u8>, ReadE
 /// Reads what the database says about a whole evaluation. That is its id alone if its row cannot be
 /// read.
 fn read_facts(pages: &Pages<'_>, evals: &Table, row: i64, id: &str) -> Vec<(String, Value)> {
-    let wanted = ["description", "created_at"].map(|name| evals.columns.place(name));
+    let wanted = ["description", "created_at"].map(|name| evals.columns.position(name));
     let places: Vec<usize> = wanted.into_iter().flatten().collect();
     let record = pages.row(evals, row, &places).ok().flatten();
     let field = |column: Option<usize>| record.as_ref()?.get(column?);
@@ -425,7 +425,7 @@ fn compose(
 ) -> Result<String, ReadError> {
     let mut members = Vec::new();
     for (column, key) in columns {
-        let Some(at) = table.place(column) else { continue };
+        let Some(at) = table.position(column) else { continue };
         let default = table.default_number(at).map(Field::Integer);
         let value = match record.get(at).or(default.as_ref()).unwrap_or(&Field::Null) {
             Field::Null => continue,

@@ -16,7 +16,7 @@ pub(super) struct Test {
     pub prompt: String,
     /// Provider.
     pub provider: String,
-    /// Place among the repeats.
+    /// Position among the repeats.
     pub order: (u64, u64),
 }
 
@@ -44,9 +44,9 @@ impl Digest {
     }
 }
 
-/// Place of a test among all tests.
+/// Position of a test among all tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Place {
+pub(super) struct NamePosition {
     /// Number of the repeat.
     pub repeat: u32,
     /// True if tests with other variables have the same name.
@@ -62,7 +62,7 @@ pub(super) fn name_tests(tests: &[Test]) -> Vec<Name> {
 }
 
 /// Places the tests of an evaluation.
-pub(super) fn place_tests(tests: &[Digest]) -> Vec<Place> {
+pub(super) fn place_tests(tests: &[Digest]) -> Vec<NamePosition> {
     let mut variants: HashMap<u64, HashSet<u64>> = HashMap::new();
     let mut groups: HashMap<u64, Vec<usize>> = HashMap::new();
     for (at, test) in tests.iter().enumerate() {
@@ -70,8 +70,8 @@ pub(super) fn place_tests(tests: &[Digest]) -> Vec<Place> {
         groups.entry(test.group).or_default().push(at);
     }
     let is_shared = |test: &Digest| variants.get(&test.name).is_some_and(|known| known.len() > 1);
-    let mut places: Vec<Place> =
-        tests.iter().map(|test| Place { repeat: 1, is_shared: is_shared(test) }).collect();
+    let mut places: Vec<NamePosition> =
+        tests.iter().map(|test| NamePosition { repeat: 1, is_shared: is_shared(test) }).collect();
     for mut group in groups.into_values() {
         group.sort_by_key(|at| tests[*at].order);
         for (repeat, at) in (1..).zip(group) {
@@ -94,7 +94,7 @@ impl Test {
     }
 
     /// Returns the name of the task and the number of the repeat.
-    pub(super) fn name_at(&self, place: Place) -> Name {
+    pub(super) fn name_at(&self, place: NamePosition) -> Name {
         let variables = canonical_json(&self.variables);
         let name = self.name(&variables);
         let task = if place.is_shared { format!("{name} ({variables})") } else { name };

@@ -29,7 +29,7 @@ impl Columns {
     }
 
     /// Returns the place of a column.
-    pub fn place(&self, name: &str) -> Option<usize> {
+    pub fn position(&self, name: &str) -> Option<usize> {
         self.0.iter().position(|(known, _)| known == name)
     }
 

@@ -90,7 +90,7 @@ fn values_are_those_that_sqlite_gives() {
     let input = Input { path: "x.db", source: &bytes, folder: &NoFolder };
     let found = Database::open(input).unwrap().read(|pages| {
         let table = pages.table("v")?.unwrap();
-        let places = ["a", "b, c", "d)", "late", "x"].map(|name| table.columns.place(name));
+        let places = ["a", "b, c", "d)", "late", "x"].map(|name| table.columns.position(name));
         assert_eq!(places, [Some(0), Some(1), Some(2), Some(3), None]);
         assert_eq!(
             (table.columns.default_number(1), table.columns.default_number(3)),

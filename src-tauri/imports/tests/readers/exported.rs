@@ -238,7 +238,7 @@ pub(crate) fn golden() -> Vec<(&'static str, ExportRun)> {
 }
 
 /// Returns the runs of this program's own layouts, and of raw answers of `StableToolBench`.
-fn own() -> Vec<(&'static str, ExportRun)> {
+fn own_runs() -> Vec<(&'static str, ExportRun)> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
     let mut runs = Vec::new();
     let (mut transcripts, mut answers) = (Vec::new(), Vec::new());
@@ -269,7 +269,7 @@ fn own() -> Vec<(&'static str, ExportRun)> {
 #[test]
 fn a_run_of_this_program_is_the_same_after_it_was_written_in_any_format() {
     for target in [Target::Atif, Target::Inspect, Target::OpenAi] {
-        println!("own: {:?}", check(&own(), target));
+        println!("own: {:?}", check(&own_runs(), target));
     }
 }
 

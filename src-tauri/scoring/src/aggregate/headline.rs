@@ -224,7 +224,7 @@ mod tests {
         }
     }
 
-    fn told(systems: &[(&str, &[f64])]) -> String {
+    fn joined(systems: &[(&str, &[f64])]) -> String {
         let all: Vec<Scores<'_>> =
             systems.iter().map(|(system, values)| scores(system, values)).collect();
         headline(&all).join("\n")
@@ -232,10 +232,10 @@ mod tests {
 
     #[test]
     fn one_system_is_told_without_a_rank_and_none_says_nothing() {
-        assert_eq!(told(&[]), "");
-        assert_eq!(told(&[("x", &[])]), "");
+        assert_eq!(joined(&[]), "");
+        assert_eq!(joined(&[("x", &[])]), "");
         insta::assert_snapshot!(
-            told(&[("x", &[0.5, 1.0])]),
+            joined(&[("x", &[0.5, 1.0])]),
             @"x/o1: 0.75 on 2 tasks. There is no other system yet."
         );
     }
@@ -244,7 +244,7 @@ mod tests {
     fn who_is_ahead_is_told_with_the_difference_and_its_interval() {
         let (high, low) = ([0.9; 8], [0.1, 0.2, 0.3, 0.2, 0.1, 0.3, 0.2, 0.2]);
         insta::assert_snapshot!(
-            told(&[("low", &low), ("high", &high)]),
+            joined(&[("low", &low), ("high", &high)]),
             @"high/o1 is best: 0.90, ahead of low/o1 by 0.70 (0.64 to 0.76) on 8 tasks."
         );
     }
@@ -254,7 +254,7 @@ mod tests {
         let low = [0.1, 0.2, 0.3, 0.2, 0.1, 0.3, 0.2, 0.2];
         let near = [1.0, 1.0, 1.0, 0.9, 1.0, 1.0, 1.0, 1.0];
         insta::assert_snapshot!(
-            told(&[("low", &low), ("one", &[1.0; 8]), ("two", &near)]),
+            joined(&[("low", &low), ("one", &[1.0; 8]), ("two", &near)]),
             @r"
         one/o1 is highest: 1.00.
         low/o1 is lowest: 0.20, behind one/o1 by 0.80 (0.74 to 0.86) on 8 tasks.
@@ -263,7 +263,7 @@ mod tests {
         "
         );
         insta::assert_snapshot!(
-            told(&[("low", &low), ("one", &[1.0; 8]), ("two", &[1.0; 8])]),
+            joined(&[("low", &low), ("one", &[1.0; 8]), ("two", &[1.0; 8])]),
             @r"
         one/o1 and two/o1 tie at 1.00.
         low/o1 is lowest: 0.20, behind one/o1 by 0.80 (0.74 to 0.86) on 8 tasks.
@@ -276,7 +276,7 @@ mod tests {
         let one: Vec<f64> = (0..16).map(|n| f64::from(n % 4) / 3.0).collect();
         let two: Vec<f64> = (0..16).map(|n| f64::from((n + 1) % 5) / 4.0).collect();
         insta::assert_snapshot!(
-            told(&[("one", &one), ("two", &two)]),
+            joined(&[("one", &one), ("two", &two)]),
             @r"
         one/o1 is highest: 0.50.
         two/o1 is lowest: 0.48, behind one/o1 by 0.02 (-0.27 to 0.27) on 16 tasks.
@@ -285,7 +285,7 @@ mod tests {
         "
         );
         insta::assert_snapshot!(
-            told(&[("one", &[0.5]), ("two", &[1.0])]),
+            joined(&[("one", &[0.5]), ("two", &[1.0])]),
             @r"
         two/o1 is highest: 1.00.
         one/o1 is lowest: 0.50, behind two/o1 by 0.50 on 1 task.
@@ -294,7 +294,7 @@ mod tests {
         "
         );
         insta::assert_snapshot!(
-            told(&[("one", &[0.5, 1.0, 0.5]), ("two", &[1.0, 0.5, 1.0])]),
+            joined(&[("one", &[0.5, 1.0, 0.5]), ("two", &[1.0, 0.5, 1.0])]),
             @r"
         two/o1 is highest: 0.83.
         one/o1 is lowest: 0.67, behind two/o1 by 0.17 (-1.00 to 1.00) on 3 tasks.
@@ -308,7 +308,7 @@ mod tests {
     fn systems_without_a_task_in_common_are_not_ranked() {
         const NONE: f64 = f64::NAN;
         insta::assert_snapshot!(
-            told(&[("one", &[0.5, NONE]), ("two", &[NONE, 1.0])]),
+            joined(&[("one", &[0.5, NONE]), ("two", &[NONE, 1.0])]),
             @"The systems have no task in common, so they are not compared."
         );
     }
@@ -319,7 +319,7 @@ mod tests {
         let hard = [0.3, 0.4, 0.5, 0.4, 0.3, 0.5, 0.4, 0.4];
         let easy: Vec<f64> = (0..16).map(|n| if n < 8 { 0.0 } else { 1.0 }).collect();
         insta::assert_snapshot!(
-            told(&[("easy", &easy), ("hard", &hard)]),
+            joined(&[("easy", &easy), ("hard", &hard)]),
             @"hard/o1 is best: 0.40, ahead of easy/o1 by 0.40 (0.34 to 0.46) on 8 tasks."
         );
     }

@@ -4,7 +4,7 @@ use crate::run::{Event, EventKind};
 
 /// Numbers of events that are no messages of the main conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tally {
+pub struct EventCounts {
     sub_agents: u64,
     branches: u64,
     user_calls: u64,
@@ -12,7 +12,7 @@ pub struct Tally {
     remarks: u64,
 }
 
-impl Tally {
+impl EventCounts {
     /// Counts the events of a run, without those inside of sub-agents and branches.
     pub fn add(&mut self, events: &[Event]) {
         for event in events {
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_counted_with_its_place() {
-        let mut tally = Tally::default();
+        let mut tally = EventCounts::default();
         assert_eq!(tally.describe(Target::OpenAi), Vec::<String>::new());
         let agent = EventKind::SubAgent { name: "a".to_owned(), call: None, events: Vec::new() };
         let events = [agent, EventKind::Abandoned(Vec::new()), EventKind::Note("n".to_owned())];
