@@ -14,6 +14,7 @@ use touchstone_app::app::{
     evaluation_file::{Choice, EvaluatorRows, Part, rows_of_file},
     keep_file,
 };
+use touchstone_app::error::{AppError, Code};
 
 /// Arguments of `messages`.
 #[derive(Debug, Args)]
@@ -82,10 +83,21 @@ pub(super) fn run(asked: &Messages, here: &Environment) -> Outcome {
         let place = folder::chosen(Some(folder.clone()), asked.dirs.clone())
             .unwrap_or_else(|| folder.clone().into());
         App::check_filter(&asked.filter)?;
-        let (rows, _) = folder::read(&place, here)?.rows_of_runs(&asked.filter, &choice)?;
+        let app = folder::read(&place, here)?;
+        asked.out.as_deref().map_or(Ok(()), |out| app.refuse_among_results(out))?;
+        let (rows, _) = app.rows_of_runs(&asked.filter, &choice)?;
         if !take(rows) {
             ended = CommandStatus::WithFailures;
         }
+    }
+    if let Some(out) = &asked.out
+        && let Ok(out) = std::fs::canonicalize(out)
+        && asked.files.iter().any(|file| std::fs::canonicalize(file).is_ok_and(|file| file == out))
+    {
+        let message = format!("{} is read here, so nothing is written over it.", out.display());
+        return Err(AppError::new(Code::BadRequest, message)
+            .hint("Choose another name for --out.")
+            .into());
     }
     for path in &asked.files {
         match diff::read(path).and_then(|file| rows_of_file(&file, &choice)) {

@@ -89,6 +89,7 @@ impl App {
         let open = self.require_folder()?;
         let media = Reading::media(&open.flow, id, part)?;
         let Some(path) = pick(&media.file_name)? else { return Ok(false) };
+        self.refuse_among_results(&path)?;
         keep_file(&media.bytes, &path).map(|()| true)
     }
 

@@ -6,6 +6,7 @@ use crate::paths;
 use fs_err as fs;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use touchstone_store::roots::Root;
 
 impl App {
@@ -32,6 +33,9 @@ impl App {
     }
 }
 
+/// Number of files that were created, so that no two have the same name while they are written.
+static SAVED: AtomicU64 = AtomicU64::new(0);
+
 /// File that is being written beside the path that it is for. It is removed again if it is dropped
 /// before it is complete.
 #[derive(Debug)]
@@ -47,14 +51,22 @@ impl NewFile {
         let name = path
             .file_name()
             .ok_or_else(|| AppError::new(Code::BadRequest, "Enter a file name."))?;
-        let beside = format!(".{}.{}.new", name.to_string_lossy(), std::process::id());
+        // A device or a pipe would be replaced by the file.
+        let existing = fs::metadata(path).ok();
+        if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
+            let message = format!("{} is not a regular file.", path.display());
+            return Err(AppError::new(Code::BadRequest, message).hint("Choose another name."));
+        }
+        let number = SAVED.fetch_add(1, Ordering::Relaxed);
+        let beside = format!(".{}.{}-{number}.new", name.to_string_lossy(), std::process::id());
         let beside = folder_of(path).join(beside);
         // `create_new` does not follow links, which a folder of other users may hold.
         let file = fs::OpenOptions::new().write(true).create_new(true).open(&beside);
-        let file = file.map_err(|why| {
-            let _ = fs::remove_file(&beside);
-            unsaved(path, &why)
-        })?;
+        let file = file.map_err(|why| unsaved(path, &why))?;
+        if let Some(existing) = existing {
+            // What only its owner may read stays so.
+            let _ = fs::set_permissions(&beside, existing.permissions());
+        }
         Ok(Self { path: path.to_owned(), beside, file: Some(BufWriter::new(file)) })
     }
 
@@ -103,4 +115,26 @@ fn folder_of(path: &Path) -> &Path {
 fn unsaved(path: &Path, why: &io::Error) -> AppError {
     AppError::new(Code::Failed, format!("{} could not be saved: {why}.", path.display()))
         .hint("Choose a folder that can be written to.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_file_keeps_who_may_read_it_and_a_device_is_never_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        keep_file("new", &path).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        for odd in [Path::new("/dev/null"), folder.path()] {
+            assert!(keep_file("new", odd).is_err(), "{}", odd.display());
+        }
+        let names = fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(names, 1, "nothing is left beside the file");
+    }
 }
