@@ -57,6 +57,13 @@ describe("a run that grows", () => {
     const moved = movedSteps(before, now);
     expect([0, 1, 4, 6, 8, 10].map(moved)).toEqual([0, 1, 4, 8, 10, 14]);
   });
+  it("moves what follows an outer group by all that was added to it", () => {
+    const moved = movedSteps(
+      [named("a", 1, 10), named("b", 3, 2)],
+      [named("a", 1, 13), named("b", 3, 2)],
+    );
+    expect([3, 5, 6, 11, 12].map(moved)).toEqual([3, 5, 6, 11, 15]);
+  });
   it("keeps equal groups apart by their order", () => {
     const same = [named("a", 1, 1), named("a", 3, 1)];
     const moved = movedSteps(same, [named("a", 1, 2), named("a", 4, 1)]);

@@ -58,11 +58,15 @@ export function movedSteps(
   const pairs = matched(before, now);
   return (index) => {
     let by = 0;
-    for (const pair of pairs) {
-      if (pair.old.step > index) break;
-      const inside = index <= pair.old.step + pair.old.steps;
-      by = pair.new.step - pair.old.step;
-      if (!inside) by += pair.new.steps - pair.old.steps;
+    /** Last step of the outermost group that ends before the step. */
+    let ended = -1;
+    for (const { old, new: now } of pairs) {
+      if (old.step > index) break;
+      if (old.step <= ended) continue;
+      by = now.step - old.step;
+      if (index <= old.step + old.steps) continue;
+      by += now.steps - old.steps;
+      ended = old.step + old.steps;
     }
     return index + by;
   };
