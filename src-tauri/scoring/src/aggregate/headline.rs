@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 
 /// Maximum number of systems that are compared: those with the highest means, and the lowest one.
 const MOST_COMPARED: usize = 20;
-/// Number of rows above which fewer resamples are drawn, so that long tables stay quick.
-const MANY_ROWS: usize = 2_000;
-/// Number of resamples for long tables.
-const ROUGH: usize = 1_000;
+/// Maximum and minimum number of resamples, and how many rows are drawn in all, so that long tables
+/// stay quick.
+const TIMES: (usize, usize) = (10_000, 100);
+const DRAWN_ROWS: usize = 2_000_000;
 /// Number of systems that are named; further ones are counted.
 const NAMED: usize = 4;
 /// Smallest difference for which the number of missing tasks is estimated.
@@ -52,58 +52,54 @@ pub fn headline(systems: &[Scores<'_>]) -> Vec<String> {
     if others.is_empty() {
         let rows = tasks(&first.scores.rows.keys().copied().collect::<Vec<_>>());
         let mean = fixed(first.mean, 2);
-        return vec![format!("{}: {mean} on {rows}. There is no other system yet.", first.name)];
+        return vec![format!("{}: {mean} on {rows}. No other system has scores here.", first.name)];
     }
-    let best = find_best(&ranked);
-    let (mut behind, mut tied, mut apart) = (Vec::new(), Vec::new(), Vec::new());
-    for with in ranked.iter().filter(|one| !std::ptr::eq(*one, best)) {
-        match compare(with, best) {
-            None => apart.push(with),
-            Some(effect) if is_shown(&effect, Tendency::Worse) => {
-                behind.push(Compared { with, effect });
-            }
-            Some(effect) => tied.push(Compared { with, effect }),
-        }
-    }
-    if behind.is_empty() && tied.is_empty() {
-        return vec!["The systems have no task in common, so they are not compared.".to_owned()];
-    }
+    let Some((best, compared)) = find_best(&ranked) else {
+        return vec!["The systems have no rows in common, so they are not compared.".to_owned()];
+    };
+    let (behind, rest): (Vec<_>, Vec<_>) =
+        compared.iter().partition(|one| is_shown(&one.effect, Tendency::Worse));
+    // Shown as better, but not than all others: nobody is best then.
+    let is_beaten = rest.iter().any(|one| is_shown(&one.effect, Tendency::Better));
+    let (equal, unclear): (Vec<&Compared<'_, '_, '_>>, Vec<_>) =
+        rest.into_iter().partition(|one| fixed(one.effect.difference.abs(), 2) == "0.00");
     let top = fixed(best.mean, 2);
-    let (equal, unclear): (Vec<_>, Vec<_>) =
-        tied.into_iter().partition(|one| fixed(one.with.mean, 2) == top);
     let mut sentences = Vec::new();
-    match (&equal[..], &behind[..]) {
-        ([], [next, ..]) if unclear.is_empty() => sentences.push(format!(
-            "{} is best: {top}, ahead of {} by {}.",
-            best.name,
-            next.with.name,
-            distance(&next.effect)
-        )),
-        ([], _) => sentences.push(format!("{} is highest: {top}.", best.name)),
-        _ => {
-            let names = std::iter::once(best).chain(equal.iter().map(|one| one.with));
-            sentences.push(format!("{} tie at {top}.", list(names)));
-        }
+    if is_beaten {
+        sentences.push("No system is better than all others.".to_owned());
+    } else if !equal.is_empty() {
+        let names = std::iter::once(best).chain(equal.iter().map(|one| one.with));
+        sentences.push(format!("{} tie at {top}.", list(names)));
+    } else if let ([next, ..], []) = (&behind[..], &unclear[..]) {
+        let ahead = distance(&next.effect);
+        sentences
+            .push(format!("{} is best: {top}, ahead of {} by {ahead}.", best.name, next.with.name));
+    } else {
+        sentences.push(format!("{} is highest: {top}.", best.name));
     }
     let is_said = equal.is_empty() && unclear.is_empty() && behind.len() == 1;
-    let rest = unclear.iter().chain(&behind);
-    let last = rest.min_by(|a, b| a.with.mean.total_cmp(&b.with.mean)).filter(|_| !is_said);
-    if let Some(Compared { with, effect }) = last {
-        let (name, mean, below) = (&with.name, fixed(with.mean, 2), distance(effect));
-        sentences.push(format!("{name} is lowest: {mean}, behind {} by {below}.", best.name));
+    let last = unclear.iter().chain(&behind).filter(|one| one.effect.difference < 0.0);
+    let last = last.min_by(|a, b| a.effect.difference.total_cmp(&b.effect.difference));
+    if let Some(Compared { with, effect }) = last.filter(|_| !is_said && !is_beaten) {
+        let below = distance(effect);
+        sentences.push(format!("{} is furthest behind {}: by {below}.", with.name, best.name));
     }
     // An interval that leaves out 0 would contradict the sentence.
-    let unclear: Vec<_> = unclear.iter().filter(|one| includes_zero(&one.effect)).collect();
+    let unclear: Vec<_> = unclear.into_iter().filter(|one| includes_zero(&one.effect)).collect();
     if let [nearest, ..] = &unclear[..] {
         let are = if unclear.len() == 1 { "is" } else { "are" };
         let names = list(unclear.iter().map(|one| one.with));
         sentences.push(format!("{names} {are} not shown to differ from {}.", best.name));
         sentences.extend(describe_limit(best, nearest));
     }
+    let is_compared =
+        |one: &Ranked<'_, '_>| compared.iter().any(|other| std::ptr::eq(other.with, one));
+    let apart: Vec<_> =
+        ranked.iter().filter(|one| !std::ptr::eq(*one, best) && !is_compared(one)).collect();
     if !apart.is_empty() {
         let have = if apart.len() == 1 { "has" } else { "have" };
         let names = list(apart.into_iter());
-        sentences.push(format!("{names} {have} no task in common with {}.", best.name));
+        sentences.push(format!("{names} {have} no row in common with {}.", best.name));
     }
     sentences
 }
@@ -113,18 +109,38 @@ fn rank<'r, 'a>(scores: &'r Scores<'a>) -> Option<Ranked<'r, 'a>> {
     Some(Ranked { scores, name: scores.column.label(), mean: mean(&values)? })
 }
 
-/// Returns the system with the highest mean, unless another one is shown to be better on the rows
-/// that both have.
-fn find_best<'s, 'r, 'a>(ranked: &'s [Ranked<'r, 'a>]) -> &'s Ranked<'r, 'a> {
-    let mut best = &ranked[0];
-    for other in &ranked[1..] {
-        let is_better =
-            compare(other, best).is_some_and(|effect| is_shown(&effect, Tendency::Better));
-        if is_better {
-            best = other;
+/// Returns the system that the others are compared with, and these comparisons, in the order of
+/// their means: the highest of those that have most in common, unless another one is shown to be
+/// better. `None` if no two systems have a row in common.
+fn find_best<'s, 'r, 'a>(
+    ranked: &'s [Ranked<'r, 'a>],
+) -> Option<(&'s Ranked<'r, 'a>, Vec<Compared<'s, 'r, 'a>>)> {
+    let shared = |one: &Ranked<'_, '_>| {
+        let others = ranked.iter().filter(|other| !std::ptr::eq(*other, one));
+        others
+            .filter(|other| one.scores.rows.keys().any(|key| other.scores.rows.contains_key(key)))
+            .count()
+    };
+    let counts: Vec<usize> = ranked.iter().map(shared).collect();
+    let most = counts.iter().copied().max().filter(|most| *most > 0)?;
+    let mut best = counts.iter().position(|count| *count == most)?;
+    let mut tried = Vec::new();
+    loop {
+        let others = ranked.iter().enumerate().filter(|(at, _)| *at != best);
+        let all: Vec<(usize, Compared<'_, '_, '_>)> = others
+            .filter_map(|(at, with)| {
+                Some((at, Compared { with, effect: compare(with, &ranked[best])? }))
+            })
+            .collect();
+        tried.push(best);
+        let better = all
+            .iter()
+            .find(|(at, one)| !tried.contains(at) && is_shown(&one.effect, Tendency::Better));
+        match better {
+            Some((at, _)) => best = *at,
+            None => return Some((&ranked[best], all.into_iter().map(|(_, one)| one).collect())),
         }
     }
-    best
 }
 
 /// Compares a system with another one in pairs. `None` if no row has scores of both.
@@ -134,9 +150,9 @@ fn compare(one: &Ranked<'_, '_>, other: &Ranked<'_, '_>) -> Option<Effect> {
         .filter_map(|(key, score)| Some((*key, *score, *other.scores.rows.get(key)?)))
         .collect();
     let tasks = Tasks::new(pairs.iter().map(|(key, ..)| *key));
-    let all = Resampling::default();
-    let times = if pairs.len() > MANY_ROWS { ROUGH } else { all.times };
-    effect_of(pairs.into_iter(), tasks, (Better::Higher, 1.0), Resampling { times, ..all })
+    let times = (DRAWN_ROWS / pairs.len().max(1)).clamp(TIMES.1, TIMES.0);
+    let resampling = Resampling { times, ..Resampling::default() };
+    effect_of(pairs.into_iter(), tasks, (Better::Higher, 1.0), resampling)
 }
 
 /// Returns true if the test shows a tendency and the interval does not contradict it.
@@ -215,6 +231,9 @@ mod tests {
     const TASKS: [&str; 16] =
         ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"];
 
+    const LOW: [f64; 8] = [0.1, 0.2, 0.3, 0.2, 0.1, 0.3, 0.2, 0.2];
+    const NONE: f64 = f64::NAN;
+
     fn scores<'a>(system: &'a str, values: &[f64]) -> Scores<'a> {
         let rows = TASKS.iter().zip(values).filter(|(_, score)| score.is_finite());
         let key = |task| RowKey { task: Some(task), variation: None, name: None };
@@ -236,37 +255,35 @@ mod tests {
         assert_eq!(joined(&[("x", &[])]), "");
         insta::assert_snapshot!(
             joined(&[("x", &[0.5, 1.0])]),
-            @"x/o1: 0.75 on 2 tasks. There is no other system yet."
+            @"x/o1: 0.75 on 2 tasks. No other system has scores here."
         );
     }
 
     #[test]
     fn who_is_ahead_is_told_with_the_difference_and_its_interval() {
-        let (high, low) = ([0.9; 8], [0.1, 0.2, 0.3, 0.2, 0.1, 0.3, 0.2, 0.2]);
         insta::assert_snapshot!(
-            joined(&[("low", &low), ("high", &high)]),
+            joined(&[("low", &LOW), ("high", &[0.9; 8])]),
             @"high/o1 is best: 0.90, ahead of low/o1 by 0.70 (0.64 to 0.76) on 8 tasks."
         );
     }
 
     #[test]
-    fn those_that_are_not_shown_to_be_worse_tie_and_the_lowest_is_named() {
-        let low = [0.1, 0.2, 0.3, 0.2, 0.1, 0.3, 0.2, 0.2];
+    fn those_that_are_not_shown_to_be_worse_are_named_with_the_furthest_behind() {
         let near = [1.0, 1.0, 1.0, 0.9, 1.0, 1.0, 1.0, 1.0];
         insta::assert_snapshot!(
-            joined(&[("low", &low), ("one", &[1.0; 8]), ("two", &near)]),
+            joined(&[("low", &LOW), ("one", &[1.0; 8]), ("two", &near)]),
             @r"
         one/o1 is highest: 1.00.
-        low/o1 is lowest: 0.20, behind one/o1 by 0.80 (0.74 to 0.86) on 8 tasks.
+        low/o1 is furthest behind one/o1: by 0.80 (0.74 to 0.86) on 8 tasks.
         two/o1 is not shown to differ from one/o1.
         8 tasks are too few to tell one/o1 and two/o1 apart.
         "
         );
         insta::assert_snapshot!(
-            joined(&[("low", &low), ("one", &[1.0; 8]), ("two", &[1.0; 8])]),
+            joined(&[("low", &LOW), ("one", &[1.0; 8]), ("two", &[1.0; 8])]),
             @r"
         one/o1 and two/o1 tie at 1.00.
-        low/o1 is lowest: 0.20, behind one/o1 by 0.80 (0.74 to 0.86) on 8 tasks.
+        low/o1 is furthest behind one/o1: by 0.80 (0.74 to 0.86) on 8 tasks.
         "
         );
     }
@@ -279,7 +296,7 @@ mod tests {
             joined(&[("one", &one), ("two", &two)]),
             @r"
         one/o1 is highest: 0.50.
-        two/o1 is lowest: 0.48, behind one/o1 by 0.02 (-0.27 to 0.27) on 16 tasks.
+        two/o1 is furthest behind one/o1: by 0.02 (-0.27 to 0.27) on 16 tasks.
         two/o1 is not shown to differ from one/o1.
         A difference below 0.37 would hardly show on 16 tasks; one of 0.02 would need about 9160 more.
         "
@@ -288,33 +305,32 @@ mod tests {
             joined(&[("one", &[0.5]), ("two", &[1.0])]),
             @r"
         two/o1 is highest: 1.00.
-        one/o1 is lowest: 0.50, behind two/o1 by 0.50 on 1 task.
+        one/o1 is furthest behind two/o1: by 0.50 on 1 task.
         one/o1 is not shown to differ from two/o1.
         One task is too few to tell two/o1 and one/o1 apart.
         "
         );
+    }
+
+    #[test]
+    fn systems_without_a_row_in_common_are_not_ranked() {
         insta::assert_snapshot!(
-            joined(&[("one", &[0.5, 1.0, 0.5]), ("two", &[1.0, 0.5, 1.0])]),
+            joined(&[("one", &[0.5, NONE]), ("two", &[NONE, 1.0])]),
+            @"The systems have no rows in common, so they are not compared."
+        );
+        // One that stands alone is not best, though its mean is the highest.
+        let alone: Vec<f64> = (0..9).map(|n| if n < 8 { NONE } else { 1.0 }).collect();
+        insta::assert_snapshot!(
+            joined(&[("alone", &alone), ("low", &LOW), ("high", &[0.9; 8])]),
             @r"
-        two/o1 is highest: 0.83.
-        one/o1 is lowest: 0.67, behind two/o1 by 0.17 (-1.00 to 1.00) on 3 tasks.
-        one/o1 is not shown to differ from two/o1.
-        3 tasks are too few to tell two/o1 and one/o1 apart.
+        high/o1 is best: 0.90, ahead of low/o1 by 0.70 (0.64 to 0.76) on 8 tasks.
+        alone/o1 has no row in common with high/o1.
         "
         );
     }
 
     #[test]
-    fn systems_without_a_task_in_common_are_not_ranked() {
-        const NONE: f64 = f64::NAN;
-        insta::assert_snapshot!(
-            joined(&[("one", &[0.5, NONE]), ("two", &[NONE, 1.0])]),
-            @"The systems have no task in common, so they are not compared."
-        );
-    }
-
-    #[test]
-    fn a_higher_mean_on_easier_tasks_makes_nobody_best() {
+    fn a_mean_over_other_tasks_is_no_reason_to_be_best_behind_or_tied() {
         // Both have the first eight tasks, where `hard` is better; `easy` alone has easy ones.
         let hard = [0.3, 0.4, 0.5, 0.4, 0.3, 0.5, 0.4, 0.4];
         let easy: Vec<f64> = (0..16).map(|n| if n < 8 { 0.0 } else { 1.0 }).collect();
@@ -322,5 +338,24 @@ mod tests {
             joined(&[("easy", &easy), ("hard", &hard)]),
             @"hard/o1 is best: 0.40, ahead of easy/o1 by 0.40 (0.34 to 0.46) on 8 tasks."
         );
+        // Half of the tasks of `ended` are hard ones that `going` has not come to.
+        let ended = [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0];
+        let told = joined(&[("ended", &ended), ("going", &[0.5, 0.5, 0.5, 0.5])]);
+        assert!(!told.contains("tie") && !told.contains("by -"), "{told}");
+    }
+
+    #[test]
+    fn no_sentence_names_a_distance_below_zero() {
+        let values = [0.0, 0.25, 0.5, 0.75, 1.0, NONE];
+        proptest::proptest!(|(picks in proptest::collection::vec(
+            proptest::collection::vec(0..values.len(), 0..10), 0..6))| {
+            let systems: Vec<Vec<f64>> =
+                picks.iter().map(|one| one.iter().map(|at| values[*at]).collect()).collect();
+            let names = ["a", "b", "c", "d", "e", "f"];
+            let all: Vec<(&str, &[f64])> =
+                names.iter().copied().zip(systems.iter().map(Vec::as_slice)).collect();
+            let told = joined(&all);
+            proptest::prop_assert!(!told.contains("by -"), "{}", told);
+        });
     }
 }

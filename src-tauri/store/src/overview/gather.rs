@@ -46,13 +46,13 @@ pub struct Seen<'a> {
     pub fork: u32,
 }
 
-/// Returns the mean scores of each column by row. Runs that are no repeats count for nothing.
+/// Returns the mean scores of each column by row.
 fn scores<'m>(columns: &'m [Column], tasks: &'m [TaskRows]) -> Vec<Scores<'m>> {
     let of_column = |(at, column): (u16, &'m Column)| {
         let rows =
             tasks.iter().flat_map(|task| (0..).zip(&task.variations).map(move |row| (task, row)));
         let score = |fact: &Fact| match fact.end {
-            End::Scored(score, _) if !fact.apart => Some(score),
+            End::Scored(score, _) if (0.0..=1.0).contains(&score) => Some(score),
             _ => None,
         };
         let rows = rows.filter_map(|(task, (number, row))| {
