@@ -56,6 +56,7 @@ fn the_document_has_the_numbers_of_the_report() {
         "generation",
         "scorers",
         "tasks",
+        "headline",
         "runs",
         "scored",
         "errors",
@@ -128,12 +129,13 @@ fn people_get_a_table_whose_columns_stand_under_each_other() {
         "{}",
         ran.out
     );
-    assert!(lines[2].starts_with("system        model    n"), "{}", ran.out);
+    assert!(lines[2].starts_with("tool_calling/claude: 1.00 on 1 task."), "{}", ran.out);
+    assert!(lines[4].starts_with("system        model    n"), "{}", ran.out);
     let ends = |line: &str, title: &str| {
-        lines[2].find(title).map(|at| line.chars().take(at + title.len()).collect::<String>())
+        lines[4].find(title).map(|at| line.chars().take(at + title.len()).collect::<String>())
     };
     let errors: Vec<bool> =
-        lines[3..7].iter().map(|line| ends(line, "error").unwrap().ends_with(" 1")).collect();
+        lines[5..9].iter().map(|line| ends(line, "error").unwrap().ends_with(" 1")).collect();
     assert_eq!(errors, [false, false, true, false], "{}", ran.out);
     assert!(!ran.out.contains('\u{1b}'));
     assert!(
