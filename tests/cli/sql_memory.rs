@@ -100,7 +100,8 @@ const GREEDY: [(&str, &str); 16] = [
     ),
     (
         "an object of JSON",
-        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT length(json_group_object(n, hex(zeroblob(1000)))) FROM (SELECT n FROM c LIMIT 100000)",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) \
+         SELECT length(json_group_object(n, hex(zeroblob(1000)))) FROM (SELECT n FROM c LIMIT 100000)",
     ),
     (
         "texts that are joined",

@@ -277,7 +277,8 @@ fn a_sub_agent_is_one_step_of_its_level_and_its_steps_are_aligned_inside() {
 fn sub_agents_are_aligned_by_name_and_prompt() {
     insta::assert_snapshot!(render(&[
         "u x\n g scout\n >u look at plans\n >t q | select a | 1\n g critic\n >u judge this\n >t q | select b | 2",
-        "u x\n g critic\n >u judge this\n >t q | select b | 2\n g scout\n >u look at the plans\n >t q | select a | 1\n g critic\n >u judge this\n >t q | select b | 2",
+        "u x\n g critic\n >u judge this\n >t q | select b | 2\n g scout\n \
+         >u look at the plans\n >t q | select a | 1\n g critic\n >u judge this\n >t q | select b | 2",
     ]), @"
      0  0 Same
      -  1 Absent <

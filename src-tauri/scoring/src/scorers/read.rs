@@ -509,3 +509,29 @@ fn own_judge(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> {
         .map_err(|why| format!("`{rule}` is left out. {why}"))?;
     Ok((format!("judge:{name}"), Rule::Judge { name, own: Some(JudgeRef::Own(Arc::new(judge))) }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::KNOWN;
+    use std::path::Path;
+
+    #[test]
+    fn the_reference_page_names_every_scorer_and_option() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scorers.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        let named = |name: &str| [format!("`{name}`"), format!("`{name}:")];
+        let titles: Vec<&str> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("### "))
+            .flat_map(|names| names.split(", "))
+            .collect();
+        for rule in &KNOWN {
+            let found = named(rule.name).iter().any(|name| page.contains(name));
+            assert!(found || titles.contains(&rule.name), "{}", rule.name);
+            for option in rule.options {
+                let found = named(option).iter().any(|name| page.contains(name));
+                assert!(found, "{}: {option}", rule.name);
+            }
+        }
+    }
+}

@@ -15,6 +15,8 @@ mod condition;
 mod keys;
 mod parse;
 mod print;
+#[cfg(test)]
+mod reference;
 
 pub use admits::Slot;
 pub use condition::{Condition, Param};
