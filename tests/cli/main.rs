@@ -19,6 +19,7 @@ mod keyring;
 mod keyring_bus;
 mod many;
 
+mod gate;
 mod judging;
 mod messages;
 mod metrics;

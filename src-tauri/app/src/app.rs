@@ -39,6 +39,7 @@ mod doctor_runs;
 pub mod evaluation_file;
 mod event_bus;
 pub mod exporting;
+pub mod gating;
 mod job_handle;
 mod job_registry;
 mod spend_limit;

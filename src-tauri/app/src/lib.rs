@@ -9,6 +9,7 @@
 //! The files are the source of truth; the index is a cache that may be deleted at any time.
 
 pub mod app;
+mod baseline;
 mod csv;
 mod demo;
 pub mod error;
@@ -22,6 +23,7 @@ mod reading;
 mod recent;
 mod reports;
 
+pub use reports::{gate_junit, gate_markdown};
 pub use touchstone_scoring::number_format;
 
 /// Formats of run files that can be read.

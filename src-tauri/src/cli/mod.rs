@@ -15,6 +15,7 @@ mod export;
 mod folder;
 mod formats;
 mod frontends;
+mod gate;
 mod index;
 mod lines;
 mod list;
@@ -92,6 +93,8 @@ enum Command {
     Nudge(nudge::Nudge),
     /// Summarise runs and compare systems with a baseline
     Stats(stats::StatsOf),
+    /// Compare runs with a baseline file, and fail when they are worse
+    Gate(gate::Gate),
 
     /// Write reports: HTML, Markdown, CSV, JSON, JSONL, JUnit, or result files of StableToolBench
     /// and azure-ai-evaluation
@@ -214,6 +217,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Run(run)) => run::run(&run, here),
         Some(Command::Nudge(nudge)) => nudge::run(&nudge, here),
         Some(Command::Stats(asked)) => stats::run(&asked, here),
+        Some(Command::Gate(asked)) => gate::run(&asked, here),
 
         Some(Command::Report(report)) => report::run(&report, here),
 

@@ -142,7 +142,7 @@ fn name(name: Option<&str>) -> &str {
 }
 
 /// Escapes a text for XML, and replaces characters that XML does not allow.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in lines(text).chars() {
         match c {

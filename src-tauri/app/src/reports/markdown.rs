@@ -281,7 +281,7 @@ fn runs(out: &mut String, title: &str, runs: &[RunLine], most: usize) {
     }
 }
 
-fn row<T: AsRef<str>>(out: &mut String, cells: impl IntoIterator<Item = T>) {
+pub(super) fn row<T: AsRef<str>>(out: &mut String, cells: impl IntoIterator<Item = T>) {
     out.push('|');
     for cell in cells {
         let _ = write!(out, " {} |", cell.as_ref());
@@ -294,7 +294,7 @@ fn plain(text: Option<&str>) -> String {
 }
 
 /// Escapes a text so that it contains no markup: no end of cell, no link, no tag.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in one_line(text).chars() {
         match c {

@@ -4,6 +4,7 @@ mod compose;
 mod csv;
 pub(crate) mod evaluation_file;
 pub(crate) mod evaluation_sheet;
+mod gate;
 mod html;
 mod json;
 mod junit;
@@ -24,6 +25,7 @@ mod tests;
 mod words;
 
 pub(crate) use compose::{About, compose};
+pub use gate::{gate_junit, gate_markdown};
 pub(crate) use query_tables::tables;
 
 use page::Page;

@@ -5,6 +5,7 @@
 //! Runs are identified by their index among the given ones. Scored runs are counted separately from
 //! runs that failed, wait or cannot be read.
 mod cell;
+mod changes;
 mod group;
 mod headline;
 mod pairs;
@@ -13,6 +14,7 @@ mod words;
 
 pub use cell::{Cell, Estimate, Means, Passes};
 pub(crate) use cell::{estimate, passes};
+pub use changes::{ChangeKind, Changes, GateRules, RowChange, changes};
 pub use group::{AtK, Group, Row};
 pub use headline::{Scores, headline};
 pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, UnpairedReason};

@@ -293,6 +293,12 @@ fn significant_tendency(p: Option<f64>, difference: f64, better: Better, level: 
     }
 }
 
+/// Returns the tendency that both the test and the interval show; unclear if they disagree.
+pub(super) fn significant(effect: &Effect) -> Tendency {
+    let excludes_zero = |interval: Interval| interval.low > 0.0 || interval.high < 0.0;
+    if effect.interval.is_none_or(excludes_zero) { effect.shown } else { Tendency::Unclear }
+}
+
 fn passing(both: &[Both<'_, '_>], tasks: Tasks) -> Option<PairedPassing> {
     let decided: Vec<&Both<'_, '_>> =
         both.iter().filter(|it| it.first.decided > 0 && it.second.decided > 0).collect();
