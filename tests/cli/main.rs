@@ -40,6 +40,7 @@ mod sql_memory;
 mod stabletoolbench;
 mod stats;
 mod stored;
+mod trend;
 mod virtual_apis;
 
 use sandbox::{ANSWERED, Sandbox};

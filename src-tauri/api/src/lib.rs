@@ -20,6 +20,7 @@ mod status;
 mod table_column;
 mod tasks;
 mod tree;
+mod trend;
 mod trust;
 
 pub use compare::*;
@@ -40,4 +41,5 @@ pub use status::*;
 pub use table_column::*;
 pub use tasks::*;
 pub use tree::*;
+pub use trend::*;
 pub use trust::*;

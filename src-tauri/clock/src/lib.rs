@@ -74,6 +74,14 @@ pub fn format_utc_seconds(ms: i64) -> String {
     time.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
+/// Returns the Monday of the week of a time, in UTC: `2025-03-03`.
+pub fn format_utc_monday(ms: i64) -> String {
+    let time = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();
+    let day = time.to_zoned(jiff::tz::TimeZone::UTC).date();
+    let monday = day.checked_sub(jiff::Span::new().days(day.weekday().to_monday_zero_offset()));
+    monday.unwrap_or(day).to_string()
+}
+
 /// Formats a time for people, to the minute: `2025-03-04 16:55 UTC`.
 pub fn format_utc_minutes(ms: i64) -> String {
     let time = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();

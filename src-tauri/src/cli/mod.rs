@@ -37,6 +37,7 @@ mod skipped_runs;
 mod stabletoolbench;
 mod stats;
 mod terminal;
+mod trend;
 mod virtual_apis;
 mod watch;
 
@@ -93,6 +94,8 @@ enum Command {
     Nudge(nudge::Nudge),
     /// Summarise runs and compare systems with a baseline
     Stats(stats::StatsOf),
+    /// Follow systems over days, folders or files, and tell a change from noise
+    Trend(trend::Trend),
     /// Compare runs with a baseline file, and fail when they are worse
     Gate(gate::Gate),
 
@@ -217,6 +220,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Run(run)) => run::run(&run, here),
         Some(Command::Nudge(nudge)) => nudge::run(&nudge, here),
         Some(Command::Stats(asked)) => stats::run(&asked, here),
+        Some(Command::Trend(asked)) => trend::run(&asked, here),
         Some(Command::Gate(asked)) => gate::run(&asked, here),
 
         Some(Command::Report(report)) => report::run(&report, here),

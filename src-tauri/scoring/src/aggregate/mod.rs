@@ -10,6 +10,7 @@ mod group;
 mod headline;
 mod pairs;
 mod stored;
+mod trend;
 mod words;
 
 pub use cell::{Cell, Estimate, Means, Passes};
@@ -19,6 +20,7 @@ pub use group::{AtK, Group, Row};
 pub use headline::{Scores, headline};
 pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, UnpairedReason};
 pub use stored::{ImportedSummary, ImportedVerdict, summarize_imported};
+pub use trend::{Trend, TrendPoint, trends};
 pub use words::{METHOD, Sentences, outcome, probability, sentences};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -61,6 +61,7 @@ fn run(text: &str) -> ScoredRun {
         tokens: None,
         cost: None,
         seconds: None,
+        started_ms: None,
         scoring,
         scorer: None,
         score,

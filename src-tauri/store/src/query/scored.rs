@@ -54,6 +54,9 @@ pub struct ScoredRun {
     pub cost: Option<f64>,
     /// Active time in seconds, if known.
     pub seconds: Option<f64>,
+    /// Time of its start, in milliseconds since 1970; of the last change of its file if the file
+    /// does not say.
+    pub started_ms: Option<i64>,
     /// Scoring state; `None` if the task is unknown or lacks this scorer.
     pub scoring: Option<ScoreStanding>,
     /// Scorer.
@@ -78,7 +81,7 @@ pub struct ScoredRun {
 
 const COLUMNS: &str = "r.id, r.key, r.path, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
      r.layout, r.turns, r.tool_calls, r.nudges, r.tokens, r.cost, r.seconds, r.class, r.fingerprint, r.verdict, r.review_score, r.reason, \
-     r.follow_ups, r.lineage, r.fork, r.forked_from";
+     r.follow_ups, r.lineage, r.fork, r.forked_from, ifnull(CAST(r.started * 1000 AS INTEGER), r.modified_ms)";
 
 /// Failure class according to the scorer. For runs without that scorer, only classes that do not
 /// depend on scoring.
@@ -207,10 +210,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ScoredRun> {
         lineage: word(row, 23)?,
         fork: small(24)?.unwrap_or(0),
         forked_from: row.get(25)?,
-        scoring: word(row, 26)?,
-        scorer: row.get(27)?,
-        score: row.get(28)?,
-        passed: row.get(29)?,
-        score_reason: row.get(30)?,
+        started_ms: row.get(26)?,
+        scoring: word(row, 27)?,
+        scorer: row.get(28)?,
+        score: row.get(29)?,
+        passed: row.get(30)?,
+        score_reason: row.get(31)?,
     })
 }

@@ -6,8 +6,8 @@ use touchstone_api::{
     StatsPasses, StatsRow, StatsTries, StatsUnpaired,
 };
 use touchstone_scoring::aggregate::{
-    Aggregate, AtK, Cell, DoubtKind, Effect, Group, METHOD, Means, PairedPassing, Pairing, Row,
-    RowKey, UnpairedReason, sentences,
+    Aggregate, AtK, Cell, DoubtKind, Effect, Estimate, Group, METHOD, Means, PairedPassing,
+    Pairing, Passes, Row, RowKey, UnpairedReason, sentences,
 };
 use touchstone_scoring::stats::{Amounts, Interval, Tendency};
 use touchstone_store::query::ScoredRun;
@@ -46,22 +46,8 @@ fn group(group: &Group<'_>, runs: &[ScoredRun]) -> StatsGroup {
         system: group.column.system.map(str::to_owned),
         model: group.column.model.map(str::to_owned),
         ends: ends(cell),
-        score: cell.score.map(|it| {
-            let (low, high) = bounds(it.interval);
-            let by = match it.by {
-                Means::Wilson => "wilson",
-                Means::Bootstrap => "bootstrap",
-                Means::Student => "student",
-            };
-            StatsEstimate { value: it.value, low, high, by }
-        }),
-        passes: cell.passes.map(|it| StatsPasses {
-            passed: it.passed,
-            of: it.of,
-            rate: it.share(),
-            low: it.interval.low,
-            high: it.interval.high,
-        }),
+        score: cell.score.map(estimate),
+        passes: cell.passes.map(passes),
         flaky: cell.flaky,
         tries: group.tries.iter().map(tries).collect(),
         told_tries: group.told_tries().map(|at| at.k),
@@ -72,7 +58,27 @@ fn group(group: &Group<'_>, runs: &[ScoredRun]) -> StatsGroup {
     }
 }
 
-fn ends(cell: &Cell) -> StatsEnds {
+pub(super) fn estimate(mean: Estimate) -> StatsEstimate {
+    let (low, high) = bounds(mean.interval);
+    let by = match mean.by {
+        Means::Wilson => "wilson",
+        Means::Bootstrap => "bootstrap",
+        Means::Student => "student",
+    };
+    StatsEstimate { value: mean.value, low, high, by }
+}
+
+pub(super) fn passes(passes: Passes) -> StatsPasses {
+    StatsPasses {
+        passed: passes.passed,
+        of: passes.of,
+        rate: passes.share(),
+        low: passes.interval.low,
+        high: passes.interval.high,
+    }
+}
+
+pub(super) fn ends(cell: &Cell) -> StatsEnds {
     StatsEnds {
         runs: cell.runs,
         scored: cell.scored,

@@ -2,6 +2,7 @@
 mod filled;
 #[cfg(test)]
 mod tests;
+mod trends;
 
 use super::App;
 use crate::error::{AppError, Code};

@@ -25,6 +25,7 @@ fn run(task: &str, system: &str, state: RunState, score: Option<f64>) -> ScoredR
         tokens: Some(100),
         cost: None,
         seconds: None,
+        started_ms: None,
         scoring: score.map(|_| ScoreStanding::Scored),
         scorer: Some("fields".to_owned()),
         score,
