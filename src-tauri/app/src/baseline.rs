@@ -1,7 +1,7 @@
 //! **Pure.** The baseline file: JSON with one run on each line, so that changes of it are readable.
 use crate::error::{AppError, Code};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use touchstone_scoring::aggregate::{Counted, End};
 use touchstone_store::query::ScoredRun;
 
@@ -12,6 +12,7 @@ pub(crate) const MAX_BASELINE: u64 = 128 << 20;
 
 /// Recorded outcomes of runs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Baseline {
     /// Version of the file format.
     #[serde(rename = "touchstone_baseline")]
@@ -31,7 +32,7 @@ pub(crate) struct Baseline {
 
 /// Recorded outcome of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct BaselineRun {
     #[serde(skip_serializing_if = "Option::is_none")]
     task: Option<String>,
@@ -87,6 +88,15 @@ impl Baseline {
     ) -> Self {
         let mut runs: Vec<BaselineRun> = runs.iter().map(BaselineRun::new).collect();
         runs.sort_by(|a, b| a.order().cmp(&b.order()));
+        // Files of other tools may number their repeats alike.
+        for at in 1..runs.len() {
+            if let [before, run] = &mut runs[at - 1..=at]
+                && before.cell() == run.cell()
+                && before.repeat >= run.repeat
+            {
+                run.repeat = before.repeat + 1;
+            }
+        }
         Self {
             version: VERSION,
             filter: filter.to_owned(),
@@ -96,22 +106,45 @@ impl Baseline {
         }
     }
 
-    /// Parses a file.
+    /// Parses a file. Every mistake in it is an error: what is skipped would not be compared.
     pub(crate) fn parse(text: &str) -> Result<Self, AppError> {
-        let invalid = |why: String| {
+        let invalid = |why: &str, hint: &str| {
             AppError::new(Code::BadRequest, format!("The baseline cannot be read: {why}."))
-                .hint("Write it again: touchstone gate --update")
+                .hint(hint)
         };
-        let baseline: Self = serde_json::from_str(text).map_err(|why| invalid(why.to_string()))?;
+        let hint = "Correct the file, or delete it and write it again: touchstone gate --update";
+        if let Some(line) = text.lines().position(|line| line.starts_with("<<<<<<< ")) {
+            let why = format!("line {} begins a merge conflict", line + 1);
+            return Err(invalid(&why, "Choose one side of the conflict."));
+        }
+        let baseline: Self =
+            serde_json::from_str(text).map_err(|why| invalid(&why.to_string(), hint))?;
         if baseline.version != VERSION {
-            return Err(invalid(format!("its version is {}", baseline.version)));
+            return Err(invalid(&format!("its version is {}", baseline.version), hint));
         }
-        let thresholds = baseline.thresholds.iter();
-        if let Some((task, _)) = thresholds.into_iter().find(|(_, it)| !(0.0..=1.0).contains(*it)) {
-            let message = format!("The threshold of {task} in the baseline is not from 0 to 1.");
-            return Err(AppError::new(Code::BadRequest, message).hint("Correct it in the file."));
-        }
+        baseline.check().map_err(|why| invalid(&why, hint))?;
         Ok(baseline)
+    }
+
+    /// Returns the first value that is out of range, or that is there twice.
+    fn check(&self) -> Result<(), String> {
+        let is_share = |value: &f64| (0.0..=1.0).contains(value);
+        if let Some((task, _)) = self.thresholds.iter().find(|(_, value)| !is_share(value)) {
+            return Err(format!("the threshold of {task} is not from 0 to 1"));
+        }
+        let mut seen = BTreeSet::new();
+        for run in &self.runs {
+            if run.score.is_some_and(|score| !is_share(&score)) {
+                return Err(format!("the score of {} is not from 0 to 1", run.label()));
+            }
+            if run.scored_against.as_deref().is_some_and(|hash| parse_hash(hash).is_none()) {
+                return Err(format!("scored_against of {} is no number", run.label()));
+            }
+            if !seen.insert(run.order()) {
+                return Err(format!("{} is there twice", run.label()));
+            }
+        }
+        Ok(())
     }
 
     /// Formats the file, with one run on each line.
@@ -135,6 +168,10 @@ impl Baseline {
     pub(crate) fn counted(&self) -> Vec<Counted<'_>> {
         self.runs.iter().map(BaselineRun::counted).collect()
     }
+}
+
+fn parse_hash(text: &str) -> Option<i64> {
+    u64::from_str_radix(text, 16).ok().map(u64::cast_signed)
 }
 
 fn json<T: Serialize>(value: &T) -> String {
@@ -171,11 +208,19 @@ impl BaselineRun {
         }
     }
 
-    fn order(&self) -> impl Ord + '_ {
-        (
-            (&self.task, self.variation, &self.variation_name),
-            (&self.system, &self.model, self.repeat),
-        )
+    fn order(&self) -> (impl Ord + '_, u32) {
+        (self.cell(), self.repeat)
+    }
+
+    fn cell(&self) -> impl Ord + '_ {
+        (&self.task, self.variation, &self.variation_name, &self.system, &self.model)
+    }
+
+    /// Returns the words for the run in a message.
+    fn label(&self) -> String {
+        let names = [&self.task, &self.system, &self.model].into_iter().flatten();
+        let names = names.map(String::as_str).collect::<Vec<_>>().join(" ");
+        format!("{names}, repeat {}", self.repeat)
     }
 
     fn counted(&self) -> Counted<'_> {
@@ -187,8 +232,6 @@ impl BaselineRun {
             (None, Some(NoScore::Damaged)) => End::Damaged,
             (None, Some(NoScore::Unscored) | None) => End::Unscored,
         };
-        let hash = self.scored_against.as_deref();
-        let hash = hash.and_then(|text| u64::from_str_radix(text, 16).ok());
         Counted {
             task: self.task.as_deref(),
             variation: self.variation,
@@ -197,7 +240,7 @@ impl BaselineRun {
             model: self.model.as_deref(),
             end,
             scorer: self.scorer.as_deref(),
-            fingerprint: hash.map(u64::cast_signed),
+            fingerprint: self.scored_against.as_deref().and_then(parse_hash),
             nudged: self.nudged,
             apart: false,
             tokens: self.tokens,
@@ -257,6 +300,12 @@ mod tests {
             "{\"runs\": []}",
             "{\"touchstone_baseline\": 2, \"runs\": []}",
             "{\"touchstone_baseline\": 1, \"thresholds\": {\"a\": 2}, \"runs\": []}",
+            "{\"touchstone_baseline\": 1, \"threshold\": {}, \"runs\": []}",
+            "{\"touchstone_baseline\": 1, \"runs\": [{\"sccore\": 1}]}",
+            "{\"touchstone_baseline\": 1, \"runs\": [{\"score\": 5}]}",
+            "{\"touchstone_baseline\": 1, \"runs\": [{\"scored_against\": \"x\"}]}",
+            "{\"touchstone_baseline\": 1, \"runs\": [{\"repeat\": 1}, {\"repeat\": 1}]}",
+            "{\n<<<<<<< ours\n",
         ] {
             let error = Baseline::parse(text).unwrap_err();
             assert!(error.hint.is_some(), "{text}");

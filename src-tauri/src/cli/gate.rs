@@ -23,28 +23,26 @@ pub(super) struct Gate {
     /// Baseline file
     #[arg(long, value_name = "FILE", default_value = "touchstone-baseline.json")]
     baseline: PathBuf,
-    /// Write the runs of now to the baseline file; its thresholds are kept
+    /// Write the present runs to the baseline file. It keeps its thresholds, its filter and its
+    /// scorer
     #[arg(long)]
     update: bool,
     /// Select the runs of the baseline with a filter, as in the window: `model:o1`
-    #[arg(
-        long,
-        default_value = "",
-        hide_default_value = true,
-        requires = "update",
-        allow_hyphen_values = true
-    )]
-    filter: String,
+    #[arg(long, requires = "update", allow_hyphen_values = true)]
+    filter: Option<String>,
     /// Use the scores of this scorer [default: the first scorer of each task]
     #[arg(long, requires = "update")]
     scorer: Option<String>,
     /// Fail when the mean score of a system is below this
     #[arg(long, value_name = "SCORE", value_parser = share, conflicts_with = "update")]
     fail_under: Option<f64>,
+    /// Fail when the mean score of a system drops by more than this, shown or not
+    #[arg(long, value_name = "DROP", value_parser = share, conflicts_with = "update")]
+    max_drop: Option<f64>,
     /// Allow each system this many tasks that fail and passed before
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "update")]
     new_failures: usize,
-    /// Allow tasks without a score that had one: no run, an error, or not ended
+    /// Allow scores that are gone: no run, an error, or not ended
     #[arg(long, conflicts_with = "update")]
     allow_missing: bool,
     /// Write a summary as Markdown; `-` prints it
@@ -59,7 +57,7 @@ pub(super) struct Gate {
 }
 
 pub(super) fn run(asked: &Gate, here: &Environment) -> Outcome {
-    App::check_filter(&asked.filter)?;
+    check_paths(asked)?;
     let printed =
         [&asked.markdown, &asked.junit].into_iter().flatten().filter(|path| is_dash(path));
     if printed.count() + usize::from(asked.json) > 1 {
@@ -67,27 +65,21 @@ pub(super) fn run(asked: &Gate, here: &Environment) -> Outcome {
             .hint("Name files for the others.")
             .into());
     }
-    let app = folder::ready(asked.place.clone(), here)?;
-    let trouble = folder::suite_trouble(&app, &asked.filter)?;
-    folder::check_scorers(trouble.left_out.filter(|_| asked.scorer.is_none()))?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.update {
-        let runs = app.update_baseline(&asked.baseline, &asked.filter, asked.scorer.as_deref())?;
-        let path = asked.baseline.display().to_string();
-        if asked.json {
-            writeln!(out, "{}", serde_json::json!({ "baseline": path, "runs": runs }))?;
-        } else {
-            writeln!(out, "Wrote {} to {}.", counted(runs as u64, "run"), one_line(&path))?;
-        }
-        out.flush()?;
-        return Ok(CommandStatus::Well);
+        return update(&mut out, asked, here);
     }
+    let (filter, scorer) = App::baseline_selection(&asked.baseline)?;
+    let app = folder::ready(asked.place.clone(), here)?;
+    let trouble = folder::suite_trouble(&app, &filter)?;
+    folder::check_scorers(trouble.left_out.filter(|_| scorer.is_none()))?;
     let options = GateOptions {
         fail_under: asked.fail_under,
+        max_drop: asked.max_drop,
         new_failures: asked.new_failures,
         allow_missing: asked.allow_missing,
     };
-    let gate = app.gate(&asked.baseline, options)?;
+    let gate = app.gate(&asked.baseline, &options)?;
     let mut has_printed = asked.json;
     for (path, text) in
         [(&asked.markdown, gate_markdown as fn(&rows::Gate) -> String), (&asked.junit, gate_junit)]
@@ -111,6 +103,59 @@ pub(super) fn run(asked: &Gate, here: &Environment) -> Outcome {
     Ok(if gate.passed { CommandStatus::Well } else { CommandStatus::WithFailures })
 }
 
+/// Refuses files that would replace the baseline or each other.
+fn check_paths(asked: &Gate) -> Result<(), AppError> {
+    let full = |path: &Path| {
+        std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).unwrap_or_default()
+    };
+    let written = [&asked.markdown, &asked.junit].into_iter().flatten();
+    let mut paths: Vec<PathBuf> =
+        written.filter(|path| !is_dash(path)).map(|path| full(path)).collect();
+    paths.push(full(&asked.baseline));
+    let all = paths.len();
+    paths.sort();
+    paths.dedup();
+    if paths.len() == all {
+        return Ok(());
+    }
+    Err(AppError::new(Code::BadRequest, "Two of the files are the same.")
+        .hint("Give --markdown, --junit and --baseline different names."))
+}
+
+fn update(out: &mut dyn Write, asked: &Gate, here: &Environment) -> Outcome {
+    App::check_filter(asked.filter.as_deref().unwrap_or_default())?;
+    let app = folder::ready(asked.place.clone(), here)?;
+    let trouble = folder::suite_trouble(&app, asked.filter.as_deref().unwrap_or_default())?;
+    folder::check_scorers(trouble.left_out.filter(|_| asked.scorer.is_none()))?;
+    let update =
+        app.update_baseline(&asked.baseline, asked.filter.as_deref(), asked.scorer.as_deref())?;
+    let path = asked.baseline.display().to_string();
+    if asked.json {
+        let json = serde_json::json!({
+            "baseline": path,
+            "runs": update.runs,
+            "scored": update.scored,
+            "filter": update.filter,
+        });
+        writeln!(out, "{json}")?;
+    } else {
+        let filter = match update.filter.as_str() {
+            "" => String::new(),
+            filter => format!(" that match {filter}"),
+        };
+        writeln!(
+            out,
+            "Wrote {}{} to {}, {} with a score.",
+            counted(update.runs, "run"),
+            one_line(&filter),
+            one_line(&path),
+            update.scored
+        )?;
+    }
+    out.flush()?;
+    Ok(CommandStatus::Well)
+}
+
 fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -125,18 +170,19 @@ fn share(text: &str) -> Result<f64, String> {
 fn write(out: &mut dyn Write, gate: &rows::Gate, paint: Paint) -> io::Result<()> {
     writeln!(
         out,
-        "{}, compared with {} of the baseline.",
+        "{}, compared with {} of {}.",
         counted(gate.runs, "run"),
-        gate.baseline_runs
+        gate.baseline_runs,
+        one_line(&gate.baseline)
     )?;
-    let sections = [("Violations", true), ("Also", false)];
-    for (title, violated) in sections {
-        let mut sentences = gate
-            .groups
-            .iter()
-            .flat_map(|group| if violated { &group.violations } else { &group.remarks })
-            .peekable();
-        if sentences.peek().is_some() {
+    let of_groups = |violated: bool| {
+        let groups = gate.groups.iter();
+        groups.flat_map(move |group| if violated { &group.violations } else { &group.remarks })
+    };
+    let violations: Vec<&String> = gate.violations.iter().chain(of_groups(true)).collect();
+    let remarks: Vec<&String> = of_groups(false).collect();
+    for (title, sentences) in [("Violations", violations), ("Other changes", remarks)] {
+        if !sentences.is_empty() {
             writeln!(out, "\n{}", paint.bold(title))?;
         }
         for sentence in sentences {

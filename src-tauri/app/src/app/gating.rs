@@ -4,11 +4,13 @@ use super::saving::keep_file;
 use crate::baseline::{Baseline, MAX_BASELINE};
 use crate::error::{AppError, Code};
 use fs_err as fs;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::Path;
-use touchstone_api::{Gate, GateChange, GateChangeKind, GateGroup};
+use touchstone_api::{Gate, GateChange, GateGroup, GateTask};
 use touchstone_scoring::aggregate::{
-    ChangeKind, Changes, Counted, GateRules, RowChange, UnpairedReason, changes,
+    ChangeKind, Changes, Counted, GateRules, Group, RowKey, UnpairedReason, changes,
+    general_violations,
 };
 use touchstone_store::query::ScoredRun;
 
@@ -17,59 +19,98 @@ use touchstone_store::query::ScoredRun;
 pub struct GateOptions {
     /// Lowest allowed mean score of each system with each model.
     pub fail_under: Option<f64>,
+    /// Largest allowed drop of the mean score of each system.
+    pub max_drop: Option<f64>,
     /// Number of new failures that each system may have.
     pub new_failures: usize,
     /// True to allow tasks without a score that had one.
     pub allow_missing: bool,
 }
 
+/// Baseline that was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaselineUpdate {
+    /// Number of runs.
+    pub runs: u64,
+    /// Number of runs with a score.
+    pub scored: u64,
+    /// Filter that chose them.
+    pub filter: String,
+}
+
 impl App {
+    /// Returns the filter and the scorer of a baseline file.
+    pub fn baseline_selection(path: &Path) -> Result<(String, Option<String>), AppError> {
+        let baseline = existing(path)?;
+        Ok((baseline.filter, baseline.scorer))
+    }
+
     /// Compares the runs with a baseline file, with the filter and the scorer of the file.
-    pub fn gate(&self, path: &Path, options: GateOptions) -> Result<Gate, AppError> {
-        let baseline = read(path)?.ok_or_else(|| {
-            AppError::new(Code::NotFound, format!("There is no baseline at {}.", path.display()))
-                .hint("Write one from the runs of now: touchstone gate --update")
-        })?;
+    pub fn gate(&self, path: &Path, options: &GateOptions) -> Result<Gate, AppError> {
+        let baseline = existing(path)?;
         Self::check_filter(&baseline.filter)?;
         let runs = self.runs_to_gate(&baseline.filter, baseline.scorer.as_deref())?;
         let now: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
         let before = baseline.counted();
         let rules = GateRules {
             fail_under: options.fail_under,
+            max_drop: options.max_drop,
             thresholds: baseline.thresholds.clone(),
             new_failures: options.new_failures,
             allow_missing: options.allow_missing,
         };
-        let groups: Vec<GateGroup> =
-            changes(&before, &now).iter().map(|one| group(one, &rules)).collect();
+        let changes = changes(&before, &now);
+        let violations = general_violations(&changes, &rules);
+        let groups: Vec<GateGroup> = changes.iter().map(|one| group(one, &rules)).collect();
         Ok(Gate {
-            passed: groups.iter().all(|group| group.violations.is_empty()),
+            passed: violations.is_empty() && groups.iter().all(|it| it.violations.is_empty()),
+            violations,
+            baseline: path.display().to_string(),
             filter: baseline.filter.clone(),
+            scorer: baseline.scorer.clone(),
             baseline_runs: before.len() as u64,
             runs: now.len() as u64,
             groups,
         })
     }
 
-    /// Writes the outcomes of runs as the baseline. Keeps the thresholds of an existing file.
-    /// Returns the number of runs.
+    /// Writes the outcomes of runs as the baseline. An existing file keeps its thresholds, and its
+    /// filter and scorer unless others are given. Returns the number of runs, and how many of them
+    /// have a score.
     pub fn update_baseline(
         &self,
         path: &Path,
-        filter: &str,
+        filter: Option<&str>,
         scorer: Option<&str>,
-    ) -> Result<usize, AppError> {
+    ) -> Result<BaselineUpdate, AppError> {
+        // A link keeps leading to the file.
+        let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        self.refuse_among_results(path).map_err(|error| {
+            error.hint("Name another place: --baseline ../touchstone-baseline.json")
+        })?;
+        let earlier = read(path).map_err(|error| {
+            error.hint("Correct the file, or delete it: its thresholds are lost then.")
+        })?;
+        let filter = filter.or(earlier.as_ref().map(|it| it.filter.as_str())).unwrap_or_default();
+        let scorer = scorer.or(earlier.as_ref().and_then(|it| it.scorer.as_deref()));
         Self::check_filter(filter)?;
-        self.refuse_among_results(path)?;
-        let earlier = read(path)?;
         let runs = self.runs_to_gate(filter, scorer)?;
-        if runs.is_empty() {
-            return Err(AppError::new(Code::BadRequest, "No run matches the filter.")
-                .hint("A baseline needs runs."));
+        let with_score = runs.iter().filter(|run| run.counted().score().is_some()).count();
+        if with_score == 0 {
+            return Err(AppError::new(Code::BadRequest, "No run with a score matches.")
+                .hint("Score the runs first, or choose others with --filter: touchstone score"));
         }
-        let baseline = Baseline::new(&runs, filter, scorer, earlier.as_ref());
-        keep_file(baseline.text(), path)?;
-        Ok(runs.len())
+        let text = Baseline::new(&runs, filter, scorer, earlier.as_ref()).text();
+        if text.len() as u64 > MAX_BASELINE {
+            return Err(AppError::new(Code::BadRequest, "These are too many runs for a baseline.")
+                .hint("Choose fewer with --filter."));
+        }
+        keep_file(text, path)?;
+        Ok(BaselineUpdate {
+            runs: runs.len() as u64,
+            scored: with_score as u64,
+            filter: filter.to_owned(),
+        })
     }
 
     fn runs_to_gate(&self, filter: &str, scorer: Option<&str>) -> Result<Vec<ScoredRun>, AppError> {
@@ -79,6 +120,14 @@ impl App {
         let (runs, _) = open.ask(|index| open.lists.scored(index, filter, scorer))?;
         Ok(runs)
     }
+}
+
+/// Reads a baseline file that has to be there.
+fn existing(path: &Path) -> Result<Baseline, AppError> {
+    read(path)?.ok_or_else(|| {
+        AppError::new(Code::NotFound, format!("There is no baseline at {}.", path.display()))
+            .hint("Write one: touchstone gate --update")
+    })
 }
 
 /// Reads a baseline file; `None` if there is no file.
@@ -111,33 +160,55 @@ fn group(one: &Changes<'_>, rules: &GateRules) -> GateGroup {
     GateGroup {
         name: one.column.label(),
         violations: one.violations(rules),
-        remarks: one.remarks(),
-        score: one.now.cell.score.map(|score| score.value),
-        baseline_score: one.before.cell.score.map(|score| score.value),
+        remarks: one.remarks(rules),
+        runs: one.now.cell.runs,
         errors: one.now.cell.errors,
+        mean: one.now.cell.score.map(|score| score.value),
         pairs: one.pairing.pairs.len() as u64,
+        score: effect.map(|effect| effect.value),
+        baseline_score: effect.map(|effect| effect.baseline),
         difference: effect.map(|effect| effect.difference),
         low: interval.map(|interval| interval.low),
         high: interval.map(|interval| interval.high),
         p: effect.and_then(|effect| effect.p).map(|p| p.p),
-        changes: one.rows.iter().map(change).collect(),
+        tasks: tasks(one, rules),
     }
 }
 
-fn change(row: &RowChange<'_>) -> GateChange {
-    GateChange {
-        task: row.key.task.map(str::to_owned),
-        variation: row.key.variation,
-        variation_name: row.key.name.map(str::to_owned),
-        change: match row.kind {
-            ChangeKind::Failed => GateChangeKind::Failed,
-            ChangeKind::Fixed => GateChangeKind::Fixed,
-            ChangeKind::Flaky => GateChangeKind::Flaky,
-            ChangeKind::Added => GateChangeKind::Added,
-            ChangeKind::Lost(UnpairedReason::Errors) => GateChangeKind::LostToErrors,
-            ChangeKind::Lost(UnpairedReason::NotEnded) => GateChangeKind::NotEnded,
-            ChangeKind::Lost(UnpairedReason::Missing) => GateChangeKind::Missing,
-            ChangeKind::Lost(UnpairedReason::Unscored) => GateChangeKind::Unscored,
+fn row_scores<'a>(group: &Group<'a>) -> BTreeMap<RowKey<'a>, Option<f64>> {
+    group.rows.iter().map(|row| (row.key, row.score)).collect()
+}
+
+fn tasks(one: &Changes<'_>, rules: &GateRules) -> Vec<GateTask> {
+    let (now, before) = (row_scores(&one.now), row_scores(&one.before));
+    let keys: BTreeSet<&RowKey<'_>> = now.keys().chain(before.keys()).collect();
+    let task = |key: &RowKey<'_>| {
+        let kinds = || one.rows.iter().filter(|row| row.key == *key).map(|row| row.kind);
+        GateTask {
+            task: key.task.map(str::to_owned),
+            variation: key.variation,
+            variation_name: key.name.map(str::to_owned),
+            score: now.get(key).copied().flatten(),
+            baseline_score: before.get(key).copied().flatten(),
+            violates: kinds().any(|kind| one.is_violation(kind, rules)),
+            changes: kinds().map(change).collect(),
+        }
+    };
+    keys.into_iter().map(task).collect()
+}
+
+fn change(kind: ChangeKind) -> GateChange {
+    match kind {
+        ChangeKind::Failed => GateChange::Failed,
+        ChangeKind::Fixed => GateChange::Fixed,
+        ChangeKind::Flaky => GateChange::Flaky,
+        ChangeKind::Added => GateChange::Added,
+        ChangeKind::NotComparable => GateChange::NotComparable,
+        ChangeKind::Lost(why) | ChangeKind::Fewer(why) => match why {
+            UnpairedReason::Errors => GateChange::Errors,
+            UnpairedReason::NotEnded => GateChange::NotEnded,
+            UnpairedReason::Missing => GateChange::Missing,
+            UnpairedReason::Unscored => GateChange::Unscored,
         },
     }
 }

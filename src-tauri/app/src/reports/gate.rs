@@ -2,7 +2,7 @@
 //! build servers.
 use super::{junit, markdown};
 use std::fmt::Write as _;
-use touchstone_api::{Gate, GateChange, GateChangeKind, GateGroup};
+use touchstone_api::{Gate, GateChange, GateGroup, GateTask};
 use touchstone_scoring::number_format::fixed;
 
 /// Maximum number of changed tasks in the Markdown, which sites limit in size.
@@ -23,7 +23,7 @@ pub fn gate_markdown(gate: &Gate) -> String {
     list(&mut out, "", gate.groups.iter().flat_map(|group| &group.violations));
     if !gate.groups.is_empty() {
         out.push_str(
-            "\n| system | score | was | difference | 95 % | errors |\n|---|--:|--:|--:|--:|--:|\n",
+            "\n| system | score | was | difference | 95 % interval | errors |\n|---|--:|--:|--:|--:|--:|\n",
         );
         for group in &gate.groups {
             let interval = group.low.zip(group.high);
@@ -43,7 +43,7 @@ pub fn gate_markdown(gate: &Gate) -> String {
         }
     }
     changes(&mut out, gate);
-    list(&mut out, "\n### Also\n", gate.groups.iter().flat_map(|group| &group.remarks));
+    list(&mut out, "\n### Other changes\n", gate.groups.iter().flat_map(|group| &group.remarks));
     out
 }
 
@@ -59,23 +59,20 @@ fn list<'a>(out: &mut String, title: &str, sentences: impl Iterator<Item = &'a S
 }
 
 fn changes(out: &mut String, gate: &Gate) {
-    let changed =
-        || gate.groups.iter().flat_map(|group| group.changes.iter().map(move |row| (group, row)));
+    let changed = || {
+        let tasks =
+            gate.groups.iter().flat_map(|group| group.tasks.iter().map(move |task| (group, task)));
+        tasks.filter(|(_, task)| !task.changes.is_empty())
+    };
     let all = changed().count();
     if all == 0 {
         return;
     }
     let _ = writeln!(out, "\n<details><summary>{all} changed</summary>\n");
     out.push_str("| system | task | change |\n|---|---|---|\n");
-    for (group, row) in changed().take(MOST_ROWS) {
-        markdown::row(
-            out,
-            [
-                markdown::escaped(&group.name),
-                markdown::escaped(&label(row)),
-                words(row.change).to_owned(),
-            ],
-        );
+    for (group, task) in changed().take(MOST_ROWS) {
+        let name = markdown::escaped(&group.name);
+        markdown::row(out, [name, markdown::escaped(&label(task)), describe(task)]);
     }
     if all > MOST_ROWS {
         let _ = writeln!(out, "\n{} more are not listed.", all - MOST_ROWS);
@@ -83,11 +80,15 @@ fn changes(out: &mut String, gate: &Gate) {
     out.push_str("\n</details>\n");
 }
 
-/// Formats the result as JUnit: a suite for each system and model, with a test for the mean score
-/// and one for each changed task.
+/// Formats the result as JUnit: a suite for each system and model, with a test for its requirements
+/// and one for each task. Only what violates a requirement is a failure or an error.
 pub fn gate_junit(gate: &Gate) -> String {
     let mut out =
         String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"gate\">\n");
+    if !gate.violations.is_empty() {
+        let group = GateGroup { violations: gate.violations.clone(), ..no_tasks("baseline") };
+        suite(&mut out, &group);
+    }
     for group in &gate.groups {
         suite(&mut out, group);
     }
@@ -95,68 +96,81 @@ pub fn gate_junit(gate: &Gate) -> String {
     out
 }
 
+/// Returns a group without runs.
+fn no_tasks(name: &str) -> GateGroup {
+    GateGroup {
+        name: name.to_owned(),
+        violations: Vec::new(),
+        remarks: Vec::new(),
+        runs: 0,
+        errors: 0,
+        mean: None,
+        pairs: 0,
+        score: None,
+        baseline_score: None,
+        difference: None,
+        low: None,
+        high: None,
+        p: None,
+        tasks: Vec::new(),
+    }
+}
+
 fn suite(out: &mut String, group: &GateGroup) {
-    let count = |tag: &str| {
-        let rows = group.changes.iter().filter(|row| outcome(row.change) == Some(tag)).count();
-        rows + usize::from(tag == "failure" && !group.violations.is_empty())
-    };
+    let count = |tag: &str| group.tasks.iter().filter(|task| outcome(task) == Some(tag)).count();
     let name = junit::escaped(&group.name);
     let _ = writeln!(
         out,
-        "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">",
-        group.changes.len() + 1,
-        count("failure"),
+        "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" errors=\"{}\">",
+        group.tasks.len() + 1,
+        count("failure") + usize::from(!group.violations.is_empty()),
         count("error"),
-        count("skipped"),
     );
     let violated = group.violations.join(" ");
-    case(out, &name, "requirements", (!violated.is_empty()).then_some(("failure", &violated)));
-    for row in &group.changes {
-        let end = outcome(row.change).map(|tag| (tag, words(row.change)));
-        case(out, &name, &label(row), end);
+    let end = if violated.is_empty() { None } else { Some("failure") };
+    case(out, &name, "requirements", end, &violated);
+    for task in &group.tasks {
+        case(out, &name, &label(task), outcome(task), &describe(task));
     }
     out.push_str("  </testsuite>\n");
 }
 
-fn case(out: &mut String, suite: &str, name: &str, end: Option<(&str, &str)>) {
-    let name = junit::escaped(name);
-    let _ = match end {
-        None => writeln!(out, "    <testcase classname=\"{suite}\" name=\"{name}\"/>"),
-        Some((tag, message)) => writeln!(
-            out,
-            "    <testcase classname=\"{suite}\" name=\"{name}\"><{tag} message=\"{}\"/></testcase>",
-            junit::escaped(message)
-        ),
-    };
-}
-
-/// Returns the JUnit element for a change; `None` for one that is no failure.
-fn outcome(change: GateChangeKind) -> Option<&'static str> {
-    match change {
-        GateChangeKind::Failed => Some("failure"),
-        GateChangeKind::LostToErrors => Some("error"),
-        GateChangeKind::NotEnded | GateChangeKind::Missing | GateChangeKind::Unscored => {
-            Some("skipped")
+fn case(out: &mut String, suite: &str, name: &str, end: Option<&str>, message: &str) {
+    let (name, message) = (junit::escaped(name), junit::escaped(message));
+    let inner = match end {
+        None if message.is_empty() => {
+            let _ = writeln!(out, "    <testcase classname=\"{suite}\" name=\"{name}\"/>");
+            return;
         }
-        GateChangeKind::Fixed | GateChangeKind::Flaky | GateChangeKind::Added => None,
-    }
+        None => format!("<system-out>{message}</system-out>"),
+        Some(tag) => format!("<{tag} message=\"{message}\"/>"),
+    };
+    let _ = writeln!(out, "    <testcase classname=\"{suite}\" name=\"{name}\">{inner}</testcase>");
 }
 
-/// Describes a change.
-fn words(change: GateChangeKind) -> &'static str {
-    match change {
-        GateChangeKind::Failed => "fails, passed before",
-        GateChangeKind::Fixed => "passes, failed before",
-        GateChangeKind::Flaky => "another result, but repeats disagree",
-        GateChangeKind::LostToErrors => "ended in errors, had a score",
-        GateChangeKind::NotEnded => "not ended, had a score",
-        GateChangeKind::Missing => "no run, had a score",
-        GateChangeKind::Unscored => "not scored, had a score",
-        GateChangeKind::Added => "has a score, had none",
-    }
+/// Returns the JUnit element for a task; `None` for one that violates nothing.
+fn outcome(task: &GateTask) -> Option<&'static str> {
+    let is_error = task.changes.contains(&GateChange::Errors);
+    task.violates.then_some(if is_error { "error" } else { "failure" })
 }
 
-fn label(row: &GateChange) -> String {
+/// Describes the changes of a task; empty if there are none.
+fn describe(task: &GateTask) -> String {
+    let words = |change: &GateChange| match change {
+        GateChange::Failed => "fails, passed before",
+        GateChange::Fixed => "passes, failed before",
+        GateChange::Flaky => "another result, but repeats disagree",
+        GateChange::Errors => "ended in errors, had a score",
+        GateChange::NotEnded => "not ended, had a score",
+        GateChange::Missing => "fewer runs than before",
+        GateChange::Unscored => "not scored, had a score",
+        GateChange::Added => "has a score, had none",
+        GateChange::NotComparable => "text, expected output or scorer changed",
+    };
+    task.changes.iter().map(words).collect::<Vec<_>>().join("; ")
+}
+
+fn label(row: &GateTask) -> String {
     let task = row.task.as_deref().unwrap_or("without a task");
     match (row.variation, &row.variation_name) {
         (Some(variation), _) => format!("{task} #{variation}"),

@@ -15,7 +15,7 @@ mod words;
 
 pub use cell::{Cell, Estimate, Means, Passes};
 pub(crate) use cell::{estimate, passes};
-pub use changes::{ChangeKind, Changes, GateRules, RowChange, changes};
+pub use changes::{ChangeKind, Changes, GateRules, RowChange, changes, general_violations};
 pub use group::{AtK, Group, Row};
 pub use headline::{Scores, headline};
 pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, UnpairedReason};

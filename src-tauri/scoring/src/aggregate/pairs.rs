@@ -210,6 +210,15 @@ impl<'a> Pairing<'a> {
 }
 
 fn why(runs: &[Counted<'_>], row: Option<&Row<'_>>) -> UnpairedReason {
+    reason(runs, row, UnpairedReason::Unscored)
+}
+
+/// Returns why runs of a row have no score; `otherwise` if none ended in an error or has not ended.
+pub(super) fn reason(
+    runs: &[Counted<'_>],
+    row: Option<&Row<'_>>,
+    otherwise: UnpairedReason,
+) -> UnpairedReason {
     let Some(row) = row else { return UnpairedReason::Missing };
     let ends = || row.runs.iter().filter_map(|at| runs.get(*at)).map(|run| run.end);
     if ends().any(|end| end == End::Error) {
@@ -217,7 +226,7 @@ fn why(runs: &[Counted<'_>], row: Option<&Row<'_>>) -> UnpairedReason {
     } else if ends().any(|end| matches!(end, End::Waiting | End::Running)) {
         UnpairedReason::NotEnded
     } else {
-        UnpairedReason::Unscored
+        otherwise
     }
 }
 

@@ -519,18 +519,27 @@ mod tests {
     fn the_reference_page_names_every_scorer_and_option() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scorers.md");
         let page = std::fs::read_to_string(path).unwrap();
-        let named = |name: &str| [format!("`{name}`"), format!("`{name}:")];
-        let titles: Vec<&str> = page
-            .lines()
-            .filter_map(|line| line.strip_prefix("### "))
-            .flat_map(|names| names.split(", "))
+        let is_named = |text: &str, name: &str| {
+            text.contains(&format!("`{name}`")) || text.contains(&format!("`{name}:"))
+        };
+        let sections: Vec<(&str, &str)> = page
+            .split("\n### ")
+            .filter_map(|section| section.split_once('\n'))
+            .map(|(names, rest)| (names, rest.split("\n## ").next().unwrap_or_default()))
             .collect();
         for rule in &KNOWN {
-            let found = named(rule.name).iter().any(|name| page.contains(name));
-            assert!(found || titles.contains(&rule.name), "{}", rule.name);
+            let sections = sections
+                .iter()
+                .filter(|(names, _)| names.split(", ").any(|name| name == rule.name))
+                .map(|(_, section)| *section);
+            let rows = page.lines().filter(|line| line.starts_with('|'));
+            let paragraphs = page.split("\n\n").filter(|text| !text.contains('|'));
+            let others = rows.chain(paragraphs).filter(|text| is_named(text, rule.name));
+            let texts: Vec<&str> = sections.chain(others).collect();
+            assert!(!texts.is_empty(), "{}", rule.name);
             for option in rule.options {
-                let found = named(option).iter().any(|name| page.contains(name));
-                assert!(found, "{}: {option}", rule.name);
+                let is_there = texts.iter().any(|text| is_named(text, option));
+                assert!(is_there, "{}: {option}", rule.name);
             }
         }
     }

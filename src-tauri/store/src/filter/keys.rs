@@ -190,9 +190,15 @@ pub const KEYS: [KeyRule; 29] = [
         "file",
         ValueKind::Text,
         "file:logs/a.eval",
-        "whole path of the file, in upper and lower case",
+        "whole path of the file below the output folder, in upper and lower case",
     ),
-    rule(Key::Format, "format", ValueKind::Text, "format:inspect", "format of the file"),
+    rule(
+        Key::Format,
+        "format",
+        ValueKind::Text,
+        "format:inspect",
+        "format of the file, as in `touchstone formats`",
+    ),
 ];
 
 /// Returns the rule of a key.
