@@ -16,7 +16,7 @@ pub(crate) struct Served {
     child: Child,
     /// First line of its output.
     pub(crate) line: String,
-    port: u16,
+    pub(crate) port: u16,
     pub(crate) cookie: String,
     pub(crate) out: BufReader<ChildStdout>,
 }

@@ -437,7 +437,7 @@ describe("a launch", () => {
       all("[data-testid=launch-run]").map(
         (row) => row.textContent.replace(/\s+/g, " ").trim().split(" ")[0],
       ),
-    ).toEqual(["Running", "Error", "Waiting"]);
+    ).toEqual(["Running", "Error", "Queued"]);
     for (const words of [
       "asking claude",
       "The provider answered 429.",
@@ -595,7 +595,7 @@ describe("the runs", () => {
       { ...STATUS, counts: { ...STATUS.counts, waiting: 450 } },
     );
     await open(fixture, "#/runs");
-    await until(() => text().includes("450 runs are waiting to be continued."));
+    await until(() => text().includes("450 runs are paused and can be continued."));
     fixture.launches = [launched("l1")];
     fixture.tell({ kind: "launches" });
     await until(() => id("waiting") === undefined);
