@@ -121,7 +121,7 @@ test("a run is shown as it goes on: in the launch, in its own page without drawi
     await launch(page, ONE);
     await state(page, "Running");
     await provider.until(1);
-    await page.getByTestId("launch-run").getByText("asks the model").waitFor();
+    await page.getByTestId("launch-run").getByText("waiting for the model").waitFor();
     await page.getByTestId("launch-run").first().getByRole("link").click();
     await page.waitForFunction(() => location.hash.startsWith("#/run/"));
     await page.getByText("How many users are there?").first().waitFor();

@@ -583,11 +583,11 @@ describe("the runs", () => {
     await until(() => all("[data-testid=run-row]").length > 10);
     press("j", {}, document.body);
     press("r", {}, document.body);
-    await until(() => location.hash === "#/launch?runs=r1");
+    await until(() => location.hash === "#/launch?runs=r1&over=1");
     history.back();
     await until(() => all("[data-testid=run-row]").length > 10);
     for (const key of ["x", "j", "x", "r"]) press(key, {}, document.body);
-    await until(() => location.hash === "#/launch?runs=r1,r2");
+    await until(() => location.hash === "#/launch?runs=r1,r2&over=1");
   });
   it("that wait are offered to be continued, all of them, but not while runs are at work", async () => {
     const fixture = new Fixture(
