@@ -4,7 +4,7 @@ use crate::sandbox::Sandbox;
 use crate::served::{Served, until};
 use serde_json::{Value, json};
 use std::{
-    io::{BufRead as _, Write as _},
+    io::Write as _,
     process::{Command, Stdio},
     time::Duration,
 };

@@ -10,13 +10,13 @@ use crate::{
     signals::EndSignals,
 };
 use clap::Args;
+use sha2::{Digest as _, Sha256};
 use std::{
     io::{self, Write as _},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::Arc,
 };
-use sha2::{Digest as _, Sha256};
 use tauri::{Context, Url, Wry};
 use touchstone_api::Opened;
 use touchstone_app::{
@@ -162,7 +162,9 @@ fn serve_page(app: &App, asked: &ServedPage, start: &str, here: &Environment) ->
             Ok(control) => {
                 tokio::spawn(control.answer(Arc::clone(&invites), start.to_owned()));
             }
-            Err(error) => tracing::warn!(%error, "`touchstone serve --again` cannot reach this server"),
+            Err(error) => {
+                tracing::warn!(%error, "`touchstone serve --again` cannot reach this server")
+            }
         }
         announce(&(invites.address()? + start), asked.json)?;
         eprintln!("Each address works once. For another browser: touchstone serve --again");
@@ -221,7 +223,9 @@ fn bind(app: &App, port: Option<u16>, state_dir: &Path) -> Result<Server, AppErr
     let folder = app.status().folder.map_or_else(String::new, |folder| folder.path);
     let server = match port {
         Some(port) => Server::bind(port, state_dir),
-        None => Server::bind(usual_port(&folder), state_dir).or_else(|_| Server::bind(0, state_dir)),
+        None => {
+            Server::bind(usual_port(&folder), state_dir).or_else(|_| Server::bind(0, state_dir))
+        }
     };
     server.map_err(|why| {
         let port = port.unwrap_or_default();

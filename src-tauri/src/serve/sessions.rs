@@ -63,8 +63,7 @@ mod tests {
     #[test]
     fn the_latest_sessions_of_a_port_are_remembered_by_their_checksums() {
         let state = tempfile::tempdir().unwrap();
-        let secrets: Vec<Secret> =
-            (0..7).map(|at| Secret::new(format!("secret {at}"))).collect();
+        let secrets: Vec<Secret> = (0..7).map(|at| Secret::new(format!("secret {at}"))).collect();
         let take = |at: usize| EarlierSessions::take(state.path(), 7, &secrets[at]).unwrap();
         assert!(!take(0).contains("secret 0"), "the current one is not an earlier one");
         for at in 1..6 {

@@ -4,7 +4,8 @@ use crate::error::AppError;
 use crate::reading::Reading;
 use std::path::PathBuf;
 use touchstone_api::{
-    Matches, MediaFile, RowPiece, RowRequest, RunOutline, RunView, Span, StepPage, TextPiece, TreeView,
+    Matches, MediaFile, RowPiece, RowRequest, RunOutline, RunView, Span, StepPage, TextPiece,
+    TreeView,
 };
 use touchstone_store::query;
 

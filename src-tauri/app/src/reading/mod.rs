@@ -52,8 +52,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use table::Table;
 use touchstone_api::{
-    Matches, RowPiece, RowRequest, RunLineage, RunOutline, RunRow, RunView, Span, StepPage, StoredVerdict,
-    TextPiece, TreeView,
+    Matches, RowPiece, RowRequest, RunLineage, RunOutline, RunRow, RunView, Span, StepPage,
+    StoredVerdict, TextPiece, TreeView,
 };
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;

@@ -1,6 +1,6 @@
 //! **Pure.** The outline of a run: all its steps in a bounded number of marks, and its failures.
-use super::{count, pieces::short};
 use super::view::kind;
+use super::{count, pieces::short};
 use touchstone_api::{OutlineMark, RunOutline};
 use touchstone_formats::run::{Run, Step, StepKind};
 

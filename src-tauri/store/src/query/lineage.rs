@@ -21,11 +21,8 @@ pub fn lineage(index: &Reader<'_>, row: &RunRow, most: usize) -> Result<RunLinea
     let origin = origin.transpose()?;
     let mut forks = forks_of(index, &row.path)?;
     let fork_count = forks.len() as u64;
-    let tree = if origin.is_some() || fork_count > 0 {
-        tree(index, &row.path, most)?
-    } else {
-        Vec::new()
-    };
+    let tree =
+        if origin.is_some() || fork_count > 0 { tree(index, &row.path, most)? } else { Vec::new() };
     forks.truncate(most);
     let link = |node: LineageNode| LineageLink { id: node.id, path: node.path, step: node.step };
     Ok(RunLineage { origin, forks: forks.into_iter().map(link).collect(), fork_count, tree })
@@ -57,7 +54,8 @@ fn root(index: &Reader<'_>, path: &str) -> Result<LineageNode, IndexError> {
     let mut seen = HashSet::from([path.to_owned()]);
     let mut path = path.to_owned();
     loop {
-        let found = query.query_row([&path], |row| Ok((node(row)?, row.get::<_, Option<String>>(6)?)));
+        let found =
+            query.query_row([&path], |row| Ok((node(row)?, row.get::<_, Option<String>>(6)?)));
         let found = found.optional()?;
         let Some((found, from)) = found else { return Ok(gone(path)) };
         let follow = |from: &String| seen.len() < MOST_ANCESTORS && seen.insert(from.clone());

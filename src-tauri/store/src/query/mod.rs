@@ -36,8 +36,8 @@ use rusqlite::{OptionalExtension as _, ToSql};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_api::{
-    Column, Facets, FilterError, Hit, ListPosition, ListRequest, RunPage,
-    RunRow, RunsAround, ScoreDetail, Sort, Span,
+    Column, Facets, FilterError, Hit, ListPosition, ListRequest, RunPage, RunRow, RunsAround,
+    ScoreDetail, Sort, Span,
 };
 
 /// Maximum number of runs before and after a run in [`Lists::around`].
