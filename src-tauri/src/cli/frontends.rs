@@ -163,7 +163,7 @@ fn serve_page(app: &App, asked: &ServedPage, start: &str, here: &Environment) ->
                 tokio::spawn(control.answer(Arc::clone(&invites), start.to_owned()));
             }
             Err(error) => {
-                tracing::warn!(%error, "`touchstone serve --again` cannot reach this server")
+                tracing::warn!(%error, "`touchstone serve --again` cannot reach this server");
             }
         }
         announce(&(invites.address()? + start), asked.json)?;
