@@ -202,7 +202,7 @@ describe("the failures of a run", () => {
     at(0)?.focus();
     await press("x");
     await until(() => expect(document.activeElement).toBe(at(3)));
-    expect(said("toast")).toBe("Failure 1 of 2, step 4");
+    await until(() => expect(said("toast")).toBe("Failure 1 of 2, step 4"));
     await press("F8");
     await until(() => expect(document.activeElement).toBe(at(6)));
     await press("x");
