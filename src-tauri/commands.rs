@@ -45,6 +45,8 @@ macro_rules! page_commands {
         Look open_run(id: String) -> RunView = |app, _| app.open_run(&id);
         Look read_steps(id: String, version: String, span: Span) -> StepPage =
             |app, _| app.read_steps(&id, &version, span);
+        Look run_outline(id: String, version: String) -> RunOutline =
+            |app, _| app.run_outline(&id, &version);
         Look read_tree(id: String, version: String) -> TreeView =
             |app, _| app.read_tree(&id, &version);
         /// `part` is the id of a part, or `raw:<n>` for the n-th file of the run on disk.

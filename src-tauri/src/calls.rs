@@ -12,8 +12,8 @@ use touchstone_api::{
     JudgeRequest, Judging, JudgingView, KeyState, LaunchOptions, LaunchPlan, LaunchRequest,
     LaunchView, Launched, ListPosition, ListRequest, Matches, MediaFile, Overview, OverviewRequest,
     ProblemPage, Published, PublishedRequest, Report, ReportRequest, Review, RowPiece, RowRequest,
-    RowsMade, RunNames, RunPage, RunScores, RunView, RunsAround, Sort, Span, Status, StepDiff,
-    StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView, Trust,
+    RowsMade, RunNames, RunOutline, RunPage, RunScores, RunView, RunsAround, Sort, Span, Status,
+    StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView, Trust,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};

@@ -51,6 +51,11 @@ impl Environment {
         })
     }
 
+    /// Returns the directory of the recent folders and of running servers.
+    pub(crate) fn state_dir(&self) -> PathBuf {
+        self.state_dir.clone().unwrap_or_else(|| AppConfig::from_system(None).state_dir)
+    }
+
     /// Finds the sample data: in the configured directory, beside the program, in the install
     /// location of packages, or in the checkout.
     fn demo(&self) -> Option<PathBuf> {

@@ -121,7 +121,7 @@ test("a run is shown as it goes on: in the launch, in its own page without drawi
     await launch(page, ONE);
     await state(page, "Running");
     await provider.until(1);
-    await page.getByTestId("launch-run").getByText("asks the model").waitFor();
+    await page.getByTestId("launch-run").getByText("waiting for the model").waitFor();
     await page.getByTestId("launch-run").first().getByRole("link").click();
     await page.waitForFunction(() => location.hash.startsWith("#/run/"));
     await page.getByText("How many users are there?").first().waitFor();
@@ -285,11 +285,13 @@ test("runs that are picked in the list are run again from the start, and the old
       await rows(page).nth(1).waitFor();
       for (const key of ["x", "j", "x", "r"]) await page.keyboard.press(key);
       await page.getByRole("heading", { name: "Rerun: 2 runs" }).waitFor();
-      await page.getByText("Nothing to run").waitFor();
-      await page.getByRole("checkbox", { name: /^Start over/ }).check();
+      // Both have ended, so the launch starts over and is ready to press.
+      assert.ok(await page.getByRole("checkbox", { name: /^Start over/ }).isChecked());
       await page.getByRole("button", { name: "Run 2 runs" }).click();
       await state(page, "Done");
       assert.match(await figures(page), /2 of 2/);
+      const href = await page.getByTestId("launch-to-runs").getAttribute("href");
+      assert.match(href, /^#\/runs\?q=file/);
       const aside = join(folder, "results/.touchstone/replaced");
       assert.ok(
         existsSync(aside) &&

@@ -89,7 +89,7 @@ test("a sub-agent is one line that opens in place, by mouse, keys, link and find
     const hash = (await hashOf(page)).replace(/\?.*/, "");
     await page.reload();
     await group.waitFor();
-    await page.evaluate((to) => (location.hash = to), `${hash}?step=${index + 30}`);
+    await page.evaluate((to) => (location.hash = to), `${hash}?step=${index + 31}`);
     await page.waitForFunction(
       (wanted) => document.activeElement?.getAttribute("data-index") === String(wanted),
       index + 30,

@@ -131,7 +131,7 @@ test("a cell says what became of its runs, and what the suites expect and is not
       /^2 runs: 1 of 2 right, mean 0\.5\d \(95 % interval 0\.\d\d–\d\.\d\d\), flaky$/,
     );
     assert.match(await said(2, 0), /^1 run: 1 error, 1 missing/);
-    assert.match(await said(1, 1), /^1 run: 1 waiting, 1 missing/);
+    assert.match(await said(1, 1), /^1 run: 1 paused, 1 missing/);
     // A file written a moment ago may still count as incomplete.
     await until(
       page,

@@ -216,7 +216,7 @@ test("each turn has its time beside the transcript, and leads to it", () => {
     await openFirst(page);
     await page.getByTestId("pace").getByText("model 49.5 s, tools 2.3 s").waitFor();
     await accessible(page);
-    await page.getByRole("button", { name: "Turn 18: model 9.5 s, tools 250 ms" }).click();
+    await page.getByRole("button", { name: "Step 26, turn 18: model 9.5 s, tools 250 ms" }).click();
     await page.waitForFunction(() => location.hash.includes("step="));
     await page.getByText("say 9", { exact: true }).waitFor();
   });

@@ -1,5 +1,5 @@
 // Setup of the browser tests: an isolated folder, `touchstone serve` and a page in Chromium.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const PROGRAM = join(ROOT, "target/debug/touchstone");
 // The tests use the packages of the page.
 const require = createRequire(join(ROOT, "ui/package.json"));
 const { chromium } = require("playwright-core");
@@ -67,7 +68,7 @@ export async function serve(
     TOUCHSTONE_DEMO_DIR: join(ROOT, "demo"),
   };
   const server = spawn(
-    join(ROOT, "target/debug/touchstone"),
+    PROGRAM,
     [command, "--json", ...args, ...(folder === null ? [] : [folder])],
     { env, stdio: ["ignore", "pipe", "inherit"] },
   );
@@ -83,11 +84,11 @@ export async function serve(
   const interrupt = () => server.kill("SIGINT");
   const stop = () => (server.exitCode === null && interrupt(), ended);
   /** An address for one more browser. */
-  const another = () =>
-    new Promise((resolve) => {
-      printed.once("line", (next) => resolve(JSON.parse(next).url));
-      server.kill("SIGUSR1");
-    });
+  const another = () => {
+    const { port } = new URL(JSON.parse(line).url);
+    const asked = ["serve", "--again", "--json", "--port", port];
+    return JSON.parse(execFileSync(PROGRAM, asked, { env })).url;
+  };
   return { url: JSON.parse(line).url, another, interrupt, ended, stop };
 }
 

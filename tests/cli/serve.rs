@@ -4,7 +4,7 @@ use crate::sandbox::Sandbox;
 use crate::served::{Served, until};
 use serde_json::{Value, json};
 use std::{
-    io::{BufRead as _, Write as _},
+    io::Write as _,
     process::{Command, Stdio},
     time::Duration,
 };
@@ -36,7 +36,7 @@ fn the_demo_is_served_from_a_copy_in_the_state_directory() {
 }
 
 #[test]
-fn an_address_works_once_and_a_signal_prints_another() {
+fn an_address_works_once_and_serve_again_prints_another() {
     let sandbox = Sandbox::usual("serve-once");
     let mut served = Served::start(&sandbox, &["--json"]);
     let status = |reply: &str| reply.split(' ').nth(1).unwrap().to_owned();
@@ -47,17 +47,45 @@ fn an_address_works_once_and_a_signal_prints_another() {
     };
     let first = path(&served.line);
     assert_eq!(status(&served.send("GET", &first, "")), "401", "it was used");
-    // Whoever reads the address may send the signal at once.
-    let killed = Command::new("kill").args(["-USR1", &served.id().to_string()]).status().unwrap();
-    assert!(killed.success());
-    let mut line = String::new();
-    served.out.read_line(&mut line).unwrap();
-    let second = path(&line);
+    // Whoever reads the address may ask for another one at once.
+    let again = sandbox.run(&["serve", "--again", "--json"]);
+    assert_eq!(again.status, 0, "{}", again.err);
+    let second = path(&again.out);
     assert_ne!(second, first);
     assert_eq!(status(&served.send("GET", &second, "")), "303");
     assert_eq!(status(&served.send("GET", &second, "")), "401");
     served.cookie = cookie;
     assert_eq!(status(&served.send("GET", "/", "")), "200", "who is in stays in");
+}
+
+#[test]
+fn serve_again_says_which_servers_run() {
+    let sandbox = Sandbox::usual("serve-again");
+    let again = sandbox.run(&["serve", "--again"]);
+    assert_eq!(again.status, 2);
+    assert!(again.err.contains("No server is running."), "{}", again.err);
+    let (mut first, second) = (Served::start(&sandbox, &[]), Served::start(&sandbox, &[]));
+    let again = sandbox.run(&["serve", "--again"]);
+    assert_eq!(again.status, 2);
+    let (one, other) = (first.port.to_string(), second.port.to_string());
+    assert!(again.err.contains(&one) && again.err.contains(&other), "{}", again.err);
+    let again = sandbox.run(&["serve", "--again", "--port", &other]);
+    assert!(again.out.starts_with(&format!("http://127.0.0.1:{other}/?token=")), "{}", again.out);
+    assert_eq!(first.end().code(), Some(0));
+    assert_eq!(sandbox.run(&["serve", "--again"]).status, 0, "only one is left");
+}
+
+#[test]
+fn a_server_that_is_started_again_takes_the_same_port_and_lets_its_pages_go_on() {
+    let sandbox = Sandbox::usual("serve-return");
+    let mut first = Served::start(&sandbox, &[]);
+    let (port, cookie) = (first.port, first.cookie.clone());
+    assert_eq!(first.end().code(), Some(0));
+    let mut second = Served::start(&sandbox, &[]);
+    assert_eq!(second.port, port);
+    second.cookie = cookie;
+    let (status, reply) = second.call("status", &json!({}));
+    assert_eq!(status, 200, "{reply}");
 }
 
 #[test]

@@ -16,9 +16,10 @@ pub(crate) struct Served {
     child: Child,
     /// First line of its output.
     pub(crate) line: String,
-    port: u16,
+    pub(crate) port: u16,
     pub(crate) cookie: String,
-    pub(crate) out: BufReader<ChildStdout>,
+    /// Open as long as the server runs, so that it can print.
+    _out: BufReader<ChildStdout>,
 }
 
 impl Served {
@@ -50,7 +51,7 @@ impl Served {
             port: port.parse().unwrap(),
             cookie: String::new(),
             line: line.clone(),
-            out,
+            _out: out,
         };
         let welcome = served.send("GET", &format!("/?token={token}"), "");
         let cookie = welcome

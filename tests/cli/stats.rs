@@ -125,7 +125,7 @@ fn people_get_a_table_whose_columns_stand_under_each_other() {
     let lines: Vec<&str> = ran.out.lines().collect();
     assert!(
         lines[0].starts_with("4 runs of 1 task: ")
-            && lines[0].contains("1 in error, 1 waiting, 1 damaged"),
+            && lines[0].contains("1 in error, 1 paused, 1 damaged"),
         "{}",
         ran.out
     );

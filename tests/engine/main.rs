@@ -30,6 +30,7 @@ mod index;
 mod judging;
 mod judging_money;
 mod judging_suites;
+mod lineage;
 mod listing;
 mod many;
 mod mcp;

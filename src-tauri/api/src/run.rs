@@ -1,6 +1,6 @@
 //! **Pure.** An opened run: steps made of parts. Long parts are cut; the rest is read piece by
 //! piece.
-use super::list::{RunRow, SnippetPiece};
+use super::list::{RunRow, RunState, SnippetPiece};
 use super::table_column::TableColumn;
 use super::tree::TreeBrief;
 use serde::{Deserialize, Serialize};
@@ -67,6 +67,30 @@ pub struct RunLineage {
     pub forks: Vec<LineageLink>,
     /// Number of all forks.
     pub fork_count: u64,
+    /// The run that all of these stem from, and everything forked from it, each run after the one
+    /// that it was copied from. Of very many, the first. Empty for a run without relatives.
+    pub tree: Vec<LineageNode>,
+}
+
+/// A run in the tree of forks.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct LineageNode {
+    /// Id in the list; none if the run no longer exists.
+    pub id: Option<String>,
+    /// Path below the output directory.
+    pub path: String,
+    /// Step after which it continues the run that it was copied from, from 0, if its file contains
+    /// it.
+    pub step: Option<u32>,
+    /// Number of runs between it and the origin of all.
+    pub depth: u32,
+    /// State of the run; none if it no longer exists.
+    pub state: Option<RunState>,
+    /// True if its score is a pass.
+    pub passed: Option<bool>,
+    /// Its score, from 0 to 1.
+    pub score: Option<f64>,
 }
 
 /// Link to a related run.
@@ -115,6 +139,46 @@ pub struct StepPage {
     pub total_steps: u32,
     /// Steps from the requested offset on.
     pub steps: Vec<Step>,
+}
+
+/// All steps of a run in a bounded number of marks, and where it failed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct RunOutline {
+    /// Version of the content, like in [`RunView::version`].
+    pub version: String,
+    /// Number of all steps.
+    pub total_steps: u32,
+    /// The marks, in the order of their steps.
+    pub marks: Vec<OutlineMark>,
+    /// Indexes of the steps that failed, from 0: failed calls and system errors. Of very many, the
+    /// first.
+    pub failures: Vec<u32>,
+    /// Number of all steps that failed.
+    pub failure_count: u32,
+}
+
+/// Consecutive steps in an outline: one step, or several of a long run. Values that the file lacks
+/// are none, not 0.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct OutlineMark {
+    /// Index of the first step, from 0.
+    pub step: u32,
+    /// Number of steps.
+    pub steps: u32,
+    /// Kind of the first step that failed, else of the first step.
+    pub kind: StepKind,
+    /// Title of that step: the name of its tool.
+    pub title: Option<String>,
+    /// Number of these steps that failed.
+    pub failures: u32,
+    /// True if all of them belong to sub-agents or abandoned branches.
+    pub nested: bool,
+    /// Sum of the known durations, in seconds.
+    pub seconds: Option<f64>,
+    /// Sum of the known tokens.
+    pub tokens: Option<u64>,
 }
 
 /// A step of a run: a message, a tool call with its result, or an error.

@@ -175,11 +175,11 @@ impl RunProgress {
             RunEventKind::Started { resumed } => {
                 *self =
                     Self { stage: Stage::Running, began_ms: Some(at_ms), ..Self::new(&self.path) };
-                self.doing = resumed.then(|| "goes on".to_owned());
+                self.doing = resumed.then(|| "resumed".to_owned());
             }
             RunEventKind::Asking { turn } => {
                 self.turn = *turn;
-                self.doing = Some("asks the model".to_owned());
+                self.doing = Some("waiting for the model".to_owned());
             }
             RunEventKind::Replied { turn, usage, cost, journaled, .. } => {
                 self.turn = *turn;

@@ -2,14 +2,18 @@
 use super::{CommandStatus, DirArgs, Outcome, folder};
 use crate::{
     Environment, calls, desktop,
-    serve::{Events, Invites, Page, Server, ServerState},
+    serve::{
+        Events, Invites, Page, Server, ServerState,
+        control::{self, Control},
+    },
     shutdown::{Shutdown, ShutdownRequest},
     signals::EndSignals,
 };
 use clap::Args;
+use sha2::{Digest as _, Sha256};
 use std::{
     io::{self, Write as _},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::Arc,
 };
@@ -30,6 +34,9 @@ pub(super) struct Serve {
     /// Open a copy of the sample data
     #[arg(long, conflicts_with_all = ["folder", "input_dir", "output_dir"])]
     demo: bool,
+    /// Print another address of a server that is running, for one more browser
+    #[arg(long, conflicts_with_all = ["folder", "input_dir", "output_dir", "demo", "allow_run", "open"])]
+    again: bool,
     #[command(flatten)]
     page: ServedPage,
 }
@@ -37,7 +44,7 @@ pub(super) struct Serve {
 /// Options of a served page.
 #[derive(Debug, Args)]
 struct ServedPage {
-    /// Listen on this port; 0 picks a free one [default: 0]
+    /// Listen on this port; 0 picks a free one [default: the same one for a folder, if it is free]
     #[arg(long)]
     port: Option<u16>,
     /// Let the page launch runs, which spends money and executes programs
@@ -129,6 +136,9 @@ fn start_address(opened: &Opened) -> String {
 
 /// Serves the page on a folder until Ctrl-C.
 pub(super) fn serve(asked: Serve, here: &Environment) -> Outcome {
+    if asked.again {
+        return announce_again(&asked.page, here);
+    }
     let app = here.engine();
     if asked.demo {
         app.open_demo()?;
@@ -142,23 +152,22 @@ pub(super) fn serve(asked: Serve, here: &Environment) -> Outcome {
 fn serve_page(app: &App, asked: &ServedPage, start: &str, here: &Environment) -> Outcome {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let port = asked.port.unwrap_or(0);
-        let server = Server::bind(port).map_err(|why| {
-            let error = AppError::new(
-                Code::Failed,
-                format!("Port {port} of 127.0.0.1 could not be taken: {why}."),
-            );
-            error.hint("Leave --port out to get a free one.")
-        })?;
+        let state_dir = here.state_dir();
+        let server = bind(app, asked.port, &state_dir)?;
         let end = interrupted(app.clone())?;
         let invites = server.invites();
-        // Before the first address: whoever reads it may send the signal at once.
-        announce_again(Arc::clone(&invites), start.to_owned(), asked.json)?;
+        // Before the first address: whoever reads it may ask for another one at once.
+        let control = Control::open(&state_dir, server.port());
+        match control {
+            Ok(control) => {
+                tokio::spawn(control.answer(Arc::clone(&invites), start.to_owned()));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "`touchstone serve --again` cannot reach this server");
+            }
+        }
         announce(&(invites.address()? + start), asked.json)?;
-        eprintln!(
-            "Each address works once. For another browser: kill -USR1 {}",
-            std::process::id()
-        );
+        eprintln!("Each address works once. For another browser: touchstone serve --again");
         if asked.open {
             open_browser(&invites, start, here)?;
         }
@@ -208,20 +217,53 @@ pub(super) fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Prints a new address on each SIGUSR1. A key press would only work on a terminal, and reading it
-/// would stop a server in the background.
-fn announce_again(invites: Arc<Invites>, start: String, json: bool) -> io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut asked = signal(SignalKind::user_defined1())?;
-    tokio::spawn(async move {
-        while asked.recv().await.is_some() {
-            let address = invites.address().map(|address| address + &start);
-            if let Err(error) = address.and_then(|address| announce(&address, json)) {
-                tracing::warn!(%error, "another address could not be printed");
-            }
+/// Binds a port: the given one, else the one that stays the same for the open folder, so that its
+/// pages go on when the server comes back. Falls back to a free one.
+fn bind(app: &App, port: Option<u16>, state_dir: &Path) -> Result<Server, AppError> {
+    let folder = app.status().folder.map_or_else(String::new, |folder| folder.path);
+    let server = match port {
+        Some(port) => Server::bind(port, state_dir),
+        None => {
+            Server::bind(usual_port(&folder), state_dir).or_else(|_| Server::bind(0, state_dir))
         }
-    });
-    Ok(())
+    };
+    server.map_err(|why| {
+        let port = port.unwrap_or_default();
+        AppError::new(Code::Failed, format!("Port {port} of 127.0.0.1 could not be taken: {why}."))
+            .hint("Leave --port out to get a free one.")
+    })
+}
+
+/// Returns the usual port of a folder, below those that systems give to connections.
+fn usual_port(folder: &str) -> u16 {
+    let hash = Sha256::digest(folder.as_bytes());
+    20_000 + u16::from_be_bytes([hash[0], hash[1]]) % 10_000
+}
+
+/// Prints another address of the only running server, or of the one on the given port.
+fn announce_again(asked: &ServedPage, here: &Environment) -> Outcome {
+    let state_dir = here.state_dir();
+    let running = control::running(&state_dir);
+    let port = match (asked.port, running.as_slice()) {
+        (Some(port), _) if running.contains(&port) => port,
+        (None, [port]) => *port,
+        (Some(port), _) => {
+            let error = AppError::new(Code::Failed, format!("No server runs on port {port}."));
+            return Err(error.hint("Start one: touchstone serve FOLDER").into());
+        }
+        (None, []) => {
+            let error = AppError::new(Code::Failed, "No server is running.");
+            return Err(error.hint("Start one: touchstone serve FOLDER").into());
+        }
+        (None, ports) => {
+            let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+            let several = format!("Servers run on the ports {}.", ports.join(", "));
+            let hint = format!("Choose one: touchstone serve --again --port {}", ports[0]);
+            return Err(AppError::new(Code::Failed, several).hint(hint).into());
+        }
+    };
+    announce(&control::ask(&state_dir, port)?, asked.json)?;
+    Ok(CommandStatus::Well)
 }
 
 /// Opens the page with the desktop's default browser. The arguments of a process are readable by
@@ -285,6 +327,14 @@ fn inside(app: App, may_run: bool) -> (ServerState, Subscription) {
 mod tests {
     use super::*;
     use touchstone_api::Folder;
+
+    #[test]
+    fn a_folder_has_the_same_port_each_time_and_others_have_other_ones() {
+        let ports: Vec<u16> = ["", "/a", "/b"].map(usual_port).to_vec();
+        assert_eq!(ports, ["", "/a", "/b"].map(usual_port));
+        assert!(ports.iter().all(|port| (20_000..30_000).contains(port)), "{ports:?}");
+        assert!(ports[0] != ports[1] && ports[1] != ports[2]);
+    }
 
     #[test]
     fn the_page_starts_with_the_filter_of_what_was_opened() {

@@ -134,7 +134,7 @@ pub(super) fn word(state: RunState) -> &'static str {
     match state {
         RunState::Answered => "answered",
         RunState::NoAnswer => "no answer",
-        RunState::Waiting => "waiting",
+        RunState::Waiting => "paused",
         RunState::Error => "error",
         RunState::Writing => "writing",
         RunState::Damaged => "damaged",
@@ -147,7 +147,7 @@ pub(super) fn coloured(paint: Paint, word: &str) -> String {
     match word {
         "answered" => paint.green(word),
         "error" | "damaged" => paint.red(word),
-        "no answer" | "waiting" => paint.yellow(word),
+        "no answer" | "paused" => paint.yellow(word),
         _ => word.to_owned(),
     }
 }

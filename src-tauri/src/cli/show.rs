@@ -159,7 +159,7 @@ fn ends_in_words(view: &RunView) -> bool {
 
 /// Describes the origin and the forks of a run, one line each.
 fn lineage(view: &RunView) -> Vec<String> {
-    let RunLineage { origin, forks, fork_count } = &view.lineage;
+    let RunLineage { origin, forks, fork_count, .. } = &view.lineage;
     let mut lines = Vec::new();
     match origin {
         Some(LineageLink { path, step: Some(step), .. }) => {

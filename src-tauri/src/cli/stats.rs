@@ -105,7 +105,7 @@ fn scope(stats: &Stats) -> String {
 fn ends(ends: StatsEnds) -> Vec<String> {
     let named = [
         (ends.errors, "in error"),
-        (ends.waiting, "waiting"),
+        (ends.waiting, "paused"),
         (ends.running, "being made"),
         (ends.damaged, "damaged"),
         (ends.unscored, "without a score"),

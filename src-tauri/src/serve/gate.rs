@@ -5,7 +5,7 @@
 //! resolves to 127.0.0.1 (DNS rebinding). Therefore only local names are accepted in `Host`, no
 //! other origin, a cookie that is only given in exchange for a printed address, and a header that
 //! forms cannot send.
-use super::secret::Secret;
+use super::{secret::Secret, sessions::EarlierSessions};
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header, request::Parts};
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -17,6 +17,7 @@ const OURS: HeaderName = HeaderName::from_static("x-touchstone");
 pub(crate) struct Gate {
     port: u16,
     session: Secret,
+    earlier: EarlierSessions,
 }
 
 /// Decision about a request.
@@ -27,29 +28,40 @@ pub(crate) enum Verdict {
     /// The request carried a valid code: it is answered with this cookie and a redirect to the
     /// page.
     Welcome(String),
+    /// The request comes from a page of an earlier server on this port: it is admitted, and gets
+    /// this cookie.
+    Renew(String),
     /// The request is refused, with status and message.
     Refuse(StatusCode, &'static str),
 }
 
 impl Gate {
-    /// Creates the rules for this port and session secret.
-    pub(crate) fn new(port: u16, session: Secret) -> Self {
-        Self { port, session }
+    /// Creates the rules for this port, session secret, and the sessions of earlier servers.
+    pub(crate) fn new(port: u16, session: Secret, earlier: EarlierSessions) -> Self {
+        Self { port, session, earlier }
     }
 
-    /// Decides about a request. `take` checks and uses up the code in the address.
-    pub(crate) fn judge(&self, head: &Parts, take: impl FnOnce(&str) -> bool) -> Verdict {
+    /// Decides about a request. `take` checks and uses up the code in the address. `is_ours` returns
+    /// true if the client is a program of this user: while no server ran, a program of another user
+    /// may have listened on the port and have been sent the cookie.
+    pub(crate) fn judge(
+        &self,
+        head: &Parts,
+        take: impl FnOnce(&str) -> bool,
+        is_ours: impl FnOnce() -> bool,
+    ) -> Verdict {
         match self.refusal(head) {
             Some((status, why)) => Verdict::Refuse(status, why),
-            None if code(head).is_some_and(take) => Verdict::Welcome(format!(
-                "{}={}; Path=/; HttpOnly; SameSite=Strict",
-                self.cookie_name(),
-                self.session.reveal()
-            )),
-            None if self.signed_in(&head.headers) => Verdict::Pass,
+            None if code(head).is_some_and(take) => Verdict::Welcome(self.cookie()),
+            None if self.has_cookie(&head.headers, |value| self.session.is(value)) => Verdict::Pass,
+            None if self.has_cookie(&head.headers, |value| self.earlier.contains(value))
+                && is_ours() =>
+            {
+                Verdict::Renew(self.cookie())
+            }
             None => Verdict::Refuse(
                 StatusCode::UNAUTHORIZED,
-                "Open an address that `touchstone serve` printed. Each works once; its terminal says how to get another.",
+                "This page is not signed in. Each printed address works once; for another one, type: touchstone serve --again",
             ),
         }
     }
@@ -86,7 +98,13 @@ impl Gate {
             .then_some((StatusCode::UNSUPPORTED_MEDIA_TYPE, "Arguments must be application/json."))
     }
 
-    fn signed_in(&self, headers: &HeaderMap) -> bool {
+    fn cookie(&self) -> String {
+        let name = self.cookie_name();
+        format!("{name}={}; Path=/; HttpOnly; SameSite=Strict", self.session.reveal())
+    }
+
+    /// Returns true if a session cookie has a value that `is_good`.
+    fn has_cookie(&self, headers: &HeaderMap, is_good: impl Fn(&str) -> bool) -> bool {
         let name = self.cookie_name();
         headers
             .get_all(header::COOKIE)
@@ -94,7 +112,7 @@ impl Gate {
             .filter_map(|value| value.to_str().ok())
             .flat_map(|line| line.split(';'))
             .filter_map(|pair| pair.trim().split_once('='))
-            .any(|(key, value)| key == name && self.session.is(value))
+            .any(|(key, value)| key == name && is_good(value))
     }
 
     /// Returns the name of the session cookie. It contains the port, because cookies are shared
@@ -163,7 +181,7 @@ mod tests {
     const PORT: u16 = 4321;
 
     fn gate() -> Gate {
-        Gate::new(PORT, Secret::new("s3ssion".into()))
+        Gate::new(PORT, Secret::new("s3ssion".into()), EarlierSessions::default())
     }
 
     fn judge(line: &str, headers: &[(&str, &str)]) -> Verdict {
@@ -172,12 +190,13 @@ mod tests {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        gate().judge(&request.body(()).unwrap().into_parts().0, |code| code == "t0ken")
+        gate().judge(&request.body(()).unwrap().into_parts().0, |code| code == "t0ken", || true)
     }
 
     fn status(verdict: &Verdict) -> u16 {
         match verdict {
             Verdict::Pass => 200,
+            Verdict::Renew(_) => 201,
             Verdict::Welcome(_) => 303,
             Verdict::Refuse(status, _) => status.as_u16(),
         }

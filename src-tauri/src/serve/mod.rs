@@ -1,12 +1,14 @@
 //! HTTP server for the page and its commands, on 127.0.0.1 only. Owns sockets, routes and headers;
 //! `gate` decides about admission, and the engine implements the commands.
 mod connections;
+pub(crate) mod control;
 mod events;
 mod gate;
 mod invites;
 mod page;
 mod peer;
 mod secret;
+mod sessions;
 mod socket;
 mod virtual_apis;
 
@@ -34,6 +36,7 @@ pub(crate) use events::Events;
 pub(crate) use invites::Invites;
 pub(crate) use page::Page;
 pub(crate) use secret::Secret;
+use sessions::EarlierSessions;
 pub(crate) use virtual_apis::VirtualServer;
 
 /// Maximum number of bytes of a request body. Arguments are ids, filters and spans; none are long.
@@ -77,15 +80,26 @@ struct AccessState {
 }
 
 impl Server {
-    /// Binds the port, or a free one for 0. Fails if the port is in use.
-    pub(crate) fn bind(port: u16) -> io::Result<Self> {
+    /// Binds the port, or a free one for 0. Pages of earlier servers on it may go on. Fails if the
+    /// port is in use.
+    pub(crate) fn bind(port: u16, state_dir: &std::path::Path) -> io::Result<Self> {
         let listener = connections::listen(port)?;
         let port = listener.local_addr()?.port();
-        let gate = Arc::new(Gate::new(port, Secret::random()?));
+        let session = Secret::random()?;
+        let earlier = EarlierSessions::take(state_dir, port, &session).unwrap_or_else(|error| {
+            tracing::warn!(%error, "sessions are not remembered");
+            EarlierSessions::default()
+        });
+        let gate = Arc::new(Gate::new(port, session, earlier));
         Ok(Self {
             listener,
             front: AccessState { port, gate, invites: Arc::new(Invites::new(port)) },
         })
+    }
+
+    /// Returns the port.
+    pub(crate) fn port(&self) -> u16 {
+        self.front.port
     }
 
     /// Returns the source of addresses to open.
@@ -125,15 +139,21 @@ async fn guard(
     next: Next,
 ) -> Response {
     let (head, body) = request.into_parts();
-    let take = |code: &str| {
-        front.invites.take(code, Instant::now(), || peer::is_ours(connection.peer(), front.port))
-    };
-    let verdict = front.gate.judge(&head, take);
+    let is_ours = || peer::is_ours(connection.peer(), front.port);
+    let take = |code: &str| front.invites.take(code, Instant::now(), is_ours);
+    let verdict = front.gate.judge(&head, take, is_ours);
     if !matches!(verdict, Verdict::Refuse(..)) {
         connection.admit();
     }
     let mut response = match verdict {
         Verdict::Pass => next.run(Request::from_parts(head, body)).await,
+        Verdict::Renew(cookie) => {
+            let mut response = next.run(Request::from_parts(head, body)).await;
+            if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+                response.headers_mut().append(header::SET_COOKIE, cookie);
+            }
+            response
+        }
         Verdict::Welcome(cookie) => (
             StatusCode::SEE_OTHER,
             [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)],

@@ -30,6 +30,12 @@ fn echo(name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
 
 impl Served {
     fn start() -> Self {
+        let state = tempfile::tempdir().unwrap();
+        Self::start_on(0, state.path())
+    }
+
+    /// Starts on a port, with what earlier servers left in the state directory.
+    fn start_on(port: u16, state_dir: &std::path::Path) -> Self {
         let files = [("/index.html", "<p>page"), ("/assets/a-123.js", "let a")];
         let page = Page::from_files(
             files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())),
@@ -42,7 +48,7 @@ impl Served {
             .enable_all()
             .build()
             .unwrap();
-        let server = runtime.block_on(async { Server::bind(0) }).unwrap();
+        let server = runtime.block_on(async { Server::bind(port, state_dir) }).unwrap();
         let (port, invites) = (server.listener.local_addr().unwrap().port(), server.invites());
         let (end, ended) = tokio::sync::oneshot::channel();
         let thread = std::thread::spawn(move || {
@@ -136,6 +142,30 @@ fn an_address_lets_one_browser_in_and_no_second_one() {
         assert!(again.contains("works once") && !again.contains("set-cookie"), "{again}");
     }
     assert_eq!(status(&served.get("/")), 200, "who is in stays in");
+}
+
+#[test]
+fn a_page_goes_on_when_its_server_came_back_on_the_same_port_and_gets_the_new_cookie() {
+    let state = tempfile::tempdir().unwrap();
+    let first = Served::start_on(0, state.path());
+    let (port, old) = (first.port, first.cookie.clone());
+    drop(first);
+    let mut second = Served::start_on(port, state.path());
+    assert_ne!(second.cookie, old);
+    let current = std::mem::replace(&mut second.cookie, old.clone());
+    let reply = second.post("echo", "{}");
+    assert_eq!(status(&reply), 200, "{reply}");
+    assert!(reply.contains(&format!("set-cookie: {current};")), "{reply}");
+    second.cookie = current;
+    assert!(!second.post("echo", "{}").contains("set-cookie"));
+    second.cookie = format!("{old}0");
+    assert_eq!(status(&second.post("echo", "{}")), 401);
+    drop(second);
+    // Nothing is left of the state of another folder or user.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut third = Served::start_on(port, elsewhere.path());
+    third.cookie = old;
+    assert_eq!(status(&third.post("echo", "{}")), 401);
 }
 
 #[test]

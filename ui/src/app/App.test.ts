@@ -444,7 +444,7 @@ describe("the frame", () => {
       ),
     ).toEqual([
       "120 runs #/runs",
-      "4 waiting #/runs?q=state%3Awaiting",
+      "4 paused #/runs?q=state%3Awaiting",
       "9 errors #/runs?q=state%3Aerror",
       "3 damaged #/runs?q=state%3Adamaged",
       "2 other files #/runs?q=state%3Aother",

@@ -1,4 +1,4 @@
-// A short status message in the footer, read aloud by screen readers. Never the only copy of a
+// A short status message beside the focus, read aloud by screen readers. Never the only copy of a
 // piece of information.
 import { createSubscriber } from "svelte/reactivity";
 

@@ -15,9 +15,13 @@ export interface Choices {
   answers: "table" | "lines";
   /** True if equal parts are hidden; null decides by the amount. */
   folded: boolean | null;
+  /** What the heights in the outline of a run stand for, where it is known; null decides. */
+  outline: OutlineMeasure | null;
 }
+export type OutlineMeasure = "tokens" | "time" | "steps";
 
 export const TEXT_SIZES = [11, 12, 13, 14, 16, 18] as const;
+const MEASURES: readonly OutlineMeasure[] = ["tokens", "time", "steps"];
 const KEY = "touchstone.look";
 const USUAL: Choices = {
   theme: "system",
@@ -26,6 +30,7 @@ const USUAL: Choices = {
   shown: {},
   answers: "table",
   folded: null,
+  outline: null,
 };
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -54,6 +59,7 @@ export function read(text: string | null): Choices {
     shown: only(kept["shown"], (one): one is boolean => typeof one === "boolean"),
     answers: kept["answers"] === "lines" ? "lines" : "table",
     folded: typeof kept["folded"] === "boolean" ? kept["folded"] : null,
+    outline: MEASURES.find((measure) => measure === kept["outline"]) ?? null,
   };
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { BLANK_DRAFT, draftForRuns } from "../domain/launchDraft";
 import {
   format,
+  LAST_STEP,
   NEWEST_FIRST,
   parse,
   parseSort,
@@ -34,7 +35,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
     q: text,
     sort,
     top: nat,
-    step: fc.option(nat),
+    step: fc.option(fc.oneof(fc.nat(999_999_998), fc.constant(LAST_STEP))),
     find: text,
     view: fc.constantFrom("steps" as const, "tree" as const, "answer" as const),
   }),
@@ -121,7 +122,20 @@ describe("an address", () => {
         find: "",
         view: "steps",
       }),
-    ).toBe("#/run/a%2Fb?step=0");
+    ).toBe("#/run/a%2Fb?step=1");
+  });
+  it("of a step has the number that is on the screen, or that of the last step", () => {
+    const step = (word: string) => {
+      const route = parse(`#/run/a?step=${word}`);
+      return route.place === "run" ? route.step : undefined;
+    };
+    expect([step("1"), step("12"), step("0"), step("x"), step("last")]).toEqual([
+      0,
+      11,
+      null,
+      null,
+      LAST_STEP,
+    ]);
   });
   it("of a launch of just some runs is short, and one of a launch is another place", () => {
     expect(format({ place: "launch", draft: draftForRuns(["r1", "r2"]) })).toBe(

@@ -19,8 +19,9 @@ export interface RunsRoute {
 export type RunShows = "steps" | "tree" | "answer";
 /**
  * `q`, `sort` and `top` describe the list the run was opened from: they find its neighbours, and
- * back returns there. `find` is searched within the run. `view` is the main content: the steps, the
- * search tree, or the answer beside the expected one.
+ * back returns there. `step` is an index from 0; the address has its number, from 1, as the page
+ * shows it. `find` is searched within the run. `view` is the main content: the steps, the search
+ * tree, or the answer beside the expected one.
  */
 export interface RunRoute {
   place: "run";
@@ -153,8 +154,9 @@ export const REPORT: ReportRoute = {
 export const TASKS: TasksRoute = { place: "tasks", q: "", set: "", category: "", task: "", top: 0 };
 export const EVALUATE: EvaluateRoute = { place: "evaluate", data: "", by: [], rows: null };
 export const TRUST: TrustRoute = { place: "trust", q: "", first: "", second: "" };
-/** Address of the last step of a run, whatever its number. */
-export const LAST_STEP = 999_999_999;
+/** The last step of a run, whatever its number. */
+export const LAST_STEP = Number.MAX_SAFE_INTEGER;
+const LAST = "last";
 
 /** Route of a run that was not opened from a list. */
 export const runRoute = (id: string): RunRoute => ({
@@ -211,6 +213,14 @@ const isShown = (word: string | null): RunShows =>
 const wholeNumber = (word: string | null): number | null =>
   word !== null && /^\d{1,9}$/.test(word) ? Number(word) : null;
 
+/** Index of the step that an address names by its number. */
+function parseStep(word: string | null): number | null {
+  if (word === LAST) return LAST_STEP;
+  const number = wholeNumber(word);
+  return number === null || number === 0 ? null : number - 1;
+}
+const formatStep = (step: number): string => (step === LAST_STEP ? LAST : String(step + 1));
+
 function unescaped(word: string): string {
   try {
     return decodeURIComponent(word);
@@ -251,7 +261,7 @@ export function parse(hash: string): Route {
       q,
       sort,
       top,
-      step: wholeNumber(asked.get("step")),
+      step: parseStep(asked.get("step")),
       find: asked.get("find") ?? "",
       view: isShown(asked.get("view")),
     };
@@ -309,7 +319,7 @@ export function format(route: Route): string {
   }
   if (route.place === "runs" && route.single) asked.set("single", "");
   if (route.place === "run") {
-    if (route.step !== null) asked.set("step", String(route.step));
+    if (route.step !== null) asked.set("step", formatStep(route.step));
     put("find", route.find);
     if (route.view !== "steps") asked.set("view", route.view);
   }

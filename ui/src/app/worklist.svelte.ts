@@ -10,7 +10,7 @@ const PREFETCH_DISTANCE = 200;
 
 /** The loaded part of the list. */
 type LoadedRuns = Pick<RunsAround, "offset" | "total" | "ids">;
-type Direction = "previous" | "next";
+export type Direction = "previous" | "next";
 
 /** A run outside the list, and its neighbours in it. */
 interface UnlistedRun {
@@ -214,4 +214,16 @@ function prependBefore(loaded: LoadedRuns, first: string, around: RunsAround): L
     total: loaded.total + around.offset + before.length - loaded.offset,
     ids: [...before, ...loaded.ids],
   };
+}
+
+/** The neighbour of a run among others of a list, which may leave it out; null at the end. */
+export function neighbourAmong(
+  id: string,
+  around: RunsAround,
+  direction: Direction,
+): string | null {
+  const at = around.ids.indexOf(id);
+  // Without the run, the next one stands where it would be.
+  const place = at >= 0 ? at : around.before - around.offset;
+  return around.ids[direction === "next" ? place + (at >= 0 ? 1 : 0) : place - 1] ?? null;
 }

@@ -17,7 +17,7 @@ async function failure(reply: Response): Promise<AppError> {
     return {
       code: "not_allowed",
       message: "This page is not signed in to Touchstone.",
-      hint: "Open an address that `touchstone serve` printed. Each works once; the terminal says how to get another.",
+      hint: "Type `touchstone serve --again` in a terminal and open the address that it prints.",
     };
   }
   return {
@@ -40,7 +40,7 @@ async function call<N extends CommandName>(name: N, args: Commands[N][0]): Promi
     const lost: AppError = {
       code: "failed",
       message: "Touchstone does not respond.",
-      hint: "Start `touchstone serve` again, then reload this page.",
+      hint: "Start `touchstone serve` again; this page then goes on by itself.",
     };
     throw lost;
   }

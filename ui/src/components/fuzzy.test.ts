@@ -13,6 +13,13 @@ describe("letters in order", () => {
     expect(found("zz", "Runs")).toEqual([]);
     expect(fuzzy("snr", "Runs")).toBeNull();
   });
+  it("find an item by the beginning of another word for it, before letters scattered about", () => {
+    const others = (one: string) => (one === "Report" ? ["csv", "export"] : []);
+    const by = (sought: string) => sift(["Choose a view", "Report"], sought, (one) => one, others);
+    expect(by("CSV")[0]).toBe("Report");
+    expect(by("expo")).toEqual(["Report"]);
+    expect(by("sv")).toEqual(["Choose a view"]);
+  });
   it("find every text by its own letters", () => {
     fc.assert(
       fc.property(

@@ -17,11 +17,27 @@ export function fuzzy(sought: string, text: string): number | null {
   return score - text.length / 500;
 }
 
-/** Matching items, best first; all in their order for an empty search. */
-export function sift<T>(all: readonly T[], sought: string, name: (one: T) => string): T[] {
+/** Score of a text, or of another word for it, which has to start with what is sought. */
+function score(sought: string, text: string, words: readonly string[]): number | null {
+  const own = fuzzy(sought, text);
+  const start = sought.trim().toLowerCase();
+  const other = words.some((word) => word.startsWith(start)) ? (fuzzy(start, start) ?? 0) : null;
+  return own === null ? other : other === null ? own : Math.max(own, other);
+}
+
+/**
+ * Matching items, best first; all in their order for an empty search. `others` returns further
+ * words, in lower case, by which an item is found.
+ */
+export function sift<T>(
+  all: readonly T[],
+  sought: string,
+  name: (one: T) => string,
+  others: (one: T) => readonly string[] = () => [],
+): T[] {
   if (sought.trim() === "") return [...all];
   return all
-    .map((one) => ({ one, score: fuzzy(sought, name(one)) }))
+    .map((one) => ({ one, score: score(sought, name(one), others(one)) }))
     .filter((scored): scored is { one: T; score: number } => scored.score !== null)
     .sort((left, right) => right.score - left.score)
     .map(({ one }) => one);

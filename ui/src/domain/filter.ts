@@ -1,6 +1,6 @@
 // Pure. Tokenises a filter for chips and completion. The engine alone interprets it.
 import { count } from "./format";
-import type { Facets, Snippet } from "../generated";
+import type { Facets, FailureClass, Snippet } from "../generated";
 
 export interface Token {
   start: number;
@@ -234,3 +234,15 @@ export function sameTask(row: { task: string | null; variation: number | null })
     value === null ? [] : [`${key}:${quote(String(value))}`];
   return [...of("task", row.task), ...of("variation", row.variation)].join(" ");
 }
+
+const FAILURE_CLASSES: Record<FailureClass, true> = {
+  wrong_answer: true,
+  no_answer: true,
+  missing_tool_call: true,
+  tool_error: true,
+  gave_up: true,
+  system_error: true,
+  timeout: true,
+};
+/** Filter of the runs that failed, for whatever reason. */
+export const FAILED = `class:${Object.keys(FAILURE_CLASSES).join(",")}`;

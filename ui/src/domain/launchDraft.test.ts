@@ -4,6 +4,7 @@ import {
   BLANK_DRAFT,
   parseDollars,
   draftForRuns,
+  draftToRerun,
   toggled,
   nextMissingChoice,
   MAX_CONCURRENCY,
@@ -16,6 +17,7 @@ import {
   writeDraft,
   type LaunchDraft,
 } from "./launchDraft";
+import type { RunRow } from "../generated";
 import { choice, OPTIONS } from "../testing/launch";
 
 const names = fc.uniqueArray(fc.string({ unit: "binary" }), { maxLength: 4 });
@@ -50,6 +52,15 @@ const written = (one: LaunchDraft) => {
   writeDraft(one, asked);
   return asked.toString();
 };
+
+it("ended runs start over, and unfinished ones are continued", () => {
+  const run = (id: string, state: RunRow["state"]) => ({ id, state });
+  const over = (...runs: Parameters<typeof draftToRerun>[0]) => draftToRerun(runs).startOver;
+  expect(draftToRerun([run("a", "answered")]).runs).toEqual(["a"]);
+  expect(over(run("a", "answered"), run("b", "no_answer"))).toBe(true);
+  expect(over(run("a", "answered"), run("b", "waiting"))).toBe(false);
+  expect(over(run("a", "error"))).toBe(false);
+});
 
 describe("a draft in the address", () => {
   it("reads back the same", () => {

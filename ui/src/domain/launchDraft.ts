@@ -1,5 +1,5 @@
 // Pure. Content of the launch form, as address parameters and as a request.
-import type { LaunchOptions, LaunchRequest } from "../generated";
+import type { LaunchOptions, LaunchRequest, RunRow } from "../generated";
 
 /** A cell of the overview: the runs of a task or of one variation. */
 export interface DraftCell {
@@ -153,6 +153,16 @@ export const draftForRuns = (
   ...change,
   runs,
 });
+
+/**
+ * Draft to run these runs again. Where all have ended, it starts over: there would be nothing to do
+ * otherwise. Unfinished ones are continued.
+ */
+export const draftToRerun = (runs: readonly Pick<RunRow, "id" | "state">[]): LaunchDraft =>
+  draftForRuns(
+    runs.map((run) => run.id),
+    { startOver: runs.every(({ state }) => state === "answered" || state === "no_answer") },
+  );
 
 /** True if the draft lists its runs or cells. */
 export const namesRuns = (draft: LaunchDraft): boolean =>

@@ -97,6 +97,6 @@ describe("what a run at work does", () => {
   it.each([
     [launchRun(1), "turn 2 · asking claude"],
     [launchRun(1, { turn: 0, doing: null }), "starting"],
-    [launchRun(1, { state: "waiting" }), "queued"],
+    [launchRun(1, { state: "waiting" }), ""],
   ])("is told in a line", (run, words) => expect(describeActivity(run)).toBe(words));
 });

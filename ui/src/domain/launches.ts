@@ -29,11 +29,11 @@ export const RUN_STATES: Record<
   LaunchRunState,
   {
     word: string;
-    icon: "pause" | "play" | "speech" | "dash" | "diamond" | "stop" | "file";
+    icon: "queue" | "play" | "speech" | "dash" | "diamond" | "stop" | "file";
     tone: "right" | "part" | "busy" | "err" | "muted";
   }
 > = {
-  waiting: { word: "Waiting", icon: "pause", tone: "muted" },
+  waiting: { word: "Queued", icon: "queue", tone: "muted" },
   running: { word: "Running", icon: "play", tone: "busy" },
   answered: { word: "Answered", icon: "speech", tone: "muted" },
   no_answer: { word: "No answer", icon: "dash", tone: "part" },
@@ -124,23 +124,38 @@ export function judgingsSummary(
 export const endedCount = (one: Pick<EvaluationView, "done" | "failed">): number =>
   one.done + one.failed;
 
-/** Finds a run that waits or runs in an active launch. Reading it in a template keeps it fresh. */
+/** The runs of active launches that run or are queued. */
+function activeRuns(live: Live): { launch: LaunchView; run: LaunchRun }[] {
+  return (live.query("launches", {}).data ?? [])
+    .filter(isActive)
+    .flatMap((launch) =>
+      (
+        live.query("launch", { id: launch.id, span: { offset: 0, limit: MAX_ACTIVE_RUNS } }).data
+          ?.runs ?? []
+      )
+        .filter((run) => run.state === "running" || run.state === "waiting")
+        .map((run) => ({ launch, run })),
+    );
+}
+
+/**
+ * Finds a run that runs or is queued in an active launch. Reading it in a template keeps it fresh.
+ */
 export function findActiveRun(
   live: Live,
   run: string,
 ): { launch: LaunchView; run: LaunchRun } | null {
-  for (const launch of (live.query("launches", {}).data ?? []).filter(isActive)) {
-    const found = live
-      .query("launch", { id: launch.id, span: { offset: 0, limit: MAX_ACTIVE_RUNS } })
-      .data?.runs.find((one) => one.run === run);
-    if (found?.state === "running" || found?.state === "waiting") return { launch, run: found };
-  }
-  return null;
+  return activeRuns(live).find((one) => one.run.run === run) ?? null;
 }
 
-/** Current activity of a run in one line. */
+/** States of the runs of active launches, by id. Their files only show that they have not ended. */
+export function activeStates(live: Live): ReadonlyMap<string, LaunchRunState> {
+  return new Map(activeRuns(live).map(({ run }) => [run.run, run.state]));
+}
+
+/** Current activity of a run in one line; empty for a queued one. */
 export function describeActivity(run: LaunchRun): string {
-  if (run.state === "waiting") return "queued";
+  if (run.state === "waiting") return "";
   return (
     [run.turn > 0 ? `turn ${count(run.turn)}` : "", run.doing ?? ""].filter(Boolean).join(" · ") ||
     "starting"

@@ -11,7 +11,7 @@ interface StateBadge {
 export const STATES: Record<RunState, StateBadge> = {
   answered: { word: "Answered", icon: "speech", tone: "muted" },
   no_answer: { word: "No answer", icon: "dash", tone: "part" },
-  waiting: { word: "Waiting", icon: "pause", tone: "busy" },
+  waiting: { word: "Paused", icon: "pause", tone: "busy" },
   error: { word: "Error", icon: "diamond", tone: "err" },
   writing: { word: "Writing", icon: "pen", tone: "busy" },
   damaged: { word: "Damaged", icon: "torn", tone: "wrong" },

@@ -422,6 +422,7 @@ function canned(fixture: Fixture): Replies {
     problems: () => ({ total: 0, no_runs: 0, problems: [] }),
     open_run: none("open_run"),
     read_steps: none("read_steps"),
+    run_outline: none("run_outline"),
     read_tree: none("read_tree"),
     read_text: none("read_text"),
     read_rows: none("read_rows"),

@@ -1,7 +1,7 @@
 // Runs for tests and a backend that serves them in pieces.
 import type { Backend } from "../backend/backend";
 import { Fixture, runRow } from "./fakeBackend";
-import type { Language, Part, RunRow, RunView, Step, StepGroup } from "../generated";
+import type { Language, Part, RunOutline, RunRow, RunView, Step, StepGroup } from "../generated";
 
 export const text = (
   id: string,
@@ -116,7 +116,7 @@ export function view(
     task: null,
     facts: [],
     own_names: null,
-    lineage: { origin: null, forks: [], fork_count: 0 },
+    lineage: { origin: null, forks: [], fork_count: 0, tree: [] },
     files: [{ path: "results/a.yaml", full_path: "/home/me/results/a.yaml", size: 99, runs: 1 }],
     notes: [],
     ...change,
@@ -171,6 +171,29 @@ export function layOut(): () => void {
   };
 }
 
+/** The outline of the steps of a run, each of them a mark. */
+export function outlineOf({ version, steps, total_steps }: RunView): RunOutline {
+  const failures = steps
+    .filter((step) => step.failed === true || step.kind === "error")
+    .map((step) => step.index);
+  return {
+    version,
+    total_steps,
+    marks: steps.map(({ index, kind, title, failed, depth, seconds, tokens }) => ({
+      step: index,
+      steps: 1,
+      kind,
+      title,
+      failures: failed === true || kind === "error" ? 1 : 0,
+      nested: depth > 0,
+      seconds,
+      tokens,
+    })),
+    failures,
+    failure_count: failures.length,
+  };
+}
+
 /** A backend whose run can be changed by the test. */
 export class OneRun extends Fixture {
   constructor(
@@ -184,6 +207,7 @@ export class OneRun extends Fixture {
       total_steps: this.run.total_steps,
       steps: this.run.steps.slice(span.offset, span.offset + span.limit),
     });
+    this.replies.run_outline = () => outlineOf(this.run);
     this.replies.read_text = ({ part }) => ({
       text: `text of ${part}\nsecond line`,
       offset: 0,

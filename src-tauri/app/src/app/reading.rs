@@ -4,11 +4,13 @@ use crate::error::AppError;
 use crate::reading::Reading;
 use std::path::PathBuf;
 use touchstone_api::{
-    Matches, MediaFile, RowPiece, RowRequest, RunView, Span, StepPage, TextPiece, TreeView,
+    Matches, MediaFile, RowPiece, RowRequest, RunOutline, RunView, Span, StepPage, TextPiece,
+    TreeView,
 };
 use touchstone_store::query;
 
-/// Maximum number of forks of a run that are listed; further ones are only counted.
+/// Maximum number of forks of a run that are listed, and of runs in the tree of forks; further ones
+/// are only counted.
 const MOST_FORKS: usize = 50;
 
 impl App {
@@ -24,6 +26,12 @@ impl App {
     pub fn read_steps(&self, id: &str, version: &str, span: Span) -> Result<StepPage, AppError> {
         let open = self.require_folder()?;
         Ok(open.reading.steps(&open.flow, id, version, span)?)
+    }
+
+    /// Returns all steps of the version that was opened in a bounded number of marks.
+    pub fn run_outline(&self, id: &str, version: &str) -> Result<RunOutline, AppError> {
+        let open = self.require_folder()?;
+        Ok(open.reading.outline(&open.flow, id, version)?)
     }
 
     /// Returns the search tree of a run, in the version that was opened.

@@ -5,6 +5,7 @@
 //! ```text
 //! id → index → files → formats → Run ─┬─ view: first steps, answer, facts   (bounded)
 //!                                     ├─ groups: sub-agents and abandoned branches
+//!                                     ├─ outline: all steps in few marks, and its failures
 //!                                     ├─ pace: time per turn
 //!                                     ├─ tried: the search tree
 //!                                     ├─ table: rows, order, CSV
@@ -23,6 +24,7 @@ mod groups;
 pub(crate) mod input_file;
 mod many;
 mod media;
+mod outline;
 mod pace;
 mod part_id;
 mod pieces;
@@ -50,8 +52,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use table::Table;
 use touchstone_api::{
-    Matches, RowPiece, RowRequest, RunLineage, RunRow, RunView, Span, StepPage, StoredVerdict,
-    TextPiece, TreeView,
+    Matches, RowPiece, RowRequest, RunLineage, RunOutline, RunRow, RunView, Span, StepPage,
+    StoredVerdict, TextPiece, TreeView,
 };
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
@@ -195,6 +197,16 @@ impl Reading {
             total_steps: count(opened.run.steps.len()),
             steps,
         })
+    }
+
+    /// Returns the outline of the version that was opened. Fails if the files changed.
+    pub(crate) fn outline(
+        &self,
+        flow: &FolderIndex,
+        id: &str,
+        version: &str,
+    ) -> Result<RunOutline, RunReadError> {
+        Ok(outline::outline(version, &self.version(flow, id, version)?.run))
     }
 
     /// Returns the search tree of the version that was opened. Fails if the files changed.

@@ -119,7 +119,7 @@ pub(super) fn layout(layout: told::Layout) -> &'static str {
     }
 }
 
-fn kind(kind: told::StepKind) -> StepKind {
+pub(super) fn kind(kind: told::StepKind) -> StepKind {
     match kind {
         told::StepKind::User => StepKind::User,
         told::StepKind::Assistant => StepKind::Assistant,

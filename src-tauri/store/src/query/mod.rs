@@ -8,6 +8,7 @@ mod cache;
 mod counted;
 mod facets;
 mod foreign;
+mod lineage;
 mod order;
 mod overview;
 mod row;
@@ -18,6 +19,7 @@ mod tests;
 mod trust;
 
 pub use foreign::{ForeignRun, foreign_runs, run_at};
+pub use lineage::lineage;
 pub(crate) use run_set::RunSet;
 pub use scored::ScoredRun;
 
@@ -34,8 +36,8 @@ use rusqlite::{OptionalExtension as _, ToSql};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_api::{
-    Column, Facets, FilterError, Hit, LineageLink, ListPosition, ListRequest, RunLineage, RunPage,
-    RunRow, RunsAround, ScoreDetail, Sort, Span,
+    Column, Facets, FilterError, Hit, ListPosition, ListRequest, RunPage, RunRow, RunsAround,
+    ScoreDetail, Sort, Span,
 };
 
 /// Maximum number of runs before and after a run in [`Lists::around`].
@@ -376,26 +378,6 @@ pub fn forks_named_as_repeats(index: &Reader<'_>) -> Result<HashSet<String>, Ind
         "SELECT path FROM runs WHERE forked_from IS NOT NULL AND fork = 0 AND member IS NULL";
     let mut query = index.prepare_cached(FORKS)?;
     Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
-}
-
-/// Returns the origin of a run and its forks, ordered by path. At most `most` forks are listed.
-pub fn lineage(index: &Reader<'_>, row: &RunRow, most: usize) -> Result<RunLineage, IndexError> {
-    const ORIGIN: &str = "SELECT key, path FROM runs WHERE path = ? AND member IS NULL";
-    const FORKS: &str =
-        "SELECT key, path, forked_step FROM runs WHERE forked_from = ? ORDER BY path";
-    let origin = row.forked_from.as_ref().map(|path| {
-        let id = index.prepare_cached(ORIGIN)?.query_row([path], |row| row.get(0)).optional()?;
-        Ok::<_, IndexError>(LineageLink { id, path: path.clone(), step: row.forked_step })
-    });
-    let mut query = index.prepare_cached(FORKS)?;
-    let link = |row: &rusqlite::Row<'_>| {
-        Ok(LineageLink { id: row.get(0)?, path: row.get(1)?, step: row.get(2)? })
-    };
-    let mut forks: Vec<LineageLink> =
-        query.query_map([&row.path], link)?.collect::<Result<_, _>>()?;
-    let count = forks.len() as u64;
-    forks.truncate(most);
-    Ok(RunLineage { origin: origin.transpose()?, forks, fork_count: count })
 }
 
 /// Effort of a past run: task, system, model, turns, tokens, dollars.

@@ -210,7 +210,7 @@ describe("evaluating a data file", () => {
         folder: STATUS.folder && { ...STATUS.folder, id: folder, name: folder },
       };
       fixture.tell({ kind: "folder" });
-      return until(() => document.title.startsWith(folder) && out() !== undefined);
+      return until(() => document.title.includes(` – ${folder} – `) && out() !== undefined);
     };
     await turn("A");
     const field = out() as HTMLInputElement;

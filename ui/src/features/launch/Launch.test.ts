@@ -437,7 +437,7 @@ describe("a launch", () => {
       all("[data-testid=launch-run]").map(
         (row) => row.textContent.replace(/\s+/g, " ").trim().split(" ")[0],
       ),
-    ).toEqual(["Running", "Error", "Waiting"]);
+    ).toEqual(["Running", "Error", "Queued"]);
     for (const words of [
       "asking claude",
       "The provider answered 429.",
@@ -583,11 +583,11 @@ describe("the runs", () => {
     await until(() => all("[data-testid=run-row]").length > 10);
     press("j", {}, document.body);
     press("r", {}, document.body);
-    await until(() => location.hash === "#/launch?runs=r1");
+    await until(() => location.hash === "#/launch?runs=r1&over=1");
     history.back();
     await until(() => all("[data-testid=run-row]").length > 10);
     for (const key of ["x", "j", "x", "r"]) press(key, {}, document.body);
-    await until(() => location.hash === "#/launch?runs=r1,r2");
+    await until(() => location.hash === "#/launch?runs=r1,r2&over=1");
   });
   it("that wait are offered to be continued, all of them, but not while runs are at work", async () => {
     const fixture = new Fixture(
@@ -595,7 +595,7 @@ describe("the runs", () => {
       { ...STATUS, counts: { ...STATUS.counts, waiting: 450 } },
     );
     await open(fixture, "#/runs");
-    await until(() => text().includes("450 runs are waiting to be continued."));
+    await until(() => text().includes("450 runs are paused and can be continued."));
     fixture.launches = [launched("l1")];
     fixture.tell({ kind: "launches" });
     await until(() => id("waiting") === undefined);

@@ -122,7 +122,7 @@ describe("the matrix", () => {
       "tool_calling · claude: 3 runs",
     );
     expect(id("overview-sums")?.textContent.replace(/\s+/g, " ").trim()).toBe(
-      "412 runs · 398 scored · ◇ 9 errors · 3 waiting · 2 running · 5 missing",
+      "412 runs · 398 scored · ◇ 9 errors · 3 paused · 2 running · 5 missing",
     );
   });
   it("draws only what is in sight of a thousand rows, and asks for one part before any other", async () => {

@@ -57,7 +57,7 @@ describe("what a cell says", () => {
         missing: 4,
         reviewed: 1,
       },
-      "6 runs: 1 error, 1 damaged, 1 running, 2 waiting, 1 not scored, 4 missing, 1 reviewed",
+      "6 runs: 1 error, 1 damaged, 1 running, 2 paused, 1 not scored, 4 missing, 1 reviewed",
     ],
     [null, "No run, none expected"],
   ])("is one sentence", (change, said) =>
@@ -78,7 +78,7 @@ describe("what a cell says", () => {
   it("puts errors before everything else", () =>
     expect(marksOf(cell({ missing: 1, waiting: 1, errors: 2 })).map((mark) => mark.text)).toEqual([
       "2 errors",
-      "1 waiting",
+      "1 paused",
       "1 missing",
     ]));
 });

@@ -37,7 +37,7 @@ export function marksOf(cell: OverviewCell): Mark[] {
     { icon: "diamond", tone: "err", count: cell.errors, text: counted(cell.errors, "error") },
     { icon: "torn", tone: "wrong", count: cell.damaged, text: `${count(cell.damaged)} damaged` },
     { icon: "pen", tone: "busy", count: cell.running, text: `${count(cell.running)} running` },
-    { icon: "pause", tone: "busy", count: cell.waiting, text: `${count(cell.waiting)} waiting` },
+    { icon: "pause", tone: "busy", count: cell.waiting, text: `${count(cell.waiting)} paused` },
     {
       icon: "dash",
       tone: "part",

@@ -144,7 +144,7 @@ describe("a sub-agent", () => {
   });
 
   it("opens for a link to a step in it, with the groups around that step", async () => {
-    await open(new OneRun(nested()), "#/run/r0?step=8");
+    await open(new OneRun(nested()), "#/run/r0?step=9");
     await until(() => expect(document.activeElement).toBe(at(8)));
     expect(at(8)?.textContent).toContain("deep inside");
   });
@@ -195,6 +195,118 @@ describe("a sub-agent", () => {
   });
 });
 
+describe("the failures of a run", () => {
+  it("are gone through with x and X, and the end is said", async () => {
+    await open(new OneRun(view(SMALL, { passed: null })));
+    await until(() => expect(at(6)).toBeDefined());
+    at(0)?.focus();
+    await press("x");
+    await until(() => expect(document.activeElement).toBe(at(3)));
+    await until(() => expect(said("toast")).toBe("Failure 1 of 2, step 4"));
+    await press("F8");
+    await until(() => expect(document.activeElement).toBe(at(6)));
+    await press("x");
+    await until(() => expect(said("toast")).toBe("No further failure."));
+    await press("X");
+    await until(() => expect(document.activeElement).toBe(at(3)));
+  });
+
+  it("inside of a folded sub-agent open it", async () => {
+    const run = nested();
+    const steps = run.steps.map((one) => (one.index === 5 ? { ...one, failed: true } : one));
+    await open(new OneRun({ ...run, steps }));
+    await until(() => expect(at(9)).toBeDefined());
+    at(0)?.focus();
+    await press("x");
+    await until(() => expect(document.activeElement).toBe(at(5)));
+  });
+
+  it("in other runs of the list are gone to with ] and [", async () => {
+    const backend = new OneRun(view(SMALL));
+    const asked: unknown[] = [];
+    const around = backend.replies.runs_around;
+    backend.replies.runs_around = (args) => {
+      if (!args.filter.includes("class:")) return around(args);
+      asked.push(args.filter);
+      return { offset: 0, before: 1, total: 2, ids: ["r5", "r9"] };
+    };
+    await open(backend, "#/run/r0?q=model:o1");
+    await press("]");
+    await until(() => expect(location.hash).toContain("#/run/r9"));
+    expect(asked).toEqual([
+      "model:o1 class:wrong_answer,no_answer,missing_tool_call,tool_error,gave_up,system_error,timeout",
+    ]);
+    await until(() => expect(at(0)).toBeDefined());
+    await press("[");
+    await until(() => expect(location.hash).toContain("#/run/r5"));
+    await until(() => expect(at(0)).toBeDefined());
+    await press("[");
+    await until(() => expect(said("toast")).toBe("No earlier failed run in the list."));
+  });
+});
+
+describe("the minimap", () => {
+  it("says where one is, and its arrow keys go from step to step", async () => {
+    await open(new OneRun(view(SMALL)));
+    const strip = () => one("[data-testid='minimap'] [role='slider']");
+    await until(() => expect(strip()).toBeDefined());
+    expect(strip()?.getAttribute("aria-valuemax")).toBe("7");
+    strip()?.focus();
+    await press("End");
+    await until(() => expect(strip()?.getAttribute("aria-valuenow")).toBe("7"));
+    expect(strip()?.getAttribute("aria-valuetext")).toBe("Step 7 · error · failed");
+    expect(document.activeElement).toBe(strip());
+    await press("ArrowUp");
+    await until(() => expect(strip()?.getAttribute("aria-valuenow")).toBe("6"));
+  });
+
+  it("shows tokens, time or steps, whichever are known", async () => {
+    await open(new OneRun(view(SMALL)));
+    const by = () => one("[data-testid='minimap'] .by");
+    await until(() => expect(by()?.textContent).toBe("tok"));
+    by()?.click();
+    await until(() => expect(by()?.textContent).toBe("sec"));
+    by()?.click();
+    await until(() => expect(by()?.textContent).toBe("all"));
+  });
+
+  it("is left out of a run that is seen whole", async () => {
+    await open(new OneRun(view(SMALL.slice(0, 3))));
+    await until(() => expect(at(2)).toBeDefined());
+    expect(id("minimap")).toBeUndefined();
+  });
+});
+
+describe("the tree of forks", () => {
+  it("shows every relative with its score, and leads to it", async () => {
+    const node = (id: string | null, path: string, depth: number, score: number | null) => ({
+      id,
+      path,
+      step: depth === 0 ? null : 2,
+      depth,
+      state: "answered" as const,
+      passed: score === null ? null : score === 1,
+      score,
+    });
+    const tree = [
+      node("r3", "a-o1.yaml", 0, 1),
+      node("r0", "a-o1-fork1.yaml", 1, 0.3),
+      node("r4", "a-o1-fork2.yaml", 2, null),
+    ];
+    const lineage = { origin: null, forks: [], fork_count: 1, tree };
+    await open(new OneRun(view(SMALL, {}, { lineage })));
+    await until(() => expect(id("lineage-tree")).toBeDefined());
+    const lines = all("[data-testid='lineage-tree'] li");
+    expect(lines.map((line) => line.textContent?.replace(/\s+/g, " ").trim())).toEqual([
+      "a-o1 Right 1.00",
+      "level 2: …fork1 this run from step 3 Wrong 0.30",
+      "level 3: …fork2 from step 3 Answered",
+    ]);
+    expect(lines[1]?.getAttribute("aria-current")).toBe("true");
+    expect(lines[0]?.querySelector("a")?.getAttribute("href")).toBe("#/run/r3");
+  });
+});
+
 describe("the export of a run", () => {
   it("is saved in the chosen format, and shows what was redacted", async () => {
     const backend = new OneRun(view(SMALL, { format: "codex" }), "window");
@@ -223,15 +335,14 @@ describe("the export of a run", () => {
 });
 
 describe("a transcript", () => {
-  it("shows who said what, numbers the turns, and folds only the calls that went well", async () => {
+  it("shows who said what, numbers the steps, and folds only the calls that went well", async () => {
     await open(new OneRun(view(SMALL)));
     await until(() => expect(all("[data-testid='step']").length).toBe(7));
-    expect(all("[data-testid='turn']").map((turn) => turn.textContent)).toEqual([
-      "1",
-      "2",
-      "3",
-      "4",
-    ]);
+    expect(all("[data-testid='step-number']").map((number) => number.textContent)).toEqual(
+      SMALL.map((_, index) => `${index + 1}`),
+    );
+    expect(at(2)?.getAttribute("aria-label")).toBe("Step 3: query_tickets");
+    expect(at(2)?.getAttribute("aria-posinset")).toBe("3");
     expect(at(1)?.textContent).toContain("3.1 s · 412 tokens");
     const [good, bad] = all("[data-testid='tool-call']");
     expect(good?.textContent).toContain("SELECT id FROM ticket");
@@ -463,7 +574,7 @@ describe("beside the transcript", () => {
   });
   it("no answer is said in words", async () => {
     await open(new OneRun(view(SMALL, { state: "waiting" })));
-    expect(said("answer")).toContain("No answer. The run waits to be continued.");
+    expect(said("answer")).toContain("No answer. The run is paused and can be continued.");
   });
 });
 
@@ -525,7 +636,7 @@ describe("the page of a run", () => {
     );
     expect(id("score-chip")).toBeUndefined();
     expect(one(".who")?.textContent.replace(/\s+/g, " ")).toMatch(
-      / Waiting Ends with the result of a tool\. $/,
+      / Paused Ends with the result of a tool\. $/,
     );
   });
 
@@ -657,8 +768,8 @@ describe("beside the transcript", () => {
     expect(said("pace")).toContain("model 3.1 s, tools 2.0 s");
     const rows = all("[data-testid='pace'] li button");
     expect(rows.map((row) => row.getAttribute("aria-label"))).toEqual([
-      "Turn 2: model 3.1 s, tools 41 ms",
-      "Turn 4: model unknown, tools 2.0 s",
+      "Step 2, turn 2: model 3.1 s, tools 41 ms",
+      "Step 6, turn 4: model unknown, tools 2.0 s",
     ]);
     rows[1]?.click();
     await until(() => expect(document.activeElement).toBe(at(5)));

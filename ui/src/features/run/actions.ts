@@ -32,6 +32,8 @@ export interface Page {
   endRow: (last: boolean) => void;
   openRow: () => void;
   difference: (by: 1 | -1) => void;
+  /** Goes to the next failed call, error, or difference of the answer. */
+  failure: (by: 1 | -1) => void;
   flipForm: () => void;
   say: (verdict: Verdict) => void;
   /** Undoes the latest verdict. */
@@ -241,6 +243,20 @@ export function actions(page: Page): Action[] {
       keys: ["h"],
       when: page.nested,
       run: page.outer,
+    },
+    {
+      id: "run-failure",
+      title: "Next failure in the run",
+      group,
+      keys: ["x", "F8"],
+      run: () => page.failure(1),
+    },
+    {
+      id: "run-failure-back",
+      title: "Previous failure in the run",
+      group,
+      keys: ["X", "Shift+F8"],
+      run: () => page.failure(-1),
     },
     { id: "run-export", title: "Export the run…", group, run: page.export },
     { id: "run-find", title: "Find in this run", group, keys: ["Mod+f"], run: page.find },

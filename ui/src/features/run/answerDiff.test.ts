@@ -94,7 +94,7 @@ describe("a wrong run", () => {
       "↕moved 106 place 7 → 9",
       "+extra 108 extra",
     ]);
-    expect(said("why")).toContain("place: expected → answer");
+    expect(said("why")).toContain("expected → answer");
     expect(said("why")).toContain("Show the full answer");
   });
 

@@ -1,4 +1,5 @@
 // Pure. Explanation of a missing comparison, and the first differences of an existing one.
+import { count } from "../../domain/format";
 import type { DiffLine, DiffRequest, DiffRow, DiffView, RunView } from "../../generated";
 import {
   differs,
@@ -140,4 +141,14 @@ export function firstDifferences(diff: DiffView, most: number): Difference[] {
       .slice(0, most)
       .map((row) => rowDifference(diff.columns, row));
   return diff.lines.filter(lineDiffers).slice(0, most).flatMap(lineDifferences);
+}
+
+/** How many differences follow the first ones; empty if none does. */
+export function moreDifferences(diff: DiffView, most: number): string {
+  const rows = diff.columns.length > 0;
+  const loaded = rows ? diff.rows.filter(differs) : diff.lines.filter(lineDiffers);
+  // Rows that are not loaded are differences, too; lines may be equal ones between them.
+  const more = loaded.length - most + (rows ? diff.total_rows - diff.rows.length : 0);
+  if (more <= 0) return "";
+  return `+${count(more)} ${!rows && diff.total_lines > diff.lines.length ? "or more" : "more"}`;
 }

@@ -17,9 +17,9 @@ it("the longest turn fills its bar, and the others are as long beside it", () =>
 
 it("what the file does not tell is said, and never is nought", () => {
   expect(bars(TURNS).map((bar) => bar.says)).toEqual([
-    "Turn 2: model 3.0 s, tools 1.0 s",
-    "Turn 3: model 2.0 s, tools unknown",
-    "Turn 5: model unknown, tools 40 ms",
+    "Step 2, turn 2: model 3.0 s, tools 1.0 s",
+    "Step 5, turn 3: model 2.0 s, tools unknown",
+    "Step 10, turn 5: model unknown, tools 40 ms",
   ]);
   expect(formatTotals(TURNS)).toBe("model 5.0 s, tools 1.0 s");
   expect(formatTotals(TURNS.slice(1, 2))).toBe("model 2.0 s");
@@ -27,6 +27,6 @@ it("what the file does not tell is said, and never is nought", () => {
 
 it("turns that took no time at all have bars of no length", () => {
   expect(bars([{ turn: 1, step: 0, model: 0, tools: 0 }])).toEqual([
-    { turn: 1, step: 0, model: 0, tools: 0, took: "0 ms", says: "Turn 1: model 0 ms, tools 0 ms" },
+    { step: 0, model: 0, tools: 0, took: "0 ms", says: "Step 1, turn 1: model 0 ms, tools 0 ms" },
   ]);
 });

@@ -1,9 +1,9 @@
 // Pure. Time per turn as bars, relative to the longest turn, with labels.
-import { seconds } from "../../domain/format";
+import { count, seconds } from "../../domain/format";
 import type { TurnTime } from "../../generated";
 
 export interface TurnBar {
-  turn: number;
+  /** Index of its first step. */
   step: number;
   /** Percent of the width; 0 for unrecorded times, which the label tells apart. */
   model: number;
@@ -22,12 +22,11 @@ export function bars(turns: readonly TurnTime[]): TurnBar[] {
   const longest = turns.reduce((most, turn) => Math.max(most, turnTotal(turn)), 0);
   const part = (value: number | null) => (longest > 0 ? (100 * (value ?? 0)) / longest : 0);
   return turns.map((turn) => ({
-    turn: turn.turn,
     step: turn.step,
     model: part(turn.model),
     tools: part(turn.tools),
     took: seconds(turnTotal(turn)),
-    says: `Turn ${turn.turn}: ${sideText("model", turn.model)}, ${sideText("tools", turn.tools)}`,
+    says: `Step ${count(turn.step + 1)}, turn ${count(turn.turn)}: ${sideText("model", turn.model)}, ${sideText("tools", turn.tools)}`,
   }));
 }
 

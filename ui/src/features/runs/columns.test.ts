@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runRow } from "../../testing/fakeBackend";
 import type { RunRow } from "../../generated";
-import { COLUMNS } from "./columns";
+import { chosen, COLUMNS } from "./columns";
 
 const score = COLUMNS.find((column) => column.id === "score");
 
@@ -77,6 +77,12 @@ describe("the column of stored verdicts", () => {
     ]);
     expect(told({ passed: 0, decided: 0, errors: 0 })[0]).toBe("–");
     expect(told(null)).toEqual(["–", "No stored verdicts: this run is not an evaluation row"]);
-    expect(column?.off).toBe(true);
+  });
+
+  it("is shown where there are any, unless the user says otherwise", () => {
+    const has = (shown: Record<string, boolean>, stored: boolean) =>
+      chosen(shown, stored).some((one) => one.id === "stored");
+    expect([has({}, false), has({}, true)]).toEqual([false, true]);
+    expect([has({ stored: true }, false), has({ stored: false }, true)]).toEqual([true, false]);
   });
 });

@@ -14,6 +14,8 @@ export interface TableColumn {
   grow?: number;
   /** Hidden by default. */
   off?: boolean;
+  /** Shown by default where evaluators said something of the runs. */
+  ifStored?: boolean;
   text: (row: RunRow) => string;
   /** Details that the short text leaves out. */
   hint?: (row: RunRow) => string;
@@ -90,10 +92,10 @@ export const COLUMNS: readonly TableColumn[] = [
   },
   {
     id: "stored",
-    title: "Stored",
+    title: "Evaluators",
     width: 7.5,
     number: true,
-    off: true,
+    ifStored: true,
     text: storedCount,
     hint: storedHint,
   },
@@ -183,9 +185,18 @@ function calls(row: RunRow): string {
   return `${count(row.tool_calls)} tool calls, ${count(row.failed_calls)} failed${missing}`;
 }
 
-/** The visible columns after the user's choices. */
-export const chosen = (shown: Readonly<Record<string, boolean>>): TableColumn[] =>
-  COLUMNS.filter((column) => shown[column.id] ?? column.off !== true);
+/** True if a column is shown after the user's choices. */
+export const isShown = (
+  column: TableColumn,
+  shown: Readonly<Record<string, boolean>>,
+  hasStored: boolean,
+): boolean => shown[column.id] ?? (column.ifStored === true ? hasStored : column.off !== true);
+
+/** The visible columns. */
+export const chosen = (
+  shown: Readonly<Record<string, boolean>>,
+  hasStored: boolean,
+): TableColumn[] => COLUMNS.filter((column) => isShown(column, shown, hasStored));
 
 /** Widths in pixels. */
 export const widthOf = (

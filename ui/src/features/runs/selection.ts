@@ -1,13 +1,14 @@
 // Selected runs and cursor. Rows are identified by id, so that both survive a new order.
 import { createSubscriber } from "svelte/reactivity";
+import type { RunRow } from "../../generated";
 
-export interface SelectedRun {
-  id: string;
-  path: string;
-}
+export type SelectedRun = Pick<RunRow, "id" | "path" | "state">;
+
+/** What is kept of a row. */
+const kept = ({ id, path, state }: SelectedRun): SelectedRun => ({ id, path, state });
 
 export class RunSelection {
-  readonly #selected = new Map<string, string>();
+  readonly #selected = new Map<string, SelectedRun>();
   #cursor: { index: number; id: string | null } = { index: 0, id: null };
   #anchor = 0;
   /** Counts moves and selections. */
@@ -21,8 +22,11 @@ export class RunSelection {
     this.#subscribe();
     return this.#selected.size;
   }
-  get paths(): string[] {
+  get runs(): SelectedRun[] {
     return [...this.#selected.values()];
+  }
+  get paths(): string[] {
+    return this.runs.map((run) => run.path);
   }
   get ids(): string[] {
     return [...this.#selected.keys()];
@@ -65,7 +69,7 @@ export class RunSelection {
 
   toggle(one: SelectedRun): void {
     this.#acts++;
-    if (!this.#selected.delete(one.id)) this.#selected.set(one.id, one.path);
+    if (!this.#selected.delete(one.id)) this.#selected.set(one.id, kept(one));
     this.#update();
   }
 
@@ -73,7 +77,7 @@ export class RunSelection {
   only(these: readonly SelectedRun[], more = false): void {
     this.#acts++;
     if (!more) this.#selected.clear();
-    for (const one of these) this.#selected.set(one.id, one.path);
+    for (const one of these) this.#selected.set(one.id, kept(one));
     this.#update();
   }
 

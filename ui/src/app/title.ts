@@ -1,0 +1,43 @@
+// Pure. The title of the page: what is shown, where, and in which folder.
+import type { RunRow } from "../generated";
+import type { Route } from "./route";
+import { visibleLine } from "../components/visible/visible";
+
+const PLACES: Record<Route["place"], string> = {
+  start: "Start",
+  overview: "Overview",
+  runs: "Runs",
+  run: "Run",
+  compare: "Compare",
+  launch: "New launch",
+  progress: "Launch",
+  report: "Report",
+  tasks: "Tasks",
+  evaluate: "Evaluate",
+  evaluation: "Evaluation",
+  trust: "Trust",
+  problems: "Problems",
+  settings: "Settings",
+  guide: "Guide",
+};
+
+/** Task, variation, repeat, system and model of a run; a run without a task by its path. */
+function runTitle(row: RunRow): string {
+  if (row.task === null) return row.path;
+  const variation =
+    row.variation_name ?? (row.variation === null ? "" : `variation ${row.variation}`);
+  const names = [row.task, variation, row.repeat > 1 ? `run ${row.repeat}` : ""];
+  const by = [row.system, row.model].filter((name) => name !== null);
+  return [names.filter((name) => name !== "").join(" "), ...by].join(" · ");
+}
+
+/** Browsers cut titles at the end, so what differs most between tabs comes first. */
+export function pageTitle(route: Route, folder: string | null, run: RunRow | undefined): string {
+  const filter = "q" in route && route.place !== "run" ? route.q.trim() : "";
+  const place = PLACES[route.place] + (filter === "" ? "" : `: ${filter}`);
+  const what = route.place === "run" && run !== undefined ? runTitle(run) : place;
+  return [what, folder ?? "", "Touchstone"]
+    .filter((part) => part !== "")
+    .map((part) => visibleLine(part))
+    .join(" – ");
+}
