@@ -520,7 +520,8 @@ mod tests {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scorers.md");
         let page = std::fs::read_to_string(path).unwrap();
         let is_named = |text: &str, name: &str| {
-            text.contains(&format!("`{name}`")) || text.contains(&format!("`{name}:"))
+            let forms = [format!("`{name}`"), format!("`{name}:"), format!("<{name}>`")];
+            forms.iter().any(|form| text.contains(form))
         };
         let sections: Vec<(&str, &str)> = page
             .split("\n### ")
