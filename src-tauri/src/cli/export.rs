@@ -11,9 +11,12 @@ use std::{
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
-use touchstone_api::{Column, ExportFormat, ExportedFile, Lineage, Sort};
+use touchstone_api::{Column, ExportFormat, Lineage, Sort};
 use touchstone_app::{
-    app::{App, NewFile, exporting::ExportOptions, keep_file},
+    app::{
+        App, NewFile,
+        exporting::{ExportOptions, ExportedDocument},
+    },
     error::{AppError, Code},
 };
 
@@ -137,7 +140,7 @@ pub(super) fn run(asked: &Convert, here: &Environment) -> Outcome {
     let mut output = Output::new(asked)?;
     for (at, ids) in &chosen {
         let app = &folders[*at].1;
-        let done = app.export_runs(ids, options, &mut |file| output.take(&file))?;
+        let done = app.export_runs(ids, options, &mut |file| output.take(file))?;
         for note in &done.notes {
             writeln!(io::stderr(), "{}", one_line(note))?;
         }
@@ -244,7 +247,7 @@ fn find(
 /// Where documents go.
 enum Target {
     /// Standard output. A single document waits until it is known that there is only one.
-    Printed(String),
+    Printed(Option<ExportedDocument>),
     File(PathBuf, NewFile),
     Folder(PathBuf),
 }
@@ -263,7 +266,7 @@ impl Output {
     fn new(asked: &Convert) -> Result<Self, AppError> {
         let ends_in_slash = |path: &Path| path.to_string_lossy().ends_with('/');
         let target = match &asked.out {
-            None => Target::Printed(String::new()),
+            None => Target::Printed(None),
             Some(path) if path.is_dir() || ends_in_slash(path) => Target::Folder(path.clone()),
             Some(path) => Target::File(path.clone(), NewFile::create(path)?),
         };
@@ -276,12 +279,12 @@ impl Output {
         })
     }
 
-    fn take(&mut self, file: &ExportedFile) -> Result<(), CommandError> {
+    fn take(&mut self, document: ExportedDocument) -> Result<(), CommandError> {
         self.documents += 1;
         if let Target::Folder(dir) = &self.target {
             make_dir(dir)?;
-            let path = dir.join(unused(&mut self.names, &file.file_name));
-            keep_file(&file.text, &path)?;
+            let path = dir.join(unused(&mut self.names, &document.file_name));
+            write_file(document, &path)?;
             self.written.push(path.to_string_lossy().into_owned());
             return Ok(());
         }
@@ -291,30 +294,24 @@ impl Output {
             return Err(error.hint(hint).into());
         }
         match &mut self.target {
-            Target::File(_, out) => out.write(file.text.as_bytes())?,
-            Target::Printed(_) if self.is_chat => {
-                io::stdout().lock().write_all(file.text.as_bytes())?;
-            }
-            Target::Printed(text) => text.push_str(&file.text),
+            Target::File(_, out) => document.write(&mut |piece| out.write(piece))?,
+            Target::Printed(_) if self.is_chat => print(document)?,
+            Target::Printed(waiting) => *waiting = Some(document),
             Target::Folder(_) => {}
         }
         Ok(())
     }
 
     fn end(mut self, is_json: bool) -> Result<(), CommandError> {
-        let mut out = io::stdout().lock();
         match self.target {
-            Target::Printed(text) => {
-                out.write_all(text.as_bytes())?;
-                out.flush()?;
-                return Ok(());
-            }
+            Target::Printed(document) => return document.map_or(Ok(()), print),
             Target::File(path, file) if self.documents > 0 => {
                 file.keep()?;
                 self.written.push(path.to_string_lossy().into_owned());
             }
             Target::File(..) | Target::Folder(_) => {}
         }
+        let mut out = io::stdout().lock();
         if is_json {
             writeln!(out, "{}", json!({ "written": self.written }))?;
         } else {
@@ -325,6 +322,18 @@ impl Output {
         out.flush()?;
         Ok(())
     }
+}
+
+fn print(document: ExportedDocument) -> Result<(), CommandError> {
+    let mut out = io::stdout().lock();
+    document.write::<CommandError>(&mut |piece| Ok(out.write_all(piece)?))?;
+    Ok(out.flush()?)
+}
+
+fn write_file(document: ExportedDocument, path: &Path) -> Result<(), AppError> {
+    let mut file = NewFile::create(path)?;
+    document.write(&mut |piece| file.write(piece))?;
+    file.keep()
 }
 
 /// Returns a file name that is not among these, also where case is ignored, and adds it.

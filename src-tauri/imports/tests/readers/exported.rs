@@ -66,11 +66,12 @@ fn read_back(text: &str, format: &str) -> ImportedRun {
 /// Writes runs with the same task, system and model as a log of Inspect.
 pub(crate) fn inspect_log(runs: &[ExportRun]) -> String {
     let mut log = inspect::Log::new(&runs[0]);
-    for one in &runs[1..] {
+    let mut samples = String::new();
+    for one in runs {
         assert!(log.fits(one), "{}", one.name);
-        log.add(one);
+        samples.push_str(&log.add(one));
     }
-    log.write(&about())
+    format!("{}{samples}{}", log.start(&about()), inspect::Log::END)
 }
 
 /// Reads the events of a chat. The messages of a sample of Inspect have the same form.
