@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use touchstone_api::{ExportFormat, ExportRequest, ExportedFile, RunRow, RunState, ScoreStanding};
 use touchstone_clock as clock;
-use touchstone_formats::redact::Redactions;
+use touchstone_formats::redact::DocumentRedactor;
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 use touchstone_imports::export::{
@@ -97,7 +97,7 @@ impl App {
         let mut writer = Writer {
             target,
             about,
-            counts: is_redacted.then(Redactions::default),
+            redactor: is_redacted.then(DocumentRedactor::default),
             tally: EventCounts::default(),
             lines: options.lines,
             dir: self.inner.config.cache_dir.clone(),
@@ -300,8 +300,9 @@ fn lacks_prompt(run: &ImportedRun) -> bool {
 struct Writer {
     target: Target,
     about: About,
-    /// Places that were redacted, if texts are redacted.
-    counts: Option<Redactions>,
+    /// Redacts the texts, if that is asked for. Names of users that one run gives away are redacted
+    /// in the next ones, too.
+    redactor: Option<DocumentRedactor>,
     tally: EventCounts,
     /// True to write each chat as one line.
     lines: bool,
@@ -328,8 +329,8 @@ impl Writer {
                 return Ok(None);
             }
         };
-        if let Some(counts) = &mut self.counts {
-            counts.add(run.redact());
+        if let Some(redactor) = &mut self.redactor {
+            run.redact(redactor);
         }
         self.tally.add(&run.run.events);
         self.done.runs += 1;
@@ -375,7 +376,7 @@ impl Writer {
         let more = self.done.left_out.saturating_sub(NAMED as u64);
         notes.extend((more > 0).then(|| format!("And {more} more that cannot be read.")));
         notes.extend(self.tally.describe(self.target));
-        notes.extend(self.counts.map(|counts| counts.describe()));
+        notes.extend(self.redactor.map(|redactor| redactor.counts().describe()));
         self.done
     }
 }
