@@ -83,7 +83,8 @@ pub(super) fn read_test(text: &str, at: usize) -> (Test, Option<(u64, u64)>) {
         variables: without_session(variables.unwrap_or_default(), session.as_ref()),
         prompt: prompt_id.or_else(|| prompt_name(&prompt)).unwrap_or_default(),
         provider: crate::text::canonical_json(&provider),
-        order: place.unwrap_or((at as u64, 0)),
+        // Results without these numbers come behind the others.
+        order: place.unwrap_or((u64::MAX, at as u64)),
     };
     (read, place)
 }
