@@ -10,6 +10,7 @@ mod facets;
 mod foreign;
 mod order;
 mod overview;
+mod recorded;
 mod row;
 mod run_set;
 mod scored;
@@ -18,6 +19,7 @@ mod tests;
 mod trust;
 
 pub use foreign::{ForeignRun, foreign_runs, run_at};
+pub use recorded::{RecordedDetails, RecordedTask, recorded_task, recorded_tasks};
 pub(crate) use run_set::RunSet;
 pub use scored::ScoredRun;
 
