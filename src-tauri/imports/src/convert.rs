@@ -280,13 +280,17 @@ impl StepBuilder {
         }
     }
 
-    /// Adds media to the message or the result before it.
+    /// Adds media to the message or the result before it. A message of media alone has no text.
     fn media(&mut self, media: Media, depth: u32) {
         let language = if media.content.is_some() { Language::Media } else { Language::Plain };
         let described = part("media", language, Value::Text(media.text));
         let last = self.after_result.or_else(|| self.steps.len().checked_sub(1));
         let at = if let Some(at) = last.filter(|at| self.steps[*at].depth == depth) {
-            self.steps[at].parts.push(described);
+            let step = &mut self.steps[at];
+            if matches!(step.kind, StepKind::User | StepKind::Assistant) {
+                step.parts.retain(|part| part.value.text() != Some(""));
+            }
+            step.parts.push(described);
             at
         } else {
             self.push(StepKind::Note, depth, vec![described]);
@@ -429,6 +433,26 @@ mod tests {
             call("1", "task"),
             EventKind::SubAgent { name: "scout".to_owned(), call: None, events: inner },
             result("1", "ok", None),
+    #[test]
+    fn an_image_is_a_part_of_the_message_before_it_which_may_have_no_text() {
+        let image = || EventKind::Media(Media::described("image/png"));
+        let user = |text: &str| EventKind::User(text.to_owned());
+        let answer = || EventKind::Assistant("a".to_owned());
+        for (events, expected) in [
+            (vec![user("q"), image(), image()], vec!["1 0 User message,media,media"]),
+            (
+                vec![user("q"), answer(), user(""), image(), image()],
+                vec!["1 0 User message", "2 0 Assistant message", "3 0 User media,media"],
+            ),
+            (
+                vec![user("q"), EventKind::Assistant(String::new()), image()],
+                vec!["1 0 User message", "2 0 Assistant media"],
+            ),
+        ] {
+            assert_eq!(step_lines(&converted(events)), expected);
+        }
+    }
+
         ]);
         assert_eq!(
             step_lines(&run),

@@ -180,11 +180,12 @@ impl MediaContent {
 pub enum EventKind {
     /// Instructions of the system or the developer.
     System(String),
-    /// Message of the user: its text, untrimmed. Parts that are no text follow as [`Self::Media`].
+    /// Message of the user: its text, untrimmed. Parts that are no text follow as [`Self::Media`];
+    /// the text is empty if there is nothing else.
     User(String),
     /// Message of a user that a model plays.
     SimulatedUser(String),
-    /// Message of the model.
+    /// Message of the model. Like that of the user, it is empty if it is followed by an image.
     Assistant(String),
     /// Readable reasoning of the model.
     Reasoning(String),

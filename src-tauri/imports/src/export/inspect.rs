@@ -173,7 +173,9 @@ fn sample(one: &ExportRun, id: &str, epoch: u64) -> Value {
     let run = &one.run;
     let written = write_messages(&arrange(&run.events), Dialect::Inspect);
     let input = run.events.iter().find_map(|event| match &event.kind {
-        EventKind::User(text) | EventKind::SimulatedUser(text) => Some(text.as_str()),
+        EventKind::User(text) | EventKind::SimulatedUser(text) => {
+            Some(text.as_str()).filter(|text| !is_blank(text))
+        }
         _ => None,
     });
     let (scores, without_value) = scores(&run.verdicts);
