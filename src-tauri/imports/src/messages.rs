@@ -1,5 +1,6 @@
 //! **Pure.** Chat messages as most tools write them, after the interfaces of `OpenAI` and Anthropic:
 //! `role`, `content` as text or parts, `tool_calls`, `tool_call_id`.
+use crate::media::is_data_address;
 use crate::run::{Event, EventKind, Media, MediaContent};
 use crate::text::{is_blank, join, text_or_json};
 use touchstone_formats::value::Value;
@@ -249,7 +250,8 @@ fn describe_media(part: &Value) -> String {
     let declared = [["source", "media_type"], ["source", "mime_type"]];
     let mime = declared.iter().find_map(|path| part.at_path(path)).and_then(Value::text);
     let mime = mime.or_else(|| part.text_at("mime_type")).or_else(|| part.text_at("media_type"));
-    let from_data = data.and_then(|data| data.strip_prefix("data:")?.split([';', ',']).next());
+    let from_data = data
+        .and_then(|data| data.get(5..).filter(|_| is_data_address(data))?.split([';', ',']).next());
     let name = mime.or(from_data).unwrap_or(kind);
     match data {
         Some(data) if data.starts_with("http") => format!("{name}, {data}"),
@@ -336,8 +338,6 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_result_without_content_shows_its_error() {
-    #[test]
     fn an_image_alone_is_a_message_of_its_own_and_beside_a_result_it_is_not() {
         let image = r#"{"type":"image","source":{"media_type":"image/png","data":"AAAA"}}"#;
         let result = r#"{"type":"tool_result","tool_use_id":"c1","content":"x"}"#;
@@ -367,6 +367,8 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_failed_result_without_content_shows_its_error() {
         let message = r#"{"role":"tool","tool_call_id":"c1","content":"","error":{"type":"timeout","message":"late"}}"#;
         let [EventKind::Result { value, failed, .. }] = &read(message)[..] else { panic!() };
         assert_eq!((value.text_at("message"), *failed), (Some("late"), Some(true)));

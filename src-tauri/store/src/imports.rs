@@ -26,6 +26,7 @@ use touchstone_formats::workspace::renames::{Renames, RunNames};
 use touchstone_formats::{ReadError, ReadErrorKind};
 use touchstone_imports::convert::{media_content, to_run};
 use touchstone_imports::format::HEAD_BYTES;
+use touchstone_imports::media::without_contents;
 use touchstone_imports::registry;
 use touchstone_imports::{
     Detected, Folder, Format, ImportedFile, ImportedRun, Input, MediaContent, Repeat, Source,
@@ -226,6 +227,16 @@ pub fn read_runs_as<T>(
             }
         }
         Ok(())
+    roots: &Roots,
+    file: &FileId,
+    members: &[Option<&str>],
+    convert: impl Fn(ImportedRun, &'static str) -> T,
+    take: impl FnMut(usize, Result<T, ReadError>) -> ControlFlow<()>,
+) {
+    without_contents(|| for_each_run(roots, file, members, convert, take));
+}
+
+fn for_each_run<T>(
     });
     if let Err(error) = read {
         let _ = (next..members.len()).try_for_each(|at| take(at, Err(error.clone())));
@@ -305,7 +316,7 @@ pub(super) fn look(
         let mut weight = 0;
         for (at, key) in members.iter().enumerate() {
             let mut row = blank();
-            match guarded(|| opened.read(at)).flatten() {
+            match guarded(|| without_contents(|| opened.read(at))).flatten() {
                 Ok(run) => take(&mut row, run, (&path, key.clone()), format.name()),
                 Err(error) => {
                     row.member = key.clone().map(|key| MemberRow { key });
