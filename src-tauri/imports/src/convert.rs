@@ -13,8 +13,30 @@ use touchstone_formats::{json, timestamps};
 /// Maximum nesting of sub-agents and abandoned branches; deeper ones are named and left out.
 const MOST_LEVELS: u32 = 8;
 
+/// Contents of the images, sounds and files of a run, by the step and the part that describe them.
+#[derive(Debug, Default)]
+pub struct MediaContents(Vec<((usize, usize), MediaContent)>);
+
+impl MediaContents {
+    /// Removes and returns the content that a part of a step describes.
+    pub fn take(&mut self, step: usize, part: usize) -> Option<MediaContent> {
+        let at = self.0.iter().position(|(place, _)| *place == (step, part))?;
+        Some(self.0.swap_remove(at).1)
+    }
+
+    /// Returns the contents in order.
+    pub fn iter(&self) -> impl Iterator<Item = &MediaContent> {
+        self.0.iter().map(|(_, content)| content)
+    }
+}
+
 /// Converts a run of the format with this name.
 pub fn to_run(imported: ImportedRun, format: &'static str) -> Run {
+    to_run_and_media(imported, format).0
+}
+
+/// Converts a run like [`to_run`], and returns the contents that its steps describe.
+pub fn to_run_and_media(imported: ImportedRun, format: &'static str) -> (Run, MediaContents) {
     let mut builder = StepBuilder::default();
     builder.events(imported.events, 0);
     let summary = ImportedSummary {
@@ -35,8 +57,8 @@ pub fn to_run(imported: ImportedRun, format: &'static str) -> Run {
         source: "file".to_owned(),
         lenient: false,
     });
-    let steps = builder.steps;
-    Run {
+    let (steps, media) = (builder.steps, MediaContents(builder.media));
+    let run = Run {
         layout: Layout::Imported(format),
         untold: steps.iter().all(|step| step.kind != StepKind::ToolCall) && steps.len() < 2,
         steps,
@@ -46,15 +68,8 @@ pub fn to_run(imported: ImportedRun, format: &'static str) -> Run {
         verdicts: imported.verdicts.into_iter().map(|one| verdict(one, format)).collect(),
         imported: Some(Box::new(summary)),
         ..Run::default()
-    }
-}
-
-/// Returns the content of an image, sound or file, by the step and the part that describe it.
-pub fn media_content(imported: ImportedRun, step: usize, part: usize) -> Option<MediaContent> {
-    let mut builder = StepBuilder::default();
-    builder.events(imported.events, 0);
-    let mut found = builder.media.into_iter();
-    found.find(|(at, _)| *at == (step, part)).map(|(_, content)| content)
+    };
+    (run, media)
 }
 
 /// Adds what the columns of a list do not show to the facts.
@@ -419,21 +434,6 @@ mod tests {
     }
 
     #[test]
-    fn a_result_whose_call_is_not_there_is_a_note() {
-        let run = converted(vec![result("9", "x", None)]);
-        assert_eq!(step_lines(&run), ["1 0 Note result"]);
-    }
-
-    #[test]
-    fn the_steps_of_a_sub_agent_are_nested_and_count_for_nothing_but_the_search() {
-        let inner =
-            vec![call("1", "inner").into(), EventKind::Assistant("found it".to_owned()).into()];
-        let run = converted(vec![
-            EventKind::User("q".to_owned()),
-            call("1", "task"),
-            EventKind::SubAgent { name: "scout".to_owned(), call: None, events: inner },
-            result("1", "ok", None),
-    #[test]
     fn an_image_is_a_part_of_the_message_before_it_which_may_have_no_text() {
         let image = || EventKind::Media(Media::described("image/png"));
         let user = |text: &str| EventKind::User(text.to_owned());
@@ -453,6 +453,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_result_whose_call_is_not_there_is_a_note() {
+        let run = converted(vec![result("9", "x", None)]);
+        assert_eq!(step_lines(&run), ["1 0 Note result"]);
+    }
+
+    #[test]
+    fn the_steps_of_a_sub_agent_are_nested_and_count_for_nothing_but_the_search() {
+        let inner =
+            vec![call("1", "inner").into(), EventKind::Assistant("found it".to_owned()).into()];
+        let run = converted(vec![
+            EventKind::User("q".to_owned()),
+            call("1", "task"),
+            EventKind::SubAgent { name: "scout".to_owned(), call: None, events: inner },
+            result("1", "ok", None),
         ]);
         assert_eq!(
             step_lines(&run),

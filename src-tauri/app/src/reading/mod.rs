@@ -273,13 +273,15 @@ impl Reading {
         })
     }
 
-    /// Returns the image, sound or file that a part of a step describes.
+    /// Returns the image, sound or file that a part of a step describes. Fails if the files changed
+    /// since the version that was opened.
     pub(crate) fn media(
         flow: &FolderIndex,
         id: &str,
+        version: &str,
         part: &str,
     ) -> Result<MediaBytes, RunReadError> {
-        media::read(flow, id, part)
+        media::read(flow, id, version, part)
     }
 
     /// Finds the occurrences of a text in a run.
