@@ -124,6 +124,34 @@ test("a task that is gone is said beside the list", () =>
     await page.getByRole("alert").filter({ hasText: "There is no task `gone/1`." }).waitFor();
   }));
 
+test("tasks of other tools' runs are read with their expected answer, and not launched", () =>
+  onPage(
+    browser,
+    {
+      files: {
+        "results/results.json": readFileSync(
+          join(ROOT, "src-tauri/imports/tests/fixtures/promptfoo/results.json"),
+          "utf8",
+        ),
+      },
+    },
+    async (page) => {
+      await open(page);
+      await found(page, "1 task");
+      const task = page.getByTestId("task");
+      await page.getByTestId("task-recorded").filter({ hasText: "promptfoo" }).waitFor();
+      await task.getByText("Say hello", { exact: true }).waitFor();
+      assert.match(
+        await page.getByTestId("task-expected").innerText(),
+        /^Expected answer\s+hello$/,
+      );
+      assert.equal(await task.getByText("Launch this task").count(), 0);
+      await accessible(page);
+      await page.getByTestId("task-runs").click();
+      await page.getByText("results.json#test 0 prompt 0").first().waitFor();
+    },
+  ));
+
 test("ten thousand tasks are scrolled and searched like ten", () =>
   onPage(
     browser,
