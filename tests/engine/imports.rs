@@ -66,10 +66,8 @@ fn a_task_without_a_suite_is_listed_with_the_question_and_the_expected_answer_of
     let expected = task.variations.iter().map(|one| one.expected.as_ref().unwrap().text.as_str());
     assert_eq!(expected.collect::<Vec<_>>(), ["hello"]);
     assert!(bench.app().read_task("other").is_err());
-    let bench = Bench::new()
-        .file("tasks/hello.yaml", suite)
-        .file("results/results.json", PROMPTFOO)
-        .open();
+    let bench =
+        Bench::new().file("tasks/hello.yaml", suite).file("results/results.json", PROMPTFOO).open();
     let [row] = &list(&bench)[..] else { panic!("the suite is the task") };
     assert_eq!(row.recorded_by, None);
 }
