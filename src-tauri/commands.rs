@@ -57,14 +57,15 @@ macro_rules! page_commands {
         /// An entire table as CSV.
         Look read_csv(id: String, part: String) -> String = |app, _| app.read_csv(&id, &part);
         /// The image, sound or file that a part of a step describes.
-        Look read_media(id: String, part: String) -> MediaFile =
-            |app, _| app.read_media(&id, &part);
+        Look read_media(id: String, version: String, part: String) -> MediaFile =
+            |app, _| app.read_media(&id, &version, &part);
         /// Opens the system's save dialog; false on cancel. Window only; a served page downloads
         /// instead.
         Local("A served page cannot write to the machine that serves it.",
             "Download the file instead.")
-        save_media(id: String, part: String) -> bool =
-            |app, page| dialogs::save_media(app, page.window()?, &id, &part);
+        save_media(id: String, version: String, part: String) -> bool = |app, page| {
+            dialogs::save_media(app, page.window()?, (&id, &version), &part)
+        };
         Look find_in_run(id: String, text: String) -> Matches =
             |app, _| app.find_in_run(&id, &text);
         /// Shows a file of a run in the file manager. Window only.

@@ -53,8 +53,13 @@ pub(crate) fn save_export(
 
 /// Writes an image, sound or file of a transcript to the file that the user picks; returns false on
 /// cancel.
-pub(crate) fn save_media(app: &App, window: &AppHandle, id: &str, part: &str) -> Reply<bool> {
-    app.save_media(id, part, |name| {
+pub(crate) fn save_media(
+    app: &App,
+    window: &AppHandle,
+    (id, version): (&str, &str),
+    part: &str,
+) -> Reply<bool> {
+    app.save_media(id, version, part, |name| {
         let dialog = window.dialog().file().set_title("Save the file").set_file_name(name);
         dialog.blocking_save_file().map(into_path).transpose()
     })

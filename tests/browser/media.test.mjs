@@ -28,7 +28,13 @@ function session(data, type) {
 }
 const openRun = (page, name) => rows(page).filter({ hasText: name }).locator("a").first().click();
 const MARKUP = "<svg xmlns='http://www.w3.org/2000/svg' onload='parent.document.title=1'/>";
+/** The header of an image of 20,000 by 20,000 pixels. */
+const HUGE = Buffer.concat([
+  Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"),
+  Buffer.from("00004e2000004e200802000000", "hex"),
+]).toString("base64");
 const files = {
+  "results/huge.jsonl": session(HUGE, "image/png"),
   "results/one.jsonl": session(PNG, "image/png"),
   "results/two.jsonl": session(Buffer.from(MARKUP).toString("base64"), "image/svg+xml"),
 };
@@ -60,4 +66,15 @@ test("markup that is called an image is not shown", () =>
     await page.getByRole("button", { name: "Show" }).click();
     await page.getByText("This image cannot be shown here.").waitFor();
     assert.equal(await page.locator("img").count(), 0);
+  }));
+
+test("an image that needs too much memory is saved and not shown", () =>
+  onPage(browser, { files }, async (page) => {
+    await openRun(page, "huge");
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.getByText("20000 × 20000 pixels").waitFor();
+    assert.equal(await page.locator("img").count(), 0);
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save…" }).click();
+    assert.equal((await saved).suggestedFilename(), "step-1.png");
   }));

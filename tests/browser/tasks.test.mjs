@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { accessible, onPage, openBrowser, ROOT } from "./stage.mjs";
+import { accessible, onPage, openBrowser, ROOT, rows } from "./stage.mjs";
 
 let browser;
 before(async () => (browser = await openBrowser()));
@@ -123,6 +123,34 @@ test("a task that is gone is said beside the list", () =>
     await open(page, "#/tasks?task=gone%2F1");
     await page.getByRole("alert").filter({ hasText: "There is no task `gone/1`." }).waitFor();
   }));
+
+test("tasks of other tools' runs are read with their expected answer, and not launched", () =>
+  onPage(
+    browser,
+    {
+      files: {
+        "results/results.json": readFileSync(
+          join(ROOT, "src-tauri/imports/tests/fixtures/promptfoo/results.json"),
+          "utf8",
+        ),
+      },
+    },
+    async (page) => {
+      await open(page);
+      await found(page, "1 task");
+      const task = page.getByTestId("task");
+      await page.getByTestId("task-recorded").filter({ hasText: "promptfoo" }).waitFor();
+      await task.getByText("Say hello", { exact: true }).waitFor();
+      assert.match(
+        await page.getByTestId("task-expected").innerText(),
+        /^Expected answer\s+hello$/,
+      );
+      assert.equal(await task.getByText("Launch this task").count(), 0);
+      await accessible(page);
+      await page.getByTestId("task-runs").click();
+      await rows(page).filter({ hasText: "hello" }).waitFor();
+    },
+  ));
 
 test("ten thousand tasks are scrolled and searched like ten", () =>
   onPage(

@@ -127,6 +127,37 @@ fn an_existing_file_is_replaced_by_a_complete_one_or_not_at_all() {
 }
 
 #[test]
+fn a_directory_keeps_the_files_that_were_there_before_unless_they_are_to_be_replaced() {
+    let own = OWN.replace("by-hand", "by-other-hand");
+    let files = [
+        ("a/sums-tool_calling-m1-variation0.yaml", OWN),
+        ("b/sums-tool_calling-m1-variation0.yaml", own.as_str()),
+    ];
+    let sandbox = Sandbox::with("convert-kept", &files);
+    let convert = |folder: &str, more: &[&str]| {
+        let run = format!("{folder}/sums-tool_calling-m1-variation0.yaml");
+        let args = ["convert", run.as_str(), "--to", "atif", "--out", "out/", "--json"];
+        sandbox.run(&[&args[..], more].concat())
+    };
+    let name = "out/sums-tool_calling-m1-variation0.yaml.trajectory.json";
+    let read = || std::fs::read_to_string(sandbox.folder.join(name)).unwrap();
+    let ran = convert("a", &[]);
+    assert_eq!((ran.status, ran.json()), (0, vec![serde_json::json!({ "written": [name] })]));
+    std::fs::write(sandbox.folder.join(name), "mine").unwrap();
+    let ran = convert("b", &[]);
+    let kept = serde_json::json!({ "written": [], "kept": [name] });
+    assert_eq!((ran.status, ran.json()), (1, vec![kept]), "{ran:?}");
+    assert!(ran.err.contains("exists already") && ran.err.contains("--replace"), "{ran:?}");
+    assert_eq!(read(), "mine");
+    let ran = convert("b", &["--replace"]);
+    assert_eq!((ran.status, ran.json()), (0, vec![serde_json::json!({ "written": [name] })]));
+    assert_ne!(read(), "mine");
+    let both = ["a", "b"].map(|folder| format!("{folder}/sums-tool_calling-m1-variation0.yaml"));
+    let ran = sandbox.run(&["convert", &both[0], &both[1], "--to", "atif", "--out", "two/"]);
+    assert!(ran.status == 0 && ran.out.lines().count() == 2, "one call numbers them: {ran:?}");
+}
+
+#[test]
 fn a_run_that_two_files_hold_is_converted_once_unless_the_filter_names_it() {
     let whole: serde_json::Value = serde_json::from_str(PROMPTFOO).unwrap();
     let line = format!("{}\n", whole["results"]["results"][0]);

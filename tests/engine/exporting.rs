@@ -108,7 +108,12 @@ fn runs_of_other_tools_have_the_names_of_the_list() {
         let options = ExportOptions { format, redact: None, lines: true };
         let mut texts: Vec<serde_json::Value> = Vec::new();
         let done = bench.app().export_runs::<AppError>(&ids, options, &mut |file| {
-            texts.push(serde_json::from_str(&file.text).unwrap());
+            let mut bytes = Vec::new();
+            file.write::<AppError>(&mut |piece| {
+                bytes.extend_from_slice(piece);
+                Ok(())
+            })?;
+            texts.push(serde_json::from_slice(&bytes).unwrap());
             Ok(())
         });
         assert_eq!(done.unwrap().runs, 3);

@@ -1,7 +1,7 @@
 //! Result files of other tools: their runs are rows like all others, with the coordinates, the
 //! verdicts and the expected answers of their files.
 use crate::bench::{Bench, wait_until};
-use touchstone_api::{Lineage, RunNames, RunRow, RunState, ScoreStanding};
+use touchstone_api::{Lineage, RunNames, RunRow, RunState, ScoreStanding, Span, TaskRequest};
 
 const PROMPTFOO: &str =
     include_str!("../../src-tauri/imports/tests/fixtures/promptfoo/results.json");
@@ -46,6 +46,30 @@ fn a_run_of_another_tool_is_scored_by_its_own_verdict_and_by_what_its_file_expec
     assert!(view.task.unwrap().expected.is_some());
     bench.wait_words();
     assert_eq!(bench.hits("hello").len(), 1);
+}
+
+#[test]
+fn a_task_without_a_suite_is_listed_with_the_question_and_the_expected_answer_of_its_runs() {
+    let suite = "tool_calling_prompt: Say hello\n";
+    let list = |bench: &Bench| {
+        let span = Span { offset: 0, limit: 9 };
+        let request = TaskRequest { words: String::new(), set: None, category: None, span };
+        bench.app().list_tasks(request).unwrap().rows
+    };
+    let bench = Bench::new().file("results/results.json", PROMPTFOO).open();
+    let [row] = &list(&bench)[..] else { panic!("one task is expected") };
+    let shown = (row.id.as_str(), row.recorded_by.as_deref(), row.set.as_deref());
+    assert_eq!(shown, ("hello", Some("promptfoo"), Some("promptfoo")));
+    let task = bench.app().read_task("hello").unwrap();
+    assert_eq!((&task.row, task.prompts[0].text.text.as_str()), (row, "Say hello"));
+    assert_eq!(task.file, "results.json#test 0 prompt 0");
+    let expected = task.variations.iter().map(|one| one.expected.as_ref().unwrap().text.as_str());
+    assert_eq!(expected.collect::<Vec<_>>(), ["hello"]);
+    assert!(bench.app().read_task("other").is_err());
+    let bench =
+        Bench::new().file("tasks/hello.yaml", suite).file("results/results.json", PROMPTFOO).open();
+    let [row] = &list(&bench)[..] else { panic!("the suite is the task") };
+    assert_eq!(row.recorded_by, None);
 }
 
 #[test]

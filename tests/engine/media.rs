@@ -5,10 +5,25 @@ use base64::prelude::BASE64_STANDARD;
 use touchstone_api::{Body, Language, MediaFile, RunState};
 use touchstone_app::error::{AppError, Code};
 
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\nrest";
+/// Start of an image of two pixels.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x00\x02\x00\x00\x00\x01";
 
-/// Returns the descriptions of a run's images with their parts' ids.
-fn media(bench: &Bench) -> (String, Vec<(String, String)>) {
+/// An opened run with images.
+struct Opened<'a> {
+    bench: &'a Bench,
+    id: String,
+    version: String,
+    /// Descriptions of the images with the ids of their parts.
+    found: Vec<(String, String)>,
+}
+
+impl Opened<'_> {
+    fn read(&self, part: &str) -> Result<MediaFile, AppError> {
+        self.bench.app().read_media(&self.id, &self.version, part)
+    }
+}
+
+fn media(bench: &Bench) -> Opened<'_> {
     let rows = bench.rows().into_iter();
     let mut rows = rows.filter(|row| row.state != RunState::Other && row.format.is_some());
     let id = rows.next().map(|row| row.id).unwrap_or_default();
@@ -18,7 +33,7 @@ fn media(bench: &Bench) -> (String, Vec<(String, String)>) {
         Body::Text { language: Language::Media, text, .. } => Some((text, part.id)),
         _ => None,
     });
-    (id.clone(), described.collect())
+    Opened { bench, id, version: view.version, found: described.collect() }
 }
 
 fn session(data: &str) -> String {
@@ -58,33 +73,74 @@ fn trajectory(path: &str) -> String {
 fn an_image_of_a_message_and_one_of_a_result_open_where_they_are_described() {
     let data = BASE64_STANDARD.encode(PNG);
     let bench = Bench::new().file("results/s/session.jsonl", session(&data)).open();
-    let (id, found) = media(&bench);
-    let texts: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
-    assert_eq!(texts, ["image/png, 12 B", "image/png, 12 B"]);
-    for (step, (_, part)) in ["step-1.png", "step-2.png"].iter().zip(&found) {
-        let file = bench.app().read_media(&id, part).unwrap();
+    let opened = media(&bench);
+    let texts: Vec<&str> = opened.found.iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(texts, ["image/png, 24 B", "image/png, 24 B"]);
+    for (step, (_, part)) in ["step-1.png", "step-2.png"].iter().zip(&opened.found) {
+        let file = opened.read(part).unwrap();
         let expected = MediaFile {
             image: Some("image/png".to_owned()),
+            not_shown: None,
             file_name: (*step).to_owned(),
             data: data.clone(),
         };
         assert_eq!(file, expected);
     }
-    let why = bench.app().read_media(&id, "step:1.0").unwrap_err();
+    let why = opened.read("step:1.0").unwrap_err();
     assert_eq!(why.code, Code::BadRequest, "{}", why.message);
+}
+
+#[test]
+fn an_image_is_only_read_in_the_version_of_the_run_that_was_opened() {
+    let other = [&PNG[..19], b"\x03", &PNG[20..]].concat();
+    let (first, second) = (BASE64_STANDARD.encode(PNG), BASE64_STANDARD.encode(other));
+    let bench = Bench::new().file("results/s/session.jsonl", session(&first)).open();
+    let opened = media(&bench);
+    let part = &opened.found[0].1;
+    // The description of the step is the same, and so is the size of the file.
+    bench.write("results/s/session.jsonl", session(&second));
+    let why = opened.read(part).unwrap_err();
+    assert_eq!(why.code, Code::Gone, "{}", why.message);
+    assert!(why.message.contains("has changed"), "{}", why.message);
+    let pick = |_: &str| panic!("no path is asked for");
+    let saved = bench.app().save_media(&opened.id, &opened.version, part, pick);
+    assert_eq!(saved.unwrap_err().code, Code::Gone);
+    let again = media(&bench);
+    assert_eq!(again.read(part).unwrap().data, second);
+}
+
+#[test]
+fn an_image_of_too_many_pixels_is_saved_but_not_shown() {
+    let sized = |width: u32, height: u32| {
+        let sides = [width.to_be_bytes(), height.to_be_bytes()].concat();
+        BASE64_STANDARD.encode([&PNG[..16], &sides].concat())
+    };
+    for (width, height, is_shown) in
+        [(10_000, 10_000, true), (10_000, 10_001, false), (u32::MAX, u32::MAX, false)]
+    {
+        let data = sized(width, height);
+        let bench = Bench::new().file("results/s/session.jsonl", session(&data)).open();
+        let opened = media(&bench);
+        let file = opened.read(&opened.found[0].1).unwrap();
+        assert_eq!(file.image.is_some(), is_shown, "{width} {height}");
+        let why = file.not_shown.unwrap_or_default();
+        assert_eq!(why.contains("100 megapixels"), !is_shown, "{why}");
+        assert_eq!((file.data, file.file_name.as_str()), (data, "step-1.png"));
+    }
 }
 
 #[test]
 fn what_is_no_image_is_saved_but_not_shown() {
     let page = BASE64_STANDARD.encode("<svg onload='alert(1)'/>");
     let bench = Bench::new().file("results/s/session.jsonl", session(&page)).open();
-    let (id, found) = media(&bench);
-    let file = bench.app().read_media(&id, &found[0].1).unwrap();
+    let opened = media(&bench);
+    let part = &opened.found[0].1;
+    let file = opened.read(part).unwrap();
     assert_eq!((file.image, file.file_name.as_str()), (None, "step-1.bin"));
     let target = tempfile::tempdir().unwrap();
     let path = target.path().join("image.svg");
     let pick = |_: &str| Ok::<_, AppError>(Some(path.clone()));
-    assert!(bench.app().save_media(&id, &found[0].1, pick).unwrap());
+    assert!(bench.app().save_media(&opened.id, &opened.version, part, pick).unwrap());
     assert_eq!(fs_err::read(&path).unwrap(), b"<svg onload='alert(1)'/>");
 }
 
@@ -97,12 +153,14 @@ fn a_file_beside_the_transcript_opens_if_it_is_an_image_below_the_folder() {
             .file("results/run/.env", "API_KEY=secret")
             .file("results/b.png", PNG)
             .open();
-        let (id, found) = media(&bench);
-        found.first().map(|(_, part)| bench.app().read_media(&id, part))
+        let opened = media(&bench);
+        opened.found.first().map(|(_, part)| opened.read(part))
     };
-    let shown = read("images/a.png").unwrap().unwrap();
-    assert_eq!(shown.image.as_deref(), Some("image/png"));
-    for path in [".env", "../b.png", "images/../../b.png", "./images/a.png"] {
+    for path in ["images/a.png", "./images/a.png", "images/./a.png"] {
+        let shown = read(path).unwrap().unwrap_or_else(|why| panic!("{path}: {}", why.message));
+        assert_eq!(shown.image.as_deref(), Some("image/png"), "{path}");
+    }
+    for path in [".env", "./.env", "../b.png", "images/../../b.png", ".", "./", "images//a.png"] {
         let why = read(path).unwrap().unwrap_err();
         assert_eq!(why.code, Code::BadRequest, "{path}: {}", why.message);
     }

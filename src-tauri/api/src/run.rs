@@ -396,6 +396,8 @@ pub struct TextPiece {
 pub struct MediaFile {
     /// Media type of an image that pages may show; none for any other content.
     pub image: Option<String>,
+    /// Reason why an image is not shown, as a sentence. It can still be saved.
+    pub not_shown: Option<String>,
     /// Suggested file name.
     pub file_name: String,
     /// Content as base64.

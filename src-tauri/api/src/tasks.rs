@@ -56,6 +56,8 @@ pub struct TaskRow {
     pub expected_calls: u32,
     /// True if functions of gold APIs share their names with other APIs.
     pub ambiguous: bool,
+    /// Name of the tool whose runs name the task, where it has no suite. It can only be read.
+    pub recorded_by: Option<String>,
 }
 
 /// A text, or the beginning of a long one.
@@ -74,7 +76,7 @@ pub struct Clip {
 pub struct TaskView {
     /// Its row in the list.
     pub row: TaskRow,
-    /// Path of its file, for display.
+    /// Path of its file, for display; of a recorded task, that of its first run.
     pub file: String,
     /// Prompts by system, before their parameters are filled in.
     pub prompts: Vec<TaskPrompt>,
@@ -95,6 +97,7 @@ pub struct TaskView {
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TaskPrompt {
     /// `promptql`, `tool_calling`, …; followed by ` (data given)` if the prompt is for that case.
+    /// Empty for a recorded task.
     pub system: String,
     /// Text of the prompt.
     pub text: Clip,
@@ -104,7 +107,8 @@ pub struct TaskPrompt {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TaskVariation {
-    /// Name or parameters; empty if it has neither.
+    /// Name or parameters; empty if it has neither. A recorded task has one for each expected
+    /// answer.
     pub label: String,
     /// Expected output, if known.
     pub expected: Option<Clip>,

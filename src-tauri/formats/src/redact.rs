@@ -1,14 +1,16 @@
 //! **Pure.** Removes what looks like a key, an e-mail address or a home folder from texts that are
-//! to be shared. Keys that are known by their value are the runner's matter.
+//! to be shared, and the names of users in home folders wherever they are a word. Keys that are known by their value are the runner's matter.
 use crate::value::Value;
 use shapes::{KEYS, Kind, OTHERS, Shape, is_secret};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
+use users::Users;
 
 mod shapes;
 #[cfg(test)]
 mod tests;
+mod users;
 
 /// Replacement for what was removed.
 pub const MARK: &str = "[redacted]";
@@ -26,12 +28,14 @@ pub struct Redactions {
     pub emails: u64,
     /// Names of users in home folders.
     pub paths: u64,
+    /// Names of these users elsewhere.
+    pub names: u64,
 }
 
 impl Redactions {
     /// Returns the number of all places.
     pub fn total(&self) -> u64 {
-        self.keys + self.emails + self.paths
+        self.keys + self.emails + self.paths + self.names
     }
 
     /// Adds the places of another text.
@@ -39,6 +43,7 @@ impl Redactions {
         self.keys += other.keys;
         self.emails += other.emails;
         self.paths += other.paths;
+        self.names += other.names;
     }
 
     /// Returns a sentence on the places, also if there are none.
@@ -50,6 +55,7 @@ impl Redactions {
             counted(self.keys, "key", "keys"),
             counted(self.emails, "e-mail address", "e-mail addresses"),
             counted(self.paths, "home folder", "home folders"),
+            counted(self.names, "name of a user", "names of users"),
         ]
         .into_iter()
         .flatten()
@@ -65,7 +71,100 @@ impl Redactions {
         match kind {
             Kind::Key => self.keys += 1,
             Kind::Email => self.emails += 1,
-            Kind::Path => self.paths += 1,
+            Kind::Path | Kind::Project => self.paths += 1,
+        }
+    }
+}
+
+/// Redacts the texts of a document, such as a report or a run.
+#[derive(Debug, Default)]
+pub struct DocumentRedactor {
+    counts: Redactions,
+    users: Users,
+    /// True while only the names of users are looked for.
+    only_names: bool,
+}
+
+impl DocumentRedactor {
+    /// Redacts all texts of a document, each of which `texts` passes to a function of this
+    /// redactor. Goes through them twice if a home folder gives the name of a user away.
+    pub fn document<T: ?Sized>(&mut self, document: &mut T, texts: impl Fn(&mut Self, &mut T)) {
+        texts(self, document);
+        if !self.users.is_empty() {
+            self.only_names = true;
+            texts(self, document);
+            self.only_names = false;
+        }
+    }
+
+    /// Returns the numbers of places that were redacted.
+    pub fn counts(&self) -> Redactions {
+        self.counts
+    }
+
+    /// Calls `work` without counting what it redacts.
+    pub fn without_counting(&mut self, work: impl FnOnce(&mut Self)) {
+        let before = self.counts;
+        work(self);
+        self.counts = before;
+    }
+
+    /// Redacts a text in its place.
+    pub fn text(&mut self, text: &mut String) {
+        if let Some(clean) = self.redacted(text, None) {
+            *text = clean;
+        }
+    }
+
+    /// Redacts all texts of a value in their places, keys of maps included. The value of a key that
+    /// names a secret is judged together with that key, and so are the items of its list. Keys that
+    /// would become equal get numbers: `[redacted 2]`.
+    pub fn value(&mut self, value: &mut Value) {
+        self.item(value, None);
+    }
+
+    fn item(&mut self, value: &mut Value, name: Option<&str>) {
+        match value {
+            Value::Text(text) => {
+                if let Some(clean) = self.redacted(text, name) {
+                    *text = clean;
+                }
+            }
+            Value::List(items) => items.iter_mut().for_each(|item| self.item(item, name)),
+            Value::Map(entries) => {
+                let mut keys = Keys::default();
+                for (key, item) in entries {
+                    self.item(item, key.text());
+                    self.item(key, None);
+                    if let Value::Text(key) = key {
+                        keys.number(key);
+                    }
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Redacts the texts of a JSON document, keys included, like [`Self::value`]. Everything else
+    /// stays as it is written.
+    pub fn json(&mut self, document: &mut String) {
+        *document = self.redacted_json(document);
+    }
+
+    /// Returns the redacted text under a name, if it differs.
+    fn redacted(&mut self, text: &str, name: Option<&str>) -> Option<String> {
+        if self.only_names {
+            let places = self.users.places(text);
+            self.counts.names += places.len() as u64;
+            return (!places.is_empty()).then(|| replaced(text, places));
+        }
+        if name.is_some_and(|name| is_secret(name, text)) {
+            self.counts.count(Kind::Key);
+            return Some(MARK.to_owned());
+        }
+        match redact_with(text, &mut self.counts, &mut self.users) {
+            Cow::Owned(clean) => Some(clean),
+            Cow::Borrowed(_) => None,
         }
     }
 }
@@ -73,75 +172,41 @@ impl Redactions {
 /// Replaces keys, e-mail addresses and the names of users in home folders. Redacting a redacted
 /// text changes nothing. Borrows the text if nothing is found.
 pub fn redact(text: &str) -> (Cow<'_, str>, Redactions) {
-    let mut clean = Cow::Borrowed(text);
     let mut counts = Redactions::default();
+    let clean = redact_with(text, &mut counts, &mut Users::default());
+    (clean, counts)
+}
+
+/// Redacts a text, and learns the names of users in home folders.
+fn redact_with<'t>(text: &'t str, counts: &mut Redactions, users: &mut Users) -> Cow<'t, str> {
+    let mut clean = Cow::Borrowed(text);
     for _ in 0..MOST_PASSES {
         let found = find(&clean, KEYS.iter().chain(OTHERS.iter()));
         if found.is_empty() {
             break;
         }
-        let mut next = String::with_capacity(clean.len());
-        let mut from = 0;
-        for (range, kind) in found {
-            next.push_str(&clean[from..range.start]);
-            next.push_str(MARK);
-            from = range.end;
-            counts.count(kind);
-        }
-        next.push_str(&clean[from..]);
-        clean = Cow::Owned(next);
-    }
-    (clean, counts)
-}
-
-/// Redacts a text in its place.
-pub fn redact_text(text: &mut String, counts: &mut Redactions) {
-    if let Some(clean) = redacted(text, None, counts) {
-        *text = clean;
-    }
-}
-
-/// Redacts all texts of a value in their places, keys of maps included. The value of a key that
-/// names a secret is judged together with that key, and so are the items of its list. Keys that
-/// would become equal get numbers: `[redacted 2]`.
-pub fn redact_value(value: &mut Value, counts: &mut Redactions) {
-    redact_item(value, None, counts);
-}
-
-fn redact_item(value: &mut Value, name: Option<&str>, counts: &mut Redactions) {
-    match value {
-        Value::Text(text) => {
-            if let Some(clean) = redacted(text, name, counts) {
-                *text = clean;
+        for (range, kind) in &found {
+            counts.count(*kind);
+            if let (Kind::Path, Some(name)) = (kind, clean.get(range.clone())) {
+                users.learn(name);
             }
         }
-        Value::List(items) => items.iter_mut().for_each(|item| redact_item(item, name, counts)),
-        Value::Map(entries) => {
-            let mut keys = Keys::default();
-            for (key, item) in entries {
-                redact_item(item, key.text(), counts);
-                redact_item(key, None, counts);
-                if let Value::Text(key) = key {
-                    keys.number(key);
-                }
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        clean = Cow::Owned(replaced(&clean, found.into_iter().map(|(range, _)| range)));
     }
+    clean
 }
 
-/// Returns the redacted text under a name, if it differs.
-fn redacted(text: &str, name: Option<&str>, counts: &mut Redactions) -> Option<String> {
-    if name.is_some_and(|name| is_secret(name, text)) {
-        counts.count(Kind::Key);
-        return Some(MARK.to_owned());
+/// Returns a text with a mark in each of these places.
+fn replaced(text: &str, places: impl IntoIterator<Item = Range<usize>>) -> String {
+    let mut next = String::with_capacity(text.len());
+    let mut from = 0;
+    for range in places {
+        next.push_str(&text[from..range.start]);
+        next.push_str(MARK);
+        from = range.end;
     }
-    let (clean, found) = redact(text);
-    counts.add(found);
-    match clean {
-        Cow::Owned(clean) => Some(clean),
-        Cow::Borrowed(_) => None,
-    }
+    next.push_str(&text[from..]);
+    next
 }
 
 /// Redacted keys of one map, each with the highest number that its mark has got.
@@ -173,55 +238,54 @@ struct Level {
     name: Option<String>,
 }
 
-/// Redacts the texts of a JSON document, keys included, like [`redact_value`]. Everything else
-/// stays as it is written.
-pub fn redact_json(document: &str) -> (String, Redactions) {
-    let mut counts = Redactions::default();
-    let mut clean = String::with_capacity(document.len());
-    let mut rest = document;
-    let mut levels: Vec<Level> = Vec::new();
-    // Key whose value comes next.
-    let mut key: Option<String> = None;
-    while let Some(start) = rest.find('"') {
-        let (before, literal) = rest.split_at(start);
-        let end = literal_end(literal);
-        let (literal, after) = literal.split_at(end);
-        clean.push_str(before);
-        for byte in before.bytes() {
-            match byte {
-                b'{' => levels.push(Level::default()),
-                b'[' => {
-                    let outer = || levels.last().and_then(|level| level.name.clone());
-                    let name = key.take().or_else(outer);
-                    levels.push(Level { name, ..Level::default() });
+impl DocumentRedactor {
+    fn redacted_json(&mut self, document: &str) -> String {
+        let mut clean = String::with_capacity(document.len());
+        let mut rest = document;
+        let mut levels: Vec<Level> = Vec::new();
+        // Key whose value comes next.
+        let mut key: Option<String> = None;
+        while let Some(start) = rest.find('"') {
+            let (before, literal) = rest.split_at(start);
+            let end = literal_end(literal);
+            let (literal, after) = literal.split_at(end);
+            clean.push_str(before);
+            for byte in before.bytes() {
+                match byte {
+                    b'{' => levels.push(Level::default()),
+                    b'[' => {
+                        let outer = || levels.last().and_then(|level| level.name.clone());
+                        let name = key.take().or_else(outer);
+                        levels.push(Level { name, ..Level::default() });
+                    }
+                    b'}' | b']' => drop(levels.pop()),
+                    _ => {}
                 }
-                b'}' | b']' => drop(levels.pop()),
-                _ => {}
+                if !(byte == b':' || byte.is_ascii_whitespace()) {
+                    key = None;
+                }
             }
-            if !(byte == b':' || byte.is_ascii_whitespace()) {
-                key = None;
+            let is_key = after.trim_start().starts_with(':');
+            let text = crate::json::read(literal).ok();
+            let text = text.as_ref().and_then(Value::text);
+            let list = levels.last().and_then(|level| level.name.as_deref());
+            let name = key.as_deref().or(list);
+            let mut next = text.and_then(|text| self.redacted(text, name));
+            if let (true, Some(text), Some(level)) = (is_key, text, levels.last_mut()) {
+                let mut numbered = next.unwrap_or_else(|| text.to_owned());
+                level.keys.number(&mut numbered);
+                next = Some(numbered).filter(|numbered| numbered != text);
             }
+            match next {
+                Some(next) => clean.push_str(&crate::json::write(&Value::Text(next), false)),
+                None => clean.push_str(literal),
+            }
+            key = text.filter(|_| is_key).map(str::to_owned);
+            rest = after;
         }
-        let is_key = after.trim_start().starts_with(':');
-        let text = crate::json::read(literal).ok();
-        let text = text.as_ref().and_then(Value::text);
-        let list = levels.last().and_then(|level| level.name.as_deref());
-        let name = key.as_deref().or(list);
-        let mut next = text.and_then(|text| redacted(text, name, &mut counts));
-        if let (true, Some(text), Some(level)) = (is_key, text, levels.last_mut()) {
-            let mut numbered = next.unwrap_or_else(|| text.to_owned());
-            level.keys.number(&mut numbered);
-            next = Some(numbered).filter(|numbered| numbered != text);
-        }
-        match next {
-            Some(next) => clean.push_str(&crate::json::write(&Value::Text(next), false)),
-            None => clean.push_str(literal),
-        }
-        key = text.filter(|_| is_key).map(str::to_owned);
-        rest = after;
+        clean.push_str(rest);
+        clean
     }
-    clean.push_str(rest);
-    (clean, counts)
 }
 
 /// Returns the length of the literal at the start of a text, with both quotation marks.

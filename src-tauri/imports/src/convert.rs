@@ -13,8 +13,30 @@ use touchstone_formats::{json, timestamps};
 /// Maximum nesting of sub-agents and abandoned branches; deeper ones are named and left out.
 const MOST_LEVELS: u32 = 8;
 
+/// Contents of the images, sounds and files of a run, by the step and the part that describe them.
+#[derive(Debug, Default)]
+pub struct MediaContents(Vec<((usize, usize), MediaContent)>);
+
+impl MediaContents {
+    /// Removes and returns the content that a part of a step describes.
+    pub fn take(&mut self, step: usize, part: usize) -> Option<MediaContent> {
+        let at = self.0.iter().position(|(place, _)| *place == (step, part))?;
+        Some(self.0.swap_remove(at).1)
+    }
+
+    /// Returns the contents in order.
+    pub fn iter(&self) -> impl Iterator<Item = &MediaContent> {
+        self.0.iter().map(|(_, content)| content)
+    }
+}
+
 /// Converts a run of the format with this name.
 pub fn to_run(imported: ImportedRun, format: &'static str) -> Run {
+    to_run_and_media(imported, format).0
+}
+
+/// Converts a run like [`to_run`], and returns the contents that its steps describe.
+pub fn to_run_and_media(imported: ImportedRun, format: &'static str) -> (Run, MediaContents) {
     let mut builder = StepBuilder::default();
     builder.events(imported.events, 0);
     let summary = ImportedSummary {
@@ -35,8 +57,8 @@ pub fn to_run(imported: ImportedRun, format: &'static str) -> Run {
         source: "file".to_owned(),
         lenient: false,
     });
-    let steps = builder.steps;
-    Run {
+    let (steps, media) = (builder.steps, MediaContents(builder.media));
+    let run = Run {
         layout: Layout::Imported(format),
         untold: steps.iter().all(|step| step.kind != StepKind::ToolCall) && steps.len() < 2,
         steps,
@@ -46,15 +68,8 @@ pub fn to_run(imported: ImportedRun, format: &'static str) -> Run {
         verdicts: imported.verdicts.into_iter().map(|one| verdict(one, format)).collect(),
         imported: Some(Box::new(summary)),
         ..Run::default()
-    }
-}
-
-/// Returns the content of an image, sound or file, by the step and the part that describe it.
-pub fn media_content(imported: ImportedRun, step: usize, part: usize) -> Option<MediaContent> {
-    let mut builder = StepBuilder::default();
-    builder.events(imported.events, 0);
-    let mut found = builder.media.into_iter();
-    found.find(|(at, _)| *at == (step, part)).map(|(_, content)| content)
+    };
+    (run, media)
 }
 
 /// Adds what the columns of a list do not show to the facts.
@@ -280,13 +295,17 @@ impl StepBuilder {
         }
     }
 
-    /// Adds media to the message or the result before it.
+    /// Adds media to the message or the result before it. A message of media alone has no text.
     fn media(&mut self, media: Media, depth: u32) {
         let language = if media.content.is_some() { Language::Media } else { Language::Plain };
         let described = part("media", language, Value::Text(media.text));
         let last = self.after_result.or_else(|| self.steps.len().checked_sub(1));
         let at = if let Some(at) = last.filter(|at| self.steps[*at].depth == depth) {
-            self.steps[at].parts.push(described);
+            let step = &mut self.steps[at];
+            if matches!(step.kind, StepKind::User | StepKind::Assistant) {
+                step.parts.retain(|part| part.value.text() != Some(""));
+            }
+            step.parts.push(described);
             at
         } else {
             self.push(StepKind::Note, depth, vec![described]);
@@ -412,6 +431,26 @@ mod tests {
         );
         let outline = run.outline();
         assert_eq!((outline.tool_calls, outline.failed_calls, outline.turns), (2, 1, 2));
+    }
+
+    #[test]
+    fn an_image_is_a_part_of_the_message_before_it_which_may_have_no_text() {
+        let image = || EventKind::Media(Media::described("image/png"));
+        let user = |text: &str| EventKind::User(text.to_owned());
+        let answer = || EventKind::Assistant("a".to_owned());
+        for (events, expected) in [
+            (vec![user("q"), image(), image()], vec!["1 0 User message,media,media"]),
+            (
+                vec![user("q"), answer(), user(""), image(), image()],
+                vec!["1 0 User message", "2 0 Assistant message", "3 0 User media,media"],
+            ),
+            (
+                vec![user("q"), EventKind::Assistant(String::new()), image()],
+                vec!["1 0 User message", "2 0 Assistant media"],
+            ),
+        ] {
+            assert_eq!(step_lines(&converted(events)), expected);
+        }
     }
 
     #[test]

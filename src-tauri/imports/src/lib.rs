@@ -21,6 +21,7 @@ pub mod head;
 pub mod inspect;
 pub mod langfuse;
 pub mod lm_eval;
+pub mod media;
 pub mod messages;
 pub mod mini_swe_agent;
 pub mod openai_agents_sdk;

@@ -1,5 +1,6 @@
 //! **Pure.** Chat messages as most tools write them, after the interfaces of `OpenAI` and Anthropic:
 //! `role`, `content` as text or parts, `tool_calls`, `tool_call_id`.
+use crate::media::is_data_address;
 use crate::run::{Event, EventKind, Media, MediaContent};
 use crate::text::{is_blank, join, text_or_json};
 use touchstone_formats::value::Value;
@@ -117,7 +118,16 @@ impl Parts {
         // The results of calls stand before what the user adds to them.
         events.extend(self.results);
         let is_model = matches!(role, "assistant" | "ai" | "model");
-        if !is_blank(&text) {
+        // An image without a text is a message of its own, unless it stands beside a result, a
+        // thought or a call.
+        let is_alone = events.is_empty() && !self.media.is_empty() && self.calls.is_empty();
+        let has_image = self.media.iter().any(|media| media.content.is_some());
+        let is_from_someone = match role {
+            "system" | "developer" => false,
+            _ => !is_model || has_image,
+        };
+        let text = if is_blank(&text) { String::new() } else { text };
+        if !text.is_empty() || (is_alone && is_from_someone) {
             events.push(match role {
                 "system" | "developer" => EventKind::System(text),
                 _ if is_model => EventKind::Assistant(text),
@@ -240,7 +250,8 @@ fn describe_media(part: &Value) -> String {
     let declared = [["source", "media_type"], ["source", "mime_type"]];
     let mime = declared.iter().find_map(|path| part.at_path(path)).and_then(Value::text);
     let mime = mime.or_else(|| part.text_at("mime_type")).or_else(|| part.text_at("media_type"));
-    let from_data = data.and_then(|data| data.strip_prefix("data:")?.split([';', ',']).next());
+    let from_data = data
+        .and_then(|data| data.get(5..).filter(|_| is_data_address(data))?.split([';', ',']).next());
     let name = mime.or(from_data).unwrap_or(kind);
     match data {
         Some(data) if data.starts_with("http") => format!("{name}, {data}"),
@@ -324,6 +335,36 @@ mod tests {
             read(thinking),
             [EventKind::Reasoning("hm".to_owned()), EventKind::Assistant("y".to_owned())]
         );
+    }
+
+    #[test]
+    fn an_image_alone_is_a_message_of_its_own_and_beside_a_result_it_is_not() {
+        let image = r#"{"type":"image","source":{"media_type":"image/png","data":"AAAA"}}"#;
+        let result = r#"{"type":"tool_result","tool_use_id":"c1","content":"x"}"#;
+        let kinds = |role: &str, parts: &str| {
+            let events = read(&format!(r#"{{"role":"{role}","content":[{parts}]}}"#));
+            let names = events.iter().map(|event| match event {
+                EventKind::User(text) => format!("user {text:?}"),
+                EventKind::Assistant(text) => format!("assistant {text:?}"),
+                EventKind::Result { .. } => "result".to_owned(),
+                EventKind::Media(_) => "media".to_owned(),
+                EventKind::Call { .. } => "call".to_owned(),
+                other => format!("{other:?}"),
+            });
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let call = r#"{"type":"tool_use","id":"c1","name":"f","input":{}}"#;
+        for (role, parts, expected) in [
+            ("user", image.to_owned(), "user \"\", media"),
+            ("user", format!(r#"{{"type":"text","text":" "}},{image}"#), "user \"\", media"),
+            ("user", format!("{result},{image}"), "result, media"),
+            ("assistant", image.to_owned(), "assistant \"\", media"),
+            ("assistant", format!("{image},{call}"), "media, call"),
+            ("assistant", r#"{"type":"unknown"}"#.to_owned(), "media"),
+            ("system", image.to_owned(), "media"),
+        ] {
+            assert_eq!(kinds(role, &parts), expected, "{role} {parts}");
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! **Pure.** A run of another tool, in the words that all formats have in common.
+pub use crate::media::{Media, MediaContent};
 use crate::text::is_blank;
 pub use touchstone_formats::run::RunEnd;
 use touchstone_formats::value::Value;
@@ -123,68 +124,17 @@ pub struct Event {
     pub tokens: Option<u64>,
 }
 
-/// Image, sound or file in a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Media {
-    /// Description in a few words: `image/png, 14 kB`.
-    pub text: String,
-    /// Its content, if the files of the run hold it.
-    pub content: Option<MediaContent>,
-}
-
-/// Content of an image, sound or file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MediaContent {
-    /// Base64, or a `data:` address with base64.
-    Encoded(String),
-    /// Path of another file, relative to the folder of the file that names it.
-    File(String),
-}
-
-impl Media {
-    /// Describes what is not in the files of the run.
-    pub fn described(text: impl Into<String>) -> Self {
-        Self { text: text.into(), content: None }
-    }
-}
-
-impl MediaContent {
-    /// Maximum length of a path.
-    const MAX_PATH: usize = 1_024;
-
-    /// Tells base64, `data:` addresses and relative paths apart. Other addresses are never fetched
-    /// and have no content, nor have absolute paths.
-    pub fn from_text(text: &str) -> Option<Self> {
-        if text.starts_with("data:") {
-            let is_base64 = text.split_once(',').is_some_and(|(head, _)| head.ends_with(";base64"));
-            return is_base64.then(|| Self::Encoded(text.to_owned()));
-        }
-        let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=-_\r\n".contains(&byte);
-        if !text.is_empty() && text.len().is_multiple_of(4) && text.bytes().all(is_base64) {
-            return Some(Self::Encoded(text.to_owned()));
-        }
-        Self::from_path(text)
-    }
-
-    /// Returns the file with this path, if it is a relative one.
-    pub fn from_path(path: &str) -> Option<Self> {
-        let is_path = !path.is_empty() && path.len() <= Self::MAX_PATH;
-        let is_elsewhere = path.starts_with('/') || path.contains("://");
-        let is_plain = !path.chars().any(char::is_control);
-        (is_path && is_plain && !is_elsewhere).then(|| Self::File(path.to_owned()))
-    }
-}
-
 /// Kinds of events.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EventKind {
     /// Instructions of the system or the developer.
     System(String),
-    /// Message of the user: its text, untrimmed. Parts that are no text follow as [`Self::Media`].
+    /// Message of the user: its text, untrimmed. Parts that are no text follow as [`Self::Media`];
+    /// the text is empty if there is nothing else.
     User(String),
     /// Message of a user that a model plays.
     SimulatedUser(String),
-    /// Message of the model.
+    /// Message of the model. Like that of the user, it is empty if it is followed by an image.
     Assistant(String),
     /// Readable reasoning of the model.
     Reasoning(String),

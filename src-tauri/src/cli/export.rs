@@ -11,9 +11,12 @@ use std::{
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
-use touchstone_api::{Column, ExportFormat, ExportedFile, Lineage, Sort};
+use touchstone_api::{Column, ExportFormat, Lineage, Sort};
 use touchstone_app::{
-    app::{App, NewFile, exporting::ExportOptions, keep_file},
+    app::{
+        App, NewFile,
+        exporting::{ExportOptions, ExportedDocument},
+    },
     error::{AppError, Code},
 };
 
@@ -23,7 +26,8 @@ use touchstone_app::{
 Without --out, one document is printed, or for openai one line for each run. See docs/reference/convert.md
 for what each format holds and what it has no place for.
 
-Exit status: 0 all runs were converted, 1 some could not be read, 2 nothing could be converted.")]
+Exit status: 0 all runs were converted, 1 some could not be read or files of their names exist, 2 nothing
+could be converted.")]
 pub(super) struct Convert {
     /// Files of runs; FILE#NAME for one of many in a file, which by itself stands for all of them
     #[arg(required_unless_present = "folder", value_name = "RUN")]
@@ -34,6 +38,9 @@ pub(super) struct Convert {
     /// Write to this file; or into this directory, if it is one or ends in a slash
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
+    /// Replace files in the directory of --out that have the name of one to write
+    #[arg(long, requires = "out")]
+    replace: bool,
     /// Convert the runs of a folder, each with its task, scores and expected answer
     #[arg(long, value_name = "FOLDER", conflicts_with = "runs")]
     folder: Option<PathBuf>,
@@ -137,12 +144,13 @@ pub(super) fn run(asked: &Convert, here: &Environment) -> Outcome {
     let mut output = Output::new(asked)?;
     for (at, ids) in &chosen {
         let app = &folders[*at].1;
-        let done = app.export_runs(ids, options, &mut |file| output.take(&file))?;
+        let done = app.export_runs(ids, options, &mut |file| output.take(file))?;
         for note in &done.notes {
             writeln!(io::stderr(), "{}", one_line(note))?;
         }
         whole &= done.left_out == 0;
     }
+    whole &= output.kept.is_empty();
     output.end(asked.json)?;
     Ok(if whole { CommandStatus::Well } else { CommandStatus::WithFailures })
 }
@@ -244,7 +252,7 @@ fn find(
 /// Where documents go.
 enum Target {
     /// Standard output. A single document waits until it is known that there is only one.
-    Printed(String),
+    Printed(Option<ExportedDocument>),
     File(PathBuf, NewFile),
     Folder(PathBuf),
 }
@@ -255,7 +263,11 @@ struct Output {
     is_chat: bool,
     documents: u64,
     names: HashSet<String>,
+    /// True to replace files in the directory.
+    replaces: bool,
     written: Vec<String>,
+    /// Files in the directory that were there before and stay as they are.
+    kept: Vec<String>,
 }
 
 impl Output {
@@ -263,7 +275,7 @@ impl Output {
     fn new(asked: &Convert) -> Result<Self, AppError> {
         let ends_in_slash = |path: &Path| path.to_string_lossy().ends_with('/');
         let target = match &asked.out {
-            None => Target::Printed(String::new()),
+            None => Target::Printed(None),
             Some(path) if path.is_dir() || ends_in_slash(path) => Target::Folder(path.clone()),
             Some(path) => Target::File(path.clone(), NewFile::create(path)?),
         };
@@ -272,17 +284,20 @@ impl Output {
             is_chat: asked.to == Format::Openai,
             documents: 0,
             names: HashSet::new(),
+            replaces: asked.replace,
             written: Vec::new(),
+            kept: Vec::new(),
         })
     }
 
-    fn take(&mut self, file: &ExportedFile) -> Result<(), CommandError> {
+    fn take(&mut self, document: ExportedDocument) -> Result<(), CommandError> {
         self.documents += 1;
         if let Target::Folder(dir) = &self.target {
             make_dir(dir)?;
-            let path = dir.join(unused(&mut self.names, &file.file_name));
-            keep_file(&file.text, &path)?;
-            self.written.push(path.to_string_lossy().into_owned());
+            let path = dir.join(unused(&mut self.names, &document.file_name));
+            let is_written = write_file(document, &path, self.replaces)?;
+            let files = if is_written { &mut self.written } else { &mut self.kept };
+            files.push(path.to_string_lossy().into_owned());
             return Ok(());
         }
         if self.documents > 1 && !self.is_chat {
@@ -291,32 +306,33 @@ impl Output {
             return Err(error.hint(hint).into());
         }
         match &mut self.target {
-            Target::File(_, out) => out.write(file.text.as_bytes())?,
-            Target::Printed(_) if self.is_chat => {
-                io::stdout().lock().write_all(file.text.as_bytes())?;
-            }
-            Target::Printed(text) => text.push_str(&file.text),
+            Target::File(_, out) => document.write(&mut |piece| out.write(piece))?,
+            Target::Printed(_) if self.is_chat => print(document)?,
+            Target::Printed(waiting) => *waiting = Some(document),
             Target::Folder(_) => {}
         }
         Ok(())
     }
 
     fn end(mut self, is_json: bool) -> Result<(), CommandError> {
-        let mut out = io::stdout().lock();
+        if let Some(error) = stayed(&self.kept) {
+            complain(&error);
+        }
         match self.target {
-            Target::Printed(text) => {
-                out.write_all(text.as_bytes())?;
-                out.flush()?;
-                return Ok(());
-            }
+            Target::Printed(document) => return document.map_or(Ok(()), print),
             Target::File(path, file) if self.documents > 0 => {
                 file.keep()?;
                 self.written.push(path.to_string_lossy().into_owned());
             }
             Target::File(..) | Target::Folder(_) => {}
         }
+        let mut out = io::stdout().lock();
         if is_json {
-            writeln!(out, "{}", json!({ "written": self.written }))?;
+            let mut files = json!({ "written": self.written });
+            if !self.kept.is_empty() {
+                files["kept"] = json!(self.kept);
+            }
+            writeln!(out, "{files}")?;
         } else {
             for path in &self.written {
                 writeln!(out, "{}", one_line(path))?;
@@ -325,6 +341,35 @@ impl Output {
         out.flush()?;
         Ok(())
     }
+}
+
+fn print(document: ExportedDocument) -> Result<(), CommandError> {
+    let mut out = io::stdout().lock();
+    document.write::<CommandError>(&mut |piece| Ok(out.write_all(piece)?))?;
+    Ok(out.flush()?)
+}
+
+/// Writes a document. Returns false if there is a file at the path, unless that is to be replaced.
+fn write_file(document: ExportedDocument, path: &Path, replaces: bool) -> Result<bool, AppError> {
+    if !replaces && path.symlink_metadata().is_ok() {
+        return Ok(false);
+    }
+    let mut file = NewFile::create(path)?;
+    document.write(&mut |piece| file.write(piece))?;
+    if replaces { file.keep().map(|()| true) } else { file.keep_if_free() }
+}
+
+/// Returns the error for files that were not written, because others of their names exist.
+fn stayed(kept: &[String]) -> Option<AppError> {
+    let message = match kept {
+        [] => return None,
+        [path] => format!("{path} exists already and was not replaced."),
+        [first, ..] => {
+            format!("{} files exist already and were not replaced, such as {first}.", kept.len())
+        }
+    };
+    let hint = "Replace them with --replace, or name another directory with --out.";
+    Some(AppError::new(Code::Failed, message).hint(hint))
 }
 
 /// Returns a file name that is not among these, also where case is ignored, and adds it.

@@ -1,11 +1,14 @@
-//! **Pure.** Searchable list of all tasks, built once per set of suites and queried often. Each
-//! search word is looked up in one text per task; ten thousand tasks take a few milliseconds.
+//! **Pure.** Searchable list of all tasks, built once per set of suites and of recorded runs, and
+//! queried often. Each search word is looked up in one text per task; ten thousand tasks take a few milliseconds.
+use super::query::RecordedTask;
 use super::suites::{Task, Tasks};
 use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_api::{FacetValue, TaskPage, TaskRequest, TaskRow};
 use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::suite::Prompts;
+use touchstone_imports::registry;
 
 /// Maximum number of rows per page.
 const MOST: u32 = 500;
@@ -19,25 +22,60 @@ const VALUES: usize = 200;
 /// Cache of the newest catalog.
 #[derive(Debug, Default)]
 pub struct Catalogs {
-    newest: Mutex<Option<Arc<Catalog>>>,
+    newest: Mutex<Catalog>,
+    recorded: Mutex<Option<Recorded>>,
 }
 
+/// Tasks without a suite, with the moment of the index that named them.
+type Recorded = ((PathBuf, u64), Arc<Vec<RecordedTask>>);
+
 impl Catalogs {
-    /// Returns the catalog of these tasks. Rebuilds it only when the tasks changed.
-    pub fn catalog_for(&self, tasks: &Arc<Tasks>) -> Arc<Catalog> {
+    /// Returns the catalog of these tasks, and of recorded ones that none of them is. Rebuilds what
+    /// has changed.
+    pub fn catalog_for(&self, tasks: &Arc<Tasks>, recorded: &Arc<Vec<RecordedTask>>) -> Catalog {
         let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
-        match newest.as_ref() {
-            Some(known) if Arc::ptr_eq(&known.tasks, tasks) => Arc::clone(known),
-            _ => Arc::clone(newest.insert(Arc::new(Catalog::new(tasks)))),
+        let same_suites = newest.tasks.as_ref().is_some_and(|known| Arc::ptr_eq(known, tasks));
+        if !same_suites {
+            *newest = Catalog::new(tasks);
         }
+        if !newest.named.as_ref().is_some_and(|known| Arc::ptr_eq(known, recorded)) {
+            newest.name(recorded);
+        }
+        newest.clone()
+    }
+
+    /// Returns the recorded tasks of a moment of the index. Reads them if they are of another one.
+    pub fn recorded_at<E>(
+        &self,
+        moment: (&Path, u64),
+        read: impl FnOnce() -> Result<Vec<RecordedTask>, E>,
+    ) -> Result<Arc<Vec<RecordedTask>>, E> {
+        let mut known = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, tasks)) = known.as_mut() {
+            if (of.0.as_path(), of.1) == moment {
+                return Ok(Arc::clone(tasks));
+            }
+            let now = read()?;
+            // An equal list keeps the catalog.
+            if **tasks != now {
+                *tasks = Arc::new(now);
+            }
+            *of = (moment.0.to_owned(), moment.1);
+            return Ok(Arc::clone(tasks));
+        }
+        let tasks = Arc::new(read()?);
+        *known = Some(((moment.0.to_owned(), moment.1), Arc::clone(&tasks)));
+        Ok(tasks)
     }
 }
 
-/// All tasks, in listing order.
-#[derive(Debug)]
+/// All tasks, in listing order: those of suites, then recorded ones.
+#[derive(Debug, Default, Clone)]
 pub struct Catalog {
-    tasks: Arc<Tasks>,
-    entries: Vec<Entry>,
+    tasks: Option<Arc<Tasks>>,
+    suites: Arc<Vec<Entry>>,
+    named: Option<Arc<Vec<RecordedTask>>>,
+    recorded: Arc<Vec<Entry>>,
 }
 
 #[derive(Debug)]
@@ -50,8 +88,18 @@ struct Entry {
 impl Catalog {
     fn new(tasks: &Arc<Tasks>) -> Self {
         let mut entries: Vec<Entry> = tasks.all().map(|task| entry(task)).collect();
-        entries.sort_by(|one, other| order(&one.row.id).cmp(&order(&other.row.id)));
-        Self { tasks: Arc::clone(tasks), entries }
+        sort(&mut entries);
+        Self { tasks: Some(Arc::clone(tasks)), suites: Arc::new(entries), ..Self::default() }
+    }
+
+    /// Replaces the recorded tasks.
+    fn name(&mut self, recorded: &Arc<Vec<RecordedTask>>) {
+        let has_suite = |id: &str| self.tasks.as_ref().is_some_and(|tasks| tasks.get(id).is_some());
+        let tasks = recorded.iter().filter(|task| !has_suite(&task.id));
+        let mut entries: Vec<Entry> = tasks.map(recorded_entry).collect();
+        sort(&mut entries);
+        self.named = Some(Arc::clone(recorded));
+        self.recorded = Arc::new(entries);
     }
 
     /// Returns the page of tasks that match the request.
@@ -63,7 +111,7 @@ impl Catalog {
         let (mut sets, mut categories) =
             (BTreeMap::<&str, u64>::new(), BTreeMap::<&str, u64>::new());
         let mut passing = Vec::new();
-        for entry in &self.entries {
+        for entry in self.suites.iter().chain(&*self.recorded) {
             if !finders.iter().all(|finder| finder.find(entry.text.as_bytes()).is_some()) {
                 continue;
             }
@@ -89,7 +137,7 @@ impl Catalog {
         categories.truncate(VALUES);
         let (skip, take) = (request.span.offset as usize, request.span.limit.min(MOST) as usize);
         TaskPage {
-            all: self.entries.len() as u64,
+            all: (self.suites.len() + self.recorded.len()) as u64,
             total: passing.len() as u64,
             rows: passing.into_iter().skip(skip).take(take).cloned().map(shortened).collect(),
             sets: sets.into_iter().take(VALUES).map(value).collect(),
@@ -146,7 +194,35 @@ pub fn row(task: &Task) -> TaskRow {
         apis: count(apis),
         expected_calls: count(suite.expected_tool_calls.len()),
         ambiguous,
+        recorded_by: None,
     }
+}
+
+/// Builds the row of a task that only runs of other tools name, with the name of their format.
+pub fn recorded_row(id: &str, format: &str) -> TaskRow {
+    let tool = registry::by_name(format).map_or(format, |format| format.title());
+    TaskRow {
+        id: id.to_owned(),
+        name: None,
+        prompt: String::new(),
+        set: Some(tool.to_owned()),
+        categories: Vec::new(),
+        variations: 1,
+        apis: 0,
+        expected_calls: 0,
+        ambiguous: false,
+        recorded_by: Some(tool.to_owned()),
+    }
+}
+
+fn recorded_entry(task: &RecordedTask) -> Entry {
+    let row = recorded_row(&task.id, &task.format);
+    let set = row.set.as_deref().unwrap_or_default();
+    Entry { text: format!("{}\n{set}", task.id).to_lowercase(), row }
+}
+
+fn sort(entries: &mut [Entry]) {
+    entries.sort_by(|one, other| order(&one.row.id).cmp(&order(&other.row.id)));
 }
 
 fn shortened(mut row: TaskRow) -> TaskRow {
@@ -257,6 +333,37 @@ mod tests {
         ] {
             assert_eq!(found(&catalog, words), ids, "{words}");
         }
+    }
+
+    #[test]
+    fn tasks_of_recorded_runs_follow_those_of_suites_and_are_no_task_twice() {
+        let suite = suite::read("tool_calling_prompt: Who?\n", "plans/churn").unwrap().tasks;
+        let task = |suite| Task {
+            suite: Arc::new(suite),
+            file: FileId::new(Root::Input, "x"),
+            yardsticks: Vec::new(),
+            tools: Vec::new(),
+        };
+        let tasks = Arc::new(Tasks::from_tasks(suite.into_iter().map(task).map(Arc::new)));
+        let named = |names: &[&str]| {
+            let task = |id: &&str| RecordedTask { id: (*id).to_owned(), format: "inspect".into() };
+            names.iter().map(task).collect::<Vec<_>>()
+        };
+        let catalogs = Catalogs::default();
+        let list = |generation: u64, names: &[&str], words: &str| {
+            let read = || Ok::<_, ()>(named(names));
+            let recorded = catalogs.recorded_at((Path::new("b"), generation), read).unwrap();
+            let page =
+                catalogs.catalog_for(&tasks, &recorded).list(&task_request(words, None, None));
+            let row = |row: &TaskRow| (row.id.clone(), row.recorded_by.clone().unwrap_or_default());
+            page.rows.iter().map(row).map(|(id, by)| format!("{id} {by}")).collect::<Vec<_>>()
+        };
+        let first = ["math/10", "math/9", "plans/churn"];
+        let expected = ["plans/churn ", "math/9 Inspect", "math/10 Inspect"];
+        assert_eq!(list(1, &first, ""), expected);
+        assert_eq!(list(1, &["other"], ""), expected, "the moment is the same");
+        assert_eq!(list(2, &["other"], ""), ["plans/churn ", "other Inspect"]);
+        assert_eq!(list(2, &["other"], "inspect OTH"), ["other Inspect"]);
     }
 
     #[test]

@@ -24,8 +24,9 @@ use touchstone_formats::suite::{self, Expected, Variation};
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::renames::{Renames, RunNames};
 use touchstone_formats::{ReadError, ReadErrorKind};
-use touchstone_imports::convert::{media_content, to_run};
+use touchstone_imports::convert::{MediaContents, to_run, to_run_and_media};
 use touchstone_imports::format::HEAD_BYTES;
+use touchstone_imports::media::without_contents;
 use touchstone_imports::registry;
 use touchstone_imports::{
     Detected, Folder, Format, ImportedFile, ImportedRun, Input, MediaContent, Repeat, Source,
@@ -163,31 +164,53 @@ pub fn read_run(
     file: &FileId,
     member: Option<&str>,
 ) -> Result<(Run, u64), ReadError> {
-    let mut found = None;
-    read_runs(roots, file, &[member], |_, run| {
-        found = Some(run);
-        ControlFlow::Break(())
-    });
-    let run = found.unwrap_or_else(|| Err(gone()))?;
-    let hash = content_hash(&run.outline());
+    let (run, media) = read_with_media(roots, file, member)?;
+    let hash = hash_with_media(&run, &media);
     Ok((run, hash))
 }
 
 /// Reads the content of an image, sound or file that a part of a step describes; `None` if that
-/// part describes none.
+/// part describes none. Also returns the hash of the content of the run that was read for it, as
+/// [`read_run`] does.
 pub fn read_media(
     roots: &Roots,
     file: &FileId,
     member: Option<&str>,
     (step, part): (usize, usize),
-) -> Result<Option<MediaContent>, ReadError> {
+) -> Result<(Option<MediaContent>, u64), ReadError> {
+    let (run, mut media) = read_with_media(roots, file, member)?;
+    let hash = hash_with_media(&run, &media);
+    Ok((media.take(step, part), hash))
+}
+
+fn read_with_media(
+    roots: &Roots,
+    file: &FileId,
+    member: Option<&str>,
+) -> Result<(Run, MediaContents), ReadError> {
     let mut found = None;
-    let content = |run, _| media_content(run, step, part);
-    read_runs_as(roots, file, &[member], content, |_, content| {
-        found = Some(content);
+    for_each_run(roots, file, &[member], to_run_and_media, |_, run| {
+        found = Some(run);
         ControlFlow::Break(())
     });
     found.unwrap_or_else(|| Err(gone()))
+}
+
+/// Hash of everything that is shown of a run, with its images.
+fn hash_with_media(run: &Run, media: &MediaContents) -> u64 {
+    let mut hash = Xxh3::new();
+    hash.update(&content_hash(&run.outline()).to_le_bytes());
+    for content in media.iter() {
+        let (kind, text) = match content {
+            MediaContent::Encoded(text) => (1, text.as_str()),
+            MediaContent::File(path) => (2, path.as_str()),
+            MediaContent::LeftOut => (3, ""),
+        };
+        hash.update(&[kind]);
+        hash.update(&text.len().to_le_bytes());
+        hash.update(text.as_bytes());
+    }
+    hash.digest()
 }
 
 /// Reads runs of a file like [`read_runs_as`], in the common model.
@@ -200,10 +223,20 @@ pub fn read_runs(
     read_runs_as(roots, file, members, to_run, take);
 }
 
-/// Reads runs of a file, which is opened once, converts each with the name of its format, and
-/// passes it with its place in `members` to `take` until that breaks. An error of the file is
-/// passed for each of the runs.
+/// Reads runs of a file, without the contents of images, sounds and files in them. The file is
+/// opened once. Converts each run with the name of its format, and passes it with its place in
+/// `members` to `take` until that breaks. An error of the file is passed for each of the runs.
 pub fn read_runs_as<T>(
+    roots: &Roots,
+    file: &FileId,
+    members: &[Option<&str>],
+    convert: impl Fn(ImportedRun, &'static str) -> T,
+    take: impl FnMut(usize, Result<T, ReadError>) -> ControlFlow<()>,
+) {
+    without_contents(|| for_each_run(roots, file, members, convert, take));
+}
+
+fn for_each_run<T>(
     roots: &Roots,
     file: &FileId,
     members: &[Option<&str>],
@@ -305,7 +338,7 @@ pub(super) fn look(
         let mut weight = 0;
         for (at, key) in members.iter().enumerate() {
             let mut row = blank();
-            match guarded(|| opened.read(at)).flatten() {
+            match guarded(|| without_contents(|| opened.read(at))).flatten() {
                 Ok(run) => take(&mut row, run, (&path, key.clone()), format.name()),
                 Err(error) => {
                     row.member = key.clone().map(|key| MemberRow { key });

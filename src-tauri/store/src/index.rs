@@ -257,7 +257,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Identifies this snapshot by the build of the index and the generation within it.
-    pub(crate) fn moment(&self) -> (&Path, u64) {
+    pub fn moment(&self) -> (&Path, u64) {
         (&self.build, self.generation)
     }
 

@@ -73,9 +73,7 @@ export function makesStale(name: CommandName, args: Args, stale: StaleEvent): bo
     name === "judge_options" ||
     name === "evaluate_options" ||
     name === "look_at_data" ||
-    name === "keys" ||
-    name === "list_tasks" ||
-    name === "read_task"
+    name === "keys"
   )
     return stale.all;
   const about = runsOf(name, args);

@@ -30,6 +30,26 @@ describe("steps in windows", () => {
     steps.close();
   });
 
+  it("that are on their way are waited for, and read where another part of their page is", async () => {
+    const open: (() => void)[] = [];
+    const read = vi.fn(
+      (_: string, span: Span) =>
+        new Promise<StepPage>((resolve) => open.push(() => resolve(page(span)))),
+    );
+    const steps = new Steps(read, vi.fn());
+    steps.take(opened());
+    const first = steps.fetch(510);
+    const [same, earlier] = [steps.fetch(515), steps.fetch(505)];
+    open.shift()?.();
+    expect((await first)?.index).toBe(510);
+    expect((await same)?.index).toBe(515);
+    await until(() => expect(open).toHaveLength(1));
+    open.shift()?.();
+    expect((await earlier)?.index).toBe(505);
+    expect(read).toHaveBeenCalledTimes(2);
+    steps.close();
+  });
+
   it("are not read where one only passed by", async () => {
     const read = vi.fn((_: string, span: Span) => Promise.resolve(page(span)));
     const steps = new Steps(read, vi.fn());

@@ -24,7 +24,8 @@ export class Steps {
   #listed: readonly number[] | undefined;
   /** Steps of an older version of the file: shown until they are read again. */
   readonly #outdated = new Set<number>();
-  readonly #inFlight = new Set<number>();
+  /** Pages that are being read. */
+  readonly #inFlight = new Map<number, Promise<void>>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #update: () => void = () => undefined;
   readonly #subscribe = createSubscriber((update) => {
@@ -87,6 +88,9 @@ export class Steps {
 
   /** Reads one step, visible or not. */
   async fetch(index: number): Promise<Step | undefined> {
+    // Its page may be on its way, but from a later step on, or in an older version.
+    const flight = this.#inFlight.get(Math.floor(index / PAGE));
+    if (flight) await flight;
     if (this.#isMissing(index)) await this.#load(index);
     return this.#steps.get(index);
   }
@@ -135,14 +139,29 @@ export class Steps {
     }, PAUSE_MS);
   }
 
-  /**
-   * Reads a page from its first missing step to its last listed one; the engine may return fewer
-   * steps than requested.
-   */
-  async #load(index: number): Promise<void> {
+  /** Reads the page of a step, unless it is being read. */
+  #load(index: number): Promise<void> {
     const page = Math.floor(index / PAGE);
-    if (this.#inFlight.has(page)) return;
-    this.#inFlight.add(page);
+    let flight = this.#inFlight.get(page);
+    if (!flight) {
+      flight = this.#read(index, page).finally(() => this.#landed(page));
+      this.#inFlight.set(page, flight);
+    }
+    return flight;
+  }
+
+  #landed(page: number): void {
+    this.#inFlight.delete(page);
+    this.#update();
+    if (this.#error === "" && [...this.#inSight].some((one) => this.#isMissing(one)))
+      this.#schedule();
+  }
+
+  /**
+   * Reads a page from a missing step to its last listed one; the engine may return fewer steps than
+   * requested.
+   */
+  async #read(index: number, page: number): Promise<void> {
     const version = this.#version;
     try {
       const got = await this.read(version, {
@@ -160,11 +179,6 @@ export class Steps {
       const error = asAppError(thrown);
       if (error.code === "gone") this.onchanged();
       else this.#error = error.message;
-    } finally {
-      this.#inFlight.delete(page);
-      this.#update();
-      if (this.#error === "" && [...this.#inSight].some((one) => this.#isMissing(one)))
-        this.#schedule();
     }
   }
 

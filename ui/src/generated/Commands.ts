@@ -43,12 +43,12 @@ read_csv: [{ id: string, part: string }, string],
 /**
  * The image, sound or file that a part of a step describes.
  */
-read_media: [{ id: string, part: string }, MediaFile],
+read_media: [{ id: string, version: string, part: string }, MediaFile],
 /**
  * Opens the system's save dialog; false on cancel. Window only; a served page downloads
  * instead.
  */
-save_media: [{ id: string, part: string }, boolean],
+save_media: [{ id: string, version: string, part: string }, boolean],
 find_in_run: [{ id: string, text: string }, Matches],
 /**
  * Shows a file of a run in the file manager. Window only.

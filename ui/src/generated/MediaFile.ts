@@ -9,6 +9,10 @@ export type MediaFile = {
  */
 image: string | null, 
 /**
+ * Reason why an image is not shown, as a sentence. It can still be saved.
+ */
+not_shown: string | null, 
+/**
  * Suggested file name.
  */
 file_name: string, 

@@ -7,6 +7,7 @@ import type { Clip } from "./Clip";
 export type TaskPrompt = { 
 /**
  * `promptql`, `tool_calling`, …; followed by ` (data given)` if the prompt is for that case.
+ * Empty for a recorded task.
  */
 system: string, 
 /**

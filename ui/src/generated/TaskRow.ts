@@ -39,4 +39,8 @@ expected_calls: number,
 /**
  * True if functions of gold APIs share their names with other APIs.
  */
-ambiguous: boolean, };
+ambiguous: boolean, 
+/**
+ * Name of the tool whose runs name the task, where it has no suite. It can only be read.
+ */
+recorded_by: string | null, };

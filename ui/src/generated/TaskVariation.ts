@@ -6,7 +6,8 @@ import type { Clip } from "./Clip";
  */
 export type TaskVariation = { 
 /**
- * Name or parameters; empty if it has neither.
+ * Name or parameters; empty if it has neither. A recorded task has one for each expected
+ * answer.
  */
 label: string, 
 /**

@@ -15,7 +15,7 @@ export type TaskView = {
  */
 row: TaskRow, 
 /**
- * Path of its file, for display.
+ * Path of its file, for display; of a recorded task, that of its first run.
  */
 file: string, 
 /**

@@ -5,12 +5,13 @@ use super::saving::keep_file;
 use crate::error::{AppError, Code};
 use crate::reading::Reading;
 use crate::reports::redaction::is_session;
+use document::Spool;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use touchstone_api::{ExportFormat, ExportRequest, ExportedFile, RunRow, RunState, ScoreStanding};
 use touchstone_clock as clock;
-use touchstone_formats::redact::Redactions;
+use touchstone_formats::redact::DocumentRedactor;
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 use touchstone_imports::export::{
@@ -21,6 +22,10 @@ use touchstone_imports::{
 };
 use touchstone_store::query;
 use touchstone_store::suites::Tasks;
+
+mod document;
+
+pub use document::ExportedDocument;
 
 /// Maximum number of omitted runs that are named.
 const NAMED: usize = 20;
@@ -63,20 +68,20 @@ impl App {
             Ok(())
         })?;
         if let Some(file) = files.pop() {
-            return Ok(ExportedFile { notes: done.notes, ..file });
+            return file.into_file(done.notes);
         }
         let why = done.notes.into_iter().next();
         let why = why.unwrap_or_else(|| "The run could not be read.".to_owned());
         Err(AppError::new(Code::Failed, why))
     }
 
-    /// Writes runs and passes each file to `take`: one for each run, or for logs of Inspect one for
+    /// Writes runs and passes each document to `take`: one for each run, or for logs of Inspect one for
     /// the runs of a task with a system and a model. Runs that cannot be read are left out with a note.
     pub fn export_runs<E: From<AppError>>(
         &self,
         ids: &[String],
         options: ExportOptions,
-        take: &mut dyn FnMut(ExportedFile) -> Result<(), E>,
+        take: &mut dyn FnMut(ExportedDocument) -> Result<(), E>,
     ) -> Result<Exported, E> {
         let rows = self.rows_by_id(ids)?;
         let is_redacted = options.redact.unwrap_or_else(|| has_session(&rows));
@@ -92,14 +97,15 @@ impl App {
         let mut writer = Writer {
             target,
             about,
-            counts: is_redacted.then(Redactions::default),
+            redactor: is_redacted.then(DocumentRedactor::default),
             tally: EventCounts::default(),
             lines: options.lines,
+            dir: self.inner.config.cache_dir.clone(),
             logs: Vec::new(),
             done: Exported::default(),
         };
         for group in groups(&rows, target) {
-            self.for_each_export(&group, &mut |row, run| match writer.write(row, run) {
+            self.for_each_export(&group, &mut |row, run| match writer.write(row, run)? {
                 Some(file) => take(file),
                 None => Ok(()),
             })?;
@@ -294,19 +300,22 @@ fn lacks_prompt(run: &ImportedRun) -> bool {
 struct Writer {
     target: Target,
     about: About,
-    /// Places that were redacted, if texts are redacted.
-    counts: Option<Redactions>,
+    /// Redacts the texts, if that is asked for. Names of users that one run gives away are redacted
+    /// in the next ones, too.
+    redactor: Option<DocumentRedactor>,
     tally: EventCounts,
     /// True to write each chat as one line.
     lines: bool,
-    /// Logs of Inspect that are being written.
-    logs: Vec<inspect::Log>,
+    /// Folder for samples that do not fit in memory.
+    dir: PathBuf,
+    /// Logs of Inspect that are being written, with their samples.
+    logs: Vec<(inspect::Log, Spool)>,
     done: Exported,
 }
 
 impl Writer {
     /// Writes a run that was read. Returns its file; for Inspect, it is added to a log instead.
-    fn write(&mut self, row: &RunRow, run: ReadRun) -> Option<ExportedFile> {
+    fn write(&mut self, row: &RunRow, run: ReadRun) -> Result<Option<ExportedDocument>, AppError> {
         let mut run = match run {
             Ok(run) => run,
             Err(why) => {
@@ -317,47 +326,48 @@ impl Writer {
                     let note = format!("Left out, because it cannot be read: {path}. {why}");
                     self.done.notes.push(note);
                 }
-                return None;
+                return Ok(None);
             }
         };
-        if let Some(counts) = &mut self.counts {
-            counts.add(run.redact());
+        if let Some(redactor) = &mut self.redactor {
+            run.redact(redactor);
         }
         self.tally.add(&run.run.events);
         self.done.runs += 1;
         let stem = export::file_stem(&run.name);
-        Some(match self.target {
-            Target::Inspect => {
-                self.add_to_log(&run);
-                return None;
-            }
+        let document = ExportedDocument::from_text;
+        Ok(Some(match self.target {
+            Target::Inspect => return self.add_to_log(&run).map(|()| None),
             Target::OpenAi if self.lines => {
-                file(openai::write(&run, true), format!("{stem}.jsonl"), "application/jsonl")
+                document(openai::write(&run, true), format!("{stem}.jsonl"), "application/jsonl")
             }
             Target::OpenAi => {
                 let name = format!("{stem}.messages.json");
-                file(openai::write(&run, false), name, "application/json")
+                document(openai::write(&run, false), name, "application/json")
             }
             Target::Atif => {
                 let name = format!("{stem}.trajectory.json");
-                file(atif::write(&run), name, "application/json")
+                document(atif::write(&run), name, "application/json")
             }
-        })
+        }))
     }
 
-    fn add_to_log(&mut self, run: &ExportRun) {
-        match self.logs.iter_mut().find(|log| log.fits(run)) {
-            Some(log) => log.add(run),
-            None => self.logs.push(inspect::Log::new(run)),
-        }
+    fn add_to_log(&mut self, run: &ExportRun) -> Result<(), AppError> {
+        let at = self.logs.iter().position(|(log, _)| log.fits(run)).unwrap_or_else(|| {
+            self.logs.push((inspect::Log::new(run), Spool::new(&self.dir)));
+            self.logs.len() - 1
+        });
+        let (log, samples) = &mut self.logs[at];
+        samples.write(&log.add(run))
     }
 
     /// Returns the logs of the runs that were written since the last call.
-    fn end_group(&mut self) -> impl Iterator<Item = ExportedFile> {
+    fn end_group(&mut self) -> impl Iterator<Item = ExportedDocument> {
         let logs = std::mem::take(&mut self.logs).into_iter();
-        logs.map(|log| {
+        logs.map(|(log, samples)| {
             let name = log.file_name(&self.about);
-            file(log.write(&self.about), name, "application/json")
+            let parts = (log.start(&self.about), samples, inspect::Log::END);
+            ExportedDocument::from_parts(name, "application/json", parts)
         })
     }
 
@@ -366,11 +376,7 @@ impl Writer {
         let more = self.done.left_out.saturating_sub(NAMED as u64);
         notes.extend((more > 0).then(|| format!("And {more} more that cannot be read.")));
         notes.extend(self.tally.describe(self.target));
-        notes.extend(self.counts.map(|counts| counts.describe()));
+        notes.extend(self.redactor.map(|redactor| redactor.counts().describe()));
         self.done
     }
-}
-
-fn file(text: String, file_name: String, media_type: &str) -> ExportedFile {
-    ExportedFile { text, file_name, media_type: media_type.to_owned(), notes: Vec::new() }
 }

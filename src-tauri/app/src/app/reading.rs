@@ -80,10 +80,11 @@ impl App {
         Ok(open.reading.csv(&open.flow, id, part)?)
     }
 
-    /// Returns the image, sound or file that a part of a step describes.
-    pub fn read_media(&self, id: &str, part: &str) -> Result<MediaFile, AppError> {
+    /// Returns the image, sound or file that a part of a step describes, in the version of the run
+    /// that was opened.
+    pub fn read_media(&self, id: &str, version: &str, part: &str) -> Result<MediaFile, AppError> {
         let open = self.require_folder()?;
-        Ok(Reading::media(&open.flow, id, part)?.into_file())
+        Ok(Reading::media(&open.flow, id, version, part)?.into_file())
     }
 
     /// Saves an image, sound or file where the user wants it. `pick` gets a name for the file and
@@ -91,11 +92,12 @@ impl App {
     pub fn save_media(
         &self,
         id: &str,
+        version: &str,
         part: &str,
         pick: impl FnOnce(&str) -> Result<Option<PathBuf>, AppError>,
     ) -> Result<bool, AppError> {
         let open = self.require_folder()?;
-        let media = Reading::media(&open.flow, id, part)?;
+        let media = Reading::media(&open.flow, id, version, part)?;
         let Some(path) = pick(&media.file_name)? else { return Ok(false) };
         self.refuse_among_results(&path)?;
         keep_file(&media.bytes, &path).map(|()| true)

@@ -7,7 +7,7 @@ use crate::reports::{self, About, compose, evaluation_file, page::Page};
 use std::path::Path;
 use touchstone_api::{FilterError, Report, ReportFormat, ReportRequest};
 use touchstone_clock as clock;
-use touchstone_formats::redact::{Redactions, redact_json};
+use touchstone_formats::redact::{DocumentRedactor, Redactions};
 
 /// Maximum bytes of a preview of a report that is not shown as a page.
 const MAX_PREVIEW: usize = 256 << 10;
@@ -152,9 +152,9 @@ struct Gathered {
 /// Redacts the texts of a JSON report, if it is to be redacted. Returns the numbers of places.
 pub(super) fn redact_report(text: &mut String, is_redacted: bool) -> Option<Redactions> {
     is_redacted.then(|| {
-        let (clean, counts) = redact_json(text);
-        *text = clean;
-        counts
+        let mut redactor = DocumentRedactor::default();
+        redactor.document(text, DocumentRedactor::json);
+        redactor.counts()
     })
 }
 

@@ -4,6 +4,8 @@ use super::App;
 use crate::error::{AppError, Code};
 use crate::paths;
 use fs_err as fs;
+use rustix::fs::{AtFlags, CWD, RenameFlags};
+use rustix::io::Errno;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -78,17 +80,50 @@ impl NewFile {
 
     /// Puts the complete file at its path, in the place of an existing one.
     pub fn keep(mut self) -> Result<(), AppError> {
-        let keep = |file: Option<BufWriter<fs::File>>| -> io::Result<()> {
-            if let Some(file) = file {
-                file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        self.complete(|beside, path| fs::rename(beside, path))
+    }
+
+    /// Puts the complete file at its path. Returns false, and leaves no file of its own, if there
+    /// is something at the path.
+    pub fn keep_if_free(mut self) -> Result<bool, AppError> {
+        self.complete(|beside, path| {
+            let is_moved = rename_to_free(beside, path)?;
+            if !is_moved {
+                let _ = fs::remove_file(beside);
             }
-            fs::rename(&self.beside, &self.path)
-        };
-        let file = self.file.take();
-        keep(file).map_err(|why| {
+            Ok(is_moved)
+        })
+    }
+
+    /// Ends the file, and moves it to its path with `rename`.
+    fn complete<T>(
+        &mut self,
+        rename: impl FnOnce(&Path, &Path) -> io::Result<T>,
+    ) -> Result<T, AppError> {
+        let ended = self.file.take().map_or(Ok(()), |file| {
+            file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+        });
+        ended.and_then(|()| rename(&self.beside, &self.path)).map_err(|why| {
             let _ = fs::remove_file(&self.beside);
             unsaved(&self.path, &why)
         })
+    }
+}
+
+/// Moves a file to a path. Returns false if there is something at the path, a broken link included.
+fn rename_to_free(from: &Path, to: &Path) -> io::Result<bool> {
+    let done = match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Some file systems do not support the flag. A hard link also fails if the name is taken.
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            rustix::fs::linkat(CWD, from, CWD, to, AtFlags::empty())
+                .and_then(|()| rustix::fs::unlinkat(CWD, from, AtFlags::empty()))
+        }
+        done => done,
+    };
+    match done {
+        Ok(()) => Ok(true),
+        Err(Errno::EXIST) => Ok(false),
+        Err(why) => Err(why.into()),
     }
 }
 
@@ -136,5 +171,37 @@ mod tests {
         }
         let names = fs::read_dir(folder.path()).unwrap().count();
         assert_eq!(names, 1, "nothing is left beside the file");
+    }
+
+    #[test]
+    fn a_path_is_free_unless_a_file_a_folder_or_a_broken_link_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("file"), "old").unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        std::os::unix::fs::symlink("nowhere", at("link")).unwrap();
+        for (name, is_free) in [("file", false), ("folder", false), ("link", false), ("new", true)]
+        {
+            let kept = NewFile::create(&at(name)).and_then(|mut file| {
+                file.write(b"new")?;
+                file.keep_if_free()
+            });
+            assert_eq!(kept.unwrap_or(false), is_free, "{name}");
+        }
+        assert_eq!(fs::read_to_string(at("file")).unwrap(), "old");
+        assert_eq!(fs::read_to_string(at("new")).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "nothing is left beside them");
+    }
+
+    #[test]
+    fn a_file_that_appears_while_another_is_written_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        let mut file = NewFile::create(&path).unwrap();
+        file.write(b"new").unwrap();
+        fs::write(&path, "old").unwrap();
+        assert!(!file.keep_if_free().unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

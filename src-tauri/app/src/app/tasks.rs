@@ -1,5 +1,5 @@
 //! Queries for the tasks of the open folder.
-use super::App;
+use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use touchstone_api::{
     Clip, TaskApi, TaskGold, TaskPage, TaskParameter, TaskPrompt, TaskQuery, TaskRequest, TaskTool,
@@ -9,12 +9,15 @@ use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::{Api, Brief, Parameter, Pool, Query, functions, names};
 use touchstone_formats::value::Value;
 use touchstone_store::catalog::{self, Catalogs};
+use touchstone_store::query;
 use touchstone_store::suites::Task;
 
 /// Maximum characters shown of a text.
 const TEXT: usize = 64 << 10;
 /// Maximum characters shown of a template or an expected output.
 const SHORT: usize = 8 << 10;
+/// Maximum number of expected answers of a recorded task.
+const MOST_ANSWERS: u32 = 20;
 /// Maximum number of variations and of APIs shown.
 const MOST: usize = 200;
 
@@ -27,17 +30,21 @@ impl App {
     pub fn list_tasks(&self, request: TaskRequest) -> Result<TaskPage, AppError> {
         let open = self.require_folder()?;
         let catalogs: &Catalogs = &open.catalogs;
-        Ok(catalogs.catalog_for(&open.flow.shelf.tasks()).list(&request))
+        let recorded = open
+            .ask(|index| catalogs.recorded_at(index.moment(), || query::recorded_tasks(index)))?;
+        Ok(catalogs.catalog_for(&open.flow.shelf.tasks(), &recorded).list(&request))
     }
 
     /// Returns a task in full.
     pub fn read_task(&self, id: &str) -> Result<TaskView, AppError> {
         let open = self.require_folder()?;
         let tasks = open.flow.shelf.tasks();
-        let task = tasks.get(id).ok_or_else(|| {
-            AppError::new(Code::NotFound, format!("There is no task `{id}`."))
-                .hint("Its suite may have been moved, or the query may not be selected.")
-        })?;
+        let Some(task) = tasks.get(id) else {
+            return recorded_task(&open, id)?.ok_or_else(|| {
+                AppError::new(Code::NotFound, format!("There is no task `{id}`."))
+                    .hint("Its suite may have been moved, or the query may not be selected.")
+            });
+        };
         let suite = &task.suite;
         let file = open.flow.roots.display_path(&task.file);
         let problems = open.flow.shelf.problems();
@@ -61,9 +68,34 @@ impl App {
             query: suite
                 .query
                 .as_deref()
-                .and_then(|brief| Some(query(brief, &Query::of_task(suite)?))),
+                .and_then(|brief| Some(query_data(brief, &Query::of_task(suite)?))),
         })
     }
+}
+
+/// Returns a task that has no suite, but runs of other tools: with the first message of the user in
+/// its first run, and with the expected answers of all runs.
+fn recorded_task(open: &OpenFolder, id: &str) -> Result<Option<TaskView>, AppError> {
+    let Some(known) = open.ask(|index| query::recorded_task(index, id, MOST_ANSWERS))? else {
+        return Ok(None);
+    };
+    let prompt = open.reading.first_question(&open.flow, &known.run)?;
+    let prompt = prompt.map(|text| TaskPrompt { system: String::new(), text: clip(&text, TEXT) });
+    let expected = known.expected.iter().map(|value| TaskVariation {
+        label: String::new(),
+        expected: Some(clip_value(value, SHORT)),
+        trouble: None,
+    });
+    Ok(Some(TaskView {
+        row: catalog::recorded_row(id, &known.format),
+        file: known.path,
+        prompts: prompt.into_iter().collect(),
+        variations: expected.collect(),
+        expected_tool_calls: Vec::new(),
+        scorers: None,
+        query: None,
+        problems: Vec::new(),
+    }))
 }
 
 fn variation(task: &Task, at: usize) -> TaskVariation {
@@ -77,7 +109,7 @@ fn variation(task: &Task, at: usize) -> TaskVariation {
     }
 }
 
-fn query(brief: &Brief, query: &Query) -> TaskQuery {
+fn query_data(brief: &Brief, query: &Query) -> TaskQuery {
     let shared = brief.shared();
     let mut gold: Vec<TaskGold> = Vec::new();
     for pair in query.gold.iter().take(MOST) {

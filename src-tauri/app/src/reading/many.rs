@@ -19,6 +19,9 @@ use touchstone_store::roots::FileId;
 
 /// Maximum number of runs of a file held in memory at a time.
 const AT_ONCE: usize = 32;
+/// Maximum number of runs of another tool's file that wait until they are taken: the next one is
+/// read meanwhile. They may be large.
+const IMPORTS_AT_ONCE: usize = 1;
 
 /// A run as parsed from its files.
 #[derive(Debug)]
@@ -109,7 +112,7 @@ fn of_import<T: Send>(
     take: &mut impl FnMut(usize, Result<T, RunReadError>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let wanted: Vec<Option<&str>> = members.iter().map(|(_, member)| member.as_deref()).collect();
-    let (give, runs) = sync_channel(AT_ONCE);
+    let (give, runs) = sync_channel(IMPORTS_AT_ONCE);
     std::thread::scope(|scope| {
         let read = move || {
             let send = |at, run| match give.send((at, run)) {

@@ -1,17 +1,21 @@
 //! Reads images, sounds and files in transcripts of other tools, when someone opens one.
 use super::error::RunReadError;
-use super::source::row_of;
+use super::source::{row_of, sentence, version_of_content, with_room};
 use super::{PartId, part_id};
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::prelude::BASE64_STANDARD;
+use dimensions::{MOST_PIXELS, dimensions};
 use touchstone_api::MediaFile;
 use touchstone_imports::MediaContent;
+use touchstone_imports::media::is_data_address;
 use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::imports;
 use touchstone_store::open::{self, Refused};
 use touchstone_store::roots::FileId;
+
+mod dimensions;
 
 /// Maximum bytes of an image, sound or file.
 const MAX_BYTES: usize = 32 << 20;
@@ -39,6 +43,8 @@ pub(crate) struct MediaBytes {
     /// Suggested file name.
     pub(crate) file_name: String,
     image: Option<&'static str>,
+    /// Reason why an image is not shown.
+    not_shown: Option<String>,
 }
 
 impl MediaBytes {
@@ -46,22 +52,34 @@ impl MediaBytes {
     pub(crate) fn into_file(self) -> MediaFile {
         MediaFile {
             image: self.image.map(str::to_owned),
+            not_shown: self.not_shown,
             file_name: self.file_name,
             data: BASE64_STANDARD.encode(self.bytes),
         }
     }
 }
 
-/// Reads the content that a part of a step describes.
-pub(super) fn read(flow: &FolderIndex, id: &str, part: &str) -> Result<MediaBytes, RunReadError> {
+/// Reads the content that a part of a step describes, in the version of the run that was opened.
+/// Fails if the file holds another one by now, whose step may describe another image.
+pub(super) fn read(
+    flow: &FolderIndex,
+    id: &str,
+    version: &str,
+    part: &str,
+) -> Result<MediaBytes, RunReadError> {
     let PartId::Step(step, at) = part_id(part)? else { return Err(RunReadError::NoPart) };
     let (row, files) = row_of(flow, id)?;
     let file = files.first().filter(|_| row.format.is_some()).ok_or(RunReadError::NoPart)?;
-    let content = imports::read_media(&flow.roots, file, row.member.as_deref(), (step, at));
-    let content = content.map_err(|why| RunReadError::Unreadable(why.to_string()))?;
+    let read =
+        with_room(|| imports::read_media(&flow.roots, file, row.member.as_deref(), (step, at)));
+    let (content, hash) = read.map_err(|why| RunReadError::Unreadable(sentence(&why.message)))?;
+    if version_of_content(hash) != version {
+        return Err(RunReadError::Changed);
+    }
     let (bytes, is_file) = match content.ok_or(RunReadError::NoPart)? {
         MediaContent::Encoded(text) => (decode(&text)?, false),
         MediaContent::File(path) => (beside(flow, &files, &path)?, true),
+        MediaContent::LeftOut => return Err(RunReadError::NoPart),
     };
     let known = kind(&bytes);
     // A transcript could name any file of the folder, so that only images and sounds are opened.
@@ -70,20 +88,37 @@ pub(super) fn read(flow: &FolderIndex, id: &str, part: &str) -> Result<MediaByte
     }
     let (extension, image) = known.unwrap_or(("bin", None));
     let file_name = format!("step-{}.{extension}", step + 1);
-    Ok(MediaBytes { bytes, file_name, image })
+    let not_shown = image.and_then(|_| why_not_shown(&bytes, extension));
+    let image = image.filter(|_| not_shown.is_none());
+    Ok(MediaBytes { bytes, file_name, image, not_shown })
+}
+
+/// Returns the reason why an image with this file extension cannot be shown, if there is one.
+fn why_not_shown(bytes: &[u8], extension: &str) -> Option<String> {
+    let Some((width, height)) = dimensions(bytes, extension) else {
+        return Some("The image is damaged.".to_owned());
+    };
+    let is_too_large = u64::from(width) * u64::from(height) > MOST_PIXELS;
+    is_too_large.then(|| {
+        let most = MOST_PIXELS / 1_000_000;
+        format!("The image has {width} × {height} pixels, and at most {most} megapixels are shown.")
+    })
 }
 
 /// Reads a file that one of the files of a run names, relative to the folder of that file.
 fn beside(flow: &FolderIndex, files: &[FileId], path: &str) -> Result<Vec<u8>, RunReadError> {
-    if path.split('/').any(|name| matches!(name, "" | "." | "..")) {
+    // `./a.png` is the same as `a.png`.
+    let steps: Vec<&str> = path.split('/').filter(|step| *step != ".").collect();
+    if steps.is_empty() || steps.iter().any(|step| matches!(*step, "" | "..")) {
         return Err(RunReadError::NoMedia);
     }
+    let inside = steps.join("/");
     for file in files {
         let mut full = file.parent().to_vec();
         if !full.is_empty() {
             full.push(b'/');
         }
-        full.extend(path.as_bytes());
+        full.extend(inside.as_bytes());
         let named = FileId::new(file.root, full);
         match open::read(&flow.roots, &named, MAX_BYTES as u64) {
             Ok((bytes, _)) => return Ok(bytes),
@@ -98,8 +133,10 @@ fn beside(flow: &FolderIndex, files: &[FileId], path: &str) -> Result<Vec<u8>, R
 
 /// Decodes base64 of either alphabet, with or without padding and line breaks.
 fn decode(text: &str) -> Result<Vec<u8>, RunReadError> {
-    let text =
-        text.strip_prefix("data:").and_then(|data| data.split_once(',')).map_or(text, |it| it.1);
+    let text = match text.split_once(',') {
+        Some((_, data)) if is_data_address(text) => data,
+        _ => text,
+    };
     if text.len() / 4 * 3 > MAX_BYTES {
         return Err(RunReadError::LargeMedia { most: MAX_BYTES });
     }

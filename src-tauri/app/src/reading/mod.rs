@@ -55,7 +55,7 @@ use touchstone_api::{
     Matches, RowPiece, RowRequest, RunLineage, RunOutline, RunRow, RunView, Span, StepPage,
     StoredVerdict, TextPiece, TreeView,
 };
-use touchstone_formats::run::Run;
+use touchstone_formats::run::{Run, StepKind};
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::renames;
 use touchstone_imports::ImportedRun;
@@ -109,6 +109,18 @@ impl Reading {
     ) -> Result<Option<Value>, RunReadError> {
         let (_, opened) = self.open_current(flow, id)?;
         Ok(opened.run.answer.as_ref().map(|answer| answer.value.clone()))
+    }
+
+    /// Returns the first message of the user; `None` if there is none or the run cannot be read.
+    pub(crate) fn first_question(
+        &self,
+        flow: &FolderIndex,
+        id: &str,
+    ) -> Result<Option<String>, RunReadError> {
+        let (_, opened) = self.open_current(flow, id)?;
+        let question = opened.run.steps.iter().find(|step| step.kind == StepKind::User);
+        let mut parts = question.into_iter().flat_map(|step| &step.parts);
+        Ok(parts.find_map(|part| part.value.text()).map(str::to_owned))
     }
 
     /// Returns the row of a run, and the names in its file if another tool wrote it.
@@ -273,13 +285,15 @@ impl Reading {
         })
     }
 
-    /// Returns the image, sound or file that a part of a step describes.
+    /// Returns the image, sound or file that a part of a step describes. Fails if the files changed
+    /// since the version that was opened.
     pub(crate) fn media(
         flow: &FolderIndex,
         id: &str,
+        version: &str,
         part: &str,
     ) -> Result<MediaBytes, RunReadError> {
-        media::read(flow, id, part)
+        media::read(flow, id, version, part)
     }
 
     /// Finds the occurrences of a text in a run.

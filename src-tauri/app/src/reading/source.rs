@@ -97,7 +97,7 @@ pub(super) fn read(
             with_room(|| imports::read_run(&flow.roots, &opened.files[0], row.member.as_deref()));
         match read {
             Ok((run, content)) => {
-                opened.version = format!("{content:016x}");
+                opened.version = version_of_content(content);
                 opened.layout = view::layout(run.layout);
                 opened.weight = weight(&run);
                 opened.run = run;
@@ -203,6 +203,11 @@ fn faults(error: &ReadError) -> Vec<String> {
 
 pub(super) fn sentence(text: &str) -> String {
     short(text, MAX_NOTE)
+}
+
+/// Returns the version of a run of another tool by the hash of its content.
+pub(super) fn version_of_content(hash: u64) -> String {
+    format!("{hash:016x}")
 }
 
 fn version_of_stamps(stamps: &[Option<Stamp>]) -> String {

@@ -1,63 +1,67 @@
 //! **Pure.** Redacts the texts of a report that come from transcripts, their files and their folders.
 //! A title that the user wrote for the report stays.
 use super::page::{Page, RunLine};
-use touchstone_formats::redact::{Redactions, redact_text};
+use touchstone_formats::redact::{DocumentRedactor, Redactions};
 
 /// Formats of sessions of coding agents, which are redacted unless it is asked otherwise: they hold
 /// what was on the screen of a person.
 const SESSIONS: [&str; 3] = ["claude_code", "codex", "gemini_cli"];
 
 impl Page {
-    /// Redacts what looks like a key, an e-mail address or a home folder; `folder` is the path of
-    /// the folder. Returns the numbers of places; those of a run that did not pass and is listed
-    /// with all runs count once.
+    /// Redacts what looks like a key, an e-mail address or a home folder, and the names of users
+    /// that are found in them; `folder` is the path of the folder. Returns the numbers of places;
+    /// those of a run that did not pass and is listed with all runs count once.
     pub(crate) fn redact(&mut self, folder: &str) -> Redactions {
-        let mut counts = Redactions::default();
-        let mut redact = |text: &mut String| redact_text(text, &mut counts);
-        let head = &mut self.head;
-        // A filter names files, whose paths may be those of home folders.
-        redact(&mut head.filter);
-        self.headline.iter_mut().for_each(&mut redact);
-        let name = folder_name(folder);
-        if head.title == head.folder {
-            head.title.clone_from(&name);
+        let mut redactor = DocumentRedactor::default();
+        let has_own_title = self.head.title != self.head.folder;
+        redactor.without_counting(|redactor| self.head.folder = own_name(redactor, folder));
+        redactor.document(self, redact_page);
+        if !has_own_title {
+            self.head.title.clone_from(&self.head.folder);
         }
-        head.folder = name;
-        for group in &mut self.groups {
-            redact(&mut group.name);
-            group.system.iter_mut().chain(&mut group.model).for_each(&mut redact);
-        }
-        for pair in &mut self.pairs {
-            let names = [&mut pair.name, &mut pair.baseline, &mut pair.outcome].into_iter();
-            let sentences = pair.sentences.iter_mut().chain(&mut pair.more);
-            names.chain(sentences).chain(&mut pair.unpaired).for_each(&mut redact);
-        }
-        for task in &mut self.tasks {
-            redact(&mut task.task);
-            task.variation.iter_mut().for_each(&mut redact);
-        }
-        for table in &mut self.queries {
-            let cells = table.rows.iter_mut().flatten();
-            table.head.iter_mut().chain(cells).for_each(&mut redact);
-        }
-        for sum in &mut self.stored {
-            redact(&mut sum.evaluator);
-            redact(&mut sum.group);
-        }
-        for flaky in &mut self.flaky {
-            redact(&mut flaky.group);
-            redact(&mut flaky.task);
-            flaky.variation.iter_mut().for_each(&mut redact);
-        }
-        self.notes.iter_mut().for_each(&mut redact);
-        // Where all runs are listed, the failed ones are among them.
-        let mut again = Redactions::default();
-        let is_listed = !self.runs.is_empty();
-        self.runs.iter_mut().for_each(|line| redact_line(line, &mut counts));
-        let failed = if is_listed { &mut again } else { &mut counts };
-        self.failed.iter_mut().for_each(|line| redact_line(line, failed));
-        counts
+        redactor.counts()
     }
+}
+
+fn redact_page(redactor: &mut DocumentRedactor, page: &mut Page) {
+    redactor.without_counting(|redactor| redactor.text(&mut page.head.folder));
+    let mut redact = |text: &mut String| redactor.text(text);
+    // A filter names files, whose paths may be those of home folders.
+    redact(&mut page.head.filter);
+    page.headline.iter_mut().for_each(&mut redact);
+    for group in &mut page.groups {
+        redact(&mut group.name);
+        group.system.iter_mut().chain(&mut group.model).for_each(&mut redact);
+    }
+    for pair in &mut page.pairs {
+        let names = [&mut pair.name, &mut pair.baseline, &mut pair.outcome].into_iter();
+        let sentences = pair.sentences.iter_mut().chain(&mut pair.more);
+        names.chain(sentences).chain(&mut pair.unpaired).for_each(&mut redact);
+    }
+    for task in &mut page.tasks {
+        redact(&mut task.task);
+        task.variation.iter_mut().for_each(&mut redact);
+    }
+    for table in &mut page.queries {
+        let cells = table.rows.iter_mut().flatten();
+        table.head.iter_mut().chain(cells).for_each(&mut redact);
+    }
+    for sum in &mut page.stored {
+        redact(&mut sum.evaluator);
+        redact(&mut sum.group);
+    }
+    for flaky in &mut page.flaky {
+        redact(&mut flaky.group);
+        redact(&mut flaky.task);
+        flaky.variation.iter_mut().for_each(&mut redact);
+    }
+    page.notes.iter_mut().for_each(&mut redact);
+    page.runs.iter_mut().for_each(|line| redact_line(redactor, line));
+    let mut failed = |redactor: &mut DocumentRedactor| {
+        page.failed.iter_mut().for_each(|line| redact_line(redactor, line));
+    };
+    // Where all runs are listed, the failed ones are among them.
+    if page.runs.is_empty() { failed(redactor) } else { redactor.without_counting(failed) }
 }
 
 /// Returns true if the row belongs to a session of a coding agent.
@@ -68,25 +72,29 @@ pub(crate) fn is_session(format: Option<&str>) -> bool {
 /// Returns the name of the folder with this path, redacted. That a name is the one of a user shows
 /// only in the whole path.
 pub(crate) fn folder_name(path: &str) -> String {
+    own_name(&mut DocumentRedactor::default(), path)
+}
+
+fn own_name(redactor: &mut DocumentRedactor, path: &str) -> String {
     // A slash tells where a name with spaces ends.
     let mut path = format!("{}/", path.trim_end_matches('/'));
-    redact_text(&mut path, &mut Redactions::default());
+    redactor.text(&mut path);
     let path = path.trim_end_matches('/');
     let name = path.rsplit('/').next().filter(|name| !name.is_empty());
     name.map_or_else(|| "/".to_owned(), str::to_owned)
 }
 
-fn redact_line(line: &mut RunLine, counts: &mut Redactions) {
-    redact_text(&mut line.path, counts);
+fn redact_line(redactor: &mut DocumentRedactor, line: &mut RunLine) {
+    redactor.text(&mut line.path);
     let names = [&mut line.task, &mut line.variation, &mut line.system, &mut line.model];
     let texts = [&mut line.reason, &mut line.review_note, &mut line.forked_from];
     for text in names.into_iter().chain(texts).flatten() {
-        redact_text(text, counts);
+        redactor.text(text);
     }
     for stored in &mut line.stored {
-        redact_text(&mut stored.evaluator, counts);
+        redactor.text(&mut stored.evaluator);
         for text in [&mut stored.word, &mut stored.reason].into_iter().flatten() {
-            redact_text(text, counts);
+            redactor.text(text);
         }
     }
 }

@@ -15,7 +15,10 @@ const LEAST_ENTROPY: f64 = 3.0;
 pub(super) enum Kind {
     Key,
     Email,
+    /// Name of a user in the path of a home folder.
     Path,
+    /// Name of a user with that of a folder in it.
+    Project,
 }
 
 /// Form of a text to remove: strings of which one must occur, an expression whose first group with
@@ -52,7 +55,7 @@ fn shapes(rows: impl IntoIterator<Item = Row>) -> Vec<Shape> {
 
 /// Expression of what ends in a letter or a digit and still does not belong to what follows:
 /// escapes of JSON and of addresses, and colours of a terminal.
-const ESCAPE: &str =
+pub(super) const ESCAPE: &str =
     r"\\[nrtbf]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\[[0-9;]{0,9}m";
 
 /// Forms of keys that begin with a name of their own.
@@ -217,7 +220,7 @@ pub(super) static OTHERS: LazyLock<Vec<Shape>> = LazyLock::new(|| {
             is_person,
         ),
         (
-            Kind::Path,
+            Kind::Project,
             &["home-", "sers-"],
             format!(r"(?:^|[^A-Za-z0-9._~\]-]|{ESCAPE}){encoded}-([\w-]+)"),
             is_any,

@@ -154,7 +154,7 @@ fn ordinary_text_is_borrowed_as_it_is() {
 #[test]
 fn places_are_counted_by_their_kind() {
     let (_, counts) = redact("a@b.org in /home/jane, with AKIAIOSFODNN7EXAMPLE, c@d.org");
-    assert_eq!(counts, Redactions { keys: 1, emails: 2, paths: 1 });
+    assert_eq!(counts, Redactions { keys: 1, emails: 2, paths: 1, names: 0 });
     let sentence = "4 places were redacted: 1 key, 2 e-mail addresses, 1 home folder.";
     assert_eq!(counts.describe(), sentence);
     assert_eq!(Redactions::default().describe(), "Nothing was found to redact.");
@@ -164,11 +164,68 @@ fn places_are_counted_by_their_kind() {
 fn the_value_of_a_key_that_names_a_secret_is_redacted() {
     let text = r#"{"api_key":"q9Zk2LmW81xYtB","rows":[{"a@b.org":"/home/jane"}],"n":7}"#;
     let mut value = crate::json::read(text).unwrap();
-    let mut counts = Redactions::default();
-    redact_value(&mut value, &mut counts);
+    let mut redactor = DocumentRedactor::default();
+    redactor.value(&mut value);
+    let counts = redactor.counts();
     let expected = r#"{"api_key":"[redacted]","rows":[{"[redacted]":"/home/[redacted]"}],"n":7}"#;
     assert_eq!(crate::json::write(&value, false), expected);
-    assert_eq!(counts, Redactions { keys: 1, emails: 1, paths: 1 });
+    assert_eq!(counts, Redactions { keys: 1, emails: 1, paths: 1, names: 0 });
+}
+
+/// Redacts a JSON document as a whole.
+fn redact_json(document: &str) -> (String, Redactions) {
+    let mut redactor = DocumentRedactor::default();
+    let mut clean = document.to_owned();
+    redactor.document(&mut clean, DocumentRedactor::json);
+    (clean, redactor.counts())
+}
+
+#[test]
+fn the_name_of_a_home_folder_is_redacted_wherever_it_is_a_word_unless_it_is_a_common_one() {
+    for (folder, text, expected) in [
+        ("/home/alice/x", "Alice asked ALICE's alice_db, alice.", Some("@ asked @'s @_db, @.")),
+        ("/home/alice/x", "alice alice\nalice", Some("@ @\n@")),
+        ("/home/alice/x", r"\nalice\talice", Some(r"\n@\t@")),
+        ("/home/alice/x", "malice, alices and alice2 remain", None),
+        (r"C:\Users\alice\x", "by alice-laptop", Some("by @-laptop")),
+        ("/Users/Jane Doe/x", "by jane doe", Some("by @")),
+        ("/home/anna/x /home/annabel/y", "anna and annabel", Some("@ and @")),
+        ("/home/jö-ann/x", "Jö-Ann did it", Some("@ did it")),
+        ("/home/bob/x", "bob has three letters", None),
+        ("/home/x1234/x", "x1234 has one", None),
+        ("/home/root/x", "root is everywhere", None),
+        ("/home/mark/x", "mark the file", None),
+        ("/home/username/x", "the username", None),
+        ("/home/ubuntu/x", "on ubuntu", None),
+        ("-home-alice-shop", "alice is not told from the project", None),
+    ] {
+        let mut texts = [text.to_owned(), folder.to_owned()];
+        let mut redactor = DocumentRedactor::default();
+        redactor.document(&mut texts, |redactor, texts| {
+            for text in texts {
+                redactor.text(text);
+            }
+        });
+        let expected = expected.unwrap_or(text).replace('@', MARK);
+        assert_eq!(texts[0], expected, "{folder}");
+        let count = expected.matches(MARK).count() as u64;
+        assert_eq!(redactor.counts().names, count, "{folder}");
+    }
+}
+
+#[test]
+fn a_name_that_was_found_is_redacted_in_the_next_document_too() {
+    let mut redactor = DocumentRedactor::default();
+    let document = r#"{"alice":1,"a":{"alice":["by alice"],"Alice":2},"cwd":"/home/alice/x"}"#;
+    let mut clean = document.to_owned();
+    redactor.document(&mut clean, DocumentRedactor::json);
+    let expected = r#"{"[redacted]":1,"a":{"[redacted]":["by [redacted]"],"[redacted 2]":2},"cwd":"/home/[redacted]/x"}"#;
+    assert_eq!(clean, expected);
+    let mut next = "alice again".to_owned();
+    redactor.document(&mut next, DocumentRedactor::text);
+    assert_eq!(next, "[redacted] again");
+    let sentence = "6 places were redacted: 1 home folder, 5 names of users.";
+    assert_eq!(redactor.counts().describe(), sentence);
 }
 
 /// Documents whose redaction needs more than one text, and what they become.
@@ -195,7 +252,7 @@ fn names_and_lists_are_judged_together_and_no_entry_is_lost() {
         assert_eq!(redact_json(document).0, expected);
         assert_eq!(redact_json(expected).0, expected, "twice is once");
         let mut value = crate::json::read(document).unwrap();
-        redact_value(&mut value, &mut Redactions::default());
+        DocumentRedactor::default().value(&mut value);
         assert_eq!(crate::json::write(&value, false), expected);
     }
 }
@@ -206,7 +263,7 @@ fn a_json_document_is_redacted_in_its_texts_and_keeps_its_form() {
     let expected = "{ \"api_key\" :\t\"[redacted]\",\n  \"a\\nb\": [1.50, \"é \\n\\\"[redacted]\\\"\", \"\\u00e9\"], \"secret\": 7}";
     let (clean, counts) = redact_json(text);
     assert_eq!(clean, expected);
-    assert_eq!(counts, Redactions { keys: 1, emails: 1, paths: 0 });
+    assert_eq!(counts, Redactions { keys: 1, emails: 1, paths: 0, names: 0 });
     assert_eq!(redact_json(&clean).0, clean);
     for broken in ["", "\"", "{\"a", "\"\\", "not json"] {
         assert_eq!(redact_json(broken).0, broken);

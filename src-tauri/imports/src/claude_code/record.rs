@@ -155,7 +155,7 @@ impl Record {
     /// Returns the first text of the user.
     pub(super) fn prompt(&self) -> Option<&str> {
         self.events.iter().find_map(|event| match &event.kind {
-            EventKind::User(text) => Some(text.as_str()),
+            EventKind::User(text) if !is_blank(text) => Some(text.as_str()),
             _ => None,
         })
     }

@@ -9,7 +9,6 @@ use super::{
 use crate::run::{EventKind, ImportedRun, ImportedVerdict, RunEnd};
 use crate::text::{is_blank, text_or_json};
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
@@ -63,12 +62,11 @@ impl LogKey {
     }
 }
 
-/// A log that runs are added to one after another. Of each one, only the text is kept in memory.
+/// A log that runs are added to one after another. Of each one, only the name is kept: its text is
+/// for the caller to keep until all runs are known.
 #[derive(Debug)]
 pub struct Log {
     key: LogKey,
-    /// Samples as they stand in the log, with commas between them.
-    samples: String,
     /// Names of the samples, each once.
     ids: Vec<Value>,
     known: HashSet<String>,
@@ -81,20 +79,20 @@ pub struct Log {
 }
 
 impl Log {
-    /// Returns the log of a run.
+    /// End of the document, behind the samples.
+    pub const END: &str = "\n  ]\n}\n";
+
+    /// Returns the log for runs like this one, which is not added.
     pub fn new(first: &ExportRun) -> Self {
-        let mut log = Self {
+        Self {
             key: LogKey::from_run(first),
-            samples: String::new(),
             ids: Vec::new(),
             known: HashSet::new(),
             taken: HashSet::new(),
             epochs: 0,
             runs: 0,
             completed: 0,
-        };
-        log.add(first);
-        log
+        }
     }
 
     /// Returns true for a run with the same task, system and model.
@@ -102,22 +100,23 @@ impl Log {
         self.key == LogKey::from_run(one)
     }
 
-    /// Adds a run that fits. A repeat that occurs again takes the next free number.
-    pub fn add(&mut self, one: &ExportRun) {
+    /// Adds a run that fits, and returns its text, which stands behind those of the runs before. A
+    /// repeat that occurs again takes the next free number.
+    pub fn add(&mut self, one: &ExportRun) -> String {
         let id = sample_id(one);
         let mut epoch = u64::from(one.repeat.max(1));
         while !self.taken.insert((id.clone(), epoch)) {
             epoch += 1;
         }
         self.epochs = self.epochs.max(epoch);
+        let comma = if self.runs == 0 { "" } else { "," };
         self.runs += 1;
         self.completed += u64::from(one.run.end == RunEnd::Complete);
-        let text = json::write(&sample(one, &id, epoch), true);
-        let comma = if self.samples.is_empty() { "" } else { "," };
-        let _ = write!(self.samples, "{comma}\n    {}", text.replace('\n', "\n    "));
+        let text = json::write(&sample(one, &id, epoch), true).replace('\n', "\n    ");
         if self.known.insert(id.clone()) {
             self.ids.push(Value::Text(id));
         }
+        format!("{comma}\n    {text}")
     }
 
     /// Returns the name of the file, as Inspect names them: time, task and id.
@@ -128,16 +127,13 @@ impl Log {
         format!("{time}_{task}_{}.json", self.key.id())
     }
 
-    /// Writes the log.
-    pub fn write(mut self, about: &About) -> String {
+    /// Writes the start of the document, before the samples.
+    pub fn start(mut self, about: &About) -> String {
         let mut head = json::write(&self.head(about), true);
         head.truncate(head.strip_suffix("\n}").map_or(head.len(), str::len));
         // The samples stand last, so that readers of the head alone can stop there.
         head.push_str(",\n  \"samples\": [");
-        let mut text = self.samples;
-        text.insert_str(0, &head);
-        text.push_str("\n  ]\n}\n");
-        text
+        head
     }
 
     /// Returns everything but the samples.
@@ -177,7 +173,9 @@ fn sample(one: &ExportRun, id: &str, epoch: u64) -> Value {
     let run = &one.run;
     let written = write_messages(&arrange(&run.events), Dialect::Inspect);
     let input = run.events.iter().find_map(|event| match &event.kind {
-        EventKind::User(text) | EventKind::SimulatedUser(text) => Some(text.as_str()),
+        EventKind::User(text) | EventKind::SimulatedUser(text) => {
+            Some(text.as_str()).filter(|text| !is_blank(text))
+        }
         _ => None,
     });
     let (scores, without_value) = scores(&run.verdicts);

@@ -2,54 +2,56 @@
 use super::ExportRun;
 use crate::run::{Event, EventKind};
 use crate::text::text_or_json;
-use touchstone_formats::redact::{Redactions, redact_text, redact_value};
+use touchstone_formats::redact::DocumentRedactor;
 use touchstone_formats::value::Value;
 
 impl ExportRun {
     /// Redacts what looks like a key, an e-mail address or a home folder in all texts of the run,
-    /// its name and its task included. Returns the numbers of places.
-    pub fn redact(&mut self) -> Redactions {
-        let mut counts = Redactions::default();
-        let run = &mut self.run;
-        let names = [&mut run.task, &mut run.system, &mut run.model];
-        let texts = [&mut run.error, &mut run.answer, &mut run.started, &mut self.variation];
-        let some = names.into_iter().chain(texts).flatten();
-        for text in some.chain([&mut self.name]).chain(&mut run.notes) {
-            redact_text(text, &mut counts);
-        }
-        run.expected.iter_mut().for_each(|value| redact_value(value, &mut counts));
-        for verdict in &mut run.verdicts {
-            for text in verdict.reason.iter_mut().chain([&mut verdict.name]) {
-                redact_text(text, &mut counts);
-            }
-            for value in verdict.threshold.iter_mut().chain([&mut verdict.value]) {
-                redact_value(value, &mut counts);
-            }
-        }
-        redact_facts(&mut run.facts, &mut counts);
-        self.tools.iter_mut().for_each(|tool| redact_value(tool, &mut counts));
-        redact_events(&mut run.events, &mut counts);
-        counts
+    /// its name and its task included, and the names of users that are found in them.
+    pub fn redact(&mut self, redactor: &mut DocumentRedactor) {
+        redactor.document(self, redact_texts);
     }
 }
 
+fn redact_texts(redactor: &mut DocumentRedactor, one: &mut ExportRun) {
+    let run = &mut one.run;
+    let names = [&mut run.task, &mut run.system, &mut run.model];
+    let texts = [&mut run.error, &mut run.answer, &mut run.started, &mut one.variation];
+    let some = names.into_iter().chain(texts).flatten();
+    for text in some.chain([&mut one.name]).chain(&mut run.notes) {
+        redactor.text(text);
+    }
+    run.expected.iter_mut().for_each(|value| redactor.value(value));
+    for verdict in &mut run.verdicts {
+        for text in verdict.reason.iter_mut().chain([&mut verdict.name]) {
+            redactor.text(text);
+        }
+        for value in verdict.threshold.iter_mut().chain([&mut verdict.value]) {
+            redactor.value(value);
+        }
+    }
+    redact_facts(redactor, &mut run.facts);
+    one.tools.iter_mut().for_each(|tool| redactor.value(tool));
+    redact_events(redactor, &mut run.events);
+}
+
 /// Redacts facts as entries of one map: a key says what its value is.
-fn redact_facts(facts: &mut Vec<(String, Value)>, counts: &mut Redactions) {
+fn redact_facts(redactor: &mut DocumentRedactor, facts: &mut Vec<(String, Value)>) {
     let entries = facts.drain(..).map(|(key, value)| (Value::Text(key), value));
     let mut map = Value::Map(entries.collect());
-    redact_value(&mut map, counts);
+    redactor.value(&mut map);
     if let Value::Map(entries) = map {
         let text = |(key, value)| Some((text_or_json(&key)?, value));
         facts.extend(entries.into_iter().filter_map(text));
     }
 }
 
-fn redact_events(events: &mut [Event], counts: &mut Redactions) {
+fn redact_events(redactor: &mut DocumentRedactor, events: &mut [Event]) {
     // Sub-agents may be nested deeper than the stack would bear.
     let mut levels = vec![events];
     while let Some(events) = levels.pop() {
         for event in events {
-            event.time.iter_mut().for_each(|time| redact_text(time, counts));
+            event.time.iter_mut().for_each(|time| redactor.text(time));
             match &mut event.kind {
                 EventKind::System(text)
                 | EventKind::User(text)
@@ -58,18 +60,18 @@ fn redact_events(events: &mut [Event], counts: &mut Redactions) {
                 | EventKind::Reasoning(text)
                 | EventKind::Compaction(text)
                 | EventKind::Error(text)
-                | EventKind::Note(text) => redact_text(text, counts),
-                EventKind::Media(media) => redact_text(&mut media.text, counts),
+                | EventKind::Note(text) => redactor.text(text),
+                EventKind::Media(media) => redactor.text(&mut media.text),
                 EventKind::Call { id, name, arguments, .. } => {
-                    id.iter_mut().chain([name]).for_each(|text| redact_text(text, counts));
-                    redact_value(arguments, counts);
+                    id.iter_mut().chain([name]).for_each(|text| redactor.text(text));
+                    redactor.value(arguments);
                 }
                 EventKind::Result { id, name, value, .. } => {
-                    id.iter_mut().chain(name).for_each(|text| redact_text(text, counts));
-                    redact_value(value, counts);
+                    id.iter_mut().chain(name).for_each(|text| redactor.text(text));
+                    redactor.value(value);
                 }
                 EventKind::SubAgent { name, call, events } => {
-                    call.iter_mut().chain([name]).for_each(|text| redact_text(text, counts));
+                    call.iter_mut().chain([name]).for_each(|text| redactor.text(text));
                     levels.push(events);
                 }
                 EventKind::Abandoned(events) => levels.push(events),

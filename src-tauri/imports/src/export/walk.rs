@@ -108,7 +108,22 @@ fn arrange_level(events: &[Event], levels: usize) -> Thread {
     for event in events {
         builder.event(event);
     }
+    builder.thread.items.iter_mut().for_each(describe_media_alone);
     builder.thread
+}
+
+/// Makes the descriptions of media the text of a message that has no other: a message is never
+/// empty in other tools.
+fn describe_media_alone(item: &mut Item) {
+    let (ItemKind::User { text, .. } | ItemKind::Turn(Turn { text: Some(text), .. })) =
+        &mut item.kind
+    else {
+        return;
+    };
+    if text.is_empty() {
+        let media = item.media.drain(..).map(|media| format!("[{media}]"));
+        *text = media.collect::<Vec<_>>().join("\n");
+    }
 }
 
 /// Position of a call: index of its item, and its index there.
@@ -328,6 +343,22 @@ fn too_deep(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::Media;
+
+    #[test]
+    fn an_image_alone_becomes_a_text_that_describes_it() {
+        let image = || Event::from(EventKind::Media(Media::described("image/png, 3 B")));
+        let user = |text: &str| Event::from(EventKind::User(text.to_owned()));
+        for (text, expected, beside) in
+            [("", "[image/png, 3 B]\n[image/png, 3 B]", 0), ("q", "q", 2)]
+        {
+            let thread = arrange(&[user(text), image(), image()]);
+            let [Item { kind: ItemKind::User { text, .. }, media, .. }] = &thread.items[..] else {
+                panic!("{thread:?}")
+            };
+            assert_eq!((text.as_str(), media.len()), (expected, beside));
+        }
+    }
 
     fn call(id: Option<&str>, name: &str) -> Event {
         EventKind::Call {

@@ -48,7 +48,10 @@ impl Message {
         let (inner_calls, inner_results) =
             if calls.is_empty() { (parts.calls, parts.results) } else { Default::default() };
         kinds.extend(inner_results);
-        if !is_blank(&text) {
+        // An image without a text is a message of its own.
+        let is_image = kind == Kind::User && kinds.is_empty() && !parts.media.is_empty();
+        let text = if is_blank(&text) { String::new() } else { text };
+        if !text.is_empty() || is_image {
             kinds.push(match kind {
                 Kind::User => EventKind::User(text),
                 Kind::Model => EventKind::Assistant(text),

@@ -85,9 +85,15 @@ impl Reader {
                 let is_agent = source == Some("agent");
                 let kind = if is_agent { EventKind::Assistant } else { EventKind::User };
                 let content = field(event, "content").and_then(text_or_json);
-                self.text(event, content.as_deref(), kind);
                 let images = ["image_urls", "images_urls"].iter().find_map(|key| field(event, key));
-                for image in images.map(Value::items).unwrap_or_default() {
+                let images = images.map(Value::items).unwrap_or_default();
+                match non_blank(content.as_deref()) {
+                    Some(text) => self.push(event, kind(text)),
+                    // Images alone are a message of their own.
+                    None if !images.is_empty() => self.push(event, kind(String::new())),
+                    None => {}
+                }
+                for image in images {
                     let url = image.text();
                     let shown = url.filter(|url| url.starts_with("http"));
                     let text =

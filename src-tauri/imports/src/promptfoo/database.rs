@@ -17,7 +17,7 @@ use touchstone_formats::{ReadError, ReadErrorKind, json, timestamps};
 /// Maximum number of results that are read.
 const MOST_RESULTS: usize = 2_000_000;
 
-/// Maximum size of the id of an evaluation in bytes.
+/// Maximum size of the id of an evaluation or of a result in bytes.
 const MOST_ID_BYTES: usize = 1_000;
 
 /// Columns of a result that its name depends on, with their keys in an exported file.
@@ -62,6 +62,8 @@ struct Content {
     results: Option<Table>,
     entries: Vec<Entry>,
     evaluations: Vec<Stub>,
+    /// Names of results whose numbers are not known.
+    names: Vec<String>,
     error: Option<ReadError>,
     /// Number of bytes that further rows can have.
     bytes_left: u64,
@@ -78,10 +80,12 @@ struct Entry {
     copy: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     /// Numbers of the test and of the prompt.
     Row(i64, i64),
+    /// Position of the name of a result that lacks one of these numbers.
+    Named(usize),
     /// Position in the text of an older evaluation.
     Old(usize),
 }
@@ -170,6 +174,7 @@ impl ImportedFile for Stored<'_> {
         let id = &self.content.evaluations.get(entry.evaluation)?.id;
         let name = match entry.kind {
             Kind::Row(test, prompt) => format!("{id} test {test} prompt {prompt}"),
+            Kind::Named(at) => format!("{id} {}", self.content.names.get(at)?),
             Kind::Old(at) => format!("{id} result {at}"),
         };
         Some(if entry.copy > 1 { format!("{name} ({})", entry.copy) } else { name })
@@ -180,7 +185,7 @@ impl ImportedFile for Stored<'_> {
         let evaluation = self.evaluation(entry.evaluation)?;
         match (&*evaluation, entry.kind) {
             (Evaluation::Old(results), Kind::Old(at)) => results.read(at),
-            (Evaluation::New { places, facts }, Kind::Row(..)) => {
+            (Evaluation::New { places, facts }, Kind::Row(..) | Kind::Named(_)) => {
                 let stub = self.content.evaluations.get(entry.evaluation).ok_or_else(gone)?;
                 let place = places.get(at - stub.entries.start).ok_or_else(gone)?;
                 self.read_result(entry, *place, facts)
@@ -301,7 +306,9 @@ impl Content {
         };
         // Older evaluations have no rows.
         let old: BTreeSet<usize> = self.entries.iter().map(|entry| entry.evaluation).collect();
-        pages.rows(&table, &[id, test, prompt], &mut |row, record| {
+        let own_id = table.columns.position("id");
+        let columns: Vec<usize> = [id, test, prompt].into_iter().chain(own_id).collect();
+        pages.rows(&table, &columns, &mut |row, record| {
             if self.entries.len() >= MOST_RESULTS {
                 self.error = Some(too_many("results"));
                 return Ok(ControlFlow::Break(()));
@@ -321,9 +328,17 @@ impl Content {
                 self.evaluations.push(Stub { id: id.to_owned(), row: None, entries: 0..0 });
                 at
             });
-            let number = |column| record.integer(column).unwrap_or_default();
             if !old.contains(&evaluation) {
-                let kind = Kind::Row(number(test), number(prompt));
+                let numbers = record.integer(test).zip(record.integer(prompt));
+                let kind = numbers.map(|(test, prompt)| Kind::Row(test, prompt));
+                let kind = kind.unwrap_or_else(|| {
+                    // The id of the result stays the same when the database is packed.
+                    let own = own_id.and_then(|column| evaluation_id(&record, column));
+                    let own = own.filter(|own| !own.is_empty());
+                    let name = own.map(|own| format!("result {own}"));
+                    self.names.push(name.unwrap_or_else(|| format!("row {row}")));
+                    Kind::Named(self.names.len() - 1)
+                });
                 self.entries.push(Entry { evaluation, row, kind, copy: 1 });
             }
             Ok(ControlFlow::Continue(()))
@@ -338,13 +353,16 @@ impl Content {
             let evaluation = first.evaluation;
             let rest = self.entries.get_mut(from..).unwrap_or_default();
             let count = rest.iter().take_while(|entry| entry.evaluation == evaluation).count();
-            let mut copies: HashMap<(i64, i64), u32> = HashMap::new();
+            let mut copies: HashMap<(Option<&str>, Kind), u32> = HashMap::new();
             for entry in rest.iter_mut().take(count) {
-                if let Kind::Row(test, prompt) = entry.kind {
-                    let copy = copies.entry((test, prompt)).or_default();
-                    *copy += 1;
-                    entry.copy = *copy;
-                }
+                let key = match entry.kind {
+                    Kind::Row(..) => (None, entry.kind),
+                    Kind::Named(at) => (self.names.get(at).map(String::as_str), Kind::Named(0)),
+                    Kind::Old(_) => continue,
+                };
+                let copy = copies.entry(key).or_default();
+                *copy += 1;
+                entry.copy = *copy;
             }
             if let Some(stub) = self.evaluations.get_mut(evaluation) {
                 stub.entries = from..from + count;
@@ -363,7 +381,7 @@ fn too_many(what: &str) -> ReadError {
     ReadError::new(ReadErrorKind::TooLarge, message)
 }
 
-/// Returns the id of an evaluation. `None` if it is no text or too long for an id.
+/// Returns the id of an evaluation or of a result. `None` if it is no text or too long for an id.
 fn evaluation_id(record: &Record, column: usize) -> Option<&str> {
     record.text(column).filter(|id| id.len() <= MOST_ID_BYTES)
 }

@@ -83,7 +83,8 @@ pub(super) fn read_test(text: &str, at: usize) -> (Test, Option<(u64, u64)>) {
         variables: without_session(variables.unwrap_or_default(), session.as_ref()),
         prompt: prompt_id.or_else(|| prompt_name(&prompt)).unwrap_or_default(),
         provider: crate::text::canonical_json(&provider),
-        order: place.unwrap_or((at as u64, 0)),
+        // Results without these numbers come behind the others.
+        order: place.unwrap_or((u64::MAX, at as u64)),
     };
     (read, place)
 }
@@ -225,15 +226,20 @@ fn read_output(response: &Value, run: &mut ImportedRun) {
         .filter_map(read_call)
         .collect();
     if !calls.is_empty() && calls.len() == output.items().len() {
-        run.events.extend(calls.into_iter().map(Event::from));
+        run.events.extend(calls.iter().cloned().map(Event::from));
     } else if let Some(text) = text_or_json(output).filter(|text| !is_blank(text)) {
         run.answer = Some(text.clone());
         run.push(EventKind::Assistant(text));
     }
+    let mut is_silent = calls.is_empty() && run.answer.is_none();
     for kind in ["images", "audio", "video"] {
         let media = response.get_non_null(kind);
         let one = media.filter(|media| !matches!(media, Value::List(_)));
         for item in media.map(Value::items).unwrap_or_default().iter().chain(one) {
+            // Images alone are a message of their own.
+            if std::mem::take(&mut is_silent) {
+                run.push(EventKind::Assistant(String::new()));
+            }
             let format = ["mimeType", "format"].iter().find_map(|key| item.text_at(key));
             let text = format.map_or_else(|| kind.to_owned(), |format| format!("{kind}, {format}"));
             let content = item.text_at("data").and_then(MediaContent::from_text);

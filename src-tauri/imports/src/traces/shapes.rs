@@ -395,7 +395,7 @@ mod tests {
             ),
             (
                 r#"{"role":"user","parts":[{"type":"blob","mime_type":"image/png","modality":"image","content":"AAAA"}]}"#,
-                "[m:image/png, 3 B]",
+                "[u: m:image/png, 3 B]",
             ),
         ] {
             assert_eq!(read(text, Side::Output), expected, "{text}");

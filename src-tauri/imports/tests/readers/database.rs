@@ -95,6 +95,42 @@ fn add_results(sql: &Connection, evaluation: &str, outputs: &[String]) {
     sql.execute_batch("COMMIT").unwrap();
 }
 
+#[test]
+fn a_result_without_a_number_is_a_row_of_its_own_that_renumbers_no_other() {
+    let outputs = ["x", "y"].map(str::to_owned);
+    let bytes = database(|sql| {
+        let insert = "INSERT INTO eval_results SELECT ?1, 'a', ?2, ?3, '{\"vars\":{\"q\":\"1\"}}',
+            '{\"raw\":\"ask\"}', '{\"id\":\"p\"}', '{\"output\":\"' || ?1 || '\"}', 1, 1.0, NULL, '{}'";
+        let numbers: [(Option<&str>, Option<i64>, Option<i64>); 4] = [
+            (Some("n1"), Some(0), None),
+            (Some("n2"), None, Some(0)),
+            (None, None, None),
+            (Some("n1"), None, None),
+        ];
+        for one in numbers {
+            sql.execute(insert, one).unwrap();
+        }
+        add_results(sql, "a", &outputs);
+    });
+    let input = Input { path: "promptfoo.db", source: &bytes, folder: &NoFolder };
+    let file = Promptfoo.open(input).unwrap();
+    let runs: Vec<_> = (0..file.len())
+        .map(|at| (file.member(at).unwrap(), file.read(at).unwrap()))
+        .map(|(name, run)| (name, run.answer.unwrap_or_default(), run.repeat))
+        .collect();
+    let expected = [
+        ("a result n1", "n1", 3),
+        ("a result n2", "n2", 4),
+        ("a row 3", "", 5),
+        ("a result n1 (2)", "n1", 6),
+        ("a test 0 prompt 0", "x", 1),
+        ("a test 1 prompt 0", "y", 2),
+    ];
+    let expected =
+        expected.map(|(name, answer, at)| (name.to_owned(), answer.to_owned(), Repeat::Number(at)));
+    assert_eq!(runs, expected);
+}
+
 /// Cuts the rows whose pages are filled with a letter: the pages refer to none that is there.
 fn cut_rows(bytes: &mut [u8], letter: u8) {
     let is_filled = |page: &&mut [u8]| page[4..].iter().all(|byte| *byte == letter);

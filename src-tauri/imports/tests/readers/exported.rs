@@ -4,6 +4,7 @@ use crate::disk::{Disk, golden_root, list_files};
 use fs_err as fs;
 use std::collections::BTreeMap;
 use std::path::Path;
+use touchstone_formats::redact::DocumentRedactor;
 use touchstone_formats::run::{Run, StepKind};
 use touchstone_formats::stabletoolbench::answers::raw;
 use touchstone_formats::value::Value;
@@ -66,11 +67,12 @@ fn read_back(text: &str, format: &str) -> ImportedRun {
 /// Writes runs with the same task, system and model as a log of Inspect.
 pub(crate) fn inspect_log(runs: &[ExportRun]) -> String {
     let mut log = inspect::Log::new(&runs[0]);
-    for one in &runs[1..] {
+    let mut samples = String::new();
+    for one in runs {
         assert!(log.fits(one), "{}", one.name);
-        log.add(one);
+        samples.push_str(&log.add(one));
     }
-    log.write(&about())
+    format!("{}{samples}{}", log.start(&about()), inspect::Log::END)
 }
 
 /// Reads the events of a chat. The messages of a sample of Inspect have the same form.
@@ -337,14 +339,19 @@ fn nothing_that_looks_like_a_secret_is_left_in_a_redacted_run() {
     run.events = level().collect();
     run.push(EventKind::Abandoned(inner.clone()));
     run.push(EventKind::SubAgent { name: said(), call: Some(said()), events: inner });
-    let counts = one.redact();
+    let redact = |one: &mut ExportRun| {
+        let mut redactor = DocumentRedactor::default();
+        one.redact(&mut redactor);
+        redactor.counts()
+    };
+    let counts = redact(&mut one);
     assert!(counts.keys > 30 && counts.emails == counts.paths);
     assert_eq!(counts.keys, counts.emails + 1, "the key that only its name tells");
     let facts: Vec<&str> = one.run.facts.iter().map(|(key, _)| key.as_str()).collect();
     let place = "[redacted] /home/[redacted]/x";
     let (first, second) = (format!("[redacted] {place}"), format!("[redacted 2] {place}"));
     assert_eq!(facts, ["cwd", &first, &second, "api_key"]);
-    assert_eq!(one.redact().total(), 0);
+    assert_eq!(redact(&mut one).total(), 0);
     for written in
         [atif::write(&one), openai::write(&one, true), inspect_log(std::slice::from_ref(&one))]
     {
@@ -358,7 +365,7 @@ fn nothing_that_looks_like_a_secret_is_left_in_a_redacted_run() {
 fn the_file_of_a_redacted_run_does_not_name_the_user() {
     let name = "projects/-home-jane-x/1.jsonl".to_owned();
     let mut one = ExportRun { name, repeat: 1, ..ExportRun::default() };
-    one.redact();
+    one.redact(&mut DocumentRedactor::default());
     assert_eq!(file_stem(&one.name), "projects_-home-_redacted__1.jsonl");
 }
 

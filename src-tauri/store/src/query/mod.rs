@@ -11,6 +11,7 @@ mod foreign;
 mod lineage;
 mod order;
 mod overview;
+mod recorded;
 mod row;
 mod run_set;
 mod scored;
@@ -20,6 +21,7 @@ mod trust;
 
 pub use foreign::{ForeignRun, foreign_runs, run_at};
 pub use lineage::lineage;
+pub use recorded::{RecordedDetails, RecordedTask, recorded_task, recorded_tasks};
 pub(crate) use run_set::RunSet;
 pub use scored::ScoredRun;
 

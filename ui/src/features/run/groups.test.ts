@@ -64,6 +64,25 @@ describe("a run that grows", () => {
     );
     expect([3, 5, 6, 11, 12].map(moved)).toEqual([3, 5, 6, 11, 15]);
   });
+  it("moves what follows a new group by the group and its steps", () => {
+    const moved = movedSteps([named("b", 8, 2)], [named("a", 3, 2), named("b", 11, 2)]);
+    expect([2, 3, 7, 8, 10, 11].map(moved)).toEqual([2, 6, 10, 11, 13, 14]);
+    const nested = movedSteps(
+      [named("b", 2, 6)],
+      [named("b", 2, 10), named("c", 4, 2), named("d", 5, 1)],
+    );
+    expect([3, 4, 8, 9].map(nested)).toEqual([3, 7, 11, 13]);
+  });
+  it("moves nothing for a new group at its end", () => {
+    expect([0, 4].map(movedSteps([], [named("a", 5, 2)]))).toEqual([0, 4]);
+    const inside = movedSteps([named("b", 2, 3)], [named("b", 2, 6), named("c", 6, 2)]);
+    expect([2, 5, 6].map(inside)).toEqual([2, 5, 9]);
+  });
+  it("moves steps that were abandoned since by the step that opens their branch", () => {
+    const branch = group(5, 5, { name: null });
+    const moved = movedSteps([named("a", 6, 2)], [branch, named("a", 7, 2)]);
+    expect([4, 5, 6, 8, 9].map(moved)).toEqual([4, 6, 7, 9, 10]);
+  });
   it("keeps equal groups apart by their order", () => {
     const same = [named("a", 1, 1), named("a", 3, 1)];
     const moved = movedSteps(same, [named("a", 1, 2), named("a", 4, 1)]);

@@ -47,29 +47,61 @@ function matched(
   });
 }
 
+/** From this step of the old run on, steps are later by so many. */
+interface Shift {
+  from: number;
+  by: number;
+}
+
+const last = ({ step, steps }: StepGroup): number => step + steps;
+
+/** Steps that a group adds where it is new. Steps that were abandoned since have been there. */
+const added = (group: StepGroup): number => 1 + (group.name === null ? 0 : group.steps);
+
+/** How far steps have moved, in the order of the steps. */
+function shifts(before: readonly StepGroup[], now: readonly StepGroup[]): Shift[] {
+  const old = new Map(matched(before, now).map((pair) => [pair.new, pair.old]));
+  const found: Shift[] = [{ from: 0, by: 0 }];
+  const by = () => found.at(-1)?.by ?? 0;
+  /** Known groups around the current one, the outermost first. */
+  const around: { old: StepGroup; new: StepGroup }[] = [];
+  const close = (step: number) => {
+    for (let inner = around.at(-1); inner && last(inner.new) < step; inner = around.at(-1)) {
+      around.pop();
+      found.push({ from: last(inner.old) + 1, by: last(inner.new) - last(inner.old) });
+    }
+  };
+  /** Last step of a new group, whose steps are counted with it. */
+  let counted = -1;
+  for (const group of now) {
+    if (group.step <= counted) continue;
+    close(group.step);
+    const known = old.get(group);
+    if (known) {
+      found.push({ from: known.step, by: group.step - known.step });
+      around.push({ old: known, new: group });
+      continue;
+    }
+    const outer = around.at(-1);
+    const from = group.step - by();
+    // What is added at the end of a group moves nothing in it.
+    if (!outer || from <= last(outer.old)) found.push({ from, by: by() + added(group) });
+    if (group.name !== null) counted = last(group);
+  }
+  close(Infinity);
+  return found.sort((one, other) => one.from - other.from);
+}
+
 /**
- * Where steps are after a run has grown: steps may be added inside of a group, which moves all that
- * follow it.
+ * Where steps are after a run has grown: steps may be added inside of a group, and a new group may
+ * stand between steps, which moves all that follow it.
  */
 export function movedSteps(
   before: readonly StepGroup[],
   now: readonly StepGroup[],
 ): (index: number) => number {
-  const pairs = matched(before, now);
-  return (index) => {
-    let by = 0;
-    /** Last step of the outermost group that ends before the step. */
-    let ended = -1;
-    for (const { old, new: now } of pairs) {
-      if (old.step > index) break;
-      if (old.step <= ended) continue;
-      by = now.step - old.step;
-      if (index <= old.step + old.steps) continue;
-      by += now.steps - old.steps;
-      ended = old.step + old.steps;
-    }
-    return index + by;
-  };
+  const all = shifts(before, now);
+  return (index) => index + (all.findLast(({ from }) => from <= index)?.by ?? 0);
 }
 
 /**

@@ -29,6 +29,7 @@ export class ReadingState {
     this.#folds.clear();
     for (const [step, open] of folds) this.#folds.set(step, open);
     if (this.focused >= 0) this.focused = this.shown(moved(this.focused));
+    if (this.flashed >= 0) this.flashed = moved(this.flashed);
   }
 
   /** The group that a step opens. */

@@ -15,20 +15,29 @@ export interface Reveal {
 export interface OpenRun {
   readonly model: string | null;
   readonly reveal: Reveal | undefined;
+  /** Identifies the content of the file that was read last. */
+  readonly version: string;
+  /** Called when the file holds another content by now. */
+  onchanged(): void;
   /** Opens a link outside this page; undefined where new windows are not allowed. */
   readonly onopen: ((href: string) => void) | undefined;
   readText(part: string, offset: number, limit: number): Promise<TextPiece>;
   readRows(part: string, offset: number, limit: number, order: GridOrder): Promise<RowPiece>;
   readCsv(part: string): Promise<string>;
-  /** Reads an image, sound or file. */
+  /** Reads an image, sound or file of this version. */
   readMedia(part: string): Promise<MediaFile>;
   /** Saves an image, sound or file; returns the outcome in a few words, empty if cancelled. */
   saveMedia(part: string): Promise<string>;
 }
 
 /** Readers of the parts of a run. */
-export function partReaders(backend: Backend, id: () => string): Omit<OpenRun, "model" | "reveal"> {
-  const readMedia = (part: string) => backend.call("read_media", { id: id(), part });
+export function partReaders(
+  backend: Backend,
+  id: () => string,
+  version: () => string,
+): Omit<OpenRun, "model" | "reveal" | "version" | "onchanged"> {
+  const readMedia = (part: string) =>
+    backend.call("read_media", { id: id(), version: version(), part });
   return {
     onopen:
       backend.host === "served"
@@ -41,7 +50,9 @@ export function partReaders(backend: Backend, id: () => string): Omit<OpenRun, "
     readMedia,
     saveMedia: async (part) => {
       if (backend.host === "window")
-        return (await backend.call("save_media", { id: id(), part })) ? "Saved." : "";
+        return (await backend.call("save_media", { id: id(), version: version(), part }))
+          ? "Saved."
+          : "";
       const file = await readMedia(part);
       const content = Uint8Array.from(atob(file.data), (char) => char.charCodeAt(0));
       const media_type = file.image ?? "application/octet-stream";

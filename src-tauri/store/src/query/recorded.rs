@@ -1,0 +1,63 @@
+//! Tasks that have no suite, but runs of other tools.
+use crate::index::{IndexError, Reader};
+use touchstone_formats::run::StoredAnswer;
+use touchstone_formats::value::Value;
+
+/// Maximum number of such tasks.
+const MOST: u32 = 20_000;
+
+/// A task that runs of other tools name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedTask {
+    /// Name of the task.
+    pub id: String,
+    /// Name of the format of its runs, or of one of them.
+    pub format: String,
+}
+
+/// What the index knows of such a task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedDetails {
+    /// Name of the format of its runs, or of one of them.
+    pub format: String,
+    /// Id of its first run, in the order of the paths.
+    pub run: String,
+    /// Path of that run.
+    pub path: String,
+    /// Expected answers of all its runs, each once: several are accepted where one is a list.
+    pub expected: Vec<Value>,
+}
+
+/// Lists the tasks that runs of other tools name, in the order of their names.
+pub fn recorded_tasks(index: &Reader<'_>) -> Result<Vec<RecordedTask>, IndexError> {
+    const TASKS: &str = "SELECT named.task, (SELECT r.layout FROM runs r \
+           WHERE r.task = named.task AND r.repeat_source IS NOT NULL LIMIT 1) \
+         FROM (SELECT DISTINCT task FROM runs \
+           WHERE repeat_source IS NOT NULL AND task IS NOT NULL ORDER BY task LIMIT ?) named";
+    let mut query = index.prepare_cached(TASKS)?;
+    let task = |row: &rusqlite::Row<'_>| Ok(RecordedTask { id: row.get(0)?, format: row.get(1)? });
+    Ok(query.query_map([MOST], task)?.collect::<Result<_, _>>()?)
+}
+
+/// Returns what is known of a task, with at most `most` expected answers. `None` if no run of
+/// another tool names it.
+pub fn recorded_task(
+    index: &Reader<'_>,
+    id: &str,
+    most: u32,
+) -> Result<Option<RecordedDetails>, IndexError> {
+    const FIRST: &str = "SELECT layout, key, path FROM runs \
+         WHERE task = ? AND repeat_source IS NOT NULL ORDER BY path LIMIT 1";
+    const EXPECTED: &str = "SELECT DISTINCT a.expected FROM runs r JOIN answers a ON a.run = r.id \
+         WHERE r.task = ? AND r.repeat_source IS NOT NULL AND a.expected IS NOT NULL LIMIT ?";
+    let mut first = index.prepare_cached(FIRST)?;
+    let mut rows = first.query([id])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let (format, run, path) = (row.get(0)?, row.get(1)?, row.get(2)?);
+    let mut expected = index.prepare_cached(EXPECTED)?;
+    let texts = expected.query_map((id, most), |row| row.get::<_, String>(0))?;
+    let texts = texts.collect::<Result<Vec<_>, _>>()?;
+    let value = |json| StoredAnswer { json: Some(json), lenient: false }.value();
+    let expected = texts.into_iter().filter_map(value).collect();
+    Ok(Some(RecordedDetails { format, run, path, expected }))
+}
