@@ -361,6 +361,11 @@ impl Digest {
         hash_of((self.done, self.result.exact))
     }
 
+    /// Returns hashes of the action and its result, regardless of wording.
+    pub(crate) fn call_and_result(&self) -> (u64, u64) {
+        (self.meant, self.result.meant)
+    }
+
     /// Returns the similarity of the two actions in thousandths: part by part, weighted by length.
     pub(crate) fn alike(&self, other: &Self) -> u32 {
         if self.meant == other.meant {

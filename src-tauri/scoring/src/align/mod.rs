@@ -24,7 +24,7 @@ pub use differences::{Change, Difference, differences};
 pub use digest::{Digest, digests};
 pub use kind::Kind;
 
-use digest::Role;
+pub(crate) use digest::Role;
 use std::ops::Range;
 
 /// Aligned runs.
