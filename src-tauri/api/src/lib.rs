@@ -5,6 +5,7 @@
 mod compare;
 mod evaluate;
 mod export;
+mod failures;
 mod imported_verdicts;
 mod judging;
 mod launch;
@@ -24,6 +25,7 @@ mod trust;
 pub use compare::*;
 pub use evaluate::*;
 pub use export::*;
+pub use failures::*;
 pub use imported_verdicts::*;
 pub use judging::*;
 pub use launch::*;

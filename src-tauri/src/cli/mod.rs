@@ -12,6 +12,7 @@ mod diff;
 mod doctor;
 mod evaluate;
 mod export;
+mod failures;
 mod folder;
 mod formats;
 mod frontends;
@@ -92,6 +93,9 @@ enum Command {
     Nudge(nudge::Nudge),
     /// Summarise runs and compare systems with a baseline
     Stats(stats::StatsOf),
+
+    /// Show why runs fail: the causes, how often each system fails for them, and examples
+    Failures(failures::FailuresOf),
 
     /// Write reports: HTML, Markdown, CSV, JSON, JSONL, JUnit, or result files of StableToolBench
     /// and azure-ai-evaluation
@@ -214,6 +218,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Run(run)) => run::run(&run, here),
         Some(Command::Nudge(nudge)) => nudge::run(&nudge, here),
         Some(Command::Stats(asked)) => stats::run(&asked, here),
+
+        Some(Command::Failures(asked)) => failures::run(&asked, here),
 
         Some(Command::Report(report)) => report::run(&report, here),
 

@@ -302,7 +302,7 @@ mod tests {
         let inner = |tags: &str| format!("{{\"id\": 1, \"tags\": {tags}}}");
         assert_eq!(
             titles(&inner("[\"a\", \"b\"]"), &inner("[\"a\"]")),
-            ["Rows of `tags` are missing"]
+            ["Items of `tags` are missing"]
         );
     }
 

@@ -54,6 +54,11 @@ pub fn decisive_step(
     let missed = tools_of_all(passing).into_iter().filter(|name| !called.contains(name)).collect();
     let mut best: Option<(usize, DecisiveStep)> = None;
     for (baseline, one) in passing.iter().enumerate() {
+        let tools = one.tools();
+        // Runs of systems with different tools have no steps in common.
+        if !called.is_empty() && !tools.is_empty() && called.is_disjoint(&tools) {
+            continue;
+        }
         let alignment = align(&[&one.digests, digests]);
         let (leaves, found) = leaves(&alignment, run, digests, one, &missed);
         // A run that agrees to the end has no decisive step, whatever the others did.
@@ -117,8 +122,7 @@ fn leaves(
         }
         let ours = row.steps[1].filter(|at| acts(digests.get(*at)));
         if let Some(ours) = ours {
-            let beside = row.steps[0].filter(|at| acts(passing.digests.get(*at)));
-            return (ours, step(Some(ours)).map(|ours| (ours, step(beside).or(instead))));
+            return (ours, step(Some(ours)).map(|ours| (ours, instead)));
         }
     }
     // It ends while the passing run goes on.
@@ -194,7 +198,7 @@ mod tests {
         for (failed, expected) in [
             ("user a:1 x:9 y:8 end:no", (2, Some(2))),
             ("user a:1 b:2 c:3 end:no", (4, Some(4))),
-            ("user x:9 end:no", (1, Some(1))),
+            ("user x:9 a:7 end:no", (1, Some(1))),
         ] {
             let found = decisive(failed, &[passing]).map(|(step, _, instead)| (step, instead));
             assert_eq!(found.map(|it| it.0), Some(expected.0), "{failed}");
@@ -226,8 +230,14 @@ mod tests {
 
     #[test]
     fn the_baseline_is_the_passing_run_that_is_followed_the_longest() {
-        let passing = ["user x:1 y:2 end:yes", "user a:1 b:2 c:3 end:yes"];
+        let passing = ["user a:9 y:2 end:yes", "user a:1 b:2 c:3 end:yes"];
         assert_eq!(decisive("user a:1 b:2 d:4 end:no", &passing), Some((3, 1, Some(3))));
+    }
+
+    #[test]
+    fn runs_with_other_tools_are_not_compared() {
+        assert_eq!(decisive("user a:1 end:no", &["user x:1 end:yes"]), None);
+        assert_eq!(decisive("user end:no", &["user x:1 end:yes"]), Some((1, 0, Some(1))));
     }
 
     #[test]

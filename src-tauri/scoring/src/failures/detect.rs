@@ -38,6 +38,8 @@ pub struct FailedRun<'a> {
     pub scorer: Option<&'a str>,
     /// Reason of its score.
     pub score_reason: Option<&'a str>,
+    /// Note of a person who reviewed it as wrong or partly right; empty without a note.
+    pub review: Option<&'a str>,
 }
 
 /// A mode of failure found in a run, with evidence.
@@ -181,6 +183,8 @@ fn limit(message: &str) -> Option<&'static str> {
         "max_steps",
         "max_iterations",
         "max iterations",
+        "max turns",
+        "max steps",
         "maximum number of turns",
         "maximum number of steps",
         "maximum iterations",
@@ -348,6 +352,10 @@ fn unexplained(failed: &FailedRun<'_>) -> Finding {
         let said = if text.is_empty() { failed.reason.unwrap_or_default() } else { text };
         return Finding::new(Mode::NoAnswer, "", "", step, said);
     }
+    if let Some(note) = failed.review {
+        let said = if note.is_empty() { text } else { note };
+        return Finding::new(Mode::WrongAnswer, "", "a review", step, said);
+    }
     let scorer = failed.scorer.unwrap_or_default();
     let said = failed.score_reason.filter(|reason| !reason.is_empty()).unwrap_or(text);
     Finding::new(Mode::WrongAnswer, scorer, "", step, said)
@@ -419,6 +427,7 @@ mod tests {
             expected_calls: &["orders".to_owned()],
             scorer: Some("fields"),
             score_reason: Some("0 of 1 fields right"),
+            review: None,
         })
     }
 
@@ -496,6 +505,7 @@ mod tests {
         for (message, what) in [
             ("The run stopped after 30 turns (`max_turns`).", Some("turns")),
             ("max_steps", Some("turns")),
+            ("Max turns exceeded", Some("turns")),
             ("LimitsExceeded", Some("turns")),
             ("prompt is too long: 210000 tokens", Some("context")),
             ("submitted (exit_cost)", Some("budget")),

@@ -202,12 +202,17 @@ impl Cause {
             Mode::FormatBreak => format!("Answer {detail}"),
             Mode::WrongField => field(detail),
             Mode::MissingRows if detail.is_empty() => "Rows are missing".to_owned(),
-            Mode::MissingRows => format!("Rows of `{detail}` are missing"),
+            Mode::MissingRows => format!("Items of `{detail}` are missing"),
             Mode::ExtraRows if detail.is_empty() => "Rows that were not expected".to_owned(),
-            Mode::ExtraRows => format!("Rows of `{detail}` that were not expected"),
+            Mode::ExtraRows => format!("Items of `{detail}` that were not expected"),
             Mode::WrongOrder => "Rows are in another order".to_owned(),
-            Mode::WrongAnswer if subject.is_empty() => "Wrong answer".to_owned(),
-            Mode::WrongAnswer => format!("Wrong answer according to `{subject}`"),
+            Mode::WrongAnswer if !subject.is_empty() => {
+                format!("Wrong answer according to `{subject}`")
+            }
+            Mode::WrongAnswer if !detail.is_empty() => {
+                format!("Wrong answer according to {detail}")
+            }
+            Mode::WrongAnswer => "Wrong answer".to_owned(),
             Mode::NoAnswer => "Ended without an answer".to_owned(),
         }
     }
@@ -240,6 +245,9 @@ mod tests {
             (Mode::LimitReached, "", "", "Stopped by a limit"),
             (Mode::FormatBreak, "", "is not valid JSON", "Answer is not valid JSON"),
             (Mode::SystemError, "", "overloaded", "System error: overloaded"),
+            (Mode::MissingRows, "", "tags", "Items of `tags` are missing"),
+            (Mode::WrongAnswer, "reward", "", "Wrong answer according to `reward`"),
+            (Mode::WrongAnswer, "", "a review", "Wrong answer according to a review"),
         ] {
             assert_eq!(Cause::new(mode, subject, detail).title((3, 5)), title);
         }

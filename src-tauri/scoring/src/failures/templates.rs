@@ -101,7 +101,12 @@ fn without_quotations(message: &str) -> String {
         if let Some(end) = end {
             let inside = &after[..end];
             let is_text = inside.split_whitespace().count() > 1;
-            out.push_str(if is_text { "<text>" } else { "<name>" });
+            if is_text && before == Some('(') {
+                // The message of a printed exception: `RuntimeError('the sandbox went away')`.
+                out.push_str(inside);
+            } else {
+                out.push_str(if is_text { "<text>" } else { "<name>" });
+            }
             rest = &after[end + close.len_utf8()..];
         } else {
             out.push(open);
@@ -192,7 +197,11 @@ fn abstract_core(word: &str, after_status: bool) -> Option<&'static str> {
     }
     let is_hex = word.len() >= 8 && word.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
     let is_mixed = letters > 0 && (digits > 2 || word.len() > 5 || word.contains(['-', '_', '#']));
-    (is_hex || is_mixed || word.starts_with('#')).then_some("<id>")
+    // `W17`, `T4`
+    let is_code = letters <= 2
+        && word.starts_with(|c: char| c.is_ascii_uppercase())
+        && word.ends_with(|c: char| c.is_ascii_digit());
+    (is_hex || is_mixed || is_code || word.starts_with('#')).then_some("<id>")
 }
 
 fn is_name(c: char) -> bool {
@@ -214,6 +223,7 @@ fn is_value(word: &str) -> bool {
     let word = core(word);
     is_placeholder(word)
         || word.contains(['_', '.', '/', '-', '*'])
+        || word.contains(|c: char| c.is_ascii_digit())
         || word.chars().skip(1).any(char::is_uppercase)
 }
 
@@ -324,6 +334,11 @@ mod tests {
                 "sqlite3.OperationalError: near <name>: syntax error",
             ),
             ("User not found", "User not found"),
+            ("Order W17 and o1", "Order <id> and o1"),
+            (
+                "CancelledError('Cancelled via scope 7fc49b4c0a40')",
+                "CancelledError(Cancelled via scope <id>)",
+            ),
         ] {
             assert_eq!(of(message), expected, "{message}");
         }
