@@ -106,6 +106,12 @@ export interface TrustRoute {
   first: string;
   second: string;
 }
+/** Why runs fail. `cause` is the cluster in detail; empty means the first. */
+export interface FailuresRoute {
+  place: "failures";
+  q: string;
+  cause: string;
+}
 export type Route =
   | { place: "start" }
   | OverviewRoute
@@ -119,6 +125,7 @@ export type Route =
   | EvaluateRoute
   | EvaluationRoute
   | TrustRoute
+  | FailuresRoute
   | { place: "problems"; top: number }
   | { place: "settings" }
   | { place: "guide" };
@@ -153,6 +160,7 @@ export const REPORT: ReportRoute = {
 export const TASKS: TasksRoute = { place: "tasks", q: "", set: "", category: "", task: "", top: 0 };
 export const EVALUATE: EvaluateRoute = { place: "evaluate", data: "", by: [], rows: null };
 export const TRUST: TrustRoute = { place: "trust", q: "", first: "", second: "" };
+export const FAILURES: FailuresRoute = { place: "failures", q: "", cause: "" };
 /** Address of the last step of a run, whatever its number. */
 export const LAST_STEP = 999_999_999;
 
@@ -284,6 +292,7 @@ export function parse(hash: string): Route {
       : { place: "evaluation", id };
   if (place === "trust")
     return { place, q, first: asked.get("first") ?? "", second: asked.get("second") ?? "" };
+  if (place === "failures") return { place, q, cause: asked.get("cause") ?? "" };
   if (place === "problems") return { place, top };
   if (place === "start" || place === "settings" || place === "guide") return { place };
   return { place: "runs", q, sort, top, single: place === "runs" && asked.has("single") };
@@ -348,6 +357,10 @@ export function format(route: Route): string {
     put("q", route.q);
     put("first", route.first);
     put("second", route.second);
+  }
+  if (route.place === "failures") {
+    put("q", route.q);
+    put("cause", route.cause);
   }
   if (route.place === "launch") writeDraft(route.draft, asked);
   if ("top" in route) put("top", route.top);
