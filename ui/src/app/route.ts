@@ -54,11 +54,15 @@ export interface OverviewRoute {
   except: string[];
   top: number;
 }
-/** Runs side by side; the first is the baseline. `row` is the visible row. */
+/**
+ * Runs side by side; the first is the baseline. `row` is the visible row. With `passing`, a passing
+ * run among them is moved to the front once they are loaded.
+ */
 export interface CompareRoute {
   place: "compare";
   ids: string[];
   row: number | null;
+  passing?: true;
 }
 /** Contents and format of a report. */
 export interface ReportRoute {
@@ -275,7 +279,12 @@ export function parse(hash: string): Route {
       top,
     };
   if (place === "compare")
-    return { place, ids: asked.getAll("run"), row: wholeNumber(asked.get("row")) };
+    return {
+      place,
+      ids: asked.getAll("run"),
+      row: wholeNumber(asked.get("row")),
+      ...(asked.get("first") === "passing" ? { passing: true as const } : {}),
+    };
   if (place === "report") return readReport(asked, q);
   if (place === "tasks")
     return {
@@ -331,6 +340,7 @@ export function format(route: Route): string {
   if (route.place === "compare") {
     for (const id of route.ids) asked.append("run", id);
     if (route.row !== null) asked.set("row", String(route.row));
+    if (route.passing) asked.set("first", "passing");
   }
   if (route.place === "report") {
     put("q", route.q);

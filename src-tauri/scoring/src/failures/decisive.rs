@@ -7,7 +7,7 @@
 //! the run leaves them where the call is missing, even if it agrees with them later. Of several
 //! passing runs, the one that the failed run follows the longest is the baseline.
 use super::detect::tool;
-use crate::align::{Alignment, Digest, Kind, Role, align};
+use crate::align::{Alignment, Digest, acts, agree, align};
 use std::collections::BTreeSet;
 use touchstone_formats::run::{Run, Step};
 
@@ -15,20 +15,20 @@ use touchstone_formats::run::{Run, Step};
 #[derive(Debug, Clone, Default)]
 pub struct PassingRun {
     digests: Vec<Digest>,
-    /// For each step, the tool that it calls, and true if the call failed.
-    calls: Vec<(Option<String>, bool)>,
+    /// For each step, the tool that it calls.
+    calls: Vec<Option<String>>,
 }
 
 impl PassingRun {
     /// Keeps what is needed of a run.
     pub fn new(run: &Run, digests: Vec<Digest>) -> Self {
-        let call = |step: &Step| (tool(step).map(str::to_owned), step.failed == Some(true));
+        let call = |step: &Step| tool(step).map(str::to_owned);
         Self { digests, calls: run.steps.iter().map(call).collect() }
     }
 
     /// Returns the tools that it calls.
     pub fn tools(&self) -> BTreeSet<&str> {
-        self.calls.iter().filter_map(|(name, _)| name.as_deref()).collect()
+        self.calls.iter().filter_map(Option::as_deref).collect()
     }
 }
 
@@ -60,7 +60,7 @@ pub fn decisive_step(
             continue;
         }
         let alignment = align(&[&one.digests, digests]);
-        let (leaves, found) = leaves(&alignment, run, digests, one, &missed);
+        let (leaves, found) = leaves(&alignment, digests, one, &missed);
         // A run that agrees to the end has no decisive step, whatever the others did.
         let (step, instead) = found?;
         let decisive = DecisiveStep { step, baseline, instead };
@@ -84,7 +84,6 @@ type Leaving = Option<(u32, Option<u32>)>;
 /// good, and its next step with the step of the passing run in its place.
 fn leaves(
     alignment: &Alignment,
-    run: &Run,
     digests: &[Digest],
     passing: &PassingRun,
     missed: &BTreeSet<&str>,
@@ -92,20 +91,11 @@ fn leaves(
     let rows = &alignment.rows;
     let last_agreed = rows.iter().rposition(|row| {
         let [Some(ours), Some(theirs)] = [row.steps[1], row.steps[0]] else { return false };
-        let agrees = matches!(
-            row.kinds[1],
-            Kind::Same | Kind::Reworded | Kind::SameResult | Kind::OtherResult
-        ) && !row.diverges;
-        let failed = run.steps.get(ours).is_some_and(|step| step.failed == Some(true));
-        let worked = passing.calls.get(theirs).is_some_and(|(_, failed)| !failed);
-        let answer = |digest: Option<&Digest>| digest.and_then(|digest| digest.answer);
-        let (given, expected) = (answer(digests.get(ours)), answer(passing.digests.get(theirs)));
-        // A message may say the same although the answer is another one.
-        let other_answer = given.is_some() && expected.is_some() && given != expected;
-        agrees && acts(digests.get(ours)) && !(failed && worked) && !other_answer
+        let (ours, theirs) = (digests.get(ours), passing.digests.get(theirs));
+        ours.zip(theirs).is_some_and(|(ours, theirs)| agree(ours, theirs))
     });
     let first_missed = rows.iter().position(|row| {
-        let name = row.steps[0].and_then(|at| passing.calls.get(at)?.0.as_deref());
+        let name = row.steps[0].and_then(|at| passing.calls.get(at)?.as_deref());
         name.is_some_and(|name| missed.contains(name))
     });
     // Where a call is missing, nothing after it counts as agreement.
@@ -117,10 +107,12 @@ fn leaves(
     let step = |at: Option<usize>| at.and_then(|at| u32::try_from(at).ok());
     let mut instead = None;
     for row in rows.iter().skip(from) {
-        if instead.is_none() && row.steps[0].is_some_and(|at| acts(passing.digests.get(at))) {
+        if instead.is_none()
+            && row.steps[0].is_some_and(|at| passing.digests.get(at).is_some_and(acts))
+        {
             instead = step(row.steps[0]);
         }
-        let ours = row.steps[1].filter(|at| acts(digests.get(*at)));
+        let ours = row.steps[1].filter(|at| digests.get(*at).is_some_and(acts));
         if let Some(ours) = ours {
             return (ours, step(Some(ours)).map(|ours| (ours, instead)));
         }
@@ -129,17 +121,6 @@ fn leaves(
     let last = rows.iter().rev().find_map(|row| row.steps[1]);
     let ends_early = instead.is_some().then_some(()).and(step(last)).map(|last| (last, instead));
     (digests.len(), ends_early)
-}
-
-/// Returns true for a step that decides something: a call, a conclusion, an error; not for
-/// instructions, prompts and remarks between calls.
-fn acts(digest: Option<&Digest>) -> bool {
-    digest.is_some_and(|digest| {
-        !matches!(
-            digest.role,
-            Role::System | Role::Prompt | Role::Narration | Role::Unknown | Role::Abandoned
-        )
-    })
 }
 
 #[cfg(test)]
