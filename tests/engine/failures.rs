@@ -57,12 +57,12 @@ fn runs_are_read_in_the_background_and_their_causes_are_counted() {
     assert_eq!((map.runs, map.failed, map.read, map.unreadable), (4, 3, 3, 0));
     assert_eq!(
         causes(&map),
-        [("`count` failed: no table <value>", 2), ("Answer is too large by a factor of 100", 1)]
+        [("`count` failed: no table <id>", 2), ("Answer is too large by a factor of 100", 1)]
     );
     let share = map.clusters[0].shares[0];
     assert_eq!((share.runs, share.failed, share.all), (2, 3, 3));
     assert_eq!(map.groups[share.group].name, "tool_calling/o3");
-    assert!(bench.events().contains(&Stale::Failures));
+    wait_until("the page is told", || bench.events().contains(&Stale::Failures).then_some(()));
 }
 
 #[test]

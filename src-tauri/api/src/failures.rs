@@ -35,6 +35,8 @@ pub struct FailureMap {
     pub groups: Vec<FailureGroup>,
     /// Clusters, the most frequent main cause first. Each failed run has exactly one main cause.
     pub clusters: Vec<FailureCluster>,
+    /// Number of further clusters, which are rare and left out.
+    pub clusters_left_out: u64,
     /// Tokens of the filter that could not be parsed.
     pub misread: Vec<FilterError>,
 }

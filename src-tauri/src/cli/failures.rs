@@ -128,6 +128,9 @@ fn write(out: &mut dyn Write, map: &FailureMap, examples: usize, paint: Paint) -
             writeln!(out, "  {:>width$}  {}", cluster.also, one_line(&cluster.title))?;
         }
     }
+    if map.clusters_left_out > 0 {
+        writeln!(out, "\n{} left out.", counted(map.clusters_left_out, "rare cause"))?;
+    }
     Ok(())
 }
 

@@ -20,6 +20,7 @@ const map = (failed: number, runs: number): Map => ({
   forks_left_out: 0,
   groups: [],
   clusters: [],
+  clusters_left_out: 0,
   misread: [],
 });
 

@@ -46,6 +46,10 @@ groups: Array<FailureGroup>,
  */
 clusters: Array<FailureCluster>, 
 /**
+ * Number of further clusters, which are rare and left out.
+ */
+clusters_left_out: number, 
+/**
  * Tokens of the filter that could not be parsed.
  */
 misread: Array<FilterError>, };

@@ -30,6 +30,7 @@ const NO_FAILURES: FailureMap = {
   forks_left_out: 0,
   groups: [],
   clusters: [],
+  clusters_left_out: 0,
   misread: [],
 };
 const pick = <T>(list: readonly [T, ...T[]], index: number): T =>

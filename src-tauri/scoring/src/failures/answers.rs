@@ -78,12 +78,17 @@ impl Parts {
     fn add(&mut self, in_row: bool, path: &str, kind: &DifferenceKind<'_>) {
         let whole_row = path.ends_with("[]") || path.is_empty() && in_row;
         let list = || cut(path.trim_end_matches("[]"), LONGEST_PATH);
-        let count = |rows: &mut BTreeMap<String, (usize, String)>, value: &Value| {
-            rows.entry(list()).or_insert_with(|| (0, quote_value(value))).0 += 1;
+        let count = |rows: &mut BTreeMap<String, (usize, String)>, how: &str, value: &Value| {
+            let quote = || format!("{how}: {}", quote_value(value));
+            rows.entry(list()).or_insert_with(|| (0, quote())).0 += 1;
         };
         match kind {
-            DifferenceKind::Missing(value) if whole_row => count(&mut self.missing, value),
-            DifferenceKind::Extra(value) if whole_row => count(&mut self.extra, value),
+            DifferenceKind::Missing(value) if whole_row => {
+                count(&mut self.missing, "missing", value);
+            }
+            DifferenceKind::Extra(value) if whole_row => {
+                count(&mut self.extra, "not expected", value);
+            }
             DifferenceKind::Missing(value) => {
                 let quote = format!("expected {}, which is missing", quote_value(value));
                 self.field(path, Fault::Missing, || quote);

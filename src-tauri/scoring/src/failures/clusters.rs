@@ -6,7 +6,7 @@ use crate::stats::{Interval, Level, wilson_clustered};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of examples of a cluster.
-pub const MOST_EXAMPLES: usize = 50;
+pub const MOST_EXAMPLES: usize = 20;
 
 /// A run among those that clusters are made of.
 #[derive(Debug, Clone, Copy)]

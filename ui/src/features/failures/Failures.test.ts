@@ -65,6 +65,7 @@ const MAP: FailureMap = {
     }),
     cluster("Never called `refund`", { mode: "never_called", runs: 0, also: 2, shares: [] }),
   ],
+  clusters_left_out: 0,
   misread: [],
 };
 

@@ -9,6 +9,9 @@ use touchstone_scoring::failures::{
     Cluster, ClusteredRun, Finding, MOST_EXAMPLES, Share, clusters,
 };
 
+/// Maximum number of clusters that are sent.
+const MOST_CLUSTERS: usize = 300;
+
 /// Returns the failure map of the runs that are known.
 pub(super) fn map(
     selection: &Selection,
@@ -50,8 +53,10 @@ pub(super) fn map(
         unreadable: known().filter(|one| one.findings.is_empty()).count() as u64,
         forks_left_out: selection.forks_left_out,
         groups: selection.groups.clone(),
+        clusters_left_out: clustered.len().saturating_sub(MOST_CLUSTERS) as u64,
         clusters: clustered
             .iter()
+            .take(MOST_CLUSTERS)
             .map(|cluster| {
                 let main = cluster.runs.iter().map(|at| (*at, true));
                 let also = cluster.also.iter().map(|at| (*at, false));
