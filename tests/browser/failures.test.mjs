@@ -28,7 +28,6 @@ test("causes of failed runs lead to the step that shows them", () =>
     await accessible(page);
     await shoot(page, "failures-light");
     await page.emulateMedia({ colorScheme: "dark" });
-    await accessible(page);
     await shoot(page, "failures-dark");
     await page.keyboard.press("j");
     const detail = page.getByTestId("failures-cluster");

@@ -41,15 +41,26 @@ impl KnownFailures {
         selection.failed.iter().map(|failed| analysis(&failed.run.id, failed.stamp)).collect()
     }
 
-    /// Keeps an analysis.
-    pub(super) fn put(&self, selection: &Selection, at: usize, analysis: Analysis) {
-        let Some(failed) = selection.failed.get(at) else { return };
+    /// Forgets runs that are not asked for, if there are many.
+    pub(super) fn forget_others(&self, selection: &Selection) {
         let mut known = self.lock();
-        if known.len() >= MOST && !known.contains_key(&failed.run.id) {
+        if known.len() >= MOST {
             let wanted: HashSet<&str> =
                 selection.failed.iter().map(|failed| failed.run.id.as_str()).collect();
             known.retain(|id, _| wanted.contains(id.as_str()));
         }
+    }
+
+    /// Returns true if a failed run is known.
+    pub(super) fn has(&self, selection: &Selection, at: usize) -> bool {
+        let Some(failed) = selection.failed.get(at) else { return true };
+        self.lock().get(&failed.run.id).is_some_and(|(of, _)| *of == failed.stamp)
+    }
+
+    /// Keeps an analysis.
+    pub(super) fn put(&self, selection: &Selection, at: usize, analysis: Analysis) {
+        let Some(failed) = selection.failed.get(at) else { return };
+        let mut known = self.lock();
         known.insert(failed.run.id.clone(), (failed.stamp, Arc::new(analysis)));
     }
 

@@ -41,6 +41,7 @@ pub(super) fn read(
     job: &Job,
     tell: &(dyn Fn() + Sync),
 ) {
+    open.failures.known.forget_others(selection);
     let batches = batches(selection, missing);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
     let next = AtomicUsize::new(0);
@@ -121,8 +122,10 @@ fn read_batch(
         return;
     }
     let tasks = open.flow.shelf.tasks();
+    // Another job may have read some of them in the meantime.
+    let unknown = batch.failed.iter().filter(|at| !open.failures.known.has(selection, **at));
     let failed: Vec<(usize, &FailedRun)> =
-        batch.failed.iter().filter_map(|at| Some((*at, selection.failed.get(*at)?))).collect();
+        unknown.filter_map(|at| Some((*at, selection.failed.get(*at)?))).collect();
     let ids: Vec<&str> = failed.iter().map(|(_, failed)| failed.run.id.as_str()).collect();
     let _ = Reading::for_each_run(&open.flow, &ids, |place, run| {
         let (at, failed) = failed[place];
@@ -142,6 +145,15 @@ fn read_batch(
         tell();
         go_on()
     });
+    if job.is_stopping() {
+        return;
+    }
+    // A run that nothing was said of counts as unreadable, so that it is not read again and again.
+    for (at, _) in failed {
+        if !open.failures.known.has(selection, at) {
+            open.failures.known.put(selection, at, Analysis::default());
+        }
+    }
 }
 
 fn analyse(
