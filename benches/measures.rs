@@ -21,6 +21,9 @@ pub(crate) const MATRIX: [&str; 2] = ["overview", "scoring"];
 /// Measurements on the corpus of reviewed and judged runs.
 pub(crate) const SAID: [&str; 1] = ["agreement"];
 
+/// Measurement on the corpus of failed runs.
+pub(crate) const FAILURES: &str = "failures";
+
 /// Runs one measurement and prints its lines.
 pub(crate) fn run(name: &str, dir: &Path) {
     match name {
@@ -35,6 +38,7 @@ pub(crate) fn run(name: &str, dir: &Path) {
         "overview" => crate::matrix::run(dir),
         "scoring" => crate::scoring::run(dir),
         "agreement" => crate::agreement::run(dir),
+        FAILURES => crate::failures::run(dir),
         _ if crate::inspect::run(name, dir) => {}
         _ => println!("no measurement is called {name}"),
     }

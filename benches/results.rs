@@ -12,6 +12,7 @@
 )]
 mod agreement;
 mod corpus;
+mod failures;
 mod floor;
 mod inspect;
 mod matrix;
@@ -66,6 +67,16 @@ fn main() {
         println!("# 100,000 transcripts, each reviewed and judged twice");
         child(
             name,
+            &folder.unwrap_or_else(|e| {
+                panic!("cannot write the corpus below {}: {e}", root.display())
+            }),
+        );
+    }
+    if wanted(measures::FAILURES) {
+        let folder = corpus::failed_runs::write(&root);
+        println!("# 10,000 failed runs of 100 tasks");
+        child(
+            measures::FAILURES,
             &folder.unwrap_or_else(|e| {
                 panic!("cannot write the corpus below {}: {e}", root.display())
             }),

@@ -103,6 +103,13 @@ macro_rules! page_commands {
         Look doctor() -> Vec<Check> = |app, page| Ok(with_ours(app.doctor(page.may_act())));
 
         Look overview(request: OverviewRequest) -> Overview = |app, _| app.overview(&request);
+        /// Why runs fail. Reads transcripts in the background; the map covers those that were read.
+        Look failures(request: FailuresRequest) -> FailureMap = |app, _| app.failures(&request);
+        Look stop_failures(request: FailuresRequest) -> () =
+            |app, _| app.stop_failures(&request);
+        /// Continues to read transcripts after a stop.
+        Look resume_failures(request: FailuresRequest) -> FailureMap =
+            |app, _| app.resume_failures(&request);
         Look run_scores(id: String) -> RunScores = |app, _| app.run_scores(&id);
         Look diff_answer(request: DiffRequest) -> DiffView = |app, _| app.diff_answer(&request);
         /// Compares two to four runs; the first is the baseline.

@@ -1,6 +1,7 @@
 //! Seeded corpus of transcripts: equal bytes for equal seeds, with sizes and shapes like those of
 //! real benchmark runs. Sizes are log-normal (median about 21 KB, p95 about 83 KB) with one of 5.6
 //! MB; ten items per transcript on average.
+pub(crate) mod failed_runs;
 pub(crate) mod judged_runs;
 pub(crate) mod matrix;
 

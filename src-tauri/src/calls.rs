@@ -8,12 +8,13 @@ use tauri::AppHandle;
 use touchstone_api::{
     Agreement, Check, Comparison, Copied, DataFile, DataLook, DiffRequest, DiffView,
     EvaluateOptions, EvaluatePlan, EvaluateRequest, EvaluateUnfinished, Evaluating, EvaluationView,
-    ExportRequest, ExportedFile, Facets, Folders, FoundResults, Hit, JudgeOptions, JudgePlan,
-    JudgeRequest, Judging, JudgingView, KeyState, LaunchOptions, LaunchPlan, LaunchRequest,
-    LaunchView, Launched, ListPosition, ListRequest, Matches, MediaFile, Overview, OverviewRequest,
-    ProblemPage, Published, PublishedRequest, Report, ReportRequest, Review, RowPiece, RowRequest,
-    RowsMade, RunNames, RunOutline, RunPage, RunScores, RunView, RunsAround, Sort, Span, Status,
-    StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView, Trust,
+    ExportRequest, ExportedFile, Facets, FailureMap, FailuresRequest, Folders, FoundResults, Hit,
+    JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, KeyState, LaunchOptions,
+    LaunchPlan, LaunchRequest, LaunchView, Launched, ListPosition, ListRequest, Matches, MediaFile,
+    Overview, OverviewRequest, ProblemPage, Published, PublishedRequest, Report, ReportRequest,
+    Review, RowPiece, RowRequest, RowsMade, RunNames, RunOutline, RunPage, RunScores, RunView,
+    RunsAround, Sort, Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView,
+    TextPiece, TreeView, Trust,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};

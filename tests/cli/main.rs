@@ -13,6 +13,7 @@ mod converting;
 mod diff;
 mod ending;
 mod evaluating;
+mod failures;
 #[path = "../engine/gzip.rs"]
 mod gzip;
 mod keyring;

@@ -2,11 +2,12 @@
 use crate::sandbox::Sandbox;
 
 /// The README and all guides.
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     include_str!("../../README.md"),
     include_str!("../../docs/guide/your-folder.md"),
     include_str!("../../docs/guide/launching.md"),
     include_str!("../../docs/guide/scoring.md"),
+    include_str!("../../docs/guide/failures.md"),
     include_str!("../../docs/guide/judges.md"),
     include_str!("../../docs/guide/evaluate.md"),
     include_str!("../../docs/guide/stabletoolbench.md"),

@@ -21,6 +21,7 @@ mod evaluating;
 mod evaluating_again;
 mod evaluating_refused;
 mod evaluating_unfinished;
+mod failures;
 mod filter;
 mod folders;
 mod gzip;

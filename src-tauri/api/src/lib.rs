@@ -5,6 +5,7 @@
 mod compare;
 mod evaluate;
 mod export;
+mod failures;
 mod gate;
 mod imported_verdicts;
 mod judging;
@@ -26,6 +27,7 @@ mod trust;
 pub use compare::*;
 pub use evaluate::*;
 pub use export::*;
+pub use failures::*;
 pub use gate::*;
 pub use imported_verdicts::*;
 pub use judging::*;

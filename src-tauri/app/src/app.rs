@@ -39,6 +39,7 @@ mod doctor_runs;
 pub mod evaluation_file;
 mod event_bus;
 pub mod exporting;
+mod failures;
 pub mod gating;
 mod job_handle;
 mod job_registry;
@@ -137,6 +138,7 @@ pub(crate) struct OpenFolder {
     pub(crate) lists: Lists,
     pub(crate) reading: Reading,
     pub(crate) catalogs: Catalogs,
+    pub(crate) failures: failures::Failures,
     /// Problems of the workspace file, with the stamp for which they were found.
     workspace_problems: Mutex<(WorkspaceStamp, Arc<Vec<Problem>>)>,
     /// Time that a query waits for an index that is being rebuilt. Not set where queries must not
@@ -265,11 +267,13 @@ impl App {
             lists,
             reading,
             catalogs,
+            failures: failures::Failures::default(),
             workspace_problems,
             patience: OnceLock::new(),
         };
         let old = self.replace_folder(Some(Arc::new(open)))?;
         if let Some(old) = old {
+            old.failures.stop();
             old.flow.stop();
         }
         if !demo && let Err(error) = self.inner.recent.remember(&path) {
@@ -391,6 +395,7 @@ impl App {
     /// Closes the open folder. Fails while work in it is in progress.
     pub fn close_folder(&self) -> Result<(), AppError> {
         if let Some(open) = self.replace_folder(None)? {
+            open.failures.stop();
             open.flow.stop();
             self.inner.bulletin.post(Stale::Folder);
         }

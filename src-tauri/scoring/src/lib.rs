@@ -6,6 +6,7 @@ pub mod align;
 pub mod azure;
 mod calls;
 pub mod diff;
+pub mod failures;
 pub mod judges;
 pub mod scorers;
 pub mod stabletoolbench;

@@ -7,6 +7,7 @@ mod azure_judges;
 mod computed;
 mod diff;
 mod expected;
+mod failures;
 mod golden;
 mod judges;
 mod scorers;

@@ -12,6 +12,7 @@ mod diff;
 mod doctor;
 mod evaluate;
 mod export;
+mod failures;
 mod folder;
 mod formats;
 mod frontends;
@@ -98,6 +99,9 @@ enum Command {
     Trend(trend::Trend),
     /// Compare runs with a baseline file, and fail when they are worse
     Gate(gate::Gate),
+
+    /// Show why runs fail: the causes, how often each system fails for them, and examples
+    Failures(failures::FailuresOf),
 
     /// Write reports: HTML, Markdown, CSV, JSON, JSONL, JUnit, or result files of StableToolBench
     /// and azure-ai-evaluation
@@ -222,6 +226,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Stats(asked)) => stats::run(&asked, here),
         Some(Command::Trend(asked)) => trend::run(&asked, here),
         Some(Command::Gate(asked)) => gate::run(&asked, here),
+
+        Some(Command::Failures(asked)) => failures::run(&asked, here),
 
         Some(Command::Report(report)) => report::run(&report, here),
 

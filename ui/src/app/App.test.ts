@@ -465,6 +465,7 @@ describe("the frame", () => {
       "Launch",
       "Evaluate",
       "Report",
+      "Failures",
       "Trust",
     ]);
   });

@@ -55,11 +55,15 @@ export interface OverviewRoute {
   except: string[];
   top: number;
 }
-/** Runs side by side; the first is the baseline. `row` is the visible row. */
+/**
+ * Runs side by side; the first is the baseline. `row` is the visible row. With `passing`, a passing
+ * run among them is moved to the front once they are loaded.
+ */
 export interface CompareRoute {
   place: "compare";
   ids: string[];
   row: number | null;
+  passing?: true;
 }
 /** Contents and format of a report. */
 export interface ReportRoute {
@@ -107,6 +111,12 @@ export interface TrustRoute {
   first: string;
   second: string;
 }
+/** Why runs fail. `cause` is the cluster in detail; empty means the first. */
+export interface FailuresRoute {
+  place: "failures";
+  q: string;
+  cause: string;
+}
 export type Route =
   | { place: "start" }
   | OverviewRoute
@@ -120,6 +130,7 @@ export type Route =
   | EvaluateRoute
   | EvaluationRoute
   | TrustRoute
+  | FailuresRoute
   | { place: "problems"; top: number }
   | { place: "settings" }
   | { place: "guide" };
@@ -157,6 +168,7 @@ export const TRUST: TrustRoute = { place: "trust", q: "", first: "", second: "" 
 /** The last step of a run, whatever its number. */
 export const LAST_STEP = Number.MAX_SAFE_INTEGER;
 const LAST = "last";
+export const FAILURES: FailuresRoute = { place: "failures", q: "", cause: "" };
 
 /** Route of a run that was not opened from a list. */
 export const runRoute = (id: string): RunRoute => ({
@@ -277,7 +289,12 @@ export function parse(hash: string): Route {
       top,
     };
   if (place === "compare")
-    return { place, ids: asked.getAll("run"), row: wholeNumber(asked.get("row")) };
+    return {
+      place,
+      ids: asked.getAll("run"),
+      row: wholeNumber(asked.get("row")),
+      ...(asked.get("first") === "passing" ? { passing: true as const } : {}),
+    };
   if (place === "report") return readReport(asked, q);
   if (place === "tasks")
     return {
@@ -294,6 +311,7 @@ export function parse(hash: string): Route {
       : { place: "evaluation", id };
   if (place === "trust")
     return { place, q, first: asked.get("first") ?? "", second: asked.get("second") ?? "" };
+  if (place === "failures") return { place, q, cause: asked.get("cause") ?? "" };
   if (place === "problems") return { place, top };
   if (place === "start" || place === "settings" || place === "guide") return { place };
   return { place: "runs", q, sort, top, single: place === "runs" && asked.has("single") };
@@ -332,6 +350,7 @@ export function format(route: Route): string {
   if (route.place === "compare") {
     for (const id of route.ids) asked.append("run", id);
     if (route.row !== null) asked.set("row", String(route.row));
+    if (route.passing) asked.set("first", "passing");
   }
   if (route.place === "report") {
     put("q", route.q);
@@ -358,6 +377,10 @@ export function format(route: Route): string {
     put("q", route.q);
     put("first", route.first);
     put("second", route.second);
+  }
+  if (route.place === "failures") {
+    put("q", route.q);
+    put("cause", route.cause);
   }
   if (route.place === "launch") writeDraft(route.draft, asked);
   if ("top" in route) put("top", route.top);

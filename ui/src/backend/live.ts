@@ -54,7 +54,12 @@ function runsOf(name: CommandName, args: Args): string[] | null {
 }
 
 /** Events about the progress of jobs. */
-const JOB_EVENTS: readonly StaleEvent["kind"][] = ["launches", "judgings", "evaluations"];
+const JOB_EVENTS: readonly StaleEvent["kind"][] = [
+  "launches",
+  "judgings",
+  "evaluations",
+  "failures",
+];
 
 /** Returns whether an event makes the reply of a command stale. */
 export function makesStale(name: CommandName, args: Args, stale: StaleEvent): boolean {
@@ -63,6 +68,7 @@ export function makesStale(name: CommandName, args: Args, stale: StaleEvent): bo
   if (name === "evaluations" || name === "unfinished_evaluations")
     return stale.kind === "evaluations";
   if (name === "judgings") return stale.kind === "judgings";
+  if (name === "failures" && stale.kind === "failures") return true;
   if (JOB_EVENTS.includes(stale.kind)) return false;
   if (name === "status") return true;
   // The difference of two fixed versions never changes.

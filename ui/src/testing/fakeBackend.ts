@@ -5,6 +5,7 @@ import type {
   AppError,
   Commands,
   EvaluationView,
+  FailureMap,
   JudgingView,
   LaunchOptions,
   LaunchView,
@@ -19,6 +20,19 @@ import { beside, stepDiff } from "./compare";
 import { OPTIONS, plan } from "./launch";
 import { CHOICES, evaluatePlan, look } from "./evaluate";
 
+const NO_FAILURES: FailureMap = {
+  generation: 1,
+  state: "done",
+  read: 0,
+  failed: 0,
+  runs: 0,
+  unreadable: 0,
+  forks_left_out: 0,
+  groups: [],
+  clusters: [],
+  clusters_left_out: 0,
+  misread: [],
+};
 const pick = <T>(list: readonly [T, ...T[]], index: number): T =>
   list[index % list.length] ?? list[0];
 const TASKS = [
@@ -231,6 +245,9 @@ type Judging =
   | "start_judging"
   | "stop_judging"
   | "trust"
+  | "failures"
+  | "stop_failures"
+  | "resume_failures"
   | "agreement"
   | "published";
 function judging(fixture: Fixture): Pick<Replies, Judging> {
@@ -312,6 +329,9 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
     }),
     judgings: () => fixture.judgings,
     trust: () => ({ raters: [], pairs: [], reviewed: 0, notes: [], unreadable: 0 }),
+    failures: () => NO_FAILURES,
+    stop_failures: () => null,
+    resume_failures: () => NO_FAILURES,
     agreement: () => refused("agreement"),
     plan_judging: ({ request }) => ({
       model: request.model,

@@ -22,6 +22,7 @@ struct PendingEvents {
     launches: bool,
     judgings: bool,
     evaluations: bool,
+    failures: bool,
     runs: Option<Runs>,
     stop: bool,
 }
@@ -156,6 +157,7 @@ impl PendingEvents {
             Stale::Launches => self.launches = true,
             Stale::Judgings => self.judgings = true,
             Stale::Evaluations => self.evaluations = true,
+            Stale::Failures => self.failures = true,
             Stale::Runs { generation, ids, all } => {
                 let runs = self.runs.get_or_insert_default();
                 runs.generation = runs.generation.max(generation);
@@ -166,7 +168,7 @@ impl PendingEvents {
     }
 
     fn is_empty(&self) -> bool {
-        let under_way = self.launches || self.judgings || self.evaluations;
+        let under_way = self.launches || self.judgings || self.evaluations || self.failures;
         !self.folder && !self.status && !under_way && self.runs.is_none()
     }
 
@@ -180,6 +182,7 @@ impl PendingEvents {
         let launches = self.launches.then_some(Stale::Launches);
         let judgings = self.judgings.then_some(Stale::Judgings);
         let evaluations = self.evaluations.then_some(Stale::Evaluations);
+        let failures = self.failures.then_some(Stale::Failures);
         folder
             .into_iter()
             .chain(runs)
@@ -187,6 +190,7 @@ impl PendingEvents {
             .chain(launches)
             .chain(judgings)
             .chain(evaluations)
+            .chain(failures)
             .collect()
     }
 }

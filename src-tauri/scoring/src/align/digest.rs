@@ -33,6 +33,8 @@ pub struct Digest {
     pub(crate) meant: u64,
     /// Result of the step.
     pub(crate) result: Outcome,
+    /// True for a call or program that failed.
+    pub(crate) failed: bool,
     /// Parts of the action, sorted by label; in a step with very many parts, the last entry
     /// combines all that are not compared one by one.
     pub(crate) fields: Vec<Field>,
@@ -224,6 +226,7 @@ fn digest(step: &Step, role: Role, own: RunDetails<'_>) -> Digest {
         done: hash_of((kind, name, done)),
         meant: hash_of((kind, name, meant)),
         result: result(step, &came, own),
+        failed: step.failed == Some(true),
         fields,
         answer: None,
     }
@@ -359,6 +362,11 @@ impl Digest {
     /// Returns a hash of action and result.
     pub(crate) fn exact_hash(&self) -> u64 {
         hash_of((self.done, self.result.exact))
+    }
+
+    /// Returns hashes of the action and its result, regardless of wording.
+    pub(crate) fn call_and_result(&self) -> (u64, u64) {
+        (self.meant, self.result.meant)
     }
 
     /// Returns the similarity of the two actions in thousandths: part by part, weighted by length.

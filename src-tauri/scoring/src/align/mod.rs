@@ -24,6 +24,8 @@ pub use differences::{Change, Difference, differences};
 pub use digest::{Digest, digests};
 pub use kind::Kind;
 
+pub(crate) use pair::{acts, agree};
+
 use digest::Role;
 use std::ops::Range;
 
@@ -33,7 +35,8 @@ pub struct Alignment {
     /// Rows; in each column, steps are in the order of the run. The rows of a sub-agent follow its
     /// own.
     pub rows: Vec<Row>,
-    /// Index of the first row in which the runs did different things. Different results of the same
+    /// Index of the first row in which the runs did different things. Extra steps after which a run
+    /// does the same again do not count, unless there is nothing else. Different results of the same
     /// call are no divergence.
     pub first_divergence: Option<usize>,
     /// Index of the first row in which all runs did the same with different results.
@@ -42,7 +45,8 @@ pub struct Alignment {
     pub other_prompt: Option<usize>,
     /// Ranges of at least two consecutive rows that are exactly the same.
     pub folds: Vec<Range<usize>>,
-    /// For each run, the row in which it diverges from the first run; `None` for the first run.
+    /// For each run, the row in which it diverges from the first run, as in `first_divergence`; `None`
+    /// for the first run.
     pub parts: Vec<Option<usize>>,
     /// True if the runs are so long that only nearby steps were compared.
     pub coarse: bool,
@@ -67,15 +71,22 @@ pub struct Row {
 pub fn align(runs: &[&[Digest]]) -> Alignment {
     let mut alignment = Alignment { parts: vec![None; runs.len()], ..Alignment::default() };
     let mut walk = levels::Walk::new(runs);
+    // For each run, the row in which it left the first run, and true if it cannot come back: they did
+    // different things in one place.
+    let mut left: Vec<(Option<usize>, bool)> = vec![(None, false); runs.len()];
     for (at, (depth, steps)) in walk.by_ref().enumerate() {
         let row = row(runs, steps, depth);
         for (run, part) in alignment.parts.iter_mut().enumerate().skip(1) {
-            if part.is_none() && parts(runs, &row, run) {
-                *part = Some(at);
+            let (leaves, stays_away) = &mut left[run];
+            if agree_in(runs, &row, run) {
+                *leaves = leaves.filter(|_| *stays_away);
+            } else if parts(runs, &row, run) {
+                *leaves = leaves.or(Some(at));
+                *part = part.or(Some(at));
+                *stays_away |= row.steps[0].is_some() && row.steps[run].is_some();
             }
         }
         let first = |place: &mut Option<usize>, is: bool| *place = place.or(is.then_some(at));
-        first(&mut alignment.first_divergence, row.diverges);
         first(&mut alignment.first_other_result, row.kinds.contains(&Kind::OtherResult));
         let prompt = depth == 0
             && digest_at(runs, &row.steps, 0).is_some_and(|digest| digest.role == Role::Prompt);
@@ -85,6 +96,11 @@ pub fn align(runs: &[&[Digest]]) -> Alignment {
         );
         alignment.rows.push(row);
     }
+    for (part, (leaves, _)) in alignment.parts.iter_mut().zip(&left) {
+        *part = leaves.or(*part);
+    }
+    let leaves = left.iter().filter_map(|(leaves, _)| *leaves).min();
+    alignment.first_divergence = leaves.or(alignment.parts.iter().flatten().min().copied());
     alignment.coarse = walk.coarse;
     alignment.folds = folds(&alignment.rows);
     alignment
@@ -127,6 +143,12 @@ fn parts(runs: &[&[Digest]], row: &Row, run: usize) -> bool {
         (Some(alone), None) | (None, Some(alone)) => kind::diverges(Kind::Absent, alone, None),
         (None, None) => false,
     }
+}
+
+/// Returns true if a run takes the same step as the first run in this row.
+fn agree_in(runs: &[&[Digest]], row: &Row, run: usize) -> bool {
+    let digest = |run| digest_at(runs, &row.steps, run);
+    digest(0).zip(digest(run)).is_some_and(|(first, other)| pair::agree(first, other))
 }
 
 fn folds(rows: &[Row]) -> Vec<Range<usize>> {

@@ -256,3 +256,25 @@ pub(crate) fn judge(a: &Digest, b: &Digest) -> (kind::Kind, bool) {
     let kind = kind::relate(a, b);
     (kind, kind::diverges(kind, a, Some(b)))
 }
+
+/// Returns true if two steps in one row are the same step, so that the runs are together again after
+/// any detour. A call that failed where the other worked is not the same, and neither are two
+/// conclusions with different answers, whatever their messages say.
+pub(crate) fn agree(a: &Digest, b: &Digest) -> bool {
+    let other_answer = a.answer.is_some() && b.answer.is_some() && a.answer != b.answer;
+    acts(a) && acts(b) && a.failed == b.failed && !other_answer && !judge(a, b).1
+}
+
+/// Returns true for a step that decides something: a call, a conclusion, an error; not for
+/// instructions, messages of people and remarks between calls.
+pub(crate) fn acts(digest: &Digest) -> bool {
+    !matches!(
+        digest.role,
+        Role::System
+            | Role::Prompt
+            | Role::Person
+            | Role::Narration
+            | Role::Unknown
+            | Role::Abandoned
+    )
+}

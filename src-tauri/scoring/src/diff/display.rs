@@ -41,7 +41,7 @@ pub(super) fn counted(count: usize, thing: &str) -> String {
 }
 
 /// Describes a value on one line; texts and numbers are cut to at most this many characters.
-pub(super) fn brief(value: &Value, most: usize) -> String {
+pub(crate) fn brief(value: &Value, most: usize) -> String {
     match value {
         Value::List(items) if items.is_empty() => "an empty list".to_owned(),
         Value::List(items) => format!("a list of {}", items.len()),
@@ -53,7 +53,7 @@ pub(super) fn brief(value: &Value, most: usize) -> String {
 }
 
 /// Returns the beginning of a text, on one line.
-pub(super) fn cut(text: &str, most: usize) -> String {
+pub(crate) fn cut(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut blank = false;
     for (count, c) in text.trim().chars().enumerate() {

@@ -27,6 +27,7 @@ mod text;
 mod tree;
 mod tree_value;
 
+pub(crate) use display::{brief, cut};
 pub(crate) use number::Number;
 
 pub use apply::{Side, apply, revert};

@@ -191,6 +191,11 @@ impl Lists {
         Ok((scored::scored(index, &self.shelf.tasks(), &ids, scorer)?, misread))
     }
 
+    /// Returns the hash of the files of each run, by the id of the run.
+    pub fn content_hashes(&self, index: &Reader<'_>) -> Result<HashMap<String, i64>, IndexError> {
+        scored::content_hashes(index)
+    }
+
     /// Returns the imported verdicts about the runs that pass a filter.
     pub fn stored(&self, index: &Reader<'_>, filter: &str) -> Result<Stored, IndexError> {
         let passing =

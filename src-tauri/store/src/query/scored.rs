@@ -143,6 +143,13 @@ fn placed(mut run: ScoredRun, suites: &Tasks) -> ScoredRun {
     run
 }
 
+/// Returns the hash of the files of each run, by run key.
+pub(super) fn content_hashes(index: &Reader<'_>) -> Result<HashMap<String, i64>, IndexError> {
+    let mut query = index.prepare_cached("SELECT key, content_hash FROM runs")?;
+    let hashes = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(hashes.collect::<Result<_, _>>()?)
+}
+
 /// Returns the scorers that occur, the most frequent first.
 pub(super) fn scorers(index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
     let mut query = index.prepare_cached(

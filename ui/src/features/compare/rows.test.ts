@@ -10,6 +10,7 @@ import {
   relationBadge,
   dividers,
   nextDifference,
+  passingFirst,
   itemIndex,
   stretchAt,
 } from "./rows";
@@ -130,4 +131,12 @@ describe("what is compared with what", () => {
     expect(dividers({ ...TWO, first_other_result: 3 }, ["a", "b"]).get(3)?.parts).toBe(false);
     expect(dividers({ ...TWO, first_other_result: 9 }, ["a", "b"]).has(9)).toBe(false);
   });
+});
+
+it("moves the first passing run to the front", () => {
+  const of = (...passed: (boolean | null)[]) =>
+    passingFirst(passed.map((one, at) => ({ id: `r${at}`, passed: one }))).join(" ");
+  expect(of(false, null, true, true)).toBe("r2 r0 r1 r3");
+  expect(of(true, false)).toBe("r0 r1");
+  expect(of(false, null)).toBe("r0 r1");
 });

@@ -1,5 +1,5 @@
 // Pure. Rows of the comparison list: folded equal rows, the first difference and the next one.
-import type { CompareRow, Comparison, Relation } from "../../generated";
+import type { CompareRow, Comparison, Relation, RunRow } from "../../generated";
 import { counted } from "../../domain/format";
 
 /** An entry of the list: a row, or a fold of equal rows. `to` is the row after its last. */
@@ -168,4 +168,12 @@ export const baseline = ({ runs }: Pick<Comparison, "runs">): number =>
 /** Index of the run that the others in this row are compared with, or -1. */
 export function comparedWith(row: CompareRow, base: number): number {
   return row.steps[base] != null ? base : row.steps.findIndex((step) => step !== null);
+}
+
+/** Ids of runs, with the first passing run at the front unless the front one passed. */
+export function passingFirst(runs: readonly Pick<RunRow, "id" | "passed">[]): string[] {
+  const at = runs.findIndex((run) => run.passed === true);
+  const baseline = runs[at];
+  const rest = runs.filter((_, index) => index !== at);
+  return (baseline ? [baseline, ...rest] : runs).map((run) => run.id);
 }

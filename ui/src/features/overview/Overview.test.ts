@@ -326,7 +326,7 @@ describe("a selection", () => {
     press("x", "j", "l", "l", "x", "c");
     await until(() => text().includes("No run to compare: task000 · last 20 · tool_calling · o1."));
     press("x", "h", "x", "c");
-    expect(location.hash).toBe("#/compare?run=task000%2F-%2F0&run=task000%2F0%2F1");
+    expect(location.hash).toBe("#/compare?run=task000%2F-%2F0&run=task000%2F0%2F1&first=passing");
   });
   it("of one cell is compared by its repeats", async () => {
     const fixture = await opened(1);
@@ -551,7 +551,7 @@ describe("the list of runs", () => {
     press("x", "c");
     await until(() => text().includes("Two to four runs can be compared. Select them with x."));
     press("j", "x", "c");
-    expect(location.hash).toBe("#/compare?run=r0&run=r1");
+    expect(location.hash).toBe("#/compare?run=r0&run=r1&first=passing");
     expect(fixture.rows.length).toBe(120);
   });
 });

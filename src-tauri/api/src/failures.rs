@@ -1,0 +1,147 @@
+//! **Pure.** The failure map: why runs fail, as clusters of runs with the same cause.
+use super::list::FilterError;
+use serde::{Deserialize, Serialize};
+
+/// Runs whose failures are asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct FailuresRequest {
+    /// Filter of the runs, with the syntax of the list.
+    pub filter: String,
+    /// Scorer that says which runs failed; the first scorer of each task if none is given.
+    pub scorer: Option<String>,
+}
+
+/// Why runs fail. While transcripts are still being read, it covers those that were read.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct FailureMap {
+    /// Generation of the index that was queried.
+    pub generation: u64,
+    /// Whether transcripts are still being read.
+    pub state: FailuresState,
+    /// Number of failed runs whose transcripts were read.
+    pub read: u64,
+    /// Number of failed and partly right runs.
+    pub failed: u64,
+    /// Number of all runs that match the filter.
+    pub runs: u64,
+    /// Number of failed runs whose transcripts could not be read.
+    pub unreadable: u64,
+    /// Number of matching runs that no other number here includes, because they are forks or were
+    /// continued by a person.
+    pub forks_left_out: u64,
+    /// Systems and models.
+    pub groups: Vec<FailureGroup>,
+    /// Clusters, the most frequent main cause first. Each failed run has exactly one main cause.
+    pub clusters: Vec<FailureCluster>,
+    /// Number of further clusters, which are rare and left out.
+    pub clusters_left_out: u64,
+    /// Tokens of the filter that could not be parsed.
+    pub misread: Vec<FilterError>,
+}
+
+/// State of reading the transcripts of failed runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum FailuresState {
+    /// Transcripts are being read.
+    Running,
+    /// Stopped before all were read.
+    Stopped,
+    /// All are read.
+    Done,
+}
+
+/// A system with a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct FailureGroup {
+    /// `system/model`.
+    pub name: String,
+    /// Number of failed and partly right runs.
+    pub failed: u64,
+    /// Number of all runs.
+    pub runs: u64,
+}
+
+/// Runs that failed for the same cause.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct FailureCluster {
+    /// Failure mode, such as `tool_failed`.
+    pub mode: &'static str,
+    /// Tool, field or scorer that it is about; empty for other modes.
+    pub subject: String,
+    /// Template of the error, or way in which the field is wrong; empty for other modes.
+    pub detail: String,
+    /// Short sentence that names the cause.
+    pub title: String,
+    /// True for errors of the provider or the system, which say nothing about an answer.
+    pub is_error: bool,
+    /// Number of runs whose main cause it is.
+    pub runs: u64,
+    /// Number of runs in which it occurs beside another main cause.
+    pub also: u64,
+    /// Share of each system in which it is a main cause.
+    pub shares: Vec<FailureShare>,
+    /// Runs with evidence; those whose main cause it is come first.
+    pub examples: Vec<FailureExample>,
+}
+
+/// Share of the runs of a system that failed for a cause.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct FailureShare {
+    /// Index of the system in the list of groups.
+    pub group: usize,
+    /// Number of its runs that failed for this cause.
+    pub runs: u64,
+    /// Number of its failed and partly right runs.
+    pub failed: u64,
+    /// Number of all its runs.
+    pub all: u64,
+    /// Lower end of the 95 % interval of the share of all runs.
+    pub low: Option<f64>,
+    /// Upper end of that interval.
+    pub high: Option<f64>,
+}
+
+/// A run that failed for a cause, with evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct FailureExample {
+    /// Id of the run.
+    pub id: String,
+    /// Its file, relative to the output directory.
+    pub path: String,
+    /// Index of its system in the list of groups.
+    pub group: usize,
+    /// Task.
+    pub task: Option<String>,
+    /// Name or number of the variation.
+    pub variation: Option<String>,
+    /// True if this is the main cause of the run.
+    pub is_main: bool,
+    /// Step that shows the cause, from 0.
+    pub step: Option<u32>,
+    /// Quotation that shows it; empty if there is nothing to quote.
+    pub quote: String,
+    /// Step at which the run leaves the passing runs of its task for good.
+    pub decisive: Option<FailureStep>,
+}
+
+/// Step at which a failed run leaves the passing runs of its task for good.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct FailureStep {
+    /// Step of the failed run, from 0.
+    pub step: u32,
+    /// Id of the passing run that it follows the longest.
+    pub baseline: String,
+    /// File of that run, relative to the output directory.
+    pub baseline_path: String,
+    /// Step of that run in its place, from 0, if there is one.
+    pub instead: Option<u32>,
+}

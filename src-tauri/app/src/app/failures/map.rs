@@ -1,0 +1,132 @@
+//! Converts clusters to the types of the API.
+use super::known::{Analysis, KnownFailures};
+use super::selection::{FailedRun, Selection};
+use std::sync::Arc;
+use touchstone_api::{
+    FailureCluster, FailureExample, FailureMap, FailureShare, FailureStep, FailuresState,
+};
+use touchstone_scoring::failures::{
+    Cluster, ClusteredRun, Finding, MOST_EXAMPLES, Share, clusters,
+};
+
+/// Maximum number of clusters that are sent.
+const MOST_CLUSTERS: usize = 300;
+
+/// Returns the failure map of the runs that are known.
+pub(super) fn map(
+    selection: &Selection,
+    known: &KnownFailures,
+    state: FailuresState,
+) -> FailureMap {
+    let read = known.all(selection);
+    let mut failed_at: Vec<Option<usize>> = vec![None; selection.counted.len()];
+    for (place, failed) in selection.failed.iter().enumerate() {
+        failed_at[failed.at] = Some(place);
+    }
+    let findings = |place: &Option<usize>| {
+        let analysis = place.and_then(|place| read.get(place)?.as_ref());
+        analysis.map_or(&[][..], |analysis| analysis.findings.as_slice())
+    };
+    let runs: Vec<ClusteredRun<'_>> = selection
+        .counted
+        .iter()
+        .zip(&failed_at)
+        .map(|((group, task), place)| ClusteredRun {
+            group: *group,
+            task: selection.tasks.get(*task).map_or("", String::as_str),
+            findings: findings(place),
+        })
+        .collect();
+    let clustered = clusters(&runs);
+    let example = |at: usize, cluster: &Cluster, is_main: bool| {
+        let place = failed_at.get(at).copied().flatten()?;
+        let analysis = read.get(place)?.as_ref()?;
+        Some(example(selection, selection.failed.get(place)?, analysis, cluster, is_main))
+    };
+    let known = || read.iter().flatten();
+    FailureMap {
+        generation: selection.generation,
+        state,
+        read: known().count() as u64,
+        failed: selection.failed.len() as u64,
+        runs: selection.counted.len() as u64,
+        unreadable: known().filter(|one| one.findings.is_empty()).count() as u64,
+        forks_left_out: selection.forks_left_out,
+        groups: selection.groups.clone(),
+        clusters_left_out: clustered.len().saturating_sub(MOST_CLUSTERS) as u64,
+        clusters: clustered
+            .iter()
+            .take(MOST_CLUSTERS)
+            .map(|cluster| {
+                let main = cluster.runs.iter().map(|at| (*at, true));
+                let also = cluster.also.iter().map(|at| (*at, false));
+                FailureCluster {
+                    mode: cluster.cause.mode.name(),
+                    subject: cluster.cause.subject.clone(),
+                    detail: cluster.cause.detail.clone(),
+                    title: cluster.title.clone(),
+                    is_error: cluster.cause.mode.is_error(),
+                    runs: cluster.runs.len() as u64,
+                    also: cluster.also.len() as u64,
+                    shares: cluster.shares.iter().map(share).collect(),
+                    examples: main
+                        .chain(also)
+                        .take(MOST_EXAMPLES)
+                        .filter_map(|(at, is_main)| example(at, cluster, is_main))
+                        .collect(),
+                }
+            })
+            .collect(),
+        misread: selection.misread.clone(),
+    }
+}
+
+fn share(share: &Share) -> FailureShare {
+    FailureShare {
+        group: share.group,
+        runs: share.runs,
+        failed: share.failed,
+        all: share.all,
+        low: share.interval.map(|interval| interval.low),
+        high: share.interval.map(|interval| interval.high),
+    }
+}
+
+fn example(
+    selection: &Selection,
+    failed: &FailedRun,
+    analysis: &Arc<Analysis>,
+    cluster: &Cluster,
+    is_main: bool,
+) -> FailureExample {
+    let run = &failed.run;
+    let shows = |finding: &&Finding| {
+        finding.cause.mode == cluster.cause.mode
+            && finding.cause.subject == cluster.cause.subject
+            && (!finding.template.is_empty() || finding.cause.detail == cluster.cause.detail)
+    };
+    let finding = analysis.findings.iter().find(shows);
+    let decisive = analysis.decisive.and_then(|step| {
+        let baseline = selection.baselines.get(failed.baseline)?.get(step.baseline)?;
+        Some(FailureStep {
+            step: step.step,
+            baseline: baseline.id.clone(),
+            baseline_path: baseline.path.clone(),
+            instead: step.instead,
+        })
+    });
+    FailureExample {
+        id: run.id.clone(),
+        path: run.path.clone(),
+        group: selection.counted.get(failed.at).map_or(0, |(group, _)| *group),
+        task: run.task.clone(),
+        variation: run
+            .variation_name
+            .clone()
+            .or_else(|| run.variation.map(|number| number.to_string())),
+        is_main,
+        step: finding.and_then(|finding| finding.step),
+        quote: finding.map(|finding| finding.quote.clone()).unwrap_or_default(),
+        decisive,
+    }
+}

@@ -1,0 +1,211 @@
+//! The failed runs of a request, and the passing runs of their tasks that they are compared with.
+use crate::app::OpenFolder;
+use crate::error::AppError;
+use std::collections::{BTreeMap, HashMap};
+use touchstone_api::{FailureGroup, FailuresRequest, FilterError, RunState, Verdict};
+use touchstone_scoring::aggregate::Column;
+use touchstone_store::query::ScoredRun;
+use xxhash_rust::xxh3::Xxh3;
+
+/// Maximum number of passing runs that a failed run is compared with.
+const MOST_BASELINES: usize = 3;
+
+/// Failed runs of a request.
+pub(super) struct Selection {
+    /// Generation of the index that was queried.
+    pub(super) generation: u64,
+    /// Systems and models, with their counts.
+    pub(super) groups: Vec<FailureGroup>,
+    /// Group and task of every run that matches the filter.
+    pub(super) counted: Vec<(usize, usize)>,
+    /// Names of the tasks.
+    pub(super) tasks: Vec<String>,
+    /// Failed and partly right runs.
+    pub(super) failed: Vec<FailedRun>,
+    /// Passing runs of a task by one system, shared by the failed ones.
+    pub(super) baselines: Vec<Vec<Baseline>>,
+    /// Number of runs left out, because they are forks or were continued by a person.
+    pub(super) forks_left_out: u64,
+    /// Tokens of the filter that could not be parsed.
+    pub(super) misread: Vec<FilterError>,
+}
+
+/// A failed run.
+pub(super) struct FailedRun {
+    pub(super) run: ScoredRun,
+    /// Index among the counted runs.
+    pub(super) at: usize,
+    /// Index of its passing runs.
+    pub(super) baseline: usize,
+    /// Hash of everything that its findings depend on.
+    pub(super) stamp: u64,
+}
+
+/// A passing run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Baseline {
+    pub(super) id: String,
+    pub(super) path: String,
+}
+
+impl Selection {
+    /// Queries the index. Passing runs may lie outside the filter.
+    pub(super) fn new(open: &OpenFolder, request: &FailuresRequest) -> Result<Self, AppError> {
+        let scorer = request.scorer.as_deref();
+        let ((runs, misread), generation) = open.ask(|index| {
+            Ok((open.lists.scored(index, &request.filter, scorer)?, index.generation()))
+        })?;
+        let hashes = open.ask(|index| open.lists.content_hashes(index))?;
+        let forks_left_out = open.ask(|index| open.lists.forks_left_out(index, &request.filter))?;
+        let is_all = request.filter.trim().is_empty();
+        let others = if is_all {
+            None
+        } else {
+            Some(open.ask(|index| open.lists.scored(index, "", scorer))?.0)
+        };
+        let passing = Passing::new(others.as_deref().unwrap_or(&runs));
+        let mut selection = from_runs(runs, &passing, &hashes);
+        selection.generation = generation;
+        selection.forks_left_out = forks_left_out;
+        selection.misread = misread;
+        Ok(selection)
+    }
+}
+
+fn from_runs(runs: Vec<ScoredRun>, passing: &Passing, hashes: &HashMap<String, i64>) -> Selection {
+    let mut columns: BTreeMap<String, usize> = runs.iter().map(|run| (column(run), 0)).collect();
+    for (at, place) in columns.values_mut().enumerate() {
+        *place = at;
+    }
+    let group = |name: &String| FailureGroup { name: name.clone(), failed: 0, runs: 0 };
+    let mut selection = Selection {
+        generation: 0,
+        groups: columns.keys().map(group).collect(),
+        counted: Vec::with_capacity(runs.len()),
+        tasks: Vec::new(),
+        failed: Vec::new(),
+        baselines: Vec::new(),
+        forks_left_out: 0,
+        misread: Vec::new(),
+    };
+    let mut tasks: HashMap<String, usize> = HashMap::new();
+    let mut baselines: HashMap<Vec<String>, usize> = HashMap::new();
+    for (at, run) in runs.into_iter().enumerate() {
+        let group = columns.get(&column(&run)).copied().unwrap_or(0);
+        let name = run.task.clone().unwrap_or_default();
+        let task = *tasks.entry(name).or_insert_with_key(|name| {
+            selection.tasks.push(name.clone());
+            selection.tasks.len() - 1
+        });
+        selection.counted.push((group, task));
+        selection.groups[group].runs += 1;
+        if !is_failed(&run) {
+            continue;
+        }
+        selection.groups[group].failed += 1;
+        let own = passing.of(&run);
+        let key: Vec<String> = own.iter().map(|one| one.id.clone()).collect();
+        let stamp = stamp(&run, &key, hashes);
+        let baseline = *baselines.entry(key).or_insert_with(|| {
+            selection.baselines.push(own);
+            selection.baselines.len() - 1
+        });
+        selection.failed.push(FailedRun { run, at, baseline, stamp });
+    }
+    selection
+}
+
+fn column(run: &ScoredRun) -> String {
+    Column { system: run.system.as_deref(), model: run.model.as_deref() }.label()
+}
+
+/// Returns true for a run that failed or is partly right. What a person said comes before the
+/// score. A run that did not end has not failed.
+fn is_failed(run: &ScoredRun) -> bool {
+    match (run.verdict, run.state) {
+        (Some(Verdict::Right), _) => false,
+        (Some(_), RunState::Answered | RunState::NoAnswer) | (_, RunState::Error) => true,
+        (None, RunState::NoAnswer) => run.passed != Some(true),
+        (None, RunState::Answered) => match run.passed {
+            Some(passed) => !passed,
+            None => run.score.is_some_and(|score| score < 1.0),
+        },
+        _ => false,
+    }
+}
+
+fn is_passing(run: &ScoredRun) -> bool {
+    matches!(run.state, RunState::Answered | RunState::NoAnswer)
+        && match run.verdict {
+            Some(verdict) => verdict == Verdict::Right,
+            None => run.passed == Some(true),
+        }
+}
+
+/// Hash of everything that the findings of a run depend on.
+fn stamp(run: &ScoredRun, baselines: &[String], hashes: &HashMap<String, i64>) -> u64 {
+    let mut hash = Xxh3::new();
+    for id in std::iter::once(&run.id).chain(baselines) {
+        hash.update(id.as_bytes());
+        hash.update(&hashes.get(id).copied().unwrap_or(0).to_le_bytes());
+    }
+    hash.update(&run.fingerprint.unwrap_or(0).to_le_bytes());
+    let texts = [
+        &run.reason,
+        &run.scorer,
+        &run.score_reason,
+        &run.task,
+        &run.variation_name,
+        &run.review_note,
+    ];
+    for text in texts {
+        hash.update(text.as_deref().unwrap_or_default().as_bytes());
+        hash.update(&[0]);
+    }
+    hash.update(format!("{:?} {:?} {:?}", run.state, run.variation, run.verdict).as_bytes());
+    hash.digest()
+}
+
+type TaskKey = (Option<String>, Option<u32>, Option<String>);
+
+/// Passing runs by task and variation, and by system.
+struct Passing {
+    by_task: HashMap<TaskKey, Vec<(Option<String>, Baseline)>>,
+}
+
+impl Passing {
+    fn new(runs: &[ScoredRun]) -> Self {
+        let mut by_task: HashMap<TaskKey, Vec<(Option<String>, Baseline)>> = HashMap::new();
+        let passing = runs.iter().filter(|run| run.task.is_some() && is_passing(run));
+        for run in passing {
+            let baseline = Baseline { id: run.id.clone(), path: run.path.clone() };
+            by_task.entry(task_key(run)).or_default().push((run.system.clone(), baseline));
+        }
+        Self { by_task }
+    }
+
+    /// Returns the passing runs of the task by the same system, which works with the same tools; if
+    /// there are none, those of other systems.
+    fn of(&self, run: &ScoredRun) -> Vec<Baseline> {
+        let Some(all) = self.by_task.get(&task_key(run)) else { return Vec::new() };
+        let same = |(system, _): &&(Option<String>, Baseline)| *system == run.system;
+        let not_itself = |(_, one): &&(Option<String>, Baseline)| one.id != run.id;
+        let own: Vec<Baseline> = all
+            .iter()
+            .filter(same)
+            .filter(not_itself)
+            .take(MOST_BASELINES)
+            .map(|(_, one)| one.clone())
+            .collect();
+        if own.is_empty() {
+            all.iter().filter(not_itself).take(MOST_BASELINES).map(|(_, one)| one.clone()).collect()
+        } else {
+            own
+        }
+    }
+}
+
+fn task_key(run: &ScoredRun) -> TaskKey {
+    let name = run.variation_name.clone().filter(|_| run.variation.is_none());
+    (run.task.clone(), run.variation, name)
+}

@@ -1,0 +1,192 @@
+//! `failures`: prints why runs fail, as clusters of runs with the same cause.
+use super::amounts::counted;
+use super::{
+    CommandStatus, FolderArgs, Outcome, folder,
+    terminal::{Paint, one_line},
+};
+use crate::Environment;
+use clap::Args;
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use touchstone_api::{
+    FailureCluster, FailureExample, FailureGroup, FailureMap, FailureShare, FailuresRequest,
+    describe_excluded_forks,
+};
+use touchstone_app::app::App;
+use touchstone_app::number_format::fixed;
+
+/// Maximum number of systems printed of a cluster.
+const MOST_SYSTEMS: usize = 4;
+/// Minimum time between two lines of progress.
+const PACE: Duration = Duration::from_millis(200);
+
+const JSON_HELP: &str = "\
+Exit status: 0 done, 1 the transcript of a failed run could not be read, 2 the folder could not be read.
+
+JSON: \"clusters\" lists {\"mode\",\"subject\",\"detail\",\"title\",\"is_error\",\"runs\",\"also\",\"shares\",\"examples\"}, where
+\"runs\" counts the runs whose main cause it is, and \"also\" those in which it occurs beside another one.
+An example has the id and path of the run, \"step\" and \"quote\" that show the cause, and \"decisive\": the step at
+which the run leaves the passing runs of its task for good. Steps count from 0; the text counts from 1.";
+
+/// Arguments of `failures`.
+#[derive(Debug, Args)]
+#[command(after_help = JSON_HELP)]
+pub(super) struct FailuresOf {
+    #[command(flatten)]
+    place: FolderArgs,
+    /// Select runs with a filter, as in the window: `system:promptql model:o1`
+    #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    filter: String,
+    /// Use the scores of this scorer [default: the first scorer of each task]
+    #[arg(long)]
+    scorer: Option<String>,
+    /// Number of runs to print for each cause
+    #[arg(long, default_value_t = 1)]
+    examples: usize,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(asked: &FailuresOf, here: &Environment) -> Outcome {
+    App::check_filter(&asked.filter)?;
+    let app = folder::ready(asked.place.clone(), here)?;
+    let left_out =
+        folder::suite_trouble(&app, &asked.filter)?.left_out.filter(|_| asked.scorer.is_none());
+    let request = FailuresRequest { filter: asked.filter.clone(), scorer: asked.scorer.clone() };
+    let progress = Progress::new();
+    let map = app.failures_now(&request, &|read, total| progress.tell(read, total))?;
+    progress.clear();
+    let mut out = BufWriter::new(io::stdout().lock());
+    if asked.json {
+        serde_json::to_writer(&mut out, &map).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        write(&mut out, &map, asked.examples, Paint(here.colour))?;
+    }
+    out.flush()?;
+    folder::check_scorers(left_out)?;
+    Ok(if map.unreadable > 0 { CommandStatus::WithFailures } else { CommandStatus::Well })
+}
+
+/// Line of progress on a terminal.
+struct Progress {
+    shown: Option<Mutex<Option<Instant>>>,
+}
+
+impl Progress {
+    fn new() -> Self {
+        Self { shown: io::stderr().is_terminal().then(Mutex::default) }
+    }
+
+    fn tell(&self, read: u64, total: u64) {
+        let Some(Ok(mut last)) = self.shown.as_ref().map(Mutex::try_lock) else { return };
+        if last.is_none_or(|last| last.elapsed() >= PACE) {
+            *last = Some(Instant::now());
+            let _ = write!(io::stderr(), "\r{read} of {total} failed runs read");
+        }
+    }
+
+    fn clear(&self) {
+        let is_shown =
+            self.shown.as_ref().is_some_and(|last| last.lock().is_ok_and(|it| it.is_some()));
+        if is_shown {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+fn write(out: &mut dyn Write, map: &FailureMap, examples: usize, paint: Paint) -> io::Result<()> {
+    writeln!(out, "{}", scope(map))?;
+    if let Some(note) = describe_excluded_forks(map.forks_left_out) {
+        writeln!(out, "{note}")?;
+    }
+    if map.unreadable > 0 {
+        writeln!(out, "{} could not be read.", counted(map.unreadable, "failed run"))?;
+    }
+    let (main, beside): (Vec<_>, Vec<_>) = map.clusters.iter().partition(|one| one.runs > 0);
+    let width = main.iter().map(|one| one.runs.to_string().len()).max().unwrap_or(1);
+    for cluster in main {
+        let also = match cluster.also {
+            0 => String::new(),
+            also => paint.dim(&format!("  (and beside another cause in {also})")),
+        };
+        let title = paint.bold(&one_line(&cluster.title));
+        writeln!(out, "\n{:>width$}  {title}{also}", cluster.runs)?;
+        let indent = " ".repeat(width + 2);
+        if let Some(systems) = systems(cluster, &map.groups) {
+            writeln!(out, "{indent}{}", one_line(&systems))?;
+        }
+        for example in cluster.examples.iter().filter(|one| one.is_main).take(examples) {
+            write_example(out, example, &indent, paint)?;
+        }
+    }
+    if !beside.is_empty() {
+        writeln!(out, "\nOnly beside other causes:")?;
+        for cluster in beside {
+            writeln!(out, "  {:>width$}  {}", cluster.also, one_line(&cluster.title))?;
+        }
+    }
+    if map.clusters_left_out > 0 {
+        writeln!(out, "\n{} left out.", counted(map.clusters_left_out, "rare cause"))?;
+    }
+    Ok(())
+}
+
+/// Describes the runs: `18 of 69 runs failed or are only partly right, 2 of them by an error of the
+/// provider or system.`
+fn scope(map: &FailureMap) -> String {
+    let errors: u64 = map.clusters.iter().filter(|one| one.is_error).map(|one| one.runs).sum();
+    let errors = match errors {
+        0 => String::new(),
+        n => format!(", {n} of them by an error of the provider or system"),
+    };
+    let verb = if map.failed == 1 { "is" } else { "are" };
+    let runs = counted(map.runs, "run");
+    format!("{} of {runs} failed or {verb} only partly right{errors}.", map.failed)
+}
+
+/// Returns the share of each system, the most frequent first.
+fn systems(cluster: &FailureCluster, groups: &[FailureGroup]) -> Option<String> {
+    let mut shares: Vec<&FailureShare> = cluster.shares.iter().collect();
+    shares.sort_by_key(|share| std::cmp::Reverse(share.runs));
+    let share = |share: &&FailureShare| {
+        let name = groups.get(share.group).map_or("", |group| group.name.as_str());
+        let interval = match (share.low, share.high) {
+            (Some(low), Some(high)) => {
+                format!(" ({} to {} %)", fixed(low * 100.0, 0), fixed(high * 100.0, 0))
+            }
+            _ => String::new(),
+        };
+        format!("{name} {} of {}{interval}", share.runs, share.all)
+    };
+    let mut all: Vec<String> = shares.iter().take(MOST_SYSTEMS).map(share).collect();
+    let rest = shares.len().saturating_sub(MOST_SYSTEMS);
+    if rest > 0 {
+        all.push(format!("{rest} more"));
+    }
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+fn write_example(
+    out: &mut dyn Write,
+    example: &FailureExample,
+    indent: &str,
+    paint: Paint,
+) -> io::Result<()> {
+    let step = example.step.map(|step| format!(", step {}", step + 1)).unwrap_or_default();
+    let place = format!("{}{step}", one_line(&example.path));
+    if example.quote.is_empty() {
+        writeln!(out, "{indent}{}", paint.dim(&place))?;
+    } else {
+        writeln!(out, "{indent}{} {}", paint.dim(&format!("{place}:")), one_line(&example.quote))?;
+    }
+    if let Some(decisive) = &example.decisive {
+        let path = one_line(&decisive.baseline_path);
+        let step = decisive.step + 1;
+        let text = format!("leaves the passing runs at step {step}: compare with {path}");
+        writeln!(out, "{indent}{}", paint.dim(&text))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! Tests of `failures`: causes of a folder, as text and as JSON.
+use crate::HOSTILE;
+use crate::sandbox::Sandbox;
+use serde_json::Value;
+
+const SUITE: &str = "tool_calling_prompt: Refund it.\nexpected_tool_calls: [get_order, refund]\n\
+                     expected_output: { total: 12.5 }\n";
+
+fn call(tool: &str, argument: &str, outcome: &str) -> String {
+    format!("  - tool_call: {{ name: {tool}, params: {{ id: '{argument}' }}, {outcome} }}\n")
+}
+
+fn run(steps: &[String], answer: &str) -> String {
+    let steps = steps.concat();
+    format!(
+        "conversation:\n  - user_message: Refund it.\n{steps}  - assistant_message: |\n      \
+         Done.\n      ```json\n      {answer}\n      ```\n"
+    )
+}
+
+/// Six runs of one task: one passes, two fail by the same error of a tool, one never calls a tool,
+/// one answers 100 times too much, one ends in an error of the provider.
+fn folder(name: &str) -> Sandbox {
+    with(name, &[])
+}
+
+/// Like [`folder`], with further files.
+fn with(name: &str, more: &[(&str, &str)]) -> Sandbox {
+    let found = |id: &str| call("get_order", id, "result: { id: 1 }");
+    let refunded = call("refund", "1", "result: { done: true }");
+    let lost = |id: &str| call("get_order", id, &format!("error: 'Order {id} was not found'"));
+    let right = "{ \"total\": 12.5 }";
+    let transcripts = [
+        ("o1-variation0", run(&[found("1"), refunded.clone()], right)),
+        ("o1-variation0-run2", run(&[lost("W17")], "{ \"total\": 1 }")),
+        ("o3-variation0", run(&[lost("W9033")], "{ \"total\": 2 }")),
+        ("o3-variation0-run2", run(&[found("1")], "{ \"total\": 3 }")),
+        ("o3-variation0-run3", run(&[found("1"), refunded], "{ \"total\": 1250 }")),
+        (
+            "o3-variation0-run4",
+            "conversation:\n  - user_message: Refund it.\n  - error: 'The provider answered 529 overloaded'\n".to_owned(),
+        ),
+    ];
+    let transcripts =
+        transcripts.map(|(name, text)| (format!("results/refund-tool_calling-{name}.yaml"), text));
+    let mut files: Vec<(&str, &str)> =
+        transcripts.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    files.push(("tasks/refund.yaml", SUITE));
+    files.extend(more);
+    Sandbox::with(name, &files)
+}
+
+fn document(sandbox: &Sandbox, arguments: &[&str]) -> Value {
+    let ran = sandbox.run(&[&["failures", "--json"], arguments].concat());
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let mut documents = ran.json();
+    assert_eq!(documents.len(), 1, "one document, one line");
+    documents.remove(0)
+}
+
+#[test]
+fn runs_are_grouped_by_their_main_cause() {
+    let sandbox = folder("failures-causes");
+    let map = document(&sandbox, &[]);
+    assert_eq!((map["runs"].as_u64(), map["failed"].as_u64()), (Some(6), Some(5)), "{map}");
+    let causes: Vec<(&str, u64, bool)> = map["clusters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|cluster| cluster["runs"] != 0)
+        .map(|cluster| {
+            let title = cluster["title"].as_str().unwrap();
+            (title, cluster["runs"].as_u64().unwrap(), cluster["is_error"] == true)
+        })
+        .collect();
+    assert_eq!(
+        causes,
+        [
+            ("`get_order` failed: Order <id> was not found", 2, false),
+            ("Never called `refund`", 1, false),
+            ("System error: The provider answered 529 overloaded", 1, true),
+            ("Field `total` is too large by a factor of 100", 1, false),
+        ],
+        "{map:#}"
+    );
+    let example = &map["clusters"][0]["examples"][0];
+    assert_eq!(
+        (&example["step"], &example["quote"]),
+        (&1.into(), &"Order W17 was not found".into())
+    );
+    let decisive = &example["decisive"];
+    assert_eq!(
+        (&decisive["step"], decisive["baseline_path"].as_str()),
+        (&1.into(), Some("refund-tool_calling-o1-variation0.yaml"))
+    );
+}
+
+#[test]
+fn the_filter_chooses_the_runs_and_the_text_names_the_place() {
+    let sandbox = folder("failures-filter");
+    let ran = sandbox.run(&["failures", "--filter", "model:o1"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    for line in [
+        "1 of 2 runs failed or is only partly right.",
+        "1  `get_order` failed: Order <id> was not found",
+        "tool_calling/o1 1 of 2",
+        "refund-tool_calling-o1-variation0-run2.yaml, step 2: Order W17 was not found",
+        "leaves the passing runs at step 2",
+    ] {
+        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+    }
+    let none = sandbox.run(&["failures", "--examples", "0"]);
+    assert!(!none.out.contains("step 2"), "{}", none.out);
+}
+
+#[test]
+fn nothing_in_a_transcript_steers_the_terminal() {
+    let text = run(&[call("get_order", "1", &format!("error: \"{HOSTILE}\""))], "{ \"total\": 1 }");
+    let file = "results/refund-tool_calling-o1-variation0-run9.yaml";
+    let sandbox = with("failures-hostile", &[(file, &text)]);
+    let ran = sandbox.run(&["failures", "--filter", "model:o1", "--examples", "9"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(!ran.out.chars().any(|c| c.is_control() && c != '\n'), "{:?}", ran.out);
+}
+
+#[test]
+fn an_unknown_scorer_is_refused() {
+    let ran = folder("failures-scorer").run(&["failures", "--scorer", "felds"]);
+    assert_eq!(ran.status, 2, "{ran:?}");
+    assert!(ran.err.contains("felds"), "{ran:?}");
+}

@@ -1,0 +1,147 @@
+//! Tests of the failure map: runs are read in the background, once for each content of their files,
+//! and compared with the passing runs of their tasks.
+use super::bench::{Bench, DEADLINE, wait_until};
+use fs_err as fs;
+use std::path::Path;
+use touchstone_api::{FailureMap, FailuresRequest, FailuresState, Stale};
+use touchstone_app::app::App;
+use touchstone_app::error::Code;
+
+const TASK: &str = "tool_calling_prompt: Count.\nexpected_output: 7\n";
+
+fn transcript(tool: &str, outcome: &str, answer: &str) -> String {
+    format!(
+        "conversation:\n- user_message: Count.\n- tool_call: {{ name: {tool}, params: {{ of: a }}, \
+         {outcome} }}\n- assistant_message: There are {answer}.\nanswer: {answer}\n"
+    )
+}
+
+fn name(model: &str, repeat: usize) -> String {
+    let again = if repeat > 1 { format!("-run{repeat}") } else { String::new() };
+    format!("results/count-tool_calling-{model}-variation0{again}.yaml")
+}
+
+/// A passing run of one model, and three failed ones of another.
+fn bench() -> Bench {
+    let lost = |id: usize| format!("error: 'no table t_{id}'");
+    Bench::new()
+        .file("touchstone.yaml", "input_dir: tasks\noutput_dir: results\n")
+        .file("tasks/count.yaml", TASK)
+        .file(&name("o1", 1), transcript("count", "result: 7", "7"))
+        .file(&name("o3", 1), transcript("count", &lost(1), "1"))
+        .file(&name("o3", 2), transcript("count", &lost(2), "2"))
+        .file(&name("o3", 3), transcript("count", "result: 7", "700"))
+        .open()
+}
+
+fn filtered(filter: &str) -> FailuresRequest {
+    FailuresRequest { filter: filter.to_owned(), scorer: None }
+}
+
+/// Waits until all transcripts are read.
+fn whole(app: &App, request: &FailuresRequest) -> FailureMap {
+    wait_until("all failed runs are read", || {
+        Some(app.failures(request).unwrap()).filter(|map| map.state == FailuresState::Done)
+    })
+}
+
+fn causes(map: &FailureMap) -> Vec<(&str, u64)> {
+    let main = map.clusters.iter().filter(|cluster| cluster.runs > 0);
+    main.map(|cluster| (cluster.title.as_str(), cluster.runs)).collect()
+}
+
+#[test]
+fn runs_are_read_in_the_background_and_their_causes_are_counted() {
+    let bench = bench();
+    let map = whole(bench.app(), &filtered(""));
+    assert_eq!((map.runs, map.failed, map.read, map.unreadable), (4, 3, 3, 0));
+    assert_eq!(
+        causes(&map),
+        [("`count` failed: no table <id>", 2), ("Answer is too large by a factor of 100", 1)]
+    );
+    let share = map.clusters[0].shares[0];
+    assert_eq!((share.runs, share.failed, share.all), (2, 3, 3));
+    assert_eq!(map.groups[share.group].name, "tool_calling/o3");
+    wait_until("the page is told", || bench.events().contains(&Stale::Failures).then_some(()));
+}
+
+#[test]
+fn a_failed_run_is_compared_with_passing_runs_outside_the_filter() {
+    let bench = bench();
+    let map = whole(bench.app(), &filtered("model:o3"));
+    let decisive = |title: &str| {
+        let cluster = map.clusters.iter().find(|one| one.title.starts_with(title)).unwrap();
+        let step = cluster.examples[0].decisive.clone().unwrap();
+        assert!(step.baseline_path.ends_with("count-tool_calling-o1-variation0.yaml"), "{step:?}");
+        step.step
+    };
+    assert_eq!(decisive("`count` failed"), 1, "the call that fails");
+    assert_eq!(decisive("Answer"), 2, "the answer");
+}
+
+#[test]
+fn a_run_is_read_again_only_when_its_file_changes() {
+    let bench = bench();
+    let request = filtered("");
+    whole(bench.app(), &request);
+    let known = bench.app().failures(&request).unwrap();
+    assert_eq!(known.state, FailuresState::Done, "nothing is left to read");
+    bench.put(&name("o3", 3), transcript("count", "result: 7", "-7"));
+    let title = "Answer has the wrong sign";
+    wait_until("the changed run has another cause", || {
+        let map = bench.app().failures(&request).unwrap();
+        map.clusters.iter().any(|one| one.title == title).then_some(())
+    });
+}
+
+#[test]
+fn what_was_stopped_stays_stopped_until_it_is_resumed() {
+    let bench = bench();
+    let request = filtered("");
+    // Whether it was done before it was stopped depends on the machine.
+    bench.app().failures(&request).unwrap();
+    bench.app().stop_failures(&request).unwrap();
+    let map = bench.app().failures(&request).unwrap();
+    assert_ne!(map.state, FailuresState::Running);
+    bench.app().resume_failures(&request).unwrap();
+    assert_eq!(whole(bench.app(), &request).read, 3);
+}
+
+#[test]
+fn an_unknown_scorer_and_a_closed_folder_are_errors() {
+    let bench = bench();
+    let request = FailuresRequest { scorer: Some("felds".to_owned()), ..filtered("") };
+    assert_eq!(bench.app().failures(&request).unwrap_err().code, Code::BadRequest);
+    bench.app().close_folder().unwrap();
+    assert!(bench.app().failures(&filtered("")).is_err());
+}
+
+/// The sample data has a run for nearly every cause; a person named them beside the transcripts.
+#[test]
+fn the_causes_of_the_sample_data_are_those_it_was_made_with() {
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../demo");
+    let bench = Bench::new();
+    let app = bench.app_with(Some(fs::canonicalize(demo).unwrap()));
+    app.open_demo().unwrap();
+    app.wait_ready(DEADLINE).unwrap();
+    let map = app.failures_now(&filtered(""), &|_, _| ()).unwrap();
+    assert_eq!((map.runs, map.failed, map.unreadable), (70, 28, 0));
+    let errors: u64 = map.clusters.iter().filter(|one| one.is_error).map(|one| one.runs).sum();
+    assert_eq!(errors, 4);
+    let causes = causes(&map);
+    for cause in [
+        ("Rows are missing", 3),
+        ("Field `tickets` has another value", 3),
+        ("Never called `query_support_tickets`", 2),
+        ("Wrong answer according to a review", 2),
+        ("Ended without an answer", 2),
+        ("Timed out", 1),
+        ("Asked a question instead of answering", 1),
+        ("Field `overdue_eur` is too large by a factor of 100", 1),
+        ("Field `priority_score` is rounded too much", 1),
+        ("Rows are in another order", 1),
+    ] {
+        assert!(causes.contains(&cause), "{cause:?}: {causes:#?}");
+    }
+    assert_eq!(causes.iter().map(|(_, runs)| runs).sum::<u64>(), map.failed);
+}

@@ -1,0 +1,171 @@
+import { flushSync, mount, tick, unmount } from "svelte";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import App from "../../app/App.svelte";
+import { Fixture } from "../../testing/fakeBackend";
+import type { FailureCluster, FailureExample, FailureMap } from "../../generated";
+import { layOut } from "../../testing/runs";
+
+let page: ReturnType<typeof mount> | undefined;
+const id = (testid: string) => document.querySelector<HTMLElement>(`[data-testid='${testid}']`);
+const flat = (element: Element | null | undefined) =>
+  element?.textContent?.replace(/\s+/g, " ").trim() ?? "";
+const until = (fn: () => void) => vi.waitFor(fn, { timeout: 4000, interval: 10 });
+const button = (name: string) =>
+  [...document.querySelectorAll("button")].find((found) => flat(found).startsWith(name));
+async function press(key: string) {
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  await tick();
+  flushSync();
+}
+
+const example = (run: string, change: Partial<FailureExample> = {}): FailureExample => ({
+  id: run,
+  path: `${run}.yaml`,
+  group: 0,
+  task: "refunds",
+  variation: "0",
+  is_main: true,
+  step: 3,
+  quote: "order <b>17</b> not found",
+  decisive: { step: 2, baseline: "r9", baseline_path: "r9.yaml", instead: 2 },
+  ...change,
+});
+const cluster = (title: string, change: Partial<FailureCluster> = {}): FailureCluster => ({
+  mode: "tool_failed",
+  subject: title,
+  detail: "",
+  title,
+  is_error: false,
+  runs: 3,
+  also: 1,
+  shares: [{ group: 0, runs: 3, failed: 4, all: 10, low: 0.1, high: 0.6 }],
+  examples: [example("r1"), example("r2", { is_main: false })],
+  ...change,
+});
+const MAP: FailureMap = {
+  generation: 1,
+  state: "done",
+  read: 5,
+  failed: 5,
+  runs: 12,
+  unreadable: 0,
+  forks_left_out: 0,
+  groups: [
+    { name: "agent/o1", failed: 4, runs: 10 },
+    { name: "agent/claude", failed: 1, runs: 2 },
+  ],
+  clusters: [
+    cluster("`get_order` failed: order <n> not found"),
+    cluster("System error: overloaded", {
+      mode: "system_error",
+      is_error: true,
+      runs: 2,
+      also: 0,
+      examples: [example("r3", { step: null, decisive: null, quote: "" })],
+    }),
+    cluster("Never called `refund`", { mode: "never_called", runs: 0, also: 2, shares: [] }),
+  ],
+  clusters_left_out: 0,
+  misread: [],
+};
+
+async function open(map: FailureMap, hash = "#/failures") {
+  const backend = new Fixture();
+  backend.replies.failures = () => map;
+  location.hash = hash;
+  page = mount(App, { target: document.body, props: { backend } });
+  await until(() => expect(id("failures")).not.toBeNull());
+  return backend;
+}
+
+let away: () => void;
+beforeEach(() => (away = layOut()));
+afterEach(async () => {
+  if (page) await unmount(page);
+  page = undefined;
+  document.body.replaceChildren();
+  away();
+});
+
+it("lists causes with counts, shares and evidence, and never as markup", async () => {
+  await open(MAP);
+  await until(() =>
+    expect(flat(id("failures-scope"))).toBe(
+      "5 of 12 runs failed or are only partly right, 2 of them by an error of the provider or system.",
+    ),
+  );
+  const list = id("failures-list");
+  expect(flat(list)).toContain(
+    "3 `get_order` failed: order <n> not found order <b>17</b> not found",
+  );
+  expect(flat(list)).toContain("agent/o1 3 of 10");
+  expect(flat(list)).toContain("Only beside other causes 2 Never called `refund`");
+  expect(list?.querySelector("b b")).toBeNull();
+  const detail = id("failures-cluster");
+  expect(flat(id("failures-shares"))).toContain("agent/o13 of 1010 to 60 %");
+  expect(flat(detail)).toContain("3 runs, and 1 beside another cause.");
+  const links = [...(detail?.querySelectorAll("a") ?? [])].map((a) => a.getAttribute("href"));
+  expect(links.slice(0, 3)).toEqual([
+    "#/run/r1?step=4",
+    "#/run/r1?step=3",
+    "#/compare?run=r9&run=r1",
+  ]);
+});
+
+it("moves by keys, and opens the first run at the step that shows the cause", async () => {
+  await open(MAP);
+  await until(() => expect(flat(id("failures-cluster"))).toContain("`get_order` failed"));
+  await press("j");
+  await until(() => expect(flat(id("failures-cluster"))).toContain("System error: overloaded"));
+  expect(flat(id("failures-cluster"))).toContain("say nothing about the answer");
+  await press("k");
+  await until(() => expect(flat(id("failures-cluster"))).toContain("`get_order` failed"));
+  await press("Enter");
+  expect(location.hash).toBe("#/run/r1?step=4");
+});
+
+it("shows what was read so far, stops and goes on", async () => {
+  const backend = await open({ ...MAP, state: "running", read: 3 });
+  await until(() =>
+    expect(flat(id("failures-progress"))).toContain("Reading transcripts: 3 of 5 failed runs."),
+  );
+  backend.replies.failures = () => ({ ...MAP, state: "stopped", read: 3 });
+  button("Stop")?.click();
+  await until(() =>
+    expect(flat(id("failures-progress"))).toContain("Stopped after 3 of 5 failed runs."),
+  );
+  expect(backend.calls.some((call) => call.name === "stop_failures")).toBe(true);
+  backend.replies.failures = () => MAP;
+  button("Read the others")?.click();
+  await until(() => expect(id("failures-progress")).toBeNull());
+  expect(backend.calls.some((call) => call.name === "resume_failures")).toBe(true);
+});
+
+it("fills in when more transcripts were read", async () => {
+  const backend = await open({ ...MAP, state: "running", read: 1, clusters: [] });
+  await until(() => expect(flat(id("failures-progress"))).toContain("1 of 5"));
+  backend.replies.failures = () => MAP;
+  backend.tell({ kind: "failures" });
+  await until(() => expect(flat(id("failures-list"))).toContain("`get_order` failed"));
+});
+
+it("says that nothing failed, or that no run matches", async () => {
+  const empty = { ...MAP, failed: 0, read: 0, clusters: [], groups: [] };
+  const backend = await open(empty);
+  await until(() => expect(flat(id("failures"))).toContain("No failed runs"));
+  backend.replies.failures = () => ({ ...empty, runs: 0 });
+  location.hash = "#/failures?q=model%3Anone";
+  await until(() => expect(flat(id("failures"))).toContain("No run matches the filter."));
+  button("All runs")?.click();
+  await until(() => expect(location.hash).toBe("#/failures"));
+});
+
+it("shows an error with its next step", async () => {
+  const backend = new Fixture();
+  backend.replies.failures = () =>
+    Promise.reject({ code: "failed", message: "The index is damaged.", hint: "Read it again." });
+  location.hash = "#/failures";
+  page = mount(App, { target: document.body, props: { backend } });
+  await until(() => expect(flat(id("failures"))).toContain("The index is damaged."));
+  expect(button("Try again")).toBeDefined();
+});
