@@ -16,6 +16,7 @@ const PLACES: Record<Route["place"], string> = {
   evaluate: "Evaluate",
   evaluation: "Evaluation",
   trust: "Trust",
+  failures: "Failures",
   problems: "Problems",
   settings: "Settings",
   guide: "Guide",
