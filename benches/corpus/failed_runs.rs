@@ -27,17 +27,18 @@ pub(crate) fn write(root: &Path) -> io::Result<PathBuf> {
     if done.exists() {
         return Ok(dir);
     }
-    fs::create_dir_all(dir.join("tasks"))?;
     let mut dice = Dice::new(20_260_701);
     for task in 0..TASKS {
         let name = format!("task{task:03}");
-        fs::create_dir_all(dir.join("results").join(&name))?;
+        for below in ["tasks", "results"] {
+            fs::create_dir_all(dir.join(below).join(&name))?;
+        }
         let suite = format!(
             "tool_calling_prompt: Solve it.\nexpected_tool_calls: [find_user, refund]\n\
              scorers: [fields: {{ key: id }}]\nexpected_output: {}\n",
             answer(task, 1)
         );
-        fs::write(dir.join("tasks").join(format!("{name}.yaml")), suite)?;
+        fs::write(dir.join("tasks").join(&name).join(format!("{name}.yaml")), suite)?;
         for n in 0..PASSING_PER_TASK + FAILED / TASKS {
             let (system, model) = SYSTEMS[n % SYSTEMS.len()];
             let repeat = n / SYSTEMS.len() + 1;
