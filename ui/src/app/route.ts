@@ -106,7 +106,12 @@ export interface TrustRoute {
   first: string;
   second: string;
 }
+/** The address without a place. It leads to the overview, or to the list if no run fits there. */
+export interface HomeRoute {
+  place: "home";
+}
 export type Route =
+  | HomeRoute
   | { place: "start" }
   | OverviewRoute
   | CompareRoute
@@ -123,6 +128,7 @@ export type Route =
   | { place: "settings" }
   | { place: "guide" };
 
+export const HOME: HomeRoute = { place: "home" };
 export const NEWEST_FIRST: Sort = { column: "modified", descending: true };
 export const RUNS: RunsRoute = {
   place: "runs",
@@ -235,7 +241,7 @@ function readReport(asked: URLSearchParams, q: string): ReportRoute {
   };
 }
 
-/** Parses an address; unknown ones lead to the list of runs. */
+/** Parses an address; unknown ones, and `#/?q=…` of older versions, lead to the list of runs. */
 export function parse(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s, 2);
   const asked = new URLSearchParams(query);
@@ -244,6 +250,7 @@ export function parse(hash: string): Route {
   const sort = parseSort(asked.get("sort"));
   const top = wholeNumber(asked.get("top")) ?? 0;
   const id = unescaped(rest.join("/"));
+  if (path === "" && query === "") return HOME;
   if (place === "run" && id !== "")
     return {
       place,
@@ -298,6 +305,7 @@ const WITHIN: Partial<Record<Route["place"], string>> = {
 
 /** The address of a route; defaults are left out. */
 export function format(route: Route): string {
+  if (route.place === "home") return "#/";
   const asked = new URLSearchParams();
   const put = (key: string, value: string | number | null) => {
     if (value !== null && value !== "" && value !== 0) asked.set(key, String(value));
@@ -366,7 +374,7 @@ const RETRY_MS = 1_000;
 export class Router {
   #update: () => void = () => undefined;
   #hash: string | null = null;
-  #route: Route = RUNS;
+  #route: Route = HOME;
   #retry: ReturnType<typeof setTimeout> | undefined;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
@@ -383,15 +391,10 @@ export class Router {
     return this.#route;
   }
 
-  /** True for a plain start without an address. */
-  get blank(): boolean {
-    return location.hash.replace(/^#\/?/, "") === "";
-  }
-
   /** Navigates with a history entry. */
   go(route: Route): void {
     clearTimeout(this.#retry);
-    if (format(route) === location.hash) return;
+    if (format(route) === (location.hash || format(HOME))) return;
     history.pushState(null, "", format(route));
     this.#update();
   }

@@ -277,6 +277,11 @@ export class Live {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Fetches everything again after this page opened a folder, without waiting for the event. */
+  reopen(): void {
+    this.#notify([{ kind: "folder" }]);
+  }
+
   close(): void {
     this.#dataEvents.stop();
     this.#statusEvents.stop();

@@ -54,6 +54,32 @@ export const COLUMNS = [
 ];
 const NAMES = ["last 20", "last 30", "all"];
 
+/** The reply without any run. */
+export const EMPTY_OVERVIEW: Overview = {
+  generation: 1,
+  columns: [],
+  columns_left_out: 0,
+  total_rows: 0,
+  tasks: 0,
+  found: null,
+  rows: [],
+  headline: [],
+  scorers: [],
+  runs: 0,
+  scored: 0,
+  errors: 0,
+  waiting: 0,
+  running: 0,
+  damaged: 0,
+  no_expected: 0,
+  unasked: 0,
+  unscored: 0,
+  forks: 0,
+  superseded: 0,
+  missing: 0,
+  misread: [],
+};
+
 /**
  * The reply for a matrix of this many tasks. `fill` sets the content of a cell; each run is named
  * after its position.
