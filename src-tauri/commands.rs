@@ -100,6 +100,9 @@ macro_rules! page_commands {
         Look doctor() -> Vec<Check> = |app, page| Ok(with_ours(app.doctor(page.may_act())));
 
         Look overview(request: OverviewRequest) -> Overview = |app, _| app.overview(&request);
+        /// Systems with their models beside each other, with plots.
+        Look leaderboard(request: LeaderboardRequest) -> Leaderboard =
+            |app, _| app.leaderboard(&request);
         Look run_scores(id: String) -> RunScores = |app, _| app.run_scores(&id);
         Look diff_answer(request: DiffRequest) -> DiffView = |app, _| app.diff_answer(&request);
         /// Compares two to four runs; the first is the baseline.

@@ -15,6 +15,9 @@ export interface Choices {
   answers: "table" | "lines";
   /** True if equal parts are hidden; null decides by the amount. */
   folded: boolean | null;
+  /** Parts of the overview that are open. */
+  leaderboard: boolean;
+  plots: boolean;
 }
 
 export const TEXT_SIZES = [11, 12, 13, 14, 16, 18] as const;
@@ -26,6 +29,8 @@ const USUAL: Choices = {
   shown: {},
   answers: "table",
   folded: null,
+  leaderboard: true,
+  plots: false,
 };
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -54,6 +59,8 @@ export function read(text: string | null): Choices {
     shown: only(kept["shown"], (one): one is boolean => typeof one === "boolean"),
     answers: kept["answers"] === "lines" ? "lines" : "table",
     folded: typeof kept["folded"] === "boolean" ? kept["folded"] : null,
+    leaderboard: kept["leaderboard"] !== false,
+    plots: kept["plots"] === true,
   };
 }
 

@@ -45,6 +45,9 @@ const route: fc.Arbitrary<Route> = fc.oneof(
     scorer: text,
     folded: fc.boolean(),
     except: fc.array(text, { maxLength: 3 }),
+    missing: fc.boolean(),
+    byModel: fc.boolean(),
+    byTag: fc.boolean(),
     top: nat,
   }),
   fc.record({

@@ -52,6 +52,12 @@ export interface OverviewRoute {
   scorer: string;
   folded: boolean;
   except: string[];
+  /** True to show tasks without runs. */
+  missing: boolean;
+  /** True to group columns by model, else by system. */
+  byModel: boolean;
+  /** True to group tasks by tag. */
+  byTag: boolean;
   top: number;
 }
 /** Runs side by side; the first is the baseline. `row` is the visible row. */
@@ -143,6 +149,9 @@ export const OVERVIEW: OverviewRoute = {
   scorer: "",
   folded: false,
   except: [],
+  missing: false,
+  byModel: false,
+  byTag: false,
   top: 0,
 };
 export const REPORT: ReportRoute = {
@@ -271,6 +280,9 @@ export function parse(hash: string): Route {
       scorer: asked.get("scorer") ?? "",
       folded: asked.has("folded"),
       except: asked.getAll("task"),
+      missing: asked.has("missing"),
+      byModel: asked.get("columns") === "model",
+      byTag: asked.get("rows") === "tag",
       top,
     };
   if (place === "compare")
@@ -326,6 +338,9 @@ export function format(route: Route): string {
     put("scorer", route.scorer);
     if (route.folded) asked.set("folded", "");
     for (const task of route.except) asked.append("task", task);
+    if (route.missing) asked.set("missing", "");
+    if (route.byModel) asked.set("columns", "model");
+    if (route.byTag) asked.set("rows", "tag");
   }
   if (route.place === "compare") {
     for (const id of route.ids) asked.append("run", id);

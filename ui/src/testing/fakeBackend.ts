@@ -14,7 +14,7 @@ import type {
   RunRow,
   Status,
 } from "../generated";
-import { EMPTY_OVERVIEW } from "./overview";
+import { EMPTY_LEADERBOARD, EMPTY_OVERVIEW } from "./overview";
 import { compared, judge, SCORES, TEN } from "./judge";
 import { beside, stepDiff } from "./compare";
 import { OPTIONS, plan } from "./launch";
@@ -213,6 +213,7 @@ function launching(fixture: Fixture): Pick<Replies, Launching> {
 
 type Judging =
   | "overview"
+  | "leaderboard"
   | "run_scores"
   | "diff_answer"
   | "compare_runs"
@@ -237,6 +238,7 @@ type Judging =
 function judging(fixture: Fixture): Pick<Replies, Judging> {
   return {
     overview: () => EMPTY_OVERVIEW,
+    leaderboard: () => EMPTY_LEADERBOARD,
     run_scores: () => ({ ...SCORES, review: fixture.review }),
     diff_answer: ({ request }) => compared(TEN, request),
     compare_runs: ({ ids }) => {

@@ -25,7 +25,8 @@ impl Page {
         head.folder = name;
         for group in &mut self.groups {
             redact(&mut group.name);
-            group.system.iter_mut().chain(&mut group.model).for_each(&mut redact);
+            let names = group.system.iter_mut().chain(&mut group.model);
+            names.chain(&mut group.why).for_each(&mut redact);
         }
         for pair in &mut self.pairs {
             let names = [&mut pair.name, &mut pair.baseline, &mut pair.outcome].into_iter();
