@@ -5,7 +5,7 @@ use crate::measures::{Home, LONG, ms, spread};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use touchstone_api::{Overview, OverviewRequest, RunState, ScoreStanding, Span};
+use touchstone_api::{Overview, OverviewRequest, OverviewView, RunState, ScoreStanding, Span};
 use touchstone_app::app::App;
 use touchstone_store::filter::Filter;
 use touchstone_store::overview::Matrix;
@@ -135,6 +135,7 @@ fn request(filter: &str, folded: bool, except: &[String], offset: u32) -> Overvi
         folded,
         except: except.to_vec(),
         find: None,
+        view: OverviewView::default(),
         span,
     }
 }

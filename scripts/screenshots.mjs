@@ -134,7 +134,7 @@ try {
         reducedMotion: "reduce",
       });
       const page = await context.newPage();
-      await page.goto(await server.another());
+      await page.goto(`${await server.another()}#/runs`);
       await rows(page).first().waitFor();
       await go(page);
       // Grey placeholder bars mean that rows are still loading.

@@ -110,6 +110,9 @@ macro_rules! page_commands {
         /// Continues to read transcripts after a stop.
         Look resume_failures(request: FailuresRequest) -> FailureMap =
             |app, _| app.resume_failures(&request);
+        /// Systems with their models beside each other, with plots.
+        Look leaderboard(request: LeaderboardRequest) -> Leaderboard =
+            |app, _| app.leaderboard(&request);
         Look run_scores(id: String) -> RunScores = |app, _| app.run_scores(&id);
         Look diff_answer(request: DiffRequest) -> DiffView = |app, _| app.diff_answer(&request);
         /// Compares two to four runs; the first is the baseline.

@@ -326,7 +326,7 @@ async function opened(folder, measure) {
   let result;
   await served(folder, async (url) => {
     const page = await open();
-    await page.goto(url);
+    await page.goto(`${url}#/runs`);
     await page.getByTestId("run-row").first().waitFor();
     await settled(page);
     result = await measure(page, url);

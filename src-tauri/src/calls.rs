@@ -10,11 +10,11 @@ use touchstone_api::{
     EvaluateOptions, EvaluatePlan, EvaluateRequest, EvaluateUnfinished, Evaluating, EvaluationView,
     ExportRequest, ExportedFile, Facets, FailureMap, FailuresRequest, Folders, FoundResults, Hit,
     JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, KeyState, LaunchOptions,
-    LaunchPlan, LaunchRequest, LaunchView, Launched, ListPosition, ListRequest, Matches, MediaFile,
-    Overview, OverviewRequest, ProblemPage, Published, PublishedRequest, Report, ReportRequest,
-    Review, RowPiece, RowRequest, RowsMade, RunNames, RunOutline, RunPage, RunScores, RunView,
-    RunsAround, Sort, Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView,
-    TextPiece, TreeView, Trust,
+    LaunchPlan, LaunchRequest, LaunchView, Launched, Leaderboard, LeaderboardRequest, ListPosition,
+    ListRequest, Matches, MediaFile, Overview, OverviewRequest, ProblemPage, Published,
+    PublishedRequest, Report, ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunNames,
+    RunOutline, RunPage, RunScores, RunView, RunsAround, Sort, Span, Status, StepDiff, StepPage,
+    StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView, Trust,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};

@@ -241,8 +241,17 @@ test("what is missing in a cell is launched from there, and its run is in the ce
   try {
     await onPage(browser, { files, args: ["--allow-run"] }, async (page, { folder }) => {
       await overview(page);
-      assert.equal(await at(page, 3, 0).getAttribute("title"), "No run: 1 missing");
-      await at(page, 3, 0).click();
+      // Tasks without runs are one row until it is opened.
+      assert.equal(
+        (await at(page, 2, -1).innerText()).replace(/[▸\s]+/g, " ").trim(),
+        "1 task and 1 variation without runs",
+      );
+      await at(page, 2, -1).click();
+      await page.waitForURL(/missing=$/);
+      await until(page, () => document.querySelectorAll("[data-testid=overview-row]").length === 5);
+      assert.equal(await at(page, 4, 0).getAttribute("title"), "No run: 1 missing");
+      await accessible(page);
+      await at(page, 4, 0).click();
       await press(page, "r");
       await page.getByText("Launch 1 cell of the overview").waitFor();
       await page.getByTestId("run").and(page.locator(":enabled")).click();
@@ -259,7 +268,7 @@ test("what is missing in a cell is launched from there, and its run is in the ce
         [1, "near-1", true],
       );
       await press(page, "g", "v");
-      await until(page, () => document.getElementById("cell-3-0")?.title.startsWith("1 run: "));
+      await until(page, () => document.getElementById("cell-2-0")?.title.startsWith("1 run: "));
       assert.equal(
         await at(page, 0, 0)
           .getAttribute("title")
@@ -281,6 +290,92 @@ test("a run that appears fills its cell without a reload", () =>
     renameSync(join(root, "beside"), join(folder, run("stones", "claude", 0)));
     await until(page, () => document.getElementById("cell-4-0")?.title.startsWith("1 run: "));
   }));
+
+test("twelve columns fit 1440 pixels, with heads that are told apart", () => {
+  const files = {};
+  const models = ["claude-sonnet-4-20250514", "claude-sonnet-4-20260101", "o1", "o3-mini"];
+  for (const system of ["promptql", "tool_calling", "tool_calling_python"])
+    for (const model of models) files[run("a", model, 0).replace("tool_calling", system)] = DONE;
+  return onPage(browser, { files, viewport: { width: 1440, height: 900 } }, async (page) => {
+    await overview(page);
+    const heads = page.locator("[role=columnheader]");
+    assert.equal(await heads.count(), 13);
+    const seen = await page.evaluate(() => {
+      const grid = document.getElementById("overview-grid");
+      const all = [...document.querySelectorAll("[role=columnheader]")].slice(1);
+      return {
+        beyond: grid.scrollWidth - grid.clientWidth,
+        names: all.map((head) =>
+          [".system", ".model"].map((part) => head.querySelector(part).innerText).join(" "),
+        ),
+        cut: all.filter((head) =>
+          [...head.querySelectorAll(".system, .model")].some(
+            (part) => part.scrollWidth > part.clientWidth,
+          ),
+        ).length,
+      };
+    });
+    assert.equal(seen.beyond, 0, "the matrix does not scroll sideways");
+    assert.equal(new Set(seen.names).size, 12, seen.names.join(", "));
+    assert.equal(seen.cut, 0, "no name is cut at its end");
+    await page.getByTestId("overview-columns").selectOption("model");
+    await page.waitForURL(/columns=model$/);
+    await accessible(page);
+  });
+});
+
+for (const width of [1440, 900])
+  test(`the leaderboard is sorted by its heads and has plots, ${width} wide`, () =>
+    onPage(browser, { viewport: { width, height: 900 } }, async (page) => {
+      await overview(page);
+      const names = page.getByTestId("leaderboard-row").getByRole("rowheader");
+      await names.first().waitFor();
+      assert.equal(await names.count(), 9);
+      const first = await names.first().innerText();
+      const errors = page.getByRole("columnheader", { name: "Errors" });
+      await errors.getByRole("button").focus();
+      await page.keyboard.press("Enter");
+      await until(
+        page,
+        () =>
+          document.querySelector("[data-testid=leaderboard] [aria-sort=descending]")?.innerText !==
+          undefined,
+      );
+      assert.equal(await errors.getAttribute("aria-sort"), "descending");
+      assert.notEqual(await names.first().innerText(), first);
+      await page.getByTestId("toggle-plots").click();
+      await page.getByTestId("plot-cost").waitFor();
+      await page.getByTestId("plot-seconds").waitFor();
+      assert.equal(await page.getByTestId("plot-scores").locator("svg").count(), 9);
+      // No label covers another one.
+      const covers = await page.evaluate(() =>
+        ["plot-cost", "plot-seconds"].flatMap((plot) => {
+          const labels = [...document.querySelectorAll(`[data-testid=${plot}] text`)];
+          const boxes = labels.map((label) => [label.textContent, label.getBoundingClientRect()]);
+          return boxes.flatMap(([name, one], at) =>
+            boxes
+              .slice(0, at)
+              .filter(
+                ([, other]) =>
+                  one.left < other.right - 1 &&
+                  other.left < one.right - 1 &&
+                  one.top < other.bottom - 3 &&
+                  other.top < one.bottom - 3,
+              )
+              .map(([other]) => `${name} covers ${other}`),
+          );
+        }),
+      );
+      assert.deepEqual(covers, []);
+      await accessible(page);
+      await page.reload();
+      await page.getByTestId("plot-cost").waitFor();
+      await page.getByTestId("toggle-leaderboard").click();
+      await page.getByTestId("leaderboard").waitFor({ state: "detached" });
+      await page.reload();
+      await page.getByTestId("plot-cost").waitFor();
+      assert.equal(await page.getByTestId("leaderboard").count(), 0);
+    }));
 
 test("names and heads stay in sight of a large matrix, and few rows are drawn", () => {
   const files = {};

@@ -94,7 +94,7 @@ export async function serve(
 
 /**
  * Runs a test on a page. `files` as in `folderWith`; `prepare` may change the folder; `start: true`
- * opens none; `command`, `args` and `env` go to the server, and `open` is a file of the folder. Any page error, refused content or foreign request
+ * opens none; `at` is the place to begin with, by default the list, and "" for none; `command`, `args` and `env` go to the server, and `open` is a file of the folder. Any page error, refused content or foreign request
  * fails the test.
  */
 export async function onPage(browser, options, test) {
@@ -129,7 +129,8 @@ export async function onPage(browser, options, test) {
         wrong.push(`request to ${request.url()}`);
     });
     page.on("popup", () => wrong.push("a new window was opened"));
-    await page.goto(server.url);
+    const at = server.url.includes("#") ? "" : (options.at ?? (options.start ? "" : "#/runs"));
+    await page.goto(server.url + at);
     await test(page, { ...place, ...server });
   } finally {
     await context.close();

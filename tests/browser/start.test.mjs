@@ -12,13 +12,22 @@ let browser;
 before(async () => (browser = await openBrowser()));
 after(() => browser.close());
 
-test("the start screen offers the demo, and the demo opens as a list of runs", () =>
+test("the start screen offers the demo, and the demo opens on the overview", () =>
   onPage(browser, { start: true, args: ["--allow-run"] }, async (page) => {
     await accessible(page);
     await page.getByTestId("open-demo").click();
+    await page.waitForURL(/#\/overview$/);
+    await page.getByTestId("headline").waitFor();
+  }));
+
+test("a page without an address opens on the overview, and older links on the list", () =>
+  onPage(browser, { at: "" }, async (page) => {
+    await page.waitForURL(/#\/overview$/);
+    await page.getByTestId("overview-row").first().waitFor();
+    await page.evaluate(() => (location.hash = "#/?q=state:error"));
     await rows(page).first().waitFor();
-    await page.waitForURL(/#\/runs$/);
-    assert.ok((await rows(page).count()) > 10);
+    await page.goBack();
+    await page.waitForURL(/#\/overview$/);
   }));
 
 /** A home folder with these files: copies of fixtures, or for `null` anything. */
@@ -170,7 +179,7 @@ test(`the guide is read before anything is open, leads back and forth, and is ac
       await accessible(page);
       await page.getByRole("link", { name: "Open a folder" }).click();
       await page.getByTestId("open-demo").click();
-      await rows(page).first().waitFor();
+      await page.getByTestId("overview-row").first().waitFor();
       await page.keyboard.press("g");
       await page.keyboard.press("h");
       await page.getByRole("link", { name: "New launch" }).waitFor();
@@ -180,7 +189,7 @@ test(`the guide is read before anything is open, leads back and forth, and is ac
       await page.goBack();
       await page.getByRole("heading", { name: "The first five minutes" }).waitFor();
       await page.keyboard.press("Escape");
-      await rows(page).first().waitFor();
+      await page.getByTestId("overview-row").first().waitFor();
     },
   ));
 

@@ -67,6 +67,7 @@ fn the_document_has_the_numbers_of_the_report() {
         "nudged",
         "forks_left_out",
         "groups",
+        "front_by",
         "baseline",
         "comparisons",
         "rows",
@@ -85,6 +86,15 @@ fn the_document_has_the_numbers_of_the_report() {
         );
         assert!(comparison["score"].is_null(), "nothing in common is no difference of 0");
         assert!(!comparison["sentences"].as_array().unwrap().is_empty());
+    }
+    for group in stats["groups"].as_array().unwrap() {
+        let keys = group.as_object().unwrap();
+        assert!(keys.contains_key("standing") && keys.contains_key("on_front"), "{group}");
+        for amount in ["tokens", "cost", "seconds"] {
+            let amount = group[amount].as_object().unwrap();
+            assert!(amount.contains_key("low") && amount.contains_key("high"), "{group}");
+            assert!(amount["low"].is_null(), "one run has no interval: {group}");
+        }
     }
     assert_eq!(stats["rows"][0]["cells"].as_array().unwrap().len(), 4);
     assert_eq!(

@@ -31,11 +31,17 @@ fn the_demo_opens_from_the_start_screen() {
     window.picture("start");
     window.click("[data-testid=open-demo]");
     window.until(
+        "the overview is shown",
+        "return document.querySelector('[data-testid=headline]') !== null",
+    );
+    window.picture("overview");
+    assert_eq!(window.run("return location.href"), json!("tauri://localhost#/overview"));
+    window.run("location.hash = '#/runs'; return 1");
+    window.until(
         "the runs are listed",
         "return document.querySelectorAll('[data-testid=run-row]').length > 10",
     );
     window.picture("runs");
-    assert_eq!(window.run("return location.href"), json!("tauri://localhost#/runs"));
 }
 
 #[test]
@@ -77,7 +83,7 @@ fn the_list_narrows_as_the_filter_is_typed_and_a_run_opens_by_key() {
         "beta-tool_calling-claude-variation0",
         "  - user_message: second\n  - error: no credit\n",
     );
-    let window = stage.window(&[stage.folder()]);
+    let window = stage.list();
     window.until(
         "both runs are listed",
         "return document.querySelectorAll('[data-testid=run-row]').length === 2",
@@ -105,7 +111,7 @@ fn the_list_narrows_as_the_filter_is_typed_and_a_run_opens_by_key() {
 fn a_file_that_is_dropped_into_the_folder_appears_by_itself() {
     let stage = Stage::empty("live");
     stage.transcript("one-tool_calling-o1-variation0", "  - user_message: first\n");
-    let window = stage.window(&[stage.folder()]);
+    let window = stage.list();
     window.until(
         "one run is listed",
         "return document.querySelectorAll('[data-testid=run-row]').length === 1",
@@ -122,7 +128,7 @@ fn a_file_that_is_dropped_into_the_folder_appears_by_itself() {
 fn no_script_of_a_transcript_runs_and_no_link_leads_away() {
     let stage = Stage::empty("hostile");
     stage.transcript("hostile-tool_calling-o1-variation0", stage::HOSTILE);
-    let window = stage.window(&[stage.folder()]);
+    let window = stage.list();
     window.run("window.refused = []; document.addEventListener('securitypolicyviolation', (e) => window.refused.push(e.violatedDirective)); return 1");
     window.until(
         "the run is listed",
@@ -212,7 +218,7 @@ fn places_that_are_loaded_when_they_are_opened_are_there_and_a_report_is_drawn_i
         let items = format!("  - user_message: first\n  - assistant_message: said by {model}\n");
         stage.transcript(&format!("alpha-tool_calling-{model}-variation0"), &items);
     }
-    let window = stage.window(&[stage.folder()]);
+    let window = stage.list();
     window.until(
         "both runs are listed",
         "return document.querySelectorAll('[data-testid=run-row]').length === 2",

@@ -17,7 +17,7 @@ fn verdicts_along_a_list_of_runs_that_are_not_reviewed_are_those_of_the_runs_on_
             &format!("  - user_message: question {n}\n  - assistant_message: answer {n}\n"),
         );
     }
-    let window = stage.window(&[stage.folder()]);
+    let window = stage.list();
     let rows = "[...document.querySelectorAll('[data-testid=run-row]')]";
     window.until("all runs are listed", &format!("return {rows}.length === {RUNS}"));
     window.press(&["/"]);

@@ -56,6 +56,13 @@ impl Stage {
         self.window_with(arguments, &[])
     }
 
+    /// Opens a window on the list of the folder's runs.
+    pub(crate) fn list(&self) -> Window {
+        let window = self.window(&[self.folder()]);
+        window.run("location.hash = '#/runs'; return 1");
+        window
+    }
+
     /// Like `window`, with more environment variables.
     pub(crate) fn window_with(&self, arguments: &[&str], more: &[(&str, &str)]) -> Window {
         let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo");

@@ -7,7 +7,7 @@ use crate::scripted::Scripted;
 use fs_err as fs;
 use serde_json::{Value, json};
 use touchstone_api::{
-    OverviewRequest, Report, ReportFormat, ReportRequest, RunRow, RunState, Span,
+    OverviewRequest, OverviewView, Report, ReportFormat, ReportRequest, RunRow, RunState, Span,
 };
 use touchstone_app::app::evaluation_file::{Choice, Part};
 
@@ -82,6 +82,7 @@ fn two_evaluations_of_the_same_data_stand_beside_each_other_row_by_row() {
         folded: false,
         except: Vec::new(),
         find: None,
+        view: OverviewView::default(),
         span: Span { offset: 0, limit: 50 },
     };
     let overview = bench.app().overview(&request).unwrap();

@@ -5,8 +5,8 @@ use super::judging::{judge, request};
 use super::running::stage::says;
 use super::scripted::Scripted;
 use touchstone_api::{
-    Column, JudgeChoice, JudgeRequest, ListRequest, OverviewRequest, ReportFormat, ReportRequest,
-    ScoreStanding, Sort, Span,
+    Column, JudgeChoice, JudgeRequest, ListRequest, OverviewRequest, OverviewView, ReportFormat,
+    ReportRequest, ScoreStanding, Sort, Span,
 };
 
 const SOLVED: &str = r#"{"reason": "All there.", "verdict": "solved"}"#;
@@ -210,6 +210,7 @@ fn what_waits_for_a_judge_is_nowhere_taken_for_nothing_right() {
         folded: false,
         except: Vec::new(),
         find: None,
+        view: OverviewView::default(),
         span: Span { offset: 0, limit: 100 },
     };
     let overview = bench.app().overview(&request).unwrap();

@@ -1,7 +1,9 @@
 //! Tests of files with many runs: each run is a row, regardless of the others.
 use crate::bench::{Bench, answered, beside_the_project, wait_until};
 use fs_err as fs;
-use touchstone_api::{LaunchRequest, OverviewRequest, Review, RunState, Span, Stale, Verdict};
+use touchstone_api::{
+    LaunchRequest, OverviewRequest, OverviewView, Review, RunState, Span, Stale, Verdict,
+};
 
 const FILE: &str = "results/lantern_cot/G1_instruction.json";
 
@@ -295,6 +297,7 @@ fn nothing_is_made_of_gone_on_with_or_expected_because_of_runs_of_others() {
         folded: false,
         except: Vec::new(),
         find: None,
+        view: OverviewView::default(),
         span: Span { offset: 0, limit: 50 },
     };
     let overview = bench.app().overview(&request).unwrap();

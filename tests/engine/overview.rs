@@ -2,8 +2,9 @@
 //! follows changes of files.
 use crate::bench::{Bench, answered, wait_until};
 use touchstone_api::{
-    Column, FailureClass, ListRequest, Overview, OverviewCell, OverviewKind, OverviewRequest,
-    OverviewRow, ReportFormat, ReportRequest, Sort, Span, Stats, StatsRequest,
+    Column, FailureClass, LeaderboardRequest, LeaderboardRow, ListRequest, Overview, OverviewCell,
+    OverviewKind, OverviewRequest, OverviewRow, OverviewView, ReportFormat, ReportRequest, Sort,
+    Span, Stats, StatsRequest,
 };
 
 const SUITE: &str = "tool_calling_prompt: How many?\nrepeat: 2\nscorers: [fields, exact]\n\
@@ -37,6 +38,7 @@ fn request(filter: &str, scorer: Option<&str>) -> OverviewRequest {
         folded: false,
         except: Vec::new(),
         find: None,
+        view: OverviewView { missing: true, ..OverviewView::default() },
         span: Span { offset: 0, limit: 100 },
     }
 }
@@ -67,10 +69,37 @@ fn cells_hold_the_scores_of_the_first_scorer_or_of_the_one_that_is_asked_for() {
 }
 
 #[test]
+fn the_leaderboard_has_the_numbers_of_the_statistics() {
+    let bench = bench();
+    let request = LeaderboardRequest::default();
+    let board = bench.app().leaderboard(&request).unwrap();
+    let stats = bench.app().stats(&StatsRequest::default()).unwrap();
+    assert_eq!(board.rows.len(), stats.groups.len());
+    assert_eq!(board.front_by, stats.front_by);
+    for group in &stats.groups {
+        let is_same =
+            |row: &&LeaderboardRow| (&row.system, &row.model) == (&group.system, &group.model);
+        let row = board.rows.iter().find(is_same).unwrap();
+        assert_eq!((row.runs, row.errors), (group.ends.runs, group.ends.errors), "{row:?}");
+        assert_eq!(row.standing, group.standing, "{row:?}");
+        assert_eq!(row.on_front, group.on_front, "{row:?}");
+        assert_eq!(row.score.map(|it| it.value), group.score.map(|it| it.value), "{row:?}");
+        assert_eq!(row.cost.map(|it| it.value), group.cost.mean, "{row:?}");
+        assert_eq!(row.seconds.map(|it| it.value), group.seconds.mean, "{row:?}");
+    }
+    let means = board.rows.iter().map(|row| row.score.map_or(-1.0, |score| score.value));
+    assert!(means.is_sorted_by(|one, other| one >= other), "{board:?}");
+    let none = LeaderboardRequest { filter: "system:nobody".to_owned(), ..request };
+    assert_eq!(bench.app().leaderboard(&none).unwrap().rows, []);
+}
+
+#[test]
 fn the_run_of_a_cell_is_the_first_of_its_list_by_score_and_the_list_has_just_its_runs() {
     let bench = bench();
     let all = overview(&bench, "", None);
-    let tasks = || all.rows.iter().filter(|row| row.kind != OverviewKind::Loose);
+    let is_task =
+        |row: &&OverviewRow| matches!(row.kind, OverviewKind::Task | OverviewKind::Variation);
+    let tasks = || all.rows.iter().filter(is_task);
     let mut looked = 0;
     for (row, at, cell) in tasks().flat_map(|row| cells(row).map(move |(at, cell)| (row, at, cell)))
     {

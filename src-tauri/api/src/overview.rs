@@ -17,8 +17,23 @@ pub struct OverviewRequest {
     pub except: Vec<String>,
     /// Task whose row to locate.
     pub find: Option<String>,
+    /// Rows and order of the matrix.
+    #[serde(default)]
+    pub view: OverviewView,
     /// Range of rows, counted without the folded ones.
     pub span: Span,
+}
+
+/// Rows and order of the matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct OverviewView {
+    /// True to show tasks and variations without any run.
+    pub missing: bool,
+    /// True to group columns by model; they are grouped by system otherwise.
+    pub by_model: bool,
+    /// True to group tasks by their first tag.
+    pub by_tag: bool,
 }
 
 /// A part of the matrix.
@@ -35,6 +50,8 @@ pub struct Overview {
     pub total_rows: u64,
     /// Number of tasks with a row.
     pub tasks: u64,
+    /// True if a task has a tag.
+    pub tags: bool,
     /// Row of the task in the request's `find`.
     pub found: Option<u64>,
     /// Rows from the requested offset on.
@@ -97,6 +114,11 @@ pub enum OverviewKind {
     Task,
     /// A variation of the task above.
     Variation,
+    /// A tag, before the tasks that have it as their first one.
+    Tag,
+    /// Tasks and variations without any run, folded into one row; the tasks follow if they are
+    /// shown.
+    Missing,
     /// Runs whose names do not contain their task. Always the last row, and not included in any
     /// sum.
     Loose,
@@ -112,9 +134,12 @@ pub struct OverviewRow {
     pub task: Option<String>,
     /// Number of the variation, when it has one.
     pub variation: Option<u32>,
-    /// Name of the variation or, for the row of a task, of the task, if it has one.
+    /// Name of the variation or, for the row of a task, of the task, if it has one. For the row of a
+    /// tag, the tag; none for tasks without tags. For the row of those without runs, how many there
+    /// are.
     pub label: Option<String>,
     /// Number of variations, for the row of a task. A task with one variation cannot be unfolded.
+    /// For the row of a tag, its number of tasks.
     pub variations: u32,
     /// True if its variations are folded.
     pub folded: bool,

@@ -1,4 +1,5 @@
 //! **Pure.** Statistics of runs: the numbers of a report, for callers that need only these.
+use super::leaderboard::{FrontMeasure, Standing};
 use super::list::FilterError;
 use super::score::FailureClass;
 use serde::Serialize;
@@ -33,6 +34,9 @@ pub struct Stats {
     pub forks_left_out: u64,
     /// One group per system and model, in order.
     pub groups: Vec<StatsGroup>,
+    /// Measure beside the score that decides what is on the Pareto front; none if fewer than two
+    /// groups have both.
+    pub front_by: Option<FrontMeasure>,
     /// Baseline group.
     pub baseline: Option<String>,
     /// Comparisons of the other groups with the baseline.
@@ -77,6 +81,11 @@ pub struct StatsGroup {
     pub system: Option<String>,
     /// Model.
     pub model: Option<String>,
+    /// Standing beside the best group; none without a comparison.
+    pub standing: Option<Standing>,
+    /// True if no other group beats it in both measures of the Pareto front; none if one of them
+    /// is unknown.
+    pub on_front: Option<bool>,
     /// Outcomes of the runs.
     #[serde(flatten)]
     pub ends: StatsEnds,
@@ -154,6 +163,10 @@ pub struct StatsAmount {
     pub sum: Option<f64>,
     /// Mean.
     pub mean: Option<f64>,
+    /// Lower bound of the 95 % confidence interval of the mean, if there is one.
+    pub low: Option<f64>,
+    /// Upper bound of the interval.
+    pub high: Option<f64>,
     /// Median.
     pub median: Option<f64>,
     /// 90th percentile.

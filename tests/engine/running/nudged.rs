@@ -9,8 +9,8 @@ use crate::bench::{Bench, wait_until};
 use crate::scripted::Scripted;
 use fs_err as fs;
 use touchstone_api::{
-    Act, Copied, LaunchRequest, LaunchRunState, Lineage, OverviewRequest, ReportFormat,
-    ReportRequest, RunState, Span, StatsRequest,
+    Act, Copied, LaunchRequest, LaunchRunState, Lineage, OverviewRequest, OverviewView,
+    ReportFormat, ReportRequest, RunState, Span, StatsRequest,
 };
 
 const EXPECTS: &str =
@@ -176,6 +176,7 @@ fn forks_and_continued_runs_are_in_no_number_unless_the_filter_names_them() {
             folded: true,
             except: vec![],
             find: None,
+            view: OverviewView::default(),
             span,
         };
         let overview = bench.app().overview(&asked).unwrap();
@@ -274,6 +275,7 @@ fn no_fork_is_taken_for_a_repeat_and_no_repeat_is_written_over_a_fork() {
             folded: true,
             except: vec![],
             find: None,
+            view: OverviewView::default(),
             span,
         };
         (bench.app().overview(&asked).unwrap().runs == 3).then_some(())

@@ -2,6 +2,7 @@ import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "./App.svelte";
 import { Fixture, runRow, STATUS } from "../testing/fakeBackend";
+import { EMPTY_OVERVIEW, matrix } from "../testing/overview";
 import type { Folder, Problem, Status } from "../generated";
 
 let app: ReturnType<typeof mount> | undefined;
@@ -107,6 +108,53 @@ describe("what is dropped on the page", () => {
     expect(location.hash).toBe("#/runs?q=path%3Aprioritize");
     drop(fixture, "");
     await until(() => location.hash === "#/runs");
+  });
+});
+
+describe("an address without a place", () => {
+  const indexing = status({ phase: { kind: "indexing", done: 1, total: 9 } });
+  const fits = (fixture: Fixture) => {
+    fixture.replies.overview = ({ request }) => matrix(2)(request);
+  };
+  it("opens the overview, and back leaves it", async () => {
+    history.replaceState(null, "", "#/settings");
+    history.pushState(null, "", "#/");
+    const fixture = new Fixture();
+    fits(fixture);
+    await open(fixture, "");
+    await until(() => location.hash === "#/overview" && find("overview-row") !== null);
+    history.back();
+    await until(() => location.hash === "#/settings");
+  });
+  it("opens the list when no run fits the matrix", async () => {
+    const fixture = new Fixture();
+    fixture.replies.overview = () => ({ ...EMPTY_OVERVIEW, runs: 120 });
+    await open(fixture, "#/");
+    await until(() => location.hash === "#/runs" && rows().length > 0);
+  });
+  it("turns from the list to the overview when a run fits, unless someone uses the list", async () => {
+    for (const isUsed of [false, true]) {
+      const fixture = new Fixture(undefined, indexing);
+      fixture.replies.overview = () => ({ ...EMPTY_OVERVIEW, runs: 120 });
+      await open(fixture, "#/");
+      await until(() => rows().length > 0);
+      expect(location.hash).toBe("#/");
+      if (isUsed) press("j");
+      fits(fixture);
+      fixture.tell({ kind: "runs", generation: 2, ids: [], all: true });
+      await until(() => location.hash === (isUsed ? "#/runs" : "#/overview"));
+      if (app) await unmount(app);
+      app = undefined;
+    }
+  });
+  it("is where the name of the program leads, whatever filter the overview has", async () => {
+    const fixture = new Fixture();
+    fixture.replies.overview = ({ request }) =>
+      request.filter === "" ? matrix(2)(request) : EMPTY_OVERVIEW;
+    await open(fixture, "#/overview?q=none");
+    await until(() => text().includes("No matching runs"));
+    document.querySelector<HTMLElement>("header .brand")?.click();
+    await until(() => location.hash === "#/overview" && find("overview-row") !== null);
   });
 });
 

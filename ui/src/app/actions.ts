@@ -5,7 +5,7 @@ import { isActive } from "../domain/launches";
 import { asAppError } from "../backend/live";
 import type { Action } from "./keys";
 import { TEXT_SIZES, type Theme } from "./prefs";
-import { EVALUATE, FAILURES, OVERVIEW, REPORT, RUNS, TASKS, TRUST, type Route } from "./route";
+import { EVALUATE, FAILURES, HOME, OVERVIEW, REPORT, TASKS, TRUST, type Route } from "./route";
 import type { Session } from "./session";
 
 export interface Frame {
@@ -21,6 +21,8 @@ export interface Frame {
   palette: () => void;
   sheet: () => void;
   runs: () => Route;
+  /** The list or overview that was open last. */
+  left: () => Route;
   /** Where the run was opened from: the list or the overview. */
   listed: () => Route;
   /** The run on screen. */
@@ -48,6 +50,10 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
   ): Action => ({ id, title, group: "Places", keys, when, run: () => router.go(route()) });
   const tried = (act: Promise<unknown>) =>
     void act.catch((thrown: unknown) => frame.trouble(asAppError(thrown)));
+  const openHome = () => {
+    live.reopen();
+    router.go(HOME);
+  };
   const launches = () => live.query("launches", {}).data ?? [];
   const newest = (): Route => ({
     place: "progress",
@@ -134,7 +140,7 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
       keys: ["Escape"],
       quiet: true,
       when: frame.aside,
-      run: () => router.go(frame.listed()),
+      run: () => router.go(frame.left()),
     },
     {
       id: "compare-with",
@@ -158,7 +164,7 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
       group: "Places",
       keys: ["Mod+o"],
       when: frame.canPick,
-      run: () => tried(backend.call("pick_folder", {}).then((picked) => picked && router.go(RUNS))),
+      run: () => tried(backend.call("pick_folder", {}).then((picked) => picked && openHome())),
     },
     {
       id: "close-folder",

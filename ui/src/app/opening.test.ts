@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { STATUS, runRow } from "../testing/fakeBackend";
-import type { RunPage, Status } from "../generated";
-import { openedRoute, singleRoute } from "./opening";
-import { RUNS, runRoute } from "./route";
+import { COLUMNS, EMPTY_OVERVIEW } from "../testing/overview";
+import type { Overview, RunPage, Status } from "../generated";
+import { homeRoute, openedRoute, singleRoute } from "./opening";
+import { HOME, OVERVIEW, RUNS, runRoute } from "./route";
 
 const folder = STATUS.folder as NonNullable<Status["folder"]>;
 const route = { ...RUNS, q: "file:a.json", single: true };
@@ -16,8 +17,49 @@ const page = (total: number, change: Partial<RunPage> = {}): RunPage => ({
 
 describe("the list of what was opened", () => {
   it("looks for a single run only where files were named", () => {
-    expect(openedRoute({ folder, filter: "" })).toEqual(RUNS);
+    expect(openedRoute({ folder, filter: "" })).toEqual(HOME);
     expect(openedRoute({ folder, filter: "file:a.json" })).toEqual(route);
+  });
+});
+
+describe("a folder without an address", () => {
+  const head = (runs: number, columns: number, generation = 1): Overview => ({
+    ...EMPTY_OVERVIEW,
+    runs,
+    generation,
+    columns: COLUMNS.slice(0, columns),
+  });
+  const counts = { ...STATUS.counts, runs: 9 };
+  const ready: Status = { ...STATUS, generation: 1, counts };
+  const indexing: Status = { ...ready, phase: { kind: "indexing", done: 1, total: 9 } };
+  it.each([
+    [
+      "the overview once a run fits there, also while files are read",
+      indexing,
+      head(1, 1),
+      OVERVIEW,
+      true,
+    ],
+    ["the overview for now while nothing is known", ready, null, OVERVIEW, false],
+    ["the list for now while no run fits", indexing, head(3, 0), RUNS, false],
+    ["the list when no run fits", ready, head(9, 0), RUNS, true],
+    [
+      "the overview for now until the reply is as new as the index",
+      { ...ready, generation: 2 },
+      head(0, 0),
+      OVERVIEW,
+      false,
+    ],
+    ["the list without any run", { ...ready, counts: { ...counts, runs: 0 } }, null, RUNS, true],
+    [
+      "the list when the folder failed",
+      { ...ready, phase: { kind: "failed", reason: "Gone.", hint: "" } } satisfies Status,
+      null,
+      RUNS,
+      true,
+    ],
+  ] as const)("shows %s", (_, status, known, shows, final) => {
+    expect(homeRoute(status, known)).toEqual({ shows, final });
   });
 });
 

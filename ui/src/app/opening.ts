@@ -1,13 +1,35 @@
 // Where the page goes after paths were opened (pure).
-import { RUNS, runRoute, type Route, type RunsRoute } from "./route";
-import type { Opened, RunPage, Status } from "../generated";
+import {
+  HOME,
+  OVERVIEW,
+  RUNS,
+  runRoute,
+  type HomeRoute,
+  type OverviewRoute,
+  type Route,
+  type RunsRoute,
+} from "./route";
+import type { Opened, Overview, RunPage, Status } from "../generated";
 
-/** The list of what was opened. */
-export const openedRoute = (opened: Opened): RunsRoute => ({
-  ...RUNS,
-  q: opened.filter,
-  single: opened.filter !== "",
-});
+/** The list of the files that were opened, or the first place of a folder. */
+export const openedRoute = (opened: Opened): RunsRoute | HomeRoute =>
+  opened.filter === "" ? HOME : { ...RUNS, q: opened.filter, single: true };
+
+/**
+ * What a folder without an address shows, and whether that is final: the overview if a run fits
+ * there, else the list. Runs that do not fit are listed while further files are read.
+ */
+export function homeRoute(
+  status: Status,
+  head: Overview | null,
+): { shows: RunsRoute | OverviewRoute; final: boolean } {
+  if (head !== null && head.columns.length > 0) return { shows: OVERVIEW, final: true };
+  const { kind } = status.phase;
+  const isRead = kind === "ready" || kind === "failed";
+  const isNew = kind === "failed" || (head !== null && head.generation >= status.generation);
+  if (isRead && (status.counts.runs === 0 || isNew)) return { shows: RUNS, final: true };
+  return { shows: head !== null && head.runs > 0 ? RUNS : OVERVIEW, final: false };
+}
 
 /** Shows files that are no runs, each with the reason. */
 const NO_RUNS = " state:other";

@@ -17,6 +17,9 @@ export interface Choices {
   folded: boolean | null;
   /** What the heights in the outline of a run stand for, where it is known; null decides. */
   outline: OutlineMeasure | null;
+  /** Parts of the overview that are open. */
+  leaderboard: boolean;
+  plots: boolean;
 }
 export type OutlineMeasure = "tokens" | "time" | "steps";
 
@@ -31,6 +34,8 @@ const USUAL: Choices = {
   answers: "table",
   folded: null,
   outline: null,
+  leaderboard: true,
+  plots: false,
 };
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -60,6 +65,8 @@ export function read(text: string | null): Choices {
     answers: kept["answers"] === "lines" ? "lines" : "table",
     folded: typeof kept["folded"] === "boolean" ? kept["folded"] : null,
     outline: MEASURES.find((measure) => measure === kept["outline"]) ?? null,
+    leaderboard: kept["leaderboard"] !== false,
+    plots: kept["plots"] === true,
   };
 }
 

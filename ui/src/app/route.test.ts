@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { BLANK_DRAFT, draftForRuns } from "../domain/launchDraft";
 import {
+  HOME,
   format,
   LAST_STEP,
   NEWEST_FIRST,
@@ -45,6 +46,9 @@ const route: fc.Arbitrary<Route> = fc.oneof(
     scorer: text,
     folded: fc.boolean(),
     except: fc.array(text, { maxLength: 3 }),
+    missing: fc.boolean(),
+    byModel: fc.boolean(),
+    byTag: fc.boolean(),
     top: nat,
   }),
   fc.record({
@@ -71,6 +75,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
     task: text,
     top: nat,
   }),
+  fc.constant(HOME),
   fc.record({ place: fc.constant("trust" as const), q: text, first: text, second: text }),
   fc.record({ place: fc.constant("problems" as const), top: nat }),
   fc.record({
@@ -108,6 +113,14 @@ describe("an address", () => {
         (hash) => void expect(format(parse(hash))).toMatch(/^#\//),
       ),
     );
+  });
+  it("without a place is no place, and with a filter it is the list, as in older links", () => {
+    for (const hash of ["", "#", "#/"]) expect(parse(hash)).toEqual(HOME);
+    expect(parse("#/?q=model%3Ao1&sort=-turns")).toEqual({
+      ...RUNS,
+      q: "model:o1",
+      sort: { column: "turns", descending: true },
+    });
   });
   it("leaves out what is as usual", () => {
     expect(format(RUNS)).toBe("#/runs");

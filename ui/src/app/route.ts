@@ -53,6 +53,12 @@ export interface OverviewRoute {
   scorer: string;
   folded: boolean;
   except: string[];
+  /** True to show tasks without runs. */
+  missing: boolean;
+  /** True to group columns by model, else by system. */
+  byModel: boolean;
+  /** True to group tasks by tag. */
+  byTag: boolean;
   top: number;
 }
 /**
@@ -117,7 +123,12 @@ export interface FailuresRoute {
   q: string;
   cause: string;
 }
+/** The address without a place. It leads to the overview, or to the list if no run fits there. */
+export interface HomeRoute {
+  place: "home";
+}
 export type Route =
+  | HomeRoute
   | { place: "start" }
   | OverviewRoute
   | CompareRoute
@@ -135,6 +146,7 @@ export type Route =
   | { place: "settings" }
   | { place: "guide" };
 
+export const HOME: HomeRoute = { place: "home" };
 export const NEWEST_FIRST: Sort = { column: "modified", descending: true };
 export const RUNS: RunsRoute = {
   place: "runs",
@@ -149,6 +161,9 @@ export const OVERVIEW: OverviewRoute = {
   scorer: "",
   folded: false,
   except: [],
+  missing: false,
+  byModel: false,
+  byTag: false,
   top: 0,
 };
 export const REPORT: ReportRoute = {
@@ -257,7 +272,7 @@ function readReport(asked: URLSearchParams, q: string): ReportRoute {
   };
 }
 
-/** Parses an address; unknown ones lead to the list of runs. */
+/** Parses an address; unknown ones, and `#/?q=…` of older versions, lead to the list of runs. */
 export function parse(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s, 2);
   const asked = new URLSearchParams(query);
@@ -266,6 +281,7 @@ export function parse(hash: string): Route {
   const sort = parseSort(asked.get("sort"));
   const top = wholeNumber(asked.get("top")) ?? 0;
   const id = unescaped(rest.join("/"));
+  if (path === "" && query === "") return HOME;
   if (place === "run" && id !== "")
     return {
       place,
@@ -286,6 +302,9 @@ export function parse(hash: string): Route {
       scorer: asked.get("scorer") ?? "",
       folded: asked.has("folded"),
       except: asked.getAll("task"),
+      missing: asked.has("missing"),
+      byModel: asked.get("columns") === "model",
+      byTag: asked.get("rows") === "tag",
       top,
     };
   if (place === "compare")
@@ -326,6 +345,7 @@ const WITHIN: Partial<Record<Route["place"], string>> = {
 
 /** The address of a route; defaults are left out. */
 export function format(route: Route): string {
+  if (route.place === "home") return "#/";
   const asked = new URLSearchParams();
   const put = (key: string, value: string | number | null) => {
     if (value !== null && value !== "" && value !== 0) asked.set(key, String(value));
@@ -346,6 +366,9 @@ export function format(route: Route): string {
     put("scorer", route.scorer);
     if (route.folded) asked.set("folded", "");
     for (const task of route.except) asked.append("task", task);
+    if (route.missing) asked.set("missing", "");
+    if (route.byModel) asked.set("columns", "model");
+    if (route.byTag) asked.set("rows", "tag");
   }
   if (route.place === "compare") {
     for (const id of route.ids) asked.append("run", id);
@@ -399,7 +422,7 @@ const RETRY_MS = 1_000;
 export class Router {
   #update: () => void = () => undefined;
   #hash: string | null = null;
-  #route: Route = RUNS;
+  #route: Route = HOME;
   #retry: ReturnType<typeof setTimeout> | undefined;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
@@ -416,15 +439,10 @@ export class Router {
     return this.#route;
   }
 
-  /** True for a plain start without an address. */
-  get blank(): boolean {
-    return location.hash.replace(/^#\/?/, "") === "";
-  }
-
   /** Navigates with a history entry. */
   go(route: Route): void {
     clearTimeout(this.#retry);
-    if (format(route) === location.hash) return;
+    if (format(route) === (location.hash || format(HOME))) return;
     history.pushState(null, "", format(route));
     this.#update();
   }

@@ -18,6 +18,7 @@ export const remainingInterval = (asked: number): number =>
 /** Queries over all runs, repeated less often while files arrive. */
 const SLOW_QUERIES: readonly CommandName[] = [
   "facets",
+  "leaderboard",
   "published",
   "make_report",
   "trust",
@@ -279,6 +280,11 @@ export class Live {
   onStale(listener: (stale: StaleEvent[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Fetches everything again after this page opened a folder, without waiting for the event. */
+  reopen(): void {
+    this.#notify([{ kind: "folder" }]);
   }
 
   close(): void {

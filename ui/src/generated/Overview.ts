@@ -28,6 +28,10 @@ total_rows: number,
  */
 tasks: number, 
 /**
+ * True if a task has a tag.
+ */
+tags: boolean, 
+/**
  * Row of the task in the request's `find`.
  */
 found: number | null, 

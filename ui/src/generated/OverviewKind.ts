@@ -3,4 +3,4 @@
 /**
  * Kind of a row.
  */
-export type OverviewKind = "task" | "variation" | "loose";
+export type OverviewKind = "task" | "variation" | "tag" | "missing" | "loose";

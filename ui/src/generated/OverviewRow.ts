@@ -19,11 +19,14 @@ task: string | null,
  */
 variation: number | null, 
 /**
- * Name of the variation or, for the row of a task, of the task, if it has one.
+ * Name of the variation or, for the row of a task, of the task, if it has one. For the row of a
+ * tag, the tag; none for tasks without tags. For the row of those without runs, how many there
+ * are.
  */
 label: string | null, 
 /**
  * Number of variations, for the row of a task. A task with one variation cannot be unfolded.
+ * For the row of a tag, its number of tasks.
  */
 variations: number, 
 /**

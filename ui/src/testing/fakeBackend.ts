@@ -15,6 +15,7 @@ import type {
   RunRow,
   Status,
 } from "../generated";
+import { EMPTY_LEADERBOARD, EMPTY_OVERVIEW } from "./overview";
 import { compared, judge, SCORES, TEN } from "./judge";
 import { beside, stepDiff } from "./compare";
 import { OPTIONS, plan } from "./launch";
@@ -226,6 +227,7 @@ function launching(fixture: Fixture): Pick<Replies, Launching> {
 
 type Judging =
   | "overview"
+  | "leaderboard"
   | "run_scores"
   | "diff_answer"
   | "compare_runs"
@@ -252,30 +254,8 @@ type Judging =
   | "published";
 function judging(fixture: Fixture): Pick<Replies, Judging> {
   return {
-    overview: () => ({
-      generation: 1,
-      columns: [],
-      columns_left_out: 0,
-      total_rows: 0,
-      tasks: 0,
-      found: null,
-      rows: [],
-      headline: [],
-      scorers: [],
-      runs: 0,
-      scored: 0,
-      errors: 0,
-      waiting: 0,
-      running: 0,
-      damaged: 0,
-      no_expected: 0,
-      unasked: 0,
-      unscored: 0,
-      forks: 0,
-      superseded: 0,
-      missing: 0,
-      misread: [],
-    }),
+    overview: () => EMPTY_OVERVIEW,
+    leaderboard: () => EMPTY_LEADERBOARD,
     run_scores: () => ({ ...SCORES, review: fixture.review }),
     diff_answer: ({ request }) => compared(TEN, request),
     compare_runs: ({ ids }) => {

@@ -1,6 +1,9 @@
 // A matrix for tests: tasks with three variations and a few columns, with folds, parts and custom
 // cells.
 import type {
+  Figure,
+  Leaderboard,
+  LeaderboardRow,
   Overview,
   OverviewCell,
   OverviewColumn,
@@ -54,6 +57,86 @@ export const COLUMNS = [
 ];
 const NAMES = ["last 20", "last 30", "all"];
 
+export const EMPTY_LEADERBOARD: Leaderboard = {
+  generation: 1,
+  rows: [],
+  left_out: 0,
+  front_by: null,
+  cost_plot: null,
+  time_plot: null,
+  misread: [],
+};
+
+/** A row with a mean score and a mean cost. */
+export function leader(
+  system: string | null,
+  model: string | null,
+  score: number | null,
+  cost: number | null,
+  change: Partial<LeaderboardRow> = {},
+): LeaderboardRow {
+  const figure = (value: number): Figure => ({
+    value,
+    low: value * 0.9,
+    high: value * 1.1,
+    known: 10,
+    unknown: 2,
+  });
+  return {
+    system,
+    model,
+    filter: `system:${system ?? "?"} model:${model ?? "?"}`,
+    runs: 12,
+    errors: 0,
+    others: 2,
+    score: score === null ? null : figure(score),
+    passes: null,
+    passed: 0,
+    cost: cost === null ? null : figure(cost),
+    seconds: null,
+    tokens: null,
+    histogram: score === null ? Array<number>(10).fill(0) : [0, 0, 2, 0, 0, 0, 0, 0, 3, 5],
+    standing: score === null ? null : "tied",
+    why: score === null ? null : "Not shown to differ from a/b: 0.00 on 9 tasks.",
+    on_front: null,
+    ...change,
+  };
+}
+
+/** A leaderboard of these rows. */
+export const leaderboard = (rows: LeaderboardRow[], change: Partial<Leaderboard> = {}) => ({
+  ...EMPTY_LEADERBOARD,
+  rows,
+  ...change,
+});
+
+/** The reply without any run. */
+export const EMPTY_OVERVIEW: Overview = {
+  generation: 1,
+  columns: [],
+  columns_left_out: 0,
+  total_rows: 0,
+  tasks: 0,
+  tags: false,
+  found: null,
+  rows: [],
+  headline: [],
+  scorers: [],
+  runs: 0,
+  scored: 0,
+  errors: 0,
+  waiting: 0,
+  running: 0,
+  damaged: 0,
+  no_expected: 0,
+  unasked: 0,
+  unscored: 0,
+  forks: 0,
+  superseded: 0,
+  missing: 0,
+  misread: [],
+};
+
 /**
  * The reply for a matrix of this many tasks. `fill` sets the content of a cell; each run is named
  * after its position.
@@ -100,6 +183,7 @@ export function matrix(
       columns_left_out: 0,
       total_rows: rows.length,
       tasks,
+      tags: false,
       found: found < 0 ? null : found,
       rows: rows.slice(offset, offset + limit).map(filled),
       headline: [],

@@ -1,7 +1,11 @@
 //! Queries for the overview.
 use super::App;
 use crate::error::AppError;
-use touchstone_api::{Overview, OverviewRequest};
+use crate::leaderboard::{self, Entry};
+use crate::plots::{self, Drawn, Measure};
+use touchstone_api::{Leaderboard, LeaderboardRequest, Overview, OverviewRequest};
+use touchstone_scoring::aggregate::Front;
+use touchstone_store::overview::Leaders;
 
 impl App {
     /// Returns a part of the matrix of tasks against systems and models.
@@ -11,5 +15,54 @@ impl App {
         let overview = open.ask(|index| open.lists.overview(index, &suites, request));
         open.flow.live.stir();
         overview
+    }
+
+    /// Returns the systems with their models beside each other. Uses the matrix of the overview
+    /// with the same filter, if it was made already.
+    pub fn leaderboard(&self, request: &LeaderboardRequest) -> Result<Leaderboard, AppError> {
+        let open = self.require_folder()?;
+        let suites = open.flow.shelf.tasks();
+        let asked = (request.filter.as_str(), request.scorer.as_deref());
+        let ((leaders, misread), generation) =
+            open.ask(|index| Ok((open.lists.leaders(index, &suites, asked)?, index.generation())))?;
+        open.flow.live.stir();
+        Ok(Leaderboard { generation, misread, ..compute(&leaders) })
+    }
+}
+
+fn compute(leaders: &Leaders) -> Leaderboard {
+    let front = leaders.front.as_ref();
+    let entry = |(at, leader): (usize, _)| (at, entry(leader));
+    let mut entries: Vec<(usize, Entry<'_>)> = leaders.all.iter().enumerate().map(entry).collect();
+    let mean = |entry: &Entry<'_>| entry.summary.cell.score.map_or(-1.0, |score| score.value);
+    entries.sort_by(|(_, one), (_, other)| mean(other).total_cmp(&mean(one)));
+    let (order, entries): (Vec<usize>, Vec<Entry<'_>>) = entries.into_iter().unzip();
+    let on = |front: &Front| {
+        order.iter().map(|at| front.on.get(*at).copied().flatten()).collect::<Vec<_>>()
+    };
+    let sorted = front.map(|front| Front { by: front.by, on: on(front) });
+    let rows = leaderboard::rows(&entries, sorted.as_ref());
+    let plot = |measure| {
+        let drawn: Vec<Drawn<'_>> = rows.iter().map(|row| Drawn::of_row(row, measure)).collect();
+        plots::scatter(&drawn, measure)
+    };
+    Leaderboard {
+        generation: 0,
+        left_out: u32::try_from(leaders.left_out).unwrap_or(u32::MAX),
+        front_by: front.map(leaderboard::measure),
+        cost_plot: plot(Measure::Cost),
+        time_plot: plot(Measure::Seconds),
+        rows,
+        misread: Vec::new(),
+    }
+}
+
+fn entry(leader: &touchstone_store::overview::Leader) -> Entry<'_> {
+    Entry {
+        system: leader.system.as_deref(),
+        model: leader.model.as_deref(),
+        filter: &leader.filter,
+        summary: &leader.summary,
+        standing: leader.standing.as_ref(),
     }
 }

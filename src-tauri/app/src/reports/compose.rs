@@ -6,10 +6,13 @@ use super::page::{
     StoredSum, TaskLine,
 };
 use super::words::named;
+use crate::leaderboard::{self, Entry};
 use std::collections::{BTreeMap, BTreeSet};
-use touchstone_api::{FailureClass, StoredBrief, StoredResult, describe_excluded_forks};
-use touchstone_scoring::aggregate::{self, Aggregate, Counted, End, METHOD, RowKey};
-use touchstone_scoring::stats::{AmountStats, Amounts, Interval};
+use touchstone_api::{
+    FailureClass, LeaderboardRow, StoredBrief, StoredResult, describe_excluded_forks,
+};
+use touchstone_scoring::aggregate::{self, Aggregate, Consumption, Counted, End, METHOD, RowKey};
+use touchstone_scoring::stats::{AmountStats, Interval};
 use touchstone_store::imported_verdicts::{Stored, number};
 use touchstone_store::query::ScoredRun;
 
@@ -59,10 +62,25 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
     notes.extend(describe_excluded_forks(about.forks_left_out));
     notes.extend(notes::unscored(runs));
     notes.extend(notes::contradicted(runs));
+    let (ranking, front) = (standing.ranking(), standing.front());
+    let entries: Vec<Entry<'_>> = standing
+        .groups
+        .iter()
+        .zip(&ranking.standings)
+        .map(|(group, place)| Entry {
+            system: group.column.system,
+            model: group.column.model,
+            filter: "",
+            summary: &group.summary,
+            standing: place.as_ref(),
+        })
+        .collect();
+    let rows = leaderboard::rows(&entries, front.as_ref());
     Page {
         head: head(about, runs, &all),
-        headline: standing.headline(),
-        groups: standing.groups.iter().map(group).collect(),
+        headline: ranking.sentences,
+        groups: standing.groups.iter().zip(&rows).map(group).collect(),
+        front_by: front.as_ref().map(leaderboard::measure),
         pairs: pairings.iter().filter_map(|pairing| pair(pairing, &standing, &names)).collect(),
         tasks: tasks(&standing, &names),
         queries: Vec::new(),
@@ -119,14 +137,14 @@ fn estimate(value: f64, interval: Option<Interval>) -> Estimate {
     Estimate { value, low: interval.map(|it| it.low), high: interval.map(|it| it.high) }
 }
 
-fn amount(amounts: &Amounts) -> Option<Amount> {
-    let known = amounts.of_known?;
-    let AmountStats { sum, mean, median, ninetieth, most, .. } = known;
-    Some(Amount { known: amounts.known, sum, mean, median, ninetieth, most })
+fn amount(of: &Consumption) -> Option<Amount> {
+    let AmountStats { sum, mean, median, ninetieth, most, .. } = of.amounts.of_known?;
+    let (low, high) = (of.interval.map(|it| it.low), of.interval.map(|it| it.high));
+    Some(Amount { known: of.amounts.known, sum, mean, low, high, median, ninetieth, most })
 }
 
-fn group(group: &aggregate::Group<'_>) -> Group {
-    let cell = &group.cell;
+fn group((group, row): (&aggregate::Group<'_>, &LeaderboardRow)) -> Group {
+    let cell = &group.summary.cell;
     Group {
         name: group.column.label(),
         system: group.column.system.map(str::to_owned),
@@ -136,7 +154,11 @@ fn group(group: &aggregate::Group<'_>) -> Group {
         errors: cell.errors,
         not_ended: cell.waiting + cell.running,
         unscored: cell.unscored + cell.damaged,
+        standing: row.standing,
+        why: row.why.clone(),
+        on_front: row.on_front,
         score: cell.score.map(|score| estimate(score.value, score.interval)),
+        histogram: row.histogram.clone(),
         passed: cell.passes.map_or(0, |passes| passes.passed),
         decided: cell.passes.map_or(0, |passes| passes.of),
         rate: cell.passes.map(|passes| estimate(passes.share(), Some(passes.interval))),
@@ -147,9 +169,9 @@ fn group(group: &aggregate::Group<'_>) -> Group {
             rows: tries.any.rows,
             of: tries.any.rows + tries.any.left_out,
         }),
-        tokens: amount(&group.tokens),
-        cost: amount(&group.cost),
-        seconds: amount(&group.seconds),
+        tokens: amount(&group.summary.tokens),
+        cost: amount(&group.summary.cost),
+        seconds: amount(&group.summary.seconds),
     }
 }
 

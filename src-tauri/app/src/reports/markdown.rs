@@ -61,24 +61,31 @@ fn groups(out: &mut String, page: &Page) {
     let repeats = groups.iter().any(|group| group.repeats.is_some());
     let of_repeats = |cells: [String; 2]| if repeats { cells.to_vec() } else { Vec::new() };
     let others = groups.iter().any(|group| words::others(group) > 0);
-    let _ = writeln!(out, "{}\n", words::summary_caption(groups));
-    let before = ["System", "Model", "Runs", "Scored", "Errors"].map(str::to_owned).into_iter();
+    let caption = words::summary_caption(groups);
+    let _ = writeln!(out, "{caption} {}\n", words::describe_standings(page));
+    let before = ["System", "Model", "Standing", "Runs", "Scored", "Errors"];
+    let before = before.map(str::to_owned).into_iter();
     let before = before.chain(others.then(|| "Other".to_owned()));
     let before = before.chain(["Score (95 %)", "Passed", "Rate (95 %)"].map(str::to_owned));
     let after =
-        ["Tokens a run", "Cost a run", "Cost in all", "Time, median", "Longest"].map(str::to_owned);
+        ["Tokens a run", "Cost a run", "Cost in all", "Time a run", "Time, median", "Longest"]
+            .map(str::to_owned);
     row(out, before.chain(of_repeats(words::repeats_heads(groups))).chain(after));
     let right = |count: usize| std::iter::repeat_n("--:", count);
     row(
         out,
-        ["---", "---"]
+        ["---", "---", "---"]
             .into_iter()
-            .chain(right(11 + 2 * usize::from(repeats) + usize::from(others))),
+            .chain(right(12 + 2 * usize::from(repeats) + usize::from(others))),
     );
     for group in groups {
         let before = [
             plain(group.system.as_deref()),
             plain(group.model.as_deref()),
+            match group.on_front {
+                Some(true) => format!("{} ◆", words::standing(group.standing)),
+                _ => words::standing(group.standing).to_owned(),
+            },
             group.runs.to_string(),
             group.scored.to_string(),
             group.errors.to_string(),
@@ -99,6 +106,7 @@ fn groups(out: &mut String, page: &Page) {
                 || NONE.to_owned(),
                 |cost| words::total(cost, group.runs, words::money),
             ),
+            words::mean(group.seconds, group.runs, words::seconds),
             group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median)),
             group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.most)),
         ];

@@ -1,7 +1,9 @@
 //! **Pure.** The content of a report, independent of the format, so that all formats agree. The
 //! numbers come from `scoring`; nothing is counted here.
 use serde::Serialize;
-use touchstone_api::{FailureClass, Lineage, RunState, ScoreStanding, StoredBrief, Verdict};
+use touchstone_api::{
+    FailureClass, FrontMeasure, Lineage, RunState, ScoreStanding, Standing, StoredBrief, Verdict,
+};
 
 /// A report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -12,6 +14,8 @@ pub(crate) struct Page {
     pub(crate) headline: Vec<String>,
     /// One entry per system and model, in their order.
     pub(crate) groups: Vec<Group>,
+    /// Measure beside the score that decides what is on the Pareto front.
+    pub(crate) front_by: Option<FrontMeasure>,
     /// Comparison of each other group with the baseline.
     pub(crate) pairs: Vec<Pair>,
     /// One entry per variation of each task.
@@ -96,8 +100,16 @@ pub(crate) struct Group {
     pub(crate) errors: u64,
     pub(crate) not_ended: u64,
     pub(crate) unscored: u64,
+    /// Standing beside the best group; none without a comparison.
+    pub(crate) standing: Option<Standing>,
+    /// Comparison that the standing rests on, as a sentence.
+    pub(crate) why: Option<String>,
+    /// True if no other group beats it in both measures of the Pareto front.
+    pub(crate) on_front: Option<bool>,
     /// Mean score.
     pub(crate) score: Option<Estimate>,
+    /// Number of scores in each tenth of the scale.
+    pub(crate) histogram: Vec<u64>,
     /// Number of runs that passed, of those with a decision (`decided`).
     pub(crate) passed: u64,
     pub(crate) decided: u64,
@@ -130,6 +142,9 @@ pub(crate) struct Amount {
     pub(crate) known: u64,
     pub(crate) sum: f64,
     pub(crate) mean: f64,
+    /// Bounds of the 95 % interval of the mean, if there is one.
+    pub(crate) low: Option<f64>,
+    pub(crate) high: Option<f64>,
     pub(crate) median: f64,
     /// 90th percentile.
     pub(crate) ninetieth: f64,

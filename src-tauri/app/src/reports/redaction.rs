@@ -31,7 +31,8 @@ fn redact_page(redactor: &mut DocumentRedactor, page: &mut Page) {
     page.headline.iter_mut().for_each(&mut redact);
     for group in &mut page.groups {
         redact(&mut group.name);
-        group.system.iter_mut().chain(&mut group.model).for_each(&mut redact);
+        let names = group.system.iter_mut().chain(&mut group.model);
+        names.chain(&mut group.why).for_each(&mut redact);
     }
     for pair in &mut page.pairs {
         let names = [&mut pair.name, &mut pair.baseline, &mut pair.outcome].into_iter();

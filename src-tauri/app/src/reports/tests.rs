@@ -6,7 +6,10 @@ use super::page::{
 };
 use super::stored_tests::{stored_verdict, sum};
 use super::write;
-use touchstone_api::{FailureClass, ReportFormat, RunState, ScoreStanding, StoredResult, Verdict};
+use touchstone_api::{
+    FailureClass, FrontMeasure, ReportFormat, RunState, ScoreStanding, Standing, StoredResult,
+    Verdict,
+};
 
 const FORMATS: [ReportFormat; 6] = [
     ReportFormat::Html,
@@ -31,7 +34,11 @@ fn group(system: &str, model: &str, score: f64) -> Group {
         errors: 1,
         not_ended: 0,
         unscored: 0,
+        standing: Some(Standing::Tied),
+        why: Some(format!("Not shown to differ from {system}.")),
+        on_front: Some(score > 0.8),
         score: Some(estimate(score)),
+        histogram: vec![0, 0, 0, 0, 0, 2, 0, 0, 3, 4],
         passed: 7,
         decided: 9,
         rate: Some(estimate(0.78)),
@@ -40,6 +47,8 @@ fn group(system: &str, model: &str, score: f64) -> Group {
             known: 10,
             sum: 123_456.0,
             mean: 12_345.6,
+            low: Some(11_000.0),
+            high: Some(13_500.0),
             median: 12_000.0,
             ninetieth: 20_000.0,
             most: 20_500.0,
@@ -48,6 +57,8 @@ fn group(system: &str, model: &str, score: f64) -> Group {
             known: 8,
             sum: 0.5,
             mean: 0.05 + score,
+            low: None,
+            high: None,
             median: 0.05,
             ninetieth: 0.1,
             most: 0.11,
@@ -120,6 +131,7 @@ pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
             tasks: 2,
         },
         groups: vec![group(word, "claude", 0.9), group("tool_calling", word, 0.6)],
+        front_by: Some(FrontMeasure::Cost),
         queries: vec![table(word)],
         pairs: vec![Pair {
             name: word.to_owned(),
@@ -276,16 +288,18 @@ fn markdown_begins_with_what_it_comes_to() {
 
     ## Summary
 
-    One line for each system with each model. Errors are counted apart, not as wrong answers.
+    One line for each system with each model. Errors are counted apart, not as wrong answers. Tied: \
+        not shown to differ from the highest one, task by task. Behind: shown to be worse. Unclear: neither is shown. ◆ Pareto: \
+        no other has a mean score at least as high for at most the same mean cost. Intervals are of 95 %.
 
-    | System | Model | Runs | Scored | Errors | Score (95 %) | Passed | Rate (95 %) | One of 3 \
-        passes | All 3 pass | Tokens a run | Cost a run | Cost in all | Time, median | Longest |
-    | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
-    | plain | claude | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of \
-        18 rows) | 0.60 (over 11 of 18 rows) | 12 346 | $0.9500 (of 8/10) | at least $0.5000 | – | – |
-    | tool\\_calling | plain | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over \
-        11 of 18 rows) | 0.60 (over 11 of 18 rows) | 12 346 | $0.6500 (of 8/10) | at least $0.5000 \
-        | – | – |
+    | System | Model | Standing | Runs | Scored | Errors | Score (95 %) | Passed | Rate (95 %) | One of 3 \
+        passes | All 3 pass | Tokens a run | Cost a run | Cost in all | Time a run | Time, median | Longest |
+    | --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+    | plain | claude | tied ◆ | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of \
+        18 rows) | 0.60 (over 11 of 18 rows) | 12 346 (11 000–13 500) | $0.9500 (of 8/10) | at least $0.5000 | – | – | – |
+    | tool\\_calling | plain | tied | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over \
+        11 of 18 rows) | 0.60 (over 11 of 18 rows) | 12 346 (11 000–13 500) | $0.6500 (of 8/10) | at least $0.5000 \
+        | – | – | – |
 
     ## Comparison with plain
 
@@ -493,7 +507,7 @@ fn too_many_rows_for_a_chart_are_drawn_by_task_and_too_many_tasks_are_said() {
         let page = Page { tasks: lines(tasks, variations), ..page("plain", Vec::new()) };
         write(&page, ReportFormat::Html, None).unwrap()
     };
-    let drawn = |html: &str| html.matches("<rect").count();
+    let drawn = |html: &str| html.matches(" rx=\"2\"").count();
     assert_eq!(drawn(&html(200, 2)), 800, "400 rows of two groups");
     let folded = html(200, 3);
     assert_eq!(drawn(&folded), 400);

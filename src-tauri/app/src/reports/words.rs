@@ -2,7 +2,7 @@
 use super::page::{Amount, Cell, Estimate, Group, Head, Page, Repeats, RunLine, StoredSum, Table};
 use crate::escape::one_line;
 use std::collections::BTreeSet;
-use touchstone_api::{FailureClass, RunState, StoredBrief, Verdict};
+use touchstone_api::{FailureClass, FrontMeasure, RunState, Standing, StoredBrief, Verdict};
 use touchstone_scoring::number_format;
 use touchstone_scoring::number_format::fixed;
 
@@ -235,15 +235,58 @@ fn round_to_u64(value: f64) -> u64 {
     value.round() as u64
 }
 
-/// Formats the mean of an amount; adds the number of runs if not every run records it.
+/// Formats the interval of the mean of an amount, and the number of runs if not every run records
+/// it: `0.04–0.06; of 8/10`.
+pub(super) fn below_mean(
+    amount: Option<Amount>,
+    runs: u64,
+    write: impl Fn(f64) -> String,
+) -> Option<String> {
+    let amount = amount?;
+    let range = amount.low.zip(amount.high);
+    let range = range.map(|(low, high)| format!("{}–{}", write(low), write(high)));
+    let of = (amount.known < runs).then(|| format!("of {}", share(amount.known, runs)));
+    let all: Vec<String> = [range, of].into_iter().flatten().collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// Formats the mean of an amount with its interval: `$0.05 ($0.04–$0.06; of 8/10)`.
 pub(super) fn mean(amount: Option<Amount>, runs: u64, write: impl Fn(f64) -> String) -> String {
-    match amount {
-        None => NONE.to_owned(),
-        Some(amount) if amount.known < runs => {
-            format!("{} (of {})", write(amount.mean), share(amount.known, runs))
-        }
-        Some(amount) => write(amount.mean),
+    let mean = amount.map_or_else(|| NONE.to_owned(), |amount| write(amount.mean));
+    match below_mean(amount, runs, write) {
+        Some(below) => format!("{mean} ({below})"),
+        None => mean,
     }
+}
+
+/// Returns the word for a standing.
+pub(super) fn standing(standing: Option<Standing>) -> &'static str {
+    match standing {
+        Some(Standing::Best) => "best",
+        Some(Standing::Tied) => "tied",
+        Some(Standing::Behind) => "behind",
+        Some(Standing::Open) => "unclear",
+        Some(Standing::Apart) => "not compared",
+        None => NONE,
+    }
+}
+
+/// Explains the standings and the Pareto front of the summary.
+pub(super) fn describe_standings(page: &Page) -> String {
+    let front = match page.front_by {
+        Some(FrontMeasure::Cost) => {
+            " ◆ Pareto: no other has a mean score at least as high for at most the same mean cost."
+        }
+        Some(FrontMeasure::Seconds) => {
+            " ◆ Pareto: no other has a mean score at least as high in at most the same mean time \
+             (no cost is known)."
+        }
+        None => "",
+    };
+    format!(
+        "Tied: not shown to differ from the highest one, task by task. Behind: shown to be \
+         worse. Unclear: neither is shown.{front} Intervals are of 95 %."
+    )
 }
 
 /// Formats the total of an amount; a lower bound if not every run records it.
@@ -410,9 +453,20 @@ mod tests {
             ["3.2 s", "2 min 05 s", "2 h 01 min"]
         );
         assert_eq!([p_value(Some(0.0004)), p_value(Some(0.049))], ["< 0.001", "0.049"]);
-        let amount =
-            Amount { known: 2, sum: 5.0, mean: 2.5, median: 2.5, ninetieth: 3.0, most: 3.0 };
+        let amount = Amount {
+            known: 2,
+            sum: 5.0,
+            mean: 2.5,
+            low: None,
+            high: None,
+            median: 2.5,
+            ninetieth: 3.0,
+            most: 3.0,
+        };
         assert_eq!(mean(Some(amount), 3, money), "$2.50 (of 2/3)");
+        let ranged = Amount { low: Some(2.0), high: Some(3.0), ..amount };
+        assert_eq!(mean(Some(ranged), 2, money), "$2.50 ($2.00–$3.00)");
+        assert_eq!(mean(None, 2, money), NONE);
         assert_eq!([total(amount, 3, money), total(amount, 2, money)], ["at least $5.00", "$5.00"]);
     }
 }

@@ -115,15 +115,15 @@ impl Cell {
     }
 }
 
-/// Returns the cluster of each run.
+/// Returns the cluster of each run. A run without a task is a cluster of its own.
 pub(super) fn units<'a>(scored: &[(usize, &Counted<'a>)]) -> Vec<Unit<'a>> {
     let rows: BTreeSet<_> = scored.iter().map(|(_, run)| run.row()).collect();
     let each = Unit::of_rows(scored.iter().map(|(_, run)| run.row()));
     let alone = rows.len() < 2;
-    each.into_iter()
-        .zip(scored)
-        .map(|(unit, (at, _))| if alone { Unit::Run(*at) } else { unit })
-        .collect()
+    let unit = |(unit, (at, run)): (Unit<'a>, &(usize, &Counted<'a>))| {
+        if alone || run.task.is_none() { Unit::Run(*at) } else { unit }
+    };
+    each.into_iter().zip(scored).map(unit).collect()
 }
 
 impl<'a> Unit<'a> {
@@ -201,10 +201,10 @@ pub(crate) fn passes<K: Ord>(passed: impl Iterator<Item = (K, bool)>) -> Option<
 }
 
 /// Returns the number of rows of which some runs passed and some failed; without verdicts, rows
-/// whose scores differ.
+/// whose scores differ. Runs without a task repeat nothing.
 fn flaky(scored: &[(usize, &Counted<'_>)]) -> u64 {
     let mut rows: BTreeMap<RowKey<'_>, Vec<&Counted<'_>>> = BTreeMap::new();
-    for (_, run) in scored.iter().filter(|(_, run)| !run.apart) {
+    for (_, run) in scored.iter().filter(|(_, run)| !run.apart && run.task.is_some()) {
         rows.entry(run.row()).or_default().push(run);
     }
     crate::stats::count(rows.values().filter(|runs| disagree(runs)).count())

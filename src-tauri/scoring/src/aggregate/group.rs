@@ -1,7 +1,7 @@
 //! **Pure.** Aggregates the runs of one system with one model: rows, repeats, and consumption.
 use super::cell::disagree;
-use super::{Cell, Column, Counted, End, RowKey};
-use crate::stats::{Amounts, OverRows, Resampling, mean, over_rows, pass_all, pass_at};
+use super::{Column, Counted, End, RowKey, Summary};
+use crate::stats::{OverRows, mean, over_rows, pass_all, pass_at};
 use std::collections::BTreeMap;
 
 /// Maximum number of tries that are reported individually.
@@ -12,20 +12,14 @@ const MOST_TRIES: u64 = 10;
 pub struct Group<'a> {
     /// System and model.
     pub column: Column<'a>,
-    /// Aggregate of all its runs.
-    pub cell: Cell,
+    /// Summary of all its runs.
+    pub summary: Summary,
     /// Indexes of its runs among the given ones.
     pub runs: Vec<usize>,
-    /// Tasks and variations, in order.
+    /// Tasks and variations, in order. Runs without a task are in none.
     pub rows: Vec<Row<'a>>,
     /// Pass rates by number of tries; empty if nothing was run twice or no run has a verdict.
     pub tries: Vec<AtK>,
-    /// Tokens of all runs that ended or wait.
-    pub tokens: Amounts,
-    /// Dollars of all runs that ended or wait.
-    pub cost: Amounts,
-    /// Seconds of all runs that ended; waiting runs are not included.
-    pub seconds: Amounts,
 }
 
 /// Repeats of one task in one variation.
@@ -68,31 +62,17 @@ impl<'a> Group<'a> {
     pub(super) fn new(column: Column<'a>, runs: &[Counted<'a>], places: Vec<usize>) -> Self {
         let mut by_row: BTreeMap<RowKey<'a>, Vec<usize>> = BTreeMap::new();
         for at in &places {
-            if let Some(run) = runs.get(*at) {
+            if let Some(run) = runs.get(*at).filter(|run| run.task.is_some()) {
                 by_row.entry(run.row()).or_default().push(*at);
             }
         }
         let rows: Vec<Row<'a>> =
             by_row.into_iter().map(|(key, at)| Row::new(key, runs, at)).collect();
-        let ended = || {
-            let all = places.iter().filter_map(|at| runs.get(*at));
-            all.filter(|run| !matches!(run.end, End::Running | End::Damaged))
-        };
-        // Amounts that are negative or not finite count as unknown.
-        let amounts = |counts: &dyn Fn(&Counted<'a>) -> bool,
-                       of: fn(&Counted<'a>) -> Option<f64>| {
-            let runs = ended().filter(|run| counts(run));
-            Amounts::from_values(runs.map(|run| of(run).filter(|it| it.is_finite() && *it >= 0.0)))
-                .unwrap_or_default()
-        };
         Self {
             column,
-            cell: Cell::new(runs, &places, Resampling::default()),
+            summary: Summary::new(runs, &places),
             tries: tries(&rows),
             rows,
-            tokens: amounts(&|_| true, |run| run.tokens.map(crate::stats::float)),
-            cost: amounts(&|_| true, |run| run.cost),
-            seconds: amounts(&|run| run.end != End::Waiting, |run| run.seconds),
             runs: places,
         }
     }

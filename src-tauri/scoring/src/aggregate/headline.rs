@@ -28,6 +28,32 @@ pub struct Scores<'a> {
     pub rows: BTreeMap<RowKey<'a>, f64>,
 }
 
+/// Order of systems, as far as their scores show one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ranking {
+    /// Description in sentences; empty without any score.
+    pub sentences: Vec<String>,
+    /// Standing of each system, and the comparison that it rests on, as a sentence. `None` without
+    /// scores, for a single system, and for those in the middle of very many.
+    pub standings: Vec<Option<(Standing, String)>>,
+}
+
+/// Standing of a system beside the best one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// All others are shown to be worse.
+    Best,
+    /// It is not shown to differ from the highest one, or it is the highest one of these.
+    Tied,
+    /// It is shown to be worse than the best or highest one.
+    Behind,
+    /// Neither is shown: no system is better than all others, or the test and the interval of the
+    /// difference disagree.
+    Open,
+    /// It has no row in common with the best or highest one.
+    Apart,
+}
+
 /// System with its mean.
 struct Ranked<'r, 'a> {
     scores: &'r Scores<'a>,
@@ -41,10 +67,30 @@ struct Compared<'s, 'r, 'a> {
     effect: Effect,
 }
 
-/// Describes the order of systems in sentences. Empty without any score.
-pub fn headline(systems: &[Scores<'_>]) -> Vec<String> {
+/// Ranks systems by comparisons in pairs, and describes the order in sentences.
+pub fn rank_systems(systems: &[Scores<'_>]) -> Ranking {
+    let mut standings = vec![None; systems.len()];
+    let sentences = describe(systems, &mut |scores, standing, why| {
+        let at = systems.iter().position(|one| std::ptr::eq(one, scores));
+        if let Some(place) = at.and_then(|at| standings.get_mut(at)) {
+            *place = Some((standing, why));
+        }
+    });
+    Ranking { sentences, standings }
+}
+
+/// Describes the order of systems, and reports the standing of each. Empty without any score.
+fn describe(
+    systems: &[Scores<'_>],
+    place: &mut dyn FnMut(&Scores<'_>, Standing, String),
+) -> Vec<String> {
     let mut ranked: Vec<Ranked<'_, '_>> = systems.iter().filter_map(rank).collect();
-    ranked.sort_by(|a, b| b.mean.total_cmp(&a.mean));
+    // Equal ones are in the order of the overview: unknown systems and models come last.
+    let order = |one: &Ranked<'_, '_>| {
+        let Column { system, model } = one.scores.column;
+        (system.is_none(), system.map(str::to_owned), model.is_none(), model.map(str::to_owned))
+    };
+    ranked.sort_by(|a, b| b.mean.total_cmp(&a.mean).then_with(|| order(a).cmp(&order(b))));
     if ranked.len() > MOST_COMPARED {
         ranked.drain(MOST_COMPARED - 1..ranked.len() - 1);
     }
@@ -61,6 +107,32 @@ pub fn headline(systems: &[Scores<'_>]) -> Vec<String> {
         compared.iter().partition(|one| is_shown(&one.effect, Tendency::Worse));
     // Shown as better, but not than all others: nobody is best then.
     let is_beaten = rest.iter().any(|one| is_shown(&one.effect, Tendency::Better));
+    let is_tied = rest.iter().any(|one| includes_zero(&one.effect));
+    let own_standing = if is_tied { Standing::Tied } else { Standing::Open };
+    let own = match (is_beaten, rest.is_empty()) {
+        (true, _) => (Standing::Open, "No system is better than all others."),
+        (false, true) => (Standing::Best, "All others are shown to be worse."),
+        (false, false) => (own_standing, "Highest, but not shown to be better than all others."),
+    };
+    place(best.scores, own.0, own.1.to_owned());
+    for one in &behind {
+        let why = format!("Below {} by {}.", best.name, distance(&one.effect));
+        place(one.with.scores, Standing::Behind, why);
+    }
+    for one in &rest {
+        let difference = signed(&one.effect);
+        let (standing, why) = if !includes_zero(&one.effect) {
+            (
+                Standing::Open,
+                format!("{difference} from {}, which the test does not show.", best.name),
+            )
+        } else if is_beaten {
+            (Standing::Open, format!("{difference} from {}.", best.name))
+        } else {
+            (Standing::Tied, format!("Not shown to differ from {}: {difference}.", best.name))
+        };
+        place(one.with.scores, standing, why);
+    }
     let (equal, unclear): (Vec<&Compared<'_, '_, '_>>, Vec<_>) =
         rest.into_iter().partition(|one| fixed(one.effect.difference.abs(), 2) == "0.00");
     let top = fixed(best.mean, 2);
@@ -96,6 +168,10 @@ pub fn headline(systems: &[Scores<'_>]) -> Vec<String> {
         |one: &Ranked<'_, '_>| compared.iter().any(|other| std::ptr::eq(other.with, one));
     let apart: Vec<_> =
         ranked.iter().filter(|one| !std::ptr::eq(*one, best) && !is_compared(one)).collect();
+    for one in &apart {
+        let why = format!("No row in common with {}.", best.name);
+        place(one.scores, Standing::Apart, why);
+    }
     if !apart.is_empty() {
         let have = if apart.len() == 1 { "has" } else { "have" };
         let names = list(apart.into_iter());
@@ -174,6 +250,15 @@ fn distance(effect: &Effect) -> String {
     format!("{}{interval} on {}", fixed(-effect.difference, 2), units(effect))
 }
 
+/// Formats the difference of a system from another one: `-0.02 (-0.10 to 0.05) on 6 tasks`.
+fn signed(effect: &Effect) -> String {
+    let interval = effect
+        .interval
+        .map(|it| format!(" ({} to {})", fixed(it.low, 2), fixed(it.high, 2)))
+        .unwrap_or_default();
+    format!("{}{interval} on {}", fixed(effect.difference, 2), units(effect))
+}
+
 /// Says what a comparison without a shown difference cannot tell, and what would.
 fn describe_limit(best: &Ranked<'_, '_>, nearest: &Compared<'_, '_, '_>) -> Option<String> {
     let effect = &nearest.effect;
@@ -246,7 +331,7 @@ mod tests {
     fn joined(systems: &[(&str, &[f64])]) -> String {
         let all: Vec<Scores<'_>> =
             systems.iter().map(|(system, values)| scores(system, values)).collect();
-        headline(&all).join("\n")
+        rank_systems(&all).sentences.join("\n")
     }
 
     #[test]
@@ -342,6 +427,35 @@ mod tests {
         let ended = [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0];
         let told = joined(&[("ended", &ended), ("going", &[0.5, 0.5, 0.5, 0.5])]);
         assert!(!told.contains("tie") && !told.contains("by -"), "{told}");
+    }
+
+    fn standings(systems: &[(&str, &[f64])]) -> Vec<Option<Standing>> {
+        let all: Vec<Scores<'_>> =
+            systems.iter().map(|(system, values)| scores(system, values)).collect();
+        rank_systems(&all).standings.into_iter().map(|it| it.map(|(it, _)| it)).collect()
+    }
+
+    #[test]
+    fn what_the_scores_cannot_tell_apart_is_tied() {
+        let near = [1.0, 1.0, 1.0, 0.9, 1.0, 1.0, 1.0, 1.0];
+        let alone: Vec<f64> = (0..9).map(|n| if n < 8 { NONE } else { 1.0 }).collect();
+        let [best, tied, behind, apart] =
+            [Standing::Best, Standing::Tied, Standing::Behind, Standing::Apart].map(Some);
+        assert_eq!(standings(&[("low", &LOW), ("high", &[0.9; 8])]), [behind, best]);
+        assert_eq!(
+            standings(&[("low", &LOW), ("one", &[1.0; 8]), ("two", &near), ("none", &[])]),
+            [behind, tied, tied, None]
+        );
+        assert_eq!(
+            standings(&[("alone", &alone), ("low", &LOW), ("high", &[0.9; 8])]),
+            [apart, behind, best]
+        );
+        assert_eq!(standings(&[("one", &[1.0])]), [None], "one alone has no rank");
+        assert_eq!(
+            standings(&[("one", &[0.5, NONE]), ("two", &[NONE, 1.0])]),
+            [None, None],
+            "nothing is compared"
+        );
     }
 
     #[test]

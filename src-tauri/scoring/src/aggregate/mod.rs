@@ -10,6 +10,7 @@ mod group;
 mod headline;
 mod pairs;
 mod stored;
+mod summary;
 mod trend;
 mod words;
 
@@ -17,9 +18,10 @@ pub use cell::{Cell, Estimate, Means, Passes};
 pub(crate) use cell::{estimate, passes};
 pub use changes::{ChangeKind, Changes, GateRules, RowChange, changes, general_violations};
 pub use group::{AtK, Group, Row};
-pub use headline::{Scores, headline};
+pub use headline::{Ranking, Scores, Standing, rank_systems};
 pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, UnpairedReason};
 pub use stored::{ImportedSummary, ImportedVerdict, summarize_imported};
+pub use summary::{BINS, Consumption, Front, FrontBy, Summary};
 pub use trend::{Trend, TrendPoint, trends};
 pub use words::{METHOD, Sentences, outcome, probability, sentences};
 
@@ -158,13 +160,18 @@ pub struct Aggregate<'a> {
 }
 
 impl<'a> Aggregate<'a> {
-    /// Says which systems are best and lowest, and what cannot be told yet.
-    pub fn headline(&self) -> Vec<String> {
+    /// Returns which systems are best, tied and behind, and says so in sentences.
+    pub fn ranking(&self) -> Ranking {
         let scores = |group: &Group<'a>| Scores {
             column: group.column,
             rows: group.rows.iter().filter_map(|row| Some((row.key, row.score?))).collect(),
         };
-        headline(&self.groups.iter().map(scores).collect::<Vec<_>>())
+        rank_systems(&self.groups.iter().map(scores).collect::<Vec<_>>())
+    }
+
+    /// Returns the groups that no other one beats in both score and cost.
+    pub fn front(&self) -> Option<Front> {
+        Front::new(&self.groups.iter().map(|group| &group.summary).collect::<Vec<_>>())
     }
 
     /// Returns the columns of runs, in order.

@@ -15,10 +15,11 @@ pub const METHOD: [&str; 12] = [
     "Each run counts the same in a mean. Runs that ended in a system error, wait, cannot be read or have no score are counted apart and are \
      in no mean and no rate.",
     "A run passes when its score reaches the threshold of its scorer: 1, unless the suite sets a `threshold` or the scorer has another default.",
-    "Tokens and cost are over all runs that report them, including those that ended in an error; time is over the runs that ended.",
+    "Tokens and cost are over all runs that report them, including those that ended in an error; time is over the runs that ended. Runs \
+     without a task count in means and rates, each for itself; they are in no row, so in no comparison and in no sentence about who is best.",
     "Intervals are of 95 %. Those of rates, and of means of scores that are all 0 or 1, are Wilson's; runs of one task are alike and count \
      as fewer, down to the number of tasks. Those of other means come from drawing whole tasks 10,000 times with a fixed seed (expanded \
-     percentiles); with fewer than six tasks they are Student's, from how much the tasks differ. There is none for a single run, or when no \
+     percentiles); with fewer than six tasks, or more than 500, they are Student's, from how much the tasks differ. There is none for a single run, or when no \
      task differs from the others.",
     "Where all runs or all pairs are of one task, its variations take the place of tasks: such an \
      interval or test does not extend to other tasks. An interval of one system over one variation \

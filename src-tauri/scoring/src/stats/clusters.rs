@@ -21,6 +21,9 @@ pub(super) const ROUNDING: f64 = 1e-14;
 /// Minimum number of tasks for a bootstrap; with fewer, its intervals are too narrow.
 pub const FEWEST_DRAWN: u64 = 6;
 
+/// Maximum number of tasks for a bootstrap; with more, Student's interval is as good and quick.
+pub const MOST_DRAWN: u64 = 500;
+
 /// Parameters of resampling. Equal seeds give equal intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resampling {
@@ -109,9 +112,9 @@ impl Clusters {
         if self.is_drawn() { self.drawn(level, resampling) } else { self.students(level) }
     }
 
-    /// Returns true if there are enough tasks for a bootstrap.
+    /// Returns true if there are enough tasks for a bootstrap, and not so many that it takes long.
     pub fn is_drawn(&self) -> bool {
-        self.clusters() >= FEWEST_DRAWN
+        (FEWEST_DRAWN..=MOST_DRAWN).contains(&self.clusters())
     }
 
     /// Returns the interval by Student's distribution.

@@ -17,7 +17,7 @@ mod rate;
 mod repeats;
 
 pub use better::{Better, Tendency, WinTieLoss};
-pub use clusters::{Clusters, FEWEST_DRAWN, Resampling};
+pub use clusters::{Clusters, FEWEST_DRAWN, MOST_DRAWN, Resampling};
 pub use detectable::{Power, detectable_mean_difference, detectable_rate_difference};
 pub use flips::{PValue, sign_flips};
 pub use kappa::{Confusion, Kappa, Weights};

@@ -144,8 +144,11 @@ fn what_is_no_repeat_counts_as_a_run_and_is_no_try() {
     let runs = runs(&all);
     let (with, without) = (Aggregate::new(&runs, None), Aggregate::new(&runs[..4], None));
     let (with, without) = (&with.groups[0], &without.groups[0]);
-    assert_eq!((with.cell.runs, with.cell.passes.map(|it| it.passed)), (6, Some(4)));
-    assert_eq!((&with.tries, with.cell.flaky), (&without.tries, 1));
+    assert_eq!(
+        (with.summary.cell.runs, with.summary.cell.passes.map(|it| it.passed)),
+        (6, Some(4))
+    );
+    assert_eq!((&with.tries, with.summary.cell.flaky), (&without.tries, 1));
     let flaky: Vec<bool> = with.rows.iter().map(|row| row.flaky).collect();
     assert_eq!(flaky, [false, true]);
     assert_eq!(
@@ -203,13 +206,16 @@ fn what_runs_took_is_counted_with_what_is_not_known() {
     ]);
     let standing = Aggregate::new(&runs, None);
     let group = &standing.groups[0];
-    assert_eq!((group.tokens.known, group.tokens.unknown), (3, 1));
+    assert_eq!((group.summary.tokens.amounts.known, group.summary.tokens.amounts.unknown), (3, 1));
     assert!(
-        (group.tokens.of_known.unwrap().sum - 160.0).abs() < 1e-12,
+        (group.summary.tokens.amounts.of_known.unwrap().sum - 160.0).abs() < 1e-12,
         "errors were paid for, too"
     );
-    assert_eq!((group.cost.known, group.cost.unknown), (1, 3));
-    assert_eq!((group.seconds.known, group.seconds.unknown), (0, 3));
+    assert_eq!((group.summary.cost.amounts.known, group.summary.cost.amounts.unknown), (1, 3));
+    assert_eq!(
+        (group.summary.seconds.amounts.known, group.summary.seconds.amounts.unknown),
+        (0, 3)
+    );
 }
 
 #[test]
@@ -258,7 +264,7 @@ proptest! {
         places.sort_unstable();
         prop_assert_eq!(places, (0..all.len()).collect::<Vec<_>>());
         for group in &standing.groups {
-            let cell = &group.cell;
+            let cell = &group.summary.cell;
             let ends = cell.scored + cell.errors + cell.waiting + cell.running + cell.damaged + cell.unscored;
             prop_assert_eq!(cell.runs, ends);
             prop_assert_eq!(cell.runs, group.rows.iter().map(|row| row.runs.len() as u64).sum::<u64>());
@@ -280,10 +286,10 @@ proptest! {
         let (here, there) = (Aggregate::new(&all, None), Aggregate::new(&turned, None));
         prop_assert_eq!(here.groups.len(), there.groups.len());
         for (one, other) in here.groups.iter().zip(&there.groups) {
-            prop_assert_eq!((one.column, one.cell.runs, one.cell.passes), (other.column, other.cell.runs, other.cell.passes));
-            prop_assert!(near(one.cell.score.map(|it| it.value), other.cell.score.map(|it| it.value)));
-            let low = |group: &Group<'_>| group.cell.score.and_then(|it| it.interval).map(|it| it.low);
-            prop_assert!(near(low(one), low(other)), "{:?} {:?}", one.cell, other.cell);
+            prop_assert_eq!((one.column, one.summary.cell.runs, one.summary.cell.passes), (other.column, other.summary.cell.runs, other.summary.cell.passes));
+            prop_assert!(near(one.summary.cell.score.map(|it| it.value), other.summary.cell.score.map(|it| it.value)));
+            let low = |group: &Group<'_>| group.summary.cell.score.and_then(|it| it.interval).map(|it| it.low);
+            prop_assert!(near(low(one), low(other)), "{:?} {:?}", one.summary.cell, other.summary.cell);
         }
         for (one, other) in here.pairings.iter().zip(&there.pairings) {
             prop_assert_eq!((one.passes.map(|it| it.table), &one.unpaired), (other.passes.map(|it| it.table), &other.unpaired));

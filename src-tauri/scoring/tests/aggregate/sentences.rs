@@ -205,7 +205,9 @@ fn small_probabilities_are_not_written_as_nothing() {
 fn the_method_says_what_is_done_for_one_task_and_when_interval_and_test_disagree() {
     let method = METHOD.join(" ");
     let repeats = runs(&["a #0 s 0.4", "a #0 s 0.5", "a #0 s 0.7"]);
-    assert!(Aggregate::new(&repeats, None).groups[0].cell.score.unwrap().interval.is_some());
+    assert!(
+        Aggregate::new(&repeats, None).groups[0].summary.cell.score.unwrap().interval.is_some()
+    );
     assert!(
         method.contains("of one system over one variation uses its runs")
             && !method.contains("none for one task"),

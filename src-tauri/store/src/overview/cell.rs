@@ -33,15 +33,36 @@ pub(super) fn of_task(task: &TaskRows, column: u16) -> Option<OverviewCell> {
     cell.close(rough())
 }
 
-/// Returns the cell that aggregates all tasks.
-pub(super) fn of_column(tasks: &[TaskRows], column: u16) -> OverviewCell {
+/// Returns the cell that aggregates all tasks. `counted` is the aggregate of the same runs in the
+/// same order, if it is known already.
+pub(super) fn of_column(tasks: &[TaskRows], column: u16, counted: Option<&Cell>) -> OverviewCell {
     let mut cell = Gathering::default();
     for task in tasks {
         for (number, row) in (0..).zip(&task.variations) {
             cell.add(&task.id, number, row, column);
         }
     }
-    cell.close(Resampling::default()).unwrap_or_default()
+    match counted {
+        Some(counted) => cell.describe(counted),
+        None => cell.close(Resampling::default()).unwrap_or_default(),
+    }
+}
+
+/// Returns the cell of several tasks.
+pub(super) fn of_tasks(tasks: &[&TaskRows], column: u16) -> Option<OverviewCell> {
+    let mut cell = Gathering::default();
+    for task in tasks {
+        for (number, row) in (0..).zip(&task.variations) {
+            cell.add(&task.id, number, row, column);
+        }
+    }
+    cell.close(rough())
+}
+
+/// Returns the cell of rows without any run: how many runs are missing.
+pub(super) fn of_missing(rows: &[&VariationRow], column: u16) -> Option<OverviewCell> {
+    let missing = rows.iter().map(|row| row.missing(column)).sum();
+    (missing > 0).then(|| OverviewCell { missing, ..OverviewCell::default() })
 }
 
 /// Returns the cell of runs without a task. None of them counts as a repeat of another.
@@ -76,14 +97,17 @@ impl<'a> Gathering<'a> {
             return None;
         }
         let places: Vec<usize> = (0..self.counted.len()).collect();
-        let cell = Cell::new(&self.counted, &places, resampling);
+        Some(self.describe(&Cell::new(&self.counted, &places, resampling)))
+    }
+
+    fn describe(&self, cell: &Cell) -> OverviewCell {
         let interval = cell.score.and_then(|score| score.interval);
         let superseded = self.forks.iter().filter(|fact| fact.superseded).count();
         let reviewed = self.facts.iter().filter(|fact| fact.reviewed).count();
-        Some(OverviewCell {
+        OverviewCell {
             runs: small(cell.runs),
             scored: small(cell.scored),
-            passed: cell.passes.map(|passes| small(passes.passed)),
+            passed: cell.passes.as_ref().map(|passes| small(passes.passed)),
             score: cell.score.map(|score| score.value),
             low: interval.map(|interval| interval.low.clamp(0.0, 1.0)),
             high: interval.map(|interval| interval.high.clamp(0.0, 1.0)),
@@ -102,7 +126,7 @@ impl<'a> Gathering<'a> {
                 .and_then(|at| self.facts.get(at))
                 .or(self.forks.first())
                 .map(|fact| fact.id.clone().into_string()),
-        })
+        }
     }
 }
 

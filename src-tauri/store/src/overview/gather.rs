@@ -1,14 +1,14 @@
 //! **Pure.** Sorts runs into columns, tasks and variations.
 use super::{
-    Column, Fact, Facts, Holds, Loose, MOST_COLUMNS, Matrix, TaskRows, Totals, VariationKey,
-    VariationRow, cell, expected,
+    Column, Fact, Facts, Holds, Leaders, Loose, MOST_COLUMNS, Matrix, TaskRows, Totals,
+    VariationKey, VariationRow, cell, expected,
 };
 use crate::filter::Filter;
 use crate::suites::{Task, Tasks};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use touchstone_api::{Lineage, OverviewCell, RunState, ScoreStanding};
-use touchstone_scoring::aggregate::{self, End, RowKey, Scores, headline};
+use touchstone_scoring::aggregate::{self, End, RowKey, Scores, rank_systems};
 use touchstone_scoring::stats::mean;
 
 /// Fields of a run that the matrix needs. Borrowed, because there are many runs and most values
@@ -44,6 +44,19 @@ pub struct Seen<'a> {
     pub lineage: Option<Lineage>,
     /// Fork number from the file name; 0 for none.
     pub fork: u32,
+    /// What the run consumed.
+    pub spent: Spent,
+}
+
+/// What a run consumed, if known.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Spent {
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// Dollars.
+    pub cost: Option<f64>,
+    /// Seconds.
+    pub seconds: Option<f64>,
 }
 
 /// Returns the mean scores of each column by row.
@@ -91,11 +104,11 @@ pub(super) struct GatheredTask {
     rows: BTreeMap<VariationKey, VariationRow>,
 }
 
-struct GatheredColumn {
-    system: Option<String>,
-    model: Option<String>,
+pub(super) struct GatheredColumn {
+    pub(super) system: Option<String>,
+    pub(super) model: Option<String>,
     /// Number of runs that belong to tasks.
-    runs: usize,
+    pub(super) runs: usize,
     /// True when all of its runs are foreign.
     foreign: bool,
 }
@@ -139,7 +152,8 @@ impl Gathering {
         let (end, repeat, reviewed) = (run.end, run.repeat, run.reviewed);
         let apart = run.lineage.is_some();
         let id = run.id.into();
-        let fact = Fact { column, end, repeat, reviewed, holds, apart, superseded, id };
+        let spent = run.spent.into();
+        let fact = Fact { column, end, repeat, reviewed, holds, apart, superseded, spent, id };
         let Some(name) = run.task else {
             if is_left_out {
                 return;
@@ -165,6 +179,7 @@ impl Gathering {
     /// Builds the matrix and counts the runs that suites expect but that do not exist. `scorers`
     /// are the scorers that occur.
     pub fn finish(mut self, filter: &Filter, scorers: Vec<String>) -> Matrix {
+        let alone = self.loose.of_columns_without_tasks(&self.columns);
         let (columns, columns_left_out, moved) = chosen(std::mem::take(&mut self.columns));
         for row in self.tasks.iter_mut().flat_map(|task| task.rows.values_mut()) {
             row.facts.close(&moved);
@@ -177,13 +192,30 @@ impl Gathering {
         let mut tasks: Vec<TaskRows> =
             self.tasks.into_iter().filter_map(GatheredTask::rows).collect();
         tasks.sort_by(|one, other| one.id.cmp(&other.id));
-        for (at, column) in (0..).zip(&mut columns) {
-            column.cell = cell::of_column(&tasks, at);
+        let ranking = rank_systems(&scores(&columns, &tasks));
+        let headline = ranking.sentences.clone();
+        let (rows, loose) = (&tasks, &self.loose.facts);
+        let leaders = Leaders::new((&columns, columns_left_out), rows, loose, alone, ranking);
+        for ((at, column), leader) in (0..).zip(&mut columns).zip(&leaders.all) {
+            // Runs without a task are in no sum of the matrix.
+            let has_loose = !self.loose.facts.in_column(at).is_empty();
+            let counted = (!has_loose).then_some(&leader.summary.cell);
+            column.cell = cell::of_column(&tasks, at, counted);
         }
-        let headline = headline(&scores(&columns, &tasks));
+        let leaders = Arc::new(leaders);
         let loose = (self.loose.runs > 0).then_some(self.loose);
         let totals = self.totals;
-        Matrix { suites, columns, columns_left_out, tasks, loose, scorers, headline, totals }
+        Matrix {
+            suites,
+            columns,
+            columns_left_out,
+            tasks,
+            loose,
+            scorers,
+            headline,
+            leaders,
+            totals,
+        }
     }
 
     /// Returns the provisional column number of a run. `None` when the numbers are exhausted.

@@ -7,11 +7,13 @@
 mod cell;
 mod expected;
 mod gather;
+mod leaders;
 mod page;
 #[cfg(test)]
 mod tests;
 
-pub use gather::{Gathering, Seen};
+pub use gather::{Gathering, Seen, Spent};
+pub use leaders::{Leader, Leaders};
 
 use crate::filter::Filter;
 use crate::query::ScoredRun;
@@ -35,6 +37,7 @@ pub struct Matrix {
     scorers: Vec<String>,
     /// Which systems are best and lowest, in sentences.
     headline: Vec<String>,
+    leaders: Arc<Leaders>,
     totals: Totals,
 }
 
@@ -106,7 +109,34 @@ struct Fact {
     /// True for a fork, or a run that is continued by a person or superseded.
     apart: bool,
     superseded: bool,
+    spent: CompactSpent,
     id: Box<str>,
+}
+
+/// Amounts that a run consumed; not a number where unknown. Half the size of options, because there
+/// are many runs.
+#[derive(Clone, Copy)]
+struct CompactSpent([f64; 3]);
+
+impl From<Spent> for CompactSpent {
+    fn from(spent: Spent) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "tokens are far below 2^53")]
+        let tokens = spent.tokens.map(|tokens| tokens as f64);
+        Self([tokens, spent.cost, spent.seconds].map(|amount| amount.unwrap_or(f64::NAN)))
+    }
+}
+
+impl CompactSpent {
+    fn spent(self) -> Spent {
+        let [tokens, cost, seconds] = self.0.map(|amount| (!amount.is_nan()).then_some(amount));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the tokens were a whole number"
+        )]
+        let tokens = tokens.map(|tokens| tokens as u64);
+        Spent { tokens, cost, seconds }
+    }
 }
 
 /// Repeat slot that a file occupies among the repeats of its variation.
@@ -158,6 +188,7 @@ impl<'a> From<&'a ScoredRun> for Seen<'a> {
             foreign: is_foreign(&run.layout),
             lineage: run.lineage,
             fork: run.fork,
+            spent: Spent { tokens: run.tokens, cost: run.cost, seconds: run.seconds },
         }
     }
 }
@@ -179,6 +210,10 @@ impl VariationRow {
         }
     }
 
+    fn has_runs(&self) -> bool {
+        !self.facts.0.is_empty() || !self.forks.0.is_empty()
+    }
+
     fn missing(&self, column: u16) -> u32 {
         self.missing.iter().find(|(at, _)| *at == column).map_or(0, |(_, missing)| *missing)
     }
@@ -197,6 +232,11 @@ impl Matrix {
             gathering.add(&Seen::from(run));
         }
         gathering.finish(filter, scorers)
+    }
+
+    /// Returns the systems with their models, with statistics of all their runs.
+    pub fn leaders(&self) -> Arc<Leaders> {
+        Arc::clone(&self.leaders)
     }
 
     /// Returns true when it was built with exactly these suites, not with an older version of them.

@@ -2,9 +2,10 @@
 //! cells.
 use super::{Loose, Matrix, TaskRows, VariationKey, VariationRow, cell};
 use crate::filter::typed;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use touchstone_api::{
-    FilterError, Overview, OverviewCell, OverviewColumn, OverviewKind, OverviewRequest, OverviewRow,
+    FilterError, Overview, OverviewCell, OverviewColumn, OverviewKind, OverviewRequest,
+    OverviewRow, OverviewView,
 };
 
 /// Maximum number of rows per section.
@@ -14,7 +15,33 @@ const MAX_ROWS: u32 = 500;
 enum Line<'a> {
     Task(&'a TaskRows, bool),
     Variation(&'a TaskRows, &'a VariationRow),
+    Tag(Option<&'a str>, Vec<&'a TaskRows>),
+    /// True if they are shown.
+    Missing(bool),
     Loose(&'a Loose),
+}
+
+/// Tasks and variations without any run.
+struct WithoutRuns<'a> {
+    tasks: Vec<&'a TaskRows>,
+    /// Variations of tasks that have others with runs.
+    variations: Vec<&'a VariationRow>,
+}
+
+impl WithoutRuns<'_> {
+    fn is_empty(&self) -> bool {
+        self.tasks.is_empty() && self.variations.is_empty()
+    }
+
+    /// Says how many there are: `3 tasks and 1 variation without runs`.
+    fn describe(&self) -> String {
+        let counted = |count: usize, name: &str| {
+            let plural = if count == 1 { "" } else { "s" };
+            (count > 0).then(|| format!("{count} {name}{plural}"))
+        };
+        let all = [counted(self.tasks.len(), "task"), counted(self.variations.len(), "variation")];
+        format!("{} without runs", all.into_iter().flatten().collect::<Vec<_>>().join(" and "))
+    }
 }
 
 impl Matrix {
@@ -25,30 +52,26 @@ impl Matrix {
         generation: u64,
         misread: Vec<FilterError>,
     ) -> Overview {
-        let except: HashSet<&str> = request.except.iter().map(String::as_str).collect();
-        let folded = |task: &TaskRows| request.folded != except.contains(task.id.as_str());
-        let lines = self.tasks.iter().map(|task| (task, task.variations.len() < 2 || folded(task)));
-        let height =
-            |(task, folded): (&TaskRows, bool)| 1 + if folded { 0 } else { task.variations.len() };
-        let total: usize = lines.clone().map(height).sum();
-        let sought = self.tasks.iter().position(|task| request.find.as_ref() == Some(&task.id));
-        let found: Option<usize> = sought.map(|at| lines.clone().take(at).map(height).sum());
-        let lines = lines.flat_map(|(task, folded)| {
-            let shown = if folded { &[][..] } else { &task.variations[..] };
-            std::iter::once(Line::Task(task, folded))
-                .chain(shown.iter().map(move |row| Line::Variation(task, row)))
-        });
-        let lines = lines.chain(self.loose.as_ref().map(Line::Loose));
+        let without = self.without_runs();
+        let lines = self.lines(request, &without);
+        let is_sought = |line: &Line<'_>| match line {
+            Line::Task(task, _) => request.find.as_ref() == Some(&task.id),
+            _ => false,
+        };
+        let found = lines.iter().position(is_sought);
+        let order = self.order(request.view);
         let (offset, limit) =
             (request.span.offset as usize, request.span.limit.min(MAX_ROWS) as usize);
+        let shown = lines.iter().skip(offset).take(limit);
         Overview {
             generation,
-            columns: self.heads(),
+            columns: self.heads(&order),
             columns_left_out: u32::try_from(self.columns_left_out).unwrap_or(u32::MAX),
-            total_rows: total as u64 + u64::from(self.loose.is_some()),
+            total_rows: lines.len() as u64,
             tasks: self.tasks.len() as u64,
+            tags: self.tasks.iter().any(|task| self.tag(task).is_some()),
             found: found.map(|at| at as u64),
-            rows: lines.skip(offset).take(limit).map(|line| self.row(&line)).collect(),
+            rows: shown.map(|line| Self::row(line, &order, &without)).collect(),
             scorers: self.scorers.clone(),
             headline: self.headline.clone(),
             runs: self.totals.runs,
@@ -67,22 +90,116 @@ impl Matrix {
         }
     }
 
-    fn heads(&self) -> Vec<OverviewColumn> {
+    /// Returns all visible rows.
+    fn lines<'a>(&'a self, request: &OverviewRequest, without: &WithoutRuns<'a>) -> Vec<Line<'a>> {
+        let OverviewView { missing, by_tag, .. } = request.view;
+        let except: HashSet<&str> = request.except.iter().map(String::as_str).collect();
+        let of_task = |task: &'a TaskRows| {
+            let is_excepted = except.contains(task.id.as_str());
+            let folded = task.variations.len() < 2 || request.folded != is_excepted;
+            let rows = task.variations.iter().filter(move |row| missing || row.has_runs());
+            let rows = rows.take(if folded { 0 } else { usize::MAX });
+            std::iter::once(Line::Task(task, folded))
+                .chain(rows.map(move |row| Line::Variation(task, row)))
+        };
+        let with_runs = || self.tasks.iter().filter(|task| has_runs(task));
+        let mut lines: Vec<Line<'a>> = Vec::new();
+        if by_tag {
+            let mut by_tag: BTreeMap<(bool, Option<&str>), Vec<&'a TaskRows>> = BTreeMap::new();
+            for task in with_runs() {
+                let tag = self.tag(task);
+                by_tag.entry((tag.is_none(), tag)).or_default().push(task);
+            }
+            for ((_, tag), tasks) in by_tag {
+                let rows: Vec<Line<'a>> = tasks.iter().flat_map(|task| of_task(task)).collect();
+                lines.push(Line::Tag(tag, tasks));
+                lines.extend(rows);
+            }
+        } else {
+            lines.extend(with_runs().flat_map(of_task));
+        }
+        if !without.is_empty() {
+            lines.push(Line::Missing(missing));
+        }
+        if missing {
+            lines.extend(without.tasks.iter().flat_map(|task| of_task(task)));
+        }
+        lines.extend(self.loose.as_ref().map(Line::Loose));
+        lines
+    }
+
+    fn without_runs(&self) -> WithoutRuns<'_> {
+        let (with, tasks): (Vec<&TaskRows>, _) = self.tasks.iter().partition(|task| has_runs(task));
+        let rows = with.iter().flat_map(|task| &task.variations);
+        WithoutRuns { tasks, variations: rows.filter(|row| !row.has_runs()).collect() }
+    }
+
+    /// Returns the first tag of a task.
+    fn tag(&self, task: &TaskRows) -> Option<&str> {
+        self.suites.get(&task.id)?.suite.tags.first().map(String::as_str)
+    }
+
+    /// Returns the columns in the requested order.
+    fn order(&self, view: OverviewView) -> Vec<u16> {
+        let mut order: Vec<(u16, &super::Column)> = (0..).zip(&self.columns).collect();
+        if view.by_model {
+            // Unknown ones come last.
+            order.sort_by_key(|(_, one)| {
+                (one.model.is_none(), &one.model, one.system.is_none(), &one.system)
+            });
+        }
+        order.into_iter().map(|(at, _)| at).collect()
+    }
+
+    fn heads(&self, order: &[u16]) -> Vec<OverviewColumn> {
         let head = |column: &super::Column| OverviewColumn {
             system: column.system.clone(),
             model: column.model.clone(),
-            filter: format!(
-                "{} {}",
-                filter_token("system", column.system.as_deref()),
-                filter_token("model", column.model.as_deref())
-            ),
+            filter: column_filter(column.system.as_deref(), column.model.as_deref()),
             cell: column.cell.clone(),
         };
-        self.columns.iter().map(head).collect()
+        order.iter().filter_map(|at| self.columns.get(usize::from(*at))).map(head).collect()
     }
 
-    fn row(&self, line: &Line<'_>) -> OverviewRow {
+    fn row(line: &Line<'_>, order: &[u16], without: &WithoutRuns<'_>) -> OverviewRow {
+        let cells = |cell: &dyn Fn(u16) -> Option<OverviewCell>| -> Vec<Option<OverviewCell>> {
+            order.iter().map(|at| cell(*at)).collect()
+        };
+        // Rows that are no task and no variation.
+        let row = |kind| OverviewRow {
+            kind,
+            task: None,
+            variation: None,
+            label: None,
+            variations: 0,
+            folded: false,
+            filter: String::new(),
+            runs: 0,
+            cells: Vec::new(),
+        };
         match line {
+            Line::Tag(tag, tasks) => {
+                let names = tasks.iter().flat_map(|task| &task.names).map(|name| typed(name));
+                OverviewRow {
+                    label: tag.map(str::to_owned),
+                    variations: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
+                    filter: format!("task:{}", names.collect::<Vec<_>>().join(",")),
+                    runs: tasks.iter().map(|task| runs_of(task)).sum(),
+                    cells: cells(&|column| cell::of_tasks(tasks, column)),
+                    ..row(OverviewKind::Tag)
+                }
+            }
+            Line::Missing(shown) => {
+                let tasks = without.tasks.iter().flat_map(|task| &task.variations);
+                let rows: Vec<&VariationRow> =
+                    tasks.chain(without.variations.iter().copied()).collect();
+                OverviewRow {
+                    label: Some(without.describe()),
+                    folded: !shown,
+                    cells: cells(&|column| cell::of_missing(&rows, column)),
+                    ..row(OverviewKind::Missing)
+                }
+            }
             Line::Task(task, folded) => OverviewRow {
                 kind: OverviewKind::Task,
                 task: Some(task.id.clone()),
@@ -91,8 +208,8 @@ impl Matrix {
                 variations: u32::try_from(task.variations.len()).unwrap_or(u32::MAX),
                 folded: *folded && task.variations.len() > 1,
                 filter: of_task(task),
-                runs: task.variations.iter().map(|row| row.facts.0.len() as u64).sum(),
-                cells: self.cells(|column| cell::of_task(task, column)),
+                runs: runs_of(task),
+                cells: cells(&|column| cell::of_task(task, column)),
             },
             Line::Variation(task, row) => OverviewRow {
                 kind: OverviewKind::Variation,
@@ -107,25 +224,24 @@ impl Matrix {
                 folded: false,
                 filter: format!("{} {}", of_task(task), of_variation(row)),
                 runs: row.facts.0.len() as u64,
-                cells: self.cells(|column| cell::of_row(row, column)),
+                cells: cells(&|column| cell::of_row(row, column)),
             },
             Line::Loose(loose) => OverviewRow {
-                kind: OverviewKind::Loose,
-                task: None,
-                variation: None,
-                label: None,
-                variations: 0,
-                folded: false,
                 filter: filter_token("task", None),
                 runs: loose.runs,
-                cells: self.cells(|column| cell::of_loose(loose.facts.in_column(column))),
+                cells: cells(&|column| cell::of_loose(loose.facts.in_column(column))),
+                ..row(OverviewKind::Loose)
             },
         }
     }
+}
 
-    fn cells(&self, cell: impl Fn(u16) -> Option<OverviewCell>) -> Vec<Option<OverviewCell>> {
-        (0..).zip(&self.columns).map(|(at, _)| cell(at)).collect()
-    }
+fn has_runs(task: &TaskRows) -> bool {
+    task.variations.iter().any(VariationRow::has_runs)
+}
+
+fn runs_of(task: &TaskRows) -> u64 {
+    task.variations.iter().map(|row| row.facts.0.len() as u64).sum()
 }
 
 fn of_task(task: &TaskRows) -> String {
@@ -141,6 +257,11 @@ fn of_variation(row: &VariationRow) -> String {
         (VariationKey::Named(name), _) => format!("variation:{}", typed(name)),
         (VariationKey::Unknown, _) => filter_token("variation", None),
     }
+}
+
+/// Returns the filter of the runs of a system with a model.
+pub(super) fn column_filter(system: Option<&str>, model: Option<&str>) -> String {
+    format!("{} {}", filter_token("system", system), filter_token("model", model))
 }
 
 /// Filter token for a value. Without a value, the token that matches only runs lacking one.

@@ -8,11 +8,12 @@ use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use touchstone_api::{
-    Lineage, Overview, OverviewCell, OverviewKind, OverviewRequest, OverviewRow, RunState,
-    ScoreStanding, Span,
+    Lineage, Overview, OverviewCell, OverviewKind, OverviewRequest, OverviewRow, OverviewView,
+    RunState, ScoreStanding, Span,
 };
 use touchstone_formats::suite;
-use touchstone_scoring::aggregate::Aggregate;
+use touchstone_scoring::aggregate::{Aggregate, Consumption};
+use touchstone_scoring::stats::Interval;
 
 /// Parses a run from `task/variation system model repeat: outcome`. A variation that is not a
 /// number is a name. The outcome is a score, with `+` or `-` if it passed or failed a threshold, or
@@ -114,6 +115,7 @@ fn request(folded: bool, except: &[&str], offset: u32, limit: u32) -> OverviewRe
         folded,
         except: except.iter().map(|task| (*task).to_owned()).collect(),
         find: None,
+        view: OverviewView { missing: true, ..OverviewView::default() },
         span: Span { offset, limit },
     }
 }
@@ -156,6 +158,8 @@ fn name(row: &OverviewRow) -> String {
         OverviewKind::Variation => {
             format!("  {}{label}", row.variation.map(|n| format!("{n} ")).unwrap_or_default())
         }
+        OverviewKind::Tag => format!("#{label} ({} tasks)", row.variations),
+        OverviewKind::Missing => format!("{} {label}", if row.folded { "▸" } else { "▾" }),
         OverviewKind::Loose => format!("({} without a task)", row.runs),
     }
 }
@@ -208,6 +212,74 @@ fn a_cell_counts_scores_states_and_what_is_missing_and_mixes_none_of_them() {
 }
 
 #[test]
+fn tasks_and_variations_without_runs_are_one_row_until_they_are_asked_for() {
+    let suites = suites(&[("a", &["x", "y"], 2), ("b", &[""], 1), ("c", &["x", "y"], 1)]);
+    let matrix = matrix(&["b/0 tool_calling m 1: 1+", "c/1 tool_calling m 1: 0-"], &suites, "");
+    let drawn_with = |view| {
+        let request = OverviewRequest { view, ..request(false, &[], 0, 99) };
+        drawn(&matrix.page(&request, 1, Vec::new()))
+    };
+    insta::assert_snapshot!(drawn_with(OverviewView::default()), @r"
+    tool_calling m: 0.50 0.09–0.91 1/2 2 runs 5 missing
+    b | 1.00 1/1 1 runs
+    c | 0.00 0/1 1 runs 1 missing
+      1 y | 0.00 0/1 1 runs
+    ▸ 1 task and 1 variation without runs | 5 missing
+    ");
+    insta::assert_snapshot!(
+        drawn_with(OverviewView { missing: true, ..OverviewView::default() }),
+        @r"
+    tool_calling m: 0.50 0.09–0.91 1/2 2 runs 5 missing
+    b | 1.00 1/1 1 runs
+    c | 0.00 0/1 1 runs 1 missing
+      0 x | 1 missing
+      1 y | 0.00 0/1 1 runs
+    ▾ 1 task and 1 variation without runs | 5 missing
+    a | 4 missing
+      0 x | 2 missing
+      1 y | 2 missing
+    "
+    );
+}
+
+#[test]
+fn columns_are_grouped_by_model_and_rows_by_the_first_tag() {
+    let known = suites(&[("a", &[""], 1), ("b", &[""], 1), ("c", &[""], 1)]);
+    let tagged = |(task, tags): (&Arc<Task>, &[&str])| {
+        let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        Arc::new(Task {
+            suite: Arc::new(suite::Task { tags, ..(*task.suite).clone() }),
+            file: FileId::new(Root::Input, task.suite.id.as_bytes()),
+            yardsticks: Vec::new(),
+            tools: Vec::new(),
+        })
+    };
+    let tags = [&["sql"][..], &["mail", "sql"], &[]];
+    let suites = Arc::new(Tasks::from_tasks(known.all().zip(tags).map(tagged)));
+    let runs = ["a/0 s n 1: 1", "a/0 t m 1: 1", "b/0 s m 1: 0", "b/0 t n 1: 1", "c/0 s m 1: 1"];
+    let view = OverviewView { by_model: true, by_tag: true, missing: false };
+    let page = matrix(&runs, &suites, "").page(
+        &OverviewRequest { view, ..request(true, &[], 0, 99) },
+        1,
+        Vec::new(),
+    );
+    insta::assert_snapshot!(drawn(&page), @r"
+    s m: 0.50 0.09–0.91 2 runs 1 missing
+    t m: 1.00 1 runs 2 missing
+    s n: 1.00 1 runs 2 missing
+    t n: 1.00 1 runs 2 missing
+    #mail (1 tasks) | 0.00 1 runs | 1 missing | 1 missing | 1.00 1 runs
+    b | 0.00 1 runs | 1 missing | 1 missing | 1.00 1 runs
+    #sql (1 tasks) | 1 missing | 1.00 1 runs | 1.00 1 runs | 1 missing
+    a | 1 missing | 1.00 1 runs | 1.00 1 runs | 1 missing
+    # (1 tasks) | 1.00 1 runs | 1 missing | 1 missing | 1 missing
+    c | 1.00 1 runs | 1 missing | 1 missing | 1 missing
+    ");
+    assert!(page.tags);
+    assert_eq!(page.rows[2].filter, "task:a");
+}
+
+#[test]
 fn what_suites_do_not_know_stands_beside_what_they_do_and_is_not_dropped() {
     let suites = suites(&[("a", &["x"], 1)]);
     let runs = [
@@ -246,8 +318,9 @@ fn a_run_that_says_the_name_of_a_variation_stands_with_those_that_say_its_number
     folder/task | 0.50 0.09–0.91 2 runs 1 flaky 2 missing
       0 x | 2 missing
       1 y | 0.50 0.09–0.91 2 runs 1 flaky
+    ▾ 1 variation without runs | 2 missing
     ");
-    let filters: Vec<&str> = overview.rows.iter().map(|row| row.filter.as_str()).collect();
+    let filters: Vec<&str> = overview.rows[..3].iter().map(|row| row.filter.as_str()).collect();
     insta::assert_snapshot!(filters.join("\n"), @r"
     task:folder,folder/task
     task:folder,folder/task variation:0
@@ -420,6 +493,21 @@ fn the_filters_of_a_row_and_a_column_take_in_just_their_runs() {
     }
 }
 
+/// Returns true if two estimates are equal, apart from the order of sums.
+fn is_near(one: Option<(f64, Option<Interval>)>, other: Option<(f64, Option<Interval>)>) -> bool {
+    let numbers = |it: Option<(f64, Option<Interval>)>| {
+        it.map(|(value, interval)| (value, interval.map(|it| [it.low, it.high])))
+    };
+    let near = |one: f64, other: f64| (one - other).abs() < 1e-9;
+    match (numbers(one), numbers(other)) {
+        (Some((one, Some([a, b]))), Some((other, Some([c, d])))) => {
+            near(one, other) && near(a, c) && near(b, d)
+        }
+        (Some((one, None)), Some((other, None))) => near(one, other),
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
 proptest! {
     /// A column agrees with the statistics and reports of the same runs.
     #[test]
@@ -433,7 +521,7 @@ proptest! {
         let standing = Aggregate::new(&counted, None);
         prop_assert_eq!(standing.groups.len(), overview.columns.len());
         for (group, column) in standing.groups.iter().zip(&overview.columns) {
-            let (theirs, ours) = (&group.cell, &column.cell);
+            let (theirs, ours) = (&group.summary.cell, &column.cell);
             let interval = theirs.score.and_then(|score| score.interval);
             prop_assert_eq!(theirs.score.map(|score| score.value), ours.score);
             prop_assert_eq!(interval.map(|interval| interval.low), ours.low);
@@ -441,6 +529,51 @@ proptest! {
             prop_assert_eq!(theirs.passes.map(|passes| passes.passed), ours.passed.map(u64::from));
             prop_assert_eq!(theirs.flaky, u64::from(ours.flaky));
             prop_assert_eq!(theirs.scored, u64::from(ours.scored));
+        }
+    }
+
+    /// The leaders agree with the statistics and reports of the same runs, and so do the sentences.
+    #[test]
+    fn leaders_are_counted_as_for_a_report(
+        runs in prop::collection::vec(
+            ("[abc?]/[012x] [s?] [mn] [123]: (1|0|0\\.5|0\\.25|1\\+|0-|error|waiting|unasked)",
+             prop::option::of(0_u32..5), prop::option::of(0_u64..5)), 0..40),
+    ) {
+        let runs: Vec<ScoredRun> = runs
+            .iter()
+            .map(|(text, cost, tokens)| ScoredRun {
+                cost: cost.map(f64::from),
+                tokens: *tokens,
+                variation_name: None,
+                ..run(text)
+            })
+            .collect();
+        let matrix = Matrix::from_runs(&runs, &Arc::default(), &Filter::default(), Vec::new());
+        let counted: Vec<_> = runs.iter().map(ScoredRun::counted).collect();
+        let standing = Aggregate::new(&counted, None);
+        let leaders = matrix.leaders();
+        prop_assert_eq!(standing.groups.len(), leaders.all.len());
+        prop_assert_eq!(standing.ranking().sentences, matrix.page(&request(true, &[], 0, 1), 1, Vec::new()).headline);
+        for group in &standing.groups {
+            let (system, model) = (group.column.system, group.column.model);
+            let leader = leaders.all.iter().find(|it| it.system.as_deref() == system && it.model.as_deref() == model);
+            let (theirs, ours) = (&group.summary, &leader.unwrap().summary);
+            prop_assert!(is_near(
+                theirs.cell.score.map(|it| (it.value, it.interval)),
+                ours.cell.score.map(|it| (it.value, it.interval)),
+            ));
+            prop_assert!(is_near(
+                theirs.cell.passes.map(|it| (it.share(), Some(it.interval))),
+                ours.cell.passes.map(|it| (it.share(), Some(it.interval))),
+            ));
+            prop_assert_eq!(theirs.cell.flaky, ours.cell.flaky);
+            prop_assert_eq!(theirs.histogram, ours.histogram);
+            for (theirs, ours) in [(theirs.cost, ours.cost), (theirs.tokens, ours.tokens)] {
+                prop_assert_eq!(theirs.amounts.known, ours.amounts.known);
+                prop_assert_eq!(theirs.amounts.unknown, ours.amounts.unknown);
+                let of = |it: Consumption| it.mean().map(|mean| (mean, it.interval));
+                prop_assert!(is_near(of(theirs), of(ours)));
+            }
         }
     }
 

@@ -1,13 +1,13 @@
 //! Loads the data of an overview from the index and caches the matrix.
 use super::counted::end_of;
 use super::{Filter, IndexError, Lists, ParsedFilter, Reader, RunSet, scored};
-use crate::overview::{Gathering, Matrix, Seen};
+use crate::overview::{Gathering, Leaders, Matrix, Seen, Spent};
 use crate::suites::Tasks;
 use rusqlite::Row;
 use serde::Deserialize;
 use serde::de::value::{BorrowedStrDeserializer, Error};
 use std::sync::Arc;
-use touchstone_api::{Overview, OverviewRequest, RunState};
+use touchstone_api::{FilterError, Overview, OverviewRequest, RunState};
 
 impl Lists {
     /// Returns a section of the matrix of the runs that pass a filter.
@@ -17,8 +17,31 @@ impl Lists {
         suites: &Arc<Tasks>,
         request: &OverviewRequest,
     ) -> Result<Overview, IndexError> {
-        let (filter, misread) = Filter::parse(&request.filter);
-        let key = (filter.to_string(), request.scorer.clone());
+        let scorer = request.scorer.as_deref();
+        let (matrix, misread) = self.matrix(index, suites, (&request.filter, scorer))?;
+        Ok(matrix.page(request, index.generation(), misread))
+    }
+
+    /// Returns the systems with their models, with statistics of the runs that pass a filter.
+    pub fn leaders(
+        &self,
+        index: &Reader<'_>,
+        suites: &Arc<Tasks>,
+        (filter, scorer): (&str, Option<&str>),
+    ) -> Result<(Arc<Leaders>, Vec<FilterError>), IndexError> {
+        let (matrix, misread) = self.matrix(index, suites, (filter, scorer))?;
+        Ok((matrix.leaders(), misread))
+    }
+
+    /// Returns the matrix of the runs that pass a filter, and the tokens that could not be parsed.
+    fn matrix(
+        &self,
+        index: &Reader<'_>,
+        suites: &Arc<Tasks>,
+        (filter, scorer): (&str, Option<&str>),
+    ) -> Result<(Arc<Matrix>, Vec<FilterError>), IndexError> {
+        let (filter, misread) = Filter::parse(filter);
+        let key = (filter.to_string(), scorer.map(str::to_owned));
         let known = self
             .remembered(index, |known| known.matrices.get(&key))
             .filter(|known| known.is_of(suites));
@@ -27,10 +50,10 @@ impl Lists {
         } else {
             let asked = ParsedFilter::new(filter);
             let passing = self.set(index, &asked)?;
-            let matrix = gather(index, suites, &asked, &passing, request.scorer.as_deref())?;
+            let matrix = gather(index, suites, &asked, &passing, scorer)?;
             self.keep(index, matrix, |known, matrix| known.matrices.put(key, matrix))
         };
-        Ok(matrix.page(request, index.generation(), misread))
+        Ok((matrix, misread))
     }
 }
 
@@ -44,7 +67,7 @@ fn gather(
 ) -> Result<Matrix, IndexError> {
     const PLACE: &str = "r.id, r.key, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
          r.verdict IS NOT NULL OR r.review_score IS NOT NULL, r.member IS NOT NULL OR r.layout = 'raw_answer', \
-         r.lineage, r.fork";
+         r.lineage, r.fork, r.tokens, r.cost, r.seconds";
     // The SQL is assembled from fixed fragments only; the scorer is passed as a parameter.
     let statement = match scorer {
         None => {
@@ -71,7 +94,13 @@ fn seen<'a>(row: &'a Row<'_>) -> rusqlite::Result<Seen<'a>> {
         row.get::<_, Option<i64>>(at).map(|number| number.and_then(|n| u32::try_from(n).ok()))
     };
     let state = text(8)?.and_then(word).unwrap_or(RunState::Other);
-    let scoring = text(13)?.and_then(word);
+    let tokens: Option<i64> = row.get(13)?;
+    let spent = Spent {
+        tokens: tokens.and_then(|tokens| u64::try_from(tokens).ok()),
+        cost: row.get(14)?,
+        seconds: row.get(15)?,
+    };
+    let scoring = text(16)?.and_then(word);
     Ok(Seen {
         id: text(1)?.unwrap_or_default(),
         task: text(2)?,
@@ -82,11 +111,12 @@ fn seen<'a>(row: &'a Row<'_>) -> rusqlite::Result<Seen<'a>> {
         model: text(7)?,
         state,
         scoring,
-        end: end_of(state, scoring, row.get(14)?, row.get(15)?),
+        end: end_of(state, scoring, row.get(17)?, row.get(18)?),
         reviewed: row.get(9)?,
         foreign: row.get(10)?,
         lineage: text(11)?.and_then(word),
         fork: small(12)?.unwrap_or(0),
+        spent,
     })
 }
 

@@ -2,8 +2,8 @@ import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { Fixture, runRow, STATUS } from "../../testing/fakeBackend";
-import type { Overview, OverviewRequest } from "../../generated";
-import { cell, column, COLUMNS, matrix, row } from "../../testing/overview";
+import type { Leaderboard, Overview, OverviewRequest } from "../../generated";
+import { cell, column, COLUMNS, leader, leaderboard, matrix, row } from "../../testing/overview";
 
 let app: ReturnType<typeof mount> | undefined;
 const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
@@ -553,5 +553,178 @@ describe("the list of runs", () => {
     press("j", "x", "c");
     expect(location.hash).toBe("#/compare?run=r0&run=r1&first=passing");
     expect(fixture.rows.length).toBe(120);
+  });
+});
+
+describe("the leaderboard", () => {
+  const plot: Leaderboard["cost_plot"] = {
+    width: 440,
+    height: 300,
+    left: 44,
+    right: 426,
+    top: 12,
+    bottom: 256,
+    title: "Mean cost of a run",
+    x_ticks: [{ at: 44, label: "$0" }],
+    y_ticks: [{ at: 256, label: "0.0" }],
+    points: [0, 1].map((row) => ({
+      row,
+      x: 100 + 40 * row,
+      y: 80,
+      x_range: [90, 110],
+      y_range: null,
+      shape: row,
+      on_front: row === 0,
+      label: { text: "<b>s</b>", x: 110, y: 84, line: null },
+    })),
+    numbered: false,
+    left_out: 1,
+  };
+  const board = leaderboard(
+    [
+      leader("tool_calling", "claude", 0.9, 2, {
+        standing: "best",
+        why: "All others are worse.",
+        on_front: true,
+      }),
+      leader("promptql", "o1", 0.5, 1, { standing: "behind", errors: 4 }),
+      leader("promptql", null, null, null),
+    ],
+    { front_by: "cost", cost_plot: plot },
+  );
+  const names = () =>
+    all("[data-testid=leaderboard-row] th").map((one) =>
+      one.textContent.trim().replace(/\s+/g, " "),
+    );
+  const opened = async (hash = "#/overview") => {
+    const fixture = answers(matrix(2));
+    fixture.replies.leaderboard = () => board;
+    await open(fixture, hash);
+    await until(() => names().length === 3);
+    return fixture;
+  };
+  it("tells each system with its figures, and a dash for what is unknown", async () => {
+    await opened();
+    expect(names()).toEqual(["tool_calling · claude", "promptql · o1", "promptql · no model"]);
+    const cells = all("[data-testid=leaderboard-row]").map((row) =>
+      [...row.querySelectorAll("td")].map((one) => one.textContent.trim().replace(/\s+/g, " ")),
+    );
+    expect(cells[0]?.[0]).toContain("★best");
+    expect(cells[0]?.[0]).toContain("◆Pareto");
+    expect(cells[0]?.[1]).toBe("0.900.81–0.99, unknown for 2 runs");
+    expect(cells[1]?.at(-1)).toBe("◇ 4");
+    expect(cells[2]?.slice(0, 6)).toEqual(Array(6).fill("–"));
+    expect(text()).toContain(
+      "no other has a mean score at least as high for at most the same mean cost",
+    );
+  });
+  it("is sorted by its heads, which say the direction", async () => {
+    await opened();
+    const head = (title: string) =>
+      all("[data-testid=leaderboard] thead th").find((one) => one.textContent.includes(title));
+    expect(head("Score")?.getAttribute("aria-sort")).toBe("descending");
+    head("Cost")?.querySelector("button")?.click();
+    await until(() => names()[0] === "promptql · o1");
+    expect([
+      head("Score")?.getAttribute("aria-sort"),
+      head("Cost")?.getAttribute("aria-sort"),
+    ]).toEqual([null, "ascending"]);
+    head("Cost")?.querySelector("button")?.click();
+    await until(() => names()[0] === "tool_calling · claude");
+  });
+  it("asks with the filter and scorer of the matrix, and leads to the runs of a row", async () => {
+    const fixture = await opened("#/overview?q=model%3Ao1&scorer=fields");
+    expect(
+      fixture.calls.filter((call) => call.name === "leaderboard").map((call) => call.args),
+    ).toEqual([{ request: { filter: "model:o1", scorer: "fields" } }]);
+    expect(all("[data-testid=leaderboard-row] a")[0]?.getAttribute("href")).toBe(
+      "#/runs?q=model%3Ao1+system%3Atool_calling+model%3Aclaude",
+    );
+  });
+  it("and its plots fold away, and stay so", async () => {
+    await opened();
+    expect(id("plot-cost")).toBeUndefined();
+    id("toggle-plots")?.click();
+    await until(() => id("plot-cost") !== undefined);
+    expect(id("plot-cost")?.querySelector("svg")?.getAttribute("aria-label")).toContain(
+      "The leaderboard has the same numbers",
+    );
+    expect(id("plot-cost")?.querySelectorAll("b").length).toBe(0);
+    expect(id("plot-cost")?.textContent).toContain("<b>s</b>");
+    expect(id("plot-scores")?.querySelectorAll("svg").length).toBe(2);
+    id("toggle-leaderboard")?.click();
+    id("toggle-plots")?.click();
+    await until(() => id("leaderboard") === undefined && id("plot-cost") === undefined);
+    expect(JSON.parse(localStorage.getItem("touchstone.look") ?? "{}")).toMatchObject({
+      leaderboard: false,
+      plots: false,
+    });
+  });
+});
+
+describe("rows without runs", () => {
+  it("are one line that opens by a click and by f, and the address says so", async () => {
+    const fixture = answers((request) => {
+      const base = matrix(1)({ ...request, folded: true });
+      const line = row("", {
+        kind: "missing",
+        task: null,
+        label: "3 tasks without runs",
+        variations: 0,
+        folded: !request.view.missing,
+        filter: "",
+        runs: 0,
+        cells: [cell({ runs: 0, run: null, score: null, passed: null, missing: 9 }), null, null],
+      });
+      return { ...base, rows: [...base.rows, line], total_rows: base.total_rows + 1 };
+    });
+    await open(fixture);
+    await until(() => text().includes("3 tasks without runs"));
+    const line = () => all("[role=rowheader]").find((one) => one.textContent.includes("3 tasks"));
+    expect(line()?.getAttribute("aria-expanded")).toBe("false");
+    line()?.click();
+    await until(
+      () =>
+        location.hash === "#/overview?missing=" && line()?.getAttribute("aria-expanded") === "true",
+    );
+    press("j", "f");
+    await until(() => location.hash === "#/overview");
+  });
+});
+
+describe("the heads of columns", () => {
+  it("are cut in the middle where they are equal, and tell the whole name", async () => {
+    const long = (end: string) =>
+      column(`agent-with-a-rather-long-name-${end}`, "a-model-with-a-long-name-2025");
+    await open(answers(matrix(1, [long("one"), long("two")])));
+    await until(() => id("overview-row") !== undefined);
+    const heads = all("[role=columnheader]").slice(1);
+    const systems = heads.map((one) => one.querySelector(".system")?.textContent);
+    expect(new Set(systems).size).toBe(2);
+    expect(systems.every((one) => one?.includes("…"))).toBe(true);
+    expect(heads[0]?.getAttribute("aria-label")).toContain(
+      "agent-with-a-rather-long-name-one · a-model-with-a-long-name-2025",
+    );
+  });
+  it("are grouped by model, and rows by tag, when it is chosen", async () => {
+    const fixture = answers((request) => ({ ...matrix(1)(request), tags: true }));
+    await open(fixture);
+    await until(() => id("overview-columns") !== undefined);
+    const choose = (testid: string, value: string) => {
+      const box = id(testid) as HTMLSelectElement;
+      box.value = value;
+      box.dispatchEvent(new Event("change", { bubbles: true }));
+    };
+    choose("overview-columns", "model");
+    await until(() => location.hash === "#/overview?columns=model");
+    choose("overview-rows", "tag");
+    await until(() => location.hash === "#/overview?columns=model&rows=tag");
+    await until(() => requests(fixture).at(-1)?.view.by_tag === true);
+    expect(requests(fixture).at(-1)?.view).toEqual({
+      missing: false,
+      by_model: true,
+      by_tag: true,
+    });
+    await until(() => all("[role=columnheader] .system")[0]?.textContent === "claude");
   });
 });

@@ -101,6 +101,7 @@ describe("where no run has a score", () => {
       folded: false,
       except: [],
       find: null,
+      view: { missing: false, by_model: false, by_tag: false },
       span: { offset: 0, limit: 9 },
     }),
     ...nothing,

@@ -129,6 +129,8 @@ export const columnName = ({ system, model }: Named): string =>
 /** Name of a task or variation. */
 export function rowName(row: OverviewRow): string {
   if (row.kind === "loose") return "Runs without a task";
+  if (row.kind === "tag") return row.label === null ? "No tag" : visibleLine(row.label);
+  if (row.kind === "missing") return row.label ?? "";
   const task = visibleLine((row.kind === "task" ? row.label : null) ?? row.task ?? "");
   return row.kind === "variation" ? `${task} · ${variationName(row)}` : task;
 }

@@ -6,7 +6,15 @@ import { Live } from "../../backend/live";
 import { matrix } from "../../testing/overview";
 import { Matrix, PART } from "./matrix";
 
-const ASK = { q: "", scorer: "", folded: false, except: [] };
+const ASK = {
+  q: "",
+  scorer: "",
+  folded: false,
+  except: [],
+  missing: false,
+  byModel: false,
+  byTag: false,
+};
 const asked = (fixture: Fixture) =>
   fixture.calls
     .filter((call) => call.name === "overview")

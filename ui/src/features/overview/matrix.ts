@@ -26,6 +26,10 @@ export interface Ask {
   scorer: string;
   folded: boolean;
   except: readonly string[];
+  /** True to show tasks without runs. */
+  missing: boolean;
+  byModel: boolean;
+  byTag: boolean;
 }
 
 /** Identity of a column, without its totals. */
@@ -52,7 +56,8 @@ interface LoadedMatrix {
   find: string | null;
 }
 
-const askedAs = (ask: Ask) => JSON.stringify([ask.q, ask.scorer, ask.folded, ask.except]);
+const askedAs = (ask: Ask) =>
+  JSON.stringify([ask.q, ask.scorer, ask.folded, ask.except, ask.missing, ask.byModel, ask.byTag]);
 const begin = (ask: Ask, find: string | null): LoadedMatrix => ({
   key: askedAs(ask),
   ask,
@@ -132,6 +137,17 @@ export class Matrix {
     return this.#shown?.ask.q ?? "";
   }
 
+  /** Scorer of the visible rows; empty for the first of each task. */
+  get scorer(): string {
+    this.#subscribe();
+    return this.#shown?.ask.scorer ?? "";
+  }
+  /** Changes with the folder. */
+  get folder(): number {
+    this.#subscribe();
+    return this.#era;
+  }
+
   row(index: number): OverviewRow | undefined {
     this.#subscribe();
     return this.#shown?.parts.get(Math.floor(index / PART))?.rows[index % PART];
@@ -193,7 +209,7 @@ export class Matrix {
   }
 
   #call(
-    { q, scorer, folded, except }: Ask,
+    { q, scorer, folded, except, missing, byModel, byTag }: Ask,
     find: string | null,
     offset: number,
     limit: number,
@@ -205,6 +221,7 @@ export class Matrix {
         folded,
         except: [...except],
         find,
+        view: { missing, by_model: byModel, by_tag: byTag },
         span: { offset, limit },
       },
     });

@@ -1,4 +1,5 @@
 //! **Pure.** Converts statistics to the types of the API.
+use crate::leaderboard::{measure, name};
 use std::collections::{BTreeMap, BTreeSet};
 use touchstone_api::{
     FailureClass, Stats, StatsAmount, StatsBetter, StatsCell, StatsClass, StatsComparison,
@@ -6,14 +7,20 @@ use touchstone_api::{
     StatsPasses, StatsRow, StatsTries, StatsUnpaired,
 };
 use touchstone_scoring::aggregate::{
-    Aggregate, AtK, Cell, DoubtKind, Effect, Estimate, Group, METHOD, Means, PairedPassing,
-    Pairing, Passes, Row, RowKey, UnpairedReason, sentences,
+    Aggregate, AtK, Cell, Consumption, DoubtKind, Effect, Estimate, Group, METHOD, Means,
+    PairedPassing, Pairing, Passes, Row, RowKey, UnpairedReason, sentences,
 };
-use touchstone_scoring::stats::{Amounts, Interval, Tendency};
+use touchstone_scoring::stats::{Interval, Tendency};
 use touchstone_store::query::ScoredRun;
 
 pub(super) fn stats(standing: &Aggregate<'_>, runs: &[ScoredRun]) -> Stats {
-    let groups: Vec<StatsGroup> = standing.groups.iter().map(|it| group(it, runs)).collect();
+    let (ranking, front) = (standing.ranking(), standing.front());
+    let placed = |(at, it): (usize, &Group<'_>)| {
+        let place = ranking.standings.get(at).and_then(Option::as_ref);
+        let on_front = front.as_ref().and_then(|front| front.on.get(at).copied().flatten());
+        StatsGroup { standing: place.map(|(it, _)| name(*it)), on_front, ..group(it, runs) }
+    };
+    let groups: Vec<StatsGroup> = standing.groups.iter().enumerate().map(placed).collect();
     let ends = groups.iter().fold(StatsEnds::default(), |sum, group| added(sum, group.ends));
     let scored = runs.iter().filter(|run| run.counted().score().is_some());
     let scorers: BTreeSet<&String> = scored.filter_map(|run| run.scorer.as_ref()).collect();
@@ -22,9 +29,10 @@ pub(super) fn stats(standing: &Aggregate<'_>, runs: &[ScoredRun]) -> Stats {
         generation: 0,
         scorers: scorers.into_iter().cloned().collect(),
         tasks: tasks.len() as u64,
-        headline: standing.headline(),
+        headline: ranking.sentences,
         ends,
         forks_left_out: 0,
+        front_by: front.as_ref().map(measure),
         baseline: standing.baseline.and_then(|at| groups.get(at)).map(|group| group.name.clone()),
         comparisons: standing
             .pairings
@@ -40,20 +48,22 @@ pub(super) fn stats(standing: &Aggregate<'_>, runs: &[ScoredRun]) -> Stats {
 }
 
 fn group(group: &Group<'_>, runs: &[ScoredRun]) -> StatsGroup {
-    let cell = &group.cell;
+    let cell = &group.summary.cell;
     StatsGroup {
         name: group.column.label(),
         system: group.column.system.map(str::to_owned),
         model: group.column.model.map(str::to_owned),
+        standing: None,
+        on_front: None,
         ends: ends(cell),
         score: cell.score.map(estimate),
         passes: cell.passes.map(passes),
         flaky: cell.flaky,
         tries: group.tries.iter().map(tries).collect(),
         told_tries: group.told_tries().map(|at| at.k),
-        tokens: amount(&group.tokens),
-        cost: amount(&group.cost),
-        seconds: amount(&group.seconds),
+        tokens: amount(&group.summary.tokens),
+        cost: amount(&group.summary.cost),
+        seconds: amount(&group.summary.seconds),
         classes: classes(group.runs.iter().filter_map(|at| runs.get(*at)?.class)),
     }
 }
@@ -114,11 +124,14 @@ fn tries(at: &AtK) -> StatsTries {
     }
 }
 
-fn amount(amounts: &Amounts) -> StatsAmount {
-    let known = amounts.of_known;
+fn amount(of: &Consumption) -> StatsAmount {
+    let known = of.amounts.of_known;
+    let (low, high) = bounds(of.interval);
     StatsAmount {
-        known: amounts.known,
-        unknown: amounts.unknown,
+        known: of.amounts.known,
+        unknown: of.amounts.unknown,
+        low,
+        high,
         sum: known.map(|it| it.sum),
         mean: known.map(|it| it.mean),
         median: known.map(|it| it.median),

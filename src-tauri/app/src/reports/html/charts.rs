@@ -1,9 +1,11 @@
 //! **Pure.** Charts of a report as SVG with text alternatives. Colours are classes of the style
 //! sheet.
 use crate::escape::one_line;
+use crate::plots::{self, Drawn, Measure};
 use crate::reports::page::{Cell, Estimate, Group, TaskLine};
 use crate::reports::words::{self, Tone};
 use maud::{Markup, html};
+use touchstone_api::{Figure, Scatter, ScatterPoint};
 
 /// Width of the name column (`NAMES`) and of the plot area (`MARKS`), and height of a line.
 const NAMES: f64 = 260.0;
@@ -45,79 +47,151 @@ pub(super) fn scores(groups: &[Group]) -> Markup {
     }
 }
 
-/// Draws mean cost per run against mean score. `None` if fewer than two groups have both.
-pub(super) fn costs(groups: &[Group]) -> Option<Markup> {
-    let known: Vec<(&Group, f64, f64)> = groups
+/// Draws the scores of each group as a histogram, and mean cost and mean time against mean score.
+pub(super) fn plots(groups: &[Group]) -> Markup {
+    let plots = [Measure::Cost, Measure::Seconds].map(|measure| {
+        let drawn: Vec<Drawn<'_>> = groups.iter().map(|group| drawn_as(group, measure)).collect();
+        plots::scatter(&drawn, measure)
+    });
+    html! {
+        @if let Some(chart) = histogram(groups) {
+            figure { (chart) figcaption { "How many runs have which score, in tenths of the scale." } }
+        }
+        @for plot in plots.iter().flatten() {
+            figure { (scatter(plot, groups)) (legend(plot, groups)) }
+        }
+    }
+}
+
+fn drawn_as(group: &Group, measure: Measure) -> Drawn<'_> {
+    let amount = match measure {
+        Measure::Cost => group.cost,
+        Measure::Seconds => group.seconds,
+    };
+    let figure = |value, low, high| Figure { value, low, high, known: 0, unknown: 0 };
+    Drawn {
+        system: group.system.as_deref(),
+        model: group.model.as_deref(),
+        score: group.score.map(|it| figure(it.value, it.low, it.high)),
+        amount: amount.map(|it| figure(it.mean, it.low, it.high)),
+    }
+}
+
+fn scatter(plot: &Scatter, groups: &[Group]) -> Markup {
+    let group = |point: &ScatterPoint| groups.get(point.row as usize);
+    html! {
+        svg viewBox=(format!("0 0 {} {}", plot.width, plot.height)) width=(plot.width * 1.15)
+            role="img" aria-label=(format!("{} against mean score; the table above says the same", plot.title)) {
+            @for tick in &plot.y_ticks {
+                line.grid x1=(plot.left) x2=(plot.right) y1=(tick.at) y2=(tick.at) {}
+                text.soft x=(plot.left - 8.0) y=(tick.at + 4.0) text-anchor="end" { (tick.label) }
+            }
+            text.soft text-anchor="middle" transform=(format!("translate(10 {}) rotate(-90)", f64::midpoint(plot.top, plot.bottom))) { "Mean score" }
+            line.axis x1=(plot.left) x2=(plot.right) y1=(plot.bottom) y2=(plot.bottom) {}
+            @for tick in &plot.x_ticks {
+                line.axis x1=(tick.at) x2=(tick.at) y1=(plot.bottom) y2=(plot.bottom + 4.0) {}
+                text.soft x=(tick.at) y=(plot.bottom + 17.0) text-anchor="middle" { (tick.label) }
+            }
+            text.soft x=(f64::midpoint(plot.left, plot.right)) y=(plot.height - 8.0) text-anchor="middle" { (plot.title) }
+            @for point in &plot.points {
+                g {
+                    @if let Some(group) = group(point) { title {
+                        (one_line(&group.name)) ": " (words::estimate(group.score))
+                    } }
+                    @if let Some([low, high]) = point.x_range { line.whisker x1=(low) x2=(high) y1=(point.y) y2=(point.y) {} }
+                    @if let Some([low, high]) = point.y_range { line.whisker x1=(point.x) x2=(point.x) y1=(low) y2=(high) {} }
+                    path class=(if point.on_front { "mark front" } else { "mark" }) d=(mark(point.shape, point.x, point.y)) {}
+                }
+            }
+            @for label in plot.points.iter().filter_map(|point| Some((point, point.label.as_ref()?))) {
+                @if let Some([x, y]) = label.1.line { line.grid x1=(label.0.x) y1=(label.0.y) x2=(x) y2=(y) {} }
+                text.halo x=(label.1.x) y=(label.1.y) { (one_line(&label.1.text)) }
+            }
+        }
+    }
+}
+
+fn legend(plot: &Scatter, groups: &[Group]) -> Markup {
+    let mut systems: Vec<(u32, &str)> = plot
+        .points
         .iter()
-        .filter_map(|group| Some((group, group.cost?.mean, group.score?.value)))
+        .filter_map(|point| {
+            let system = groups.get(point.row as usize)?.system.as_deref();
+            Some((point.shape, system.unwrap_or("no system")))
+        })
         .collect();
-    let most = known.iter().map(|(_, cost, _)| *cost).fold(0.0, f64::max);
-    if known.len() < 2 || most <= 0.0 {
+    systems.sort_unstable();
+    systems.dedup();
+    let numbered = plot.points.iter().filter(|_| plot.numbered);
+    html! {
+        figcaption {
+            (plot.title) " against mean score, with 95\u{a0}% intervals. Filled marks are on the \
+                Pareto front of the two."
+            @if systems.len() > 1 { " Marks: " @for (at, (shape, system)) in systems.iter().enumerate() {
+                @if at > 0 { ", " } (SHAPES[*shape as usize % SHAPES.len()]) " " (one_line(system)) } "." }
+            @if plot.left_out > 0 { " Not drawn, because a value is unknown: " (plot.left_out) "." }
+            @for (at, point) in numbered.enumerate() {
+                @if at == 0 { " Numbers: " } @else { ", " }
+                @if let Some(group) = groups.get(point.row as usize) { (point.row + 1) "\u{a0}" (one_line(&group.name)) }
+            }
+        }
+    }
+}
+
+/// Names of the marks, in the order of their drawing.
+const SHAPES: [&str; 4] = ["circle", "square", "triangle", "diamond"];
+
+/// Returns the path of a mark.
+fn mark(shape: u32, x: f64, y: f64) -> String {
+    let start = |right: f64, down: f64| format!("M{} {}", round(x + right), round(y + down));
+    match shape {
+        0 => start(-4.5, 0.0) + "a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0Z",
+        1 => start(-4.0, -4.0) + "h8v8h-8Z",
+        2 => start(0.0, -5.0) + "l5 9h-10Z",
+        _ => start(0.0, -5.5) + "l5.5 5.5l-5.5 5.5l-5.5 -5.5Z",
+    }
+}
+
+/// Draws how many runs of each group have which score. `None` without any score.
+fn histogram(groups: &[Group]) -> Option<Markup> {
+    let scored: Vec<(&Group, u64)> = groups
+        .iter()
+        .map(|group| (group, group.histogram.iter().sum()))
+        .filter(|(_, runs)| *runs > 0)
+        .collect();
+    #[expect(clippy::cast_precision_loss, reason = "counts of runs are far below 2^53")]
+    let share = |count: u64, of: u64| count as f64 / of as f64;
+    let shares =
+        scored.iter().flat_map(|(group, of)| group.histogram.iter().map(|n| share(*n, *of)));
+    let most = shares.fold(0.0, f64::max);
+    if most <= 0.0 {
         return None;
     }
-    let (left, width, height) = (50.0, 560.0, 240.0);
-    let (step, end) = steps(most);
-    let x = |cost: f64| left + width * cost / end;
-    let y = |score: f64| 12.0 + height * (1.0 - score.clamp(0.0, 1.0));
+    let (line, bars) = (48.0, 34.0);
+    let wide = MARKS / 10.0;
+    let height = line * float(scored.len()) + 26.0;
     Some(html! {
-        svg viewBox=(format!("0 0 {} {}", left + width + 220.0, height + 50.0))
-            width=(left + width + 220.0)
-            role="img" aria-label="Mean cost of a run against mean score" {
-            @for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
-                line.grid x1=(left) x2=(left + width) y1=(y(tick)) y2=(y(tick)) {}
-                text.soft x=(left - 8.0) y=(y(tick) + 4.0) text-anchor="end" { (tick) }
-            }
-            line.axis x1=(left) x2=(left + width) y1=(y(0.0)) y2=(y(0.0)) {}
-            @for tick in (0..).map(|at| step * f64::from(at)).take_while(|tick| *tick <= end * 1.000_001) {
-                text.soft x=(round(x(tick))) y=(height + 30.0) text-anchor="middle" { (plainly(tick, step)) }
-            }
-            text.soft x=(left + width / 2.0) y=(height + 46.0) text-anchor="middle" { "dollars a run" }
-            @for ((group, cost, score), label) in known.iter().zip(apart(&known.iter().map(|(_, _, score)| y(*score)).collect::<Vec<_>>())) {
-                g {
-                    title { (one_line(&group.name)) ": " (words::score(Some(*score))) " at " (words::money(*cost)) }
-                    circle.dot cx=(round(x(*cost))) cy=(round(y(*score))) r="4.5" {}
-                    text.halo x=(round(x(*cost) + 9.0)) y=(round(label + 4.0)) { (short(&group.name)) }
+        svg viewBox=(format!("0 0 {} {height}", NAMES + MARKS + 150.0)) width=(NAMES + MARKS + 150.0)
+            role="img" aria-label="Number of runs by score, for each system with each model" {
+            @for (row, (group, of)) in scored.iter().enumerate() {
+                @let base = line * float(row) + 44.0;
+                text x=(NAMES - 12.0) y=(base - 4.0) text-anchor="end" { (short(&group.name)) }
+                line.axis x1=(NAMES) x2=(NAMES + MARKS) y1=(base) y2=(base) {}
+                @for (at, count) in group.histogram.iter().enumerate().filter(|(_, count)| **count > 0) {
+                    @let tall = (bars * share(*count, *of) / most).max(1.0);
+                    rect.bar x=(round(NAMES + wide * float(at) + 1.0)) y=(round(base - tall)) width=(round(wide - 2.0)) height=(round(tall)) {
+                        title { (one_line(&group.name)) ", " (words::score(Some(float(at) / 10.0))) " to "
+                            (words::score(Some(float(at + 1) / 10.0))) ": " (words::counted(*count, "run", "runs")) }
+                    }
+                    text.soft x=(round(NAMES + wide * (float(at) + 0.5))) y=(round(base - tall - 2.0)) text-anchor="middle" { (words::count(*count)) }
                 }
+                text.soft x=(NAMES + MARKS + 14.0) y=(base - 4.0) { (words::counted(*of, "score", "scores")) }
+            }
+            @for tick in [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] {
+                text.soft x=(NAMES + MARKS * tick) y=(height - 6.0) text-anchor="middle" { (tick) }
             }
         }
     })
-}
-
-/// Returns the round step of a cost axis, and its end.
-fn steps(most: f64) -> (f64, f64) {
-    let rough = most / 4.0;
-    let power = 10_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0]
-        .into_iter()
-        .map(|it| it * power)
-        .find(|step| *step >= rough)
-        .unwrap_or(rough);
-    (step, step * (most / step).ceil())
-}
-
-/// Formats an axis label in dollars, with as many decimals as the step needs.
-fn plainly(dollars: f64, step: f64) -> String {
-    let mut places = 0;
-    while places < 9
-        && (step * 10_f64.powi(places)).fract() > 1e-6
-        && (step * 10_f64.powi(places)).fract() < 1.0 - 1e-6
-    {
-        places += 1;
-    }
-    format!("${dollars:.0$}", usize::try_from(places).unwrap_or(0))
-}
-
-/// Moves labels down so that they do not overlap, starting from the wanted heights.
-fn apart(wanted: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
-    let mut placed = wanted.to_vec();
-    let mut last = f64::NEG_INFINITY;
-    for at in order {
-        placed[at] = placed[at].max(last + 13.0);
-        last = placed[at];
-    }
-    placed
 }
 
 /// Draws the score of each variation in each group as colours; the flag is true if the variations
@@ -254,28 +328,6 @@ fn float(count: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn labels_never_stand_on_each_other_and_move_only_as_far_as_they_must() {
-        assert_eq!(apart(&[10.0, 50.0, 12.0]), [10.0, 50.0, 23.0]);
-        assert_eq!(apart(&[]), [0.0; 0]);
-    }
-
-    #[test]
-    fn an_axis_of_dollars_has_round_steps_with_the_places_they_need() {
-        let ticks = |most: f64| {
-            let (step, end) = steps(most);
-            (0..=6)
-                .map(|at| step * f64::from(at))
-                .take_while(|tick| *tick <= end * 1.000_001)
-                .map(|tick| plainly(tick, step))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(ticks(0.5123), ["$0.0", "$0.2", "$0.4", "$0.6"]);
-        assert_eq!(ticks(0.0007), ["$0.0000", "$0.0002", "$0.0004", "$0.0006", "$0.0008"]);
-        assert_eq!(ticks(8.0), ["$0", "$2", "$4", "$6", "$8"]);
-        assert_eq!(ticks(1234.0), ["$0", "$500", "$1000", "$1500"]);
-    }
 
     #[test]
     fn a_long_name_keeps_its_end() {

@@ -13,7 +13,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const STYLE: &str = include_str!("style.css");
 /// SHA-256 of the style sheet in base64, in the form of content security policies; a test compares
 /// it.
-const STYLE_HASH: &str = "sha256-hPwYeZaepD62IFiB5vc5s7+fdIAvd6qqI51LZHjzKCk=";
+const STYLE_HASH: &str = "sha256-FnPZyf2vEqJNEFoLLfzNaG3ZuvcUDQ+rWbYDcLQj8yA=";
 
 /// Formats the page. Themes other than `light` and `dark` are ignored.
 pub(super) fn write(page: &Page, theme: Option<&str>) -> String {
@@ -78,10 +78,8 @@ fn body(page: &Page) -> Markup {
                 @if page.groups.iter().any(|group| group.score.is_some()) {
                     figure { (charts::scores(&page.groups)) figcaption { "Mean score from 0 to 1; the bar is the 95 % interval." } }
                 }
-                (tables::groups(&page.groups))
-                @if let Some(chart) = charts::costs(&page.groups) {
-                    figure { (chart) figcaption { "Mean cost of a run against mean score, over the runs that say what they cost." } }
-                }
+                (tables::groups(page))
+                (charts::plots(&page.groups))
             }
         }
         @if !page.pairs.is_empty() { section id="comparison" { h2 { "Comparison with " (one_line(&page.pairs[0].baseline)) } (tables::pairs(&page.pairs)) } }

@@ -2,14 +2,17 @@
 use super::charts;
 use crate::escape::one_line;
 use crate::reports::notes;
-use crate::reports::page::{Cell, Estimate, Group, Page, Pair, Repeats, RunLine, Table, TaskLine};
+use crate::reports::page::{
+    Amount, Cell, Estimate, Group, Page, Pair, Repeats, RunLine, Table, TaskLine,
+};
 use crate::reports::words::{self, NONE, Tone};
 use maud::{Markup, html};
 
 /// Number of list lines visible at first; the rest is folded.
 const IN_SIGHT: usize = 40;
 
-pub(super) fn groups(groups: &[Group]) -> Markup {
+pub(super) fn groups(page: &Page) -> Markup {
+    let groups = &page.groups;
     let repeats = groups.iter().any(|group| group.repeats.is_some());
     let [any, all] = words::repeats_heads(groups);
     let others = groups.iter().any(|group| words::others(group) > 0);
@@ -23,14 +26,18 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
     html! {
         (framed(&words::summary_caption(groups), &html! {
             thead { tr {
-                th scope="col" { "System" } th scope="col" { "Model" } th.n scope="col" { "Runs" } th.n scope="col" { "Scored" } th.n scope="col" { "Errors" }
+                th scope="col" { "System" } th scope="col" { "Model" } th scope="col" { "Standing" } th.n scope="col" { "Runs" } th.n scope="col" { "Scored" } th.n scope="col" { "Errors" }
                 @if others { th.n scope="col" { "Other" } }
                 th.n scope="col" { "Score (95\u{a0}%)" } th.n scope="col" { "Passed" } th.n scope="col" { "Rate (95\u{a0}%)" }
                 @if repeats { th.n scope="col" { (any) } th.n scope="col" { (all) } }
-                th.n scope="col" { "Tokens a run" } th.n scope="col" { "Cost a run" } th.n scope="col" { "Time, median" } th.n scope="col" { "Longest" }
+                th.n scope="col" { "Tokens a run" } th.n scope="col" { "Cost a run" } th.n scope="col" { "Time a run" }
             } }
             tbody { @for group in groups { tr {
                 th scope="row" { (plain(group.system.as_deref())) } td.model { (plain(group.model.as_deref())) }
+                td title=[group.why.as_deref().map(one_line)] {
+                    (words::standing(group.standing))
+                    @if group.on_front == Some(true) { span.below { "◆ Pareto" } }
+                }
                 td.n { (words::count(group.runs)) } td.n { (words::count(group.scored)) }
                 td.n { @if group.errors > 0 { span.err { (words::count(group.errors)) } } @else { "0" } }
                 @if others { td.n { (words::count(words::others(group))) } }
@@ -38,15 +45,24 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
                 @if repeats {
                     td.n { (chance(group.repeats.map(|it| (it.any, it)))) } td.n { (chance(group.repeats.map(|it| (it.all, it)))) }
                 }
-                td.n { (words::mean(group.tokens, group.runs, words::tokens)) }
-                td.n { (words::mean(group.cost, group.runs, words::money))
+                td.n { (averaged(group.tokens, group.runs, words::tokens)) }
+                td.n { (averaged(group.cost, group.runs, words::money))
                     @if let Some(cost) = group.cost { span.below { (words::total(cost, group.runs, words::money)) " in all"
                     } } }
-                td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median))) }
-                td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.most))) }
+                td.n { (averaged(group.seconds, group.runs, words::seconds))
+                    @if let Some(seconds) = group.seconds { span.below {
+                        "median " (words::seconds(seconds.median)) ", longest " (words::seconds(seconds.most))
+                    } } }
             } } }
         }))
+        p.caption { (words::describe_standings(page)) }
     }
+}
+
+/// Renders the mean of an amount with its interval below it.
+fn averaged(amount: Option<Amount>, runs: u64, write: fn(f64) -> String) -> Markup {
+    let mean = amount.map_or_else(|| NONE.to_owned(), |amount| write(amount.mean));
+    html! { (mean) @if let Some(below) = words::below_mean(amount, runs, write) { span.below { (below) } } }
 }
 
 /// Renders a value with its interval below it.

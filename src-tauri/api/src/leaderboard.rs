@@ -1,0 +1,195 @@
+//! **Pure.** Systems with their models beside each other: scores, cost, time and tokens with
+//! intervals, and plots of them.
+use super::list::FilterError;
+use serde::{Deserialize, Serialize};
+
+/// Runs of a leaderboard.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct LeaderboardRequest {
+    /// Filter of the runs, with the syntax of the list.
+    pub filter: String,
+    /// Scorer whose scores are used; the first scorer of each task if none is given.
+    pub scorer: Option<String>,
+}
+
+/// Systems with their models, the highest mean score first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Leaderboard {
+    /// Generation of the index that was queried.
+    pub generation: u64,
+    /// One row per system and model.
+    pub rows: Vec<LeaderboardRow>,
+    /// Number of omitted rows: those with the fewest runs.
+    pub left_out: u32,
+    /// Measure beside the score that decides what is on the Pareto front; none if fewer than two
+    /// rows have both.
+    pub front_by: Option<FrontMeasure>,
+    /// Mean cost of a run against mean score; none if fewer than two rows have both.
+    pub cost_plot: Option<Scatter>,
+    /// Mean time of a run against mean score; none if fewer than two rows have both.
+    pub time_plot: Option<Scatter>,
+    /// Tokens of the filter that could not be parsed.
+    pub misread: Vec<FilterError>,
+}
+
+/// Runs of one system with one model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct LeaderboardRow {
+    /// System.
+    pub system: Option<String>,
+    /// Model.
+    pub model: Option<String>,
+    /// Filter that selects the runs of this row.
+    pub filter: String,
+    /// Number of runs.
+    pub runs: u64,
+    /// Number of runs that ended in a system error.
+    pub errors: u64,
+    /// Number of runs without a score and without an error.
+    pub others: u64,
+    /// Mean score.
+    pub score: Option<Figure>,
+    /// Pass rate.
+    pub passes: Option<Figure>,
+    /// Number of passed runs.
+    pub passed: u64,
+    /// Mean cost of a run in dollars.
+    pub cost: Option<Figure>,
+    /// Mean active time of a run in seconds.
+    pub seconds: Option<Figure>,
+    /// Mean number of tokens of a run.
+    pub tokens: Option<Figure>,
+    /// Number of scores in each tenth of the scale; 1 is in the last.
+    pub histogram: Vec<u64>,
+    /// Standing beside the best one; none without a comparison.
+    pub standing: Option<Standing>,
+    /// Comparison that the standing rests on, as a sentence.
+    pub why: Option<String>,
+    /// True if no other row beats it in both measures of the Pareto front; none if one of them is
+    /// unknown.
+    pub on_front: Option<bool>,
+}
+
+/// A mean or rate over runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Figure {
+    /// Mean or rate.
+    pub value: f64,
+    /// Lower bound of its 95 % confidence interval, if there is one.
+    pub low: Option<f64>,
+    /// Upper bound of the interval.
+    pub high: Option<f64>,
+    /// Number of runs that it covers.
+    pub known: u64,
+    /// Number of runs for which the value is unknown.
+    pub unknown: u64,
+}
+
+/// Standing of a system beside the best one, as far as comparisons in pairs show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// All others are shown to be worse.
+    Best,
+    /// Not shown to differ from the highest one.
+    Tied,
+    /// Shown to be worse.
+    Behind,
+    /// Neither is shown: no system is better than all others, or the test and the interval of the
+    /// difference disagree.
+    Open,
+    /// No task in common with the best one.
+    Apart,
+}
+
+/// Measure beside the score on a Pareto front.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum FrontMeasure {
+    /// Mean cost.
+    Cost,
+    /// Mean time, where no cost is known.
+    Seconds,
+}
+
+/// Plot of a measure against the mean score, as positions to be drawn, in pixels from the top left.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Scatter {
+    /// Width of the drawing.
+    pub width: f64,
+    /// Height of the drawing.
+    pub height: f64,
+    /// Left edge of the area between the axes.
+    pub left: f64,
+    /// Right edge of the area.
+    pub right: f64,
+    /// Top edge of the area.
+    pub top: f64,
+    /// Bottom edge of the area.
+    pub bottom: f64,
+    /// Title of the horizontal axis.
+    pub title: String,
+    /// Marks of the horizontal axis.
+    pub x_ticks: Vec<Tick>,
+    /// Marks of the vertical axis, which shows the score.
+    pub y_ticks: Vec<Tick>,
+    /// Points, one per row that has both measures.
+    pub points: Vec<ScatterPoint>,
+    /// True if the labels are the numbers of the rows, because their names do not fit.
+    pub numbered: bool,
+    /// Number of rows that lack a measure.
+    pub left_out: u32,
+}
+
+/// Mark of an axis.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Tick {
+    /// Position along the axis.
+    pub at: f64,
+    /// Value.
+    pub label: String,
+}
+
+/// Point of a plot.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct ScatterPoint {
+    /// Index of the row.
+    pub row: u32,
+    /// Horizontal position.
+    pub x: f64,
+    /// Vertical position.
+    pub y: f64,
+    /// Horizontal ends of the interval of the measure.
+    pub x_range: Option<[f64; 2]>,
+    /// Vertical ends of the interval of the score.
+    pub y_range: Option<[f64; 2]>,
+    /// Kind of mark: one per system, repeated after four.
+    pub shape: u32,
+    /// True if it is on the Pareto front of the two measures of the plot.
+    pub on_front: bool,
+    /// Label, if there is room for it.
+    pub label: Option<ScatterLabel>,
+}
+
+/// Label of a point.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct ScatterLabel {
+    /// Shortened name, or number of the row from 1.
+    pub text: String,
+    /// Horizontal position of its left end.
+    pub x: f64,
+    /// Vertical position of its baseline.
+    pub y: f64,
+    /// End of the line that connects it to its point, if it is not beside it.
+    pub line: Option<[f64; 2]>,
+}

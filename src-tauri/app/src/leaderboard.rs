@@ -1,0 +1,81 @@
+//! **Pure.** Rows of a leaderboard from the statistics of `scoring`: for the page and for reports.
+use touchstone_api::{Figure, FrontMeasure, LeaderboardRow, Standing};
+use touchstone_scoring::aggregate::{self, Consumption, Front, FrontBy, Summary};
+
+/// Statistics of one system with one model.
+pub(crate) struct Entry<'a> {
+    pub(crate) system: Option<&'a str>,
+    pub(crate) model: Option<&'a str>,
+    /// Filter of its runs.
+    pub(crate) filter: &'a str,
+    pub(crate) summary: &'a Summary,
+    /// Standing beside the best one, and the reason as a sentence.
+    pub(crate) standing: Option<&'a (aggregate::Standing, String)>,
+}
+
+/// Returns one row per entry, in their order.
+pub(crate) fn rows(entries: &[Entry<'_>], front: Option<&Front>) -> Vec<LeaderboardRow> {
+    let row = |(at, entry): (usize, &Entry<'_>)| {
+        let cell = &entry.summary.cell;
+        LeaderboardRow {
+            system: entry.system.map(str::to_owned),
+            model: entry.model.map(str::to_owned),
+            filter: entry.filter.to_owned(),
+            runs: cell.runs,
+            errors: cell.errors,
+            others: cell.runs - cell.scored - cell.errors,
+            score: cell.score.map(|score| Figure {
+                value: score.value,
+                low: score.interval.map(|it| it.low),
+                high: score.interval.map(|it| it.high),
+                known: cell.scored,
+                unknown: cell.runs - cell.scored,
+            }),
+            passes: cell.passes.map(|passes| Figure {
+                value: passes.share(),
+                low: Some(passes.interval.low),
+                high: Some(passes.interval.high),
+                known: passes.of,
+                unknown: cell.runs - passes.of,
+            }),
+            passed: cell.passes.map_or(0, |passes| passes.passed),
+            cost: figure(&entry.summary.cost),
+            seconds: figure(&entry.summary.seconds),
+            tokens: figure(&entry.summary.tokens),
+            histogram: entry.summary.histogram.to_vec(),
+            standing: entry.standing.map(|(standing, _)| name(*standing)),
+            why: entry.standing.map(|(_, why)| why.clone()),
+            on_front: front.and_then(|front| front.on.get(at).copied().flatten()),
+        }
+    };
+    entries.iter().enumerate().map(row).collect()
+}
+
+/// Returns the measure of a Pareto front.
+pub(crate) fn measure(front: &Front) -> FrontMeasure {
+    match front.by {
+        FrontBy::Cost => FrontMeasure::Cost,
+        FrontBy::Seconds => FrontMeasure::Seconds,
+    }
+}
+
+/// Returns a standing for the page.
+pub(crate) fn name(standing: aggregate::Standing) -> Standing {
+    match standing {
+        aggregate::Standing::Best => Standing::Best,
+        aggregate::Standing::Tied => Standing::Tied,
+        aggregate::Standing::Behind => Standing::Behind,
+        aggregate::Standing::Open => Standing::Open,
+        aggregate::Standing::Apart => Standing::Apart,
+    }
+}
+
+fn figure(of: &Consumption) -> Option<Figure> {
+    Some(Figure {
+        value: of.mean()?,
+        low: of.interval.map(|it| it.low),
+        high: of.interval.map(|it| it.high),
+        known: of.amounts.known,
+        unknown: of.amounts.unknown,
+    })
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { leader } from "../../testing/overview";
+import { aboutFront, binText, figureText, marksOf, sorted, type BoardColumn } from "./leaderboard";
+
+const models = (rows: readonly { model: string | null }[]) => rows.map((row) => row.model).join("");
+
+describe("the order of the leaderboard", () => {
+  const rows = [
+    leader("s", "a", 0.9, 2),
+    leader("s", "b", 0.5, null),
+    leader("s", "c", null, 1, { errors: 3 }),
+    leader("s", "d", 0.5, 1, { standing: "best" }),
+  ];
+  it.each<[BoardColumn, boolean, string]>([
+    ["score", true, "abdc"],
+    ["score", false, "bdac"],
+    ["cost", false, "cdab"],
+    ["cost", true, "acdb"],
+    ["errors", true, "cabd"],
+    ["standing", false, "dabc"],
+    ["name", false, "abcd"],
+  ])(
+    "by %s, descending %s, puts what is unknown last and keeps equal ones",
+    (column, descending, expected) => {
+      expect(models(sorted(rows, { column, descending }))).toBe(expected);
+    },
+  );
+});
+
+describe("a figure", () => {
+  const figure = { value: 0.5, low: 0.25, high: 0.75, known: 10, unknown: 0 };
+  it("has its interval and how many runs it covers", () => {
+    expect(figureText(figure, "score")).toEqual({
+      value: "0.50",
+      range: "0.25–0.75",
+      about: "0.50 over 10 runs; 95 % interval 0.25–0.75",
+    });
+    expect(figureText({ ...figure, unknown: 2 }, "cost").about).toBe(
+      "$0.500 over 10 runs, unknown for 2; 95 % interval $0.250–$0.750",
+    );
+    expect(figureText(figure, "passes").value).toBe("50 %");
+  });
+  it("is a dash and no zero when it is unknown, and says why it has no interval", () => {
+    expect(figureText(null, "cost")).toEqual({ value: "–", range: "", about: "Unknown" });
+    expect(figureText({ ...figure, low: null, high: null }, "tokens")).toMatchObject({
+      range: "",
+      about: expect.stringContaining("no interval") as unknown,
+    });
+  });
+});
+
+it("the Pareto mark is explained by what it rests on", () => {
+  expect(aboutFront("cost")).toContain("mean cost");
+  expect(aboutFront("seconds")).toContain("no cost is known");
+  expect(aboutFront(null)).toBe("");
+});
+
+it("a bar says its scores and runs", () => {
+  expect(binText(9, 3, 12)).toBe("0.9–1.0: 3 of 12 scores");
+});
+
+it("a mark stands for one system", () => {
+  const rows = [leader("s", "a", 1, 1), leader("t", "b", 1, 1), leader("s", "c", 1, 1)];
+  const points = [0, 1, 2].map((row) => ({ row, shape: row % 2 }));
+  expect(marksOf({ points }, rows)).toEqual([
+    { system: "s", shape: 0 },
+    { system: "t", shape: 1 },
+  ]);
+});

@@ -1,0 +1,160 @@
+// Pure. Columns, order and words of the leaderboard.
+import { count, counted, fixed, money, seconds, short } from "../../domain/format";
+import { scoreText } from "../../domain/scores";
+import type { Figure, FrontMeasure, Leaderboard, LeaderboardRow, Standing } from "../../generated";
+
+export type Board = Leaderboard;
+export type BoardRow = LeaderboardRow;
+
+export type BoardColumn =
+  "name" | "standing" | "score" | "passes" | "cost" | "seconds" | "tokens" | "runs" | "errors";
+export interface BoardSort {
+  column: BoardColumn;
+  descending: boolean;
+}
+/** The order of the engine: the highest mean score first. */
+export const BY_SCORE: BoardSort = { column: "score", descending: true };
+
+interface ColumnLook {
+  id: BoardColumn;
+  title: string;
+  about: string;
+  /** True if the best values are the highest ones, which a first click puts on top. */
+  descending: boolean;
+}
+export const BOARD_COLUMNS: readonly ColumnLook[] = [
+  { id: "name", title: "System · model", about: "", descending: false },
+  {
+    id: "standing",
+    title: "Standing",
+    about: "By comparing the same tasks, not by the means beside it",
+    descending: false,
+  },
+  { id: "score", title: "Score", about: "Mean score", descending: true },
+  { id: "passes", title: "Pass rate", about: "Share of passed runs", descending: true },
+  { id: "cost", title: "Cost", about: "Mean cost of a run", descending: false },
+  { id: "seconds", title: "Time", about: "Mean active time of a run", descending: false },
+  { id: "tokens", title: "Tokens", about: "Mean tokens of a run", descending: false },
+  { id: "runs", title: "Runs", about: "Number of runs", descending: true },
+  {
+    id: "errors",
+    title: "Errors",
+    about: "Runs that failed; not counted as wrong",
+    descending: true,
+  },
+];
+
+const ORDER: Record<Standing, number> = { best: 0, tied: 1, behind: 2, open: 3, apart: 4 };
+export const STANDINGS: Record<Standing, { word: string; sign: string }> = {
+  best: { word: "best", sign: "★" },
+  tied: { word: "tied", sign: "=" },
+  behind: { word: "behind", sign: "↓" },
+  open: { word: "unclear", sign: "?" },
+  apart: { word: "not compared", sign: "∅" },
+};
+
+function valueOf(row: LeaderboardRow, column: BoardColumn): number | string | null {
+  switch (column) {
+    case "name":
+      return `${row.system ?? "\uffff"} ${row.model ?? "\uffff"}`;
+    case "standing":
+      return row.standing === null ? null : ORDER[row.standing];
+    case "runs":
+    case "errors":
+      return row[column];
+    default:
+      return row[column]?.value ?? null;
+  }
+}
+
+/** Rows in order; unknown values come last in both directions, and equal ones stay in their order. */
+export function sorted(
+  rows: readonly LeaderboardRow[],
+  { column, descending }: BoardSort,
+): LeaderboardRow[] {
+  const sign = descending ? -1 : 1;
+  return [...rows].sort((left, right) => {
+    const [a, b] = [valueOf(left, column), valueOf(right, column)];
+    if (a === null || b === null) return (a === null ? 1 : 0) - (b === null ? 1 : 0);
+    return a === b ? 0 : sign * (a < b ? -1 : 1);
+  });
+}
+
+type FigureColumn = "score" | "passes" | "cost" | "seconds" | "tokens";
+const percent = (value: number) => `${fixed(100 * value, 0)} %`;
+const FORMATS: Record<FigureColumn, (value: number) => string> = {
+  score: scoreText,
+  passes: percent,
+  cost: money,
+  seconds,
+  tokens: short,
+};
+
+export interface FigureText {
+  value: string;
+  /** The interval; empty if there is none. */
+  range: string;
+  /** Full description. */
+  about: string;
+}
+const NONE: FigureText = { value: "–", range: "", about: "Unknown" };
+
+/** Value, interval and description of a figure; a dash if it is unknown. */
+export function figureText(figure: Figure | null, column: FigureColumn): FigureText {
+  if (figure === null) return NONE;
+  const format = FORMATS[column];
+  const { value, low, high, known, unknown } = figure;
+  const range =
+    low === null || high === null
+      ? ""
+      : column === "passes"
+        ? `${fixed(100 * low, 0)}–${percent(high)}`
+        : `${format(low)}–${format(high)}`;
+  const interval =
+    range === ""
+      ? "no interval: a single run, or no task differs from the others"
+      : `95 % interval ${range}`;
+  const missing = unknown === 0 ? "" : `, unknown for ${count(unknown)}`;
+  return {
+    value: format(value),
+    range,
+    about: `${format(value)} over ${counted(known, "run")}${missing}; ${interval}`,
+  };
+}
+
+/** Explains the Pareto mark. */
+export function aboutFront(by: FrontMeasure | null): string {
+  if (by === null) return "";
+  const [noun, rest] =
+    by === "cost" ? ["cost", ""] : ["time", " Time is taken because no cost is known."];
+  return `◆ Pareto: no other has a mean score at least as high for at most the same mean ${noun}.${rest}`;
+}
+
+export const ABOUT_STANDING =
+  "Tied: not shown to differ from the highest one on the tasks that both have. Behind: shown to be worse. Unclear: neither is shown.";
+
+/** `0.8–0.9: 3 of 12 scores`. */
+export const binText = (bin: number, runs: number, all: number): string =>
+  `${fixed(bin / 10, 1)}–${fixed((bin + 1) / 10, 1)}: ${count(runs)} of ${counted(all, "score")}`;
+
+/** Path of a mark of a plot, by its shape. */
+export function markPath(shape: number, x: number, y: number): string {
+  if (shape === 0) return `M${x - 4.5} ${y}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0Z`;
+  if (shape === 1) return `M${x - 4} ${y - 4}h8v8h-8Z`;
+  if (shape === 2) return `M${x} ${y - 5}l5 9h-10Z`;
+  return `M${x} ${y - 5.5}l5.5 5.5l-5.5 5.5l-5.5 -5.5Z`;
+}
+export const MARK_NAMES = ["circle", "square", "triangle", "diamond"] as const;
+
+/** Systems of a plot with the number of their mark. */
+export function marksOf(
+  plot: { points: readonly { row: number; shape: number }[] },
+  rows: readonly LeaderboardRow[],
+): { system: string; shape: number }[] {
+  const found = new Map<string, number>();
+  for (const { row, shape } of plot.points) {
+    const system = rows[row]?.system ?? "no system";
+    if (!found.has(system)) found.set(system, shape);
+  }
+  return [...found].map(([system, shape]) => ({ system, shape }));
+}
