@@ -142,6 +142,49 @@ fn runs_of_other_tools_have_the_names_of_the_list() {
 }
 
 #[test]
+fn a_name_of_a_user_that_a_later_run_gives_away_is_redacted_in_all_runs_of_a_log() {
+    let imports = "imports:\n  tasks: { hello: alice }\n  systems: { say: alice }\n";
+    let repeat = |number: &str, says: &str| {
+        let result = PROMPTFOO.replace("eval-1", &format!("eval-{number}"));
+        result.replace("\"r1\"", &format!("\"r{number}\"")).replace("Say hello", says)
+    };
+    let bench = Bench::new()
+        .file("touchstone.yaml", format!("output_dir: results\n{imports}"))
+        .file("results/first.json", repeat("1", "Alice asks."))
+        .file("results/second.json", repeat("2", "Look into /home/alice/x."))
+        .file("results/third.json", repeat("3", "Alice asks again."))
+        .open();
+    let ids = ["first", "second", "third"].map(|start| id_of(&bench, start));
+    let convert = |format| {
+        let options = ExportOptions { format, redact: Some(true), lines: true };
+        let mut files = Vec::new();
+        let done = bench.app().export_runs::<AppError>(&ids, options, &mut |file| {
+            let (name, mut bytes) = (file.file_name.clone(), Vec::new());
+            file.write::<AppError>(&mut |piece| {
+                bytes.extend_from_slice(piece);
+                Ok(())
+            })?;
+            files.push((name, serde_json::from_slice::<serde_json::Value>(&bytes).unwrap()));
+            Ok(())
+        });
+        assert_eq!(done.unwrap().runs, 3);
+        files
+    };
+    let mut logs = convert(ExportFormat::InspectJson);
+    assert_eq!(logs.len(), 1, "{logs:?}");
+    let (name, log) = &mut logs[0];
+    assert!(!name.contains("alice"), "{name}");
+    assert_eq!(log["samples"].as_array().unwrap().len(), 3);
+    assert_eq!(log["eval"]["task"], "[redacted]");
+    assert_eq!(log["eval"]["solver"], "alice", "the name of a system stays");
+    for (name, chat) in convert(ExportFormat::OpenAi) {
+        let messages = chat["messages"].to_string();
+        assert!(messages.contains("[redacted]"), "{name} {messages}");
+        assert!(!messages.to_lowercase().contains("alice"), "{name} {messages}");
+    }
+}
+
+#[test]
 fn a_redacted_report_does_not_name_a_folder_that_is_named_like_a_person() {
     let who = "jane.doe@mail.example.org";
     let bench = Bench::new();

@@ -73,6 +73,43 @@ fn a_task_without_a_suite_is_listed_with_the_question_and_the_expected_answer_of
 }
 
 #[test]
+fn the_question_of_a_recorded_task_is_a_text_and_not_an_image_before_it() {
+    let image = r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}"#;
+    let text = r#"{"type":"text","text":"What is this?"}"#;
+    let (first, rest) = SESSION.split_once('\n').unwrap();
+    let names = "imports:\n  files: { session.jsonl: { task: look } }\n";
+    let question = |content: &str| {
+        let content = format!("\"content\": [{content}]");
+        let asked = first.replace("\"content\": \"List the files.\"", &content);
+        assert_ne!(asked, first);
+        let bench = Bench::new()
+            .file("touchstone.yaml", format!("output_dir: results\n{names}"))
+            .file("results/session.jsonl", format!("{asked}\n{rest}"))
+            .open();
+        let task = bench.app().read_task("look").unwrap();
+        task.prompts.first().map(|prompt| prompt.text.text.clone())
+    };
+    let both = format!("{image},{text}");
+    assert_eq!(question(&both).as_deref(), Some("What is this?"));
+    assert_eq!(question(image), None);
+}
+
+#[test]
+fn expected_answers_that_are_not_shown_are_counted() {
+    let one: serde_json::Value = serde_json::from_str(PROMPTFOO).unwrap();
+    let text = one["results"]["results"][0].to_string();
+    let mut lines = String::new();
+    for number in 0..23 {
+        let line = text.replace(r#""value":"hello""#, &format!(r#""value":"hello {number}""#));
+        lines += &line.replace(r#""r1""#, &format!(r#""r{number}""#));
+        lines.push('\n');
+    }
+    let bench = Bench::new().file("results/many.jsonl", lines).open();
+    let task = bench.app().read_task("hello").unwrap();
+    assert_eq!((task.variations.len(), task.more_expected), (20, 3));
+}
+
+#[test]
 fn trials_of_a_job_are_numbered_by_their_start_and_follow_their_parts() {
     let mut bench = Bench::new();
     for (trial, start) in [("b", "09:00:00"), ("a", "08:00:00")] {

@@ -82,6 +82,8 @@ pub struct TaskView {
     pub prompts: Vec<TaskPrompt>,
     /// Variations; capped if there are very many.
     pub variations: Vec<TaskVariation>,
+    /// Number of further expected answers of a recorded task, which are not among its variations.
+    pub more_expected: u32,
     /// Names of the tools that have to be called.
     pub expected_tool_calls: Vec<String>,
     /// Scorers of the answers, as written in the file.

@@ -1,11 +1,12 @@
 //! **Pure.** Removes what looks like a key, an e-mail address or a home folder from texts that are
-//! to be shared, and the names of users in home folders wherever they are a word. Keys that are known by their value are the runner's matter.
+//! to be shared, and the names of users in home folders wherever they are a word. Keys that are
+//! known by their value are the runner's matter.
 use crate::value::Value;
 use shapes::{KEYS, Kind, OTHERS, Shape, is_secret};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-use users::Users;
+use users::{MOST as MOST_USERS, Users};
 
 mod shapes;
 #[cfg(test)]
@@ -30,6 +31,8 @@ pub struct Redactions {
     pub paths: u64,
     /// Names of these users elsewhere.
     pub names: u64,
+    /// True if there were more users than are looked for elsewhere.
+    pub has_more_users: bool,
 }
 
 impl Redactions {
@@ -44,9 +47,10 @@ impl Redactions {
         self.emails += other.emails;
         self.paths += other.paths;
         self.names += other.names;
+        self.has_more_users |= other.has_more_users;
     }
 
-    /// Returns a sentence on the places, also if there are none.
+    /// Returns sentences on the places, also if there are none.
     pub fn describe(&self) -> String {
         let counted = |count: u64, one: &str, many: &str| {
             (count > 0).then(|| format!("{count} {}", if count == 1 { one } else { many }))
@@ -60,11 +64,18 @@ impl Redactions {
         .into_iter()
         .flatten()
         .collect();
-        match self.total() {
+        let places = match self.total() {
             0 => "Nothing was found to redact.".to_owned(),
             1 => format!("1 place was redacted: {}.", kinds.join(", ")),
             total => format!("{total} places were redacted: {}.", kinds.join(", ")),
+        };
+        if !self.has_more_users {
+            return places;
         }
+        format!(
+            "{places} There are more than {MOST_USERS} names of users: the further ones were \
+             redacted only in home folders."
+        )
     }
 
     fn count(&mut self, kind: Kind) {
@@ -97,6 +108,12 @@ impl DocumentRedactor {
         }
     }
 
+    /// Finds the names of users in the home folders of a document whose texts `texts` redacts, so
+    /// that they are redacted in every later one. Nothing is counted.
+    pub fn learn_users<T: ?Sized>(&mut self, document: &mut T, texts: impl Fn(&mut Self, &mut T)) {
+        self.without_counting(|redactor| texts(redactor, document));
+    }
+
     /// Returns the numbers of places that were redacted.
     pub fn counts(&self) -> Redactions {
         self.counts
@@ -113,6 +130,14 @@ impl DocumentRedactor {
     pub fn text(&mut self, text: &mut String) {
         if let Some(clean) = self.redacted(text, None) {
             *text = clean;
+        }
+    }
+
+    /// Redacts the name of a system or a model in its place. Names of users that were found
+    /// elsewhere stay in it: a folder of a user may be named like an agent.
+    pub fn label(&mut self, label: &mut String) {
+        if !self.only_names {
+            self.text(label);
         }
     }
 
@@ -188,7 +213,7 @@ fn redact_with<'t>(text: &'t str, counts: &mut Redactions, users: &mut Users) ->
         for (range, kind) in &found {
             counts.count(*kind);
             if let (Kind::Path, Some(name)) = (kind, clean.get(range.clone())) {
-                users.learn(name);
+                counts.has_more_users |= !users.learn(name);
             }
         }
         clean = Cow::Owned(replaced(&clean, found.into_iter().map(|(range, _)| range)));

@@ -1,5 +1,6 @@
 //! **Pure.** Searchable list of all tasks, built once per set of suites and of recorded runs, and
-//! queried often. Each search word is looked up in one text per task; ten thousand tasks take a few milliseconds.
+//! queried often. Each search word is looked up in one text per task; ten thousand tasks take a few
+//! milliseconds.
 use super::query::RecordedTask;
 use super::suites::{Task, Tasks};
 use std::collections::{BTreeMap, HashSet};

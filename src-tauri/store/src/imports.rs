@@ -196,7 +196,8 @@ fn read_with_media(
     found.unwrap_or_else(|| Err(gone()))
 }
 
-/// Hash of everything that is shown of a run, with its images.
+/// Hash of everything that is shown of a run, with the images in its file. Files beside it that it
+/// names are not part of it.
 fn hash_with_media(run: &Run, media: &MediaContents) -> u64 {
     let mut hash = Xxh3::new();
     hash.update(&content_hash(&run.outline()).to_le_bytes());

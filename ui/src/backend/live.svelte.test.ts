@@ -374,6 +374,9 @@ describe("an event", () => {
     ["open_run", { id: "a" }, runs, true],
     ["open_run", { id: "b" }, runs, false],
     ["open_run", { id: "b" }, { ...runs, all: true }, true],
+    ["read_task", { id: "b" }, runs, true],
+    ["read_task", { id: "b" }, { kind: "launches" } as const, false],
+    ["list_tasks", {}, runs, true],
     ["compare_runs", { ids: ["a", "b"] }, runs, true],
     ["compare_runs", { ids: ["b", "c"] }, runs, false],
     [

@@ -83,6 +83,8 @@ export function makesStale(name: CommandName, args: Args, stale: StaleEvent): bo
     name === "keys"
   )
     return stale.all;
+  // The id is that of a task, which may be known from its runs alone.
+  if (name === "read_task") return true;
   const about = runsOf(name, args);
   if (about !== null) return stale.all || about.some((id) => stale.ids.includes(id));
   return name !== "folders" && name !== "doctor";

@@ -50,6 +50,40 @@ describe("steps in windows", () => {
     steps.close();
   });
 
+  it("that several wait for arrive for each of them, whichever page comes first", async () => {
+    const open: (() => void)[] = [];
+    const read = vi.fn(
+      (_: string, span: Span) =>
+        new Promise<StepPage>((resolve) => open.push(() => resolve(page(span)))),
+    );
+    const steps = new Steps(read, vi.fn());
+    steps.take(opened());
+    const all = [510, 505, 502].map((index) => steps.fetch(index));
+    for (let flights = 1; flights <= 3; flights++) {
+      await until(() => expect(read).toHaveBeenCalledTimes(flights));
+      open.shift()?.();
+    }
+    expect((await Promise.all(all)).map((one) => one?.index)).toEqual([510, 505, 502]);
+    steps.close();
+  });
+
+  it("of a new version arrive where it came while those of the old one were read", async () => {
+    const open: (() => void)[] = [];
+    const read = vi.fn(
+      (version: string, span: Span) =>
+        new Promise<StepPage>((resolve) => open.push(() => resolve(page(span, version)))),
+    );
+    const steps = new Steps(read, vi.fn());
+    steps.take(opened());
+    const asked = steps.fetch(5);
+    steps.take(opened("v2"));
+    open.shift()?.();
+    await until(() => expect(open).toHaveLength(1));
+    open.shift()?.();
+    expect((await asked)?.parts[0]?.id).toBe("v2-5");
+    steps.close();
+  });
+
   it("are not read where one only passed by", async () => {
     const read = vi.fn((_: string, span: Span) => Promise.resolve(page(span)));
     const steps = new Steps(read, vi.fn());

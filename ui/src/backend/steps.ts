@@ -86,13 +86,16 @@ export class Steps {
     return () => this.#inSight.delete(index);
   }
 
-  /** Reads one step, visible or not. */
+  /** Reads one step, visible or not. Returns nothing if it cannot be read. */
   async fetch(index: number): Promise<Step | undefined> {
-    // Its page may be on its way, but from a later step on, or in an older version.
-    const flight = this.#inFlight.get(Math.floor(index / PAGE));
-    if (flight) await flight;
-    if (this.#isMissing(index)) await this.#load(index);
-    return this.#steps.get(index);
+    while (this.#isMissing(index)) {
+      // Its page may be on its way, but from a later step on, or in an older version.
+      const flight = this.#inFlight.get(Math.floor(index / PAGE));
+      const version = this.#version;
+      await (flight ?? this.#load(index));
+      if (!flight && version === this.#version) break;
+    }
+    return this.#isMissing(index) ? undefined : this.#steps.get(index);
   }
 
   refetch(): void {

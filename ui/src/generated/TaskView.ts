@@ -27,6 +27,10 @@ prompts: Array<TaskPrompt>,
  */
 variations: Array<TaskVariation>, 
 /**
+ * Number of further expected answers of a recorded task, which are not among its variations.
+ */
+more_expected: number, 
+/**
  * Names of the tools that have to be called.
  */
 expected_tool_calls: Array<string>, 

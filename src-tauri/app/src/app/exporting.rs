@@ -75,8 +75,9 @@ impl App {
         Err(AppError::new(Code::Failed, why))
     }
 
-    /// Writes runs and passes each document to `take`: one for each run, or for logs of Inspect one for
-    /// the runs of a task with a system and a model. Runs that cannot be read are left out with a note.
+    /// Writes runs and passes each document to `take`: one for each run, or for logs of Inspect one
+    /// for the runs of a task with a system and a model. Runs that cannot be read are left out with
+    /// a note. To redact them, all are read twice: a later one may give a name of a user away.
     pub fn export_runs<E: From<AppError>>(
         &self,
         ids: &[String],
@@ -104,6 +105,15 @@ impl App {
             logs: Vec::new(),
             done: Exported::default(),
         };
+        if let Some(redactor) = &mut writer.redactor {
+            let all: Vec<&RunRow> = rows.iter().collect();
+            self.for_each_export(&all, &mut |_, run| {
+                if let Ok(run) = run {
+                    run.learn_users(redactor);
+                }
+                Ok::<_, E>(())
+            })?;
+        }
         for group in groups(&rows, target) {
             self.for_each_export(&group, &mut |row, run| match writer.write(row, run)? {
                 Some(file) => take(file),
@@ -229,8 +239,8 @@ fn groups(rows: &[RunRow], target: Target) -> Vec<Vec<&RunRow>> {
     groups
 }
 
-/// Returns the run of another tool's file with the names and the repeat of the list, which knows the
-/// corrections of `touchstone.yaml` and counts the repeats over all files.
+/// Returns the run of another tool's file with the names and the repeat of the list, which knows
+/// the corrections of `touchstone.yaml` and counts the repeats over all files.
 fn imported(row: &RunRow, mut run: ImportedRun) -> ExportRun {
     run.task = listed(run.task, row.task.as_deref());
     run.system = listed(run.system, row.system.as_deref());
@@ -300,8 +310,7 @@ fn lacks_prompt(run: &ImportedRun) -> bool {
 struct Writer {
     target: Target,
     about: About,
-    /// Redacts the texts, if that is asked for. Names of users that one run gives away are redacted
-    /// in the next ones, too.
+    /// Redacts the texts, if that is asked for. Knows the names of users of all runs.
     redactor: Option<DocumentRedactor>,
     tally: EventCounts,
     /// True to write each chat as one line.
@@ -309,7 +318,7 @@ struct Writer {
     /// Folder for samples that do not fit in memory.
     dir: PathBuf,
     /// Logs of Inspect that are being written, with their samples.
-    logs: Vec<(inspect::Log, Spool)>,
+    logs: Vec<(inspect::LogKey, inspect::Log, Spool)>,
     done: Exported,
 }
 
@@ -329,6 +338,8 @@ impl Writer {
                 return Ok(None);
             }
         };
+        // What is redacted does not tell apart which log a run belongs to.
+        let key = inspect::LogKey::from_run(&run);
         if let Some(redactor) = &mut self.redactor {
             run.redact(redactor);
         }
@@ -337,7 +348,7 @@ impl Writer {
         let stem = export::file_stem(&run.name);
         let document = ExportedDocument::from_text;
         Ok(Some(match self.target {
-            Target::Inspect => return self.add_to_log(&run).map(|()| None),
+            Target::Inspect => return self.add_to_log(key, &run).map(|()| None),
             Target::OpenAi if self.lines => {
                 document(openai::write(&run, true), format!("{stem}.jsonl"), "application/jsonl")
             }
@@ -352,19 +363,19 @@ impl Writer {
         }))
     }
 
-    fn add_to_log(&mut self, run: &ExportRun) -> Result<(), AppError> {
-        let at = self.logs.iter().position(|(log, _)| log.fits(run)).unwrap_or_else(|| {
-            self.logs.push((inspect::Log::new(run), Spool::new(&self.dir)));
+    fn add_to_log(&mut self, key: inspect::LogKey, run: &ExportRun) -> Result<(), AppError> {
+        let at = self.logs.iter().position(|(own, ..)| *own == key).unwrap_or_else(|| {
+            self.logs.push((key, inspect::Log::new(run), Spool::new(&self.dir)));
             self.logs.len() - 1
         });
-        let (log, samples) = &mut self.logs[at];
+        let (_, log, samples) = &mut self.logs[at];
         samples.write(&log.add(run))
     }
 
     /// Returns the logs of the runs that were written since the last call.
     fn end_group(&mut self) -> impl Iterator<Item = ExportedDocument> {
         let logs = std::mem::take(&mut self.logs).into_iter();
-        logs.map(|(log, samples)| {
+        logs.map(|(_, log, samples)| {
             let name = log.file_name(&self.about);
             let parts = (log.start(&self.about), samples, inspect::Log::END);
             ExportedDocument::from_parts(name, "application/json", parts)

@@ -87,7 +87,7 @@ impl NewFile {
     /// is something at the path.
     pub fn keep_if_free(mut self) -> Result<bool, AppError> {
         self.complete(|beside, path| {
-            let is_moved = rename_to_free(beside, path)?;
+            let is_moved = move_to_free(beside, path, &WAYS)?;
             if !is_moved {
                 let _ = fs::remove_file(beside);
             }
@@ -110,21 +110,51 @@ impl NewFile {
     }
 }
 
-/// Moves a file to a path. Returns false if there is something at the path, a broken link included.
-fn rename_to_free(from: &Path, to: &Path) -> io::Result<bool> {
-    let done = match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Some file systems do not support the flag. A hard link also fails if the name is taken.
-        Err(Errno::INVAL | Errno::NOSYS) => {
-            rustix::fs::linkat(CWD, from, CWD, to, AtFlags::empty())
-                .and_then(|()| rustix::fs::unlinkat(CWD, from, AtFlags::empty()))
+/// Moves a file to a path where nothing is, or fails.
+type Way = fn(&Path, &Path) -> io::Result<()>;
+
+/// Ways to do so, each for file systems that lack those before. All fail if the name is taken, a
+/// broken link included.
+const WAYS: [Way; 3] = [rename_new, link_new, copy_new];
+
+/// Moves a file to a path. Returns false if there is something at the path.
+fn move_to_free(from: &Path, to: &Path, ways: &[Way]) -> io::Result<bool> {
+    let mut lacks = io::Error::from(Errno::NOTSUP);
+    for way in ways {
+        match way(from, to) {
+            Ok(()) => return Ok(true),
+            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+            Err(why) if is_unsupported(&why) => lacks = why,
+            Err(why) => return Err(why),
         }
-        done => done,
-    };
-    match done {
-        Ok(()) => Ok(true),
-        Err(Errno::EXIST) => Ok(false),
-        Err(why) => Err(why.into()),
     }
+    Err(lacks)
+}
+
+/// Returns true for what file systems answer that do not know a way: macOS says `ENOTSUP`, and links
+/// on exFAT or a network drive are not permitted.
+fn is_unsupported(why: &io::Error) -> bool {
+    let unsupported = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP, Errno::PERM];
+    Errno::from_io_error(why).is_some_and(|why| unsupported.contains(&why))
+}
+
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    Ok(rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
+}
+
+fn link_new(from: &Path, to: &Path) -> io::Result<()> {
+    rustix::fs::linkat(CWD, from, CWD, to, AtFlags::empty())?;
+    Ok(rustix::fs::unlinkat(CWD, from, AtFlags::empty())?)
+}
+
+fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
+    let mut old = fs::File::open(from)?;
+    let mut new = fs::OpenOptions::new().write(true).create_new(true).open(to)?;
+    let copied = io::copy(&mut old, &mut new)
+        .and_then(|_| fs::set_permissions(to, old.metadata()?.permissions()))
+        .and_then(|()| new.sync_all());
+    fs::remove_file(if copied.is_ok() { from } else { to })?;
+    copied
 }
 
 impl Drop for NewFile {
@@ -191,6 +221,35 @@ mod tests {
         assert_eq!(fs::read_to_string(at("file")).unwrap(), "old");
         assert_eq!(fs::read_to_string(at("new")).unwrap(), "new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "nothing is left beside them");
+    }
+
+    #[test]
+    fn a_file_is_moved_to_a_free_path_whatever_the_file_system_lacks() {
+        let lacks: Way = |_, _| Err(Errno::PERM.into());
+        let unknown: Way = |_, _| Err(Errno::NOTSUP.into());
+        let ways: [&[Way]; 4] =
+            [&WAYS, &[unknown, link_new], &[unknown, lacks, copy_new], &[copy_new]];
+        for ways in ways {
+            let folder = tempfile::tempdir().unwrap();
+            let at = |name: &str| folder.path().join(name);
+            fs::write(at("from"), "new").unwrap();
+            fs::write(at("file"), "old").unwrap();
+            fs::create_dir(at("folder")).unwrap();
+            std::os::unix::fs::symlink("nowhere", at("link")).unwrap();
+            for taken in ["file", "folder", "link"] {
+                assert!(!move_to_free(&at("from"), &at(taken), ways).unwrap(), "{taken}");
+            }
+            assert!(move_to_free(&at("from"), &at("new"), ways).unwrap());
+            assert_eq!(fs::read_to_string(at("file")).unwrap(), "old");
+            assert_eq!(fs::read_to_string(at("new")).unwrap(), "new");
+            assert!(!at("from").exists() && !at("nowhere").exists());
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
+        fs::write(&from, "new").unwrap();
+        assert!(move_to_free(&from, &to, &[lacks, unknown]).is_err());
+        let full: Way = |_, _| Err(Errno::NOSPC.into());
+        assert!(move_to_free(&from, &to, &[full, copy_new]).is_err(), "another error is told");
     }
 
     #[test]

@@ -62,6 +62,7 @@ impl App {
             variations: (0..suite.variations.len().min(MOST))
                 .map(|at| variation(task, at))
                 .collect(),
+            more_expected: 0,
             expected_tool_calls: suite.expected_tool_calls.iter().take(MOST).cloned().collect(),
             scorers: (!suite.scorers.is_empty())
                 .then(|| clip_value(&Value::List(suite.scorers.clone()), SHORT)),
@@ -79,7 +80,7 @@ fn recorded_task(open: &OpenFolder, id: &str) -> Result<Option<TaskView>, AppErr
     let Some(known) = open.ask(|index| query::recorded_task(index, id, MOST_ANSWERS))? else {
         return Ok(None);
     };
-    let prompt = open.reading.first_question(&open.flow, &known.run)?;
+    let prompt = open.reading.first_question(&open.flow, &known.run);
     let prompt = prompt.map(|text| TaskPrompt { system: String::new(), text: clip(&text, TEXT) });
     let expected = known.expected.iter().map(|value| TaskVariation {
         label: String::new(),
@@ -91,6 +92,7 @@ fn recorded_task(open: &OpenFolder, id: &str) -> Result<Option<TaskView>, AppErr
         file: known.path,
         prompts: prompt.into_iter().collect(),
         variations: expected.collect(),
+        more_expected: known.more_expected,
         expected_tool_calls: Vec::new(),
         scorers: None,
         query: None,

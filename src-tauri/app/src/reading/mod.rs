@@ -111,16 +111,17 @@ impl Reading {
         Ok(opened.run.answer.as_ref().map(|answer| answer.value.clone()))
     }
 
-    /// Returns the first message of the user; `None` if there is none or the run cannot be read.
-    pub(crate) fn first_question(
-        &self,
-        flow: &FolderIndex,
-        id: &str,
-    ) -> Result<Option<String>, RunReadError> {
-        let (_, opened) = self.open_current(flow, id)?;
-        let question = opened.run.steps.iter().find(|step| step.kind == StepKind::User);
-        let mut parts = question.into_iter().flat_map(|step| &step.parts);
-        Ok(parts.find_map(|part| part.value.text()).map(str::to_owned))
+    /// Returns the first text in a message of the user; `None` if there is none or the run cannot
+    /// be read. What describes an image, a sound or a file is no such text.
+    pub(crate) fn first_question(&self, flow: &FolderIndex, id: &str) -> Option<String> {
+        let (_, opened) = self.open_current(flow, id).ok()?;
+        let questions = opened.run.steps.iter().filter(|step| step.kind == StepKind::User);
+        let mut parts = questions.flat_map(|step| &step.parts);
+        let text = parts.find_map(|part| {
+            let text = part.value.text().filter(|text| !text.trim().is_empty());
+            text.filter(|_| !part.is_media() && part.label != "media")
+        });
+        text.map(str::to_owned)
     }
 
     /// Returns the row of a run, and the names in its file if another tool wrote it.
@@ -286,7 +287,7 @@ impl Reading {
     }
 
     /// Returns the image, sound or file that a part of a step describes. Fails if the files changed
-    /// since the version that was opened.
+    /// since the version that was opened; a file beside the transcript is read as it is now.
     pub(crate) fn media(
         flow: &FolderIndex,
         id: &str,

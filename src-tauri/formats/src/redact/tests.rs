@@ -154,7 +154,10 @@ fn ordinary_text_is_borrowed_as_it_is() {
 #[test]
 fn places_are_counted_by_their_kind() {
     let (_, counts) = redact("a@b.org in /home/jane, with AKIAIOSFODNN7EXAMPLE, c@d.org");
-    assert_eq!(counts, Redactions { keys: 1, emails: 2, paths: 1, names: 0 });
+    assert_eq!(
+        counts,
+        Redactions { keys: 1, emails: 2, paths: 1, names: 0, ..Redactions::default() }
+    );
     let sentence = "4 places were redacted: 1 key, 2 e-mail addresses, 1 home folder.";
     assert_eq!(counts.describe(), sentence);
     assert_eq!(Redactions::default().describe(), "Nothing was found to redact.");
@@ -169,7 +172,10 @@ fn the_value_of_a_key_that_names_a_secret_is_redacted() {
     let counts = redactor.counts();
     let expected = r#"{"api_key":"[redacted]","rows":[{"[redacted]":"/home/[redacted]"}],"n":7}"#;
     assert_eq!(crate::json::write(&value, false), expected);
-    assert_eq!(counts, Redactions { keys: 1, emails: 1, paths: 1, names: 0 });
+    assert_eq!(
+        counts,
+        Redactions { keys: 1, emails: 1, paths: 1, names: 0, ..Redactions::default() }
+    );
 }
 
 /// Redacts a JSON document as a whole.
@@ -197,6 +203,11 @@ fn the_name_of_a_home_folder_is_redacted_wherever_it_is_a_word_unless_it_is_a_co
         ("/home/mark/x", "mark the file", None),
         ("/home/username/x", "the username", None),
         ("/home/ubuntu/x", "on ubuntu", None),
+        ("/home/core/x /home/spark/x", "the core of Spark", None),
+        ("/home/vagrant/x /home/hadoop/x", "vagrant up, then hadoop", None),
+        ("/home/ec2-user/x", "ssh as ec2-user", None),
+        ("/home/jovyan/x /home/openhands/x", "import openhands as jovyan", None),
+        ("/home/swe-agent/x", "swe-agent ran", None),
         ("-home-alice-shop", "alice is not told from the project", None),
     ] {
         let mut texts = [text.to_owned(), folder.to_owned()];
@@ -226,6 +237,45 @@ fn a_name_that_was_found_is_redacted_in_the_next_document_too() {
     assert_eq!(next, "[redacted] again");
     let sentence = "6 places were redacted: 1 home folder, 5 names of users.";
     assert_eq!(redactor.counts().describe(), sentence);
+}
+
+#[test]
+fn a_name_that_is_learnt_first_is_redacted_in_every_document_without_being_counted() {
+    let texts = |redactor: &mut DocumentRedactor, texts: &mut [String; 2]| {
+        redactor.label(&mut texts[0]);
+        redactor.text(&mut texts[1]);
+    };
+    let mut redactor = DocumentRedactor::default();
+    redactor.learn_users(&mut ["a@b.org".into(), "/home/alice/x".into()], texts);
+    assert_eq!(redactor.counts(), Redactions::default());
+    let mut earlier = ["alice".to_owned(), "alice did".to_owned()];
+    redactor.document(&mut earlier, texts);
+    assert_eq!(earlier, ["alice", "[redacted] did"], "the name of a system stays");
+    let mut key = ["AKIAIOSFODNN7EXAMPLE".to_owned(), String::new()];
+    redactor.document(&mut key, texts);
+    assert_eq!(key[0], MARK, "but not a key in it");
+}
+
+#[test]
+fn users_beyond_those_that_are_looked_for_are_told_of() {
+    let letter = |number: u32| char::from_u32('a' as u32 + number).unwrap();
+    let user = |number: u32| format!("user{}{}", letter(number / 8), letter(number % 8));
+    let redact = |most: u32| {
+        let homes: Vec<String> =
+            (0..most).map(|number| format!("/home/{}/x", user(number))).collect();
+        let mut text = format!("{} by {} and {}", homes.join(" "), user(0), user(most - 1));
+        let mut redactor = DocumentRedactor::default();
+        redactor.document(&mut text, DocumentRedactor::text);
+        (text.rsplit_once("by ").unwrap().1.to_owned(), redactor.counts())
+    };
+    let (text, counts) = redact(64);
+    assert_eq!(text, "[redacted] and [redacted]");
+    assert!(!counts.has_more_users && !counts.describe().contains("more than"));
+    let (text, counts) = redact(65);
+    assert_eq!(text, "[redacted] and useria");
+    let sentence = "66 places were redacted: 65 home folders, 1 name of a user. There are more than \
+                    64 names of users: the further ones were redacted only in home folders.";
+    assert_eq!(counts.describe(), sentence);
 }
 
 /// Documents whose redaction needs more than one text, and what they become.
@@ -263,7 +313,10 @@ fn a_json_document_is_redacted_in_its_texts_and_keeps_its_form() {
     let expected = "{ \"api_key\" :\t\"[redacted]\",\n  \"a\\nb\": [1.50, \"é \\n\\\"[redacted]\\\"\", \"\\u00e9\"], \"secret\": 7}";
     let (clean, counts) = redact_json(text);
     assert_eq!(clean, expected);
-    assert_eq!(counts, Redactions { keys: 1, emails: 1, paths: 0, names: 0 });
+    assert_eq!(
+        counts,
+        Redactions { keys: 1, emails: 1, paths: 0, names: 0, ..Redactions::default() }
+    );
     assert_eq!(redact_json(&clean).0, clean);
     for broken in ["", "\"", "{\"a", "\"\\", "not json"] {
         assert_eq!(redact_json(broken).0, broken);

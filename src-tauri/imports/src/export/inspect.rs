@@ -42,7 +42,8 @@ impl LogKey {
         }
     }
 
-    fn from_run(one: &ExportRun) -> Self {
+    /// Returns the key of the log for a run.
+    pub fn from_run(one: &ExportRun) -> Self {
         let run = &one.run;
         Self::new(run.task.as_deref(), run.system.as_deref(), run.model.as_deref())
     }
@@ -95,12 +96,7 @@ impl Log {
         }
     }
 
-    /// Returns true for a run with the same task, system and model.
-    pub fn fits(&self, one: &ExportRun) -> bool {
-        self.key == LogKey::from_run(one)
-    }
-
-    /// Adds a run that fits, and returns its text, which stands behind those of the runs before. A
+    /// Adds a run of the same log, and returns its text, which stands behind those of the runs before. A
     /// repeat that occurs again takes the next free number.
     pub fn add(&mut self, one: &ExportRun) -> String {
         let id = sample_id(one);

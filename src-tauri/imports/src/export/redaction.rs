@@ -7,17 +7,24 @@ use touchstone_formats::value::Value;
 
 impl ExportRun {
     /// Redacts what looks like a key, an e-mail address or a home folder in all texts of the run,
-    /// its name and its task included, and the names of users that are found in them.
+    /// its name and its task included, and the names of users that are found in them. In its system
+    /// and its model, these names stay.
     pub fn redact(&mut self, redactor: &mut DocumentRedactor) {
         redactor.document(self, redact_texts);
+    }
+
+    /// Finds the names of users in the run, so that they are redacted in runs that are written
+    /// before it, too.
+    pub fn learn_users(mut self, redactor: &mut DocumentRedactor) {
+        redactor.learn_users(&mut self, redact_texts);
     }
 }
 
 fn redact_texts(redactor: &mut DocumentRedactor, one: &mut ExportRun) {
     let run = &mut one.run;
-    let names = [&mut run.task, &mut run.system, &mut run.model];
-    let texts = [&mut run.error, &mut run.answer, &mut run.started, &mut one.variation];
-    let some = names.into_iter().chain(texts).flatten();
+    run.system.iter_mut().chain(&mut run.model).for_each(|label| redactor.label(label));
+    let texts = [&mut run.task, &mut run.error, &mut run.answer, &mut run.started];
+    let some = texts.into_iter().chain([&mut one.variation]).flatten();
     for text in some.chain([&mut one.name]).chain(&mut run.notes) {
         redactor.text(text);
     }

@@ -69,7 +69,12 @@ pub(crate) fn inspect_log(runs: &[ExportRun]) -> String {
     let mut log = inspect::Log::new(&runs[0]);
     let mut samples = String::new();
     for one in runs {
-        assert!(log.fits(one), "{}", one.name);
+        assert_eq!(
+            inspect::LogKey::from_run(one),
+            inspect::LogKey::from_run(&runs[0]),
+            "{}",
+            one.name
+        );
         samples.push_str(&log.add(one));
     }
     format!("{}{samples}{}", log.start(&about()), inspect::Log::END)

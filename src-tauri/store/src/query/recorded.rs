@@ -26,6 +26,8 @@ pub struct RecordedDetails {
     pub path: String,
     /// Expected answers of all its runs, each once: several are accepted where one is a list.
     pub expected: Vec<Value>,
+    /// Number of further ones.
+    pub more_expected: u32,
 }
 
 /// Lists the tasks that runs of other tools name, in the order of their names.
@@ -50,6 +52,8 @@ pub fn recorded_task(
          WHERE task = ? AND repeat_source IS NOT NULL ORDER BY path LIMIT 1";
     const EXPECTED: &str = "SELECT DISTINCT a.expected FROM runs r JOIN answers a ON a.run = r.id \
          WHERE r.task = ? AND r.repeat_source IS NOT NULL AND a.expected IS NOT NULL LIMIT ?";
+    const COUNT: &str = "SELECT count(DISTINCT a.expected) FROM runs r \
+         JOIN answers a ON a.run = r.id WHERE r.task = ? AND r.repeat_source IS NOT NULL";
     let mut first = index.prepare_cached(FIRST)?;
     let mut rows = first.query([id])?;
     let Some(row) = rows.next()? else { return Ok(None) };
@@ -57,7 +61,9 @@ pub fn recorded_task(
     let mut expected = index.prepare_cached(EXPECTED)?;
     let texts = expected.query_map((id, most), |row| row.get::<_, String>(0))?;
     let texts = texts.collect::<Result<Vec<_>, _>>()?;
+    let all: u32 = index.prepare_cached(COUNT)?.query_row([id], |row| row.get(0))?;
+    let more_expected = all.saturating_sub(u32::try_from(texts.len()).unwrap_or(u32::MAX));
     let value = |json| StoredAnswer { json: Some(json), lenient: false }.value();
     let expected = texts.into_iter().filter_map(value).collect();
-    Ok(Some(RecordedDetails { format, run, path, expected }))
+    Ok(Some(RecordedDetails { format, run, path, expected, more_expected }))
 }

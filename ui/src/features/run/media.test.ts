@@ -21,8 +21,8 @@ afterEach(async () => {
   away();
 });
 
-const opened = (version: string) => {
-  const described = text("p1", "media", "image/png, 3 B", "media");
+const opened = (version: string, bytes = 3) => {
+  const described = text("p1", "media", `image/png, ${bytes} B`, "media");
   return view(
     [step(0, 1, "user", [text("p0", "message", "What is this?"), described])],
     {},
@@ -58,6 +58,50 @@ describe("an image in a transcript", () => {
     backend.tell({ kind: "runs", generation: 2, ids: ["r0"], all: false });
     await until(() => expect(source()).toContain("BBBB"));
     expect(asked).toEqual(["v1", "v2"]);
+  });
+
+  it("of an old version that arrives when a new one is open is not shown", async () => {
+    const backend = new OneRun(opened("v1"));
+    const replies = new Map<string, (file: MediaFile) => void>();
+    backend.replies.read_media = ({ version }) =>
+      new Promise<MediaFile>((resolve) => replies.set(version, resolve));
+    await open(backend);
+    button("Show")?.click();
+    await until(() => expect(replies.has("v1")).toBe(true));
+    backend.run = opened("v2", 4);
+    backend.tell({ kind: "runs", generation: 2, ids: ["r0"], all: false });
+    await until(() => expect(document.body.textContent).toContain("4 B"));
+    replies.get("v1")?.(file());
+    await until(() => expect(replies.has("v2")).toBe(true));
+    expect(one("img")).toBeNull();
+    replies.get("v2")?.(file({ data: "BBBB" }));
+    await until(() => expect(source()).toContain("BBBB"));
+  });
+
+  it("is read again after it was saved, if a new version came meanwhile", async () => {
+    const backend = new OneRun(opened("v1"));
+    const asked: string[] = [];
+    let save: ((file: MediaFile) => void) | undefined;
+    backend.replies.read_media = ({ version }) => {
+      asked.push(version);
+      if (asked.length === 2) return new Promise<MediaFile>((resolve) => (save = resolve));
+      return file({ data: version === "v1" ? "AAAA" : "BBBB" });
+    };
+    vi.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => undefined);
+    URL.createObjectURL ??= () => "blob:x";
+    URL.revokeObjectURL ??= () => undefined;
+    await open(backend);
+    button("Show")?.click();
+    await until(() => expect(source()).toContain("AAAA"));
+    button("Save…")?.click();
+    await until(() => expect(save).toBeDefined());
+    backend.run = opened("v2", 4);
+    backend.tell({ kind: "runs", generation: 2, ids: ["r0"], all: false });
+    await until(() => expect(document.body.textContent).toContain("4 B"));
+    save?.(file());
+    await until(() => expect(source()).toContain("BBBB"));
+    expect(asked).toEqual(["v1", "v1", "v2"]);
+    vi.restoreAllMocks();
   });
 
   it("of a file that has changed is not shown, and the run is read again", async () => {
