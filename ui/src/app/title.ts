@@ -4,6 +4,7 @@ import type { Route } from "./route";
 import { visibleLine } from "../components/visible/visible";
 
 const PLACES: Record<Route["place"], string> = {
+  home: "",
   start: "Start",
   overview: "Overview",
   runs: "Runs",

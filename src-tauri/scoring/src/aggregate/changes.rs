@@ -202,7 +202,7 @@ impl<'a> Changes<'a> {
         }
         found.extend(self.new_failures(rules, true));
         found.extend(self.lost(rules, true));
-        let mean = self.now.cell.score.map(|score| score.value);
+        let mean = self.now.summary.cell.score.map(|score| score.value);
         match (rules.fail_under, mean) {
             (Some(least), None) => found.push(format!(
                 "{name} has no score, so it is not known to reach {}.",

@@ -73,14 +73,14 @@ fn set_of(run: &ScoredRun, by: SetsBy) -> Option<String> {
 
 fn group(trend: &aggregate::Trend<'_>) -> TrendGroup {
     let point = |point: &aggregate::TrendPoint<'_>| {
-        let cell = &point.group.cell;
+        let cell = &point.group.summary.cell;
         TrendPoint {
             set: point.set as u64,
             ends: ends(cell),
             score: cell.score.map(estimate),
             passes: cell.passes.map(passes),
-            cost: point.group.cost.of_known.map(|known| known.mean),
-            seconds: point.group.seconds.of_known.map(|known| known.mean),
+            cost: point.group.summary.cost.amounts.of_known.map(|known| known.mean),
+            seconds: point.group.summary.seconds.amounts.of_known.map(|known| known.mean),
             change: point.change.as_ref().map(change),
         }
     };
