@@ -114,6 +114,7 @@ fn scored(n: usize, dice: &mut Dice) -> ScoredRun {
         tokens: None,
         cost: None,
         seconds: None,
+        started_ms: None,
         scoring: Some(ScoreStanding::Scored),
         scorer: Some("fields".to_owned()),
         score: Some(score),
