@@ -1,7 +1,7 @@
 //! Converts runs for the evaluators of other programs: rows to evaluate, and the file format of
 //! `evaluate()`.
 use super::App;
-use super::reporting::{cut_for_preview, file_stem, known_scorer, noted, redact_report};
+use super::reporting::{cut_for_preview, file_stem, noted, redact_report};
 use crate::error::{AppError, Code};
 use crate::reading::input_file::InputFile;
 use crate::reading::{ParsedRun, Reading};
@@ -156,7 +156,7 @@ impl App {
         let open = self.require_folder()?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;
         let wanted = request.scorer.as_deref();
-        known_scorer(wanted, &scorers)?;
+        super::stats::known_scorer(wanted, &scorers)?;
         let (mut runs, misread) =
             open.ask(|index| open.lists.scored(index, &request.filter, None))?;
         let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();

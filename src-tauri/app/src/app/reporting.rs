@@ -81,7 +81,7 @@ impl App {
         let (runs, misread) =
             open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;
-        known_scorer(request.scorer.as_deref(), &scorers)?;
+        super::stats::known_scorer(request.scorer.as_deref(), &scorers)?;
         let folder = &open.folder.name;
         let title = request.title.trim();
         let about = About {
@@ -116,18 +116,6 @@ impl App {
 /// Formats the misread parts of a filter as sentences.
 pub(super) fn noted(misread: &[FilterError]) -> impl Iterator<Item = String> + '_ {
     misread.iter().map(|one| format!("{}: {}", one.token, one.message))
-}
-
-/// Fails for a scorer without scores here: numbers without any score behind them would mislead.
-pub(super) fn known_scorer(wanted: Option<&str>, known: &[String]) -> Result<(), AppError> {
-    let Some(name) = wanted.filter(|name| !known.iter().any(|known| known == name)) else {
-        return Ok(());
-    };
-    let hint = match known {
-        [] => "No run here has a score.".to_owned(),
-        known => format!("Choose one of: {}.", known.join(", ")),
-    };
-    Err(AppError::new(Code::BadRequest, format!("No run here is scored by `{name}`.")).hint(hint))
 }
 
 /// Cuts a text to the length of a preview. Returns its original size, and whether it was cut.

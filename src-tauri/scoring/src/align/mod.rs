@@ -117,8 +117,8 @@ fn row(runs: &[&[Digest]], steps: Vec<Option<usize>>, depth: u32) -> Row {
             depth,
         };
     };
-    let mut diverges =
-        present.clone().count() < runs.len() && kind::diverges(Kind::Absent, first, None);
+    let mut diverges = present.clone().count() < runs.len()
+        && present.clone().any(|digest| kind::diverges(Kind::Absent, digest, None));
     let kinds: Vec<Kind> = (0..runs.len())
         .map(|run| {
             let Some(other) = digest_at(runs, &steps, run) else { return Kind::Absent };

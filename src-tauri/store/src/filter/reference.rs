@@ -1,4 +1,4 @@
-//! **Pure.** The table of keys in `docs/reference/filters.md`, written from [`KEYS`].
+//! Checks the table of keys in `docs/reference/filters.md`, which is written from [`KEYS`].
 use super::keys::{KEYS, ValueKind};
 use std::fmt::Write as _;
 use std::path::Path;

@@ -17,7 +17,7 @@ impl App {
         let open = self.require_folder()?;
         let scorer = request.scorer.as_deref();
         let scorers = open.ask(|index| open.lists.scorers(index))?;
-        super::reporting::known_scorer(scorer, &scorers)?;
+        known_scorer(scorer, &scorers)?;
         let ((runs, misread), generation) = open.ask(|index| {
             Ok((open.lists.scored(index, &request.filter, scorer)?, index.generation()))
         })?;
@@ -47,6 +47,18 @@ fn named<'a>(runs: &[Counted<'a>], name: &str) -> Result<Column<'a>, AppError> {
     found.ok_or_else(|| {
         AppError::new(Code::BadRequest, format!("No run among these is of `{name}`."))
     })
+}
+
+/// Fails for a scorer without scores here: numbers without any score behind them would mislead.
+pub(super) fn known_scorer(wanted: Option<&str>, known: &[String]) -> Result<(), AppError> {
+    let Some(name) = wanted.filter(|name| !known.iter().any(|known| known == name)) else {
+        return Ok(());
+    };
+    let hint = match known {
+        [] => "No run here has a score.".to_owned(),
+        known => format!("Choose one of: {}.", known.join(", ")),
+    };
+    Err(AppError::new(Code::BadRequest, format!("No run here is scored by `{name}`.")).hint(hint))
 }
 
 /// Fails if the baseline is not among the known ones.

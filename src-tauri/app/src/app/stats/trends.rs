@@ -1,6 +1,7 @@
 //! Follows systems over sets of runs: days, weeks, months, folders or files.
-use super::super::{App, reporting};
+use super::super::App;
 use super::filled::{ends, estimate, passes};
+use super::known_scorer;
 use crate::error::AppError;
 use std::collections::BTreeMap;
 use touchstone_api::{SetsBy, TrendChange, TrendGroup, TrendPoint, TrendRequest, TrendSet, Trends};
@@ -16,7 +17,7 @@ impl App {
         let open = self.require_folder()?;
         let scorer = request.scorer.as_deref();
         let scorers = open.ask(|index| open.lists.scorers(index))?;
-        reporting::known_scorer(scorer, &scorers)?;
+        known_scorer(scorer, &scorers)?;
         let (runs, _) = open.ask(|index| open.lists.scored(index, &request.filter, scorer))?;
         Ok(compute(&runs, request.by))
     }
