@@ -31,13 +31,13 @@ test("causes of failed runs lead to the step that shows them", () =>
     await shoot(page, "failures-dark");
     await page.keyboard.press("j");
     const detail = page.getByTestId("failures-cluster");
-    await detail.getByRole("heading", { name: "Field `tickets` has another value" }).waitFor();
+    await detail.getByRole("heading", { name: "Field tickets has another value" }).waitFor();
     assert.match(await flat(page.getByTestId("failures-shares")), /1 of \d+ \d+ to \d+ %/);
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => /^#\/run\/[0-9a-f]+\?step=\d+/.test(location.hash));
     await page.goBack();
-    await detail.getByRole("heading", { name: "Field `tickets` has another value" }).waitFor();
-    await list.getByText("Never called `query_support_tickets`").click();
+    await detail.getByRole("heading", { name: "Field tickets has another value" }).waitFor();
+    await list.getByText("query_support_tickets").click();
     await detail.getByRole("link", { name: "Compare with a passing run" }).first().click();
     await page.waitForFunction(() => /^#\/compare\?run=[0-9a-f]+&run=/.test(location.hash));
   }));

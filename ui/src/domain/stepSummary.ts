@@ -36,7 +36,7 @@ export function speakerName(step: Step, model: string | null): string {
     case "system":
       return "System prompt";
     case "error":
-      return "The run ended in an error";
+      return "Error";
     case "sub_agent":
       return `Sub-agent ${visibleLine(step.title ?? "")}`.trim();
     case "abandoned":
