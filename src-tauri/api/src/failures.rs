@@ -24,8 +24,13 @@ pub struct FailureMap {
     pub read: u64,
     /// Number of failed and partly right runs.
     pub failed: u64,
-    /// Number of all runs that match the filter.
+    /// Number of failed runs that ended in an error.
+    pub errors: u64,
+    /// Number of matching runs with a result.
     pub runs: u64,
+    /// Number of matching runs without a result, which no other number here includes: not ended,
+    /// damaged, or without a score.
+    pub undecided: u64,
     /// Number of failed runs whose transcripts could not be read.
     pub unreadable: u64,
     /// Number of matching runs that no other number here includes, because they are forks or were

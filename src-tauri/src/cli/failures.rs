@@ -134,17 +134,24 @@ fn write(out: &mut dyn Write, map: &FailureMap, examples: usize, paint: Paint) -
     Ok(())
 }
 
-/// Describes the runs: `18 of 69 runs failed or are only partly right, 2 of them by an error of the
-/// provider or system.`
+/// Describes the runs: `18 of 69 runs failed or are only partly right, 2 of them ended in an error.
+/// 3 runs have no result yet.`
 fn scope(map: &FailureMap) -> String {
-    let errors: u64 = map.clusters.iter().filter(|one| one.is_error).map(|one| one.runs).sum();
-    let errors = match errors {
+    let undecided = match map.undecided {
         0 => String::new(),
-        n => format!(", {n} of them by an error of the provider or system"),
+        1 => " 1 run has no result.".to_owned(),
+        n => format!(" {n} runs have no result."),
+    };
+    if map.runs == 0 {
+        return format!("No run with a result matches.{undecided}");
+    }
+    let errors = match map.errors {
+        0 => String::new(),
+        n => format!(", {n} of them ended in an error"),
     };
     let verb = if map.failed == 1 { "is" } else { "are" };
     let runs = counted(map.runs, "run");
-    format!("{} of {runs} failed or {verb} only partly right{errors}.", map.failed)
+    format!("{} of {runs} failed or {verb} only partly right{errors}.{undecided}", map.failed)
 }
 
 /// Returns the share of each system, the most frequent first.

@@ -55,11 +55,18 @@ export function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** Enter and Space belong to the focused button or link. */
-const isPress = (pressed: string, target: EventTarget | null): boolean =>
-  (pressed === "Enter" || pressed === "Space") &&
-  target instanceof Element &&
-  target.closest("button, a[href], summary, [role='option'], [role='menuitem']") !== null;
+const PRESSED =
+  "button, a[href], summary, label, input[type=checkbox], input[type=radio], [role='option'], [role='menuitem']";
+
+/**
+ * Enter and Space belong to the focused button, link or box; arrows to a group of radio buttons and
+ * to a slider.
+ */
+function isPress(pressed: string, target: EventTarget | null): boolean {
+  if (!(target instanceof Element)) return false;
+  if (pressed.startsWith("Arrow")) return target.matches("input[type=radio], input[type=range]");
+  return (pressed === "Enter" || pressed === "Space") && target.closest(PRESSED) !== null;
+}
 
 /** Label of a key on this machine. */
 export function keyName(key: string, apple = /Mac|iPhone|iPad/.test(navigator.userAgent)): string {

@@ -18,6 +18,7 @@ export const remainingInterval = (asked: number): number =>
 /** Queries over all runs, repeated less often while files arrive. */
 const SLOW_QUERIES: readonly CommandName[] = [
   "facets",
+  "failures",
   "leaderboard",
   "published",
   "make_report",

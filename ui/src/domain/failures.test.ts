@@ -15,7 +15,9 @@ const map = (failed: number, runs: number): Map => ({
   state: "done",
   read: failed,
   failed,
+  errors: 0,
   runs,
+  undecided: 0,
   unreadable: 0,
   forks_left_out: 0,
   groups: [],
@@ -26,7 +28,10 @@ const map = (failed: number, runs: number): Map => ({
 
 it("says what the map covers", () => {
   expect(scope(map(1, 1))).toBe("1 of 1 run failed or is only partly right.");
-  expect(scope(map(28, 70))).toBe("28 of 70 runs failed or are only partly right.");
+  expect(scope(map(28, 66))).toBe("28 of 66 runs failed or are only partly right.");
+  expect(scope({ ...map(2, 3), errors: 1, undecided: 1 })).toBe(
+    "2 of 3 runs failed or are only partly right, 1 of them ended in an error. 1 run has no result.",
+  );
 });
 
 it("shows the systems that fail most often first, and every share that is not zero", () => {

@@ -20,7 +20,7 @@ export const failuresArgs = (filter: string): { request: FailuresRequest } => ({
 
 /** Name of a cluster in the address. Stays the same while further runs are read. */
 export const causeOf = (cluster: Cluster): string =>
-  [cluster.mode, cluster.subject, cluster.detail].filter(Boolean).join(" · ");
+  JSON.stringify([cluster.mode, cluster.subject, cluster.detail]);
 
 /** Clusters that are the main cause of a run, and those that only occur beside another one. */
 export const split = (clusters: readonly Cluster[]): { main: Cluster[]; beside: Cluster[] } => ({
@@ -28,12 +28,16 @@ export const split = (clusters: readonly Cluster[]): { main: Cluster[]; beside: 
   beside: clusters.filter((one) => one.runs === 0),
 });
 
-/** What the map covers: `28 of 70 runs failed or are only partly right`. */
+/** What the map covers: `28 of 66 runs failed or are only partly right. 4 runs have no result.` */
 export function scope(map: Map): string {
-  const errors = map.clusters.filter((one) => one.is_error).reduce((sum, one) => sum + one.runs, 0);
+  const undecided =
+    map.undecided === 0
+      ? ""
+      : ` ${counted(map.undecided, "run")} ${map.undecided === 1 ? "has" : "have"} no result.`;
   const verb = map.failed === 1 ? "is" : "are";
-  const of = errors > 0 ? `, ${count(errors)} of them by an error of the provider or system` : "";
-  return `${count(map.failed)} of ${counted(map.runs, "run")} failed or ${verb} only partly right${of}.`;
+  const errors = map.errors > 0 ? `, ${count(map.errors)} of them ended in an error` : "";
+  const failed = `${count(map.failed)} of ${counted(map.runs, "run")} failed or ${verb} only partly right`;
+  return `${failed}${errors}.${undecided}`;
 }
 
 /** The share of a system's runs: `2 of 7`. */

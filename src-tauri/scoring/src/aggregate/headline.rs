@@ -150,7 +150,11 @@ fn describe(
         sentences.push(format!("{} is highest: {top}.", best.name));
     }
     let is_said = equal.is_empty() && unclear.is_empty() && behind.len() == 1;
-    let last = unclear.iter().chain(&behind).filter(|one| one.effect.difference < 0.0);
+    // Whose interval includes 0 is not said to be behind.
+    let is_behind = |one: &&Compared<'_, '_, '_>| {
+        one.effect.difference < 0.0 && !includes_zero(&one.effect)
+    };
+    let last = unclear.iter().chain(&behind).filter(is_behind);
     let last = last.min_by(|a, b| a.effect.difference.total_cmp(&b.effect.difference));
     if let Some(Compared { with, effect }) = last.filter(|_| !is_said && !is_beaten) {
         let below = distance(effect);
@@ -381,7 +385,6 @@ mod tests {
             joined(&[("one", &one), ("two", &two)]),
             @r"
         one/o1 is highest: 0.50.
-        two/o1 is furthest behind one/o1: by 0.02 (-0.27 to 0.27) on 16 tasks.
         two/o1 is not shown to differ from one/o1.
         A difference below 0.37 would hardly show on 16 tasks; one of 0.02 would need about 9160 more.
         "
@@ -390,7 +393,6 @@ mod tests {
             joined(&[("one", &[0.5]), ("two", &[1.0])]),
             @r"
         two/o1 is highest: 1.00.
-        one/o1 is furthest behind two/o1: by 0.50 on 1 task.
         one/o1 is not shown to differ from two/o1.
         One task is too few to tell two/o1 and one/o1 apart.
         "

@@ -95,6 +95,13 @@ const TABLE: &str =
     r#"[{"id": 10, "plan": "base"}, {"id": 11, "plan": "free"}, {"id": 12, "plan": "team"}]"#;
 
 #[test]
+fn a_run_that_ends_with_a_text_departs_there_also_where_another_goes_on() {
+    let alignment = aligned(&["", "a two\nt tickets | one | 0", "a two"]);
+    assert_eq!(alignment.parts, [None, Some(1), Some(0)]);
+    assert!(alignment.rows[0].diverges);
+}
+
+#[test]
 fn another_wording_on_the_way_is_no_divergence_and_another_call_is() {
     insta::assert_snapshot!(render(&[
         "u How many?\n a Let me look at the tickets.\n t q | select a from t | 1\n a So, there is one.\n = 1",

@@ -78,8 +78,8 @@ impl Finding {
 pub fn findings(failed: &FailedRun<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(ended_by(failed));
-    let is_error = found.iter().any(|finding: &Finding| finding.cause.mode.is_error());
-    if !is_error {
+    // The model is not to blame for what it did before an error.
+    if failed.stop != Stop::Error {
         found.extend(failed_tools(failed.run));
         found.extend(repeated_calls(failed));
         found.extend(never_called(failed));
@@ -106,23 +106,16 @@ fn ended_by(failed: &FailedRun<'_>) -> Option<Finding> {
         .or_else(|| imported?.error.as_deref().map(|error| error_message(&error.into())))
         .or_else(|| failed.reason.map(str::to_owned))
         .unwrap_or_default();
-    let is_ended = failed.stop == Stop::Error || stopped.is_some();
-    if is_ended && is_cut_off(&message) || has_cut_reply(run) {
+    if failed.stop == Stop::Error {
+        return Some(error_end(failed, step, &message));
+    }
+    if stopped.is_some() && is_cut_off(&message) || has_cut_reply(run) {
         return Some(Finding::new(Mode::CutOff, "", "", step, &message));
     }
-    let limit = limit(&message);
-    if is_ended && (limit.is_some() || stopped.is_some()) {
-        let what = limit.unwrap_or_default();
+    if stopped.is_some() {
+        let what = own_limit(&message).or_else(|| limit(&message)).unwrap_or_default();
         let step = step.or(run.steps.len().checked_sub(1));
         return Some(Finding::new(Mode::LimitReached, "", what, step, &message));
-    }
-    if failed.stop == Stop::Error {
-        let reason = failed.reason.unwrap_or(&message);
-        let ending = Ending { stop: Stop::Error, reason: Some(reason), ..Ending::default() };
-        if failure_class(&ending) == Some(Failure::Timeout) {
-            return Some(Finding::new(Mode::Timeout, "", "", step, &message));
-        }
-        return Some(Finding::of_error(Mode::SystemError, "", step, &message));
     }
     let said = last_message(&run.steps).filter(|_| run.answer.is_none());
     said.filter(|(_, text)| has_open_fence(text)).map(|(at, text)| {
@@ -130,6 +123,23 @@ fn ended_by(failed: &FailedRun<'_>) -> Option<Finding> {
         let end: String = end.into_iter().rev().collect();
         Finding::new(Mode::CutOff, "", "", Some(at), &format!("…{end}"))
     })
+}
+
+/// Returns the finding of a run that ended in an error. Only messages that name a limit of the run
+/// itself are limits; a provider speaks of budgets and timeouts, too.
+fn error_end(failed: &FailedRun<'_>, step: Option<usize>, message: &str) -> Finding {
+    if is_cut_off(message) {
+        return Finding::new(Mode::CutOff, "", "", step, message);
+    }
+    if let Some(what) = own_limit(message) {
+        return Finding::new(Mode::LimitReached, "", what, step, message);
+    }
+    let reason = failed.reason.unwrap_or(message);
+    let ending = Ending { stop: Stop::Error, reason: Some(reason), ..Ending::default() };
+    if failure_class(&ending) == Some(Failure::Timeout) {
+        return Finding::new(Mode::Timeout, "", "", step, message);
+    }
+    Finding::of_error(Mode::SystemError, "", step, message)
 }
 
 fn step_error(step: &Step) -> String {
@@ -147,7 +157,6 @@ fn is_cut_off(message: &str) -> bool {
         "output_length_exceeded",
         "max_output_tokens",
         "finish_reason: length",
-        "truncated at",
     ]
     .iter()
     .any(|words| message.contains(words))
@@ -165,8 +174,8 @@ fn has_cut_reply(run: &Run) -> bool {
     })
 }
 
-/// Returns what a run ran out of, if a message says so.
-fn limit(message: &str) -> Option<&'static str> {
+/// Returns the limit of the run itself that a message names: context, turns, budget or time.
+fn own_limit(message: &str) -> Option<&'static str> {
     let message = message.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|words| message.contains(words));
     if has(&[
@@ -178,7 +187,13 @@ fn limit(message: &str) -> Option<&'static str> {
     ]) {
         return Some("context");
     }
-    if has(&[
+    if has(&["exit_cost", "max_budget", "cost limit", "max_cost"]) {
+        return Some("budget");
+    }
+    if has(&["timeexceeded", "execution_time", "agenttimeout"]) {
+        return Some("time");
+    }
+    has(&[
         "max_turns",
         "max_steps",
         "max_iterations",
@@ -190,30 +205,26 @@ fn limit(message: &str) -> Option<&'static str> {
         "maximum iterations",
         "turn limit",
         "step limit",
-        "message limit",
         "recursion limit",
         "too many turns",
         "too many steps",
         "limitsexceeded",
         "max_force_termination",
-    ]) || counts_turns(&message)
-    {
+    ])
+    .then_some("turns")
+}
+
+/// Returns what a run ran out of, if the message of its limit says so.
+fn limit(message: &str) -> Option<&'static str> {
+    let message = message.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|words| message.contains(words));
+    if has(&["message limit"]) || counts_turns(&message) {
         return Some("turns");
     }
-    if has(&["exit_cost", "max_budget", "budget", "cost limit", "max_cost"]) {
+    if has(&["budget"]) {
         return Some("budget");
     }
-    if has(&[
-        "timeexceeded",
-        "time limit",
-        "execution_time",
-        "timeout",
-        "timed out",
-        "agenttimeout",
-    ]) {
-        return Some("time");
-    }
-    None
+    has(&["time limit", "timeout", "timed out"]).then_some("time")
 }
 
 /// Returns true for `30 turns` and `after 30 steps`.
@@ -482,6 +493,25 @@ mod tests {
     }
 
     #[test]
+    fn messages_of_providers_are_errors_whatever_they_speak_of() {
+        for (message, mode) in [
+            ("Request timed out.", Mode::Timeout),
+            ("The provider answered 504 Gateway timeout", Mode::Timeout),
+            ("Connection error: read timed out (60 s)", Mode::Timeout),
+            ("Error 429: the monthly budget is used up.", Mode::SystemError),
+            ("429: limit of 50 messages per minute reached", Mode::SystemError),
+            ("Rate limited: message limit of your plan reached", Mode::SystemError),
+            ("500: response body truncated at 2000 bytes", Mode::SystemError),
+            ("This model's maximum context length is 128000 tokens", Mode::LimitReached),
+            ("The reply was cut at the token limit.", Mode::CutOff),
+        ] {
+            let all = modes(&format!("t other | a | 1\n a I cannot answer this.\n e {message}"));
+            let all: Vec<Mode> = all.into_iter().map(|(mode, ..)| mode).collect();
+            assert_eq!(all, [mode], "{message}");
+        }
+    }
+
+    #[test]
     fn a_tool_that_worked_again_and_a_call_that_brought_something_new_are_no_failure() {
         for text in [
             "x orders | a | denied\n t orders | a | 1\n a So.",
@@ -513,7 +543,7 @@ mod tests {
             ("order 17 not found", None),
             ("overloaded_error", None),
         ] {
-            assert_eq!(limit(message), what, "{message}");
+            assert_eq!(own_limit(message).or_else(|| limit(message)), what, "{message}");
         }
     }
 

@@ -6,11 +6,10 @@
 ///
 /// - An error of the provider or of the system comes first: it makes everything else meaningless,
 ///   and never counts as a wrong answer.
-/// - What stopped the model comes before what the model did: an answer that was cut off, a tool
-///   that failed and never worked again, a call that it repeated without end.
+/// - What stopped the model comes before what the model did: an answer that was cut off, a limit of
+///   turns, a tool that failed and never worked again, a call that it repeated without end.
 /// - What the model says (that it gives up, a question) comes before what it left undone (a tool
-///   that it never called), as in [`crate::scorers::failure_class`], and both come before the limit
-///   that a run without end runs into.
+///   that it never called), as in [`crate::scorers::failure_class`].
 /// - The answer comes last: first its form, then its values, then that it is wrong or absent without
 ///   a visible reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,6 +20,8 @@ pub enum Mode {
     Timeout,
     /// A reply ended at the limit of its length, or in the middle.
     CutOff,
+    /// A limit of turns, time, cost or context stopped the run.
+    LimitReached,
     /// A tool failed and never worked again. The detail is the template of its error.
     ToolFailed,
     /// The same call with the same result, again and again.
@@ -31,8 +32,6 @@ pub enum Mode {
     AskedBack,
     /// A tool that the task needs was never called.
     NeverCalled,
-    /// A limit of turns, time, cost or context stopped the run.
-    LimitReached,
     /// The answer cannot be read, or has another form than the expected one.
     FormatBreak,
     /// A field of the answer is wrong. The detail says how.
@@ -55,12 +54,12 @@ impl Mode {
         Mode::SystemError,
         Mode::Timeout,
         Mode::CutOff,
+        Mode::LimitReached,
         Mode::ToolFailed,
         Mode::RepeatedCall,
         Mode::GaveUp,
         Mode::AskedBack,
         Mode::NeverCalled,
-        Mode::LimitReached,
         Mode::FormatBreak,
         Mode::WrongField,
         Mode::MissingRows,

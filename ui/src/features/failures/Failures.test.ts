@@ -47,7 +47,9 @@ const MAP: FailureMap = {
   state: "done",
   read: 5,
   failed: 5,
+  errors: 2,
   runs: 12,
+  undecided: 0,
   unreadable: 0,
   forks_left_out: 0,
   groups: [
@@ -91,7 +93,7 @@ it("lists causes with counts, shares and evidence, and never as markup", async (
   await open(MAP);
   await until(() =>
     expect(flat(id("failures-scope"))).toBe(
-      "5 of 12 runs failed or are only partly right, 2 of them by an error of the provider or system.",
+      "5 of 12 runs failed or are only partly right, 2 of them ended in an error.",
     ),
   );
   const list = id("failures-list");

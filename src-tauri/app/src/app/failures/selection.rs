@@ -16,7 +16,7 @@ pub(super) struct Selection {
     pub(super) generation: u64,
     /// Systems and models, with their counts.
     pub(super) groups: Vec<FailureGroup>,
-    /// Group and task of every run that matches the filter.
+    /// Group and task of every run with a result.
     pub(super) counted: Vec<(usize, usize)>,
     /// Names of the tasks.
     pub(super) tasks: Vec<String>,
@@ -24,6 +24,10 @@ pub(super) struct Selection {
     pub(super) failed: Vec<FailedRun>,
     /// Passing runs of a task by one system, shared by the failed ones.
     pub(super) baselines: Vec<Vec<Baseline>>,
+    /// Number of runs that ended in an error.
+    pub(super) errors: u64,
+    /// Number of runs without a result: not ended, not read, or not scored.
+    pub(super) undecided: u64,
     /// Number of runs left out, because they are forks or were continued by a person.
     pub(super) forks_left_out: u64,
     /// Tokens of the filter that could not be parsed.
@@ -85,12 +89,20 @@ fn from_runs(runs: Vec<ScoredRun>, passing: &Passing, hashes: &HashMap<String, i
         tasks: Vec::new(),
         failed: Vec::new(),
         baselines: Vec::new(),
+        errors: 0,
+        undecided: 0,
         forks_left_out: 0,
         misread: Vec::new(),
     };
     let mut tasks: HashMap<String, usize> = HashMap::new();
     let mut baselines: HashMap<Vec<String>, usize> = HashMap::new();
-    for (at, run) in runs.into_iter().enumerate() {
+    for run in runs {
+        if !has_result(&run) {
+            selection.undecided += 1;
+            continue;
+        }
+        let at = selection.counted.len();
+        selection.errors += u64::from(run.state == RunState::Error);
         let group = columns.get(&column(&run)).copied().unwrap_or(0);
         let name = run.task.clone().unwrap_or_default();
         let task = *tasks.entry(name).or_insert_with_key(|name| {
@@ -130,6 +142,18 @@ fn is_failed(run: &ScoredRun) -> bool {
             Some(passed) => !passed,
             None => run.score.is_some_and(|score| score < 1.0),
         },
+        _ => false,
+    }
+}
+
+/// Returns true for a run that ended in an error, or whose score or review says how it ended. Others
+/// are in no share.
+fn has_result(run: &ScoredRun) -> bool {
+    match run.state {
+        RunState::Error | RunState::NoAnswer => true,
+        RunState::Answered => {
+            run.verdict.is_some() || run.passed.is_some() || run.score.is_some()
+        }
         _ => false,
     }
 }
