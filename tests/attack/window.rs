@@ -71,11 +71,13 @@ fn no_text_of_a_file_runs_in_the_window_or_asks_anybody() {
     let window = window(&sandbox);
     window.until(
         "the runs are listed",
-        "return document.querySelector('[data-testid=run-row]') !== null",
+        "return document.querySelector('[data-testid=run-row], [data-testid=overview-grid] [role=row]') !== null",
     );
     window.run("window.refused = []; document.addEventListener('securitypolicyviolation', (e) => window.refused.push(e.violatedDirective)); return 1");
-    let places =
-        ["overview", "runs", "tasks", "trust", "problems", "evaluate", "launch", "settings"];
+    let places = [
+        "overview", "runs", "tasks", "failures", "trust", "problems", "evaluate", "launch",
+        "settings",
+    ];
     let places = places
         .iter()
         .map(|place| format!("#/{place}"))
@@ -123,7 +125,7 @@ fn no_call_of_a_command_ends_the_window_or_reads_a_file_outside_of_the_folder() 
     let window = window(&sandbox);
     window.until(
         "the runs are listed",
-        "return document.querySelector('[data-testid=run-row]') !== null",
+        "return document.querySelector('[data-testid=run-row], [data-testid=overview-grid] [role=row]') !== null",
     );
     // Local commands open a system dialog, which only a person can close.
     let commands: Vec<&str> = COMMANDS

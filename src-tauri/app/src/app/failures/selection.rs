@@ -151,9 +151,7 @@ fn is_failed(run: &ScoredRun) -> bool {
 fn has_result(run: &ScoredRun) -> bool {
     match run.state {
         RunState::Error | RunState::NoAnswer => true,
-        RunState::Answered => {
-            run.verdict.is_some() || run.passed.is_some() || run.score.is_some()
-        }
+        RunState::Answered => run.verdict.is_some() || run.passed.is_some() || run.score.is_some(),
         _ => false,
     }
 }
