@@ -151,9 +151,10 @@ fn describe(
     }
     let is_said = equal.is_empty() && unclear.is_empty() && behind.len() == 1;
     // Whose interval includes 0 is not said to be behind.
-    let is_behind =
-        |one: &&Compared<'_, '_, '_>| one.effect.difference < 0.0 && !includes_zero(&one.effect);
-    let last = unclear.iter().chain(&behind).filter(is_behind);
+    let last = unclear
+        .iter()
+        .chain(&behind)
+        .filter(|one| one.effect.difference < 0.0 && !includes_zero(&one.effect));
     let last = last.min_by(|a, b| a.effect.difference.total_cmp(&b.effect.difference));
     if let Some(Compared { with, effect }) = last.filter(|_| !is_said && !is_beaten) {
         let below = distance(effect);
