@@ -25,9 +25,18 @@ read: number,
  */
 failed: number, 
 /**
- * Number of all runs that match the filter.
+ * Number of failed runs that ended in an error.
+ */
+errors: number, 
+/**
+ * Number of matching runs with a result.
  */
 runs: number, 
+/**
+ * Number of matching runs without a result, which no other number here includes: not ended,
+ * damaged, or without a score.
+ */
+undecided: number, 
 /**
  * Number of failed runs whose transcripts could not be read.
  */
