@@ -87,7 +87,7 @@ test("no text of a file runs as code, asks anybody or leads away, wherever the p
   };
   try {
     await page.goto(server.url);
-    await page.getByTestId("run-row").first().waitFor();
+    await page.locator("[data-testid=run-row], [data-testid=overview-grid]").first().waitFor();
     const first = page.url().split("#")[0];
     for (const run of runs) {
       await look(`#/run/${run.id}`);
@@ -102,6 +102,7 @@ test("no text of a file runs as code, asks anybody or leads away, wherever the p
       "overview",
       "runs",
       "tasks",
+      "failures",
       "trust",
       "problems",
       "evaluate",

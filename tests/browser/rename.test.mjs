@@ -65,7 +65,9 @@ test("a run of another tool merges with others under a new name, and gets the na
       // Both are repeats of one cell now.
       await openRun(page, "system:mine repeat:1");
       await page.setViewportSize({ width: 900, height: 700 });
-      if (!(await details.isVisible())) await page.getByRole("button", { name: "details" }).click();
+      // The page hides the details only after it was told of the narrower window.
+      await details.waitFor({ state: "hidden" });
+      await page.getByRole("button", { name: "details" }).click();
       await page.getByRole("button", { name: "Rename…" }).click();
       const { x, width } = await dialog.boundingBox();
       assert.ok(x >= 0 && x + width <= 900, "the dialog fits into a narrow window");
