@@ -1,5 +1,5 @@
 //! Converts clusters to the types of the API.
-use super::known::{Analysis, KnownFailures};
+use super::cache::{Analysis, KnownFailures};
 use super::selection::{FailedRun, Selection};
 use std::sync::Arc;
 use touchstone_api::{

@@ -6,7 +6,7 @@
 //!              └ not known yet → job: read, analyse → known findings
 //! known findings → clusters → map
 //! ```
-mod known;
+mod cache;
 mod map;
 mod reading;
 mod selection;
@@ -15,7 +15,7 @@ use super::App;
 use super::event_bus::EventSender;
 use crate::app::OpenFolder;
 use crate::error::{AppError, Code};
-use known::KnownFailures;
+use cache::KnownFailures;
 use selection::Selection;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

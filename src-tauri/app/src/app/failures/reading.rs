@@ -1,7 +1,7 @@
 //! Reads failed runs and the passing runs of their tasks, and analyses them. Few runs are in memory
 //! at a time; only findings are kept.
 use super::Job;
-use super::known::Analysis;
+use super::cache::Analysis;
 use super::selection::{FailedRun, Selection};
 use crate::app::OpenFolder;
 use crate::reading::Reading;
