@@ -105,7 +105,7 @@ fn the_filter_chooses_the_runs_and_the_text_names_the_place() {
         "1  `get_order` failed: Order <id> was not found",
         "tool_calling/o1 1 of 2",
         "refund-tool_calling-o1-variation0-run2.yaml, step 2: Order W17 was not found",
-        "leaves the passing runs at step 2",
+        "differs from passing runs from step 2",
     ] {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);
     }

@@ -23,7 +23,7 @@ pub struct Gate {
 }
 
 /// A system with a model, now and in the baseline.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct GateGroup {
     /// `system/model`.
     pub name: String,

@@ -20,6 +20,13 @@ pub fn fixed(value: f64, places: usize) -> String {
     }
 }
 
+/// Formats a difference with this many decimal places and a minus sign (U+2212) if it is negative:
+/// `0.250`, `−0.250`.
+pub fn signed(value: f64, places: usize) -> String {
+    let text = fixed(value, places);
+    text.strip_prefix('-').map_or_else(|| text.clone(), |size| format!("−{size}"))
+}
+
 /// Formats a number with all its digits. Zero has no sign: `0`, never `-0`.
 pub fn exact(value: f64) -> String {
     // Adding zero turns `-0.0` into `0.0`.

@@ -192,7 +192,7 @@ fn write_example(
     if let Some(decisive) = &example.decisive {
         let path = one_line(&decisive.baseline_path);
         let step = decisive.step + 1;
-        let text = format!("leaves the passing runs at step {step}: compare with {path}");
+        let text = format!("differs from passing runs from step {step}: compare with {path}");
         writeln!(out, "{indent}{}", paint.dim(&text))?;
     }
     Ok(())

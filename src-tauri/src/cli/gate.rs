@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use touchstone_api as rows;
 use touchstone_app::app::App;
-use touchstone_app::app::gating::GateOptions;
+use touchstone_app::app::gating::GateRules;
 use touchstone_app::error::{AppError, Code};
 use touchstone_app::{gate_junit, gate_markdown};
 
@@ -73,13 +73,14 @@ pub(super) fn run(asked: &Gate, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
     let trouble = folder::suite_trouble(&app, &filter)?;
     folder::check_scorers(trouble.left_out.filter(|_| scorer.is_none()))?;
-    let options = GateOptions {
+    let rules = GateRules {
         fail_under: asked.fail_under,
         max_drop: asked.max_drop,
         new_failures: asked.new_failures,
         allow_missing: asked.allow_missing,
+        ..GateRules::default()
     };
-    let gate = app.gate(&asked.baseline, &options)?;
+    let gate = app.gate(&asked.baseline, &rules)?;
     let mut has_printed = asked.json;
     for (path, text) in
         [(&asked.markdown, gate_markdown as fn(&rows::Gate) -> String), (&asked.junit, gate_junit)]

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 use touchstone_api::{SetsBy, TrendChange, TrendGroup, TrendPoint, TrendRequest, Trends};
 use touchstone_app::app::App;
-use touchstone_app::number_format::fixed;
+use touchstone_app::number_format::{fixed, signed};
 
 /// Placeholder for an unknown value.
 const NONE: &str = "–";
@@ -143,15 +143,12 @@ fn describe(change: &TrendChange) -> String {
         "unclear" => "no difference shown",
         shown => shown,
     };
-    let signed = |value: f64| {
-        let size = fixed(value.abs(), 3);
-        if value < 0.0 && size != "0.000" { format!("−{size}") } else { size }
-    };
     let difference = change.difference.map_or(String::new(), |difference| {
         let interval = change.low.zip(change.high);
-        let interval = interval
-            .map_or(String::new(), |(low, high)| format!(" ({} to {})", signed(low), signed(high)));
-        format!(", {}{interval}", signed(difference))
+        let interval = interval.map_or(String::new(), |(low, high)| {
+            format!(" ({} to {})", signed(low, 3), signed(high, 3))
+        });
+        format!(", {}{interval}", signed(difference, 3))
     });
     let kinds =
         [("fails", &change.failed), ("passes now", &change.fixed), ("flaky", &change.flaky)];

@@ -9,23 +9,11 @@ use std::io::Read as _;
 use std::path::Path;
 use touchstone_api::{Gate, GateChange, GateGroup, GateTask};
 use touchstone_scoring::aggregate::{
-    ChangeKind, Changes, Counted, GateRules, Group, RowKey, UnpairedReason, changes,
-    general_violations,
+    ChangeKind, Changes, Counted, Group, RowKey, UnpairedReason, changes, general_violations,
 };
 use touchstone_store::query::ScoredRun;
 
-/// Requirements of a gate, besides the thresholds of the baseline file.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct GateOptions {
-    /// Lowest allowed mean score of each system with each model.
-    pub fail_under: Option<f64>,
-    /// Largest allowed drop of the mean score of each system.
-    pub max_drop: Option<f64>,
-    /// Number of new failures that each system may have.
-    pub new_failures: usize,
-    /// True to allow tasks without a score that had one.
-    pub allow_missing: bool,
-}
+pub use touchstone_scoring::aggregate::GateRules;
 
 /// Baseline that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,20 +33,14 @@ impl App {
         Ok((baseline.filter, baseline.scorer))
     }
 
-    /// Compares the runs with a baseline file, with the filter and the scorer of the file.
-    pub fn gate(&self, path: &Path, options: &GateOptions) -> Result<Gate, AppError> {
+    /// Compares the runs with a baseline file, with its filter, its scorer and its thresholds.
+    pub fn gate(&self, path: &Path, rules: &GateRules) -> Result<Gate, AppError> {
         let baseline = existing(path)?;
         Self::check_filter(&baseline.filter)?;
         let runs = self.runs_to_gate(&baseline.filter, baseline.scorer.as_deref())?;
         let now: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
         let before = baseline.counted();
-        let rules = GateRules {
-            fail_under: options.fail_under,
-            max_drop: options.max_drop,
-            thresholds: baseline.thresholds.clone(),
-            new_failures: options.new_failures,
-            allow_missing: options.allow_missing,
-        };
+        let rules = GateRules { thresholds: baseline.thresholds.clone(), ..rules.clone() };
         let changes = changes(&before, &now);
         let violations = general_violations(&changes, &rules);
         let groups: Vec<GateGroup> = changes.iter().map(|one| group(one, &rules)).collect();

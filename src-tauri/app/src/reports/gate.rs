@@ -3,7 +3,8 @@
 use super::{junit, markdown};
 use std::fmt::Write as _;
 use touchstone_api::{Gate, GateChange, GateGroup, GateTask};
-use touchstone_scoring::number_format::fixed;
+use touchstone_scoring::aggregate::RowKey;
+use touchstone_scoring::number_format::{fixed, signed};
 
 /// Maximum number of changed tasks in the Markdown, which sites limit in size.
 const MOST_ROWS: usize = 100;
@@ -33,9 +34,9 @@ pub fn gate_markdown(gate: &Gate) -> String {
                     markdown::escaped(&group.name),
                     number(group.score),
                     number(group.baseline_score),
-                    group.difference.map_or(NONE.to_owned(), signed),
+                    group.difference.map_or(NONE.to_owned(), with_sign),
                     interval.map_or(NONE.to_owned(), |(low, high)| {
-                        format!("{} to {}", signed(low), signed(high))
+                        format!("{} to {}", with_sign(low), with_sign(high))
                     }),
                     group.errors.to_string(),
                 ],
@@ -86,7 +87,11 @@ pub fn gate_junit(gate: &Gate) -> String {
     let mut out =
         String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"gate\">\n");
     if !gate.violations.is_empty() {
-        let group = GateGroup { violations: gate.violations.clone(), ..no_tasks("baseline") };
+        let group = GateGroup {
+            name: "baseline".to_owned(),
+            violations: gate.violations.clone(),
+            ..GateGroup::default()
+        };
         suite(&mut out, &group);
     }
     for group in &gate.groups {
@@ -94,26 +99,6 @@ pub fn gate_junit(gate: &Gate) -> String {
     }
     out.push_str("</testsuites>\n");
     out
-}
-
-/// Returns a group without runs.
-fn no_tasks(name: &str) -> GateGroup {
-    GateGroup {
-        name: name.to_owned(),
-        violations: Vec::new(),
-        remarks: Vec::new(),
-        runs: 0,
-        errors: 0,
-        mean: None,
-        pairs: 0,
-        score: None,
-        baseline_score: None,
-        difference: None,
-        low: None,
-        high: None,
-        p: None,
-        tasks: Vec::new(),
-    }
 }
 
 fn suite(out: &mut String, group: &GateGroup) {
@@ -170,24 +155,17 @@ fn describe(task: &GateTask) -> String {
     task.changes.iter().map(words).collect::<Vec<_>>().join("; ")
 }
 
-fn label(row: &GateTask) -> String {
-    let task = row.task.as_deref().unwrap_or("without a task");
-    match (row.variation, &row.variation_name) {
-        (Some(variation), _) => format!("{task} #{variation}"),
-        (None, Some(name)) => format!("{task} {name}"),
-        (None, None) => task.to_owned(),
-    }
+fn label(task: &GateTask) -> String {
+    let (variation, name) = (task.variation, task.variation_name.as_deref());
+    RowKey { task: task.task.as_deref(), variation, name }.label()
 }
 
 fn number(value: Option<f64>) -> String {
     value.map_or(NONE.to_owned(), |value| fixed(value, 3))
 }
 
-fn signed(value: f64) -> String {
-    let size = fixed(value.abs(), 3);
-    match value {
-        _ if size == "0.000" => size,
-        value if value < 0.0 => format!("−{size}"),
-        _ => format!("+{size}"),
-    }
+/// Formats a difference with its sign.
+fn with_sign(value: f64) -> String {
+    let text = signed(value, 3);
+    if value > 0.0 && text != "0.000" { format!("+{text}") } else { text }
 }

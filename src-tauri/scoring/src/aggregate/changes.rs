@@ -5,7 +5,7 @@ use super::{
     Column, Counted, DoubtKind, Effect, End, Group, Pairing, Row, RowKey, UnpairedReason,
     probability,
 };
-use crate::number_format::fixed;
+use crate::number_format::{fixed, signed};
 use crate::stats::Tendency;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,25 +76,22 @@ pub struct GateRules {
 /// Compares runs with earlier ones, system by system. A system that is on one side only has no
 /// pairs, and its tasks are lost or added.
 pub fn changes<'a>(before: &[Counted<'a>], now: &[Counted<'a>]) -> Vec<Changes<'a>> {
-    let columns: BTreeSet<Column<'a>> = now.iter().chain(before).map(Counted::column).collect();
-    columns.into_iter().filter_map(|column| compare(column, before, now)).collect()
+    let runs: Vec<Counted<'a>> = now.iter().chain(before).copied().collect();
+    let columns: BTreeSet<Column<'a>> = runs.iter().map(Counted::column).collect();
+    columns.into_iter().filter_map(|column| compare(column, &runs, now.len())).collect()
 }
 
-fn compare<'a>(
-    column: Column<'a>,
-    before: &[Counted<'a>],
-    now: &[Counted<'a>],
-) -> Option<Changes<'a>> {
-    let runs: Vec<Counted<'a>> = now.iter().chain(before).copied().collect();
+/// Compares the runs of a system. The first `now` runs are those of now, the others earlier ones.
+fn compare<'a>(column: Column<'a>, runs: &[Counted<'a>], now: usize) -> Option<Changes<'a>> {
     let groups = |is_left_out: &dyn Fn(RowKey<'a>) -> bool| {
-        [0..now.len(), now.len()..runs.len()].map(|range| {
+        [0..now, now..runs.len()].map(|range| {
             let is_here = |run: &Counted<'a>| run.column() == column && !is_left_out(run.row());
             let places = range.filter(|at| runs.get(*at).is_some_and(is_here)).collect();
-            Group::new(column, &runs, places)
+            Group::new(column, runs, places)
         })
     };
     let all = groups(&|_| false);
-    let pairing = Pairing::new(&runs, &all, 0, 1)?;
+    let pairing = Pairing::new(runs, &all, 0, 1)?;
     let is_other = |kind| matches!(kind, DoubtKind::Scorer | DoubtKind::ScoredAgainst);
     let others: BTreeSet<RowKey<'a>> = pairing
         .doubts
@@ -105,10 +102,10 @@ fn compare<'a>(
     let pairing = if others.is_empty() {
         pairing
     } else {
-        Pairing::new(&runs, &groups(&|key| others.contains(&key)), 0, 1)?
+        Pairing::new(runs, &groups(&|key| others.contains(&key)), 0, 1)?
     };
     let [now, before] = all;
-    let mut rows = row_changes(&runs, &now, &before, &pairing);
+    let mut rows = row_changes(runs, &now, &before, &pairing);
     rows.extend(others.iter().map(|key| RowChange { key: *key, kind: ChangeKind::NotComparable }));
     rows.sort_by_key(|row| row.key);
     Some(Changes { column, now, before, pairing, rows })
@@ -438,21 +435,16 @@ fn verdict(effect: &Effect) -> String {
 /// Describes the difference of the mean scores, with its interval.
 fn difference(effect: &Effect) -> String {
     let interval = match effect.interval {
-        Some(it) => format!(", 95 % interval {} to {}", signed(it.low), signed(it.high)),
+        Some(it) => format!(", 95 % interval {} to {}", signed(it.low, 3), signed(it.high, 3)),
         None => String::new(),
     };
     format!(
         "{}, was {} (difference {}{interval}) on {}",
         fixed(effect.value, 3),
         fixed(effect.baseline, 3),
-        signed(effect.difference),
+        signed(effect.difference, 3),
         if effect.tasks == 1 { "1 task".to_owned() } else { format!("{} tasks", effect.tasks) },
     )
-}
-
-fn signed(value: f64) -> String {
-    let size = fixed(value.abs(), 3);
-    if value < 0.0 && size != "0.000" { format!("−{size}") } else { size }
 }
 
 /// Counts rows as tasks, or as variations if several are of one task.

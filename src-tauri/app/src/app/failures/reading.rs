@@ -148,7 +148,7 @@ fn read_batch(
     if job.is_stopping() {
         return;
     }
-    // A run that nothing was said of counts as unreadable, so that it is not read again and again.
+    // A run that was passed over counts as unreadable; otherwise it would be read again and again.
     for (at, _) in failed {
         if !open.failures.known.has(selection, at) {
             open.failures.known.put(selection, at, Analysis::default());

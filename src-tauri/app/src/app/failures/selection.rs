@@ -24,7 +24,7 @@ pub(super) struct Selection {
     pub(super) failed: Vec<FailedRun>,
     /// Passing runs of a task by one system, shared by the failed ones.
     pub(super) baselines: Vec<Vec<Baseline>>,
-    /// Number of runs that ended in an error.
+    /// Number of failed runs that ended in an error.
     pub(super) errors: u64,
     /// Number of runs without a result: not ended, not read, or not scored.
     pub(super) undecided: u64,
@@ -102,7 +102,6 @@ fn from_runs(runs: Vec<ScoredRun>, passing: &Passing, hashes: &HashMap<String, i
             continue;
         }
         let at = selection.counted.len();
-        selection.errors += u64::from(run.state == RunState::Error);
         let group = columns.get(&column(&run)).copied().unwrap_or(0);
         let name = run.task.clone().unwrap_or_default();
         let task = *tasks.entry(name).or_insert_with_key(|name| {
@@ -115,6 +114,7 @@ fn from_runs(runs: Vec<ScoredRun>, passing: &Passing, hashes: &HashMap<String, i
             continue;
         }
         selection.groups[group].failed += 1;
+        selection.errors += u64::from(run.state == RunState::Error);
         let own = passing.of(&run);
         let key: Vec<String> = own.iter().map(|one| one.id.clone()).collect();
         let stamp = stamp(&run, &key, hashes);
