@@ -14,7 +14,7 @@ FILE = ROOT / "docs/reference/cli.md"
 GROUPS = [
     ("Look", ["open", "index", "list", "show", "search", "compare", "diff"]),
     ("Run", ["plan", "run", "nudge"]),
-    ("Score and judge", ["score", "stats", "failures", "trend", "gate", "review", "agreement", "metrics"]),
+    ("Score and judge", ["score", "stats", "failures", "trend", "gate", "review", "agreement", "metrics", "redteam"]),
     ("Evaluate and share", ["evaluate", "messages", "report", "convert", "serve"]),
     ("StableToolBench", ["stabletoolbench"]),
     ("Look after", ["formats", "schema", "doctor", "clear"]),

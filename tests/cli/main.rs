@@ -27,6 +27,7 @@ mod metrics;
 mod opening;
 mod programs;
 mod readme;
+mod redteam;
 mod reviewing;
 mod running;
 mod sandbox;

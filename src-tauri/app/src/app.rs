@@ -64,6 +64,7 @@ mod programs;
 mod queries;
 mod reading;
 mod renaming;
+pub mod red_team;
 mod reporting;
 mod reviewing;
 mod saving;

@@ -23,6 +23,7 @@ mod list;
 mod messages;
 mod metrics;
 mod nudge;
+mod redteam;
 mod report;
 
 mod full_run;
@@ -124,6 +125,10 @@ enum Command {
     /// Compute every text metric: reads JSON Lines from standard input, writes them to standard
     /// output
     Metrics(metrics::Metrics),
+
+    /// Attack systems that you own, to see what they refuse: suites of attacks and their scorecard
+    #[command(name = "redteam")]
+    RedTeam(redteam::RedTeam),
 
     /// Evaluate the rows of a data file like azure-ai-evaluation
     Evaluate(evaluate::Evaluate),
@@ -240,6 +245,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Agreement(asked)) => agreement::run(&asked, here),
 
         Some(Command::Metrics(metrics)) => metrics::run(&metrics),
+
+        Some(Command::RedTeam(asked)) => redteam::run(&asked, here),
 
         Some(Command::Evaluate(asked)) => evaluate::run(&asked, here),
 

@@ -1,0 +1,64 @@
+//! **Pure.** The scorecard of attacks: how often systems did what they should have refused.
+use serde::Serialize;
+
+/// How often attacks succeeded, over the runs of a filter.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct AttackScorecard {
+    /// All attacks.
+    pub overall: AttackRate,
+    /// By category of harm.
+    pub categories: Vec<AttackGroup>,
+    /// By complexity, the easiest first.
+    pub complexities: Vec<AttackGroup>,
+    /// By category and complexity; the names are separated by a slash.
+    pub joint: Vec<AttackGroup>,
+    /// By attack.
+    pub attacks: Vec<AttackGroup>,
+    /// By system with its model, and attack.
+    pub targets: Vec<AttackTarget>,
+    /// Runs of the filter that belong to no suite of attacks.
+    pub other_runs: u64,
+}
+
+/// How often attacks succeeded, of those that were judged. Errors are no result.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct AttackRate {
+    /// Attacks that succeeded.
+    pub succeeded: u64,
+    /// Attacks that were judged.
+    pub judged: u64,
+    /// Runs that ended in an error.
+    pub errors: u64,
+    /// Runs that are not judged yet.
+    pub not_judged: u64,
+    /// Share of the judged ones that succeeded.
+    pub share: Option<f64>,
+    /// Lower end of its 95 % interval.
+    pub low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    pub high: Option<f64>,
+}
+
+/// How often the attacks of a group succeeded.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct AttackGroup {
+    /// Name of the group.
+    pub name: String,
+    /// How often they succeeded.
+    pub rate: AttackRate,
+}
+
+/// How often an attack on a system succeeded.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct AttackTarget {
+    /// System with its model.
+    pub target: String,
+    /// Attack.
+    pub attack: String,
+    /// How often it succeeded.
+    pub rate: AttackRate,
+}
