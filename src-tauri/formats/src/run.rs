@@ -366,7 +366,7 @@ pub struct Outline {
     pub turns: u32,
     /// Number of tool calls.
     pub tool_calls: u32,
-    /// Number of failed tool calls.
+    /// Number of failed tool calls and programs.
     pub failed_calls: u32,
     /// Distinct names of the tools that were called, in order of first call.
     pub tools: Vec<String>,

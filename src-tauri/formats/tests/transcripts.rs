@@ -40,6 +40,26 @@ run:
 "#;
 
 #[test]
+fn a_program_that_does_not_end_with_status_0_failed() {
+    let failed = |result: &str| {
+        let text = format!(
+            "conversation:\n- user_message: a\n- tool_call: {{id: c, name: run_python, params: {{}}, result: {result}}}\n"
+        );
+        let run = transcript::read(text.as_bytes()).unwrap();
+        let outline = run.outline();
+        assert_eq!(outline.calls[0].1, run.steps[1].failed == Some(true));
+        assert_eq!(outline.failed_calls, u32::from(outline.calls[0].1));
+        run.steps[1].failed
+    };
+    assert_eq!(failed("{stdout: '', exit_code: 0}"), Some(false));
+    assert_eq!(failed("{stderr: NameError, exit_code: 1}"), Some(true));
+    assert_eq!(failed("{timed_out: true, exit_code: null}"), Some(true));
+    assert_eq!(failed("{exit_code: unknown}"), Some(false));
+    assert_eq!(failed("{rows: 1}"), Some(false));
+    assert_eq!(failed("'exit_code: 1'"), Some(false));
+}
+
+#[test]
 fn a_conversation_becomes_steps_with_turns() {
     let run = transcript::read(NUDGED.as_bytes()).unwrap();
     let steps: Vec<(StepKind, u32, Option<bool>)> =

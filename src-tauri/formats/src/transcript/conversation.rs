@@ -167,7 +167,8 @@ impl<'t, S: Sink<'t>> Walker<'_, S> {
     fn tool_call<N: Node<'t>>(&mut self, call: N) {
         self.join_turn(call.get("turn").and_then(parse_u64));
         let error = call.get_non_null("error");
-        let failed = if error.is_some() { Some(true) } else { call.get("result").map(|_| false) };
+        let failed =
+            if error.is_some() { Some(true) } else { call.get("result").map(is_failed_program) };
         let word = |key| call.get(key).and_then(N::word);
         let head = Head {
             title: word("name"),
@@ -240,4 +241,11 @@ impl<'t, S: Sink<'t>> Walker<'_, S> {
 /// Parses a number without sign and fraction.
 pub(crate) fn parse_u64<'t, N: Node<'t>>(value: N) -> Option<u64> {
     value.word().and_then(|word| word.parse().ok())
+}
+
+/// Returns true for the result of a program that did not end well: its `exit_code` is not 0, or it
+/// has none because it was ended.
+fn is_failed_program<'t, N: Node<'t>>(result: N) -> bool {
+    let code = result.get("exit_code");
+    code.is_some_and(|code| code.is_null() || code.number().is_some_and(|code| code != 0.0))
 }

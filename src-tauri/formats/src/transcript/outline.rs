@@ -222,9 +222,11 @@ impl<'t> Sink<'t> for OutlineBuilder {
             self.outline.told.gave_up = None;
             self.finishing = answers::finish::FinishArguments::default();
         }
+        if matches!(head.kind, StepKind::ToolCall | StepKind::Program) {
+            self.outline.failed_calls += u32::from(head.failed == Some(true));
+        }
         if head.kind == StepKind::ToolCall {
             self.outline.tool_calls += 1;
-            self.outline.failed_calls += u32::from(head.failed == Some(true));
             self.outline
                 .calls
                 .push((head.title.unwrap_or_default().to_owned(), head.failed == Some(true)));
