@@ -129,7 +129,11 @@ impl Progress {
         let interval = with_interval
             .then(|| clusters.interval(Level::default(), Resampling::default()))
             .flatten();
-        let interval = interval.map(|interval| (interval.low, interval.high));
+        // With few tasks the interval of the mean reaches beyond the scale.
+        let interval = interval.zip(scale.ends()).map(|(interval, (a, b))| {
+            let interval = interval.within(a.min(b), a.max(b));
+            (interval.low, interval.high)
+        });
         Some(JudgeMean {
             mean: clusters.mean(),
             interval,
@@ -187,6 +191,17 @@ mod tests {
         progress.record_outcome(&run("b"), judged(&[Some(1.0), Some(1.0), None], false));
         let rates = progress.rates(false).unwrap();
         assert_eq!((rates.runs, rates.mean, rates.spread, progress.unread), (2, 1.0, 0.0, 0));
+    }
+
+    #[test]
+    fn the_interval_of_a_mean_stays_within_the_scale_of_the_judge() {
+        let mut progress = Progress::new(JudgeRef::Known(named("violence").unwrap()), 2, 1);
+        for (id, score) in [("a", 0.0), ("b", 1.0)] {
+            let run = Target { task: Some(id.to_owned()), ..run(id) };
+            progress.record_outcome(&run, judged(&[Some(score)], false));
+        }
+        let own = progress.rates(true).unwrap().own.unwrap();
+        assert_eq!((own.mean, own.interval), (3.5, Some((0.0, 7.0))));
     }
 
     #[test]
