@@ -21,6 +21,7 @@ pub mod replies_path;
 pub mod review;
 pub mod run;
 pub mod stabletoolbench;
+pub mod step_list;
 pub mod suite;
 pub mod system;
 pub mod template;
