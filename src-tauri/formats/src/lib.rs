@@ -21,7 +21,6 @@ pub mod replies_path;
 pub mod review;
 pub mod run;
 pub mod stabletoolbench;
-pub mod step_list;
 pub mod suite;
 pub mod system;
 pub mod template;

@@ -414,7 +414,7 @@ pub struct Outline {
     pub items: Vec<TextItem>,
     /// Number of steps, without those of abandoned branches.
     pub step_count: u32,
-    /// Steps that questions are about, for [`crate::step_list::StepList::decode`].
+    /// Steps that questions are about, for [`crate::transcript::step_list::StepList::decode`].
     pub steps: Vec<u8>,
 }
 

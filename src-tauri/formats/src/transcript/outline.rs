@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::reason;
 use super::sink::{Head, Role, Sink};
+use super::step_list::StepListBuilder;
 use crate::error::count;
 use crate::json;
 use crate::node::{Node, Shape, end_line};
@@ -12,7 +13,6 @@ use crate::run::{
     RunEnd, StepKind, StoredAnswer, TextItem,
 };
 use crate::stabletoolbench::{Pair, answers, names};
-use crate::step_list::StepListBuilder;
 use crate::timestamps;
 
 /// Builder of an outline.

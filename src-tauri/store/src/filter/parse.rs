@@ -4,7 +4,7 @@ use super::keys::{
     KEYS, KeyRule, STATES, ValueKind, key_named, nearest, nearest_within, state_named,
 };
 use super::letters::{Letter, SIGNS, number, pattern, text_match};
-use super::steps::StepQuestion;
+use super::steps::{SequenceStep, StepCondition, StepQuestion, TextMatch};
 use super::{Ask, Filter, FilterValue, Token, VerdictCondition, question};
 use crate::snippet::MAX_NEEDLE;
 use touchstone_api::{FilterError, StoredResult};
@@ -14,6 +14,9 @@ const MAX_BYTES: usize = 8_192;
 /// Filters with more tokens, or more values in one token, are invalid. This limits the size of the
 /// SQL query.
 const MAX_TOKENS: usize = 64;
+
+/// Filters with more regular expressions are invalid. This limits the memory they take.
+const MAX_REGEXES: usize = 16;
 
 /// Text between two unquoted spaces.
 struct Word<'a> {
@@ -46,6 +49,10 @@ pub(super) fn parse(typed: &str) -> (Filter, Vec<FilterError>) {
             None => tokens.extend(token(word, &mut misread)),
         }
     }
+    if regexes(&tokens) > MAX_REGEXES {
+        let message = format!("A filter takes at most {MAX_REGEXES} regular expressions.");
+        misread.push(note("/", message));
+    }
     if end < typed.len() {
         misread.push(note(
             "…",
@@ -54,6 +61,25 @@ pub(super) fn parse(typed: &str) -> (Filter, Vec<FilterError>) {
     }
     let invalid = !misread.is_empty();
     (Filter { tokens: if invalid { Vec::new() } else { tokens }, invalid }, misread)
+}
+
+/// Number of regular expressions in tokens.
+fn regexes(tokens: &[Token]) -> usize {
+    let is_regex = |holds: &TextMatch| matches!(holds, TextMatch::Regex(_));
+    let in_step = |step: &SequenceStep| {
+        let conditions = step.pattern.conditions.iter();
+        let regex = |condition: &&StepCondition| matches!(condition, StepCondition::Text(_, holds) if is_regex(holds));
+        conditions.filter(regex).count()
+    };
+    let in_token = |token: &Token| match &token.ask {
+        Ask::Steps(question) => question.steps.iter().map(in_step).sum(),
+        Ask::Value(_, wanted) => wanted
+            .iter()
+            .filter(|value| matches!(value, FilterValue::Holds(holds) if is_regex(holds)))
+            .count(),
+        Ask::Text(_) => 0,
+    };
+    tokens.iter().map(in_token).sum()
 }
 
 /// Returns an error message for a condition split by a space (a lone key before a word that starts

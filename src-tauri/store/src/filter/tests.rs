@@ -132,6 +132,15 @@ fn a_mistake_is_named_with_the_word_and_with_what_to_write() {
 }
 
 #[test]
+fn a_filter_takes_few_regular_expressions_and_few_steps() {
+    assert_eq!(mistakes(&"said:/a/ ".repeat(16)), "");
+    let many = format!("{}call(){{args~/b/}}", "said:/a/ ".repeat(16));
+    assert_eq!(mistakes(&many), "/ → A filter takes at most 16 regular expressions.");
+    let long = format!("call(){}", " then call()".repeat(16));
+    assert_eq!(mistakes(&long), "call() → A question takes at most 16 steps.");
+}
+
+#[test]
 fn a_filter_with_questions_is_not_decided_by_position_alone() {
     for typed in ["call(sql)", "said:x", "-call(sql)"] {
         assert!(!Filter::parse(typed).0.asks_only_where(), "{typed}");

@@ -9,7 +9,7 @@ use crate::query::RunSet;
 use std::io;
 use std::ops::Range;
 use touchstone_api::{Snippet, SnippetPiece};
-use touchstone_formats::step_list::{StepList, TextRole};
+use touchstone_formats::transcript::step_list::{StepList, TextRole};
 
 /// Number of runs that are decided at once. Their steps take a few megabytes.
 const BATCH: usize = 8_192;

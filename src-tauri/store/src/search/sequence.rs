@@ -9,7 +9,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
-use touchstone_formats::step_list::{ListedKind, ListedStep, StepList, TextRole};
+use touchstone_formats::transcript::step_list::{ListedKind, ListedStep, StepList, TextRole};
 
 /// A number, with its sign and exponent.
 const NUMBER: &str = r"([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?)";
@@ -149,7 +149,8 @@ impl Sequence {
             }
         }
         let whole = &reached[end];
-        Ok(whole.latest.is_some().then_some(Found { step: whole.first }))
+        let step = whole.by_call.values().copied().min().or(whole.first);
+        Ok(whole.latest.is_some().then_some(Found { step }))
     }
 
     /// Returns true when what comes after a step compares with its call.
@@ -180,8 +181,9 @@ impl Sequence {
                 None => *reached = Reached::default(),
                 Some(call) => {
                     reached.by_call.remove(&call);
-                    reached.latest = reached.by_call.values().copied().max();
-                    reached.first = reached.by_call.values().copied().min();
+                    if reached.by_call.is_empty() {
+                        *reached = Reached::default();
+                    }
                 }
             }
         }
