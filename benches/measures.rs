@@ -11,7 +11,7 @@ use touchstone_app::app::{App, AppConfig};
 pub(crate) const LARGE: [&str; 7] =
     ["floor", "cold", "warm", "search", "open-5mb", "new-file", "new-file-busy"];
 /// Measurements on 100,000 transcripts.
-pub(crate) const MANY: [&str; 3] = ["many-floor", "many-cold", "many-warm"];
+pub(crate) const MANY: [&str; 4] = ["many-floor", "many-cold", "many-warm", "many-steps"];
 
 pub(crate) const LONG: Duration = Duration::from_mins(5);
 
@@ -31,6 +31,7 @@ pub(crate) fn run(name: &str, dir: &Path) {
         "cold" | "many-cold" => cold(dir),
         "warm" => warm(dir),
         "many-warm" => many_warm(dir),
+        "many-steps" => crate::steps::run(dir),
         "search" => search(dir),
         "open-5mb" => open_large(dir),
         "new-file" => new_files(dir, false),

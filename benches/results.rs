@@ -18,6 +18,7 @@ mod inspect;
 mod matrix;
 mod measures;
 mod scoring;
+mod steps;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -412,6 +412,10 @@ pub struct Outline {
     /// Start of each item of `text` and its step (`None`: the answer). In order; an item ends where
     /// the next begins.
     pub items: Vec<TextItem>,
+    /// Number of steps, without those of abandoned branches.
+    pub step_count: u32,
+    /// Steps that questions are about, for [`crate::transcript::step_list::StepList::decode`].
+    pub steps: Vec<u8>,
 }
 
 /// Run that a fork was copied from.

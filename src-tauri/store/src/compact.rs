@@ -30,10 +30,12 @@ pub(crate) fn rewrite(writer: &mut Writer) -> Result<(), IndexError> {
         let mut move_run = transaction.prepare("UPDATE runs SET text_offset = ? WHERE id = ?")?;
         let mut move_items =
             transaction.prepare("UPDATE items SET start = start + ? WHERE run = ?")?;
+        let mut move_steps = transaction.prepare("UPDATE steps SET start = ? WHERE run = ?")?;
         for (run, offset, len) in rows {
             let start = blob::copy(&old, offset.cast_unsigned(), len.cast_unsigned(), &mut new)?
                 .cast_signed();
             move_run.execute(params![start, run])?;
+            move_steps.execute(params![start, run])?;
             move_items.execute(params![start - offset, run])?;
         }
     }

@@ -169,6 +169,7 @@ fn forget(
         "DELETE FROM scores WHERE run = ?",
         "DELETE FROM answers WHERE run = ?",
         "DELETE FROM stored WHERE run = ?",
+        "DELETE FROM steps WHERE run = ?",
     ] {
         sql.prepare_cached(text)?.execute([old.id])?;
     }
@@ -224,6 +225,7 @@ fn put_one(
         },
     )?;
     put_items(&writer.sql, id, row, text_offset)?;
+    put_steps(&writer.sql, id, row, text_offset)?;
     write::put_scores(&writer.sql, id, &placed.measured.scores, fresh)?;
     write::put_answer(&writer.sql, id, row, fresh)?;
     imported_verdicts::put(&writer.sql, id, row.outline.as_ref(), fresh)?;
@@ -307,8 +309,8 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens, cost, seconds, unfinished,
         size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, item_count, words_done,
         scoring, scorer, score, passed, score_reason, class, fingerprint, follow_ups, lineage, fork, forked_from, forked_step,
-        started, repeat_source, file_repeat, group_start, identity, identity_rank)
-        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?)";
+        started, repeat_source, file_repeat, group_start, identity, identity_rank, steps)
+        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?)";
     sql.prepare_cached(text)?.execute(params![
         id,
         key,
@@ -364,6 +366,7 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         row.import.group_start,
         row.import.identity,
         row.import.identity.map(|_| row.import.rank),
+        outline.step_count,
     ])?;
     Ok(id.unwrap_or_else(|| sql.last_insert_rowid()))
 }
@@ -389,6 +392,17 @@ fn put_items(sql: &Connection, id: i64, row: &Row, text_offset: u64) -> Result<(
         let start = int(text_offset + piece.start as u64);
         insert.execute(params![id, piece.step, start, int(piece.len as u64)])?;
     }
+    Ok(())
+}
+
+/// Replaces the steps of a run. A row that is no run has none.
+fn put_steps(sql: &Connection, id: i64, row: &Row, text_offset: u64) -> Result<(), IndexError> {
+    let Some(outline) = &row.outline else {
+        sql.prepare_cached("DELETE FROM steps WHERE run = ?")?.execute([id])?;
+        return Ok(());
+    };
+    sql.prepare_cached("INSERT OR REPLACE INTO steps (run, start, steps) VALUES (?, ?, ?)")?
+        .execute(params![id, int(text_offset), outline.steps])?;
     Ok(())
 }
 

@@ -63,7 +63,8 @@ CREATE TABLE runs (
   stored_passed  INTEGER,                    -- of stored: how many pass, of how many that say so, how many more are errors; NULL when nothing is stored
   stored_decided INTEGER,
   stored_errors  INTEGER,
-  stored_share   REAL                        -- passed of decided
+  stored_share   REAL,                       -- passed of decided
+  steps          INTEGER NOT NULL DEFAULT 0  -- without those of abandoned branches
 );
 -- Runs that the full-text index does not hold wholly yet. The index is complete when there is none.
 CREATE INDEX runs_unfinished ON runs(modified_ms) WHERE words_done < item_count;
@@ -100,6 +101,13 @@ CREATE TABLE items (
   len   INTEGER NOT NULL
 );
 CREATE INDEX items_run ON items(run, start);
+
+-- The steps of every run, from which questions about their order are answered.
+CREATE TABLE steps (
+  run   INTEGER PRIMARY KEY,                 -- runs.id
+  start INTEGER NOT NULL,                    -- runs.text_offset
+  steps BLOB NOT NULL                        -- as StepList is encoded
+);
 
 -- What every scorer says of a run, in the order of its task; 0 is the one in runs.
 CREATE TABLE scores (

@@ -11,6 +11,9 @@ use touchstone_api::SnippetPiece;
 /// Maximum length of a needle in bytes. Longer texts are not typed searches.
 pub const MAX_NEEDLE: usize = 1_000;
 
+/// Maximum size of a compiled regular expression in bytes.
+const MAX_REGEX: usize = 1 << 20;
+
 /// Search text.
 #[derive(Debug, Clone)]
 pub struct Needle {
@@ -30,6 +33,25 @@ impl Needle {
     /// Creates a needle that matches anywhere.
     pub fn anywhere(text: &str) -> Option<Self> {
         Self::new(text, false)
+    }
+
+    /// Creates a needle for a regular expression, ignoring case; `^` and `$` match at lines. Fails
+    /// with a sentence when it is empty, too long, too large or wrong.
+    pub fn regex(text: &str) -> Result<Self, String> {
+        if text.is_empty() || text.len() > MAX_NEEDLE {
+            return Err(format!("it has 1 to {MAX_NEEDLE} bytes."));
+        }
+        let mut builder = RegexBuilder::new(text);
+        builder.case_insensitive(true).multi_line(true).nest_limit(50);
+        let regex = builder.size_limit(MAX_REGEX).dfa_size_limit(MAX_REGEX).build();
+        let regex = regex.map_err(|error| match error {
+            regex::Error::Syntax(text) => {
+                let last = text.lines().next_back().unwrap_or_default();
+                format!("{}.", last.trim_start_matches("error: "))
+            }
+            _ => "it is too large. Use fewer repetitions.".to_owned(),
+        })?;
+        Ok(Self { text: text.to_owned(), regex, at_word_start: false })
     }
 
     fn new(text: &str, at_word_start: bool) -> Option<Self> {

@@ -2,6 +2,7 @@
 use super::index::{Index, Reader, Writer};
 use rusqlite::params;
 use touchstone_api::{Column, ListRequest, RunPage, Sort, Span};
+use touchstone_formats::run::Outline;
 
 /// Index in a temporary folder.
 pub(super) struct TestIndex {
@@ -22,6 +23,8 @@ pub(super) struct TestRun {
     pub(super) modified_ms: i64,
     /// Step and text of each item.
     pub(super) items: Vec<(Option<u32>, String)>,
+    /// Outline with the steps, and with the text instead of items.
+    pub(super) outline: Option<Outline>,
 }
 
 impl TestIndex {
@@ -42,13 +45,27 @@ impl TestIndex {
     pub(super) fn add(&mut self, books: &[TestRun]) {
         let write = self.writer.sql.unchecked_transaction().unwrap();
         for book in books {
-            let text: String =
-                book.items.iter().flat_map(|(_, text)| [text.as_str(), "\n"]).collect();
+            let items: Vec<(Option<u32>, String)> = match &book.outline {
+                None => {
+                    let ended = |text: &String| format!("{text}\n");
+                    book.items.iter().map(|(step, text)| (*step, ended(text))).collect()
+                }
+                Some(outline) => items(outline),
+            };
+            let text: String = items.iter().map(|(_, text)| text.as_str()).collect();
             let start = self.writer.blob.append(text.as_bytes()).unwrap();
-            let run = insert(&write, book, start, text.len());
+            let run = insert(&write, book, start, (text.len(), items.len()));
+            if let Some(outline) = &book.outline {
+                let steps = "INSERT INTO steps (run, start, steps) VALUES (?,?,?)";
+                let start = i64::try_from(start).unwrap();
+                write.execute(steps, params![run, start, outline.steps]).unwrap();
+                let answered = "UPDATE runs SET has_answer = ?, steps = ? WHERE id = ?";
+                let has_answer = outline.answer.is_some();
+                write.execute(answered, params![has_answer, outline.step_count, run]).unwrap();
+            }
             let mut at = i64::try_from(start).unwrap();
-            for (step, text) in &book.items {
-                let len = i64::try_from(text.len()).unwrap() + 1;
+            for (step, text) in &items {
+                let len = i64::try_from(text.len()).unwrap();
                 let item = "INSERT INTO items (run, step, start, len) VALUES (?,?,?,?)";
                 write.prepare_cached(item).unwrap().execute(params![run, step, at, len]).unwrap();
                 at += len;
@@ -94,7 +111,20 @@ impl TestIndex {
     }
 }
 
-fn insert(write: &rusqlite::Connection, book: &TestRun, start: u64, len: usize) -> i64 {
+/// Steps and texts of the items of an outline.
+fn items(outline: &Outline) -> Vec<(Option<u32>, String)> {
+    let ends = outline.items.iter().skip(1).map(|item| item.start as usize);
+    let ends = ends.chain([outline.text.len()]);
+    let text = |start: u32, end| outline.text[start as usize..end].to_owned();
+    outline.items.iter().zip(ends).map(|(item, end)| (item.step, text(item.start, end))).collect()
+}
+
+fn insert(
+    write: &rusqlite::Connection,
+    book: &TestRun,
+    start: u64,
+    (len, items): (usize, usize),
+) -> i64 {
     const RUN: &str =
         "INSERT INTO runs (key, path, unit, layout, task, model, repeat, state, state_order, turns, tool_calls,
         failed_calls, nudges, missing_calls, tools, tokens, size, modified_ms, has_answer, content_hash, text_offset,
@@ -102,7 +132,7 @@ fn insert(write: &rusqlite::Connection, book: &TestRun, start: u64, len: usize) 
     let state = crate::filter::STATES[book.state].1;
     let order = [0, 1, 2, 3, 4, 5, 6][book.state];
     let (start, len) = (i64::try_from(start).unwrap(), i64::try_from(len).unwrap());
-    let items = i64::try_from(book.items.len()).unwrap();
+    let items = i64::try_from(items).unwrap();
     write
         .prepare_cached(RUN)
         .unwrap()

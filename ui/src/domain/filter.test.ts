@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   accept,
+  asksForSteps,
   both,
   complete,
   freeText,
@@ -137,7 +138,7 @@ describe("completion", () => {
     ["state:error", []],
   ])("of %s offers %j", (text, wanted) => expect(offered(text)).toEqual(wanted));
   it("of nothing offers the keys", () =>
-    expect(offered("")).toEqual(["model:", "state:", "turns:"]));
+    expect(offered("")).toEqual(["model:", "state:", "turns:", "call("]));
   it("replaces the word the caret is in and leaves the rest", () => {
     const at = complete("mo timeout", 2, FACETS);
     expect(accept("mo timeout", at, at.options[0]!)).toEqual({ text: "model: timeout", caret: 6 });
@@ -218,4 +219,89 @@ describe("what is drawn", () => {
       ),
     ).toBe(wanted),
   );
+});
+
+describe("a question about steps", () => {
+  const TOOLS: Facets = {
+    keys: [
+      ...FACETS.keys,
+      {
+        key: "tool",
+        about: "a tool",
+        values: [
+          { value: "sql", count: 9 },
+          { value: "query_orders", count: 2 },
+          { value: '"my tool"', count: 1 },
+        ],
+      },
+    ],
+  };
+  it.each([
+    ["call(sql){failed} then no answer model:o1", ["call(sql){failed} then no answer", "model:o1"]],
+    ["x -call(a b){args~/x} y/, ok}>=3 y", ["x", "-call(a b){args~/x} y/, ok}>=3", "y"]],
+    ['said(f(x) ")" y) then next user() z', ['said(f(x) ")" y) then next user()', "z"]],
+    ["call(sql) then", ["call(sql) then"]],
+    ["call(sql) then no  ", ["call(sql) then no"]],
+    ["call(sql) then nobody model:o1", ["call(sql) then nobody", "model:o1"]],
+    ["call(sql) thenx", ["call(sql)", "thenx"]],
+    ["call(sql", ["call(sql"]],
+    ["said:/a b/,c -result:/\\/ x/ y", ["said:/a b/,c", "-result:/\\/ x/", "y"]],
+    ["foo(a b) /a b/", ["foo(a", "b)", "/a", "b/"]],
+  ])("%s is taken apart like the engine does", (text, wanted) =>
+    expect(tokens(text).map((token) => token.text)).toEqual(wanted),
+  );
+  it.each<[string, string[]]>([
+    ["call(", ["sql)", "query_orders)", '"my tool")']],
+    ["call(sql,q", ["query_orders)", "sql)"]],
+    ["call(sql){", ["failed}", "ok}", "args~", "result~", "result>"]],
+    ["call(sql) then call(){ok, s", ["same}"]],
+    ["call(sql)", ["{", " then ", " then no ", " then next ", ">=2"]],
+    ["call(sql){failed} th", ["then ", "then no ", "then next "]],
+    ["call(sql) then no a", ["answer ", "call("]],
+    ["model:o1 call(sql) then c", ["call("]],
+    ["call(sql) mod", ["model:"]],
+    ["said(", []],
+    ["ca", ["call("]],
+    ["-nud", ["-nudge("]],
+  ])("%s is completed with %j", (text, wanted) => {
+    const options = complete(text, text.length, TOOLS).options.map((option) => option.insert);
+    expect(
+      wanted.every((one) => options.includes(one)),
+      JSON.stringify(options),
+    ).toBe(true);
+    expect(options.slice(0, 1)).toEqual(wanted.slice(0, 1));
+  });
+  it("is taken by Enter with the first match, and never without a letter", () => {
+    const taken = (text: string) => {
+      const at = complete(text, text.length, TOOLS);
+      const option = at.options[preselected(text, at, TOOLS)];
+      return option ? accept(text, at, option).text : null;
+    };
+    expect(taken("call(q")).toBe("call(query_orders)");
+    expect(taken("call(sql){f")).toBe("call(sql){failed}");
+    expect(taken("call(sql) then no an")).toBe("call(sql) then no answer ");
+    expect(taken("call(sql)")).toBe(null);
+  });
+  it.each([
+    ["call(sql", "call(sql) task:a"],
+    ["call(sql){args~/a", "call(sql){args~/a/} task:a"],
+    ['said(a "b', 'said(a "b") task:a'],
+    ["said:/a b", "said:/a b/ task:a"],
+    ["call(sql){failed}", "call(sql){failed} task:a"],
+  ])("%s ends before another filter", (text, wanted) => expect(both(text, "task:a")).toBe(wanted));
+  it("is drawn as one, with its mistake", () => {
+    expect(pieces("call(sql){faild} x", KEYS, ["faild"])).toEqual([
+      { text: "call(sql){", kind: "chip" },
+      { text: "faild", kind: "misread" },
+      { text: "}", kind: "chip" },
+      { text: " x", kind: "plain" },
+    ]);
+    expect(freeText("call(sql) then no answer x", KEYS, [])).toEqual(["x"]);
+    expect(["call(sql)", "-call(sql)", "said:x", "model:o1"].map(asksForSteps)).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+  });
 });

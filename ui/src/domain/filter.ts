@@ -12,6 +12,8 @@ export interface Token {
   /** Without quotes. */
   value: string;
   negated: boolean;
+  /** True for a question about steps: `call(sql){failed} then no answer`. */
+  steps: boolean;
 }
 
 export interface Option {
@@ -24,9 +26,10 @@ export interface Completion {
   start: number;
   end: number;
   options: Option[];
+  /** True inside of a question about steps. */
+  steps?: boolean;
 }
 
-const TOKEN = /(?:[^\s"]|"(?:[^"\\]|\\.?)*(?:"|$))+/gsu;
 // `turns>5` is a token like `turns:>5`; the sign belongs to the value.
 const KEYED = /^([-!]?)([a-z_]+)(?::|(?=[<>=]))(.*)$/isu;
 const NEGATED = /^[-!]["\p{L}\p{N}_]/u;
@@ -42,21 +45,137 @@ export const unquote = (typed: string): string =>
 export const quote = (value: string): string =>
   /^[\p{L}\p{N}_][\p{L}\p{N}_./-]*$/u.test(value) ? value : `"${value.replace(/["\\]/gu, "\\$&")}"`;
 
+/** Where something ends, and what would close it if it is still being typed. */
+interface Scan {
+  end: number;
+  open: string;
+}
+const isSpace = (letter: string | undefined) => letter !== undefined && /\s/u.test(letter);
+
+/** Up to the sign that closes a quote or a regular expression. */
+function closed(text: string, from: number, sign: '"' | "/"): Scan {
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === sign) return { end: at + 1, open: "" };
+    if (text[at] === "\\" && ++at === text.length) return { end: at, open: `\\${sign}` };
+  }
+  return { end: text.length, open: sign };
+}
+
+/** Keys whose values may be regular expressions. */
+const STEP_TEXT = ["said", "asked", "args", "result"];
+const BEFORE_REGEX = new RegExp(`^[-!]?(?:${STEP_TEXT.join("|")}):(?:.*,)?$`, "isu");
+
+function wordAt(text: string, from: number): Scan {
+  let scan: Scan = { end: from, open: "" };
+  while (scan.end < text.length && !isSpace(text[scan.end])) {
+    const { end } = scan;
+    const letter = text[end];
+    if (letter === '"') scan = closed(text, end + 1, letter);
+    else if (letter === "/" && BEFORE_REGEX.test(text.slice(from, end)))
+      scan = closed(text, end + 1, letter);
+    else scan = { end: end + 1, open: "" };
+  }
+  return scan;
+}
+
+/** Words of steps, and what each is. */
+const STEPS: readonly (readonly [word: string, about: string])[] = [
+  ["call", "a tool call"],
+  ["said", "a message of the assistant"],
+  ["user", "a message of the user"],
+  ["error", "a system error"],
+  ["nudge", "a message to go on"],
+  ["program", "a plan or code that ran"],
+  ["answer", "the answer"],
+];
+const STEP_WORDS = STEPS.map(([word]) => word).join("|");
+const QUESTION = new RegExp(`[-!]?(?=(?:${STEP_WORDS})\\()`, "iyu");
+const STEP = new RegExp(`(${STEP_WORDS})(?![\\p{L}\\p{N}_])`, "iyu");
+const THEN = /\s+then(?=\s|$)(?:\s+(?:next|no)(?=\s|$))?/iuy;
+
+function matchAt(pattern: RegExp, text: string, at: number): string | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? null;
+}
+
+/** What stands between parentheses or braces, from the sign that opens them. */
+function enclosed(text: string, from: number, nested: boolean): Scan {
+  const close = text[from] === "(" ? ")" : "}";
+  let depth = 0;
+  let scan: Scan = { end: from + 1, open: "" };
+  while (scan.end < text.length) {
+    const { end } = scan;
+    const letter = text[end];
+    const before = text.slice(from + 1, end).trimEnd();
+    const begins = close === ")" ? before === "" : before.endsWith("~");
+    if (letter === '"') scan = closed(text, end + 1, letter);
+    else if (letter === "/" && begins) scan = closed(text, end + 1, letter);
+    else if (letter === close && depth === 0) return { end: end + 1, open: "" };
+    else {
+      if (nested && letter === "(") depth++;
+      if (nested && letter === ")") depth--;
+      scan = { end: end + 1, open: "" };
+    }
+  }
+  return { end: scan.end, open: scan.open + ")".repeat(depth) + close };
+}
+
+/** A question about steps, read like the engine does; null if the text is something else. */
+function questionAt(text: string, from: number): Scan | null {
+  const sign = matchAt(QUESTION, text, from);
+  if (sign === null) return null;
+  let at = from + sign.length;
+  for (;;) {
+    const word = matchAt(STEP, text, at)?.toLowerCase();
+    if (word === undefined) return wordAt(text, at);
+    at += word.length;
+    for (const open of ["(", "{"]) {
+      if (text[at] !== open) continue;
+      const inside = enclosed(text, at, word !== "call" && open === "(");
+      if (inside.open !== "") return inside;
+      at = inside.end;
+    }
+    at += matchAt(/\S*/uy, text, at)?.length ?? 0;
+    const then = matchAt(THEN, text, at);
+    if (then === null) return { end: at, open: "" };
+    const next = at + then.length;
+    const space = matchAt(/\s*/uy, text, next)?.length ?? 0;
+    if (next + space === text.length) return { end: next, open: "" };
+    at = next + space;
+  }
+}
+
 export function tokens(text: string): Token[] {
-  return [...text.matchAll(TOKEN)].map((found) => {
-    const [typed] = found;
-    const keyed = KEYED.exec(typed);
+  const all: Token[] = [];
+  for (let start = 0; start < text.length;) {
+    if (isSpace(text[start])) {
+      start++;
+      continue;
+    }
+    const question = questionAt(text, start);
+    const { end } = question ?? wordAt(text, start);
+    const typed = text.slice(start, end);
+    const keyed = question ? null : KEYED.exec(typed);
     const negated = NEGATED.test(typed);
-    return {
-      start: found.index,
-      end: found.index + typed.length,
+    all.push({
+      start,
+      end,
       text: typed,
       key: keyed?.[2]?.toLowerCase() ?? null,
       value: unquote(keyed?.[3] ?? typed.slice(negated ? 1 : 0)),
       negated,
-    };
-  });
+      steps: question !== null,
+    });
+    start = end;
+  }
+  return all;
 }
+
+/** True if the filter asks for steps, which its runs are shown with. */
+export const asksForSteps = (text: string): boolean =>
+  tokens(text).some(
+    (token) => !token.negated && (token.steps || STEP_TEXT.includes(token.key ?? "")),
+  );
 
 const asksFor = (token: Token, key: string) => token.key === key && !token.negated;
 
@@ -73,16 +192,12 @@ export function toggle(text: string, key: string, value: string): string {
   return (only(text, key, value) ? typed : [...typed, `${key}:${quote(value)}`]).join(" ");
 }
 
-/** Joins two filters. An open quote ends with its own filter. */
+/** Joins two filters. What is open in one ends with it. */
 export function both(one: string, other: string): string {
-  let open = false;
-  let dangling = false;
-  for (let at = 0; at < one.length; at++) {
-    if (open && one[at] === "\\") dangling = ++at === one.length;
-    else if (one[at] === '"') open = !open;
-  }
-  const closed = open ? `${one}${dangling ? "\\" : ""}"` : one;
-  return [closed.trim(), other.trim()].filter((part) => part !== "").join(" ");
+  const last = tokens(one).at(-1);
+  const open = last ? (questionAt(one, last.start) ?? wordAt(one, last.start)).open : "";
+  const whole = open === "" ? one : `${one.slice(0, last?.end)}${open}`;
+  return [whole.trim(), other.trim()].filter((part) => part !== "").join(" ");
 }
 
 /**
@@ -98,6 +213,7 @@ export const freeText = (
     .filter(
       (token) =>
         !token.negated &&
+        !token.steps &&
         token.value !== "" &&
         !misread.includes(token.text) &&
         (token.key === null || (keys.length > 0 && !keys.includes(token.key))),
@@ -128,7 +244,20 @@ export function pieces(
   };
   for (const token of tokens(text)) {
     const wrong = misread.includes(token.text);
-    if (!wrong && (token.key === null || !keys.includes(token.key))) continue;
+    const mistake = token.steps && misread.find((one) => token.text.includes(one.trim()));
+    if (mistake && !wrong) {
+      const from = token.start + token.text.indexOf(mistake.trim());
+      plain(token.start);
+      for (const [start, end, kind] of [
+        [token.start, from, "chip"],
+        [from, from + mistake.trim().length, "misread"],
+        [from + mistake.trim().length, token.end, "chip"],
+      ] as const)
+        if (end > start) drawn.push({ text: text.slice(start, end), kind });
+      at = token.end;
+      continue;
+    }
+    if (!wrong && !token.steps && (token.key === null || !keys.includes(token.key))) continue;
     plain(token.start);
     drawn.push({ text: token.text, kind: wrong ? "misread" : "chip" });
     at = token.end;
@@ -163,12 +292,16 @@ function ofKey(facets: Facets, head: string, key: string, values: string): Optio
 }
 
 function ofWord(facets: Facets, sign: string, word: string): Option[] {
-  const keys = ranked(facets.keys, word, (one) => one.key).map((one) => ({
+  const found = ranked(facets.keys, word, (one) => one.key).map((one) => ({
     insert: `${sign}${one.key}:`,
     label: `${one.key}:`,
     about: one.about,
   }));
-  if (word.length < 2) return keys.slice(0, MOST);
+  const steps = ranked(STEPS, word, ([name]) => name)
+    .slice(0, word === "" ? 1 : MOST)
+    .map(([name, about]) => ({ insert: `${sign}${name}(`, label: `${name}(`, about }));
+  const keys = [...found.slice(0, MOST - steps.length), ...steps];
+  if (word.length < 2) return keys;
   const values = facets.keys.flatMap((facet) =>
     ranked(facet.values, word, (one) => unquote(one.value)).map((one) => ({
       insert: `${sign}${facet.key}:${one.value} `,
@@ -179,8 +312,91 @@ function ofWord(facets: Facets, sign: string, word: string): Option[] {
   return [...keys, ...values].slice(0, MOST);
 }
 
+const option = (insert: string, about: string, label = insert): Option => ({
+  insert,
+  label: label.trim(),
+  about,
+});
+const CONDITIONS: readonly (readonly [insert: string, about: string])[] = [
+  ["failed}", "it failed"],
+  ["ok}", "it worked"],
+  ["same}", "same call as the one before"],
+  ["args~", "a text or /regular expression/ in its arguments"],
+  ["result~", "a text or /regular expression/ in its result"],
+  ["result>", "a number in its result"],
+];
+const AFTER: readonly (readonly [insert: string, about: string])[] = [
+  ["then ", "a later step"],
+  ["then no ", "no such step after it"],
+  ["then next ", "the very next step"],
+];
+
+/** What may follow in a question about steps, typed up to the caret. */
+function ofQuestion(typed: string, facets: Facets): { word: string; options: Option[] } {
+  const none = { word: "", options: [] };
+  const name = /(?:^|\s|[-!])call\((?:[^()]*,)?\s*([^(),\s]*)$/iu.exec(typed);
+  if (name) {
+    const word = name[1] ?? "";
+    const tools = facets.keys.find((facet) => facet.key === "tool")?.values ?? [];
+    const options = ranked(tools, unquote(word), (one) => unquote(one.value)).slice(0, MOST);
+    return {
+      word,
+      options: options.map((one) => option(`${one.value})`, count(one.count), unquote(one.value))),
+    };
+  }
+  const condition = /\{(?:[^{}]*,)?\s*([a-z]*)$/iu.exec(typed);
+  if (condition) {
+    const word = condition[1] ?? "";
+    const follows = /\sthen\s/iu.test(typed);
+    const options = CONDITIONS.filter(([insert]) => follows || insert !== "same}").filter(
+      ([insert]) => insert.startsWith(word.toLowerCase()),
+    );
+    return {
+      word,
+      options: options.map(([insert, about]) => option(insert, about, insert.replace("}", ""))),
+    };
+  }
+  const step = /\sthen\s+(?:next\s+|(no)\s+)?([a-z]*)$/iu.exec(typed);
+  if (step) {
+    const word = step[2] ?? "";
+    const steps = STEPS.map(([one, about]) =>
+      option(one === "answer" ? "answer " : `${one}(`, step[1] ? `no ${about}` : about),
+    );
+    const more = step[1] ? [] : [option("no answer ", "the run ends without an answer")];
+    return { word, options: ranked([...steps, ...more], word, (one) => one.label) };
+  }
+  const after = /[)}](\s*)([a-z]*)$/iu.exec(typed);
+  if (!after) return none;
+  const word = after[2] ?? "";
+  if (after[1] === "" && word !== "") return none;
+  const space = after[1] === "" ? " " : "";
+  const then = AFTER.map(([insert, about]) => option(space + insert, about)).filter((one) =>
+    one.label.startsWith(word.toLowerCase()),
+  );
+  if (space === "") return { word, options: then };
+  const conditions = /(?:call|program)\([^()]*\)$/iu.test(typed)
+    ? [option("{", "conditions: failed, args~text, result>100")]
+    : [];
+  const counted = /\sthen\s/iu.test(typed) ? [] : [option(">=2", "how many of them")];
+  return { word, options: [...conditions, ...then, ...counted] };
+}
+
 /** Completions at the caret. */
 export function complete(text: string, caret: number, facets: Facets): Completion {
+  const before = tokens(text.slice(0, caret)).at(-1);
+  // After a finished question, a word may be `then` or a condition of its own.
+  const asked = before?.steps
+    ? before
+    : tokens(text.slice(0, before?.start ?? 0)).findLast((one) => one.steps);
+  if (
+    asked &&
+    text.slice(asked.end, caret).trim().length ===
+      (asked === before ? 0 : (before?.text.length ?? 0))
+  ) {
+    const { word, options } = ofQuestion(text.slice(asked.start, caret), facets);
+    if (options.length > 0) return { start: caret - word.length, end: caret, options, steps: true };
+    if (asked === before && asked.end === caret) return { start: caret, end: caret, options: [] };
+  }
   const token = tokens(text).find((one) => one.start < caret && caret <= one.end);
   const start = token?.start ?? caret;
   const end = token?.end ?? caret;
@@ -202,6 +418,10 @@ export function complete(text: string, caret: number, facets: Facets): Completio
  */
 export function preselected(text: string, at: Completion, facets: Facets): number {
   const typed = text.slice(at.start, at.end);
+  if (at.steps)
+    return typed === ""
+      ? -1
+      : at.options.findIndex((one) => one.label.toLowerCase().startsWith(typed.toLowerCase()));
   const keyed = KEYED.exec(typed);
   const word = unquote(typed.replace(/^[-!]/u, "")).toLowerCase();
   if (!keyed)

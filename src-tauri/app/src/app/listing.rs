@@ -10,11 +10,16 @@ use touchstone_store::index::{IndexError, Reader, is_damage};
 use touchstone_store::live::IndexStatus;
 
 impl App {
-    /// Fails for an invalid filter, with a line for each reason.
+    /// Fails for an invalid filter, with the reasons, each with the place that it is about.
     pub fn check_filter(filter: &str) -> Result<(), AppError> {
         let (_, misread) = Filter::parse(filter);
-        let lines: Vec<String> =
-            misread.iter().map(|one| format!("{}: {}", one.token, one.message)).collect();
+        let lines: Vec<String> = misread
+            .iter()
+            .flat_map(|one| {
+                let reason = format!("{}: {}", one.token, one.message);
+                std::iter::once(reason).chain(marked(filter, &one.token))
+            })
+            .collect();
         if lines.is_empty() {
             Ok(())
         } else {
@@ -103,5 +108,33 @@ impl OpenFolder {
             }
             (answer, _) => Ok(answer?),
         }
+    }
+}
+
+/// Returns a filter with a mark below a part of it. `None` when it is too long for a line, or the
+/// part is all of it.
+fn marked(filter: &str, part: &str) -> Option<String> {
+    const LONGEST: usize = 160;
+    let at = filter.find(part)?;
+    let fits = filter.len() <= LONGEST && !filter.contains(char::is_control);
+    (fits && part.trim() != filter.trim()).then(|| {
+        let (before, width) = (filter[..at].chars().count(), part.chars().count());
+        format!("  {filter}\n  {}{}", " ".repeat(before), "^".repeat(width))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_in_a_filter_is_marked_below_the_word() {
+        let error = App::check_filter("model:o1 call(sql){faild}").unwrap_err();
+        assert_eq!(
+            error.message,
+            "faild: Unknown condition \"faild\". Did you mean failed?\n  model:o1 call(sql){faild}\n                     ^^^^^"
+        );
+        let error = App::check_filter("modle:o1").unwrap_err();
+        assert_eq!(error.message.lines().count(), 1);
     }
 }

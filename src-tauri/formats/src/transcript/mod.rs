@@ -7,6 +7,7 @@ pub(crate) mod outline;
 mod reason;
 pub(crate) mod reply;
 pub(crate) mod sink;
+pub mod step_list;
 mod tree;
 
 pub use document::{ConversationEntry, Document};

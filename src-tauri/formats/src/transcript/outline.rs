@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::reason;
 use super::sink::{Head, Role, Sink};
+use super::step_list::StepListBuilder;
 use crate::error::count;
 use crate::json;
 use crate::node::{Node, Shape, end_line};
@@ -20,6 +21,7 @@ use crate::timestamps;
 pub(crate) struct OutlineBuilder {
     outline: Outline,
     steps: u32,
+    listed: StepListBuilder,
     /// Last step that counts for the state of the run.
     last: Option<(StepKind, Option<bool>)>,
     /// Reason of the failure, from the last error.
@@ -57,6 +59,8 @@ pub(crate) struct OutlineBuilder {
     in_later_message: bool,
     /// True while the parts of a step below the main path are reported.
     is_nested: bool,
+    /// True while a part is reported that is an image, sound or file.
+    is_media: bool,
     /// Number of messages with the wording of an automatic nudge, and number of nudges recorded in
     /// the file.
     nudges_seen: u32,
@@ -72,6 +76,13 @@ impl OutlineBuilder {
     fn begin(&mut self, step: Option<u32>) {
         end_line(&mut self.outline.text);
         self.outline.items.push(TextItem { step, start: count(self.outline.text.len()) });
+    }
+
+    /// Adds a part whose text in the file differs from its value.
+    fn raw_part(&mut self, label: &str, raw: &str) {
+        let start = self.outline.text.len();
+        self.line(raw);
+        self.listed.part(label, false, &self.outline.text, start);
     }
 
     fn line(&mut self, text: &str) {
@@ -101,6 +112,7 @@ impl OutlineBuilder {
             answers::Finish::GaveUp => self.outline.told.gave_up = Some(true),
             end => self.outline.finish = end.answer().as_ref().map(StoredAnswer::from_answer),
         }
+        (self.outline.steps, self.outline.step_count) = std::mem::take(&mut self.listed).finish();
         let (standing, reason) = self.recorded_state(layout);
         self.outline.standing = standing;
         self.outline.reason = reason;
@@ -169,6 +181,7 @@ impl OutlineBuilder {
         self.stands_for_another = None;
         if let Some(call) = self.outline.calls.get_mut(call).filter(|_| !name.is_empty()) {
             name.clone_into(&mut call.0);
+            self.listed.rename(name);
             self.tool(name);
         }
     }
@@ -198,6 +211,9 @@ impl OutlineBuilder {
 impl<'t> Sink<'t> for OutlineBuilder {
     fn step(&mut self, head: Head<'t>) {
         self.begin(Some(self.steps));
+        if self.listed.begin(self.steps, head.kind, head.depth, self.outline.text.len()) {
+            self.listed.describe(head.failed, head.nudge, head.title);
+        }
         self.steps += 1;
         self.is_nested = head.depth > 0;
         if self.is_nested {
@@ -254,6 +270,8 @@ impl<'t> Sink<'t> for OutlineBuilder {
     fn part<N: Node<'t>>(&mut self, label: &str, _role: Role, value: N) {
         let start = self.outline.text.len();
         value.write_words(&mut self.outline.text);
+        let is_media = std::mem::take(&mut self.is_media);
+        self.listed.part(label, is_media, &self.outline.text, start);
         if self.is_nested {
             return;
         }
@@ -411,9 +429,11 @@ pub(crate) fn of_run(run: &Run) -> Outline {
             depth: step.depth,
         });
         for part in &step.parts {
-            match &part.raw {
-                Some(raw) => builder.line(raw),
-                None => builder.part(&part.label, Role::Other, &part.value),
+            if let Some(raw) = &part.raw {
+                builder.raw_part(&part.label, raw);
+            } else {
+                builder.is_media = part.is_media();
+                builder.part(&part.label, Role::Other, &part.value);
             }
         }
     }

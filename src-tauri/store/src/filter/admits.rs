@@ -1,6 +1,6 @@
 //! **Pure.** Decides if a run that does not exist would pass a filter. Only its position (task,
 //! system, model, variation, repeat) is known; a filter on anything else cannot be decided.
-use super::{Ask, Comparison, Filter, FilterValue, Key, Pattern, Token};
+use super::{Ask, Filter, FilterValue, Key, Token};
 
 /// Position of a possible run.
 #[derive(Debug, Clone, Copy)]
@@ -43,50 +43,25 @@ impl Filter {
                 Ask::Value(key, wanted) => {
                     wanted.iter().any(|wanted| is(*key, wanted, slot)) != *negated
                 }
-                Ask::Text(_) => false,
+                Ask::Text(_) | Ask::Steps(_) => false,
             })
     }
 }
 
 fn is(key: Key, wanted: &FilterValue, slot: &Slot<'_>) -> bool {
     match (key, wanted) {
-        (Key::Task, FilterValue::Like(pattern)) => slot.task.iter().any(|task| like(pattern, task)),
-        (Key::System, FilterValue::Like(pattern)) => like(pattern, slot.system),
-        (Key::Model, FilterValue::Like(pattern)) => like(pattern, slot.model),
+        (Key::Task, FilterValue::Like(pattern)) => {
+            slot.task.iter().any(|task| pattern.matches(task))
+        }
+        (Key::System, FilterValue::Like(pattern)) => pattern.matches(slot.system),
+        (Key::Model, FilterValue::Like(pattern)) => pattern.matches(slot.model),
         (Key::Variation, FilterValue::Like(pattern)) => {
-            like(pattern, &slot.variation.to_string())
-                || slot.variation_name.is_some_and(|name| like(pattern, name))
+            pattern.matches(&slot.variation.to_string())
+                || slot.variation_name.is_some_and(|name| pattern.matches(name))
         }
-        (Key::Repeat, FilterValue::Number(by, number)) => {
-            let repeat = f64::from(slot.repeat);
-            match by {
-                Comparison::Less => repeat < *number,
-                Comparison::AtMost => repeat <= *number,
-                Comparison::Equal => (repeat - number).abs() < f64::EPSILON,
-                Comparison::AtLeast => repeat >= *number,
-                Comparison::More => repeat > *number,
-            }
-        }
+        (Key::Repeat, FilterValue::Number(by, number)) => by.holds(f64::from(slot.repeat), *number),
         _ => false,
     }
-}
-
-/// Matches the pieces in order, the first at the start and the last at the end, ignoring ASCII
-/// case.
-fn like(Pattern(pieces): &Pattern, text: &str) -> bool {
-    let lower = |text: &str| text.to_ascii_lowercase();
-    let whole = lower(text);
-    let [first, between @ .., last] = pieces.as_slice() else {
-        return pieces.first().is_some_and(|only| lower(only) == whole);
-    };
-    let Some(rest) = whole.strip_prefix(&lower(first)) else { return false };
-    let Some(mut rest) = rest.strip_suffix(&lower(last)) else { return false };
-    for piece in between {
-        let piece = lower(piece);
-        let Some(at) = rest.find(&piece) else { return false };
-        rest = &rest[at + piece.len()..];
-    }
-    true
 }
 
 #[cfg(test)]

@@ -33,14 +33,16 @@ pub(super) fn condition(filter: &Filter) -> Condition {
     if filter.invalid {
         return Condition { sql: "0".to_owned(), params: Vec::new() };
     }
-    let alone = filter.tokens.iter().all(|token| matches!(token.ask, Ask::Text(_)));
+    let is_in_sql =
+        |token: &Token| matches!(token.ask, Ask::Value(key, _) if key.step_text().is_none());
+    let alone = !filter.tokens.iter().any(is_in_sql);
     let mut sql = String::from(match (asks_for_others(filter), alone) {
         (true, _) => "1",
         (false, true) => NO_OTHERS,
         (false, false) => NO_OTHERS_AND,
     });
     let mut params = Vec::new();
-    for Token { negated, ask } in &filter.tokens {
+    for Token { negated, ask } in filter.tokens.iter().filter(|token| is_in_sql(token)) {
         let Ask::Value(key, wanted) = ask else { continue };
         // A comparison with NULL is neither true nor false; negation must include such runs.
         sql.push_str(if *negated { " AND NOT coalesce((" } else { " AND coalesce((" });
@@ -88,6 +90,7 @@ fn fragment(key: Key, wanted: &FilterValue, params: &mut Vec<Param>) -> &'static
             compare(key, *by)
         }
         FilterValue::Stored(pattern, ask) => stored(pattern, *ask, params),
+        FilterValue::Holds(_) => "0",
     }
 }
 
@@ -128,6 +131,7 @@ fn compare(key: Key, by: Comparison) -> &'static str {
         Key::Repeat => compare!("repeat", by),
         Key::Turns => compare!("turns", by),
         Key::Calls => compare!("tool_calls", by),
+        Key::Steps => compare!("steps", by),
         Key::Tokens => compare!("tokens", by),
         Key::Cost => compare!("cost", by),
         Key::Seconds => compare!("seconds", by),

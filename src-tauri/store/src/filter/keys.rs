@@ -1,4 +1,5 @@
 //! **Pure.** Filter keys: their names, the values they accept, and their descriptions.
+use super::{StepText, StepWord};
 use touchstone_api::RunState;
 
 /// Property of a run that a filter can test.
@@ -62,6 +63,29 @@ pub enum Key {
     Format,
     /// Imported verdict of an evaluator.
     Stored,
+    /// Number of steps.
+    Steps,
+    /// Text of the assistant's messages.
+    Said,
+    /// Text of the user's messages.
+    Asked,
+    /// Arguments of tool calls.
+    Args,
+    /// Results of tool calls.
+    Result,
+}
+
+impl Key {
+    /// Returns the step and the text that the key looks in.
+    pub(super) fn step_text(self) -> Option<(StepWord, StepText)> {
+        match self {
+            Key::Said => Some((StepWord::Said, StepText::Own)),
+            Key::Asked => Some((StepWord::User, StepText::Own)),
+            Key::Args => Some((StepWord::Call, StepText::Own)),
+            Key::Result => Some((StepWord::Call, StepText::Result)),
+            _ => None,
+        }
+    }
 }
 
 /// Kind of value that a key accepts.
@@ -81,6 +105,8 @@ pub enum ValueKind {
     Number(&'static [(&'static str, f64)]),
     /// Evaluator name with `*` wildcards, optionally followed by a result or a number comparison.
     Stored,
+    /// Text to find in steps, or a regular expression.
+    StepText,
 }
 
 /// Key with its name, description and accepted values.
@@ -127,7 +153,7 @@ const fn rule(
 }
 
 /// All keys, in the order of completion suggestions.
-pub const KEYS: [KeyRule; 29] = [
+pub const KEYS: [KeyRule; 34] = [
     rule(Key::Task, "task", ValueKind::Text, "task:refunds*", "task"),
     rule(Key::System, "system", ValueKind::Text, "system:tool_calling", "agent system"),
     rule(Key::Model, "model", ValueKind::Text, "model:o1,o3-mini", "model"),
@@ -145,6 +171,22 @@ pub const KEYS: [KeyRule; 29] = [
     ),
     rule(Key::Repeat, "repeat", COUNT, "repeat:>1", "which repeat, from 1"),
     rule(Key::Tool, "tool", ValueKind::Text, "tool:query_*", "a tool that was called"),
+    rule(Key::Said, "said", ValueKind::StepText, "said:refund", "text that the assistant said"),
+    rule(Key::Asked, "asked", ValueKind::StepText, "asked:invoice", "text that the user said"),
+    rule(
+        Key::Args,
+        "args",
+        ValueKind::StepText,
+        "args:/drop +table/",
+        "text in the arguments of a tool call",
+    ),
+    rule(
+        Key::Result,
+        "result",
+        ValueKind::StepText,
+        "result:\"no such column\"",
+        "text in the result or error of a tool call",
+    ),
     rule(Key::Nudged, "nudged", ValueKind::Flag, "nudged:yes", "received follow-up messages"),
     rule(
         Key::Forked,
@@ -171,6 +213,7 @@ pub const KEYS: [KeyRule; 29] = [
     rule(Key::Answer, "answer", ValueKind::Flag, "answer:no", "has an answer"),
     rule(Key::Turns, "turns", COUNT, "turns:>5", "turns of the assistant"),
     rule(Key::Calls, "calls", COUNT, "calls:>=3", "tool calls"),
+    rule(Key::Steps, "steps", COUNT, "steps:>20", "steps, without those of abandoned branches"),
     rule(Key::Tokens, "tokens", TOKENS, "tokens:<10k", "tokens in and out"),
     rule(Key::Cost, "cost", COUNT, "cost:>0.5", "dollars"),
     rule(Key::Seconds, "seconds", TIME, "seconds:>60", "active time"),
@@ -233,9 +276,14 @@ pub fn state_named(word: &str) -> Option<RunState> {
     STATES.iter().find(|(_, name)| *name == word).map(|(state, _)| *state)
 }
 
-/// Returns the key with this name, ignoring case. `layout` is the former name of `format`.
+/// Returns the key with this name, ignoring case. `layout` is the former name of `format`, and
+/// `step` is accepted for `steps`.
 pub(super) fn key_named(word: &str) -> Option<&'static KeyRule> {
-    let word = if word.eq_ignore_ascii_case("layout") { "format" } else { word };
+    let word = match word.to_ascii_lowercase().as_str() {
+        "layout" => "format",
+        "step" => "steps",
+        _ => word,
+    };
     KEYS.iter().find(|rule| rule.name.eq_ignore_ascii_case(word))
 }
 

@@ -7,21 +7,31 @@
 //! ```
 //! All tokens must match. Commas mean or, a leading `-` or `!` means not, `*` matches anything, and
 //! quotes take their content literally. `score<0.5` equals `score:<0.5`, for every key that takes a
-//! number. Any other word is text to find in the transcript or in the name of the task, system or
+//! number. `call(sql){failed} then no answer` is one token: a question about steps, with a grammar
+//! of its own in [`question`]. Any other word is text to find in the transcript or in the name of the task, system or
 //! model. A filter with one invalid token matches no run.
 
 mod admits;
 mod condition;
 mod keys;
+mod letters;
 mod parse;
 mod print;
+mod question;
 #[cfg(test)]
 mod reference;
+mod steps;
+#[cfg(test)]
+mod tests;
 
 pub use admits::Slot;
 pub use condition::{Condition, Param};
 pub use keys::{KEYS, Key, KeyRule, STATES, ValueKind, key_rule, state_name, state_named};
 pub use print::typed;
+pub use steps::{
+    Place, STEP_WORDS, SequenceStep, StepCondition, StepPattern, StepQuestion, StepText, StepWord,
+    TextMatch,
+};
 
 use touchstone_api::{FilterError, RunState, StoredResult};
 
@@ -51,6 +61,8 @@ pub enum Ask {
     Text(String),
     /// A property has one of these values; never empty.
     Value(Key, Vec<FilterValue>),
+    /// The run has these steps.
+    Steps(StepQuestion),
 }
 
 /// Value of a condition.
@@ -68,6 +80,8 @@ pub enum FilterValue {
     Number(Comparison, f64),
     /// Evaluator name and the condition on its imported verdict.
     Stored(Pattern, VerdictCondition),
+    /// What a text of a step holds.
+    Holds(TextMatch),
 }
 
 /// Condition on an imported verdict.
@@ -98,6 +112,44 @@ pub enum Comparison {
     AtLeast,
     /// `>`
     More,
+}
+
+impl Comparison {
+    /// Compares two numbers.
+    pub fn holds(self, one: f64, other: f64) -> bool {
+        match self {
+            Comparison::Less => one < other,
+            Comparison::AtMost => one <= other,
+            Comparison::Equal => (one - other).abs() < f64::EPSILON,
+            Comparison::AtLeast => one >= other,
+            Comparison::More => one > other,
+        }
+    }
+}
+
+impl Pattern {
+    /// Matches the pieces in order, the first at the start and the last at the end, ignoring ASCII
+    /// case.
+    pub fn matches(&self, text: &str) -> bool {
+        let text = text.as_bytes();
+        let [first, between @ .., last] = self.0.as_slice() else {
+            return self.0.first().is_some_and(|only| only.as_bytes().eq_ignore_ascii_case(text));
+        };
+        let (first, last) = (first.as_bytes(), last.as_bytes());
+        let Some((start, rest)) = text.split_at_checked(first.len()) else { return false };
+        let Some(end) = rest.len().checked_sub(last.len()) else { return false };
+        let (mut rest, end) = rest.split_at(end);
+        if !start.eq_ignore_ascii_case(first) || !end.eq_ignore_ascii_case(last) {
+            return false;
+        }
+        for piece in between.iter().map(String::as_bytes).filter(|piece| !piece.is_empty()) {
+            let found =
+                rest.windows(piece.len()).position(|window| window.eq_ignore_ascii_case(piece));
+            let Some(at) = found else { return false };
+            rest = &rest[at + piece.len()..];
+        }
+        true
+    }
 }
 
 impl Filter {
@@ -138,7 +190,27 @@ impl Filter {
     pub fn texts(&self) -> impl Iterator<Item = (&str, bool)> {
         self.tokens.iter().filter_map(|token| match &token.ask {
             Ask::Text(text) => Some((text.as_str(), token.negated)),
-            Ask::Value(..) => None,
+            Ask::Value(..) | Ask::Steps(_) => None,
+        })
+    }
+
+    /// Iterates over the questions about steps, each with true when it must not hold. One of the
+    /// alternatives is enough.
+    pub fn questions(&self) -> impl Iterator<Item = (Vec<StepQuestion>, bool)> {
+        self.tokens.iter().filter_map(|token| {
+            let alternatives = match &token.ask {
+                Ask::Steps(question) => vec![question.clone()],
+                Ask::Value(key, wanted) => {
+                    let (word, text) = key.step_text()?;
+                    let question = |value: &FilterValue| match value {
+                        FilterValue::Holds(holds) => Some(StepQuestion::holding(word, text, holds)),
+                        _ => None,
+                    };
+                    wanted.iter().filter_map(question).collect()
+                }
+                Ask::Text(_) => return None,
+            };
+            Some((alternatives, token.negated))
         })
     }
 }

@@ -3,7 +3,9 @@
 use super::keys::{
     KEYS, KeyRule, STATES, ValueKind, key_named, nearest, nearest_within, state_named,
 };
-use super::{Ask, Comparison, Filter, FilterValue, Pattern, Token, VerdictCondition};
+use super::letters::{Letter, SIGNS, number, pattern, text_match};
+use super::steps::{SequenceStep, StepCondition, StepQuestion, TextMatch};
+use super::{Ask, Filter, FilterValue, Token, VerdictCondition, question};
 use crate::snippet::MAX_NEEDLE;
 use touchstone_api::{FilterError, StoredResult};
 
@@ -12,33 +14,17 @@ const MAX_BYTES: usize = 8_192;
 /// Filters with more tokens, or more values in one token, are invalid. This limits the size of the
 /// SQL query.
 const MAX_TOKENS: usize = 64;
-/// Comparison signs between a key and a number, in matching order.
-const SIGNS: [(&str, Comparison); 5] = [
-    ("<=", Comparison::AtMost),
-    (">=", Comparison::AtLeast),
-    ("<", Comparison::Less),
-    (">", Comparison::More),
-    ("=", Comparison::Equal),
-];
 
-/// Character, with true when quotes make it literal.
-#[derive(Clone, Copy)]
-struct Letter {
-    char: char,
-    quoted: bool,
-}
-
-impl Letter {
-    fn is(self, char: char) -> bool {
-        !self.quoted && self.char == char
-    }
-}
+/// Filters with more regular expressions are invalid. This limits the memory they take.
+const MAX_REGEXES: usize = 16;
 
 /// Text between two unquoted spaces.
 struct Word<'a> {
     typed: &'a str,
     letters: Vec<Letter>,
     has_quotes: bool,
+    /// The question about steps that it is instead, with true when it is negated.
+    question: Option<(bool, Result<StepQuestion, FilterError>)>,
 }
 
 pub(super) fn parse(typed: &str) -> (Filter, Vec<FilterError>) {
@@ -55,9 +41,17 @@ pub(super) fn parse(typed: &str) -> (Filter, Vec<FilterError>) {
             misread.push(note(word.typed, format!("A filter takes at most {MAX_TOKENS} tokens.")));
             break;
         }
-        if let Some(token) = token(word, &mut misread) {
-            tokens.push(token);
+        match &word.question {
+            Some((negated, Ok(question))) => {
+                tokens.push(Token { negated: *negated, ask: Ask::Steps(question.clone()) });
+            }
+            Some((_, Err(mistake))) => misread.push(mistake.clone()),
+            None => tokens.extend(token(word, &mut misread)),
         }
+    }
+    if regexes(&tokens) > MAX_REGEXES {
+        let message = format!("A filter takes at most {MAX_REGEXES} regular expressions.");
+        misread.push(note("/", message));
     }
     if end < typed.len() {
         misread.push(note(
@@ -69,16 +63,42 @@ pub(super) fn parse(typed: &str) -> (Filter, Vec<FilterError>) {
     (Filter { tokens: if invalid { Vec::new() } else { tokens }, invalid }, misread)
 }
 
+/// Number of regular expressions in tokens.
+fn regexes(tokens: &[Token]) -> usize {
+    let is_regex = |holds: &TextMatch| matches!(holds, TextMatch::Regex(_));
+    let in_step = |step: &SequenceStep| {
+        let conditions = step.pattern.conditions.iter();
+        let regex = |condition: &&StepCondition| matches!(condition, StepCondition::Text(_, holds) if is_regex(holds));
+        conditions.filter(regex).count()
+    };
+    let in_token = |token: &Token| match &token.ask {
+        Ask::Steps(question) => question.steps.iter().map(in_step).sum(),
+        Ask::Value(_, wanted) => wanted
+            .iter()
+            .filter(|value| matches!(value, FilterValue::Holds(holds) if is_regex(holds)))
+            .count(),
+        Ask::Text(_) => 0,
+    };
+    tokens.iter().map(in_token).sum()
+}
+
 /// Returns an error message for a condition split by a space (a lone key before a word that starts
 /// with a sign) or written with `≤` or `≥`. These are not searched as text, because they were most
 /// likely intended as conditions.
 fn torn(word: &Word<'_>, rest: &[Word<'_>]) -> Option<String> {
+    let before_step = || rest.first().is_some_and(|next| next.question.is_some());
+    if word.typed.eq_ignore_ascii_case("then") && before_step() {
+        return Some(format!(
+            "Begin with a step in parentheses, like error() then call(sql). {IN_QUOTES}"
+        ));
+    }
     let (negated, letters) = negation(&word.letters);
     let at = letters.iter().position(|letter| !letter.quoted && matches!(letter.char, '≤' | '≥'));
     let (name, here) = letters.split_at(at.unwrap_or(letters.len()));
     let name: String =
         name.iter().filter(|letter| !letter.quoted).map(|letter| letter.char).collect();
-    let rule = key_named(&name).filter(|_| !word.has_quotes)?;
+    let is_condition = |rule: &&KeyRule| !word.has_quotes && rule.takes != ValueKind::StepText;
+    let rule = key_named(&name).filter(is_condition)?;
     let signs = [':', '<', '>', '=', '≤', '≥'];
     let mut value: String = here.iter().map(|letter| letter.char).collect();
     if value.is_empty() {
@@ -105,35 +125,65 @@ fn words(typed: &str) -> Vec<Word<'_>> {
     let mut words = Vec::new();
     let mut rest = typed.trim_start();
     while !rest.is_empty() {
-        let (word, used) = word(rest);
+        let (word, used) = step_question(rest).unwrap_or_else(|| word(rest));
         words.push(word);
         rest = rest[used..].trim_start();
     }
     words
 }
 
+/// Returns the question about steps that a text starts with, and its length in bytes.
+fn step_question(text: &str) -> Option<(Word<'_>, usize)> {
+    let bare = text.strip_prefix(['-', '!']);
+    let (read, used) = question::question(bare.unwrap_or(text))?;
+    let sign = usize::from(bare.is_some());
+    let typed = &text[..sign + used];
+    let read = read.map_err(|(place, message)| {
+        let wrong = &typed[sign + place.start..sign + place.end];
+        note(if wrong.is_empty() { typed } else { wrong }, message)
+    });
+    let question = Some((bare.is_some(), read));
+    Some((Word { typed, letters: Vec::new(), has_quotes: false, question }, sign + used))
+}
+
+/// Returns true when a regular expression may begin after these letters: at the start of a value of
+/// a key that takes one.
+fn takes_regex(letters: &[Letter]) -> bool {
+    let (_, letters) = negation(letters);
+    let Some(Keyed { name, sign: ':', value }) = key_and_value(letters) else { return false };
+    key_named(&name).is_some_and(|rule| rule.takes == ValueKind::StepText)
+        && value.last().is_none_or(|last| last.is(','))
+}
+
 /// Returns the first word and its length in bytes. An open quote reaches to the end, because the
 /// user may still be typing.
 fn word(text: &str) -> (Word<'_>, usize) {
     let mut letters = Vec::new();
-    let (mut quoted, mut has_quotes) = (false, false);
+    let (mut quoted, mut has_quotes, mut regex) = (false, false, false);
     let mut chars = text.char_indices().peekable();
     let mut end = text.len();
     while let Some((at, char)) = chars.next() {
         match char {
+            '/' if regex => regex = false,
+            '\\' if regex => {
+                letters.push(Letter::of_regex('\\'));
+                letters.extend(chars.next().map(|(_, next)| Letter::of_regex(next)));
+            }
+            _ if regex => letters.push(Letter::of_regex(char)),
+            '/' if !quoted && takes_regex(&letters) => regex = true,
             '"' => (quoted, has_quotes) = (!quoted, true),
             '\\' if quoted => {
                 let escaped = chars.next_if(|(_, next)| matches!(next, '"' | '\\'));
-                letters.push(Letter { char: escaped.map_or('\\', |(_, next)| next), quoted });
+                letters.push(Letter::quoted(escaped.map_or('\\', |(_, next)| next)));
             }
             _ if char.is_whitespace() && !quoted => {
                 end = at;
                 break;
             }
-            _ => letters.push(Letter { char, quoted }),
+            _ => letters.push(Letter { char, quoted, regex }),
         }
     }
-    (Word { typed: &text[..end], letters, has_quotes }, end)
+    (Word { typed: &text[..end], letters, has_quotes, question: None }, end)
 }
 
 fn token(word: &Word<'_>, misread: &mut Vec<FilterError>) -> Option<Token> {
@@ -141,7 +191,9 @@ fn token(word: &Word<'_>, misread: &mut Vec<FilterError>) -> Option<Token> {
     if let Some(Keyed { name, sign, value }) = key_and_value(letters) {
         let text =
             |letters: &[Letter]| letters.iter().map(|letter| letter.char).collect::<String>();
-        if let Some(rule) = key_named(&name) {
+        // `result=5` and `args<3` occur in transcripts.
+        let rule = key_named(&name).filter(|rule| sign == ':' || rule.takes != ValueKind::StepText);
+        if let Some(rule) = rule {
             let read = if sign == ':' || takes_numbers(rule) {
                 values(rule, value, word)
             } else {
@@ -301,6 +353,7 @@ fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<FilterValue, String> 
             .map(|(by, number)| FilterValue::Number(by, number))
             .ok_or_else(|| format!("“{text}” is not a number. Write it like {}.", rule.example)),
         ValueKind::Stored => stored(rule, letters),
+        ValueKind::StepText => text_match(letters).map(FilterValue::Holds),
     }
 }
 
@@ -359,30 +412,6 @@ fn flag(text: &str) -> Option<bool> {
         "no" => Some(false),
         _ => None,
     }
-}
-
-fn pattern(letters: &[Letter]) -> Pattern {
-    Pattern(
-        letters
-            .split(|letter| letter.is('*'))
-            .map(|piece| piece.iter().map(|letter| letter.char).collect())
-            .collect(),
-    )
-}
-
-fn number(text: &str, units: &[(&str, f64)]) -> Option<(Comparison, f64)> {
-    let (by, digits) = SIGNS
-        .iter()
-        .find_map(|(sign, by)| text.strip_prefix(sign).map(|digits| (*by, digits)))
-        .unwrap_or((Comparison::Equal, text));
-    let digits = digits.trim_start_matches('$').to_ascii_lowercase();
-    let (digits, worth) = units
-        .iter()
-        .find_map(|(unit, worth)| digits.strip_suffix(unit).map(|digits| (digits, *worth)))
-        .unwrap_or((&digits, 1.0));
-    let number = digits.parse::<f64>().ok()? * worth;
-    // Adding zero turns -0 into 0, so that the printed filter parses to an equal value.
-    (number.is_finite() && number >= 0.0).then_some((by, number + 0.0))
 }
 
 fn note(token: &str, message: String) -> FilterError {

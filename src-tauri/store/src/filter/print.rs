@@ -1,6 +1,9 @@
 //! **Pure.** Prints a filter such that parsing the output yields an equal filter.
 use super::keys::{Key, key_rule, state_name};
-use super::{Ask, Comparison, Filter, FilterValue, Pattern, Token, VerdictCondition};
+use super::{
+    Ask, Comparison, Filter, FilterValue, Pattern, Place, SequenceStep, StepCondition, StepPattern,
+    StepQuestion, StepText, StepWord, TextMatch, Token, VerdictCondition,
+};
 use std::fmt::{Display, Formatter, Result};
 
 impl Display for Filter {
@@ -30,6 +33,60 @@ impl Display for Token {
                 }
                 Ok(())
             }
+            Ask::Steps(question) => write!(f, "{question}"),
+        }
+    }
+}
+
+impl Display for StepQuestion {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        for (at, SequenceStep { place, pattern }) in self.steps.iter().enumerate() {
+            f.write_str(match place {
+                _ if at == 0 => "",
+                Place::Later => " then ",
+                Place::Next => " then next ",
+                Place::Never => " then no ",
+            })?;
+            write!(f, "{pattern}")?;
+        }
+        self.count.map_or(Ok(()), |(by, number)| write!(f, "{}{number}", sign(by)))
+    }
+}
+
+impl Display for StepPattern {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{}(", self.word.word())?;
+        for (at, name) in self.tools.iter().enumerate() {
+            f.write_str(if at == 0 { "" } else { "," })?;
+            one_pattern(name, f)?;
+        }
+        let in_braces = matches!(self.word, StepWord::Call | StepWord::Program);
+        if !in_braces && let [StepCondition::Text(_, text)] = self.conditions.as_slice() {
+            return write!(f, "{text})");
+        }
+        f.write_str(")")?;
+        for (at, condition) in self.conditions.iter().enumerate() {
+            f.write_str(if at == 0 { "{" } else { "," })?;
+            match condition {
+                StepCondition::Failed(failed) => f.write_str(if *failed { "failed" } else { "ok" }),
+                StepCondition::Same => f.write_str("same"),
+                StepCondition::Text(StepText::Own, text) => write!(f, "args~{text}"),
+                StepCondition::Text(StepText::Result, text) => write!(f, "result~{text}"),
+                StepCondition::Number(None, by, number) => write!(f, "result{}{number}", sign(*by)),
+                StepCondition::Number(Some(key), by, number) => {
+                    write!(f, "result.{}{}{number}", typed(key), sign(*by))
+                }
+            }?;
+        }
+        f.write_str(if self.conditions.is_empty() { "" } else { "}" })
+    }
+}
+
+impl Display for TextMatch {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            TextMatch::Text(text) => f.write_str(&typed(text)),
+            TextMatch::Regex(regex) => write!(f, "/{regex}/"),
         }
     }
 }
@@ -46,6 +103,7 @@ fn one_value(key: Key, value: &FilterValue, f: &mut Formatter<'_>) -> Result {
         FilterValue::Flag(yes) => f.write_str(if *yes { "yes" } else { "no" }),
         FilterValue::Number(Comparison::Equal, number) => write!(f, "{number}"),
         FilterValue::Number(by, number) => write!(f, "{}{number}", sign(*by)),
+        FilterValue::Holds(text) => write!(f, "{text}"),
         FilterValue::Stored(pattern, ask) => {
             one_pattern(pattern, f)?;
             match ask {
@@ -80,7 +138,9 @@ pub fn typed(text: &str) -> String {
     let begins = |char: char| char.is_alphanumeric() || char == '_';
     let plain = text.starts_with(begins)
         && text.chars().all(|char| begins(char) || matches!(char, '-' | '.' | '/'));
-    if plain { text.to_owned() } else { quoted(text) }
+    // `then` joins steps.
+    let joins = text.eq_ignore_ascii_case("then");
+    if plain && !joins { text.to_owned() } else { quoted(text) }
 }
 
 fn quoted(text: &str) -> String {

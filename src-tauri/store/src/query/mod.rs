@@ -30,6 +30,7 @@ use super::imported_verdicts::{self, Stored};
 use super::index::{IndexError, Reader};
 use super::open::Stamp;
 use super::roots::FileId;
+use super::search::questions::{self, Questions};
 use super::search::{self, Texts};
 use super::suites::SuiteStore;
 use cache::QueryCache;
@@ -39,7 +40,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_api::{
     Column, Facets, FilterError, Hit, ListPosition, ListRequest, RunPage, RunRow, RunsAround,
-    ScoreDetail, Sort, Span,
+    ScoreDetail, Snippet, Sort, Span,
 };
 
 /// Maximum number of runs before and after a run in [`Lists::around`].
@@ -54,10 +55,11 @@ pub struct Lists {
     shelf: Arc<SuiteStore>,
 }
 
-/// Parsed filter with its search texts.
+/// Parsed filter with its search texts and its questions about steps.
 struct ParsedFilter {
     filter: Filter,
     texts: Texts,
+    questions: Questions,
 }
 
 impl Lists {
@@ -101,6 +103,11 @@ impl Lists {
             let text = index.text()?;
             for (row, id) in rows.iter_mut().zip(page) {
                 row.snippet = search::first_snippet(index, &text, *id, &asked.texts)?;
+            }
+        } else if asked.questions.any_wanted() && !page.is_empty() {
+            let text = index.text()?;
+            for (row, id) in rows.iter_mut().zip(page) {
+                row.snippet = questions::snippet(index, &text, *id, &asked.questions)?;
             }
         }
         Ok(RunPage { total: ids.len() as u64, generation: index.generation(), rows, misread })
@@ -245,7 +252,8 @@ impl Lists {
     }
 
     /// Searches for a text: all hits of the newest run first, then of the next. Other tokens
-    /// restrict the runs as in a list.
+    /// restrict the runs as in a list. Without a text, a question about steps has one hit in each
+    /// run.
     pub fn search(
         &self,
         index: &Reader<'_>,
@@ -253,10 +261,19 @@ impl Lists {
         span: Span,
     ) -> Result<Vec<Hit>, IndexError> {
         let asked = ParsedFilter::new(Filter::parse(typed).0);
-        if !asked.texts.any_wanted() {
+        if !asked.texts.any_wanted() && !asked.questions.any_wanted() {
             return Ok(Vec::new());
         }
         let ids = self.ids(index, &asked, Sort { column: Column::Modified, descending: true })?;
+        if !asked.texts.any_wanted() {
+            let text = index.text()?;
+            let hit = |run: &i64| {
+                let found = questions::snippet(index, &text, *run, &asked.questions)?;
+                let nowhere = Snippet { step: None, pieces: Vec::new() };
+                search::hit(index, *run, found.unwrap_or(nowhere))
+            };
+            return part(&ids, span).iter().map(hit).collect();
+        }
         search::hits(
             index,
             &ids,
@@ -330,7 +347,8 @@ pub fn runs_that_count(index: &Reader<'_>, filter: &str) -> Result<RunSet, Index
 
 impl ParsedFilter {
     fn new(filter: Filter) -> Self {
-        Self { texts: Texts::from_filter(&filter), filter }
+        let (texts, questions) = (Texts::from_filter(&filter), Questions::from_filter(&filter));
+        Self { filter, texts, questions }
     }
 }
 
@@ -345,7 +363,13 @@ fn passing(index: &Reader<'_>, asked: &ParsedFilter) -> Result<RunSet, IndexErro
     while let Some(row) = rows.next()? {
         set.insert(row.get(0)?);
     }
-    if asked.texts.is_empty() { Ok(set) } else { search::containing(index, &asked.texts, &set) }
+    if !asked.texts.is_empty() {
+        set = search::containing(index, &asked.texts, &set)?;
+    }
+    if asked.questions.is_empty() {
+        return Ok(set);
+    }
+    questions::passing(index, &asked.questions, &set)
 }
 
 impl ToSql for Param {

@@ -1,6 +1,5 @@
 //! Narrows a search with the full-text index to the runs that contain all words of the wanted
 //! texts. Never excludes a matching run, but may include others.
-use super::Texts;
 use crate::index::{IndexError, Reader};
 use crate::query::RunSet;
 
@@ -13,10 +12,14 @@ const ITEMS_WITH: &str = "SELECT rowid FROM words WHERE words MATCH ?";
 const RUN_OF: &str = "SELECT run FROM items WHERE id = ?";
 const COUNTS: &str = "SELECT doc FROM terms WHERE term >= ? AND term <= ?";
 
-/// Returns the candidate runs, or `None` when the index cannot narrow the search.
-pub(super) fn candidates(index: &Reader<'_>, texts: &Texts) -> Result<Option<RunSet>, IndexError> {
+/// Returns the candidate runs for texts that all must be there, or `None` when the index cannot
+/// narrow the search.
+pub(super) fn candidates<'t>(
+    index: &Reader<'_>,
+    texts: impl Iterator<Item = &'t str>,
+) -> Result<Option<RunSet>, IndexError> {
     let mut narrowed: Option<RunSet> = None;
-    for word in texts.wanted.iter().flat_map(|needle| words(needle.text())) {
+    for word in texts.flat_map(words) {
         let Some(runs) = runs_with(index, &word)? else { continue };
         narrowed = Some(match narrowed {
             None => runs,

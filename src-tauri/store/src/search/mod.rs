@@ -1,4 +1,5 @@
-//! Free-text search: the runs that contain a text, and the places of the matches.
+//! Free-text search: the runs that contain a text, and the places of the matches. Questions about
+//! the steps of runs: [`questions`].
 //!
 //! The matching rule is in [`super::snippet`]: exactly these characters, ignoring case, starting at
 //! the start of a word. Names of tasks, systems and models match as well (see [`names`]). The text
@@ -8,7 +9,11 @@
 mod candidates;
 mod names;
 mod places;
+pub(crate) mod questions;
 mod scan;
+mod sequence;
+#[cfg(test)]
+mod step_tests;
 #[cfg(test)]
 mod tests;
 
@@ -93,8 +98,9 @@ pub(crate) fn containing(
     texts: &Texts,
     among: &RunSet,
 ) -> Result<RunSet, IndexError> {
+    let wanted = texts.wanted.iter().map(Needle::text);
     let candidates =
-        if index.words_complete()? { candidates::candidates(index, texts)? } else { None };
+        if index.words_complete()? { candidates::candidates(index, wanted)? } else { None };
     let named = names::found(index, texts, among)?;
     let mut found = match candidates {
         Some(few) => {
@@ -168,16 +174,19 @@ pub(crate) fn hits(
         if snippets.is_empty() {
             continue;
         }
-        let (id, path): (String, String) = index
-            .prepare_cached("SELECT key, path FROM runs WHERE id = ?")?
-            .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        hits.extend(snippets.into_iter().map(|snippet| Hit {
-            id: id.clone(),
-            path: path.clone(),
-            snippet,
-        }));
+        for snippet in snippets {
+            hits.push(hit(index, *run, snippet)?);
+        }
     }
     Ok(hits)
+}
+
+/// Returns a hit in a run.
+pub(crate) fn hit(index: &Reader<'_>, run: i64, snippet: Snippet) -> Result<Hit, IndexError> {
+    let (id, path) = index
+        .prepare_cached("SELECT key, path FROM runs WHERE id = ?")?
+        .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(Hit { id, path, snippet })
 }
 
 /// Returns the names of a run that match these needles.

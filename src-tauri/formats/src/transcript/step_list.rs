@@ -1,0 +1,386 @@
+//! **Pure.** Steps of a run in few bytes, for questions about their order: what each of them is,
+//! which tool was called, whether it failed, which calls are equal, and where its text lies in the
+//! text of the outline. Owns the encoding. Messages, calls, programs and errors are listed; steps
+//! of abandoned branches are not, those of sub-agents are.
+use crate::run::StepKind;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::ops::Range;
+
+/// Kinds of listed steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListedKind {
+    /// A message of the user, or a nudge.
+    User,
+    /// A message of the model.
+    Assistant,
+    /// A tool call.
+    Call,
+    /// A plan or code that was run.
+    Program,
+    /// A system error.
+    Error,
+}
+
+/// Kinds by their code.
+const KINDS: [ListedKind; 5] = [
+    ListedKind::User,
+    ListedKind::Assistant,
+    ListedKind::Call,
+    ListedKind::Program,
+    ListedKind::Error,
+];
+
+/// What a piece of the text of a step is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextRole {
+    /// Anything else: the name of the tool, thinking.
+    Other,
+    /// The message, the arguments of a call, the code of a program, or the text of an error.
+    Own,
+    /// The result or the error of a call or program.
+    Result,
+}
+
+/// Roles by their code.
+const ROLES: [TextRole; 3] = [TextRole::Other, TextRole::Own, TextRole::Result];
+
+/// A listed step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedStep {
+    /// Step of the run, from 0.
+    pub step: u32,
+    /// Kind.
+    pub kind: ListedKind,
+    /// Whether it failed; `None` without a result.
+    pub failed: Option<bool>,
+    /// True for a message that was added to make the run continue.
+    pub nudge: bool,
+    /// Name of the tool, as an index into [`StepList::tools`].
+    pub tool: Option<usize>,
+    /// Number of the call: calls of the same tool with the same arguments have the same.
+    pub call: Option<u32>,
+    /// Pieces of its text, as ranges of bytes of [`crate::run::Outline::text`].
+    pub texts: Vec<(TextRole, Range<u64>)>,
+}
+
+/// Decoded steps, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StepList {
+    /// Names of the called tools.
+    pub tools: Vec<String>,
+    /// The steps.
+    pub steps: Vec<ListedStep>,
+}
+
+impl StepList {
+    /// Decodes steps. Returns those before the first byte that is not as it was written.
+    pub fn decode(bytes: &[u8]) -> Self {
+        let mut list = Self::default();
+        list.decode_into(bytes);
+        list
+    }
+
+    /// Like [`StepList::decode`], and reuses the memory of this list.
+    pub fn decode_into(&mut self, bytes: &[u8]) {
+        self.tools.clear();
+        self.steps.clear();
+        let mut reader = Reader { bytes, step: 0, end: 0 };
+        while let Some(step) = reader.step(&mut self.tools) {
+            self.steps.push(step);
+        }
+    }
+}
+
+struct Reader<'b> {
+    bytes: &'b [u8],
+    /// Step after the last one.
+    step: u32,
+    /// End of the text of the last step.
+    end: u64,
+}
+
+impl Reader<'_> {
+    fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.bytes.split_first()?;
+        self.bytes = rest;
+        Some(*first)
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..63).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    fn small(&mut self) -> Option<u32> {
+        u32::try_from(self.number()?).ok()
+    }
+
+    fn step(&mut self, tools: &mut Vec<String>) -> Option<ListedStep> {
+        let head = self.byte()?;
+        let kind = *KINDS.get(usize::from(head & 7))?;
+        let failed = match head >> 3 & 3 {
+            0 => None,
+            1 => Some(false),
+            _ => Some(true),
+        };
+        let step = self.step.checked_add(self.small()?)?;
+        let mut end = self.end.checked_add(self.number()?)?;
+        let (mut tool, mut call) = (None, None);
+        if matches!(kind, ListedKind::Call | ListedKind::Program) {
+            let index = usize::try_from(self.number()?).ok()?;
+            if index == tools.len() {
+                let len = usize::try_from(self.number()?).ok()?;
+                let (name, rest) = self.bytes.split_at_checked(len)?;
+                tools.push(std::str::from_utf8(name).ok()?.to_owned());
+                self.bytes = rest;
+            }
+            tool = Some(index).filter(|index| *index < tools.len());
+            tool?;
+            call = Some(self.small()?);
+        }
+        let count = self.number()?;
+        let mut texts = Vec::new();
+        for _ in 0..count {
+            let text = self.number()?;
+            let role = *ROLES.get(usize::try_from(text & 3).ok()?)?;
+            let next = end.checked_add(text >> 2)?;
+            texts.push((role, end..next));
+            end = next;
+        }
+        self.step = step.checked_add(1)?;
+        self.end = end;
+        Some(ListedStep { step, kind, failed, nudge: head & 32 != 0, tool, call, texts })
+    }
+}
+
+/// Step whose parts are being reported.
+#[derive(Debug)]
+struct Open {
+    step: u32,
+    kind: ListedKind,
+    failed: Option<bool>,
+    nudge: bool,
+    tool: String,
+    /// Sum of the hashes of the arguments, so that their order does not matter.
+    arguments: u64,
+    start: usize,
+    end: usize,
+    texts: Vec<(TextRole, usize)>,
+}
+
+/// Encodes the steps of a walk over a run.
+#[derive(Debug, Default)]
+pub(crate) struct StepListBuilder {
+    bytes: Vec<u8>,
+    open: Option<Open>,
+    tools: HashMap<String, u64>,
+    calls: HashMap<(u64, u64), u64>,
+    next_step: u32,
+    end: usize,
+    /// Nesting level of the abandoned branch that is being reported.
+    abandoned: Option<u32>,
+    count: u32,
+}
+
+impl StepListBuilder {
+    /// Begins a step whose text starts at an offset.
+    pub(crate) fn begin(&mut self, step: u32, kind: StepKind, depth: u32, start: usize) -> bool {
+        self.close();
+        if self.abandoned.is_some_and(|level| depth <= level) {
+            self.abandoned = None;
+        }
+        if kind == StepKind::Abandoned && self.abandoned.is_none() {
+            self.abandoned = Some(depth);
+        }
+        if self.abandoned.is_some() {
+            return false;
+        }
+        self.count += 1;
+        let kind = match kind {
+            StepKind::User => ListedKind::User,
+            StepKind::Assistant => ListedKind::Assistant,
+            StepKind::ToolCall => ListedKind::Call,
+            StepKind::Program => ListedKind::Program,
+            StepKind::Error => ListedKind::Error,
+            _ => return false,
+        };
+        self.open = Some(Open {
+            step,
+            kind,
+            failed: None,
+            nudge: false,
+            tool: String::new(),
+            arguments: 0,
+            start,
+            end: start,
+            texts: Vec::new(),
+        });
+        true
+    }
+
+    /// Sets how the step ended and what it called.
+    pub(crate) fn describe(&mut self, failed: Option<bool>, nudge: bool, tool: Option<&str>) {
+        if let Some(open) = &mut self.open {
+            (open.failed, open.nudge) = (failed, nudge);
+            tool.unwrap_or_default().clone_into(&mut open.tool);
+        }
+    }
+
+    /// Replaces the name of the called tool.
+    pub(crate) fn rename(&mut self, tool: &str) {
+        if let Some(open) = &mut self.open {
+            tool.clone_into(&mut open.tool);
+        }
+    }
+
+    /// Adds a part, whose text lies at `from` and ends with the text so far.
+    pub(crate) fn part(&mut self, label: &str, is_media: bool, text: &str, from: usize) {
+        let Some(open) = &mut self.open else { return };
+        let role = match open.kind {
+            ListedKind::User | ListedKind::Assistant if label == "message" => TextRole::Own,
+            ListedKind::User | ListedKind::Assistant => TextRole::Other,
+            ListedKind::Call if is_media || matches!(label, "result" | "error") => TextRole::Result,
+            ListedKind::Program if matches!(label, "output" | "error" | "result") => {
+                TextRole::Result
+            }
+            ListedKind::Call | ListedKind::Program | ListedKind::Error => TextRole::Own,
+        };
+        if role == TextRole::Own && matches!(open.kind, ListedKind::Call | ListedKind::Program) {
+            let mut hasher = DefaultHasher::new();
+            (label, text.get(from..)).hash(&mut hasher);
+            open.arguments = open.arguments.wrapping_add(hasher.finish());
+        }
+        open.add(TextRole::Other, from);
+        open.add(role, text.len());
+    }
+
+    fn close(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        let kind = KINDS.iter().position(|kind| *kind == open.kind).unwrap_or_default();
+        let failed = match open.failed {
+            None => 0,
+            Some(false) => 1,
+            Some(true) => 2,
+        };
+        let head = kind | failed << 3 | usize::from(open.nudge) << 5;
+        self.bytes.push(u8::try_from(head).unwrap_or_default());
+        self.number(u64::from(open.step - self.next_step));
+        self.number((open.start - self.end) as u64);
+        if matches!(open.kind, ListedKind::Call | ListedKind::Program) {
+            let next = self.tools.len() as u64;
+            let tool = *self.tools.entry(open.tool.clone()).or_insert(next);
+            self.number(tool);
+            if tool == next {
+                self.number(open.tool.len() as u64);
+                self.bytes.extend_from_slice(open.tool.as_bytes());
+            }
+            let next = self.calls.len() as u64;
+            let call = *self.calls.entry((tool, open.arguments)).or_insert(next);
+            self.number(call);
+        }
+        self.number(open.texts.len() as u64);
+        for (role, len) in &open.texts {
+            let role = ROLES.iter().position(|known| known == role).unwrap_or_default();
+            self.number((*len as u64) << 2 | role as u64);
+        }
+        self.next_step = open.step + 1;
+        self.end = open.end;
+    }
+
+    fn number(&mut self, mut number: u64) {
+        let low = |number: u64| u8::try_from(number & 0x7F).unwrap_or_default();
+        while number >= 0x80 {
+            self.bytes.push(low(number) | 0x80);
+            number >>= 7;
+        }
+        self.bytes.push(low(number));
+    }
+
+    /// Returns the encoded steps, and the number of all steps outside of abandoned branches.
+    pub(crate) fn finish(mut self) -> (Vec<u8>, u32) {
+        self.close();
+        (self.bytes, self.count)
+    }
+}
+
+impl Open {
+    /// Extends the text up to an offset.
+    fn add(&mut self, role: TextRole, to: usize) {
+        let len = to.saturating_sub(self.end);
+        if len == 0 {
+            return;
+        }
+        match self.texts.last_mut() {
+            Some((last, before)) if *last == role => *before += len,
+            _ => self.texts.push((role, len)),
+        }
+        self.end = to;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn steps_read_back_with_their_texts_and_equal_calls_share_a_number() {
+        let text = "hello\nsql\nselect 1\n42\nlost\nsql\nselect 1\nsql\nselect 2\n";
+        let mut builder = StepListBuilder::default();
+        builder.begin(0, StepKind::User, 0, 0);
+        builder.part("message", false, &text[..6], 0);
+        builder.begin(1, StepKind::ToolCall, 0, 6);
+        builder.describe(Some(true), false, Some("sql"));
+        builder.part("query", false, &text[..19], 10);
+        builder.part("result", false, &text[..22], 19);
+        builder.begin(2, StepKind::Abandoned, 0, 22);
+        builder.begin(3, StepKind::User, 1, 22);
+        builder.part("message", false, &text[..27], 22);
+        for (step, start, end) in [(4, 27, 40), (5, 40, 53)] {
+            builder.begin(step, StepKind::ToolCall, 0, start);
+            builder.describe(None, false, Some("sql"));
+            builder.part("query", false, &text[..end], start + 4);
+        }
+        let (bytes, count) = builder.finish();
+        assert_eq!(count, 4);
+        let list = StepList::decode(&bytes);
+        assert_eq!(list.tools, ["sql"]);
+        let shown: Vec<_> = list
+            .steps
+            .iter()
+            .map(|step| {
+                let texts = step.texts.iter().filter(|(role, _)| *role != TextRole::Other);
+                let texts = texts.map(|(_, range)| {
+                    &text
+                        [usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()]
+                });
+                (step.step, step.failed, step.call, texts.collect::<Vec<_>>())
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                (0, None, None, vec!["hello\n"]),
+                (1, Some(true), Some(0), vec!["select 1\n", "42\n"]),
+                (4, None, Some(0), vec!["select 1\n"]),
+                (5, None, Some(1), vec!["select 2\n"]),
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_decode_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            let list = StepList::decode(&bytes);
+            prop_assert!(list.steps.len() <= bytes.len());
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Answers questions about the steps of runs from the index. Transcripts are not read; of their
+//! text, only the pieces whose steps fit otherwise.
+use super::sequence::{Found, Sequence, StepTexts, Steps};
+use super::{SNIPPET_BYTES, candidates, length, unsigned};
+use crate::blob::TextBlob;
+use crate::filter::Filter;
+use crate::index::{IndexError, Reader};
+use crate::query::RunSet;
+use std::io;
+use std::ops::Range;
+use touchstone_api::{Snippet, SnippetPiece};
+use touchstone_formats::transcript::step_list::{StepList, TextRole};
+
+/// Number of runs that are decided at once. Their steps take a few megabytes.
+const BATCH: usize = 8_192;
+/// With fewer runs than this share of all, each is looked up by its id.
+const FEW: usize = 20;
+/// Number of bytes that are read ahead when the texts of runs follow closely on each other.
+const AHEAD: u64 = 1 << 20;
+/// Maximum gap between texts that count as close.
+const GAP: u64 = 128 << 10;
+
+const ALL: &str = "SELECT run, start, steps FROM steps";
+const ONE: &str = "SELECT run, start, steps FROM steps WHERE run = ?";
+const COUNT: &str = "SELECT count(*) FROM steps";
+const ANSWERED: &str = "SELECT id FROM runs WHERE has_answer <> 0";
+
+/// Questions that runs must pass.
+#[derive(Clone, Default)]
+pub(crate) struct Questions(Vec<Question>);
+
+#[derive(Clone)]
+struct Question {
+    negated: bool,
+    any_of: Vec<Sequence>,
+    /// Texts that every run holds for which it holds.
+    required: Vec<String>,
+}
+
+/// Steps of a run as stored.
+struct StoredSteps {
+    run: i64,
+    start: u64,
+    steps: Vec<u8>,
+}
+
+impl Questions {
+    /// Collects the questions of a filter.
+    pub(crate) fn from_filter(filter: &Filter) -> Self {
+        let prepared = filter.questions().map(|(any_of, negated)| Question {
+            negated,
+            required: match any_of.as_slice() {
+                [one] if !negated => {
+                    Sequence::required(one).into_iter().map(str::to_owned).collect()
+                }
+                _ => Vec::new(),
+            },
+            any_of: any_of.iter().filter_map(Sequence::new).collect(),
+        });
+        Self(prepared.collect())
+    }
+
+    /// Returns true when there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns true when there are some that hold at a step, which snippets can show.
+    pub(crate) fn any_wanted(&self) -> bool {
+        self.0.iter().any(|question| !question.negated)
+    }
+
+    /// Decides whether a run passes.
+    fn pass(&self, run: &mut Steps<'_>) -> io::Result<bool> {
+        for question in &self.0 {
+            if question.find(run)?.is_some() == question.negated {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Question {
+    fn find(&self, run: &mut Steps<'_>) -> io::Result<Option<Found>> {
+        for sequence in &self.any_of {
+            if let Some(found) = sequence.find(run)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Returns those of the given runs that pass.
+pub(crate) fn passing(
+    index: &Reader<'_>,
+    questions: &Questions,
+    among: &RunSet,
+) -> Result<RunSet, IndexError> {
+    let mut runs = among.clone();
+    if index.words_complete()? {
+        let required = questions.0.iter().flat_map(|question| &question.required);
+        let texts = required.map(String::as_str);
+        if let Some(few) = candidates::candidates(index, texts)? {
+            runs = runs.and(&few);
+        }
+    }
+    let answered = answered(index, questions)?;
+    let text = index.text()?;
+    let mut passing = RunSet::default();
+    let mut unknown = runs.clone();
+    for_each_batch(index, &runs, |batch| {
+        for run in &batch {
+            unknown.remove(run.run);
+        }
+        for run in decide(questions, &text, &answered, &batch)? {
+            passing.insert(run);
+        }
+        Ok(())
+    })?;
+    if questions.any_wanted() {
+        return Ok(passing);
+    }
+    // What is no run has no steps, and so passes what must not hold.
+    unknown.iter().for_each(|run| passing.insert(run));
+    Ok(passing)
+}
+
+/// Returns the runs with an answer, if a question is about it.
+fn answered(index: &Reader<'_>, questions: &Questions) -> Result<RunSet, IndexError> {
+    let mut answered = RunSet::default();
+    let mut sequences = questions.0.iter().flat_map(|question| &question.any_of);
+    if sequences.any(Sequence::asks_for_answer) {
+        let mut query = index.prepare_cached(ANSWERED)?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            answered.insert(row.get(0)?);
+        }
+    }
+    Ok(answered)
+}
+
+/// Reads the steps of runs, in batches.
+fn for_each_batch(
+    index: &Reader<'_>,
+    runs: &RunSet,
+    mut act: impl FnMut(Vec<StoredSteps>) -> Result<(), IndexError>,
+) -> Result<(), IndexError> {
+    let all: i64 = index.prepare_cached(COUNT)?.query_row([], |row| row.get(0))?;
+    let wanted = runs.iter().count();
+    let mut batch = Vec::new();
+    let mut put = |row: &rusqlite::Row<'_>, batch: &mut Vec<StoredSteps>| {
+        let steps = row.get_ref(2)?.as_blob().unwrap_or_default().to_vec();
+        batch.push(StoredSteps { run: row.get(0)?, start: unsigned(row.get(1)?), steps });
+        if batch.len() == BATCH { act(std::mem::take(batch)) } else { Ok(()) }
+    };
+    if wanted < usize::try_from(all).unwrap_or(usize::MAX) / FEW {
+        let mut query = index.prepare_cached(ONE)?;
+        for run in runs.iter() {
+            let mut rows = query.query([run])?;
+            while let Some(row) = rows.next()? {
+                put(row, &mut batch)?;
+            }
+        }
+    } else {
+        let mut query = index.prepare_cached(ALL)?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            if runs.contains(row.get(0)?) {
+                put(row, &mut batch)?;
+            }
+        }
+    }
+    act(batch)
+}
+
+/// Returns the runs of a batch that pass, decided on two threads.
+fn decide(
+    questions: &Questions,
+    text: &TextBlob,
+    answered: &RunSet,
+    batch: &[StoredSteps],
+) -> io::Result<Vec<i64>> {
+    let half = |runs: &[StoredSteps]| {
+        // Each thread gets its own copy, because regex caches would be contended.
+        let questions = &questions.clone();
+        let mut window = Window::new(text);
+        let mut list = StepList::default();
+        let mut passing = Vec::new();
+        for run in runs {
+            list.decode_into(&run.steps);
+            window.start = run.start;
+            let has_answer = answered.contains(run.run);
+            let mut steps = Steps { list: &list, texts: &mut window, has_answer };
+            if questions.pass(&mut steps)? {
+                passing.push(run.run);
+            }
+        }
+        Ok(passing)
+    };
+    if batch.len() < BATCH / 8 {
+        return half(batch);
+    }
+    let (one, other) = batch.split_at(batch.len() / 2);
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| half(other));
+        let mut passing = half(one)?;
+        passing.extend(thread.join().map_err(|_| io::Error::other("a search thread stopped"))??);
+        Ok(passing)
+    })
+}
+
+/// Reads pieces of the text that mostly follow on each other.
+struct Window<'t> {
+    blob: &'t TextBlob,
+    /// Where the text of the run starts.
+    start: u64,
+    begin: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'t> Window<'t> {
+    fn new(blob: &'t TextBlob) -> Self {
+        Self { blob, start: 0, begin: 0, bytes: Vec::new() }
+    }
+}
+
+impl StepTexts for Window<'_> {
+    fn with(&mut self, range: &Range<u64>, act: &mut dyn FnMut(&[u8]) -> bool) -> io::Result<bool> {
+        let absolute = |at: u64| self.start.checked_add(at).ok_or(io::ErrorKind::UnexpectedEof);
+        let (from, to) = (absolute(range.start)?, absolute(range.end)?);
+        let end = self.begin + self.bytes.len() as u64;
+        if from < self.begin || to > end {
+            let is_close = from >= self.begin && from <= end + GAP;
+            let ahead = if is_close { from.saturating_add(AHEAD).min(self.blob.len()) } else { to };
+            let to = to.max(ahead);
+            self.bytes = self.blob.read(from, length(to.saturating_sub(from)))?;
+            self.begin = from;
+        }
+        let (from, to) = (length(from - self.begin), length(to - self.begin));
+        Ok(act(self.bytes.get(from..to).unwrap_or_default()))
+    }
+}
+
+/// Returns the beginning of the step at which the first question holds. `None` when it is about no
+/// step.
+pub(crate) fn snippet(
+    index: &Reader<'_>,
+    text: &TextBlob,
+    run: i64,
+    questions: &Questions,
+) -> Result<Option<Snippet>, IndexError> {
+    let has_answer = index
+        .prepare_cached("SELECT has_answer FROM runs WHERE id = ?")?
+        .query_row([run], |row| row.get(0))?;
+    let mut query = index.prepare_cached(ONE)?;
+    let mut rows = query.query([run])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let list = StepList::decode(row.get_ref(2)?.as_blob().unwrap_or_default());
+    let mut window = Window { start: unsigned(row.get(1)?), ..Window::new(text) };
+    for question in questions.0.iter().filter(|question| !question.negated) {
+        let mut steps = Steps { list: &list, texts: &mut window, has_answer };
+        let found = question.find(&mut steps)?;
+        let step = found.and_then(|found| list.steps.get(found.step?));
+        let Some(step) = step else { continue };
+        let tool = step.tool.and_then(|tool| list.tools.get(tool));
+        let mut shown = tool.map_or_else(String::new, |tool| format!("{tool} "));
+        if let Some((_, range)) = step.texts.iter().find(|(role, _)| *role == TextRole::Own) {
+            let most = range.start.saturating_add(SNIPPET_BYTES as u64);
+            window.with(&(range.start..range.end.min(most)), &mut |bytes| {
+                let whole = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+                shown.push_str(whole.trim_end());
+                true
+            })?;
+        }
+        let pieces = vec![SnippetPiece { text: shown, hit: false }];
+        return Ok(Some(Snippet { step: Some(step.step), pieces }));
+    }
+    Ok(None)
+}

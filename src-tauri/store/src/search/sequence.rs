@@ -1,0 +1,326 @@
+//! **Pure.** Decides whether the steps of a run are those that a question describes. Reads a text
+//! only when everything else about its step fits.
+use crate::filter::{
+    Comparison, Pattern, Place, StepCondition, StepPattern, StepQuestion, StepText, StepWord,
+    TextMatch,
+};
+use crate::snippet::Needle;
+use regex::bytes::{Regex, RegexBuilder};
+use std::collections::HashMap;
+use std::io;
+use std::ops::Range;
+use touchstone_formats::transcript::step_list::{ListedKind, ListedStep, StepList, TextRole};
+
+/// A number, with its sign and exponent.
+const NUMBER: &str = r"([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?)";
+
+/// Access to the texts of a run.
+pub(super) trait StepTexts {
+    /// Applies a function to the bytes of a range of the run's text.
+    fn with(&mut self, range: &Range<u64>, act: &mut dyn FnMut(&[u8]) -> bool) -> io::Result<bool>;
+}
+
+/// A run as questions see it.
+pub(super) struct Steps<'r> {
+    pub(super) list: &'r StepList,
+    pub(super) texts: &'r mut dyn StepTexts,
+    pub(super) has_answer: bool,
+}
+
+/// A question, prepared for many runs.
+#[derive(Clone)]
+pub(super) struct Sequence {
+    /// Steps that must happen, in order.
+    wanted: Vec<Wanted>,
+    /// After each of them, the steps that must not happen before the next, or before the end.
+    never: Vec<Vec<Wanted>>,
+    /// Whether there must be an answer at the end.
+    answer: Option<bool>,
+    count: Option<(Comparison, f64)>,
+}
+
+/// A described step.
+#[derive(Clone)]
+struct Wanted {
+    word: StepWord,
+    tools: Vec<Pattern>,
+    failed: Vec<bool>,
+    /// Same call as the one before in the question.
+    same: bool,
+    /// Right after the step before.
+    next: bool,
+    texts: Vec<(TextRole, Needle)>,
+    numbers: Vec<(Regex, Comparison, f64)>,
+}
+
+/// A run that a question holds for: the step at which it was complete, if it is about one.
+pub(super) struct Found {
+    pub(super) step: Option<usize>,
+}
+
+/// The ways in which the first steps of a sequence were found.
+#[derive(Default)]
+struct Reached {
+    /// Index of the step that was last, of the latest way.
+    latest: Option<usize>,
+    /// The first, for display.
+    first: Option<usize>,
+    /// Latest step by the number of the call, when the next step compares with it.
+    by_call: HashMap<u32, usize>,
+}
+
+impl Sequence {
+    /// Prepares a question. `None` when it holds something that the parser refuses.
+    pub(super) fn new(question: &StepQuestion) -> Option<Self> {
+        let mut sequence =
+            Self { wanted: Vec::new(), never: Vec::new(), answer: None, count: question.count };
+        for step in &question.steps {
+            if step.pattern.word == StepWord::Answer {
+                sequence.answer = Some(step.place != Place::Never);
+                continue;
+            }
+            let wanted = Wanted::new(&step.pattern, step.place == Place::Next)?;
+            if step.place == Place::Never {
+                sequence.never.last_mut()?.push(wanted);
+            } else {
+                sequence.wanted.push(wanted);
+                sequence.never.push(Vec::new());
+            }
+        }
+        Some(sequence)
+    }
+
+    /// Returns true when the question is about the answer.
+    pub(super) fn asks_for_answer(&self) -> bool {
+        self.answer.is_some()
+    }
+
+    /// Returns texts that every run must hold for which the question holds.
+    pub(super) fn required(question: &StepQuestion) -> Vec<&str> {
+        let none = question.count.is_some_and(|(by, number)| by.holds(0.0, number));
+        let steps = question.steps.iter().filter(|step| step.place != Place::Never && !none);
+        let mut texts = Vec::new();
+        for step in steps {
+            if let [Pattern(name)] = step.pattern.tools.as_slice()
+                && let [name] = name.as_slice()
+            {
+                texts.push(name.as_str());
+            }
+            for condition in &step.pattern.conditions {
+                if let StepCondition::Text(_, TextMatch::Text(text)) = condition {
+                    texts.push(text);
+                }
+            }
+        }
+        texts
+    }
+
+    /// Decides whether the question holds.
+    pub(super) fn find(&self, run: &mut Steps<'_>) -> io::Result<Option<Found>> {
+        if self.answer.is_some_and(|answer| answer != run.has_answer) {
+            return Ok(None);
+        }
+        match (self.wanted.as_slice(), self.count) {
+            ([], _) => Ok(Some(Found { step: None })),
+            ([one], Some(count)) => counted(one, count, run),
+            _ => self.in_order(run),
+        }
+    }
+
+    fn in_order(&self, run: &mut Steps<'_>) -> io::Result<Option<Found>> {
+        let list = run.list;
+        let end = self.wanted.len() - 1;
+        let mut reached: Vec<Reached> = self.wanted.iter().map(|_| Reached::default()).collect();
+        for (at, step) in list.steps.iter().enumerate() {
+            // From the last to the first, so that a step is used once.
+            for place in (0..=end).rev() {
+                let arrives = match place.checked_sub(1) {
+                    None => true,
+                    Some(before) => self.wanted[place].follows(&reached[before], at, step),
+                } && self.wanted[place].matches(step, run)?;
+                self.refuse(place, &mut reached[place], step, run)?;
+                if !arrives {
+                    continue;
+                }
+                if place == end && self.never[end].is_empty() {
+                    return Ok(Some(Found { step: Some(at) }));
+                }
+                reached[place].add(at, step, self.compares_with(place));
+            }
+        }
+        let whole = &reached[end];
+        let step = whole.by_call.values().copied().min().or(whole.first);
+        Ok(whole.latest.is_some().then_some(Found { step }))
+    }
+
+    /// Returns true when what comes after a step compares with its call.
+    fn compares_with(&self, place: usize) -> bool {
+        self.never[place].iter().any(|never| never.same)
+            || self.wanted.get(place + 1).is_some_and(|next| next.same)
+    }
+
+    /// Forgets the ways that a step ends which must not happen.
+    fn refuse(
+        &self,
+        place: usize,
+        reached: &mut Reached,
+        step: &ListedStep,
+        run: &mut Steps<'_>,
+    ) -> io::Result<()> {
+        for never in &self.never[place] {
+            if reached.latest.is_none() {
+                return Ok(());
+            }
+            let of_call = step.call.filter(|_| never.same);
+            if of_call.is_some_and(|call| !reached.by_call.contains_key(&call))
+                || !never.matches(step, run)?
+            {
+                continue;
+            }
+            match of_call {
+                None => *reached = Reached::default(),
+                Some(call) => {
+                    reached.by_call.remove(&call);
+                    if reached.by_call.is_empty() {
+                        *reached = Reached::default();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Reached {
+    fn add(&mut self, at: usize, step: &ListedStep, compares: bool) {
+        self.latest = Some(at);
+        self.first.get_or_insert(at);
+        if let Some(call) = step.call.filter(|_| compares) {
+            self.by_call.insert(call, at);
+        }
+    }
+}
+
+impl Wanted {
+    fn new(pattern: &StepPattern, next: bool) -> Option<Self> {
+        let mut wanted = Self {
+            word: pattern.word,
+            tools: pattern.tools.clone(),
+            failed: Vec::new(),
+            same: false,
+            next,
+            texts: Vec::new(),
+            numbers: Vec::new(),
+        };
+        for condition in &pattern.conditions {
+            match condition {
+                StepCondition::Failed(failed) => wanted.failed.push(*failed),
+                StepCondition::Same => wanted.same = true,
+                StepCondition::Text(text, holds) => {
+                    let role = match text {
+                        StepText::Own => TextRole::Own,
+                        StepText::Result => TextRole::Result,
+                    };
+                    wanted.texts.push((role, holds.needle()?));
+                }
+                StepCondition::Number(key, by, number) => {
+                    wanted.numbers.push((number_regex(key.as_deref())?, *by, *number));
+                }
+            }
+        }
+        Some(wanted)
+    }
+
+    /// Returns true when a step may come after those that were reached.
+    fn follows(&self, before: &Reached, at: usize, step: &ListedStep) -> bool {
+        let latest = if self.same {
+            step.call.and_then(|call| before.by_call.get(&call)).copied()
+        } else {
+            before.latest
+        };
+        latest.is_some_and(|latest| !self.next || latest + 1 == at)
+    }
+
+    /// Returns true when a step is as described, apart from its place.
+    fn matches(&self, step: &ListedStep, run: &mut Steps<'_>) -> io::Result<bool> {
+        let kind = match self.word {
+            StepWord::Call => step.kind == ListedKind::Call,
+            StepWord::Program => step.kind == ListedKind::Program,
+            StepWord::Said => step.kind == ListedKind::Assistant,
+            StepWord::User => step.kind == ListedKind::User,
+            StepWord::Nudge => step.kind == ListedKind::User && step.nudge,
+            StepWord::Error => step.kind == ListedKind::Error,
+            StepWord::Answer => false,
+        };
+        if !kind || !self.failed.iter().all(|failed| step.failed == Some(*failed)) {
+            return Ok(false);
+        }
+        let tool = step.tool.and_then(|tool| run.list.tools.get(tool)).map_or("", String::as_str);
+        if !self.tools.is_empty() && !self.tools.iter().any(|pattern| pattern.matches(tool)) {
+            return Ok(false);
+        }
+        for (role, needle) in &self.texts {
+            let mut holds = |text: &[u8]| needle.find(text, 0).is_some();
+            if !any_text(step, *role, run.texts, &mut holds)? {
+                return Ok(false);
+            }
+        }
+        for (regex, by, number) in &self.numbers {
+            let mut holds = |text: &[u8]| holds_number(text, regex, *by, *number);
+            if !any_text(step, TextRole::Result, run.texts, &mut holds)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn counted(
+    wanted: &Wanted,
+    (by, number): (Comparison, f64),
+    run: &mut Steps<'_>,
+) -> io::Result<Option<Found>> {
+    let (mut count, mut first) = (0_u32, None);
+    for (at, step) in run.list.steps.iter().enumerate() {
+        if wanted.matches(step, run)? {
+            count += 1;
+            first.get_or_insert(at);
+        }
+    }
+    Ok(by.holds(f64::from(count), number).then_some(Found { step: first }))
+}
+
+/// Returns true when a text of a step with this role holds something.
+fn any_text(
+    step: &ListedStep,
+    role: TextRole,
+    texts: &mut dyn StepTexts,
+    holds: &mut dyn FnMut(&[u8]) -> bool,
+) -> io::Result<bool> {
+    for (_, range) in step.texts.iter().filter(|(known, _)| *known == role) {
+        if texts.with(range, holds)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the expression for numbers: all of them, or those after a key.
+fn number_regex(key: Option<&str>) -> Option<Regex> {
+    let before = match key {
+        None => r"(?:^|[^\w.])".to_owned(),
+        Some(key) => format!(r#"(?:^|[^\w]){}["']?\s*[:=]\s*["']?"#, regex::escape(key)),
+    };
+    RegexBuilder::new(&format!("{before}{NUMBER}"))
+        .case_insensitive(true)
+        .multi_line(true)
+        .build()
+        .ok()
+}
+
+fn holds_number(text: &[u8], regex: &Regex, by: Comparison, number: f64) -> bool {
+    let found = regex.captures_iter(text).filter_map(|captures| captures.get(1));
+    let found =
+        found.filter_map(|digits| std::str::from_utf8(digits.as_bytes()).ok()?.parse().ok());
+    found.into_iter().any(|found: f64| by.holds(found, number))
+}
