@@ -105,12 +105,49 @@ fn the_filter_chooses_the_runs_and_the_text_names_the_place() {
         "1  `get_order` failed: Order <id> was not found",
         "tool_calling/o1 1 of 2",
         "refund-tool_calling-o1-variation0-run2.yaml, step 2: Order W17 was not found",
-        "differs from passing runs from step 2",
+        "differs for good from passing runs from step 2",
     ] {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);
     }
+    let many = sandbox.run(&["failures", "--examples", "21"]);
+    assert_eq!(many.status, 2, "more than are kept is refused, not cut: {many:?}");
+    assert!(many.err.contains("20"), "{}", many.err);
     let none = sandbox.run(&["failures", "--examples", "0"]);
     assert!(!none.out.contains("step 2"), "{}", none.out);
+}
+
+#[test]
+fn a_review_is_shown_beside_the_run_and_decides_nothing() {
+    let sandbox = folder("failures-review");
+    let file = "results/refund-tool_calling-o3-variation0-run3.yaml";
+    let note = ["--note", "cents are fine"];
+    let reviewed = sandbox.run(&[&["review", file, "right"][..], &note].concat());
+    assert_eq!(reviewed.status, 0, "{reviewed:?}");
+    let passed = "results/refund-tool_calling-o1-variation0.yaml";
+    assert_eq!(sandbox.run(&["review", passed, "wrong"]).status, 0);
+    let ran = sandbox.run(&["failures"]);
+    for line in [
+        "5 of 6 runs failed",
+        "1 run that passed was reviewed as wrong or partly right.",
+        "reviewed: right, unlike the score (cents are fine)",
+    ] {
+        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_run_without_an_answer_has_not_failed_if_none_was_expected() {
+    let silent = "conversation:\n  - user_message: Say something.\n  - assistant_message: Hm.\n";
+    let other = [
+        ("tasks/talk.yaml", "tool_calling_prompt: Say something.\n"),
+        ("results/talk-tool_calling-o1-variation0.yaml", silent),
+    ];
+    let map = document(&with("failures-silent", &other), &[]);
+    assert_eq!(
+        (map["runs"].as_u64(), map["failed"].as_u64(), map["undecided"].as_u64()),
+        (Some(6), Some(5), Some(1)),
+        "{map}"
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! **Pure.** The failure map: why runs fail, as clusters of runs with the same cause.
 use super::list::FilterError;
+use super::score::Verdict;
 use serde::{Deserialize, Serialize};
 
 /// Runs whose failures are asked for.
@@ -20,7 +21,7 @@ pub struct FailureMap {
     pub generation: u64,
     /// Whether transcripts are still being read.
     pub state: FailuresState,
-    /// Number of failed runs whose transcripts were read.
+    /// Number of failed runs whose transcripts were read. Clusters and shares cover only these.
     pub read: u64,
     /// Number of failed and partly right runs.
     pub failed: u64,
@@ -36,6 +37,11 @@ pub struct FailureMap {
     /// Number of matching runs that no other number here includes, because they are forks or were
     /// continued by a person.
     pub forks_left_out: u64,
+    /// Number of passing runs that a person reviewed as wrong or partly right. Scores decide what
+    /// failed; reviews are shown beside them.
+    pub passed_but_reviewed_wrong: u64,
+    /// Scorers that the request can name.
+    pub scorers: Vec<String>,
     /// Systems and models.
     pub groups: Vec<FailureGroup>,
     /// Clusters, the most frequent main cause first. Each failed run has exactly one main cause.
@@ -67,6 +73,8 @@ pub struct FailureGroup {
     pub name: String,
     /// Number of failed and partly right runs.
     pub failed: u64,
+    /// Number of these whose transcripts were read.
+    pub read: u64,
     /// Number of all runs.
     pub runs: u64,
 }
@@ -87,11 +95,11 @@ pub struct FailureCluster {
     pub is_error: bool,
     /// Number of runs whose main cause it is.
     pub runs: u64,
-    /// Number of runs in which it occurs beside another main cause.
+    /// Number of runs in which it occurs as a second cause.
     pub also: u64,
     /// Share of each system in which it is a main cause.
     pub shares: Vec<FailureShare>,
-    /// Runs with evidence; those whose main cause it is come first.
+    /// Some of these runs, with evidence; those whose main cause it is come first.
     pub examples: Vec<FailureExample>,
 }
 
@@ -107,7 +115,8 @@ pub struct FailureShare {
     pub failed: u64,
     /// Number of all its runs.
     pub all: u64,
-    /// Lower end of the 95 % interval of the share of all runs.
+    /// Lower end of the 95 % interval of the share of all runs; none while transcripts of failed runs
+    /// of the system are not read.
     pub low: Option<f64>,
     /// Upper end of that interval.
     pub high: Option<f64>,
@@ -131,10 +140,25 @@ pub struct FailureExample {
     pub is_main: bool,
     /// Step that shows the cause, from 0.
     pub step: Option<u32>,
-    /// Quotation that shows it; empty if there is nothing to quote.
+    /// Quotation that shows it; empty if there is nothing to quote, or if those of many other runs
+    /// are kept.
     pub quote: String,
+    /// What a person said of the run, if anyone did.
+    pub review: Option<FailureReview>,
     /// Step at which the run leaves the passing runs of its task for good.
     pub decisive: Option<FailureStep>,
+}
+
+/// What a person said of a failed run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct FailureReview {
+    /// Verdict.
+    pub verdict: Verdict,
+    /// Start of the note; empty without one.
+    pub note: String,
+    /// True if it contradicts the score: the run failed, and a person says that it is right.
+    pub disagrees: bool,
 }
 
 /// Step at which a failed run leaves the passing runs of its task for good.

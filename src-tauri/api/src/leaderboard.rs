@@ -26,6 +26,8 @@ pub struct Leaderboard {
     /// Measure beside the score that decides what is on the Pareto front; none if fewer than two
     /// rows have both.
     pub front_by: Option<FrontMeasure>,
+    /// Least and greatest number of tasks and variations over which two rows are compared for it.
+    pub front_rows: Option<[u64; 2]>,
     /// Mean cost of a run against mean score; none if fewer than two rows have both.
     pub cost_plot: Option<Scatter>,
     /// Mean time of a run against mean score; none if fewer than two rows have both.
@@ -56,7 +58,7 @@ pub struct LeaderboardRow {
     pub passes: Option<Figure>,
     /// Number of passed runs.
     pub passed: u64,
-    /// Mean cost of a run in dollars.
+    /// Mean cost of a run in dollars, over all runs that report one, also those in error.
     pub cost: Option<Figure>,
     /// Mean active time of a run in seconds.
     pub seconds: Option<Figure>,
@@ -68,8 +70,8 @@ pub struct LeaderboardRow {
     pub standing: Option<Standing>,
     /// Comparison that the standing rests on, as a sentence.
     pub why: Option<String>,
-    /// True if no other row beats it in both measures of the Pareto front; none if one of them is
-    /// unknown.
+    /// True if no other row beats it in both measures of the Pareto front over the tasks that both
+    /// have; none if one of the measures is unknown or no task is in common.
     pub on_front: Option<bool>,
 }
 
@@ -96,7 +98,7 @@ pub struct Figure {
 pub enum Standing {
     /// All others are shown to be worse.
     Best,
-    /// Not shown to differ from the highest one.
+    /// Not shown to differ from the highest one, or the highest one of these.
     Tied,
     /// Shown to be worse.
     Behind,
@@ -170,11 +172,13 @@ pub struct ScatterPoint {
     pub y: f64,
     /// Horizontal ends of the interval of the measure.
     pub x_range: Option<[f64; 2]>,
+    /// True if the interval goes on before the beginning of the axis.
+    pub x_cut: bool,
     /// Vertical ends of the interval of the score.
     pub y_range: Option<[f64; 2]>,
     /// Kind of mark: one per system, repeated after four.
     pub shape: u32,
-    /// True if it is on the Pareto front of the two measures of the plot.
+    /// True if no other row beats it in both measures of the plot over the tasks that both have.
     pub on_front: bool,
     /// Label, if there is room for it.
     pub label: Option<ScatterLabel>,

@@ -59,6 +59,11 @@ pub(crate) fn measure(front: &Front) -> FrontMeasure {
     }
 }
 
+/// Returns the least and greatest number of tasks over which two systems were compared.
+pub(crate) fn front_rows(front: &Front) -> [u64; 2] {
+    [front.rows.0, front.rows.1]
+}
+
 /// Returns a standing for the page.
 pub(crate) fn name(standing: aggregate::Standing) -> Standing {
     match standing {

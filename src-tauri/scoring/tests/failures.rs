@@ -315,7 +315,6 @@ fn generated(seed: u64, count: usize) -> Vec<(Known, Vec<Finding>)> {
                 expected_calls: &calls,
                 scorer: Some("fields"),
                 score_reason: None,
-                review: None,
             });
             (known, found)
         })

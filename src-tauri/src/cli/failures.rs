@@ -10,8 +10,8 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use touchstone_api::{
-    FailureCluster, FailureExample, FailureGroup, FailureMap, FailureShare, FailuresRequest,
-    describe_excluded_forks,
+    FailureCluster, FailureExample, FailureGroup, FailureMap, FailureReview, FailureShare,
+    FailuresRequest, Verdict, describe_excluded_forks,
 };
 use touchstone_app::app::App;
 use touchstone_app::number_format::fixed;
@@ -25,9 +25,10 @@ const JSON_HELP: &str = "\
 Exit status: 0 done, 1 the transcript of a failed run could not be read, 2 the folder could not be read.
 
 JSON: \"clusters\" lists {\"mode\",\"subject\",\"detail\",\"title\",\"is_error\",\"runs\",\"also\",\"shares\",\"examples\"}, where
-\"runs\" counts the runs whose main cause it is, and \"also\" those in which it occurs beside another one.
+\"runs\" counts the runs whose main cause it is, and \"also\" those in which it occurs as a second cause.
 An example has the id and path of the run, \"step\" and \"quote\" that show the cause, and \"decisive\": the step at
-which the run leaves the passing runs of its task for good. Steps count from 0; the text counts from 1.";
+which the run leaves for good the passing runs of its task that it is compared with, up to three. \"review\" is
+what a person said of the run; it decides nothing here. Steps count from 0; the text counts from 1.";
 
 /// Arguments of `failures`.
 #[derive(Debug, Args)]
@@ -41,9 +42,9 @@ pub(super) struct FailuresOf {
     /// Use the scores of this scorer [default: the first scorer of each task]
     #[arg(long)]
     scorer: Option<String>,
-    /// Number of runs to print for each cause
-    #[arg(long, default_value_t = 1)]
-    examples: usize,
+    /// Number of runs to print for each cause, at most 20
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=20))]
+    examples: u8,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -63,7 +64,7 @@ pub(super) fn run(asked: &FailuresOf, here: &Environment) -> Outcome {
         serde_json::to_writer(&mut out, &map).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
-        write(&mut out, &map, asked.examples, Paint(here.colour))?;
+        write(&mut out, &map, usize::from(asked.examples), Paint(here.colour))?;
     }
     out.flush()?;
     folder::check_scorers(left_out)?;
@@ -105,12 +106,12 @@ fn write(out: &mut dyn Write, map: &FailureMap, examples: usize, paint: Paint) -
     if map.unreadable > 0 {
         writeln!(out, "{} could not be read.", counted(map.unreadable, "failed run"))?;
     }
-    let (main, beside): (Vec<_>, Vec<_>) = map.clusters.iter().partition(|one| one.runs > 0);
+    let (main, second): (Vec<_>, Vec<_>) = map.clusters.iter().partition(|one| one.runs > 0);
     let width = main.iter().map(|one| one.runs.to_string().len()).max().unwrap_or(1);
     for cluster in main {
         let also = match cluster.also {
             0 => String::new(),
-            also => paint.dim(&format!("  (and beside another cause in {also})")),
+            also => paint.dim(&format!("  (and {also} more as a second cause)")),
         };
         let title = paint.bold(&one_line(&cluster.title));
         writeln!(out, "\n{:>width$}  {title}{also}", cluster.runs)?;
@@ -122,9 +123,9 @@ fn write(out: &mut dyn Write, map: &FailureMap, examples: usize, paint: Paint) -
             write_example(out, example, &indent, paint)?;
         }
     }
-    if !beside.is_empty() {
-        writeln!(out, "\nOnly beside other causes:")?;
-        for cluster in beside {
+    if !second.is_empty() {
+        writeln!(out, "\nOnly as a second cause:")?;
+        for cluster in second {
             writeln!(out, "  {:>width$}  {}", cluster.also, one_line(&cluster.title))?;
         }
     }
@@ -149,9 +150,17 @@ fn scope(map: &FailureMap) -> String {
         0 => String::new(),
         n => format!(", {n} of them ended in an error"),
     };
+    let doubted = match map.passed_but_reviewed_wrong {
+        0 => String::new(),
+        1 => " 1 run that passed was reviewed as wrong or partly right.".to_owned(),
+        n => format!(" {n} runs that passed were reviewed as wrong or partly right."),
+    };
     let verb = if map.failed == 1 { "is" } else { "are" };
     let runs = counted(map.runs, "run");
-    format!("{} of {runs} failed or {verb} only partly right{errors}.{undecided}", map.failed)
+    format!(
+        "{} of {runs} failed or {verb} only partly right{errors}.{undecided}{doubted}",
+        map.failed
+    )
 }
 
 /// Returns the share of each system, the most frequent first.
@@ -176,6 +185,18 @@ fn systems(cluster: &FailureCluster, groups: &[FailureGroup]) -> Option<String> 
     (!all.is_empty()).then(|| all.join(", "))
 }
 
+/// Describes what a person said of a failed run: `reviewed: right, unlike the score (only rounded)`.
+fn reviewed(review: &FailureReview) -> String {
+    let verdict = match review.verdict {
+        Verdict::Right => "right",
+        Verdict::Partly => "partly right",
+        Verdict::Wrong => "wrong",
+    };
+    let unlike = if review.disagrees { ", unlike the score" } else { "" };
+    let note = if review.note.is_empty() { String::new() } else { format!(" ({})", review.note) };
+    format!("reviewed: {verdict}{unlike}{note}")
+}
+
 fn write_example(
     out: &mut dyn Write,
     example: &FailureExample,
@@ -189,10 +210,14 @@ fn write_example(
     } else {
         writeln!(out, "{indent}{} {}", paint.dim(&format!("{place}:")), one_line(&example.quote))?;
     }
+    if let Some(review) = &example.review {
+        writeln!(out, "{indent}{}", paint.dim(&one_line(&reviewed(review))))?;
+    }
     if let Some(decisive) = &example.decisive {
         let path = one_line(&decisive.baseline_path);
         let step = decisive.step + 1;
-        let text = format!("differs from passing runs from step {step}: compare with {path}");
+        let text =
+            format!("differs for good from passing runs from step {step}: compare with {path}");
         writeln!(out, "{indent}{}", paint.dim(&text))?;
     }
     Ok(())

@@ -53,6 +53,22 @@ describe("keys", () => {
     on(document.body, press("j"));
     expect(done).toEqual(["new", "old", "old"]);
   });
+  it("leave an area that scrolls its keys, as far as it can be scrolled", () => {
+    keys.add([act("down", ["ArrowDown"]), act("next", ["j"]), act("right", ["ArrowRight"])]);
+    const area = document.createElement("div");
+    area.dataset.scrolls = "";
+    Object.defineProperties(area, {
+      scrollHeight: { value: 500 },
+      clientHeight: { value: 100 },
+      scrollWidth: { value: 100 },
+      clientWidth: { value: 100 },
+    });
+    document.body.append(area);
+    expect(on(area, press("ArrowDown")).defaultPrevented).toBe(false);
+    on(area, press("ArrowRight"));
+    on(area, press("j"));
+    expect(done).toEqual(["right", "next"]);
+  });
   it("wait for the second of two, and forget the first after a pause", () => {
     vi.useFakeTimers();
     keys.add([act("top", ["g g"]), act("runs", ["g r"]), act("reload", ["r"])]);

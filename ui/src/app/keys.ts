@@ -68,6 +68,19 @@ function isPress(pressed: string, target: EventTarget | null): boolean {
   return (pressed === "Enter" || pressed === "Space") && target.closest(PRESSED) !== null;
 }
 
+/**
+ * Keys that scroll belong to a focused area that can be scrolled in their direction and has no rows
+ * to move between.
+ */
+function isScroll(pressed: string, target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement) || !("scrolls" in target.dataset)) return false;
+  if (["ArrowLeft", "ArrowRight"].includes(pressed)) return target.scrollWidth > target.clientWidth;
+  return (
+    ["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End", "Space"].includes(pressed) &&
+    target.scrollHeight > target.clientHeight
+  );
+}
+
 /** Label of a key on this machine. */
 export function keyName(key: string, apple = /Mac|iPhone|iPad/.test(navigator.userAgent)): string {
   const names: Record<string, string> = {
@@ -136,7 +149,11 @@ export class Keys {
       (target instanceof Element && target.closest("dialog") !== null)
     )
       return;
-    if (!pressed.startsWith("Mod+") && (isTyping(target) || isPress(pressed, target))) return;
+    if (
+      !pressed.startsWith("Mod+") &&
+      (isTyping(target) || isPress(pressed, target) || isScroll(pressed, target))
+    )
+      return;
     const offered = [...this.#sets].reverse().flat();
     const wanted = this.#pending === "" ? pressed : `${this.#pending} ${pressed}`;
     const fits = (keys: string) =>

@@ -117,10 +117,14 @@ export interface TrustRoute {
   first: string;
   second: string;
 }
-/** Why runs fail. `cause` is the cluster in detail; empty means the first. */
+/**
+ * Why runs fail. `cause` is the cluster in detail; empty means the first. `scorer` says what failed;
+ * empty means the first scorer of each task.
+ */
 export interface FailuresRoute {
   place: "failures";
   q: string;
+  scorer: string;
   cause: string;
 }
 /** The address without a place. It leads to the overview, or to the list if no run fits there. */
@@ -183,7 +187,7 @@ export const TRUST: TrustRoute = { place: "trust", q: "", first: "", second: "" 
 /** The last step of a run, whatever its number. */
 export const LAST_STEP = Number.MAX_SAFE_INTEGER;
 const LAST = "last";
-export const FAILURES: FailuresRoute = { place: "failures", q: "", cause: "" };
+export const FAILURES: FailuresRoute = { place: "failures", q: "", scorer: "", cause: "" };
 
 /** Route of a run that was not opened from a list. */
 export const runRoute = (id: string): RunRoute => ({
@@ -330,7 +334,8 @@ export function parse(hash: string): Route {
       : { place: "evaluation", id };
   if (place === "trust")
     return { place, q, first: asked.get("first") ?? "", second: asked.get("second") ?? "" };
-  if (place === "failures") return { place, q, cause: asked.get("cause") ?? "" };
+  if (place === "failures")
+    return { place, q, scorer: asked.get("scorer") ?? "", cause: asked.get("cause") ?? "" };
   if (place === "problems") return { place, top };
   if (place === "start" || place === "settings" || place === "guide") return { place };
   return { place: "runs", q, sort, top, single: place === "runs" && asked.has("single") };
@@ -403,6 +408,7 @@ export function format(route: Route): string {
   }
   if (route.place === "failures") {
     put("q", route.q);
+    put("scorer", route.scorer);
     put("cause", route.cause);
   }
   if (route.place === "launch") writeDraft(route.draft, asked);

@@ -1,5 +1,16 @@
 import { expect, it } from "vitest";
-import { intervalOf, ranked, scope, width, type Map, type Share } from "./failures";
+import {
+  coverage,
+  intervalOf,
+  progressText,
+  ranked,
+  reviewText,
+  scope,
+  shareText,
+  width,
+  type Map,
+  type Share,
+} from "./failures";
 
 const share = (runs: number, all: number, change: Partial<Share> = {}): Share => ({
   group: 0,
@@ -20,6 +31,8 @@ const map = (failed: number, runs: number): Map => ({
   undecided: 0,
   unreadable: 0,
   forks_left_out: 0,
+  passed_but_reviewed_wrong: 0,
+  scorers: [],
   groups: [],
   clusters: [],
   clusters_left_out: 0,
@@ -37,7 +50,35 @@ it("says what the map covers", () => {
 it("shows the systems that fail most often first, and every share that is not zero", () => {
   const shares = [share(2, 20), share(3, 4), share(1, 1_000)];
   expect(ranked(shares).map((one) => one.runs)).toEqual([3, 2, 1]);
-  expect(shares.map(width)).toEqual([10, 75, 2]);
+  expect(shares.map((one) => width(one, undefined))).toEqual([10, 75, 2]);
+});
+
+it("says of how many runs a number is, until all are read", () => {
+  const part = { name: "x", failed: 9, read: 3, runs: 20 };
+  expect(shareText(share(2, 20), part)).toBe("2 of 3 failed runs read so far");
+  expect(width(share(2, 20), part)).toBe(67);
+  expect(shareText(share(2, 20), { ...part, read: 9 })).toBe("2 of 20");
+  const whole = map(120, 400);
+  expect(coverage(whole)).toBe("");
+  expect(coverage({ ...whole, state: "stopped", read: 60 })).toBe(
+    "of the 60 failed runs read so far",
+  );
+});
+
+it("tells of progress a few times, not for each run", () => {
+  const texts = Array.from({ length: 120 }, (_, read) =>
+    progressText({ ...map(120, 400), state: "running", read }),
+  );
+  expect(new Set(texts).size).toBe(4);
+});
+
+it("marks a review that contradicts the score", () => {
+  expect(reviewText({ verdict: "right", note: "", disagrees: true })).toBe(
+    "Reviewed: right, unlike the score",
+  );
+  expect(reviewText({ verdict: "partly", note: "", disagrees: false })).toBe(
+    "Reviewed: partly right",
+  );
 });
 
 it("shows no interval where there is none", () => {

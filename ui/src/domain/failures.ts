@@ -2,6 +2,7 @@
 import type {
   FailureCluster,
   FailureExample,
+  FailureGroup,
   FailureMap,
   FailureShare,
   FailuresRequest,
@@ -12,21 +13,54 @@ export type Cluster = FailureCluster;
 export type Example = FailureExample;
 export type Map = FailureMap;
 export type Share = FailureShare;
+export type Group = FailureGroup;
 
-/** Arguments of the command for a filter. The same for all parts of the page. */
-export const failuresArgs = (filter: string): { request: FailuresRequest } => ({
-  request: { filter, scorer: null },
+/** Arguments of the command. The same for all parts of the page. */
+export const failuresArgs = (asked: {
+  q: string;
+  scorer: string;
+}): { request: FailuresRequest } => ({
+  request: { filter: asked.q, scorer: asked.scorer === "" ? null : asked.scorer },
 });
 
 /** Name of a cluster in the address. Stays the same while further runs are read. */
 export const causeOf = (cluster: Cluster): string =>
   JSON.stringify([cluster.mode, cluster.subject, cluster.detail]);
 
-/** Clusters that are the main cause of a run, and those that only occur beside another one. */
-export const split = (clusters: readonly Cluster[]): { main: Cluster[]; beside: Cluster[] } => ({
+/** Clusters that are the main cause of a run, and those that are nowhere more than a second one. */
+export const split = (clusters: readonly Cluster[]): { main: Cluster[]; second: Cluster[] } => ({
   main: clusters.filter((one) => one.runs > 0),
-  beside: clusters.filter((one) => one.runs === 0),
+  second: clusters.filter((one) => one.runs === 0),
 });
+
+/** How often a cause occurs: `3 runs, and 1 more as a second cause`. */
+export const occurs = (cluster: Cluster): string =>
+  cluster.runs === 0
+    ? `${counted(cluster.also, "run")} as a second cause`
+    : cluster.also === 0
+      ? counted(cluster.runs, "run")
+      : `${counted(cluster.runs, "run")}, and ${count(cluster.also)} more as a second cause`;
+
+/** True while numbers cover only some of the failed runs: transcripts are being read, or were not. */
+export const isPartial = (map: Map): boolean => map.state !== "done";
+
+/** What numbers cover while they are partial: `of the 120 failed runs read so far`; else empty. */
+export const coverage = (map: Map): string =>
+  isPartial(map) ? `of the ${counted(map.read, "failed run")} read so far` : "";
+
+/** What a screen reader is told of the reading: once for each quarter, not for each run. */
+export function progressText(map: Map): string {
+  if (map.state === "done") return "";
+  if (map.state === "stopped") return `Stopped after ${count(map.read)} of ${count(map.failed)}.`;
+  const quarter = map.failed === 0 ? 0 : Math.floor((4 * map.read) / map.failed);
+  return quarter === 0 ? "Reading transcripts." : `${String(25 * quarter)} % of them read.`;
+}
+
+/** What a person said of a run: `Reviewed: right, unlike the score`. */
+export function reviewText(review: NonNullable<Example["review"]>): string {
+  const word = { right: "right", partly: "partly right", wrong: "wrong" }[review.verdict];
+  return `Reviewed: ${word}${review.disagrees ? ", unlike the score" : ""}`;
+}
 
 /** What the map covers: `28 of 66 runs failed or are only partly right. 4 runs have no result.` */
 export function scope(map: Map): string {
@@ -37,11 +71,21 @@ export function scope(map: Map): string {
   const verb = map.failed === 1 ? "is" : "are";
   const errors = map.errors > 0 ? `, ${count(map.errors)} of them ended in an error` : "";
   const failed = `${count(map.failed)} of ${counted(map.runs, "run")} failed or ${verb} only partly right`;
-  return `${failed}${errors}.${undecided}`;
+  const doubted =
+    map.passed_but_reviewed_wrong === 0
+      ? ""
+      : ` ${counted(map.passed_but_reviewed_wrong, "run")} that passed ${map.passed_but_reviewed_wrong === 1 ? "was" : "were"} reviewed as wrong or partly right.`;
+  return `${failed}${errors}.${undecided}${doubted}`;
 }
 
-/** The share of a system's runs: `2 of 7`. */
-export const shareText = (share: Share): string => `${count(share.runs)} of ${count(share.all)}`;
+/**
+ * The share of a system's runs: `2 of 7`. While transcripts of failed runs are not read, it says of
+ * how many it is: `2 of 3 failed runs read so far`.
+ */
+export const shareText = (share: Share, group: Group | undefined): string =>
+  group !== undefined && group.read < group.failed
+    ? `${count(share.runs)} of ${counted(group.read, "failed run")} read so far`
+    : `${count(share.runs)} of ${count(share.all)}`;
 
 /** The interval of that share: `8 to 65 %`; empty without one. */
 export const intervalOf = (share: Share): string =>
@@ -53,9 +97,11 @@ export const intervalOf = (share: Share): string =>
 export const ranked = (shares: readonly Share[]): Share[] =>
   [...shares].sort((one, other) => other.runs / other.all - one.runs / one.all);
 
-/** Width of a bar, in percent. A share that is not zero is always visible. */
-export const width = (share: Share): number =>
-  share.all === 0 ? 0 : Math.max(2, Math.round((share.runs / share.all) * 100));
+/** Width of a bar, in percent, of what the share says. A share that is not zero is always visible. */
+export function width(share: Share, group: Group | undefined): number {
+  const all = group !== undefined && group.read < group.failed ? group.read : share.all;
+  return all === 0 ? 0 : Math.max(2, Math.round((share.runs / all) * 100));
+}
 
 /** The first example with something to quote, or the first one. */
 export const evidence = (cluster: Cluster): Example | undefined =>

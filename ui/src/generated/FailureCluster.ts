@@ -31,7 +31,7 @@ is_error: boolean,
  */
 runs: number, 
 /**
- * Number of runs in which it occurs beside another main cause.
+ * Number of runs in which it occurs as a second cause.
  */
 also: number, 
 /**
@@ -39,6 +39,6 @@ also: number,
  */
 shares: Array<FailureShare>, 
 /**
- * Runs with evidence; those whose main cause it is come first.
+ * Some of these runs, with evidence; those whose main cause it is come first.
  */
 examples: Array<FailureExample>, };

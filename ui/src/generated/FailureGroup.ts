@@ -13,6 +13,10 @@ name: string,
  */
 failed: number, 
 /**
+ * Number of these whose transcripts were read.
+ */
+read: number, 
+/**
  * Number of all runs.
  */
 runs: number, };

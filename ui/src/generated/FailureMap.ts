@@ -17,7 +17,7 @@ generation: number,
  */
 state: FailuresState, 
 /**
- * Number of failed runs whose transcripts were read.
+ * Number of failed runs whose transcripts were read. Clusters and shares cover only these.
  */
 read: number, 
 /**
@@ -46,6 +46,15 @@ unreadable: number,
  * continued by a person.
  */
 forks_left_out: number, 
+/**
+ * Number of passing runs that a person reviewed as wrong or partly right. Scores decide what
+ * failed; reviews are shown beside them.
+ */
+passed_but_reviewed_wrong: number, 
+/**
+ * Scorers that the request can name.
+ */
+scorers: Array<string>, 
 /**
  * Systems and models.
  */

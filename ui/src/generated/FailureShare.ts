@@ -21,7 +21,8 @@ failed: number,
  */
 all: number, 
 /**
- * Lower end of the 95 % interval of the share of all runs.
+ * Lower end of the 95 % interval of the share of all runs; none while transcripts of failed runs
+ * of the system are not read.
  */
 low: number | null, 
 /**

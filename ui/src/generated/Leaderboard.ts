@@ -26,6 +26,10 @@ left_out: number,
  */
 front_by: FrontMeasure | null, 
 /**
+ * Least and greatest number of tasks and variations over which two rows are compared for it.
+ */
+front_rows: [number, number] | null, 
+/**
  * Mean cost of a run against mean score; none if fewer than two rows have both.
  */
 cost_plot: Scatter | null, 

@@ -43,7 +43,7 @@ passes: Figure | null,
  */
 passed: number, 
 /**
- * Mean cost of a run in dollars.
+ * Mean cost of a run in dollars, over all runs that report one, also those in error.
  */
 cost: Figure | null, 
 /**
@@ -67,7 +67,7 @@ standing: Standing | null,
  */
 why: string | null, 
 /**
- * True if no other row beats it in both measures of the Pareto front; none if one of them is
- * unknown.
+ * True if no other row beats it in both measures of the Pareto front over the tasks that both
+ * have; none if one of the measures is unknown or no task is in common.
  */
 on_front: boolean | null, };

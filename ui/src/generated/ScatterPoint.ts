@@ -22,6 +22,10 @@ y: number,
  */
 x_range: [number, number] | null, 
 /**
+ * True if the interval goes on before the beginning of the axis.
+ */
+x_cut: boolean, 
+/**
  * Vertical ends of the interval of the score.
  */
 y_range: [number, number] | null, 
@@ -30,7 +34,7 @@ y_range: [number, number] | null,
  */
 shape: number, 
 /**
- * True if it is on the Pareto front of the two measures of the plot.
+ * True if no other row beats it in both measures of the plot over the tasks that both have.
  */
 on_front: boolean, 
 /**

@@ -31,6 +31,8 @@ const NO_FAILURES: FailureMap = {
   undecided: 0,
   unreadable: 0,
   forks_left_out: 0,
+  passed_but_reviewed_wrong: 0,
+  scorers: [],
   groups: [],
   clusters: [],
   clusters_left_out: 0,

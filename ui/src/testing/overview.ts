@@ -62,6 +62,7 @@ export const EMPTY_LEADERBOARD: Leaderboard = {
   rows: [],
   left_out: 0,
   front_by: null,
+  front_rows: null,
   cost_plot: null,
   time_plot: null,
   misread: [],

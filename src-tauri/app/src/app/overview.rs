@@ -4,7 +4,7 @@ use crate::error::AppError;
 use crate::leaderboard::{self, Entry};
 use crate::plots::{self, Drawn, Measure};
 use touchstone_api::{Leaderboard, LeaderboardRequest, Overview, OverviewRequest};
-use touchstone_scoring::aggregate::Front;
+use touchstone_scoring::aggregate::{Front, FrontBy, Summary};
 use touchstone_store::overview::Leaders;
 
 impl App {
@@ -40,16 +40,23 @@ fn compute(leaders: &Leaders) -> Leaderboard {
     let on = |front: &Front| {
         order.iter().map(|at| front.on.get(*at).copied().flatten()).collect::<Vec<_>>()
     };
-    let sorted = front.map(|front| Front { by: front.by, on: on(front) });
+    let sorted = front.map(|front| Front { on: on(front), ..front.clone() });
     let rows = leaderboard::rows(&entries, sorted.as_ref());
+    let summaries: Vec<&Summary> = entries.iter().map(|entry| entry.summary).collect();
     let plot = |measure| {
-        let drawn: Vec<Drawn<'_>> = rows.iter().map(|row| Drawn::of_row(row, measure)).collect();
+        let by = if measure == Measure::Cost { FrontBy::Cost } else { FrontBy::Seconds };
+        let on = Front::by(&summaries, by).map(|front| front.on).unwrap_or_default();
+        let is_on = |at: usize| on.get(at).copied().flatten() == Some(true);
+        let drawn = rows.iter().enumerate();
+        let drawn: Vec<Drawn<'_>> =
+            drawn.map(|(at, row)| Drawn::of_row(row, measure, is_on(at))).collect();
         plots::scatter(&drawn, measure)
     };
     Leaderboard {
         generation: 0,
         left_out: u32::try_from(leaders.left_out).unwrap_or(u32::MAX),
         front_by: front.map(leaderboard::measure),
+        front_rows: front.map(leaderboard::front_rows),
         cost_plot: plot(Measure::Cost),
         time_plot: plot(Measure::Seconds),
         rows,

@@ -87,6 +87,11 @@ impl Axis {
         self.from + (self.to - self.from) * share
     }
 
+    /// Returns true for a value before the beginning of the axis.
+    pub(super) fn is_before(&self, value: f64) -> bool {
+        value < self.low
+    }
+
     /// Returns the marks.
     pub(super) fn ticks(&self) -> Vec<Tick> {
         let tick = |value: f64, step: f64| Tick {

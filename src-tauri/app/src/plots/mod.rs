@@ -52,17 +52,19 @@ pub(crate) struct Drawn<'a> {
     pub(crate) score: Option<Figure>,
     /// Value of the horizontal axis.
     pub(crate) amount: Option<Figure>,
+    /// True if no other one beats it in both measures over the tasks that both have.
+    pub(crate) on_front: bool,
 }
 
 impl<'a> Drawn<'a> {
     /// Returns a row of a leaderboard with the values of a plot.
-    pub(crate) fn of_row(row: &'a LeaderboardRow, measure: Measure) -> Self {
+    pub(crate) fn of_row(row: &'a LeaderboardRow, measure: Measure, on_front: bool) -> Self {
         let amount = match measure {
             Measure::Cost => row.cost,
             Measure::Seconds => row.seconds,
         };
         let (system, model) = (row.system.as_deref(), row.model.as_deref());
-        Self { system, model, score: row.score, amount }
+        Self { system, model, score: row.score, amount, on_front }
     }
 
     fn name(&self) -> String {
@@ -100,13 +102,6 @@ pub(crate) fn scatter(all: &[Drawn<'_>], measure: Measure) -> Option<Scatter> {
         let at = systems.iter().position(|system| *system == of.system);
         at.and_then(|at| u32::try_from(at).ok()).unwrap_or(0) % SHAPES
     };
-    let is_beaten = |one: &Known<'_>| {
-        points.iter().any(|other| {
-            other.score.value >= one.score.value
-                && other.amount.value <= one.amount.value
-                && (other.score.value > one.score.value || other.amount.value < one.amount.value)
-        })
-    };
     let at: Vec<(f64, f64)> =
         points.iter().map(|it| (x_axis.at(it.amount.value), y_axis.at(it.score.value))).collect();
     let (numbered, labels) = labelled(all, &points, &at);
@@ -115,9 +110,10 @@ pub(crate) fn scatter(all: &[Drawn<'_>], measure: Measure) -> Option<Scatter> {
         x: round(*x),
         y: round(*y),
         x_range: range(point.amount, &x_axis),
+        x_cut: point.amount.low.is_some_and(|low| x_axis.is_before(low)),
         y_range: range(point.score, &y_axis),
         shape: shape(point.of),
-        on_front: !is_beaten(point),
+        on_front: point.of.on_front,
         label,
     });
     Some(Scatter {
@@ -162,6 +158,11 @@ fn range(figure: Figure, axis: &Axis) -> Option<[f64; 2]> {
     Some([round(axis.at(figure.low?)), round(axis.at(figure.high?))])
 }
 
+/// Returns the path of the arrow at the left end of an interval that goes on beyond the axis.
+pub(crate) fn arrow(x: f64, y: f64) -> String {
+    format!("M{} {}L{x} {y}L{} {}", x + 4.0, y - 3.5, x + 4.0, y + 3.5)
+}
+
 fn round(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
@@ -179,7 +180,8 @@ mod tests {
             unknown: 0,
         };
         let score = Some(Figure { high: Some((score * 1.1).min(1.0)), ..figure(score) });
-        Drawn { system: Some("s"), model: Some(model), score, amount: amount.map(figure) }
+        let amount = amount.map(figure);
+        Drawn { system: Some("s"), model: Some(model), score, amount, on_front: false }
     }
 
     fn texts(plot: &Scatter) -> Vec<&str> {
@@ -237,11 +239,16 @@ mod tests {
     }
 
     #[test]
-    fn the_front_is_that_of_the_plot() {
-        let rows =
-            [drawn("a", 0.5, Some(1.0)), drawn("b", 0.4, Some(2.0)), drawn("c", 0.7, Some(2.0))];
+    fn an_interval_that_goes_on_beyond_the_axis_is_marked() {
+        let from_zero = |row: Drawn<'static>| Drawn {
+            amount: row.amount.map(|amount| Figure { low: Some(0.0), ..amount }),
+            ..row
+        };
+        let rows = [from_zero(drawn("a", 0.5, Some(1.0))), drawn("b", 0.6, Some(100.0))];
         let plot = scatter(&rows, Measure::Cost).unwrap();
-        let front: Vec<bool> = plot.points.iter().map(|point| point.on_front).collect();
-        assert_eq!(front, [true, false, true]);
+        assert_eq!(plot.points.iter().map(|it| it.x_cut).collect::<Vec<_>>(), [true, false]);
+        let near = [from_zero(drawn("a", 0.5, Some(1.0))), drawn("b", 0.6, Some(2.0))];
+        let plot = scatter(&near, Measure::Cost).unwrap();
+        assert!(plot.points.iter().all(|it| !it.x_cut), "a linear axis begins at 0");
     }
 }

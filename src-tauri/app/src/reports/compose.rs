@@ -11,7 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use touchstone_api::{
     FailureClass, LeaderboardRow, StoredBrief, StoredResult, describe_excluded_forks,
 };
-use touchstone_scoring::aggregate::{self, Aggregate, Consumption, Counted, End, METHOD, RowKey};
+use touchstone_scoring::aggregate::{
+    self, Aggregate, Consumption, Counted, End, Front, FrontBy, METHOD, RowKey,
+};
 use touchstone_scoring::stats::{AmountStats, Interval};
 use touchstone_store::imported_verdicts::{Stored, number};
 use touchstone_store::query::ScoredRun;
@@ -63,6 +65,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
     notes.extend(notes::unscored(runs));
     notes.extend(notes::contradicted(runs));
     let (ranking, front) = (standing.ranking(), standing.front());
+    let fronts = [FrontBy::Cost, FrontBy::Seconds].map(|by| standing.front_by(by));
     let entries: Vec<Entry<'_>> = standing
         .groups
         .iter()
@@ -76,11 +79,19 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
         })
         .collect();
     let rows = leaderboard::rows(&entries, front.as_ref());
+    let mut groups: Vec<Group> = standing.groups.iter().zip(&rows).map(group).collect();
+    for (at, group) in groups.iter_mut().enumerate() {
+        let is_on = |front: &Option<Front>| {
+            front.as_ref().and_then(|front| front.on.get(at).copied().flatten()) == Some(true)
+        };
+        (group.on_cost_front, group.on_time_front) = (is_on(&fronts[0]), is_on(&fronts[1]));
+    }
     Page {
         head: head(about, runs, &all),
         headline: ranking.sentences,
-        groups: standing.groups.iter().zip(&rows).map(group).collect(),
+        groups,
         front_by: front.as_ref().map(leaderboard::measure),
+        front_rows: front.as_ref().map(leaderboard::front_rows),
         pairs: pairings.iter().filter_map(|pairing| pair(pairing, &standing, &names)).collect(),
         tasks: tasks(&standing, &names),
         queries: Vec::new(),
@@ -157,6 +168,8 @@ fn group((group, row): (&aggregate::Group<'_>, &LeaderboardRow)) -> Group {
         standing: row.standing,
         why: row.why.clone(),
         on_front: row.on_front,
+        on_cost_front: false,
+        on_time_front: false,
         score: cell.score.map(|score| estimate(score.value, score.interval)),
         histogram: row.histogram.clone(),
         passed: cell.passes.map_or(0, |passes| passes.passed),

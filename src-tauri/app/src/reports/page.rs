@@ -16,6 +16,8 @@ pub(crate) struct Page {
     pub(crate) groups: Vec<Group>,
     /// Measure beside the score that decides what is on the Pareto front.
     pub(crate) front_by: Option<FrontMeasure>,
+    /// Least and greatest number of tasks over which two systems are compared for it.
+    pub(crate) front_rows: Option<[u64; 2]>,
     /// Comparison of each other group with the baseline.
     pub(crate) pairs: Vec<Pair>,
     /// One entry per variation of each task.
@@ -106,6 +108,9 @@ pub(crate) struct Group {
     pub(crate) why: Option<String>,
     /// True if no other group beats it in both measures of the Pareto front.
     pub(crate) on_front: Option<bool>,
+    /// The same for the plots of cost and of time.
+    pub(crate) on_cost_front: bool,
+    pub(crate) on_time_front: bool,
     /// Mean score.
     pub(crate) score: Option<Estimate>,
     /// Number of scores in each tenth of the scale.

@@ -263,7 +263,7 @@ pub(super) fn mean(amount: Option<Amount>, runs: u64, write: impl Fn(f64) -> Str
 pub(super) fn standing(standing: Option<Standing>) -> &'static str {
     match standing {
         Some(Standing::Best) => "best",
-        Some(Standing::Tied) => "tied",
+        Some(Standing::Tied) => "not shown to differ",
         Some(Standing::Behind) => "behind",
         Some(Standing::Open) => "unclear",
         Some(Standing::Apart) => "not compared",
@@ -273,19 +273,30 @@ pub(super) fn standing(standing: Option<Standing>) -> &'static str {
 
 /// Explains the standings and the Pareto front of the summary.
 pub(super) fn describe_standings(page: &Page) -> String {
+    let over = match page.front_rows {
+        Some([least, most]) if least == most => {
+            format!("the {most} tasks and variations that both have")
+        }
+        Some([least, most]) => {
+            format!("the tasks and variations that both have ({least} to {most})")
+        }
+        None => "the tasks that both have".to_owned(),
+    };
     let front = match page.front_by {
-        Some(FrontMeasure::Cost) => {
-            " ◆ Pareto: no other has a mean score at least as high for at most the same mean cost."
-        }
-        Some(FrontMeasure::Seconds) => {
-            " ◆ Pareto: no other has a mean score at least as high in at most the same mean time \
-             (no cost is known)."
-        }
-        None => "",
+        Some(FrontMeasure::Cost) => format!(
+            " ◆ Pareto: over {over}, no other has a mean score at least as high for at most the \
+             same mean cost."
+        ),
+        Some(FrontMeasure::Seconds) => format!(
+            " ◆ Pareto: over {over}, no other has a mean score at least as high in at most the \
+             same mean time (no cost is known)."
+        ),
+        None => String::new(),
     };
     format!(
-        "Tied: not shown to differ from the highest one, task by task. Behind: shown to be \
-         worse. Unclear: neither is shown.{front} Intervals are of 95 %."
+        "Not shown to differ: from the highest one, on the tasks that both have; it is one of \
+         these itself. Behind: shown to be worse. Unclear: neither is shown.{front} Costs include \
+         runs in error. Intervals are of 95 %."
     )
 }
 

@@ -5,15 +5,18 @@ use super::cell::Tasks;
 use super::pairs::{Effect, effect_of};
 use super::{Column, RowKey};
 use crate::number_format::fixed;
-use crate::stats::{Better, Resampling, Tendency, float, mean};
+use crate::stats::{Better, Resampling, Tendency, float};
 use std::collections::BTreeMap;
 
 /// Maximum number of systems that are compared: those with the highest means, and the lowest one.
-const MOST_COMPARED: usize = 20;
-/// Maximum and minimum number of resamples, and how many rows are drawn in all, so that long tables
-/// stay quick.
+/// The page shows fewer.
+const MOST_COMPARED: usize = 200;
+/// Maximum and minimum number of resamples of a comparison, and how many rows are drawn for all
+/// systems, so that long tables stay quick.
 const TIMES: (usize, usize) = (10_000, 100);
-const DRAWN_ROWS: usize = 2_000_000;
+const DRAWN_ROWS: usize = 40_000_000;
+/// Number of systems up to which a comparison draws the same number of rows.
+const FEW: usize = 20;
 /// Number of systems that are named; further ones are counted.
 const NAMED: usize = 4;
 /// Smallest difference for which the number of missing tasks is estimated.
@@ -24,7 +27,9 @@ const SMALLEST: f64 = 0.01;
 pub struct Scores<'a> {
     /// System and model.
     pub column: Column<'a>,
-    /// Mean over the repeats of each row.
+    /// Mean over all its runs with a score, as in a leaderboard; each run counts the same.
+    pub mean: Option<f64>,
+    /// Mean over the repeats of each row, which comparisons use.
     pub rows: BTreeMap<RowKey<'a>, f64>,
 }
 
@@ -34,7 +39,7 @@ pub struct Ranking {
     /// Description in sentences; empty without any score.
     pub sentences: Vec<String>,
     /// Standing of each system, and the comparison that it rests on, as a sentence. `None` without
-    /// scores, for a single system, and for those in the middle of very many.
+    /// scores, for a single system, and for those in the middle of more than 200.
     pub standings: Vec<Option<(Standing, String)>>,
 }
 
@@ -141,7 +146,11 @@ fn describe(
         sentences.push("No system is better than all others.".to_owned());
     } else if !equal.is_empty() {
         let names = std::iter::once(best).chain(equal.iter().map(|one| one.with));
-        sentences.push(format!("{} tie at {top}.", list(names)));
+        sentences.push(format!(
+            "{} are highest and not shown to differ: {}.",
+            list(names),
+            shared_mean(&equal)
+        ));
     } else if let ([next, ..], []) = (&behind[..], &unclear[..]) {
         let ahead = distance(&next.effect);
         sentences
@@ -185,8 +194,7 @@ fn describe(
 }
 
 fn rank<'r, 'a>(scores: &'r Scores<'a>) -> Option<Ranked<'r, 'a>> {
-    let values: Vec<f64> = scores.rows.values().copied().collect();
-    Some(Ranked { scores, name: scores.column.label(), mean: mean(&values)? })
+    Some(Ranked { scores, name: scores.column.label(), mean: scores.mean? })
 }
 
 /// Returns the system that the others are compared with, and these comparisons, in the order of
@@ -209,7 +217,7 @@ fn find_best<'s, 'r, 'a>(
         let others = ranked.iter().enumerate().filter(|(at, _)| *at != best);
         let all: Vec<(usize, Compared<'_, '_, '_>)> = others
             .filter_map(|(at, with)| {
-                Some((at, Compared { with, effect: compare(with, &ranked[best])? }))
+                Some((at, Compared { with, effect: compare(with, &ranked[best], ranked.len())? }))
             })
             .collect();
         tried.push(best);
@@ -223,16 +231,33 @@ fn find_best<'s, 'r, 'a>(
     }
 }
 
-/// Compares a system with another one in pairs. `None` if no row has scores of both.
-fn compare(one: &Ranked<'_, '_>, other: &Ranked<'_, '_>) -> Option<Effect> {
+/// Compares a system with another one in pairs. `None` if no row has scores of both. The more systems
+/// there are, the fewer rows are drawn for each.
+fn compare(one: &Ranked<'_, '_>, other: &Ranked<'_, '_>, systems: usize) -> Option<Effect> {
     let rows = one.scores.rows.iter();
     let pairs: Vec<_> = rows
         .filter_map(|(key, score)| Some((*key, *score, *other.scores.rows.get(key)?)))
         .collect();
     let tasks = Tasks::new(pairs.iter().map(|(key, ..)| *key));
-    let times = (DRAWN_ROWS / pairs.len().max(1)).clamp(TIMES.1, TIMES.0);
+    let drawn = DRAWN_ROWS / systems.max(FEW);
+    let times = (drawn / pairs.len().max(1)).clamp(TIMES.1, TIMES.0);
     let resampling = Resampling { times, ..Resampling::default() };
     effect_of(pairs.into_iter(), tasks, (Better::Higher, 1.0), resampling)
+}
+
+/// Returns the mean that systems have on the tasks that they share with the highest one:
+/// `1.00 on the same 8 tasks`.
+fn shared_mean(equal: &[&Compared<'_, '_, '_>]) -> String {
+    let means: Vec<String> = equal
+        .iter()
+        .map(|one| format!("{} on the same {}", fixed(one.effect.baseline, 2), units(&one.effect)))
+        .collect();
+    match &means[..] {
+        [first, rest @ ..] if rest.iter().all(|other| other == first) => {
+            first.replace("the same 1 ", "the same ")
+        }
+        _ => "equal means on the tasks that they share".to_owned(),
+    }
 }
 
 /// Returns true if the test shows a tendency and the interval does not contradict it.
@@ -326,7 +351,9 @@ mod tests {
     fn scores<'a>(system: &'a str, values: &[f64]) -> Scores<'a> {
         let rows = TASKS.iter().zip(values).filter(|(_, score)| score.is_finite());
         let key = |task| RowKey { task: Some(task), variation: None, name: None };
+        let known: Vec<f64> = values.iter().copied().filter(|score| score.is_finite()).collect();
         Scores {
+            mean: crate::stats::mean(&known),
             column: Column { system: Some(system), model: Some("o1") },
             rows: rows.map(|(task, score)| (key(*task), *score)).collect(),
         }
@@ -371,7 +398,7 @@ mod tests {
         insta::assert_snapshot!(
             joined(&[("low", &LOW), ("one", &[1.0; 8]), ("two", &[1.0; 8])]),
             @r"
-        one/o1 and two/o1 tie at 1.00.
+        one/o1 and two/o1 are highest and not shown to differ: 1.00 on the same 8 tasks.
         low/o1 is furthest behind one/o1: by 0.80 (0.74 to 0.86) on 8 tasks.
         "
         );
@@ -428,7 +455,7 @@ mod tests {
         // Half of the tasks of `ended` are hard ones that `going` has not come to.
         let ended = [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0];
         let told = joined(&[("ended", &ended), ("going", &[0.5, 0.5, 0.5, 0.5])]);
-        assert!(!told.contains("tie") && !told.contains("by -"), "{told}");
+        assert!(!told.contains("the same") && !told.contains("by -"), "{told}");
     }
 
     fn standings(systems: &[(&str, &[f64])]) -> Vec<Option<Standing>> {
@@ -458,6 +485,27 @@ mod tests {
             [None, None],
             "nothing is compared"
         );
+    }
+
+    #[test]
+    fn the_mean_is_that_of_the_leaderboard_and_the_difference_that_of_the_tasks() {
+        // Of `low`, the bad task was repeated nine times.
+        let low = Scores { mean: Some(0.1), ..scores("low", &[1.0, 0.0]) };
+        let high = scores("high", &[1.0, 0.5]);
+        let told = rank_systems(&[low, high]).sentences;
+        assert_eq!(told[0], "high/o1 is highest: 0.75.");
+        assert_eq!(told[1], "low/o1 is not shown to differ from high/o1.");
+    }
+
+    #[test]
+    fn each_of_many_systems_has_a_standing() {
+        let names: Vec<String> = (0..60).map(|at| format!("s{at}")).collect();
+        let all: Vec<(&str, &[f64])> = names
+            .iter()
+            .enumerate()
+            .map(|(at, name)| (name.as_str(), if at == 0 { &[0.9; 8][..] } else { &LOW[..] }))
+            .collect();
+        assert!(standings(&all).iter().all(Option::is_some));
     }
 
     #[test]

@@ -164,6 +164,7 @@ impl<'a> Aggregate<'a> {
     pub fn ranking(&self) -> Ranking {
         let scores = |group: &Group<'a>| Scores {
             column: group.column,
+            mean: group.summary.cell.score.map(|score| score.value),
             rows: group.rows.iter().filter_map(|row| Some((row.key, row.score?))).collect(),
         };
         rank_systems(&self.groups.iter().map(scores).collect::<Vec<_>>())
@@ -171,7 +172,16 @@ impl<'a> Aggregate<'a> {
 
     /// Returns the groups that no other one beats in both score and cost.
     pub fn front(&self) -> Option<Front> {
-        Front::new(&self.groups.iter().map(|group| &group.summary).collect::<Vec<_>>())
+        Front::new(&self.summaries())
+    }
+
+    /// Returns the groups that no other one beats in both score and a measure.
+    pub fn front_by(&self, by: FrontBy) -> Option<Front> {
+        Front::by(&self.summaries(), by)
+    }
+
+    fn summaries(&self) -> Vec<&Summary> {
+        self.groups.iter().map(|group| &group.summary).collect()
     }
 
     /// Returns the columns of runs, in order.

@@ -2,7 +2,9 @@
 //! each with the interval of its mean.
 use super::cell::units;
 use super::{Cell, Counted, End};
-use crate::stats::{Amounts, Clusters, Interval, Level, Resampling};
+use crate::stats::{Amounts, Clusters, Interval, Level, Resampling, mean};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Number of equal parts of the scale of scores in a histogram.
 pub const BINS: usize = 10;
@@ -20,6 +22,16 @@ pub struct Summary {
     pub cost: Consumption,
     /// Seconds of all runs that ended; waiting runs are not included.
     pub seconds: Consumption,
+    /// Means of each task and variation that has scores, by the hash of their key.
+    rows: BTreeMap<u64, RowMeans>,
+}
+
+/// Means over the scored runs of one task and variation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct RowMeans {
+    score: f64,
+    cost: Option<f64>,
+    seconds: Option<f64>,
 }
 
 /// What runs consumed of one kind.
@@ -48,8 +60,33 @@ impl Summary {
             tokens: of(|run| run.tokens.map(crate::stats::float), true),
             cost: of(|run| run.cost, true),
             seconds: of(|run| run.seconds, false),
+            rows: rows(runs, places),
         }
     }
+}
+
+/// Returns the means of each task and variation. Runs without a task are in none.
+fn rows(runs: &[Counted<'_>], places: &[usize]) -> BTreeMap<u64, RowMeans> {
+    let mut by_row: BTreeMap<u64, Vec<&Counted<'_>>> = BTreeMap::new();
+    let scored = places.iter().filter_map(|at| runs.get(*at));
+    for run in scored.filter(|run| run.task.is_some() && run.score().is_some()) {
+        let mut hasher = DefaultHasher::new();
+        run.row().hash(&mut hasher);
+        by_row.entry(hasher.finish()).or_default().push(run);
+    }
+    let means = |(key, runs): (u64, Vec<&Counted<'_>>)| {
+        let over = |of: fn(&Counted<'_>) -> Option<f64>| {
+            let known = runs.iter().filter_map(|run| of(run));
+            mean(&known.filter(|it| it.is_finite() && *it >= 0.0).collect::<Vec<_>>())
+        };
+        let values: Vec<f64> = runs.iter().filter_map(|run| run.score()).collect();
+        let score = mean(&values)?;
+        Some((
+            key,
+            RowMeans { score, cost: over(|run| run.cost), seconds: over(|run| run.seconds) },
+        ))
+    };
+    by_row.into_iter().filter_map(means).collect()
 }
 
 impl Consumption {
@@ -110,35 +147,69 @@ pub enum FrontBy {
 pub struct Front {
     /// Measure beside the score.
     pub by: FrontBy,
-    /// For each system, whether it is on the front; `None` where one of the measures is unknown.
+    /// For each system, whether it is on the front; `None` where one of the measures is unknown, or
+    /// if it has no task in common with another system.
     pub on: Vec<Option<bool>>,
+    /// Least and greatest number of tasks and variations over which two systems were compared.
+    pub rows: (u64, u64),
 }
 
 impl Front {
-    /// Returns the front by the means: a system is off it if another one has a score at least as
-    /// high and costs at most as much, and one of both is really better. Time takes the place of
-    /// cost where no cost is known. `None` with fewer than two systems that can be compared.
+    /// Returns the front by cost, or by time where no cost is known. `None` if no two systems can be
+    /// compared.
     pub fn new(systems: &[&Summary]) -> Option<Self> {
-        let is_known = |of: fn(&Summary) -> Option<f64>| systems.iter().any(|it| of(it).is_some());
-        let (by, amount): (_, fn(&Summary) -> Option<f64>) =
-            if is_known(|it| it.cost.mean().filter(|mean| *mean > 0.0)) {
-                (FrontBy::Cost, |it| it.cost.mean())
-            } else {
-                (FrontBy::Seconds, |it| it.seconds.mean())
-            };
-        let point = |it: &&Summary| Some((it.cell.score?.value, amount(it)?));
-        let points: Vec<Option<(f64, f64)>> = systems.iter().map(point).collect();
-        if points.iter().flatten().count() < 2 {
-            return None;
-        }
-        let is_beaten = |(score, amount): (f64, f64)| {
-            points.iter().flatten().any(|(other, less)| {
-                *other >= score && *less <= amount && (*other > score || *less < amount)
-            })
-        };
-        let on = points.iter().map(|point| point.map(|point| !is_beaten(point))).collect();
-        Some(Self { by, on })
+        let has_cost = systems.iter().any(|it| it.cost.mean().is_some_and(|mean| mean > 0.0));
+        Self::by(systems, if has_cost { FrontBy::Cost } else { FrontBy::Seconds })
     }
+
+    /// Returns the front by a measure. Two systems are compared over the tasks and variations for
+    /// which both measures of both are known: one is off the front if, over these, the other one has
+    /// a mean score at least as high and a mean amount at most as high, and one of both is really
+    /// better. `None` if no two systems can be compared.
+    pub fn by(systems: &[&Summary], by: FrontBy) -> Option<Self> {
+        let rows: Vec<BTreeMap<u64, (f64, f64)>> =
+            systems.iter().map(|summary| measures(summary, by)).collect();
+        let mut on = vec![None; systems.len()];
+        let mut compared: Option<(u64, u64)> = None;
+        for (at, own) in rows.iter().enumerate() {
+            let others = rows.iter().enumerate().filter(|(other, _)| *other != at);
+            for (_, other) in others {
+                let Some((count, is_beaten)) = beaten(own, other) else { continue };
+                let (least, most) = compared.unwrap_or((count, count));
+                compared = Some((least.min(count), most.max(count)));
+                on[at] = Some(on[at] != Some(false) && !is_beaten);
+            }
+        }
+        Some(Self { by, on, rows: compared? })
+    }
+}
+
+/// Returns score and amount of each task and variation for which both are known.
+fn measures(summary: &Summary, by: FrontBy) -> BTreeMap<u64, (f64, f64)> {
+    let amount = |row: &RowMeans| match by {
+        FrontBy::Cost => row.cost,
+        FrontBy::Seconds => row.seconds,
+    };
+    summary.rows.iter().filter_map(|(key, row)| Some((*key, (row.score, amount(row)?)))).collect()
+}
+
+/// Returns over how many common tasks and variations two systems are compared, and whether the other
+/// one beats this one. `None` if they have none in common.
+fn beaten(
+    own: &BTreeMap<u64, (f64, f64)>,
+    other: &BTreeMap<u64, (f64, f64)>,
+) -> Option<(u64, bool)> {
+    let common = own.iter().filter_map(|(key, own)| Some((own, other.get(key)?)));
+    let mut count = 0;
+    let (mut ours, mut theirs) = ((0.0, 0.0), (0.0, 0.0));
+    for (own, other) in common {
+        count += 1;
+        ours = (ours.0 + own.0, ours.1 + own.1);
+        theirs = (theirs.0 + other.0, theirs.1 + other.1);
+    }
+    let is_beaten =
+        theirs.0 >= ours.0 && theirs.1 <= ours.1 && (theirs.0 > ours.0 || theirs.1 < ours.1);
+    (count > 0).then_some((count, is_beaten))
 }
 
 #[cfg(test)]
@@ -207,24 +278,15 @@ mod tests {
     }
 
     fn at(score: f64, cost: Option<f64>, seconds: Option<f64>) -> Summary {
-        let amount = |value: Option<f64>| Consumption {
-            amounts: Amounts::from_values([value]).unwrap(),
-            interval: None,
-        };
-        let score = Some(Estimate { value: score, interval: None, by: Means::Wilson });
-        Summary {
-            cell: Cell { score, ..Cell::default() },
-            cost: amount(cost),
-            seconds: amount(seconds),
-            ..Summary::default()
-        }
+        summary(&[Counted { seconds, ..run(Some("a"), score, cost) }])
+    }
+
+    fn on(all: &[Summary]) -> Option<(FrontBy, Vec<Option<bool>>)> {
+        Front::new(&all.iter().collect::<Vec<_>>()).map(|front| (front.by, front.on))
     }
 
     #[test]
     fn the_front_holds_those_that_no_other_beats_in_both() {
-        let on = |all: &[Summary]| {
-            Front::new(&all.iter().collect::<Vec<_>>()).map(|front| (front.by, front.on))
-        };
         let [yes, no] = [Some(true), Some(false)];
         let cheap = at(0.5, Some(1.0), None);
         let good = at(0.9, Some(5.0), None);
@@ -238,5 +300,16 @@ mod tests {
         assert_eq!(on(&[cheap]), None, "one alone beats nobody");
         let [slow, fast] = [at(0.5, None, Some(9.0)), at(0.6, Some(0.0), Some(3.0))];
         assert_eq!(on(&[slow, fast]), Some((FrontBy::Seconds, vec![no, yes])));
+    }
+
+    #[test]
+    fn the_front_compares_two_systems_over_the_tasks_that_both_have() {
+        // `hard` did a hard task as well, which makes its means worse than those of `easy`.
+        let hard = summary(&[run(Some("a"), 1.0, Some(1.0)), run(Some("b"), 0.0, Some(9.0))]);
+        let easy = summary(&[run(Some("a"), 0.9, Some(2.0))]);
+        let alone = summary(&[run(Some("c"), 1.0, Some(0.1))]);
+        let front = Front::new(&[&hard, &easy, &alone]).unwrap();
+        assert_eq!((front.on, front.rows), (vec![Some(true), Some(false), None], (1, 1)));
+        assert_eq!(Front::new(&[&hard, &alone]), None, "they have no task in common");
     }
 }

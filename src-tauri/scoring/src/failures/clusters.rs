@@ -121,10 +121,10 @@ impl<'a> Causes<'a> {
     fn of(&self, finding: &Finding) -> Cause {
         let cause = &finding.cause;
         let merged = self.merged.get(&(cause.mode, cause.subject.as_str()));
-        let detail = merged.and_then(|merged| merged.get(finding.template.as_slice()));
+        let detail = merged.and_then(|merged| merged.get(&*finding.template));
         match detail {
             Some(detail) => Cause::new(cause.mode, &cause.subject, detail),
-            None => cause.clone(),
+            None => cause.as_ref().clone(),
         }
     }
 }
@@ -175,8 +175,8 @@ mod tests {
 
     fn finding(mode: Mode, subject: &str, message: &str) -> Finding {
         Finding {
-            cause: Cause::new(mode, subject, ""),
-            template: template(message),
+            cause: Cause::new(mode, subject, "").into(),
+            template: template(message).into(),
             step: None,
             quote: message.to_owned(),
             times: 0,

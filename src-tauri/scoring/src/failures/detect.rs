@@ -8,6 +8,7 @@ use crate::diff::Options;
 use crate::missing_calls;
 use crate::scorers::{Ending, Failure, Stop, failure_class, gives_up};
 use std::collections::HashMap;
+use std::sync::Arc;
 use touchstone_formats::run::{Run, RunEnd, Step, StepKind};
 use touchstone_formats::stabletoolbench::answers;
 use touchstone_formats::value::Value;
@@ -16,6 +17,8 @@ use touchstone_formats::value::Value;
 const REPEATED: u32 = 3;
 /// Name of a program in a run whose programs have no name.
 const PROGRAM: &str = "program";
+/// Maximum number of findings of a run.
+const MOST_FINDINGS: usize = 24;
 
 /// A run that failed, with what is known about it.
 #[derive(Debug, Clone, Copy)]
@@ -38,17 +41,16 @@ pub struct FailedRun<'a> {
     pub scorer: Option<&'a str>,
     /// Reason of its score.
     pub score_reason: Option<&'a str>,
-    /// Note of a person who reviewed it as wrong or partly right; empty without a note.
-    pub review: Option<&'a str>,
 }
 
-/// A mode of failure found in a run, with evidence.
+/// A mode of failure found in a run, with evidence. Many runs can share the cause and the template,
+/// so that findings of many runs stay small.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// The cause; of an error, the detail is still empty.
-    pub cause: Cause,
+    pub cause: Arc<Cause>,
     /// Template of the error, from which the detail follows once all errors are known.
-    pub template: Vec<String>,
+    pub template: Arc<[String]>,
     /// Step that shows it, from 0.
     pub step: Option<u32>,
     /// Quotation that shows it; empty if there is nothing to quote.
@@ -60,8 +62,8 @@ pub struct Finding {
 impl Finding {
     fn new(mode: Mode, subject: &str, detail: &str, step: Option<usize>, said: &str) -> Self {
         Self {
-            cause: Cause::new(mode, subject, detail),
-            template: Vec::new(),
+            cause: Arc::new(Cause::new(mode, subject, detail)),
+            template: Arc::default(),
             step: step.and_then(|step| u32::try_from(step).ok()),
             quote: quote(said),
             times: 0,
@@ -69,7 +71,7 @@ impl Finding {
     }
 
     fn of_error(mode: Mode, subject: &str, step: Option<usize>, message: &str) -> Self {
-        Self { template: template(message), ..Self::new(mode, subject, "", step, message) }
+        Self { template: template(message).into(), ..Self::new(mode, subject, "", step, message) }
     }
 }
 
@@ -91,6 +93,7 @@ pub fn findings(failed: &FailedRun<'_>) -> Vec<Finding> {
     // Stable: within a mode, the most important finding stays first.
     found.sort_by_key(|finding| finding.cause.mode);
     found.dedup_by(|later, first| later.cause == first.cause && later.template == first.template);
+    found.truncate(MOST_FINDINGS);
     found
 }
 
@@ -349,7 +352,7 @@ fn of_answer(failed: &FailedRun<'_>) -> Vec<Finding> {
     wrong_parts(expected, answer, failed.options)
         .into_iter()
         .map(|part| Finding {
-            cause: part.cause,
+            cause: Arc::new(part.cause),
             ..Finding::new(Mode::WrongAnswer, "", "", step, &part.quote)
         })
         .collect()
@@ -362,10 +365,6 @@ fn unexplained(failed: &FailedRun<'_>) -> Finding {
     if failed.stop != Stop::Answered && failed.run.answer.is_none() {
         let said = if text.is_empty() { failed.reason.unwrap_or_default() } else { text };
         return Finding::new(Mode::NoAnswer, "", "", step, said);
-    }
-    if let Some(note) = failed.review {
-        let said = if note.is_empty() { text } else { note };
-        return Finding::new(Mode::WrongAnswer, "", "a review", step, said);
     }
     let scorer = failed.scorer.unwrap_or_default();
     let said = failed.score_reason.filter(|reason| !reason.is_empty()).unwrap_or(text);
@@ -438,12 +437,11 @@ mod tests {
             expected_calls: &["orders".to_owned()],
             scorer: Some("fields"),
             score_reason: Some("0 of 1 fields right"),
-            review: None,
         })
     }
 
     fn modes(text: &str) -> Vec<(Mode, String, Option<u32>)> {
-        let told = |it: Finding| (it.cause.mode, it.cause.subject, it.step);
+        let told = |it: Finding| (it.cause.mode, it.cause.subject.clone(), it.step);
         found(&run(text)).into_iter().map(told).collect()
     }
 

@@ -208,9 +208,6 @@ impl Cause {
             Mode::WrongAnswer if !subject.is_empty() => {
                 format!("Wrong answer according to `{subject}`")
             }
-            Mode::WrongAnswer if !detail.is_empty() => {
-                format!("Wrong answer according to {detail}")
-            }
             Mode::WrongAnswer => "Wrong answer".to_owned(),
             Mode::NoAnswer => "Ended without an answer".to_owned(),
         }
@@ -246,7 +243,6 @@ mod tests {
             (Mode::SystemError, "", "overloaded", "System error: overloaded"),
             (Mode::MissingRows, "", "tags", "Items of `tags` are missing"),
             (Mode::WrongAnswer, "reward", "", "Wrong answer according to `reward`"),
-            (Mode::WrongAnswer, "", "a review", "Wrong answer according to a review"),
         ] {
             assert_eq!(Cause::new(mode, subject, detail).title((3, 5)), title);
         }

@@ -11,14 +11,30 @@ const LONGEST: usize = 400;
 const MOST_WORDS: usize = 24;
 /// Placeholder for a place in which the messages of one error differ.
 const ANY: &str = "<value>";
-/// Number of plain words at one place that show that the place is a name.
-const NAMES: usize = 3;
+/// Number of plain words at one place from which the place is a name. Fewer may be different errors:
+/// `the file is locked`, `the file is empty`.
+const NAMES: usize = 8;
 /// Keys with the message in replies of tools and providers, best first.
 const MESSAGE_KEYS: [&str; 9] =
     ["message", "detail", "error", "reason", "error_message", "stderr", "body", "text", "title"];
 /// Words before a number that say it is a status and therefore part of the error.
 const STATUS: [&str; 8] =
     ["status", "code", "http", "answered", "returned", "error", "exit", "http/1.1"];
+/// Words before a colon or an equals sign that say that the error itself follows, not a name.
+const OUTCOME: [&str; 12] = [
+    "cause",
+    "code",
+    "error",
+    "exception",
+    "failure",
+    "fatal",
+    "message",
+    "reason",
+    "state",
+    "status",
+    "type",
+    "warning",
+];
 
 /// Returns the message of an error in one line; empty if it has none. Of a traceback it is the last
 /// line, of an object the value of the key that usually has it.
@@ -49,13 +65,16 @@ fn find_message(value: &Value, level: usize) -> Option<String> {
 /// Returns the line of a text that says what went wrong.
 fn message_line(text: &str) -> Option<String> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let line = if text.contains("Traceback (most recent call last)") {
+    let (line, next) = if text.contains("Traceback (most recent call last)") {
         // What a program prints after a traceback belongs to another error.
-        lines.rfind(|line| !line.starts_with(['^', '~']))?
+        (lines.rfind(|line| !line.starts_with(['^', '~']))?, None)
     } else {
-        lines.find(|line| line.chars().any(char::is_alphanumeric))?
+        let line = lines.find(|line| line.chars().any(char::is_alphanumeric))?;
+        // `Error executing the query:` says nothing without what follows.
+        (line, lines.next().filter(|_| line.ends_with(':')))
     };
-    let words: Vec<&str> = line.split_whitespace().collect();
+    let words: Vec<&str> =
+        line.split_whitespace().chain(next.into_iter().flat_map(str::split_whitespace)).collect();
     Some(words.join(" ").chars().take(LONGEST).collect())
 }
 
@@ -101,8 +120,9 @@ fn without_quotations(message: &str) -> String {
         if let Some(end) = end {
             let inside = &after[..end];
             let is_text = inside.split_whitespace().count() > 1;
-            if is_text && before == Some('(') {
-                // The message of a printed exception: `RuntimeError('the sandbox went away')`.
+            let is_message = before == Some('(') || announces(&out);
+            if is_text && is_message {
+                // The error itself: `RuntimeError('the sandbox went away')`, `Error: "disk full"`.
                 out.push_str(inside);
             } else {
                 out.push_str(if is_text { "<text>" } else { "<name>" });
@@ -114,6 +134,24 @@ fn without_quotations(message: &str) -> String {
         }
     }
     out
+}
+
+/// Returns true if the text before a quotation says that the error itself follows: there is none,
+/// or it ends in `Error:` or the like.
+fn announces(before: &str) -> bool {
+    let before = before.trim_end();
+    let word = before.split_whitespace().next_back().unwrap_or_default();
+    before.is_empty() || word.ends_with([':', '=']) && is_outcome(word)
+}
+
+/// Returns true for a word that says that something went wrong, so that what follows says what.
+fn is_outcome(word: &str) -> bool {
+    let word = core(word).to_ascii_lowercase();
+    word.ends_with("error")
+        || word.ends_with("exception")
+        || word.ends_with("failed")
+        || word.ends_with("ed") && word.len() > 4
+        || OUTCOME.contains(&word.as_str())
 }
 
 /// Returns the position of the quotation mark that closes a quotation.
@@ -138,7 +176,13 @@ fn abstract_word(word: &str, after_status: bool) -> String {
         && !name.is_empty()
         && !name.contains(['/', '?'])
     {
-        return format!("{before}{name}={}{after}", abstract_core(value, false).unwrap_or(ANY));
+        // `reason=timeout` is another error than `reason=denied`; `user=alice` names a user.
+        let kept = if is_outcome(name) { value } else { ANY };
+        let is_status = STATUS.contains(&name.to_ascii_lowercase().as_str());
+        return format!(
+            "{before}{name}={}{after}",
+            abstract_core(value, is_status).unwrap_or(kept)
+        );
     }
     match abstract_core(middle, after_status) {
         Some(placeholder) => format!("{before}{placeholder}{after}"),
@@ -218,18 +262,33 @@ fn is_placeholder(word: &str) -> bool {
 }
 
 /// Returns true for a word that is a value rather than a part of the sentence: a placeholder, or a
-/// word with an underscore, a dot or a capital letter inside.
+/// word with an underscore, a dot, a digit or a capital letter inside. Codes that name the error
+/// (`ECONNREFUSED`, `KeyError`, `rate_limit_error`, a status) and words of prose (`read-only`) are
+/// none.
 fn is_value(word: &str) -> bool {
     let word = core(word);
-    is_placeholder(word)
-        || word.contains(['_', '.', '/', '-', '*'])
-        || word.contains(|c: char| c.is_ascii_digit())
-        || word.chars().skip(1).any(char::is_uppercase)
+    if is_placeholder(word) {
+        return true;
+    }
+    let has = |test: fn(char) -> bool| word.chars().any(test);
+    let lower = word.to_ascii_lowercase();
+    let is_code = ["error", "exception", "exceeded", "failure", "timeout"]
+        .iter()
+        .any(|end| lower.ends_with(end))
+        || !has(|c| c.is_lowercase() || c.is_ascii_digit()) && has(char::is_uppercase)
+        || word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_prose = word.chars().all(|c| c.is_lowercase() || c == '-');
+    !is_code
+        && !is_prose
+        && (word.contains(['_', '.', '/', '-', '*'])
+            || has(|c| c.is_ascii_digit())
+            || word.chars().skip(1).any(char::is_uppercase))
 }
 
 /// Merges templates that differ in one place, if that place holds a value: a value by its form, what
-/// follows a colon at the end of the message, or one of several names. Returns the text of the
-/// merged template of each template. The order of the templates does not matter.
+/// follows a colon at the end of the message (`no such column: prio`, but not `failed: refused`), or
+/// one of many names. Returns the text of the merged template of each template. The order of the
+/// templates does not matter.
 pub(super) fn merge<'t>(
     templates: impl IntoIterator<Item = &'t [String]>,
 ) -> BTreeMap<&'t [String], String> {
@@ -250,7 +309,8 @@ pub(super) fn merge<'t>(
             continue;
         }
         let follows_colon = *place > 0 && rest[*place - 1].ends_with([':', '=']);
-        let at_end = place + 1 == rest.len() && *place > 1 && follows_colon;
+        let names_it = follows_colon && !is_outcome(rest[*place - 1]);
+        let at_end = place + 1 == rest.len() && *place > 1 && names_it;
         let word = |at: usize| all[at][*place].as_str();
         let values: Vec<usize> =
             members.iter().copied().filter(|at| at_end || is_value(word(*at))).collect();
@@ -382,10 +442,9 @@ mod tests {
             merged(&["no such column: prio", "no such column: t.state", "no such table: prio"]),
             ["no such column: <value>", "no such column: <value>", "no such table: prio"]
         );
-        assert_eq!(
-            merged(&["user alice not found", "user bob not found", "user eve not found"]),
-            ["user <value> not found"; 3]
-        );
+        let names = ["alice", "bob", "carol", "dan", "eve", "frank", "grace", "heidi"];
+        let unknown = names.map(|name| format!("user {name} not found"));
+        assert_eq!(merged(&unknown.each_ref().map(String::as_str)), ["user <value> not found"; 8]);
         assert_eq!(
             merged(&["column order_total is unknown", "column due_date is unknown"]),
             ["column <value> is unknown"; 2]
@@ -401,6 +460,39 @@ mod tests {
         ] {
             assert_eq!(merged(&pair), pair);
         }
+    }
+
+    #[test]
+    fn three_errors_with_different_words_stay_three() {
+        for three in [
+            ["the file is locked", "the file is empty", "the file is missing"],
+            ["request failed: refused", "request failed: reset", "request failed: closed"],
+            ["HTTP error: forbidden", "HTTP error: overloaded", "HTTP error: unavailable"],
+            ["answered with status 404", "answered with status 429", "answered with status 500"],
+            ["connect ECONNREFUSED <address>", "connect ETIMEDOUT <address>", "connect EPIPE x"],
+            ["KeyError: no row", "ValueError: no row", "TypeError: no row"],
+            ["it sent overloaded_error now", "it sent api_error now", "it sent auth_error now"],
+            ["the table is read-only", "the table is write-protected", "the table is half-open"],
+            ["call failed reason=timeout", "call failed reason=denied", "call failed reason=quota"],
+            ["order paid already", "order shipped already", "order returned already"],
+        ] {
+            assert_eq!(merged(&three), three);
+        }
+        assert_eq!(
+            merged(&["Error: 'disk is full'", "Error: 'no such host'", "Error: 'access denied'"]),
+            ["Error: disk is full", "Error: no such host", "Error: access denied"]
+        );
+        assert_eq!(of("no such table: 'my orders'"), "no such table: <text>");
+    }
+
+    #[test]
+    fn a_line_that_only_announces_a_message_is_followed_by_it() {
+        let message = |text: &str| error_message(&text.into());
+        assert_eq!(
+            message("Error executing the query:\n  disk is full\nrow 7"),
+            "Error executing the query: disk is full"
+        );
+        assert_eq!(message("Error:"), "Error:");
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub struct Spent {
 }
 
 /// Returns the mean scores of each column by row.
-fn scores<'m>(columns: &'m [Column], tasks: &'m [TaskRows]) -> Vec<Scores<'m>> {
+fn scores<'m>(columns: &'m [Column], tasks: &'m [TaskRows], loose: &'m Facts) -> Vec<Scores<'m>> {
     let of_column = |(at, column): (u16, &'m Column)| {
         let rows =
             tasks.iter().flat_map(|task| (0..).zip(&task.variations).map(move |row| (task, row)));
@@ -68,13 +68,16 @@ fn scores<'m>(columns: &'m [Column], tasks: &'m [TaskRows]) -> Vec<Scores<'m>> {
             End::Scored(score, _) if (0.0..=1.0).contains(&score) => Some(score),
             _ => None,
         };
+        let mut all: Vec<f64> = loose.in_column(at).iter().filter_map(score).collect();
         let rows = rows.filter_map(|(task, (number, row))| {
             let scores: Vec<f64> = row.facts.in_column(at).iter().filter_map(score).collect();
+            all.extend(&scores);
             let key = RowKey { task: Some(task.id.as_str()), variation: Some(number), name: None };
             Some((key, mean(&scores)?))
         });
         let (system, model) = (column.system.as_deref(), column.model.as_deref());
-        Scores { column: aggregate::Column { system, model }, rows: rows.collect() }
+        let rows: BTreeMap<RowKey<'_>, f64> = rows.collect();
+        Scores { column: aggregate::Column { system, model }, mean: mean(&all), rows }
     };
     (0..).zip(columns).map(of_column).collect()
 }
@@ -192,7 +195,7 @@ impl Gathering {
         let mut tasks: Vec<TaskRows> =
             self.tasks.into_iter().filter_map(GatheredTask::rows).collect();
         tasks.sort_by(|one, other| one.id.cmp(&other.id));
-        let ranking = rank_systems(&scores(&columns, &tasks));
+        let ranking = rank_systems(&scores(&columns, &tasks, &self.loose.facts));
         let headline = ranking.sentences.clone();
         let (rows, loose) = (&tasks, &self.loose.facts);
         let leaders = Leaders::new((&columns, columns_left_out), rows, loose, alone, ranking);

@@ -27,6 +27,7 @@ const example = (run: string, change: Partial<FailureExample> = {}): FailureExam
   is_main: true,
   step: 3,
   quote: "order <b>17</b> not found",
+  review: null,
   decisive: { step: 2, baseline: "r9", baseline_path: "r9.yaml", instead: 2 },
   ...change,
 });
@@ -52,9 +53,11 @@ const MAP: FailureMap = {
   undecided: 0,
   unreadable: 0,
   forks_left_out: 0,
+  passed_but_reviewed_wrong: 1,
+  scorers: ["fields", "exact"],
   groups: [
-    { name: "agent/o1", failed: 4, runs: 10 },
-    { name: "agent/claude", failed: 1, runs: 2 },
+    { name: "agent/o1", failed: 4, read: 4, runs: 10 },
+    { name: "agent/claude", failed: 1, read: 1, runs: 2 },
   ],
   clusters: [
     cluster("`get_order` failed: order <n> not found"),
@@ -93,17 +96,17 @@ it("lists causes with counts, shares and evidence, and never as markup", async (
   await open(MAP);
   await until(() =>
     expect(flat(id("failures-scope"))).toBe(
-      "5 of 12 runs failed or are only partly right, 2 of them ended in an error.",
+      "5 of 12 runs failed or are only partly right, 2 of them ended in an error. 1 run that passed was reviewed as wrong or partly right.",
     ),
   );
   const list = id("failures-list");
   expect(flat(list)).toContain("3 get_order failed: order <n> not found order <b>17</b> not found");
   expect(flat(list)).toContain("agent/o1 3 of 10");
-  expect(flat(list)).toContain("Only beside other causes 2 Never called refund");
+  expect(flat(list)).toContain("Only as a second cause 2 Never called refund");
   expect(list?.querySelector("b b")).toBeNull();
   const detail = id("failures-cluster");
   expect(flat(id("failures-shares"))).toContain("agent/o13 of 1010 to 60 %");
-  expect(flat(detail)).toContain("3 runs, and 1 beside another cause.");
+  expect(flat(detail)).toContain("3 runs, and 1 more as a second cause.");
   const links = [...(detail?.querySelectorAll("a") ?? [])].map((a) => a.getAttribute("href"));
   expect(links.slice(0, 3)).toEqual([
     "#/run/r1?step=4",
@@ -118,6 +121,7 @@ it("moves by keys, and opens the first run at the step that shows the cause", as
   await press("j");
   await until(() => expect(flat(id("failures-cluster"))).toContain("System error: overloaded"));
   expect(flat(id("failures-cluster"))).toContain("say nothing about the answer");
+  expect(flat(id("failures-chosen"))).toBe("2 of 3: System error: overloaded, 2 runs.");
   await press("k");
   await until(() => expect(flat(id("failures-cluster"))).toContain("get_order failed"));
   await press("Enter");
@@ -125,7 +129,22 @@ it("moves by keys, and opens the first run at the step that shows the cause", as
 });
 
 it("shows what was read so far, stops and goes on", async () => {
-  const backend = await open({ ...MAP, state: "running", read: 3 });
+  const [o1, claude] = MAP.groups;
+  const groups = [
+    { ...o1!, read: 3 },
+    { ...claude!, read: 0 },
+  ];
+  const backend = await open({ ...MAP, state: "running", read: 3, groups });
+  await until(() =>
+    expect(flat(id("failures-progress"))).toContain(
+      "All numbers below are of the 3 failed runs read so far.",
+    ),
+  );
+  expect(flat(id("failures-shares"))).toContain("3 of 3 failed runs read so far");
+  expect(flat(id("failures-cluster"))).toContain(
+    "as a second cause, of the 3 failed runs read so far.",
+  );
+  expect(id("failures-progress")?.getAttribute("role")).toBeNull();
   await until(() =>
     expect(flat(id("failures-progress"))).toContain("Reading transcripts: 3 of 5 failed runs."),
   );
@@ -139,6 +158,32 @@ it("shows what was read so far, stops and goes on", async () => {
   button("Read the others")?.click();
   await until(() => expect(id("failures-progress")).toBeNull());
   expect(backend.calls.some((call) => call.name === "resume_failures")).toBe(true);
+});
+
+it("shows a review beside the run, and says when not all runs are shown", async () => {
+  const reviewed = example("r1", {
+    review: { verdict: "right", note: "only <i>rounded</i>", disagrees: true },
+  });
+  await open({ ...MAP, clusters: [cluster("x", { runs: 30, also: 0, examples: [reviewed] })] });
+  await until(() =>
+    expect(flat(id("failures-examples"))).toContain("Reviewed: right, unlike the score"),
+  );
+  expect(flat(id("failures-examples"))).toContain("Note: only <i>rounded</i>");
+  expect(flat(id("failures-cluster"))).toContain("1 of 30 runs are shown.");
+});
+
+it("asks for the failures by another scorer", async () => {
+  const backend = await open(MAP);
+  await until(() => expect(id("failures-scorer")).not.toBeNull());
+  const select = id("failures-scorer") as HTMLSelectElement;
+  select.value = "exact";
+  select.dispatchEvent(new Event("change", { bubbles: true }));
+  await until(() => expect(location.hash).toBe("#/failures?scorer=exact"));
+  await until(() =>
+    expect(backend.calls.some((call) => JSON.stringify(call).includes('"scorer":"exact"'))).toBe(
+      true,
+    ),
+  );
 });
 
 it("fills in when more transcripts were read", async () => {

@@ -572,6 +572,7 @@ describe("the leaderboard", () => {
       x: 100 + 40 * row,
       y: 80,
       x_range: [90, 110],
+      x_cut: row === 0,
       y_range: null,
       shape: row,
       on_front: row === 0,
@@ -590,7 +591,7 @@ describe("the leaderboard", () => {
       leader("promptql", "o1", 0.5, 1, { standing: "behind", errors: 4 }),
       leader("promptql", null, null, null),
     ],
-    { front_by: "cost", cost_plot: plot },
+    { front_by: "cost", front_rows: [4, 4], cost_plot: plot },
   );
   const names = () =>
     all("[data-testid=leaderboard-row] th").map((one) =>

@@ -50,9 +50,10 @@ describe("a figure", () => {
 });
 
 it("the Pareto mark is explained by what it rests on", () => {
-  expect(aboutFront("cost")).toContain("mean cost");
-  expect(aboutFront("seconds")).toContain("no cost is known");
-  expect(aboutFront(null)).toBe("");
+  expect(aboutFront("cost", [6, 6])).toContain("on the 6 tasks and variations that both have");
+  expect(aboutFront("cost", [2, 6])).toContain("on the 2 to 6 tasks and variations");
+  expect(aboutFront("seconds", [6, 6])).toContain("no cost is known");
+  expect(aboutFront(null, null)).toBe("");
 });
 
 it("a bar says its scores and runs", () => {

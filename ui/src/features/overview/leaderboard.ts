@@ -30,9 +30,14 @@ export const BOARD_COLUMNS: readonly ColumnLook[] = [
     about: "By comparing the same tasks, not by the means beside it",
     descending: false,
   },
-  { id: "score", title: "Score", about: "Mean score", descending: true },
+  { id: "score", title: "Score", about: "Mean over all scored runs", descending: true },
   { id: "passes", title: "Pass rate", about: "Share of passed runs", descending: true },
-  { id: "cost", title: "Cost", about: "Mean cost of a run", descending: false },
+  {
+    id: "cost",
+    title: "Cost",
+    about: "Mean cost of a run, also of those in error",
+    descending: false,
+  },
   { id: "seconds", title: "Time", about: "Mean active time of a run", descending: false },
   { id: "tokens", title: "Tokens", about: "Mean tokens of a run", descending: false },
   { id: "runs", title: "Runs", about: "Number of runs", descending: true },
@@ -47,7 +52,7 @@ export const BOARD_COLUMNS: readonly ColumnLook[] = [
 const ORDER: Record<Standing, number> = { best: 0, tied: 1, behind: 2, open: 3, apart: 4 };
 export const STANDINGS: Record<Standing, { word: string; sign: string }> = {
   best: { word: "best", sign: "★" },
-  tied: { word: "tied", sign: "=" },
+  tied: { word: "not shown to differ", sign: "≈" },
   behind: { word: "behind", sign: "↓" },
   open: { word: "unclear", sign: "?" },
   apart: { word: "not compared", sign: "∅" },
@@ -122,16 +127,21 @@ export function figureText(figure: Figure | null, column: FigureColumn): FigureT
   };
 }
 
-/** Explains the Pareto mark. */
-export function aboutFront(by: FrontMeasure | null): string {
+/** Explains the Pareto mark. `rows` is over how many tasks two systems are compared, least and most. */
+export function aboutFront(by: FrontMeasure | null, rows: readonly number[] | null): string {
   if (by === null) return "";
+  const [least = 0, most = 0] = rows ?? [];
+  const over =
+    least === most
+      ? counted(most, "task or variation", "tasks and variations")
+      : `${count(least)} to ${count(most)} tasks and variations`;
   const [noun, rest] =
     by === "cost" ? ["cost", ""] : ["time", " Time is taken because no cost is known."];
-  return `◆ Pareto: no other has a mean score at least as high for at most the same mean ${noun}.${rest}`;
+  return `◆ Pareto: on the ${over} that both have, no other has a mean score at least as high for at most the same mean ${noun}.${rest}`;
 }
 
 export const ABOUT_STANDING =
-  "Tied: not shown to differ from the highest one on the tasks that both have. Behind: shown to be worse. Unclear: neither is shown.";
+  "Not shown to differ: from the highest one, on the tasks that both have; it is one of these itself. Behind: shown to be worse. Unclear: neither is shown.";
 
 /** `0.8–0.9: 3 of 12 scores`. */
 export const binText = (bin: number, runs: number, all: number): string =>
@@ -144,6 +154,9 @@ export function markPath(shape: number, x: number, y: number): string {
   if (shape === 2) return `M${x} ${y - 5}l5 9h-10Z`;
   return `M${x} ${y - 5.5}l5.5 5.5l-5.5 5.5l-5.5 -5.5Z`;
 }
+/** Path of the arrow at the left end of an interval that goes on beyond the axis. */
+export const cutPath = (x: number, y: number): string =>
+  `M${x + 4} ${y - 3.5}L${x} ${y}L${x + 4} ${y + 3.5}`;
 export const MARK_NAMES = ["circle", "square", "triangle", "diamond"] as const;
 
 /** Systems of a plot with the number of their mark. */

@@ -3,7 +3,8 @@ use super::cache::{Analysis, KnownFailures};
 use super::selection::{FailedRun, Selection};
 use std::sync::Arc;
 use touchstone_api::{
-    FailureCluster, FailureExample, FailureMap, FailureShare, FailureStep, FailuresState,
+    FailureCluster, FailureExample, FailureGroup, FailureMap, FailureReview, FailureShare,
+    FailureStep, FailuresState, Verdict,
 };
 use touchstone_scoring::failures::{
     Cluster, ClusteredRun, Finding, MOST_EXAMPLES, Share, clusters,
@@ -38,10 +39,28 @@ pub(super) fn map(
         })
         .collect();
     let clustered = clusters(&runs);
-    let example = |at: usize, cluster: &Cluster, is_main: bool| {
+    let groups = groups(selection, &read);
+    let example = |cluster: &Cluster, (at, is_main): (usize, bool)| {
         let place = failed_at.get(at).copied().flatten()?;
         let analysis = read.get(place)?.as_ref()?;
         Some(example(selection, selection.failed.get(place)?, analysis, cluster, is_main))
+    };
+    let quotes = |cluster: &Cluster, at: usize| {
+        let analysis = failed_at.get(at).copied().flatten().and_then(|at| read.get(at)?.as_ref());
+        analysis
+            .and_then(|analysis| shown(analysis, cluster))
+            .is_some_and(|it| !it.quote.is_empty())
+    };
+    // Of many runs, only some have a quotation.
+    let examples = |cluster: &Cluster| {
+        let main = cluster.runs.iter().map(|at| (*at, true));
+        let also = cluster.also.iter().map(|at| (*at, false));
+        let mut runs: Vec<(usize, bool)> = main.chain(also).collect();
+        if runs.len() > MOST_EXAMPLES {
+            runs.sort_by_key(|(at, is_main)| (!is_main, !quotes(cluster, *at)));
+        }
+        runs.truncate(MOST_EXAMPLES);
+        runs.into_iter().filter_map(|run| example(cluster, run)).collect()
     };
     let known = || read.iter().flatten();
     FailureMap {
@@ -54,44 +73,62 @@ pub(super) fn map(
         undecided: selection.undecided,
         unreadable: known().filter(|one| one.findings.is_empty()).count() as u64,
         forks_left_out: selection.forks_left_out,
-        groups: selection.groups.clone(),
+        passed_but_reviewed_wrong: selection.passed_but_reviewed_wrong,
+        scorers: selection.scorers.clone(),
         clusters_left_out: clustered.len().saturating_sub(MOST_CLUSTERS) as u64,
         clusters: clustered
             .iter()
             .take(MOST_CLUSTERS)
-            .map(|cluster| {
-                let main = cluster.runs.iter().map(|at| (*at, true));
-                let also = cluster.also.iter().map(|at| (*at, false));
-                FailureCluster {
-                    mode: cluster.cause.mode.name(),
-                    subject: cluster.cause.subject.clone(),
-                    detail: cluster.cause.detail.clone(),
-                    title: cluster.title.clone(),
-                    is_error: cluster.cause.mode.is_error(),
-                    runs: cluster.runs.len() as u64,
-                    also: cluster.also.len() as u64,
-                    shares: cluster.shares.iter().map(share).collect(),
-                    examples: main
-                        .chain(also)
-                        .take(MOST_EXAMPLES)
-                        .filter_map(|(at, is_main)| example(at, cluster, is_main))
-                        .collect(),
-                }
+            .map(|cluster| FailureCluster {
+                mode: cluster.cause.mode.name(),
+                subject: cluster.cause.subject.clone(),
+                detail: cluster.cause.detail.clone(),
+                title: cluster.title.clone(),
+                is_error: cluster.cause.mode.is_error(),
+                runs: cluster.runs.len() as u64,
+                also: cluster.also.len() as u64,
+                shares: cluster.shares.iter().map(|it| share(it, &groups)).collect(),
+                examples: examples(cluster),
             })
             .collect(),
+        groups,
         misread: selection.misread.clone(),
     }
 }
 
-fn share(share: &Share) -> FailureShare {
+/// Returns the systems with the number of failed runs that were read.
+fn groups(selection: &Selection, read: &[Option<Arc<Analysis>>]) -> Vec<FailureGroup> {
+    let mut groups = selection.groups.clone();
+    for (failed, _) in selection.failed.iter().zip(read).filter(|(_, read)| read.is_some()) {
+        let group = selection.counted.get(failed.at).map(|(group, _)| *group);
+        if let Some(group) = group.and_then(|at| groups.get_mut(at)) {
+            group.read += 1;
+        }
+    }
+    groups
+}
+
+/// Returns a share. It has no interval while failed runs of the system are not read.
+fn share(share: &Share, groups: &[FailureGroup]) -> FailureShare {
+    let is_whole = groups.get(share.group).is_none_or(|group| group.read == group.failed);
+    let interval = share.interval.filter(|_| is_whole);
     FailureShare {
         group: share.group,
         runs: share.runs,
         failed: share.failed,
         all: share.all,
-        low: share.interval.map(|interval| interval.low),
-        high: share.interval.map(|interval| interval.high),
+        low: interval.map(|interval| interval.low),
+        high: interval.map(|interval| interval.high),
     }
+}
+
+/// Returns the finding of a run that belongs to a cluster.
+fn shown<'a>(analysis: &'a Analysis, cluster: &Cluster) -> Option<&'a Finding> {
+    analysis.findings.iter().find(|finding| {
+        finding.cause.mode == cluster.cause.mode
+            && finding.cause.subject == cluster.cause.subject
+            && (!finding.template.is_empty() || finding.cause.detail == cluster.cause.detail)
+    })
 }
 
 fn example(
@@ -102,12 +139,12 @@ fn example(
     is_main: bool,
 ) -> FailureExample {
     let run = &failed.run;
-    let shows = |finding: &&Finding| {
-        finding.cause.mode == cluster.cause.mode
-            && finding.cause.subject == cluster.cause.subject
-            && (!finding.template.is_empty() || finding.cause.detail == cluster.cause.detail)
-    };
-    let finding = analysis.findings.iter().find(shows);
+    let finding = shown(analysis, cluster);
+    let review = run.verdict.map(|verdict| FailureReview {
+        verdict,
+        note: run.review_note.clone().unwrap_or_default(),
+        disagrees: verdict == Verdict::Right,
+    });
     let decisive = analysis.decisive.and_then(|step| {
         let baseline = selection.baselines.get(failed.baseline)?.get(step.baseline)?;
         Some(FailureStep {
@@ -129,6 +166,7 @@ fn example(
         is_main,
         step: finding.and_then(|finding| finding.step),
         quote: finding.map(|finding| finding.quote.clone()).unwrap_or_default(),
+        review,
         decisive,
     }
 }

@@ -18,7 +18,7 @@ use crate::error::{AppError, Code};
 use cache::KnownFailures;
 use selection::Selection;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use touchstone_api::{FailureMap, FailuresRequest, FailuresState, Stale};
@@ -26,8 +26,14 @@ use touchstone_api::{FailureMap, FailuresRequest, FailuresState, Stale};
 /// Maximum number of jobs that are remembered, and of selections that are kept.
 const MOST_JOBS: usize = 8;
 const MOST_SELECTIONS: usize = 2;
+/// Maximum number of maps that are kept.
+const MOST_MAPS: usize = 4;
 /// Minimum time between two events about progress.
 const PACE: Duration = Duration::from_millis(400);
+/// Time after which a job that another one took the place of ends, unless it is asked for again.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// While transcripts are read, a map is made anew only after this many times the time that it took.
+const REST: u32 = 5;
 
 /// Failure maps of one folder.
 #[derive(Default)]
@@ -35,6 +41,19 @@ pub(crate) struct Failures {
     known: KnownFailures,
     jobs: Mutex<Vec<Arc<Job>>>,
     selections: Mutex<Vec<(FailuresRequest, Arc<Selection>)>>,
+    maps: Mutex<Vec<KeptMap>>,
+}
+
+/// A map that was made.
+struct KeptMap {
+    request: FailuresRequest,
+    generation: u64,
+    /// Version of the known findings that it was made from.
+    version: u64,
+    made: Instant,
+    /// How long that took.
+    took: Duration,
+    map: Arc<FailureMap>,
 }
 
 /// Reading of transcripts for a request.
@@ -42,6 +61,11 @@ struct Job {
     request: FailuresRequest,
     /// True once it was asked to stop.
     stops: AtomicBool,
+    /// True once a job for another request took its place: somebody typed on in a filter.
+    superseded: AtomicBool,
+    /// How often it was asked for, and when last.
+    asked: AtomicU32,
+    last_asked: Mutex<Instant>,
     over: AtomicBool,
     /// Number of runs that it read.
     done: AtomicU64,
@@ -54,14 +78,38 @@ impl Job {
         Self {
             request: request.clone(),
             stops: AtomicBool::new(false),
+            superseded: AtomicBool::new(false),
+            asked: AtomicU32::new(1),
+            last_asked: Mutex::new(Instant::now()),
             over: AtomicBool::new(false),
             done: AtomicU64::new(0),
             events: events.map(|events| Mutex::new((events, Instant::now()))),
         }
     }
 
-    fn is_stopping(&self) -> bool {
+    /// Returns true if a person stopped it.
+    fn was_stopped(&self) -> bool {
         self.stops.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if a person stopped it, or if another job took its place and nobody waits for it
+    /// any more.
+    fn is_stopping(&self) -> bool {
+        self.was_stopped() || self.is_abandoned()
+    }
+
+    /// A page asks again whenever it is told of progress; what was asked for only once was passed
+    /// over while typing.
+    fn is_abandoned(&self) -> bool {
+        let waited = || self.last_asked.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
+        self.superseded.load(Ordering::Relaxed)
+            && (self.asked.load(Ordering::Relaxed) < 2 || waited() > PATIENCE)
+    }
+
+    fn ask(&self) {
+        self.superseded.store(false, Ordering::Relaxed);
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        *self.last_asked.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
     fn is_over(&self) -> bool {
@@ -96,6 +144,43 @@ impl Failures {
         }
     }
 
+    /// Returns the map of a selection: the same as before while nothing more is known. While
+    /// transcripts are read, it may be a little behind.
+    fn map(
+        &self,
+        request: &FailuresRequest,
+        selection: &Selection,
+        state: FailuresState,
+    ) -> Arc<FailureMap> {
+        let lock = || self.maps.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = self.known.version();
+        let is_current = |kept: &&KeptMap| {
+            let is_recent =
+                state == FailuresState::Running && kept.made.elapsed() < kept.took * REST;
+            kept.request == *request
+                && kept.generation == selection.generation
+                && (kept.version == version || is_recent)
+        };
+        if let Some(kept) = lock().iter().find(is_current) {
+            return Arc::clone(&kept.map);
+        }
+        let started = Instant::now();
+        let map = Arc::new(map::map(selection, &self.known, state));
+        let kept = KeptMap {
+            request: request.clone(),
+            generation: selection.generation,
+            version,
+            made: Instant::now(),
+            took: started.elapsed(),
+            map: Arc::clone(&map),
+        };
+        let mut maps = lock();
+        maps.retain(|kept| kept.request != *request);
+        maps.insert(0, kept);
+        maps.truncate(MOST_MAPS);
+        map
+    }
+
     fn jobs(&self) -> MutexGuard<'_, Vec<Arc<Job>>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -104,14 +189,19 @@ impl Failures {
         self.jobs().iter().find(|job| job.request == *request).cloned()
     }
 
-    /// Registers a job; `None` if one is running for the same request. The oldest of too many jobs
-    /// is stopped.
+    /// Registers a job, which takes the place of those for other requests; `None` if one is running
+    /// for the same request.
     fn register(&self, request: &FailuresRequest, events: EventSender) -> Option<Arc<Job>> {
         let mut jobs = self.jobs();
-        if jobs.iter().any(|job| job.request == *request && !job.is_over()) {
+        let is_running =
+            |job: &Arc<Job>| job.request == *request && !job.is_over() && !job.is_abandoned();
+        if jobs.iter().any(is_running) {
             return None;
         }
         jobs.retain(|job| job.request != *request);
+        for other in jobs.iter() {
+            other.superseded.store(true, Ordering::Relaxed);
+        }
         let job = Arc::new(Job::new(request, Some(events)));
         jobs.insert(0, Arc::clone(&job));
         for old in jobs.iter().skip(MOST_JOBS) {
@@ -129,7 +219,10 @@ impl App {
         let open = self.require_folder()?;
         let selection = select(&open, request)?;
         let job = open.failures.job(request);
-        let is_stopped = job.as_ref().is_some_and(|job| job.is_stopping());
+        let is_stopped = job.as_ref().is_some_and(|job| job.was_stopped());
+        if let Some(job) = &job {
+            job.ask();
+        }
         let missing = open.failures.known.missing(&selection);
         let state = if missing.is_empty() {
             FailuresState::Done
@@ -139,7 +232,7 @@ impl App {
             self.read_failures(&open, &selection, request, missing)?;
             FailuresState::Running
         };
-        Ok(map::map(&selection, &open.failures.known, state))
+        Ok(FailureMap { state, ..open.failures.map(request, &selection, state).as_ref().clone() })
     }
 
     /// Stops reading transcripts for a request. What was read is kept.
@@ -154,7 +247,7 @@ impl App {
     /// Continues to read the transcripts for a request that was stopped.
     pub fn resume_failures(&self, request: &FailuresRequest) -> Result<FailureMap, AppError> {
         let open = self.require_folder()?;
-        open.failures.jobs().retain(|job| job.request != *request || !job.is_stopping());
+        open.failures.jobs().retain(|job| job.request != *request || !job.was_stopped());
         self.failures(request)
     }
 
@@ -172,7 +265,8 @@ impl App {
         let job = Job::new(request, None);
         let tell = || progress(total - left + job.done.load(Ordering::Relaxed), total);
         reading::read(&open, &selection, &missing, &job, &tell);
-        Ok(map::map(&selection, &open.failures.known, FailuresState::Done))
+        let map = open.failures.map(request, &selection, FailuresState::Done);
+        Ok(FailureMap { state: FailuresState::Done, ..map.as_ref().clone() })
     }
 
     /// Starts to read transcripts in the background, unless that is being done.
@@ -217,7 +311,7 @@ fn select(open: &OpenFolder, request: &FailuresRequest) -> Result<Arc<Selection>
     if let Some((_, selection)) = lock().iter().find(is_current) {
         return Ok(Arc::clone(selection));
     }
-    let selection = Arc::new(Selection::new(open, request)?);
+    let selection = Arc::new(Selection::new(open, request, scorers)?);
     let mut selections = lock();
     selections.retain(|(known, _)| known != request);
     selections.insert(0, (request.clone(), Arc::clone(&selection)));

@@ -20,8 +20,10 @@ use touchstone_store::suites::Tasks;
 
 /// Maximum number of threads that read.
 const THREADS: usize = 4;
-/// Maximum number of failed runs, and of passing runs, of a batch.
-const BATCH: usize = 256;
+/// Maximum number of failed runs, and of passing runs, of a batch: of runs with files of their own,
+/// and of runs in one file, which is parsed once for each batch.
+const BATCH: usize = 64;
+const SHARED_BATCH: usize = 2_048;
 /// Number of steps from which a run is too long to be compared.
 const LONG: usize = 5_000;
 
@@ -42,8 +44,8 @@ pub(super) fn read(
     tell: &(dyn Fn() + Sync),
 ) {
     open.failures.known.forget_others(selection);
-    let batches = batches(selection, missing);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
+    let batches = batches(selection, missing, threads);
     let next = AtomicUsize::new(0);
     let work = || {
         while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -63,9 +65,34 @@ pub(super) fn read(
     });
 }
 
-fn batches(selection: &Selection, missing: &[usize]) -> Vec<Batch> {
-    let mut by_baseline: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+fn batches(selection: &Selection, missing: &[usize], threads: usize) -> Vec<Batch> {
+    let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for at in missing {
+        if let Some(failed) = selection.failed.get(*at) {
+            by_file.entry(file(&failed.run.path)).or_default().push(*at);
+        }
+    }
+    let (shared, own): (Vec<_>, Vec<_>) = by_file.into_values().partition(|runs| runs.len() > 1);
+    let own: Vec<usize> = own.into_iter().flatten().collect();
+    let mut batches = batches_of(selection, &own, BATCH);
+    for runs in shared {
+        let most = runs.len().div_ceil(threads).clamp(BATCH, SHARED_BATCH);
+        for some in runs.chunks(most) {
+            batches.extend(batches_of(selection, some, SHARED_BATCH));
+        }
+    }
+    batches
+}
+
+/// Returns the file of a run, which may hold other runs, too.
+fn file(path: &str) -> &str {
+    path.split_once('#').map_or(path, |(file, _)| file)
+}
+
+/// Puts runs with the same passing runs together. `most` is the maximum size of a batch.
+fn batches_of(selection: &Selection, runs: &[usize], most: usize) -> Vec<Batch> {
+    let mut by_baseline: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for at in runs {
         if let Some(failed) = selection.failed.get(*at) {
             by_baseline.entry(failed.baseline).or_default().push(*at);
         }
@@ -73,9 +100,9 @@ fn batches(selection: &Selection, missing: &[usize]) -> Vec<Batch> {
     let mut batches = vec![Batch::default()];
     for (baseline, failed) in by_baseline {
         let passing = selection.baselines.get(baseline).map_or(0, Vec::len);
-        for some in failed.chunks(BATCH) {
+        for some in failed.chunks(most) {
             let full = batches.last().is_none_or(|last| {
-                last.failed.len() + some.len() > BATCH || last.passing_runs + passing > BATCH
+                last.failed.len() + some.len() > most || last.passing_runs + passing > most
             });
             if full {
                 batches.push(Batch::default());
@@ -164,8 +191,8 @@ fn analyse(
     passing: &[(usize, &PassingRun)],
 ) -> Analysis {
     let row = &failed.run;
-    let reader = open.flow.index.reader();
-    let expected = reader.and_then(|reader| expectation(&reader, tasks, row));
+    // The page waits for readers of the index, too, so this one is given back before comparing.
+    let expected = open.flow.index.reader().and_then(|reader| expectation(&reader, tasks, row));
     let Expectation { answer, options, calls } = expected.unwrap_or_default();
     let imported = run.imported.as_deref().and_then(|imported| imported.expected.as_ref());
     let expected: Option<&Value> = answer.as_deref().or(imported);
@@ -184,7 +211,6 @@ fn analyse(
         expected_calls: &calls,
         scorer: row.scorer.as_deref(),
         score_reason: row.score_reason.as_deref(),
-        review: row.verdict.map(|_| row.review_note.as_deref().unwrap_or_default()),
     });
     let baselines: Vec<&PassingRun> = passing.iter().map(|(_, one)| *one).collect();
     // An error of the system can happen at any step and decides nothing.

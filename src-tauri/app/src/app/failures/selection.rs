@@ -30,6 +30,10 @@ pub(super) struct Selection {
     pub(super) undecided: u64,
     /// Number of runs left out, because they are forks or were continued by a person.
     pub(super) forks_left_out: u64,
+    /// Number of passing runs that a person reviewed as wrong or partly right.
+    pub(super) passed_but_reviewed_wrong: u64,
+    /// Scorers of the runs in the folder.
+    pub(super) scorers: Vec<String>,
     /// Tokens of the filter that could not be parsed.
     pub(super) misread: Vec<FilterError>,
 }
@@ -54,7 +58,11 @@ pub(super) struct Baseline {
 
 impl Selection {
     /// Queries the index. Passing runs may lie outside the filter.
-    pub(super) fn new(open: &OpenFolder, request: &FailuresRequest) -> Result<Self, AppError> {
+    pub(super) fn new(
+        open: &OpenFolder,
+        request: &FailuresRequest,
+        scorers: Vec<String>,
+    ) -> Result<Self, AppError> {
         let scorer = request.scorer.as_deref();
         let ((runs, misread), generation) = open.ask(|index| {
             Ok((open.lists.scored(index, &request.filter, scorer)?, index.generation()))
@@ -72,6 +80,7 @@ impl Selection {
         selection.generation = generation;
         selection.forks_left_out = forks_left_out;
         selection.misread = misread;
+        selection.scorers = scorers;
         Ok(selection)
     }
 }
@@ -81,7 +90,7 @@ fn from_runs(runs: Vec<ScoredRun>, passing: &Passing, hashes: &HashMap<String, i
     for (at, place) in columns.values_mut().enumerate() {
         *place = at;
     }
-    let group = |name: &String| FailureGroup { name: name.clone(), failed: 0, runs: 0 };
+    let group = |name: &String| FailureGroup { name: name.clone(), failed: 0, read: 0, runs: 0 };
     let mut selection = Selection {
         generation: 0,
         groups: columns.keys().map(group).collect(),
@@ -92,6 +101,8 @@ fn from_runs(runs: Vec<ScoredRun>, passing: &Passing, hashes: &HashMap<String, i
         errors: 0,
         undecided: 0,
         forks_left_out: 0,
+        passed_but_reviewed_wrong: 0,
+        scorers: Vec::new(),
         misread: Vec::new(),
     };
     let mut tasks: HashMap<String, usize> = HashMap::new();
@@ -111,6 +122,8 @@ fn from_runs(runs: Vec<ScoredRun>, passing: &Passing, hashes: &HashMap<String, i
         selection.counted.push((group, task));
         selection.groups[group].runs += 1;
         if !is_failed(&run) {
+            let is_doubted = matches!(run.verdict, Some(Verdict::Wrong | Verdict::Partly));
+            selection.passed_but_reviewed_wrong += u64::from(is_doubted);
             continue;
         }
         selection.groups[group].failed += 1;
@@ -131,14 +144,12 @@ fn column(run: &ScoredRun) -> String {
     Column { system: run.system.as_deref(), model: run.model.as_deref() }.label()
 }
 
-/// Returns true for a run that failed or is partly right. What a person said comes before the
-/// score. A run that did not end has not failed.
+/// Returns true for a run that ended in an error, that did not pass, or that is partly right by a
+/// scorer without a threshold. What a person said decides nothing here, as in all other numbers.
 fn is_failed(run: &ScoredRun) -> bool {
-    match (run.verdict, run.state) {
-        (Some(Verdict::Right), _) => false,
-        (Some(_), RunState::Answered | RunState::NoAnswer) | (_, RunState::Error) => true,
-        (None, RunState::NoAnswer) => run.passed != Some(true),
-        (None, RunState::Answered) => match run.passed {
+    match run.state {
+        RunState::Error => true,
+        RunState::Answered | RunState::NoAnswer => match run.passed {
             Some(passed) => !passed,
             None => run.score.is_some_and(|score| score < 1.0),
         },
@@ -146,22 +157,18 @@ fn is_failed(run: &ScoredRun) -> bool {
     }
 }
 
-/// Returns true for a run that ended in an error, or whose score or review says how it ended. Others
-/// are in no share.
+/// Returns true for a run that ended in an error, or whose score says how it ended. Others are in no
+/// share: a run without an answer has not failed if nothing says that one was expected.
 fn has_result(run: &ScoredRun) -> bool {
     match run.state {
-        RunState::Error | RunState::NoAnswer => true,
-        RunState::Answered => run.verdict.is_some() || run.passed.is_some() || run.score.is_some(),
+        RunState::Error => true,
+        RunState::Answered | RunState::NoAnswer => run.passed.is_some() || run.score.is_some(),
         _ => false,
     }
 }
 
 fn is_passing(run: &ScoredRun) -> bool {
-    matches!(run.state, RunState::Answered | RunState::NoAnswer)
-        && match run.verdict {
-            Some(verdict) => verdict == Verdict::Right,
-            None => run.passed == Some(true),
-        }
+    matches!(run.state, RunState::Answered | RunState::NoAnswer) && run.passed == Some(true)
 }
 
 /// Hash of everything that the findings of a run depend on.
@@ -172,19 +179,12 @@ fn stamp(run: &ScoredRun, baselines: &[String], hashes: &HashMap<String, i64>) -
         hash.update(&hashes.get(id).copied().unwrap_or(0).to_le_bytes());
     }
     hash.update(&run.fingerprint.unwrap_or(0).to_le_bytes());
-    let texts = [
-        &run.reason,
-        &run.scorer,
-        &run.score_reason,
-        &run.task,
-        &run.variation_name,
-        &run.review_note,
-    ];
+    let texts = [&run.reason, &run.scorer, &run.score_reason, &run.task, &run.variation_name];
     for text in texts {
         hash.update(text.as_deref().unwrap_or_default().as_bytes());
         hash.update(&[0]);
     }
-    hash.update(format!("{:?} {:?} {:?}", run.state, run.variation, run.verdict).as_bytes());
+    hash.update(format!("{:?} {:?}", run.state, run.variation).as_bytes());
     hash.digest()
 }
 

@@ -74,6 +74,10 @@ fn drawn_as(group: &Group, measure: Measure) -> Drawn<'_> {
         model: group.model.as_deref(),
         score: group.score.map(|it| figure(it.value, it.low, it.high)),
         amount: amount.map(|it| figure(it.mean, it.low, it.high)),
+        on_front: match measure {
+            Measure::Cost => group.on_cost_front,
+            Measure::Seconds => group.on_time_front,
+        },
     }
 }
 
@@ -98,7 +102,9 @@ fn scatter(plot: &Scatter, groups: &[Group]) -> Markup {
                     @if let Some(group) = group(point) { title {
                         (one_line(&group.name)) ": " (words::estimate(group.score))
                     } }
-                    @if let Some([low, high]) = point.x_range { line.whisker x1=(low) x2=(high) y1=(point.y) y2=(point.y) {} }
+                    @if let Some([low, high]) = point.x_range { line.whisker x1=(low) x2=(high) y1=(point.y) y2=(point.y) {}
+                        @if point.x_cut { path.whisker fill="none" d=(plots::arrow(low, point.y)) {} }
+                    }
                     @if let Some([low, high]) = point.y_range { line.whisker x1=(point.x) x2=(point.x) y1=(low) y2=(high) {} }
                     path class=(if point.on_front { "mark front" } else { "mark" }) d=(mark(point.shape, point.x, point.y)) {}
                 }
@@ -126,7 +132,10 @@ fn legend(plot: &Scatter, groups: &[Group]) -> Markup {
     html! {
         figcaption {
             (plot.title) " against mean score, with 95\u{a0}% intervals. Filled marks are on the \
-                Pareto front of the two."
+                Pareto front of the two, over common tasks."
+            @if plot.points.iter().any(|point| point.x_cut) {
+                " An arrow marks an interval that goes on beyond the axis."
+            }
             @if systems.len() > 1 { " Marks: " @for (at, (shape, system)) in systems.iter().enumerate() {
                 @if at > 0 { ", " } (SHAPES[*shape as usize % SHAPES.len()]) " " (one_line(system)) } "." }
             @if plot.left_out > 0 { " Not drawn, because a value is unknown: " (plot.left_out) "." }
