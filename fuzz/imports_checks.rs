@@ -37,8 +37,8 @@ pub(crate) fn imports(format: Option<&dyn Format>, bytes: &[u8]) {
     let formats = registry::sorted();
     let format = format.unwrap_or(formats[usize::from(*number) % formats.len()]);
     let _ = registry::detect(&path, &content[..content.len().min(HEAD_BYTES)]);
-    let _ = registry::owner(&path);
     let (source, folder) = (content.to_vec(), Same(content));
+    let _ = registry::owner(&path, &folder);
     let input = Input { path: &path, source: &source, folder: &folder };
     let Ok(file) = registry::open(format, input) else { return };
     for at in 0..file.len().min(MOST_RUNS) {

@@ -2,7 +2,7 @@
 use crate::format::{Detected, Format, HEAD_BYTES, ImportedFile};
 use crate::head::Head;
 use crate::run::ImportedRun;
-use crate::source::Input;
+use crate::source::{Folder, Input};
 use crate::text::is_blank;
 use touchstone_formats::ReadError;
 use touchstone_formats::own_formats::OWN_FORMATS;
@@ -70,8 +70,8 @@ impl ImportedFile for Checked<'_> {
 
 /// Returns the path of the file whose run changes with this one, if a format has it as a part of a
 /// run.
-pub fn owner(path: &str) -> Option<String> {
-    FORMATS.iter().find_map(|format| format.owner(path)).filter(|owner| owner != path)
+pub fn owner(path: &str, folder: &dyn Folder) -> Option<String> {
+    FORMATS.iter().find_map(|format| format.owner(path, folder)).filter(|owner| owner != path)
 }
 
 /// Returns all formats, sorted by name.

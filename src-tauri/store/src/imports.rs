@@ -67,6 +67,29 @@ pub(crate) fn detect(file: &FileId, head: &[u8]) -> Option<Detected> {
     detected.map(|(_, detected)| detected)
 }
 
+/// Returns the file whose run changes with another, if a format has that as a part of a run.
+pub(crate) fn owner(roots: &Roots, file: &FileId) -> Option<FileId> {
+    let path = std::str::from_utf8(&file.path).ok().filter(|_| file.root == Root::Output)?;
+    let owner = guarded(|| registry::owner(path, &ResultsFolder(roots))).ok().flatten();
+    owner.map(|owner| FileId::new(Root::Output, owner))
+}
+
+/// Like [`owner`], of a file that is gone, as far as the index knows that another file stands for
+/// its run.
+pub(crate) fn indexed_owner(
+    index: &Connection,
+    file: &FileId,
+) -> Result<Option<FileId>, IndexError> {
+    const OWNER: &str = "SELECT f.path FROM runs part \
+         JOIN runs whole ON whole.identity = part.identity AND whole.unit <> part.unit \
+         AND whole.identity_rank > part.identity_rank \
+         JOIN files f ON f.unit = whole.unit \
+         WHERE part.unit = ? AND part.member IS NOT NULL LIMIT 1";
+    let unit = UnitId { file: file.clone(), group: false }.number();
+    let path = index.prepare_cached(OWNER)?.query_row([unit], |row| row.get::<_, Vec<u8>>(0));
+    Ok(path.optional()?.map(|path| FileId::new(Root::Output, path)))
+}
+
 /// Open file, read piece by piece.
 struct DiskFile {
     file: fs::File,

@@ -245,7 +245,7 @@ mod tests {
                 .map(|(stamp, file)| (file, Found { stamp, odd: None }))
                 .collect();
             let mut visible = Vec::new();
-            for step in reconcile(&self.known, &[scope], &found) {
+            for step in reconcile(&self.known, &[scope], &found, &|_| None) {
                 let unit = match step {
                     Step::Read(unit) => unit,
                     Step::Forget(id) => crate::reconcile::Unit { id, files: BTreeMap::new() },
