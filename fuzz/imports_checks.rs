@@ -43,6 +43,7 @@ pub(crate) fn imports(format: Option<&dyn Format>, bytes: &[u8]) {
     let Ok(file) = registry::open(format, input) else { return };
     for at in 0..file.len().min(MOST_RUNS) {
         assert!(file.member(at).is_none_or(|name| !name.trim().is_empty()));
+        assert_eq!(file.fingerprint(at), file.fingerprint(at));
         if let Ok(run) = file.read(at) {
             let outline = to_run(run, format.name()).outline();
             assert!(outline.items.iter().all(|item| item.start as usize <= outline.text.len()));

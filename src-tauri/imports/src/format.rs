@@ -67,6 +67,13 @@ pub trait ImportedFile {
     /// Reads a run whole.
     fn read(&self, at: usize) -> Result<ImportedRun, ReadError>;
 
+    /// Returns a number that is another one when a run, as [`read`](Self::read) returns it, may be
+    /// another one. It costs much less than reading the run. `None` where there is none.
+    fn fingerprint(&self, at: usize) -> Option<u64> {
+        let _ = at;
+        None
+    }
+
     /// Returns the error of the file around its runs, such as a file that is cut off. Runs may be
     /// missing then.
     fn file_error(&self) -> Option<ReadError> {

@@ -63,6 +63,10 @@ impl ImportedFile for Checked<'_> {
         self.0.read(at).map(ImportedRun::without_impossible_values)
     }
 
+    fn fingerprint(&self, at: usize) -> Option<u64> {
+        self.0.fingerprint(at)
+    }
+
     fn file_error(&self) -> Option<ReadError> {
         self.0.file_error()
     }
