@@ -37,12 +37,13 @@ pub(crate) fn imports(format: Option<&dyn Format>, bytes: &[u8]) {
     let formats = registry::sorted();
     let format = format.unwrap_or(formats[usize::from(*number) % formats.len()]);
     let _ = registry::detect(&path, &content[..content.len().min(HEAD_BYTES)]);
-    let _ = registry::owner(&path);
     let (source, folder) = (content.to_vec(), Same(content));
+    let _ = registry::owner(&path, &folder);
     let input = Input { path: &path, source: &source, folder: &folder };
     let Ok(file) = registry::open(format, input) else { return };
     for at in 0..file.len().min(MOST_RUNS) {
         assert!(file.member(at).is_none_or(|name| !name.trim().is_empty()));
+        assert_eq!(file.fingerprint(at), file.fingerprint(at));
         if let Ok(run) = file.read(at) {
             let outline = to_run(run, format.name()).outline();
             assert!(outline.items.iter().all(|item| item.start as usize <= outline.text.len()));

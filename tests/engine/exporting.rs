@@ -31,6 +31,14 @@ fn id_of(bench: &Bench, start: &str) -> String {
     found.next().map_or_else(|| panic!("there is no run {start}"), |row| row.id)
 }
 
+/// Returns the runs of a file, sorted by their paths.
+fn ids_of(bench: &Bench, file: &str) -> Vec<String> {
+    let rows = bench.rows().into_iter().filter(|row| row.path.starts_with(file));
+    let mut rows: Vec<_> = rows.map(|row| (row.path, row.id)).collect();
+    rows.sort();
+    rows.into_iter().map(|(_, id)| id).collect()
+}
+
 fn export(bench: &Bench, start: &str, format: ExportFormat, redact: Option<bool>) -> String {
     let request = ExportRequest { id: id_of(bench, start), format, redact };
     bench.app().export_run(&request).unwrap().text
@@ -222,6 +230,43 @@ fn exports_are_refused_in_the_output_directory_where_they_would_be_read_as_runs(
     let error = bench.app().refuse_among_results(&bench.path("gone/../results/new/a.json"));
     assert!(error.is_err(), "a folder that is not there yet is in the output directory, too");
     bench.app().keep_export("{}", &bench.path("again.json")).unwrap();
+}
+
+#[test]
+fn a_file_is_read_once_for_all_logs_that_its_runs_make() {
+    let run = |number: usize| {
+        let task = format!("task {}", number % 3);
+        format!(
+            "{{\"test_id\": \"{task}\", \"timestamp\": \"2026-01-05T09:00:00Z\", \"target\": \"m\", \"score\": 1, \
+                 \"execution_status\": \"ok\", \"input\": \"ask {number}\", \"output\": \"say {number}\"}}\n"
+        )
+    };
+    let lines: String = (0..9).map(run).collect();
+    let bench = Bench::new().file("results/a.results.jsonl", lines).open();
+    let ids = ids_of(&bench, "a.results.jsonl");
+    assert_eq!(ids.len(), 9);
+    let options = ExportOptions { format: ExportFormat::InspectJson, redact: None, lines: true };
+    let mut logs = Vec::new();
+    let done = bench.app().export_runs::<AppError>(&ids, options, &mut |file| {
+        // Whoever opens the file again does not find it.
+        let _ = std::fs::remove_file(bench.path("results/a.results.jsonl"));
+        let mut bytes = Vec::new();
+        file.write::<AppError>(&mut |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
+        logs.push(serde_json::from_slice::<serde_json::Value>(&bytes).unwrap());
+        Ok(())
+    });
+    let done = done.unwrap();
+    assert_eq!((done.runs, done.left_out), (9, 0), "{:?}", done.notes);
+    let asked = |log: &serde_json::Value| {
+        let samples = log["samples"].as_array().unwrap().iter();
+        samples.map(|sample| sample["input"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let expected: Vec<Vec<String>> =
+        (0..3).map(|task| [0, 3, 6].map(|at| format!("ask {}", task + at)).to_vec()).collect();
+    assert_eq!(logs.iter().map(asked).collect::<Vec<_>>(), expected);
 }
 
 #[test]

@@ -167,6 +167,33 @@ fn a_session_that_grows_is_followed_and_never_damaged() {
 }
 
 #[test]
+fn a_session_follows_the_file_of_a_sub_agent_that_lies_beside_it() {
+    let record = |side: bool, uuid: &str, parent: &str, kind: &str, content: &str, more: &str| {
+        format!(
+            "{{\"parentUuid\": {parent}, \"isSidechain\": {side}, \"sessionId\": \"s\", \"type\": \"{kind}\", \
+             \"message\": {{\"role\": \"{kind}\", \"content\": {content}}}, \"uuid\": \"{uuid}\"{more}}}\n"
+        )
+    };
+    let call = "[{\"type\": \"tool_use\", \"id\": \"c1\", \"name\": \"Task\", \"input\": {\"prompt\": \"p\"}}]";
+    let result = "[{\"type\": \"tool_result\", \"tool_use_id\": \"c1\", \"content\": \"ok\"}]";
+    let started = ", \"toolUseResult\": {\"agentId\": \"k1\"}";
+    let session = [
+        record(false, "u1", "null", "user", "\"go\"", ""),
+        record(false, "u2", "\"u1\"", "assistant", call, ""),
+        record(false, "u3", "\"u2\"", "user", result, started),
+    ];
+    let agent = |text: &str| record(true, "a1", "null", "user", &format!("\"{text}\""), "");
+    let bench = Bench::new().file("results/p/s.jsonl", session.concat()).open();
+    let is_found = |word: &str| bench.hits(word).iter().any(|path| path.starts_with("p/s.jsonl"));
+    bench.put("results/p/agent-k1.jsonl", agent("walrus"));
+    wait_until("the session has its sub-agent", || is_found("walrus").then_some(()));
+    bench.put("results/p/agent-k1.jsonl", agent("penguin"));
+    wait_until("the session has the new words", || is_found("penguin").then_some(()));
+    bench.remove("results/p/agent-k1.jsonl");
+    wait_until("the session is alone again", || (!is_found("penguin")).then_some(()));
+}
+
+#[test]
 fn files_of_other_tools_are_never_written_to() {
     let bench = Bench::new().file("results/s/session.jsonl", SESSION).open();
     let id = runs(&bench)[0].id.clone();

@@ -32,6 +32,18 @@ pub struct TaskPage {
     /// Categories and tags, each with the number of its tasks that would match, most frequent
     /// first.
     pub categories: Vec<FacetValue>,
+    /// Set if not all tasks that runs of other tools name are listed.
+    pub cut: Option<TaskCut>,
+}
+
+/// Tasks that runs of other tools name, of which only the first are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct TaskCut {
+    /// Number of those that are listed.
+    pub listed: u64,
+    /// Number of all.
+    pub all: u64,
 }
 
 /// A task in a list.

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use touchstone_formats::benchmark;
 use touchstone_imports::format::HEAD_BYTES;
-use touchstone_imports::{Detected, registry};
+use touchstone_imports::{Detected, NoFolder, registry};
 use touchstone_store::filter::typed;
 use touchstone_store::open::{self, Refused, reason};
 use touchstone_store::roots::{FileId, Root};
@@ -208,7 +208,7 @@ pub(crate) fn named(path: &Path) -> Result<Named, AppError> {
 
 /// Returns the file that stands for the run that a file is a part of, if that is another file.
 fn run_of(file: &Path) -> Option<PathBuf> {
-    let owner = PathBuf::from(registry::owner(file.to_str()?)?);
+    let owner = PathBuf::from(registry::owner(file.to_str()?, &NoFolder)?);
     let start = head(&owner).ok()?;
     let (_, detected) = registry::detect(owner.to_str()?, &start)?;
     matches!(detected, Detected::Run | Detected::Runs).then_some(owner)

@@ -7,7 +7,7 @@ use crate::run::{
     Event, EventKind, Identity, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts,
 };
 use crate::slices::{Names, Slices, parse_member};
-use crate::source::{Input, read_all};
+use crate::source::{Folder, Input, read_all};
 use crate::text::{is_blank, join, text_or_json};
 use std::collections::HashMap;
 use touchstone_formats::ReadError;
@@ -49,7 +49,7 @@ impl Format for Bfcl {
         Ok(Box::new(Entries::results(slices, &input)))
     }
 
-    fn owner(&self, path: &str) -> Option<String> {
+    fn owner(&self, path: &str, _folder: &dyn Folder) -> Option<String> {
         let stem = path.strip_suffix(SCORE)?;
         swap_folder(stem, "score", "result").map(|stem| format!("{stem}{RESULT}"))
     }
@@ -404,7 +404,7 @@ fn read_log_entry(entry: &Value, run: &mut ImportedRun) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{Folder, NoFolder, Source};
+    use crate::source::{NoFolder, Source};
     use proptest::prelude::*;
     use touchstone_formats::json;
 
@@ -529,9 +529,9 @@ mod tests {
         assert_eq!(detect("a.json", RESULTS), None);
         assert_eq!(detect("a_result.json", r#"{"id":1}"#), None);
         assert_eq!(detect("a_score.json", r#"{"accuracy":1}"#), None);
-        let owner = Bfcl.owner("a/score/m/BFCL_v4_x_score.json");
+        let owner = Bfcl.owner("a/score/m/BFCL_v4_x_score.json", &NoFolder);
         assert_eq!(owner.as_deref(), Some("a/result/m/BFCL_v4_x_result.json"));
-        assert_eq!(Bfcl.owner("score.json"), None);
+        assert_eq!(Bfcl.owner("score.json", &NoFolder), None);
     }
 
     proptest! {

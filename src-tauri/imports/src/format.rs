@@ -1,7 +1,7 @@
 //! **Pure.** Interface of a format of result files.
 use crate::head::Head;
 use crate::run::ImportedRun;
-use crate::source::Input;
+use crate::source::{Folder, Input};
 use touchstone_formats::ReadError;
 
 /// Number of bytes at the start of a file that are needed to detect its format.
@@ -30,10 +30,11 @@ pub trait Format: Sync {
     /// [`ImportedFile::read`].
     fn open<'a>(&self, input: Input<'a>) -> Result<Box<dyn ImportedFile + 'a>, ReadError>;
 
-    /// Returns the path of the file whose run changes with this one, by the path alone: the file of
-    /// the trial that a trajectory is part of. `None` for files that stand for themselves.
-    fn owner(&self, path: &str) -> Option<String> {
-        let _ = path;
+    /// Returns the path of the file whose run changes with this one: the file of the trial that a
+    /// trajectory is part of. `None` for files that stand for themselves. Asked for every file that
+    /// changes, so it reads a file only where its path does not tell.
+    fn owner(&self, path: &str, folder: &dyn Folder) -> Option<String> {
+        let _ = (path, folder);
         None
     }
 }
@@ -65,6 +66,13 @@ pub trait ImportedFile {
 
     /// Reads a run whole.
     fn read(&self, at: usize) -> Result<ImportedRun, ReadError>;
+
+    /// Returns a number that is another one when a run, as [`read`](Self::read) returns it, may be
+    /// another one. It costs much less than reading the run. `None` where there is none.
+    fn fingerprint(&self, at: usize) -> Option<u64> {
+        let _ = at;
+        None
+    }
 
     /// Returns the error of the file around its runs, such as a file that is cut off. Runs may be
     /// missing then.

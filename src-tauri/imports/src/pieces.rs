@@ -2,12 +2,16 @@
 use std::ops::Range;
 use touchstone_formats::{ReadError, ReadErrorKind};
 
+/// Maximum number of parts that are found. The places of more would take more memory than the text.
+pub const MOST_PARTS: usize = 4_000_000;
+
 /// Parts of a list or an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pieces<T> {
     /// Parts in order. The last is incomplete if the text ends within it.
     pub parts: Vec<T>,
-    /// True if the list or object is closed, so that all its parts are complete.
+    /// True if the list or object is closed, so that all its parts are complete and there are no
+    /// others.
     pub is_complete: bool,
 }
 
@@ -23,7 +27,8 @@ pub fn items(text: &str) -> Pieces<&str> {
             pieces.is_complete = true;
             return pieces;
         }
-        if !pieces.parts.is_empty() && !scan.eat(b',') {
+        let is_full = pieces.parts.len() >= MOST_PARTS;
+        if is_full || (!pieces.parts.is_empty() && !scan.eat(b',')) {
             return pieces;
         }
         let (part, whole) = scan.value();
@@ -49,7 +54,8 @@ pub fn members(text: &str) -> Pieces<(&str, &str)> {
             pieces.is_complete = true;
             return pieces;
         }
-        if !pieces.parts.is_empty() && !scan.eat(b',') {
+        let is_full = pieces.parts.len() >= MOST_PARTS;
+        if is_full || (!pieces.parts.is_empty() && !scan.eat(b',')) {
             return pieces;
         }
         let (key, whole) = scan.value();

@@ -2,7 +2,7 @@
 use crate::format::{Detected, Format, HEAD_BYTES, ImportedFile};
 use crate::head::Head;
 use crate::run::ImportedRun;
-use crate::source::Input;
+use crate::source::{Folder, Input};
 use crate::text::is_blank;
 use touchstone_formats::ReadError;
 use touchstone_formats::own_formats::OWN_FORMATS;
@@ -63,6 +63,10 @@ impl ImportedFile for Checked<'_> {
         self.0.read(at).map(ImportedRun::without_impossible_values)
     }
 
+    fn fingerprint(&self, at: usize) -> Option<u64> {
+        self.0.fingerprint(at)
+    }
+
     fn file_error(&self) -> Option<ReadError> {
         self.0.file_error()
     }
@@ -70,8 +74,8 @@ impl ImportedFile for Checked<'_> {
 
 /// Returns the path of the file whose run changes with this one, if a format has it as a part of a
 /// run.
-pub fn owner(path: &str) -> Option<String> {
-    FORMATS.iter().find_map(|format| format.owner(path)).filter(|owner| owner != path)
+pub fn owner(path: &str, folder: &dyn Folder) -> Option<String> {
+    FORMATS.iter().find_map(|format| format.owner(path, folder)).filter(|owner| owner != path)
 }
 
 /// Returns all formats, sorted by name.

@@ -53,16 +53,22 @@ pub fn lines(bytes: &[u8]) -> impl Iterator<Item = &str> {
 /// last line that is cut off does not count, since the program may still be writing it.
 pub fn objects(bytes: &[u8]) -> (impl Iterator<Item = Value>, usize) {
     let parse = |line| parse(line).filter(|value| matches!(value, Value::Map(_)));
-    let starts_object = |line: &&[u8]| line.trim_ascii_start().starts_with(b"{");
-    let all: Vec<&[u8]> =
-        bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
-    let is_growing = !bytes.ends_with(b"\n") && all.last().is_some_and(starts_object);
-    let last = all.len().saturating_sub(usize::from(is_growing));
-    let looks_whole = |line: &[u8]| starts_object(&line) && line.trim_ascii_end().ends_with(b"}");
+    let starts_object = |line: &[u8]| line.trim_ascii_start().starts_with(b"{");
+    let looks_whole = |line: &[u8]| starts_object(line) && line.trim_ascii_end().ends_with(b"}");
     // The first line may begin with a byte order mark.
     let is_whole = |at: usize, line| looks_whole(line) || (at == 0 && line.starts_with(b"\xef"));
-    let odd = all[..last].iter().enumerate().filter(|(at, line)| !is_whole(*at, line));
-    (lines(bytes).filter_map(parse), odd.count())
+    let all = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let (mut odd, mut last) = (0, None);
+    for (at, line) in all.enumerate() {
+        let is_odd = !is_whole(at, line);
+        odd += usize::from(is_odd);
+        last = Some((is_odd, line));
+    }
+    let is_growing = |line: &[u8]| !bytes.ends_with(b"\n") && starts_object(line);
+    if last.is_some_and(|(is_odd, line)| is_odd && is_growing(line)) {
+        odd -= 1;
+    }
+    (lines(bytes).filter_map(parse), odd)
 }
 
 /// Parses a JSON text as other programs write it: with numbers that only Python knows, keys that

@@ -4,7 +4,10 @@ use crate::pieces;
 use std::collections::HashMap;
 use std::ops::Range;
 use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, json};
+use touchstone_formats::{ReadError, ReadErrorKind, json};
+
+/// Maximum number of runs of a file.
+const MOST_RUNS: usize = 2_000_000;
 
 /// Text with the places of its runs.
 #[derive(Debug)]
@@ -12,20 +15,23 @@ pub struct Slices {
     text: String,
     places: Vec<Range<usize>>,
     is_cut: bool,
+    /// True if there were more runs than are read.
+    has_more: bool,
 }
 
 impl Slices {
     /// Splits lines of JSON. A last line that is cut off is left out.
     pub fn lines(bytes: Vec<u8>) -> Result<Slices, ReadError> {
         let text = pieces::text(bytes)?;
-        let mut lines: Vec<&str> =
-            text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        let is_cut = lines.last().is_some_and(|line| is_cut_object(line));
-        if is_cut {
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let mut lines: Vec<&str> = lines.take(MOST_RUNS + 1).collect();
+        let has_more = lines.len() > MOST_RUNS;
+        let is_cut = !has_more && lines.last().is_some_and(|line| is_cut_object(line));
+        if is_cut || has_more {
             lines.pop();
         }
         let places = lines.into_iter().map(|line| pieces::range_of_part(&text, line)).collect();
-        Ok(Slices { text, places, is_cut })
+        Ok(Slices { text, places, is_cut, has_more })
     }
 
     /// Splits the list that stands under a path of keys. An item that is cut off is left out.
@@ -49,7 +55,9 @@ impl Slices {
             }
             places.extend(items.into_iter().map(|item| pieces::range_of_part(&text, item)));
         }
-        Ok(Slices { text, places, is_cut })
+        let has_more = places.len() > MOST_RUNS;
+        places.truncate(MOST_RUNS);
+        Ok(Slices { text, places, is_cut, has_more })
     }
 
     /// Returns the number of runs.
@@ -84,8 +92,12 @@ impl Slices {
         })
     }
 
-    /// Returns the error of a file that is cut off.
+    /// Returns the error of a file that is cut off, or that has more runs than are read.
     pub fn error(&self) -> Option<ReadError> {
+        if self.has_more {
+            let message = format!("Only the first {MOST_RUNS} runs are read.");
+            return Some(ReadError::new(ReadErrorKind::TooLarge, message));
+        }
         self.is_cut.then(pieces::cut_off)
     }
 }
@@ -129,6 +141,18 @@ mod tests {
         assert!(slices.error().is_some() && slices.parse(7).is_err());
         let whole = Slices::lines(b"{\"a\":1}\nno".to_vec()).unwrap();
         assert!(whole.len() == 2 && whole.error().is_none());
+    }
+
+    #[test]
+    fn of_very_many_runs_the_first_are_read() {
+        for bytes in ["1\n".repeat(MOST_RUNS + 1), format!("[1{}]", ",1".repeat(MOST_RUNS))] {
+            let is_list = bytes.starts_with('[');
+            let split =
+                if is_list { Slices::list(bytes.into(), &[]) } else { Slices::lines(bytes.into()) };
+            let slices = split.unwrap();
+            assert_eq!(slices.len(), MOST_RUNS);
+            assert_eq!(slices.error().map(|error| error.kind), Some(ReadErrorKind::TooLarge));
+        }
     }
 
     #[test]

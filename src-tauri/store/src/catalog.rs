@@ -1,12 +1,12 @@
 //! **Pure.** Searchable list of all tasks, built once per set of suites and of recorded runs, and
 //! queried often. Each search word is looked up in one text per task; ten thousand tasks take a few
 //! milliseconds.
-use super::query::RecordedTask;
+use super::query::{RecordedTask, RecordedTasks};
 use super::suites::{Task, Tasks};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use touchstone_api::{FacetValue, TaskPage, TaskRequest, TaskRow};
+use touchstone_api::{FacetValue, TaskCut, TaskPage, TaskRequest, TaskRow};
 use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::suite::Prompts;
 use touchstone_imports::registry;
@@ -28,12 +28,12 @@ pub struct Catalogs {
 }
 
 /// Tasks without a suite, with the moment of the index that named them.
-type Recorded = ((PathBuf, u64), Arc<Vec<RecordedTask>>);
+type Recorded = ((PathBuf, u64), Arc<RecordedTasks>);
 
 impl Catalogs {
     /// Returns the catalog of these tasks, and of recorded ones that none of them is. Rebuilds what
     /// has changed.
-    pub fn catalog_for(&self, tasks: &Arc<Tasks>, recorded: &Arc<Vec<RecordedTask>>) -> Catalog {
+    pub fn catalog_for(&self, tasks: &Arc<Tasks>, recorded: &Arc<RecordedTasks>) -> Catalog {
         let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         let same_suites = newest.tasks.as_ref().is_some_and(|known| Arc::ptr_eq(known, tasks));
         if !same_suites {
@@ -49,8 +49,8 @@ impl Catalogs {
     pub fn recorded_at<E>(
         &self,
         moment: (&Path, u64),
-        read: impl FnOnce() -> Result<Vec<RecordedTask>, E>,
-    ) -> Result<Arc<Vec<RecordedTask>>, E> {
+        read: impl FnOnce() -> Result<RecordedTasks, E>,
+    ) -> Result<Arc<RecordedTasks>, E> {
         let mut known = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, tasks)) = known.as_mut() {
             if (of.0.as_path(), of.1) == moment {
@@ -75,7 +75,7 @@ impl Catalogs {
 pub struct Catalog {
     tasks: Option<Arc<Tasks>>,
     suites: Arc<Vec<Entry>>,
-    named: Option<Arc<Vec<RecordedTask>>>,
+    named: Option<Arc<RecordedTasks>>,
     recorded: Arc<Vec<Entry>>,
 }
 
@@ -94,9 +94,9 @@ impl Catalog {
     }
 
     /// Replaces the recorded tasks.
-    fn name(&mut self, recorded: &Arc<Vec<RecordedTask>>) {
+    fn name(&mut self, recorded: &Arc<RecordedTasks>) {
         let has_suite = |id: &str| self.tasks.as_ref().is_some_and(|tasks| tasks.get(id).is_some());
-        let tasks = recorded.iter().filter(|task| !has_suite(&task.id));
+        let tasks = recorded.tasks.iter().filter(|task| !has_suite(&task.id));
         let mut entries: Vec<Entry> = tasks.map(recorded_entry).collect();
         sort(&mut entries);
         self.named = Some(Arc::clone(recorded));
@@ -137,12 +137,17 @@ impl Catalog {
         categories.sort_by_key(|one| std::cmp::Reverse(one.count));
         categories.truncate(VALUES);
         let (skip, take) = (request.span.offset as usize, request.span.limit.min(MOST) as usize);
+        let cut = self.named.as_ref().and_then(|named| {
+            let listed = named.tasks.len() as u64;
+            (listed < named.all).then_some(TaskCut { listed, all: named.all })
+        });
         TaskPage {
             all: (self.suites.len() + self.recorded.len()) as u64,
             total: passing.len() as u64,
             rows: passing.into_iter().skip(skip).take(take).cloned().map(shortened).collect(),
             sets: sets.into_iter().take(VALUES).map(value).collect(),
             categories,
+            cut,
         }
     }
 }
@@ -348,7 +353,7 @@ mod tests {
         let tasks = Arc::new(Tasks::from_tasks(suite.into_iter().map(task).map(Arc::new)));
         let named = |names: &[&str]| {
             let task = |id: &&str| RecordedTask { id: (*id).to_owned(), format: "inspect".into() };
-            names.iter().map(task).collect::<Vec<_>>()
+            RecordedTasks { tasks: names.iter().map(task).collect(), all: 5 }
         };
         let catalogs = Catalogs::default();
         let list = |generation: u64, names: &[&str], words: &str| {
@@ -356,6 +361,8 @@ mod tests {
             let recorded = catalogs.recorded_at((Path::new("b"), generation), read).unwrap();
             let page =
                 catalogs.catalog_for(&tasks, &recorded).list(&task_request(words, None, None));
+            let listed = names.len() as u64;
+            assert_eq!(page.cut.is_some_and(|cut| cut.all == 5), listed < 5);
             let row = |row: &TaskRow| (row.id.clone(), row.recorded_by.clone().unwrap_or_default());
             page.rows.iter().map(row).map(|(id, by)| format!("{id} {by}")).collect::<Vec<_>>()
         };

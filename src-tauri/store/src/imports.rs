@@ -67,6 +67,29 @@ pub(crate) fn detect(file: &FileId, head: &[u8]) -> Option<Detected> {
     detected.map(|(_, detected)| detected)
 }
 
+/// Returns the file whose run changes with another, if a format has that as a part of a run.
+pub(crate) fn owner(roots: &Roots, file: &FileId) -> Option<FileId> {
+    let path = std::str::from_utf8(&file.path).ok().filter(|_| file.root == Root::Output)?;
+    let owner = guarded(|| registry::owner(path, &ResultsFolder(roots))).ok().flatten();
+    owner.map(|owner| FileId::new(Root::Output, owner))
+}
+
+/// Like [`owner`], of a file that is gone, as far as the index knows that another file stands for
+/// its run.
+pub(crate) fn indexed_owner(
+    index: &Connection,
+    file: &FileId,
+) -> Result<Option<FileId>, IndexError> {
+    const OWNER: &str = "SELECT f.path FROM runs part \
+         JOIN runs whole ON whole.identity = part.identity AND whole.unit <> part.unit \
+         AND whole.identity_rank > part.identity_rank \
+         JOIN files f ON f.unit = whole.unit \
+         WHERE part.unit = ? AND part.member IS NOT NULL LIMIT 1";
+    let unit = UnitId { file: file.clone(), group: false }.number();
+    let path = index.prepare_cached(OWNER)?.query_row([unit], |row| row.get::<_, Vec<u8>>(0));
+    Ok(path.optional()?.map(|path| FileId::new(Root::Output, path)))
+}
+
 /// Open file, read piece by piece.
 struct DiskFile {
     file: fs::File,
@@ -310,6 +333,25 @@ pub(crate) struct ImportRow {
     pub(crate) identity: Option<i64>,
     /// Rank among these files.
     pub(crate) rank: f64,
+    /// Fingerprint of the content in its file. A run with that of the index is not read again.
+    pub(crate) fingerprint: Option<u64>,
+}
+
+/// Fingerprints of runs that the index has, by the ids of the runs.
+pub(crate) type KnownFingerprints = HashMap<String, u64>;
+
+/// Loads the fingerprints of the runs of a file.
+pub(crate) fn known_fingerprints(
+    index: &Connection,
+    unit: &UnitId,
+) -> Result<KnownFingerprints, IndexError> {
+    const SELECT: &str = "SELECT key, import_hash FROM runs \
+         WHERE unit = ? AND member IS NOT NULL AND import_hash IS NOT NULL";
+    let mut select = index.prepare_cached(SELECT)?;
+    let rows = select.query_map([unit.number()], |row| {
+        Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// File of another tool that is to be parsed.
@@ -319,11 +361,13 @@ pub(super) struct ImportFile {
     pub(super) marks: Vec<(FileId, Mark)>,
 }
 
-/// Parses a file of another tool and passes its rows to `give` until it returns false.
+/// Parses a file of another tool and passes its rows to `give` until it returns false. Runs that
+/// have the fingerprints that `known` returns for the file are left as they are.
 pub(super) fn look(
     roots: &Roots,
     limits: &Limits,
     file: ImportFile,
+    known: &dyn Fn(&UnitId) -> KnownFingerprints,
     give: &mut dyn FnMut(ParsedUnit) -> bool,
 ) {
     let ImportFile { unit, stamp, mut marks } = file;
@@ -337,10 +381,23 @@ pub(super) fn look(
     let read = with_file(roots, &file, |format, opened| {
         let members = member_keys(opened);
         let mut weight = 0;
+        let mut known_runs = None;
         for (at, key) in members.iter().enumerate() {
+            let id = unit.key_of(key.as_deref());
+            // Taken before the run is read: a change in between is noticed the next time.
+            let fingerprint = key.as_ref().and_then(|_| opened.fingerprint(at));
+            if let Some(now) = fingerprint
+                && known_runs.get_or_insert_with(|| known(&unit)).get(&id) == Some(&now)
+            {
+                keys.insert(id);
+                continue;
+            }
             let mut row = blank();
             match guarded(|| without_contents(|| opened.read(at))).flatten() {
-                Ok(run) => take(&mut row, run, (&path, key.clone()), format.name()),
+                Ok(run) => {
+                    take(&mut row, run, (&path, key.clone()), format.name());
+                    row.import.fingerprint = fingerprint;
+                }
                 Err(error) => {
                     row.member = key.clone().map(|key| MemberRow { key });
                     row.hash = xxh3_64(error.message.as_bytes());
@@ -348,7 +405,7 @@ pub(super) fn look(
                 }
             }
             weight += row.outline.as_ref().map_or(0, |outline| outline.text.len());
-            keys.insert(unit.key_of(key.as_deref()));
+            keys.insert(id);
             rows.push(row);
             if rows.len() >= ROWS || weight >= BYTES {
                 weight = 0;
@@ -421,6 +478,7 @@ fn take(
             .as_ref()
             .map(|identity| xxh3_64(identity.key.as_bytes()).cast_signed()),
         rank: run.identity.as_ref().map_or(0.0, |identity| identity.rank),
+        fingerprint: None,
     };
     row.member = key.map(|key| MemberRow { key });
     let outline = to_run(run, format).outline();
@@ -517,6 +575,12 @@ pub(crate) fn own_task_of_row(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::Index;
+    use crate::reconcile::Unit;
+    use crate::scan::Found;
+    use crate::suites::Tasks;
+    use crate::{parse_unit, record};
+    use std::collections::BTreeMap;
 
     #[test]
     fn readers_see_no_links_and_nothing_outside_of_the_results() {
@@ -533,6 +597,61 @@ mod tests {
         assert!(folder.list("link").is_empty() && folder.list("..").is_empty());
         assert!(folder.open("a/x.json").is_some());
         assert!(folder.open("link/x.json").is_none() && folder.open("../secret").is_none());
+    }
+
+    #[test]
+    fn only_runs_without_the_fingerprint_that_the_index_knows_are_read_again() {
+        let home = tempfile::tempdir().unwrap();
+        let output_dir = home.path().join("out");
+        fs::create_dir_all(&output_dir).unwrap();
+        let database = Connection::open(output_dir.join("promptfoo.db")).unwrap();
+        let columns = "id text, eval_id text, prompt_idx integer, test_idx integer, response text";
+        database
+            .execute_batch(&format!(
+                "CREATE TABLE evals (id text); INSERT INTO evals VALUES ('a'), ('b');
+                 CREATE TABLE eval_results ({columns});"
+            ))
+            .unwrap();
+        let add = |evaluation: &str, test: i64, output: &str| {
+            let insert = "INSERT INTO eval_results VALUES (?1 || ?2, ?1, 0, ?2, ?3)";
+            let response = format!("{{\"output\":\"{output}\"}}");
+            database.execute(insert, (evaluation, test, response)).unwrap();
+        };
+        add("a", 0, "x");
+        add("b", 0, "y");
+        let folder = output_dir.clone();
+        let roots = Roots { folder, output_dir, ..Roots::default() };
+        let (index, mut writer) =
+            Index::open(&home.path().join("cache"), &roots.output_dir).unwrap();
+        let mut read = || {
+            let file = FileId::new(Root::Output, "promptfoo.db");
+            let found = Found { stamp: open::open(&roots, &file).unwrap().1, odd: None };
+            let id = UnitId { file: file.clone(), group: false };
+            let unit = Unit { id, files: BTreeMap::from([(file, found)]) };
+            let known = |unit: &UnitId| known_fingerprints(&index.reader().unwrap(), unit).unwrap();
+            let mut names = Vec::new();
+            parse_unit::look(&roots, &Limits::default(), unit, &known, &mut |mut parsed| {
+                let members = parsed.rows().iter().filter_map(|row| row.member.as_ref());
+                names.extend(members.map(|member| member.key.clone()));
+                let placed = record::place_rows(&mut parsed, &Tasks::default(), &[]);
+                record::put(&mut writer, &parsed, placed).unwrap();
+                true
+            });
+            let count = "SELECT count(*) FROM runs";
+            let count: i64 = writer.sql.query_row(count, [], |row| row.get(0)).unwrap();
+            (names, count)
+        };
+        let names = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| format!("{name} prompt 0")).collect()
+        };
+        assert_eq!(read(), (names(&["a test 0", "b test 0"]), 2));
+        assert_eq!(read(), (names(&[]), 2));
+        add("b", 1, "z");
+        assert_eq!(read(), (names(&["b test 0", "b test 1"]), 3));
+        // The first result is what it was, and now has the fingerprint of the new evaluation.
+        assert_eq!(read(), (names(&[]), 3));
+        database.execute("DELETE FROM eval_results WHERE id = 'a0'", []).unwrap();
+        assert_eq!(read(), (names(&[]), 2));
     }
 
     #[test]

@@ -72,13 +72,14 @@ impl Indexer {
 
     /// Parses units and writes their rows.
     fn enter(&mut self, units: Vec<Unit>) -> Result<(), IndexError> {
-        let Shared { roots, limits, inbox, .. } = self.shared.clone();
+        let Shared { roots, limits, inbox, index, .. } = self.shared.clone();
         let tasks = self.shelving.tasks();
         let renames = self.renames.clone().unwrap_or_default();
         let eyes = ParseContext {
             roots: &roots,
             limits: &limits,
             inbox: &inbox,
+            index: &index,
             tasks: &tasks,
             renames: &renames,
         };

@@ -2,6 +2,7 @@
 //! writes and publishes changes, and fills the full-text index when idle. The decisions are made in
 //! pure modules; this one defines their order.
 use super::backlog::Backlog;
+use super::imports;
 use super::inbox::{Hints, Inbox, Woken};
 use super::index::{Index, IndexError, Writer, is_damage};
 use super::judgements::Marks;
@@ -404,7 +405,8 @@ impl Indexer {
             self.tell_watching();
         }
         self.shelving.look_beside(&self.shared.roots, &scopes);
-        let steps = reconcile(&self.known, &scopes, &survey.found);
+        let owner = |file: &FileId| self.owner_of(file, survey.found.contains_key(file));
+        let steps = reconcile(&self.known, &scopes, &survey.found, &owner);
         let steps = self.shelve(steps);
         let steps = self.hold_back(steps);
         self.backlog.add(steps, live);
@@ -418,6 +420,20 @@ impl Indexer {
         if whole && survey.failed.is_empty() {
             self.watch_new_roots();
         }
+    }
+
+    /// Returns the file whose run a file is a part of. Of one that is gone, the index may know it.
+    fn owner_of(&self, file: &FileId, is_there: bool) -> Option<FileId> {
+        // Without known files, everything is read anyway.
+        if self.known.is_empty() {
+            return None;
+        }
+        let owner = imports::owner(&self.shared.roots, file);
+        if owner.is_some() || is_there {
+            return owner;
+        }
+        let known = imports::indexed_owner(&self.writer.sql, file);
+        known.inspect_err(|error| tracing::warn!(%error, "a run was not looked up")).ok().flatten()
     }
 
     /// Postpones large files that keep changing; they are read again later.

@@ -2,12 +2,14 @@
 //! ready. Owns the limits on waiting units and on bytes in memory.
 use super::imports;
 use super::inbox::Inbox;
+use super::index::Index;
 use super::limits::Limits;
 use super::parse_unit::{self, ParsedUnit};
 use super::reconcile::Unit;
 use super::record::{self, Placed};
 use super::roots::Roots;
 use super::suites::Tasks;
+use super::unit_id::UnitId;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use touchstone_formats::workspace::renames::Renames;
@@ -28,6 +30,7 @@ pub(crate) struct ParseContext<'a> {
     pub(crate) roots: &'a Roots,
     pub(crate) limits: &'a Limits,
     pub(crate) inbox: &'a Inbox,
+    pub(crate) index: &'a Index,
     pub(crate) tasks: &'a Tasks,
     pub(crate) renames: &'a Renames,
 }
@@ -35,7 +38,13 @@ pub(crate) struct ParseContext<'a> {
 impl ParseContext<'_> {
     /// Parses a unit and passes it to `give` in one or more parts, until `give` returns false.
     fn look(&self, unit: Unit, give: &mut dyn FnMut(ParsedUnit, Vec<Placed>) -> bool) {
-        parse_unit::look(self.roots, self.limits, unit, &mut |mut looked| {
+        let known = |unit: &UnitId| {
+            let reader = self.index.reader();
+            let known = reader.and_then(|reader| imports::known_fingerprints(&reader, unit));
+            // Without them, all runs are read.
+            known.unwrap_or_default()
+        };
+        parse_unit::look(self.roots, self.limits, unit, &known, &mut |mut looked| {
             imports::rename(&mut looked, self.renames);
             let placed = record::place_rows(&mut looked, self.tasks, &self.roots.models);
             !self.inbox.is_stopping() && give(looked, placed)

@@ -67,7 +67,7 @@ pub(crate) fn renames_hash(renames: &Renames) -> i64 {
     if renames.is_empty() { 0 } else { xxh3_64(format!("{renames:?}").as_bytes()).cast_signed() }
 }
 
-/// Marks the files of other tools as unsettled, so that they are read again.
+/// Marks the files of other tools as unsettled, so that all of their runs are read again.
 pub(crate) fn unsettle_imports(sql: &Connection) -> Result<(), IndexError> {
     const UNSETTLE: &str =
         "UPDATE files SET settled = 0 WHERE unit IN (SELECT unit FROM runs WHERE layout = ?)";
@@ -75,6 +75,7 @@ pub(crate) fn unsettle_imports(sql: &Connection) -> Result<(), IndexError> {
     for format in touchstone_imports::registry::sorted() {
         update.execute([format.name()])?;
     }
+    sql.execute("UPDATE runs SET import_hash = NULL WHERE import_hash IS NOT NULL", [])?;
     Ok(())
 }
 

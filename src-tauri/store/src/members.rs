@@ -162,7 +162,7 @@ mod tests {
     use crate::{index_writer, load, open, record};
     use fs_err as fs;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, HashMap};
 
     const FILES: [&str; 3] = ["a.json", "a.json.d/b.json", "c.json"];
 
@@ -245,24 +245,32 @@ mod tests {
                 .map(|(stamp, file)| (file, Found { stamp, odd: None }))
                 .collect();
             let mut visible = Vec::new();
-            for step in reconcile(&self.known, &[scope], &found) {
+            for step in reconcile(&self.known, &[scope], &found, &|_| None) {
                 let unit = match step {
                     Step::Read(unit) => unit,
                     Step::Forget(id) => crate::reconcile::Unit { id, files: BTreeMap::new() },
                 };
                 let mut left = parts;
-                parse_unit::look(&self.roots, &Limits::default(), unit, &mut |mut looked| {
-                    let placed = record::place_rows(&mut looked, &Tasks::default(), &[]);
-                    let written = record::put(writer, &looked, placed).unwrap();
-                    self.written += written.len();
-                    visible
-                        .extend(written.into_iter().filter(|one| one.visible).map(|one| one.key));
-                    if looked.is_last() {
-                        index_writer::remember(&mut self.known, &looked.unit, looked.marks);
-                    }
-                    left = left.saturating_sub(1);
-                    left > 0
-                });
+                let known = |_: &UnitId| HashMap::new();
+                parse_unit::look(
+                    &self.roots,
+                    &Limits::default(),
+                    unit,
+                    &known,
+                    &mut |mut looked| {
+                        let placed = record::place_rows(&mut looked, &Tasks::default(), &[]);
+                        let written = record::put(writer, &looked, placed).unwrap();
+                        self.written += written.len();
+                        visible.extend(
+                            written.into_iter().filter(|one| one.visible).map(|one| one.key),
+                        );
+                        if looked.is_last() {
+                            index_writer::remember(&mut self.known, &looked.unit, looked.marks);
+                        }
+                        left = left.saturating_sub(1);
+                        left > 0
+                    },
+                );
             }
             visible
         }

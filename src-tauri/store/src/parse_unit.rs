@@ -1,6 +1,6 @@
 //! Reads the files of a unit and builds its row. Never fails: every error becomes part of the row.
 //! Also splits the text into pieces for the search. Writes nothing.
-use super::imports::{self, ImportFile, ImportRow};
+use super::imports::{self, ImportFile, ImportRow, KnownFingerprints};
 use super::layouts::{self, Coordinates, FileContent};
 use super::limits::Limits;
 use super::members;
@@ -111,11 +111,13 @@ pub(crate) struct Piece {
 }
 
 /// Parses one unit and passes the result to `give`. A file with many runs is passed in parts to
-/// limit memory use; parsing stops when `give` returns false.
+/// limit memory use; parsing stops when `give` returns false. `known` is asked for the fingerprints
+/// of runs of other tools that need not be read again.
 pub(crate) fn look(
     roots: &Roots,
     limits: &Limits,
     unit: Unit,
+    known: &dyn Fn(&UnitId) -> KnownFingerprints,
     give: &mut dyn FnMut(ParsedUnit) -> bool,
 ) {
     match look_whole(roots, limits, unit) {
@@ -123,7 +125,7 @@ pub(crate) fn look(
             give(looked);
         }
         Sight::Many(file) => members::look(limits, file, give),
-        Sight::Import(file) => imports::look(roots, limits, file, give),
+        Sight::Import(file) => imports::look(roots, limits, file, known, give),
     }
 }
 

@@ -6,7 +6,7 @@ use super::roots::{FileId, Root};
 use super::scan::Found;
 use super::unit_id::UnitId;
 use std::collections::{BTreeMap, BTreeSet};
-use touchstone_imports::{registry, swe_bench};
+use touchstone_imports::swe_bench;
 
 /// State of a file in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,12 +68,15 @@ pub(crate) fn members(known: &KnownFiles, unit: &UnitId) -> Vec<(FileId, Mark)> 
         .collect()
 }
 
-/// Returns the steps for everything within the scopes. Files outside of them are left alone.
+/// Returns the steps for everything within the scopes. Files outside of them are left alone, except
+/// for those whose run a file is a part of, which `owner` returns.
 pub(crate) fn reconcile(
     known: &KnownFiles,
     scopes: &[FileId],
     found: &BTreeMap<FileId, Found>,
+    owner: &dyn Fn(&FileId) -> Option<FileId>,
 ) -> Vec<Step> {
+    let owner = |file: &FileId| unit_there(known, found, &owner(file)?);
     let mut units = BTreeSet::new();
     let mut judged = BTreeSet::new();
     for (file, now) in found {
@@ -86,7 +89,7 @@ pub(crate) fn reconcile(
             units.insert(unit_of(file, now.odd.is_some()));
             // A path that became odd, or stopped being odd, also leaves its former unit.
             units.extend(known.get(file).map(|was| unit_of(file, was.odd)));
-            units.extend(owner(known, found, file));
+            units.extend(owner(file));
             judged.extend(judged_folder(file));
         }
     }
@@ -94,7 +97,7 @@ pub(crate) fn reconcile(
         for (file, mark) in below(known, scope).filter(|(file, _)| scope.holds(file)) {
             if !found.contains_key(file) {
                 units.insert(unit_of(file, mark.odd));
-                units.extend(owner(known, found, file));
+                units.extend(owner(file));
                 judged.extend(judged_folder(file));
             }
         }
@@ -118,15 +121,17 @@ fn may_be_judged(folder: &FileId, file: &FileId) -> bool {
     folder.is_ok_and(|folder| path.is_ok_and(|path| swe_bench::may_judge(folder, path)))
 }
 
-/// Returns the unit whose run a file is a part of, if that unit exists.
-fn owner(known: &KnownFiles, found: &BTreeMap<FileId, Found>, file: &FileId) -> Option<UnitId> {
-    let path = std::str::from_utf8(&file.path).ok().filter(|_| file.root == Root::Output)?;
-    let owner = FileId::new(Root::Output, registry::owner(path)?);
+/// Returns the unit of a file that exists.
+fn unit_there(
+    known: &KnownFiles,
+    found: &BTreeMap<FileId, Found>,
+    file: &FileId,
+) -> Option<UnitId> {
     let odd = found
-        .get(&owner)
+        .get(file)
         .map(|now| now.odd.is_some())
-        .or_else(|| known.get(&owner).map(|mark| mark.odd))?;
-    Some(unit_of(&owner, odd))
+        .or_else(|| known.get(file).map(|mark| mark.odd))?;
+    Some(unit_of(file, odd))
 }
 
 fn step(
@@ -214,7 +219,7 @@ mod tests {
             .filter(|(file, _)| scopes.iter().any(|s| s.holds(file)))
             .map(|(f, s)| (f.clone(), s.clone()))
             .collect();
-        for step in reconcile(known, scopes, &seen) {
+        for step in reconcile(known, scopes, &seen, &|_| None) {
             let (id, files) = match step {
                 Step::Read(unit) => (unit.id, unit.files),
                 Step::Forget(id) => (id, BTreeMap::new()),
@@ -262,7 +267,7 @@ mod tests {
             look(&mut known_anew, &mut rows_anew, &disk, &everything);
             prop_assert_eq!(&rows, &rows_anew);
             prop_assert_eq!(&known, &known_anew);
-            prop_assert_eq!(reconcile(&known, &everything, &disk), Vec::new());
+            prop_assert_eq!(reconcile(&known, &everything, &disk, &|_| None), Vec::new());
         }
     }
 
@@ -276,7 +281,49 @@ mod tests {
                 Mark { stamp: Stamp::default(), settled, odd: false },
             )])
         };
-        assert_eq!(reconcile(&mark(true), &[file("")], &disk).len(), 0);
-        assert_eq!(reconcile(&mark(false), &[file("")], &disk).len(), 1);
+        let steps = |settled| reconcile(&mark(settled), &[file("")], &disk, &|_| None).len();
+        assert_eq!((steps(true), steps(false)), (0, 1));
+    }
+
+    #[test]
+    fn a_run_is_read_again_when_a_part_of_it_comes_changes_or_goes() {
+        let now = |size| Found { stamp: Stamp { size, ..Stamp::default() }, odd: None };
+        let mark = |size| Mark { stamp: now(size).stamp, settled: true, odd: false };
+        let (run, part, other) = (file("d/run.json"), file("d/part.json"), file("d/other.json"));
+        let owner = |one: &FileId| (*one == file("d/part.json")).then(|| file("d/run.json"));
+        let base = KnownFiles::from([(run.clone(), mark(1)), (other.clone(), mark(1))]);
+        let with_part = || {
+            let mut known = base.clone();
+            known.insert(part.clone(), mark(1));
+            known
+        };
+        let disk = |part_size: Option<u64>| {
+            let mut disk = Disk::from([(run.clone(), now(1)), (other.clone(), now(1))]);
+            disk.extend(part_size.map(|size| (part.clone(), now(size))));
+            disk
+        };
+        for (known, disk, count) in [
+            (base.clone(), disk(Some(1)), 2),
+            (with_part(), disk(Some(2)), 2),
+            (with_part(), disk(None), 2),
+            (with_part(), disk(Some(1)), 0),
+        ] {
+            // The run lies in the scope or outside of it.
+            for scope in [file("d"), part.clone()] {
+                let within = disk.clone().into_iter().filter(|(file, _)| scope.holds(file));
+                let steps =
+                    reconcile(&known, std::slice::from_ref(&scope), &within.collect(), &owner);
+                let run_read =
+                    |step: &Step| matches!(step, Step::Read(unit) if unit.id.file == run);
+                assert_eq!(
+                    (steps.len(), steps.iter().any(run_read)),
+                    (count, count > 0),
+                    "{steps:?}"
+                );
+            }
+        }
+        // Without the run, nothing is there to read.
+        let lone = Disk::from([(part.clone(), now(1))]);
+        assert_eq!(reconcile(&KnownFiles::new(), &[file("")], &lone, &owner).len(), 1);
     }
 }

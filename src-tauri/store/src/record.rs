@@ -47,6 +47,7 @@ struct Old {
     reason: Option<String>,
     size: i64,
     modified_ms: i64,
+    import_hash: Option<i64>,
 }
 
 /// Data of a run from its path, the suites and the scorers. Computing it takes most of the time and
@@ -200,6 +201,11 @@ fn put_one(
                 old.id
             ])?;
         }
+        let import_hash = row.import.fingerprint.map(u64::cast_signed);
+        if import_hash != old.import_hash {
+            let sql = "UPDATE runs SET import_hash = ? WHERE id = ?";
+            writer.sql.prepare_cached(sql)?.execute(params![import_hash, old.id])?;
+        }
         return Ok(Written { key, before, after: before, visible });
     }
     if let Some(old) = &mut old {
@@ -241,7 +247,7 @@ fn is_same(old: &Old, row: &Row) -> bool {
 
 fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
     let text =
-        "SELECT id, content_hash, state_order, words_done < item_count, text_len, words_done, reason, size, modified_ms, identity, task, system, model
+        "SELECT id, content_hash, state_order, words_done < item_count, text_len, words_done, reason, size, modified_ms, identity, import_hash, task, system, model
                 FROM runs WHERE key = ?";
     let row = sql.prepare_cached(text)?.query_row([key], |row| {
         Ok(Old {
@@ -254,7 +260,8 @@ fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
             size: row.get(7)?,
             modified_ms: row.get(8)?,
             identity: row.get(9)?,
-            cell: Cell::from_row(row, 10)?,
+            import_hash: row.get(10)?,
+            cell: Cell::from_row(row, 11)?,
         })
     });
     Ok(row.optional()?)
@@ -309,8 +316,8 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens, cost, seconds, unfinished,
         size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, item_count, words_done,
         scoring, scorer, score, passed, score_reason, class, fingerprint, follow_ups, lineage, fork, forked_from, forked_step,
-        started, repeat_source, file_repeat, group_start, identity, identity_rank, steps)
-        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?)";
+        started, repeat_source, file_repeat, group_start, identity, identity_rank, steps, import_hash)
+        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?,?)";
     sql.prepare_cached(text)?.execute(params![
         id,
         key,
@@ -367,6 +374,7 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         row.import.identity,
         row.import.identity.map(|_| row.import.rank),
         outline.step_count,
+        row.import.fingerprint.map(u64::cast_signed),
     ])?;
     Ok(id.unwrap_or_else(|| sql.last_insert_rowid()))
 }

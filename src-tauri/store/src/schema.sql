@@ -32,6 +32,7 @@ CREATE TABLE runs (
   group_start    REAL,
   identity       INTEGER,                    -- of an imported run: hash of what is equal in all files that hold it
   identity_rank  REAL,
+  import_hash    INTEGER,                    -- of an imported run: what stands for its content in its file, where its format has that
   superseded_by  TEXT,                       -- path of the run that counts in its place
   missing_calls  TEXT NOT NULL,              -- JSON list of names
   tools          TEXT NOT NULL,              -- names of called tools, each between line feeds: "\na\nb\n", or empty

@@ -184,6 +184,7 @@ export type * from "./TableColumn";
 export type * from "./Task";
 export type * from "./TaskApi";
 export type * from "./TaskChoice";
+export type * from "./TaskCut";
 export type * from "./TaskGold";
 export type * from "./TaskPage";
 export type * from "./TaskParameter";

@@ -438,7 +438,7 @@ function canned(fixture: Fixture): Replies {
     ...launching(fixture),
     ...judging(fixture),
     ...evaluating(fixture),
-    list_tasks: () => ({ all: 0, total: 0, rows: [], sets: [], categories: [] }),
+    list_tasks: () => ({ all: 0, total: 0, rows: [], sets: [], categories: [], cut: null }),
     read_task: none("read_task"),
     doctor: () => [{ name: "Index folder", ok: true, detail: "Can be written.", fix: null }],
   };

@@ -7,8 +7,9 @@ use crate::reading::Reading;
 use crate::reports::redaction::is_session;
 use document::Spool;
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::ops::{ControlFlow, Range};
+use std::path::Path;
+use std::sync::Arc;
 use touchstone_api::{ExportFormat, ExportRequest, ExportedFile, RunRow, RunState, ScoreStanding};
 use touchstone_clock as clock;
 use touchstone_formats::redact::DocumentRedactor;
@@ -76,8 +77,9 @@ impl App {
     }
 
     /// Writes runs and passes each document to `take`: one for each run, or for logs of Inspect one
-    /// for the runs of a task with a system and a model. Runs that cannot be read are left out with
-    /// a note. To redact them, all are read twice: a later one may give a name of a user away.
+    /// for the runs of a task with a system and a model, behind the last run. Runs that cannot be
+    /// read are left out with a note. A file is opened once for all of its runs. To redact them, all
+    /// are read twice: a later one may give a name of a user away.
     pub fn export_runs<E: From<AppError>>(
         &self,
         ids: &[String],
@@ -101,27 +103,25 @@ impl App {
             redactor: is_redacted.then(DocumentRedactor::default),
             tally: EventCounts::default(),
             lines: options.lines,
-            dir: self.inner.config.cache_dir.clone(),
-            logs: Vec::new(),
+            samples: Spool::new(&self.inner.config.cache_dir),
+            logs: BTreeMap::new(),
             done: Exported::default(),
         };
         if let Some(redactor) = &mut writer.redactor {
-            let all: Vec<&RunRow> = rows.iter().collect();
-            self.for_each_export(&all, &mut |_, run| {
+            self.for_each_export(&rows, &mut |_, run| {
                 if let Ok(run) = run {
                     run.learn_users(redactor);
                 }
                 Ok::<_, E>(())
             })?;
         }
-        for group in groups(&rows, target) {
-            self.for_each_export(&group, &mut |row, run| match writer.write(row, run)? {
-                Some(file) => take(file),
-                None => Ok(()),
-            })?;
-            writer.end_group().try_for_each(&mut *take)?;
-        }
-        Ok(writer.end())
+        self.for_each_export(&rows, &mut |at, run| match writer.write((at, &rows[at]), run)? {
+            Some(file) => take(file),
+            None => Ok(()),
+        })?;
+        let (mut logs, done) = writer.end();
+        logs.try_for_each(take)?;
+        Ok(done)
     }
 
     /// Returns true if a run is a session of a coding agent, so that runs are redacted unless it is
@@ -141,14 +141,19 @@ impl App {
         rows.into_iter().map(|row| row.ok_or_else(gone)).collect()
     }
 
-    /// Reads runs one after another, about in the order of their rows, and passes each one to
-    /// `take`. Stops at the first error of `take`.
+    /// Reads runs one after another, and passes each one with its position to `take`: first those of
+    /// this program and of benchmarks, then those of other tools, file by file. Stops at the first
+    /// error of `take`.
     fn for_each_export<E: From<AppError>>(
         &self,
-        rows: &[&RunRow],
-        take: &mut dyn FnMut(&RunRow, ReadRun) -> Result<(), E>,
+        rows: &[RunRow],
+        take: &mut dyn FnMut(usize, ReadRun) -> Result<(), E>,
     ) -> Result<(), E> {
         let open = self.require_folder()?;
+        let tasks = open.flow.shelf.tasks();
+        let (foreign, own): (Vec<usize>, Vec<usize>) =
+            (0..rows.len()).partition(|at| rows[*at].format.is_some());
+        let ids = |some: &[usize]| some.iter().map(|at| rows[*at].id.as_str()).collect::<Vec<_>>();
         let mut stopped = Ok(());
         let mut go_on = |result: Result<(), E>| match result {
             Ok(()) => ControlFlow::Continue(()),
@@ -157,29 +162,20 @@ impl App {
                 ControlFlow::Break(())
             }
         };
-        let is_foreign = |row: &RunRow| row.format.is_some();
-        let _ =
-            rows.chunk_by(|one, next| is_foreign(one) == is_foreign(next)).try_for_each(|some| {
-                let ids: Vec<&str> = some.iter().map(|row| row.id.as_str()).collect();
-                if is_foreign(some[0]) {
-                    return Reading::for_each_imported(&open.flow, &ids, |at, run| {
-                        let run =
-                            run.map(|run| imported(some[at], run)).map_err(|why| why.to_string());
-                        go_on(take(some[at], run))
-                    });
-                }
-                let tasks = open.flow.shelf.tasks();
-                Reading::for_each_run(&open.flow, &ids, |at, run| {
-                    let run = run
-                        .map_err(|why| why.to_string())
-                        .map(|run| with_suite(&tasks, some[at], run.run));
-                    go_on(
-                        self.with_scores(some[at], run)
-                            .map_err(E::from)
-                            .and_then(|run| take(some[at], run)),
-                    )
-                })
+        let read = Reading::for_each_run(&open.flow, &ids(&own), |place, run| {
+            let row = &rows[own[place]];
+            let run =
+                run.map_err(|why| why.to_string()).map(|run| with_suite(&tasks, row, run.run));
+            let run = self.with_scores(row, run).map_err(E::from);
+            go_on(run.and_then(|run| take(own[place], run)))
+        });
+        if read.is_continue() {
+            let _ = Reading::for_each_imported(&open.flow, &ids(&foreign), |place, run| {
+                let row = &rows[foreign[place]];
+                let run = run.map(|run| imported(row, run)).map_err(|why| why.to_string());
+                go_on(take(foreign[place], run))
             });
+        }
         stopped
     }
 
@@ -218,25 +214,6 @@ impl App {
 
 fn has_session(rows: &[RunRow]) -> bool {
     rows.iter().any(|row| is_session(row.format.as_deref()))
-}
-
-/// Puts the rows together whose runs become one log of Inspect; all of them otherwise.
-fn groups(rows: &[RunRow], target: Target) -> Vec<Vec<&RunRow>> {
-    if target != Target::Inspect {
-        return vec![rows.iter().collect()];
-    }
-    let mut places = BTreeMap::new();
-    let mut groups: Vec<Vec<&RunRow>> = Vec::new();
-    for row in rows {
-        let (task, system, model) = (&row.task, &row.system, &row.model);
-        let key = inspect::LogKey::new(task.as_deref(), system.as_deref(), model.as_deref());
-        let at = *places.entry(key).or_insert(groups.len());
-        if at == groups.len() {
-            groups.push(Vec::new());
-        }
-        groups[at].push(row);
-    }
-    groups
 }
 
 /// Returns the run of another tool's file with the names and the repeat of the list, which knows
@@ -315,16 +292,29 @@ struct Writer {
     tally: EventCounts,
     /// True to write each chat as one line.
     lines: bool,
-    /// Folder for samples that do not fit in memory.
-    dir: PathBuf,
-    /// Logs of Inspect that are being written, with their samples.
-    logs: Vec<(inspect::LogKey, inspect::Log, Spool)>,
+    /// Samples of all logs.
+    samples: Spool,
+    /// Logs of Inspect that are being written.
+    logs: BTreeMap<inspect::LogKey, OpenLog>,
     done: Exported,
+}
+
+/// Log of Inspect that is being written.
+struct OpenLog {
+    /// Position of its first run among all runs.
+    first: usize,
+    log: inspect::Log,
+    /// Places of its samples.
+    samples: Vec<Range<u64>>,
 }
 
 impl Writer {
     /// Writes a run that was read. Returns its file; for Inspect, it is added to a log instead.
-    fn write(&mut self, row: &RunRow, run: ReadRun) -> Result<Option<ExportedDocument>, AppError> {
+    fn write(
+        &mut self,
+        (at, row): (usize, &RunRow),
+        run: ReadRun,
+    ) -> Result<Option<ExportedDocument>, AppError> {
         let mut run = match run {
             Ok(run) => run,
             Err(why) => {
@@ -348,7 +338,7 @@ impl Writer {
         let stem = export::file_stem(&run.name);
         let document = ExportedDocument::from_text;
         Ok(Some(match self.target {
-            Target::Inspect => return self.add_to_log(key, &run).map(|()| None),
+            Target::Inspect => return self.add_to_log(at, key, &run).map(|()| None),
             Target::OpenAi if self.lines => {
                 document(openai::write(&run, true), format!("{stem}.jsonl"), "application/jsonl")
             }
@@ -363,31 +353,42 @@ impl Writer {
         }))
     }
 
-    fn add_to_log(&mut self, key: inspect::LogKey, run: &ExportRun) -> Result<(), AppError> {
-        let at = self.logs.iter().position(|(own, ..)| *own == key).unwrap_or_else(|| {
-            self.logs.push((key, inspect::Log::new(run), Spool::new(&self.dir)));
-            self.logs.len() - 1
+    fn add_to_log(
+        &mut self,
+        at: usize,
+        key: inspect::LogKey,
+        run: &ExportRun,
+    ) -> Result<(), AppError> {
+        let open = self.logs.entry(key).or_insert_with(|| OpenLog {
+            first: at,
+            log: inspect::Log::new(run),
+            samples: Vec::new(),
         });
-        let (_, log, samples) = &mut self.logs[at];
-        samples.write(&log.add(run))
+        open.first = open.first.min(at);
+        let place = self.samples.write(&open.log.add(run))?;
+        match open.samples.last_mut().filter(|last| last.end == place.start) {
+            Some(last) => last.end = place.end,
+            None => open.samples.push(place),
+        }
+        Ok(())
     }
 
-    /// Returns the logs of the runs that were written since the last call.
-    fn end_group(&mut self) -> impl Iterator<Item = ExportedDocument> {
-        let logs = std::mem::take(&mut self.logs).into_iter();
-        logs.map(|(_, log, samples)| {
-            let name = log.file_name(&self.about);
-            let parts = (log.start(&self.about), samples, inspect::Log::END);
+    /// Returns the logs, in the order of their first runs, and the outcome.
+    fn end(self) -> (impl Iterator<Item = ExportedDocument>, Exported) {
+        let Writer { about, mut done, samples, .. } = self;
+        let more = done.left_out.saturating_sub(NAMED as u64);
+        done.notes.extend((more > 0).then(|| format!("And {more} more that cannot be read.")));
+        done.notes.extend(self.tally.describe(self.target));
+        done.notes.extend(self.redactor.map(|redactor| redactor.counts().describe()));
+        let mut logs: Vec<OpenLog> = self.logs.into_values().collect();
+        logs.sort_by_key(|log| log.first);
+        let spool = Arc::new(samples);
+        let logs = logs.into_iter().map(move |OpenLog { log, samples, .. }| {
+            let name = log.file_name(&about);
+            let middle = (Arc::clone(&spool), samples);
+            let parts = (log.start(&about), middle, inspect::Log::END);
             ExportedDocument::from_parts(name, "application/json", parts)
-        })
-    }
-
-    fn end(mut self) -> Exported {
-        let notes = &mut self.done.notes;
-        let more = self.done.left_out.saturating_sub(NAMED as u64);
-        notes.extend((more > 0).then(|| format!("And {more} more that cannot be read.")));
-        notes.extend(self.tally.describe(self.target));
-        notes.extend(self.redactor.map(|redactor| redactor.counts().describe()));
-        self.done
+        });
+        (logs, done)
     }
 }

@@ -16,6 +16,8 @@ use touchstone_store::suites::Task;
 const TEXT: usize = 64 << 10;
 /// Maximum characters shown of a template or an expected output.
 const SHORT: usize = 8 << 10;
+/// Maximum number of tasks that are listed because runs of other tools name them.
+const MOST_RECORDED: u32 = 20_000;
 /// Maximum number of expected answers of a recorded task.
 const MOST_ANSWERS: u32 = 20;
 /// Maximum number of variations and of APIs shown.
@@ -30,8 +32,10 @@ impl App {
     pub fn list_tasks(&self, request: TaskRequest) -> Result<TaskPage, AppError> {
         let open = self.require_folder()?;
         let catalogs: &Catalogs = &open.catalogs;
-        let recorded = open
-            .ask(|index| catalogs.recorded_at(index.moment(), || query::recorded_tasks(index)))?;
+        let recorded = open.ask(|index| {
+            let read = || query::recorded_tasks(index, MOST_RECORDED);
+            catalogs.recorded_at(index.moment(), read)
+        })?;
         Ok(catalogs.catalog_for(&open.flow.shelf.tasks(), &recorded).list(&request))
     }
 

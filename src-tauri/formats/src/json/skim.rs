@@ -1,8 +1,12 @@
 //! **Pure.** Splits a JSON text into its parts without parsing them, for files of which only a part
 //! is needed. Skipped parts are not validated, except that their brackets must close.
 
+/// Maximum number of parts of a text. One with more is not split: the places of its parts would take
+/// more memory than the text itself.
+pub const MOST_PARTS: usize = 4_000_000;
+
 /// Returns the keys of an object with the texts of their values, keys as written. Returns `None` if
-/// the text is not one complete object.
+/// the text is not one complete object, or has more than [`MOST_PARTS`].
 pub fn members(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut skim = Skim { text, at: 0 };
     let mut members = Vec::new();
@@ -11,6 +15,9 @@ pub fn members(text: &str) -> Option<Vec<(&str, &str)>> {
         return skim.is_done().then_some(members);
     }
     loop {
+        if members.len() >= MOST_PARTS {
+            return None;
+        }
         let key = skim.value()?.strip_prefix('"')?.strip_suffix('"')?;
         skim.eat(b':')?;
         members.push((key, skim.value()?));
@@ -21,7 +28,8 @@ pub fn members(text: &str) -> Option<Vec<(&str, &str)>> {
     }
 }
 
-/// Returns the texts of the items of a list. Returns `None` if the text is not one complete list.
+/// Returns the texts of the items of a list. Returns `None` if the text is not one complete list, or
+/// has more than [`MOST_PARTS`].
 pub fn items(text: &str) -> Option<Vec<&str>> {
     let mut skim = Skim { text, at: 0 };
     let mut items = Vec::new();
@@ -30,6 +38,9 @@ pub fn items(text: &str) -> Option<Vec<&str>> {
         return skim.is_done().then_some(items);
     }
     loop {
+        if items.len() >= MOST_PARTS {
+            return None;
+        }
         items.push(skim.value()?);
         if skim.eat(b',').is_none() {
             skim.eat(b']')?;
@@ -145,6 +156,7 @@ mod tests {
             assert!(members(bad).is_none() && items(bad).is_none(), "{bad}");
         }
         assert!(items(&"[".repeat(100_000)).is_none());
+        assert!(items(&format!("[1{}]", ",1".repeat(MOST_PARTS))).is_none());
     }
 
     proptest! {

@@ -10,7 +10,7 @@ use crate::format::{Detected, Format, HEAD_BYTES, ImportedFile};
 use crate::head::Head;
 use crate::run::Identity;
 use crate::sessions::{Session, has_extension, lines, objects, parse};
-use crate::source::{Input, resolve};
+use crate::source::{Folder, Input, Source, resolve};
 use agents::Agents;
 use record::Record;
 use session::Facts;
@@ -124,11 +124,31 @@ impl Format for ClaudeCode {
         Ok(Box::new(Session { member, run, error: None }))
     }
 
-    fn owner(&self, path: &str) -> Option<String> {
-        let (folder, name) = path.rsplit_once('/')?;
-        let session = folder.strip_suffix("/subagents")?;
-        (name.starts_with("agent-") && !session.is_empty()).then(|| format!("{session}.jsonl"))
+    fn owner(&self, path: &str, folder: &dyn Folder) -> Option<String> {
+        let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+        if !name.starts_with("agent-") {
+            return None;
+        }
+        let parent = path.strip_suffix(name).unwrap_or_default();
+        if let Some(session) = parent.strip_suffix("/subagents/") {
+            return (!session.is_empty()).then(|| format!("{session}.jsonl"));
+        }
+        // Beside the session, only the records of a sub-agent name it.
+        let stem = name.strip_suffix(".meta.json").or_else(|| name.strip_suffix(".jsonl"))?;
+        let path = &format!("{parent}{stem}.jsonl");
+        let source = &*folder.open(path)?;
+        session_file(&Input { path, source, folder }, &read_side_session(source)?)
     }
+}
+
+/// Reads the id of the session from the start of the file of a sub-agent.
+fn read_side_session(source: &dyn Source) -> Option<String> {
+    let mut start = vec![0; HEAD_BYTES];
+    let count = source.read_at(0, &mut start).ok()?;
+    let mut heads = start.get(..count)?.split(|byte| *byte == b'\n').filter_map(Head::read);
+    let head = heads.find(|head| head.has(&["sessionId", "isSidechain"]))?;
+    let is_side = head.value("isSidechain") == Some("true");
+    head.value("sessionId").filter(|_| is_side).map(str::to_owned)
 }
 
 /// Returns the records of an export, or of a stream that is a list.

@@ -279,10 +279,35 @@ fn the_files_of_sub_agents_follow_their_calls_and_may_start_others() {
     assert_eq!(identity("p/s.jsonl"), of("p/s.jsonl", 1.0));
     assert_eq!(identity("p/s/subagents/agent-k1.jsonl"), of("p/s.jsonl", 0.0));
     assert_eq!(identity("q/side.jsonl"), of("q/other.jsonl", 0.0));
-    let owner = ClaudeCode.owner("p/s/subagents/agent-k1.jsonl");
+    let owner = ClaudeCode.owner("p/s/subagents/agent-k1.jsonl", &NoFolder);
     assert_eq!(owner.as_deref(), Some("p/s.jsonl"));
-    assert_eq!(ClaudeCode.owner("p/s.jsonl"), None);
+    assert_eq!(ClaudeCode.owner("p/s.jsonl", &files), None);
     assert_eq!(run_at(&Files::new(&[("x.jsonl", &inner)]), "x.jsonl").identity, None);
+}
+
+#[test]
+fn a_sub_agent_beside_its_session_belongs_to_it_by_what_it_holds() {
+    let inner = side(&user("a", "", "q"));
+    let files = Files::new(&[
+        ("p/s.jsonl", &user("b", "", "main")),
+        ("p/agent-k1.jsonl", &inner),
+        ("p/agent-k1.meta.json", "{}"),
+        ("q/renamed.jsonl", &user("b", "", "main")),
+        ("q/agent-k1.jsonl", &inner),
+        ("agent-k1.jsonl", &inner),
+        ("p/agent-main.jsonl", &user("c", "", "no sub-agent")),
+    ]);
+    for (path, owner) in [
+        ("p/agent-k1.jsonl", Some("p/s.jsonl")),
+        ("p/agent-k1.meta.json", Some("p/s.jsonl")),
+        ("q/agent-k1.jsonl", Some("q/renamed.jsonl")),
+        ("agent-k1.jsonl", None),
+        ("p/agent-main.jsonl", None),
+        ("p/agent-gone.jsonl", None),
+        ("p/s.jsonl", None),
+    ] {
+        assert_eq!(ClaudeCode.owner(path, &files).as_deref(), owner, "{path}");
+    }
 }
 
 #[test]

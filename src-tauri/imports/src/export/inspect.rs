@@ -34,7 +34,7 @@ pub struct LogKey {
 
 impl LogKey {
     /// Returns the key of the log for runs with these names.
-    pub fn new(task: Option<&str>, system: Option<&str>, model: Option<&str>) -> Self {
+    fn new(task: Option<&str>, system: Option<&str>, model: Option<&str>) -> Self {
         Self {
             task: split_task(task.unwrap_or_default()).0.to_owned(),
             system: system.map(str::to_owned),

@@ -11,7 +11,7 @@ use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
 use crate::run::ImportedRun;
 use crate::sessions::{Session, finish};
-use crate::source::{Input, resolve};
+use crate::source::{Folder, Input, resolve};
 use touchstone_formats::{ReadError, ReadErrorKind};
 use trajectory::{Loader, Trajectory};
 
@@ -83,7 +83,7 @@ impl Format for Harbor {
         Ok(Box::new(file))
     }
 
-    fn owner(&self, path: &str) -> Option<String> {
+    fn owner(&self, path: &str, _folder: &dyn Folder) -> Option<String> {
         if let Some(at) = trial_end(path) {
             let own = format!("{}/config.json", &path[..at]);
             return (own != path).then_some(own);

@@ -1,6 +1,7 @@
 //! Tests of the reader of Harbor's trials.
 use super::*;
 use crate::run::{Event, EventKind, ImportedRun, Repeat, RunEnd, TokenCounts};
+use crate::source::NoFolder;
 use crate::testing::Files;
 use touchstone_formats::value::Value;
 
@@ -100,7 +101,7 @@ fn each_file_of_a_trial_names_the_file_that_stands_for_it() {
         ("j/named/steps/one/agent/trajectory.json", Some("j/named/config.json")),
         ("x.json", None),
     ] {
-        assert_eq!(Harbor.owner(path).as_deref(), owner, "{path}");
+        assert_eq!(Harbor.owner(path, &NoFolder).as_deref(), owner, "{path}");
     }
 }
 

@@ -5,6 +5,7 @@ use flate2::read::DeflateDecoder;
 use rawzip::{RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipLocator};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, BufRead, BufReader, Read};
 use touchstone_formats::{ReadError, ReadErrorKind};
 
@@ -32,6 +33,15 @@ pub(super) struct Member {
     checksum: u32,
     method: u16,
     is_encrypted: bool,
+}
+
+impl Member {
+    /// Returns a number that is another one when the content may be another one.
+    pub(super) fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.checksum, self.inflated, self.compressed, self.method).hash(&mut hasher);
+        hasher.finish()
+    }
 }
 
 /// Zip archive whose directory has been read.

@@ -17,6 +17,7 @@ use archive::{Archive, MOST_INFLATED, Member};
 use log::Log;
 use pieces::{Chunks, SampleText};
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 use touchstone_formats::{ReadError, ReadErrorKind, json};
 
@@ -105,6 +106,8 @@ struct File<'a> {
     log: Log,
     store: Store<'a>,
     samples: Vec<Sample>,
+    /// Hash of the header of an archive.
+    header: u64,
     error: Option<ReadError>,
 }
 
@@ -125,6 +128,21 @@ enum SampleLocation {
     Member(usize),
     /// Members of a sample with chunks.
     Chunked(Box<ChunkedPlace>),
+}
+
+impl SampleLocation {
+    /// Returns the indices of all members of a sample.
+    fn members(&self) -> Box<dyn Iterator<Item = usize> + '_> {
+        match self {
+            SampleLocation::Bytes(_) => Box::new(std::iter::empty()),
+            SampleLocation::Member(member) => Box::new(std::iter::once(*member)),
+            SampleLocation::Chunked(place) => {
+                let lists = [&place.messages, &place.attachments, &place.events];
+                let chunks = lists.into_iter().flatten().map(|(_, member)| *member);
+                Box::new(std::iter::once(place.sample).chain(place.metadata).chain(chunks))
+            }
+        }
+    }
 }
 
 /// Indices of the members of a sample with chunks.
@@ -164,6 +182,19 @@ impl ImportedFile for File<'_> {
             _ => return Err(missing()),
         };
         sample::read(&self.log, &text)
+    }
+
+    fn fingerprint(&self, at: usize) -> Option<u64> {
+        let Store::Archive(archive) = &self.store else { return None };
+        let place = &self.samples.get(at)?.place;
+        let members: Option<Vec<&Member>> =
+            place.members().map(|member| archive.members.get(member)).collect();
+        let mut hasher = DefaultHasher::new();
+        self.header.hash(&mut hasher);
+        for member in members? {
+            (&member.name, member.fingerprint()).hash(&mut hasher);
+        }
+        Some(hasher.finish())
     }
 
     fn file_error(&self) -> Option<ReadError> {
@@ -227,7 +258,7 @@ fn open_json(source: &dyn Source) -> Result<File<'_>, ReadError> {
         name: sample.name.unwrap_or_else(|| format!("sample {}", at + 1)).into(),
         place: SampleLocation::Bytes(sample.place),
     });
-    Ok(File { log, store: Store::Json(source), samples: keep_last(named), error })
+    Ok(File { log, store: Store::Json(source), samples: keep_last(named), header: 0, error })
 }
 
 /// Keeps the last of the samples with equal names.
@@ -254,12 +285,13 @@ fn open_archive(source: &dyn Source) -> Result<File<'_>, ReadError> {
     });
     let mut error = archive.error.take();
     let samples = find_samples(&archive);
-    let mut log = None;
+    let (mut log, mut header) = (None, DefaultHasher::new());
     for name in [HEADER, START] {
         let Some(at) = archive.members.iter().rposition(|member| &*member.name == name) else {
             continue;
         };
         let text = read_member(&archive, at, &mut MOST_INFLATED.clone());
+        text.as_ref().ok().hash(&mut header);
         match text.and_then(|text| read_header(&text)) {
             Ok(read) => {
                 log = Some(read);
@@ -276,7 +308,8 @@ fn open_archive(source: &dyn Source) -> Result<File<'_>, ReadError> {
         notes: vec!["The log’s header is missing, and with it the task and the model.".to_owned()],
         ..Log::default()
     });
-    Ok(File { log, store: Store::Archive(archive), samples, error })
+    let header = header.finish();
+    Ok(File { log, store: Store::Archive(archive), samples, header, error })
 }
 
 fn read_header(text: &str) -> Result<Log, ReadError> {

@@ -176,7 +176,7 @@ fn list<'a>(members: &[(&str, &'a str)], key: &str) -> Result<Vec<&'a str>, Read
     match raw(members, key) {
         None | Some("null") => Ok(Vec::new()),
         Some(text) => skim::items(text).ok_or_else(|| {
-            let message = format!("The sample's `{key}` is no list.");
+            let message = format!("The sample's `{key}` is no list, or a very long one.");
             ReadError::new(ReadErrorKind::BadValue, message)
         }),
     }

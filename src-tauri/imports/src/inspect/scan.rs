@@ -10,6 +10,9 @@ const CHUNK: usize = 256 << 10;
 /// Maximum length of a key, and of an id or epoch, in bytes.
 const MOST_NAME: u64 = 64 << 10;
 
+/// Maximum number of samples of a log.
+const MOST_SAMPLES: usize = 2_000_000;
+
 /// Maximum number of keys of a log.
 const MOST_KEYS: usize = 1_000;
 
@@ -146,6 +149,10 @@ impl Scan<'_> {
                 return scan.skip_value();
             }
             scan.list(|scan| {
+                if parts.samples.len() >= MOST_SAMPLES {
+                    let message = format!("Only the first {MOST_SAMPLES} samples are read.");
+                    return Err(ReadError::new(ReadErrorKind::TooLarge, message));
+                }
                 parts.samples.push(scan.sample()?);
                 Ok(())
             })
@@ -333,6 +340,14 @@ mod tests {
             );
             assert!(parts.samples.len() < 5);
         }
+    }
+
+    #[test]
+    fn of_a_log_with_very_many_samples_the_first_are_read() {
+        let log = format!("{{\"samples\": [1{}]}}", ",1".repeat(MOST_SAMPLES));
+        let parts = scan(&log.into_bytes());
+        assert_eq!(parts.samples.len(), MOST_SAMPLES);
+        assert_eq!(parts.error.map(|error| error.kind), Some(ReadErrorKind::TooLarge));
     }
 
     #[test]

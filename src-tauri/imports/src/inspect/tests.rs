@@ -239,6 +239,29 @@ fn samples_with_chunks_are_put_together() {
 }
 
 #[test]
+fn a_fingerprint_changes_with_the_sample_and_with_the_header_of_the_log() {
+    let log = |status: &str, first: &str, chunk: &str| {
+        let chunk = format!("[{{\"role\": \"user\", \"content\": \"{chunk}\"}}]");
+        zip(&[
+            part(HEADER, &header(status), 8),
+            part("samples/1_epoch_1.json", &sample("1", first), 8),
+            part("samples/2_epoch_1/sample.json", &sample("2", "\"message_refs\": [[0, 1]]"), 8),
+            part("samples/2_epoch_1/messages/0.json", &chunk, 8),
+        ])
+        .0
+    };
+    let prints = |log: Vec<u8>| [0, 1].map(|at| open(&log).fingerprint(at).unwrap());
+    let base = prints(log("started", "\"messages\": []", "a"));
+    assert_eq!(prints(log("started", "\"messages\": []", "a")), base);
+    let first = prints(log("started", "\"messages\": [ ]", "a"));
+    assert!(first[0] != base[0] && first[1] == base[1]);
+    let chunk = prints(log("started", "\"messages\": []", "b"));
+    assert!(chunk[0] == base[0] && chunk[1] != base[1]);
+    let ended = prints(log("success", "\"messages\": []", "a"));
+    assert!(ended[0] != base[0] && ended[1] != base[1]);
+}
+
+#[test]
 fn an_archive_that_is_cut_off_gives_its_complete_samples_and_tells() {
     let (bytes, offsets) = zip(&archive(8));
     for end in 0..bytes.len() {

@@ -11,7 +11,7 @@ use crate::head::Head;
 use crate::pieces;
 use crate::run::{Event, ImportedRun, RunEnd};
 use crate::sessions::{Session, finish, has_extension, objects, seconds_between};
-use crate::source::Input;
+use crate::source::{Folder, Input};
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, json};
 
@@ -87,7 +87,7 @@ impl Format for OpenHands {
         Ok(Box::new(Session { member: None, run: Some(finish(run)), error }))
     }
 
-    fn owner(&self, path: &str) -> Option<String> {
+    fn owner(&self, path: &str, _folder: &dyn Folder) -> Option<String> {
         let (folder, name) = path.rsplit_once('/')?;
         let conversation = folder.strip_suffix("/events")?;
         name.starts_with("event-").then(|| format!("{conversation}/{STATE}"))

@@ -65,7 +65,7 @@ fn outputs_events_and_conversations_are_recognised_and_nothing_else_is() {
     ] {
         assert_eq!(detect("a.json", text), None, "{text}");
     }
-    let owner = OpenHands.owner("c/events/event-00001-x.json");
+    let owner = OpenHands.owner("c/events/event-00001-x.json", &NoFolder);
     assert_eq!(owner.as_deref(), Some("c/base_state.json"));
 }
 

@@ -7,8 +7,9 @@ use crate::pieces;
 use crate::run::ImportedRun;
 use crate::source::Input;
 use crate::sqlite::{Columns, Database, Field, Pages, Record, Table};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::{ControlFlow, Range};
 use std::rc::Rc;
 use touchstone_formats::value::Value;
@@ -31,8 +32,15 @@ const NAMING: [(&str, &str); 7] = [
     ("metadata", "metadata"),
 ];
 
-/// The other columns of a result.
-const OTHERS: [(&str, &str); 9] = [
+/// All columns of a result that are read, first those that its name depends on.
+const RESULT_COLUMNS: [(&str, &str); 16] = [
+    NAMING[0],
+    NAMING[1],
+    NAMING[2],
+    NAMING[3],
+    NAMING[4],
+    NAMING[5],
+    NAMING[6],
     ("id", "id"),
     ("latency_ms", "latencyMs"),
     ("response", "response"),
@@ -53,6 +61,8 @@ pub(super) struct Stored<'a> {
     content: Content,
     /// Evaluation that was read last.
     last: RefCell<Option<(usize, SharedEvaluation)>>,
+    /// Hashes of the evaluations, once one was asked for. `None` for one that cannot be read.
+    hashes: OnceCell<Vec<Option<u64>>>,
 }
 
 /// Places of all results.
@@ -90,6 +100,12 @@ enum Kind {
     Old(usize),
 }
 
+impl Kind {
+    fn is_old(self) -> bool {
+        matches!(self, Kind::Old(_))
+    }
+}
+
 /// Evaluation, as far as it is always needed.
 struct Stub {
     id: String,
@@ -112,7 +128,7 @@ impl<'a> Stored<'a> {
     pub(super) fn open(input: Input<'a>) -> Result<Self, ReadError> {
         let database = Database::open(input)?;
         let content = database.read(Content::read)?;
-        Ok(Stored { database, content, last: RefCell::new(None) })
+        Ok(Stored { database, content, last: RefCell::new(None), hashes: OnceCell::new() })
     }
 
     /// Returns an evaluation, which is kept until another is asked for.
@@ -130,7 +146,7 @@ impl<'a> Stored<'a> {
     fn read_evaluation(&self, pages: &Pages<'_>, at: usize) -> Result<Evaluation, ReadError> {
         let stub = self.content.evaluations.get(at).ok_or_else(gone)?;
         let entries = self.content.entries.get(stub.entries.clone()).unwrap_or_default();
-        let is_old = matches!(entries.first(), Some(Entry { kind: Kind::Old(_), .. }));
+        let is_old = entries.first().is_some_and(|entry| entry.kind.is_old());
         let facts = match (&self.content.evals, stub.row) {
             (Some(evals), Some(row)) => read_facts(pages, evals, row, &stub.id),
             _ => list_facts(&stub.id, None, None),
@@ -150,6 +166,39 @@ impl<'a> Stored<'a> {
         Ok(Evaluation::New { places: place_tests(&digests), facts })
     }
 
+    /// Returns a hash of each evaluation, with all that is read of its results.
+    fn hash_evaluations(&self, pages: &Pages<'_>) -> Result<Vec<Option<u64>>, ReadError> {
+        let stubs = &self.content.evaluations;
+        let mut hashers = vec![Some(DefaultHasher::new()); stubs.len()];
+        if let Some(table) = &self.content.results {
+            let columns = RESULT_COLUMNS.map(|(column, _)| table.columns.position(column));
+            let columns: Vec<usize> = columns.into_iter().flatten().collect();
+            let places = self.content.entries.iter().filter(|entry| !entry.kind.is_old());
+            let places: HashMap<i64, usize> =
+                places.map(|entry| (entry.row, entry.evaluation)).collect();
+            pages.rows(table, &columns, &mut |row, record| {
+                let Some(place) = places.get(&row) else { return Ok(ControlFlow::Continue(())) };
+                match (&mut hashers[*place], record) {
+                    (Some(hasher), Ok(record)) => record.hash_into(hasher),
+                    (hasher, _) => *hasher = None,
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        let evals = self.content.evals.as_ref();
+        let hash = |(hasher, stub): (Option<DefaultHasher>, &Stub)| {
+            let mut hasher = hasher?;
+            if let (Some(evals), Some(row)) = (evals, stub.row) {
+                let columns = ["description", "created_at", "results"];
+                let columns = columns.map(|column| evals.columns.position(column));
+                let columns: Vec<usize> = columns.into_iter().flatten().collect();
+                pages.row(evals, row, &columns).ok()??.hash_into(&mut hasher);
+            }
+            Some(hasher.finish())
+        };
+        Ok(hashers.into_iter().zip(stubs).map(hash).collect())
+    }
+
     fn read_result(
         &self,
         entry: Entry,
@@ -157,8 +206,8 @@ impl<'a> Stored<'a> {
         facts: &[(String, Value)],
     ) -> Result<ImportedRun, ReadError> {
         let table = self.content.results.as_ref().ok_or_else(gone)?;
-        let columns: Vec<_> = NAMING.into_iter().chain(OTHERS).collect();
-        let text = self.database.read(|pages| read_columns(pages, table, entry.row, &columns))?;
+        let text =
+            self.database.read(|pages| read_columns(pages, table, entry.row, &RESULT_COLUMNS))?;
         let name = read_test(&text, 0).0.name_at(place);
         Ok(read_named(&json::read_python(&text)?, name, DATABASE_RANK, facts))
     }
@@ -192,6 +241,17 @@ impl ImportedFile for Stored<'_> {
             }
             _ => Err(gone()),
         }
+    }
+
+    /// Changes with the whole evaluation: the name of a result depends on the others.
+    fn fingerprint(&self, at: usize) -> Option<u64> {
+        let entry = self.content.entries.get(at)?;
+        let read = || self.database.read(|pages| self.hash_evaluations(pages)).unwrap_or_default();
+        let hash = (*self.hashes.get_or_init(read).get(entry.evaluation)?)?;
+        let start = self.content.evaluations.get(entry.evaluation)?.entries.start;
+        let mut hasher = DefaultHasher::new();
+        (hash, at - start).hash(&mut hasher);
+        Some(hasher.finish())
     }
 
     fn file_error(&self) -> Option<ReadError> {

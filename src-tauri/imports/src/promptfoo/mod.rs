@@ -7,7 +7,7 @@ mod table;
 use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
 use crate::sessions::has_extension;
-use crate::source::Input;
+use crate::source::{Folder, Input};
 use crate::sqlite;
 use touchstone_formats::ReadError;
 
@@ -60,7 +60,7 @@ impl Format for Promptfoo {
         })
     }
 
-    fn owner(&self, path: &str) -> Option<String> {
+    fn owner(&self, path: &str, _folder: &dyn Folder) -> Option<String> {
         // The third part holds no rows.
         let database = PARTS[..2].iter().find_map(|end| path.strip_suffix(end))?;
         is_database(database).then(|| database.to_owned())

@@ -264,7 +264,7 @@ fn files_are_detected_by_their_keys_and_columns() {
             assert!(matches!(part, Some(Detected::NoRun(_))), "{end}");
         }
     }
-    let owner = |path: &str| Promptfoo.owner(path);
+    let owner = |path: &str| Promptfoo.owner(path, &NoFolder);
     assert_eq!(owner("x/promptfoo.db-wal").as_deref(), Some("x/promptfoo.db"));
     assert_eq!((owner("promptfoo.db-shm"), owner("other.db-wal")), (None, None));
 }

@@ -2,6 +2,7 @@
 use super::btree::{Cell, varint};
 use super::error::damaged;
 use super::pages::{Pages, be32};
+use std::hash::{Hash as _, Hasher};
 use std::ops::Range;
 use touchstone_formats::{ReadError, ReadErrorKind};
 
@@ -80,6 +81,19 @@ impl Record {
         });
         let fields: Option<Vec<_>> = fields.collect();
         Ok(Record { fields: fields.ok_or_else(cut)?, sizes })
+    }
+
+    /// Adds the columns that were read to a hash.
+    pub fn hash_into(&self, hasher: &mut impl Hasher) {
+        for (column, field) in &self.fields {
+            column.hash(hasher);
+            match field {
+                Field::Null => 0_u8.hash(hasher),
+                Field::Integer(number) => (1_u8, number).hash(hasher),
+                Field::Real(number) => (2_u8, number.to_bits()).hash(hasher),
+                Field::Bytes(bytes) => (3_u8, bytes).hash(hasher),
+            }
+        }
     }
 
     /// Returns a column. `None` if it was not read, or the row is older than it.

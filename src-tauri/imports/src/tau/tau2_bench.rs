@@ -9,7 +9,7 @@ use crate::run::{
     TokenCounts,
 };
 use crate::slices::{Names, Slices, parse_member};
-use crate::source::Input;
+use crate::source::{Folder, Input};
 use crate::text::{is_blank, text_or_json};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -54,7 +54,7 @@ impl Format for Tau2Bench {
         Ok(Box::new(Results::new(input)?))
     }
 
-    fn owner(&self, path: &str) -> Option<String> {
+    fn owner(&self, path: &str, _folder: &dyn Folder) -> Option<String> {
         let (folder, name) = path.rsplit_once('/')?;
         let above = folder.strip_suffix(FOLDER)?;
         let is_below = above.is_empty() || above.ends_with('/');

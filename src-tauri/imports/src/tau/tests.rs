@@ -135,7 +135,7 @@ fn files_of_both_versions_are_detected() {
     );
     assert_eq!(detect(&TauBench, r#"{"task_id":1,"reward":0,"info":{}}"#), None);
     let id = "14b92fe4-38e8-46a8-a36d-68ded221a809";
-    let owner = |path: &str| Tau2Bench.owner(path);
+    let owner = |path: &str| Tau2Bench.owner(path, &NoFolder);
     assert_eq!(owner(&format!("a/simulations/{id}.json")).as_deref(), Some("a/results.json"));
     assert_eq!(owner(&format!("simulations/{id}.json")).as_deref(), Some("results.json"));
     assert_eq!(

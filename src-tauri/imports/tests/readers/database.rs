@@ -131,6 +131,38 @@ fn a_result_without_a_number_is_a_row_of_its_own_that_renumbers_no_other() {
     assert_eq!(runs, expected);
 }
 
+#[test]
+fn a_fingerprint_changes_with_anything_that_is_read_of_the_evaluation() {
+    let prints = |change: &str| {
+        let bytes = database(|sql| {
+            add_results(sql, "a", &["x", "y"].map(str::to_owned));
+            add_results(sql, "b", &["z".to_owned()]);
+            sql.execute_batch(change).unwrap();
+        });
+        let input = Input { path: "promptfoo.db", source: &bytes, folder: &NoFolder };
+        let file = Promptfoo.open(input).unwrap();
+        (0..file.len()).map(|at| file.fingerprint(at).unwrap()).collect::<Vec<_>>()
+    };
+    let base = prints("");
+    assert!(base.len() == 3 && base[0] != base[1]);
+    for change in [
+        "UPDATE eval_results SET response = '{\"output\":\"w\"}' WHERE id = 'a0'",
+        "UPDATE eval_results SET success = 0 WHERE id = 'a0'",
+        "UPDATE eval_results SET score = 0.5 WHERE id = 'a1'",
+        "UPDATE eval_results SET test_case = '{}' WHERE id = 'a1'",
+        "UPDATE evals SET description = 'other' WHERE id = 'a'",
+        "DELETE FROM eval_results WHERE id = 'a1'",
+        "INSERT INTO eval_results SELECT 'a2', eval_id, prompt_idx, 2, test_case, prompt, provider, \
+         response, success, score, grading_result, metadata FROM eval_results WHERE id = 'a0'",
+    ] {
+        let now = prints(change);
+        assert!(now[0] != base[0], "{change}");
+        // The other evaluation stays as it is.
+        assert_eq!(now.last(), base.last(), "{change}");
+    }
+    assert_eq!(prints("ALTER TABLE eval_results ADD COLUMN more text DEFAULT 'm'"), base);
+}
+
 /// Cuts the rows whose pages are filled with a letter: the pages refer to none that is there.
 fn cut_rows(bytes: &mut [u8], letter: u8) {
     let is_filled = |page: &&mut [u8]| page[4..].iter().all(|byte| *byte == letter);

@@ -21,7 +21,7 @@ mod trust;
 
 pub use foreign::{ForeignRun, foreign_runs, run_at};
 pub use lineage::lineage;
-pub use recorded::{RecordedDetails, RecordedTask, recorded_task, recorded_tasks};
+pub use recorded::{RecordedDetails, RecordedTask, RecordedTasks, recorded_task, recorded_tasks};
 pub(crate) use run_set::RunSet;
 pub use scored::ScoredRun;
 

@@ -3,9 +3,6 @@ use crate::index::{IndexError, Reader};
 use touchstone_formats::run::StoredAnswer;
 use touchstone_formats::value::Value;
 
-/// Maximum number of such tasks.
-const MOST: u32 = 20_000;
-
 /// A task that runs of other tools name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedTask {
@@ -13,6 +10,15 @@ pub struct RecordedTask {
     pub id: String,
     /// Name of the format of its runs, or of one of them.
     pub format: String,
+}
+
+/// Tasks that runs of other tools name, in the order of their names.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RecordedTasks {
+    /// The first of them.
+    pub tasks: Vec<RecordedTask>,
+    /// Number of all.
+    pub all: u64,
 }
 
 /// What the index knows of such a task.
@@ -30,15 +36,21 @@ pub struct RecordedDetails {
     pub more_expected: u32,
 }
 
-/// Lists the tasks that runs of other tools name, in the order of their names.
-pub fn recorded_tasks(index: &Reader<'_>) -> Result<Vec<RecordedTask>, IndexError> {
+/// Lists the first `most` tasks that runs of other tools name, in the order of their names.
+pub fn recorded_tasks(index: &Reader<'_>, most: u32) -> Result<RecordedTasks, IndexError> {
     const TASKS: &str = "SELECT named.task, (SELECT r.layout FROM runs r \
            WHERE r.task = named.task AND r.repeat_source IS NOT NULL LIMIT 1) \
          FROM (SELECT DISTINCT task FROM runs \
            WHERE repeat_source IS NOT NULL AND task IS NOT NULL ORDER BY task LIMIT ?) named";
+    const COUNT: &str = "SELECT count(DISTINCT task) FROM runs WHERE repeat_source IS NOT NULL";
     let mut query = index.prepare_cached(TASKS)?;
     let task = |row: &rusqlite::Row<'_>| Ok(RecordedTask { id: row.get(0)?, format: row.get(1)? });
-    Ok(query.query_map([MOST], task)?.collect::<Result<_, _>>()?)
+    let tasks: Vec<RecordedTask> = query.query_map([most], task)?.collect::<Result<_, _>>()?;
+    let mut all = tasks.len() as u64;
+    if all >= u64::from(most) {
+        all = index.prepare_cached(COUNT)?.query_row([], |row| row.get::<_, u32>(0))?.into();
+    }
+    Ok(RecordedTasks { tasks, all })
 }
 
 /// Returns what is known of a task, with at most `most` expected answers. `None` if no run of

@@ -3,7 +3,7 @@ import { mount, unmount } from "svelte";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { format, TASKS } from "../../app/route";
-import type { TaskView } from "../../generated";
+import type { TaskPage, TaskView } from "../../generated";
 import { Fixture } from "../../testing/fakeBackend";
 import { layOut } from "../../testing/runs";
 
@@ -35,6 +35,15 @@ const task = (answers: string[], more_expected = 0): TaskView => ({
   problems: [],
 });
 
+const list = (cut: TaskPage["cut"]): TaskPage => ({
+  all: 1,
+  total: 1,
+  rows: [row],
+  sets: [],
+  categories: [],
+  cut,
+});
+
 let page: ReturnType<typeof mount> | undefined;
 let away: () => void;
 beforeEach(() => {
@@ -54,8 +63,7 @@ it.each([
   ["that there is none", task([]), "Expected answer Its runs record none."],
 ])("lists %s", async (_, shown, expected) => {
   const backend = new Fixture();
-  const rows = [row];
-  backend.replies.list_tasks = () => ({ all: 1, total: 1, rows, sets: [], categories: [] });
+  backend.replies.list_tasks = () => list(null);
   backend.replies.read_task = () => shown;
   location.hash = format({ ...TASKS, task: "hello" });
   page = mount(App, { target: document.body, props: { backend } });
@@ -64,4 +72,27 @@ it.each([
   const words = [...(section()?.querySelectorAll("h3, pre, p") ?? [])];
   const told = words.map((one) => one.textContent.replace(/\s+/g, " ").trim());
   expect(told.join(" ")).toBe(expected);
+});
+
+it("says that not all recorded tasks are listed, and only then", async () => {
+  const backend = new Fixture();
+  backend.replies.read_task = () => task([]);
+  const note = () =>
+    document.querySelector('[data-testid="task-cut"]')?.textContent.replace(/\s+/g, " ").trim();
+  for (const [cut, expected] of [
+    [null, undefined],
+    [
+      { listed: 20_000, all: 23_456 },
+      "Of 23,456 tasks that other tools recorded, the first 20,000 by name are listed. Runs has the runs of all.",
+    ],
+  ] as const) {
+    backend.replies.list_tasks = () => list(cut);
+    location.hash = format(TASKS);
+    page = mount(App, { target: document.body, props: { backend } });
+    const count = () => document.querySelector('[data-testid="task-count"]');
+    await vi.waitFor(() => expect(count()).not.toBeNull(), { timeout: 4000 });
+    expect(note()).toBe(expected);
+    await unmount(page);
+    page = undefined;
+  }
 });
