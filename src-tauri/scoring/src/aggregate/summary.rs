@@ -214,8 +214,6 @@ fn beaten(
 
 #[cfg(test)]
 mod tests {
-    use super::super::Estimate;
-    use super::super::Means;
     use super::*;
 
     fn run(task: Option<&'static str>, score: f64, cost: Option<f64>) -> Counted<'static> {
