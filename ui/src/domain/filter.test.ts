@@ -304,4 +304,44 @@ describe("a question about steps", () => {
       false,
     ]);
   });
+  it("keeps every letter, and ends before another filter, whatever was typed", () => {
+    const units = [
+      "call(",
+      "said(",
+      "said:",
+      ")",
+      "{",
+      "}",
+      "~",
+      "/",
+      '"',
+      "\\",
+      " then ",
+      " no ",
+      "a",
+      ",",
+      " ",
+    ];
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...units) }), (text) => {
+        const all = tokens(text);
+        for (const token of all) expect(text.slice(token.start, token.end)).toBe(token.text);
+        expect(text.replace(/\s/gu, "")).toBe(
+          all.map((token) => token.text.replace(/\s/gu, "")).join(""),
+        );
+        expect(
+          pieces(text, KEYS, ["a"])
+            .map((piece) => piece.text)
+            .join(""),
+        ).toBe(text);
+        const last = tokens(both(text, "task:b")).at(-1);
+        const ends = all.at(-1);
+        // After `then`, a step is missing, which is a mistake of its own.
+        if (!ends?.steps || !/\sthen(?:\s+(?:no|next))?$/iu.test(ends.text))
+          expect(last?.text).toBe("task:b");
+        expect(complete(text, text.length, TOOLS).options.length).toBeGreaterThanOrEqual(0);
+      }),
+      { numRuns: 400 },
+    );
+  });
 });

@@ -6,10 +6,11 @@ use crate::blob::TextBlob;
 use crate::filter::Filter;
 use crate::index::{IndexError, Reader};
 use crate::query::RunSet;
+use crate::snippet::around;
 use std::io;
 use std::ops::Range;
 use touchstone_api::{Snippet, SnippetPiece};
-use touchstone_formats::transcript::step_list::{StepList, TextRole};
+use touchstone_formats::transcript::step_list::StepList;
 
 /// Number of runs that are decided at once. Their steps take a few megabytes.
 const BATCH: usize = 8_192;
@@ -22,7 +23,7 @@ const GAP: u64 = 128 << 10;
 
 const ALL: &str = "SELECT run, start, steps FROM steps";
 const ONE: &str = "SELECT run, start, steps FROM steps WHERE run = ?";
-const COUNT: &str = "SELECT count(*) FROM steps";
+const LAST: &str = "SELECT coalesce(max(run), 0) FROM steps";
 const ANSWERED: &str = "SELECT id FROM runs WHERE has_answer <> 0";
 
 /// Questions that runs must pass.
@@ -82,10 +83,10 @@ impl Questions {
 }
 
 impl Question {
-    fn find(&self, run: &mut Steps<'_>) -> io::Result<Option<Found>> {
+    fn find(&self, run: &mut Steps<'_>) -> io::Result<Option<(Found, &Sequence)>> {
         for sequence in &self.any_of {
             if let Some(found) = sequence.find(run)? {
-                return Ok(Some(found));
+                return Ok(Some((found, sequence)));
             }
         }
         Ok(None)
@@ -147,7 +148,7 @@ fn for_each_batch(
     runs: &RunSet,
     mut act: impl FnMut(Vec<StoredSteps>) -> Result<(), IndexError>,
 ) -> Result<(), IndexError> {
-    let all: i64 = index.prepare_cached(COUNT)?.query_row([], |row| row.get(0))?;
+    let last: i64 = index.prepare_cached(LAST)?.query_row([], |row| row.get(0))?;
     let wanted = runs.iter().count();
     let mut batch = Vec::new();
     let mut put = |row: &rusqlite::Row<'_>, batch: &mut Vec<StoredSteps>| {
@@ -155,7 +156,7 @@ fn for_each_batch(
         batch.push(StoredSteps { run: row.get(0)?, start: unsigned(row.get(1)?), steps });
         if batch.len() == BATCH { act(std::mem::take(batch)) } else { Ok(()) }
     };
-    if wanted < usize::try_from(all).unwrap_or(usize::MAX) / FEW {
+    if wanted < usize::try_from(last).unwrap_or(usize::MAX) / FEW {
         let mut query = index.prepare_cached(ONE)?;
         for run in runs.iter() {
             let mut rows = query.query([run])?;
@@ -243,8 +244,8 @@ impl StepTexts for Window<'_> {
     }
 }
 
-/// Returns the beginning of the step at which the first question holds. `None` when it is about no
-/// step.
+/// Returns the text that the first question found, or else the beginning of the step at which it
+/// holds. `None` when it is about no step.
 pub(crate) fn snippet(
     index: &Reader<'_>,
     text: &TextBlob,
@@ -261,21 +262,47 @@ pub(crate) fn snippet(
     let mut window = Window { start: unsigned(row.get(1)?), ..Window::new(text) };
     for question in questions.0.iter().filter(|question| !question.negated) {
         let mut steps = Steps { list: &list, texts: &mut window, has_answer };
-        let found = question.find(&mut steps)?;
-        let step = found.and_then(|found| list.steps.get(found.step?));
-        let Some(step) = step else { continue };
+        let Some((found, sequence)) = question.find(&mut steps)? else { continue };
+        let Some(step) = found.step.and_then(|step| list.steps.get(step)) else { continue };
         let tool = step.tool.and_then(|tool| list.tools.get(tool));
-        let mut shown = tool.map_or_else(String::new, |tool| format!("{tool} "));
-        if let Some((_, range)) = step.texts.iter().find(|(role, _)| *role == TextRole::Own) {
-            let most = range.start.saturating_add(SNIPPET_BYTES as u64);
-            window.with(&(range.start..range.end.min(most)), &mut |bytes| {
-                let whole = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-                shown.push_str(whole.trim_end());
-                true
+        let name = tool.map_or_else(String::new, |tool| format!("{tool} "));
+        let mut pieces = vec![SnippetPiece { text: name, hit: false }];
+        let (role, needle) = sequence.shown_text();
+        let mut place = None;
+        for (_, range) in step.texts.iter().filter(|(known, _)| *known == role) {
+            window.with(range, &mut |bytes| {
+                let at = needle.map_or(Some(0..0), |needle| needle.find(bytes, 0));
+                place = at.map(|at| shown(bytes, at));
+                place.is_some()
             })?;
+            if place.is_some() {
+                break;
+            }
         }
-        let pieces = vec![SnippetPiece { text: shown, hit: false }];
+        pieces.extend(place.unwrap_or_default());
+        pieces.retain(|piece| !piece.text.is_empty());
         return Ok(Some(Snippet { step: Some(step.step), pieces }));
     }
     Ok(None)
+}
+
+/// Returns the text around a place, which is marked unless it is empty.
+fn shown(bytes: &[u8], place: Range<usize>) -> Vec<SnippetPiece> {
+    let from = place.start.saturating_sub(SNIPPET_BYTES);
+    let to = place.end.min(place.start + SNIPPET_BYTES);
+    let around_it = &bytes[from..bytes.len().min(to + 2 * SNIPPET_BYTES)];
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    // Characters that the edges of the window cut are left out.
+    let before = text(&around_it[..place.start - from]);
+    let before = before.trim_start_matches(char::REPLACEMENT_CHARACTER);
+    let hit = text(&bytes[place.start..to]);
+    let after = text(&around_it[to - from..]);
+    let after = after.trim_end_matches(char::REPLACEMENT_CHARACTER);
+    let marked = before.len()..before.len() + hit.len();
+    let window = format!("{before}{hit}{after}");
+    if marked.is_empty() {
+        let end = window.floor_char_boundary(SNIPPET_BYTES);
+        return vec![SnippetPiece { text: window[..end].trim_end().to_owned(), hit: false }];
+    }
+    around(&window, marked.clone(), &[marked], SNIPPET_BYTES)
 }

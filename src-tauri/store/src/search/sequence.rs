@@ -115,6 +115,13 @@ impl Sequence {
         texts
     }
 
+    /// Returns the text that shows best why the question holds: the one that its last step names,
+    /// with what is found in it, or else the step's own.
+    pub(super) fn shown_text(&self) -> (TextRole, Option<&Needle>) {
+        let named = self.wanted.last().and_then(|last| last.texts.first());
+        named.map_or((TextRole::Own, None), |(role, needle)| (*role, Some(needle)))
+    }
+
     /// Decides whether the question holds.
     pub(super) fn find(&self, run: &mut Steps<'_>) -> io::Result<Option<Found>> {
         if self.answer.is_some_and(|answer| answer != run.has_answer) {

@@ -7,7 +7,7 @@ use crate::filter::{
 use crate::query::Lists;
 use crate::test_index::{TestIndex, TestRun, paths, request};
 use proptest::prelude::*;
-use touchstone_api::{Column, Span};
+use touchstone_api::{Column, SnippetPiece, Span};
 use touchstone_formats::run::{Answer, Part, Run, Step, StepKind};
 use touchstone_formats::value::Value;
 
@@ -155,8 +155,22 @@ fn a_row_shows_the_step_at_which_the_question_holds() {
     let filter = "call(sql){failed} then call(sql){same}";
     let page =
         Lists::default().list(&shelf.reader(), &request(filter, Column::Path, false)).unwrap();
-    let snippet = page.rows[0].snippet.as_ref().unwrap();
-    assert_eq!((snippet.step, snippet.pieces[0].text.as_str()), (Some(3), "sql select 1"));
+    let shown = |page: &touchstone_api::RunPage| {
+        let snippet = page.rows[0].snippet.as_ref().unwrap();
+        let mark = |piece: &SnippetPiece| {
+            if piece.hit { format!("[{}]", piece.text) } else { piece.text.clone() }
+        };
+        (snippet.step, snippet.pieces.iter().map(mark).collect::<String>())
+    };
+    assert_eq!(shown(&page), (Some(3), "sql select 1".to_owned()));
+    for (filter, text) in [
+        ("result:/such (table|column)/ asked:refund", "sql no [such column]: x"),
+        ("call(sql){failed} then said(SORRY)", "[sorry], I cannot"),
+    ] {
+        let page =
+            Lists::default().list(&shelf.reader(), &request(filter, Column::Path, false)).unwrap();
+        assert_eq!(shown(&page).1.trim_end(), text, "{filter}");
+    }
     let page =
         Lists::default().list(&shelf.reader(), &request("answer()", Column::Path, false)).unwrap();
     assert_eq!(page.rows[0].snippet, None);
