@@ -54,6 +54,25 @@ test("the filter chooses the runs, and a narrow page shows both parts", () =>
     await page.keyboard.press("Escape");
   }));
 
+test("keys move between causes, which is read aloud, and scroll what has the focus", () =>
+  onPage(browser, { viewport: { width: 1200, height: 420 } }, async (page) => {
+    await open(page);
+    await page.getByTestId("failures-list").getByText("Rows are missing").first().waitFor();
+    await page.keyboard.press("j");
+    await page.waitForFunction(() =>
+      /^2 of \d+: Field `tickets` has another value, 3 runs\.$/.test(
+        document.querySelector("[data-testid=failures-chosen]").textContent,
+      ),
+    );
+    const detail = page.getByTestId("failures-cluster");
+    await detail.focus();
+    await page.keyboard.press("ArrowDown");
+    await page.waitForFunction(
+      () => document.querySelector("[data-testid=failures-cluster]").scrollTop > 0,
+    );
+    await detail.getByRole("heading", { name: "Field tickets has another value" }).waitFor();
+  }));
+
 const files = {
   "touchstone.yaml": "input_dir: tasks\noutput_dir: results\n",
   "tasks/count.yaml": "tool_calling_prompt: How many?\nexpected_output: 7\n",
