@@ -14,12 +14,13 @@ use super::unit_id::UnitId;
 use fs_err as fs;
 use rusqlite::{Connection, OptionalExtension as _};
 use std::collections::{HashMap, HashSet};
+use std::fmt::{self, Write as _};
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use touchstone_api::RunState;
-use touchstone_formats::run::{Layout, Outline, Run, StoredAnswer};
+use touchstone_formats::run::{Layout, Outline, Part, Run, StoredAnswer};
 use touchstone_formats::suite::{self, Expected, Variation};
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::renames::{Renames, RunNames};
@@ -187,8 +188,8 @@ pub fn read_run(
     file: &FileId,
     member: Option<&str>,
 ) -> Result<(Run, u64), ReadError> {
-    let (run, media) = read_with_media(roots, file, member)?;
-    let hash = hash_with_media(&run, &media);
+    let (mut run, media) = read_with_media(roots, file, member)?;
+    let hash = hash_with_media(&mut run, &media);
     Ok((run, hash))
 }
 
@@ -201,8 +202,8 @@ pub fn read_media(
     member: Option<&str>,
     (step, part): (usize, usize),
 ) -> Result<(Option<MediaContent>, u64), ReadError> {
-    let (run, mut media) = read_with_media(roots, file, member)?;
-    let hash = hash_with_media(&run, &media);
+    let (mut run, mut media) = read_with_media(roots, file, member)?;
+    let hash = hash_with_media(&mut run, &media);
     Ok((media.take(step, part), hash))
 }
 
@@ -219,11 +220,45 @@ fn read_with_media(
     found.unwrap_or_else(|| Err(gone()))
 }
 
+/// Writer of what is hashed.
+struct HashWriter(Xxh3);
+
+impl fmt::Write for HashWriter {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.update(text.as_bytes());
+        Ok(())
+    }
+}
+
+/// Adds everything that is shown of a run to a hash. The texts of its steps, which may be large, are
+/// added as they are.
+fn hash_run(run: &mut Run, hash: &mut HashWriter) -> fmt::Result {
+    let mut steps = std::mem::take(&mut run.steps);
+    write!(hash, "{run:?}")?;
+    for step in &mut steps {
+        let parts = std::mem::take(&mut step.parts);
+        write!(hash, "{step:?}{}", parts.len())?;
+        for Part { label, language, value, raw } in &parts {
+            write!(hash, "{label:?}{language:?}")?;
+            // A value that was parsed from a text says nothing more.
+            match raw.as_deref().or(value.text()) {
+                Some(text) => write!(hash, "{} {text}", text.len())?,
+                None => write!(hash, "{value:?}")?,
+            }
+        }
+        step.parts = parts;
+    }
+    run.steps = steps;
+    Ok(())
+}
+
 /// Hash of everything that is shown of a run, with the images in its file. Files beside it that it
 /// names are not part of it.
-fn hash_with_media(run: &Run, media: &MediaContents) -> u64 {
-    let mut hash = Xxh3::new();
-    hash.update(&content_hash(&run.outline()).to_le_bytes());
+fn hash_with_media(run: &mut Run, media: &MediaContents) -> u64 {
+    let mut hash = HashWriter(Xxh3::new());
+    // Writing to a hash never fails.
+    let _ = hash_run(run, &mut hash);
+    let mut hash = hash.0;
     for content in media.iter() {
         let (kind, text) = match content {
             MediaContent::Encoded(text) => (1, text.as_str()),
@@ -581,6 +616,7 @@ mod tests {
     use crate::suites::Tasks;
     use crate::{parse_unit, record};
     use std::collections::BTreeMap;
+    use touchstone_formats::run::Step;
 
     #[test]
     fn readers_see_no_links_and_nothing_outside_of_the_results() {
@@ -597,6 +633,37 @@ mod tests {
         assert!(folder.list("link").is_empty() && folder.list("..").is_empty());
         assert!(folder.open("a/x.json").is_some());
         assert!(folder.open("link/x.json").is_none() && folder.open("../secret").is_none());
+    }
+
+    #[test]
+    fn the_hash_of_a_run_changes_with_all_that_is_shown_of_it_and_leaves_it_as_it_is() {
+        let part = |label: &str, value: Value, raw: Option<&str>| Part {
+            label: label.to_owned(),
+            value,
+            raw: raw.map(str::to_owned),
+            ..Part::default()
+        };
+        let run = |parts: Vec<Vec<Part>>| Run {
+            steps: parts.into_iter().map(|parts| Step { parts, ..Step::default() }).collect(),
+            ..Run::default()
+        };
+        let text = |text: &str| part("message", Value::from(text), None);
+        let fact = ("key".to_owned(), Value::from("value"));
+        let mut hashes = HashSet::new();
+        for mut run in [
+            run(Vec::new()),
+            run(vec![vec![text("a"), text("b")]]),
+            run(vec![vec![text("a")], vec![text("b")]]),
+            run(vec![vec![text("ab")]]),
+            run(vec![vec![part("result", Value::from("ab"), None)]]),
+            run(vec![vec![part("result", Value::Bool(true), None)]]),
+            run(vec![vec![part("result", Value::Null, Some("null"))]]),
+            Run { facts: vec![fact], ..Run::default() },
+        ] {
+            let before = run.clone();
+            assert!(hashes.insert(hash_with_media(&mut run, &MediaContents::default())), "{run:?}");
+            assert_eq!(run, before);
+        }
     }
 
     #[test]
