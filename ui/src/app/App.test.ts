@@ -363,6 +363,28 @@ describe("the runs", () => {
     press("Escape");
     expect(find("picked")).toBeNull();
   });
+  it("are reviewed one after the other, all that are listed or just the selection", async () => {
+    const fixture = await open(new Fixture(), "#/runs?q=state%3Aerror");
+    await until(() => rows().length > 0);
+    press("v");
+    await until(() => location.hash.startsWith("#/run/"));
+    expect(location.hash).toContain("?q=state%3Aerror&queue=unreviewed");
+    expect(fixture.calls.find(({ name }) => name === "queue_around")?.args).toMatchObject({
+      filter: "state:error",
+      order: { kind: "unreviewed" },
+      id: "",
+    });
+    await until(() => find("queue")?.textContent.includes("not reviewed first") === true);
+    history.back();
+    await until(() => rows().length > 0 && find("queue") === null);
+    press("x");
+    press("j");
+    press("x");
+    await until(() => find("review-queue")?.textContent.includes("2 selected runs") === true);
+    find("review-queue")?.click();
+    await until(() => location.hash.startsWith("#/run/"));
+    expect(decodeURIComponent(location.hash)).toMatch(/\?q=file:[^,]+\.yaml,[^,]+\.yaml&queue/u);
+  });
   it("are sorted by a click on a head, the other way by the next, and the address says so", async () => {
     const fixture = await open(new Fixture());
     await until(() => rows().length > 10);

@@ -20,11 +20,16 @@ export interface Choices {
   /** Parts of the overview that are open. */
   leaderboard: boolean;
   plots: boolean;
+  /** True if a verdict in a review queue leads to the next run. */
+  advance: boolean;
+  /** Name under which reviews are written; empty takes that of the engine. */
+  author: string;
 }
 export type OutlineMeasure = "tokens" | "time" | "steps";
 
 export const TEXT_SIZES = [11, 12, 13, 14, 16, 18] as const;
 const MEASURES: readonly OutlineMeasure[] = ["tokens", "time", "steps"];
+const LONGEST_NAME = 100;
 const KEY = "touchstone.look";
 const USUAL: Choices = {
   theme: "system",
@@ -36,6 +41,8 @@ const USUAL: Choices = {
   outline: null,
   leaderboard: true,
   plots: false,
+  advance: true,
+  author: "",
 };
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -67,6 +74,8 @@ export function read(text: string | null): Choices {
     outline: MEASURES.find((measure) => measure === kept["outline"]) ?? null,
     leaderboard: kept["leaderboard"] !== false,
     plots: kept["plots"] === true,
+    advance: kept["advance"] !== false,
+    author: typeof kept["author"] === "string" ? kept["author"].slice(0, LONGEST_NAME) : "",
   };
 }
 
@@ -102,6 +111,12 @@ export class Prefs {
     }
     this.#apply();
     this.#update();
+  }
+
+  /** Name under which reviews are written; null for that of the engine. */
+  get author(): string | null {
+    const name = this.current.author.trim();
+    return name === "" ? null : name;
   }
 
   /** One size larger (1), smaller (-1), or the default (0). */

@@ -27,6 +27,8 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   larger: "zoom in bigger font",
   smaller: "zoom out font",
   "usual-size": "reset zoom font",
+  "review-runs": "queue annotate label rate grade human verdict",
+  "queue-advance": "auto advance automatically",
   columns: "hide show fields csv table",
   "run-fork": "branch copy duplicate continue differently edit",
   "run-nudge": "message reply chat nudge continue",

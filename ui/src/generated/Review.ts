@@ -29,4 +29,8 @@ stale: boolean,
  * Identifies the reviewed answer, like [`super::RunView::answer_mark`]. None means any answer
  * or, in a request, the current answer. A review that is only added to keeps its mark.
  */
-answer: string | null, };
+answer: string | null, 
+/**
+ * Name of the reviewer; ignored in requests.
+ */
+author: string | null, };

@@ -3,7 +3,8 @@ use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::opening;
 use touchstone_api::{
-    Facets, Hit, ListPosition, ListRequest, Phase, RunPage, RunsAround, Sort, Span,
+    Facets, Hit, ListPosition, ListRequest, Phase, QueueOrder, QueueProgress, RunPage, RunsAround,
+    Sort, Span,
 };
 use touchstone_store::filter::Filter;
 use touchstone_store::index::{IndexError, Reader, is_damage};
@@ -66,6 +67,33 @@ impl App {
     pub fn runs_around(&self, filter: &str, sort: Sort, id: &str) -> Result<RunsAround, AppError> {
         let open = self.require_folder()?;
         open.ask(|index| open.lists.around(index, filter, sort, id))
+    }
+
+    /// Like [`App::runs_around`], in the order of a review queue. Without an author the person is
+    /// that of [`App::author`].
+    pub fn queue_around(
+        &self,
+        (filter, sort): (&str, Sort),
+        order: QueueOrder,
+        author: Option<&str>,
+        id: &str,
+    ) -> Result<RunsAround, AppError> {
+        let open = self.require_folder()?;
+        let author = self.author_or(author)?;
+        let order = (order, author.as_deref());
+        open.ask(|index| open.lists.queue_around(index, (filter, sort), order, id))
+    }
+
+    /// Returns how many runs of a filter a person has reviewed. Without an author the person is
+    /// that of [`App::author`].
+    pub fn queue_progress(
+        &self,
+        filter: &str,
+        author: Option<&str>,
+    ) -> Result<QueueProgress, AppError> {
+        let open = self.require_folder()?;
+        let author = self.author_or(author)?;
+        open.ask(|index| open.lists.queue_progress(index, filter, author.as_deref()))
     }
 
     /// Returns the filter fields and the values that occur.

@@ -190,7 +190,7 @@ pub const KEYS: [KeyRule; 29] = [
         "file",
         ValueKind::Text,
         "file:logs/a.eval",
-        "whole path of the file below the output folder, in upper and lower case",
+        "whole path of the file, or of a run in it, below the output folder, in upper and lower case",
     ),
     rule(
         Key::Format,

@@ -391,7 +391,15 @@ describe("what a person says", () => {
     await press("2");
     await until(() =>
       expect(kept(backend)).toEqual([
-        { verdict: "partly", score: null, note: "", at_ms: 0, stale: false, answer: "mark1" },
+        {
+          verdict: "partly",
+          score: null,
+          note: "",
+          at_ms: 0,
+          stale: false,
+          answer: "mark1",
+          author: null,
+        },
       ]),
     );
     await until(() => expect(said("review")).toContain("✓ saved"));
@@ -446,6 +454,7 @@ describe("what a person says", () => {
         at_ms: 1,
         stale: false,
         answer: null,
+        author: null,
         ...review,
       };
       backend.tell({ kind: "runs", generation: 2, ids: ["r0"], all: false });
@@ -473,6 +482,7 @@ describe("what a person says", () => {
       at_ms: 1,
       stale: true,
       answer: "mark0",
+      author: null,
     };
     await open(backend);
     await until(() => expect(said("review")).toContain("The answer has changed since this review"));
@@ -529,6 +539,7 @@ describe("what a person says", () => {
       at_ms: 1,
       stale: false,
       answer: "mark1",
+      author: null,
     };
     await open(backend);
     const score = () => one("[data-testid='review'] input") as HTMLInputElement;
@@ -704,6 +715,17 @@ describe("a hostile answer", () => {
       ],
       class: null,
       review: null,
+      others: [
+        {
+          verdict: "wrong",
+          score: 0.5,
+          note: EVIL,
+          at_ms: 1,
+          stale: true,
+          answer: null,
+          author: EVIL,
+        },
+      ],
       judged: [],
       stored: [
         {

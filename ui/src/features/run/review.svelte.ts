@@ -27,6 +27,17 @@ interface GivenVerdict {
   of: string | null | undefined;
 }
 
+/** A verdict that was saved. */
+export interface SavedVerdict {
+  /** The run. */
+  id: string;
+  name: string;
+  /** The verdict in words. */
+  word: string;
+  /** Number of the change of its file, if it can be undone exactly. */
+  change: number | null;
+}
+
 /** A verdict set or removed in this editor. */
 interface VerdictChange {
   marked: Verdict | null;
@@ -34,6 +45,11 @@ interface VerdictChange {
   before: GivenVerdict | undefined;
   /** Time of saving according to the file; null until known. */
   at: number | null;
+  /**
+   * Number of the change of the file, if the verdict was the last one: it can be undone exactly.
+   * Undefined until saved.
+   */
+  change?: number | null;
 }
 
 const differs = (review: Review | null, last: ReviewContent | undefined): boolean =>
@@ -72,8 +88,8 @@ export class ReviewEditor {
   #again = false;
 
   constructor(
-    /** Saves the review; null deletes it. */
-    readonly send: (review: Review | null) => Promise<unknown>,
+    /** Saves the review; null deletes it. Returns the number of the change, if it can be undone. */
+    readonly send: (review: Review | null) => Promise<number | null>,
     readonly onsaved: () => void,
     /** Fingerprint of the shown answer. */
     readonly seen: () => string,
@@ -81,6 +97,8 @@ export class ReviewEditor {
     readonly run: string,
     /** Reads the review from disk. */
     readonly load: () => Promise<Review | null>,
+    /** Restores the file as it was before a change. Fails with the code `gone` if it changed since. */
+    readonly restore: (change: number) => Promise<unknown>,
   ) {
     const draft = reviewDrafts.get(run);
     if (!draft) return;
@@ -134,6 +152,11 @@ export class ReviewEditor {
     return this.#act !== null;
   }
 
+  /** Number of the latest verdict change, if exactly that can be undone. */
+  get change(): number | null {
+    return this.#act?.change ?? null;
+  }
+
   /** Sets a verdict, or removes it with null. Returns `already` if it is unchanged. */
   async say(verdict: Verdict | null): Promise<"saved" | "already" | "failed"> {
     if (verdict === this.verdict && !this.stale && this.state !== "failed") {
@@ -168,8 +191,17 @@ export class ReviewEditor {
           (act.at !== null && now !== null && now.at_ms !== act.at)
         )
           return "changed";
+        if (act.change != null && this.#revision === this.#kept) {
+          this.#sent++;
+          await this.restore(act.change);
+          this.#took(await this.load());
+          this.onsaved();
+          return "undone";
+        }
       } catch (thrown) {
-        this.failed = asAppError(thrown);
+        const error = asAppError(thrown);
+        if (error.code === "gone") return "changed";
+        this.failed = error;
         return "failed";
       }
     }
@@ -275,15 +307,20 @@ export class ReviewEditor {
     this.state = "saving";
     this.failed = null;
     this.#sent++;
+    let change: number | null;
     try {
-      await this.send(nothing ? null : { ...last, at_ms: 0, stale: false, answer: of });
+      const sent = { ...last, at_ms: 0, stale: false, answer: of, author: null };
+      change = await this.send(nothing ? null : sent);
     } catch (thrown) {
       this.failed = asAppError(thrown);
       this.state = "failed";
       return false;
     }
     this.#last = last;
-    if (this.#act) this.#act = { ...this.#act, at: null };
+    if (this.#act) {
+      const isFirst = this.#act.change === undefined;
+      this.#act = { ...this.#act, at: null, change: isFirst ? change : null };
+    }
     this.at = Date.now();
     this.stale = !nothing && of !== null && of !== this.seen();
     if (revision === this.#revision && typed !== undefined) {
