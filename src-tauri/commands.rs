@@ -47,6 +47,8 @@ macro_rules! page_commands {
             |app, _| app.queue_around((&filter, sort), order, author.as_deref(), &id);
         Look queue_progress(filter: String, author: Option<String>) -> QueueProgress =
             |app, _| app.queue_progress(&filter, author.as_deref());
+        /// Saved views of the workspace file.
+        Look views() -> Vec<ListView> = |app, _| app.views();
         /// The name under which reviews are written, where a request gives none.
         Look author() -> Author = |app, _| app.author();
         Look search(text: String, span: Span) -> Vec<Hit> = |app, _| app.search(&text, span);

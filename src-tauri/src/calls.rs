@@ -11,7 +11,7 @@ use touchstone_api::{
     ExportRequest, ExportedFile, Facets, FailureMap, FailuresRequest, Folders, FoundResults, Hit,
     JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, KeyState, LaunchOptions,
     LaunchPlan, LaunchRequest, LaunchView, Launched, Leaderboard, LeaderboardRequest, ListPosition,
-    ListRequest, Matches, MediaFile, Overview, OverviewRequest, ProblemPage, Published,
+    ListRequest, ListView, Matches, MediaFile, Overview, OverviewRequest, ProblemPage, Published,
     PublishedRequest, QueueOrder, QueueProgress, Report, ReportRequest, Review, RowPiece,
     RowRequest, RowsMade, RunNames, RunOutline, RunPage, RunScores, RunView, RunsAround, Sort,
     Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece,

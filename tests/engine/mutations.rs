@@ -213,6 +213,7 @@ fn a_review_that_is_broken_anyhow_counts_or_is_a_problem() {
         stale: false,
         answer: None,
         author: None,
+        steps: Vec::new(),
     };
     bench.app().review_run(&id, Some(&said)).unwrap();
     let text = fs::read(bench.path("results/.touchstone/reviews/a.yaml")).unwrap();

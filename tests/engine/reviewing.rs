@@ -5,7 +5,7 @@ use fs_err as fs;
 use std::collections::BTreeSet;
 use touchstone_api::{
     Column, ProblemKind, QueueOrder, QueueProgress, ReportFormat, ReportRequest, Review, Sort,
-    Stale, Verdict,
+    Stale, StepNote, Verdict,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};
@@ -22,6 +22,7 @@ fn says(verdict: Verdict) -> Review {
         stale: false,
         answer: None,
         author: None,
+        steps: Vec::new(),
     }
 }
 
@@ -465,4 +466,24 @@ fn a_queue_has_the_runs_of_its_filter_in_its_order_and_counts_what_one_person_re
     assert_eq!(all(&seeded), all(&ids));
     let around = queue(QueueOrder::Random { seed: 7 }, "Ann", &seeded[4]);
     assert_eq!((around.before, around.total), (4, 6));
+}
+
+#[test]
+fn notes_on_steps_are_part_of_the_review_and_need_no_verdict() {
+    let bench = one_run();
+    let id = id(&bench, RUN);
+    let note = |step, note: &str| StepNote { step, note: note.to_owned() };
+    let noted = Review { verdict: None, steps: vec![note(0, "odd")], ..says(Verdict::Right) };
+    review(&bench, RUN, Some(&noted)).unwrap();
+    let text = fs::read_to_string(bench.path(FILE)).unwrap();
+    assert!(text.contains("steps:\n  - step: 1\n    note: odd\n"), "{text}");
+    let read = read_back(bench.app(), &id).0.unwrap();
+    assert_eq!(read.steps, noted.steps);
+    // It is no verdict, so `review:` does not count it.
+    wait_until("the file is read", || {
+        (bench.app().queue_progress("review:no", None).unwrap().total == 1).then_some(())
+    });
+    let many = vec![note(1, "x"); 501];
+    let refused = review(&bench, RUN, Some(&Review { steps: many, ..noted })).unwrap_err();
+    assert_eq!(refused.code, Code::BadRequest);
 }

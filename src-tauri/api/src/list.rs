@@ -66,6 +66,20 @@ pub enum Column {
     Stored,
 }
 
+/// A saved view of the list of runs, from the workspace file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct ListView {
+    /// Name.
+    pub name: String,
+    /// Filter as typed; empty means all runs.
+    pub filter: String,
+    /// Column of the order, with a minus sign for the reverse one; none for the usual order.
+    pub sort: Option<String>,
+    /// Columns to show; none for the usual ones.
+    pub columns: Option<Vec<String>>,
+}
+
 /// Order of a review queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]

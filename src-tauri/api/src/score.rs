@@ -153,6 +153,19 @@ pub struct Review {
     pub answer: Option<String>,
     /// Name of the reviewer; ignored in requests.
     pub author: Option<String>,
+    /// Notes on steps.
+    pub steps: Vec<StepNote>,
+}
+
+/// Note on a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(deny_unknown_fields)]
+pub struct StepNote {
+    /// Index of the step, from 0.
+    pub step: u32,
+    /// Free text.
+    pub note: String,
 }
 
 /// The name under which a person reviews, where none is given.

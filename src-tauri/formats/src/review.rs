@@ -39,6 +39,15 @@ impl Verdict {
     }
 }
 
+/// Note on a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepNote {
+    /// Number of the step, from 1, as on the page.
+    pub step: u32,
+    /// Free text.
+    pub note: String,
+}
+
 /// Review of a run by a person.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Review {
@@ -54,6 +63,8 @@ pub struct Review {
     pub answer: Option<String>,
     /// Name of the reviewer, as written. Old files have none.
     pub author: Option<String>,
+    /// Notes on steps, in the order of the file.
+    pub steps: Vec<StepNote>,
 }
 
 impl Review {
@@ -66,7 +77,10 @@ impl Review {
 
     /// Returns true if there is no verdict, score or note.
     pub fn is_empty(&self) -> bool {
-        self.verdict.is_none() && self.score.is_none() && self.note.trim().is_empty()
+        self.verdict.is_none()
+            && self.score.is_none()
+            && self.note.trim().is_empty()
+            && self.steps.is_empty()
     }
 }
 
@@ -129,11 +143,11 @@ impl ReviewFile {
     }
 
     /// Returns the review that a person may change: the one with this author, or else one without
-    /// an author.
+    /// an author. A file that says nothing has an empty review for anybody.
     pub fn by(&self, author: Option<&str>) -> Option<&Review> {
         let place = self.place(author)?;
         let entry = place.checked_sub(1).map_or(Some(&self.first), |at| self.others.get(at))?;
-        Some(&entry.review).filter(|review| !review.is_empty())
+        Some(&entry.review).filter(|review| !review.is_empty() || self.others.is_empty())
     }
 
     /// Replaces the review that its author may change, or adds one. Unknown keys keep their values
@@ -208,6 +222,30 @@ impl Entry {
         if now.author != before.author {
             self.put("author", now.author.as_deref().map(Value::from));
         }
+        if now.steps != before.steps {
+            let steps: Vec<Value> = now.steps.iter().map(|step| self.step(step)).collect();
+            self.put("steps", (!steps.is_empty()).then_some(Value::List(steps)));
+        }
+    }
+
+    /// Returns the entry of a step with a note. Other keys of an entry for the same step are kept.
+    fn step(&self, wanted: &StepNote) -> Value {
+        let number = wanted.step.to_string();
+        let is_same = |entry: &&Value| match entry.get("step") {
+            Some(Value::Number(step)) => *step == number,
+            _ => false,
+        };
+        let known = self.entries.iter().find(|(key, _)| key.text() == Some("steps"));
+        let known = known.and_then(|(_, steps)| steps.items().iter().find(is_same));
+        let mut entry = Entry {
+            entries: match known {
+                Some(Value::Map(entries)) => entries.clone(),
+                _ => vec![("step".into(), Value::Number(number))],
+            },
+            ..Entry::default()
+        };
+        entry.put("note", Some(wanted.note.as_str().into()));
+        Value::Map(entry.entries)
     }
 
     fn put(&mut self, key: &str, value: Option<Value>) {
@@ -242,10 +280,27 @@ impl Reader<'_> {
             at: self.word(root, "at")?,
             answer: self.word(root, "answer")?,
             author: self.word(root, "author")?,
+            steps: self.steps(root)?,
         };
         let entries =
             root.entries().map(|(key, value)| (key.to_value(), value.to_value())).collect();
         Ok(Entry { entries, review })
+    }
+
+    fn steps(&self, root: Item<'_>) -> Result<Vec<StepNote>, ReadError> {
+        const HINT: &str = "Write `- step: 12` and `  note: …` for each step.";
+        let Some(list) = root.get_non_null("steps") else { return Ok(Vec::new()) };
+        if list.shape() != Shape::List {
+            return Err(self.bad(list, "`steps` has to be a list of notes on steps", HINT));
+        }
+        let note = |item: Item<'_>| {
+            let number = item.get_non_null("step").and_then(Node::word);
+            let step = number.and_then(|word| word.parse().ok()).filter(|step| *step > 0);
+            let step =
+                step.ok_or_else(|| self.bad(item, "A note needs the number of a step", HINT));
+            Ok(StepNote { step: step?, note: self.word(item, "note")?.unwrap_or_default() })
+        };
+        list.items().map(note).collect()
     }
 
     fn verdict(&self, at: Item<'_>) -> Result<Verdict, ReadError> {
@@ -306,6 +361,7 @@ mod tests {
             at: Some("2025-02-21T00:12:07.000Z".to_owned()),
             answer: Some("00000000000000000000000000000012".to_owned()),
             author: Some("Zoë".to_owned()),
+            steps: Vec::new(),
         });
         let text = new.write();
         assert_eq!(
@@ -388,6 +444,33 @@ mod tests {
     }
 
     #[test]
+    fn notes_on_steps_are_kept_with_their_other_keys() {
+        let mut file = parse_review(
+            "verdict: wrong\nsteps:\n  - { step: 3, note: here, tag: a }\n  - step: 12\n    note: and here\n",
+        );
+        let mut now = first(&file).clone();
+        let numbers: Vec<u32> = now.steps.iter().map(|one| one.step).collect();
+        assert_eq!(numbers, [3, 12]);
+        now.steps[0].note = "there".to_owned();
+        now.steps[1] = StepNote { step: 20, note: "new".to_owned() };
+        file.set(now);
+        assert_eq!(
+            file.write(),
+            "verdict: wrong\nsteps:\n  - step: 3\n    note: there\n    tag: a\n  - step: 20\n    note: new\n"
+        );
+        assert!(
+            !parse_review("steps: [{ step: 1, note: a }]\n").reviews().next().unwrap().is_empty()
+        );
+        for text in
+            ["steps: 3\n", "steps: [3]\n", "steps: [{ note: a }]\n", "steps: [{ step: 0 }]\n"]
+        {
+            assert_eq!(refused(text).0, Some(1), "{text}");
+        }
+        file.set(Review { verdict: Some(Verdict::Wrong), ..Review::default() });
+        assert_eq!(file.write(), "verdict: wrong\n");
+    }
+
+    #[test]
     fn a_review_without_an_author_belongs_to_whoever_changes_it() {
         let mut file = parse_review("verdict: wrong\nby: me\n");
         assert_eq!(file.by(Some("Ann")).unwrap().verdict, Some(Verdict::Wrong));
@@ -457,6 +540,7 @@ mod tests {
                 at,
                 answer,
                 author: None,
+                steps: Vec::new(),
             })
     }
 

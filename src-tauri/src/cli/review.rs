@@ -112,6 +112,7 @@ fn changed(said: Option<rows::Review>, asked: &Review) -> rows::Review {
         stale: false,
         answer: None,
         author: None,
+        steps: Vec::new(),
     });
     let verdict = asked.verdict.map(|word| match word {
         Word::Right => Verdict::Right,
@@ -162,6 +163,9 @@ fn line(
     writeln!(out, "{author}{verdict}{}", one_line(&format!("{score}{stale}")))?;
     if !said.note.is_empty() {
         writeln!(out, "{}", lines(&said.note))?;
+    }
+    for rows::StepNote { step, note } in &said.steps {
+        writeln!(out, "step {}: {}", step.saturating_add(1), lines(note))?;
     }
     Ok(())
 }

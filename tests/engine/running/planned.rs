@@ -226,6 +226,7 @@ fn while_the_results_are_lost_nothing_is_written_or_run_and_all_that_was_there_c
         stale: false,
         answer: None,
         author: None,
+        steps: Vec::new(),
     };
     for noticed in [false, true] {
         if noticed {

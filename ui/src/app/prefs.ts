@@ -1,6 +1,7 @@
 // Display preferences, stored by the browser. When storage is missing or full, they last until the
 // window closes.
 import { createSubscriber } from "svelte/reactivity";
+import { readViews, type SavedViews } from "./views";
 
 export type Theme = "system" | "light" | "dark";
 export interface Choices {
@@ -24,6 +25,8 @@ export interface Choices {
   advance: boolean;
   /** Name under which reviews are written; empty takes that of the engine. */
   author: string;
+  /** Saved views of the list of runs, by folder. */
+  views: SavedViews;
 }
 export type OutlineMeasure = "tokens" | "time" | "steps";
 
@@ -43,6 +46,7 @@ const USUAL: Choices = {
   plots: false,
   advance: true,
   author: "",
+  views: {},
 };
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -76,6 +80,7 @@ export function read(text: string | null): Choices {
     plots: kept["plots"] === true,
     advance: kept["advance"] !== false,
     author: typeof kept["author"] === "string" ? kept["author"].slice(0, LONGEST_NAME) : "",
+    views: readViews(kept["views"]),
   };
 }
 

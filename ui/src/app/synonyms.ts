@@ -29,6 +29,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   "usual-size": "reset zoom font",
   "review-runs": "queue annotate label rate grade human verdict",
   "queue-advance": "auto advance automatically",
+  views: "saved filters queries presets bookmarks",
   columns: "hide show fields csv table",
   "run-fork": "branch copy duplicate continue differently edit",
   "run-nudge": "message reply chat nudge continue",

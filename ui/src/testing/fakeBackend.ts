@@ -241,6 +241,7 @@ type Judging =
   | "queue_around"
   | "queue_progress"
   | "author"
+  | "views"
   | "rename_run"
   | "found_results"
   | "open_found"
@@ -300,6 +301,7 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
       partly: 0,
       wrong: 0,
     }),
+    views: () => [],
     author: () => ({ name: "Zoë", from: "git" }),
     rename_run: () => null,
     found_results: () => [],

@@ -6,7 +6,7 @@ use crate::recent::roots_id;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
-use touchstone_api::{Review, RunState, Verdict};
+use touchstone_api::{Review, RunState, StepNote, Verdict};
 use touchstone_clock as clock;
 use touchstone_formats::review as said;
 use touchstone_runner::reviews::{FileChange, NewContent, rewrite, undo};
@@ -17,6 +17,8 @@ use touchstone_store::{query, run_of_file};
 
 /// Maximum bytes of a note; longer ones are accidentally pasted files.
 const LONGEST: usize = 64 << 10;
+/// Maximum number of steps with notes.
+const MOST_STEPS: usize = 500;
 /// Maximum bytes of an answer mark; real ones are far shorter.
 const LONGEST_MARK: usize = 100;
 
@@ -179,6 +181,7 @@ impl App {
             stale: said.answer.is_some() && said.answer != mark,
             answer: said.answer.clone(),
             author: said.author.clone(),
+            steps: said.steps.iter().map(note_from_file).collect(),
         };
         let author = self.author_or(author)?;
         let own = sheet.by(author.as_deref());
@@ -249,7 +252,10 @@ fn subject(open: &OpenFolder, id: &str) -> Result<Subject, AppError> {
 }
 
 fn is_empty(review: &Review) -> bool {
-    review.verdict.is_none() && review.score.is_none() && review.note.trim().is_empty()
+    review.verdict.is_none()
+        && review.score.is_none()
+        && review.note.trim().is_empty()
+        && review.steps.is_empty()
 }
 
 fn check(review: &Review) -> Result<(), AppError> {
@@ -257,8 +263,12 @@ fn check(review: &Review) -> Result<(), AppError> {
     if review.score.is_some_and(|score| !(0.0..=1.0).contains(&score)) {
         return bad("A score is a number from 0 to 1.");
     }
-    if review.note.len() > LONGEST {
-        return bad("The note is longer than 64 KB. Shorten it.");
+    let notes = || review.steps.iter().map(|step| &step.note).chain([&review.note]);
+    if notes().map(String::len).sum::<usize>() > LONGEST {
+        return bad("The notes are longer than 64 KB. Shorten them.");
+    }
+    if review.steps.len() > MOST_STEPS {
+        return bad("More than 500 steps have notes. Remove some.");
     }
     if review
         .answer
@@ -267,7 +277,7 @@ fn check(review: &Review) -> Result<(), AppError> {
     {
         return bad("The answer to review is not valid.");
     }
-    if review.note.contains('\0') {
+    if notes().any(|note| note.contains('\0')) {
         return bad("The note holds a NUL character. Remove it.");
     }
     Ok(())
@@ -296,6 +306,7 @@ fn rewritten(
         answer: Some(mark),
         at: before.at.clone(),
         author: author.or(before.author.clone()),
+        steps: review.steps.iter().map(note_to_file).collect(),
     };
     // A name alone is no reason to write.
     if new == (said::Review { author: new.author.clone(), ..before }) {
@@ -324,6 +335,14 @@ fn damaged(open: &OpenFolder, file: &FileId, why: &str) -> String {
     format!(
         "The review of this run cannot be read ({file}, {why}). Fix the file, or review the run again; the file is moved aside first."
     )
+}
+
+fn note_from_file(said: &said::StepNote) -> StepNote {
+    StepNote { step: said.step.saturating_sub(1), note: said.note.clone() }
+}
+
+fn note_to_file(note: &StepNote) -> said::StepNote {
+    said::StepNote { step: note.step.saturating_add(1), note: note.note.clone() }
 }
 
 fn verdict_from_file(verdict: said::Verdict) -> Verdict {

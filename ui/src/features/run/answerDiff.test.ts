@@ -399,6 +399,7 @@ describe("what a person says", () => {
           stale: false,
           answer: "mark1",
           author: null,
+          steps: [],
         },
       ]),
     );
@@ -444,6 +445,25 @@ describe("what a person says", () => {
     );
   });
 
+  it("is also said of a step, beside it, and changed there", async () => {
+    const backend = await open(wrong());
+    await press("N");
+    await until(() => expect(id("step-note-field")).toBeTruthy());
+    await until(() => expect(document.activeElement).toBe(id("step-note-field")));
+    await type(id("step-note-field") as HTMLTextAreaElement, "Wrong table.");
+    await press("Escape");
+    const note = { step: 0, note: "Wrong table." };
+    await until(() => expect(kept(backend).at(-1)?.steps).toEqual([note]));
+    await until(() => expect(said("step-note")).toContain("Wrong table."));
+    expect(said("review")).toContain("Notes on steps: 1");
+    id("step-note")?.click();
+    await until(() => expect(id("step-note-field")).toBeTruthy());
+    await type(id("step-note-field") as HTMLTextAreaElement, "");
+    await press("Escape");
+    await until(() => expect(kept(backend).at(-1)).toBeNull());
+    expect(id("step-note")).toBeFalsy();
+  });
+
   it("is shown as it is on disk, also when somebody else changes it, but not over what is being typed", async () => {
     const backend = wrong();
     const on = (review: Partial<Review>) => {
@@ -455,6 +475,7 @@ describe("what a person says", () => {
         stale: false,
         answer: null,
         author: null,
+        steps: [],
         ...review,
       };
       backend.tell({ kind: "runs", generation: 2, ids: ["r0"], all: false });
@@ -483,6 +504,7 @@ describe("what a person says", () => {
       stale: true,
       answer: "mark0",
       author: null,
+      steps: [],
     };
     await open(backend);
     await until(() => expect(said("review")).toContain("The answer has changed since this review"));
@@ -540,6 +562,7 @@ describe("what a person says", () => {
       stale: false,
       answer: "mark1",
       author: null,
+      steps: [],
     };
     await open(backend);
     const score = () => one("[data-testid='review'] input") as HTMLInputElement;
@@ -724,6 +747,7 @@ describe("a hostile answer", () => {
           stale: true,
           answer: null,
           author: EVIL,
+          steps: [],
         },
       ],
       judged: [],

@@ -1,5 +1,5 @@
 // Editor of a review. Saves verdicts at once and typed text after a pause.
-import type { AppError, Review, Verdict } from "../../generated";
+import type { AppError, Review, StepNote, Verdict } from "../../generated";
 import { asAppError } from "../../backend/live";
 import { reviewDrafts } from "./reviewDrafts";
 
@@ -19,7 +19,19 @@ interface ReviewContent {
   verdict: Verdict | null;
   score: number | null;
   note: string;
+  steps: readonly StepNote[];
 }
+
+const sameSteps = (one: readonly StepNote[], other: readonly StepNote[]): boolean =>
+  one.length === other.length &&
+  one.every(({ step, note }, at) => other[at]?.step === step && other[at]?.note === note);
+
+const contentOf = (review: Review | null): ReviewContent => ({
+  verdict: review?.verdict ?? null,
+  score: review?.score ?? null,
+  note: review?.note ?? "",
+  steps: review?.steps ?? [],
+});
 
 /** A verdict and the answer it refers to. */
 interface GivenVerdict {
@@ -56,13 +68,18 @@ const differs = (review: Review | null, last: ReviewContent | undefined): boolea
   last !== undefined &&
   ((review?.verdict ?? null) !== last.verdict ||
     (review?.score ?? null) !== last.score ||
-    (review?.note ?? "").trim() !== last.note.trim());
+    (review?.note ?? "").trim() !== last.note.trim() ||
+    !sameSteps(review?.steps ?? [], last.steps));
 
 export class ReviewEditor {
   verdict = $state<Verdict | null>(null);
   /** The text as typed. */
   score = $state("");
   note = $state("");
+  /** Notes on steps, by their order in the run. */
+  steps = $state.raw<readonly StepNote[]>([]);
+  /** The step whose note is edited. */
+  editing = $state<number | null>(null);
   state = $state<"nothing" | "saved" | "unsaved" | "saving" | "failed">("nothing");
   failed = $state.raw<AppError | null>(null);
   /** Time of saving in milliseconds since 1970. */
@@ -102,9 +119,9 @@ export class ReviewEditor {
   ) {
     const draft = reviewDrafts.get(run);
     if (!draft) return;
-    ({ verdict: this.verdict, score: this.score, note: this.note } = draft);
+    ({ verdict: this.verdict, score: this.score, note: this.note, steps: this.steps } = draft);
     this.#of = draft.of;
-    this.#changed("verdict", "score", "note");
+    this.#changed("verdict", "score", "note", "steps");
   }
 
   /** Applies the review on disk without losing unsaved changes. */
@@ -131,16 +148,13 @@ export class ReviewEditor {
     const act = this.#act;
     if (act?.at === null && review?.verdict === act.marked)
       this.#act = { ...act, at: review.at_ms };
-    this.#last = {
-      verdict: review?.verdict ?? null,
-      score: review?.score ?? null,
-      note: review?.note ?? "",
-    };
+    this.#last = contentOf(review);
     if (this.#revision !== this.#kept) return;
     this.verdict = this.#last.verdict;
     if (parseScore(this.score) !== this.#last.score)
       this.score = review?.score == null ? "" : String(review.score);
     this.note = this.#last.note;
+    this.steps = this.#last.steps;
     this.at = review?.at_ms ?? 0;
     this.stale = review?.stale ?? false;
     this.#of = review === null ? undefined : review.answer;
@@ -220,6 +234,21 @@ export class ReviewEditor {
     this.#timer = setTimeout(() => void this.save(), PAUSE_MS);
   }
 
+  /** The note on a step; empty if there is none. */
+  noteOn(step: number): string {
+    return this.steps.find((one) => one.step === step)?.note ?? "";
+  }
+
+  /** Sets the note on a step and saves it. An empty one is removed. */
+  noteStep(step: number, note: string): void {
+    if (note.trim() === this.noteOn(step).trim()) return;
+    const others = this.steps.filter((one) => one.step !== step);
+    const all = note.trim() === "" ? others : [...others, { step, note: note.trim() }];
+    this.steps = all.sort((one, other) => one.step - other.step);
+    this.#changed("steps");
+    void this.save();
+  }
+
   /** Saves unsaved changes, for example when the page is left. */
   flush(): void {
     if (this.#revision !== this.#kept) void this.save();
@@ -238,11 +267,7 @@ export class ReviewEditor {
 
   /** The file was unknown during the first edit, so untouched fields take its values. */
   #learn(review: Review | null): void {
-    this.#last = {
-      verdict: review?.verdict ?? null,
-      score: review?.score ?? null,
-      note: review?.note ?? "",
-    };
+    this.#last = contentOf(review);
     const act = this.#act;
     if (act !== null && act.before === undefined)
       this.#act = { ...act, before: { verdict: this.#last.verdict, of: review?.answer } };
@@ -250,6 +275,7 @@ export class ReviewEditor {
     if (!this.#touched.score)
       this.score = this.#last.score === null ? "" : String(this.#last.score);
     if (!this.#touched.note) this.note = this.#last.note;
+    if (!this.#touched.steps) this.steps = this.#last.steps;
     if (!this.#touched.verdict && !this.#touched.score && review !== null) this.#of = review.answer;
   }
 
@@ -262,6 +288,7 @@ export class ReviewEditor {
       verdict: this.verdict,
       score: this.score,
       note: this.note,
+      steps: this.steps,
       of: this.#of,
     });
   }
@@ -295,21 +322,30 @@ export class ReviewEditor {
       verdict: this.verdict,
       score: typed === undefined ? this.#last?.score : typed,
       note: this.note,
+      steps: this.steps,
     };
     const known =
-      typed === undefined && said.verdict === this.#last?.verdict && said.note === this.#last.note;
+      typed === undefined &&
+      said.verdict === this.#last?.verdict &&
+      said.note === this.#last.note &&
+      sameSteps(said.steps, this.#last.steps);
     if (said.score === undefined || known) {
       this.state = "unsaved";
       return false;
     }
     const last = { ...said, score: said.score };
-    const nothing = last.verdict === null && last.score === null && last.note.trim() === "";
+    const nothing =
+      last.verdict === null &&
+      last.score === null &&
+      last.note.trim() === "" &&
+      last.steps.length === 0;
     this.state = "saving";
     this.failed = null;
     this.#sent++;
     let change: number | null;
     try {
-      const sent = { ...last, at_ms: 0, stale: false, answer: of, author: null };
+      const steps = [...last.steps];
+      const sent = { ...last, steps, at_ms: 0, stale: false, answer: of, author: null };
       change = await this.send(nothing ? null : sent);
     } catch (thrown) {
       this.failed = asAppError(thrown);

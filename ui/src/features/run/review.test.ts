@@ -52,6 +52,7 @@ it("what somebody else said is shown, also after something was said here", async
     stale: false,
     answer: "mark",
     author: null,
+    steps: [],
   };
   review.take(disk.review);
   await vi.waitFor(() =>
@@ -69,6 +70,7 @@ it("undo restores the former review exactly, unless something was written after 
     stale: false,
     answer: "before",
     author: null,
+    steps: [],
   };
   disk.review = old;
   review.take(old);
@@ -84,4 +86,21 @@ it("undo restores the former review exactly, unless something was written after 
   expect(review.change).toBeNull();
   expect(await review.undo()).toBe("undone");
   expect(disk.review).toMatchObject({ verdict: "wrong", note: "new" });
+});
+
+it("a note on a step is saved at once, replaced, and removed when it is empty", async () => {
+  const { disk, review } = reviewed();
+  const saved = () => disk.review?.steps ?? null;
+  review.noteStep(7, "odd ");
+  await vi.waitFor(() => expect(saved()).toEqual([{ step: 7, note: "odd" }]));
+  await vi.waitFor(() => expect([review.verdict, review.state]).toEqual([null, "saved"]));
+  review.noteStep(2, "first");
+  await vi.waitFor(() => expect(saved()?.map(({ step }) => step)).toEqual([2, 7]));
+  await review.say("wrong");
+  expect(disk.review).toMatchObject({ verdict: "wrong", steps: [{ step: 2 }, { step: 7 }] });
+  expect(await review.undo()).toBe("undone");
+  expect(disk.review).toMatchObject({ verdict: null, steps: [{ step: 2 }, { step: 7 }] });
+  review.noteStep(2, "");
+  review.noteStep(7, " ");
+  await vi.waitFor(() => expect(disk.review).toBeNull());
 });

@@ -73,6 +73,7 @@ class Queue extends Fixture {
             stale: false,
             answer: "mark1",
             author: null,
+            steps: [],
           }
         : null;
       return { ...(await scores({ id, author })), review };
