@@ -40,6 +40,17 @@ macro_rules! page_commands {
             |app, _| app.locate_run(&filter, sort, &id);
         Look runs_around(filter: String, sort: Sort, id: String) -> RunsAround =
             |app, _| app.runs_around(&filter, sort, &id);
+        /// Like `runs_around`, in the order of a review queue of the person with this name.
+        Look queue_around(
+            filter: String, sort: Sort, order: QueueOrder, author: Option<String>, id: String
+        ) -> RunsAround =
+            |app, _| app.queue_around((&filter, sort), order, author.as_deref(), &id);
+        Look queue_progress(filter: String, author: Option<String>) -> QueueProgress =
+            |app, _| app.queue_progress(&filter, author.as_deref());
+        /// Saved views of the workspace file.
+        Look views() -> Vec<ListView> = |app, _| app.views();
+        /// The name under which reviews are written, where a request gives none.
+        Look author() -> Author = |app, _| app.author();
         Look search(text: String, span: Span) -> Vec<Hit> = |app, _| app.search(&text, span);
         Look problems(span: Span) -> ProblemPage = |app, _| app.problems(span);
         Look open_run(id: String) -> RunView = |app, _| app.open_run(&id);
@@ -113,7 +124,8 @@ macro_rules! page_commands {
         /// Systems with their models beside each other, with plots.
         Look leaderboard(request: LeaderboardRequest) -> Leaderboard =
             |app, _| app.leaderboard(&request);
-        Look run_scores(id: String) -> RunScores = |app, _| app.run_scores(&id);
+        Look run_scores(id: String, author: Option<String>) -> RunScores =
+            |app, _| app.run_scores_for(&id, author.as_deref());
         Look diff_answer(request: DiffRequest) -> DiffView = |app, _| app.diff_answer(&request);
         /// Compares two to four runs; the first is the baseline.
         Look compare_runs(ids: Vec<String>) -> Comparison = |app, _| app.compare_runs(&ids);
@@ -145,8 +157,15 @@ macro_rules! page_commands {
         /// Runs pending program scorers in the sandbox; returns the number of runs.
         Act run_scorers(filter: String) -> u64 = |app, _| app.run_scorers(&filter);
         /// A null review deletes it. With a folder, nothing is saved once another one is open.
-        Act review_run(folder: Option<String>, id: String, review: Option<Review>) -> () =
-            |app, _| app.review_run_of(folder.as_deref(), &id, review.as_ref());
+        /// Returns the number of the change for `undo_review`; null if nothing changed.
+        Act review_run(
+            folder: Option<String>, author: Option<String>, id: String, review: Option<Review>
+        ) -> Option<u32> = |app, _| {
+            app.review_run_of(folder.as_deref(), author.as_deref(), &id, review.as_ref())
+        };
+        /// Restores the former file of a review, unless it changed since.
+        Act undo_review(folder: Option<String>, change: u32) -> () =
+            |app, _| app.undo_review(folder.as_deref(), change);
 
         /// Names that are missing are those in the file again. With a folder, nothing is saved once
         /// another one is open.

@@ -120,6 +120,40 @@ fn arguments_that_make_no_sense_end_with_two() {
 }
 
 #[test]
+fn list_takes_filter_and_order_from_a_view_of_the_workspace_file() {
+    let run = "conversation:\n- user_message: Hello\n";
+    let sandbox = Sandbox::with(
+        "list-view",
+        &[
+            (
+                "touchstone.yaml",
+                "output_dir: out\nviews:\n  last: { filter: 'model:o1', sort: -variation }\n",
+            ),
+            ("out/a-tool_calling-o1-variation0.yaml", run),
+            ("out/a-tool_calling-o1-variation1.yaml", run),
+            ("out/a-tool_calling-claude-variation2.yaml", run),
+        ],
+    );
+    let paths = |more: &[&str]| {
+        let ran = sandbox.run(&[&["list", "--json", "--view", "last"][..], more].concat());
+        let path = |row: &serde_json::Value| row["path"].as_str().unwrap_or_default().to_owned();
+        ran.json().iter().map(path).collect::<Vec<_>>()
+    };
+    let [first, second] = ["0", "1"].map(|n| format!("a-tool_calling-o1-variation{n}.yaml"));
+    assert_eq!(paths(&[]), [second.clone(), first.clone()]);
+    assert_eq!(paths(&["--sort", "path"]), [first.clone(), second]);
+    assert_eq!(paths(&["--filter", "variation:0"]), [first]);
+    let unknown = sandbox.run(&["list", "--view", "none"]);
+    assert_eq!(unknown.status, 2);
+    assert!(
+        unknown.err.contains("There is no view named `none`.")
+            && unknown.err.contains("There are: last."),
+        "{}",
+        unknown.err
+    );
+}
+
+#[test]
 fn list_writes_one_object_a_line_with_exactly_the_documented_keys() {
     let ran = Sandbox::usual("list-json").run(&["list", "--json"]);
     assert_eq!(ran.status, 0, "{ran:?}");

@@ -135,3 +135,23 @@ fn a_review_in_a_folder_without_a_workspace_is_found_by_whoever_names_the_folder
     std::fs::write(sandbox.folder.join("p/t-tool_calling-o3-variation0.yaml"), ANSWERED).unwrap();
     assert_eq!(sandbox.run(&["list", "p", "--json"]).json().len(), 2);
 }
+
+#[test]
+fn people_review_under_their_names_and_each_sees_the_others() {
+    let sandbox = Sandbox::usual("review-authors");
+    let by = |author: &str, more: &[&str]| {
+        sandbox.run(&[&["review", FILE, "--author", author][..], more].concat())
+    };
+    assert_eq!(by("Ann", &["right"]).out, "right\n");
+    let second = by("Zoë", &["wrong", "--note", "Row 2."]);
+    assert_eq!(second.out, "wrong\nRow 2.\nAnn: right\n", "{second:?}");
+    assert_eq!(
+        by("Bo", &[]).out,
+        "This run has no review of yours.\nAnn: right\nZoë: wrong\nRow 2.\n"
+    );
+    assert_eq!(
+        by("Ann", &["--clear"]).out,
+        "This run has no review of yours.\nZoë: wrong\nRow 2.\n"
+    );
+    assert!(review_text(&sandbox).starts_with("others:\n  - verdict: wrong\n"));
+}

@@ -159,6 +159,8 @@ fn a_verdict_of_another_answer_is_stale_until_it_is_judged_again() {
         at_ms: 0,
         stale: false,
         answer: None,
+        author: None,
+        steps: Vec::new(),
     };
     bench.app().review_run(&bench.row(&run(1)).unwrap().id, Some(&says)).unwrap();
     let bench = bench.file(&format!("results/{}", run(1)), transcript("unsolved"));

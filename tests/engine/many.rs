@@ -253,6 +253,8 @@ fn a_review_of_one_of_many_is_a_file_of_its_own_and_holds_while_the_others_chang
         at_ms: 0,
         stale: false,
         answer: None,
+        author: None,
+        steps: Vec::new(),
     };
     bench.app().review_run(&id, Some(&review)).unwrap();
     let verdict = |member: &str| bench.row(&path(member)).and_then(|row| row.verdict);

@@ -2,7 +2,11 @@
 //! shown, and is never lost.
 use crate::bench::{Bench, answered, find_in, rows, wait_until};
 use fs_err as fs;
-use touchstone_api::{ProblemKind, ReportFormat, ReportRequest, Review, Stale, Verdict};
+use std::collections::BTreeSet;
+use touchstone_api::{
+    Column, ProblemKind, QueueOrder, QueueProgress, ReportFormat, ReportRequest, Review, Sort,
+    Stale, StepNote, Verdict,
+};
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};
 
@@ -17,6 +21,8 @@ fn says(verdict: Verdict) -> Review {
         at_ms: 0,
         stale: false,
         answer: None,
+        author: None,
+        steps: Vec::new(),
     }
 }
 
@@ -29,7 +35,7 @@ fn id(bench: &Bench, path: &str) -> String {
 }
 
 fn review(bench: &Bench, path: &str, review: Option<&Review>) -> Result<(), AppError> {
-    bench.app().review_run(&id(bench, path), review)
+    bench.app().review_run(&id(bench, path), review).map(drop)
 }
 
 fn read_back(app: &App, id: &str) -> (Option<Review>, Option<String>) {
@@ -74,7 +80,7 @@ fn a_review_is_a_file_that_people_can_read_and_shows_in_the_list_and_on_the_run(
     wait_verdict(&bench, RUN, Some(Verdict::Partly));
     let (read, wrong) = read_back(bench.app(), &id);
     let read = read.unwrap();
-    assert_eq!(Review { at_ms: 0, answer: None, ..read.clone() }, given);
+    assert_eq!(Review { at_ms: 0, answer: None, author: None, ..read.clone() }, given);
     assert!(read.at_ms > 1_700_000_000_000 && wrong.is_none());
     let text = fs::read_to_string(bench.path(FILE)).unwrap();
     assert!(
@@ -276,11 +282,13 @@ fn a_review_is_kept_only_in_the_folder_that_it_is_said_in() {
     let bench = one_run();
     let id = id(&bench, RUN);
     let folder = bench.app().status().folder.unwrap().id;
-    let error =
-        bench.app().review_run_of(Some("another"), &id, Some(&says(Verdict::Wrong))).unwrap_err();
+    let error = bench
+        .app()
+        .review_run_of(Some("another"), None, &id, Some(&says(Verdict::Wrong)))
+        .unwrap_err();
     assert_eq!((error.code, error.message.contains("another folder is open")), (Code::Gone, true));
     assert!(!bench.path("results/.touchstone/reviews").exists());
-    bench.app().review_run_of(Some(&folder), &id, Some(&says(Verdict::Wrong))).unwrap();
+    bench.app().review_run_of(Some(&folder), None, &id, Some(&says(Verdict::Wrong))).unwrap();
     wait_verdict(&bench, RUN, Some(Verdict::Wrong));
 }
 
@@ -367,4 +375,115 @@ fn very_many_reviews_are_all_read() {
     });
     let bench = bench.open();
     assert!(bench.rows().iter().all(|row| row.verdict == Some(Verdict::Wrong)));
+}
+
+#[test]
+fn undo_restores_the_former_file_exactly_and_leaves_one_that_changed_since() {
+    let bench = one_run();
+    let id = id(&bench, RUN);
+    let by_hand = "# by hand\nverdict:   wrong\n";
+    bench.write(FILE, by_hand);
+    wait_verdict(&bench, RUN, Some(Verdict::Wrong));
+    let change = bench.app().review_run(&id, Some(&says(Verdict::Right))).unwrap().unwrap();
+    assert_eq!(bench.app().review_run(&id, Some(&says(Verdict::Right))).unwrap(), None);
+    wait_verdict(&bench, RUN, Some(Verdict::Right));
+    bench.app().undo_review(None, change).unwrap();
+    assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), by_hand);
+    wait_verdict(&bench, RUN, Some(Verdict::Wrong));
+    assert_eq!(bench.app().undo_review(None, change).unwrap_err().code, Code::Gone);
+    let change = bench.app().review_run(&id, Some(&says(Verdict::Partly))).unwrap().unwrap();
+    bench.put(FILE, "verdict: right\nby: somebody\n");
+    let refused = bench.app().undo_review(None, change).unwrap_err();
+    assert_eq!(refused.message, "Not undone: the review has changed since.");
+    assert!(fs::read_to_string(bench.path(FILE)).unwrap().contains("somebody"));
+    fs::remove_file(bench.path(FILE)).unwrap();
+    let change = bench.app().review_run(&id, Some(&says(Verdict::Partly))).unwrap().unwrap();
+    bench.app().undo_review(None, change).unwrap();
+    assert!(!bench.path(FILE).exists());
+}
+
+#[test]
+fn two_people_review_the_same_run_and_both_reviews_survive() {
+    let bench = one_run();
+    let (app, id) = (bench.app(), id(&bench, RUN));
+    let by = |author: &str, verdict| {
+        app.review_run_of(None, Some(author), &id, Some(&says(verdict))).unwrap();
+    };
+    by("Ann", Verdict::Right);
+    wait_verdict(&bench, RUN, Some(Verdict::Right));
+    by("Zoë", Verdict::Wrong);
+    wait_verdict(&bench, RUN, Some(Verdict::Wrong));
+    let seen = |author: &str| {
+        let scores = app.run_scores_for(&id, Some(author)).unwrap();
+        let others: Vec<_> =
+            scores.others.into_iter().map(|one| (one.author.unwrap(), one.verdict)).collect();
+        (scores.review.and_then(|own| own.verdict), others)
+    };
+    assert_eq!(seen("Ann"), (Some(Verdict::Right), vec![("Zoë".to_owned(), Some(Verdict::Wrong))]));
+    assert_eq!(seen("Bo").0, None);
+    // Removing one leaves the other, which counts from then on.
+    app.review_run_of(None, Some("Bo"), &id, None).unwrap();
+    app.review_run_of(None, Some("Zoë"), &id, None).unwrap();
+    wait_verdict(&bench, RUN, Some(Verdict::Right));
+    assert_eq!(seen("Zoë"), (None, vec![("Ann".to_owned(), Some(Verdict::Right))]));
+}
+
+#[test]
+fn a_queue_has_the_runs_of_its_filter_in_its_order_and_counts_what_one_person_reviewed() {
+    let mut bench = Bench::new();
+    for n in 0..6 {
+        bench = bench.answered(&format!("results/t-tool_calling-o1-variation{n}.yaml"), "Three.");
+    }
+    let bench = bench.open();
+    let path = |n: usize| format!("t-tool_calling-o1-variation{n}.yaml");
+    let ids: Vec<_> = (0..6).map(|n| id(&bench, &path(n))).collect();
+    let sort = Sort { column: Column::Path, descending: false };
+    let queue = |order, author: &str, id: &str| {
+        bench.app().queue_around(("", sort), order, Some(author), id).unwrap()
+    };
+    let review = |author: &str, n: usize, verdict| {
+        bench.app().review_run_of(None, Some(author), &ids[n], Some(&says(verdict))).unwrap();
+    };
+    assert_eq!(queue(QueueOrder::List, "Ann", "").ids, ids);
+    review("Ann", 0, Verdict::Right);
+    review("Ann", 2, Verdict::Wrong);
+    review("Zoë", 1, Verdict::Partly);
+    let progress = |author: &str| {
+        let QueueProgress { total, reviewed, right, partly, wrong } =
+            bench.app().queue_progress("", Some(author)).unwrap();
+        (total, reviewed, right, partly, wrong)
+    };
+    wait_until("all reviews are read", || {
+        (progress("Ann") == (6, 2, 1, 0, 1) && progress("Zoë") == (6, 1, 0, 1, 0)).then_some(())
+    });
+    let order = |wanted: &[usize]| wanted.iter().map(|n| ids[*n].clone()).collect::<Vec<_>>();
+    assert_eq!(queue(QueueOrder::Unreviewed, "Ann", "").ids, order(&[1, 3, 4, 5, 0, 2]));
+    assert_eq!(queue(QueueOrder::Unreviewed, "Zoë", "").ids, order(&[0, 2, 3, 4, 5, 1]));
+    let seeded = queue(QueueOrder::Random { seed: 7 }, "Ann", "").ids;
+    assert_eq!(queue(QueueOrder::Random { seed: 7 }, "Zoë", &ids[3]).ids, seeded);
+    assert_ne!(queue(QueueOrder::Random { seed: 8 }, "Ann", "").ids, seeded);
+    let all = |ids: &[String]| ids.iter().cloned().collect::<BTreeSet<_>>();
+    assert_eq!(all(&seeded), all(&ids));
+    let around = queue(QueueOrder::Random { seed: 7 }, "Ann", &seeded[4]);
+    assert_eq!((around.before, around.total), (4, 6));
+}
+
+#[test]
+fn notes_on_steps_are_part_of_the_review_and_need_no_verdict() {
+    let bench = one_run();
+    let id = id(&bench, RUN);
+    let note = |step, note: &str| StepNote { step, note: note.to_owned() };
+    let noted = Review { verdict: None, steps: vec![note(0, "odd")], ..says(Verdict::Right) };
+    review(&bench, RUN, Some(&noted)).unwrap();
+    let text = fs::read_to_string(bench.path(FILE)).unwrap();
+    assert!(text.contains("steps:\n  - step: 1\n    note: odd\n"), "{text}");
+    let read = read_back(bench.app(), &id).0.unwrap();
+    assert_eq!(read.steps, noted.steps);
+    // It is no verdict, so `review:` does not count it.
+    wait_until("the file is read", || {
+        (bench.app().queue_progress("review:no", None).unwrap().total == 1).then_some(())
+    });
+    let many = vec![note(1, "x"); 501];
+    let refused = review(&bench, RUN, Some(&Review { steps: many, ..noted })).unwrap_err();
+    assert_eq!(refused.code, Code::BadRequest);
 }

@@ -112,6 +112,8 @@ fn an_answer_in_a_tag_that_the_suite_names_is_found_follows_the_suite_and_is_the
         at_ms: 0,
         stale: false,
         answer: Some(mark.clone()),
+        author: None,
+        steps: Vec::new(),
     };
     bench.app().review_run(&row.id, Some(&said)).unwrap();
     wait_row(&bench, PATH, "what a person says counts", |row| row.verdict == Some(Verdict::Right));

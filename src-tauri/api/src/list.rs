@@ -66,6 +66,52 @@ pub enum Column {
     Stored,
 }
 
+/// A saved view of the list of runs, from the workspace file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct ListView {
+    /// Name.
+    pub name: String,
+    /// Filter as typed; empty means all runs.
+    pub filter: String,
+    /// Column of the order, with a minus sign for the reverse one; none for the usual order.
+    pub sort: Option<String>,
+    /// Columns to show; none for the usual ones.
+    pub columns: Option<Vec<String>>,
+}
+
+/// Order of a review queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum QueueOrder {
+    /// As the list.
+    List,
+    /// Runs that the person has not reviewed yet, then the others; both as the list.
+    Unreviewed,
+    /// An order that depends on the seed and the ids of the runs alone.
+    Random {
+        /// Equal seeds give equal orders.
+        seed: u32,
+    },
+}
+
+/// Runs of a review queue by what one person said of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct QueueProgress {
+    /// Number of runs that match the filter.
+    pub total: u64,
+    /// Number of these with a verdict or score of the person about the present answer.
+    pub reviewed: u64,
+    /// Number of these with the verdict right.
+    pub right: u64,
+    /// Number of these with the verdict partly right.
+    pub partly: u64,
+    /// Number of these with the verdict wrong.
+    pub wrong: u64,
+}
+
 /// A page of runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]

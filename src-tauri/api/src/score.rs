@@ -13,8 +13,10 @@ pub struct RunScores {
     pub scores: Vec<RunScore>,
     /// Failure class, if the run failed.
     pub class: Option<FailureClass>,
-    /// Review by a person.
+    /// Review that the person may change: their own, or one without an author.
     pub review: Option<Review>,
+    /// Reviews by other people.
+    pub others: Vec<Review>,
     /// Judgements, newest first.
     pub judged: Vec<Judged>,
     /// Imported verdicts of evaluators, for a run that is a row of an evaluation. None of them
@@ -149,6 +151,44 @@ pub struct Review {
     /// Identifies the reviewed answer, like [`super::RunView::answer_mark`]. None means any answer
     /// or, in a request, the current answer. A review that is only added to keeps its mark.
     pub answer: Option<String>,
+    /// Name of the reviewer; ignored in requests.
+    pub author: Option<String>,
+    /// Notes on steps.
+    pub steps: Vec<StepNote>,
+}
+
+/// Note on a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(deny_unknown_fields)]
+pub struct StepNote {
+    /// Index of the step, from 0.
+    pub step: u32,
+    /// Free text.
+    pub note: String,
+}
+
+/// The name under which a person reviews, where none is given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Author {
+    /// Name; none if none could be found.
+    pub name: Option<String>,
+    /// Source of the name.
+    pub from: AuthorSource,
+}
+
+/// Source of the name of a reviewer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum AuthorSource {
+    /// `user.name` of git in the folder.
+    Git,
+    /// The system's user name.
+    System,
+    /// None was found.
+    Nowhere,
 }
 
 /// Verdict of a person.

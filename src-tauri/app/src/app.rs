@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use touchstone_api::{
-    AppEvent, Counts, Folder, Folders, FoundResults, IndexReport, Opened, Phase, Problem,
+    AppEvent, Author, Counts, Folder, Folders, FoundResults, IndexReport, Opened, Phase, Problem,
     SearchProgress, Stale, Status, WatchMeans, Watching,
 };
 use touchstone_runner::http::keys::Keys;
@@ -29,6 +29,7 @@ use touchstone_store::limits::Limits;
 use touchstone_store::query::Lists;
 
 pub mod answers;
+mod author;
 mod cells;
 mod comparing;
 pub mod converting;
@@ -82,6 +83,7 @@ mod workspace_settings;
 
 pub use event_bus::Subscription;
 pub use problems::SuiteProblems;
+pub use reviewing::Reviews;
 pub use saving::{NewFile, keep_file};
 pub use scoring::FileScores;
 
@@ -140,6 +142,10 @@ pub(crate) struct OpenFolder {
     pub(crate) reading: Reading,
     pub(crate) catalogs: Catalogs,
     pub(crate) failures: failures::Failures,
+    /// Name of the reviewer, where none is given.
+    author: OnceLock<Author>,
+    /// The latest changes of reviews, which can be undone.
+    review_changes: Mutex<reviewing::ReviewChanges>,
     /// Problems of the workspace file, with the stamp for which they were found.
     workspace_problems: Mutex<(WorkspaceStamp, Arc<Vec<Problem>>)>,
     /// Time that a query waits for an index that is being rebuilt. Not set where queries must not
@@ -269,6 +275,8 @@ impl App {
             reading,
             catalogs,
             failures: failures::Failures::default(),
+            author: OnceLock::new(),
+            review_changes: Mutex::default(),
             workspace_problems,
             patience: OnceLock::new(),
         };

@@ -31,9 +31,24 @@ pub struct Workspace {
     pub query_scorers: Vec<Value>,
     /// Corrections to the names of imported runs.
     pub imports: Renames,
+    /// Saved views of the list of runs.
+    pub views: Vec<View>,
     /// Unknown keys and values of the wrong type, in the order of the file. Such a value is treated
     /// as missing, so code that spends money according to the file must reject a file with faults.
     pub faults: Vec<ReadError>,
+}
+
+/// Saved view of the list of runs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct View {
+    /// Name.
+    pub name: String,
+    /// Filter; empty means all runs.
+    pub filter: String,
+    /// Column of the order, with a minus sign for the reverse one.
+    pub sort: Option<String>,
+    /// Columns to show, if it names any.
+    pub columns: Option<Vec<String>>,
 }
 
 /// Settings of a model.
@@ -127,8 +142,20 @@ fn workspace(root: Item<'_>) -> Workspace {
             nudge_max: nudge.and_then(|nudge| number(nudge, "max")),
         },
         imports: root.get_non_null("imports").map(Renames::read).unwrap_or_default(),
+        views: named(root, "views").map(|(name, settings)| view(name, settings)).collect(),
         query_scorers: scorers.into_iter().flat_map(Node::items).map(Node::to_value).collect(),
         faults: Vec::new(),
+    }
+}
+
+fn view(name: String, settings: Item<'_>) -> View {
+    let columns = settings.get_non_null("columns").filter(|columns| columns.shape() == Shape::List);
+    View {
+        name,
+        filter: text(settings, "filter").unwrap_or_default(),
+        sort: text(settings, "sort").filter(|sort| schema::is_sort(sort)),
+        columns: columns
+            .map(|columns| columns.items().filter_map(Node::word).map(str::to_owned).collect()),
     }
 }
 
@@ -232,3 +259,28 @@ fn only_names_one(word: &str) -> bool {
 const NAMES: [&str; 7] =
     ["api_key", "apikey", "secret", "password", "access_token", "auth_token", "authorization"];
 const MARKS: [&str; 4] = ["sk-", "pk-", "Bearer ", "ghp_"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn views_are_read_with_their_order_and_columns_and_faults_name_the_nearest_word() {
+        let file = read(
+            "views:\n  dear: { filter: 'cost:>1', sort: -cost, columns: [task, cost] }\n  all:\n",
+        )
+        .unwrap();
+        assert!(file.faults.is_empty(), "{:?}", file.faults);
+        let dear = View {
+            name: "dear".to_owned(),
+            filter: "cost:>1".to_owned(),
+            sort: Some("-cost".to_owned()),
+            columns: Some(vec!["task".to_owned(), "cost".to_owned()]),
+        };
+        let all = View { name: "all".to_owned(), ..View::default() };
+        assert_eq!(file.views, [dear, all]);
+        let wrong = read("views: { x: { filter: a, sort: -costs, column: [a] } }\n").unwrap();
+        assert_eq!(wrong.faults.len(), 2, "{:?}", wrong.faults);
+        assert_eq!(wrong.views[0].sort, None);
+    }
+}

@@ -60,6 +60,7 @@ fn section(section: &Section, heading: &str, texts: &Descriptions) -> Value {
             ("Top level", "run") => ("run", ""),
             ("Top level", "models") => ("models", ""),
             ("Top level", "imports") => ("imports", ""),
+            ("Top level", "views") => ("views", ""),
             ("imports", "files") => ("imports", "files."),
             ("systems", "promptql") => ("systems.promptql", ""),
             ("systems", "tool_calling") => ("systems.tool_calling", ""),

@@ -3,7 +3,7 @@
 use super::atomic_write;
 use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split};
 use rustix::fs::Mode;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use touchstone_formats::review;
 
@@ -17,22 +17,39 @@ const FRESH: Mode = Mode::from_raw_mode(0o666);
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Result of editing a review file.
-pub struct Rewritten {
-    /// New text; none to leave the file unchanged.
-    pub text: Option<String>,
-    /// True if the old text holds information that the new one lacks; it is then kept in
-    /// `.touchstone/replaced/`.
-    pub keep_old: bool,
+/// New content of a review file.
+pub enum NewContent {
+    /// The file stays as it is.
+    Unchanged,
+    /// The text takes the place of the old one.
+    Text {
+        /// The new text.
+        text: String,
+        /// True if the old text holds information that the new one lacks; it is then kept in
+        /// `.touchstone/replaced/`.
+        keep_old: bool,
+    },
+    /// The file is moved to `.touchstone/replaced/reviews/`.
+    Removed,
+}
+
+/// Content of a review file before and after a change; `None` where there is no file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// Content before.
+    pub before: Option<Vec<u8>>,
+    /// Content after.
+    pub after: Option<Vec<u8>>,
 }
 
 /// Rewrites the review of a run, given the path of the run. `make` receives the present content.
-/// The new content is durable on return. On failure the old content is still there.
+/// The new content is durable on return. On failure the old content is still there. Returns the
+/// change, or `None` if the file stayed as it was.
 pub fn rewrite(
     output_dir: &Path,
     run: &str,
-    make: impl FnOnce(Option<&[u8]>) -> Rewritten,
-) -> Result<(), DiskError> {
+    make: impl FnOnce(Option<&[u8]>) -> NewContent,
+) -> Result<Option<FileChange>, DiskError> {
     let file = review::file_of(run);
     let (folders, name) = split(&file)?;
     // Concurrent reviewers wait: both would start from the same file, and one would undo the
@@ -40,28 +57,40 @@ pub fn rewrite(
     let top = Folder::make(output_dir, &[SIDECARS, FOLDER], PRIVATE)?;
     wait_for_turn(&top);
     let folder = Folder::make(output_dir, &below(&folders), PRIVATE)?;
-    let old = folder.read(name, MOST)?;
-    let new = make(old.as_deref());
-    let Some(text) = new.text else { return Ok(()) };
-    if new.keep_old
-        && let Some(old) = &old
-    {
-        atomic_write::keep(output_dir, &below_replaced(&folders), name, old)?;
+    let before = folder.read(name, MOST)?;
+    match make(before.as_deref()) {
+        NewContent::Unchanged => Ok(None),
+        NewContent::Text { text, keep_old } => {
+            if keep_old && let Some(old) = &before {
+                atomic_write::keep(output_dir, &below_replaced(&folders), name, old)?;
+            }
+            atomic_write::put(&folder, name, text.as_bytes(), FRESH)?;
+            Ok(Some(FileChange { before, after: Some(text.into_bytes()) }))
+        }
+        NewContent::Removed => {
+            let moved = atomic_write::aside(output_dir, &folder, &below_replaced(&folders), name)?;
+            Ok(moved.map(|_| FileChange { before, after: None }))
+        }
     }
-    atomic_write::put(&folder, name, text.as_bytes(), FRESH)
 }
 
-/// Moves the review of a run to `.touchstone/replaced/reviews/`. Returns its new path, or `None` if
-/// there was none.
-pub fn take_away(output_dir: &Path, run: &str) -> Result<Option<PathBuf>, DiskError> {
-    let file = review::file_of(run);
-    let (folders, name) = split(&file)?;
-    let Some(top) = Folder::find(output_dir, &[SIDECARS, FOLDER])? else { return Ok(None) };
-    wait_for_turn(&top);
-    match Folder::find(output_dir, &below(&folders))? {
-        Some(folder) => atomic_write::aside(output_dir, &folder, &below_replaced(&folders), name),
-        None => Ok(None),
-    }
+/// Undoes a change: puts the former content back, byte by byte, or moves the file aside if there
+/// was none. Returns false, and changes nothing, if the file is no longer as the change left it.
+pub fn undo(output_dir: &Path, run: &str, change: &FileChange) -> Result<bool, DiskError> {
+    let mut is_same = false;
+    rewrite(output_dir, run, |now| {
+        is_same = now == change.after.as_deref();
+        match &change.before {
+            _ if !is_same => NewContent::Unchanged,
+            None => NewContent::Removed,
+            // Only text is ever written or read here.
+            Some(before) => NewContent::Text {
+                text: String::from_utf8_lossy(before).into_owned(),
+                keep_old: false,
+            },
+        }
+    })?;
+    Ok(is_same)
 }
 
 fn below<'a>(folders: &[&'a str]) -> Vec<&'a str> {
@@ -95,7 +124,11 @@ mod tests {
     const RUN: &str = "a/b/t-promptql-o1-variation0.yaml";
 
     fn put(dir: &Path, text: &str, keep_old: bool) {
-        rewrite(dir, RUN, |_| Rewritten { text: Some(text.to_owned()), keep_old }).unwrap();
+        rewrite(dir, RUN, |_| NewContent::Text { text: text.to_owned(), keep_old }).unwrap();
+    }
+
+    fn take_away(dir: &Path) -> Result<Option<FileChange>, DiskError> {
+        rewrite(dir, RUN, |_| NewContent::Removed)
     }
 
     #[test]
@@ -118,19 +151,33 @@ mod tests {
     }
 
     #[test]
-    fn taking_a_review_away_moves_it_aside_and_where_there_is_none_nothing_is_made() {
+    fn taking_a_review_away_moves_it_aside() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(take_away(dir.path(), RUN), Ok(None));
-        rewrite(dir.path(), RUN, |old| Rewritten {
-            text: old.map(|_| String::new()),
-            keep_old: false,
-        })
-        .unwrap();
-        assert_eq!(take_away(dir.path(), RUN), Ok(None));
+        assert_eq!(take_away(dir.path()), Ok(None));
+        assert_eq!(rewrite(dir.path(), RUN, |_| NewContent::Unchanged), Ok(None));
         put(dir.path(), "1", false);
-        let to = take_away(dir.path(), RUN).unwrap().unwrap();
-        assert_eq!(std::fs::read_to_string(to).unwrap(), "1");
-        assert_eq!(all_below(dir.path()).len(), 1);
+        let change = take_away(dir.path()).unwrap().unwrap();
+        assert_eq!((change.before.as_deref(), change.after), (Some(&b"1"[..]), None));
+        let kept = all_below(dir.path());
+        assert!(kept.len() == 1 && kept[0].contains("replaced/reviews"), "{kept:?}");
+    }
+
+    #[test]
+    fn undo_puts_the_former_file_back_byte_by_byte_unless_it_changed_meanwhile() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join(".touchstone/reviews").join(RUN);
+        let text = |text: &str| NewContent::Text { text: text.to_owned(), keep_old: false };
+        let first = rewrite(dir.path(), RUN, |_| text("# mine\nverdict:  wrong\n"));
+        let second = rewrite(dir.path(), RUN, |_| text("verdict: right\n")).unwrap().unwrap();
+        assert_eq!(undo(dir.path(), RUN, &second), Ok(true));
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "# mine\nverdict:  wrong\n");
+        assert_eq!(undo(dir.path(), RUN, &second), Ok(false), "it was undone already");
+        assert_eq!(undo(dir.path(), RUN, &first.unwrap().unwrap()), Ok(true));
+        assert!(!file.exists());
+        put(dir.path(), "1", false);
+        let removed = take_away(dir.path()).unwrap().unwrap();
+        assert_eq!(undo(dir.path(), RUN, &removed), Ok(true));
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "1");
     }
 
     #[test]
@@ -139,7 +186,7 @@ mod tests {
         let add = |word: String| {
             rewrite(dir.path(), RUN, |old| {
                 let old = String::from_utf8_lossy(old.unwrap_or_default()).into_owned();
-                Rewritten { text: Some(format!("{old}{word}\n")), keep_old: false }
+                NewContent::Text { text: format!("{old}{word}\n"), keep_old: false }
             })
             .unwrap();
         };
@@ -158,8 +205,10 @@ mod tests {
         let Some(disk) = Mounted::with_size("64k") else { return };
         put(disk.path(), "1", false);
         disk.make_read_only();
-        let tried =
-            rewrite(disk.path(), RUN, |_| Rewritten { text: Some("2".to_owned()), keep_old: true });
+        let tried = rewrite(disk.path(), RUN, |_| NewContent::Text {
+            text: "2".to_owned(),
+            keep_old: true,
+        });
         let error = tried.unwrap_err();
         assert!(
             error.kind == DiskErrorKind::NotPermitted
@@ -167,7 +216,7 @@ mod tests {
             "{error}"
         );
         assert_eq!(
-            take_away(disk.path(), RUN).map_err(|error| error.kind),
+            take_away(disk.path()).map_err(|error| error.kind),
             Err(DiskErrorKind::NotPermitted)
         );
         assert_eq!(
@@ -183,8 +232,10 @@ mod tests {
         std::fs::create_dir(dir.path().join(".touchstone")).unwrap();
         std::os::unix::fs::symlink(elsewhere.path(), dir.path().join(".touchstone/reviews"))
             .unwrap();
-        let tried =
-            rewrite(dir.path(), RUN, |_| Rewritten { text: Some("1".to_owned()), keep_old: false });
+        let tried = rewrite(dir.path(), RUN, |_| NewContent::Text {
+            text: "1".to_owned(),
+            keep_old: false,
+        });
         assert!(tried.is_err());
         assert_eq!(all_below(elsewhere.path()), [""; 0]);
     }

@@ -27,6 +27,7 @@ fn a_page_that_may_only_look_begins_nothing_opens_nothing_and_asks_for_no_key() 
         "save_export",
         "run_scorers",
         "review_run",
+        "undo_review",
         "rename_run",
         "plan_judging",
         "start_judging",

@@ -19,7 +19,8 @@ A judge says right where a run passes, wrong where it fails, and in between exac
 `partly` and an automatic score from half up to the threshold are in between, too. κ treats in between
 as a category of its own; `near` gives a near miss part of the credit. Stale and unreadable verdicts are
 left out and listed below the table. Imported verdicts of evaluate() appear as `stored: NAME`, passed or
-failed as in their file.")]
+failed as in their file. Where several people reviewed, each is a rater by name, and `people` says what
+the newest review of each run says.")]
 pub(super) struct AgreementOf {
     #[command(flatten)]
     place: FolderArgs,
@@ -117,7 +118,8 @@ fn nobody(name: &str, trust: &Trust) -> AppError {
 
 fn write(out: &mut dyn Write, trust: &Trust, all: bool, paint: Paint) -> io::Result<()> {
     let asked = |rater: &Rater| {
-        rater.id != "people" && rater.id != "score" && !rater.id.starts_with("stored:")
+        !["people", "score"].contains(&rater.id.as_str())
+            && !["person:", "stored:"].iter().any(|kind| rater.id.starts_with(kind))
     };
     let judges = trust.raters.iter().any(asked);
     match trust.reviewed {

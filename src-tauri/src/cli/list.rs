@@ -24,10 +24,15 @@ pub(super) struct List {
     /// Select runs with a filter, as in the window: `system:promptql state:error "free text"`
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     filter: String,
+    /// Use the filter and order of a view in `touchstone.yaml`; --filter narrows it, --sort replaces
+    /// its order
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    view: Option<String>,
     /// Sort by path, task, system, model, variation, repeat, state, score, stored, turns,
-    /// `tool_calls`, tokens, cost, seconds, size or modified; -KEY reverses the order
-    #[arg(long, value_name = "KEY", default_value = "path", value_parser = sort, allow_hyphen_values = true)]
-    sort: Sort,
+    /// `tool_calls`, tokens, cost, seconds, size or modified; -KEY reverses the order [default: that of the
+    /// view, else path]
+    #[arg(long, value_name = "KEY", value_parser = sort, allow_hyphen_values = true)]
+    sort: Option<Sort>,
     /// Print at most this many runs
     #[arg(long, default_value_t = u64::MAX, hide_default_value = true)]
     limit: u64,
@@ -48,8 +53,13 @@ pub(super) fn run(asked: &List, here: &Environment) -> Outcome {
     folder::tell_unread(&app)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let mut columns = Columns::new(heads());
-    App::check_filter(&asked.filter)?;
-    folder::each_run(&app, &asked.filter, asked.sort, asked.limit, |row| {
+    let view = asked.view.as_deref().map(|name| app.view(name)).transpose()?;
+    let of_view = view.as_ref().map(|view| view.filter.as_str()).unwrap_or_default();
+    let filter = format!("{of_view} {}", asked.filter);
+    let order = asked.sort.or_else(|| sort(view.as_ref()?.sort.as_deref()?).ok());
+    let order = order.unwrap_or(Sort { column: Column::Path, descending: false });
+    App::check_filter(&filter)?;
+    folder::each_run(&app, filter.trim(), order, asked.limit, |row| {
         if asked.json {
             writeln!(out, "{}", object(&row))?;
         } else {

@@ -11,7 +11,7 @@ use std::{
 };
 use touchstone_api::{self as rows, Verdict};
 use touchstone_app::{
-    app::App,
+    app::{App, Reviews},
     error::{AppError, Code},
 };
 
@@ -28,9 +28,13 @@ pub(super) struct Review {
     /// Note to store with the review
     #[arg(long, allow_hyphen_values = true)]
     note: Option<String>,
-    /// Remove the review; its file is moved aside
+    /// Remove your review; the old file is moved aside
     #[arg(long, conflicts_with_all = ["verdict", "score", "note"])]
     clear: bool,
+    /// Your name, stored with the review [default: git's `user.name` of the folder, else the
+    /// system's user name]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    author: Option<String>,
     #[command(flatten)]
     dirs: DirArgs,
     /// Print the review as one JSON document
@@ -59,11 +63,12 @@ pub(super) fn run(asked: &Review, here: &Environment) -> Outcome {
     let kept_alone = is_new.then(|| folder.clone());
     let app = folder::ready(FolderArgs { folder: Some(folder), dirs: asked.dirs.clone() }, here)?;
     let id = app.run_with(&full, member.as_deref())?;
+    let author = asked.author.as_deref();
     if asked.clear {
-        app.review_run(&id, None)?;
+        app.review_run_of(None, author, &id, None)?;
     } else if asked.verdict.is_some() || asked.score.is_some() || asked.note.is_some() {
-        let said = app.review_of(&id)?.0;
-        app.review_run(&id, Some(&changed(said, asked)))?;
+        let said = app.reviews_of(&id, author)?.own;
+        app.review_run_of(None, author, &id, Some(&changed(said, asked)))?;
         if let Some(folder) = kept_alone {
             let message = format!(
                 "Saved for the folder {}: commands on that folder count it.",
@@ -72,13 +77,14 @@ pub(super) fn run(asked: &Review, here: &Environment) -> Outcome {
             let _ = writeln!(io::stderr(), "{}", one_line(&message));
         }
     }
-    let (said, damaged) = app.review_of(&id)?;
+    let Reviews { own, others, problem } = app.reviews_of(&id, author)?;
     if asked.json {
-        writeln!(io::stdout().lock(), "{}", serde_json::json!({ "path": file, "review": said }))?;
+        let document = serde_json::json!({ "path": file, "review": own, "others": others });
+        writeln!(io::stdout().lock(), "{document}")?;
     } else {
-        print(said.as_ref(), Paint(here.colour))?;
+        print(own.as_ref(), &others, Paint(here.colour))?;
     }
-    let Some(damaged) = damaged else { return Ok(CommandStatus::Well) };
+    let Some(damaged) = problem else { return Ok(CommandStatus::Well) };
     complain(&AppError::new(Code::Failed, damaged));
     Ok(CommandStatus::WithFailures)
 }
@@ -105,6 +111,8 @@ fn changed(said: Option<rows::Review>, asked: &Review) -> rows::Review {
         at_ms: 0,
         stale: false,
         answer: None,
+        author: None,
+        steps: Vec::new(),
     });
     let verdict = asked.verdict.map(|word| match word {
         Word::Right => Verdict::Right,
@@ -123,20 +131,41 @@ fn changed(said: Option<rows::Review>, asked: &Review) -> rows::Review {
     }
 }
 
-fn print(said: Option<&rows::Review>, paint: Paint) -> io::Result<()> {
+fn print(own: Option<&rows::Review>, others: &[rows::Review], paint: Paint) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let Some(said) = said else { return writeln!(out, "This run has no review.") };
+    match own {
+        Some(own) => line(&mut out, own, None, paint)?,
+        None if others.is_empty() => return writeln!(out, "This run has no review."),
+        None => writeln!(out, "This run has no review of yours.")?,
+    }
+    for other in others {
+        line(&mut out, other, Some(other.author.as_deref().unwrap_or("somebody")), paint)?;
+    }
+    Ok(())
+}
+
+/// Writes a review, after the name of its author if there is one.
+fn line(
+    out: &mut dyn io::Write,
+    said: &rows::Review,
+    author: Option<&str>,
+    paint: Paint,
+) -> io::Result<()> {
     let verdict = match said.verdict {
         Some(Verdict::Right) => paint.green("right"),
         Some(Verdict::Partly) => paint.yellow("partly right"),
         Some(Verdict::Wrong) => paint.red("wrong"),
         None => "no verdict".to_owned(),
     };
+    let author = author.map(|name| format!("{}: ", one_line(name))).unwrap_or_default();
     let score = said.score.map(|score| format!(", score {score}")).unwrap_or_default();
     let stale = if said.stale { ", of an earlier answer" } else { "" };
-    writeln!(out, "{verdict}{}", one_line(&format!("{score}{stale}")))?;
+    writeln!(out, "{author}{verdict}{}", one_line(&format!("{score}{stale}")))?;
     if !said.note.is_empty() {
         writeln!(out, "{}", lines(&said.note))?;
+    }
+    for rows::StepNote { step, note } in &said.steps {
+        writeln!(out, "step {}: {}", step.saturating_add(1), lines(note))?;
     }
     Ok(())
 }

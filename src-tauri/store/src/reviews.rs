@@ -2,8 +2,10 @@
 //! were written for, and puts valid reviews into the rows of their runs. The files are the source
 //! of truth; they are written by `runs::reviews` or with any editor.
 mod review_file;
+mod stored_review;
 
 pub(super) use review_file::beginning;
+pub(super) use stored_review::StoredReview;
 
 use super::index::{IndexError, Reader, meta};
 use super::index_writer::finish;
@@ -224,25 +226,31 @@ pub(super) fn show(
     file: &FileId,
     key: &str,
 ) -> Result<(), IndexError> {
-    type SavedReview = (Option<String>, Option<f64>, Option<String>);
-    let said: Option<SavedReview> = sql
-        .prepare_cached(
-            "SELECT verdict, score, answer FROM reviews WHERE path = ? AND problem IS NULL",
-        )?
-        .query_row([&file.path], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-        .optional()?;
-    let (verdict, score, holds) = match said {
-        // A review of another answer is not counted; the page of the run shows it with a note.
-        Some((_, _, Some(mark))) if current_mark(sql, at.0, at.1, key)? != mark => {
-            (None, None, false)
-        }
-        Some((verdict, score, _)) => (verdict, score, true),
-        None => (None, None, false),
-    };
-    sql.prepare_cached("UPDATE runs SET verdict = ?, review_score = ? WHERE key = ?")?
-        .execute(params![verdict, score, key])?;
-    sql.prepare_cached("UPDATE reviews SET run = ?, holds = ? WHERE path = ?")?
-        .execute(params![key, holds, file.path])?;
+    let people: Option<String> = sql
+        .prepare_cached("SELECT people FROM reviews WHERE path = ? AND problem IS NULL")?
+        .query_row([&file.path], |row| row.get(0))
+        .optional()?
+        .flatten();
+    let mut all = StoredReview::all(people.as_deref().unwrap_or_default(), "");
+    // The run is read only for a review that names its answer.
+    let is_named = all.iter().any(|one| one.answer.is_some());
+    let mark = is_named.then(|| current_mark(sql, at.0, at.1, key)).transpose()?;
+    // A review of another answer is not counted; the page of the run shows it with a note.
+    for one in &mut all {
+        one.holds = one.answer.is_none() || one.answer == mark;
+    }
+    let counted = StoredReview::counted(&all);
+    sql.prepare_cached("UPDATE runs SET verdict = ?, review_score = ? WHERE key = ?")?.execute(
+        params![
+            counted.and_then(|one| one.verdict.as_deref()),
+            counted.and_then(|one| one.score),
+            key
+        ],
+    )?;
+    let same: String = all.iter().map(|one| if one.holds { '1' } else { '0' }).collect();
+    let note = counted.map(|one| one.note.as_str()).filter(|note| !note.is_empty());
+    sql.prepare_cached("UPDATE reviews SET run = ?, same = ?, note = ? WHERE path = ?")?
+        .execute(params![key, same, note, file.path])?;
     Ok(())
 }
 

@@ -173,14 +173,11 @@ CREATE TABLE reviews (
   inode    INTEGER NOT NULL,
   settled  INTEGER NOT NULL,                 -- as in files
   hash     INTEGER NOT NULL,                 -- xxh3-64 of its bytes, as i64
-  verdict  TEXT,                             -- as Verdict is written
-  score    REAL,
-  answer   TEXT,                             -- names the answer it was given for; NULL: any
+  people   TEXT,                             -- of a file of people: JSON list of StoredReview
   judged   TEXT,                             -- of a file of judgements instead: JSON list of Judged
-  note     TEXT,                             -- the beginning of what a person wrote
-  holds    INTEGER,                          -- of what a person said: 1 when it is of the answer that the run has now, else 0
+  note     TEXT,                             -- the beginning of the note of the review that counts
   run      TEXT,                             -- runs.key: the run it was last held against
-  same     TEXT,                             -- of a file of judgements: for each, 1 when it was shown what it would be shown now, else 0
+  same     TEXT,                             -- for each of the list, 1 when it is of what the run holds now, else 0
   least    TEXT,                             -- of a file of judgements: for each, the score from which on the suite lets it pass; JSON list
   problem  TEXT                              -- why it cannot be read: JSON of Wrong; NULL when it can
 ) WITHOUT ROWID;

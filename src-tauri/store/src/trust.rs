@@ -12,6 +12,8 @@ pub(super) const PEOPLE: &str = "people";
 pub(super) const AUTOMATIC: &str = "score";
 /// Prefix of the ids of imported evaluators. No judge has this name.
 const STORED: &str = "stored";
+/// Prefix of the ids of single persons.
+const PERSON: &str = "person";
 
 /// Judge with its rules and model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +26,10 @@ pub(super) struct JudgeId {
 /// Rater, in table order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum RaterId {
+    /// The reviews that count in lists, by whomever.
     People,
+    /// One of several reviewers, by name.
+    Person(String),
     Automatic,
     Judge(JudgeId),
     /// Evaluator with imported verdicts, by name.
@@ -35,6 +40,7 @@ impl RaterId {
     fn name(&self) -> String {
         match self {
             RaterId::People => PEOPLE.to_owned(),
+            RaterId::Person(author) => author.clone(),
             RaterId::Automatic => "automatic score".to_owned(),
             RaterId::Judge(JudgeId { judge, rules, model }) if rules == "official" => {
                 format!("{judge} by {model}, official rules")
@@ -47,6 +53,7 @@ impl RaterId {
     fn id(&self) -> String {
         match self {
             RaterId::People => PEOPLE.to_owned(),
+            RaterId::Person(author) => format!("{PERSON}:{author}"),
             RaterId::Automatic => AUTOMATIC.to_owned(),
             // The model comes last because its name may contain any characters.
             RaterId::Judge(JudgeId { judge, rules, model }) => format!("{judge}:{rules}:{model}"),
@@ -200,6 +207,9 @@ impl RaterVerdicts {
         for facts in self.facts.chunk_by(|a, b| a.run == b.run) {
             for (at, first) in facts.iter().enumerate() {
                 for second in &facts[at + 1..] {
+                    if self.is_part(first.seat, second.seat) {
+                        continue;
+                    }
                     let tally = pairs.entry((first.seat, second.seat));
                     tally
                         .or_insert_with(|| self.new_tally(first.seat, second.seat))
@@ -240,6 +250,12 @@ impl RaterVerdicts {
             }
         }
         (self.agreement(first, second, &tally), apart)
+    }
+
+    /// Returns true for people and one of them: the verdicts are partly the same.
+    fn is_part(&self, first: u16, second: u16) -> bool {
+        let who = |seat: u16| self.seats.get(usize::from(seat)).map(|seat| &seat.who);
+        matches!((who(first), who(second)), (Some(RaterId::People), Some(RaterId::Person(_))))
     }
 
     fn new_tally(&self, first: u16, second: u16) -> VerdictCounts {
@@ -290,7 +306,9 @@ fn says_and_score(fact: &Fact) -> (Rating, f64) {
 /// Word for a verdict; the middle category depends on the rater.
 pub(super) fn word(who: &RaterId, says: Rating) -> &'static str {
     match (who, says) {
-        (RaterId::People | RaterId::Automatic, Rating::Between) => "partly right",
+        (RaterId::People | RaterId::Person(_) | RaterId::Automatic, Rating::Between) => {
+            "partly right"
+        }
         (_, Rating::Between) => "unsure",
         _ => says.word(),
     }
@@ -319,6 +337,28 @@ mod tests {
             said.add(run, seat, verdict);
         }
         said.finish()
+    }
+
+    #[test]
+    fn people_are_compared_with_each_other_and_not_with_all_of_them() {
+        let mut said = RaterVerdicts::default();
+        let people = said.seat(RaterId::People, 0).unwrap();
+        let ann = said.seat(RaterId::Person("Ann".to_owned()), 0).unwrap();
+        let zoe = said.seat(RaterId::Person("Zoë".to_owned()), 0).unwrap();
+        let judge = said.seat_of_judge(("sopr", "ours", "a"), 3).unwrap();
+        for seat in [people, ann, zoe, judge] {
+            said.add(1, seat, Verdict::Counts(Right, 1.0));
+        }
+        let trust = said.finish().trust();
+        let pairs: Vec<_> = trust
+            .pairs
+            .iter()
+            .map(|pair| format!("{} × {}", pair.first.name, pair.second.id))
+            .collect();
+        assert_eq!(
+            pairs,
+            ["people × sopr:ours:a", "Ann × person:Zoë", "Ann × sopr:ours:a", "Zoë × sopr:ours:a"]
+        );
     }
 
     #[test]

@@ -218,8 +218,16 @@ fn while_the_results_are_lost_nothing_is_written_or_run_and_all_that_was_there_c
     fs::rename(bench.path("results"), bench.path("away")).unwrap();
     // Both before and after the loss was detected.
     let verdict = Some(Verdict::Right);
-    let review =
-        Review { verdict, score: None, note: String::new(), at_ms: 0, stale: false, answer: None };
+    let review = Review {
+        verdict,
+        score: None,
+        note: String::new(),
+        at_ms: 0,
+        stale: false,
+        answer: None,
+        author: None,
+        steps: Vec::new(),
+    };
     for noticed in [false, true] {
         if noticed {
             wait_until("it is told", || {

@@ -363,6 +363,64 @@ describe("the runs", () => {
     press("Escape");
     expect(find("picked")).toBeNull();
   });
+  it("are reviewed one after the other, all that are listed or just the selection", async () => {
+    const fixture = await open(new Fixture(), "#/runs?q=state%3Aerror");
+    await until(() => rows().length > 0);
+    press("v");
+    await until(() => location.hash.startsWith("#/run/"));
+    expect(location.hash).toContain("?q=state%3Aerror&queue=unreviewed");
+    expect(fixture.calls.find(({ name }) => name === "queue_around")?.args).toMatchObject({
+      filter: "state:error",
+      order: { kind: "unreviewed" },
+      id: "",
+    });
+    await until(() => find("queue")?.textContent.includes("not reviewed first") === true);
+    history.back();
+    await until(() => rows().length > 0 && find("queue") === null);
+    press("x");
+    press("j");
+    press("x");
+    await until(() => find("review-queue")?.textContent.includes("2 selected runs") === true);
+    find("review-queue")?.click();
+    await until(() => location.hash.startsWith("#/run/"));
+    expect(decodeURIComponent(location.hash)).toMatch(/\?q=file:[^,]+\.yaml,[^,]+\.yaml&queue/u);
+  });
+  it("are kept under a name, with order and columns, and shown again from a menu and the palette", async () => {
+    const fixture = new Fixture();
+    fixture.replies.views = () => [
+      { name: "team", filter: "model:o1", sort: "-cost", columns: ["cost", "score"] },
+    ];
+    await open(fixture, "#/runs?q=state%3Aerror&sort=cost");
+    await until(() => rows().length > 0);
+    press("V");
+    await until(() => button("Save this view…") !== undefined);
+    button("Save this view…")?.click();
+    await until(() => find("save-view") !== null);
+    const name = find("save-view")?.querySelector("input");
+    if (name) name.value = "mine";
+    name?.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    flushSync();
+    find("save-view")?.querySelector("form")?.requestSubmit();
+    await until(() => find("save-view") === null);
+    press("V");
+    await until(() => button("team") !== undefined);
+    button("team")?.click();
+    await until(() => location.hash === "#/runs?q=model%3Ao1&sort=-cost");
+    const heads = () =>
+      [...document.querySelectorAll("[role=columnheader]")].map((one) => one.textContent.trim());
+    await until(() => !heads().some((head) => head.startsWith("Model")));
+    expect(heads().some((head) => head.startsWith("Cost"))).toBe(true);
+    press("k", { ctrlKey: true });
+    await until(() => find("palette") !== null);
+    await until(() => text().includes("View: mine") && text().includes("View: team"));
+    const field = find("palette")!.querySelector("input")!;
+    field.value = "view: mine";
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    flushSync();
+    press("Enter", {}, field);
+    await until(() => location.hash === "#/runs?q=state%3Aerror&sort=cost");
+    await until(() => heads().some((head) => head.startsWith("Model")));
+  });
   it("are sorted by a click on a head, the other way by the next, and the address says so", async () => {
     const fixture = await open(new Fixture());
     await until(() => rows().length > 10);

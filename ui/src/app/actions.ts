@@ -7,9 +7,13 @@ import type { Action } from "./keys";
 import { TEXT_SIZES, type Theme } from "./prefs";
 import { EVALUATE, FAILURES, HOME, OVERVIEW, REPORT, TASKS, TRUST, type Route } from "./route";
 import type { Session } from "./session";
+import type { SavedView } from "./views";
 
 export interface Frame {
   open: () => boolean;
+  /** Saved views of the list of runs. */
+  views: () => readonly SavedView[];
+  showView: (view: SavedView) => void;
   /** True in a read-only side place. */
   aside: () => boolean;
   problems: () => boolean;
@@ -91,6 +95,12 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     run: () => prefs.set({ theme: wanted }),
   });
   return [
+    ...frame.views().map((view): Action => ({
+      id: `view-${view.name}`,
+      title: `View: ${view.name}`,
+      group: "Views",
+      run: () => frame.showView(view),
+    })),
     {
       id: "palette",
       title: "All actions",

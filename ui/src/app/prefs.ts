@@ -1,6 +1,7 @@
 // Display preferences, stored by the browser. When storage is missing or full, they last until the
 // window closes.
 import { createSubscriber } from "svelte/reactivity";
+import { readViews, type SavedViews } from "./views";
 
 export type Theme = "system" | "light" | "dark";
 export interface Choices {
@@ -20,11 +21,18 @@ export interface Choices {
   /** Parts of the overview that are open. */
   leaderboard: boolean;
   plots: boolean;
+  /** True if a verdict in a review queue leads to the next run. */
+  advance: boolean;
+  /** Name under which reviews are written; empty takes that of the engine. */
+  author: string;
+  /** Saved views of the list of runs, by folder. */
+  views: SavedViews;
 }
 export type OutlineMeasure = "tokens" | "time" | "steps";
 
 export const TEXT_SIZES = [11, 12, 13, 14, 16, 18] as const;
 const MEASURES: readonly OutlineMeasure[] = ["tokens", "time", "steps"];
+const LONGEST_NAME = 100;
 const KEY = "touchstone.look";
 const USUAL: Choices = {
   theme: "system",
@@ -36,6 +44,9 @@ const USUAL: Choices = {
   outline: null,
   leaderboard: true,
   plots: false,
+  advance: true,
+  author: "",
+  views: {},
 };
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -67,6 +78,9 @@ export function read(text: string | null): Choices {
     outline: MEASURES.find((measure) => measure === kept["outline"]) ?? null,
     leaderboard: kept["leaderboard"] !== false,
     plots: kept["plots"] === true,
+    advance: kept["advance"] !== false,
+    author: typeof kept["author"] === "string" ? kept["author"].slice(0, LONGEST_NAME) : "",
+    views: readViews(kept["views"]),
   };
 }
 
@@ -102,6 +116,12 @@ export class Prefs {
     }
     this.#apply();
     this.#update();
+  }
+
+  /** Name under which reviews are written; null for that of the engine. */
+  get author(): string | null {
+    const name = this.current.author.trim();
+    return name === "" ? null : name;
   }
 
   /** One size larger (1), smaller (-1), or the default (0). */

@@ -39,6 +39,13 @@ const route: fc.Arbitrary<Route> = fc.oneof(
     step: fc.option(fc.oneof(fc.nat(999_999_998), fc.constant(LAST_STEP))),
     find: text,
     view: fc.constantFrom("steps" as const, "tree" as const, "answer" as const),
+    queue: fc.option(
+      fc.oneof(
+        fc.constant({ kind: "list" as const }),
+        fc.constant({ kind: "unreviewed" as const }),
+        fc.nat(999_999_999).map((seed) => ({ kind: "random" as const, seed })),
+      ),
+    ),
   }),
   fc.record({
     place: fc.constant("overview" as const),
@@ -134,8 +141,16 @@ describe("an address", () => {
         step: 0,
         find: "",
         view: "steps",
+        queue: null,
       }),
     ).toBe("#/run/a%2Fb?step=1");
+  });
+  it("of a review queue keeps its filter and order", () => {
+    const address = "#/run/a?q=state%3Aerror&queue=random.7";
+    const route = parse(address);
+    expect(route).toMatchObject({ q: "state:error", queue: { kind: "random", seed: 7 } });
+    expect(format(route)).toBe(address);
+    expect(parse("#/run/a?queue=odd")).toMatchObject({ queue: null });
   });
   it("of a step has the number that is on the screen, or that of the last step", () => {
     const step = (word: string) => {

@@ -2,7 +2,8 @@
 // of `location.hash`.
 import { createSubscriber } from "svelte/reactivity";
 import { readDraft, writeDraft, type LaunchDraft } from "../domain/launchDraft";
-import type { Column, ReportFormat, Sort } from "../generated";
+import { formatOrder, parseOrder } from "../domain/reviewQueue";
+import type { Column, QueueOrder, ReportFormat, Sort } from "../generated";
 
 /**
  * `top` is the first visible row, so that back and reload restore the position. `single` opens the
@@ -21,7 +22,8 @@ export type RunShows = "steps" | "tree" | "answer";
  * `q`, `sort` and `top` describe the list the run was opened from: they find its neighbours, and
  * back returns there. `step` is an index from 0; the address has its number, from 1, as the page
  * shows it. `find` is searched within the run. `view` is the main content: the steps, the search
- * tree, or the answer beside the expected one.
+ * tree, or the answer beside the expected one. With `queue`, the runs of the list are reviewed in
+ * this order.
  */
 export interface RunRoute {
   place: "run";
@@ -32,6 +34,7 @@ export interface RunRoute {
   step: number | null;
   find: string;
   view: RunShows;
+  queue: QueueOrder | null;
 }
 /** The launch form. */
 export interface LaunchRoute {
@@ -199,6 +202,7 @@ export const runRoute = (id: string): RunRoute => ({
   step: null,
   find: "",
   view: "steps",
+  queue: null,
 });
 
 const COLUMNS: Record<Column, true> = {
@@ -296,6 +300,7 @@ export function parse(hash: string): Route {
       step: parseStep(asked.get("step")),
       find: asked.get("find") ?? "",
       view: isShown(asked.get("view")),
+      queue: parseOrder(asked.get("queue")),
     };
   if (place === "launch")
     return id === "" ? { place, draft: readDraft(asked) } : { place: "progress", id, top };
@@ -365,6 +370,7 @@ export function format(route: Route): string {
     if (route.step !== null) asked.set("step", formatStep(route.step));
     put("find", route.find);
     if (route.view !== "steps") asked.set("view", route.view);
+    if (route.queue !== null) asked.set("queue", formatOrder(route.queue));
   }
   if (route.place === "overview") {
     put("q", route.q);

@@ -2,7 +2,8 @@
 // leaves or refreshes it; runs that no longer match its filter keep their position. Of a long list
 // only the neighbourhood of the open run is loaded, and more is fetched ahead.
 import type { Backend } from "../backend/backend";
-import type { ListPosition, RunsAround, Sort } from "../generated";
+import { formatOrder } from "../domain/reviewQueue";
+import type { ListPosition, QueueOrder, RunsAround, Sort } from "../generated";
 import { formatSort } from "./route";
 
 /** Fetches more when the open run is this close to the end of the loaded part. */
@@ -11,6 +12,15 @@ const PREFETCH_DISTANCE = 200;
 /** The loaded part of the list. */
 type LoadedRuns = Pick<RunsAround, "offset" | "total" | "ids">;
 export type Direction = "previous" | "next";
+
+/** Filter and order of a list. A queue has its own order, which depends on its reviewer. */
+export interface ListOf {
+  q: string;
+  sort: Sort;
+  queue: QueueOrder | null;
+  /** Name of the reviewer; null for that of the engine. */
+  author: string | null;
+}
 
 /** A run outside the list, and its neighbours in it. */
 interface UnlistedRun {
@@ -33,22 +43,23 @@ export class WorkList {
   constructor(readonly backend: Pick<Backend, "call">) {}
 
   /** Opens a run of a list. Fetches the list once and keeps it as long as its runs are opened. */
-  open(filter: string, sort: Sort, id: string): void {
-    const key = `${formatSort(sort)} ${filter}`;
+  open(list: ListOf, id: string): void {
+    const order = list.queue === null ? "" : `${formatOrder(list.queue)} ${list.author ?? ""}`;
+    const key = JSON.stringify([formatSort(list.sort), list.q, order]);
     if (key !== this.#key) this.leave();
     this.#key = key;
     const loaded = this.#loaded;
     if (loaded?.ids.includes(id)) {
       for (const direction of ["next", "previous"] as const)
-        if (isNear(loaded, id, direction)) this.#more(filter, sort, direction);
-    } else if (this.#asked !== id) this.#ask(filter, sort, id);
+        if (isNear(loaded, id, direction)) this.#more(list, direction);
+    } else if (this.#asked !== id) this.#ask(list, id);
   }
 
   /** Fetches the current list around the open run. The loaded part stays until then. */
-  refresh(filter: string, sort: Sort, id: string): void {
+  refresh(list: ListOf, id: string): void {
     this.#era++;
     this.#asking = {};
-    this.#ask(filter, sort, id, true);
+    this.#ask(list, id, true);
   }
 
   leave(): void {
@@ -108,9 +119,9 @@ export class WorkList {
     return this.#asking.list ?? null;
   }
 
-  #ask(filter: string, sort: Sort, id: string, anew = false): void {
+  #ask(list: ListOf, id: string, anew = false): void {
     this.#asked = id;
-    this.#fetch("list", filter, sort, id, (around) => {
+    this.#fetch("list", list, id, (around) => {
       // A run outside the list must not replace the list in use.
       const loaded = this.#loaded;
       if (anew || loaded === null || around.ids.includes(id)) this.#loaded = around;
@@ -121,7 +132,7 @@ export class WorkList {
   }
 
   /** Fetches what lies beyond one end of the loaded part. */
-  #more(filter: string, sort: Sort, direction: Direction): void {
+  #more(list: ListOf, direction: Direction): void {
     const loaded = this.#loaded;
     const end = direction === "next" ? loaded?.ids.at(-1) : loaded?.ids[0];
     if (
@@ -131,7 +142,7 @@ export class WorkList {
       this.#asking[direction] !== undefined
     )
       return;
-    this.#fetch(direction, filter, sort, end, (around) => {
+    this.#fetch(direction, list, end, (around) => {
       if (this.#loaded !== null)
         this.#loaded =
           direction === "next"
@@ -142,14 +153,12 @@ export class WorkList {
 
   #fetch(
     what: "list" | Direction,
-    filter: string,
-    sort: Sort,
+    list: ListOf,
     id: string,
     take: (around: RunsAround) => void,
   ): void {
     const era = this.#era;
-    const asking: Promise<void> = this.backend
-      .call("runs_around", { filter, sort, id })
+    const asking: Promise<void> = runsAround(this.backend, list, id)
       .then(
         (around) => {
           if (era === this.#era) take(around);
@@ -163,6 +172,17 @@ export class WorkList {
       });
     this.#asking[what] = asking;
   }
+}
+
+/** The runs around one in its list or queue; an unknown id stands before the first one. */
+export function runsAround(
+  backend: Pick<Backend, "call">,
+  { q: filter, sort, queue: order, author }: ListOf,
+  id: string,
+): Promise<RunsAround> {
+  return order === null
+    ? backend.call("runs_around", { filter, sort, id })
+    : backend.call("queue_around", { filter, sort, order, author, id });
 }
 
 const isMore = (loaded: LoadedRuns, direction: Direction) =>

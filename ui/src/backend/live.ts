@@ -80,6 +80,7 @@ export function makesStale(name: CommandName, args: Args, stale: StaleEvent): bo
     name === "launch_options" ||
     name === "judge_options" ||
     name === "evaluate_options" ||
+    name === "views" ||
     name === "look_at_data" ||
     name === "keys"
   )

@@ -8,9 +8,12 @@ const AUTOMATIC = "score";
 /** True for an evaluator whose verdicts were imported. */
 export const isStored = (rater: Rater): boolean => rater.id.startsWith("stored:");
 
+/** True for one of several reviewers. */
+const isPerson = (rater: Rater): boolean => rater.id.startsWith("person:");
+
 /** True for a judge of this program, neither people nor the automatic score. */
 export const isJudge = (rater: Rater): boolean =>
-  rater.id !== PEOPLE && rater.id !== AUTOMATIC && !isStored(rater);
+  rater.id !== PEOPLE && rater.id !== AUTOMATIC && !isPerson(rater) && !isStored(rater);
 
 /** Two decimals with a typographic minus; 1 only for an exact 1. */
 export function kappaText(kappa: number | null): string {

@@ -18,9 +18,13 @@ scores: Array<RunScore>,
  */
 class: FailureClass | null, 
 /**
- * Review by a person.
+ * Review that the person may change: their own, or one without an author.
  */
 review: Review | null, 
+/**
+ * Reviews by other people.
+ */
+others: Array<Review>, 
 /**
  * Judgements, newest first.
  */

@@ -239,6 +239,11 @@ type Judging =
   | "make_report"
   | "run_scorers"
   | "review_run"
+  | "undo_review"
+  | "queue_around"
+  | "queue_progress"
+  | "author"
+  | "views"
   | "rename_run"
   | "found_results"
   | "open_found"
@@ -289,6 +294,17 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
       fixture.review = review;
       return null;
     },
+    undo_review: () => null,
+    queue_around: ({ filter, sort, id }) => fixture.replies.runs_around({ filter, sort, id }),
+    queue_progress: () => ({
+      total: fixture.rows.length,
+      reviewed: 0,
+      right: 0,
+      partly: 0,
+      wrong: 0,
+    }),
+    views: () => [],
+    author: () => ({ name: "Zoë", from: "git" }),
     rename_run: () => null,
     found_results: () => [],
     open_found: () => null,

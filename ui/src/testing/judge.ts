@@ -46,6 +46,7 @@ export const SCORES: RunScores = {
   ],
   class: "wrong_answer",
   review: null,
+  others: [],
   judged: [],
   stored: [],
   notes: [],

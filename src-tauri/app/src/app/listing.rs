@@ -1,10 +1,12 @@
 //! Queries for lists of runs.
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
-use crate::opening;
+use crate::{opening, paths};
 use touchstone_api::{
-    Facets, Hit, ListPosition, ListRequest, Phase, RunPage, RunsAround, Sort, Span,
+    Facets, Hit, ListPosition, ListRequest, ListView, Phase, QueueOrder, QueueProgress, RunPage,
+    RunsAround, Sort, Span,
 };
+use touchstone_formats::workspace::View;
 use touchstone_store::filter::Filter;
 use touchstone_store::index::{IndexError, Reader, is_damage};
 use touchstone_store::live::IndexStatus;
@@ -71,6 +73,56 @@ impl App {
     pub fn runs_around(&self, filter: &str, sort: Sort, id: &str) -> Result<RunsAround, AppError> {
         let open = self.require_folder()?;
         open.ask(|index| open.lists.around(index, filter, sort, id))
+    }
+
+    /// Like [`App::runs_around`], in the order of a review queue. Without an author the person is
+    /// that of [`App::author`].
+    pub fn queue_around(
+        &self,
+        (filter, sort): (&str, Sort),
+        order: QueueOrder,
+        author: Option<&str>,
+        id: &str,
+    ) -> Result<RunsAround, AppError> {
+        let open = self.require_folder()?;
+        let author = self.author_or(author)?;
+        let order = (order, author.as_deref());
+        open.ask(|index| open.lists.queue_around(index, (filter, sort), order, id))
+    }
+
+    /// Returns how many runs of a filter a person has reviewed. Without an author the person is
+    /// that of [`App::author`].
+    pub fn queue_progress(
+        &self,
+        filter: &str,
+        author: Option<&str>,
+    ) -> Result<QueueProgress, AppError> {
+        let open = self.require_folder()?;
+        let author = self.author_or(author)?;
+        open.ask(|index| open.lists.queue_progress(index, filter, author.as_deref()))
+    }
+
+    /// Returns the saved views of the workspace file, in its order. A file that cannot be read has
+    /// none; its problem is listed with the others.
+    pub fn views(&self) -> Result<Vec<ListView>, AppError> {
+        let open = self.require_folder()?;
+        let workspace = paths::workspace(&open.flow.roots.folder).and_then(Result::ok);
+        let view = |View { name, filter, sort, columns }| ListView { name, filter, sort, columns };
+        Ok(workspace.unwrap_or_default().views.into_iter().map(view).collect())
+    }
+
+    /// Returns the view with this name. Fails if there is none.
+    pub fn view(&self, name: &str) -> Result<ListView, AppError> {
+        let views = self.views()?;
+        let names: Vec<&str> = views.iter().map(|view| view.name.as_str()).collect();
+        let next = match names.as_slice() {
+            [] => "Write one into touchstone.yaml: views: { NAME: { filter: … } }".to_owned(),
+            names => format!("There are: {}.", names.join(", ")),
+        };
+        let unknown = || {
+            AppError::new(Code::NotFound, format!("There is no view named `{name}`.")).hint(next)
+        };
+        views.iter().find(|view| view.name == name).cloned().ok_or_else(unknown)
     }
 
     /// Returns the filter fields and the values that occur.

@@ -3,11 +3,13 @@
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::recent::roots_id;
+use std::collections::VecDeque;
 use std::path::Path;
-use touchstone_api::{Review, RunState, Verdict};
+use std::sync::{Arc, PoisonError};
+use touchstone_api::{Review, RunState, StepNote, Verdict};
 use touchstone_clock as clock;
 use touchstone_formats::review as said;
-use touchstone_runner::reviews::{Rewritten, rewrite, take_away};
+use touchstone_runner::reviews::{FileChange, NewContent, rewrite, undo};
 use touchstone_store::open::{self, Refused};
 use touchstone_store::reviews::{self, answer_mark};
 use touchstone_store::roots::{FileId, Root};
@@ -15,8 +17,14 @@ use touchstone_store::{query, run_of_file};
 
 /// Maximum bytes of a note; longer ones are accidentally pasted files.
 const LONGEST: usize = 64 << 10;
+/// Maximum number of steps with notes.
+const MOST_STEPS: usize = 500;
 /// Maximum bytes of an answer mark; real ones are far shorter.
 const LONGEST_MARK: usize = 100;
+
+/// Maximum number of changes that can be undone, and of their bytes.
+const MOST_CHANGES: usize = 100;
+const MOST_BYTES: usize = 4 << 20;
 
 /// A run that can be reviewed.
 struct Subject {
@@ -25,26 +33,60 @@ struct Subject {
     file: FileId,
 }
 
+/// Reviews of a run.
+#[derive(Debug, Clone, Default)]
+pub struct Reviews {
+    /// Review that the person may change: their own, or one without an author.
+    pub own: Option<Review>,
+    /// Reviews by other people, in the order of the file.
+    pub others: Vec<Review>,
+    /// Message if the file cannot be read.
+    pub problem: Option<String>,
+}
+
+/// The latest changes of review files by this program, each with a number.
+#[derive(Debug, Default)]
+pub(super) struct ReviewChanges {
+    made: u32,
+    latest: VecDeque<(u32, String, FileChange)>,
+}
+
+impl ReviewChanges {
+    /// Keeps a change, and forgets the oldest ones. Returns its number.
+    fn keep(&mut self, name: String, change: FileChange) -> u32 {
+        let bytes = |change: &FileChange| {
+            [&change.before, &change.after].into_iter().flatten().map(Vec::len).sum::<usize>()
+        };
+        self.made = self.made.wrapping_add(1);
+        self.latest.push_back((self.made, name, change));
+        let mut held: usize = self.latest.iter().map(|(.., change)| bytes(change)).sum();
+        while self.latest.len() > MOST_CHANGES || held > MOST_BYTES {
+            let Some((.., oldest)) = self.latest.pop_front() else { break };
+            held -= bytes(&oldest);
+        }
+        self.made
+    }
+}
+
 impl App {
-    /// Saves the review of a run. `None` or an empty review removes it, which moves its file aside.
-    pub fn review_run(&self, id: &str, review: Option<&Review>) -> Result<(), AppError> {
-        self.review_run_of(None, id, review)
+    /// Saves the review of a run. `None` or an empty review removes it. Returns the number of the
+    /// change for [`App::undo_review`]; `None` if nothing changed.
+    pub fn review_run(&self, id: &str, review: Option<&Review>) -> Result<Option<u32>, AppError> {
+        self.review_run_of(None, None, id, review)
     }
 
-    /// Like [`App::review_run`], but fails if another folder is open: a page may still show a run
-    /// of the previous folder, and a run of this one may have the same id.
+    /// Like [`App::review_run`], by a person with this name instead of that of [`App::author`].
+    /// With a folder, it fails if another one is open: a page may still show a run of the previous
+    /// folder, and a run of this one may have the same id.
     pub fn review_run_of(
         &self,
         folder: Option<&str>,
+        author: Option<&str>,
         id: &str,
         review: Option<&Review>,
-    ) -> Result<(), AppError> {
-        let open = self.require_folder()?;
-        if folder.is_some_and(|folder| folder != roots_id(&open.flow.roots)) {
-            let error =
-                AppError::new(Code::Gone, "The review was not saved: another folder is open now.");
-            return Err(error.hint("Open the folder of the run again; your review is still there."));
-        }
+    ) -> Result<Option<u32>, AppError> {
+        let open = self.require_same(folder)?;
+        let author = self.author_or(author)?;
         let subject = subject(&open, id)?;
         if let Err(lost) = open.check_directories_exist() {
             // The caller gets the error, and the watcher notices the loss for the rest of the
@@ -54,55 +96,112 @@ impl App {
         }
         let dir = &open.flow.roots.output_dir;
         let done = match review.filter(|review| !is_empty(review)) {
-            None => take_away(dir, &subject.name).map(drop),
+            // A folder without a review is not written to.
+            None => match open::read(&open.flow.roots, &subject.file, reviews::MOST) {
+                Err(Refused::Gone) => Ok(None),
+                _ => rewrite(dir, &subject.name, |old| without(old, author.as_deref())),
+            },
             Some(review) => {
                 check(review)?;
                 let mark = match &review.answer {
                     Some(mark) => mark.clone(),
                     None => answer_mark(open.reading.answer(&open.flow, id)?.as_ref()),
                 };
-                rewrite(dir, &subject.name, |old| rewritten(old, review, mark))
+                rewrite(dir, &subject.name, |old| rewritten(old, review, author, mark))
             }
         };
-        done.map_err(|error| {
+        let change = done.map_err(|error| {
             AppError::new(Code::Failed, format!("The review could not be saved: {error}"))
         })?;
         open.flow.look_at(&subject.file);
-        Ok(())
+        let mut changes = open.review_changes.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(change.map(|change| changes.keep(subject.name, change)))
     }
 
-    /// Returns the review of a run as its file is now, and a message if the file cannot be read.
+    /// Undoes a change of a review: the former file is restored byte by byte. Fails if the file
+    /// changed since.
+    pub fn undo_review(&self, folder: Option<&str>, change: u32) -> Result<(), AppError> {
+        let open = self.require_same(folder)?;
+        let changes = || open.review_changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let gone = || {
+            AppError::new(Code::Gone, "Not undone: the former review is not known any more.")
+                .hint("Change the review on the page of its run.")
+        };
+        let found = changes().latest.iter().find(|(number, ..)| *number == change).cloned();
+        let (number, name, change) = found.ok_or_else(gone)?;
+        open.check_directories_exist()?;
+        let done = undo(&open.flow.roots.output_dir, &name, &change).map_err(|error| {
+            AppError::new(Code::Failed, format!("The review could not be restored: {error}"))
+        })?;
+        changes().latest.retain(|(kept, ..)| *kept != number);
+        open.flow.look_at(&reviews::file_of_name(&name));
+        if done {
+            return Ok(());
+        }
+        let error = AppError::new(Code::Gone, "Not undone: the review has changed since.");
+        Err(error.hint("Open the run to see it."))
+    }
+
+    /// Returns the review of a run that the person of [`App::author`] may change, as its file is
+    /// now, and a message if the file cannot be read.
     pub fn review_of(&self, id: &str) -> Result<(Option<Review>, Option<String>), AppError> {
+        let reviews = self.reviews_of(id, None)?;
+        Ok((reviews.own, reviews.problem))
+    }
+
+    /// Returns the reviews of a run as the file is now, from the view of a person with this name
+    /// or, without one, of that of [`App::author`].
+    pub fn reviews_of(&self, id: &str, author: Option<&str>) -> Result<Reviews, AppError> {
         let open = self.require_folder()?;
-        let Ok(Subject { file, .. }) = subject(&open, id) else { return Ok((None, None)) };
+        let Ok(Subject { file, .. }) = subject(&open, id) else { return Ok(Reviews::default()) };
+        let broken =
+            |why: &str| Reviews { problem: Some(damaged(&open, &file, why)), ..Reviews::default() };
         let (bytes, stamp) = match open::read(&open.flow.roots, &file, reviews::MOST) {
             Ok(read) => read,
-            Err(Refused::Gone) => return Ok((None, None)),
-            Err(why) => return Ok((None, Some(damaged(&open, &file, &format!("{why}."))))),
+            Err(Refused::Gone) => return Ok(Reviews::default()),
+            Err(why) => return Ok(broken(&format!("{why}."))),
         };
-        let said = match reviews::read(&bytes) {
-            Ok(sheet) => sheet.review().clone(),
+        let sheet = match reviews::read(&bytes) {
+            Ok(sheet) => sheet,
             Err(error) => {
                 let line = error.line.map(|line| format!("line {line}: ")).unwrap_or_default();
-                return Ok((
-                    None,
-                    Some(damaged(&open, &file, &format!("{line}{}", error.message))),
-                ));
+                return Ok(broken(&format!("{line}{}", error.message)));
             }
         };
-        let stale = match &said.answer {
-            None => false,
-            Some(mark) => *mark != answer_mark(open.reading.answer(&open.flow, id)?.as_ref()),
+        let mark = if sheet.reviews().any(|said| said.answer.is_some()) {
+            Some(answer_mark(open.reading.answer(&open.flow, id)?.as_ref()))
+        } else {
+            None
         };
-        let review = Review {
+        let shown = |said: &said::Review| Review {
             verdict: said.verdict.map(verdict_from_file),
             score: said.score,
             at_ms: said.at_ms().unwrap_or_else(|| stamp.modified_ms()),
-            note: said.note,
-            stale,
-            answer: said.answer,
+            note: said.note.clone(),
+            stale: said.answer.is_some() && said.answer != mark,
+            answer: said.answer.clone(),
+            author: said.author.clone(),
+            steps: said.steps.iter().map(note_from_file).collect(),
         };
-        Ok((Some(review), None))
+        let author = self.author_or(author)?;
+        let own = sheet.by(author.as_deref());
+        let is_own = |said: &said::Review| own.is_some_and(|own| std::ptr::eq(own, said));
+        Ok(Reviews {
+            own: own.map(shown),
+            others: sheet.reviews().filter(|said| !is_own(said)).map(shown).collect(),
+            problem: None,
+        })
+    }
+
+    /// Returns the open folder. Fails if it is not the one with this id.
+    fn require_same(&self, folder: Option<&str>) -> Result<Arc<OpenFolder>, AppError> {
+        let open = self.require_folder()?;
+        if folder.is_some_and(|folder| folder != roots_id(&open.flow.roots)) {
+            let error =
+                AppError::new(Code::Gone, "The review was not saved: another folder is open now.");
+            return Err(error.hint("Open the folder of the run again; your review is still there."));
+        }
+        Ok(open)
     }
 
     /// Returns the id of the run to which a file belongs, including runs of several files and runs
@@ -153,7 +252,10 @@ fn subject(open: &OpenFolder, id: &str) -> Result<Subject, AppError> {
 }
 
 fn is_empty(review: &Review) -> bool {
-    review.verdict.is_none() && review.score.is_none() && review.note.trim().is_empty()
+    review.verdict.is_none()
+        && review.score.is_none()
+        && review.note.trim().is_empty()
+        && review.steps.is_empty()
 }
 
 fn check(review: &Review) -> Result<(), AppError> {
@@ -161,8 +263,12 @@ fn check(review: &Review) -> Result<(), AppError> {
     if review.score.is_some_and(|score| !(0.0..=1.0).contains(&score)) {
         return bad("A score is a number from 0 to 1.");
     }
-    if review.note.len() > LONGEST {
-        return bad("The note is longer than 64 KB. Shorten it.");
+    let notes = || review.steps.iter().map(|step| &step.note).chain([&review.note]);
+    if notes().map(String::len).sum::<usize>() > LONGEST {
+        return bad("The notes are longer than 64 KB. Shorten them.");
+    }
+    if review.steps.len() > MOST_STEPS {
+        return bad("More than 500 steps have notes. Remove some.");
     }
     if review
         .answer
@@ -171,7 +277,7 @@ fn check(review: &Review) -> Result<(), AppError> {
     {
         return bad("The answer to review is not valid.");
     }
-    if review.note.contains('\0') {
+    if notes().any(|note| note.contains('\0')) {
         return bad("The note holds a NUL character. Remove it.");
     }
     Ok(())
@@ -179,7 +285,12 @@ fn check(review: &Review) -> Result<(), AppError> {
 
 /// Returns the new content of a review file. The old file is moved aside if writing it again would
 /// not reproduce it, because it is damaged or was edited by hand.
-fn rewritten(old: Option<&[u8]>, review: &Review, mark: String) -> Rewritten {
+fn rewritten(
+    old: Option<&[u8]>,
+    review: &Review,
+    author: Option<String>,
+    mark: String,
+) -> NewContent {
     let sheet = old.map(reviews::read);
     let keep_old = match (&sheet, old) {
         (Some(Ok(sheet)), Some(old)) => sheet.write().as_bytes() != old,
@@ -187,19 +298,36 @@ fn rewritten(old: Option<&[u8]>, review: &Review, mark: String) -> Rewritten {
         _ => false,
     };
     let mut sheet = sheet.and_then(Result::ok).unwrap_or_default();
-    let before = sheet.review().clone();
+    let before = sheet.by(author.as_deref()).cloned().unwrap_or_default();
     let new = said::Review {
         verdict: review.verdict.map(verdict_to_file),
         score: review.score,
         note: review.note.clone(),
         answer: Some(mark),
         at: before.at.clone(),
+        author: author.or(before.author.clone()),
+        steps: review.steps.iter().map(note_to_file).collect(),
     };
-    if new == before {
-        return Rewritten { text: None, keep_old: false };
+    // A name alone is no reason to write.
+    if new == (said::Review { author: new.author.clone(), ..before }) {
+        return NewContent::Unchanged;
     }
     sheet.set(said::Review { at: Some(clock::format_utc(clock::now_ms())), ..new });
-    Rewritten { text: Some(sheet.write()), keep_old }
+    NewContent::Text { text: sheet.write(), keep_old }
+}
+
+/// Returns the content of a review file without the review of this person. The old file is kept.
+fn without(old: Option<&[u8]>, author: Option<&str>) -> NewContent {
+    let Some(old) = old else { return NewContent::Unchanged };
+    let Ok(mut sheet) = reviews::read(old) else { return NewContent::Removed };
+    if sheet.by(author).is_none() && sheet.reviews().next().is_some() {
+        return NewContent::Unchanged;
+    }
+    if sheet.remove(author) {
+        NewContent::Text { text: sheet.write(), keep_old: true }
+    } else {
+        NewContent::Removed
+    }
 }
 
 fn damaged(open: &OpenFolder, file: &FileId, why: &str) -> String {
@@ -207,6 +335,14 @@ fn damaged(open: &OpenFolder, file: &FileId, why: &str) -> String {
     format!(
         "The review of this run cannot be read ({file}, {why}). Fix the file, or review the run again; the file is moved aside first."
     )
+}
+
+fn note_from_file(said: &said::StepNote) -> StepNote {
+    StepNote { step: said.step.saturating_sub(1), note: said.note.clone() }
+}
+
+fn note_to_file(note: &StepNote) -> said::StepNote {
+    said::StepNote { step: note.step.saturating_add(1), note: note.note.clone() }
 }
 
 fn verdict_from_file(verdict: said::Verdict) -> Verdict {

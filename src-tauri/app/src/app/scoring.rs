@@ -52,16 +52,22 @@ impl App {
         Ok(describe_excluded_forks(open.ask(|index| open.lists.forks_left_out(index, filter))?))
     }
 
-    /// Returns the scores, review, judgements and stored verdicts of a run.
+    /// Returns the scores, reviews, judgements and stored verdicts of a run.
     pub fn run_scores(&self, id: &str) -> Result<RunScores, AppError> {
+        self.run_scores_for(id, None)
+    }
+
+    /// Like [`App::run_scores`], for a person with this name instead of that of [`App::author`].
+    pub fn run_scores_for(&self, id: &str, author: Option<&str>) -> Result<RunScores, AppError> {
         let open = self.require_folder()?;
         let scores = open.ask(|index| read::scores(index, &open.flow.shelf.tasks(), id))?;
         let mut scores =
             scores.ok_or_else(|| AppError::new(Code::NotFound, "This run no longer exists."))?;
-        let (review, note) = self.review_of(id)?;
+        let reviews = self.reviews_of(id, author)?;
         self.explain_unjudgeable(id, &mut scores.scores)?;
-        scores.review = review;
-        scores.notes.extend(note);
+        scores.review = reviews.own;
+        scores.others = reviews.others;
+        scores.notes.extend(reviews.problem);
         let (judged, note) = self.judged(id)?;
         scores.judged = judged;
         scores.notes.extend(note);

@@ -66,8 +66,57 @@ pub static WORKSPACE: Section = Section {
         ("run", Kind::Map(&RUN)),
         ("queries", Kind::Map(&QUERIES)),
         ("imports", Kind::Map(&IMPORTS)),
+        ("views", Kind::Named(&VIEW)),
     ],
 };
+
+/// An entry of `views`.
+pub static VIEW: Section = Section {
+    also: None,
+    needs: &[],
+    keys: &[("filter", Kind::Text), ("sort", Kind::OneOf(&SORTS)), ("columns", Kind::Texts)],
+};
+
+/// Orders of the list of runs; a minus sign reverses one.
+const SORTS: [&str; 32] = [
+    "path",
+    "task",
+    "system",
+    "model",
+    "variation",
+    "repeat",
+    "state",
+    "turns",
+    "tool_calls",
+    "tokens",
+    "cost",
+    "seconds",
+    "size",
+    "modified",
+    "score",
+    "stored",
+    "-path",
+    "-task",
+    "-system",
+    "-model",
+    "-variation",
+    "-repeat",
+    "-state",
+    "-turns",
+    "-tool_calls",
+    "-tokens",
+    "-cost",
+    "-seconds",
+    "-size",
+    "-modified",
+    "-score",
+    "-stored",
+];
+
+/// Returns true for the word of an order of the list of runs.
+pub(crate) fn is_sort(word: &str) -> bool {
+    SORTS.contains(&word)
+}
 
 /// `imports`.
 pub static IMPORTS: Section = Section {

@@ -236,7 +236,8 @@ fn like(key: Key, pattern: &Pattern, params: &mut Vec<Param>) -> &'static str {
         // differ in case are different.
         Key::File => {
             push(to_glob_pattern(pattern));
-            "substr(path, 1, length(path) - coalesce(length(member) + 1, 0)) GLOB ?"
+            push(to_glob_pattern(pattern));
+            "substr(path, 1, length(path) - coalesce(length(member) + 1, 0)) GLOB ? OR path GLOB ?"
         }
         // Names are stored between line feeds. A star between two letters can match across two
         // names; that is rare and harmless.

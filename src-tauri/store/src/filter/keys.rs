@@ -233,7 +233,7 @@ pub const KEYS: [KeyRule; 34] = [
         "file",
         ValueKind::Text,
         "file:logs/a.eval",
-        "whole path of the file below the output folder, in upper and lower case",
+        "whole path of the file, or of a run in it, below the output folder, in upper and lower case",
     ),
     rule(
         Key::Format,

@@ -11,6 +11,7 @@ mod foreign;
 mod lineage;
 mod order;
 mod overview;
+mod queue;
 mod recorded;
 mod row;
 mod run_set;
@@ -39,8 +40,8 @@ use rusqlite::{OptionalExtension as _, ToSql};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_api::{
-    Column, Facets, FilterError, Hit, ListPosition, ListRequest, RunPage, RunRow, RunsAround,
-    ScoreDetail, Snippet, Sort, Span,
+    Column, Facets, FilterError, Hit, ListPosition, ListRequest, QueueOrder, RunPage, RunRow,
+    RunsAround, ScoreDetail, Snippet, Sort, Span,
 };
 
 /// Maximum number of runs before and after a run in [`Lists::around`].
@@ -147,6 +148,22 @@ impl Lists {
         self.around_within(index, (filter, sort), key, MOST_AROUND)
     }
 
+    /// Like [`Lists::around`], in the order of a review queue of a person. A run that is not in the
+    /// queue stands before it.
+    pub fn queue_around(
+        &self,
+        index: &Reader<'_>,
+        (filter, sort): (&str, Sort),
+        (order, author): (QueueOrder, Option<&str>),
+        key: &str,
+    ) -> Result<RunsAround, IndexError> {
+        let asked = ParsedFilter::new(Filter::parse(filter).0);
+        let ids = self.queue(index, (&asked, sort), order, author)?;
+        let id = id_of(index, key)?;
+        let before = ids.iter().position(|other| Some(*other) == id).unwrap_or_default();
+        part_around(index, &ids, before, MOST_AROUND)
+    }
+
     fn around_within(
         &self,
         index: &Reader<'_>,
@@ -171,15 +188,7 @@ impl Lists {
                 }
             }
         };
-        let first = before.saturating_sub(most);
-        let some = ids.iter().skip(first).take(before - first + 1 + most);
-        let keys = some.map(|id| key_of(index, *id)).collect::<Result<_, _>>()?;
-        Ok(RunsAround {
-            offset: first as u64,
-            before: before as u64,
-            total: ids.len() as u64,
-            ids: keys,
-        })
+        part_around(index, &ids, before, most)
     }
 
     /// Returns all runs that pass a filter, with the data for counting, ordered by path, and the
@@ -332,6 +341,24 @@ impl Lists {
         known.reset_for(index.moment());
         act(&mut known)
     }
+}
+
+/// Returns the part of a list around a position, with at most `most` runs before and after it.
+fn part_around(
+    index: &Reader<'_>,
+    ids: &[i64],
+    before: usize,
+    most: usize,
+) -> Result<RunsAround, IndexError> {
+    let first = before.saturating_sub(most);
+    let some = ids.iter().skip(first).take(before - first + 1 + most);
+    let keys = some.map(|id| key_of(index, *id)).collect::<Result<_, _>>()?;
+    Ok(RunsAround {
+        offset: first as u64,
+        before: before as u64,
+        total: ids.len() as u64,
+        ids: keys,
+    })
 }
 
 /// Returns the tokens of a filter that could not be parsed.

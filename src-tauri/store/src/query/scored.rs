@@ -128,7 +128,7 @@ pub(super) fn scored(
 /// once.
 fn notes(index: &Reader<'_>) -> Result<HashMap<String, String>, IndexError> {
     let mut query =
-        index.prepare_cached("SELECT run, note FROM reviews WHERE note IS NOT NULL AND holds")?;
+        index.prepare_cached("SELECT run, note FROM reviews WHERE note IS NOT NULL AND run IS NOT NULL AND problem IS NULL")?;
     let notes = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(notes.collect::<Result<_, _>>()?)
 }

@@ -2,11 +2,11 @@
 use super::{Filter, IndexError, Lists, Reader, RunSet};
 use crate::imported_verdicts;
 use crate::judgements::{self, StoredJudgement};
-use crate::reviews::{beginning, is_judged};
+use crate::reviews::{StoredReview, beginning, is_judged};
 use crate::roots::{FileId, Root};
 use crate::trust::{RaterId, RaterVerdicts, Verdict, word};
 use rusqlite::{Row, params};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 use touchstone_api::{Agreement, Disagreement, Trust};
@@ -88,20 +88,41 @@ impl Lists {
 
 /// Collects all verdicts in one pass. Runs without verdicts are only counted.
 fn gather(index: &Reader<'_>, passing: &RunSet) -> Result<RaterVerdicts, IndexError> {
-    const SAID: &str = "SELECT r.id, r.verdict, r.review_score, v.verdict IS NOT NULL OR v.score IS NOT NULL, v.judged, v.same, v.least \
+    const SAID: &str = "SELECT r.id, r.verdict, r.review_score, v.people, v.judged, v.same, v.least \
                         FROM reviews v JOIN runs r ON r.key = v.run WHERE v.problem IS NULL";
     let mut said = RaterVerdicts::default();
     let mut query = index.prepare_cached(SAID)?;
     let mut rows = query.query([])?;
     let mut runs = RunSet::default();
+    let mut signed: BTreeMap<String, Vec<(i64, Verdict)>> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let run: i64 = row.get(0)?;
         if passing.contains(run) {
             runs.insert(run);
-            match row.get_ref(4)?.as_str_or_null().ok().flatten() {
-                Some(judged) => by_judges(&mut said, run, judged, (text(row, 5)?, text(row, 6)?)),
-                None if row.get(3)? => by_people(&mut said, run, row)?,
-                None => {}
+            if let Some(judged) = row.get_ref(4)?.as_str_or_null().ok().flatten() {
+                by_judges(&mut said, run, judged, (text(row, 5)?, text(row, 6)?));
+                continue;
+            }
+            let mut reviews = StoredReview::all(text(row, 3)?, text(row, 5)?);
+            reviews.retain(StoredReview::is_verdict);
+            if !reviews.is_empty() {
+                by_people(&mut said, run, row)?;
+            }
+            for one in reviews {
+                let verdict = verdict_of(&one);
+                if let Some(author) = one.author {
+                    signed.entry(author).or_default().push((run, verdict));
+                }
+            }
+        }
+    }
+    // One person alone is what `people` says already.
+    if signed.len() > 1 {
+        for (author, verdicts) in signed {
+            if let Some(seat) = said.seat(RaterId::Person(author), 0) {
+                for (run, verdict) in verdicts {
+                    said.add(run, seat, verdict);
+                }
             }
         }
     }
@@ -191,21 +212,26 @@ fn text<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a str> {
 /// Adds a review. A valid one is in the row of the run; otherwise the review was of another answer
 /// and counts as stale.
 fn by_people(said: &mut RaterVerdicts, run: i64, row: &Row<'_>) -> rusqlite::Result<()> {
-    let score: Option<f64> = row.get(2)?;
-    let says = match Word::from_word(text(row, 1)?) {
+    let verdict = verdict_of_words(Word::from_word(text(row, 1)?), row.get(2)?);
+    if let Some(seat) = said.seat(RaterId::People, 0) {
+        said.add(run, seat, verdict);
+    }
+    Ok(())
+}
+
+/// Returns the verdict of one review.
+fn verdict_of(review: &StoredReview) -> Verdict {
+    if review.holds { verdict_of_words(review.verdict(), review.score) } else { Verdict::Stale }
+}
+
+fn verdict_of_words(word: Option<Word>, score: Option<f64>) -> Verdict {
+    let says = match word {
         Some(Word::Right) => Some(Rating::Right),
         Some(Word::Partly) => Some(Rating::Between),
         Some(Word::Wrong) => Some(Rating::Wrong),
         None => score.map(Rating::of_score),
     };
-    if let Some(seat) = said.seat(RaterId::People, 0) {
-        said.add(
-            run,
-            seat,
-            says.map_or(Verdict::Stale, |says| Verdict::Counts(says, score.unwrap_or_default())),
-        );
-    }
-    Ok(())
+    says.map_or(Verdict::Stale, |says| Verdict::Counts(says, score.unwrap_or_default()))
 }
 
 /// Adds judgements. If a judge gave several, the last valid and readable one counts.
@@ -296,9 +322,9 @@ fn disagreement(
         match who {
             RaterId::Automatic => return Ok(scored.as_deref().map(beginning)),
             RaterId::Stored(evaluator) => return imported_verdicts::reason(index, run, evaluator),
-            RaterId::People | RaterId::Judge(_) => {}
+            RaterId::People | RaterId::Person(_) | RaterId::Judge(_) => {}
         }
-        let statement = "SELECT note, judged, same FROM reviews WHERE run = ? AND problem IS NULL ORDER BY path";
+        let statement = "SELECT note, judged, same, people FROM reviews WHERE run = ? AND problem IS NULL ORDER BY path";
         let mut select = index.prepare_cached(statement)?;
         let mut rows = select.query(params![key])?;
         while let Some(row) = rows.next()? {
@@ -309,6 +335,11 @@ fn disagreement(
                         .as_deref()
                         .map(beginning)
                 }
+                RaterId::Person(author) => StoredReview::all(text(row, 3)?, text(row, 2)?)
+                    .into_iter()
+                    .find(|one| one.author.as_ref() == Some(author))
+                    .map(|one| one.note)
+                    .filter(|note| !note.is_empty()),
                 _ => row.get(0)?,
             };
             if said.is_some() {

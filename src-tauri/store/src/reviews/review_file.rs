@@ -5,10 +5,10 @@ use super::super::open::{self, Refused, Stamp};
 use super::super::parse_unit::is_settled;
 use super::super::roots::{FileId, Roots};
 use super::super::scan::Found;
+use super::stored_review::StoredReview;
 use super::{MOST, Wrong, is_judged, read};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use touchstone_clock as clock;
-use touchstone_formats::review::{self, Review};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Maximum length of a note in the index, in characters. The full text is in the file.
@@ -23,7 +23,8 @@ pub(super) enum LoadedReview {
 
 /// Parsed content.
 pub(super) enum ReviewContent {
-    Person(Review),
+    /// Reviews by people, as stored in the index.
+    People(String),
     /// Judgements, as stored in the index.
     Judges(String),
 }
@@ -40,7 +41,7 @@ impl LoadedReview {
                 judgements::read(bytes)
                     .map(|sheet| ReviewContent::Judges(judgements::to_stored_json(&sheet)))
             } else {
-                read(bytes).map(|sheet| ReviewContent::Person(sheet.review().clone()))
+                read(bytes).map(|sheet| ReviewContent::People(StoredReview::to_json(&sheet)))
             }
         };
         match open::read(roots, file, if judged { judgements::MOST } else { MOST }) {
@@ -74,18 +75,18 @@ impl LoadedReview {
         };
         let mut known = sql.prepare_cached("SELECT hash FROM reviews WHERE path = ?")?;
         let before: Option<i64> = known.query_row([&file.path], |row| row.get(0)).optional()?;
-        let (said, judged) = match read.as_ref().ok() {
-            Some(ReviewContent::Person(said)) => (Some(said), None),
+        let (people, judged) = match read.as_ref().ok() {
+            Some(ReviewContent::People(people)) => (Some(people), None),
             Some(ReviewContent::Judges(judged)) => (None, Some(judged)),
             None => (None, None),
         };
         let wrong = read.as_ref().err().and_then(|wrong| serde_json::to_string(wrong).ok());
         sql.prepare_cached(
-            "INSERT INTO reviews (path, size, mtime_ns, inode, settled, hash, verdict, score, answer, judged, note, problem)
-             VALUES (?,?,?,?,?,?,?,?,?,?,?,?)
+            "INSERT INTO reviews (path, size, mtime_ns, inode, settled, hash, people, judged, problem)
+             VALUES (?,?,?,?,?,?,?,?,?)
              ON CONFLICT (path) DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, inode = excluded.inode,
-               settled = excluded.settled, hash = excluded.hash, verdict = excluded.verdict, score = excluded.score,
-               answer = excluded.answer, judged = excluded.judged, note = excluded.note, problem = excluded.problem",
+               settled = excluded.settled, hash = excluded.hash, people = excluded.people, judged = excluded.judged,
+               problem = excluded.problem",
         )?
         .execute(params![
             file.path,
@@ -94,11 +95,8 @@ impl LoadedReview {
             stamp.inode.cast_signed(),
             settled,
             hash.cast_signed(),
-            said.and_then(|said| said.verdict).map(review::Verdict::word),
-            said.and_then(|said| said.score),
-            said.and_then(|said| said.answer.as_deref()),
+            people,
             judged,
-            said.map(|said| beginning(&said.note)).filter(|note| !note.is_empty()),
             wrong,
         ])?;
         Ok(before != Some(hash.cast_signed()))

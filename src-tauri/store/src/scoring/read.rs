@@ -124,6 +124,7 @@ pub fn scores(
         scores,
         class,
         review: None,
+        others: Vec::new(),
         judged: Vec::new(),
         stored: Vec::new(),
         notes,

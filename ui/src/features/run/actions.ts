@@ -39,6 +39,8 @@ export interface Page {
   /** Undoes the latest verdict. */
   undo: () => void;
   note: () => void;
+  /** Edits the note on the current step. */
+  noteStep: () => void;
   /** True if the run can be reviewed. */
   reviewable: () => boolean;
   judge: () => void;
@@ -257,6 +259,14 @@ export function actions(page: Page): Action[] {
       group,
       keys: ["X", "Shift+F8"],
       run: () => page.failure(-1),
+    },
+    {
+      id: "step-note",
+      title: "Note on this step",
+      group: REVIEW,
+      keys: ["N"],
+      when: () => page.reviewable() && page.steps(),
+      run: page.noteStep,
     },
     { id: "run-export", title: "Export the run…", group, run: page.export },
     { id: "run-find", title: "Find in this run", group, keys: ["Mod+f"], run: page.find },

@@ -391,7 +391,16 @@ describe("what a person says", () => {
     await press("2");
     await until(() =>
       expect(kept(backend)).toEqual([
-        { verdict: "partly", score: null, note: "", at_ms: 0, stale: false, answer: "mark1" },
+        {
+          verdict: "partly",
+          score: null,
+          note: "",
+          at_ms: 0,
+          stale: false,
+          answer: "mark1",
+          author: null,
+          steps: [],
+        },
       ]),
     );
     await until(() => expect(said("review")).toContain("✓ saved"));
@@ -436,6 +445,25 @@ describe("what a person says", () => {
     );
   });
 
+  it("is also said of a step, beside it, and changed there", async () => {
+    const backend = await open(wrong());
+    await press("N");
+    await until(() => expect(id("step-note-field")).toBeTruthy());
+    await until(() => expect(document.activeElement).toBe(id("step-note-field")));
+    await type(id("step-note-field") as HTMLTextAreaElement, "Wrong table.");
+    await press("Escape");
+    const note = { step: 0, note: "Wrong table." };
+    await until(() => expect(kept(backend).at(-1)?.steps).toEqual([note]));
+    await until(() => expect(said("step-note")).toContain("Wrong table."));
+    expect(said("review")).toContain("Notes on steps: 1");
+    id("step-note")?.click();
+    await until(() => expect(id("step-note-field")).toBeTruthy());
+    await type(id("step-note-field") as HTMLTextAreaElement, "");
+    await press("Escape");
+    await until(() => expect(kept(backend).at(-1)).toBeNull());
+    expect(id("step-note")).toBeFalsy();
+  });
+
   it("is shown as it is on disk, also when somebody else changes it, but not over what is being typed", async () => {
     const backend = wrong();
     const on = (review: Partial<Review>) => {
@@ -446,6 +474,8 @@ describe("what a person says", () => {
         at_ms: 1,
         stale: false,
         answer: null,
+        author: null,
+        steps: [],
         ...review,
       };
       backend.tell({ kind: "runs", generation: 2, ids: ["r0"], all: false });
@@ -473,6 +503,8 @@ describe("what a person says", () => {
       at_ms: 1,
       stale: true,
       answer: "mark0",
+      author: null,
+      steps: [],
     };
     await open(backend);
     await until(() => expect(said("review")).toContain("The answer has changed since this review"));
@@ -529,6 +561,8 @@ describe("what a person says", () => {
       at_ms: 1,
       stale: false,
       answer: "mark1",
+      author: null,
+      steps: [],
     };
     await open(backend);
     const score = () => one("[data-testid='review'] input") as HTMLInputElement;
@@ -704,6 +738,18 @@ describe("a hostile answer", () => {
       ],
       class: null,
       review: null,
+      others: [
+        {
+          verdict: "wrong",
+          score: 0.5,
+          note: EVIL,
+          at_ms: 1,
+          stale: true,
+          answer: null,
+          author: EVIL,
+          steps: [],
+        },
+      ],
       judged: [],
       stored: [
         {

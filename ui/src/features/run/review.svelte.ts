@@ -1,5 +1,5 @@
 // Editor of a review. Saves verdicts at once and typed text after a pause.
-import type { AppError, Review, Verdict } from "../../generated";
+import type { AppError, Review, StepNote, Verdict } from "../../generated";
 import { asAppError } from "../../backend/live";
 import { reviewDrafts } from "./reviewDrafts";
 
@@ -19,12 +19,35 @@ interface ReviewContent {
   verdict: Verdict | null;
   score: number | null;
   note: string;
+  steps: readonly StepNote[];
 }
+
+const sameSteps = (one: readonly StepNote[], other: readonly StepNote[]): boolean =>
+  one.length === other.length &&
+  one.every(({ step, note }, at) => other[at]?.step === step && other[at]?.note === note);
+
+const contentOf = (review: Review | null): ReviewContent => ({
+  verdict: review?.verdict ?? null,
+  score: review?.score ?? null,
+  note: review?.note ?? "",
+  steps: review?.steps ?? [],
+});
 
 /** A verdict and the answer it refers to. */
 interface GivenVerdict {
   verdict: Verdict | null;
   of: string | null | undefined;
+}
+
+/** A verdict that was saved. */
+export interface SavedVerdict {
+  /** The run. */
+  id: string;
+  name: string;
+  /** The verdict in words. */
+  word: string;
+  /** Number of the change of its file, if it can be undone exactly. */
+  change: number | null;
 }
 
 /** A verdict set or removed in this editor. */
@@ -34,19 +57,29 @@ interface VerdictChange {
   before: GivenVerdict | undefined;
   /** Time of saving according to the file; null until known. */
   at: number | null;
+  /**
+   * Number of the change of the file, if the verdict was the last one: it can be undone exactly.
+   * Undefined until saved.
+   */
+  change?: number | null;
 }
 
 const differs = (review: Review | null, last: ReviewContent | undefined): boolean =>
   last !== undefined &&
   ((review?.verdict ?? null) !== last.verdict ||
     (review?.score ?? null) !== last.score ||
-    (review?.note ?? "").trim() !== last.note.trim());
+    (review?.note ?? "").trim() !== last.note.trim() ||
+    !sameSteps(review?.steps ?? [], last.steps));
 
 export class ReviewEditor {
   verdict = $state<Verdict | null>(null);
   /** The text as typed. */
   score = $state("");
   note = $state("");
+  /** Notes on steps, by their order in the run. */
+  steps = $state.raw<readonly StepNote[]>([]);
+  /** The step whose note is edited. */
+  editing = $state<number | null>(null);
   state = $state<"nothing" | "saved" | "unsaved" | "saving" | "failed">("nothing");
   failed = $state.raw<AppError | null>(null);
   /** Time of saving in milliseconds since 1970. */
@@ -72,8 +105,8 @@ export class ReviewEditor {
   #again = false;
 
   constructor(
-    /** Saves the review; null deletes it. */
-    readonly send: (review: Review | null) => Promise<unknown>,
+    /** Saves the review; null deletes it. Returns the number of the change, if it can be undone. */
+    readonly send: (review: Review | null) => Promise<number | null>,
     readonly onsaved: () => void,
     /** Fingerprint of the shown answer. */
     readonly seen: () => string,
@@ -81,12 +114,14 @@ export class ReviewEditor {
     readonly run: string,
     /** Reads the review from disk. */
     readonly load: () => Promise<Review | null>,
+    /** Restores the file as it was before a change. Fails with the code `gone` if it changed since. */
+    readonly restore: (change: number) => Promise<unknown>,
   ) {
     const draft = reviewDrafts.get(run);
     if (!draft) return;
-    ({ verdict: this.verdict, score: this.score, note: this.note } = draft);
+    ({ verdict: this.verdict, score: this.score, note: this.note, steps: this.steps } = draft);
     this.#of = draft.of;
-    this.#changed("verdict", "score", "note");
+    this.#changed("verdict", "score", "note", "steps");
   }
 
   /** Applies the review on disk without losing unsaved changes. */
@@ -113,16 +148,13 @@ export class ReviewEditor {
     const act = this.#act;
     if (act?.at === null && review?.verdict === act.marked)
       this.#act = { ...act, at: review.at_ms };
-    this.#last = {
-      verdict: review?.verdict ?? null,
-      score: review?.score ?? null,
-      note: review?.note ?? "",
-    };
+    this.#last = contentOf(review);
     if (this.#revision !== this.#kept) return;
     this.verdict = this.#last.verdict;
     if (parseScore(this.score) !== this.#last.score)
       this.score = review?.score == null ? "" : String(review.score);
     this.note = this.#last.note;
+    this.steps = this.#last.steps;
     this.at = review?.at_ms ?? 0;
     this.stale = review?.stale ?? false;
     this.#of = review === null ? undefined : review.answer;
@@ -132,6 +164,11 @@ export class ReviewEditor {
   /** True if a verdict was set or removed here and can be undone. */
   get undoable(): boolean {
     return this.#act !== null;
+  }
+
+  /** Number of the latest verdict change, if exactly that can be undone. */
+  get change(): number | null {
+    return this.#act?.change ?? null;
   }
 
   /** Sets a verdict, or removes it with null. Returns `already` if it is unchanged. */
@@ -168,8 +205,17 @@ export class ReviewEditor {
           (act.at !== null && now !== null && now.at_ms !== act.at)
         )
           return "changed";
+        if (act.change != null && this.#revision === this.#kept) {
+          this.#sent++;
+          await this.restore(act.change);
+          this.#took(await this.load());
+          this.onsaved();
+          return "undone";
+        }
       } catch (thrown) {
-        this.failed = asAppError(thrown);
+        const error = asAppError(thrown);
+        if (error.code === "gone") return "changed";
+        this.failed = error;
         return "failed";
       }
     }
@@ -186,6 +232,21 @@ export class ReviewEditor {
     this.#changed(what);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.save(), PAUSE_MS);
+  }
+
+  /** The note on a step; empty if there is none. */
+  noteOn(step: number): string {
+    return this.steps.find((one) => one.step === step)?.note ?? "";
+  }
+
+  /** Sets the note on a step and saves it. An empty one is removed. */
+  noteStep(step: number, note: string): void {
+    if (note.trim() === this.noteOn(step).trim()) return;
+    const others = this.steps.filter((one) => one.step !== step);
+    const all = note.trim() === "" ? others : [...others, { step, note: note.trim() }];
+    this.steps = all.sort((one, other) => one.step - other.step);
+    this.#changed("steps");
+    void this.save();
   }
 
   /** Saves unsaved changes, for example when the page is left. */
@@ -206,11 +267,7 @@ export class ReviewEditor {
 
   /** The file was unknown during the first edit, so untouched fields take its values. */
   #learn(review: Review | null): void {
-    this.#last = {
-      verdict: review?.verdict ?? null,
-      score: review?.score ?? null,
-      note: review?.note ?? "",
-    };
+    this.#last = contentOf(review);
     const act = this.#act;
     if (act !== null && act.before === undefined)
       this.#act = { ...act, before: { verdict: this.#last.verdict, of: review?.answer } };
@@ -218,6 +275,7 @@ export class ReviewEditor {
     if (!this.#touched.score)
       this.score = this.#last.score === null ? "" : String(this.#last.score);
     if (!this.#touched.note) this.note = this.#last.note;
+    if (!this.#touched.steps) this.steps = this.#last.steps;
     if (!this.#touched.verdict && !this.#touched.score && review !== null) this.#of = review.answer;
   }
 
@@ -230,6 +288,7 @@ export class ReviewEditor {
       verdict: this.verdict,
       score: this.score,
       note: this.note,
+      steps: this.steps,
       of: this.#of,
     });
   }
@@ -263,27 +322,41 @@ export class ReviewEditor {
       verdict: this.verdict,
       score: typed === undefined ? this.#last?.score : typed,
       note: this.note,
+      steps: this.steps,
     };
     const known =
-      typed === undefined && said.verdict === this.#last?.verdict && said.note === this.#last.note;
+      typed === undefined &&
+      said.verdict === this.#last?.verdict &&
+      said.note === this.#last.note &&
+      sameSteps(said.steps, this.#last.steps);
     if (said.score === undefined || known) {
       this.state = "unsaved";
       return false;
     }
     const last = { ...said, score: said.score };
-    const nothing = last.verdict === null && last.score === null && last.note.trim() === "";
+    const nothing =
+      last.verdict === null &&
+      last.score === null &&
+      last.note.trim() === "" &&
+      last.steps.length === 0;
     this.state = "saving";
     this.failed = null;
     this.#sent++;
+    let change: number | null;
     try {
-      await this.send(nothing ? null : { ...last, at_ms: 0, stale: false, answer: of });
+      const steps = [...last.steps];
+      const sent = { ...last, steps, at_ms: 0, stale: false, answer: of, author: null };
+      change = await this.send(nothing ? null : sent);
     } catch (thrown) {
       this.failed = asAppError(thrown);
       this.state = "failed";
       return false;
     }
     this.#last = last;
-    if (this.#act) this.#act = { ...this.#act, at: null };
+    if (this.#act) {
+      const isFirst = this.#act.change === undefined;
+      this.#act = { ...this.#act, at: null, change: isFirst ? change : null };
+    }
     this.at = Date.now();
     this.stale = !nothing && of !== null && of !== this.seen();
     if (revision === this.#revision && typed !== undefined) {

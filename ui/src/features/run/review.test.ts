@@ -8,14 +8,20 @@ afterEach(() => reviewDrafts.delete("run"));
 /** A run with saved reviews and the content on disk. */
 function reviewed() {
   const disk = { review: null as Review | null, clock: 0 };
-  const send = async (said: Review | null) =>
-    void (disk.review = said && { ...said, at_ms: ++disk.clock });
+  const former: (Review | null)[] = [];
+  const send = async (said: Review | null) => {
+    const change = former.push(disk.review);
+    disk.review = said && { ...said, at_ms: ++disk.clock };
+    return change;
+  };
+  const restore = async (change: number) => void (disk.review = former[change - 1] ?? null);
   const review = new ReviewEditor(
     send,
     () => undefined,
     () => "mark",
     "run",
     async () => disk.review,
+    restore,
   );
   review.take(null);
   return { disk, review };
@@ -45,9 +51,56 @@ it("what somebody else said is shown, also after something was said here", async
     at_ms: ++disk.clock,
     stale: false,
     answer: "mark",
+    author: null,
+    steps: [],
   };
   review.take(disk.review);
   await vi.waitFor(() =>
     expect([review.verdict, review.score, review.note]).toEqual(["wrong", "0.5", "no"]),
   );
+});
+
+it("undo restores the former review exactly, unless something was written after the verdict", async () => {
+  const { disk, review } = reviewed();
+  const old: Review = {
+    verdict: "wrong",
+    score: 0.25,
+    note: "old",
+    at_ms: 7,
+    stale: false,
+    answer: "before",
+    author: null,
+    steps: [],
+  };
+  disk.review = old;
+  review.take(old);
+  await review.say("right");
+  expect(review.change).toBe(1);
+  expect(await review.undo()).toBe("undone");
+  expect(disk.review).toBe(old);
+  expect([review.verdict, review.score, review.note]).toEqual(["wrong", "0.25", "old"]);
+  await review.say("right");
+  review.note = "new";
+  review.typed("note");
+  await review.save();
+  expect(review.change).toBeNull();
+  expect(await review.undo()).toBe("undone");
+  expect(disk.review).toMatchObject({ verdict: "wrong", note: "new" });
+});
+
+it("a note on a step is saved at once, replaced, and removed when it is empty", async () => {
+  const { disk, review } = reviewed();
+  const saved = () => disk.review?.steps ?? null;
+  review.noteStep(7, "odd ");
+  await vi.waitFor(() => expect(saved()).toEqual([{ step: 7, note: "odd" }]));
+  await vi.waitFor(() => expect([review.verdict, review.state]).toEqual([null, "saved"]));
+  review.noteStep(2, "first");
+  await vi.waitFor(() => expect(saved()?.map(({ step }) => step)).toEqual([2, 7]));
+  await review.say("wrong");
+  expect(disk.review).toMatchObject({ verdict: "wrong", steps: [{ step: 2 }, { step: 7 }] });
+  expect(await review.undo()).toBe("undone");
+  expect(disk.review).toMatchObject({ verdict: null, steps: [{ step: 2 }, { step: 7 }] });
+  review.noteStep(2, "");
+  review.noteStep(7, " ");
+  await vi.waitFor(() => expect(disk.review).toBeNull());
 });

@@ -1,10 +1,11 @@
-import type { Verdict } from "../../generated";
+import type { StepNote, Verdict } from "../../generated";
 
 /** Typed review and the fingerprint of its answer; undefined before the first edit. */
 interface ReviewDraft {
   verdict: Verdict | null;
   score: string;
   note: string;
+  steps: readonly StepNote[];
   of: string | null | undefined;
 }
 

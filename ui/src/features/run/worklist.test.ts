@@ -34,12 +34,18 @@ async function press(key: string) {
 /** Runs that leave the list when reviewed, and their verdicts. */
 class Queue extends Fixture {
   readonly said = new Map<string, { verdict: Verdict | null; at: number }>();
+  /** The verdicts before each change. */
+  readonly former: [string, Verdict | null][] = [];
   #clock = 0;
 
   /** All runs, reviewed or not. */
   readonly order: string[];
 
-  constructor(runs: number) {
+  constructor(
+    runs: number,
+    /** True for a filter that reviewed runs no longer pass. */
+    readonly drops = true,
+  ) {
     super(Array.from({ length: runs }, (_, at) => runRow(at)));
     this.replies.open_run = ({ id }) => view(SMALL, { id, task: `task of ${id}` });
     this.replies.read_steps = ({ span }) => ({
@@ -56,7 +62,7 @@ class Queue extends Fixture {
       return { offset: 0, before, total: ids.length, ids };
     };
     const scores = this.replies.run_scores;
-    this.replies.run_scores = async ({ id }) => {
+    this.replies.run_scores = async ({ id, author }) => {
       const said = this.said.get(id);
       const review = said
         ? {
@@ -66,20 +72,39 @@ class Queue extends Fixture {
             at_ms: said.at,
             stale: false,
             answer: "mark1",
+            author: null,
+            steps: [],
           }
         : null;
-      return { ...(await scores({ id })), review };
+      return { ...(await scores({ id, author })), review };
     };
     this.replies.review_run = ({ id, review }) => {
+      const change = this.former.push([id, this.said.get(id)?.verdict ?? null]);
       this.put(id, review?.verdict ?? null);
+      return change;
+    };
+    this.replies.undo_review = ({ change }) => {
+      const [id, verdict] = this.former[change - 1] ?? ["", null];
+      this.put(id, verdict);
       return null;
+    };
+    this.replies.queue_progress = () => {
+      const count = (wanted: Verdict) =>
+        [...this.said.values()].filter(({ verdict }) => verdict === wanted).length;
+      return {
+        total: this.order.length,
+        reviewed: this.said.size,
+        right: count("right"),
+        partly: count("partly"),
+        wrong: count("wrong"),
+      };
     };
   }
 
   put(id: string, verdict: Verdict | null) {
     if (verdict === null) this.said.delete(id);
     else this.said.set(id, { verdict, at: ++this.#clock });
-    this.rows = this.rows.filter((row) => row.id !== id);
+    if (this.drops) this.rows = this.rows.filter((row) => row.id !== id);
     this.tell({ kind: "runs", generation: 1 + this.#clock, ids: [id], all: false });
   }
 }
@@ -212,6 +237,78 @@ it("undo is of the verdict just given: it goes with its run, and never takes an 
   expect(queue.said.get("r1")?.verdict).toBe("partly");
 });
 
+async function reviewing(queue: Queue) {
+  location.hash = "#/run/r0?queue=list";
+  page = mount(App, { target: document.body, props: { backend: queue } });
+  await at(0, queue.rows.length);
+  await until(() => expect(text("queue-progress")).toBe("0 of 3 reviewed"));
+}
+const check = (label: string) =>
+  [...document.querySelectorAll<HTMLElement>("[data-testid='queue'] label")].find((one) =>
+    one.textContent.includes(label),
+  );
+
+it("a verdict in a queue leads to the next run, and the end sums up what was said", async () => {
+  const queue = new Queue(3, false);
+  await reviewing(queue);
+  await press("1");
+  await at(1, 3);
+  await until(() => expect(footer()).toBe("Marked right: task of r0. Undo (0)"));
+  await until(() => expect(text("queue-progress")).toBe("1 of 3 reviewed"));
+  await press("J");
+  await at(2, 3);
+  expect(text("queue-end")).toBe("");
+  await press("3");
+  await until(() => expect(text("queue-end")).toContain("2 of 3 reviewed"));
+  expect(text("queue-end")).toContain("1 right, 1 wrong.");
+  expect(location.hash).toContain("/run/r2?queue=list");
+  await press("K");
+  await at(1, 3);
+  expect(text("queue-end")).toBe("");
+});
+
+it("undo in a queue goes back to the run of the latest verdict and restores its former review", async () => {
+  const queue = new Queue(3, false);
+  queue.put("r1", "wrong");
+  queue.said.delete("r0");
+  location.hash = "#/run/r0?queue=list";
+  page = mount(App, { target: document.body, props: { backend: queue } });
+  await at(0, 3);
+  await press("1");
+  await at(1, 3);
+  await press("2");
+  await at(2, 3);
+  await press("0");
+  await at(1, 3);
+  expect(queue.said.get("r1")?.verdict).toBe("wrong");
+  await until(() => expect(footer()).toBe("Undone: task of r1."));
+  await press("0");
+  await at(0, 3);
+  expect(queue.said.has("r0")).toBe(false);
+  await press("0");
+  await until(() => expect(footer()).toBe("Nothing to undo on this run."));
+});
+
+it("a queue stays on the run after a verdict where that is wanted, and ends without leaving it", async () => {
+  const queue = new Queue(3, false);
+  await reviewing(queue);
+  check("next run after a verdict")?.querySelector("input")?.click();
+  await press("1");
+  await until(() => expect(footer()).toBe("Marked right. Undo (0)"));
+  await at(0, 3);
+  await press("0");
+  await until(() => expect(queue.said.has("r0")).toBe(false));
+  await until(() => expect(text("queue-progress")).toBe("0 of 3 reviewed"));
+  check("next run after a verdict")?.querySelector("input")?.click();
+  const select = check("Order")?.querySelector("select");
+  if (select) select.value = "random";
+  select?.dispatchEvent(new Event("change", { bubbles: true }));
+  await until(() => expect(location.hash).toMatch(/queue=random\.\d+/u));
+  document.querySelector<HTMLElement>("[data-testid='queue'] .close")?.click();
+  await until(() => expect(location.hash).toBe("#/run/r0"));
+  expect(document.querySelector("[data-testid='queue']")).toBeNull();
+});
+
 /** A list that returns only a limited number of neighbours per request. */
 class Long {
   ids: string[];
@@ -240,7 +337,12 @@ class Long {
     };
   };
 }
-const SORT = { column: "path", descending: false } as const;
+const LIST = {
+  q: "",
+  sort: { column: "path", descending: false },
+  queue: null,
+  author: null,
+} as const;
 
 it("a long list is worked through to both of its ends, in its order, whatever leaves it on the way", async () => {
   const order = Array.from({ length: 2_500 }, (_, n) => `r${n}`);
@@ -250,7 +352,7 @@ it("a long list is worked through to both of its ends, in its order, whatever le
   const walk = async (from: string, to: "next" | "previous") => {
     const seen = [from];
     for (let id: string | null = from; id !== null;) {
-      list.open("review:no", SORT, id);
+      list.open({ ...LIST, q: "review:no" }, id);
       if (list.hasMore(id, to)) await list.awaited;
       if (seen.length % 3 === 0) long.ids = long.ids.filter((other) => other !== id);
       id = list.place(id)?.[to] ?? null;
@@ -273,16 +375,16 @@ it("a part of the list that could not be had is asked for again", async () => {
     5,
   );
   const list = new WorkList(long as unknown as Fixture);
-  list.open("", SORT, "r0");
+  list.open(LIST, "r0");
   await list.awaited;
   await list.awaited;
   long.fails = true;
   const end = long.order.findLast((id) => list.place(id) !== undefined) ?? "";
-  list.open("", SORT, end);
+  list.open(LIST, end);
   await list.awaited;
   expect([list.place(end)?.next, list.hasMore(end, "next")]).toEqual([null, true]);
   long.fails = false;
-  list.open("", SORT, end);
+  list.open(LIST, end);
   await list.awaited;
   expect(list.place(end)?.next).toBe(`r${Number(end.slice(1)) + 1}`);
 });

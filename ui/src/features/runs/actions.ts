@@ -23,6 +23,8 @@ export interface Table {
   judge: () => void;
   /** Evaluates rows of all listed runs. */
   evaluate: () => void;
+  /** Reviews the selection, or all listed runs, one after the other. */
+  review: () => void;
 }
 
 /** Moves the cursor. `extend` grows the selection from its anchor. */
@@ -121,6 +123,14 @@ export function moves(table: Table): Action[] {
       keys: ["c"],
       when: some,
       run: () => table.compare(),
+    },
+    {
+      id: "review-runs",
+      title: "Review the selection, or all listed",
+      group,
+      keys: ["v"],
+      when: some,
+      run: () => table.review(),
     },
     {
       id: "judge-runs",

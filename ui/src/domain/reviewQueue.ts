@@ -1,0 +1,44 @@
+// Pure. Review queues: their order in addresses, the filter of a selection, and their texts.
+import { count } from "./format";
+import { quote } from "./filter";
+import type { QueueOrder, QueueProgress } from "../generated";
+
+/** Order of a new queue. */
+export const UNREVIEWED: QueueOrder = { kind: "unreviewed" };
+
+/** The most values and bytes that the engine takes in one filter. */
+const MOST_RUNS = 64;
+const MOST_BYTES = 8_000;
+
+/** Parses the order in an address; null for any other word. */
+export function parseOrder(word: string | null): QueueOrder | null {
+  if (word === "list" || word === "unreviewed") return { kind: word };
+  const seed = /^random\.(\d{1,9})$/u.exec(word ?? "")?.[1];
+  return seed === undefined ? null : { kind: "random", seed: Number(seed) };
+}
+
+export const formatOrder = (order: QueueOrder): string =>
+  order.kind === "random" ? `random.${order.seed}` : order.kind;
+
+/** The filter that chooses exactly these runs; null if a filter cannot hold that many. */
+export function filterOf(paths: readonly string[]): string | null {
+  const filter = `file:${paths.map(quote).join(",")}`;
+  const fits = paths.length <= MOST_RUNS && new TextEncoder().encode(filter).length <= MOST_BYTES;
+  return fits && paths.length > 0 ? filter : null;
+}
+
+export const progressText = ({ reviewed, total }: QueueProgress): string =>
+  `${count(reviewed)} of ${count(total)} reviewed`;
+
+/** The verdicts so far, `12 right, 5 partly right, 3 wrong`; empty if there are none. */
+export function verdictsText({ right, partly, wrong }: QueueProgress): string {
+  const parts = [
+    [right, "right"],
+    [partly, "partly right"],
+    [wrong, "wrong"],
+  ] as const;
+  return parts
+    .filter(([n]) => n > 0)
+    .map(([n, word]) => `${count(n)} ${word}`)
+    .join(", ");
+}
