@@ -221,7 +221,7 @@ fn suggest_token(name: &str, sign: char, value: &str) -> Option<String> {
 }
 
 fn takes_numbers(rule: &KeyRule) -> bool {
-    matches!(rule.takes, ValueKind::Number(_) | ValueKind::Stored)
+    matches!(rule.takes, ValueKind::Number(_) | ValueKind::Date | ValueKind::Stored)
 }
 
 /// Returns `None` for a word whose start cannot be a key, not even a misspelled one.
@@ -300,6 +300,11 @@ fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<FilterValue, String> 
         ValueKind::Number(units) => number(&text, units)
             .map(|(by, number)| FilterValue::Number(by, number))
             .ok_or_else(|| format!("“{text}” is not a number. Write it like {}.", rule.example)),
+        ValueKind::Date => {
+            let (by, text) = comparison(&text);
+            let date = date(text).map(|date| FilterValue::Date(by, date));
+            date.ok_or_else(|| format!("“{text}” is not a date. Write it like {}.", rule.example))
+        }
         ValueKind::Stored => stored(rule, letters),
     }
 }
@@ -370,11 +375,32 @@ fn pattern(letters: &[Letter]) -> Pattern {
     )
 }
 
-fn number(text: &str, units: &[(&str, f64)]) -> Option<(Comparison, f64)> {
-    let (by, digits) = SIGNS
+/// Splits a value into its comparison, which is equality without a sign, and the rest.
+fn comparison(text: &str) -> (Comparison, &str) {
+    SIGNS
         .iter()
-        .find_map(|(sign, by)| text.strip_prefix(sign).map(|digits| (*by, digits)))
-        .unwrap_or((Comparison::Equal, text));
+        .find_map(|(sign, by)| text.strip_prefix(sign).map(|rest| (*by, rest)))
+        .unwrap_or((Comparison::Equal, text))
+}
+
+/// Returns a year, month or day; `None` for other text.
+fn date(text: &str) -> Option<String> {
+    let is_in = |part: Option<&str>, digits, from: u32, to: u32| {
+        part.is_none_or(|part| {
+            let is_number = part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
+            is_number && part.parse().is_ok_and(|number: u32| (from..=to).contains(&number))
+        })
+    };
+    let mut parts = text.split('-');
+    let is_date = is_in(parts.next(), 4, 0, 9999)
+        && is_in(parts.next(), 2, 1, 12)
+        && is_in(parts.next(), 2, 1, 31)
+        && parts.next().is_none();
+    is_date.then(|| text.to_owned())
+}
+
+fn number(text: &str, units: &[(&str, f64)]) -> Option<(Comparison, f64)> {
+    let (by, digits) = comparison(text);
     let digits = digits.trim_start_matches('$').to_ascii_lowercase();
     let (digits, worth) = units
         .iter()

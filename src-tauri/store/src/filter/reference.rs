@@ -37,6 +37,7 @@ fn values(kind: ValueKind) -> String {
             let units: Vec<&str> = units.iter().map(|(unit, _)| *unit).collect();
             format!("number, {}", quoted(&units))
         }
+        ValueKind::Date => "day, month or year".into(),
         ValueKind::Stored => "name, then a result or a comparison".into(),
     }
 }
