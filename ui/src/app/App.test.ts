@@ -514,6 +514,7 @@ describe("the frame", () => {
       "Evaluate",
       "Report",
       "Failures",
+      "History",
       "Trust",
     ]);
   });
