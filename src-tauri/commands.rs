@@ -126,6 +126,9 @@ macro_rules! page_commands {
             -> BaselineSaved = |app, _| {
             app.save_baseline(filter.as_deref(), scorer.as_deref(), replace)
         };
+        /// What evaluators are recorded to have said, by evaluator and system; empty where nothing is.
+        Look evaluator_summaries(filter: String) -> Vec<EvaluatorSummary> =
+            |app, _| app.evaluator_summaries(&filter);
         Look run_scores(id: String) -> RunScores = |app, _| app.run_scores(&id);
         Look diff_answer(request: DiffRequest) -> DiffView = |app, _| app.diff_answer(&request);
         /// Compares two to four runs; the first is the baseline.

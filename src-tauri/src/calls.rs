@@ -8,14 +8,14 @@ use tauri::AppHandle;
 use touchstone_api::{
     Agreement, BaselineSaved, BaselineView, ChangesRequest, Check, Comparison, Copied, DataFile,
     DataLook, DiffRequest, DiffView, EvaluateOptions, EvaluatePlan, EvaluateRequest,
-    EvaluateUnfinished, Evaluating, EvaluationView, ExportRequest, ExportedFile, Facets,
-    FailureMap, FailuresRequest, Folders, FoundResults, History, Hit, JudgeOptions, JudgePlan,
-    JudgeRequest, Judging, JudgingView, KeyState, LaunchOptions, LaunchPlan, LaunchRequest,
-    LaunchView, Launched, Leaderboard, LeaderboardRequest, ListPosition, ListRequest, Matches,
-    MediaFile, Overview, OverviewRequest, ProblemPage, Published, PublishedRequest, Report,
-    ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunNames, RunOutline, RunPage,
-    RunScores, RunView, RunsAround, SetChanges, Sort, Span, Status, StepDiff, StepPage, StepRef,
-    TaskPage, TaskRequest, TaskView, TextPiece, TreeView, TrendRequest, Trust,
+    EvaluateUnfinished, Evaluating, EvaluationView, EvaluatorSummary, ExportRequest, ExportedFile,
+    Facets, FailureMap, FailuresRequest, Folders, FoundResults, History, Hit, JudgeOptions,
+    JudgePlan, JudgeRequest, Judging, JudgingView, KeyState, LaunchOptions, LaunchPlan,
+    LaunchRequest, LaunchView, Launched, Leaderboard, LeaderboardRequest, ListPosition,
+    ListRequest, Matches, MediaFile, Overview, OverviewRequest, ProblemPage, Published,
+    PublishedRequest, Report, ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunNames,
+    RunOutline, RunPage, RunScores, RunView, RunsAround, SetChanges, Sort, Span, Status, StepDiff,
+    StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView, TrendRequest, Trust,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};

@@ -48,6 +48,7 @@ mod spend_limit;
 mod continue_run;
 mod evaluating;
 mod evaluations;
+mod evaluator_summaries;
 mod judge_jobs;
 mod judge_plan;
 mod keys;

@@ -21,6 +21,7 @@ const SLOW_QUERIES: readonly CommandName[] = [
   "failures",
   "leaderboard",
   "history",
+  "evaluator_summaries",
   "set_changes",
   "baseline",
   "published",

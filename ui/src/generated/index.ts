@@ -50,6 +50,7 @@ export type * from "./Evaluating";
 export type * from "./EvaluationView";
 export type * from "./EvaluatorChoice";
 export type * from "./EvaluatorRequest";
+export type * from "./EvaluatorSummary";
 export type * from "./ExportFormat";
 export type * from "./ExportRequest";
 export type * from "./ExportedFile";

@@ -122,6 +122,7 @@ export function runRow(index: number, change: Partial<RunRow> = {}): RunRow {
             : "wrong_answer",
     verdict: null,
     stored: null,
+    verdicts: [],
     snippet: null,
     ...change,
   };
@@ -232,6 +233,7 @@ type Judging =
   | "overview"
   | "leaderboard"
   | "history"
+  | "evaluator_summaries"
   | "set_changes"
   | "baseline"
   | "save_baseline"
@@ -264,6 +266,7 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
     overview: () => EMPTY_OVERVIEW,
     leaderboard: () => EMPTY_LEADERBOARD,
     history: () => NO_HISTORY,
+    evaluator_summaries: () => [],
     set_changes: () => null,
     baseline: () => NO_BASELINE,
     save_baseline: () => refused("save_baseline"),
