@@ -124,6 +124,22 @@ macro_rules! page_commands {
         /// Systems with their models beside each other, with plots.
         Look leaderboard(request: LeaderboardRequest) -> Leaderboard =
             |app, _| app.leaderboard(&request);
+        /// Trends of the systems over sets of runs, with plots.
+        Look history(request: TrendRequest) -> History = |app, _| app.history(&request);
+        /// What changed between two sets; null if there are fewer than two.
+        Look set_changes(request: ChangesRequest) -> Option<SetChanges> =
+            |app, _| app.set_changes(&request);
+        /// The baseline file of the folder, and the runs beside it.
+        Look baseline() -> BaselineView = |app, _| app.baseline();
+        /// Writes the baseline file of the folder. A filter or scorer that is null is that of the
+        /// existing file. Fails for an existing file without `replace`.
+        Act save_baseline(filter: Option<String>, scorer: Option<String>, replace: bool)
+            -> BaselineSaved = |app, _| {
+            app.save_baseline(filter.as_deref(), scorer.as_deref(), replace)
+        };
+        /// What evaluators are recorded to have said, by evaluator and system; empty where nothing is.
+        Look evaluator_summaries(filter: String) -> Vec<EvaluatorSummary> =
+            |app, _| app.evaluator_summaries(&filter);
         Look run_scores(id: String, author: Option<String>) -> RunScores =
             |app, _| app.run_scores_for(&id, author.as_deref());
         Look diff_answer(request: DiffRequest) -> DiffView = |app, _| app.diff_answer(&request);

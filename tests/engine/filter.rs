@@ -42,6 +42,7 @@ fn tokens_are_read_and_printed_in_one_form() {
             "tokens:<10000 size:>1000000 cost:>0.5 seconds:120",
         ),
         ("state:no-answer", "state:no_answer"),
+        ("started>=2026-03 started:=2026", "started:>=2026-03 started:2026"),
         (r#"missing:yes missing:"yes""#, r#"missing:yes missing:"yes""#),
         (r#"-"not this" -word"#, r#"-"not this" -word"#),
         ("http://x 12:30", r#""http://x" "12:30""#),
@@ -65,6 +66,11 @@ fn every_invalid_token_is_told_with_the_nearest_right_one() {
     turns:many → “many” is not a number. Write it like turns:>5.
     state:eror,waiting → Unknown state "eror". Did you mean error?
     size: → Write a value after “size:”, without a space between: size:>1mb.
+    "#);
+    insta::assert_snapshot!(misread("started:2026-13 started:>yesterday started:2026-3"), @r#"
+    “2026-13” is not a date. Write it like started:>=2026-03-02.
+    “yesterday” is not a date. Write it like started:>=2026-03-02.
+    “2026-3” is not a date. Write it like started:>=2026-03-02.
     "#);
     insta::assert_snapshot!(misread("class:wrong_anser review:maybe review:none"), @r#"
     Unknown class "wrong_anser". Did you mean wrong_answer?
@@ -208,6 +214,10 @@ INSERT INTO runs VALUES
 ALTER TABLE runs ADD COLUMN member TEXT;
 ALTER TABLE runs ADD COLUMN steps INT NOT NULL DEFAULT 7;
 UPDATE runs SET steps = 30 WHERE id = 5;
+ALTER TABLE runs ADD COLUMN started REAL;
+ALTER TABLE runs ADD COLUMN modified_ms INT DEFAULT 1764115200000; -- 2025-11-26
+UPDATE runs SET started = 1772409599.5 WHERE id = 1; -- the last second of 2026-03-01
+UPDATE runs SET started = 1772409600 WHERE id = 2;
 UPDATE runs SET path = 'c/d.yaml#e#f', member = 'e#f' WHERE id = 5;
 CREATE TABLE stored(run INT, evaluator TEXT, result TEXT, number REAL);
 INSERT INTO stored VALUES (1,'relevance','pass',5),(1,'my tone','error',NULL),(2,'relevance','fail',0.5),(2,'f1<2','open',1),
@@ -287,6 +297,12 @@ fn each_token_lets_the_right_runs_pass() {
         ("cost:0", vec![5]),
         ("seconds:>1m", vec![1]),
         ("size:>1mb", vec![1]),
+        ("started:2026-03-01", vec![1]),
+        ("started:2026-03", vec![1, 2]),
+        ("started:2025,2026-03-02", vec![2, 3, 5]),
+        ("started:>=2026-03-02 started:<2026-03-09", vec![2]),
+        ("started<=2025-11", vec![3, 5]),
+        ("-started:2026", vec![3, 5]),
         ("format:promptql", vec![2]),
         ("layout:promptql", vec![2]),
         ("score:<0.5", vec![1]),
@@ -392,6 +408,11 @@ fn any_wanted(key: Key) -> BoxedStrategy<FilterValue> {
         }
         ValueKind::Flag => flag.boxed(),
         ValueKind::FlagOrText => prop_oneof![text, flag].boxed(),
+        ValueKind::Date => {
+            let by = prop::sample::select(vec![Comparison::Less, Comparison::Equal]);
+            let date = "[0-9]{4}(-0[1-9](-[12][0-9])?)?";
+            (by, date).prop_map(|(by, date)| FilterValue::Date(by, date)).boxed()
+        }
         ValueKind::Number(_) => {
             use Comparison::{AtLeast, AtMost, Equal, Less, More};
             let by = prop::sample::select(vec![AtLeast, AtMost, Equal, Less, More]);

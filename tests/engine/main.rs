@@ -25,6 +25,7 @@ mod failures;
 mod filter;
 mod folders;
 mod gzip;
+mod history;
 mod http;
 mod imports;
 mod index;

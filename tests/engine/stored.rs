@@ -64,6 +64,34 @@ fn runs_are_asked_for_by_what_is_stored_of_them_and_a_row_without_a_result_is_no
 }
 
 #[test]
+fn a_row_of_the_list_has_its_verdicts_and_none_where_an_evaluator_said_nothing() {
+    let bench = bench().open();
+    let of = |path: &str| {
+        let verdicts = bench.row(path).unwrap().verdicts;
+        verdicts.into_iter().map(|one| (one.evaluator, one.result)).collect::<Vec<_>>()
+    };
+    assert_eq!(of("pier_small.json#row-3"), [("f1".to_owned(), StoredResult::Pass)]);
+    assert_eq!(of("pier_small.json#row-2").len(), 2);
+    assert_eq!(of("a.yaml"), []);
+}
+
+#[test]
+fn evaluators_are_summed_up_by_system_and_a_missing_result_is_in_no_mean() {
+    let bench = bench().open();
+    let all = bench.app().evaluator_summaries("").unwrap();
+    let of = |evaluator: &str, group: &str| {
+        all.iter().find(|one| one.evaluator == evaluator && one.group == group).unwrap()
+    };
+    assert_eq!(all.len(), 4);
+    let small = of("relevance", "pier_small");
+    let mean = small.mean.unwrap();
+    assert_eq!((small.runs, mean.known, mean.unknown), (3, 2, 1));
+    assert_eq!(passing(&bench, &small.filter, BY_PATH).len(), 3);
+    assert_eq!(of("f1", "pier_large").passes.unwrap().known, 3);
+    assert_eq!(bench.app().evaluator_summaries("file:a.yaml").unwrap(), []);
+}
+
+#[test]
 fn lists_count_what_is_stored_and_sort_by_the_share_that_passes() {
     let bench = bench().open();
     let of = |path: &str| {

@@ -3,6 +3,7 @@ use serde::Serialize;
 
 /// Result of a gate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Gate {
     /// True if no requirement is violated.
     pub passed: bool,
@@ -24,6 +25,7 @@ pub struct Gate {
 
 /// A system with a model, now and in the baseline.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct GateGroup {
     /// `system/model`.
     pub name: String,
@@ -57,6 +59,7 @@ pub struct GateGroup {
 
 /// A task in a variation, now and in the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct GateTask {
     /// Task.
     pub task: Option<String>,
@@ -76,6 +79,7 @@ pub struct GateTask {
 
 /// Kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum GateChange {
     /// All repeats passed, and none passes now.

@@ -1,5 +1,5 @@
 //! **Pure.** The list of runs: requests, and the rows returned.
-use super::imported_verdicts::StoredCount;
+use super::imported_verdicts::{StoredBrief, StoredCount};
 use super::score::{FailureClass, ScoreStanding, Verdict};
 use super::status::Span;
 use serde::{Deserialize, Serialize};
@@ -217,6 +217,8 @@ pub struct RunRow {
     pub verdict: Option<Verdict>,
     /// Counts of the imported verdicts of evaluators; none if the file has none.
     pub stored: Option<StoredCount>,
+    /// The first of these verdicts, without their reasons, in pages of a list; else empty.
+    pub verdicts: Vec<StoredBrief>,
     /// Text around the first match of the filter's free text.
     pub snippet: Option<Snippet>,
 }

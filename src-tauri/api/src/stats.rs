@@ -53,6 +53,7 @@ pub struct Stats {
 
 /// Outcomes of runs. Each run is counted in exactly one field, apart from `runs` and `nudged`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct StatsEnds {
     /// Number of all runs.
     pub runs: u64,
@@ -111,6 +112,7 @@ pub struct StatsGroup {
 
 /// A mean with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct StatsEstimate {
     /// The mean.
     pub value: f64,
@@ -124,6 +126,7 @@ pub struct StatsEstimate {
 
 /// A pass rate with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct StatsPasses {
     /// Number of passes.
     pub passed: u64,

@@ -75,7 +75,8 @@ pub(crate) fn name(standing: aggregate::Standing) -> Standing {
     }
 }
 
-fn figure(of: &Consumption) -> Option<Figure> {
+/// Returns the mean of an amount for the page.
+pub(crate) fn figure(of: &Consumption) -> Option<Figure> {
     Some(Figure {
         value: of.mean()?,
         low: of.interval.map(|it| it.low),

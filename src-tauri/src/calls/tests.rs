@@ -23,6 +23,7 @@ fn a_page_that_may_only_look_begins_nothing_opens_nothing_and_asks_for_no_key() 
         "set_key",
         "forget_key",
         "test_model",
+        "save_baseline",
         "save_report",
         "save_export",
         "run_scorers",

@@ -1,13 +1,18 @@
 //! `trend`: follows each system over days, folders or files, and tells a change from noise.
+use super::amounts::counted;
 use super::{
     CommandStatus, FolderArgs, Outcome, folder,
     terminal::{Columns, Head, Paint, one_line},
 };
 use crate::Environment;
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
-use touchstone_api::{SetsBy, TrendChange, TrendGroup, TrendPoint, TrendRequest, Trends};
+use touchstone_api::{
+    ChangesRequest, ChangesSide, SetChanges, SetsBy, TrendChange, TrendGroup, TrendPoint,
+    TrendRequest, Trends,
+};
 use touchstone_app::app::App;
 use touchstone_app::number_format::{fixed, signed};
 
@@ -31,6 +36,12 @@ pub(super) struct Trend {
     /// Use the scores of this scorer [default: the first scorer of each task]
     #[arg(long)]
     scorer: Option<String>,
+    /// Say what changed since this set, instead of the trends [default: the one before --after]
+    #[arg(long, value_name = "SET")]
+    before: Option<String>,
+    /// Say what changed in this set, instead of the trends [default: the last one]
+    #[arg(long, value_name = "SET")]
+    after: Option<String>,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -61,21 +72,59 @@ pub(super) fn run(asked: &Trend, here: &Environment) -> Outcome {
     App::check_filter(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
     let trouble = folder::suite_trouble(&app, &asked.filter)?;
-    let trends = app.trends(&TrendRequest {
+    let request = TrendRequest {
         filter: asked.filter.clone(),
         scorer: asked.scorer.clone(),
         by: asked.by.into(),
-    })?;
+    };
     let mut out = BufWriter::new(io::stdout().lock());
-    if asked.json {
-        serde_json::to_writer(&mut out, &trends).map_err(io::Error::from)?;
-        writeln!(out)?;
+    if asked.before.is_some() || asked.after.is_some() {
+        let (before, after) = (asked.before.clone(), asked.after.clone());
+        let changes = app.set_changes(&ChangesRequest { trend: request, before, after })?;
+        print(&mut out, asked.json, &changes, |out| {
+            write_changes(out, changes.as_ref(), Paint(here.colour))
+        })?;
     } else {
-        write(&mut out, &trends, Paint(here.colour))?;
+        let trends = app.trends(&request)?;
+        print(&mut out, asked.json, &trends, |out| write(out, &trends, Paint(here.colour)))?;
     }
     out.flush()?;
     folder::check_scorers(trouble.left_out.filter(|_| asked.scorer.is_none()))?;
     Ok(CommandStatus::Well)
+}
+
+/// Prints as JSON, or as text.
+fn print(
+    out: &mut dyn Write,
+    json: bool,
+    document: &impl Serialize,
+    text: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if !json {
+        return text(out);
+    }
+    serde_json::to_writer(&mut *out, document).map_err(io::Error::from)?;
+    writeln!(out)
+}
+
+fn write_changes(
+    out: &mut dyn Write,
+    changes: Option<&SetChanges>,
+    paint: Paint,
+) -> io::Result<()> {
+    let Some(changes) = changes else {
+        return writeln!(out, "There is no earlier set to compare with.");
+    };
+    let side =
+        |side: &ChangesSide| format!("{} ({})", one_line(&side.name), counted(side.runs, "run"));
+    writeln!(out, "{}, compared with {}.", side(&changes.after), side(&changes.before))?;
+    for group in &changes.groups {
+        writeln!(out, "\n{}", paint.bold(&one_line(&group.name)))?;
+        for sentence in group.worse.iter().chain(&group.remarks) {
+            writeln!(out, "  {}", one_line(sentence))?;
+        }
+    }
+    Ok(())
 }
 
 fn write(out: &mut dyn Write, trends: &Trends, paint: Paint) -> io::Result<()> {
@@ -88,12 +137,22 @@ fn write(out: &mut dyn Write, trends: &Trends, paint: Paint) -> io::Result<()> {
         }
         writeln!(out, "{}", paint.bold(&one_line(&group.name)))?;
         table(trends, group).write(out, "  ", paint, &|_, text| text.to_owned())?;
+        for point in &group.points {
+            if let Some(change) = &point.change_point {
+                let name = set_name(trends, point);
+                writeln!(out, "  Change point at {name}: {}.", describe(change))?;
+            }
+        }
         if let Some(change) = &group.overall {
             writeln!(out, "  Since the first set: {}.", describe(change))?;
         }
     }
     if trends.left_out > 0 {
         writeln!(out, "\n{} runs are in no set.", trends.left_out)?;
+    }
+    if trends.sets_left_out > 0 {
+        let sets = counted(trends.sets_left_out, "earlier set");
+        writeln!(out, "\n{sets} left out. Longer ones show all: --by month")?;
     }
     Ok(())
 }
@@ -112,11 +171,14 @@ fn table(trends: &Trends, group: &TrendGroup) -> Columns {
         head("change", false),
     ]);
     for point in &group.points {
-        let set = usize::try_from(point.set).ok().and_then(|at| trends.sets.get(at));
-        let name = set.map_or(NONE.into(), |set| one_line(&set.name));
-        columns.row(cells(&name, point));
+        columns.row(cells(&set_name(trends, point), point));
     }
     columns
+}
+
+fn set_name(trends: &Trends, point: &TrendPoint) -> String {
+    let set = usize::try_from(point.set).ok().and_then(|at| trends.sets.get(at));
+    set.map_or(NONE.into(), |set| one_line(&set.name).into_owned())
 }
 
 fn cells(name: &str, point: &TrendPoint) -> Vec<String> {
@@ -130,8 +192,8 @@ fn cells(name: &str, point: &TrendPoint) -> Vec<String> {
             .map_or(NONE.into(), |(low, high)| format!("{} to {}", fixed(low, 3), fixed(high, 3))),
         point.passes.map_or(NONE.into(), |it| format!("{}/{}", it.passed, it.of)),
         point.ends.errors.to_string(),
-        point.cost.map_or(NONE.into(), |cost| format!("${}", fixed(cost, 4))),
-        number(point.seconds, 1),
+        point.cost.map_or(NONE.into(), |cost| format!("${}", fixed(cost.value, 4))),
+        number(point.seconds.map(|seconds| seconds.value), 1),
         point.change.as_ref().map_or(NONE.into(), describe),
     ]
 }

@@ -11,6 +11,8 @@ use touchstone_formats::run::{Outline, Verdict};
 
 /// Maximum number of evaluators per run.
 const MOST: usize = 500;
+/// Maximum number of verdicts in a row of a list.
+const MOST_IN_ROW: u32 = 40;
 /// Maximum length of numbers and words, in characters.
 const LONGEST: usize = 300;
 
@@ -130,6 +132,15 @@ pub(super) fn load_verdicts(index: &Reader<'_>, wanted: &RunSet) -> Result<Store
         }
     }
     Ok(all)
+}
+
+/// Returns the first imported verdicts of a run without their reasons, for a row of a list.
+pub(super) fn first_of_run(index: &Reader<'_>, run: i64) -> Result<Vec<StoredBrief>, IndexError> {
+    const OF: &str = "SELECT run, NULL, evaluator, result, score, word, threshold, NULL \
+                      FROM stored WHERE run = ? AND result <> 'none' ORDER BY place LIMIT ?";
+    let mut select = index.prepare_cached(OF)?;
+    let rows = select.query_map(params![run, MOST_IN_ROW], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<StoredBrief> {

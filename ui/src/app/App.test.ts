@@ -572,6 +572,7 @@ describe("the frame", () => {
       "Evaluate",
       "Report",
       "Failures",
+      "History",
       "Trust",
     ]);
   });

@@ -5,7 +5,17 @@ import { isActive } from "../domain/launches";
 import { asAppError } from "../backend/live";
 import type { Action } from "./keys";
 import { TEXT_SIZES, type Theme } from "./prefs";
-import { EVALUATE, FAILURES, HOME, OVERVIEW, REPORT, TASKS, TRUST, type Route } from "./route";
+import {
+  EVALUATE,
+  FAILURES,
+  HISTORY,
+  HOME,
+  OVERVIEW,
+  REPORT,
+  TASKS,
+  TRUST,
+  type Route,
+} from "./route";
 import type { Session } from "./session";
 import type { SavedView } from "./views";
 
@@ -115,6 +125,7 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     to("runs", "Runs", ["g r"], frame.runs, frame.open),
     to("tasks", "Tasks", ["g t"], () => TASKS, frame.open),
     to("trust", "Trust: agreement of judges with people", ["g j"], () => TRUST, frame.open),
+    to("history", "History: trends and what changed", ["g y"], () => HISTORY, frame.open),
     to("failures", "Failures: why runs fail", ["g f"], () => FAILURES, frame.open),
     to(
       "launch",

@@ -3,7 +3,7 @@
 import { createSubscriber } from "svelte/reactivity";
 import { readDraft, writeDraft, type LaunchDraft } from "../domain/launchDraft";
 import { formatOrder, parseOrder } from "../domain/reviewQueue";
-import type { Column, QueueOrder, ReportFormat, Sort } from "../generated";
+import type { Column, QueueOrder, ReportFormat, SetsBy, Sort, TrendMeasure } from "../generated";
 
 /**
  * `top` is the first visible row, so that back and reload restore the position. `single` opens the
@@ -130,6 +130,19 @@ export interface FailuresRoute {
   scorer: string;
   cause: string;
 }
+/**
+ * Trends over sets of runs. `before` and `after` are the sets that are compared; empty means the
+ * last two. With `baseline`, the runs are compared with the baseline file instead.
+ */
+export interface HistoryRoute {
+  place: "history";
+  q: string;
+  by: SetsBy;
+  measure: TrendMeasure;
+  before: string;
+  after: string;
+  baseline: boolean;
+}
 /** The address without a place. It leads to the overview, or to the list if no run fits there. */
 export interface HomeRoute {
   place: "home";
@@ -149,6 +162,7 @@ export type Route =
   | EvaluationRoute
   | TrustRoute
   | FailuresRoute
+  | HistoryRoute
   | { place: "problems"; top: number }
   | { place: "settings" }
   | { place: "guide" };
@@ -190,6 +204,15 @@ export const TRUST: TrustRoute = { place: "trust", q: "", first: "", second: "" 
 /** The last step of a run, whatever its number. */
 export const LAST_STEP = Number.MAX_SAFE_INTEGER;
 const LAST = "last";
+export const HISTORY: HistoryRoute = {
+  place: "history",
+  q: "",
+  by: "day",
+  measure: "score",
+  before: "",
+  after: "",
+  baseline: false,
+};
 export const FAILURES: FailuresRoute = { place: "failures", q: "", scorer: "", cause: "" };
 
 /** Route of a run that was not opened from a list. */
@@ -236,6 +259,16 @@ const FORMATS: Record<ReportFormat, true> = {
 const isFormat = (word: string): word is ReportFormat => Object.hasOwn(FORMATS, word);
 const isColumn = (word: string): word is Column => Object.hasOwn(COLUMNS, word);
 
+const SETS: Record<SetsBy, true> = { day: true, week: true, month: true, folder: true, file: true };
+const isSets = (word: string): word is SetsBy => Object.hasOwn(SETS, word);
+const MEASURES: Record<TrendMeasure, true> = {
+  score: true,
+  passes: true,
+  cost: true,
+  seconds: true,
+};
+const isMeasure = (word: string): word is TrendMeasure => Object.hasOwn(MEASURES, word);
+
 export function parseSort(word: string | null): Sort {
   const descending = word?.startsWith("-") ?? false;
   const column = word?.slice(descending ? 1 : 0) ?? "";
@@ -277,6 +310,20 @@ function readReport(asked: URLSearchParams, q: string): ReportRoute {
     runs: !asked.has("short"),
     published: asked.has("published"),
     redact: asked.has("redact") ? asked.get("redact") !== "no" : null,
+  };
+}
+
+function readHistory(asked: URLSearchParams, q: string): HistoryRoute {
+  const word = (key: string) => asked.get(key) ?? "";
+  const [by, measure] = [word("by"), word("measure")];
+  return {
+    place: "history",
+    q,
+    by: isSets(by) ? by : HISTORY.by,
+    measure: isMeasure(measure) ? measure : HISTORY.measure,
+    before: word("before"),
+    after: word("after"),
+    baseline: asked.has("baseline"),
   };
 }
 
@@ -341,6 +388,7 @@ export function parse(hash: string): Route {
     return { place, q, first: asked.get("first") ?? "", second: asked.get("second") ?? "" };
   if (place === "failures")
     return { place, q, scorer: asked.get("scorer") ?? "", cause: asked.get("cause") ?? "" };
+  if (place === "history") return readHistory(asked, q);
   if (place === "problems") return { place, top };
   if (place === "start" || place === "settings" || place === "guide") return { place };
   return { place: "runs", q, sort, top, single: place === "runs" && asked.has("single") };
@@ -416,6 +464,14 @@ export function format(route: Route): string {
     put("q", route.q);
     put("scorer", route.scorer);
     put("cause", route.cause);
+  }
+  if (route.place === "history") {
+    put("q", route.q);
+    if (route.by !== HISTORY.by) asked.set("by", route.by);
+    if (route.measure !== HISTORY.measure) asked.set("measure", route.measure);
+    put("before", route.before);
+    put("after", route.after);
+    if (route.baseline) asked.set("baseline", "");
   }
   if (route.place === "launch") writeDraft(route.draft, asked);
   if ("top" in route) put("top", route.top);

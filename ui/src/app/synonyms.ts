@@ -12,6 +12,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   tasks: "suites benchmark questions prompts",
   report: "export csv html markdown json jsonl junit share download save print",
   trust: "agreement kappa reviewers raters reliability",
+  history: "trend time drift regression baseline gate changed since compare days",
   launch: "run start execute benchmark experiment",
   launches: "progress jobs running queue",
   "stop-all": "cancel abort kill pause",

@@ -18,6 +18,7 @@ const PLACES: Record<Route["place"], string> = {
   evaluation: "Evaluation",
   trust: "Trust",
   failures: "Failures",
+  history: "History",
   problems: "Problems",
   settings: "Settings",
   guide: "Guide",

@@ -4,6 +4,7 @@ import type { Lineage } from "./Lineage";
 import type { RunState } from "./RunState";
 import type { ScoreStanding } from "./ScoreStanding";
 import type { Snippet } from "./Snippet";
+import type { StoredBrief } from "./StoredBrief";
 import type { StoredCount } from "./StoredCount";
 import type { Verdict } from "./Verdict";
 
@@ -158,6 +159,10 @@ verdict: Verdict | null,
  * Counts of the imported verdicts of evaluators; none if the file has none.
  */
 stored: StoredCount | null, 
+/**
+ * The first of these verdicts, without their reasons, in pages of a list; else empty.
+ */
+verdicts: Array<StoredBrief>, 
 /**
  * Text around the first match of the filter's free text.
  */

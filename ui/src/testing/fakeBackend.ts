@@ -18,6 +18,7 @@ import type {
 import { EMPTY_LEADERBOARD, EMPTY_OVERVIEW } from "./overview";
 import { compared, judge, SCORES, TEN } from "./judge";
 import { beside, stepDiff } from "./compare";
+import { NO_BASELINE, NO_HISTORY } from "./history";
 import { OPTIONS, plan } from "./launch";
 import { CHOICES, evaluatePlan, look } from "./evaluate";
 
@@ -123,6 +124,7 @@ export function runRow(index: number, change: Partial<RunRow> = {}): RunRow {
             : "wrong_answer",
     verdict: null,
     stored: null,
+    verdicts: [],
     snippet: null,
     ...change,
   };
@@ -232,6 +234,11 @@ function launching(fixture: Fixture): Pick<Replies, Launching> {
 type Judging =
   | "overview"
   | "leaderboard"
+  | "history"
+  | "evaluator_summaries"
+  | "set_changes"
+  | "baseline"
+  | "save_baseline"
   | "run_scores"
   | "diff_answer"
   | "compare_runs"
@@ -265,6 +272,11 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
   return {
     overview: () => EMPTY_OVERVIEW,
     leaderboard: () => EMPTY_LEADERBOARD,
+    history: () => NO_HISTORY,
+    evaluator_summaries: () => [],
+    set_changes: () => null,
+    baseline: () => NO_BASELINE,
+    save_baseline: () => refused("save_baseline"),
     run_scores: () => ({ ...SCORES, review: fixture.review }),
     diff_answer: ({ request }) => compared(TEN, request),
     compare_runs: ({ ids }) => {

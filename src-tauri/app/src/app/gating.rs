@@ -1,19 +1,24 @@
 //! Compares the runs of the open folder with a baseline file, and writes that file.
 use super::App;
-use super::saving::keep_file;
+use super::saving::NewFile;
+use super::stats::set_changes::{Side, gate_change, set_changes};
 use crate::baseline::{Baseline, MAX_BASELINE};
 use crate::error::{AppError, Code};
+use crate::reports::gate_markdown;
 use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
-use std::path::Path;
-use touchstone_api::{Gate, GateChange, GateGroup, GateTask};
-use touchstone_scoring::aggregate::{
-    ChangeKind, Changes, Counted, Group, RowKey, UnpairedReason, changes, general_violations,
+use std::path::{Path, PathBuf};
+use touchstone_api::{
+    BaselineSaved, BaselineView, ChangesSide, Gate, GateGroup, GateTask, SetChanges,
 };
+use touchstone_scoring::aggregate::{Changes, Counted, Group, RowKey, changes, general_violations};
 use touchstone_store::query::ScoredRun;
 
 pub use touchstone_scoring::aggregate::GateRules;
+
+/// Name of the baseline file.
+const BASELINE: &str = "touchstone-baseline.json";
 
 /// Baseline that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +42,78 @@ impl App {
     pub fn gate(&self, path: &Path, rules: &GateRules) -> Result<Gate, AppError> {
         let baseline = existing(path)?;
         Self::check_filter(&baseline.filter)?;
+        Ok(self.compare_with(&baseline, path, rules)?.0)
+    }
+
+    /// Compares the runs with the baseline file of the folder, if there is one, by the default
+    /// rules.
+    pub fn baseline(&self) -> Result<BaselineView, AppError> {
+        let path = self.baseline_path()?;
+        let view = BaselineView {
+            path: path.display().to_string(),
+            exists: true,
+            gate: None,
+            markdown: String::new(),
+            changes: None,
+            trouble: None,
+        };
+        let compared = read(&path).and_then(|baseline| {
+            let Some(baseline) = baseline else { return Ok(None) };
+            Self::check_filter(&baseline.filter)?;
+            self.compare_with(&baseline, &path, &GateRules::default()).map(Some)
+        });
+        Ok(match compared {
+            Ok(None) => BaselineView { exists: false, ..view },
+            Ok(Some((gate, changes))) => BaselineView {
+                markdown: gate_markdown(&gate),
+                gate: Some(gate),
+                changes: Some(changes),
+                ..view
+            },
+            Err(error) => {
+                let hint = error.hint.map_or(String::new(), |hint| format!(" {hint}"));
+                BaselineView { trouble: Some(error.message + &hint), ..view }
+            }
+        })
+    }
+
+    /// Writes the outcomes of runs to the baseline file of the folder. Fails for an existing file
+    /// unless it may be replaced.
+    pub fn save_baseline(
+        &self,
+        filter: Option<&str>,
+        scorer: Option<&str>,
+        replace: bool,
+    ) -> Result<BaselineSaved, AppError> {
+        let path = self.baseline_path()?;
+        self.refuse_among_results(&path)?;
+        let update = self.write_baseline(&path, (filter, scorer), replace)?;
+        Ok(BaselineSaved {
+            path: path.display().to_string(),
+            runs: update.runs,
+            scored: update.scored,
+            filter: update.filter,
+        })
+    }
+
+    /// Returns the path of the baseline file: in the folder, or beside it if all of it is read as
+    /// runs.
+    fn baseline_path(&self) -> Result<PathBuf, AppError> {
+        let open = self.require_folder()?;
+        let folder = &open.flow.roots.folder;
+        let beside = open.flow.roots.output_dir.parent();
+        let paths = [Some(folder.as_path()), beside].into_iter().flatten();
+        let mut paths = paths.map(|folder| folder.join(BASELINE));
+        let is_free = |path: &PathBuf| self.refuse_among_results(path).is_ok();
+        Ok(paths.find(is_free).unwrap_or_else(|| folder.join(BASELINE)))
+    }
+
+    fn compare_with(
+        &self,
+        baseline: &Baseline,
+        path: &Path,
+        rules: &GateRules,
+    ) -> Result<(Gate, SetChanges), AppError> {
         let runs = self.runs_to_gate(&baseline.filter, baseline.scorer.as_deref())?;
         let now: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
         let before = baseline.counted();
@@ -44,7 +121,20 @@ impl App {
         let changes = changes(&before, &now);
         let violations = general_violations(&changes, &rules);
         let groups: Vec<GateGroup> = changes.iter().map(|one| group(one, &rules)).collect();
-        Ok(Gate {
+        let side = |name: &str, filter: Option<&str>, runs: usize| ChangesSide {
+            name: name.to_owned(),
+            filter: filter.map(str::to_owned),
+            runs: runs as u64,
+        };
+        let all: Vec<&ScoredRun> = runs.iter().collect();
+        let set_changes = set_changes(
+            &changes,
+            &self.require_folder()?.flow.shelf.tasks(),
+            &rules,
+            Side { about: side(BASELINE, None, before.len()), runs: None },
+            Side { about: side("now", Some(&baseline.filter), now.len()), runs: Some(&all) },
+        );
+        let gate = Gate {
             passed: violations.is_empty() && groups.iter().all(|it| it.violations.is_empty()),
             violations,
             baseline: path.display().to_string(),
@@ -53,7 +143,8 @@ impl App {
             baseline_runs: before.len() as u64,
             runs: now.len() as u64,
             groups,
-        })
+        };
+        Ok((gate, set_changes))
     }
 
     /// Writes the outcomes of runs as the baseline. An existing file keeps its thresholds, and its
@@ -64,6 +155,15 @@ impl App {
         path: &Path,
         filter: Option<&str>,
         scorer: Option<&str>,
+    ) -> Result<BaselineUpdate, AppError> {
+        self.write_baseline(path, (filter, scorer), true)
+    }
+
+    fn write_baseline(
+        &self,
+        path: &Path,
+        (filter, scorer): (Option<&str>, Option<&str>),
+        replace: bool,
     ) -> Result<BaselineUpdate, AppError> {
         // A link keeps leading to the file.
         let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -87,7 +187,15 @@ impl App {
             return Err(AppError::new(Code::BadRequest, "These are too many runs for a baseline.")
                 .hint("Choose fewer with --filter."));
         }
-        keep_file(text, path)?;
+        let mut file = NewFile::create(path)?;
+        file.write(text.as_bytes())?;
+        if replace {
+            file.keep()?;
+        } else if !file.keep_if_free()? {
+            let message = format!("There is a baseline at {} already.", path.display());
+            return Err(AppError::new(Code::BadRequest, message)
+                .hint("Replace it, or keep it and compare with it."));
+        }
         Ok(BaselineUpdate {
             runs: runs.len() as u64,
             scored: with_score as u64,
@@ -173,24 +281,8 @@ fn tasks(one: &Changes<'_>, rules: &GateRules) -> Vec<GateTask> {
             score: now.get(key).copied().flatten(),
             baseline_score: before.get(key).copied().flatten(),
             violates: kinds().any(|kind| one.is_violation(kind, rules)),
-            changes: kinds().map(change).collect(),
+            changes: kinds().map(gate_change).collect(),
         }
     };
     keys.into_iter().map(task).collect()
-}
-
-fn change(kind: ChangeKind) -> GateChange {
-    match kind {
-        ChangeKind::Failed => GateChange::Failed,
-        ChangeKind::Fixed => GateChange::Fixed,
-        ChangeKind::Flaky => GateChange::Flaky,
-        ChangeKind::Added => GateChange::Added,
-        ChangeKind::NotComparable => GateChange::NotComparable,
-        ChangeKind::Lost(why) | ChangeKind::Fewer(why) => match why {
-            UnpairedReason::Errors => GateChange::Errors,
-            UnpairedReason::NotEnded => GateChange::NotEnded,
-            UnpairedReason::Missing => GateChange::Missing,
-            UnpairedReason::Unscored => GateChange::Unscored,
-        },
-    }
 }

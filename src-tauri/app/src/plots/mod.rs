@@ -2,6 +2,7 @@
 //! points with intervals, and labels that do not cover each other.
 mod axis;
 mod labels;
+mod lines;
 mod names;
 
 use axis::Axis;
@@ -9,6 +10,7 @@ use labels::{Area, Placed};
 use std::collections::BTreeSet;
 use touchstone_api::{Figure, LeaderboardRow, Scatter, ScatterLabel, ScatterPoint};
 
+pub(crate) use lines::{Line, lines};
 use names::shorten;
 
 /// Size of a plot, and the space for its axes.

@@ -12,7 +12,7 @@ use touchstone_api::{
     FailureClass, LeaderboardRow, StoredBrief, StoredResult, describe_excluded_forks,
 };
 use touchstone_scoring::aggregate::{
-    self, Aggregate, Consumption, Counted, End, Front, FrontBy, METHOD, RowKey,
+    self, Aggregate, Column, Consumption, Counted, End, Front, FrontBy, METHOD, RowKey,
 };
 use touchstone_scoring::stats::{AmountStats, Interval};
 use touchstone_store::imported_verdicts::{Stored, number};
@@ -60,6 +60,8 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
         .filter_map(|(one, run)| Some((one.row(), run.variation_name.as_deref()?)))
         .collect();
     let failed = |run: &&ScoredRun| run.class.is_some() || run.passed == Some(false);
+    let groups: Vec<(Column<'_>, Vec<usize>)> =
+        standing.groups.iter().map(|group| (group.column, group.runs.clone())).collect();
     let line = |run: &ScoredRun| line(run, stored.get(&run.id).cloned().unwrap_or_default());
     notes.extend(describe_excluded_forks(about.forks_left_out));
     notes.extend(notes::unscored(runs));
@@ -95,7 +97,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
         pairs: pairings.iter().filter_map(|pairing| pair(pairing, &standing, &names)).collect(),
         tasks: tasks(&standing, &names),
         queries: Vec::new(),
-        stored: stored_sums(&standing, (&all, runs), stored),
+        stored: stored_sums(&groups, (&all, runs), stored),
         classes: classes(&standing, runs),
         flaky: flaky(&standing, &names),
         failed: runs.iter().filter(failed).map(line).collect(),
@@ -287,14 +289,14 @@ fn flaky(standing: &Aggregate<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<Fl
 }
 
 /// Sums up the stored verdicts by evaluator and group.
-fn stored_sums(
-    standing: &Aggregate<'_>,
+pub(crate) fn stored_sums(
+    groups: &[(Column<'_>, Vec<usize>)],
     (all, runs): (&[Counted<'_>], &[ScoredRun]),
     stored: &Stored,
 ) -> Vec<StoredSum> {
     let mut by_name: BTreeMap<(&str, usize), Vec<(usize, &StoredBrief)>> = BTreeMap::new();
-    for (at, group) in standing.groups.iter().enumerate() {
-        for run in &group.runs {
+    for (at, (_, places)) in groups.iter().enumerate() {
+        for run in places {
             for said in runs.get(*run).and_then(|run| stored.get(&run.id)).into_iter().flatten() {
                 by_name.entry((&said.evaluator, at)).or_default().push((*run, said));
             }
@@ -316,7 +318,7 @@ fn stored_sums(
         let told = aggregate::summarize_imported(all, &each.collect::<Vec<_>>());
         StoredSum {
             evaluator: evaluator.to_owned(),
-            group: standing.groups[at].column.label(),
+            group: groups[at].0.label(),
             runs: named.len() as u64,
             numbers: told.numbers,
             mean: told.mean.map(|mean| estimate(mean.value, mean.interval)),

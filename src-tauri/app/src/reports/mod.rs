@@ -24,8 +24,9 @@ mod stored_tests;
 mod tests;
 mod words;
 
-pub(crate) use compose::{About, compose};
+pub(crate) use compose::{About, compose, stored_sums};
 pub use gate::{gate_junit, gate_markdown};
+pub(crate) use page::StoredSum;
 pub(crate) use query_tables::tables;
 
 use page::Page;

@@ -1,6 +1,6 @@
 //! **Pure.** Compares the runs of each system with its earlier runs: the difference of the means,
 //! and the tasks whose outcome changed. Decides whether the changes pass a gate.
-use super::pairs::{FEWEST_UNITS, reason, significant};
+use super::pairs::{Depth, FEWEST_UNITS, reason, significant};
 use super::{
     Column, Counted, DoubtKind, Effect, End, Group, Pairing, Row, RowKey, UnpairedReason,
     probability,
@@ -78,20 +78,38 @@ pub struct GateRules {
 pub fn changes<'a>(before: &[Counted<'a>], now: &[Counted<'a>]) -> Vec<Changes<'a>> {
     let runs: Vec<Counted<'a>> = now.iter().chain(before).copied().collect();
     let columns: BTreeSet<Column<'a>> = runs.iter().map(Counted::column).collect();
-    columns.into_iter().filter_map(|column| compare(column, &runs, now.len())).collect()
+    let compared = |column| compare(column, &runs, now.len(), Depth::All);
+    columns.into_iter().filter_map(compared).collect()
+}
+
+/// Compares the runs of one system with its earlier ones, without summaries, and with no more
+/// measures than asked for.
+pub(super) fn compare_system<'a>(
+    column: Column<'a>,
+    before: &[Counted<'a>],
+    now: &[Counted<'a>],
+    depth: Depth,
+) -> Option<Changes<'a>> {
+    compare(column, &[now, before].concat(), now.len(), depth)
 }
 
 /// Compares the runs of a system. The first `now` runs are those of now, the others earlier ones.
-fn compare<'a>(column: Column<'a>, runs: &[Counted<'a>], now: usize) -> Option<Changes<'a>> {
+fn compare<'a>(
+    column: Column<'a>,
+    runs: &[Counted<'a>],
+    now: usize,
+    depth: Depth,
+) -> Option<Changes<'a>> {
+    let new = if depth == Depth::All { Group::new } else { Group::rows_only };
     let groups = |is_left_out: &dyn Fn(RowKey<'a>) -> bool| {
         [0..now, now..runs.len()].map(|range| {
             let is_here = |run: &Counted<'a>| run.column() == column && !is_left_out(run.row());
             let places = range.filter(|at| runs.get(*at).is_some_and(is_here)).collect();
-            Group::new(column, runs, places)
+            new(column, runs, places)
         })
     };
     let all = groups(&|_| false);
-    let pairing = Pairing::new(runs, &all, 0, 1)?;
+    let pairing = Pairing::to_depth(runs, &all, (0, 1), depth)?;
     let is_other = |kind| matches!(kind, DoubtKind::Scorer | DoubtKind::ScoredAgainst);
     let others: BTreeSet<RowKey<'a>> = pairing
         .doubts
@@ -102,7 +120,8 @@ fn compare<'a>(column: Column<'a>, runs: &[Counted<'a>], now: usize) -> Option<C
     let pairing = if others.is_empty() {
         pairing
     } else {
-        Pairing::new(runs, &groups(&|key| others.contains(&key)), 0, 1)?
+        let groups = groups(&|key| others.contains(&key));
+        Pairing::to_depth(runs, &groups, (0, 1), depth)?
     };
     let [now, before] = all;
     let mut rows = row_changes(runs, &now, &before, &pairing);
@@ -322,7 +341,7 @@ impl<'a> Changes<'a> {
     pub fn remarks(&self, rules: &GateRules) -> Vec<String> {
         let name = self.column.label();
         if self.before.runs.is_empty() {
-            return vec![format!("{name} is not in the baseline.")];
+            return vec![format!("{name} had no runs before.")];
         }
         let mut found = Vec::new();
         if let Some(effect) = self.pairing.score.as_ref().filter(|effect| !is_worse(effect)) {
@@ -629,7 +648,7 @@ mod tests {
         assert_eq!(violated(&one, &[run(A, None)]), [unknown, NOTHING]);
         assert_eq!(violated(&[], &[]), [NOTHING]);
         assert_eq!(violated(&[], &one), [NOTHING]);
-        assert_eq!(changes(&[], &one)[0].remarks(&rules), ["s/m is not in the baseline."]);
+        assert_eq!(changes(&[], &one)[0].remarks(&rules), ["s/m had no runs before."]);
         assert_eq!(
             violations(&changes(&one, &[]), &GateRules::default()),
             ["s/m has no runs now.", NOTHING]

@@ -60,6 +60,12 @@ pub struct AtK {
 
 impl<'a> Group<'a> {
     pub(super) fn new(column: Column<'a>, runs: &[Counted<'a>], places: Vec<usize>) -> Self {
+        let group = Self::rows_only(column, runs, places);
+        Self { summary: Summary::new(runs, &group.runs), tries: tries(&group.rows), ..group }
+    }
+
+    /// Like [`Group::new`], without the summary and the tries, which take most of the time.
+    pub(super) fn rows_only(column: Column<'a>, runs: &[Counted<'a>], places: Vec<usize>) -> Self {
         let mut by_row: BTreeMap<RowKey<'a>, Vec<usize>> = BTreeMap::new();
         for at in &places {
             if let Some(run) = runs.get(*at).filter(|run| run.task.is_some()) {
@@ -68,13 +74,7 @@ impl<'a> Group<'a> {
         }
         let rows: Vec<Row<'a>> =
             by_row.into_iter().map(|(key, at)| Row::new(key, runs, at)).collect();
-        Self {
-            column,
-            summary: Summary::new(runs, &places),
-            tries: tries(&rows),
-            rows,
-            runs: places,
-        }
+        Self { column, summary: Summary::default(), tries: Vec::new(), rows, runs: places }
     }
 
     /// Returns the entry that is reported: the greatest number of tries that more than half of the

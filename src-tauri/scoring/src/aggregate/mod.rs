@@ -22,7 +22,7 @@ pub use headline::{Ranking, Scores, Standing, rank_systems};
 pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, UnpairedReason};
 pub use stored::{ImportedSummary, ImportedVerdict, summarize_imported};
 pub use summary::{BINS, Consumption, Front, FrontBy, Summary};
-pub use trend::{Trend, TrendPoint, trends};
+pub use trend::{Shift, Trend, TrendPoint, looked_at, trends};
 pub use words::{METHOD, Sentences, outcome, probability, sentences};
 
 use std::collections::{BTreeMap, BTreeSet};

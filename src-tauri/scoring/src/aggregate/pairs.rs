@@ -154,12 +154,33 @@ struct Both<'r, 'a> {
     second: &'r Row<'a>,
 }
 
+/// What a comparison computes besides its pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// All measures.
+    All,
+    /// The difference of the scores.
+    Scores,
+    /// Nothing.
+    Pairs,
+}
+
 impl<'a> Pairing<'a> {
     pub(super) fn new(
         runs: &[Counted<'a>],
         groups: &[Group<'a>],
         group: usize,
         baseline: usize,
+    ) -> Option<Self> {
+        Self::to_depth(runs, groups, (group, baseline), Depth::All)
+    }
+
+    /// Like [`Pairing::new`], with some of the measures.
+    pub(super) fn to_depth(
+        runs: &[Counted<'a>],
+        groups: &[Group<'a>],
+        (group, baseline): (usize, usize),
+        depth: Depth,
     ) -> Option<Self> {
         let (first, second) = (groups.get(group)?, groups.get(baseline)?);
         let keys: BTreeSet<RowKey<'a>> =
@@ -191,6 +212,10 @@ impl<'a> Pairing<'a> {
                 .filter_map(|it| Some((it.first.key, side(it.first)?, side(it.second)?)));
             effect(pairs, tasks, better, most)
         };
+        let (is_all, has_scores) = (depth == Depth::All, depth != Depth::Pairs);
+        let amount = |amount: fn(&Counted<'a>) -> Option<f64>| {
+            is_all.then(|| of(amount, Better::Lower, f64::INFINITY)).flatten()
+        };
         let pair = |it: &Both<'_, 'a>| {
             Some(Pair { key: it.first.key, score: it.first.score?, baseline: it.second.score? })
         };
@@ -198,14 +223,21 @@ impl<'a> Pairing<'a> {
             group,
             baseline,
             pairs: both.iter().filter_map(pair).collect(),
-            score: of(Counted::score, Better::Higher, 1.0),
-            passes: passing(&both, tasks),
-            tokens: of(|run| run.tokens.map(crate::stats::float), Better::Lower, f64::INFINITY),
-            cost: of(|run| run.cost, Better::Lower, f64::INFINITY),
-            seconds: of(|run| run.seconds, Better::Lower, f64::INFINITY),
+            score: has_scores.then(|| of(Counted::score, Better::Higher, 1.0)).flatten(),
+            passes: is_all.then(|| passing(&both, tasks)).flatten(),
+            tokens: amount(|run| run.tokens.map(crate::stats::float)),
+            cost: amount(|run| run.cost),
+            seconds: amount(|run| run.seconds),
             unpaired,
             doubts: doubts(runs, &both),
         })
+    }
+
+    /// Returns the differences of the scores, by unit; `None` without pairs.
+    pub(super) fn differences(&self) -> Option<Clusters> {
+        let tasks = Tasks::new(self.pairs.iter().map(|pair| pair.key));
+        let of = |pair: &Pair<'a>| (tasks.unit(pair.key), pair.score - pair.baseline);
+        Clusters::gather(self.pairs.iter().map(of))
     }
 }
 
@@ -302,10 +334,35 @@ fn significant_tendency(p: Option<f64>, difference: f64, better: Better, level: 
     }
 }
 
+impl Effect {
+    /// Returns the tendency that both the test and the interval show; unclear if they disagree.
+    pub fn tendency(&self) -> Tendency {
+        significant(self)
+    }
+}
+
 /// Returns the tendency that both the test and the interval show; unclear if they disagree.
 pub(super) fn significant(effect: &Effect) -> Tendency {
     let excludes_zero = |interval: Interval| interval.low > 0.0 || interval.high < 0.0;
     if effect.interval.is_none_or(excludes_zero) { effect.shown } else { Tendency::Unclear }
+}
+
+/// Returns the tendency of differences of scores that both the test and the interval show, when
+/// this many differences were looked at: the 5 % are divided among them, so that chance shows
+/// anything in any of them in at most 5 of 100 cases.
+pub(super) fn significant_among(differences: &Clusters, looked_at: u64) -> Tendency {
+    let outside = (1.0 - Level::default().share()) / crate::stats::float(looked_at.max(1));
+    let Some(level) = Level::new(1.0 - outside) else { return Tendency::Unclear };
+    let resampling = Resampling::default();
+    if differences.clusters() < 2 || sign_flips(differences, resampling).p > outside {
+        return Tendency::Unclear;
+    }
+    let excludes_zero = |interval: Interval| interval.low > 0.0 || interval.high < 0.0;
+    if differences.interval(level, resampling).is_none_or(excludes_zero) {
+        Better::Higher.tendency(differences.mean())
+    } else {
+        Tendency::Unclear
+    }
 }
 
 fn passing(both: &[Both<'_, '_>], tasks: Tasks) -> Option<PairedPassing> {

@@ -1,9 +1,15 @@
 //! **Pure.** Follows each system over sets of runs, such as those of one day or one folder, and
 //! tells a change from noise.
-use super::pairs::significant;
-use super::{ChangeKind, Changes, Column, Counted, Group, changes};
-use crate::stats::Tendency;
-use std::collections::BTreeSet;
+//!
+//! A change is told only where both the sign-flip test and the interval of the paired difference
+//! show it, with the 5 % divided among all comparisons of the trends: each set with the one before,
+//! and the last with the first. Change points are found by dividing: the border between sets whose
+//! sides differ most is one if they differ by that rule, and so on in both parts.
+use super::changes::compare_system;
+use super::pairs::{Depth, significant_among};
+use super::{ChangeKind, Changes, Column, Counted, Group};
+use crate::stats::{Clusters, Tendency, count, float};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The runs of a system with a model in one set.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +19,19 @@ pub struct TrendPoint<'a> {
     /// Aggregate of the runs.
     pub group: Group<'a>,
     /// Comparison with the preceding set in which the system has runs.
-    pub change: Option<Changes<'a>>,
+    pub change: Option<Shift<'a>>,
+    /// At a change point, the comparison of the sets from here to the next change point with those
+    /// before, back to the preceding one.
+    pub change_point: Option<Shift<'a>>,
+}
+
+/// Difference of the scores of later runs from those of earlier ones.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shift<'a> {
+    /// The comparison; without summaries, and with no measure but the score.
+    pub changes: Changes<'a>,
+    /// Tendency that is shown beside all other comparisons of the trends.
+    pub shown: Tendency,
 }
 
 /// A system with a model over all sets in which it has runs.
@@ -25,48 +43,122 @@ pub struct Trend<'a> {
     pub points: Vec<TrendPoint<'a>>,
     /// Comparison of the last point with the first, if there are more than two. It shows a drift
     /// whose steps are each too small to show.
-    pub overall: Option<Changes<'a>>,
+    pub overall: Option<Shift<'a>>,
+}
+
+/// Runs of one system with one model, by set. Sets without runs are left out.
+struct History<'a> {
+    column: Column<'a>,
+    sets: Vec<(usize, Vec<Counted<'a>>)>,
 }
 
 /// Returns the trend of each system over sets of runs.
 pub fn trends<'a>(sets: &[Vec<Counted<'a>>]) -> Vec<Trend<'a>> {
     let columns: BTreeSet<Column<'a>> = sets.iter().flatten().map(Counted::column).collect();
-    columns.into_iter().map(|column| trend(sets, column)).collect()
+    let all: Vec<History<'a>> =
+        columns.into_iter().map(|column| History::new(sets, column)).collect();
+    let looked_at = looked_at(all.iter().map(|one| one.sets.len()));
+    all.iter().map(|one| one.trend(looked_at)).collect()
 }
 
-fn trend<'a>(sets: &[Vec<Counted<'a>>], column: Column<'a>) -> Trend<'a> {
-    let own: Vec<(usize, Vec<Counted<'a>>)> = sets
-        .iter()
-        .map(|set| set.iter().filter(|run| run.column() == column).copied().collect())
-        .enumerate()
-        .filter(|(_, runs): &(usize, Vec<Counted<'a>>)| !runs.is_empty())
-        .collect();
-    let compare = |before: &[Counted<'a>], now: &[Counted<'a>]| changes(before, now).pop();
-    let points = own
-        .iter()
-        .enumerate()
-        .map(|(at, (set, runs))| {
-            let before = at.checked_sub(1).and_then(|before| own.get(before));
-            TrendPoint {
-                set: *set,
-                group: Group::new(column, runs, (0..runs.len()).collect()),
-                change: before.and_then(|(_, before)| compare(before, runs)),
+/// Returns the number of comparisons in the trends of systems that have runs in so many sets.
+pub fn looked_at(sets: impl Iterator<Item = usize>) -> u64 {
+    let of_one = |sets: usize| sets.saturating_sub(1) + usize::from(sets > 2);
+    count(sets.map(of_one).sum())
+}
+
+impl<'a> History<'a> {
+    fn new(sets: &[Vec<Counted<'a>>], column: Column<'a>) -> Self {
+        let own = |set: &Vec<Counted<'a>>| -> Vec<Counted<'a>> {
+            set.iter().filter(|run| run.column() == column).copied().collect()
+        };
+        let sets = sets.iter().map(own).enumerate().filter(|(_, runs)| !runs.is_empty());
+        Self { column, sets: sets.collect() }
+    }
+
+    fn trend(&self, looked_at: u64) -> Trend<'a> {
+        let mut change_points = self.change_points(looked_at);
+        let point = |(at, (set, runs)): (usize, &(usize, Vec<Counted<'a>>))| TrendPoint {
+            set: *set,
+            group: Group::new(self.column, runs, (0..runs.len()).collect()),
+            change: at.checked_sub(1).and_then(|from| self.shift(from, at, at + 1, looked_at)),
+            change_point: change_points.remove(&at),
+        };
+        let points = self.sets.iter().enumerate().map(point).collect();
+        let overall = match self.sets.as_slice() {
+            [(_, first), _, .., (_, last)] => self.compare(first, last, looked_at),
+            _ => None,
+        };
+        Trend { column: self.column, points, overall }
+    }
+
+    /// Returns the change points, as places among the sets.
+    fn change_points(&self, looked_at: u64) -> BTreeMap<usize, Shift<'a>> {
+        let mut found = Vec::new();
+        let mut parts = vec![(0, self.sets.len())];
+        while let Some((from, to)) = parts.pop() {
+            let Some((at, differences)) = self.sharpest(from, to) else { continue };
+            if significant_among(&differences, looked_at) != Tendency::Unclear {
+                found.push(at);
+                parts.extend([(from, at), (at, to)]);
             }
-        })
-        .collect();
-    let overall = match own.as_slice() {
-        [(_, first), .., (_, last)] if own.len() > 2 => compare(first, last),
-        _ => None,
-    };
-    Trend { column, points, overall }
+        }
+        found.sort_unstable();
+        // Beside its neighbours a border may divide less than before. Without it, others do.
+        loop {
+            let shift = |(index, at): (usize, &usize)| {
+                let from = index.checked_sub(1).and_then(|before| found.get(before)).copied();
+                let to = found.get(index + 1).copied().unwrap_or(self.sets.len());
+                Some((*at, self.shift(from.unwrap_or(0), *at, to, looked_at)?))
+            };
+            let shown = |(_, shift): &(usize, Shift<'a>)| shift.shown != Tendency::Unclear;
+            let kept: BTreeMap<usize, Shift<'a>> =
+                found.iter().enumerate().filter_map(shift).filter(shown).collect();
+            if kept.len() == found.len() {
+                return kept;
+            }
+            found = kept.into_keys().collect();
+        }
+    }
+
+    /// Returns the border between two sets of a part that divides it most: by the difference of the
+    /// means, with a weight for the numbers of runs on both sides.
+    fn sharpest(&self, from: usize, to: usize) -> Option<(usize, Clusters)> {
+        let borders = (from + 1..to).filter_map(|at| {
+            let (before, now) = (self.runs(from, at), self.runs(at, to));
+            let changes = compare_system(self.column, &before, &now, Depth::Pairs)?;
+            let differences = changes.pairing.differences()?;
+            let [one, other] = [before.len(), now.len()].map(|it| float(count(it)));
+            let weight = (one * other / (one + other)).sqrt();
+            Some((at, differences.mean().abs() * weight, differences))
+        });
+        let sharpest = borders.max_by(|(_, one, _), (_, other, _)| one.total_cmp(other));
+        sharpest.map(|(at, _, differences)| (at, differences))
+    }
+
+    /// Compares the sets from `at` to `to` with those from `from`.
+    fn shift(&self, from: usize, at: usize, to: usize, looked_at: u64) -> Option<Shift<'a>> {
+        self.compare(&self.runs(from, at), &self.runs(at, to), looked_at)
+    }
+
+    fn compare(
+        &self,
+        before: &[Counted<'a>],
+        now: &[Counted<'a>],
+        looked_at: u64,
+    ) -> Option<Shift<'a>> {
+        let changes = compare_system(self.column, before, now, Depth::Scores)?;
+        let differences = changes.pairing.differences();
+        let shown = differences.map_or(Tendency::Unclear, |it| significant_among(&it, looked_at));
+        Some(Shift { changes, shown })
+    }
+
+    fn runs(&self, from: usize, to: usize) -> Vec<Counted<'a>> {
+        self.sets.iter().take(to).skip(from).flat_map(|(_, runs)| runs).copied().collect()
+    }
 }
 
 impl Changes<'_> {
-    /// Returns the tendency of the mean score that both the test and the interval show.
-    pub fn tendency(&self) -> Tendency {
-        self.pairing.score.as_ref().map_or(Tendency::Unclear, significant)
-    }
-
     /// Returns the number of rows with this kind of change.
     pub fn count(&self, kind: ChangeKind) -> usize {
         self.rows.iter().filter(|row| row.kind == kind).count()
@@ -92,18 +184,29 @@ mod tests {
 
     fn tendencies(sets: &[Vec<Counted<'static>>]) -> (Vec<Option<Tendency>>, Option<Tendency>) {
         let trend = trends(sets).pop().unwrap();
-        let steps = trend.points.iter();
-        let steps = steps.map(|point| point.change.as_ref().map(Changes::tendency)).collect();
-        (steps, trend.overall.as_ref().map(Changes::tendency))
+        let steps = trend.points.iter().map(|point| point.change.as_ref().map(|it| it.shown));
+        (steps.collect(), trend.overall.as_ref().map(|it| it.shown))
+    }
+
+    /// Returns the sets at which the mean changes, with the difference in hundredths.
+    fn change_points(sets: &[Vec<Counted<'static>>]) -> Vec<(usize, f64)> {
+        let trend = trends(sets).pop().unwrap();
+        let place = |point: &TrendPoint<'_>| {
+            let effect = point.change_point.as_ref()?.changes.pairing.score?;
+            Some((point.set, (effect.difference * 100.0).round()))
+        };
+        trend.points.iter().filter_map(place).collect()
     }
 
     #[test]
     fn a_drop_is_shown_where_it_happens_and_noise_is_not() {
         use Tendency::{Unclear, Worse};
+        let sets = [set(12), set(11), set(3), set(3)];
         assert_eq!(
-            tendencies(&[set(12), set(11), set(3), set(3)]),
+            tendencies(&sets),
             (vec![None, Some(Unclear), Some(Worse), Some(Unclear)], Some(Worse))
         );
+        assert_eq!(change_points(&sets), [(2, -71.0)]);
     }
 
     #[test]
@@ -115,11 +218,49 @@ mod tests {
     }
 
     #[test]
+    fn a_change_that_comes_and_goes_has_two_change_points() {
+        let sets = [set(12), set(12), set(0), set(0), set(12), set(12)];
+        assert_eq!(change_points(&sets), [(2, -100.0), (4, 100.0)]);
+        assert_eq!(change_points(&[set(12), set(12), set(12)]), []);
+    }
+
+    #[test]
+    fn the_more_is_looked_at_the_more_it_takes_to_show_a_change() {
+        // Six of twelve tasks fail: p = 2 / 2^6 = 0.031.
+        let shown = |sets: &[Vec<Counted<'static>>]| tendencies(sets).0.pop().unwrap().unwrap();
+        assert_eq!(shown(&[set(12), set(6)]), Tendency::Worse);
+        assert_eq!(shown(&[set(12), set(12), set(6)]), Tendency::Unclear);
+        assert_eq!(looked_at([1, 2, 3, 5].into_iter()), 1 + 3 + 5);
+    }
+
+    #[test]
+    fn noise_shows_a_change_anywhere_in_at_most_one_of_twenty_histories() {
+        // Scores by a linear congruential generator; each history has twelve sets.
+        let mut state = 7_u64;
+        let mut draw = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            if state >> 63 == 0 { 0.0 } else { 1.0 }
+        };
+        let mut wrong = 0;
+        for _ in 0..100 {
+            let mut history = vec![set(12); 12];
+            for run in history.iter_mut().flatten() {
+                run.end = End::Scored(draw(), None);
+            }
+            let history = History::new(&history, history[0][0].column());
+            let places = looked_at([history.sets.len()].into_iter());
+            wrong += usize::from(!history.change_points(places).is_empty());
+        }
+        assert!(wrong <= 5, "{wrong} of 100");
+    }
+
+    #[test]
     fn a_set_without_runs_of_a_system_is_skipped() {
         let trend = trends(&[set(12), Vec::new(), set(12)]).pop().unwrap();
         let sets: Vec<usize> = trend.points.iter().map(|point| point.set).collect();
         assert_eq!(sets, [0, 2]);
-        assert_eq!(trend.points[1].change.as_ref().map(|change| change.rows.len()), Some(0));
+        let rows = trend.points[1].change.as_ref().map(|change| change.changes.rows.len());
+        assert_eq!(rows, Some(0));
         assert_eq!(trend.overall, None);
     }
 }

@@ -89,6 +89,13 @@ fn fragment(key: Key, wanted: &FilterValue, params: &mut Vec<Param>) -> &'static
             params.push(Param::Number(*number));
             compare(key, *by)
         }
+        FilterValue::Date(by, date) => {
+            params.extend([Param::Text(date.clone()), Param::Text(date.clone())]);
+            compare!(
+                "substr(datetime(coalesce(started, modified_ms / 1000.0), 'unixepoch'), 1, length(?))",
+                *by
+            )
+        }
         FilterValue::Stored(pattern, ask) => stored(pattern, *ask, params),
         FilterValue::Holds(_) => "0",
     }

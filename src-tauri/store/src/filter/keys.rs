@@ -57,6 +57,8 @@ pub enum Key {
     Cost,
     /// Active time.
     Seconds,
+    /// Time of its start.
+    Started,
     /// Bytes on disk.
     Size,
     /// Format of the file.
@@ -103,6 +105,8 @@ pub enum ValueKind {
     FlagOrText,
     /// Number with an optional comparison sign. Holds the allowed units and their factors.
     Number(&'static [(&'static str, f64)]),
+    /// Day, month or year in UTC, with an optional comparison sign.
+    Date,
     /// Evaluator name with `*` wildcards, optionally followed by a result or a number comparison.
     Stored,
     /// Text to find in steps, or a regular expression.
@@ -153,7 +157,7 @@ const fn rule(
 }
 
 /// All keys, in the order of completion suggestions.
-pub const KEYS: [KeyRule; 34] = [
+pub const KEYS: [KeyRule; 35] = [
     rule(Key::Task, "task", ValueKind::Text, "task:refunds*", "task"),
     rule(Key::System, "system", ValueKind::Text, "system:tool_calling", "agent system"),
     rule(Key::Model, "model", ValueKind::Text, "model:o1,o3-mini", "model"),
@@ -217,6 +221,13 @@ pub const KEYS: [KeyRule; 34] = [
     rule(Key::Tokens, "tokens", TOKENS, "tokens:<10k", "tokens in and out"),
     rule(Key::Cost, "cost", COUNT, "cost:>0.5", "dollars"),
     rule(Key::Seconds, "seconds", TIME, "seconds:>60", "active time"),
+    rule(
+        Key::Started,
+        "started",
+        ValueKind::Date,
+        "started:>=2026-03-02",
+        "day of its start, in UTC; of the last change of its file if it does not say",
+    ),
     rule(Key::Size, "size", BYTES, "size:>1mb", "size on disk"),
     rule(Key::Scorer, "scorer", ValueKind::Text, "scorer:fields", "scorer of the score"),
     rule(Key::Scoring, "scoring", SCORINGS, "scoring:failed", "state of scoring"),

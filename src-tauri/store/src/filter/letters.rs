@@ -57,12 +57,17 @@ pub(super) fn pattern(letters: &[Letter]) -> Pattern {
     )
 }
 
+/// Splits a value into its comparison, which is equality without a sign, and the rest.
+pub(super) fn comparison(text: &str) -> (Comparison, &str) {
+    SIGNS
+        .iter()
+        .find_map(|(sign, by)| text.strip_prefix(sign).map(|rest| (*by, rest)))
+        .unwrap_or((Comparison::Equal, text))
+}
+
 /// Reads a comparison sign and a number that is not negative, with one of these units.
 pub(super) fn number(text: &str, units: &[(&str, f64)]) -> Option<(Comparison, f64)> {
-    let (by, digits) = SIGNS
-        .iter()
-        .find_map(|(sign, by)| text.strip_prefix(sign).map(|digits| (*by, digits)))
-        .unwrap_or((Comparison::Equal, text));
+    let (by, digits) = comparison(text);
     let digits = digits.trim_start_matches('$').to_ascii_lowercase();
     let (digits, worth) = units
         .iter()

@@ -7,8 +7,8 @@
 //! ```
 //! All tokens must match. Commas mean or, a leading `-` or `!` means not, `*` matches anything, and
 //! quotes take their content literally. `score<0.5` equals `score:<0.5`, for every key that takes a
-//! number. `call(sql){failed} then no answer` is one token: a question about steps, with a grammar
-//! of its own in [`question`]. Any other word is text to find in the transcript or in the name of the task, system or
+//! number or a date. `call(sql){failed} then no answer` is one token: a question about steps, with a
+//! grammar of its own in [`question`]. Any other word is text to find in the transcript or in the name of the task, system or
 //! model. A filter with one invalid token matches no run.
 
 mod admits;
@@ -78,6 +78,9 @@ pub enum FilterValue {
     Flag(bool),
     /// Comparison with a number; finite and not negative.
     Number(Comparison, f64),
+    /// Comparison with a day, month or year: `2026-03-02`, `2026-03`, `2026`. A longer date is cut
+    /// to the same length.
+    Date(Comparison, String),
     /// Evaluator name and the condition on its imported verdict.
     Stored(Pattern, VerdictCondition),
     /// What a text of a step holds.

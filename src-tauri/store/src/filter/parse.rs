@@ -3,7 +3,7 @@
 use super::keys::{
     KEYS, KeyRule, STATES, ValueKind, key_named, nearest, nearest_within, state_named,
 };
-use super::letters::{Letter, SIGNS, number, pattern, text_match};
+use super::letters::{Letter, SIGNS, comparison, number, pattern, text_match};
 use super::steps::{SequenceStep, StepCondition, StepQuestion, TextMatch};
 use super::{Ask, Filter, FilterValue, Token, VerdictCondition, question};
 use crate::snippet::MAX_NEEDLE;
@@ -273,7 +273,7 @@ fn suggest_token(name: &str, sign: char, value: &str) -> Option<String> {
 }
 
 fn takes_numbers(rule: &KeyRule) -> bool {
-    matches!(rule.takes, ValueKind::Number(_) | ValueKind::Stored)
+    matches!(rule.takes, ValueKind::Number(_) | ValueKind::Date | ValueKind::Stored)
 }
 
 /// Returns `None` for a word whose start cannot be a key, not even a misspelled one.
@@ -352,6 +352,11 @@ fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<FilterValue, String> 
         ValueKind::Number(units) => number(&text, units)
             .map(|(by, number)| FilterValue::Number(by, number))
             .ok_or_else(|| format!("“{text}” is not a number. Write it like {}.", rule.example)),
+        ValueKind::Date => {
+            let (by, text) = comparison(&text);
+            let date = date(text).map(|date| FilterValue::Date(by, date));
+            date.ok_or_else(|| format!("“{text}” is not a date. Write it like {}.", rule.example))
+        }
         ValueKind::Stored => stored(rule, letters),
         ValueKind::StepText => text_match(letters).map(FilterValue::Holds),
     }
@@ -412,6 +417,22 @@ fn flag(text: &str) -> Option<bool> {
         "no" => Some(false),
         _ => None,
     }
+}
+
+/// Returns a year, month or day; `None` for other text.
+fn date(text: &str) -> Option<String> {
+    let is_in = |part: Option<&str>, digits, from: u32, to: u32| {
+        part.is_none_or(|part| {
+            let is_number = part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
+            is_number && part.parse().is_ok_and(|number: u32| (from..=to).contains(&number))
+        })
+    };
+    let mut parts = text.split('-');
+    let is_date = is_in(parts.next(), 4, 0, 9999)
+        && is_in(parts.next(), 2, 1, 12)
+        && is_in(parts.next(), 2, 1, 31)
+        && parts.next().is_none();
+    is_date.then(|| text.to_owned())
 }
 
 fn note(token: &str, message: String) -> FilterError {

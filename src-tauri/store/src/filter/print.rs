@@ -104,6 +104,8 @@ fn one_value(key: Key, value: &FilterValue, f: &mut Formatter<'_>) -> Result {
         FilterValue::Number(Comparison::Equal, number) => write!(f, "{number}"),
         FilterValue::Number(by, number) => write!(f, "{}{number}", sign(*by)),
         FilterValue::Holds(text) => write!(f, "{text}"),
+        FilterValue::Date(Comparison::Equal, date) => f.write_str(date),
+        FilterValue::Date(by, date) => write!(f, "{}{date}", sign(*by)),
         FilterValue::Stored(pattern, ask) => {
             one_pattern(pattern, f)?;
             match ask {

@@ -14,6 +14,7 @@ mod tests;
 
 pub use gather::{Gathering, Seen, Spent};
 pub use leaders::{Leader, Leaders};
+pub use page::column_filter;
 
 use crate::filter::Filter;
 use crate::query::ScoredRun;

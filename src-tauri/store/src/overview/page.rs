@@ -260,7 +260,7 @@ fn of_variation(row: &VariationRow) -> String {
 }
 
 /// Returns the filter of the runs of a system with a model.
-pub(super) fn column_filter(system: Option<&str>, model: Option<&str>) -> String {
+pub fn column_filter(system: Option<&str>, model: Option<&str>) -> String {
     format!("{} {}", filter_token("system", system), filter_token("model", model))
 }
 

@@ -100,6 +100,9 @@ impl Lists {
         for id in page {
             rows.push(row_of(index, *id)?);
         }
+        for (row, id) in rows.iter_mut().zip(page).filter(|(row, _)| row.stored.is_some()) {
+            row.verdicts = imported_verdicts::first_of_run(index, *id)?;
+        }
         if asked.texts.any_wanted() && !page.is_empty() {
             let text = index.text()?;
             for (row, id) in rows.iter_mut().zip(page) {

@@ -85,6 +85,7 @@ pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
             }
             _ => None,
         },
+        verdicts: Vec::new(),
         snippet: None,
     })
 }

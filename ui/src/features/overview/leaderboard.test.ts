@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { leader } from "../../testing/overview";
-import { aboutFront, binText, figureText, marksOf, sorted, type BoardColumn } from "./leaderboard";
+import { figureText } from "../../domain/figures";
+import { aboutFront, binText, marksOf, sorted, type BoardColumn } from "./leaderboard";
 
 const models = (rows: readonly { model: string | null }[]) => rows.map((row) => row.model).join("");
 

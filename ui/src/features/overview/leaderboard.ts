@@ -1,7 +1,6 @@
 // Pure. Columns, order and words of the leaderboard.
-import { count, counted, fixed, money, seconds, short } from "../../domain/format";
-import { scoreText } from "../../domain/scores";
-import type { Figure, FrontMeasure, Leaderboard, LeaderboardRow, Standing } from "../../generated";
+import { count, counted, fixed } from "../../domain/format";
+import type { FrontMeasure, Leaderboard, LeaderboardRow, Standing } from "../../generated";
 
 export type Board = Leaderboard;
 export type BoardRow = LeaderboardRow;
@@ -85,48 +84,6 @@ export function sorted(
   });
 }
 
-type FigureColumn = "score" | "passes" | "cost" | "seconds" | "tokens";
-const percent = (value: number) => `${fixed(100 * value, 0)} %`;
-const FORMATS: Record<FigureColumn, (value: number) => string> = {
-  score: scoreText,
-  passes: percent,
-  cost: money,
-  seconds,
-  tokens: short,
-};
-
-export interface FigureText {
-  value: string;
-  /** The interval; empty if there is none. */
-  range: string;
-  /** Full description. */
-  about: string;
-}
-const NONE: FigureText = { value: "–", range: "", about: "Unknown" };
-
-/** Value, interval and description of a figure; a dash if it is unknown. */
-export function figureText(figure: Figure | null, column: FigureColumn): FigureText {
-  if (figure === null) return NONE;
-  const format = FORMATS[column];
-  const { value, low, high, known, unknown } = figure;
-  const range =
-    low === null || high === null
-      ? ""
-      : column === "passes"
-        ? `${fixed(100 * low, 0)}–${percent(high)}`
-        : `${format(low)}–${format(high)}`;
-  const interval =
-    range === ""
-      ? "no interval: a single run, or no task differs from the others"
-      : `95 % interval ${range}`;
-  const missing = unknown === 0 ? "" : `, unknown for ${count(unknown)}`;
-  return {
-    value: format(value),
-    range,
-    about: `${format(value)} over ${counted(known, "run")}${missing}; ${interval}`,
-  };
-}
-
 /** Explains the Pareto mark. `rows` is over how many tasks two systems are compared, least and most. */
 export function aboutFront(by: FrontMeasure | null, rows: readonly number[] | null): string {
   if (by === null) return "";
@@ -146,18 +103,6 @@ export const ABOUT_STANDING =
 /** `0.8–0.9: 3 of 12 scores`. */
 export const binText = (bin: number, runs: number, all: number): string =>
   `${fixed(bin / 10, 1)}–${fixed((bin + 1) / 10, 1)}: ${count(runs)} of ${counted(all, "score")}`;
-
-/** Path of a mark of a plot, by its shape. */
-export function markPath(shape: number, x: number, y: number): string {
-  if (shape === 0) return `M${x - 4.5} ${y}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0Z`;
-  if (shape === 1) return `M${x - 4} ${y - 4}h8v8h-8Z`;
-  if (shape === 2) return `M${x} ${y - 5}l5 9h-10Z`;
-  return `M${x} ${y - 5.5}l5.5 5.5l-5.5 5.5l-5.5 -5.5Z`;
-}
-/** Path of the arrow at the left end of an interval that goes on beyond the axis. */
-export const cutPath = (x: number, y: number): string =>
-  `M${x + 4} ${y - 3.5}L${x} ${y}L${x + 4} ${y + 3.5}`;
-export const MARK_NAMES = ["circle", "square", "triangle", "diamond"] as const;
 
 /** Systems of a plot with the number of their mark. */
 export function marksOf(

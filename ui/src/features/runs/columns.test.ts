@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runRow } from "../../testing/fakeBackend";
 import type { RunRow } from "../../generated";
-import { chosen, COLUMNS } from "./columns";
+import { chosen, COLUMNS, evaluatorColumn, evaluatorRoom, evaluatorsOf } from "./columns";
 
 const score = COLUMNS.find((column) => column.id === "score");
 
@@ -84,5 +84,52 @@ describe("the column of stored verdicts", () => {
       chosen(shown, stored).some((one) => one.id === "stored");
     expect([has({}, false), has({}, true)]).toEqual([false, true]);
     expect([has({ stored: true }, false), has({ stored: false }, true)]).toEqual([true, false]);
+  });
+});
+
+describe("the columns of evaluators", () => {
+  const verdict = (change: Partial<RunRow["verdicts"][number]> = {}) => ({
+    evaluator: "tone",
+    result: "pass" as const,
+    score: "4",
+    word: null,
+    threshold: "3",
+    reason: null,
+    ...change,
+  });
+  const told = (verdicts: RunRow["verdicts"]) => {
+    const column = evaluatorColumn("tone");
+    return [column.text(runRow(0, { verdicts })), column.hint?.(runRow(0, { verdicts }))];
+  };
+
+  it("show what an evaluator said, and nothing where it said nothing, never 0", () => {
+    expect(told([verdict()])).toEqual(["4 ✓", "tone: 4, pass, threshold 3"]);
+    expect(told([verdict({ score: "0.49791", result: "fail", threshold: null })])[0]).toBe(
+      "0.50 ✗",
+    );
+    expect(told([verdict({ score: null, result: "open", word: "Very low" })])[0]).toBe("Very low");
+    expect(told([verdict({ score: null, result: "error", word: null })])[0]).toBe("err");
+    expect(told([verdict({ evaluator: "other" })])).toEqual(["", "tone said nothing of this run"]);
+    expect(told([])[0]).toBe("");
+  });
+
+  it("are as many as the window has room for, unless the user says otherwise", () => {
+    expect([800, 1_280, 1_440, 2_560].map(evaluatorRoom)).toEqual([0, 1, 3, 4]);
+    const ids = (shown: Record<string, boolean>, room: number) =>
+      chosen(shown, true, ["tone", "bleu"], room)
+        .map((one) => one.id)
+        .filter((id) => id.startsWith("verdict:"));
+    expect(ids({}, 0)).toEqual([]);
+    expect(ids({}, 1)).toEqual(["verdict:tone"]);
+    expect(ids({ "verdict:bleu": true, "verdict:tone": false }, 4)).toEqual(["verdict:bleu"]);
+  });
+
+  it("are of evaluators, not of their results, by their own names", () => {
+    const values = ["tone", "tone=pass", '"my \\"tone\\""', '"my \\"tone\\""=fail', '"a=pass"'];
+    expect(evaluatorsOf(values.map((value) => ({ value })))).toEqual([
+      "tone",
+      'my "tone"',
+      "a=pass",
+    ]);
   });
 });

@@ -1,11 +1,24 @@
 // Pure. Columns of the table: content, sort key and width.
 import type { Column, RunRow } from "../../generated";
 import { isUnreadable } from "../../domain/states";
+import { visibleLine } from "../../components/visible/visible";
 import { scoreBadge } from "../../domain/scores";
-import { bytes, count, counted, moment, money, seconds, short, when } from "../../domain/format";
+import {
+  bytes,
+  count,
+  counted,
+  fixed,
+  moment,
+  money,
+  seconds,
+  short,
+  when,
+} from "../../domain/format";
 
 export interface TableColumn {
-  id: Column;
+  id: string;
+  /** Column to sort by; undefined if the list has no such order. */
+  sort?: Column;
   title: string;
   /** In multiples of the text size. */
   width: number;
@@ -26,7 +39,7 @@ export interface TableColumn {
 const word = (key: string, value: string | null) => (value === null ? null : { key, value });
 const DASH = "–";
 
-export const COLUMNS: readonly TableColumn[] = [
+const FIXED: readonly (TableColumn & { id: Column })[] = [
   {
     id: "state",
     title: "State",
@@ -154,6 +167,72 @@ export const COLUMNS: readonly TableColumn[] = [
   },
 ];
 
+export const COLUMNS: readonly TableColumn[] = FIXED.map((column) => ({
+  ...column,
+  sort: column.id,
+}));
+
+/** Width of the window in pixels, and the number of evaluators that then have a column. */
+const ROOM = [
+  [1_700, 4],
+  [1_400, 3],
+  [1_200, 1],
+] as const;
+export const evaluatorRoom = (width: number): number =>
+  ROOM.find(([from]) => width >= from)?.[1] ?? 0;
+/** Maximum number of evaluators that can be chosen as columns. */
+const MOST_EVALUATORS = 12;
+
+/** Evaluators among the values of the filter key `stored`, the most frequent first. */
+export function evaluatorsOf(values: readonly { value: string }[]): string[] {
+  const names = values.map(({ value }) => value);
+  const isResult = (value: string) => /=(?:pass|fail|open|error|none)$/.test(value);
+  return names
+    .filter((value) => !isResult(value))
+    .slice(0, MOST_EVALUATORS)
+    .map((value) =>
+      value.startsWith('"') ? value.slice(1, -1).replace(/\\(["\\])/g, "$1") : value,
+    );
+}
+
+/** The verdict of an evaluator; nothing where it said nothing of a run, never 0. */
+function verdictOf(row: RunRow, evaluator: string) {
+  return row.verdicts.find((one) => one.evaluator === evaluator);
+}
+const MARKS = { pass: "✓", fail: "✗", error: "err", open: "", none: "" } as const;
+export function verdictText(row: RunRow, evaluator: string): string {
+  const verdict = verdictOf(row, evaluator);
+  if (verdict === undefined) return "";
+  const number = Number(verdict.score);
+  const score =
+    verdict.score === null || verdict.score === ""
+      ? (verdict.word ?? "")
+      : Number.isFinite(number) && !Number.isInteger(number)
+        ? fixed(number, 2)
+        : verdict.score;
+  return [score, MARKS[verdict.result]].filter((part) => part !== "").join(" ");
+}
+function verdictHint(row: RunRow, evaluator: string): string {
+  const verdict = verdictOf(row, evaluator);
+  if (verdict === undefined) return `${evaluator} said nothing of this run`;
+  const parts = [
+    verdict.word,
+    verdict.score,
+    verdict.result,
+    verdict.threshold === null ? null : `threshold ${verdict.threshold}`,
+  ];
+  return `${evaluator}: ${parts.filter((part) => part !== null && part !== "").join(", ")}`;
+}
+/** Column of the imported verdicts of an evaluator. */
+export const evaluatorColumn = (evaluator: string): TableColumn => ({
+  id: `verdict:${evaluator}`,
+  title: evaluator,
+  width: 6.8,
+  number: true,
+  text: (row) => visibleLine(verdictText(row, evaluator)),
+  hint: (row) => visibleLine(verdictHint(row, evaluator)),
+});
+
 function scored(row: RunRow): string {
   const verdict = scoreBadge(row);
   if (verdict === null) return "Unknown task, so not scored";
@@ -192,11 +271,19 @@ export const isShown = (
   hasStored: boolean,
 ): boolean => shown[column.id] ?? (column.ifStored === true ? hasStored : column.off !== true);
 
-/** The visible columns. */
-export const chosen = (
+/** The visible columns. The first `room` evaluators have one behind their counts. */
+export function chosen(
   shown: Readonly<Record<string, boolean>>,
   hasStored: boolean,
-): TableColumn[] => COLUMNS.filter((column) => isShown(column, shown, hasStored));
+  evaluators: readonly string[] = [],
+  room = 0,
+): TableColumn[] {
+  const own = evaluators.map(evaluatorColumn).filter((column, at) => shown[column.id] ?? at < room);
+  return COLUMNS.flatMap((column) => [
+    ...(isShown(column, shown, hasStored) ? [column] : []),
+    ...(column.id === "stored" ? own : []),
+  ]);
+}
 
 /** Widths in pixels. */
 export const widthOf = (

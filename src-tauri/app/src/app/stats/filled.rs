@@ -264,7 +264,7 @@ fn bounds(interval: Option<Interval>) -> (Option<f64>, Option<f64>) {
     (interval.map(|it| it.low), interval.map(|it| it.high))
 }
 
-fn tendency_name(shown: Tendency) -> &'static str {
+pub(super) fn tendency_name(shown: Tendency) -> &'static str {
     match shown {
         Tendency::Better => "better",
         Tendency::Worse => "worse",

@@ -1,5 +1,6 @@
 //! Queries for statistics. Counts nothing itself: that is `scoring::aggregate`.
 mod filled;
+pub(super) mod set_changes;
 #[cfg(test)]
 mod tests;
 mod trends;

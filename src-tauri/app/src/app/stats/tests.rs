@@ -40,7 +40,7 @@ fn run(task: &str, system: &str, state: RunState, score: Option<f64>) -> ScoredR
     }
 }
 
-fn answered(task: &str, system: &str, score: f64) -> ScoredRun {
+pub(super) fn answered(task: &str, system: &str, score: f64) -> ScoredRun {
     run(task, system, RunState::Answered, Some(score))
 }
 

@@ -1,59 +1,154 @@
-//! Follows systems over sets of runs: days, weeks, months, folders or files.
+//! Follows systems over sets of runs (days, weeks, months, folders or files), and compares two sets.
 use super::super::App;
-use super::filled::{ends, estimate, passes};
+use super::filled::{ends, estimate, passes, tendency_name};
 use super::known_scorer;
-use crate::error::AppError;
+use super::set_changes::{Side, set_changes};
+use crate::error::{AppError, Code};
+use crate::leaderboard::figure;
+use crate::plots::{Line, lines};
 use std::collections::BTreeMap;
-use touchstone_api::{SetsBy, TrendChange, TrendGroup, TrendPoint, TrendRequest, TrendSet, Trends};
+use touchstone_api::{
+    ChangesRequest, ChangesSide, Figure, History, SetChanges, SetsBy, TrendChange, TrendGroup,
+    TrendMeasure, TrendPlot, TrendPoint, TrendRequest, TrendSet, Trends,
+};
 use touchstone_clock as clock;
-use touchstone_scoring::aggregate::{self, ChangeKind, Changes, Counted, RowKey};
-use touchstone_scoring::stats::Tendency;
+use touchstone_scoring::aggregate::{self, ChangeKind, Counted, GateRules, RowKey, Shift};
+use touchstone_store::filter::typed;
+use touchstone_store::overview::column_filter;
 use touchstone_store::query::ScoredRun;
+
+/// Maximum number of sets; the latest ones are kept. Every further one is another place where
+/// chance may look like a change.
+const MOST_SETS: usize = 60;
+const WEEK_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// Runs of a day, folder or file.
+struct RunSet<'r> {
+    name: String,
+    filter: String,
+    from: Option<i64>,
+    runs: Vec<&'r ScoredRun>,
+}
+
+/// Sets of runs, in the order of their first run.
+struct Sets<'r> {
+    all: Vec<RunSet<'r>>,
+    /// Number of earlier sets that are left out.
+    earlier: usize,
+    /// Number of runs in no set.
+    left_out: u64,
+}
 
 impl App {
     /// Returns the trend of each system with each model over sets of runs.
     pub fn trends(&self, request: &TrendRequest) -> Result<Trends, AppError> {
         Self::check_filter(&request.filter)?;
+        Ok(self.history(request)?.trends)
+    }
+
+    /// Like [`App::trends`], with plots, and without any run for an invalid filter.
+    pub fn history(&self, request: &TrendRequest) -> Result<History, AppError> {
         let open = self.require_folder()?;
         let scorer = request.scorer.as_deref();
         let scorers = open.ask(|index| open.lists.scorers(index))?;
         known_scorer(scorer, &scorers)?;
-        let (runs, _) = open.ask(|index| open.lists.scored(index, &request.filter, scorer))?;
-        Ok(compute(&runs, request.by))
+        let ((runs, misread), generation) = open.ask(|index| {
+            Ok((open.lists.scored(index, &request.filter, scorer)?, index.generation()))
+        })?;
+        open.flow.live.stir();
+        let trends = compute(&Sets::new(&runs, request.by));
+        Ok(History { generation, plots: plots(&trends), trends, misread })
+    }
+
+    /// Returns what changed between two sets; `None` if there are fewer than two.
+    pub fn set_changes(&self, request: &ChangesRequest) -> Result<Option<SetChanges>, AppError> {
+        let open = self.require_folder()?;
+        let TrendRequest { filter, scorer, by } = &request.trend;
+        let scorers = open.ask(|index| open.lists.scorers(index))?;
+        known_scorer(scorer.as_deref(), &scorers)?;
+        let (runs, _) = open.ask(|index| open.lists.scored(index, filter, scorer.as_deref()))?;
+        let sets = Sets::new(&runs, *by).all;
+        let place = |name: &str| {
+            sets.iter().position(|set| set.name == name).ok_or_else(|| {
+                AppError::new(Code::NotFound, format!("There is no set {name}."))
+                    .hint("Choose one of the sets that `touchstone trend` lists.")
+            })
+        };
+        let after = request.after.as_deref().map(place).transpose()?;
+        let before = request.before.as_deref().map(place).transpose()?;
+        let Some(after) = after.or(sets.len().checked_sub(1)) else { return Ok(None) };
+        let Some(before) = before.or(after.checked_sub(1)) else { return Ok(None) };
+        let [Some(before), Some(after)] = [before, after].map(|at| sets.get(at)) else {
+            return Ok(None);
+        };
+        let side = |set: &RunSet<'_>| ChangesSide {
+            name: set.name.clone(),
+            filter: Some(set.filter.clone()),
+            runs: set.runs.len() as u64,
+        };
+        let [counted, earlier] = [after, before].map(RunSet::counted);
+        let tasks = open.flow.shelf.tasks();
+        Ok(Some(set_changes(
+            &aggregate::changes(&earlier, &counted),
+            &tasks,
+            &GateRules::default(),
+            Side { about: side(before), runs: Some(&before.runs) },
+            Side { about: side(after), runs: Some(&after.runs) },
+        )))
     }
 }
 
-fn compute(runs: &[ScoredRun], by: SetsBy) -> Trends {
-    let mut by_name: BTreeMap<String, Vec<&ScoredRun>> = BTreeMap::new();
-    let mut left_out = 0;
-    for run in runs {
-        match set_of(run, by) {
-            Some(name) => by_name.entry(name).or_default().push(run),
-            None => left_out += 1,
-        }
+impl RunSet<'_> {
+    fn counted(&self) -> Vec<Counted<'_>> {
+        self.runs.iter().map(|run| run.counted()).collect()
     }
-    let mut sets: Vec<(Option<i64>, String, Vec<&ScoredRun>)> = by_name
-        .into_iter()
-        .map(|(name, runs)| (runs.iter().filter_map(|run| run.started_ms).min(), name, runs))
-        .collect();
-    sets.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
-    let counted: Vec<Vec<Counted<'_>>> =
-        sets.iter().map(|(.., runs)| runs.iter().map(|run| run.counted()).collect()).collect();
+}
+
+impl<'r> Sets<'r> {
+    fn new(runs: &'r [ScoredRun], by: SetsBy) -> Self {
+        let mut by_name: BTreeMap<String, Vec<&ScoredRun>> = BTreeMap::new();
+        let mut left_out = 0;
+        for run in runs {
+            match set_of(run, by) {
+                Some(name) => by_name.entry(name).or_default().push(run),
+                None => left_out += 1,
+            }
+        }
+        let set = |(name, runs): (String, Vec<&'r ScoredRun>)| RunSet {
+            filter: set_filter(&name, by, runs.first().and_then(|run| run.started_ms)),
+            from: runs.iter().filter_map(|run| run.started_ms).min(),
+            name,
+            runs,
+        };
+        let mut all: Vec<RunSet<'r>> = by_name.into_iter().map(set).collect();
+        all.sort_by(|a, b| (a.from, &a.name).cmp(&(b.from, &b.name)));
+        let earlier = all.len().saturating_sub(MOST_SETS);
+        Self { all: all.split_off(earlier), earlier, left_out }
+    }
+}
+
+fn compute(sets: &Sets<'_>) -> Trends {
+    let counted: Vec<Vec<Counted<'_>>> = sets.all.iter().map(RunSet::counted).collect();
+    let trends = aggregate::trends(&counted);
     Trends {
-        groups: aggregate::trends(&counted).iter().map(group).collect(),
+        looked_at: aggregate::looked_at(trends.iter().map(|trend| trend.points.len())),
+        groups: trends.iter().map(group).collect(),
         sets: sets
+            .all
             .iter()
-            .map(|(from, name, runs)| TrendSet {
-                name: name.clone(),
+            .map(|set| TrendSet {
+                name: set.name.clone(),
+                filter: set.filter.clone(),
                 #[expect(
                     clippy::cast_precision_loss,
                     reason = "milliseconds since 1970 are exact"
                 )]
-                from: from.map(|ms| ms as f64 / 1000.0),
-                runs: runs.len() as u64,
+                from: set.from.map(|ms| ms as f64 / 1000.0),
+                runs: set.runs.len() as u64,
             })
             .collect(),
-        left_out,
+        sets_left_out: sets.earlier as u64,
+        left_out: sets.left_out,
     }
 }
 
@@ -72,6 +167,19 @@ fn set_of(run: &ScoredRun, by: SetsBy) -> Option<String> {
     }
 }
 
+/// Returns the filter of the runs of a set, of which one started at this time.
+fn set_filter(name: &str, by: SetsBy, started_ms: Option<i64>) -> String {
+    match (by, started_ms) {
+        (SetsBy::Week, Some(ms)) => {
+            let next = clock::format_utc_monday(ms.saturating_add(WEEK_MS));
+            format!("started:>={name} started:<{next}")
+        }
+        (SetsBy::Day | SetsBy::Week | SetsBy::Month, _) => format!("started:{name}"),
+        (SetsBy::Folder, _) => format!("file:{}/*", typed(name)),
+        (SetsBy::File, _) => App::filter_of_file(name),
+    }
+}
+
 fn group(trend: &aggregate::Trend<'_>) -> TrendGroup {
     let point = |point: &aggregate::TrendPoint<'_>| {
         let cell = &point.group.summary.cell;
@@ -80,19 +188,22 @@ fn group(trend: &aggregate::Trend<'_>) -> TrendGroup {
             ends: ends(cell),
             score: cell.score.map(estimate),
             passes: cell.passes.map(passes),
-            cost: point.group.summary.cost.amounts.of_known.map(|known| known.mean),
-            seconds: point.group.summary.seconds.amounts.of_known.map(|known| known.mean),
+            cost: figure(&point.group.summary.cost),
+            seconds: figure(&point.group.summary.seconds),
             change: point.change.as_ref().map(change),
+            change_point: point.change_point.as_ref().map(change),
         }
     };
     TrendGroup {
         name: trend.column.label(),
+        filter: column_filter(trend.column.system, trend.column.model),
         points: trend.points.iter().map(point).collect(),
         overall: trend.overall.as_ref().map(change),
     }
 }
 
-fn change(changes: &Changes<'_>) -> TrendChange {
+fn change(shift: &Shift<'_>) -> TrendChange {
+    let changes = &shift.changes;
     let effect = changes.pairing.score.as_ref();
     let interval = effect.and_then(|effect| effect.interval);
     let named = |kind| changes.rows_of(kind).iter().map(RowKey::label).collect();
@@ -101,14 +212,131 @@ fn change(changes: &Changes<'_>) -> TrendChange {
         low: interval.map(|interval| interval.low),
         high: interval.map(|interval| interval.high),
         p: effect.and_then(|effect| effect.p).map(|p| p.p),
-        shown: match changes.tendency() {
-            Tendency::Better => "better",
-            Tendency::Worse => "worse",
-            Tendency::Unclear => "unclear",
-        },
+        shown: tendency_name(shift.shown),
         failed: named(ChangeKind::Failed),
         fixed: named(ChangeKind::Fixed),
         flaky: named(ChangeKind::Flaky),
         pairs: changes.pairing.pairs.len() as u64,
+    }
+}
+
+fn plots(trends: &Trends) -> Vec<TrendPlot> {
+    use TrendMeasure::{Cost, Passes, Score, Seconds};
+    let names: Vec<&str> = trends.sets.iter().map(|set| set.name.as_str()).collect();
+    let groups = || trends.groups.iter().enumerate();
+    let plot = |measure| {
+        lines(measure, &names, groups().map(|(at, group)| line(at, group, measure)).collect())
+    };
+    [Score, Passes, Cost, Seconds].into_iter().filter_map(plot).collect()
+}
+
+fn line(at: usize, group: &TrendGroup, measure: TrendMeasure) -> Line<'_> {
+    let point = |(at, point): (usize, &TrendPoint)| {
+        Some((at, usize::try_from(point.set).ok()?, value(point, measure)?))
+    };
+    Line {
+        group: at,
+        name: &group.name,
+        runs: group.points.iter().map(|point| point.ends.runs).sum(),
+        points: group.points.iter().enumerate().filter_map(point).collect(),
+    }
+}
+
+fn value(point: &TrendPoint, measure: TrendMeasure) -> Option<Figure> {
+    let ends = &point.ends;
+    match measure {
+        TrendMeasure::Score => point.score.map(|score| Figure {
+            value: score.value,
+            low: score.low,
+            high: score.high,
+            known: ends.scored,
+            unknown: ends.runs - ends.scored,
+        }),
+        TrendMeasure::Passes => point.passes.map(|passes| Figure {
+            value: passes.rate,
+            low: Some(passes.low),
+            high: Some(passes.high),
+            known: passes.of,
+            unknown: ends.runs.saturating_sub(passes.of),
+        }),
+        TrendMeasure::Cost => point.cost,
+        TrendMeasure::Seconds => point.seconds,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::answered;
+    use super::*;
+
+    /// Time of noon on a day of March 2026.
+    fn noon(day: i64) -> i64 {
+        1_772_323_200_000 + (day - 1) * 86_400_000 + 43_200_000
+    }
+
+    fn on(day: i64, path: &str) -> ScoredRun {
+        let mut run = answered("a", "s", 1.0);
+        path.clone_into(&mut run.path);
+        ScoredRun { started_ms: Some(noon(day)), ..run }
+    }
+
+    fn named(runs: &[ScoredRun], by: SetsBy) -> Vec<(String, String)> {
+        Sets::new(runs, by).all.into_iter().map(|set| (set.name, set.filter)).collect()
+    }
+
+    #[test]
+    fn each_set_has_a_filter_for_its_runs() {
+        let runs = [on(9, "a b/x.yaml"), on(1, "c/y.json#1"), on(2, "c/y.json#2")];
+        for (by, sets) in [
+            (
+                SetsBy::Day,
+                &[
+                    ("2026-03-01", "started:2026-03-01"),
+                    ("2026-03-02", "started:2026-03-02"),
+                    ("2026-03-09", "started:2026-03-09"),
+                ][..],
+            ),
+            (
+                SetsBy::Week,
+                &[
+                    ("2026-02-23", "started:>=2026-02-23 started:<2026-03-02"),
+                    ("2026-03-02", "started:>=2026-03-02 started:<2026-03-09"),
+                    ("2026-03-09", "started:>=2026-03-09 started:<2026-03-16"),
+                ],
+            ),
+            (SetsBy::Month, &[("2026-03", "started:2026-03")]),
+            (SetsBy::Folder, &[("c", "file:c/*"), ("a b", "file:\"a b\"/*")]),
+            (SetsBy::File, &[("c/y.json", "file:c/y.json"), ("a b/x.yaml", "file:\"a b/x.yaml\"")]),
+        ] {
+            let sets: Vec<(String, String)> =
+                sets.iter().map(|(name, set)| ((*name).to_owned(), (*set).to_owned())).collect();
+            assert_eq!(named(&runs, by), sets, "{by:?}");
+            for (_, filter) in sets {
+                assert!(App::check_filter(&filter).is_ok(), "{filter}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_latest_sets_are_kept_and_the_others_counted() {
+        let runs: Vec<ScoredRun> = (1..=70).map(|day| on(day, "x.yaml")).collect();
+        let trends = compute(&Sets::new(&runs, SetsBy::Day));
+        assert_eq!((trends.sets.len(), trends.sets_left_out), (60, 10));
+        assert_eq!(trends.looked_at, 60);
+        let folders = compute(&Sets::new(&runs, SetsBy::Folder));
+        assert_eq!((folders.sets.len(), folders.left_out), (0, 70));
+    }
+
+    #[test]
+    fn there_is_a_plot_for_each_measure_that_is_known() {
+        let mut dear = on(2, "x.yaml");
+        dear.cost = Some(0.5);
+        let trends = compute(&Sets::new(&[on(1, "x.yaml"), dear], SetsBy::Day));
+        let plots = plots(&trends);
+        let drawn = |plot: &TrendPlot| (plot.measure, plot.lines[0].dots.len());
+        assert_eq!(
+            plots.iter().map(drawn).collect::<Vec<_>>(),
+            [(TrendMeasure::Score, 2), (TrendMeasure::Passes, 2), (TrendMeasure::Cost, 1)]
+        );
     }
 }

@@ -1,0 +1,145 @@
+//! Tests of History: sets of runs with their filters, what changed between two sets, and the
+//! baseline file of the folder.
+use super::bench::{Bench, wait_until};
+use fs_err as fs;
+use std::time::{Duration, UNIX_EPOCH};
+use touchstone_api::{
+    ChangesRequest, GateChange, ListRequest, SetsBy, Sort, Span, TrendMeasure, TrendRequest,
+};
+use touchstone_app::app::gating::GateRules;
+
+const DAYS: [&str; 2] = ["1970-01-01", "1970-01-02"];
+/// Filter of the first day.
+const FIRST: &str = "started:1970-01-01";
+const TASKS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
+
+fn transcript(answer: u32) -> String {
+    format!("conversation:\n- user_message: Count.\n- assistant_message: Here.\nanswer: {answer}\n")
+}
+
+fn path(day: u32, task: &str) -> String {
+    let repeat = if day == 1 { String::new() } else { format!("-run{day}") };
+    format!("{task}-tool_calling-o1-variation0{repeat}.yaml")
+}
+
+/// Eight tasks on two days: all runs of the first are right, and those of the second from the third
+/// task on. One of the second day ended in an error.
+fn bench() -> Bench {
+    let mut bench = Bench::new().file("touchstone.yaml", "input_dir: tasks\noutput_dir: results\n");
+    for (at, task) in TASKS.iter().enumerate() {
+        let after = match at {
+            0 => transcript(8),
+            1 => "conversation:\n- user_message: Count.\n- error: too many requests\n".to_owned(),
+            _ => transcript(7),
+        };
+        let suite = "tool_calling_prompt: Count.\nexpected_output: 7\n";
+        bench = bench.file(&format!("tasks/{task}.yaml"), suite);
+        for (day, text) in [(1, transcript(7)), (2, after)] {
+            let file = format!("results/{}", path(day, task));
+            bench = bench.file(&file, text);
+            let noon = UNIX_EPOCH + Duration::from_hours(u64::from(day) * 24 - 12);
+            let file = fs::OpenOptions::new().append(true).open(bench.path(&file)).unwrap();
+            file.into_file().set_modified(noon).unwrap();
+        }
+    }
+    let bench = bench.open();
+    let scored = || bench.rows().iter().filter(|row| row.score.is_some()).count();
+    wait_until("the runs are scored", || (scored() == 15).then_some(()));
+    bench
+}
+
+fn request(by: SetsBy, filter: &str) -> TrendRequest {
+    TrendRequest { filter: filter.to_owned(), scorer: None, by }
+}
+
+/// Returns the paths of the runs that pass a filter.
+fn paths(bench: &Bench, filter: &str) -> Vec<String> {
+    let request = ListRequest {
+        filter: filter.to_owned(),
+        sort: Sort { column: touchstone_api::Column::Path, descending: false },
+        span: Span { offset: 0, limit: 100 },
+    };
+    let page = bench.app().list_runs(request).unwrap();
+    page.rows.into_iter().map(|row| row.path).collect()
+}
+
+#[test]
+fn the_filter_of_a_set_and_of_a_system_choose_just_their_runs() {
+    let bench = bench();
+    let history = bench.app().history(&request(SetsBy::Day, "")).unwrap();
+    let trends = &history.trends;
+    let names: Vec<&str> = trends.sets.iter().map(|set| set.name.as_str()).collect();
+    assert_eq!(names, DAYS);
+    let group = &trends.groups[0];
+    for (set, day) in trends.sets.iter().zip([1, 2]) {
+        let listed = paths(&bench, &format!("{} {}", group.filter, set.filter));
+        assert_eq!(listed, TASKS.map(|task| path(day, task)), "{}", set.filter);
+    }
+    for by in [SetsBy::Week, SetsBy::Month, SetsBy::File] {
+        let sets = bench.app().history(&request(by, "")).unwrap().trends.sets;
+        let runs = sets.iter().map(|set| paths(&bench, &set.filter).len() as u64);
+        assert_eq!(runs.collect::<Vec<_>>(), sets.iter().map(|set| set.runs).collect::<Vec<_>>());
+    }
+    let plots: Vec<TrendMeasure> = history.plots.iter().map(|plot| plot.measure).collect();
+    assert_eq!(plots, [TrendMeasure::Score, TrendMeasure::Passes]);
+    assert_eq!(trends, &bench.app().trends(&request(SetsBy::Day, "")).unwrap());
+}
+
+#[test]
+fn an_invalid_filter_has_no_runs_and_its_reason() {
+    let bench = bench();
+    let history = bench.app().history(&request(SetsBy::Day, "modle:o1")).unwrap();
+    assert_eq!((history.trends.sets.len(), history.misread.len()), (0, 1));
+    assert!(bench.app().trends(&request(SetsBy::Day, "modle:o1")).is_err());
+}
+
+#[test]
+fn what_changed_is_told_by_task_with_the_runs_that_show_it() {
+    let bench = bench();
+    let asked = |before: Option<&str>, after: Option<&str>| ChangesRequest {
+        trend: request(SetsBy::Day, ""),
+        before: before.map(str::to_owned),
+        after: after.map(str::to_owned),
+    };
+    let changes = bench.app().set_changes(&asked(None, None)).unwrap().unwrap();
+    assert_eq!((changes.before.name.as_str(), changes.after.name.as_str()), (DAYS[0], DAYS[1]));
+    let tasks = &changes.groups[0].tasks;
+    assert_eq!(
+        tasks.iter().map(|task| (task.name.as_str(), task.change)).collect::<Vec<_>>(),
+        [("a #0", GateChange::Failed), ("b #0", GateChange::Errors)]
+    );
+    let id = |day| bench.row(&path(day, "a")).unwrap().id;
+    assert_eq!(tasks[0].compare, Some([id(1), id(2)]));
+    let listed = paths(&bench, &format!("{} {}", changes.groups[0].filter, tasks[0].filter));
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    let back = bench.app().set_changes(&asked(Some(DAYS[1]), Some(DAYS[0]))).unwrap().unwrap();
+    assert_eq!(back.groups[0].tasks[0].change, GateChange::Fixed);
+    assert_eq!(bench.app().set_changes(&asked(None, Some(DAYS[0]))).unwrap(), None);
+    assert!(bench.app().set_changes(&asked(Some("1970-01-03"), None)).unwrap_err().hint.is_some());
+}
+
+#[test]
+fn a_baseline_is_that_of_the_gate_and_is_never_replaced_unasked() {
+    let bench = bench();
+    let app = bench.app();
+    let none = app.baseline().unwrap();
+    assert_eq!((none.exists, none.gate.is_some()), (false, false));
+    let saved = app.save_baseline(Some(FIRST), None, false).unwrap();
+    assert_eq!((saved.runs, saved.scored, saved.filter.as_str()), (8, 8, FIRST));
+    let path = bench.path("touchstone-baseline.json");
+    assert_eq!(saved.path, path.display().to_string());
+    let written = fs::read_to_string(&path).unwrap();
+    assert!(app.save_baseline(None, None, false).unwrap_err().hint.is_some());
+    assert_eq!(fs::read_to_string(&path).unwrap(), written);
+    let view = app.baseline().unwrap();
+    let gate = view.gate.unwrap();
+    assert_eq!(gate, app.gate(&path, &GateRules::default()).unwrap());
+    assert!(gate.passed && view.markdown.contains("gate passed"), "{}", view.markdown);
+    let changes = view.changes.unwrap();
+    assert_eq!((changes.before.runs, changes.groups[0].tasks.len()), (8, 0));
+    // The filter of the file stays unless another one is given.
+    assert_eq!(app.save_baseline(None, None, true).unwrap().filter, FIRST);
+    assert_eq!(app.save_baseline(Some("started:1970-01-02"), None, true).unwrap().scored, 7);
+    fs::write(&path, "{").unwrap();
+    assert!(app.baseline().unwrap().trouble.unwrap().contains("The baseline cannot be read"));
+}

@@ -1,0 +1,61 @@
+import { mount, unmount } from "svelte";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import App from "../../app/App.svelte";
+import { Fixture } from "../../testing/fakeBackend";
+import { layOut } from "../../testing/runs";
+import type { EvaluatorSummary } from "../../generated";
+
+let page: ReturnType<typeof mount> | undefined;
+const id = (testid: string) => document.querySelector<HTMLElement>(`[data-testid='${testid}']`);
+const flat = (element: Element | null | undefined) =>
+  element?.textContent?.replace(/\s+/g, " ").trim() ?? "";
+const until = (fn: () => void) => vi.waitFor(fn, { timeout: 4000, interval: 10 });
+
+const ROWS: EvaluatorSummary[] = [
+  {
+    evaluator: "<b>tone</b>",
+    group: "helpdesk",
+    filter: "system:helpdesk -model:*",
+    runs: 8,
+    mean: { value: 3.25, low: 2.5, high: 4, known: 8, unknown: 0 },
+    passes: null,
+    errors: 1,
+  },
+];
+let away: () => void;
+beforeEach(() => (away = layOut()));
+afterEach(async () => {
+  if (page) await unmount(page);
+  page = undefined;
+  document.body.replaceChildren();
+  away();
+});
+async function open(rows: EvaluatorSummary[]) {
+  const backend = new Fixture();
+  backend.replies.evaluator_summaries = () => rows;
+  location.hash = "#/overview?q=model%3Ao1";
+  page = mount(App, { target: document.body, props: { backend } });
+  await until(() =>
+    expect(backend.calls.some((call) => call.name === "evaluator_summaries")).toBe(true),
+  );
+  return backend;
+}
+
+it("shows the means of evaluators with intervals, and a dash for what is unknown", async () => {
+  const backend = await open(ROWS);
+  await until(() => expect(id("evaluators")).not.toBeNull());
+  expect(backend.calls.find((call) => call.name === "evaluator_summaries")?.args).toEqual({
+    filter: "model:o1",
+  });
+  expect(flat(id("evaluators")?.querySelector("summary"))).toContain("<b>tone</b>");
+  const cells = [...(id("evaluator-row")?.children ?? [])].map(flat);
+  expect(cells).toEqual(["<b>tone</b>", "helpdesk", "8", "3.252.50–4.00", "–", "1"]);
+  const link = id("evaluator-row")?.querySelector("a")?.getAttribute("href") ?? "";
+  expect(decodeURIComponent(link)).toBe("#/runs?q=model:o1+system:helpdesk+-model:*");
+});
+
+it("is not there where no evaluator said anything", async () => {
+  await open([]);
+  await until(() => expect(document.querySelector("main")).not.toBeNull());
+  expect(id("evaluators")).toBeNull();
+});
