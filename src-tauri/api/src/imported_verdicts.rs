@@ -1,6 +1,5 @@
 //! **Pure.** Verdicts of evaluators imported from files of evaluations, for lists, comparisons and
 //! reports.
-use super::leaderboard::Figure;
 use serde::Serialize;
 
 /// Result of an evaluator for a run, imported from the run's file.
@@ -75,26 +74,6 @@ pub struct StoredLine {
     pub evaluator: String,
     /// One verdict per run; none where the run's file has no column for the evaluator.
     pub said: Vec<Option<StoredBrief>>,
-}
-
-/// Imported verdicts of one evaluator on the runs of one system with one model.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
-pub struct EvaluatorSummary {
-    /// Name of the evaluator.
-    pub evaluator: String,
-    /// `system/model`; the name of the file for rows that other programs wrote.
-    pub group: String,
-    /// Filter of the runs of the system.
-    pub filter: String,
-    /// Number of runs whose files have a column of the evaluator.
-    pub runs: u64,
-    /// Mean of its numbers, on their own scale.
-    pub mean: Option<Figure>,
-    /// Share of passes among its verdicts that pass or fail.
-    pub passes: Option<Figure>,
-    /// Number of verdicts that ended in an error.
-    pub errors: u64,
 }
 
 /// Numbers of evaluators by imported result for one run.

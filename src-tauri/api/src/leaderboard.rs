@@ -75,6 +75,26 @@ pub struct LeaderboardRow {
     pub on_front: Option<bool>,
 }
 
+/// Imported verdicts of one evaluator on the runs of one system with one model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct EvaluatorSummary {
+    /// Name of the evaluator.
+    pub evaluator: String,
+    /// `system/model`; the name of the file for rows that other programs wrote.
+    pub group: String,
+    /// Filter of the runs of the system.
+    pub filter: String,
+    /// Number of runs whose files have a column of the evaluator.
+    pub runs: u64,
+    /// Mean of its numbers, on their own scale.
+    pub mean: Option<Figure>,
+    /// Share of passes among its verdicts that pass or fail.
+    pub passes: Option<Figure>,
+    /// Number of verdicts that ended in an error.
+    pub errors: u64,
+}
+
 /// A mean or rate over runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
