@@ -81,8 +81,8 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
         })
         .collect();
     let rows = leaderboard::rows(&entries, front.as_ref());
-    let mut groups: Vec<Group> = standing.groups.iter().zip(&rows).map(group).collect();
-    for (at, group) in groups.iter_mut().enumerate() {
+    let mut shown: Vec<Group> = standing.groups.iter().zip(&rows).map(group).collect();
+    for (at, group) in shown.iter_mut().enumerate() {
         let is_on = |front: &Option<Front>| {
             front.as_ref().and_then(|front| front.on.get(at).copied().flatten()) == Some(true)
         };
@@ -91,7 +91,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
     Page {
         head: head(about, runs, &all),
         headline: ranking.sentences,
-        groups,
+        groups: shown,
         front_by: front.as_ref().map(leaderboard::measure),
         front_rows: front.as_ref().map(leaderboard::front_rows),
         pairs: pairings.iter().filter_map(|pairing| pair(pairing, &standing, &names)).collect(),
