@@ -166,8 +166,16 @@ fn describe(
         .filter(|one| one.effect.difference < 0.0 && !includes_zero(&one.effect));
     let last = last.min_by(|a, b| a.effect.difference.total_cmp(&b.effect.difference));
     if let Some(Compared { with, effect }) = last.filter(|_| !is_said && !is_beaten) {
-        let below = distance(effect);
-        sentences.push(format!("{} is furthest behind {}: by {below}.", with.name, best.name));
+        let doubt = effect.p.filter(|_| !is_shown(effect, Tendency::Worse)).map(|p| {
+            format!(", which a paired test does not show yet (p = {})", fixed(p.p, 2))
+        });
+        sentences.push(format!(
+            "{} is furthest behind {}: by {}{}.",
+            with.name,
+            best.name,
+            distance(effect),
+            doubt.unwrap_or_default()
+        ));
     }
     // An interval that leaves out 0 would contradict the sentence.
     let unclear: Vec<_> = unclear.into_iter().filter(|one| includes_zero(&one.effect)).collect();
@@ -400,6 +408,17 @@ mod tests {
             @r"
         one/o1 and two/o1 are highest and not shown to differ: 1.00 on the same 8 tasks.
         low/o1 is furthest behind one/o1: by 0.80 (0.74 to 0.86) on 8 tasks.
+        "
+        );
+    }
+
+    #[test]
+    fn a_distance_that_the_test_does_not_show_is_told_with_its_p() {
+        insta::assert_snapshot!(
+            joined(&[("low", &[0.1, 0.3, 0.2, 0.4, 0.1]), ("high", &[1.0; 5])]),
+            @r"
+        high/o1 is highest: 1.00.
+        low/o1 is furthest behind high/o1: by 0.78 (0.62 to 0.94) on 5 tasks, which a paired test does not show yet (p = 0.06).
         "
         );
     }
