@@ -149,14 +149,10 @@ fn strategies(asked: &Strategies, here: &Environment) -> Outcome {
 }
 
 fn convert(asked: &Convert) -> Outcome {
-    let text = match &asked.text {
-        Some(text) => text.clone(),
-        None => {
-            let mut text = String::new();
-            io::stdin().lock().read_to_string(&mut text)?;
-            text
-        }
-    };
+    let mut text = asked.text.clone().unwrap_or_default();
+    if asked.text.is_none() {
+        io::stdin().lock().read_to_string(&mut text)?;
+    }
     let slots = red_team::slots(asked.slots.prefix.as_deref(), asked.slots.suffix.as_deref());
     let mut out = BufWriter::new(io::stdout().lock());
     for (name, text) in red_team::disguise(&text, &asked.strategies, &slots)? {
