@@ -296,6 +296,10 @@ describe("the runs", () => {
     press("k");
     expect(document.querySelector(".cursor")?.getAttribute("data-id")).toBe("r1");
     press("G");
+    await until(
+      () =>
+        document.getElementById("runs-grid")?.getAttribute("aria-activedescendant") === "run-119",
+    );
     await until(() => document.querySelector(".cursor")?.getAttribute("data-id") === "r119");
     press("g");
     press("g");
@@ -464,6 +468,22 @@ describe("the runs", () => {
     ]);
     button("Clear the filter")?.click();
     await until(() => rows().length > 10 && (find("filter") as HTMLInputElement).value === "");
+  });
+  it("begin at the first run of a new filter that leaves out the run at the cursor", async () => {
+    await open(new Fixture());
+    await until(() => rows().length > 10);
+    const cursor = () =>
+      document.getElementById("runs-grid")?.getAttribute("aria-activedescendant") ?? "";
+    const under = () => document.getElementById(cursor())?.textContent ?? "Error";
+    press("G");
+    await until(() => cursor() === "run-119");
+    for (let up = 0; up < 9 && under().includes("Error"); up++) press("k");
+    expect(under()).not.toContain("Error");
+    type("state:error");
+    await until(
+      () => rows().length > 0 && rows().every((row) => row.textContent.includes("Error")),
+    );
+    await until(() => cursor() === "run-0");
   });
   it("complete what is typed", async () => {
     await open(new Fixture());
