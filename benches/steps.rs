@@ -31,7 +31,9 @@ const STRUCTURE: [Question; 8] = [
     }),
     ("call() then call(){same}", |run| {
         let all: Vec<&Step> = calls(run).collect();
-        let same = |one: &Step, other: &Step| one.title == other.title && own(one).eq(own(other));
+        let same = |one: &Step, other: &Step| {
+            one.title == other.title && own_parts(one).eq(own_parts(other))
+        };
         (0..all.len()).any(|at| all[at + 1..].iter().any(|other| same(all[at], other)))
     }),
     ("-call() user()", |run| {
@@ -70,7 +72,7 @@ fn fails(call: &Step, tool: &str) -> bool {
     call.failed == Some(true) && call.title.as_deref() == Some(tool)
 }
 
-fn own(step: &Step) -> impl Iterator<Item = &Part> {
+fn own_parts(step: &Step) -> impl Iterator<Item = &Part> {
     step.parts.iter().filter(|part| !matches!(&*part.label, "result" | "error"))
 }
 

@@ -39,7 +39,7 @@ fn filtered(filter: &str) -> FailuresRequest {
 }
 
 /// Waits until all transcripts are read.
-fn whole(app: &App, request: &FailuresRequest) -> FailureMap {
+fn complete_map(app: &App, request: &FailuresRequest) -> FailureMap {
     wait_until("all failed runs are read", || {
         Some(app.failures(request).unwrap()).filter(|map| map.state == FailuresState::Done)
     })
@@ -53,7 +53,7 @@ fn causes(map: &FailureMap) -> Vec<(&str, u64)> {
 #[test]
 fn runs_are_read_in_the_background_and_their_causes_are_counted() {
     let bench = bench();
-    let map = whole(bench.app(), &filtered(""));
+    let map = complete_map(bench.app(), &filtered(""));
     assert_eq!((map.runs, map.failed, map.read, map.unreadable), (4, 3, 3, 0));
     assert_eq!(
         causes(&map),
@@ -68,7 +68,7 @@ fn runs_are_read_in_the_background_and_their_causes_are_counted() {
 #[test]
 fn a_failed_run_is_compared_with_passing_runs_outside_the_filter() {
     let bench = bench();
-    let map = whole(bench.app(), &filtered("model:o3"));
+    let map = complete_map(bench.app(), &filtered("model:o3"));
     let decisive = |title: &str| {
         let cluster = map.clusters.iter().find(|one| one.title.starts_with(title)).unwrap();
         let step = cluster.examples[0].decisive.clone().unwrap();
@@ -83,7 +83,7 @@ fn a_failed_run_is_compared_with_passing_runs_outside_the_filter() {
 fn a_run_is_read_again_only_when_its_file_changes() {
     let bench = bench();
     let request = filtered("");
-    whole(bench.app(), &request);
+    complete_map(bench.app(), &request);
     let known = bench.app().failures(&request).unwrap();
     assert_eq!(known.state, FailuresState::Done, "nothing is left to read");
     bench.put(&name("o3", 3), transcript("count", "result: 7", "-7"));
@@ -101,21 +101,21 @@ fn a_filter_that_is_typed_leaves_no_reading_behind() {
     for typed in ["count", "count tool", "model:o3"] {
         bench.app().failures(&filtered(typed)).unwrap();
     }
-    assert_eq!(whole(bench.app(), &filtered("model:o3")).read, 3);
+    assert_eq!(complete_map(bench.app(), &filtered("model:o3")).read, 3);
     // What was passed over goes on when it is asked for again, and is not called stopped.
     let map = bench.app().failures(&filtered("count")).unwrap();
     assert_ne!(map.state, FailuresState::Stopped);
-    whole(bench.app(), &filtered("count"));
+    complete_map(bench.app(), &filtered("count"));
 }
 
 #[test]
 fn a_map_that_is_made_is_used_until_something_changes() {
     let bench = bench();
-    let first = whole(bench.app(), &filtered(""));
+    let first = complete_map(bench.app(), &filtered(""));
     assert_eq!(bench.app().failures(&filtered("")).unwrap(), first);
     bench.put(&name("o3", 4), transcript("count", "result: 7", "-7"));
     wait_until("the new run is in the map", || {
-        let map = whole(bench.app(), &filtered(""));
+        let map = complete_map(bench.app(), &filtered(""));
         (map.failed == 4).then_some(())
     });
 }
@@ -130,7 +130,7 @@ fn what_was_stopped_stays_stopped_until_it_is_resumed() {
     let map = bench.app().failures(&request).unwrap();
     assert_ne!(map.state, FailuresState::Running);
     bench.app().resume_failures(&request).unwrap();
-    assert_eq!(whole(bench.app(), &request).read, 3);
+    assert_eq!(complete_map(bench.app(), &request).read, 3);
 }
 
 #[test]

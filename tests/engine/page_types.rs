@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// A command as declared: description, name, arguments with types, and type of the reply.
+/// A command as declared: description, name, arguments and reply with their types.
 type Declared = (&'static [&'static str], &'static str, &'static [[&'static str; 2]], &'static str);
 
 macro_rules! as_text {
@@ -44,7 +44,7 @@ fn write(name: &str, text: &str) {
     }
 }
 
-/// Returns the TypeScript type of a Rust type, which the compiler prints with spaces.
+/// Converts a Rust type to TypeScript, which the compiler prints with spaces.
 fn typescript(rust: &str) -> String {
     let rust = rust.trim();
     let inside =

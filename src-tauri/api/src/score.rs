@@ -111,7 +111,7 @@ pub struct ScoreDetail {
     pub value: String,
 }
 
-/// Failure class of a run.
+/// Kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]

@@ -213,7 +213,7 @@ impl Attack {
             return Err(format!("`{name}` has more than two strategies. Compose two at most."));
         }
         let strategies: Result<Vec<Strategy>, String> =
-            parts.iter().map(|part| known(part)).collect();
+            parts.iter().map(|part| strategy_named(part)).collect();
         let strategies = strategies?;
         if strategies.len() > 1 && strategies.contains(&Strategy::Baseline) {
             return Err(format!("`{name}` composes the baseline, which changes nothing."));
@@ -249,7 +249,7 @@ const ABSENT: [(&str, &str); 7] = [
     ("difficult", "has to be worded by a model; compose two strategies, as in `leetspeak+base64`"),
 ];
 
-fn known(name: &str) -> Result<Strategy, String> {
+fn strategy_named(name: &str) -> Result<Strategy, String> {
     if let Some(strategy) = Strategy::from_name(name) {
         return Ok(strategy);
     }

@@ -43,7 +43,7 @@ impl Random {
 }
 
 /// A generated run with its true failure.
-struct Known {
+struct SeededRun {
     run: Run,
     task: usize,
     group: usize,
@@ -56,7 +56,7 @@ fn part(label: &str, text: &str) -> Part {
     Part { label: label.to_owned(), value: Value::from(text), ..Part::default() }
 }
 
-fn said(text: &str) -> Step {
+fn assistant_step(text: &str) -> Step {
     Step { kind: StepKind::Assistant, parts: vec![part("message", text)], ..Step::default() }
 }
 
@@ -107,7 +107,7 @@ fn steps(random: &mut Random, task: usize, without: Option<&str>) -> Vec<Step> {
     for tool in TASKS[task].iter().filter(|tool| Some(**tool) != without) {
         if random.chance(50) {
             let next = random.pick(&["Now the next part.", "Let me look.", "I continue."]);
-            steps.push(said(next));
+            steps.push(assistant_step(next));
         }
         if random.chance(15) {
             let typo = format!("bad_{}", random.below(90));
@@ -153,11 +153,11 @@ fn tool_error(random: &mut Random, n: usize) -> (&'static str, String) {
     }
 }
 
-fn generate(random: &mut Random) -> Known {
+fn generate(random: &mut Random) -> SeededRun {
     let (task, group) = (random.below(TASKS.len()), random.below(3));
     let tools = TASKS[task];
     let tool = random.pick(tools);
-    let mut known = Known {
+    let mut known = SeededRun {
         run: Run::default(),
         task,
         group,
@@ -255,7 +255,7 @@ fn generate(random: &mut Random) -> Known {
         let parts = vec![part("error", why)];
         path.push(Step { kind: StepKind::Error, parts, ..Step::default() });
     } else {
-        path.push(said(&last));
+        path.push(assistant_step(&last));
         if given.is_none() {
             known.stop = Stop::NoAnswer;
         }
@@ -297,7 +297,7 @@ fn wrong_answer(
     (rows, format!("{field} {kind}"))
 }
 
-fn generated(seed: u64, count: usize) -> Vec<(Known, Vec<Finding>)> {
+fn generated(seed: u64, count: usize) -> Vec<(SeededRun, Vec<Finding>)> {
     let mut random = Random(seed);
     let options = Options { key: Some(vec!["id".to_owned()]), ..Options::default() };
     (0..count)
@@ -321,7 +321,7 @@ fn generated(seed: u64, count: usize) -> Vec<(Known, Vec<Finding>)> {
         .collect()
 }
 
-fn map(runs: &[&(Known, Vec<Finding>)]) -> Vec<Cluster> {
+fn map(runs: &[&(SeededRun, Vec<Finding>)]) -> Vec<Cluster> {
     let runs: Vec<ClusteredRun<'_>> = runs
         .iter()
         .map(|(known, findings)| ClusteredRun {
@@ -446,7 +446,7 @@ fn the_decisive_step_is_the_one_at_which_the_failure_was_injected() {
         .map(|task| {
             let mut one = || {
                 let mut path = steps(&mut random, task, None);
-                path.push(said("Done. The result is below."));
+                path.push(assistant_step("Done. The result is below."));
                 let answer =
                     Answer { value: value(&rows(task)), source: String::new(), lenient: false };
                 let run = Run { steps: path, answer: Some(answer), ..Run::default() };

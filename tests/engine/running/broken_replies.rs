@@ -66,7 +66,7 @@ const CASES: [(&str, &str, Breaks); 17] = [
     ("cut in the middle of a stream", "streamed", |good| good.cut_after(200)),
     ("reset in the middle", "messages", |good| good.reset_after(150)),
     ("reset at once", "streamed", |_| Reply::reset_at_once()),
-    ("type of a picture", "whole", |good| good.header("content-type", "image/png")),
+    ("a picture instead", "whole", |good| good.header("content-type", "image/png")),
     ("byte by byte", "streamed", |good| good.dribbled(Duration::from_micros(200))),
 ];
 
@@ -182,7 +182,7 @@ fn a_reply_that_is_broken_once_is_asked_for_again_or_ends_the_run_with_a_sentenc
     cut in the middle of a stream: again: The reply ended too early. Answered
     reset in the middle: again: (as the system says it) Answered
     reset at once: again: The connection failed. Answered
-    type of a picture: Answered
+    a picture instead: Answered
     byte by byte: Answered
     ");
 }
@@ -244,7 +244,7 @@ fn a_reply_that_is_broken_every_time_ends_the_run_with_what_is_wrong() {
         reached. The reply ended too early. It was asked 3 times, the limit of the settings.
     reset in the middle: Error (as the system says it)
     reset at once: Error (as the system says it)
-    type of a picture: Answered
+    a picture instead: Answered
     byte by byte: Answered
     ");
 }

@@ -87,7 +87,7 @@ impl NewFile {
     /// is something at the path.
     pub fn keep_if_free(mut self) -> Result<bool, AppError> {
         self.complete(|beside, path| {
-            let is_moved = move_to_free(beside, path, &WAYS)?;
+            let is_moved = move_to_free(beside, path, &MOVES)?;
             if !is_moved {
                 let _ = fs::remove_file(beside);
             }
@@ -111,16 +111,16 @@ impl NewFile {
 }
 
 /// Moves a file to a path where nothing is, or fails.
-type Way = fn(&Path, &Path) -> io::Result<()>;
+type MoveFile = fn(&Path, &Path) -> io::Result<()>;
 
 /// Ways to do so, each for file systems that lack those before. All fail if the name is taken, a
 /// broken link included.
-const WAYS: [Way; 3] = [rename_new, link_new, copy_new];
+const MOVES: [MoveFile; 3] = [rename_new, link_new, copy_new];
 
 /// Moves a file to a path. Returns false if there is something at the path.
-fn move_to_free(from: &Path, to: &Path, ways: &[Way]) -> io::Result<bool> {
+fn move_to_free(from: &Path, to: &Path, moves: &[MoveFile]) -> io::Result<bool> {
     let mut lacks = io::Error::from(Errno::NOTSUP);
-    for way in ways {
+    for way in moves {
         match way(from, to) {
             Ok(()) => return Ok(true),
             Err(why) if why.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
@@ -225,11 +225,11 @@ mod tests {
 
     #[test]
     fn a_file_is_moved_to_a_free_path_whatever_the_file_system_lacks() {
-        let lacks: Way = |_, _| Err(Errno::PERM.into());
-        let unknown: Way = |_, _| Err(Errno::NOTSUP.into());
-        let ways: [&[Way]; 4] =
-            [&WAYS, &[unknown, link_new], &[unknown, lacks, copy_new], &[copy_new]];
-        for ways in ways {
+        let lacks: MoveFile = |_, _| Err(Errno::PERM.into());
+        let unknown: MoveFile = |_, _| Err(Errno::NOTSUP.into());
+        let moves: [&[MoveFile]; 4] =
+            [&MOVES, &[unknown, link_new], &[unknown, lacks, copy_new], &[copy_new]];
+        for moves in moves {
             let folder = tempfile::tempdir().unwrap();
             let at = |name: &str| folder.path().join(name);
             fs::write(at("from"), "new").unwrap();
@@ -237,9 +237,9 @@ mod tests {
             fs::create_dir(at("folder")).unwrap();
             std::os::unix::fs::symlink("nowhere", at("link")).unwrap();
             for taken in ["file", "folder", "link"] {
-                assert!(!move_to_free(&at("from"), &at(taken), ways).unwrap(), "{taken}");
+                assert!(!move_to_free(&at("from"), &at(taken), moves).unwrap(), "{taken}");
             }
-            assert!(move_to_free(&at("from"), &at("new"), ways).unwrap());
+            assert!(move_to_free(&at("from"), &at("new"), moves).unwrap());
             assert_eq!(fs::read_to_string(at("file")).unwrap(), "old");
             assert_eq!(fs::read_to_string(at("new")).unwrap(), "new");
             assert!(!at("from").exists() && !at("nowhere").exists());
@@ -248,7 +248,7 @@ mod tests {
         let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
         fs::write(&from, "new").unwrap();
         assert!(move_to_free(&from, &to, &[lacks, unknown]).is_err());
-        let full: Way = |_, _| Err(Errno::NOSPC.into());
+        let full: MoveFile = |_, _| Err(Errno::NOSPC.into());
         assert!(move_to_free(&from, &to, &[full, copy_new]).is_err(), "another error is told");
     }
 

@@ -78,7 +78,7 @@ impl Axis {
     }
 
     /// Returns the position of a value; values beyond an end are drawn at the end.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub(super) fn position(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let share = match self.scale {
             Scale::Linear { .. } => (value - self.low) / (self.high - self.low),
@@ -95,7 +95,7 @@ impl Axis {
     /// Returns the marks.
     pub(super) fn ticks(&self) -> Vec<Tick> {
         let tick = |value: f64, step: f64| Tick {
-            at: (self.at(value) * 10.0).round() / 10.0,
+            at: (self.position(value) * 10.0).round() / 10.0,
             label: self.unit.format(value, step),
         };
         let fits = |value: &f64| *value <= self.high * 1.000_001;
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(marks(&axis), ["$0.01", "$0.1", "$1"]);
         let axis = Axis::of_amounts(&[0.02, 0.9], 0.9, true, (0.0, 100.0));
         assert_eq!(marks(&axis), ["$0.02", "$0.05", "$0.1", "$0.2", "$0.5", "$1"]);
-        assert!((axis.at(0.0) - 0.0).abs() < 1e-9, "an interval down to 0 ends at the edge");
+        assert!((axis.position(0.0) - 0.0).abs() < 1e-9, "an interval down to 0 ends at the edge");
         assert!(!Axis::of_amounts(&[0.0, 1.0], 1.0, true, (0.0, 1.0)).is_log());
     }
 
@@ -217,7 +217,7 @@ mod tests {
         for value in [0.0, 0.004, 0.5, 0.996, 1.0] {
             let axis = Axis::of_scores(&[value], (100.0, 0.0));
             assert!(axis.low >= 0.0 && axis.high <= 1.0 && axis.low < axis.high, "{value}");
-            assert!((0.0..=100.0).contains(&axis.at(value)));
+            assert!((0.0..=100.0).contains(&axis.position(value)));
         }
     }
 }

@@ -67,7 +67,11 @@ impl Placed {
 }
 
 /// Places one label for each point, within the area. `None` for a label without room.
-pub(super) fn place(texts: &[String], points: &[(f64, f64)], area: Area) -> Vec<Option<Placed>> {
+pub(super) fn place_labels(
+    texts: &[String],
+    points: &[(f64, f64)],
+    area: Area,
+) -> Vec<Option<Placed>> {
     let marks: Vec<Area> = points
         .iter()
         .map(|(x, y)| Area { left: x - MARK, top: y - MARK, right: x + MARK, bottom: y + MARK })

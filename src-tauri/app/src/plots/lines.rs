@@ -69,7 +69,7 @@ pub(crate) fn lines(
             let dot = |(point, set, figure): &(usize, usize, Figure)| TrendDot {
                 point: small(*point),
                 x: round(place(*set) + (float(at) - middle) * apart),
-                y: round(axis.at(figure.value)),
+                y: round(axis.position(figure.value)),
                 range: range(*figure, &axis),
             };
             let dots: Vec<TrendDot> = line.points.iter().map(dot).collect();

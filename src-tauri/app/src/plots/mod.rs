@@ -76,7 +76,7 @@ impl<'a> Drawn<'a> {
 }
 
 /// Point before the axes are known.
-struct Known<'a> {
+struct KnownPoint<'a> {
     row: usize,
     amount: Figure,
     score: Figure,
@@ -87,9 +87,9 @@ struct Known<'a> {
 pub(crate) fn scatter(all: &[Drawn<'_>], measure: Measure) -> Option<Scatter> {
     let known = |(row, of)| {
         let of: &Drawn<'_> = of;
-        Some(Known { row, amount: of.amount?, score: of.score?, of })
+        Some(KnownPoint { row, amount: of.amount?, score: of.score?, of })
     };
-    let points: Vec<Known<'_>> = all.iter().enumerate().filter_map(known).collect();
+    let points: Vec<KnownPoint<'_>> = all.iter().enumerate().filter_map(known).collect();
     let ends = |it: Figure| [it.low.unwrap_or(it.value), it.high.unwrap_or(it.value)];
     let values: Vec<f64> = points.iter().map(|point| point.amount.value).collect();
     if points.len() < 2 || values.iter().all(|value| *value <= 0.0) {
@@ -104,8 +104,10 @@ pub(crate) fn scatter(all: &[Drawn<'_>], measure: Measure) -> Option<Scatter> {
         let at = systems.iter().position(|system| *system == of.system);
         at.and_then(|at| u32::try_from(at).ok()).unwrap_or(0) % SHAPES
     };
-    let at: Vec<(f64, f64)> =
-        points.iter().map(|it| (x_axis.at(it.amount.value), y_axis.at(it.score.value))).collect();
+    let at: Vec<(f64, f64)> = points
+        .iter()
+        .map(|it| (x_axis.position(it.amount.value), y_axis.position(it.score.value)))
+        .collect();
     let (numbered, labels) = labelled(all, &points, &at);
     let drawn = points.iter().zip(&at).zip(labels).map(|((point, (x, y)), label)| ScatterPoint {
         row: u32::try_from(point.row).unwrap_or(u32::MAX),
@@ -137,7 +139,7 @@ pub(crate) fn scatter(all: &[Drawn<'_>], measure: Measure) -> Option<Scatter> {
 /// Returns the labels of points: names if all have room, else the numbers of the rows.
 fn labelled(
     all: &[Drawn<'_>],
-    points: &[Known<'_>],
+    points: &[KnownPoint<'_>],
     at: &[(f64, f64)],
 ) -> (bool, Vec<Option<ScatterLabel>>) {
     let area = Area { left: LEFT, top: TOP - 8.0, right: WIDTH, bottom: HEIGHT - BOTTOM };
@@ -145,19 +147,20 @@ fn labelled(
     let short = shorten(&names, LABEL_CHARS);
     let texts: Vec<String> = points.iter().map(|point| short[point.row].clone()).collect();
     if points.len() <= MOST_NAMED {
-        let placed: Option<Vec<Placed>> = labels::place(&texts, at, area).into_iter().collect();
+        let placed: Option<Vec<Placed>> =
+            labels::place_labels(&texts, at, area).into_iter().collect();
         if let Some(placed) = placed {
             let all = placed.into_iter().zip(texts).map(|(it, text)| Some(it.label(text)));
             return (false, all.collect());
         }
     }
     let texts: Vec<String> = points.iter().map(|point| (point.row + 1).to_string()).collect();
-    let placed = labels::place(&texts, at, area);
+    let placed = labels::place_labels(&texts, at, area);
     (true, placed.into_iter().zip(texts).map(|(it, text)| Some(it?.label(text))).collect())
 }
 
 fn range(figure: Figure, axis: &Axis) -> Option<[f64; 2]> {
-    Some([round(axis.at(figure.low?)), round(axis.at(figure.high?))])
+    Some([round(axis.position(figure.low?)), round(axis.position(figure.high?))])
 }
 
 /// Returns the path of the arrow at the left end of an interval that goes on beyond the axis.

@@ -66,7 +66,7 @@ mod tests {
         Step { kind: StepKind::ToolCall, title, failed, seconds, tokens, ..Step::default() }
     }
 
-    fn of(steps: Vec<Step>) -> RunOutline {
+    fn outline_from(steps: Vec<Step>) -> RunOutline {
         outline("v", &Run { steps, ..Run::default() })
     }
 
@@ -77,7 +77,7 @@ mod tests {
             call(Some(false), Some(0.5), Some(7)),
             call(Some(true), None, None),
         ];
-        let outline = of(steps);
+        let outline = outline_from(steps);
         let told = outline.marks.iter().map(|mark| {
             (mark.step, mark.steps, mark.title.as_deref(), mark.failures, mark.seconds, mark.tokens)
         });
@@ -95,8 +95,12 @@ mod tests {
     #[test]
     fn a_failed_call_and_a_system_error_are_failures_and_a_call_without_a_result_is_not() {
         let error = Step { kind: StepKind::Error, ..Step::default() };
-        let outline =
-            of(vec![call(None, None, None), call(Some(true), None, None), Step::default(), error]);
+        let outline = outline_from(vec![
+            call(None, None, None),
+            call(Some(true), None, None),
+            Step::default(),
+            error,
+        ]);
         assert_eq!(outline.failures, [1, 3]);
     }
 
@@ -107,7 +111,7 @@ mod tests {
             70_003 => call(Some(true), Some(1.0), None),
             _ => Step { tokens: Some(2), seconds: Some(f64::NAN), ..Step::default() },
         });
-        let outline = of(steps.collect());
+        let outline = outline_from(steps.collect());
         assert!(outline.marks.len() <= MAX_MARKS, "{}", outline.marks.len());
         let mut next = 0;
         for mark in &outline.marks {
@@ -126,9 +130,9 @@ mod tests {
 
     #[test]
     fn of_very_many_failures_the_first_are_listed_and_all_are_counted() {
-        let outline = of(vec![call(Some(true), None, None); MAX_FAILURES + 5]);
+        let outline = outline_from(vec![call(Some(true), None, None); MAX_FAILURES + 5]);
         assert_eq!(outline.failures.len(), MAX_FAILURES);
         assert_eq!(outline.failure_count as usize, MAX_FAILURES + 5);
-        assert!(of(Vec::new()).marks.is_empty());
+        assert!(outline_from(Vec::new()).marks.is_empty());
     }
 }

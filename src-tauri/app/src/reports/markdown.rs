@@ -83,8 +83,8 @@ fn groups(out: &mut String, page: &Page) {
             plain(group.system.as_deref()),
             plain(group.model.as_deref()),
             match group.on_front {
-                Some(true) => format!("{} ◆", words::standing(group.standing)),
-                _ => words::standing(group.standing).to_owned(),
+                Some(true) => format!("{} ◆", words::standing_word(group.standing)),
+                _ => words::standing_word(group.standing).to_owned(),
             },
             group.runs.to_string(),
             group.scored.to_string(),

@@ -260,7 +260,7 @@ pub(super) fn mean(amount: Option<Amount>, runs: u64, write: impl Fn(f64) -> Str
 }
 
 /// Returns the word for a standing.
-pub(super) fn standing(standing: Option<Standing>) -> &'static str {
+pub(super) fn standing_word(standing: Option<Standing>) -> &'static str {
     match standing {
         Some(Standing::Best) => "best",
         Some(Standing::Tied) => "not shown to differ",

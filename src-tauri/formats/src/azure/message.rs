@@ -73,7 +73,7 @@ pub(crate) fn object<const N: usize>(entries: [(&str, Option<Value>); N]) -> Val
     )
 }
 
-/// Returns the type of a content item.
+/// Returns how a content item is typed.
 pub(crate) fn kind(item: &Value) -> &str {
     item.get("type").and_then(Value::text).unwrap_or_default()
 }
@@ -162,7 +162,7 @@ fn pieces(content: &Value) -> Vec<&Value> {
     }
 }
 
-/// Returns the type of an item in its original form.
+/// Returns how an item is typed in its original form.
 fn original_type(item: &Value) -> &str {
     first(item, &["type", "content_type", "$type"]).and_then(Value::text).unwrap_or_default()
 }

@@ -166,9 +166,10 @@ fn describe(
         .filter(|one| one.effect.difference < 0.0 && !includes_zero(&one.effect));
     let last = last.min_by(|a, b| a.effect.difference.total_cmp(&b.effect.difference));
     if let Some(Compared { with, effect }) = last.filter(|_| !is_said && !is_beaten) {
-        let doubt = effect.p.filter(|_| !is_shown(effect, Tendency::Worse)).map(|p| {
-            format!(", which a paired test does not show yet (p = {})", fixed(p.p, 2))
-        });
+        let doubt = effect
+            .p
+            .filter(|_| !is_shown(effect, Tendency::Worse))
+            .map(|p| format!(", which a paired test does not show yet (p = {})", fixed(p.p, 2)));
         sentences.push(format!(
             "{} is furthest behind {}: by {}{}.",
             with.name,

@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(tenths, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9]);
     }
 
-    fn at(score: f64, cost: Option<f64>, seconds: Option<f64>) -> Summary {
+    fn summary_at(score: f64, cost: Option<f64>, seconds: Option<f64>) -> Summary {
         summary(&[Counted { seconds, ..run(Some("a"), score, cost) }])
     }
 
@@ -286,17 +286,18 @@ mod tests {
     #[test]
     fn the_front_holds_those_that_no_other_beats_in_both() {
         let [yes, no] = [Some(true), Some(false)];
-        let cheap = at(0.5, Some(1.0), None);
-        let good = at(0.9, Some(5.0), None);
-        let worse = at(0.5, Some(2.0), None);
-        let equal = at(0.5, Some(1.0), None);
-        let unknown = at(1.0, None, Some(1.0));
+        let cheap = summary_at(0.5, Some(1.0), None);
+        let good = summary_at(0.9, Some(5.0), None);
+        let worse = summary_at(0.5, Some(2.0), None);
+        let equal = summary_at(0.5, Some(1.0), None);
+        let unknown = summary_at(1.0, None, Some(1.0));
         assert_eq!(
             on(&[cheap.clone(), good, worse, equal, unknown]),
             Some((FrontBy::Cost, vec![yes, yes, no, yes, None]))
         );
         assert_eq!(on(&[cheap]), None, "one alone beats nobody");
-        let [slow, fast] = [at(0.5, None, Some(9.0)), at(0.6, Some(0.0), Some(3.0))];
+        let [slow, fast] =
+            [summary_at(0.5, None, Some(9.0)), summary_at(0.6, Some(0.0), Some(3.0))];
         assert_eq!(on(&[slow, fast]), Some((FrontBy::Seconds, vec![no, yes])));
     }
 

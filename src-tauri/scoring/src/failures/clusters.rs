@@ -57,7 +57,7 @@ pub fn clusters(runs: &[ClusteredRun<'_>]) -> Vec<Cluster> {
     for (at, run) in runs.iter().enumerate() {
         let mut seen = BTreeSet::new();
         for (place, finding) in run.findings.iter().enumerate() {
-            let cause = causes.of(finding);
+            let cause = causes.cause_for(finding);
             if !seen.insert(cause.clone()) {
                 continue;
             }
@@ -118,7 +118,7 @@ impl<'a> Causes<'a> {
         Self { merged: all.into_iter().map(|(key, all)| (key, merge(all))).collect() }
     }
 
-    fn of(&self, finding: &Finding) -> Cause {
+    fn cause_for(&self, finding: &Finding) -> Cause {
         let cause = &finding.cause;
         let merged = self.merged.get(&(cause.mode, cause.subject.as_str()));
         let detail = merged.and_then(|merged| merged.get(&*finding.template));

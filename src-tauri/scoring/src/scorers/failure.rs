@@ -1,6 +1,6 @@
 //! **Pure.** Classifies the failure of a run.
 
-/// Failure class of a run.
+/// Kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Failure {
     /// There is an answer, but it is wrong.

@@ -61,7 +61,7 @@ pub struct Score {
     pub says: RunScore,
     /// Pending request to a program or a judge.
     pub(crate) ask: Option<ScoreRequest>,
-    /// Failure class of the run according to this scorer.
+    /// Failure class according to this scorer.
     pub class: Option<FailureClass>,
 }
 
@@ -361,7 +361,7 @@ fn expected_calls<'a>(place: &ScoringKey<'_>, against: &ScoringInput<'a>) -> &'a
     if place.calls_tools { &against.task.expected_tool_calls } else { &[] }
 }
 
-/// Failure class of a run according to a scorer. Without a scorer, only classes that do not depend
+/// Failure class according to a scorer. Without a scorer, only classes that do not depend
 /// on scoring.
 fn class(
     place: &ScoringKey<'_>,

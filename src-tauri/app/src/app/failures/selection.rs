@@ -128,7 +128,7 @@ fn from_runs(runs: Vec<ScoredRun>, passing: &Passing, hashes: &HashMap<String, i
         }
         selection.groups[group].failed += 1;
         selection.errors += u64::from(run.state == RunState::Error);
-        let own = passing.of(&run);
+        let own = passing.baselines_for(&run);
         let key: Vec<String> = own.iter().map(|one| one.id.clone()).collect();
         let stamp = stamp(&run, &key, hashes);
         let baseline = *baselines.entry(key).or_insert_with(|| {
@@ -208,7 +208,7 @@ impl Passing {
 
     /// Returns the passing runs of the task by the same system, which works with the same tools; if
     /// there are none, those of other systems.
-    fn of(&self, run: &ScoredRun) -> Vec<Baseline> {
+    fn baselines_for(&self, run: &ScoredRun) -> Vec<Baseline> {
         let Some(all) = self.by_task.get(&task_key(run)) else { return Vec::new() };
         let same = |(system, _): &&(Option<String>, Baseline)| *system == run.system;
         let not_itself = |(_, one): &&(Option<String>, Baseline)| one.id != run.id;

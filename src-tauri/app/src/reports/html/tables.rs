@@ -35,7 +35,7 @@ pub(super) fn groups(page: &Page) -> Markup {
             tbody { @for group in groups { tr {
                 th scope="row" { (plain(group.system.as_deref())) } td.model { (plain(group.model.as_deref())) }
                 td title=[group.why.as_deref().map(one_line)] {
-                    (words::standing(group.standing))
+                    (words::standing_word(group.standing))
                     @if group.on_front == Some(true) { span.below { "◆ Pareto" } }
                 }
                 td.n { (words::count(group.runs)) } td.n { (words::count(group.scored)) }
