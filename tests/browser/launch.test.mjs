@@ -151,7 +151,7 @@ test("a run is shown as it goes on: in the launch, in its own page without drawi
     await rows(page).first().getByText("Answered").waitFor();
   }));
 
-test("Stop lets the call in flight be saved, Retry goes on from there, and nothing is paid for twice", () =>
+test("Stop lets the call in flight be saved, Resume goes on from there, and nothing is paid for twice", () =>
   onSlow(async (page, { provider, folder }) => {
     provider.hold();
     await launch(page, SLOW);
@@ -164,7 +164,7 @@ test("Stop lets the call in flight be saved, Retry goes on from there, and nothi
     await state(page, "Stopped");
     assert.equal(provider.asked.length, 1);
     assert.match(readFileSync(join(folder, FIRST), "utf8"), /tool_call/);
-    await page.getByRole("button", { name: "Retry 3 runs" }).click();
+    await page.getByRole("button", { name: "Resume 3 runs" }).click();
     await state(page, "Done");
     assert.match(await figures(page), /3 of 3/);
     assert.equal(provider.asked.length, 6, "two calls a run");
