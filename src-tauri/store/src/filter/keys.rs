@@ -43,7 +43,7 @@ pub enum Key {
     Superseded,
     /// Expected calls are missing, optionally of a named tool.
     Missing,
-    /// A tool call failed.
+    /// A tool call or program failed.
     Failed,
     /// Run has an answer.
     Answer,
@@ -213,7 +213,7 @@ pub const KEYS: [KeyRule; 35] = [
         "missing:yes",
         "expected tool calls that never happened",
     ),
-    rule(Key::Failed, "failed", ValueKind::Flag, "failed:yes", "a tool call failed"),
+    rule(Key::Failed, "failed", ValueKind::Flag, "failed:yes", "a tool call or program failed"),
     rule(Key::Answer, "answer", ValueKind::Flag, "answer:no", "has an answer"),
     rule(Key::Turns, "turns", COUNT, "turns:>5", "turns of the assistant"),
     rule(Key::Calls, "calls", COUNT, "calls:>=3", "tool calls"),
@@ -287,12 +287,10 @@ pub fn state_named(word: &str) -> Option<RunState> {
     STATES.iter().find(|(_, name)| *name == word).map(|(state, _)| *state)
 }
 
-/// Returns the key with this name, ignoring case. `layout` is the former name of `format`, and
-/// `step` is accepted for `steps`.
+/// Returns the key with this name, ignoring case. `layout` is the former name of `format`.
 pub(super) fn key_named(word: &str) -> Option<&'static KeyRule> {
     let word = match word.to_ascii_lowercase().as_str() {
         "layout" => "format",
-        "step" => "steps",
         _ => word,
     };
     KEYS.iter().find(|rule| rule.name.eq_ignore_ascii_case(word))

@@ -1,5 +1,6 @@
 //! **Pure.** Prints a filter such that parsing the output yields an equal filter.
 use super::keys::{Key, key_rule, state_name};
+use super::letters::JOINING;
 use super::{
     Ask, Comparison, Filter, FilterValue, Pattern, Place, SequenceStep, StepCondition, StepPattern,
     StepQuestion, StepText, StepWord, TextMatch, Token, VerdictCondition,
@@ -140,8 +141,7 @@ pub fn typed(text: &str) -> String {
     let begins = |char: char| char.is_alphanumeric() || char == '_';
     let plain = text.starts_with(begins)
         && text.chars().all(|char| begins(char) || matches!(char, '-' | '.' | '/'));
-    // `then` joins steps.
-    let joins = text.eq_ignore_ascii_case("then");
+    let joins = JOINING.iter().any(|word| text.eq_ignore_ascii_case(word));
     if plain && !joins { text.to_owned() } else { quoted(text) }
 }
 
