@@ -287,10 +287,12 @@ pub fn state_named(word: &str) -> Option<RunState> {
     STATES.iter().find(|(_, name)| *name == word).map(|(state, _)| *state)
 }
 
-/// Returns the key with this name, ignoring case. `layout` is the former name of `format`.
+/// Returns the key with this name, ignoring case. `layout` is the former name of `format`, and
+/// `step` is accepted for `steps`.
 pub(super) fn key_named(word: &str) -> Option<&'static KeyRule> {
     let word = match word.to_ascii_lowercase().as_str() {
         "layout" => "format",
+        "step" => "steps",
         _ => word,
     };
     KEYS.iter().find(|rule| rule.name.eq_ignore_ascii_case(word))

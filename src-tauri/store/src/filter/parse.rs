@@ -240,8 +240,11 @@ fn token(word: &Word<'_>, misread: &mut Vec<FilterError>) -> Option<Token> {
     if let Some(Keyed { name, sign, value }) = key_and_value(letters) {
         let text =
             |letters: &[Letter]| letters.iter().map(|letter| letter.char).collect::<String>();
-        // `result=5` and `args<3` occur in transcripts.
-        let rule = key_named(&name).filter(|rule| sign == ':' || rule.takes != ValueKind::StepText);
+        // `result=5` and `step=3` occur in transcripts.
+        let rule = key_named(&name).filter(|rule| {
+            let is_steps = rule.key != Key::Steps || name.eq_ignore_ascii_case(rule.name);
+            sign == ':' || rule.takes != ValueKind::StepText && is_steps
+        });
         if let Some(rule) = rule {
             let read = if sign == ':' || takes_numbers(rule) {
                 values(rule, value, word)
@@ -306,17 +309,13 @@ fn suggest_token(name: &str, sign: char, value: &str) -> Option<String> {
         return Some(format!("-{}:{}", rule.name, value.trim_start_matches('=')));
     }
     if sign == ':' {
-        // `paid:100` and `request: x` occur in transcripts.
-        let keys = KEYS.iter().filter(|rule| rule.takes != ValueKind::StepText);
-        return nearest(name, keys.map(|rule| rule.name)).map(|near| format!("{near}:{value}"));
+        return nearest(name, KEYS.iter().map(|rule| rule.name))
+            .map(|near| format!("{near}:{value}"));
     }
     // `count<limit` and `code=5` occur in transcripts, so only a name with a single typo before a
     // number is treated as a misspelled key.
     let numeric = KEYS.iter().filter_map(|rule| match rule.takes {
-        // `step=3` occurs in transcripts.
-        ValueKind::Number(units) if rule.key != Key::Steps && number(value, units).is_some() => {
-            Some(rule.name)
-        }
+        ValueKind::Number(units) if number(value, units).is_some() => Some(rule.name),
         _ => None,
     });
     nearest_within(name, numeric, 1).map(|near| format!("{near}{value}"))

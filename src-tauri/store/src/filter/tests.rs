@@ -59,7 +59,7 @@ fn questions_are_read_and_printed_in_one_form() {
         ("call(sql)>=3 thenx", "call(sql)>=3 thenx"),
         (r#"-call(sql) "no" error"#, r#"-call(sql) "no" error"#),
         ("no error or timeout and then x", r#""no" error "or" timeout "and" "then" x"#),
-        ("step=3 step<5 paid:100 request:x", r#""step=3" "step<5" "paid:100" "request:x""#),
+        ("step:>20", "steps:>20"),
         (r#"said:"look*""#, r#"said:"look*""#),
         (r#""call(sql)" "then" x"#, r#""call(sql)" "then" x"#),
         ("then answer", r#""then" answer"#),
@@ -192,6 +192,10 @@ fn a_word_that_reads_like_a_step_is_not_searched_without_a_word() {
         (
             "call(a) followed by answer",
             "followed → Write “then” between two steps, like call(sql) then answer. To search for the text, put it in quotes.",
+        ),
+        (
+            "step=3",
+            "step=3 → Unknown key \"step\". Did you mean steps=3? To search for the text, put it in quotes.",
         ),
         (
             "said:look*",
