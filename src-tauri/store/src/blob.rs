@@ -5,6 +5,7 @@
 use super::index_dir::create_private;
 use fs_err as fs;
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
+use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -61,7 +62,10 @@ impl TextBlob {
     /// Returns the bytes of one extent.
     pub fn read(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         let mut buffer = Vec::new();
-        Ok(self.read_into(offset, len, &mut buffer)?.to_vec())
+        let extent = self.read_blocks(offset, len, &mut buffer)?;
+        buffer.truncate(extent.end);
+        buffer.drain(..extent.start);
+        Ok(buffer)
     }
 
     /// Reads an extent and returns it as a slice of `buffer`, which grows to hold the surrounding
@@ -72,6 +76,17 @@ impl TextBlob {
         len: usize,
         buffer: &'b mut Vec<u8>,
     ) -> io::Result<&'b [u8]> {
+        let extent = self.read_blocks(offset, len, buffer)?;
+        Ok(&buffer[extent])
+    }
+
+    /// Reads the blocks of an extent, and returns where it lies in the buffer.
+    fn read_blocks(
+        &self,
+        offset: u64,
+        len: usize,
+        buffer: &mut Vec<u8>,
+    ) -> io::Result<Range<usize>> {
         if !self.holds(offset, len as u64) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -88,7 +103,7 @@ impl TextBlob {
         if sums.any(|(sum, block)| xxh3_64(block) != *sum) {
             return Err(foreign());
         }
-        Ok(&buffer[from..from + len])
+        Ok(from..from + len)
     }
 }
 

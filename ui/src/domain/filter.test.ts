@@ -243,6 +243,10 @@ describe("a question about steps", () => {
     ["call(sql) then", ["call(sql) then"]],
     ["call(sql) then no  ", ["call(sql) then no"]],
     ["call(sql) then nobody model:o1", ["call(sql) then nobody", "model:o1"]],
+    ["call(sql)>=3 then no answer", ["call(sql)>=3", "then", "no", "answer"]],
+    ["args:/tmp model:m said:/x/", ["args:/tmp", "model:m", "said:/x/"]],
+    ["call(ls){args~/tmp,result~/a} b/ } x", ["call(ls){args~/tmp,result~/a} b/ }", "x"]],
+    ["call(ls){args~/tmp} x", ["call(ls){args~/tmp}", "x"]],
     ["call(sql) thenx", ["call(sql)", "thenx"]],
     ["call(sql", ["call(sql"]],
     ["said:/a b/,c -result:/\\/ x/ y", ["said:/a b/,c", "-result:/\\/ x/", "y"]],
@@ -284,9 +288,9 @@ describe("a question about steps", () => {
   });
   it.each([
     ["call(sql", "call(sql) task:a"],
-    ["call(sql){args~/a", "call(sql){args~/a/} task:a"],
+    ["call(sql){args~/a", "call(sql){args~/a} task:a"],
     ['said(a "b', 'said(a "b") task:a'],
-    ["said:/a b", "said:/a b/ task:a"],
+    ["said:/tmp", "said:/tmp task:a"],
     ["call(sql){failed}", "call(sql){failed} task:a"],
   ])("%s ends before another filter", (text, wanted) => expect(both(text, "task:a")).toBe(wanted));
   it("is drawn as one, with its mistake", () => {

@@ -52,13 +52,21 @@ interface Scan {
 }
 const isSpace = (letter: string | undefined) => letter !== undefined && /\s/u.test(letter);
 
-/** Up to the sign that closes a quote or a regular expression. */
-function closed(text: string, from: number, sign: '"' | "/"): Scan {
+/** Up to the sign that closes a quote. */
+function closed(text: string, from: number): Scan {
   for (let at = from; at < text.length; at++) {
-    if (text[at] === sign) return { end: at + 1, open: "" };
-    if (text[at] === "\\" && ++at === text.length) return { end: at, open: `\\${sign}` };
+    if (text[at] === '"') return { end: at + 1, open: "" };
+    if (text[at] === "\\" && ++at === text.length) return { end: at, open: '\\"' };
   }
-  return { end: text.length, open: sign };
+  return { end: text.length, open: '"' };
+}
+
+const REGEX = /\/(?:[^/\\]|\\.)*\//suy;
+
+/** The end of the regular expression that begins here; null for a path, which is text. */
+function regexEnd(text: string, from: number, follows: RegExp): number | null {
+  const end = from + (matchAt(REGEX, text, from)?.length ?? 0);
+  return end > from && (end === text.length || matchAt(follows, text, end) !== null) ? end : null;
 }
 
 /** Keys whose values may be regular expressions. */
@@ -70,10 +78,9 @@ function wordAt(text: string, from: number): Scan {
   while (scan.end < text.length && !isSpace(text[scan.end])) {
     const { end } = scan;
     const letter = text[end];
-    if (letter === '"') scan = closed(text, end + 1, letter);
-    else if (letter === "/" && BEFORE_REGEX.test(text.slice(from, end)))
-      scan = closed(text, end + 1, letter);
-    else scan = { end: end + 1, open: "" };
+    const begins = letter === "/" && BEFORE_REGEX.test(text.slice(from, end));
+    const regex = begins ? regexEnd(text, end, /[\s,]/uy) : null;
+    scan = letter === '"' ? closed(text, end + 1) : { end: regex ?? end + 1, open: "" };
   }
   return scan;
 }
@@ -84,7 +91,7 @@ const STEPS: readonly (readonly [word: string, about: string])[] = [
   ["said", "a message of the assistant"],
   ["user", "a message of the user"],
   ["error", "a system error"],
-  ["nudge", "a message to go on"],
+  ["nudge", "an automatic nudge"],
   ["program", "a plan or code that ran"],
   ["answer", "the answer"],
 ];
@@ -101,6 +108,7 @@ function matchAt(pattern: RegExp, text: string, at: number): string | null {
 /** What stands between parentheses or braces, from the sign that opens them. */
 function enclosed(text: string, from: number, nested: boolean): Scan {
   const close = text[from] === "(" ? ")" : "}";
+  const follows = close === ")" ? /\s*(?:\)|$)/uy : /\s*(?:[,}]|$)/uy;
   let depth = 0;
   let scan: Scan = { end: from + 1, open: "" };
   while (scan.end < text.length) {
@@ -108,8 +116,9 @@ function enclosed(text: string, from: number, nested: boolean): Scan {
     const letter = text[end];
     const before = text.slice(from + 1, end).trimEnd();
     const begins = close === ")" ? before === "" : before.endsWith("~");
-    if (letter === '"') scan = closed(text, end + 1, letter);
-    else if (letter === "/" && begins) scan = closed(text, end + 1, letter);
+    const regex = letter === "/" && begins ? regexEnd(text, end, follows) : null;
+    if (letter === '"') scan = closed(text, end + 1);
+    else if (regex !== null) scan = { end: regex, open: "" };
     else if (letter === close && depth === 0) return { end: end + 1, open: "" };
     else {
       if (nested && letter === "(") depth++;
@@ -135,7 +144,10 @@ function questionAt(text: string, from: number): Scan | null {
       if (inside.open !== "") return inside;
       at = inside.end;
     }
+    const counted = matchAt(/[<>=]/uy, text, at) !== null;
     at += matchAt(/\S*/uy, text, at)?.length ?? 0;
+    // Only a single step can be counted.
+    if (counted) return { end: at, open: "" };
     const then = matchAt(THEN, text, at);
     if (then === null) return { end: at, open: "" };
     const next = at + then.length;
@@ -189,7 +201,7 @@ export function only(text: string, key: string, value: string): boolean {
 export function toggle(text: string, key: string, value: string): string {
   const words = tokens(text).filter((token) => !asksFor(token, key));
   const typed = words.map((token) => token.text);
-  return (only(text, key, value) ? typed : [...typed, `${key}:${quote(value)}`]).join(" ");
+  return both(typed.join(" "), only(text, key, value) ? "" : `${key}:${quote(value)}`);
 }
 
 /** Joins two filters. What is open in one ends with it. */

@@ -9,8 +9,8 @@ use crate::error::count;
 use crate::json;
 use crate::node::{Node, Shape, end_line};
 use crate::run::{
-    Answer, ForkOrigin, ImportedSummary, LONGEST_ANSWER, Layout, Outline, RecordedState, Run,
-    RunEnd, StepKind, StoredAnswer, TextItem,
+    Answer, ForkOrigin, ImportedSummary, LONGEST_ANSWER, Layout, Outline, Part, RecordedState, Run,
+    RunEnd, Step, StepKind, StoredAnswer, TextItem,
 };
 use crate::stabletoolbench::{Pair, answers, names};
 use crate::timestamps;
@@ -59,8 +59,6 @@ pub(crate) struct OutlineBuilder {
     in_later_message: bool,
     /// True while the parts of a step below the main path are reported.
     is_nested: bool,
-    /// True while a part is reported that is an image, sound or file.
-    is_media: bool,
     /// Number of messages with the wording of an automatic nudge, and number of nudges recorded in
     /// the file.
     nudges_seen: u32,
@@ -79,10 +77,10 @@ impl OutlineBuilder {
     }
 
     /// Adds a part whose text in the file differs from its value.
-    fn raw_part(&mut self, label: &str, raw: &str) {
+    fn raw_part(&mut self, label: &str, role: Role, raw: &str) {
         let start = self.outline.text.len();
         self.line(raw);
-        self.listed.part(label, false, &self.outline.text, start);
+        self.listed.part(label, role, &self.outline.text, start);
     }
 
     fn line(&mut self, text: &str) {
@@ -212,7 +210,7 @@ impl<'t> Sink<'t> for OutlineBuilder {
     fn step(&mut self, head: Head<'t>) {
         self.begin(Some(self.steps));
         if self.listed.begin(self.steps, head.kind, head.depth, self.outline.text.len()) {
-            self.listed.describe(head.failed, head.nudge, head.title);
+            self.listed.describe(head.failed, head.title);
         }
         self.steps += 1;
         self.is_nested = head.depth > 0;
@@ -267,11 +265,10 @@ impl<'t> Sink<'t> for OutlineBuilder {
         self.outline.nudges += u32::from(head.nudge);
     }
 
-    fn part<N: Node<'t>>(&mut self, label: &str, _role: Role, value: N) {
+    fn part<N: Node<'t>>(&mut self, label: &str, role: Role, value: N) {
         let start = self.outline.text.len();
         value.write_words(&mut self.outline.text);
-        let is_media = std::mem::take(&mut self.is_media);
-        self.listed.part(label, is_media, &self.outline.text, start);
+        self.listed.part(label, role, &self.outline.text, start);
         if self.is_nested {
             return;
         }
@@ -282,6 +279,7 @@ impl<'t> Sink<'t> for OutlineBuilder {
         {
             self.in_later_message = false;
             self.nudges_seen += 1;
+            self.listed.nudge();
         }
         if let Some(call) = self.stands_for_another.filter(|_| label == "name") {
             self.means(call, value.word().unwrap_or_default());
@@ -428,12 +426,12 @@ pub(crate) fn of_run(run: &Run) -> Outline {
             tokens: None,
             depth: step.depth,
         });
-        for part in &step.parts {
+        for (at, part) in step.parts.iter().enumerate() {
+            let role = role_in_call(step, at);
             if let Some(raw) = &part.raw {
-                builder.raw_part(&part.label, raw);
+                builder.raw_part(&part.label, role, raw);
             } else {
-                builder.is_media = part.is_media();
-                builder.part(&part.label, Role::Other, &part.value);
+                builder.part(&part.label, role, &part.value);
             }
         }
     }
@@ -463,6 +461,20 @@ pub(crate) fn of_run(run: &Run) -> Outline {
         apply_summary(&mut outline, imported);
     }
     outline
+}
+
+/// Returns what a part of a call is. Arguments may be called `result` as well, so only the last such
+/// part of a call that ended is its result; media came with it.
+fn role_in_call(step: &Step, at: usize) -> Role {
+    let is_result = |part: &Part| matches!(part.label.as_str(), "result" | "error");
+    let result = step.failed.and_then(|_| step.parts.iter().rposition(is_result));
+    let part = &step.parts[at];
+    match result {
+        _ if part.is_media() => Role::Result,
+        Some(result) if at == result || at > result && part.label == "media" => Role::Result,
+        Some(result) if at > result => Role::Other,
+        _ => Role::Param,
+    }
 }
 
 /// Applies what another tool recorded of a run: its end decides the state, not its last step.

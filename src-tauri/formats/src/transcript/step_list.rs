@@ -1,7 +1,8 @@
 //! **Pure.** Steps of a run in few bytes, for questions about their order: what each of them is,
 //! which tool was called, whether it failed, which calls are equal, and where its text lies in the
 //! text of the outline. Owns the encoding. Messages, calls, programs and errors are listed; steps
-//! of abandoned branches are not, those of sub-agents are.
+//! of abandoned branches and those in which the model only thinks are not, those of sub-agents are.
+use super::sink::Role;
 use crate::run::StepKind;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -36,7 +37,8 @@ const KINDS: [ListedKind; 5] = [
 pub enum TextRole {
     /// Anything else: the name of the tool, thinking.
     Other,
-    /// The message, the arguments of a call, the code of a program, or the text of an error.
+    /// The message, the arguments of a call, the plan and code of a program, or the text of an
+    /// error.
     Own,
     /// The result or the error of a call or program.
     Result,
@@ -54,7 +56,7 @@ pub struct ListedStep {
     pub kind: ListedKind,
     /// Whether it failed; `None` without a result.
     pub failed: Option<bool>,
-    /// True for a message that was added to make the run continue.
+    /// True for an automatic nudge.
     pub nudge: bool,
     /// Name of the tool, as an index into [`StepList::tools`].
     pub tool: Option<usize>,
@@ -226,10 +228,17 @@ impl StepListBuilder {
         true
     }
 
-    /// Sets how the step ended and what it called.
-    pub(crate) fn describe(&mut self, failed: Option<bool>, nudge: bool, tool: Option<&str>) {
+    /// Marks the step as an automatic nudge.
+    pub(crate) fn nudge(&mut self) {
         if let Some(open) = &mut self.open {
-            (open.failed, open.nudge) = (failed, nudge);
+            open.nudge = true;
+        }
+    }
+
+    /// Sets how the step ended and what it called.
+    pub(crate) fn describe(&mut self, failed: Option<bool>, tool: Option<&str>) {
+        if let Some(open) = &mut self.open {
+            open.failed = failed;
             tool.unwrap_or_default().clone_into(&mut open.tool);
         }
     }
@@ -241,17 +250,23 @@ impl StepListBuilder {
         }
     }
 
-    /// Adds a part, whose text lies at `from` and ends with the text so far.
-    pub(crate) fn part(&mut self, label: &str, is_media: bool, text: &str, from: usize) {
+    /// Adds a part, whose text lies at `from` and ends with the text so far. In a call, its role
+    /// tells arguments from the result, because an argument may have any name.
+    pub(crate) fn part(&mut self, label: &str, in_call: Role, text: &str, from: usize) {
         let Some(open) = &mut self.open else { return };
         let role = match open.kind {
             ListedKind::User | ListedKind::Assistant if label == "message" => TextRole::Own,
             ListedKind::User | ListedKind::Assistant => TextRole::Other,
-            ListedKind::Call if is_media || matches!(label, "result" | "error") => TextRole::Result,
+            ListedKind::Call => match in_call {
+                Role::Param => TextRole::Own,
+                Role::Result => TextRole::Result,
+                Role::Other if label == "error" => TextRole::Result,
+                _ => TextRole::Other,
+            },
             ListedKind::Program if matches!(label, "output" | "error" | "result") => {
                 TextRole::Result
             }
-            ListedKind::Call | ListedKind::Program | ListedKind::Error => TextRole::Own,
+            ListedKind::Program | ListedKind::Error => TextRole::Own,
         };
         if role == TextRole::Own && matches!(open.kind, ListedKind::Call | ListedKind::Program) {
             let mut hasher = DefaultHasher::new();
@@ -264,6 +279,11 @@ impl StepListBuilder {
 
     fn close(&mut self) {
         let Some(open) = self.open.take() else { return };
+        let has_message = open.texts.iter().any(|(role, _)| *role == TextRole::Own);
+        if open.kind == ListedKind::Assistant && !has_message {
+            // Thinking alone says nothing.
+            return;
+        }
         let kind = KINDS.iter().position(|kind| *kind == open.kind).unwrap_or_default();
         let failed = match open.failed {
             None => 0,
@@ -336,18 +356,18 @@ mod tests {
         let text = "hello\nsql\nselect 1\n42\nlost\nsql\nselect 1\nsql\nselect 2\n";
         let mut builder = StepListBuilder::default();
         builder.begin(0, StepKind::User, 0, 0);
-        builder.part("message", false, &text[..6], 0);
+        builder.part("message", Role::Message, &text[..6], 0);
         builder.begin(1, StepKind::ToolCall, 0, 6);
-        builder.describe(Some(true), false, Some("sql"));
-        builder.part("query", false, &text[..19], 10);
-        builder.part("result", false, &text[..22], 19);
+        builder.describe(Some(true), Some("sql"));
+        builder.part("query", Role::Param, &text[..19], 10);
+        builder.part("result", Role::Result, &text[..22], 19);
         builder.begin(2, StepKind::Abandoned, 0, 22);
         builder.begin(3, StepKind::User, 1, 22);
-        builder.part("message", false, &text[..27], 22);
+        builder.part("message", Role::Message, &text[..27], 22);
         for (step, start, end) in [(4, 27, 40), (5, 40, 53)] {
             builder.begin(step, StepKind::ToolCall, 0, start);
-            builder.describe(None, false, Some("sql"));
-            builder.part("query", false, &text[..end], start + 4);
+            builder.describe(None, Some("sql"));
+            builder.part("query", Role::Param, &text[..end], start + 4);
         }
         let (bytes, count) = builder.finish();
         assert_eq!(count, 4);
@@ -372,6 +392,106 @@ mod tests {
                 (1, Some(true), Some(0), vec!["select 1\n", "42\n"]),
                 (4, None, Some(0), vec!["select 1\n"]),
                 (5, None, Some(1), vec!["select 2\n"]),
+            ]
+        );
+    }
+
+    /// Texts of a step by their role.
+    fn texts(outline: &crate::run::Outline, step: &ListedStep, role: TextRole) -> String {
+        let ranges = step.texts.iter().filter(|(known, _)| *known == role);
+        let at = |at: u64| usize::try_from(at).unwrap();
+        ranges.map(|(_, range)| &outline.text[at(range.start)..at(range.end)]).collect()
+    }
+
+    const FILE: &str = r#"conversation:
+- user_message: go
+- assistant_message: ""
+- tool_call:
+    name: submit
+    params: {result: apple, error: 1}
+    cost: 1.5
+    result: fine
+- tool_call:
+    name: submit
+    cost: 2.5
+    params: {error: 1, result: apple}
+    result: done
+- tool_call: {name: submit, params: {result: banana, error: 1}, error: boom}
+- user_message: the green one please
+- user_message: actually use the submit tool to get the answer
+"#;
+
+    #[test]
+    fn only_parameters_are_arguments_whatever_they_are_called() {
+        let outline = crate::transcript::outline(FILE.as_bytes()).unwrap();
+        let list = StepList::decode(&outline.steps);
+        let calls = list.steps.iter().filter(|step| step.kind == ListedKind::Call);
+        let calls: Vec<_> = calls
+            .map(|step| {
+                let own = texts(&outline, step, TextRole::Own);
+                (step.call, own.contains("fine"), texts(&outline, step, TextRole::Result))
+            })
+            .collect();
+        assert_eq!(
+            calls,
+            [
+                (Some(0), false, "fine\n".to_owned()),
+                (Some(0), false, "done\n".to_owned()),
+                (Some(1), false, "boom\n".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn of_an_imported_call_only_the_last_result_is_one() {
+        let part = |label: &str, text: &str| crate::run::Part {
+            label: label.into(),
+            value: text.into(),
+            ..crate::run::Part::default()
+        };
+        let call = |failed, parts| crate::run::Step {
+            kind: StepKind::ToolCall,
+            failed,
+            parts,
+            ..crate::run::Step::default()
+        };
+        let run = crate::run::Run {
+            steps: vec![
+                call(
+                    Some(false),
+                    vec![part("result", "apple"), part("result", "ok"), part("media", "image")],
+                ),
+                call(None, vec![part("result", "apple")]),
+            ],
+            ..crate::run::Run::default()
+        };
+        let outline = run.outline();
+        let list = StepList::decode(&outline.steps);
+        let shown = list.steps.iter().map(|step| {
+            let of = |role| texts(&outline, step, role);
+            (step.call, of(TextRole::Own), of(TextRole::Result))
+        });
+        assert_eq!(
+            shown.collect::<Vec<_>>(),
+            [
+                (Some(0), "apple\n".to_owned(), "ok\nimage\n".to_owned()),
+                (Some(0), "apple\n".to_owned(), String::new()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_nudge_is_automatic_and_a_step_without_a_message_is_not_listed() {
+        let outline = crate::transcript::outline(FILE.as_bytes()).unwrap();
+        let list = StepList::decode(&outline.steps);
+        let messages = list.steps.iter().filter(|step| step.kind != ListedKind::Call);
+        let messages: Vec<_> = messages.map(|step| (step.step, step.kind, step.nudge)).collect();
+        assert_eq!(
+            messages,
+            [
+                (0, ListedKind::User, false),
+                (5, ListedKind::User, false),
+                (6, ListedKind::User, true),
             ]
         );
     }

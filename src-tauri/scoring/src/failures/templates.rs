@@ -21,15 +21,18 @@ const MESSAGE_KEYS: [&str; 9] =
 const STATUS: [&str; 8] =
     ["status", "code", "http", "answered", "returned", "error", "exit", "http/1.1"];
 /// Words before a colon or an equals sign that say that the error itself follows, not a name.
-const OUTCOME: [&str; 12] = [
+const OUTCOME: [&str; 15] = [
     "cause",
     "code",
+    "denied",
     "error",
     "exception",
     "failure",
     "fatal",
     "message",
     "reason",
+    "refused",
+    "rejected",
     "state",
     "status",
     "type",
@@ -120,7 +123,9 @@ fn without_quotations(message: &str) -> String {
         if let Some(end) = end {
             let inside = &after[..end];
             let is_text = inside.split_whitespace().count() > 1;
-            let is_message = before == Some('(') || announces(&out);
+            let is_whole = out.trim().is_empty()
+                && !after[end + close.len_utf8()..].contains(char::is_alphanumeric);
+            let is_message = before == Some('(') || is_whole || announces(&out);
             if is_text && is_message {
                 // The error itself: `RuntimeError('the sandbox went away')`, `Error: "disk full"`.
                 out.push_str(inside);
@@ -136,12 +141,12 @@ fn without_quotations(message: &str) -> String {
     out
 }
 
-/// Returns true if the text before a quotation says that the error itself follows: there is none,
-/// or it ends in `Error:` or the like.
+/// Returns true if the text before a quotation says that the error itself follows: it ends in
+/// `Error:` or the like.
 fn announces(before: &str) -> bool {
     let before = before.trim_end();
     let word = before.split_whitespace().next_back().unwrap_or_default();
-    before.is_empty() || word.ends_with([':', '=']) && is_outcome(word)
+    word.ends_with([':', '=']) && is_outcome(word)
 }
 
 /// Returns true for a word that says that something went wrong, so that what follows says what.
@@ -150,7 +155,6 @@ fn is_outcome(word: &str) -> bool {
     word.ends_with("error")
         || word.ends_with("exception")
         || word.ends_with("failed")
-        || word.ends_with("ed") && word.len() > 4
         || OUTCOME.contains(&word.as_str())
 }
 
@@ -483,6 +487,26 @@ mod tests {
             ["Error: disk is full", "Error: no such host", "Error: access denied"]
         );
         assert_eq!(of("no such table: 'my orders'"), "no such table: <text>");
+        assert_eq!(of("'disk is full'."), "disk is full.");
+    }
+
+    #[test]
+    fn a_quotation_at_the_beginning_and_what_follows_a_word_in_ed_are_values() {
+        assert_eq!(
+            merged(&[
+                "'gold plan' is not a plan",
+                "'silver tier' is not a plan",
+                "'big deal here' is not a plan",
+            ]),
+            ["<text> is not a plan"; 3]
+        );
+        for word in ["required", "expected", "named"] {
+            let messages = ["alice", "bob", "carol"].map(|name| format!("field {word}: {name}"));
+            let expected = format!("field {word}: <value>");
+            assert_eq!(merged(&messages.each_ref().map(String::as_str)), vec![expected; 3]);
+        }
+        let kept = ["request refused: quota", "request refused: region"];
+        assert_eq!(merged(&kept), kept);
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub enum Key {
     Superseded,
     /// Expected calls are missing, optionally of a named tool.
     Missing,
-    /// A tool call failed.
+    /// A tool call or program failed.
     Failed,
     /// Run has an answer.
     Answer,
@@ -213,7 +213,7 @@ pub const KEYS: [KeyRule; 35] = [
         "missing:yes",
         "expected tool calls that never happened",
     ),
-    rule(Key::Failed, "failed", ValueKind::Flag, "failed:yes", "a tool call failed"),
+    rule(Key::Failed, "failed", ValueKind::Flag, "failed:yes", "a tool call or program failed"),
     rule(Key::Answer, "answer", ValueKind::Flag, "answer:no", "has an answer"),
     rule(Key::Turns, "turns", COUNT, "turns:>5", "turns of the assistant"),
     rule(Key::Calls, "calls", COUNT, "calls:>=3", "tool calls"),

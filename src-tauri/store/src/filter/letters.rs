@@ -13,6 +13,13 @@ pub(super) const SIGNS: [(&str, Comparison); 5] = [
     ("=", Comparison::Equal),
 ];
 
+/// Appended to the advice for a word that may have been meant as text.
+pub(super) const IN_QUOTES: &str = "To search for the text, put it in quotes.";
+
+/// Words that seem to join steps when they stand beside one, and so are text only in quotes.
+pub(super) const JOINING: [&str; 8] =
+    ["then", "no", "not", "never", "without", "and", "or", "followed"];
+
 /// Character of a filter.
 #[derive(Clone, Copy)]
 pub(super) struct Letter {
@@ -78,22 +85,39 @@ pub(super) fn number(text: &str, units: &[(&str, f64)]) -> Option<(Comparison, f
     (number.is_finite() && number >= 0.0).then_some((by, number + 0.0))
 }
 
-/// Reads a text value: a regular expression when all letters belong to one.
+/// Returns the length of the regular expression that a text begins with, with its slashes. `None`
+/// for a path: without a second slash, or when something else follows it than the end or one of
+/// these signs.
+pub(super) fn regex_len(text: &str, follows: impl Fn(&str) -> bool) -> Option<usize> {
+    let inside = text.strip_prefix('/')?;
+    let mut escaped = false;
+    let closes = |(_, char): &(usize, char)| {
+        let closes = *char == '/' && !escaped;
+        escaped = *char == '\\' && !escaped;
+        closes
+    };
+    let end = inside.char_indices().find(closes)?.0 + 2;
+    (end == text.len() || follows(&text[end..])).then_some(end)
+}
+
+/// Reads a text value, which is a regular expression when its letters belong to one.
 pub(super) fn text_match(letters: &[Letter]) -> Result<TextMatch, String> {
     let text: String = letters.iter().map(|letter| letter.char).collect();
     if text.len() > MAX_NEEDLE {
         return Err(format!("A text to be found has at most {MAX_NEEDLE} bytes. Make it shorter."));
     }
     if letters.iter().any(|letter| letter.regex) {
-        if letters.iter().any(|letter| !letter.regex) {
-            return Err("A regular expression stands alone, like /no such (table|column)/. \
-                        Put the value in quotes if it is text."
-                .to_owned());
-        }
         return match Needle::regex(&text) {
             Ok(_) => Ok(TextMatch::Regex(text)),
             Err(why) => Err(format!("The regular expression cannot be read: {why}")),
         };
+    }
+    if letters.iter().any(|letter| letter.is('*')) {
+        return Err(
+            "Texts match beginnings of words. Leave out the star, put the text in quotes, \
+                    or write a regular expression between slashes."
+                .to_owned(),
+        );
     }
     Ok(TextMatch::Text(text))
 }

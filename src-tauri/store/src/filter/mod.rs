@@ -8,8 +8,8 @@
 //! All tokens must match. Commas mean or, a leading `-` or `!` means not, `*` matches anything, and
 //! quotes take their content literally. `score<0.5` equals `score:<0.5`, for every key that takes a
 //! number or a date. `call(sql){failed} then no answer` is one token: a question about steps, with a
-//! grammar of its own in [`question`]. Any other word is text to find in the transcript or in the name of the task, system or
-//! model. A filter with one invalid token matches no run.
+//! grammar of its own in [`question`]. Any other word is text to find in the transcript or in the
+//! name of the task, system or model. A filter with one invalid token matches no run.
 
 mod admits;
 mod condition;

@@ -1,10 +1,12 @@
 //! **Pure.** Filter parser: characters to words, words to tokens. Never fails; an invalid word
 //! yields a filter that matches no run, and a reason.
 use super::keys::{
-    KEYS, KeyRule, STATES, ValueKind, key_named, nearest, nearest_within, state_named,
+    KEYS, Key, KeyRule, STATES, ValueKind, key_named, nearest, nearest_within, state_named,
 };
-use super::letters::{Letter, SIGNS, comparison, number, pattern, text_match};
-use super::steps::{SequenceStep, StepCondition, StepQuestion, TextMatch};
+use super::letters::{
+    IN_QUOTES, JOINING, Letter, SIGNS, comparison, number, pattern, regex_len, text_match,
+};
+use super::steps::{STEP_WORDS, SequenceStep, StepCondition, StepQuestion, TextMatch};
 use super::{Ask, Filter, FilterValue, Token, VerdictCondition, question};
 use crate::snippet::MAX_NEEDLE;
 use touchstone_api::{FilterError, StoredResult};
@@ -15,7 +17,8 @@ const MAX_BYTES: usize = 8_192;
 /// SQL query.
 const MAX_TOKENS: usize = 64;
 
-/// Filters with more regular expressions are invalid. This limits the memory they take.
+/// Filters with more regular expressions and conditions on numbers are invalid. This limits the
+/// memory and the time they take.
 const MAX_REGEXES: usize = 16;
 
 /// Text between two unquoted spaces.
@@ -33,7 +36,8 @@ pub(super) fn parse(typed: &str) -> (Filter, Vec<FilterError>) {
     let mut misread = Vec::new();
     let all = words(&typed[..end]);
     for (at, word) in all.iter().enumerate() {
-        if let Some(message) = torn(word, &all[at + 1..]) {
+        let message = beside_step(word, &all[..at], &all[at + 1..]);
+        if let Some(message) = message.or_else(|| torn(word, &all[at + 1..])) {
             misread.push(note(word.typed, message));
             break;
         }
@@ -50,8 +54,10 @@ pub(super) fn parse(typed: &str) -> (Filter, Vec<FilterError>) {
         }
     }
     if regexes(&tokens) > MAX_REGEXES {
-        let message = format!("A filter takes at most {MAX_REGEXES} regular expressions.");
-        misread.push(note("/", message));
+        let message = format!(
+            "A filter takes at most {MAX_REGEXES} regular expressions and conditions on numbers."
+        );
+        misread.push(note(if typed.contains('/') { "/" } else { "result" }, message));
     }
     if end < typed.len() {
         misread.push(note(
@@ -63,13 +69,16 @@ pub(super) fn parse(typed: &str) -> (Filter, Vec<FilterError>) {
     (Filter { tokens: if invalid { Vec::new() } else { tokens }, invalid }, misread)
 }
 
-/// Number of regular expressions in tokens.
+/// Number of regular expressions and of conditions on numbers in tokens.
 fn regexes(tokens: &[Token]) -> usize {
     let is_regex = |holds: &TextMatch| matches!(holds, TextMatch::Regex(_));
     let in_step = |step: &SequenceStep| {
-        let conditions = step.pattern.conditions.iter();
-        let regex = |condition: &&StepCondition| matches!(condition, StepCondition::Text(_, holds) if is_regex(holds));
-        conditions.filter(regex).count()
+        let costs = |condition: &&StepCondition| match condition {
+            StepCondition::Text(_, holds) => is_regex(holds),
+            StepCondition::Number(..) => true,
+            StepCondition::Failed(_) | StepCondition::Same => false,
+        };
+        step.pattern.conditions.iter().filter(costs).count()
     };
     let in_token = |token: &Token| match &token.ask {
         Ask::Steps(question) => question.steps.iter().map(in_step).sum(),
@@ -82,16 +91,45 @@ fn regexes(tokens: &[Token]) -> usize {
     tokens.iter().map(in_token).sum()
 }
 
+/// Returns an error message for a word beside a step that reads like a part of a question.
+fn beside_step(word: &Word<'_>, before: &[Word<'_>], rest: &[Word<'_>]) -> Option<String> {
+    let joins = JOINING.into_iter().find(|joins| word.typed.eq_ignore_ascii_case(joins))?;
+    let is_question = |word: Option<&Word<'_>>| word.is_some_and(|word| word.question.is_some());
+    let (before, next) = (before.last(), rest.first());
+    let one_of = |word: Option<&Word<'_>>, words: &[&str]| {
+        word.is_some_and(|word| words.iter().any(|known| word.typed.eq_ignore_ascii_case(known)))
+    };
+    let steps = STEP_WORDS.map(|(_, word)| word);
+    let advice = match joins {
+        "then"
+            if is_question(next)
+                || (one_of(before, &steps) || is_question(before))
+                    && (one_of(next, &steps) || one_of(next, &["no", "next"])) =>
+        {
+            "Begin with a step in parentheses, like error() then call(sql).".to_owned()
+        }
+        "no" | "not" | "never" | "without" if is_question(next) => {
+            let step = next?.typed.trim_start_matches(['-', '!']);
+            format!("Write -{step} for runs without such a step.")
+        }
+        "and" if is_question(before) && is_question(next) => {
+            "Leave out “and”: all conditions must match.".to_owned()
+        }
+        "or" if is_question(before) && is_question(next) => {
+            "Write the tools in one step, like call(sql,query_*): any of them matches.".to_owned()
+        }
+        "followed" if is_question(before) => {
+            "Write “then” between two steps, like call(sql) then answer.".to_owned()
+        }
+        _ => return None,
+    };
+    Some(format!("{advice} {IN_QUOTES}"))
+}
+
 /// Returns an error message for a condition split by a space (a lone key before a word that starts
 /// with a sign) or written with `≤` or `≥`. These are not searched as text, because they were most
 /// likely intended as conditions.
 fn torn(word: &Word<'_>, rest: &[Word<'_>]) -> Option<String> {
-    let before_step = || rest.first().is_some_and(|next| next.question.is_some());
-    if word.typed.eq_ignore_ascii_case("then") && before_step() {
-        return Some(format!(
-            "Begin with a step in parentheses, like error() then call(sql). {IN_QUOTES}"
-        ));
-    }
     let (negated, letters) = negation(&word.letters);
     let at = letters.iter().position(|letter| !letter.quoted && matches!(letter.char, '≤' | '≥'));
     let (name, here) = letters.split_at(at.unwrap_or(letters.len()));
@@ -125,22 +163,26 @@ fn words(typed: &str) -> Vec<Word<'_>> {
     let mut words = Vec::new();
     let mut rest = typed.trim_start();
     while !rest.is_empty() {
-        let (word, used) = step_question(rest).unwrap_or_else(|| word(rest));
+        let at = typed.len() - rest.len();
+        let (word, used) = step_question(typed, at).unwrap_or_else(|| word(rest));
         words.push(word);
         rest = rest[used..].trim_start();
     }
     words
 }
 
-/// Returns the question about steps that a text starts with, and its length in bytes.
-fn step_question(text: &str) -> Option<(Word<'_>, usize)> {
+/// Returns the question about steps that starts at an offset of a filter, and its length in bytes.
+fn step_question(all: &str, at: usize) -> Option<(Word<'_>, usize)> {
+    let text = &all[at..];
     let bare = text.strip_prefix(['-', '!']);
     let (read, used) = question::question(bare.unwrap_or(text))?;
     let sign = usize::from(bare.is_some());
     let typed = &text[..sign + used];
     let read = read.map_err(|(place, message)| {
         let wrong = &typed[sign + place.start..sign + place.end];
-        note(if wrong.is_empty() { typed } else { wrong }, message)
+        // What stands elsewhere as well is named with its question.
+        let is_first = all.find(wrong) == Some(at + sign + place.start);
+        note(if wrong.is_empty() || !is_first { typed } else { wrong }, message)
     });
     let question = Some((bare.is_some(), read));
     Some((Word { typed, letters: Vec::new(), has_quotes: false, question }, sign + used))
@@ -159,18 +201,25 @@ fn takes_regex(letters: &[Letter]) -> bool {
 /// user may still be typing.
 fn word(text: &str) -> (Word<'_>, usize) {
     let mut letters = Vec::new();
-    let (mut quoted, mut has_quotes, mut regex) = (false, false, false);
+    let (mut quoted, mut has_quotes, mut regex_end) = (false, false, 0);
     let mut chars = text.char_indices().peekable();
     let mut end = text.len();
     while let Some((at, char)) = chars.next() {
-        match char {
-            '/' if regex => regex = false,
-            '\\' if regex => {
-                letters.push(Letter::of_regex('\\'));
-                letters.extend(chars.next().map(|(_, next)| Letter::of_regex(next)));
+        if at < regex_end {
+            if at + 1 < regex_end {
+                letters.push(Letter::of_regex(char));
             }
-            _ if regex => letters.push(Letter::of_regex(char)),
-            '/' if !quoted && takes_regex(&letters) => regex = true,
+            continue;
+        }
+        match char {
+            '/' if !quoted && takes_regex(&letters) => {
+                let follows =
+                    |next: &str| next.starts_with(|c: char| c == ',' || c.is_whitespace());
+                match regex_len(&text[at..], follows) {
+                    Some(len) => regex_end = at + len,
+                    None => letters.push(Letter::plain('/')),
+                }
+            }
             '"' => (quoted, has_quotes) = (!quoted, true),
             '\\' if quoted => {
                 let escaped = chars.next_if(|(_, next)| matches!(next, '"' | '\\'));
@@ -180,7 +229,7 @@ fn word(text: &str) -> (Word<'_>, usize) {
                 end = at;
                 break;
             }
-            _ => letters.push(Letter { char, quoted, regex }),
+            _ => letters.push(Letter { char, quoted, regex: false }),
         }
     }
     (Word { typed: &text[..end], letters, has_quotes, question: None }, end)
@@ -191,8 +240,11 @@ fn token(word: &Word<'_>, misread: &mut Vec<FilterError>) -> Option<Token> {
     if let Some(Keyed { name, sign, value }) = key_and_value(letters) {
         let text =
             |letters: &[Letter]| letters.iter().map(|letter| letter.char).collect::<String>();
-        // `result=5` and `args<3` occur in transcripts.
-        let rule = key_named(&name).filter(|rule| sign == ':' || rule.takes != ValueKind::StepText);
+        // `result=5` and `step=3` occur in transcripts.
+        let rule = key_named(&name).filter(|rule| {
+            let is_steps = rule.key != Key::Steps || name.eq_ignore_ascii_case(rule.name);
+            sign == ':' || rule.takes != ValueKind::StepText && is_steps
+        });
         if let Some(rule) = rule {
             let read = if sign == ':' || takes_numbers(rule) {
                 values(rule, value, word)
@@ -247,9 +299,6 @@ struct Keyed<'a> {
     sign: char,
     value: &'a [Letter],
 }
-
-/// Appended to the suggestion of a correct token.
-const IN_QUOTES: &str = "To search for the text, put it in quotes.";
 
 /// Suggests a token for a word with an unknown key. Returns `None` for a word that is more likely
 /// search text.

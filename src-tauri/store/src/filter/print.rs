@@ -1,5 +1,6 @@
 //! **Pure.** Prints a filter such that parsing the output yields an equal filter.
 use super::keys::{Key, key_rule, state_name};
+use super::letters::JOINING;
 use super::{
     Ask, Comparison, Filter, FilterValue, Pattern, Place, SequenceStep, StepCondition, StepPattern,
     StepQuestion, StepText, StepWord, TextMatch, Token, VerdictCondition,
@@ -24,6 +25,9 @@ impl Display for Token {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str(if self.negated { "-" } else { "" })?;
         match &self.ask {
+            Ask::Text(text) if JOINING.iter().any(|word| text.eq_ignore_ascii_case(word)) => {
+                f.write_str(&quoted(text))
+            }
             Ask::Text(text) => f.write_str(&typed(text)),
             Ask::Value(key, wanted) => {
                 write!(f, "{}:", key_rule(*key).name)?;
@@ -140,9 +144,7 @@ pub fn typed(text: &str) -> String {
     let begins = |char: char| char.is_alphanumeric() || char == '_';
     let plain = text.starts_with(begins)
         && text.chars().all(|char| begins(char) || matches!(char, '-' | '.' | '/'));
-    // `then` joins steps.
-    let joins = text.eq_ignore_ascii_case("then");
-    if plain && !joins { text.to_owned() } else { quoted(text) }
+    if plain { text.to_owned() } else { quoted(text) }
 }
 
 fn quoted(text: &str) -> String {

@@ -8,10 +8,11 @@
 //! text      = letters | "quoted letters" | /regular expression/
 //! ```
 //! After `then` a word needs no parentheses. Whatever is not closed reaches to the end, because the
-//! user may still be typing.
+//! user may still be typing; but a condition with a key in it is a mistake, and a slash without a
+//! second one is text.
 use super::Comparison;
-use super::keys::nearest;
-use super::letters::{Letter, number, pattern, sign_at_start, text_match};
+use super::keys::{key_named, nearest};
+use super::letters::{IN_QUOTES, Letter, number, pattern, regex_len, sign_at_start, text_match};
 use super::steps::{
     Place, STEP_WORDS, SequenceStep, StepCondition, StepPattern, StepQuestion, StepText, StepWord,
 };
@@ -20,8 +21,13 @@ use std::ops::Range;
 /// Maximum number of steps in a question, and of conditions of a step.
 const MAX_STEPS: usize = 16;
 
+/// Maximum number of names of tools of a step.
+const MAX_TOOLS: usize = 64;
+
 /// Words of conditions.
 const CONDITIONS: [&str; 5] = ["failed", "ok", "same", "args", "result"];
+
+const EMPTY: &str = "Write something there, or nothing at all between the parentheses.";
 
 /// A mistake: the bytes of the question that are wrong, and what to change.
 pub(super) type Mistake = (Range<usize>, String);
@@ -35,13 +41,16 @@ pub(super) fn question(text: &str) -> Option<(Result<StepQuestion, Mistake>, usi
     }
     let mut scanner = Scanner { text, at: 0 };
     if word_named(&text[..word]).is_none() {
-        // `foo(bar)` is text; only a misspelt word before conditions is likely to be a step.
-        let near = nearest(&text[..word], STEP_WORDS.iter().map(|(_, word)| *word))?;
-        let end = text[word..].find(')').map(|at| word + at + 1)?;
-        if !text[end..].starts_with('{') {
-            return None;
-        }
-        let message = format!("Unknown step \"{}\". Did you mean {near}()?", &text[..word]);
+        // `foo(bar)` is text; only a plural, or a word before conditions, is likely to be a step.
+        let typed = &text[..word];
+        let near = plural(typed).or_else(|| {
+            let end = text[word..].find(')').map(|at| word + at + 1)?;
+            let near = || nearest(typed, STEP_WORDS.iter().map(|(_, word)| *word));
+            let is_tool = typed.eq_ignore_ascii_case("tool");
+            let near = if is_tool { Some("call") } else { near() };
+            near.filter(|_| text[end..].starts_with('{'))
+        })?;
+        let message = format!("Unknown step \"{typed}\". Did you mean {near}()? {IN_QUOTES}");
         scanner.skip_word();
         return Some((Err((0..word, message)), scanner.at));
     }
@@ -54,6 +63,19 @@ pub(super) fn question(text: &str) -> Option<(Result<StepQuestion, Mistake>, usi
 
 fn word_named(word: &str) -> Option<StepWord> {
     STEP_WORDS.iter().find(|(_, name)| name.eq_ignore_ascii_case(word)).map(|(word, _)| *word)
+}
+
+/// Returns the step whose plural a word is.
+fn plural(word: &str) -> Option<&'static str> {
+    word_named(word.strip_suffix(['s', 'S'])?).map(StepWord::word)
+}
+
+/// Returns true when a text that is not closed goes on into another condition.
+fn holds_key(text: &str) -> bool {
+    text.split_whitespace().skip(1).any(|word| {
+        let key = word.split_once(':').map(|(key, _)| key.trim_start_matches(['-', '!']));
+        key.is_some_and(|key| key_named(key).is_some())
+    })
 }
 
 struct Scanner<'a> {
@@ -113,6 +135,17 @@ impl<'a> Scanner<'a> {
                 return Err((start..self.at, message));
             }
             if let Some(count) = self.count(&steps)? {
+                let end = self.at;
+                self.skip_spaces();
+                let then = self.at;
+                if self.take_word("then") {
+                    let message = format!(
+                        "Only a single step can be counted. Write the rest as a condition of its \
+                         own: call(sql){{failed}}>=3 -answer(). {IN_QUOTES}"
+                    );
+                    return Err((then..self.at, message));
+                }
+                self.at = end;
                 return Ok(StepQuestion { steps, count: Some(count) });
             }
             let end = self.at;
@@ -146,6 +179,14 @@ impl<'a> Scanner<'a> {
         let digits = space.trim_start_matches(['<', '>', '=']);
         let is_count =
             sign_at_start(space) && digits.starts_with(|digit: char| digit.is_ascii_digit());
+        let takes_braces = steps.last().is_some_and(|last| last.pattern.word.takes_conditions());
+        if takes_braces && space.starts_with('{') {
+            self.skip_spaces();
+            let brace = self.at;
+            self.skip_word();
+            let message = format!("Write the conditions without a space before “{{”. {IN_QUOTES}");
+            return Err((brace..self.at, message));
+        }
         if is_count && space.len() < self.rest().len() {
             self.skip_spaces();
             self.skip_word();
@@ -184,10 +225,16 @@ impl<'a> Scanner<'a> {
             self.skip_word();
             let shown = &self.text[start..self.at];
             let words: Vec<&str> = STEP_WORDS.iter().map(|(_, word)| *word).collect();
-            let advice = nearest(typed, words.iter().copied()).map_or_else(
-                || format!("Write one of {}.", words.join(", ")),
-                |near| format!("Did you mean {near}?"),
-            );
+            let negates = ["not", "never", "without"].iter();
+            let advice = if shown.starts_with(['-', '!'])
+                || negates.into_iter().any(|word| typed.eq_ignore_ascii_case(word))
+            {
+                "Write “then no answer” for what must not follow.".to_owned()
+            } else if let Some(near) = nearest(typed, words.iter().copied()) {
+                format!("Did you mean {near}?")
+            } else {
+                format!("Write one of {}. {IN_QUOTES}", words.join(", "))
+            };
             return Err((start..self.at, format!("Unknown step \"{shown}\". {advice}")));
         };
         let mut step = StepPattern { word, tools: Vec::new(), conditions: Vec::new() };
@@ -195,7 +242,14 @@ impl<'a> Scanner<'a> {
             let inside = self.at;
             let letters = self.until(&[')'], word.takes_text());
             let place = inside..self.at;
-            self.take(')');
+            let typed = &self.text[place.clone()];
+            if !self.take(')') && word.takes_text() && holds_key(typed) {
+                let message = "Close the step with “)”, or put the text in quotes.";
+                return Err((place, message.to_owned()));
+            }
+            if letters.is_empty() && !typed.trim().is_empty() {
+                return Err((place, EMPTY.to_owned()));
+            }
             fill(&mut step, &letters).map_err(|message| (place, message))?;
         }
         if self.rest().starts_with('{') {
@@ -207,8 +261,14 @@ impl<'a> Scanner<'a> {
                 );
                 return Err((place, message));
             }
+            let inside = self.at + 1;
             self.take('{');
             self.conditions(&mut step)?;
+            let typed = &self.text[inside..self.at];
+            if !typed.ends_with('}') && holds_key(typed) {
+                let message = "Close the conditions with “}”, or put the text in quotes.";
+                return Err((inside..self.at, message.to_owned()));
+            }
         }
         Ok(step)
     }
@@ -218,25 +278,19 @@ impl<'a> Scanner<'a> {
     fn until(&mut self, ends: &[char], nested: bool) -> Vec<Letter> {
         let mut letters = Vec::new();
         let (mut quoted, mut depth) = (false, 0_usize);
-        let mut regex = false;
-        let mut began = false;
+        self.skip_spaces();
+        let follows = |next: &str| next.trim_start().starts_with(ends);
+        if let Some(len) = regex_len(self.rest(), follows) {
+            let inside = &self.rest()[1..len - 1];
+            letters.extend(inside.chars().map(Letter::of_regex));
+            self.at += len;
+        }
         while let Some(char) = self.rest().chars().next() {
-            let plain = !quoted && !regex;
-            if plain && depth == 0 && ends.contains(&char) {
+            if !quoted && depth == 0 && ends.contains(&char) {
                 break;
             }
             self.at += char.len_utf8();
             match char {
-                '/' if plain && !began => regex = true,
-                '/' if regex => regex = false,
-                '\\' if regex => {
-                    letters.push(Letter::of_regex('\\'));
-                    if let Some(next) = self.rest().chars().next() {
-                        self.at += next.len_utf8();
-                        letters.push(Letter::of_regex(next));
-                    }
-                }
-                _ if regex => letters.push(Letter::of_regex(char)),
                 '"' => quoted = !quoted,
                 '\\' if quoted => {
                     let next = self.rest().chars().next();
@@ -254,7 +308,6 @@ impl<'a> Scanner<'a> {
                     letters.push(Letter::plain(char));
                 }
             }
-            began |= !char.is_whitespace();
         }
         letters
     }
@@ -369,7 +422,15 @@ fn fill(step: &mut StepPattern, letters: &[Letter]) -> Result<(), String> {
         return Err(format!("Write {}() with nothing in between.", step.word.word()));
     }
     let names = letters.split(|letter| letter.is(',')).map(trimmed);
-    for name in names.filter(|name| !name.is_empty()).take(MAX_STEPS) {
+    for name in names.filter(|name| !name.is_empty()) {
+        if step.tools.len() == MAX_TOOLS {
+            return Err(format!("A step takes at most {MAX_TOOLS} names of tools."));
+        }
+        if name.iter().any(|letter| letter.regex) {
+            return Err("Names of tools take no regular expression. Write * for any letters: \
+                        call(query_*)."
+                .to_owned());
+        }
         if name.iter().any(|letter| !letter.quoted && letter.char.is_whitespace()) {
             return Err("A name of a tool has no spaces. Close the step with “)”, or put the \
                         name in quotes."
@@ -377,7 +438,7 @@ fn fill(step: &mut StepPattern, letters: &[Letter]) -> Result<(), String> {
         }
         step.tools.push(pattern(name));
     }
-    Ok(())
+    if step.tools.is_empty() { Err(EMPTY.to_owned()) } else { Ok(()) }
 }
 
 /// Refuses a step that cannot follow those before it.

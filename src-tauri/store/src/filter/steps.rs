@@ -43,7 +43,7 @@ pub enum StepWord {
     Said,
     /// A message of the user.
     User,
-    /// A message that was added to make the run continue.
+    /// An automatic nudge.
     Nudge,
     /// A system error.
     Error,

@@ -48,7 +48,19 @@ fn questions_are_read_and_printed_in_one_form() {
             r#"said:refund,"a b" -result:/a, "b/ asked:x"#,
         ),
         (r"args:/a\/b\\/,c", r"args:/a\/b\\/,c"),
+        ("args:/tmp model:m", r#"args:"/tmp" model:m"#),
+        ("args:/home/user,/x/ said:/", r#"args:"/home/user",/x/ said:"/""#),
+        ("said:/a|b /,c", "said:/a|b /,c"),
+        ("call(ls){args~/tmp}", r#"call(ls){args~"/tmp"}"#),
+        ("call(ls){args~/tmp,result~ /a, }b/ } x", r#"call(ls){args~"/tmp",result~/a, }b/} x"#),
+        ("said(/abc)", r#"said("/abc")"#),
+        ("said(/a (b)/) x", "said(/a (b)/) x"),
+        (r#"call(sql)>=3 "then" x"#, r#"call(sql)>=3 "then" x"#),
+        ("call(sql)>=3 thenx", "call(sql)>=3 thenx"),
+        (r#"-call(sql) "no" error"#, r#"-call(sql) "no" error"#),
+        ("no error or timeout and then x", r#""no" error "or" timeout "and" "then" x"#),
         ("step:>20", "steps:>20"),
+        (r#"said:"look*""#, r#"said:"look*""#),
         (r#""call(sql)" "then" x"#, r#""call(sql)" "then" x"#),
         ("then answer", r#""then" answer"#),
         ("result=5 args<3", r#""result=5" "args<3""#),
@@ -68,7 +80,6 @@ fn a_mistake_is_named_with_the_word_and_with_what_to_write() {
             "call(sql){slow}",
             "slow → Unknown condition \"slow\". Write failed, ok, same, args~text, result~text or result>100.",
         ),
-        ("cal(sql){failed}", "cal → Unknown step \"cal\". Did you mean call()?"),
         ("call(sql) then anser", "anser → Unknown step \"anser\". Did you mean answer?"),
         (
             "call(sql) then",
@@ -119,12 +130,95 @@ fn a_mistake_is_named_with_the_word_and_with_what_to_write() {
         ),
         ("said:/(/", "said:/(/ → The regular expression cannot be read: unclosed group."),
         (
-            "said:/home/user",
-            "said:/home/user → A regular expression stands alone, like /no such (table|column)/. Put the value in quotes if it is text.",
-        ),
-        (
             "result:/(a{1000}){1000}/",
             "result:/(a{1000}){1000}/ → The regular expression cannot be read: it is too large. Use fewer repetitions.",
+        ),
+    ] {
+        assert_eq!(mistakes(typed), expected, "{typed}");
+    }
+}
+
+#[test]
+fn a_word_that_reads_like_a_step_is_not_searched_without_a_word() {
+    for (typed, expected) in [
+        (
+            "cal(sql){failed}",
+            "cal → Unknown step \"cal\". Did you mean call()? To search for the text, put it in quotes.",
+        ),
+        (
+            "tool(sql){failed}",
+            "tool → Unknown step \"tool\". Did you mean call()? To search for the text, put it in quotes.",
+        ),
+        (
+            "calls(sql)",
+            "calls → Unknown step \"calls\". Did you mean call()? To search for the text, put it in quotes.",
+        ),
+        (
+            "call(sql) then timeout",
+            "timeout → Unknown step \"timeout\". Write one of call, program, said, user, nudge, error, answer. To search for the text, put it in quotes.",
+        ),
+        (
+            "call(sql) then not answer",
+            "not → Unknown step \"not\". Write “then no answer” for what must not follow.",
+        ),
+        (
+            "call(sql) then -call(x)",
+            "-call(x) → Unknown step \"-call(x)\". Write “then no answer” for what must not follow.",
+        ),
+        (
+            "call(sql){failed}>=3 then no answer",
+            "then → Only a single step can be counted. Write the rest as a condition of its own: call(sql){failed}>=3 -answer(). To search for the text, put it in quotes.",
+        ),
+        (
+            "call(a)>=3 then call(b)",
+            "then → Only a single step can be counted. Write the rest as a condition of its own: call(sql){failed}>=3 -answer(). To search for the text, put it in quotes.",
+        ),
+        (
+            "call(make) {failed}",
+            "{failed} → Write the conditions without a space before “{”. To search for the text, put it in quotes.",
+        ),
+        (
+            "error then answer",
+            "then → Begin with a step in parentheses, like error() then call(sql). To search for the text, put it in quotes.",
+        ),
+        (
+            "no call(sql)",
+            "no → Write -call(sql) for runs without such a step. To search for the text, put it in quotes.",
+        ),
+        (
+            "call(a) or call(b)",
+            "or → Write the tools in one step, like call(sql,query_*): any of them matches. To search for the text, put it in quotes.",
+        ),
+        (
+            "call(a) followed by answer",
+            "followed → Write “then” between two steps, like call(sql) then answer. To search for the text, put it in quotes.",
+        ),
+        (
+            "step=3",
+            "step=3 → Unknown key \"step\". Did you mean steps=3? To search for the text, put it in quotes.",
+        ),
+        (
+            "said:look*",
+            "said:look* → Texts match beginnings of words. Leave out the star, put the text in quotes, or write a regular expression between slashes.",
+        ),
+        (
+            "said(looked model:m",
+            "looked model:m → Close the step with “)”, or put the text in quotes.",
+        ),
+        (
+            "call(){args~a model:m",
+            "args~a model:m → Close the conditions with “}”, or put the text in quotes.",
+        ),
+        (r#"call("")"#, "\"\" → Write something there, or nothing at all between the parentheses."),
+        ("call(,)", ", → Write something there, or nothing at all between the parentheses."),
+        ("said(//)", "// → Write something there, or nothing at all between the parentheses."),
+        (
+            "call(/sql/)",
+            "/sql/ → Names of tools take no regular expression. Write * for any letters: call(query_*).",
+        ),
+        (
+            "tool:x call(sql)x",
+            "call(sql)x → Write a space after the step. To search for the text, put it in quotes.",
         ),
     ] {
         assert_eq!(mistakes(typed), expected, "{typed}");
@@ -135,9 +229,15 @@ fn a_mistake_is_named_with_the_word_and_with_what_to_write() {
 fn a_filter_takes_few_regular_expressions_and_few_steps() {
     assert_eq!(mistakes(&"said:/a/ ".repeat(16)), "");
     let many = format!("{}call(){{args~/b/}}", "said:/a/ ".repeat(16));
-    assert_eq!(mistakes(&many), "/ → A filter takes at most 16 regular expressions.");
+    let message = "A filter takes at most 16 regular expressions and conditions on numbers.";
+    assert_eq!(mistakes(&many), format!("/ → {message}"));
+    let many = "call(){result.ab>9,result<3} ".repeat(9);
+    assert_eq!(mistakes(&many), format!("result → {message}"));
+    let names = |count: usize| format!("call({})", vec!["a"; count].join(","));
+    assert_eq!(mistakes(&names(64)), "");
+    assert!(mistakes(&names(65)).ends_with("A step takes at most 64 names of tools."));
     let long = format!("call(){}", " then call()".repeat(16));
-    assert_eq!(mistakes(&long), "call() → A question takes at most 16 steps.");
+    assert!(mistakes(&long).ends_with("call() → A question takes at most 16 steps."));
 }
 
 #[test]
@@ -224,7 +324,7 @@ proptest! {
     #[test]
     fn a_printed_question_reads_back(
         question in any_question(),
-        texts in prop::collection::vec("[a-z:( ]{1,5}|then|no|answer", 0..3),
+        texts in prop::collection::vec("[a-z:( ]{1,5}|then|no|or|followed|answer", 0..3),
         negated in any::<bool>(),
     ) {
         let mut tokens = vec![Token { negated, ask: Ask::Steps(question) }];
@@ -242,7 +342,7 @@ proptest! {
 
     #[test]
     fn no_question_makes_the_parser_fail(
-        typed in "(-?(call|said|answer|user|cal)(\\(|\\{|\\)|\\}|then|next|no|failed|same|result|args|[a-z ~<>=,./\"\\\\é]){0,12} ?){1,3}",
+        typed in "(-?(call|said|answer|user|cal)(\\(|\\{|\\)|\\}|then|next|no|failed|same|result|args|>=[0-9]| then |[a-z0-9 *~<>=,./\"\\\\é]){0,12} ?){1,3}",
     ) {
         let (filter, misread) = Filter::parse(&typed);
         prop_assert_eq!(filter.invalid, !misread.is_empty());

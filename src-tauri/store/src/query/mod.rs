@@ -38,7 +38,7 @@ use cache::QueryCache;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{OptionalExtension as _, ToSql};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use touchstone_api::{
     Column, Facets, FilterError, Hit, ListPosition, ListRequest, QueueOrder, RunPage, RunRow,
     RunsAround, ScoreDetail, Snippet, Sort, Span,
@@ -60,7 +60,8 @@ pub struct Lists {
 struct ParsedFilter {
     filter: Filter,
     texts: Texts,
-    questions: Questions,
+    /// Prepared when they are first needed, because answers are mostly remembered.
+    questions: OnceLock<Questions>,
 }
 
 impl Lists {
@@ -108,10 +109,10 @@ impl Lists {
             for (row, id) in rows.iter_mut().zip(page) {
                 row.snippet = search::first_snippet(index, &text, *id, &asked.texts)?;
             }
-        } else if asked.questions.any_wanted() && !page.is_empty() {
+        } else if asked.asks_for_steps() && !page.is_empty() {
             let text = index.text()?;
             for (row, id) in rows.iter_mut().zip(page) {
-                row.snippet = questions::snippet(index, &text, *id, &asked.questions)?;
+                row.snippet = questions::snippet(index, &text, *id, asked.questions())?;
             }
         }
         Ok(RunPage { total: ids.len() as u64, generation: index.generation(), rows, misread })
@@ -273,14 +274,14 @@ impl Lists {
         span: Span,
     ) -> Result<Vec<Hit>, IndexError> {
         let asked = ParsedFilter::new(Filter::parse(typed).0);
-        if !asked.texts.any_wanted() && !asked.questions.any_wanted() {
+        if !asked.texts.any_wanted() && !asked.asks_for_steps() {
             return Ok(Vec::new());
         }
         let ids = self.ids(index, &asked, Sort { column: Column::Modified, descending: true })?;
         if !asked.texts.any_wanted() {
             let text = index.text()?;
             let hit = |run: &i64| {
-                let found = questions::snippet(index, &text, *run, &asked.questions)?;
+                let found = questions::snippet(index, &text, *run, asked.questions())?;
                 let nowhere = Snippet { step: None, pieces: Vec::new() };
                 search::hit(index, *run, found.unwrap_or(nowhere))
             };
@@ -377,8 +378,17 @@ pub fn runs_that_count(index: &Reader<'_>, filter: &str) -> Result<RunSet, Index
 
 impl ParsedFilter {
     fn new(filter: Filter) -> Self {
-        let (texts, questions) = (Texts::from_filter(&filter), Questions::from_filter(&filter));
-        Self { filter, texts, questions }
+        let texts = Texts::from_filter(&filter);
+        Self { filter, texts, questions: OnceLock::new() }
+    }
+
+    fn questions(&self) -> &Questions {
+        self.questions.get_or_init(|| Questions::from_filter(&self.filter))
+    }
+
+    /// Returns true when steps can be shown at which its questions hold.
+    fn asks_for_steps(&self) -> bool {
+        self.filter.questions().any(|(_, negated)| !negated)
     }
 }
 
@@ -396,10 +406,10 @@ fn passing(index: &Reader<'_>, asked: &ParsedFilter) -> Result<RunSet, IndexErro
     if !asked.texts.is_empty() {
         set = search::containing(index, &asked.texts, &set)?;
     }
-    if asked.questions.is_empty() {
+    if asked.filter.questions().next().is_none() {
         return Ok(set);
     }
-    questions::passing(index, &asked.questions, &set)
+    questions::passing(index, asked.questions(), &set)
 }
 
 impl ToSql for Param {

@@ -8,6 +8,7 @@
 //! contains, like `=>`, is found as well.
 mod candidates;
 mod names;
+mod numbers;
 mod places;
 pub(crate) mod questions;
 mod scan;

@@ -1,6 +1,6 @@
 //! Answers questions about the steps of runs from the index. Transcripts are not read; of their
 //! text, only the pieces whose steps fit otherwise.
-use super::sequence::{Found, Sequence, StepTexts, Steps};
+use super::sequence::{Found, Sequence, StepTexts, Steps, any_text};
 use super::{SNIPPET_BYTES, candidates, length, unsigned};
 use crate::blob::TextBlob;
 use crate::filter::Filter;
@@ -12,11 +12,13 @@ use std::ops::Range;
 use touchstone_api::{Snippet, SnippetPiece};
 use touchstone_formats::transcript::step_list::StepList;
 
-/// Number of runs that are decided at once. Their steps take a few megabytes.
+/// Maximum number of runs that are decided at once, and of bytes that their steps take.
 const BATCH: usize = 8_192;
-/// With fewer runs than this share of all, each is looked up by its id.
+const BATCH_BYTES: usize = 8 << 20;
+/// When at most one run of so many is asked about, each is looked up by its id.
 const FEW: usize = 20;
-/// Number of bytes that are read ahead when the texts of runs follow closely on each other.
+/// Number of bytes that are read ahead when the texts of runs follow closely on each other, and
+/// maximum size of a step that is read as a whole.
 const AHEAD: u64 = 1 << 20;
 /// Maximum gap between texts that count as close.
 const GAP: u64 = 128 << 10;
@@ -59,11 +61,6 @@ impl Questions {
             any_of: any_of.iter().filter_map(Sequence::new).collect(),
         });
         Self(prepared.collect())
-    }
-
-    /// Returns true when there are none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     /// Returns true when there are some that hold at a step, which snippets can show.
@@ -151,10 +148,16 @@ fn for_each_batch(
     let last: i64 = index.prepare_cached(LAST)?.query_row([], |row| row.get(0))?;
     let wanted = runs.iter().count();
     let mut batch = Vec::new();
+    let mut bytes = 0;
     let mut put = |row: &rusqlite::Row<'_>, batch: &mut Vec<StoredSteps>| {
         let steps = row.get_ref(2)?.as_blob().unwrap_or_default().to_vec();
+        bytes += steps.len();
         batch.push(StoredSteps { run: row.get(0)?, start: unsigned(row.get(1)?), steps });
-        if batch.len() == BATCH { act(std::mem::take(batch)) } else { Ok(()) }
+        if batch.len() < BATCH && bytes < BATCH_BYTES {
+            return Ok(());
+        }
+        bytes = 0;
+        act(std::mem::take(batch))
     };
     if wanted < usize::try_from(last).unwrap_or(usize::MAX) / FEW {
         let mut query = index.prepare_cached(ONE)?;
@@ -200,7 +203,8 @@ fn decide(
         }
         Ok(passing)
     };
-    if batch.len() < BATCH / 8 {
+    let bytes: usize = batch.iter().map(|run| run.steps.len()).sum();
+    if batch.len() < BATCH / 8 && bytes < BATCH_BYTES / 8 {
         return half(batch);
     }
     let (one, other) = batch.split_at(batch.len() / 2);
@@ -212,9 +216,25 @@ fn decide(
     })
 }
 
+/// Text of runs that can be read in pieces.
+trait ReadText {
+    fn len(&self) -> u64;
+    fn read(&self, offset: u64, len: usize) -> io::Result<Vec<u8>>;
+}
+
+impl ReadText for TextBlob {
+    fn len(&self) -> u64 {
+        TextBlob::len(self)
+    }
+
+    fn read(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        TextBlob::read(self, offset, len)
+    }
+}
+
 /// Reads pieces of the text that mostly follow on each other.
 struct Window<'t> {
-    blob: &'t TextBlob,
+    blob: &'t dyn ReadText,
     /// Where the text of the run starts.
     start: u64,
     begin: u64,
@@ -222,25 +242,35 @@ struct Window<'t> {
 }
 
 impl<'t> Window<'t> {
-    fn new(blob: &'t TextBlob) -> Self {
+    fn new(blob: &'t dyn ReadText) -> Self {
         Self { blob, start: 0, begin: 0, bytes: Vec::new() }
     }
 }
 
 impl StepTexts for Window<'_> {
-    fn with(&mut self, range: &Range<u64>, act: &mut dyn FnMut(&[u8]) -> bool) -> io::Result<bool> {
+    fn with(
+        &mut self,
+        step: &Range<u64>,
+        range: &Range<u64>,
+        act: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> io::Result<bool> {
         let absolute = |at: u64| self.start.checked_add(at).ok_or(io::ErrorKind::UnexpectedEof);
         let (from, to) = (absolute(range.start)?, absolute(range.end)?);
         let end = self.begin + self.bytes.len() as u64;
         if from < self.begin || to > end {
-            let is_close = from >= self.begin && from <= end + GAP;
-            let ahead = if is_close { from.saturating_add(AHEAD).min(self.blob.len()) } else { to };
-            let to = to.max(ahead);
-            self.bytes = self.blob.read(from, length(to.saturating_sub(from)))?;
-            self.begin = from;
+            // A step is read from its beginning, because its texts are wanted in any order.
+            let is_whole = step.end.saturating_sub(step.start) <= AHEAD;
+            let first = if is_whole { absolute(step.start)?.min(from) } else { from };
+            let is_close = first >= self.begin && first <= end + GAP;
+            let whole = if is_whole { absolute(step.end)?.max(to) } else { to };
+            let ahead = first.saturating_add(AHEAD).min(self.blob.len());
+            let to = if is_close { whole.max(ahead) } else { whole };
+            self.bytes = self.blob.read(first, length(to.saturating_sub(first)))?;
+            self.begin = first;
         }
         let (from, to) = (length(from - self.begin), length(to - self.begin));
-        Ok(act(self.bytes.get(from..to).unwrap_or_default()))
+        let text = self.bytes.get(from..to).unwrap_or_default();
+        Ok(act(text.strip_suffix(b"\n").unwrap_or(text)))
     }
 }
 
@@ -269,16 +299,11 @@ pub(crate) fn snippet(
         let mut pieces = vec![SnippetPiece { text: name, hit: false }];
         let (role, needle) = sequence.shown_text();
         let mut place = None;
-        for (_, range) in step.texts.iter().filter(|(known, _)| *known == role) {
-            window.with(range, &mut |bytes| {
-                let at = needle.map_or(Some(0..0), |needle| needle.find(bytes, 0));
-                place = at.map(|at| shown(bytes, at));
-                place.is_some()
-            })?;
-            if place.is_some() {
-                break;
-            }
-        }
+        any_text(step, role, &mut window, &mut |bytes| {
+            let at = needle.map_or(Some(0..0), |needle| needle.find(bytes, 0));
+            place = at.map(|at| shown(bytes, at));
+            place.is_some()
+        })?;
         pieces.extend(place.unwrap_or_default());
         pieces.retain(|piece| !piece.text.is_empty());
         return Ok(Some(Snippet { step: Some(step.step), pieces }));
@@ -305,4 +330,38 @@ fn shown(bytes: &[u8], place: Range<usize>) -> Vec<SnippetPiece> {
         return vec![SnippetPiece { text: window[..end].trim_end().to_owned(), hit: false }];
     }
     around(&window, marked.clone(), &[marked], SNIPPET_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    /// Text that counts what is read of it.
+    struct Counted(u64, Cell<u64>);
+
+    impl ReadText for Counted {
+        fn len(&self) -> u64 {
+            self.0
+        }
+
+        fn read(&self, _: u64, len: usize) -> io::Result<Vec<u8>> {
+            self.1.set(self.1.get() + len as u64);
+            Ok(vec![b'x'; len])
+        }
+    }
+
+    #[test]
+    fn the_texts_of_steps_are_read_about_once_in_whatever_order() {
+        let text = Counted(20 << 20, Cell::new(0));
+        let mut window = Window::new(&text);
+        for start in (0..text.0).step_by(1_000) {
+            let step = start..start + 900;
+            // The result before the arguments, as the last place of a sequence is looked at first.
+            for range in [start + 500..start + 900, start..start + 400] {
+                window.with(&step, &range, &mut |_| false).unwrap();
+            }
+        }
+        assert!(text.1.get() < 2 * text.0, "{}", text.1.get());
+    }
 }

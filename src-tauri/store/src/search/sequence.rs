@@ -1,23 +1,26 @@
 //! **Pure.** Decides whether the steps of a run are those that a question describes. Reads a text
 //! only when everything else about its step fits.
+use super::numbers::{has_key, numbers};
 use crate::filter::{
     Comparison, Pattern, Place, StepCondition, StepPattern, StepQuestion, StepText, StepWord,
     TextMatch,
 };
 use crate::snippet::Needle;
-use regex::bytes::{Regex, RegexBuilder};
 use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use touchstone_formats::transcript::step_list::{ListedKind, ListedStep, StepList, TextRole};
 
-/// A number, with its sign and exponent.
-const NUMBER: &str = r"([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?)";
-
 /// Access to the texts of a run.
 pub(super) trait StepTexts {
-    /// Applies a function to the bytes of a range of the run's text.
-    fn with(&mut self, range: &Range<u64>, act: &mut dyn FnMut(&[u8]) -> bool) -> io::Result<bool>;
+    /// Applies a function to the bytes of a range of the run's text, without the line end behind
+    /// it. Other ranges of `step` are likely to follow, in any order.
+    fn with(
+        &mut self,
+        step: &Range<u64>,
+        range: &Range<u64>,
+        act: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> io::Result<bool>;
 }
 
 /// A run as questions see it.
@@ -50,7 +53,7 @@ struct Wanted {
     /// Right after the step before.
     next: bool,
     texts: Vec<(TextRole, Needle)>,
-    numbers: Vec<(Regex, Comparison, f64)>,
+    numbers: Vec<(Option<String>, Comparison, f64)>,
 }
 
 /// A run that a question holds for: the step at which it was complete, if it is about one.
@@ -231,7 +234,7 @@ impl Wanted {
                     wanted.texts.push((role, holds.needle()?));
                 }
                 StepCondition::Number(key, by, number) => {
-                    wanted.numbers.push((number_regex(key.as_deref())?, *by, *number));
+                    wanted.numbers.push((key.clone(), *by, *number));
                 }
             }
         }
@@ -272,8 +275,8 @@ impl Wanted {
                 return Ok(false);
             }
         }
-        for (regex, by, number) in &self.numbers {
-            let mut holds = |text: &[u8]| holds_number(text, regex, *by, *number);
+        for (key, by, number) in &self.numbers {
+            let mut holds = |text: &[u8]| holds_number(text, key.as_deref(), *by, *number);
             if !any_text(step, TextRole::Result, run.texts, &mut holds)? {
                 return Ok(false);
             }
@@ -297,37 +300,33 @@ fn counted(
     Ok(by.holds(f64::from(count), number).then_some(Found { step: first }))
 }
 
-/// Returns true when a text of a step with this role holds something.
-fn any_text(
+/// Returns true when a text of a step with this role holds something. A call without arguments, and
+/// a result without text, are empty.
+pub(super) fn any_text(
     step: &ListedStep,
     role: TextRole,
     texts: &mut dyn StepTexts,
     holds: &mut dyn FnMut(&[u8]) -> bool,
 ) -> io::Result<bool> {
+    let mut is_empty = match role {
+        TextRole::Result => step.failed.is_some(),
+        _ => matches!(step.kind, ListedKind::Call | ListedKind::Program),
+    };
+    let whole = match step.texts.as_slice() {
+        [(_, first), .., (_, last)] => first.start..last.end,
+        [(_, only)] => only.clone(),
+        [] => 0..0,
+    };
     for (_, range) in step.texts.iter().filter(|(known, _)| *known == role) {
-        if texts.with(range, holds)? {
+        is_empty = false;
+        if texts.with(&whole, range, holds)? {
             return Ok(true);
         }
     }
-    Ok(false)
+    Ok(is_empty && holds(b""))
 }
 
-/// Returns the expression for numbers: all of them, or those after a key.
-fn number_regex(key: Option<&str>) -> Option<Regex> {
-    let before = match key {
-        None => r"(?:^|[^\w.])".to_owned(),
-        Some(key) => format!(r#"(?:^|[^\w]){}["']?\s*[:=]\s*["']?"#, regex::escape(key)),
-    };
-    RegexBuilder::new(&format!("{before}{NUMBER}"))
-        .case_insensitive(true)
-        .multi_line(true)
-        .build()
-        .ok()
-}
-
-fn holds_number(text: &[u8], regex: &Regex, by: Comparison, number: f64) -> bool {
-    let found = regex.captures_iter(text).filter_map(|captures| captures.get(1));
-    let found =
-        found.filter_map(|digits| std::str::from_utf8(digits.as_bytes()).ok()?.parse().ok());
-    found.into_iter().any(|found: f64| by.holds(found, number))
+fn holds_number(text: &[u8], key: Option<&str>, by: Comparison, number: f64) -> bool {
+    let mut found = numbers(text).filter(|(_, found)| by.holds(*found, number));
+    found.any(|(at, _)| key.is_none_or(|key| has_key(text, at, key)))
 }

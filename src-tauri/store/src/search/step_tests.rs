@@ -86,7 +86,10 @@ const RUNS: [(&str, &str); 5] = [
         "b",
         "u refund order 7\nc sql select 1 | !no such table\nc sql select 2 | count: 12\nc mail to bob | sent\n= done",
     ),
-    ("c", "u hello\nc sql drop table t | \nn go on\ne timeout of the server"),
+    (
+        "c",
+        "u hello\nc sql drop table t | \nn actually use the sql tool to get the answer\ne timeout of the server",
+    ),
     (
         "d",
         "u hello\nlost\n c sql select 1 | !x\n c sql select 1 | !x\nsub\n c mail to ann | {\"count\": 3}\n= done",
@@ -183,6 +186,30 @@ fn a_row_shows_the_step_at_which_the_question_holds() {
 }
 
 #[test]
+fn empty_texts_and_numbers_are_read_as_they_are() {
+    let shelf = index(&[
+        ("a", "c ls x | file1 file2\nc sum | 3"),
+        ("b", "c ls x | "),
+        ("c", "c ls x"),
+        ("d", "c make x | 550e8400-e29b-41d4-a716-446655440000 3f2a9c 2nd 0x1F 2025-01-14"),
+        ("e", "c make x | 1,234,567 rows"),
+        ("f", "c api x | [{\"text\":\"{\\\"count\\\": 12}\"}]"),
+    ]);
+    for (filter, expected) in [
+        ("call(ls){result~/^$/}", "b"),
+        ("result:/^$/", "b"),
+        ("args:/^$/", "a"),
+        ("call(sum){args~/^$/}", "a"),
+        ("call(make){result>1000000}", "e"),
+        ("call(make){result=1234567}", "e"),
+        ("call(make){result<1000000}", ""),
+        ("call(api){result.count>=3}", "f"),
+    ] {
+        assert_eq!(found(&shelf, filter), expected, "{filter}");
+    }
+}
+
+#[test]
 fn what_is_no_run_has_no_steps() {
     let mut shelf = index(&RUNS);
     shelf.add(&[TestRun { path: "x".into(), state: 5, ..TestRun::default() }]);
@@ -245,6 +272,7 @@ fn holds_text(text: &str, wanted: &TextMatch) -> bool {
     }
 }
 
+/// Reads the numbers of the samples below, which are simple.
 fn numbers(text: &str, key: Option<&str>) -> Vec<f64> {
     let words: Vec<&str> = text.split([' ', ':', ',', '{', '}', '"', '\n']).collect();
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
@@ -281,7 +309,9 @@ fn fits(step: &Read, pattern: &StepPattern, before: Option<&Read>) -> bool {
                 before.is_some_and(|before| (&before.tool, &before.own) == (&step.tool, &step.own))
             }
             StepCondition::Text(StepText::Own, text) => holds_text(&step.own, text),
-            StepCondition::Text(StepText::Result, text) => holds_text(&step.result, text),
+            StepCondition::Text(StepText::Result, text) => {
+                step.failed.is_some() && holds_text(&step.result, text)
+            }
             StepCondition::Number(key, by, number) => numbers(&step.result, key.as_deref())
                 .into_iter()
                 .any(|found| by.holds(found, *number)),
@@ -336,6 +366,7 @@ fn any_run() -> impl Strategy<Value = String> {
         prop::sample::select(vec!["a", "b", "drop é"]),
         prop::sample::select(vec![
             "",
+            " | ",
             " | ok",
             " | !no such",
             " | count: 3",
@@ -344,7 +375,7 @@ fn any_run() -> impl Strategy<Value = String> {
     );
     let step = prop_oneof![
         3 => call.prop_map(|(tool, args, result)| format!("c {tool} {args}{result}")),
-        1 => prop::sample::select(vec!["a sorry no", "a done a", "u hello", "n go on", "e lost b", "p code"])
+        1 => prop::sample::select(vec!["a sorry no", "a done a", "u hello", "n actually use the sql tool to get the answer", "e lost b", "p code"])
             .prop_map(str::to_owned),
         1 => Just("lost\n c sql a | !no such\nsub\n c mail a".to_owned()),
     ];
@@ -369,7 +400,7 @@ fn any_pattern() -> impl Strategy<Value = StepPattern> {
     let text = prop_oneof![
         prop::sample::select(vec!["a", "no", "such", "o", "é", "count: 3", "done a"])
             .prop_map(|text| TextMatch::Text(text.to_owned())),
-        prop::sample::select(vec!["^no", "so?rry|done", "d.op", "such$"])
+        prop::sample::select(vec!["^no", "so?rry|done", "d.op", "such$", "^$"])
             .prop_map(|text| TextMatch::Regex(text.to_owned())),
     ];
     let condition = prop_oneof![
