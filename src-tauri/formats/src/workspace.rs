@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn views_are_read_with_their_order_and_columns_and_faults_name_the_nearest_word() {
         let file = read(
-            "views:\n  dear: { filter: 'cost:>1', sort: -cost, columns: [task, cost] }\n  all:\n",
+            "views:\n  dear: { filter: 'cost:>1', sort: -cost, columns: [task, cost] }\n  all: {}\n",
         )
         .unwrap();
         assert!(file.faults.is_empty(), "{:?}", file.faults);

@@ -202,8 +202,10 @@ fn describe(
     sentences
 }
 
+/// Returns a system with its mean; `None` without scores of tasks, which others could share.
 fn rank<'r, 'a>(scores: &'r Scores<'a>) -> Option<Ranked<'r, 'a>> {
-    Some(Ranked { scores, name: scores.column.label(), mean: scores.mean? })
+    let mean = scores.mean.filter(|_| !scores.rows.is_empty())?;
+    Some(Ranked { scores, name: scores.column.label(), mean })
 }
 
 /// Returns the system that the others are compared with, and these comparisons, in the order of
