@@ -1,5 +1,5 @@
 //! Tests of `gate`: a baseline is written, and later runs are compared with it.
-use crate::sandbox::{ANSWERED, Sandbox};
+use crate::sandbox::{ANSWERED, Ran, Sandbox};
 use std::fs;
 
 const TASK: &str = "tool_calling_prompt: List the tickets.\nvariations:\n  - expected_output: [{ ticket_id: 7 }]\n";
@@ -213,4 +213,20 @@ fn no_written_file_takes_the_place_of_the_baseline_or_another() {
         assert_eq!(ran.status, 2, "{ran:?}");
     }
     assert_eq!(sandbox.run(&["gate"]).status, 0, "the baseline is as it was");
+}
+
+#[test]
+fn the_baseline_is_that_of_the_folder_and_else_that_of_the_working_directory() {
+    let sandbox = baseline("gate-elsewhere");
+    let folder = sandbox.folder.display().to_string();
+    let from_root = || {
+        let mut command = sandbox.command(&["gate", &folder]);
+        Ran::from(command.current_dir(sandbox.root()).output().unwrap())
+    };
+    let of_folder = sandbox.folder.join("touchstone-baseline.json");
+    let ran = from_root();
+    assert!(ran.status == 0 && ran.out.contains(&of_folder.display().to_string()), "{ran:?}");
+    fs::rename(&of_folder, sandbox.root().join("touchstone-baseline.json")).unwrap();
+    let ran = from_root();
+    assert!(ran.out.starts_with("8 runs, compared with 8 of touchstone-baseline.json"), "{ran:?}");
 }

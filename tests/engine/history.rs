@@ -143,3 +143,48 @@ fn a_baseline_is_that_of_the_gate_and_is_never_replaced_unasked() {
     fs::write(&path, "{").unwrap();
     assert!(app.baseline().unwrap().trouble.unwrap().contains("The baseline cannot be read"));
 }
+
+/// Returns the record of a run on a day of March 2025.
+fn ran_on(day: u32) -> String {
+    let at = |minute: u32| format!("'2025-03-0{day}T12:0{minute}:00.000Z'");
+    format!("run: {{started: {}, finished: {}}}\n", at(0), at(1))
+}
+
+#[test]
+fn a_transcript_is_in_the_set_of_the_day_that_it_names_whatever_the_time_of_its_file() {
+    let text = transcript(7) + &ran_on(1);
+    let bench = Bench::new()
+        .file("touchstone.yaml", "input_dir: tasks\noutput_dir: results\n")
+        .file("tasks/a.yaml", "tool_calling_prompt: Count.\nexpected_output: 7\n")
+        .file(&format!("results/{}", path(1, "a")), text)
+        .open();
+    wait_until("the run is listed", || bench.row(&path(1, "a")).map(drop));
+    let sets = bench.app().history(&request(SetsBy::Day, "")).unwrap().trends.sets;
+    assert_eq!(sets.iter().map(|set| set.name.as_str()).collect::<Vec<_>>(), ["2025-03-01"]);
+    assert_eq!(paths(&bench, "started:2025-03-01"), [path(1, "a")]);
+}
+
+#[test]
+fn what_changed_is_told_as_strictly_as_in_the_trends_above_it() {
+    let mut bench = Bench::new().file("touchstone.yaml", "input_dir: tasks\noutput_dir: results\n");
+    for (at, task) in TASKS.iter().enumerate() {
+        let suite = "tool_calling_prompt: Count.\nexpected_output: 7\n";
+        bench = bench.file(&format!("tasks/{task}.yaml"), suite);
+        for day in 1..=3_u32 {
+            // Six of eight fail on the last day: p = 2 / 2^6 = 0.031.
+            let answer = if day == 3 && at < 6 { 8 } else { 7 };
+            let text = transcript(answer) + &ran_on(day);
+            bench = bench.file(&format!("results/{}", path(day, task)), text);
+        }
+    }
+    let bench = bench.open();
+    let scored = || bench.rows().iter().filter(|row| row.score.is_some()).count();
+    wait_until("the runs are scored", || (scored() == 24).then_some(()));
+    let trend = request(SetsBy::Day, "");
+    let trends = bench.app().trends(&trend).unwrap();
+    let step = trends.groups[0].points[2].change.as_ref().unwrap();
+    let asked = ChangesRequest { trend, before: None, after: None };
+    let group = bench.app().set_changes(&asked).unwrap().unwrap().groups.remove(0);
+    assert_eq!((step.shown, group.score.unwrap().shown), ("unclear", "unclear"));
+    assert!(!group.worse.iter().any(|sentence| sentence.contains("worse")), "{:?}", group.worse);
+}

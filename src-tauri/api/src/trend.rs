@@ -62,6 +62,8 @@ pub struct Trends {
     pub left_out: u64,
     /// Number of comparisons that the 5 % of all claims are divided among.
     pub looked_at: u64,
+    /// Number of matching forks, continued and superseded runs, which are not counted.
+    pub forks_left_out: u64,
 }
 
 /// A set of runs.
@@ -113,6 +115,9 @@ pub struct TrendPoint {
     pub change: Option<TrendChange>,
     /// At a change point, the comparison of the sets from here to the next one with those before.
     pub change_point: Option<TrendChange>,
+    /// At the start of a new series, the number of tasks that cannot be compared with earlier sets:
+    /// their text, expected output or scorer changed.
+    pub new_series: Option<u64>,
 }
 
 /// Change of the score between earlier and later runs, over the tasks that have a score in both.
@@ -136,8 +141,10 @@ pub struct TrendChange {
     pub fixed: Vec<String>,
     /// Tasks with another result whose repeats disagree.
     pub flaky: Vec<String>,
-    /// Number of tasks with a score in both sets.
+    /// Number of tasks with a score in both sets that can be compared.
     pub pairs: u64,
+    /// Number of tasks with a score in both sets whose text, expected output or scorer changed.
+    pub not_comparable: u64,
 }
 
 /// Measure of a plot over sets.
@@ -291,7 +298,8 @@ pub struct ChangedMeasure {
     pub high: Option<f64>,
     /// P-value of the difference; none for a single task.
     pub p: Option<f64>,
-    /// `better` or `worse` if both the test and the interval show it, else `unclear`.
+    /// `better` or `worse` if both the test and the interval show it, with the 5 % divided as in
+    /// the trends; else `unclear`.
     pub shown: &'static str,
     /// Number of pairs.
     pub pairs: u64,

@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use touchstone_api as rows;
 use touchstone_app::app::App;
-use touchstone_app::app::gating::GateRules;
+use touchstone_app::app::gating::{BASELINE, GateRules};
 use touchstone_app::error::{AppError, Code};
 use touchstone_app::{gate_junit, gate_markdown};
 
@@ -20,9 +20,10 @@ use touchstone_app::{gate_junit, gate_markdown};
 pub(super) struct Gate {
     #[command(flatten)]
     place: FolderArgs,
-    /// Baseline file
-    #[arg(long, value_name = "FILE", default_value = "touchstone-baseline.json")]
-    baseline: PathBuf,
+    /// Baseline file [default: touchstone-baseline.json in the folder, as in the window; else in
+    /// the working directory]
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
     /// Write the present runs to the baseline file. It keeps its thresholds, its filter and its
     /// scorer
     #[arg(long)]
@@ -57,7 +58,6 @@ pub(super) struct Gate {
 }
 
 pub(super) fn run(asked: &Gate, here: &Environment) -> Outcome {
-    check_paths(asked)?;
     let printed =
         [&asked.markdown, &asked.junit].into_iter().flatten().filter(|path| is_dash(path));
     if printed.count() + usize::from(asked.json) > 1 {
@@ -69,8 +69,10 @@ pub(super) fn run(asked: &Gate, here: &Environment) -> Outcome {
     if asked.update {
         return update(&mut out, asked, here);
     }
-    let (filter, scorer) = App::baseline_selection(&asked.baseline)?;
     let app = folder::ready(asked.place.clone(), here)?;
+    let baseline = &baseline_path(asked, &app)?;
+    check_paths(asked, baseline)?;
+    let (filter, scorer) = App::baseline_selection(baseline)?;
     let trouble = folder::suite_trouble(&app, &filter)?;
     folder::check_scorers(trouble.left_out.filter(|_| scorer.is_none()))?;
     let rules = GateRules {
@@ -80,7 +82,7 @@ pub(super) fn run(asked: &Gate, here: &Environment) -> Outcome {
         allow_missing: asked.allow_missing,
         ..GateRules::default()
     };
-    let gate = app.gate(&asked.baseline, &rules)?;
+    let gate = app.gate(baseline, &rules)?;
     let mut has_printed = asked.json;
     for (path, text) in
         [(&asked.markdown, gate_markdown as fn(&rows::Gate) -> String), (&asked.junit, gate_junit)]
@@ -104,15 +106,31 @@ pub(super) fn run(asked: &Gate, here: &Environment) -> Outcome {
     Ok(if gate.passed { CommandStatus::Well } else { CommandStatus::WithFailures })
 }
 
+/// Returns the path of the baseline file: that of the folder, unless it is only in the working
+/// directory.
+fn baseline_path(asked: &Gate, app: &App) -> Result<PathBuf, AppError> {
+    if let Some(named) = &asked.baseline {
+        return Ok(named.clone());
+    }
+    let of_folder = app.baseline_path()?;
+    let here = PathBuf::from(BASELINE);
+    let full = |path: &Path| {
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+        std::fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()
+    };
+    let is_same = full(&of_folder) == full(&here);
+    Ok(if is_same || (here.is_file() && !of_folder.is_file()) { here } else { of_folder })
+}
+
 /// Refuses files that would replace the baseline or each other.
-fn check_paths(asked: &Gate) -> Result<(), AppError> {
+fn check_paths(asked: &Gate, baseline: &Path) -> Result<(), AppError> {
     let full = |path: &Path| {
         std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).unwrap_or_default()
     };
     let written = [&asked.markdown, &asked.junit].into_iter().flatten();
     let mut paths: Vec<PathBuf> =
         written.filter(|path| !is_dash(path)).map(|path| full(path)).collect();
-    paths.push(full(&asked.baseline));
+    paths.push(full(baseline));
     let all = paths.len();
     paths.sort();
     paths.dedup();
@@ -128,9 +146,9 @@ fn update(out: &mut dyn Write, asked: &Gate, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
     let trouble = folder::suite_trouble(&app, asked.filter.as_deref().unwrap_or_default())?;
     folder::check_scorers(trouble.left_out.filter(|_| asked.scorer.is_none()))?;
-    let update =
-        app.update_baseline(&asked.baseline, asked.filter.as_deref(), asked.scorer.as_deref())?;
-    let path = asked.baseline.display().to_string();
+    let baseline = &baseline_path(asked, &app)?;
+    let update = app.update_baseline(baseline, asked.filter.as_deref(), asked.scorer.as_deref())?;
+    let path = baseline.display().to_string();
     if asked.json {
         let json = serde_json::json!({
             "baseline": path,

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 use touchstone_api::{
     ChangesRequest, ChangesSide, SetChanges, SetsBy, TrendChange, TrendGroup, TrendPoint,
-    TrendRequest, Trends,
+    TrendRequest, Trends, describe_excluded_forks,
 };
 use touchstone_app::app::App;
 use touchstone_app::number_format::{fixed, signed};
@@ -138,6 +138,14 @@ fn write(out: &mut dyn Write, trends: &Trends, paint: Paint) -> io::Result<()> {
         writeln!(out, "{}", paint.bold(&one_line(&group.name)))?;
         table(trends, group).write(out, "  ", paint, &|_, text| text.to_owned())?;
         for point in &group.points {
+            if let Some(tasks) = point.new_series {
+                let (name, tasks) = (set_name(trends, point), counted(tasks, "task"));
+                writeln!(
+                    out,
+                    "  Not compared before {name}: {tasks} with another text, expected output or \
+                     scorer there."
+                )?;
+            }
             if let Some(change) = &point.change_point {
                 let name = set_name(trends, point);
                 writeln!(out, "  Change point at {name}: {}.", describe(change))?;
@@ -146,6 +154,9 @@ fn write(out: &mut dyn Write, trends: &Trends, paint: Paint) -> io::Result<()> {
         if let Some(change) = &group.overall {
             writeln!(out, "  Since the first set: {}.", describe(change))?;
         }
+    }
+    if let Some(note) = describe_excluded_forks(trends.forks_left_out) {
+        writeln!(out, "\n{note}")?;
     }
     if trends.left_out > 0 {
         writeln!(out, "\n{} runs are in no set.", trends.left_out)?;
@@ -201,7 +212,7 @@ fn cells(name: &str, point: &TrendPoint) -> Vec<String> {
 /// Describes a change: the verdict, the difference with its interval, and the tasks.
 fn describe(change: &TrendChange) -> String {
     let verdict = match change.shown {
-        _ if change.pairs == 0 => return "no task in common".to_owned(),
+        _ if change.pairs == 0 => return no_pairs(change),
         "unclear" => "no difference shown",
         shown => shown,
     };
@@ -219,6 +230,17 @@ fn describe(change: &TrendChange) -> String {
         let _ = write!(change, "; {what}: {}", named(tasks));
     }
     change
+}
+
+/// Says why nothing is compared.
+fn no_pairs(change: &TrendChange) -> String {
+    match change.not_comparable {
+        0 => "no task in common".to_owned(),
+        tasks => {
+            let tasks = counted(tasks, "task");
+            format!("none comparable, {tasks} with another text, expected output or scorer")
+        }
+    }
 }
 
 fn named(tasks: &[String]) -> String {

@@ -6,8 +6,10 @@ import {
   changeRows,
   changeText,
   measureText,
+  forksText,
   outcomeText,
   pointFigure,
+  seriesText,
   taskOf,
   withTask,
 } from "./history";
@@ -30,6 +32,19 @@ describe("words", () => {
     expect(changeText(trendChange())).toBe("worse: −0.50 (−0.80 to −0.20)");
     expect(changeText(trendChange({ shown: "unclear", low: null }))).toBe("no change shown: −0.50");
     expect(changeText(trendChange({ pairs: 0 }))).toBe("no task in common");
+    expect(changeText(trendChange({ pairs: 0, not_comparable: 12 }))).toBe(
+      "none comparable: 12 tasks with another text, expected output or scorer",
+    );
+  });
+  it("says where a series begins and what is left out", () => {
+    expect(seriesText(trendPoint(1))).toBe("");
+    expect(seriesText(trendPoint(1, { new_series: 1 }))).toBe(
+      "Not compared before: 1 task with another text, expected output or scorer",
+    );
+    expect([forksText(0), forksText(2)]).toEqual([
+      "",
+      "2 forks, continued and superseded runs left out.",
+    ]);
   });
   it("counts the tasks that need more time, and knows no amount that is missing", () => {
     const { score, seconds, cost } = CHANGES.groups[0] ?? {

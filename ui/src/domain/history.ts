@@ -93,9 +93,23 @@ export function differenceText(
   return withSign(text, of.difference) + interval;
 }
 
+const otherTasks = (tasks: number): string =>
+  `${counted(tasks, "task")} with another text, expected output or scorer`;
+/** Says that a new series begins at a set; empty elsewhere. */
+export const seriesText = (point: TrendPoint): string =>
+  point.new_series === null ? "" : `Not compared before: ${otherTasks(point.new_series)}`;
+/** Says that runs are not counted; empty if all are. */
+export const forksText = (forks: number): string =>
+  forks === 0
+    ? ""
+    : `${counted(forks, "fork, continued or superseded run", "forks, continued and superseded runs")} left out.`;
+
 /** What the change of a score shows: `worse: −0.21 (−0.40 to −0.02)`. */
 export function changeText(change: TrendChange): string {
-  if (change.pairs === 0) return "no task in common";
+  if (change.pairs === 0)
+    return change.not_comparable === 0
+      ? "no task in common"
+      : `none comparable: ${otherTasks(change.not_comparable)}`;
   const shown = change.shown === "unclear" ? "no change shown" : change.shown;
   return `${shown}: ${differenceText(change, scoreText)}`;
 }

@@ -29,7 +29,8 @@ high: number | null,
  */
 p: number | null, 
 /**
- * `better` or `worse` if both the test and the interval show it, else `unclear`.
+ * `better` or `worse` if both the test and the interval show it, with the 5 % divided as in
+ * the trends; else `unclear`.
  */
 shown: string, 
 /**

@@ -38,6 +38,10 @@ fixed: Array<string>,
  */
 flaky: Array<string>, 
 /**
- * Number of tasks with a score in both sets.
+ * Number of tasks with a score in both sets that can be compared.
  */
-pairs: number, };
+pairs: number, 
+/**
+ * Number of tasks with a score in both sets whose text, expected output or scorer changed.
+ */
+not_comparable: number, };

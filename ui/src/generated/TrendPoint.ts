@@ -37,6 +37,11 @@ change: TrendChange | null,
  */
 change_point: TrendChange | null, 
 /**
+ * At the start of a new series, the number of tasks that cannot be compared with earlier sets:
+ * their text, expected output or scorer changed.
+ */
+new_series: number | null, 
+/**
  * Number of all runs.
  */
 runs: number, 

@@ -25,4 +25,8 @@ left_out: number,
 /**
  * Number of comparisons that the 5 % of all claims are divided among.
  */
-looked_at: number, };
+looked_at: number, 
+/**
+ * Number of matching forks, continued and superseded runs, which are not counted.
+ */
+forks_left_out: number, };

@@ -10,7 +10,7 @@ import type {
 
 export const NO_HISTORY: History = {
   generation: 1,
-  trends: { sets: [], sets_left_out: 0, groups: [], left_out: 0, looked_at: 0 },
+  trends: { sets: [], sets_left_out: 0, groups: [], left_out: 0, looked_at: 0, forks_left_out: 0 },
   plots: [],
   misread: [],
 };
@@ -33,6 +33,7 @@ export const trendChange = (change: Partial<TrendChange> = {}): TrendChange => (
   fixed: [],
   flaky: [],
   pairs: 12,
+  not_comparable: 0,
   ...change,
 });
 export const trendPoint = (set: number, change: Partial<TrendPoint> = {}): TrendPoint => ({
@@ -51,6 +52,7 @@ export const trendPoint = (set: number, change: Partial<TrendPoint> = {}): Trend
   seconds: null,
   change: null,
   change_point: null,
+  new_series: null,
   ...change,
 });
 
@@ -84,6 +86,7 @@ export const HISTORY_OF_TWO: History = {
     ],
     left_out: 0,
     looked_at: 1,
+    forks_left_out: 0,
   },
   plots: (["score", "cost"] as const).map((measure) => ({
     measure,

@@ -18,7 +18,7 @@ use touchstone_store::query::ScoredRun;
 pub use touchstone_scoring::aggregate::GateRules;
 
 /// Name of the baseline file.
-const BASELINE: &str = "touchstone-baseline.json";
+pub const BASELINE: &str = "touchstone-baseline.json";
 
 /// Baseline that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl App {
 
     /// Returns the path of the baseline file: in the folder, or beside it if all of it is read as
     /// runs.
-    fn baseline_path(&self) -> Result<PathBuf, AppError> {
+    pub fn baseline_path(&self) -> Result<PathBuf, AppError> {
         let open = self.require_folder()?;
         let folder = &open.flow.roots.folder;
         let beside = open.flow.roots.output_dir.parent();

@@ -306,6 +306,7 @@ impl<'t> Sink<'t> for OutlineBuilder {
             "run.started" => {
                 self.begun = value.word().is_some();
                 self.started = value.word().and_then(timestamps::seconds);
+                self.outline.started = self.started;
             }
             "run.finished" => {
                 self.closed = value.word().is_some();

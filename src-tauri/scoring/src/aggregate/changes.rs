@@ -1,12 +1,12 @@
 //! **Pure.** Compares the runs of each system with its earlier runs: the difference of the means,
 //! and the tasks whose outcome changed. Decides whether the changes pass a gate.
-use super::pairs::{Depth, FEWEST_UNITS, reason, significant};
+use super::pairs::{Depth, FEWEST_UNITS, LookedAt, reason, significant};
 use super::{
     Column, Counted, DoubtKind, Effect, End, Group, Pairing, Row, RowKey, UnpairedReason,
     probability,
 };
 use crate::number_format::{fixed, signed};
-use crate::stats::Tendency;
+use crate::stats::{Tendency, count};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of tasks that a sentence names; further ones are only counted.
@@ -76,9 +76,22 @@ pub struct GateRules {
 /// Compares runs with earlier ones, system by system. A system that is on one side only has no
 /// pairs, and its tasks are lost or added.
 pub fn changes<'a>(before: &[Counted<'a>], now: &[Counted<'a>]) -> Vec<Changes<'a>> {
+    changes_among(before, now, 1)
+}
+
+/// Like [`changes`], beside other comparisons: a difference of scores is shown only as it is among
+/// `looked_at` of them. Dollars and seconds, of which none is in that number, are shown as among at
+/// least as many, and at least as those of all systems.
+pub fn changes_among<'a>(
+    before: &[Counted<'a>],
+    now: &[Counted<'a>],
+    looked_at: u64,
+) -> Vec<Changes<'a>> {
     let runs: Vec<Counted<'a>> = now.iter().chain(before).copied().collect();
     let columns: BTreeSet<Column<'a>> = runs.iter().map(Counted::column).collect();
-    let compared = |column| compare(column, &runs, now.len(), Depth::All);
+    let amounts = if looked_at < 2 { 1 } else { looked_at.max(2 * count(columns.len())) };
+    let depth = Depth::All(LookedAt { scores: looked_at, amounts });
+    let compared = |column| compare(column, &runs, now.len(), depth);
     columns.into_iter().filter_map(compared).collect()
 }
 
@@ -100,7 +113,7 @@ fn compare<'a>(
     now: usize,
     depth: Depth,
 ) -> Option<Changes<'a>> {
-    let new = if depth == Depth::All { Group::new } else { Group::rows_only };
+    let new = if matches!(depth, Depth::All(_)) { Group::new } else { Group::rows_only };
     let groups = |is_left_out: &dyn Fn(RowKey<'a>) -> bool| {
         [0..now, now..runs.len()].map(|range| {
             let is_here = |run: &Counted<'a>| run.column() == column && !is_left_out(run.row());

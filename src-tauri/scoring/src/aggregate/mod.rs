@@ -16,13 +16,15 @@ mod words;
 
 pub use cell::{Cell, Estimate, Means, Passes};
 pub(crate) use cell::{estimate, passes};
-pub use changes::{ChangeKind, Changes, GateRules, RowChange, changes, general_violations};
+pub use changes::{
+    ChangeKind, Changes, GateRules, RowChange, changes, changes_among, general_violations,
+};
 pub use group::{AtK, Group, Row};
 pub use headline::{Ranking, Scores, Standing, rank_systems};
 pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, UnpairedReason};
 pub use stored::{ImportedSummary, ImportedVerdict, summarize_imported};
 pub use summary::{BINS, Consumption, Front, FrontBy, Summary};
-pub use trend::{Shift, Trend, TrendPoint, looked_at, trends};
+pub use trend::{Shift, Trend, TrendPoint, looked_at, looked_at_in, trends};
 pub use words::{METHOD, Sentences, outcome, probability, sentences};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,7 +3,8 @@ use super::cell::Tasks;
 use super::{Counted, End, Group, Row, RowKey};
 use crate::stats::{
     Better, Clusters, Interval, Level, PValue, PairedPasses, Power, Resampling, Tendency,
-    WinTieLoss, count, detectable_mean_difference, detectable_rate_difference, mean, sign_flips,
+    WinTieLoss, count, detectable_mean_difference, detectable_rate_difference, is_significant,
+    mean, sign_flips,
 };
 use std::collections::BTreeSet;
 
@@ -157,12 +158,26 @@ struct Both<'r, 'a> {
 /// What a comparison computes besides its pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
-    /// All measures.
-    All,
+    /// All measures, each beside this many comparisons of its kind.
+    All(LookedAt),
     /// The difference of the scores.
     Scores,
     /// Nothing.
     Pairs,
+}
+
+/// Number of comparisons that the 5 % are divided among.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LookedAt {
+    /// Of scores and passes.
+    pub(super) scores: u64,
+    /// Of amounts: tokens, dollars and seconds.
+    pub(super) amounts: u64,
+}
+
+impl LookedAt {
+    /// A comparison that stands alone.
+    pub(super) const ALONE: Self = Self { scores: 1, amounts: 1 };
 }
 
 impl<'a> Pairing<'a> {
@@ -172,7 +187,7 @@ impl<'a> Pairing<'a> {
         group: usize,
         baseline: usize,
     ) -> Option<Self> {
-        Self::to_depth(runs, groups, (group, baseline), Depth::All)
+        Self::to_depth(runs, groups, (group, baseline), Depth::All(LookedAt::ALONE))
     }
 
     /// Like [`Pairing::new`], with some of the measures.
@@ -205,16 +220,21 @@ impl<'a> Pairing<'a> {
         // Clustering is decided over all pairs, also for amounts that are known only for some of
         // them.
         let tasks = Tasks::new(both.iter().map(|it| it.first.key));
-        let of = |amount: fn(&Counted<'a>) -> Option<f64>, better, most| {
+        let looked_at = match depth {
+            Depth::All(looked_at) => looked_at,
+            Depth::Scores | Depth::Pairs => LookedAt::ALONE,
+        };
+        let of = |amount: fn(&Counted<'a>) -> Option<f64>, better, most, looked_at| {
             let side = |row: &Row<'a>| mean_of(runs, row, amount);
             let pairs = both
                 .iter()
                 .filter_map(|it| Some((it.first.key, side(it.first)?, side(it.second)?)));
-            effect(pairs, tasks, better, most)
+            effect_among(pairs, tasks, (better, most), looked_at)
         };
-        let (is_all, has_scores) = (depth == Depth::All, depth != Depth::Pairs);
+        let (is_all, has_scores) = (matches!(depth, Depth::All(_)), depth != Depth::Pairs);
         let amount = |amount: fn(&Counted<'a>) -> Option<f64>| {
-            is_all.then(|| of(amount, Better::Lower, f64::INFINITY)).flatten()
+            let looked_at = looked_at.amounts;
+            is_all.then(|| of(amount, Better::Lower, f64::INFINITY, looked_at)).flatten()
         };
         let pair = |it: &Both<'_, 'a>| {
             Some(Pair { key: it.first.key, score: it.first.score?, baseline: it.second.score? })
@@ -223,7 +243,9 @@ impl<'a> Pairing<'a> {
             group,
             baseline,
             pairs: both.iter().filter_map(pair).collect(),
-            score: has_scores.then(|| of(Counted::score, Better::Higher, 1.0)).flatten(),
+            score: has_scores
+                .then(|| of(Counted::score, Better::Higher, 1.0, looked_at.scores))
+                .flatten(),
             passes: is_all.then(|| passing(&both, tasks)).flatten(),
             tokens: amount(|run| run.tokens.map(crate::stats::float)),
             cost: amount(|run| run.cost),
@@ -282,7 +304,25 @@ fn effect<'a>(
     better: Better,
     most: f64,
 ) -> Option<Effect> {
-    effect_of(pairs, tasks, (better, most), Resampling::default())
+    effect_among(pairs, tasks, (better, most), 1)
+}
+
+/// Like [`effect`], shown beside this many comparisons.
+fn effect_among<'a>(
+    pairs: impl Iterator<Item = (RowKey<'a>, f64, f64)>,
+    tasks: Tasks,
+    (better, most): (Better, f64),
+    looked_at: u64,
+) -> Option<Effect> {
+    let pairs: Vec<(RowKey<'a>, f64, f64)> = pairs.collect();
+    let effect = effect_of(pairs.iter().copied(), tasks, (better, most), Resampling::default())?;
+    if looked_at < 2 {
+        return Some(effect);
+    }
+    let differences = pairs.iter().map(|(key, first, second)| (tasks.unit(*key), first - second));
+    let shown = significant_among(&Clusters::gather(differences)?, better, looked_at);
+    // What would have been significant is known for a single comparison only.
+    Some(Effect { shown, detectable: None, ..effect })
 }
 
 /// Like [`effect`], with a number of resamples.
@@ -347,19 +387,22 @@ pub(super) fn significant(effect: &Effect) -> Tendency {
     if effect.interval.is_none_or(excludes_zero) { effect.shown } else { Tendency::Unclear }
 }
 
-/// Returns the tendency of differences of scores that both the test and the interval show, when
+/// Returns the tendency of differences that both the test and the interval show, when
 /// this many differences were looked at: the 5 % are divided among them, so that chance shows
 /// anything in any of them in at most 5 of 100 cases.
-pub(super) fn significant_among(differences: &Clusters, looked_at: u64) -> Tendency {
+pub(super) fn significant_among(
+    differences: &Clusters,
+    better: Better,
+    looked_at: u64,
+) -> Tendency {
     let outside = (1.0 - Level::default().share()) / crate::stats::float(looked_at.max(1));
     let Some(level) = Level::new(1.0 - outside) else { return Tendency::Unclear };
-    let resampling = Resampling::default();
-    if differences.clusters() < 2 || sign_flips(differences, resampling).p > outside {
+    if differences.clusters() < 2 || !is_significant(differences, outside) {
         return Tendency::Unclear;
     }
     let excludes_zero = |interval: Interval| interval.low > 0.0 || interval.high < 0.0;
-    if differences.interval(level, resampling).is_none_or(excludes_zero) {
-        Better::Higher.tendency(differences.mean())
+    if differences.interval(level, Resampling::default()).is_none_or(excludes_zero) {
+        better.tendency(differences.mean())
     } else {
         Tendency::Unclear
     }

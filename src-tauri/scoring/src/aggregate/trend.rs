@@ -3,12 +3,14 @@
 //!
 //! A change is told only where both the sign-flip test and the interval of the paired difference
 //! show it, with the 5 % divided among all comparisons of the trends: each set with the one before,
-//! and the last with the first. Change points are found by dividing: the border between sets whose
-//! sides differ most is one if they differ by that rule, and so on in both parts.
+//! the last with the first, and each border that may be a change point. Change points are found by
+//! dividing: the border between sets whose sides differ most is one if they differ by that rule,
+//! and so on in both parts. Where most tasks stop being comparable, a new series begins, and no
+//! change point is sought across its start.
 use super::changes::compare_system;
 use super::pairs::{Depth, significant_among};
 use super::{ChangeKind, Changes, Column, Counted, Group};
-use crate::stats::{Clusters, Tendency, count, float};
+use crate::stats::{Better, Clusters, Tendency, count, float};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The runs of a system with a model in one set.
@@ -23,6 +25,9 @@ pub struct TrendPoint<'a> {
     /// At a change point, the comparison of the sets from here to the next change point with those
     /// before, back to the preceding one.
     pub change_point: Option<Shift<'a>>,
+    /// At the start of a new series, the number of tasks and variations that cannot be compared
+    /// with the series before, as their text, expected output or scorer changed.
+    pub new_series: Option<usize>,
 }
 
 /// Difference of the scores of later runs from those of earlier ones.
@@ -61,9 +66,22 @@ pub fn trends<'a>(sets: &[Vec<Counted<'a>>]) -> Vec<Trend<'a>> {
     all.iter().map(|one| one.trend(looked_at)).collect()
 }
 
+/// Returns the number of comparisons in the trends over sets of runs.
+pub fn looked_at_in(sets: &[Vec<Counted<'_>>]) -> u64 {
+    let mut sets_of: BTreeMap<Column<'_>, usize> = BTreeMap::new();
+    for set in sets {
+        let columns: BTreeSet<Column<'_>> = set.iter().map(Counted::column).collect();
+        for column in columns {
+            *sets_of.entry(column).or_default() += 1;
+        }
+    }
+    looked_at(sets_of.into_values())
+}
+
 /// Returns the number of comparisons in the trends of systems that have runs in so many sets.
 pub fn looked_at(sets: impl Iterator<Item = usize>) -> u64 {
-    let of_one = |sets: usize| sets.saturating_sub(1) + usize::from(sets > 2);
+    // Between two sets, the border is the step.
+    let of_one = |sets: usize| if sets > 2 { 2 * (sets - 1) + 1 } else { sets.saturating_sub(1) };
     count(sets.map(of_one).sum())
 }
 
@@ -77,12 +95,14 @@ impl<'a> History<'a> {
     }
 
     fn trend(&self, looked_at: u64) -> Trend<'a> {
-        let mut change_points = self.change_points(looked_at);
+        let series = self.series();
+        let mut change_points = self.change_points(&series, looked_at);
         let point = |(at, (set, runs)): (usize, &(usize, Vec<Counted<'a>>))| TrendPoint {
             set: *set,
             group: Group::new(self.column, runs, (0..runs.len()).collect()),
             change: at.checked_sub(1).and_then(|from| self.shift(from, at, at + 1, looked_at)),
             change_point: change_points.remove(&at),
+            new_series: series.get(&at).copied().filter(|_| at > 0),
         };
         let points = self.sets.iter().enumerate().map(point).collect();
         let overall = match self.sets.as_slice() {
@@ -92,13 +112,48 @@ impl<'a> History<'a> {
         Trend { column: self.column, points, overall }
     }
 
-    /// Returns the change points, as places among the sets.
-    fn change_points(&self, looked_at: u64) -> BTreeMap<usize, Shift<'a>> {
+    /// Returns the starts of the series, as places among the sets, with the numbers of rows that
+    /// cannot be compared with the series before. A series ends where most rows that a set has in
+    /// common with it have another text, expected output or scorer.
+    fn series(&self) -> BTreeMap<usize, usize> {
+        let mut starts = BTreeMap::from([(0, 0)]);
+        let mut from = 0;
+        for at in 1..self.sets.len() {
+            let (before, now) = (self.runs(from, at), self.runs(at, at + 1));
+            let changes = compare_system(self.column, &before, &now, Depth::Pairs);
+            let Some(changes) = changes else { continue };
+            let others = changes.count(ChangeKind::NotComparable);
+            if others > changes.pairing.pairs.len() {
+                starts.insert(at, others);
+                from = at;
+            }
+        }
+        starts
+    }
+
+    /// Returns the change points of all series, as places among the sets.
+    fn change_points(
+        &self,
+        series: &BTreeMap<usize, usize>,
+        looked_at: u64,
+    ) -> BTreeMap<usize, Shift<'a>> {
+        let ends = series.keys().skip(1).copied().chain([self.sets.len()]);
+        let within = |(from, to): (&usize, usize)| self.change_points_within(*from, to, looked_at);
+        series.keys().zip(ends).flat_map(within).collect()
+    }
+
+    /// Returns the change points of one series.
+    fn change_points_within(
+        &self,
+        start: usize,
+        end: usize,
+        looked_at: u64,
+    ) -> BTreeMap<usize, Shift<'a>> {
         let mut found = Vec::new();
-        let mut parts = vec![(0, self.sets.len())];
+        let mut parts = vec![(start, end)];
         while let Some((from, to)) = parts.pop() {
             let Some((at, differences)) = self.sharpest(from, to) else { continue };
-            if significant_among(&differences, looked_at) != Tendency::Unclear {
+            if significant_among(&differences, Better::Higher, looked_at) != Tendency::Unclear {
                 found.push(at);
                 parts.extend([(from, at), (at, to)]);
             }
@@ -108,8 +163,8 @@ impl<'a> History<'a> {
         loop {
             let shift = |(index, at): (usize, &usize)| {
                 let from = index.checked_sub(1).and_then(|before| found.get(before)).copied();
-                let to = found.get(index + 1).copied().unwrap_or(self.sets.len());
-                Some((*at, self.shift(from.unwrap_or(0), *at, to, looked_at)?))
+                let to = found.get(index + 1).copied().unwrap_or(end);
+                Some((*at, self.shift(from.unwrap_or(start), *at, to, looked_at)?))
             };
             let shown = |(_, shift): &(usize, Shift<'a>)| shift.shown != Tendency::Unclear;
             let kept: BTreeMap<usize, Shift<'a>> =
@@ -149,7 +204,8 @@ impl<'a> History<'a> {
     ) -> Option<Shift<'a>> {
         let changes = compare_system(self.column, before, now, Depth::Scores)?;
         let differences = changes.pairing.differences();
-        let shown = differences.map_or(Tendency::Unclear, |it| significant_among(&it, looked_at));
+        let among = |it: Clusters| significant_among(&it, Better::Higher, looked_at);
+        let shown = differences.map_or(Tendency::Unclear, among);
         Some(Shift { changes, shown })
     }
 
@@ -201,12 +257,12 @@ mod tests {
     #[test]
     fn a_drop_is_shown_where_it_happens_and_noise_is_not() {
         use Tendency::{Unclear, Worse};
-        let sets = [set(12), set(11), set(3), set(3)];
+        let sets = [set(12), set(12), set(3), set(3)];
         assert_eq!(
             tendencies(&sets),
             (vec![None, Some(Unclear), Some(Worse), Some(Unclear)], Some(Worse))
         );
-        assert_eq!(change_points(&sets), [(2, -71.0)]);
+        assert_eq!(change_points(&sets), [(2, -75.0)]);
     }
 
     #[test]
@@ -230,7 +286,7 @@ mod tests {
         let shown = |sets: &[Vec<Counted<'static>>]| tendencies(sets).0.pop().unwrap().unwrap();
         assert_eq!(shown(&[set(12), set(6)]), Tendency::Worse);
         assert_eq!(shown(&[set(12), set(12), set(6)]), Tendency::Unclear);
-        assert_eq!(looked_at([1, 2, 3, 5].into_iter()), 1 + 3 + 5);
+        assert_eq!(looked_at([1, 2, 3, 5].into_iter()), 1 + 5 + 9);
     }
 
     #[test]
@@ -247,11 +303,73 @@ mod tests {
             for run in history.iter_mut().flatten() {
                 run.end = End::Scored(draw(), None);
             }
-            let history = History::new(&history, history[0][0].column());
-            let places = looked_at([history.sets.len()].into_iter());
-            wrong += usize::from(!history.change_points(places).is_empty());
+            let trend = trends(&history).pop().unwrap();
+            let is_shown = |shift: &Option<Shift<'_>>| {
+                shift.as_ref().is_some_and(|it| it.shown != Tendency::Unclear)
+            };
+            let told =
+                |point: &TrendPoint<'_>| is_shown(&point.change) || is_shown(&point.change_point);
+            wrong += usize::from(is_shown(&trend.overall) || trend.points.iter().any(told));
         }
         assert!(wrong <= 5, "{wrong} of 100");
+    }
+
+    /// Returns a set whose tasks were scored against other inputs.
+    fn against(fingerprint: i64, scorer: &'static str, right: usize) -> Vec<Counted<'static>> {
+        let other = |run: Counted<'static>| Counted {
+            fingerprint: Some(fingerprint),
+            scorer: Some(scorer),
+            ..run
+        };
+        set(right).into_iter().map(other).collect()
+    }
+
+    #[test]
+    fn another_target_or_scorer_starts_a_series_and_later_change_points_are_still_found() {
+        for first in [against(1, "exact", 12), against(2, "other", 12)] {
+            let now = |right| against(2, "exact", right);
+            let sets = [first, now(12), now(12), now(12), now(0), now(0)];
+            assert_eq!(change_points(&sets), [(4, -100.0)]);
+            let trend = trends(&sets).pop().unwrap();
+            let series: Vec<_> = trend.points.iter().map(|point| point.new_series).collect();
+            assert_eq!(series, [None, Some(12), None, None, None, None]);
+        }
+    }
+
+    #[test]
+    fn one_edited_task_starts_no_series() {
+        let mut sets = [set(12), set(12), set(0), set(0)];
+        sets[0][0].fingerprint = Some(7);
+        assert_eq!(change_points(&sets), [(2, -100.0)]);
+        assert!(trends(&sets)[0].points.iter().all(|point| point.new_series.is_none()));
+    }
+
+    #[test]
+    fn a_total_collapse_is_shown_however_much_is_looked_at() {
+        let names: Vec<String> = (0..40).map(|task| format!("t{task:02}")).collect();
+        let scored = |system: &'static str, score: f64, tasks: usize| {
+            let end = End::Scored(score, Some(score >= 1.0));
+            let run = move |task| Counted {
+                task: Some(task),
+                system: Some(system),
+                end,
+                ..Counted::default()
+            };
+            names.iter().take(tasks).map(String::as_str).map(run).collect::<Vec<_>>()
+        };
+        let others = ["b", "c", "d", "e", "f", "g", "h", "i"];
+        let day = |at: usize| {
+            let mut runs = scored("a", if at < 6 { 1.0 } else { 0.0 }, 40);
+            runs.extend(others.iter().flat_map(|other| scored(other, 1.0, 1)));
+            runs
+        };
+        let sets: Vec<_> = (0..12).chain(std::iter::repeat_n(11, 48)).map(day).collect();
+        let all = trends(&sets);
+        assert!(looked_at(all.iter().map(|it| it.points.len())) > 1000);
+        let shown = |shift: &Option<Shift<'_>>| shift.as_ref().map(|it| it.shown);
+        assert_eq!(shown(&all[0].points[6].change), Some(Tendency::Worse));
+        assert_eq!(shown(&all[0].points[6].change_point), Some(Tendency::Worse));
+        assert_eq!(shown(&all[0].overall), Some(Tendency::Worse));
     }
 
     #[test]

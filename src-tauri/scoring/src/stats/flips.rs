@@ -4,13 +4,21 @@
 //! Signs are flipped by task, because differences of one task are not independent. Up to 32
 //! differing tasks, all combinations of signs are counted. With more, combinations are sampled, and
 //! the observed one is included, so that no p-value is ever 0.
-use super::{Clusters, Resampling, clusters, count, draw::Draw, float};
+use super::{Clusters, Resampling, clusters, count, distributions, draw::Draw, float};
 
 /// Maximum number of differing tasks for exact counting: each half then has 2^16 combinations.
 const MOST_COUNTED: usize = 32;
 
 /// Tolerance for equal sums, as a share of the sum of all differences: accounts for rounding.
 const SAME: f64 = 1e-10;
+
+/// Number of samples at the threshold that tells a p-value from it.
+const ENOUGH_HITS: f64 = 40.0;
+/// Maximum number of samples.
+const MOST_SAMPLES: f64 = 400_000.0;
+/// Largest ratio of the tails of sums of random signs and of the normal distribution (Bentkus and
+/// Dzindzalieta 2015: 3.178).
+const ABOVE_NORMAL: f64 = 3.18;
 
 /// Probability of a difference at least this large if the two sides were equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,6 +41,46 @@ pub fn sign_flips(differences: &Clusters, resampling: Resampling) -> PValue {
         return PValue { p: counted(&sums, observed), exact: true };
     }
     PValue { p: drawn(&sums, observed, resampling), exact: false }
+}
+
+/// Returns true if the p-value of differences is at most `outside`, which may be far below what
+/// the default number of samples can tell: more are drawn where that decides it. What even these
+/// cannot tell is decided by an upper bound.
+pub fn is_significant(differences: &Clusters, outside: f64) -> bool {
+    let few = Resampling::default();
+    let rough = sign_flips(differences, few);
+    if rough.exact {
+        return rough.p <= outside;
+    }
+    if at_most(differences) <= outside {
+        return true;
+    }
+    // Ten times as many hits as are allowed are not chance.
+    if rough.p > 10.0 * outside.max(1.0 / float(count(few.times))) {
+        return false;
+    }
+    let wanted = ENOUGH_HITS / outside;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within bounds")]
+    let times = wanted.clamp(float(count(few.times)), MOST_SAMPLES) as usize;
+    let p = if times > few.times {
+        sign_flips(differences, Resampling { times, ..few }).p
+    } else {
+        rough.p
+    };
+    p <= outside
+}
+
+/// Returns an upper bound of the p-value: random signs exceed a multiple of their standard
+/// deviation at most [`ABOVE_NORMAL`] times as often as the normal distribution does.
+fn at_most(differences: &Clusters) -> f64 {
+    let (sum, squares) = differences
+        .sums()
+        .fold((0.0_f64, 0.0_f64), |(sum, squares), it| (sum + it, squares + it * it));
+    if squares <= 0.0 {
+        return 1.0;
+    }
+    let deviations = sum.abs() * (1.0 - SAME) / squares.sqrt();
+    (2.0 * ABOVE_NORMAL * distributions::normal_above(deviations)).min(1.0)
 }
 
 /// Returns the share of all sign combinations whose sum is at least as far from 0. Both halves are
@@ -99,4 +147,35 @@ fn table(sums: &[f64]) -> [f64; 256] {
     std::array::from_fn(|byte| {
         sums.iter().enumerate().map(|(at, sum)| if byte >> at & 1 == 0 { *sum } else { -sum }).sum()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns differences of which so many are 1 and −1.
+    fn signs(up: usize, down: usize) -> Clusters {
+        let all = std::iter::repeat_n(1.0, up).chain(std::iter::repeat_n(-1.0, down));
+        Clusters::gather(all.enumerate()).unwrap()
+    }
+
+    #[test]
+    fn a_small_p_value_is_told_with_any_number_of_comparisons() {
+        for outside in [0.05, 1e-4, 1e-5, 1e-7] {
+            assert!(is_significant(&signs(40, 0), outside), "{outside}");
+            assert!(!is_significant(&signs(20, 20), outside), "{outside}");
+            assert!(!is_significant(&signs(24, 16), outside), "{outside}");
+        }
+    }
+
+    #[test]
+    fn more_samples_agree_with_the_exact_tail_and_the_bound_is_never_below_it() {
+        // Of 40 signs at least 33 (34) agree with p = 4.2e-5 (8.4e-6).
+        assert!(is_significant(&signs(33, 7), 8e-5));
+        assert!(!is_significant(&signs(33, 7), 2e-5));
+        assert!(is_significant(&signs(34, 6), 2e-5));
+        for (up, exact) in [(33, 4.2e-5), (34, 8.3e-6), (40, 1.8e-12)] {
+            assert!(at_most(&signs(up, 40 - up)) >= exact, "{up}");
+        }
+    }
 }

@@ -19,7 +19,7 @@ mod repeats;
 pub use better::{Better, Tendency, WinTieLoss};
 pub use clusters::{Clusters, FEWEST_DRAWN, MOST_DRAWN, Resampling};
 pub use detectable::{Power, detectable_mean_difference, detectable_rate_difference};
-pub use flips::{PValue, sign_flips};
+pub use flips::{PValue, is_significant, sign_flips};
 pub use kappa::{Confusion, Kappa, Weights};
 pub use numbers::{AmountStats, Amounts, mean, median, quantile, standard_deviation};
 pub use paired::PairedPasses;

@@ -59,6 +59,7 @@ fn run(text: &str) -> ScoredRun {
         lineage: None,
         fork: 0,
         forked_from: None,
+        member: None,
         tokens: None,
         cost: None,
         seconds: None,

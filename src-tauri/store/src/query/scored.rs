@@ -16,6 +16,8 @@ pub struct ScoredRun {
     pub id: String,
     /// File, relative to the output directory.
     pub path: String,
+    /// Name of the run in its file, if the file holds several.
+    pub member: Option<String>,
     /// Task: its id if the suite is known, otherwise its name in the files.
     pub task: Option<String>,
     /// Variation, from 0. Also set for files that only name it, if the suite is known.
@@ -81,7 +83,7 @@ pub struct ScoredRun {
 
 const COLUMNS: &str = "r.id, r.key, r.path, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
      r.layout, r.turns, r.tool_calls, r.nudges, r.tokens, r.cost, r.seconds, r.class, r.fingerprint, r.verdict, r.review_score, r.reason, \
-     r.follow_ups, r.lineage, r.fork, r.forked_from, ifnull(CAST(r.started * 1000 AS INTEGER), r.modified_ms)";
+     r.follow_ups, r.lineage, r.fork, r.forked_from, ifnull(CAST(r.started * 1000 AS INTEGER), r.modified_ms), r.member";
 
 /// Failure class according to the scorer. For runs without that scorer, only classes that do not
 /// depend on scoring.
@@ -185,6 +187,16 @@ pub(super) fn versions(index: &Reader<'_>) -> Result<BTreeMap<String, Vec<u32>>,
     Ok(versions)
 }
 
+impl ScoredRun {
+    /// Returns the path of its file, without the name of the run in it.
+    pub fn file(&self) -> &str {
+        let member = self.member.as_ref().map_or(0, |member| member.chars().count() + 1);
+        let length = self.path.chars().count().saturating_sub(member);
+        let end = self.path.char_indices().nth(length).map_or(self.path.len(), |(at, _)| at);
+        self.path.get(..end).unwrap_or(&self.path)
+    }
+}
+
 fn read(row: &Row<'_>) -> rusqlite::Result<ScoredRun> {
     let unsigned =
         |at: usize| row.get::<_, Option<i64>>(at).map(|n| n.and_then(|n| u64::try_from(n).ok()));
@@ -218,10 +230,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ScoredRun> {
         fork: small(24)?.unwrap_or(0),
         forked_from: row.get(25)?,
         started_ms: row.get(26)?,
-        scoring: word(row, 27)?,
-        scorer: row.get(28)?,
-        score: row.get(29)?,
-        passed: row.get(30)?,
-        score_reason: row.get(31)?,
+        member: row.get(27)?,
+        scoring: word(row, 28)?,
+        scorer: row.get(29)?,
+        score: row.get(30)?,
+        passed: row.get(31)?,
+        score_reason: row.get(32)?,
     })
 }

@@ -100,6 +100,47 @@ it("asks for the chosen sets, task and measure, and keeps them in the address", 
   expect(location.hash).toContain("measure=seconds");
 });
 
+it("offers earlier sets only, and says so when there are none", async () => {
+  const names = () =>
+    [...(id("history-before")?.querySelectorAll("option") ?? [])].map((option) => flat(option));
+  const backend = await open();
+  await until(() => expect(names()).toEqual(["2026-03-01"]));
+  backend.replies.set_changes = ({ request }) => (request.after === null ? CHANGES : null);
+  choose("history-after", "2026-03-01");
+  await until(() =>
+    expect(flat(id("history"))).toContain("There is no set before 2026-03-01. With an earlier one"),
+  );
+  expect(document.querySelector<HTMLSelectElement>("[data-testid='history-after']")?.value).toBe(
+    "2026-03-01",
+  );
+  expect(names()).toEqual([]);
+});
+
+it("says where a series begins, and leaves forks out of the runs that it lists", async () => {
+  const [first, second] = HISTORY_OF_TWO.trends.groups[0]?.points ?? [];
+  if (!first || !second) throw new Error("two points");
+  const group = {
+    ...HISTORY_OF_TWO.trends.groups[0],
+    points: [first, { ...second, new_series: 12 }],
+  };
+  await open("#/history", (backend) => {
+    backend.replies.history = () => ({
+      ...HISTORY_OF_TWO,
+      trends: {
+        ...HISTORY_OF_TWO.trends,
+        forks_left_out: 2,
+        groups: [group as (typeof HISTORY_OF_TWO.trends.groups)[0]],
+      },
+    });
+  });
+  await until(() =>
+    expect(flat(id("trend-table"))).toContain("Not compared before: 12 tasks with"),
+  );
+  expect(flat(id("history"))).toContain("2 forks, continued and superseded runs left out.");
+  const link = id("trend-row")?.querySelector("a")?.getAttribute("href") ?? "";
+  expect(decodeURIComponent(link)).toContain("forked:no");
+});
+
 it("shows the result of the gate, and replaces a baseline only when asked twice", async () => {
   const saved: unknown[] = [];
   await open("#/history", (backend) => {
@@ -116,6 +157,7 @@ it("shows the result of the gate, and replaces a baseline only when asked twice"
     expect(flat(id("changes-sides"))).toContain("touchstone-baseline.json (12 runs)"),
   );
   expect(location.hash).toBe("#/history?baseline=");
+  expect(flat(id("baseline-runs"))).toContain("all runs that the baseline file chooses");
   id("save-baseline")?.click();
   flushSync();
   expect(saved).toEqual([]);

@@ -22,6 +22,7 @@ fn run(task: &str, system: &str, state: RunState, score: Option<f64>) -> ScoredR
         lineage: None,
         fork: 0,
         forked_from: None,
+        member: None,
         tokens: Some(100),
         cost: None,
         seconds: None,

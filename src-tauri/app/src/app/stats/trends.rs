@@ -52,15 +52,18 @@ impl App {
         let scorer = request.scorer.as_deref();
         let scorers = open.ask(|index| open.lists.scorers(index))?;
         known_scorer(scorer, &scorers)?;
-        let ((runs, misread), generation) = open.ask(|index| {
-            Ok((open.lists.scored(index, &request.filter, scorer)?, index.generation()))
+        let ((runs, misread), forks_left_out, generation) = open.ask(|index| {
+            let runs = open.lists.scored(index, &request.filter, scorer)?;
+            let forks = open.lists.forks_left_out(index, &request.filter)?;
+            Ok((runs, forks, index.generation()))
         })?;
         open.flow.live.stir();
-        let trends = compute(&Sets::new(&runs, request.by));
+        let trends = Trends { forks_left_out, ..compute(&Sets::new(&runs, request.by)) };
         Ok(History { generation, plots: plots(&trends), trends, misread })
     }
 
-    /// Returns what changed between two sets; `None` if there are fewer than two.
+    /// Returns what changed between two sets; `None` if there is none before. Differences are shown
+    /// as in the trends of the same request.
     pub fn set_changes(&self, request: &ChangesRequest) -> Result<Option<SetChanges>, AppError> {
         let open = self.require_folder()?;
         let TrendRequest { filter, scorer, by } = &request.trend;
@@ -86,10 +89,12 @@ impl App {
             filter: Some(set.filter.clone()),
             runs: set.runs.len() as u64,
         };
+        let all: Vec<Vec<Counted<'_>>> = sets.iter().map(RunSet::counted).collect();
+        let looked_at = aggregate::looked_at_in(&all);
         let [counted, earlier] = [after, before].map(RunSet::counted);
         let tasks = open.flow.shelf.tasks();
         Ok(Some(set_changes(
-            &aggregate::changes(&earlier, &counted),
+            &aggregate::changes_among(&earlier, &counted, looked_at),
             &tasks,
             &GateRules::default(),
             Side { about: side(before), runs: Some(&before.runs) },
@@ -149,6 +154,7 @@ fn compute(sets: &Sets<'_>) -> Trends {
             .collect(),
         sets_left_out: sets.earlier as u64,
         left_out: sets.left_out,
+        forks_left_out: 0,
     }
 }
 
@@ -162,8 +168,8 @@ fn set_of(run: &ScoredRun, by: SetsBy) -> Option<String> {
         SetsBy::Day => day(10),
         SetsBy::Month => day(7),
         SetsBy::Week => run.started_ms.map(clock::format_utc_monday),
-        SetsBy::Folder => run.path.split_once('/').map(|(folder, _)| folder.to_owned()),
-        SetsBy::File => Some(run.path.split('#').next().unwrap_or_default().to_owned()),
+        SetsBy::Folder => run.file().split_once('/').map(|(folder, _)| folder.to_owned()),
+        SetsBy::File => Some(run.file().to_owned()),
     }
 }
 
@@ -192,6 +198,7 @@ fn group(trend: &aggregate::Trend<'_>) -> TrendGroup {
             seconds: figure(&point.group.summary.seconds),
             change: point.change.as_ref().map(change),
             change_point: point.change_point.as_ref().map(change),
+            new_series: point.new_series.map(|rows| rows as u64),
         }
     };
     TrendGroup {
@@ -217,6 +224,7 @@ fn change(shift: &Shift<'_>) -> TrendChange {
         fixed: named(ChangeKind::Fixed),
         flaky: named(ChangeKind::Flaky),
         pairs: changes.pairing.pairs.len() as u64,
+        not_comparable: changes.count(ChangeKind::NotComparable) as u64,
     }
 }
 
@@ -277,6 +285,7 @@ mod tests {
     fn on(day: i64, path: &str) -> ScoredRun {
         let mut run = answered("a", "s", 1.0);
         path.clone_into(&mut run.path);
+        run.member = path.rsplit_once(".json#").map(|(_, member)| member.to_owned());
         ScoredRun { started_ms: Some(noon(day)), ..run }
     }
 
@@ -318,11 +327,19 @@ mod tests {
     }
 
     #[test]
+    fn names_with_a_number_sign_or_a_slash_in_the_member_are_those_of_files() {
+        let runs = [on(1, "v#1/a.json#1"), on(2, "v#2/a.json#1"), on(3, "top.json#grp/0")];
+        let names = |by| named(&runs, by).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+        assert_eq!(names(SetsBy::File), ["v#1/a.json", "v#2/a.json", "top.json"]);
+        assert_eq!(names(SetsBy::Folder), ["v#1", "v#2"]);
+    }
+
+    #[test]
     fn the_latest_sets_are_kept_and_the_others_counted() {
         let runs: Vec<ScoredRun> = (1..=70).map(|day| on(day, "x.yaml")).collect();
         let trends = compute(&Sets::new(&runs, SetsBy::Day));
         assert_eq!((trends.sets.len(), trends.sets_left_out), (60, 10));
-        assert_eq!(trends.looked_at, 60);
+        assert_eq!(trends.looked_at, 59 + 1 + 59);
         let folders = compute(&Sets::new(&runs, SetsBy::Folder));
         assert_eq!((folders.sets.len(), folders.left_out), (0, 70));
     }
