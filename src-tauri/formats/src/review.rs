@@ -497,7 +497,10 @@ mod tests {
         assert_eq!(file.write(), "steps:\n  - step: 3\n    note: a, b\n");
         let many: Vec<String> =
             (1..=501).map(|step| format!("  - {{ step: {step}, note: a }}\n")).collect();
-        assert_eq!(refused(&format!("steps:\n{}", many.concat())).1, "More than 500 steps have notes.");
+        assert_eq!(
+            refused(&format!("steps:\n{}", many.concat())).1,
+            "More than 500 steps have notes."
+        );
     }
 
     #[test]
