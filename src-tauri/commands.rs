@@ -179,9 +179,9 @@ macro_rules! page_commands {
         ) -> Option<u32> = |app, _| {
             app.review_run_of(folder.as_deref(), author.as_deref(), &id, review.as_ref())
         };
-        /// Restores the former file of a review, unless it changed since.
-        Act undo_review(folder: Option<String>, change: u32) -> () =
-            |app, _| app.undo_review(folder.as_deref(), change);
+        /// Restores the former file of the review of a run, unless it changed since.
+        Act undo_review(folder: Option<String>, id: String, change: u32) -> () =
+            |app, _| app.undo_review(folder.as_deref(), &id, change);
 
         /// Names that are missing are those in the file again. With a folder, nothing is saved once
         /// another one is open.

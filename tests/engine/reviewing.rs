@@ -148,7 +148,9 @@ fn a_review_that_is_written_changed_or_removed_by_hand_shows() {
     bench.put(FILE, "# after a talk with Zoë\nverdict: right\nby: me\nnote: now with a note\n");
     let told = |stale: &Stale| matches!(stale, Stale::Runs { ids, .. } if *ids == [id.clone()]);
     wait_until("a note alone is told of", || bench.events().iter().any(told).then_some(()));
-    assert_eq!(read_back(bench.app(), &id).0.unwrap().note, "now with a note");
+    // Nobody has signed it, so it is of another person for everybody with a name.
+    let reviews = bench.app().reviews_of(&id, Some("Ann")).unwrap();
+    assert_eq!((reviews.own, reviews.others[0].note.as_str()), (None, "now with a note"));
     bench.remove(FILE);
     wait_verdict(&bench, RUN, None);
 }
@@ -156,19 +158,23 @@ fn a_review_that_is_written_changed_or_removed_by_hand_shows() {
 #[test]
 fn a_rewrite_keeps_what_we_do_not_know_and_the_page_that_was_written_by_hand() {
     let bench = one_run();
-    let hand = "# my own words\nby: Zoë\nverdict: wrong # sure?\nscore: 0.50\n";
+    let hand = "# my own words\nauthor: Ann\nby: Zoë\nverdict: wrong # sure?\nscore: 0.50\n";
     bench.write(FILE, hand);
-    review(&bench, RUN, Some(&Review { score: Some(0.5), ..says(Verdict::Right) })).unwrap();
+    let id = id(&bench, RUN);
+    let review = |said: Review| {
+        bench.app().review_run_of(None, Some("Ann"), &id, Some(&said)).unwrap();
+    };
+    review(Review { score: Some(0.5), ..says(Verdict::Right) });
     let text = fs::read_to_string(bench.path(FILE)).unwrap();
-    assert!(text.starts_with("by: Zoë\nverdict: right\nscore: 0.50\n"), "{text}");
+    assert!(text.starts_with("author: Ann\nby: Zoë\nverdict: right\nscore: 0.50\n"), "{text}");
     assert_eq!(only_file(&bench, "results/.touchstone/replaced/reviews", "Z.yaml"), hand);
     // A file written by this program needs no further copy.
-    review(&bench, RUN, Some(&says(Verdict::Partly))).unwrap();
+    review(says(Verdict::Partly));
     assert_eq!(only_file(&bench, "results/.touchstone/replaced/reviews", "Z.yaml"), hand);
 }
 
 #[test]
-fn a_damaged_review_is_a_problem_with_its_line_and_a_new_one_moves_it_aside() {
+fn a_damaged_review_is_a_problem_with_its_line_and_is_never_replaced() {
     let bench = one_run();
     let id = id(&bench, RUN);
     let damaged = "note: a long one\nverdict: perfect\n";
@@ -191,9 +197,16 @@ fn a_damaged_review_is_a_problem_with_its_line_and_a_new_one_moves_it_aside() {
         "{wrong}"
     );
     assert!(bench.app().run_scores(&id).unwrap().notes.contains(&wrong));
+    for said in [Some(says(Verdict::Right)), None] {
+        let refused = review(&bench, RUN, said.as_ref()).unwrap_err();
+        assert!(refused.message.contains("line 2: This is not a verdict."), "{refused}");
+        assert!(refused.hint.is_some_and(|hint| hint.starts_with("Fix the file")));
+    }
+    assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), damaged);
+    assert!(!bench.path("results/.touchstone/replaced").exists());
+    fs::remove_file(bench.path(FILE)).unwrap();
     review(&bench, RUN, Some(&says(Verdict::Right))).unwrap();
     wait_verdict(&bench, RUN, Some(Verdict::Right));
-    assert_eq!(only_file(&bench, "results/.touchstone/replaced/reviews", "Z.yaml"), damaged);
     wait_until("no problem is left", || bench.problems().is_empty().then_some(()));
     assert_eq!(bench.status().counts.damaged_reviews, 0);
 }
@@ -383,23 +396,57 @@ fn undo_restores_the_former_file_exactly_and_leaves_one_that_changed_since() {
     let id = id(&bench, RUN);
     let by_hand = "# by hand\nverdict:   wrong\n";
     bench.write(FILE, by_hand);
+    let undo = |id: &str, change| bench.app().undo_review(None, id, change);
     wait_verdict(&bench, RUN, Some(Verdict::Wrong));
     let change = bench.app().review_run(&id, Some(&says(Verdict::Right))).unwrap().unwrap();
     assert_eq!(bench.app().review_run(&id, Some(&says(Verdict::Right))).unwrap(), None);
     wait_verdict(&bench, RUN, Some(Verdict::Right));
-    bench.app().undo_review(None, change).unwrap();
+    let another = undo("0000", change).unwrap_err();
+    assert_eq!((another.code, another.message.starts_with("Not undone")), (Code::Gone, true));
+    undo(&id, change).unwrap();
     assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), by_hand);
     wait_verdict(&bench, RUN, Some(Verdict::Wrong));
-    assert_eq!(bench.app().undo_review(None, change).unwrap_err().code, Code::Gone);
+    assert_eq!(undo(&id, change).unwrap_err().code, Code::Gone);
     let change = bench.app().review_run(&id, Some(&says(Verdict::Partly))).unwrap().unwrap();
     bench.put(FILE, "verdict: right\nby: somebody\n");
-    let refused = bench.app().undo_review(None, change).unwrap_err();
+    let refused = undo(&id, change).unwrap_err();
     assert_eq!(refused.message, "Not undone: the review has changed since.");
     assert!(fs::read_to_string(bench.path(FILE)).unwrap().contains("somebody"));
     fs::remove_file(bench.path(FILE)).unwrap();
     let change = bench.app().review_run(&id, Some(&says(Verdict::Partly))).unwrap().unwrap();
-    bench.app().undo_review(None, change).unwrap();
+    undo(&id, change).unwrap();
     assert!(!bench.path(FILE).exists());
+}
+
+#[test]
+fn a_number_of_a_change_means_nothing_once_its_folder_was_opened_again() {
+    let bench = one_run();
+    let id = id(&bench, RUN);
+    let stale = bench.app().review_run(&id, Some(&says(Verdict::Right))).unwrap().unwrap();
+    let bench = bench.reopen();
+    let next = bench.app().review_run(&id, Some(&says(Verdict::Wrong))).unwrap().unwrap();
+    assert_ne!(stale, next);
+    assert_eq!(bench.app().undo_review(None, &id, stale).unwrap_err().code, Code::Gone);
+    assert!(fs::read_to_string(bench.path(FILE)).unwrap().starts_with("verdict: wrong\n"));
+}
+
+#[test]
+fn an_unsigned_review_stays_as_it_is_beside_the_ones_of_people_with_names() {
+    let bench = one_run();
+    let (app, id) = (bench.app(), id(&bench, RUN));
+    bench.write(FILE, "verdict: wrong\n");
+    wait_verdict(&bench, RUN, Some(Verdict::Wrong));
+    let reviewed = || app.queue_progress("", Some("Zoë")).unwrap().reviewed;
+    assert_eq!((reviewed(), app.queue_progress("review:no", None).unwrap().total), (0, 0));
+    app.review_run_of(None, Some("Zoë"), &id, None).unwrap();
+    let noted = Review { verdict: None, note: "hm".to_owned(), ..says(Verdict::Right) };
+    app.review_run_of(None, Some("Zoë"), &id, Some(&noted)).unwrap();
+    let text = fs::read_to_string(bench.path(FILE)).unwrap();
+    assert!(text.starts_with("verdict: wrong\nothers:\n  - note: hm\n"), "{text}");
+    app.review_run_of(None, Some("Zoë"), &id, Some(&says(Verdict::Right))).unwrap();
+    wait_until("the verdict of Zoë is read", || (reviewed() == 1).then_some(()));
+    app.review_run_of(None, Some("Zoë"), &id, None).unwrap();
+    assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), "verdict: wrong\n");
 }
 
 #[test]

@@ -183,7 +183,7 @@ pub struct Author {
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum AuthorSource {
-    /// `user.name` of git in the folder.
+    /// `user.name` of git for this user.
     Git,
     /// The system's user name.
     System,

@@ -142,8 +142,9 @@ impl ReviewFile {
         std::iter::once(&self.first.review).chain(others).filter(|review| !review.is_empty())
     }
 
-    /// Returns the review that a person may change: the one with this author, or else one without
-    /// an author. A file that says nothing has an empty review for anybody.
+    /// Returns the review that a person may change: the one with this author. One without an author
+    /// belongs only to those without a name. A file that says nothing has an empty review for
+    /// anybody.
     pub fn by(&self, author: Option<&str>) -> Option<&Review> {
         let place = self.place(author)?;
         let entry = place.checked_sub(1).map_or(Some(&self.first), |at| self.others.get(at))?;
@@ -186,13 +187,9 @@ impl ReviewFile {
     /// anybody while it says nothing.
     fn place(&self, author: Option<&str>) -> Option<usize> {
         let entries = || std::iter::once(&self.first).chain(&self.others);
-        let is_free = |entry: &Entry| entry.review.author.is_none();
         let is_own =
             |entry: &Entry| !entry.review.is_empty() && entry.review.author.as_deref() == author;
-        entries()
-            .position(is_own)
-            .or_else(|| entries().position(|entry| is_free(entry) && !entry.review.is_empty()))
-            .or_else(|| self.first.review.is_empty().then_some(0))
+        entries().position(is_own).or_else(|| self.first.review.is_empty().then_some(0))
     }
 }
 
@@ -259,6 +256,9 @@ impl Entry {
     }
 }
 
+/// Maximum number of steps with notes in a review.
+pub const MOST_STEPS: usize = 500;
+
 const EXAMPLE: &str =
     "Write `verdict: right`, `partly` or `wrong`, and if you like `score` from 0 to 1 and `note`.";
 
@@ -300,7 +300,23 @@ impl Reader<'_> {
                 step.ok_or_else(|| self.bad(item, "A note needs the number of a step", HINT));
             Ok(StepNote { step: step?, note: self.word(item, "note")?.unwrap_or_default() })
         };
-        list.items().map(note).collect()
+        let mut notes: Vec<StepNote> = Vec::new();
+        for item in list.items() {
+            let next = note(item)?;
+            match notes.iter_mut().find(|known| known.step == next.step) {
+                Some(known) if known.note.is_empty() => known.note = next.note,
+                Some(known) if !next.note.is_empty() => {
+                    known.note.push('\n');
+                    known.note.push_str(&next.note);
+                }
+                Some(_) => {}
+                None => notes.push(next),
+            }
+            if notes.len() > MOST_STEPS {
+                return Err(self.bad(list, "More than 500 steps have notes", "Remove some."));
+            }
+        }
+        Ok(notes)
     }
 
     fn verdict(&self, at: Item<'_>) -> Result<Verdict, ReadError> {
@@ -471,13 +487,35 @@ mod tests {
     }
 
     #[test]
-    fn a_review_without_an_author_belongs_to_whoever_changes_it() {
-        let mut file = parse_review("verdict: wrong\nby: me\n");
-        assert_eq!(file.by(Some("Ann")).unwrap().verdict, Some(Verdict::Wrong));
+    fn several_notes_on_one_step_are_one() {
+        let text = "steps:\n  - { step: 3, note: a }\n  - { step: 1, note: x }\n  - { step: 3, note: b }\n";
+        let mut file = parse_review(text);
+        let note = |step, note: &str| StepNote { step, note: note.to_owned() };
+        assert_eq!(first(&file).steps, [note(3, "a\nb"), note(1, "x")]);
+        let now = Review { steps: vec![note(3, "a, b")], ..first(&file).clone() };
+        file.set(now);
+        assert_eq!(file.write(), "steps:\n  - step: 3\n    note: a, b\n");
+        let many: Vec<String> =
+            (1..=501).map(|step| format!("  - {{ step: {step}, note: a }}\n")).collect();
+        assert_eq!(
+            refused(&format!("steps:\n{}", many.concat())).1,
+            "More than 500 steps have notes."
+        );
+    }
+
+    #[test]
+    fn a_review_without_an_author_is_never_signed_or_changed_by_somebody_with_a_name() {
+        let unsigned = "verdict: wrong\nby: me\n";
+        let mut file = parse_review(unsigned);
+        assert_eq!(file.by(Some("Ann")), None);
         file.set(says("Ann", Verdict::Right));
-        assert_eq!(file.write(), "verdict: right\nby: me\nauthor: Ann\n");
+        let both = format!("{unsigned}others:\n  - verdict: right\n    author: Ann\n");
+        assert_eq!(file.write(), both);
+        assert_eq!(file.by(Some("Ann")).unwrap().verdict, Some(Verdict::Right));
+        assert!(file.remove(Some("Ann")) && file.remove(Some("Bo")));
+        assert_eq!(file.write(), unsigned);
         file.set(says("", Verdict::Partly));
-        assert_eq!(file.reviews().count(), 2);
+        assert_eq!(file.reviews().count(), 1);
         assert_eq!(file.by(None).unwrap().verdict, Some(Verdict::Partly));
         for (text, wanted) in [
             ("verdict: right\nothers: yes\n", "`others` has to be a list of reviews."),

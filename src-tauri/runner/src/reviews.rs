@@ -29,6 +29,8 @@ pub enum NewContent {
         /// `.touchstone/replaced/`.
         keep_old: bool,
     },
+    /// The bytes take the place of the old ones.
+    Bytes(Vec<u8>),
     /// The file is moved to `.touchstone/replaced/reviews/`.
     Removed,
 }
@@ -67,6 +69,10 @@ pub fn rewrite(
             atomic_write::put(&folder, name, text.as_bytes(), FRESH)?;
             Ok(Some(FileChange { before, after: Some(text.into_bytes()) }))
         }
+        NewContent::Bytes(bytes) => {
+            atomic_write::put(&folder, name, &bytes, FRESH)?;
+            Ok(Some(FileChange { before, after: Some(bytes) }))
+        }
         NewContent::Removed => {
             let moved = atomic_write::aside(output_dir, &folder, &below_replaced(&folders), name)?;
             Ok(moved.map(|_| FileChange { before, after: None }))
@@ -83,11 +89,7 @@ pub fn undo(output_dir: &Path, run: &str, change: &FileChange) -> Result<bool, D
         match &change.before {
             _ if !is_same => NewContent::Unchanged,
             None => NewContent::Removed,
-            // Only text is ever written or read here.
-            Some(before) => NewContent::Text {
-                text: String::from_utf8_lossy(before).into_owned(),
-                keep_old: false,
-            },
+            Some(before) => NewContent::Bytes(before.clone()),
         }
     })?;
     Ok(is_same)
@@ -174,6 +176,11 @@ mod tests {
         assert_eq!(undo(dir.path(), RUN, &second), Ok(false), "it was undone already");
         assert_eq!(undo(dir.path(), RUN, &first.unwrap().unwrap()), Ok(true));
         assert!(!file.exists());
+        // Bytes that are no text come back as well.
+        std::fs::write(&file, b"note: Gr\xf6\xdfe\n").unwrap();
+        let third = rewrite(dir.path(), RUN, |_| text("verdict: right\n")).unwrap().unwrap();
+        assert_eq!(undo(dir.path(), RUN, &third), Ok(true));
+        assert_eq!(std::fs::read(&file).unwrap(), b"note: Gr\xf6\xdfe\n");
         put(dir.path(), "1", false);
         let removed = take_away(dir.path()).unwrap().unwrap();
         assert_eq!(undo(dir.path(), RUN, &removed), Ok(true));

@@ -31,8 +31,8 @@ pub(super) struct Review {
     /// Remove your review; the old file is moved aside
     #[arg(long, conflicts_with_all = ["verdict", "score", "note"])]
     clear: bool,
-    /// Your name, stored with the review [default: git's `user.name` of the folder, else the
-    /// system's user name]
+    /// Your name, stored with the review [default: git's global `user.name`, else the system's
+    /// user name]
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     author: Option<String>,
     #[command(flatten)]
@@ -139,7 +139,7 @@ fn print(own: Option<&rows::Review>, others: &[rows::Review], paint: Paint) -> i
         None => writeln!(out, "This run has no review of yours.")?,
     }
     for other in others {
-        line(&mut out, other, Some(other.author.as_deref().unwrap_or("somebody")), paint)?;
+        line(&mut out, other, Some(other.author.as_deref().unwrap_or("unsigned")), paint)?;
     }
     Ok(())
 }

@@ -26,6 +26,19 @@ describe("choices", () => {
     expect(document.documentElement.dataset["theme"]).toBe("dark");
     expect(document.documentElement.style.getPropertyValue("--text-size")).toBe("14px");
   });
+  it("of another window are not lost", () => {
+    const view = { name: "dear", q: "", sort: "cost", shown: {} };
+    const [one, other] = [new Prefs(), new Prefs()];
+    one.set({ views: { f: [view] } });
+    other.set({ theme: "dark" });
+    other.set(({ views }) => ({ views: { ...views, g: [view] } }));
+    one.set({ textSize: 16 });
+    expect(new Prefs().current).toMatchObject({
+      theme: "dark",
+      textSize: 16,
+      views: { f: [view], g: [view] },
+    });
+  });
   it("hold until the window closes when nothing can be kept", () => {
     vi.spyOn(Storage.prototype, "setItem").mockImplementation(() => {
       throw new Error("full");

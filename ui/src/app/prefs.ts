@@ -86,6 +86,8 @@ export function read(text: string | null): Choices {
 
 export class Prefs {
   #choices: Choices;
+  /** False if the latest change is only in memory. */
+  #isStored = true;
   #update: () => void = () => undefined;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
@@ -107,15 +109,29 @@ export class Prefs {
     return this.#choices;
   }
 
-  set(change: Partial<Choices>): void {
-    this.#choices = { ...this.#choices, ...change };
+  /** Changes what is stored now, which another window may have written meanwhile. */
+  set(change: Partial<Choices> | ((now: Choices) => Partial<Choices>)): void {
+    const now = this.#stored() ?? this.#choices;
+    this.#choices = { ...now, ...(typeof change === "function" ? change(now) : change) };
     try {
       localStorage.setItem(KEY, JSON.stringify(this.#choices));
+      this.#isStored = true;
     } catch {
       // Storage is full or disabled.
+      this.#isStored = false;
     }
     this.#apply();
     this.#update();
+  }
+
+  /** The stored choices; null if there are none, or if the latest change could not be stored. */
+  #stored(): Choices | null {
+    try {
+      const kept = this.#isStored ? localStorage.getItem(KEY) : null;
+      return kept === null ? null : read(kept);
+    } catch {
+      return null;
+    }
   }
 
   /** Name under which reviews are written; null for that of the engine. */

@@ -28,6 +28,13 @@ it("a view replaces the one of its name, in its folder alone", () => {
   expect(withoutView(two, "f", "dear")).toEqual({ f: [], g: [VIEW] });
 });
 
+it("the folders of the latest views are kept", () => {
+  let views = {};
+  for (let n = 0; n < 51; n++) views = withView(views, `f${n}`, VIEW);
+  const kept = Object.keys(readViews(withView(views, "f0", VIEW)));
+  expect([kept.length, kept.includes("f1"), kept.at(-1)]).toEqual([50, false, "f0"]);
+});
+
 it("a view leads to its filter and order, and is known by them", () => {
   const route = viewRoute(VIEW);
   expect(route).toMatchObject({

@@ -39,7 +39,7 @@ function readView(value: unknown): SavedView | null {
 /** Parses stored views and ignores invalid ones. */
 export function readViews(kept: unknown): SavedViews {
   if (!isRecord(kept)) return {};
-  const folders = Object.entries(kept).slice(0, MOST_FOLDERS);
+  const folders = Object.entries(kept).slice(-MOST_FOLDERS);
   return Object.fromEntries(
     folders.map(([folder, views]) => [
       folder,
@@ -53,8 +53,10 @@ export function readViews(kept: unknown): SavedViews {
 
 /** The views with this one, in place of one with its name. */
 export function withView(views: SavedViews, folder: string, view: SavedView): SavedViews {
-  const others = (views[folder] ?? []).filter((one) => one.name !== view.name);
-  return { ...views, [folder]: [...others, view].slice(-MOST_VIEWS) };
+  // The folder comes last, because the first ones are forgotten first.
+  const { [folder]: own = [], ...folders } = views;
+  const others = own.filter((one) => one.name !== view.name);
+  return { ...folders, [folder]: [...others, view].slice(-MOST_VIEWS) };
 }
 
 export const withoutView = (views: SavedViews, folder: string, name: string): SavedViews => ({

@@ -1,7 +1,7 @@
 // Pure. Review queues: their order in addresses, the filter of a selection, and their texts.
 import { count } from "./format";
 import { quote } from "./filter";
-import type { QueueOrder, QueueProgress } from "../generated";
+import type { QueueOrder, QueueProgress, Verdict } from "../generated";
 
 /** Order of a new queue. */
 export const UNREVIEWED: QueueOrder = { kind: "unreviewed" };
@@ -25,6 +25,31 @@ export function filterOf(paths: readonly string[]): string | null {
   const filter = `file:${paths.map(quote).join(",")}`;
   const fits = paths.length <= MOST_RUNS && new TextEncoder().encode(filter).length <= MOST_BYTES;
   return fits && paths.length > 0 ? filter : null;
+}
+
+/**
+ * Progress of a queue. Where verdicts change which runs pass its filter, it is counted by the
+ * verdicts given in this queue, of the runs with which it began.
+ */
+export function queueProgress(
+  filter: string,
+  now: QueueProgress,
+  begun: number,
+  given: Iterable<Verdict>,
+): QueueProgress {
+  if (!/(^|[\s(-])review:/iu.test(filter)) return now;
+  const progress = {
+    total: Math.max(begun, now.total),
+    reviewed: 0,
+    right: 0,
+    partly: 0,
+    wrong: 0,
+  };
+  for (const verdict of given) {
+    progress.reviewed++;
+    progress[verdict]++;
+  }
+  return progress;
 }
 
 export const progressText = ({ reviewed, total }: QueueProgress): string =>

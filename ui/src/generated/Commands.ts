@@ -183,9 +183,9 @@ run_scorers: [{ filter: string }, number],
  */
 review_run: [{ folder: string | null, author: string | null, id: string, review: Review | null }, number | null],
 /**
- * Restores the former file of a review, unless it changed since.
+ * Restores the former file of the review of a run, unless it changed since.
  */
-undo_review: [{ folder: string | null, change: number }, null],
+undo_review: [{ folder: string | null, id: string, change: number }, null],
 /**
  * Names that are missing are those in the file again. With a folder, nothing is saved once
  * another one is open.

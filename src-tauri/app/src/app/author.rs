@@ -1,19 +1,29 @@
-//! The name under which a person reviews, where none is given: git's `user.name` of the folder, else
-//! the name of the system's user. It is written into reviews of this person and nowhere else.
+//! The name under which a person reviews, where none is given: git's `user.name` of this user, else
+//! the name of the system's user. Settings of the folder are not asked: they may come from a
+//! stranger. It is written into reviews of this person and nowhere else.
 use super::App;
 use crate::error::AppError;
-use std::path::Path;
+use std::io::Read as _;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 use touchstone_api::{Author, AuthorSource};
 
 /// Maximum characters of a name.
 const LONGEST: usize = 100;
+/// Maximum time to wait for git, and the polling interval.
+const MOST_TIME: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(2);
 
 impl App {
     /// Returns the name under which reviews of the open folder are written.
     pub fn author(&self) -> Result<Author, AppError> {
         let open = self.require_folder()?;
-        Ok(open.author.get_or_init(|| find(&open.flow.roots.folder)).clone())
+        if let Some(author) = open.author.get() {
+            return Ok(author.clone());
+        }
+        // Asked outside of the cell, so that nobody waits for somebody else's git.
+        let author = find();
+        Ok(open.author.get_or_init(|| author).clone())
     }
 
     /// Returns the given name of a person, or the one of [`App::author`]. `None` if there is none.
@@ -23,22 +33,45 @@ impl App {
     }
 }
 
-fn find(folder: &Path) -> Author {
+fn find() -> Author {
     let from_system = || {
         let name = ["USER", "LOGNAME"].iter().find_map(|key| name_in(&std::env::var(key).ok()?));
         let from = if name.is_some() { AuthorSource::System } else { AuthorSource::Nowhere };
         Author { name, from }
     };
-    git_name(folder)
-        .map_or_else(from_system, |name| Author { name: Some(name), from: AuthorSource::Git })
+    let git = output(&mut git_name(), MOST_TIME).and_then(|text| name_in(&text));
+    git.map_or_else(from_system, |name| Author { name: Some(name), from: AuthorSource::Git })
 }
 
-/// Asks git, because its settings include each other depending on the folder.
-fn git_name(folder: &Path) -> Option<String> {
+/// Returns the command that prints `user.name` of this user's settings and their includes.
+fn git_name() -> Command {
     let mut git = Command::new("git");
-    git.arg("-C").arg(folder).args(["config", "--get", "user.name"]);
-    let asked = git.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    name_in(&String::from_utf8(asked.stdout).ok()?)
+    git.args(["-C", "/", "config", "--global", "--includes", "--get", "user.name"]);
+    git.env_remove("GIT_DIR").env_remove("GIT_COMMON_DIR");
+    git
+}
+
+/// Returns what a command prints, up to a few kilobytes. `None` if it fails, or runs longer than
+/// this and is killed.
+fn output(command: &mut Command, longest: Duration) -> Option<String> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let until = Instant::now() + longest;
+    let mut child = command.spawn().ok()?;
+    let has_succeeded = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status.success(),
+            Ok(None) if Instant::now() < until => std::thread::sleep(PAUSE),
+            _ => {
+                tracing::warn!("git does not answer for the name of the user");
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+        }
+    };
+    let mut text = String::new();
+    let read = child.stdout.take()?.take(4 << 10).read_to_string(&mut text);
+    (has_succeeded && read.is_ok()).then_some(text)
 }
 
 /// Returns the name in a text: its first line, without control characters; `None` if it is empty.
@@ -61,15 +94,27 @@ mod tests {
     }
 
     #[test]
-    fn git_settings_of_the_folder_come_before_the_user_of_the_system() {
+    fn a_command_that_does_not_end_is_killed() {
+        let begun = Instant::now();
+        assert_eq!(output(Command::new("sleep").arg("60"), Duration::from_millis(50)), None);
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        assert_eq!(output(&mut Command::new("no-such-program"), MOST_TIME), None);
+    }
+
+    #[test]
+    fn git_settings_of_the_user_are_asked_and_those_of_the_folder_are_not() {
         let folder = tempfile::tempdir().unwrap();
-        let git = |args: &[&str]| {
-            let ran = Command::new("git").arg("-C").arg(folder.path()).args(args).output();
-            ran.is_ok_and(|ran| ran.status.success())
-        };
-        if git(&["init", "-q"]) && git(&["config", "user.name", "Zoë"]) {
-            let author = find(folder.path());
-            assert_eq!((author.name.as_deref(), author.from), (Some("Zoë"), AuthorSource::Git));
-        }
+        let settings = folder.path().join("settings");
+        std::fs::write(&settings, "[user]\nname = Zoë\n").unwrap();
+        let ran = |command: &mut Command| command.status().is_ok_and(|status| status.success());
+        assert!(ran(Command::new("git").args(["init", "-q"]).arg(folder.path())));
+        let fifo = folder.path().join("fifo");
+        assert!(ran(Command::new("mkfifo").arg(&fifo)));
+        let strange = format!("[user]\nname = Mallory\n[include]\npath = {}\n", fifo.display());
+        std::fs::write(folder.path().join(".git/config"), strange).unwrap();
+        let mut git = git_name();
+        git.env("GIT_CONFIG_GLOBAL", &settings).current_dir(folder.path());
+        let name = output(&mut git, Duration::from_secs(30)).and_then(|text| name_in(&text));
+        assert_eq!(name.as_deref(), Some("Zoë"));
     }
 }

@@ -4,11 +4,15 @@ use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::recent::roots_id;
 use std::collections::VecDeque;
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock, PoisonError};
 use touchstone_api::{Review, RunState, StepNote, Verdict};
 use touchstone_clock as clock;
+use touchstone_formats::error::ReadError;
 use touchstone_formats::review as said;
+use touchstone_formats::review::MOST_STEPS;
 use touchstone_runner::reviews::{FileChange, NewContent, rewrite, undo};
 use touchstone_store::open::{self, Refused};
 use touchstone_store::reviews::{self, answer_mark};
@@ -17,8 +21,6 @@ use touchstone_store::{query, run_of_file};
 
 /// Maximum bytes of a note; longer ones are accidentally pasted files.
 const LONGEST: usize = 64 << 10;
-/// Maximum number of steps with notes.
-const MOST_STEPS: usize = 500;
 /// Maximum bytes of an answer mark; real ones are far shorter.
 const LONGEST_MARK: usize = 100;
 
@@ -36,35 +38,53 @@ struct Subject {
 /// Reviews of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Reviews {
-    /// Review that the person may change: their own, or one without an author.
+    /// Review that the person may change: their own.
     pub own: Option<Review>,
-    /// Reviews by other people, in the order of the file.
+    /// Reviews by other people and by nobody known, in the order of the file.
     pub others: Vec<Review>,
     /// Message if the file cannot be read.
     pub problem: Option<String>,
 }
 
-/// The latest changes of review files by this program, each with a number.
+/// The number of the next change. It begins at random and goes on for all folders of this process,
+/// so that a page that outlives a restart names no change of another process.
+static NEXT_CHANGE: LazyLock<AtomicU32> = LazyLock::new(|| {
+    let [_, _, _, _, number @ ..] = RandomState::new().hash_one(0).to_be_bytes();
+    AtomicU32::new(u32::from_be_bytes(number))
+});
+
+/// A change of a review file by this program.
+#[derive(Debug, Clone)]
+struct ReviewChange {
+    number: u32,
+    /// Id of the run.
+    run: String,
+    /// Base name of its files.
+    name: String,
+    content: FileChange,
+}
+
+/// The latest changes of review files by this program.
 #[derive(Debug, Default)]
 pub(super) struct ReviewChanges {
-    made: u32,
-    latest: VecDeque<(u32, String, FileChange)>,
+    latest: VecDeque<ReviewChange>,
 }
 
 impl ReviewChanges {
     /// Keeps a change, and forgets the oldest ones. Returns its number.
-    fn keep(&mut self, name: String, change: FileChange) -> u32 {
-        let bytes = |change: &FileChange| {
-            [&change.before, &change.after].into_iter().flatten().map(Vec::len).sum::<usize>()
+    fn keep(&mut self, run: String, name: String, content: FileChange) -> u32 {
+        let bytes = |change: &ReviewChange| {
+            let FileChange { before, after } = &change.content;
+            [before, after].into_iter().flatten().map(Vec::len).sum::<usize>()
         };
-        self.made = self.made.wrapping_add(1);
-        self.latest.push_back((self.made, name, change));
-        let mut held: usize = self.latest.iter().map(|(.., change)| bytes(change)).sum();
+        let number = NEXT_CHANGE.fetch_add(1, Ordering::Relaxed);
+        self.latest.push_back(ReviewChange { number, run, name, content });
+        let mut held: usize = self.latest.iter().map(bytes).sum();
         while self.latest.len() > MOST_CHANGES || held > MOST_BYTES {
-            let Some((.., oldest)) = self.latest.pop_front() else { break };
+            let Some(oldest) = self.latest.pop_front() else { break };
             held -= bytes(&oldest);
         }
-        self.made
+        number
     }
 }
 
@@ -95,11 +115,17 @@ impl App {
             return Err(lost);
         }
         let dir = &open.flow.roots.output_dir;
+        let mut unreadable = None;
         let done = match review.filter(|review| !is_empty(review)) {
             // A folder without a review is not written to.
             None => match open::read(&open.flow.roots, &subject.file, reviews::MOST) {
                 Err(Refused::Gone) => Ok(None),
-                _ => rewrite(dir, &subject.name, |old| without(old, author.as_deref())),
+                _ => rewrite(dir, &subject.name, |old| {
+                    without(old, author.as_deref()).unwrap_or_else(|error| {
+                        unreadable = Some(error);
+                        NewContent::Unchanged
+                    })
+                }),
             },
             Some(review) => {
                 check(review)?;
@@ -107,33 +133,45 @@ impl App {
                     Some(mark) => mark.clone(),
                     None => answer_mark(open.reading.answer(&open.flow, id)?.as_ref()),
                 };
-                rewrite(dir, &subject.name, |old| rewritten(old, review, author, mark))
+                rewrite(dir, &subject.name, |old| {
+                    rewritten(old, review, author, mark).unwrap_or_else(|error| {
+                        unreadable = Some(error);
+                        NewContent::Unchanged
+                    })
+                })
             }
         };
         let change = done.map_err(|error| {
             AppError::new(Code::Failed, format!("The review could not be saved: {error}"))
         })?;
         open.flow.look_at(&subject.file);
+        if let Some(error) = unreadable {
+            let file = open.flow.roots.display_path(&subject.file);
+            let message =
+                format!("Not saved: the review file {file} cannot be read: {}", place_of(&error));
+            return Err(AppError::new(Code::Failed, message).hint(FIX));
+        }
         let mut changes = open.review_changes.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(change.map(|change| changes.keep(subject.name, change)))
+        Ok(change.map(|change| changes.keep(id.to_owned(), subject.name, change)))
     }
 
-    /// Undoes a change of a review: the former file is restored byte by byte. Fails if the file
-    /// changed since.
-    pub fn undo_review(&self, folder: Option<&str>, change: u32) -> Result<(), AppError> {
+    /// Undoes a change of the review of a run: the former file is restored byte by byte. Fails if
+    /// the file changed since, or if this process made no such change of this run.
+    pub fn undo_review(&self, folder: Option<&str>, id: &str, change: u32) -> Result<(), AppError> {
         let open = self.require_same(folder)?;
         let changes = || open.review_changes.lock().unwrap_or_else(PoisonError::into_inner);
         let gone = || {
             AppError::new(Code::Gone, "Not undone: the former review is not known any more.")
                 .hint("Change the review on the page of its run.")
         };
-        let found = changes().latest.iter().find(|(number, ..)| *number == change).cloned();
-        let (number, name, change) = found.ok_or_else(gone)?;
+        let is_meant = |made: &ReviewChange| made.number == change && made.run == id;
+        let found = changes().latest.iter().find(|made| is_meant(made)).cloned();
+        let ReviewChange { name, content, .. } = found.ok_or_else(gone)?;
         open.check_directories_exist()?;
-        let done = undo(&open.flow.roots.output_dir, &name, &change).map_err(|error| {
+        let done = undo(&open.flow.roots.output_dir, &name, &content).map_err(|error| {
             AppError::new(Code::Failed, format!("The review could not be restored: {error}"))
         })?;
-        changes().latest.retain(|(kept, ..)| *kept != number);
+        changes().latest.retain(|made| !is_meant(made));
         open.flow.look_at(&reviews::file_of_name(&name));
         if done {
             return Ok(());
@@ -163,10 +201,7 @@ impl App {
         };
         let sheet = match reviews::read(&bytes) {
             Ok(sheet) => sheet,
-            Err(error) => {
-                let line = error.line.map(|line| format!("line {line}: ")).unwrap_or_default();
-                return Ok(broken(&format!("{line}{}", error.message)));
-            }
+            Err(error) => return Ok(broken(&place_of(&error))),
         };
         let mark = if sheet.reviews().any(|said| said.answer.is_some()) {
             Some(answer_mark(open.reading.answer(&open.flow, id)?.as_ref()))
@@ -284,20 +319,16 @@ fn check(review: &Review) -> Result<(), AppError> {
 }
 
 /// Returns the new content of a review file. The old file is moved aside if writing it again would
-/// not reproduce it, because it is damaged or was edited by hand.
+/// not reproduce it, because it was edited by hand. A file that cannot be read may hold the reviews
+/// of several people, so it is not replaced.
 fn rewritten(
     old: Option<&[u8]>,
     review: &Review,
     author: Option<String>,
     mark: String,
-) -> NewContent {
-    let sheet = old.map(reviews::read);
-    let keep_old = match (&sheet, old) {
-        (Some(Ok(sheet)), Some(old)) => sheet.write().as_bytes() != old,
-        (Some(Err(_)), _) => true,
-        _ => false,
-    };
-    let mut sheet = sheet.and_then(Result::ok).unwrap_or_default();
+) -> Result<NewContent, ReadError> {
+    let mut sheet = old.map(reviews::read).transpose()?.unwrap_or_default();
+    let keep_old = old.is_some_and(|old| sheet.write().as_bytes() != old);
     let before = sheet.by(author.as_deref()).cloned().unwrap_or_default();
     let new = said::Review {
         verdict: review.verdict.map(verdict_to_file),
@@ -310,31 +341,37 @@ fn rewritten(
     };
     // A name alone is no reason to write.
     if new == (said::Review { author: new.author.clone(), ..before }) {
-        return NewContent::Unchanged;
+        return Ok(NewContent::Unchanged);
     }
     sheet.set(said::Review { at: Some(clock::format_utc(clock::now_ms())), ..new });
-    NewContent::Text { text: sheet.write(), keep_old }
+    Ok(NewContent::Text { text: sheet.write(), keep_old })
 }
 
 /// Returns the content of a review file without the review of this person. The old file is kept.
-fn without(old: Option<&[u8]>, author: Option<&str>) -> NewContent {
-    let Some(old) = old else { return NewContent::Unchanged };
-    let Ok(mut sheet) = reviews::read(old) else { return NewContent::Removed };
+fn without(old: Option<&[u8]>, author: Option<&str>) -> Result<NewContent, ReadError> {
+    let Some(old) = old else { return Ok(NewContent::Unchanged) };
+    let mut sheet = reviews::read(old)?;
     if sheet.by(author).is_none() && sheet.reviews().next().is_some() {
-        return NewContent::Unchanged;
+        return Ok(NewContent::Unchanged);
     }
-    if sheet.remove(author) {
+    Ok(if sheet.remove(author) {
         NewContent::Text { text: sheet.write(), keep_old: true }
     } else {
         NewContent::Removed
-    }
+    })
 }
+
+/// Next step where a review file cannot be read.
+const FIX: &str = "Fix the file, or move it away and review the run again.";
 
 fn damaged(open: &OpenFolder, file: &FileId, why: &str) -> String {
     let file = open.flow.roots.display_path(file);
-    format!(
-        "The review of this run cannot be read ({file}, {why}). Fix the file, or review the run again; the file is moved aside first."
-    )
+    format!("The review of this run cannot be read ({file}, {why}). {FIX}")
+}
+
+fn place_of(error: &ReadError) -> String {
+    let line = error.line.map(|line| format!("line {line}: ")).unwrap_or_default();
+    format!("{line}{}", error.message)
 }
 
 fn note_from_file(said: &said::StepNote) -> StepNote {

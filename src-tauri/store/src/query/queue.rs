@@ -68,7 +68,8 @@ impl Lists {
     }
 }
 
-/// Calls `each` with every run that a person has reviewed for its present answer.
+/// Calls `each` with every run that a person has reviewed for its present answer. A review without
+/// an author is of nobody known, so it counts for nobody with a name.
 fn each_reviewed(
     index: &Reader<'_>,
     author: Option<&str>,
@@ -83,7 +84,6 @@ fn each_reviewed(
         let same: Option<String> = row.get(2)?;
         let all = StoredReview::all(&people, same.as_deref().unwrap_or_default());
         let own = all.iter().find(|one| one.author.as_deref() == author);
-        let own = own.or_else(|| all.iter().find(|one| one.author.is_none()));
         if let Some(own) = own.filter(|own| own.holds && own.is_verdict()) {
             each(row.get(0)?, own.verdict());
         }

@@ -44,6 +44,7 @@ export interface SavedVerdict {
   /** The run. */
   id: string;
   name: string;
+  verdict: Verdict;
   /** The verdict in words. */
   word: string;
   /** Number of the change of its file, if it can be undone exactly. */
@@ -144,12 +145,11 @@ export class ReviewEditor {
   }
 
   #took(review: Review | null): void {
-    if (this.#last === undefined && this.#revision !== this.#kept) return this.#learn(review);
     const act = this.#act;
     if (act?.at === null && review?.verdict === act.marked)
       this.#act = { ...act, at: review.at_ms };
+    if (this.#revision !== this.#kept) return this.#learn(review);
     this.#last = contentOf(review);
-    if (this.#revision !== this.#kept) return;
     this.verdict = this.#last.verdict;
     if (parseScore(this.score) !== this.#last.score)
       this.score = review?.score == null ? "" : String(review.score);
@@ -265,7 +265,7 @@ export class ReviewEditor {
     return this.#sending;
   }
 
-  /** The file was unknown during the first edit, so untouched fields take its values. */
+  /** Untouched fields take the values of the file, so that saving the others keeps them. */
   #learn(review: Review | null): void {
     this.#last = contentOf(review);
     const act = this.#act;
@@ -359,9 +359,9 @@ export class ReviewEditor {
     }
     this.at = Date.now();
     this.stale = !nothing && of !== null && of !== this.seen();
+    if (revision === this.#revision) this.#touched = typed === undefined ? { score: true } : {};
     if (revision === this.#revision && typed !== undefined) {
       this.#kept = revision;
-      this.#touched = {};
       reviewDrafts.delete(this.run);
       this.state = nothing ? "nothing" : "saved";
     } else this.state = "unsaved";

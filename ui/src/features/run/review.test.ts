@@ -88,6 +88,33 @@ it("undo restores the former review exactly, unless something was written after 
   expect(disk.review).toMatchObject({ verdict: "wrong", note: "new" });
 });
 
+it("a verdict of another window is kept when unsaved text of this one is saved", async () => {
+  const { disk, review } = reviewed();
+  review.score = "abc";
+  review.typed("score");
+  const other: Review = {
+    verdict: "wrong",
+    score: null,
+    note: "",
+    at_ms: ++disk.clock,
+    stale: false,
+    answer: "mark",
+    author: null,
+    steps: [{ step: 3, note: "odd" }],
+  };
+  disk.review = other;
+  review.take(other);
+  review.note = "mine";
+  review.typed("note");
+  await review.save();
+  expect(disk.review).toMatchObject({ verdict: "wrong", note: "mine", steps: other.steps });
+  expect([review.verdict, review.score]).toEqual(["wrong", "abc"]);
+  // The saved note is not touched any more either.
+  disk.review = { ...other, note: "theirs", at_ms: ++disk.clock };
+  review.take(disk.review);
+  await vi.waitFor(() => expect(review.note).toBe("theirs"));
+});
+
 it("a note on a step is saved at once, replaced, and removed when it is empty", async () => {
   const { disk, review } = reviewed();
   const saved = () => disk.review?.steps ?? null;

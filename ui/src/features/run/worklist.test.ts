@@ -83,17 +83,20 @@ class Queue extends Fixture {
       this.put(id, review?.verdict ?? null);
       return change;
     };
-    this.replies.undo_review = ({ change }) => {
+    this.replies.undo_review = ({ id: wanted, change }) => {
       const [id, verdict] = this.former[change - 1] ?? ["", null];
+      expect(id).toBe(wanted);
       this.put(id, verdict);
       return null;
     };
     this.replies.queue_progress = () => {
+      const passing = this.rows.map((row) => row.id);
+      const said = [...this.said].filter(([id]) => passing.includes(id));
       const count = (wanted: Verdict) =>
-        [...this.said.values()].filter(({ verdict }) => verdict === wanted).length;
+        said.filter(([, { verdict }]) => verdict === wanted).length;
       return {
-        total: this.order.length,
-        reviewed: this.said.size,
+        total: passing.length,
+        reviewed: said.length,
         right: count("right"),
         partly: count("partly"),
         wrong: count("wrong"),
@@ -287,6 +290,58 @@ it("undo in a queue goes back to the run of the latest verdict and restores its 
   expect(queue.said.has("r0")).toBe(false);
   await press("0");
   await until(() => expect(footer()).toBe("Nothing to undo on this run."));
+});
+
+it("a queue over runs without a review counts the verdicts against the runs it began with", async () => {
+  const queue = new Queue(3);
+  location.hash = "#/run/r0?q=review:no&queue=list";
+  page = mount(App, { target: document.body, props: { backend: queue } });
+  await at(0, 3);
+  await until(() => expect(text("queue-progress")).toBe("0 of 3 reviewed"));
+  await press("1");
+  await at(1, 3);
+  await until(() => expect(text("queue-progress")).toBe("1 of 3 reviewed"));
+  await press("2");
+  await at(2, 3);
+  await press("0");
+  await at(1, 3);
+  await until(() => expect(text("queue-progress")).toBe("1 of 3 reviewed"));
+  await press("2");
+  await at(2, 3);
+  await press("3");
+  await until(() => expect(text("queue-end")).toContain("3 of 3 reviewed"));
+  expect(text("queue-end")).toContain("1 right, 1 partly right, 1 wrong.");
+});
+
+it("the buttons of the review box lead on and are undone like the keys", async () => {
+  const queue = new Queue(3, false);
+  await reviewing(queue);
+  const button = (word: string) =>
+    [...document.querySelectorAll<HTMLElement>("[data-testid='review'] .verdicts button")].find(
+      (one) => one.textContent.includes(word),
+    );
+  button("Right")?.click();
+  await at(1, 3);
+  await until(() => expect(footer()).toBe("Marked right: task of r0. Undo (0)"));
+  await press("0");
+  await at(0, 3);
+  expect(queue.said.size).toBe(0);
+});
+
+it("several notes on one step are shown, though two have the same number", async () => {
+  const queue = new Queue(2, false);
+  const scores = queue.replies.run_scores;
+  const steps = [
+    { step: 2, note: "a" },
+    { step: 2, note: "b" },
+  ];
+  queue.replies.run_scores = async (request) => {
+    const all = await scores(request);
+    return { ...all, review: all.review && { ...all.review, steps } };
+  };
+  queue.put("r0", "right");
+  await work(queue);
+  await until(() => expect(text("review")).toContain("Notes on steps: 3"));
 });
 
 it("a queue stays on the run after a verdict where that is wanted, and ends without leaving it", async () => {
