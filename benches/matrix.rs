@@ -95,6 +95,7 @@ fn scored(n: usize, dice: &mut Dice) -> ScoredRun {
     ScoredRun {
         id: format!("{n:016x}"),
         path,
+        member: None,
         task: Some(format!("task{task:03}")),
         variation: u32::try_from(variation).ok(),
         variation_name: None,
