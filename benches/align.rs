@@ -111,7 +111,7 @@ fn step(kind: StepKind, title: Option<&str>, parts: Vec<Part>) -> Step {
 }
 
 fn part(label: &str, language: Language, text: String) -> Part {
-    Part { label: label.to_owned(), language, value: Value::Text(text), raw: None }
+    Part { label: label.to_owned(), language, value: Value::Text(text), ..Part::default() }
 }
 
 /// Generates words from a vocabulary of two thousand.

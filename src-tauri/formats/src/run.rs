@@ -298,6 +298,19 @@ pub struct Part {
     /// Text in the file, if the value was parsed from text (a result that is JSON). Search uses
     /// this text.
     pub raw: Option<String>,
+    /// Place in a tool call, where the reader knows it.
+    pub call_role: Option<CallRole>,
+}
+
+/// Place of a part in a tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallRole {
+    /// A parameter.
+    Param,
+    /// The result.
+    Result,
+    /// Neither.
+    Other,
 }
 
 impl Part {

@@ -119,7 +119,7 @@ fn verdict(imported: ImportedVerdict, format: &str) -> Verdict {
 }
 
 fn part(label: &str, language: Language, value: Value) -> Part {
-    Part { label: label.to_owned(), language, value, raw: None }
+    Part { label: label.to_owned(), language, value, ..Part::default() }
 }
 
 fn plain(label: &str, text: String) -> Part {
@@ -371,6 +371,7 @@ fn result_part(label: &str, value: Value) -> Part {
             language: Language::Json,
             value: inside,
             raw: Some(text.clone()),
+            ..Part::default()
         };
     }
     part(label, Language::Plain, value)

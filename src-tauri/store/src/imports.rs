@@ -238,7 +238,7 @@ fn hash_run(run: &mut Run, hash: &mut HashWriter) -> fmt::Result {
     for step in &mut steps {
         let parts = std::mem::take(&mut step.parts);
         write!(hash, "{step:?}{}", parts.len())?;
-        for Part { label, language, value, raw } in &parts {
+        for Part { label, language, value, raw, .. } in &parts {
             write!(hash, "{label:?}{language:?}")?;
             // A value that was parsed from a text says nothing more.
             match raw.as_deref().or(value.text()) {

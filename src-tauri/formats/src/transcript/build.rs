@@ -3,7 +3,7 @@ use super::sink::{Head, Role, Sink};
 use super::tree;
 use crate::json;
 use crate::node::Node;
-use crate::run::{Answer, LENIENT, Language, Layout, Part, Run, Step, StepKind};
+use crate::run::{Answer, CallRole, LENIENT, Language, Layout, Part, Run, Step, StepKind};
 use crate::value::Value;
 
 /// Maximum number of unknown item kinds named in a note.
@@ -42,7 +42,12 @@ impl<'t> Sink<'t> for RunBuilder {
 
     fn part<N: Node<'t>>(&mut self, label: &str, role: Role, value: N) {
         if let Some(step) = self.run.steps.last_mut() {
-            step.parts.push(part(label, role, value.to_value()));
+            let call_role = (step.kind == StepKind::ToolCall).then_some(match role {
+                Role::Param => CallRole::Param,
+                Role::Result => CallRole::Result,
+                _ => CallRole::Other,
+            });
+            step.parts.push(Part { call_role, ..part(label, role, value.to_value()) });
         }
     }
 
@@ -86,9 +91,11 @@ pub(crate) fn part(label: &str, role: Role, value: Value) -> Part {
             language: Language::Json,
             value: inside,
             raw: Some(text.clone()),
+            call_role: None,
         };
     }
-    Part { label: label.to_owned(), language: language(label, role, &value), value, raw: None }
+    let language = language(label, role, &value);
+    Part { label: label.to_owned(), language, value, raw: None, call_role: None }
 }
 
 fn language(label: &str, role: Role, value: &Value) -> Language {

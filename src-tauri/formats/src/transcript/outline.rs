@@ -9,8 +9,8 @@ use crate::error::count;
 use crate::json;
 use crate::node::{Node, Shape, end_line};
 use crate::run::{
-    Answer, ForkOrigin, ImportedSummary, LONGEST_ANSWER, Layout, Outline, Part, RecordedState, Run,
-    RunEnd, Step, StepKind, StoredAnswer, TextItem,
+    Answer, CallRole, ForkOrigin, ImportedSummary, LONGEST_ANSWER, Layout, Outline, Part,
+    RecordedState, Run, RunEnd, Step, StepKind, StoredAnswer, TextItem,
 };
 use crate::stabletoolbench::{Pair, answers, names};
 use crate::timestamps;
@@ -464,9 +464,16 @@ pub(crate) fn of_run(run: &Run) -> Outline {
     outline
 }
 
-/// Returns what a part of a call is. Arguments may be called `result` as well, so only the last such
-/// part of a call that ended is its result; media came with it.
+/// Returns what a part of a call is. Arguments may be called `result` as well, so where the reader
+/// did not say, only the last such part of a call that ended is its result; media came with it.
 fn role_in_call(step: &Step, at: usize) -> Role {
+    if let Some(role) = step.parts[at].call_role {
+        return match role {
+            CallRole::Param => Role::Param,
+            CallRole::Result => Role::Result,
+            CallRole::Other => Role::Other,
+        };
+    }
     let is_result = |part: &Part| matches!(part.label.as_str(), "result" | "error");
     let result = step.failed.and_then(|_| step.parts.iter().rposition(is_result));
     let part = &step.parts[at];

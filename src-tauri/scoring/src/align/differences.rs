@@ -215,7 +215,7 @@ mod tests {
 
     fn part(label: &str, language: Language, text: &str) -> Part {
         let value = json::embedded(text).unwrap_or_else(|| Value::from(text));
-        Part { label: label.to_owned(), language, value, raw: None }
+        Part { label: label.to_owned(), language, value, ..Part::default() }
     }
 
     fn step(parts: &[(&str, Language, &str)]) -> Run {
