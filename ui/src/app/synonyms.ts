@@ -31,7 +31,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   "review-runs": "queue annotate label rate grade human verdict",
   "queue-advance": "auto advance automatically",
   views: "saved filters queries presets bookmarks",
-  columns: "hide show fields csv table",
+  columns: "hide show fields table",
   "run-fork": "branch copy duplicate continue differently edit",
   "run-nudge": "message reply chat nudge continue",
   "run-continue": "resume unpause",
