@@ -199,8 +199,10 @@ test("a verdict, a score and a note are given by keyboard alone, and lie in a fi
       .getByTestId("scores")
       .getByText(/cannot be read .*line 1: This is not a verdict\./)
       .waitFor();
+    // The browser logs the refused command.
+    page.removeAllListeners("console");
     await page.keyboard.press("1");
-    await review.getByText("Not saved").waitFor();
+    await review.getByRole("alert").getByText("Not saved").waitFor();
     assert.equal(readFileSync(file, "utf8"), "verdict: perfect\n");
   }));
 
