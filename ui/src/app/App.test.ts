@@ -425,6 +425,31 @@ describe("the runs", () => {
     await until(() => location.hash === "#/runs?q=state%3Aerror&sort=cost");
     await until(() => heads().some((head) => head.startsWith("Model")));
   });
+  it("may be kept under the name of a view for everybody, and the palette has both", async () => {
+    const fixture = new Fixture();
+    fixture.replies.views = () => [
+      { name: "mine", filter: "model:o1", sort: "-cost", columns: null },
+    ];
+    await open(fixture, "#/runs?q=state%3Aerror");
+    await until(() => rows().length > 0);
+    press("V");
+    await until(() => button("Save this view…") !== undefined);
+    button("Save this view…")?.click();
+    await until(() => find("save-view") !== null);
+    const name = find("save-view")?.querySelector("input");
+    if (name) name.value = "mine";
+    name?.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    flushSync();
+    find("save-view")?.querySelector("form")?.requestSubmit();
+    await until(() => find("save-view") === null);
+    press("k", { ctrlKey: true });
+    await until(() => find("palette") !== null);
+    const options = () =>
+      [...(find("palette")?.querySelectorAll("[role=option]") ?? [])].filter((one) =>
+        one.textContent.includes("View: mine"),
+      );
+    await until(() => options().length === 2);
+  });
   it("are sorted by a click on a head, the other way by the next, and the address says so", async () => {
     const fixture = await open(new Fixture());
     await until(() => rows().length > 10);

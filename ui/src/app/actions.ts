@@ -105,8 +105,9 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     run: () => prefs.set({ theme: wanted }),
   });
   return [
-    ...frame.views().map((view): Action => ({
-      id: `view-${view.name}`,
+    // Two views may have one name: one for everybody, and one's own.
+    ...frame.views().map((view, at): Action => ({
+      id: `view-${at}`,
       title: `View: ${view.name}`,
       group: "Views",
       run: () => frame.showView(view),
