@@ -226,7 +226,7 @@ mod tests {
     fn usual() -> Places {
         Places {
             home: Some("/home/me".into()),
-            here: Some("/work".into()),
+            here: Some("/data".into()),
             configured: Vec::new(),
             recent: vec!["/old".into()],
         }
@@ -272,10 +272,10 @@ mod tests {
             "/home/me/.openhands/conversations/abc/base_state.json",
             "/home/me/.promptfoo/output/a.json",
             "/home/me/.promptfoo/promptfoo.db",
-            "/work/logs/a.eval",
-            "/work/logs/b.eval/",
-            "/work/logs/server.log",
-            "/work/jobs/2026-01-01/x__1234567/config.json",
+            "/data/logs/a.eval",
+            "/data/logs/b.eval/",
+            "/data/logs/server.log",
+            "/data/jobs/2026-01-01/x__1234567/config.json",
             "/old/logs/c.eval",
         ];
         insta::assert_snapshot!(found(&usual(), &tree).join("\n"), @r"
@@ -285,8 +285,8 @@ mod tests {
         OpenHands /home/me/.openhands/conversations 1 conversation
         promptfoo /home/me/.promptfoo 1 database
         promptfoo /home/me/.promptfoo/output 1 file
-        Inspect /work/logs 1 log
-        Harbor /work/jobs 1 job
+        Inspect /data/logs 1 log
+        Harbor /data/jobs 1 job
         Inspect /old/logs 1 log
         ");
         let mut places = usual();
@@ -300,8 +300,8 @@ mod tests {
         let tree = [
             "/home/me/.claude/projects/-a/",
             "/home/me/.promptfoo/promptfoo.yaml",
-            "/work/logs/server.log",
-            "/work/jobs/notes.txt",
+            "/data/logs/server.log",
+            "/data/jobs/notes.txt",
         ];
         assert_eq!(found(&usual(), &tree), Vec::<String>::new());
         assert_eq!(found(&Places::default(), &tree), Vec::<String>::new());
@@ -309,9 +309,9 @@ mod tests {
 
     #[test]
     fn counting_stops_at_the_maximum_number_of_names() {
-        let many: Vec<String> = (0..1_500).map(|at| format!("/work/logs/{at}.eval")).collect();
+        let many: Vec<String> = (0..1_500).map(|at| format!("/data/logs/{at}.eval")).collect();
         let tree: Vec<&str> = many.iter().map(String::as_str).collect();
-        assert_eq!(found(&usual(), &tree), ["Inspect /work/logs 1000+ log"]);
+        assert_eq!(found(&usual(), &tree), ["Inspect /data/logs 1000+ log"]);
     }
 
     #[test]

@@ -230,6 +230,14 @@ impl Attack {
         }
     }
 
+    /// Returns a sentence for an attack that lacks a text of the user.
+    pub fn describe_missing_text(&self) -> String {
+        format!(
+            "`{}` needs a text of yours: `--prefix` for jailbreak, `--suffix` for suffix_append.",
+            self.name()
+        )
+    }
+
     /// Returns the disguised objective; `None` when a text of the user is missing.
     pub fn convert(&self, objective: &str, slots: &Slots) -> Option<String> {
         self.0

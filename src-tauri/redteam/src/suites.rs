@@ -65,12 +65,9 @@ fn suite(objective: &Objective, number: usize, options: &SuiteOptions) -> Result
     let category = objective.category;
     let mut variations = Vec::new();
     for attack in &options.attacks {
-        let text = attack.convert(&objective.text, &options.slots).ok_or_else(|| {
-            format!(
-                "`{}` needs a text of yours: `--prefix` for jailbreak, `--suffix` for suffix_append.",
-                attack.name()
-            )
-        })?;
+        let text = attack
+            .convert(&objective.text, &options.slots)
+            .ok_or_else(|| attack.describe_missing_text())?;
         variations.push(map([
             ("name", Value::Text(attack.name())),
             ("parameters", map([("attack", Value::Text(text))])),

@@ -43,7 +43,8 @@ pub fn disguise(
     let mut texts = Vec::new();
     for name in names {
         let attack = Attack::from_name(name).map_err(bad)?;
-        let text = attack.convert(text, slots).ok_or_else(|| bad(slot_missing(name)))?;
+        let text =
+            attack.convert(text, slots).ok_or_else(|| bad(attack.describe_missing_text()))?;
         texts.push((attack.name(), text));
     }
     Ok(texts)
@@ -126,29 +127,25 @@ pub fn write_suites(
 impl App {
     /// Returns how often attacks succeeded, over the runs of a filter.
     pub fn attack_scorecard(&self, filter: &str) -> Result<AttackScorecard, AppError> {
-        let (runs, categories) = self.attack_runs(filter)?;
-        let targets: Vec<String> = runs.iter().map(target).collect();
-        let (attacks, other) = of_attacks(&runs, &targets, &categories);
-        Ok(view(&scorecard(&attacks), other))
+        self.with_attacks(filter, |attacks, other| view(&scorecard(attacks), other))
     }
 
     /// Returns the scorecard in the shape of azure-ai-evaluation's result file, as JSON.
     pub fn azure_scorecard(&self, filter: &str) -> Result<String, AppError> {
-        let (runs, categories) = self.attack_runs(filter)?;
-        let targets: Vec<String> = runs.iter().map(target).collect();
-        Ok(json::write(&azure_result(&of_attacks(&runs, &targets, &categories).0), true))
+        self.with_attacks(filter, |attacks, _| json::write(&azure_result(attacks), true))
     }
 
-    /// Returns the scored runs of a filter, and the category of each task of attacks.
-    fn attack_runs(
+    /// Passes the attacks among the runs of a filter to a function, with the number of other runs.
+    fn with_attacks<T>(
         &self,
         filter: &str,
-    ) -> Result<(Vec<ScoredRun>, HashMap<String, Category>), AppError> {
+        make: impl FnOnce(&[AttackRun<'_>], u64) -> T,
+    ) -> Result<T, AppError> {
         Self::check_filter(filter)?;
         let open = self.require_folder()?;
         let (runs, _) = open.ask(|index| open.lists.scored(index, filter, None))?;
         let tasks = open.flow.shelf.tasks();
-        let categories = tasks
+        let categories: HashMap<String, Category> = tasks
             .all()
             .filter(|task| task.suite.tags.iter().any(|tag| tag == TAG))
             .filter_map(|task| {
@@ -156,7 +153,9 @@ impl App {
                 Some((task.suite.id.clone(), category))
             })
             .collect();
-        Ok((runs, categories))
+        let targets: Vec<String> = runs.iter().map(target).collect();
+        let (attacks, other) = of_attacks(&runs, &targets, &categories);
+        Ok(make(&attacks, other))
     }
 }
 
@@ -237,12 +236,6 @@ fn rate_view(rate: &Rate) -> AttackRate {
         low: rate.interval.map(|interval| interval.low),
         high: rate.interval.map(|interval| interval.high),
     }
-}
-
-fn slot_missing(name: &str) -> String {
-    format!(
-        "`{name}` needs a text of yours: `--prefix` for jailbreak, `--suffix` for suffix_append."
-    )
 }
 
 fn bad(message: String) -> AppError {

@@ -232,8 +232,7 @@ impl App {
     fn require_same(&self, folder: Option<&str>) -> Result<Arc<OpenFolder>, AppError> {
         let open = self.require_folder()?;
         if folder.is_some_and(|folder| folder != roots_id(&open.flow.roots)) {
-            let error =
-                AppError::new(Code::Gone, "The review was not saved: another folder is open now.");
+            let error = AppError::new(Code::Gone, "Nothing was saved: another folder is open now.");
             return Err(error.hint("Open the folder of the run again; your review is still there."));
         }
         Ok(open)
