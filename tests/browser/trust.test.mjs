@@ -90,6 +90,7 @@ test(`a judge is calibrated on what people reviewed, and the numbers are there`,
         await dialog.getByRole("button", { name: "Close" }).click();
         const pairs = page.getByTestId("trust-pairs");
         await pairs.getByText("10 of 12").waitFor();
+        await page.getByTestId("trust-pair").getByText("10 of 12 the same").waitFor();
         assert.match(
           await flat(pairs.locator("tbody tr").first()),
           /^people and sopr by local 10 of 12 0\.68 0\.\d\d to 1\.00 0\.\d\d good/,
