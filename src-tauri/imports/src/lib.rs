@@ -43,6 +43,7 @@ pub mod tau;
 mod testing;
 pub mod text;
 pub mod traces;
+mod zstd;
 
 pub use format::{Detected, Format, ImportedFile};
 pub use registry::{FORMATS, detect};

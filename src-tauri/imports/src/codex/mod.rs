@@ -9,16 +9,12 @@ use crate::head::Head;
 use crate::run::{EventKind, Identity, ImportedRun, RunEnd};
 use crate::sessions::{Session, finish, objects};
 use crate::source::{Input, MOST_BYTES};
-use ruzstd::decoding::StreamingDecoder;
-use std::io::Read;
+use crate::zstd;
 use touchstone_formats::{ReadError, ReadErrorKind};
 
 /// The format.
 #[derive(Debug, Clone, Copy)]
 pub struct Codex;
-
-/// First bytes of files that are compressed with zstd.
-const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
 impl Format for Codex {
     fn name(&self) -> &'static str {
@@ -40,7 +36,7 @@ impl Format for Codex {
     fn detect(&self, path: &str, start: &[u8], head: Option<&Head>) -> Option<Detected> {
         let name = path.rsplit('/').next().unwrap_or_default();
         let is_rollout = name.contains("rollout-");
-        if start.starts_with(ZSTD) {
+        if start.starts_with(zstd::MAGIC) {
             return (is_rollout && name.ends_with(".jsonl.zst")).then_some(Detected::Run);
         }
         let head = head.filter(|head| !head.is_list)?;
@@ -58,7 +54,8 @@ impl Format for Codex {
 
     fn open<'a>(&self, input: Input<'a>) -> Result<Box<dyn ImportedFile + 'a>, ReadError> {
         let bytes = input.read_all()?;
-        let (bytes, error) = if bytes.starts_with(ZSTD) { inflate(&bytes)? } else { (bytes, None) };
+        let (bytes, error) =
+            if bytes.starts_with(zstd::MAGIC) { inflate(&bytes)? } else { (bytes, None) };
         let (objects, odd) = objects(&bytes);
         let mut objects = objects.peekable();
         let first = objects.peek().and_then(|first| first.text_at("type")).unwrap_or_default();
@@ -89,28 +86,19 @@ impl Format for Codex {
 
 /// Inflates all frames, as far as they go.
 fn inflate(bytes: &[u8]) -> Result<(Vec<u8>, Option<ReadError>), ReadError> {
-    let mut rest = bytes;
     let mut text = Vec::new();
-    while !rest.is_empty() {
-        let left = (MOST_BYTES + 1).saturating_sub(text.len() as u64);
-        let read =
-            StreamingDecoder::new(&mut rest).map_err(|error| error.to_string()).and_then(|frame| {
-                frame.take(left).read_to_end(&mut text).map_err(|error| error.to_string())
-            });
-        if text.len() as u64 > MOST_BYTES {
-            let message = format!(
-                "The rollout is larger than {} MB, which is the most that is read at once.",
-                MOST_BYTES >> 20
-            );
-            return Err(ReadError::new(ReadErrorKind::TooLarge, message));
-        }
-        if let Err(error) = read {
-            let message = format!("The compressed rollout is damaged or cut off: {error}.");
-            let error = ReadError::new(ReadErrorKind::Truncated, message);
-            return if text.is_empty() { Err(error) } else { Ok((text, Some(error))) };
-        }
+    let read = zstd::decode(bytes, MOST_BYTES + 1, &mut text);
+    if text.len() as u64 > MOST_BYTES {
+        let message = format!(
+            "The rollout is larger than {} MB, which is the most that is read at once.",
+            MOST_BYTES >> 20
+        );
+        return Err(ReadError::new(ReadErrorKind::TooLarge, message));
     }
-    Ok((text, None))
+    let Err(error) = read else { return Ok((text, None)) };
+    let message = format!("The compressed rollout is damaged or cut off: {error}.");
+    let error = ReadError::new(ReadErrorKind::Truncated, message);
+    if text.is_empty() { Err(error) } else { Ok((text, Some(error))) }
 }
 
 /// Creates a run of Codex.

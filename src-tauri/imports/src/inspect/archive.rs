@@ -1,12 +1,11 @@
 //! **Pure.** Zip archives, of which one member at a time is inflated. Nothing in an archive is
 //! trusted: sizes are bounded, checksums compared, and members must not share bytes.
 use crate::source::Source;
+use crate::zstd;
 use flate2::read::DeflateDecoder;
 use rawzip::{RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipLocator};
-use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
-use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use touchstone_formats::{ReadError, ReadErrorKind};
 
 /// Maximum size of an inflated member in bytes.
@@ -183,9 +182,7 @@ impl<'a> Archive<'a> {
                 .read_to_end(into)
                 .map(drop)
                 .map_err(broken),
-            ZSTD => {
-                inflate_frames(range, most, into).map_err(|error| damaged(&member.name, &error))
-            }
+            ZSTD => zstd::decode(BufReader::new(range), most + 1, into).map_err(broken),
             method => {
                 Err(damaged(&member.name, &format!("compression method {method} is not known")))
             }
@@ -282,34 +279,6 @@ fn long_sizes(mut extra: &[u8]) -> Option<(u64, u64)> {
         extra = &extra[4 + length..];
     }
     None
-}
-
-/// Inflates all frames of a member.
-fn inflate_frames(range: Range, most: u64, into: &mut Vec<u8>) -> Result<(), String> {
-    let mut reader = BufReader::new(range);
-    let mut decoder = FrameDecoder::new();
-    decoder.set_max_window_size(MOST_INFLATED);
-    while !reader.fill_buf().map_err(|error| error.to_string())?.is_empty() {
-        match StreamingDecoder::new_with_decoder(&mut reader, &mut decoder) {
-            Ok(frame) => {
-                let left = (most + 1).saturating_sub(into.len() as u64);
-                let read = frame.take(left).read_to_end(into);
-                read.map_err(|error| error.to_string())?;
-            }
-            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
-                length,
-                ..
-            })) => {
-                let skipped = io::copy(&mut (&mut reader).take(length.into()), &mut io::sink());
-                skipped.map_err(|error| error.to_string())?;
-            }
-            Err(error) => return Err(error.to_string()),
-        }
-        if into.len() as u64 > most {
-            return Ok(());
-        }
-    }
-    Ok(())
 }
 
 fn too_large(name: &str) -> ReadError {
