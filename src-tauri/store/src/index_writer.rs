@@ -10,6 +10,7 @@ use super::record::{self, Placed, Written};
 use super::roots::{FileId, Root, Roots};
 use super::scan::Found;
 use super::scan::{PROMPT_NAMES, is_prompt_like, is_prompt_name, is_query_name};
+use super::state_counts::StateCounts;
 use super::suites::SuiteLoader;
 use super::unit_id::UnitId;
 use super::{background_tasks, judgements, layouts, load, open, repeats, reviews};
@@ -25,6 +26,8 @@ const REST: usize = 800;
 /// A commit is due after this many rows or this much time.
 const COMMIT_UNITS: usize = 500;
 const COMMIT_AFTER: Duration = Duration::from_millis(150);
+/// Time after which the first rows of an empty list are committed.
+const FIRST_COMMIT_AFTER: Duration = Duration::from_millis(20);
 
 struct Entered {
     unit: UnitId,
@@ -86,7 +89,12 @@ impl Indexer {
         let mut open = OpenTransaction::default();
         let mut result = look_at(&eyes, units, |looked, placed| {
             self.put(looked, placed, &mut open)?;
-            let long = open.since.is_some_and(|since| since.elapsed() > COMMIT_AFTER);
+            let after = if self.tally == StateCounts::default() {
+                FIRST_COMMIT_AFTER
+            } else {
+                COMMIT_AFTER
+            };
+            let long = open.since.is_some_and(|since| since.elapsed() > after);
             if long || open.written.len() >= COMMIT_UNITS { self.commit(&mut open) } else { Ok(()) }
         });
         if result.is_ok() {

@@ -14,8 +14,9 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use touchstone_formats::workspace::renames::Renames;
 
-/// Below this number of units, threads are not worthwhile.
+/// Below this number of units and of file bytes, threads are not worthwhile.
 const FEW: usize = 8;
+const FEW_BYTES: u64 = 256 << 10;
 /// Number of threads that read and parse.
 const READERS: usize = 2;
 /// Maximum number of parsed units that wait to be written.
@@ -58,7 +59,8 @@ pub(crate) fn look_at<E>(
     units: Vec<Unit>,
     mut take: impl FnMut(ParsedUnit, Vec<Placed>) -> Result<(), E>,
 ) -> Result<(), E> {
-    if units.len() < FEW {
+    let bytes = |unit: &Unit| unit.files.values().map(|found| found.stamp.size).sum::<u64>();
+    if units.len() < FEW && units.iter().map(bytes).sum::<u64>() < FEW_BYTES {
         return units.into_iter().try_for_each(|unit| {
             let mut result = Ok(());
             eyes.look(unit, &mut |looked, placed| {
