@@ -191,6 +191,16 @@ fn a_session_follows_the_file_of_a_sub_agent_that_lies_beside_it() {
     wait_until("the session has the new words", || is_found("penguin").then_some(()));
     bench.remove("results/p/agent-k1.jsonl");
     wait_until("the session is alone again", || (!is_found("penguin")).then_some(()));
+    bench.remove("results/p/s.jsonl");
+    bench.put("results/p/agent-k1.jsonl", agent("heron"));
+    let lone = || runs(&bench).into_iter().find(|row| row.path.starts_with("p/agent-k1.jsonl"));
+    wait_until("a sub-agent without its session is a run", || {
+        lone().filter(|row| row.superseded_by.is_none())
+    });
+    bench.put("results/p/s.jsonl", session.concat());
+    wait_until("the session that came later has its sub-agent", || {
+        lone().filter(|row| row.superseded_by.is_some() && is_found("heron"))
+    });
 }
 
 #[test]

@@ -37,6 +37,13 @@ pub trait Format: Sync {
         let _ = (path, folder);
         None
     }
+
+    /// Returns the starts of the paths of files that may be parts of the run of this one. Those of
+    /// which [`Format::owner`] says so are read again when this file comes after them.
+    fn part_paths(&self, path: &str) -> Vec<String> {
+        let _ = path;
+        Vec::new()
+    }
 }
 
 /// Result of detecting a format.

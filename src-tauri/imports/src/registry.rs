@@ -78,6 +78,11 @@ pub fn owner(path: &str, folder: &dyn Folder) -> Option<String> {
     FORMATS.iter().find_map(|format| format.owner(path, folder)).filter(|owner| owner != path)
 }
 
+/// Returns the starts of the paths of files that may be parts of the run of this one in any format.
+pub fn part_paths(path: &str) -> Vec<String> {
+    FORMATS.iter().flat_map(|format| format.part_paths(path)).collect()
+}
+
 /// Returns all formats, sorted by name.
 pub fn sorted() -> Vec<&'static dyn Format> {
     let mut formats = FORMATS.to_vec();

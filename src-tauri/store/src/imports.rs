@@ -75,6 +75,14 @@ pub(crate) fn owner(roots: &Roots, file: &FileId) -> Option<FileId> {
     owner.map(|owner| FileId::new(Root::Output, owner))
 }
 
+/// Returns the starts of the paths of files that may be parts of the run of a file.
+pub(crate) fn part_paths(file: &FileId) -> Vec<FileId> {
+    let path = std::str::from_utf8(&file.path).ok().filter(|_| file.root == Root::Output);
+    let starts = path.and_then(|path| guarded(|| registry::part_paths(path)).ok());
+    let starts = starts.into_iter().flatten();
+    starts.map(|start| FileId::new(Root::Output, start)).collect()
+}
+
 /// Like [`owner`], of a file that is gone, as far as the index knows that another file stands for
 /// its run.
 pub(crate) fn indexed_owner(

@@ -9,7 +9,7 @@ use super::judgements::Marks;
 use super::limits::Limits;
 use super::live::Live;
 use super::read_throttle::ReadThrottle;
-use super::reconcile::{KnownFiles, Step, reconcile};
+use super::reconcile::{KnownFiles, Relations, Step, reconcile};
 use super::rescore::RescoreProgress;
 use super::reviews::Reviews;
 use super::roots::{FileId, Root, Roots};
@@ -406,7 +406,8 @@ impl Indexer {
         }
         self.shelving.look_beside(&self.shared.roots, &scopes);
         let owner = |file: &FileId| self.owner_of(file, survey.found.contains_key(file));
-        let steps = reconcile(&self.known, &scopes, &survey.found, &owner);
+        let relations = Relations { owner: &owner, part_paths: &imports::part_paths };
+        let steps = reconcile(&self.known, &scopes, &survey.found, &relations);
         let steps = self.shelve(steps);
         let steps = self.hold_back(steps);
         self.backlog.add(steps, live);

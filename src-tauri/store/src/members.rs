@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use crate::index::{Index, Writer};
     use crate::parse_unit;
-    use crate::reconcile::{KnownFiles, Step, reconcile};
+    use crate::reconcile::{KnownFiles, Relations, Step, reconcile};
     use crate::roots::{Root, Roots};
     use crate::scan::Found;
     use crate::suites::Tasks;
@@ -245,7 +245,8 @@ mod tests {
                 .map(|(stamp, file)| (file, Found { stamp, odd: None }))
                 .collect();
             let mut visible = Vec::new();
-            for step in reconcile(&self.known, &[scope], &found, &|_| None) {
+            let no_relations = Relations { owner: &|_| None, part_paths: &|_| Vec::new() };
+            for step in reconcile(&self.known, &[scope], &found, &no_relations) {
                 let unit = match step {
                     Step::Read(unit) => unit,
                     Step::Forget(id) => crate::reconcile::Unit { id, files: BTreeMap::new() },

@@ -68,15 +68,31 @@ pub(crate) fn members(known: &KnownFiles, unit: &UnitId) -> Vec<(FileId, Mark)> 
         .collect()
 }
 
+/// Tells which files the run of one file depends on.
+pub(crate) struct Relations<'a> {
+    /// Returns the file whose run a file is a part of.
+    pub(crate) owner: &'a dyn Fn(&FileId) -> Option<FileId>,
+    /// Returns the starts of the paths of files that may be parts of the run of a file.
+    pub(crate) part_paths: &'a dyn Fn(&FileId) -> Vec<FileId>,
+}
+
 /// Returns the steps for everything within the scopes. Files outside of them are left alone, except
-/// for those whose run a file is a part of, which `owner` returns.
+/// for those of runs whose parts changed, and for parts that came before their run.
 pub(crate) fn reconcile(
     known: &KnownFiles,
     scopes: &[FileId],
     found: &BTreeMap<FileId, Found>,
-    owner: &dyn Fn(&FileId) -> Option<FileId>,
+    relations: &Relations<'_>,
 ) -> Vec<Step> {
-    let owner = |file: &FileId| unit_there(known, found, &owner(file)?);
+    let owner = |file: &FileId| unit_there(known, found, &(relations.owner)(file)?);
+    let parts = |file: &FileId| -> Vec<UnitId> {
+        let starts = (relations.part_paths)(file);
+        let candidates = starts.iter().flat_map(|start| below(known, start));
+        candidates
+            .filter(|(part, _)| (relations.owner)(part).as_ref() == Some(file))
+            .map(|(part, mark)| unit_of(part, mark.odd))
+            .collect()
+    };
     let mut units = BTreeSet::new();
     let mut judged = BTreeSet::new();
     for (file, now) in found {
@@ -90,6 +106,9 @@ pub(crate) fn reconcile(
             // A path that became odd, or stopped being odd, also leaves its former unit.
             units.extend(known.get(file).map(|was| unit_of(file, was.odd)));
             units.extend(owner(file));
+            if !known.contains_key(file) {
+                units.extend(parts(file));
+            }
             judged.extend(judged_folder(file));
         }
     }
@@ -172,6 +191,8 @@ mod tests {
     use crate::index_writer::remember;
     use proptest::prelude::*;
 
+    const NO_RELATIONS: Relations<'_> = Relations { owner: &|_| None, part_paths: &|_| Vec::new() };
+
     type Disk = BTreeMap<FileId, Found>;
     /// Expected index content: each unit with the stamps of its files.
     type Rows = BTreeMap<UnitId, BTreeMap<FileId, Found>>;
@@ -219,7 +240,7 @@ mod tests {
             .filter(|(file, _)| scopes.iter().any(|s| s.holds(file)))
             .map(|(f, s)| (f.clone(), s.clone()))
             .collect();
-        for step in reconcile(known, scopes, &seen, &|_| None) {
+        for step in reconcile(known, scopes, &seen, &NO_RELATIONS) {
             let (id, files) = match step {
                 Step::Read(unit) => (unit.id, unit.files),
                 Step::Forget(id) => (id, BTreeMap::new()),
@@ -267,7 +288,7 @@ mod tests {
             look(&mut known_anew, &mut rows_anew, &disk, &everything);
             prop_assert_eq!(&rows, &rows_anew);
             prop_assert_eq!(&known, &known_anew);
-            prop_assert_eq!(reconcile(&known, &everything, &disk, &|_| None), Vec::new());
+            prop_assert_eq!(reconcile(&known, &everything, &disk, &NO_RELATIONS), Vec::new());
         }
     }
 
@@ -281,7 +302,7 @@ mod tests {
                 Mark { stamp: Stamp::default(), settled, odd: false },
             )])
         };
-        let steps = |settled| reconcile(&mark(settled), &[file("")], &disk, &|_| None).len();
+        let steps = |settled| reconcile(&mark(settled), &[file("")], &disk, &NO_RELATIONS).len();
         assert_eq!((steps(true), steps(false)), (0, 1));
     }
 
@@ -291,6 +312,7 @@ mod tests {
         let mark = |size| Mark { stamp: now(size).stamp, settled: true, odd: false };
         let (run, part, other) = (file("d/run.json"), file("d/part.json"), file("d/other.json"));
         let owner = |one: &FileId| (*one == file("d/part.json")).then(|| file("d/run.json"));
+        let relations = Relations { owner: &owner, part_paths: &|_| vec![file("d/p")] };
         let base = KnownFiles::from([(run.clone(), mark(1)), (other.clone(), mark(1))]);
         let with_part = || {
             let mut known = base.clone();
@@ -312,7 +334,7 @@ mod tests {
             for scope in [file("d"), part.clone()] {
                 let within = disk.clone().into_iter().filter(|(file, _)| scope.holds(file));
                 let steps =
-                    reconcile(&known, std::slice::from_ref(&scope), &within.collect(), &owner);
+                    reconcile(&known, std::slice::from_ref(&scope), &within.collect(), &relations);
                 let run_read =
                     |step: &Step| matches!(step, Step::Read(unit) if unit.id.file == run);
                 assert_eq!(
@@ -324,6 +346,17 @@ mod tests {
         }
         // Without the run, nothing is there to read.
         let lone = Disk::from([(part.clone(), now(1))]);
-        assert_eq!(reconcile(&KnownFiles::new(), &[file("")], &lone, &owner).len(), 1);
+        assert_eq!(reconcile(&KnownFiles::new(), &[file("")], &lone, &relations).len(), 1);
+        // A part that came before its run is read again with it.
+        let known = KnownFiles::from([(part.clone(), mark(1)), (other, mark(1))]);
+        let both = Disk::from([(run.clone(), now(1))]);
+        let read: Vec<_> = reconcile(&known, std::slice::from_ref(&run), &both, &relations)
+            .into_iter()
+            .map(|step| match step {
+                Step::Read(unit) => unit.id.file,
+                Step::Forget(unit) => panic!("{unit:?}"),
+            })
+            .collect();
+        assert_eq!(read, [part, run]);
     }
 }

@@ -1,4 +1,5 @@
 //! **Pure.** Sub-agents of a session: their records in its file, and their own files.
+use super::AGENT;
 use super::branches::abandoned;
 use super::record::{Kind, Record, Usage};
 use crate::run::{Event, EventKind};
@@ -113,7 +114,7 @@ impl<'a> Agents<'a> {
     pub(super) fn rest(&mut self) -> Vec<EventKind> {
         let mut rest: Vec<Agent> = std::mem::take(&mut self.inside).into_iter().flatten().collect();
         for name in self.folders.first().map(|own| self.folder.list(own)).unwrap_or_default() {
-            let id = name.strip_prefix("agent-").and_then(|name| name.strip_suffix(".jsonl"));
+            let id = name.strip_prefix(AGENT).and_then(|name| name.strip_suffix(".jsonl"));
             rest.extend(id.and_then(|id| self.open(id)));
         }
         let event = |agent: Agent| EventKind::SubAgent {

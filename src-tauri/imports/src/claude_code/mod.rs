@@ -20,6 +20,9 @@ use touchstone_formats::{ReadError, ReadErrorKind};
 /// Maximum number of files that are searched for the session of a sub-agent.
 const MOST_SEARCHED: usize = 200;
 
+/// Start of the names of files of sub-agents.
+const AGENT: &str = "agent-";
+
 /// Records that only a program uses, at the start of a session file.
 const OWN_TYPES: [&str; 12] = [
     "user",
@@ -126,7 +129,7 @@ impl Format for ClaudeCode {
 
     fn owner(&self, path: &str, folder: &dyn Folder) -> Option<String> {
         let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
-        if !name.starts_with("agent-") {
+        if !name.starts_with(AGENT) {
             return None;
         }
         let parent = path.strip_suffix(name).unwrap_or_default();
@@ -138,6 +141,15 @@ impl Format for ClaudeCode {
         let path = &format!("{parent}{stem}.jsonl");
         let source = &*folder.open(path)?;
         session_file(&Input { path, source, folder }, &read_side_session(source)?)
+    }
+
+    fn part_paths(&self, path: &str) -> Vec<String> {
+        let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+        let Some(session) = path.strip_suffix(".jsonl").filter(|_| !name.starts_with(AGENT)) else {
+            return Vec::new();
+        };
+        let parent = path.strip_suffix(name).unwrap_or_default();
+        vec![format!("{parent}{AGENT}"), format!("{session}/subagents/{AGENT}")]
     }
 }
 
