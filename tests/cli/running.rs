@@ -7,7 +7,7 @@ use crate::scripted::{Latch, Reply, Scripted};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 const RUN: [&str; 5] = ["--system", "tool_calling", "--model", "local", "--json"];
 const FIRST: &str = "results/count-tool_calling-local-variation0.yaml";
@@ -211,6 +211,52 @@ fn parts_of_a_launch_are_all_of_it_and_nothing_twice() {
     assert_eq!(parts.iter().collect::<BTreeSet<_>>(), all.iter().collect());
     let only = owed(&command(&sandbox, "plan", &["--variation", "0,2", "--task", "cou*"]));
     assert_eq!(only.len(), 2, "{only:?}");
+}
+
+#[test]
+fn a_script_for_a_scheduler_runs_all_of_a_launch_and_nothing_twice() {
+    let server = answers();
+    let sandbox = folder("submit", &server);
+    fs::create_dir(sandbox.folder.join("results")).unwrap();
+    let submit = |arguments: &[&str]| {
+        let which = ["submit", ".", "--system", "tool_calling", "--model", "local", "--parts", "2"];
+        sandbox.run(&[&which[..], arguments].concat())
+    };
+    let script = submit(&["--print", "slurm", "--task", "cou*", "--max-cost", "50"]);
+    assert_eq!(script.status, 0, "{script:?}");
+    assert!(script.out.contains("#SBATCH --array=0-1\n"), "{script:?}");
+    let run = |number: &str| {
+        let mut shell = sandbox.command(&[]);
+        let environment: Vec<_> = shell
+            .get_envs()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+            .collect();
+        shell = Command::new("sh");
+        shell.envs(environment).args(["-c", &script.out]).env("SLURM_ARRAY_TASK_ID", number);
+        Ran::from(shell.output().unwrap())
+    };
+    for number in ["0", "1", "0"] {
+        let ran = run(number);
+        assert_eq!(ran.status, 0, "{ran:?}");
+    }
+    assert_eq!(server.delivered(), 3);
+    let job = submit(&["--print", "kubernetes", "--image", "touchstone:1", "--claim", "folder"]);
+    let job: Value = serde_json::from_str(&job.out).unwrap();
+    assert_eq!((&job["kind"], &job["spec"]["completions"]), (&json!("Job"), &json!(2)));
+    let container = &job["spec"]["template"]["spec"]["containers"][0];
+    let command: Vec<&str> = container["command"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|word| word.as_str().unwrap())
+        .collect();
+    assert_eq!(
+        (command[..2].to_vec(), command.last()),
+        (vec!["touchstone", "run"], Some(&"auto/2"))
+    );
+    assert_eq!(container["volumeMounts"][0]["mountPath"], json!(sandbox.folder));
+    assert_eq!(submit(&["--print", "kubernetes"]).status, 2);
+    assert!(submit(&["--print", "parallel"]).out.contains("seq 2 | parallel --jobs 2 -N0 "));
 }
 
 #[test]

@@ -27,6 +27,7 @@ use touchstone_store::index_dir::make_temporary;
 use touchstone_store::indexer::{Change, LOST};
 use touchstone_store::limits::Limits;
 use touchstone_store::query::Lists;
+use touchstone_store::roots::Roots;
 
 pub mod answers;
 mod author;
@@ -135,6 +136,18 @@ struct Inner {
 /// Size, inode and modification time of a workspace file; `None` if there is no file.
 type WorkspaceStamp = Option<(u64, u64, i64, i64)>;
 
+/// What a folder is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// To read its results and to run its tasks.
+    Explore,
+    /// To run a part of its tasks, without a look at other results.
+    Work,
+}
+
+/// Interval of listings that are not wanted.
+const NEVER: Duration = Duration::from_hours(24 * 365);
+
 /// An open folder with everything read from it.
 pub(crate) struct OpenFolder {
     pub(crate) folder: Folder,
@@ -152,9 +165,28 @@ pub(crate) struct OpenFolder {
     /// Time that a query waits for an index that is being rebuilt. Not set where queries must not
     /// wait, such as in a window.
     patience: OnceLock<Duration>,
+    /// Dropped after the index that lies in it.
+    _private_cache: Option<PrivateCache>,
+}
+
+/// Directory of an index that no other process uses, removed when dropped.
+struct PrivateCache(PathBuf);
+
+impl Drop for PrivateCache {
+    fn drop(&mut self) {
+        if let Err(error) = fs_err::remove_dir_all(&self.0) {
+            tracing::debug!(%error, "a temporary directory stays");
+        }
+    }
 }
 
 impl OpenFolder {
+    /// Returns true if the folder is open for a part of a launch on many machines, which looks at
+    /// the files of its own runs only.
+    pub(crate) fn is_worker(&self) -> bool {
+        !self.flow.limits.results
+    }
+
     /// Returns the current problems of the workspace file. For an unchanged file this costs only a
     /// read of its metadata.
     pub(crate) fn workspace_problems(&self) -> Arc<Vec<Problem>> {
@@ -225,7 +257,7 @@ impl App {
         input: Option<&Path>,
         output: Option<&Path>,
     ) -> Result<(), AppError> {
-        self.open_resolved(paths::resolve(folder)?.with(input, output)?)
+        self.open_resolved(paths::resolve(folder)?.with(input, output)?, Purpose::Explore)
     }
 
     /// Like [`App::open_with`], but the output directory need not exist: it is created with the
@@ -236,15 +268,25 @@ impl App {
         input: Option<&Path>,
         output: Option<&Path>,
     ) -> Result<(), AppError> {
-        let output = output.map(paths::absolute_path);
-        let mut resolved = paths::resolve(folder)?.with(input, None)?;
-        if let Some(dir) = output {
-            resolved.roots.output_dir = dir;
-        }
-        self.open_resolved(resolved)
+        self.open_resolved(resolve_to_run(folder, input, output)?, Purpose::Explore)
     }
 
-    fn open_resolved(&self, Resolved { roots }: Resolved) -> Result<(), AppError> {
+    /// Like [`App::open_to_run`], for one of many machines that share a launch: reads the tasks,
+    /// but no results.
+    pub fn open_as_worker(
+        &self,
+        folder: &Path,
+        input: Option<&Path>,
+        output: Option<&Path>,
+    ) -> Result<(), AppError> {
+        self.open_resolved(resolve_to_run(folder, input, output)?, Purpose::Work)
+    }
+
+    fn open_resolved(
+        &self,
+        Resolved { roots }: Resolved,
+        purpose: Purpose,
+    ) -> Result<(), AppError> {
         if self.current_folder().is_some_and(|open| open.flow.roots.as_ref() == &roots) {
             return Ok(());
         }
@@ -266,7 +308,13 @@ impl App {
         let stamp = paths::workspace_stamp(&roots.folder);
         let workspace_problems =
             Mutex::new((stamp, Arc::new(paths::workspace_problems(&roots.folder))));
-        let flow = self.start(&roots)?;
+        let (flow, private_cache) = match purpose {
+            Purpose::Explore => (self.start(&roots)?, None),
+            Purpose::Work => {
+                let (flow, cache) = self.start_without_results(&roots)?;
+                (flow, Some(cache))
+            }
+        };
         let (lists, reading, catalogs) =
             (Lists::new(&flow.shelf), Reading::default(), Catalogs::default());
         let open = OpenFolder {
@@ -280,13 +328,17 @@ impl App {
             review_changes: Mutex::default(),
             workspace_problems,
             patience: OnceLock::new(),
+            _private_cache: private_cache,
         };
         let old = self.replace_folder(Some(Arc::new(open)))?;
         if let Some(old) = old {
             old.failures.stop();
             old.flow.stop();
         }
-        if !demo && let Err(error) = self.inner.recent.remember(&path) {
+        if !demo
+            && purpose == Purpose::Explore
+            && let Err(error) = self.inner.recent.remember(&path)
+        {
             tracing::warn!(%error, "the list of recent folders could not be written");
         }
         self.inner.bulletin.post(Stale::Folder);
@@ -295,22 +347,39 @@ impl App {
 
     /// Starts indexing and watching a folder. If the cache directory is not usable, the index is
     /// created in a temporary directory instead.
-    fn start(&self, roots: &touchstone_store::roots::Roots) -> Result<FolderIndex, AppError> {
-        let Inner { config, bulletin, .. } = self.inner.as_ref();
-        let publish = || -> touchstone_store::indexer::Publish {
-            let bulletin = bulletin.sender();
-            Box::new(move |change| bulletin.post(stale(change)))
-        };
-        let limits = &config.limits;
-        let start = |dir: &Path| {
-            let settings = workspace_settings::follow(roots.folder.clone());
-            FolderIndex::start(roots.clone(), dir, limits.clone(), settings, publish())
-        };
+    fn start(&self, roots: &Roots) -> Result<FolderIndex, AppError> {
+        let Inner { config, .. } = self.inner.as_ref();
+        let start = |dir: &Path| self.start_at(roots, dir, config.limits.clone());
         start(&config.cache_dir).or_else(|error| {
             tracing::warn!(%error, "the cache folder cannot be used");
             let dir = make_temporary().map_err(IndexError::from)?;
             Ok(start(&dir)?)
         })
+    }
+
+    /// Starts with the tasks of a folder alone, and follows nothing. Its index is empty, and shared
+    /// with no other process.
+    fn start_without_results(
+        &self,
+        roots: &Roots,
+    ) -> Result<(FolderIndex, PrivateCache), AppError> {
+        let (poll, rescan) = (NEVER, NEVER);
+        let limits = self.inner.config.limits.clone();
+        let limits = Limits { results: false, watch: false, poll, rescan, ..limits };
+        let cache = PrivateCache(make_temporary().map_err(IndexError::from)?);
+        Ok((self.start_at(roots, &cache.0, limits)?, cache))
+    }
+
+    fn start_at(
+        &self,
+        roots: &Roots,
+        cache_dir: &Path,
+        limits: Limits,
+    ) -> Result<FolderIndex, IndexError> {
+        let bulletin = self.inner.bulletin.sender();
+        let publish = Box::new(move |change| bulletin.post(stale(change)));
+        let settings = workspace_settings::follow(roots.folder.clone());
+        FolderIndex::start(roots.clone(), cache_dir, limits, settings, publish)
     }
 
     /// Opens a folder from the list of recent folders. Fails if the id is not in the list.
@@ -354,7 +423,7 @@ impl App {
             opening::check_listed(&opening.shown, &opening.folder, deepest)?;
         }
         let filter = opening::filter(&opening.shown, &resolved.roots.output_dir)?;
-        self.open_resolved(resolved)?;
+        self.open_resolved(resolved, Purpose::Explore)?;
         Ok(Opened { folder: self.require_folder()?.folder.clone(), filter })
     }
 
@@ -531,6 +600,19 @@ impl App {
     fn lock(&self) -> MutexGuard<'_, Option<Arc<OpenFolder>>> {
         self.inner.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns the directories of a folder whose output directory need not exist.
+fn resolve_to_run(
+    folder: &Path,
+    input: Option<&Path>,
+    output: Option<&Path>,
+) -> Result<Resolved, AppError> {
+    let mut resolved = paths::resolve(folder)?.with(input, None)?;
+    if let Some(dir) = output {
+        resolved.roots.output_dir = paths::absolute_path(dir);
+    }
+    Ok(resolved)
 }
 
 fn stale(change: Change) -> Stale {

@@ -71,6 +71,24 @@ pub fn write(coordinates: &Coordinates) -> String {
     path + ".yaml"
 }
 
+/// Returns the paths under which a run may lie, in the order in which they are usual. Endings in
+/// capitals are read, but not listed here.
+pub fn spellings(coordinates: &Coordinates) -> Vec<String> {
+    let usual = write(coordinates);
+    let stem = usual.strip_suffix(".yaml").unwrap_or(&usual).to_owned();
+    let task = &coordinates.task;
+    let of_task_file = |ending: &str| {
+        write(&Coordinates { task: format!("{task}{ending}"), ..coordinates.clone() })
+    };
+    let others = [
+        format!("{stem}.yml"),
+        format!("{stem}.json"),
+        of_task_file(".yaml"),
+        of_task_file(".yml"),
+    ];
+    std::iter::once(usual).chain(others).collect()
+}
+
 /// Returns true for a file name that has the form of a transcript's name, whatever the file holds.
 pub(crate) fn is_meant(name: &str) -> bool {
     without_extension(name)
@@ -202,7 +220,11 @@ mod tests {
         ) {
             let coordinates = Coordinates { task, system, model: model.into(), variation, repeat, fork };
             prop_assert_eq!(super::fork(&write(&coordinates)), fork);
-            prop_assert_eq!(read(&write(&coordinates), &MODELS), Some(coordinates));
+            let spellings = spellings(&coordinates);
+            prop_assert_eq!(&spellings[0], &write(&coordinates));
+            for path in spellings {
+                prop_assert_eq!(read(&path, &MODELS).as_ref(), Some(&coordinates));
+            }
         }
     }
 }

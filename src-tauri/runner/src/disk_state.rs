@@ -4,7 +4,7 @@ use super::plan::{File, Named, OnDisk};
 use super::{disk, lock};
 use std::path::Path;
 use touchstone_formats::file_kind::{FileKind, detect};
-use touchstone_formats::names;
+use touchstone_formats::names::{self, Coordinates};
 
 /// Maximum bytes of a transcript that can be resumed.
 pub const MOST_BYTES: u64 = 256 << 20;
@@ -47,6 +47,21 @@ pub fn named(output_dir: &Path, folder: &str, models: &[&str]) -> Named {
         paths.sort();
     }
     runs
+}
+
+/// Returns the files of one run that exist, in any supported form of its name but for endings in
+/// capitals. Looks at no other file.
+pub fn named_like(output_dir: &Path, at: &Coordinates) -> Vec<String> {
+    let exists = |path: &str| {
+        let Ok((folders, name)) = disk::split(path) else { return false };
+        let folder = Folder::find(output_dir, &folders).ok().flatten();
+        // What is no plain file is in the way, which reading it reports.
+        folder.is_some_and(|folder| !matches!(folder.plain_file(name), Ok(None)))
+    };
+    let mut paths = names::spellings(at);
+    paths.retain(|path| exists(path) && (!is_json(path) || is_transcript(output_dir, path)));
+    paths.sort();
+    paths
 }
 
 /// Returns true if a JSON file is a transcript. Result folders may hold other JSON files.

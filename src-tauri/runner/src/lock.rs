@@ -96,8 +96,7 @@ impl RunLock {
 
     /// Writes the id of this process and the host into the lock file.
     fn sign(&self) {
-        let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        let words = format!("process {} on {}\n", std::process::id(), host.trim());
+        let words = format!("process {} on {}\n", std::process::id(), host());
         let signed = self.file.set_len(0).and_then(|()| {
             let fd = self.folder.open(&self.name, OFlags::WRONLY, Mode::empty())?;
             Ok(write_all(&fd, words.as_bytes())?)
@@ -106,6 +105,12 @@ impl RunLock {
             tracing::debug!(%error, "the lock does not say who has it");
         }
     }
+}
+
+/// Returns the name of this machine; empty if the system does not tell.
+pub fn host() -> String {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    host.trim().to_owned()
 }
 
 impl Drop for RunLock {

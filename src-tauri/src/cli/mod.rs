@@ -34,10 +34,12 @@ mod run;
 mod schema;
 mod score;
 mod search;
+mod shards;
 mod show;
 mod skipped_runs;
 mod stabletoolbench;
 mod stats;
+mod submit;
 mod terminal;
 mod trend;
 mod virtual_apis;
@@ -92,6 +94,8 @@ enum Command {
     Plan(run::Plan),
     /// Run tasks with the chosen systems and models
     Run(run::Run),
+    /// Print what hands a launch to a scheduler: Slurm, Kubernetes or GNU parallel
+    Submit(submit::Submit),
     /// Send a message to a run; a finished run is forked first and stays unchanged
     Nudge(nudge::Nudge),
     /// Summarise runs and compare systems with a baseline
@@ -227,6 +231,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Diff(diff)) => diff::run(&diff, here),
         Some(Command::Plan(plan)) => run::plan(&plan, here),
         Some(Command::Run(run)) => run::run(&run, here),
+        Some(Command::Submit(submit)) => submit::run(&submit),
         Some(Command::Nudge(nudge)) => nudge::run(&nudge, here),
         Some(Command::Stats(asked)) => stats::run(&asked, here),
         Some(Command::Trend(asked)) => trend::run(&asked, here),

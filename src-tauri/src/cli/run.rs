@@ -2,7 +2,7 @@
 use super::{
     CommandError, CommandStatus, FolderArgs, Outcome,
     amounts::counted,
-    folder,
+    folder, shards,
     skipped_runs::{SkippedRuns, act, why},
     terminal::{Columns, Head, Paint, one_line},
     watch,
@@ -10,6 +10,7 @@ use super::{
 use crate::Environment;
 use clap::Args;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use touchstone_api::{Blocked, Blocker, Estimate, LaunchPlan, LaunchRequest, Problem, Shard};
 use touchstone_app::number_format::fixed;
 use touchstone_app::{
@@ -19,7 +20,7 @@ use touchstone_app::{
 
 /// Which runs.
 #[derive(Debug, Args)]
-struct RunSelection {
+pub(super) struct RunSelection {
     #[command(flatten)]
     place: FolderArgs,
     /// Systems to run, separated by commas: `promptql`, `tool_calling`, `tool_calling_python`
@@ -57,9 +58,30 @@ struct RunSelection {
     /// Limit the replies of one run; needs a method
     #[arg(long)]
     queries: Option<u32>,
-    /// Run only one part of the plan, for several machines: `2/10`
+    /// Run only one part of the plan, for several machines: `2/10`, or `auto/10` in a job of Slurm,
+    /// Kubernetes or GNU parallel, and `auto` in one of Slurm. No other results are looked at
     #[arg(long, value_parser = shard)]
     shard: Option<Shard>,
+}
+
+/// Limits of a launch.
+#[derive(Debug, Args)]
+pub(super) struct Limits {
+    /// Run this many at the same time; a part of a launch runs its share of it
+    #[arg(long)]
+    concurrency: Option<u32>,
+    /// Start nothing new after this many dollars; a part of a launch spends its share of it
+    #[arg(long)]
+    pub(super) max_cost: Option<f64>,
+}
+
+impl Limits {
+    /// Returns the options as they are typed.
+    pub(super) fn words(&self) -> Vec<String> {
+        let concurrency = self.concurrency.map(|count| ["--concurrency".into(), count.to_string()]);
+        let max_cost = self.max_cost.map(|cost| ["--max-cost".into(), cost.to_string()]);
+        concurrency.into_iter().chain(max_cost).flatten().collect()
+    }
 }
 
 /// Arguments of `plan`.
@@ -80,28 +102,60 @@ pub(super) struct Run {
     /// Only print the plan
     #[arg(long)]
     plan: bool,
-    /// Run this many at the same time
-    #[arg(long)]
-    concurrency: Option<u32>,
-    /// Start nothing new after this many dollars
-    #[arg(long)]
-    max_cost: Option<f64>,
+    #[command(flatten)]
+    limits: Limits,
     /// Print one JSON object per event
     #[arg(long)]
     json: bool,
 }
 
 fn shard(text: &str) -> Result<Shard, String> {
-    let parts = text
-        .split_once('/')
-        .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
-    match parts {
-        Some((index, count)) if (1..=count).contains(&index) => Ok(Shard { index, count }),
-        _ => Err("write it as `2/10`: the second of ten parts".to_owned()),
-    }
+    shards::read(text, |name| std::env::var(name).ok())
 }
 
 impl RunSelection {
+    /// Returns the part of the launch that was chosen.
+    pub(super) fn shard(&self) -> Option<Shard> {
+        self.shard
+    }
+
+    /// Returns the folder to open.
+    pub(super) fn folder(&self) -> PathBuf {
+        self.place.folder.clone().unwrap_or_else(|| ".".into())
+    }
+
+    /// Returns the command that runs this selection in a folder, without the program and the part.
+    pub(super) fn words(&self, folder: &Path) -> Vec<String> {
+        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let dir = |path: &Option<PathBuf>| {
+            path.as_ref().map(|path| absolute(path).to_string_lossy().into_owned())
+        };
+        let list = |values: &[String]| (!values.is_empty()).then(|| values.join(","));
+        let number = |number: Option<u32>| number.map(|number| number.to_string());
+        let variations: Vec<String> = self.variation.iter().map(u32::to_string).collect();
+        let options = [
+            ("--input-dir", dir(&self.place.dirs.input_dir)),
+            ("--output-dir", dir(&self.place.dirs.output_dir)),
+            ("--system", list(&self.system)),
+            ("--model", list(&self.model)),
+            ("--task", list(&self.task)),
+            ("--variation", list(&variations)),
+            ("--repeat", number(self.repeat)),
+            ("--method", self.method.clone()),
+            ("--offer", self.offer.clone()),
+            ("--steps", number(self.steps)),
+            ("--queries", number(self.queries)),
+        ];
+        let flags = [("--force", self.force), ("--anyway", self.anyway)];
+        let options = options.into_iter().filter_map(|(name, value)| Some([name.into(), value?]));
+        let flags = flags.into_iter().filter(|(_, is_set)| *is_set);
+        ["run".to_owned(), folder.to_string_lossy().into_owned()]
+            .into_iter()
+            .chain(options.flatten())
+            .chain(flags.map(|(name, _)| name.to_owned()))
+            .collect()
+    }
+
     fn request(&self) -> LaunchRequest {
         LaunchRequest {
             tasks: self.task.clone(),
@@ -125,10 +179,14 @@ impl RunSelection {
     fn ready(&self, here: &Environment) -> Result<App, AppError> {
         // Models and tools come from the workspace file of the current folder, even if both
         // directories are given.
-        let folder = self.place.folder.clone().unwrap_or_else(|| ".".into());
-        let app = here.engine();
+        let (folder, app) = (self.folder(), here.engine());
         let dirs = &self.place.dirs;
-        app.open_to_run(&folder, dirs.input_dir.as_deref(), dirs.output_dir.as_deref())?;
+        let (input, output) = (dirs.input_dir.as_deref(), dirs.output_dir.as_deref());
+        if self.shard.is_some() {
+            app.open_as_worker(&folder, input, output)?;
+        } else {
+            app.open_to_run(&folder, input, output)?;
+        }
         app.wait_ready(folder::PATIENCE)?;
         Ok(app)
     }
@@ -154,8 +212,8 @@ fn tell_problems(plan: &LaunchPlan) {
 pub(super) fn run(asked: &Run, here: &Environment) -> Outcome {
     let app = asked.which.ready(here)?;
     let request = LaunchRequest {
-        concurrency: asked.concurrency,
-        max_cost: asked.max_cost,
+        concurrency: asked.limits.concurrency,
+        max_cost: asked.limits.max_cost,
         ..asked.which.request()
     };
     if asked.plan {
@@ -298,17 +356,4 @@ fn estimate(estimate: &Estimate, owed: u64) -> String {
         "About {}. Estimated for {known} of {owed} runs, from past runs of the same tasks.",
         parts.join(", ")
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_part_is_one_of_that_many() {
-        assert_eq!(shard("2/10"), Ok(Shard { index: 2, count: 10 }));
-        for wrong in ["0/3", "4/3", "1", "a/b", "1/0", "-1/2"] {
-            assert!(shard(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -60,9 +60,13 @@ pub enum Change {
 /// Callback that receives changes.
 pub type Publish = Box<dyn Fn(Change) + Send>;
 
-/// Scopes that cover every root completely.
-fn everything(roots: &Roots) -> Vec<FileId> {
-    roots.existing().into_iter().map(|root| FileId::new(root, "")).collect()
+/// Scopes that cover every root completely. Without results, only the tasks are listed, if they
+/// have a directory of their own.
+fn everything(roots: &Roots, limits: &Limits) -> Vec<FileId> {
+    let existing = roots.existing();
+    let is_listed =
+        |root: &Root| limits.results || *root == Root::Input || !existing.contains(&Root::Input);
+    existing.iter().copied().filter(is_listed).map(|root| FileId::new(root, "")).collect()
 }
 
 /// State shared between the indexer and its readers.
@@ -220,7 +224,7 @@ impl Indexer {
             live.wait(|now| now.stirred, limits.calm);
             (self.opened, self.drift_ms) = (Instant::now(), clock::now_ms());
         }
-        let scopes = everything(&roots);
+        let scopes = everything(&roots, &limits);
         let survey = std::thread::scope(|threads| {
             let listing = threads.spawn(|| scan::survey(&roots, &limits, &scopes));
             if let Err(error) = self.load() {
@@ -365,7 +369,7 @@ impl Indexer {
         }
         let mut scopes: Vec<FileId> = located(&hints.touched).into_iter().chain(new_dirs).collect();
         if hints.rescan {
-            scopes = everything(&roots);
+            scopes = everything(&roots, &self.shared.limits);
             self.next_scan = Instant::now() + self.between_scans();
         }
         let started = Instant::now();

@@ -30,6 +30,9 @@ pub struct Limits {
     pub calm: Duration,
     /// Enables the file watcher.
     pub watch: bool,
+    /// Lists the results. One of many machines that share a launch does not: it looks at its own
+    /// runs only.
+    pub results: bool,
 }
 
 /// Memory use of suites.
@@ -59,6 +62,7 @@ impl Default for Limits {
             patience: Duration::from_millis(80),
             calm: Duration::from_secs(1),
             watch: true,
+            results: true,
         }
     }
 }

@@ -160,16 +160,17 @@ impl App {
         if plan.owed.is_empty() && !lacking.is_empty() {
             return Err(cannot_start(&by_cause(&lacking)));
         }
-        if let Some(concurrency) = request.concurrency {
-            setup.rules.concurrency = concurrency.clamp(1, MOST_AT_ONCE);
-        }
+        let shards = request.shard.map_or(1, |shard| shard.count.max(1));
+        let concurrency = request.concurrency.unwrap_or(setup.rules.concurrency);
+        setup.rules.concurrency = (concurrency / shards).clamp(1, MOST_AT_ONCE);
         if let Some(Blocker { message, fix }) = suite_fault(&launch_problems(&open, request, &plan))
         {
             return Err(AppError { hint: fix, ..AppError::new(Code::Failed, message) });
         }
         let budget = Budget::resolve(request.max_cost, &setup.rules)?;
         budget.check(&prices(&open, &setup, &plan))?;
-        setup.rules.max_cost = budget.most();
+        // Each machine spends its share at most, because none knows what the others spend.
+        setup.rules.max_cost = budget.most().map(|most| most / f64::from(shards));
         if let Some(refused) =
             plan.skipped.iter().find(|run| run.decision.act == Act::Refused && plan.owed.is_empty())
         {
@@ -429,6 +430,11 @@ impl App {
                 .hint("Run again from the start to replace results; old files are moved aside."));
         }
         let dir = &open.flow.roots.output_dir;
+        if !dir.is_dir() && open.is_worker() {
+            let message = format!("The output directory {} does not exist.", dir.display());
+            return Err(AppError::new(Code::NotFound, message)
+                .hint("Mount it on this machine, or create it if nothing has run yet."));
+        }
         if !dir.is_dir() {
             // The directory never existed. Registers it now, so that a later loss is detected.
             disk::make_root(dir).map_err(|why| {

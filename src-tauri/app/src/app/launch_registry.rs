@@ -14,6 +14,7 @@ use touchstone_runner::event::Ending;
 use touchstone_runner::http::client::Client;
 use touchstone_runner::http::limiter::Limiters;
 use touchstone_runner::launch::Launch;
+use touchstone_runner::lock::host;
 use touchstone_runner::progress::{Progress, RunProgress, Stage};
 use touchstone_store::roots::{FileId, Root};
 
@@ -58,10 +59,12 @@ impl Launches {
         Arc::clone(&self.limiters)
     }
 
-    /// Returns an id that no launch of this folder has had. The log file is named after it.
+    /// Returns an id that no launch of this folder has had, on whatever machine. The log file is
+    /// named after it.
     pub(super) fn next_id(&self) -> String {
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
-        format!("{}-{}-{number}", clock::now_ms(), std::process::id())
+        let host: String = host().chars().filter(char::is_ascii_alphanumeric).collect();
+        format!("{}-{host}-{}-{number}", clock::now_ms(), std::process::id())
     }
 
     pub(super) fn add(&self, launch: Arc<Launch>) {

@@ -3,7 +3,7 @@
 use super::{App, OpenFolder, cells};
 use crate::error::{AppError, Code};
 use crate::paths;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use touchstone_api::{
@@ -24,8 +24,8 @@ use touchstone_runner::tools::python;
 use touchstone_store::query::ForeignRun;
 use touchstone_store::{query, suites};
 
-/// Maximum number of runs planned at once.
-pub(super) const MOST_RUNS: usize = 200_000;
+/// Maximum number of runs planned at once, which bounds memory.
+pub(super) const MOST_RUNS: usize = 2_000_000;
 
 /// Runs of a matrix, and runs that cannot be part of it.
 pub(super) struct Selection {
@@ -292,14 +292,15 @@ pub(super) fn select_runs(
     };
     let each =
         |task: &Arc<Task>| task.variations.len() * request.repeats.unwrap_or(task.repeat) as usize;
-    let most = tasks.iter().map(each).sum::<usize>() * request.systems.len() * request.models.len();
+    let all = tasks.iter().map(each).sum::<usize>() * request.systems.len() * request.models.len();
+    let most = request.shard.map_or(all, |shard| all / shard.count.max(1) as usize);
     if most > MOST_RUNS {
         let error = AppError::new(
             Code::BadRequest,
             format!("These would be up to {most} runs, more than the limit of {MOST_RUNS}."),
         );
         return Err(
-            error.hint("Choose fewer tasks, models or repeats, or launch them part by part.")
+            error.hint("Choose fewer tasks, models or repeats, or split the launch with --shard.")
         );
     }
     let mut matrix = plan::matrix(&tasks, &wish);
@@ -311,8 +312,13 @@ pub(super) fn select_runs(
         return Err(error.hint(plan::HOW_PATTERNS_WORK));
     }
     let mut files = Files::new(open, setup);
-    let forks = open.ask(query::forks_named_as_repeats)?;
+    // A worker knows nothing of other runs.
+    let forks =
+        if open.is_worker() { HashSet::new() } else { open.ask(query::forks_named_as_repeats)? };
     matrix.find(|at| files.paths_for(at), &forks);
+    if open.is_worker() {
+        refuse_forks(open, &mut matrix);
+    }
     let is_wished =
         |name: &String| request.tasks.is_empty() || patterns.mean(std::slice::from_ref(name));
     let unread = broken.iter().filter(|(name, _)| is_wished(name));
@@ -320,6 +326,22 @@ pub(super) fn select_runs(
         unread.map(|(name, why)| refused(name.clone(), format!("Its suite cannot be read. {why}")));
     Ok(Selection { refused: unread.collect(), matrix })
 }
+
+/// Skips the repeats whose file holds a fork. Whoever knows all files counts repeats past it.
+fn refuse_forks(open: &OpenFolder, matrix: &mut Matrix) {
+    let output_dir = &open.flow.roots.output_dir;
+    let is_fork = |slot: &Slot| {
+        let state = || disk_state::read_disk_state(output_dir, &slot.path);
+        slot.at.repeat > 1 && matches!(state().file, plan::File::Read(file) if file.forked)
+    };
+    let (forks, slots) = std::mem::take(&mut matrix.slots).into_iter().partition(is_fork);
+    matrix.slots = slots;
+    let forks: Vec<Slot> = forks;
+    matrix.skipped.extend(forks.into_iter().map(|slot| (slot, NAMED_AS_REPEAT.to_owned())));
+}
+
+/// Reason to skip a repeat whose file holds a fork.
+const NAMED_AS_REPEAT: &str = "Its file holds a fork, which was named like a repeat. Run it without --shard, which counts repeats past forks.";
 
 /// Removes the runs that another program has written in its own layout: they exist, and are never
 /// written to. A run that also has a file of this program stays.
@@ -375,20 +397,26 @@ pub(super) fn made_by_others(
     Ok(done)
 }
 
-/// Files of runs by name. Each folder is listed once.
+/// Files of runs by name. Each folder is listed once, unless only the files of the wanted runs may
+/// be looked at.
 pub(super) struct Files<'a> {
     output_dir: &'a Path,
     models: Vec<&'a str>,
     folders: HashMap<String, Named>,
+    is_worker: bool,
 }
 
 impl<'a> Files<'a> {
     pub(super) fn new(open: &'a OpenFolder, setup: &'a Setup) -> Self {
         let models = setup.models.iter().map(|model| model.name.as_str()).collect();
-        Self { output_dir: &open.flow.roots.output_dir, models, folders: HashMap::new() }
+        let (output_dir, is_worker) = (&open.flow.roots.output_dir, open.is_worker());
+        Self { output_dir, models, folders: HashMap::new(), is_worker }
     }
 
     pub(super) fn paths_for(&mut self, at: &Coordinates) -> Vec<String> {
+        if self.is_worker {
+            return disk_state::named_like(self.output_dir, at);
+        }
         let folder = at.task.rsplit_once('/').map_or("", |(folder, _)| folder);
         if !self.folders.contains_key(folder) {
             self.folders.insert(
