@@ -223,7 +223,7 @@ mod tests {
             let spellings = spellings(&coordinates);
             prop_assert_eq!(&spellings[0], &write(&coordinates));
             for path in spellings {
-                prop_assert_eq!(read(&path, &MODELS).as_ref(), Some(&coordinates));
+                prop_assert_eq!(read(&path, &MODELS), Some(coordinates.clone()));
             }
         }
     }

@@ -43,13 +43,15 @@ pub enum DiskErrorKind {
     InTheWay,
     /// The path is not a valid path of a run.
     BadPath,
+    /// Another machine replaced or removed the file while it was open.
+    Replaced,
     /// Any other error.
     Other,
 }
 
 impl DiskError {
     pub(super) fn from_errno(path: &Path, error: Errno) -> Self {
-        use DiskErrorKind::{BadPath, Failing, Full, InTheWay, NotPermitted, Other};
+        use DiskErrorKind::{BadPath, Failing, Full, InTheWay, NotPermitted, Other, Replaced};
         let (kind, why) = match error {
             Errno::NOSPC | Errno::DQUOT => {
                 (Full, "the disk is full. Free some space, then continue.".to_owned())
@@ -63,6 +65,9 @@ impl DiskError {
                     .to_owned(),
             ),
             Errno::LOOP | Errno::NOTDIR | Errno::ISDIR => (InTheWay, IN_THE_WAY.to_owned()),
+            Errno::STALE => {
+                (Replaced, "another machine replaced it meanwhile. Run it again.".to_owned())
+            }
             Errno::NAMETOOLONG => (BadPath, TOO_LONG.to_owned()),
             other => (Other, format!("{}.", std::io::Error::from(other))),
         };
@@ -91,9 +96,14 @@ const IN_THE_WAY: &str =
 /// longer than the limit.
 pub fn read(output_dir: &Path, path: &str, limit: u64) -> Result<Option<Vec<u8>>, DiskError> {
     let (folders, name) = split(path)?;
-    match Folder::find(output_dir, &folders)? {
+    let read = || match Folder::find(output_dir, &folders)? {
         Some(folder) => folder.read(name, limit),
         None => Ok(None),
+    };
+    match read() {
+        // Another machine replaced the file while it was read. The new one is as good.
+        Err(error) if error.kind == DiskErrorKind::Replaced => read(),
+        other => other,
     }
 }
 
@@ -226,7 +236,10 @@ impl Folder {
             path: self.display_path(name),
             why,
         };
-        read.map_err(|error| failed(format!("{error}.")))?;
+        read.map_err(|error| match Errno::from_io_error(&error) {
+            Some(Errno::STALE) => self.error(name, Errno::STALE),
+            _ => failed(format!("{error}.")),
+        })?;
         if bytes.len() as u64 > limit {
             return Err(failed(format!("it is larger than the limit of {limit} bytes.")));
         }

@@ -63,14 +63,14 @@ impl RunLock {
                 std::thread::sleep(PAUSE);
             }
             let fd = match folder.open(&name, flags, Mode::from_raw_mode(0o600)) {
-                Err(Errno::STALE) => continue,
+                Err(error) if is_stale(error) => continue,
                 opened => opened.map_err(|error| folder.error(&name, error))?,
             };
             let file = fs::File::from_parts(fd.into(), folder.path.join(&name));
             match file.try_lock() {
                 // The former holder removed the file between our opening and our locking it; this
-                // lock protects nothing.
-                Ok(()) if file.metadata().is_ok_and(|meta| meta.nlink() == 0) => {}
+                // lock protects nothing. On a network file system, the metadata fails then.
+                Ok(()) if !file.metadata().is_ok_and(|meta| meta.nlink() > 0) => {}
                 Ok(()) => {
                     // The holder removes the file on release. A file with content was left by a
                     // process that died, perhaps while writing; only then the folder is searched
@@ -86,6 +86,8 @@ impl RunLock {
                     return Ok(lock);
                 }
                 Err(TryLockError::WouldBlock) => by = words(&file),
+                Err(TryLockError::Error(error))
+                    if Errno::from_io_error(&error).is_some_and(is_stale) => {}
                 Err(TryLockError::Error(error)) => return Err(unsupported(&error)),
             }
         }
@@ -173,6 +175,11 @@ fn words(file: &fs::File) -> String {
     // The holder may be writing it right now.
     let _ = file.take(200).read_to_string(&mut words);
     words.chars().filter(|letter| !letter.is_control()).collect()
+}
+
+/// Returns true for the errors of a network file system about a file that another machine removed.
+fn is_stale(error: Errno) -> bool {
+    matches!(error, Errno::STALE | Errno::NOENT)
 }
 
 fn unsupported(error: &io::Error) -> LockError {

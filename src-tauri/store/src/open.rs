@@ -47,6 +47,14 @@ pub enum Refused {
     Io(std::io::Error),
 }
 
+impl Refused {
+    /// Returns true if another machine replaced or removed the file while it was open.
+    fn is_stale(&self) -> bool {
+        let Refused::Io(error) = self else { return false };
+        Errno::from_io_error(error) == Some(Errno::STALE)
+    }
+}
+
 /// Opens a file for reading and returns its stamp.
 pub fn open(roots: &Roots, file: &FileId) -> Result<(fs::File, Stamp), Refused> {
     let root = roots.dir(file.root).ok_or(Refused::Gone)?;
@@ -101,7 +109,12 @@ impl StartedFile {
 
 /// Reads a complete file. Fails if it is larger than the limit. The stamp is taken at opening.
 pub fn read(roots: &Roots, file: &FileId, limit: u64) -> Result<(Vec<u8>, Stamp), Refused> {
-    start(roots, file, 0)?.read_all(limit)
+    let read = || start(roots, file, 0)?.read_all(limit);
+    match read() {
+        // What replaced it is there now.
+        Err(error) if error.is_stale() => read(),
+        other => other,
+    }
 }
 
 /// Reads up to `most` bytes from the start of a file.

@@ -177,6 +177,7 @@ fn told_by_nobody(kind: u32) -> Option<&'static str> {
         0x517b | 0xff53_4d42 | 0xfe53_4d42 => Some("a network folder (SMB)"),
         0x6573_5546 => Some("a FUSE file system"),
         0x0102_1997 => Some("a folder shared with a virtual machine (9p)"),
+        0x0bd0_0bd0 | 0x4750_4653 | 0x1983_0326 | 0x0116_1970 => Some("a file system of a cluster"),
         0x00c3_6400 | 0x5346_414f => Some("a network folder"),
         _ => None,
     }
@@ -331,6 +332,7 @@ mod tests {
             (0x6573_5546, "FUSE"),
             (0x0102_1997, "9p"),
             (0x00c3_6400, "network"),
+            (0x0bd0_0bd0, "cluster"),
         ] {
             assert!(told_by_nobody(remote).is_some_and(|kind| kind.contains(words)), "{remote:x}");
         }
