@@ -21,6 +21,7 @@ pub(crate) mod stage;
 mod stopping;
 mod times;
 mod toolbox;
+mod users;
 
 use super::bench::{Bench, DEADLINE};
 use super::conversation::{Conversation, Wire};

@@ -88,7 +88,7 @@ describe("a draft in the address", () => {
   });
 });
 
-const USUAL = { method: null, offer: null, steps: null, queries: null };
+const USUAL = { user_model: null, method: null, offer: null, steps: null, queries: null };
 describe("a request", () => {
   it("of just some runs has no matrix, and one of a matrix names no runs", () => {
     const whole: LaunchDraft = {

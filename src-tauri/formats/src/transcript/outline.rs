@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::reason;
 use super::sink::{Head, Role, Sink};
 use super::step_list::StepListBuilder;
+use super::user;
 use crate::error::count;
 use crate::json;
 use crate::node::{Node, Shape, end_line};
@@ -134,7 +135,13 @@ impl OutlineBuilder {
                 .unwrap_or_else(|| "a tool".to_owned())
         };
         let waiting = |reason: &str| (RecordedState::Waiting, Some(reason.to_owned()));
+        let awaits_user = self.outline.user.is_some()
+            && self.outline.told.goal.is_none()
+            && self.outline.unfinished;
         match self.last {
+            Some((StepKind::Assistant, _)) | None if awaits_user => {
+                waiting("The simulated user has not ended the conversation.")
+            }
             Some((StepKind::Error, _)) => (RecordedState::Error, self.error.clone()),
             Some((StepKind::User, _)) => waiting("Ends with an unanswered message."),
             Some((StepKind::ToolCall, Some(_))) if self.searched && self.finished.is_some() => {
@@ -319,6 +326,11 @@ impl<'t> Sink<'t> for OutlineBuilder {
             }
             "run.forked_from" => self.outline.forked_from = origin(value),
             "run.usage" => self.outline.tokens = tokens(value),
+            "run.user" if value.shape() == Shape::Map => {
+                self.outline.user = Some(user::effort(value));
+                self.outline.told.goal = user::goal(value);
+                self.outline.verdicts = user::verdict_of_user(value).into_iter().collect();
+            }
             _ => {}
         }
     }

@@ -318,6 +318,7 @@ describe("the launch sheet", () => {
         tags: [],
         variations: ["a"],
         repeat: 1,
+        user: null,
       })),
     };
     fixture.replies.plan_launch = () =>
