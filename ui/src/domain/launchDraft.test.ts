@@ -45,6 +45,7 @@ export const draft: fc.Arbitrary<LaunchDraft> = fc.record({
   method: fc.constantFrom("", "CoT@1", "DFS_woFilter_w2"),
   offer: fc.constantFrom("", "all", "query", "top-20"),
   steps: fc.option(fc.integer({ min: 1, max: MAX_STEPS })),
+  userModel: fc.string({ unit: "binary" }),
   queries: fc.option(fc.integer({ min: 1, max: MAX_STEPS })),
 });
 const written = (one: LaunchDraft) => {
