@@ -225,13 +225,15 @@ async fn ask(
     journal: &Journal,
     on_progress: &impl Fn(usize, usize),
 ) -> Result<(Vec<Pair>, Generated), AppError> {
-    let request =
-        PromptRequest { crew, path: HIDDEN, journal, model: &resolved.model, mark: "generate" };
     let (mut pairs, mut done) = (Vec::new(), Generated { cost: Some(0.0), ..Generated::default() });
     for batch in &resolved.batches {
         let Some(part) = resolved.parts.get(batch.part) else { continue };
         let mut tasks = batch.tasks.clone();
-        for _ in 0..ATTEMPTS {
+        for attempt in 0..ATTEMPTS {
+            // A request that is repeated because its reply was of no use is another request.
+            let mark = format!("generate-{attempt}");
+            let request =
+                PromptRequest { crew, path: HIDDEN, journal, model: &resolved.model, mark: &mark };
             if crew.stops.soft.is_cancelled() {
                 return Err(unfinished(STOPPED.to_owned()));
             }
