@@ -35,7 +35,7 @@ pub(super) struct Generate {
     #[arg(short, long)]
     model: String,
     /// Suite to write, such as `tasks/manual.yaml`; it must not exist
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Ask nothing more after this many dollars
     #[arg(long, value_name = "X")]
