@@ -227,17 +227,13 @@ fn without_thoughts(reply: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn says(text: &str) -> Result<Move, String> {
-        Ok(Move::Says(text.to_owned()))
+    fn says(text: &str) -> Move {
+        Move::Says(text.to_owned())
     }
 
-    fn ends(
-        outcome: UserOutcome,
-        reason: Option<&str>,
-        closing: Option<&str>,
-    ) -> Result<Move, String> {
+    fn ends(outcome: UserOutcome, reason: Option<&str>, closing: Option<&str>) -> Move {
         let (reason, closing) = (reason.map(str::to_owned), closing.map(str::to_owned));
-        Ok(Move::Ends(Verdict { outcome, reason, closing }))
+        Move::Ends(Verdict { outcome, reason, closing })
     }
 
     #[test]
@@ -249,7 +245,7 @@ mod tests {
             "<think>{\"status\": \"reached\"}</think>{\"message\": \" Hi \"}",
             r#"{"status": "Continue", "message": "Hi"} {"status": "reached"}"#,
         ] {
-            assert_eq!(read(reply, true), says("Hi"), "{reply}");
+            assert_eq!(read(reply, true), Ok(says("Hi")), "{reply}");
         }
     }
 
@@ -257,11 +253,14 @@ mod tests {
     fn the_words_of_models_for_an_end_are_understood() {
         for word in ["reached", "Goal reached", "SATISFIED", "done"] {
             let reply = format!(r#"{{"status": "{word}", "reason": "I have it."}}"#);
-            assert_eq!(read(&reply, true), ends(UserOutcome::Reached, Some("I have it."), None));
+            assert_eq!(
+                read(&reply, true),
+                Ok(ends(UserOutcome::Reached, Some("I have it."), None))
+            );
         }
         for word in ["gave_up", "give-up", "failed"] {
             let reply = format!(r#"{{"status": "{word}", "message": "Bye"}}"#);
-            assert_eq!(read(&reply, true), ends(UserOutcome::GaveUp, None, Some("Bye")));
+            assert_eq!(read(&reply, true), Ok(ends(UserOutcome::GaveUp, None, Some("Bye"))));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::json;
 use crate::node::{Node, Shape, end_line};
 use crate::run::{
     Answer, CallRole, ForkOrigin, ImportedSummary, LONGEST_ANSWER, Layout, Outline, Part,
-    RecordedState, Run, RunEnd, Step, StepKind, StoredAnswer, TextItem,
+    RecordedState, Run, RunEnd, Step, StepKind, StoredAnswer, TextItem, UserEffort,
 };
 use crate::stabletoolbench::{Pair, answers, names};
 use crate::timestamps;
@@ -327,7 +327,8 @@ impl<'t> Sink<'t> for OutlineBuilder {
             "run.forked_from" => self.outline.forked_from = origin(value),
             "run.usage" => self.outline.tokens = tokens(value),
             "run.user" if value.shape() == Shape::Map => {
-                self.outline.user = Some(user::effort(value));
+                let tokens = value.get("usage").and_then(tokens);
+                self.outline.user = Some(UserEffort { tokens, ..user::effort(value) });
                 self.outline.told.goal = user::goal(value);
                 self.outline.verdicts = user::verdict_of_user(value).into_iter().collect();
             }

@@ -1,6 +1,5 @@
 //! **Pure.** Facts about the simulated user of a run, under `run.user`: its verdict on the
 //! conversation, and its effort.
-use super::outline::tokens;
 use crate::node::Node;
 use crate::run::{GoalVerdict, UserEffort, Verdict};
 
@@ -32,12 +31,12 @@ pub(crate) fn verdict_of_user<'t, N: Node<'t>>(user: N) -> Option<Verdict> {
     })
 }
 
-/// Returns the effort in `run.user`.
+/// Returns the effort in `run.user`, without its tokens.
 pub(crate) fn effort<'t, N: Node<'t>>(user: N) -> UserEffort {
     let requests = user.get("requests").and_then(super::conversation::parse_u64);
     UserEffort {
         requests: requests.and_then(|requests| u32::try_from(requests).ok()).unwrap_or(0),
-        tokens: user.get("usage").and_then(tokens),
+        tokens: None,
         cost: user.get("cost").and_then(N::number).filter(|cost| cost.is_finite() && *cost >= 0.0),
     }
 }
