@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILE = ROOT / "docs/reference/cli.md"
 GROUPS = [
     ("Look", ["open", "index", "list", "show", "search", "compare", "diff"]),
-    ("Run", ["plan", "run", "submit", "nudge"]),
+    ("Run", ["plan", "run", "submit", "nudge", "generate"]),
     ("Score and judge", ["score", "stats", "failures", "trend", "gate", "review", "agreement", "metrics", "redteam"]),
     ("Evaluate and share", ["evaluate", "messages", "report", "convert", "serve"]),
     ("StableToolBench", ["stabletoolbench"]),

@@ -569,3 +569,55 @@ test(`the sheet offers methods and functions where there are virtual APIs, and a
     await provider.close();
   }
 });
+
+test(`a simulated user is chosen on the sheet, watched, and labelled in the transcript`, () => {
+  const talk = (asked) => {
+    const said = asked.messages.filter(({ role }) => role === "assistant").length;
+    // The instructions of the user are the only ones that speak of a person.
+    if (!asked.messages[0].content.includes("You play a person"))
+      return says(said === 0 ? "For which month?" : "There are 13 in May.");
+    const reply =
+      said < 2
+        ? { status: "continue", message: ["How many users are there?", "May."][said] }
+        : { status: "reached", reason: "The number was named." };
+    return says(JSON.stringify(reply));
+  };
+  const files = {
+    "tasks/count.yaml":
+      "user:\n  persona: A hurried accountant.\n  goal: Learn how many users there are.\n  knows: { month: May }\n",
+  };
+  return onSlow(
+    async (page, { provider, folder }) => {
+      await page.evaluate(() => (location.hash = "#/tasks?task=count"));
+      const user = page.getByTestId("task-user");
+      await user.waitFor();
+      assert.match(await user.innerText(), /A hurried accountant\.[\s\S]*Learn how many users/);
+      await accessible(page);
+      await sheet(page, SLOW);
+      await page.getByTestId("blocked").waitFor();
+      assert.match(await page.getByTestId("blocked").innerText(), /No model plays/);
+      await page.getByLabel("Simulated user").selectOption("slow");
+      await page.getByTestId("plan-note").getByText("played by `slow`").waitFor();
+      await accessible(page);
+      provider.hold();
+      await run(page).and(page.locator(":enabled")).click();
+      await provider.until(1);
+      await page.getByText("waiting for the simulated user").waitFor();
+      provider.release();
+      await state(page, "Done");
+      assert.equal(provider.asked.length, 5);
+      const text = readFileSync(
+        join(folder, "results/count-tool_calling-slow-variation0.yaml"),
+        "utf8",
+      );
+      assert.match(text, /outcome: reached/);
+      await page.getByTestId("launch-run").first().click();
+      await page.getByText("Simulated user").first().waitFor();
+      await page.getByText("For which month?").waitFor();
+      assert.equal(await page.getByText("Simulated user", { exact: true }).count(), 2);
+      await page.getByText("goal_reached").first().waitFor();
+      await accessible(page);
+    },
+    { reply: talk, files },
+  );
+});

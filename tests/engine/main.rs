@@ -24,6 +24,7 @@ mod evaluating_unfinished;
 mod failures;
 mod filter;
 mod folders;
+mod generating;
 mod gzip;
 mod history;
 mod http;

@@ -21,6 +21,8 @@ pub(crate) mod stage;
 mod stopping;
 mod times;
 mod toolbox;
+
+mod users;
 mod workers;
 
 use super::bench::{Bench, DEADLINE};

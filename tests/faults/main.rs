@@ -25,6 +25,7 @@ mod sandbox;
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod scripted;
 mod stage;
+mod users;
 mod verdicts;
 
 use chance::Chance;
@@ -54,7 +55,8 @@ const PLACES: [&str; 15] = [
     "publish.after",
 ];
 /// Fail points of other work, each with its own tests here.
-const ELSEWHERE: [&str; 3] = ["publish.half_aside", "judgement.before", "evaluation.before"];
+const ELSEWHERE: [&str; 4] =
+    ["publish.half_aside", "judgement.before", "evaluation.before", "talk.user_replied"];
 
 /// Number of kills.
 fn kill_count() -> usize {

@@ -18,6 +18,8 @@ pub struct LaunchOptions {
     pub concurrency: u32,
     /// Spend limit in dollars, if the workspace file sets one.
     pub max_cost: Option<f64>,
+    /// Model that plays simulated users, if the workspace file names one.
+    pub user_model: Option<String>,
     /// Search method and offered functions, if there are virtual APIs or queries.
     pub search: Option<SearchOptions>,
     /// Sentences about parts of the workspace file that could not be used.
@@ -55,6 +57,16 @@ pub struct TaskChoice {
     pub variations: Vec<String>,
     /// Default number of repeats.
     pub repeat: u32,
+    /// Set if a model plays the user of the task.
+    pub user: Option<UserChoice>,
+}
+
+/// Simulated user of a task that can be selected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct UserChoice {
+    /// Model that the task names; none leaves the choice to the launch.
+    pub model: Option<String>,
 }
 
 /// A system, model or tool that can be selected.
@@ -113,6 +125,9 @@ pub struct LaunchRequest {
     pub shard: Option<Shard>,
     /// Search method, `CoT@1` or `DFS_woFilter_w2`; that of the workspace file if none is given.
     pub method: Option<String>,
+    /// Model that plays the simulated users of tasks that name none; that of the workspace file if
+    /// none is given.
+    pub user_model: Option<String>,
     /// Maximum depth of a search path.
     pub steps: Option<u32>,
     /// Maximum number of model replies per search.
@@ -168,6 +183,8 @@ pub struct LaunchPlan {
     pub blocked: Vec<Blocked>,
     /// Number of runs of `owed` that cannot start here.
     pub blocked_total: u64,
+    /// Models that play the simulated users of the runs to be made.
+    pub user_models: Vec<String>,
     /// Sentences to read before starting.
     pub notes: Vec<String>,
     /// Note that a price is unknown, which means that the estimate contains no cost.

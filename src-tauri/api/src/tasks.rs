@@ -92,6 +92,8 @@ pub struct TaskView {
     pub file: String,
     /// Prompts by system, before their parameters are filled in.
     pub prompts: Vec<TaskPrompt>,
+    /// Simulated user, before its parameters are filled in.
+    pub user: Option<TaskUser>,
     /// Variations; capped if there are very many.
     pub variations: Vec<TaskVariation>,
     /// Number of further expected answers of a recorded task, which are not among its variations.
@@ -115,6 +117,24 @@ pub struct TaskPrompt {
     pub system: String,
     /// Text of the prompt.
     pub text: Clip,
+}
+
+/// A user that a model plays.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct TaskUser {
+    /// Description of the person.
+    pub persona: Option<Clip>,
+    /// What the user wants.
+    pub goal: Clip,
+    /// What the user can tell if asked.
+    pub knows: Option<Clip>,
+    /// When the goal is reached.
+    pub satisfied_when: Option<Clip>,
+    /// Maximum number of messages that the user sends.
+    pub max_turns: u32,
+    /// Model that plays the user, if the task names one.
+    pub model: Option<String>,
 }
 
 /// A variation of a task.

@@ -43,6 +43,7 @@ mod event_bus;
 pub mod exporting;
 mod failures;
 pub mod gating;
+pub mod generating;
 mod job_handle;
 mod job_registry;
 mod spend_limit;

@@ -16,6 +16,7 @@ pub mod error;
 pub mod escape;
 mod evaluating;
 mod found_results;
+mod generation;
 mod judging;
 mod leaderboard;
 mod opening;

@@ -75,7 +75,9 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
             );
         }
     }
-    if has(&SUITE) {
+    // Other programs write `user` as well, but not with a goal.
+    let has_user = has(&["user"]) && text.contains("goal:");
+    if has(&SUITE) || has_user {
         FileKind::Suite
     } else if has(&TRANSCRIPT) || names::is_meant(file_name) {
         FileKind::Transcript

@@ -393,6 +393,8 @@ pub struct Outline {
     pub tokens: Option<u64>,
     /// Cost in dollars, if recorded.
     pub cost: Option<f64>,
+    /// Effort of the simulated user, if there is one.
+    pub user: Option<UserEffort>,
     /// Duration in seconds, if recorded; else the time from the first date to the last.
     pub seconds: Option<f64>,
     /// Start in seconds since 1970, if recorded.
@@ -449,6 +451,29 @@ pub struct CallInfo {
     pub apis: Option<Vec<Pair>>,
     /// True if the last call of `Finish` gave up; `None` if unknown.
     pub gave_up: Option<bool>,
+    /// What the simulated user says of the conversation; `None` if there is none, or if the
+    /// conversation has not ended.
+    pub goal: Option<GoalVerdict>,
+}
+
+/// Verdict of a simulated user on the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GoalVerdict {
+    /// True if the user reached its goal.
+    pub reached: bool,
+    /// Reason, as the user gives it.
+    pub reason: String,
+}
+
+/// Effort of a simulated user, which is not part of the effort of the system.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct UserEffort {
+    /// Number of requests to the model that plays the user.
+    pub requests: u32,
+    /// Input and output tokens, if recorded.
+    pub tokens: Option<u64>,
+    /// Cost in dollars, if recorded.
+    pub cost: Option<f64>,
 }
 
 impl Outline {

@@ -27,6 +27,8 @@ pub struct Workspace {
     pub tools: Vec<(String, Value)>,
     /// Limits for runs.
     pub run: RunLimits,
+    /// Model that plays simulated users, if the file names one.
+    pub user_model: Option<String>,
     /// Scorers for queries of query sets, which name none themselves; if empty, the defaults apply.
     pub query_scorers: Vec<Value>,
     /// Corrections to the names of imported runs.
@@ -141,6 +143,7 @@ fn workspace(root: Item<'_>) -> Workspace {
                 .and_then(switch),
             nudge_max: nudge.and_then(|nudge| number(nudge, "max")),
         },
+        user_model: text(root, "user_model"),
         imports: root.get_non_null("imports").map(Renames::read).unwrap_or_default(),
         views: named(root, "views").map(|(name, settings)| view(name, settings)).collect(),
         query_scorers: scorers.into_iter().flat_map(Node::items).map(Node::to_value).collect(),

@@ -304,3 +304,43 @@ fn a_query_that_stands_twice_in_a_set_is_said() {
     let said: Vec<&str> = suite.warnings.iter().map(|warning| warning.message.as_str()).collect();
     assert_eq!(said, ["The query 7 appears twice in this set; the last one counts."]);
 }
+
+#[test]
+fn a_user_stands_in_place_of_a_prompt() {
+    let text = "user:\n  persona: A {mood} person.\n  goal: Book it.\n  knows: { name: Ada, seats: [1, 2] }\n  model: m\nvariations:\n- mood: calm\n";
+    let suite = read(text);
+    assert_eq!(suite.warnings, []);
+    let task = &suite.tasks[0];
+    let user = task.user.as_ref().unwrap();
+    assert_eq!((user.max_turns, user.model.as_deref()), (8, Some("m")));
+    assert_eq!(
+        task.user_texts(Some(0)),
+        [
+            ("persona", "A calm person.".to_owned()),
+            ("goal", "Book it.".to_owned()),
+            ("knows", "- name: Ada\n- seats: [1,2]".to_owned())
+        ]
+    );
+    assert!(task.suits(&System::ToolCalling) && !task.suits(&System::PromptQl));
+    assert!(is_suite(&yaml::read(text).unwrap()));
+    let warned = read("user: { goal: Book {what}., persna: x }\nvariations:\n- whit: a\n").warnings;
+    assert!(warned.iter().any(|warning| warning.message.contains("persona")), "{warned:?}");
+}
+
+#[test]
+fn a_user_that_cannot_be_played_says_what_to_write() {
+    for (text, message) in [
+        ("user: hello\n", "`user` has to be a map."),
+        ("user: { persona: x }\n", "The simulated user has no goal."),
+        ("user: { goal: ' ' }\n", "The simulated user has no goal."),
+        ("user: { goal: x, max_turns: 0 }\n", "`max_turns` of a user has to be a whole number."),
+        ("user: { goal: [x] }\n", "`goal` has to be a text."),
+        (
+            "tool_calling_prompt: a\nuser: { goal: x }\n",
+            "The task has both a prompt and a simulated user.",
+        ),
+    ] {
+        let error = suite::read(text, "t").unwrap_err();
+        assert_eq!(error.message, message, "{text}");
+    }
+}

@@ -48,6 +48,25 @@ pub enum RunEventKind {
         /// True if it was taken from the journal instead of bought.
         journaled: bool,
     },
+    /// A request to the model that plays the user is being sent.
+    AskingUser {
+        /// Message of the user, from 1.
+        message: u32,
+    },
+    /// A reply of the model that plays the user is stored durably.
+    UserReplied {
+        /// Message of the user, from 1.
+        message: u32,
+        /// Tokens.
+        #[serde(flatten)]
+        usage: Usage,
+        /// Dollars; none when the price is not known.
+        cost: Option<f64>,
+        /// Milliseconds until the reply arrived.
+        ms: u64,
+        /// True if it was taken from the journal instead of bought.
+        journaled: bool,
+    },
     /// An attempt brought no usable reply (it was cut off or cannot be parsed) and may have cost
     /// something.
     Lost {

@@ -69,6 +69,7 @@ pub fn fork(
     for fact in OWN {
         script.forget(fact);
     }
+    script.restart_user();
     match message {
         Some(message) => script.nudge(message),
         None => script = unanswered(script),

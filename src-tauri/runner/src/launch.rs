@@ -31,6 +31,8 @@ pub struct Launch {
     pub output_dir: PathBuf,
     /// Limits that the launch was started with.
     pub rules: Rules,
+    /// Model that plays simulated users, as the launch was started with.
+    pub user_model: Option<String>,
     /// Jobs of the launch; kept in order to launch unfinished ones again.
     pub jobs: Vec<Job>,
     shared: Arc<Shared>,
@@ -93,11 +95,11 @@ impl Launch {
             (crew.stops.clone(), &crew.teller, crew.setup.rules);
         let (teller, clock) = (teller.downgrade(), *clock);
         let shared = Arc::new(Shared { standing, over: Condvar::new(), stops, teller, clock });
-        let output_dir = crew.output_dir.clone();
+        let (output_dir, user_model) = (crew.output_dir.clone(), crew.setup.user_model.clone());
         let told = Arc::clone(&shared);
         std::thread::spawn(move || told.listen(events, listeners));
         tokio::spawn(work_off(crew, jobs.clone()));
-        Self { id, output_dir, rules, jobs, shared }
+        Self { id, output_dir, rules, user_model, jobs, shared }
     }
 
     /// Calls `look` with the current progress.

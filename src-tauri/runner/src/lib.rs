@@ -32,6 +32,7 @@ pub mod spec;
 pub mod strategy;
 pub mod target;
 pub mod tools;
+pub mod user;
 
 #[cfg(test)]
 #[cfg(debug_assertions)]

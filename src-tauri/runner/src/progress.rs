@@ -103,6 +103,7 @@ impl Progress {
             }
             (what, Some(path)) => {
                 if let RunEventKind::Replied { usage, cost, journaled: false, .. }
+                | RunEventKind::UserReplied { usage, cost, journaled: false, .. }
                 | RunEventKind::Lost { usage, cost, .. } = what
                 {
                     self.tokens = sum(self.tokens, tokens(usage));
@@ -183,6 +184,16 @@ impl RunProgress {
             }
             RunEventKind::Replied { turn, usage, cost, journaled, .. } => {
                 self.turn = *turn;
+                self.doing = None;
+                if !journaled {
+                    self.tokens = sum(self.tokens, tokens(usage));
+                    self.cost = self.cost.zip(*cost).map(|(sum, cost)| sum + cost);
+                }
+            }
+            RunEventKind::AskingUser { .. } => {
+                self.doing = Some("waiting for the simulated user".to_owned());
+            }
+            RunEventKind::UserReplied { usage, cost, journaled, .. } => {
                 self.doing = None;
                 if !journaled {
                     self.tokens = sum(self.tokens, tokens(usage));

@@ -41,6 +41,8 @@ pub struct Setup {
     pub tools: Vec<ToolEntry>,
     /// Limits.
     pub rules: Rules,
+    /// Model that plays simulated users of tasks that name none.
+    pub user_model: Option<String>,
     /// Problems with parts that were left out, as sentences.
     pub wrong: Vec<String>,
     /// Unknown keys and values of the wrong type in the workspace file. Nothing is bought while
@@ -103,6 +105,7 @@ impl Setup {
     pub fn from_workspace(workspace: &Workspace) -> Self {
         let mut setup = Setup {
             rules: rules(&workspace.run),
+            user_model: workspace.user_model.clone(),
             faults: workspace.faults.clone(),
             ..Setup::default()
         };
@@ -154,7 +157,18 @@ impl Setup {
             |tool: &ToolEntry| task.tools.as_ref().is_none_or(|tools| tools.contains(&tool.name));
         let has_apis = self.tools.iter().any(|tool| tool.kind == ToolKind::Virtual && named(tool));
         let of_model = self.model(&at.model).map(|model| model.way).unwrap_or_default();
-        asked.or(of_model).or(self.way).with_defaults(has_apis)
+        let way = asked.or(of_model).or(self.way).with_defaults(has_apis);
+        match task.user {
+            // A search has one question, and nobody to talk with.
+            Some(_) => Strategy { method: None, steps: None, queries: None, ..way },
+            None => way,
+        }
+    }
+
+    /// Returns the name of the model that plays the user of a task: that of the task, else that of
+    /// the launch or the workspace. `None` if the task has no simulated user or nothing names one.
+    pub fn user_model_of<'s>(&'s self, task: &'s Task) -> Option<&'s str> {
+        task.user.as_ref()?.model.as_deref().or(self.user_model.as_deref())
     }
 
     /// Returns the `PromptQL` settings, if they are present and valid.

@@ -17,6 +17,7 @@ mod folder;
 mod formats;
 mod frontends;
 mod gate;
+mod generate;
 mod index;
 mod lines;
 mod list;
@@ -133,6 +134,9 @@ enum Command {
     /// Attack systems that you own, to see what they refuse: suites of attacks and their scorecard
     #[command(name = "redteam")]
     RedTeam(redteam::RedTeam),
+
+    /// Have a model write a suite of questions with their answers from a text
+    Generate(generate::Generate),
 
     /// Evaluate the rows of a data file like azure-ai-evaluation
     Evaluate(evaluate::Evaluate),
@@ -252,6 +256,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Metrics(metrics)) => metrics::run(&metrics),
 
         Some(Command::RedTeam(asked)) => redteam::run(&asked, here),
+        Some(Command::Generate(asked)) => generate::run(&asked, here),
 
         Some(Command::Evaluate(asked)) => evaluate::run(&asked, here),
 

@@ -45,6 +45,10 @@ pub(super) struct RunSelection {
     /// Resume runs even when their file no longer matches the task
     #[arg(long)]
     anyway: bool,
+    /// Let this model play the simulated users of tasks that name none [default: `user_model` of the
+    /// workspace file]
+    #[arg(long, value_name = "MODEL")]
+    user_model: Option<String>,
     /// Search for an answer with this method: `CoT@1`, `DFS_woFilter_w2` [default: from the
     /// workspace file]
     #[arg(long)]
@@ -166,6 +170,7 @@ impl RunSelection {
             start_over: self.force,
             anyway: self.anyway,
             shard: self.shard,
+            user_model: self.user_model.clone(),
             method: self.method.clone(),
             offer: self.offer.clone(),
             steps: self.steps,

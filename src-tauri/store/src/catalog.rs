@@ -179,7 +179,8 @@ pub fn row(task: &Task) -> TaskRow {
             false,
         ),
     };
-    let whole = prompts(&suite.prompts).next().map(|(_, text)| text).unwrap_or_default();
+    let goal = suite.user.as_ref().map(|user| user.goal.as_str());
+    let whole = prompts(&suite.prompts).next().map(|(_, text)| text).or(goal).unwrap_or_default();
     let mut prompt = String::new();
     for word in whole.split_whitespace() {
         if prompt.chars().count() > PROMPT {
@@ -258,6 +259,8 @@ fn entry(task: &Task) -> Entry {
     parts.extend(row.categories.iter().map(String::as_str));
     parts.extend(suite.tags.iter().chain(&suite.expected_tool_calls).map(String::as_str));
     parts.extend(prompts(&suite.prompts).map(|(_, text)| text));
+    let user = suite.user_texts(None);
+    parts.extend(user.iter().map(|(_, text)| text.as_str()));
     if let Some(query) = &suite.query {
         parts.extend(
             query.apis.iter().flat_map(|api| [api.pair.tool.as_str(), api.pair.api.as_str()]),

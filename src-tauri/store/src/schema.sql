@@ -38,6 +38,9 @@ CREATE TABLE runs (
   tools          TEXT NOT NULL,              -- names of called tools, each between line feeds: "\na\nb\n", or empty
   tokens         INTEGER,
   cost           REAL,
+  user_requests  INTEGER,                    -- of the model that plays the user; NULL when there is none
+  user_tokens    INTEGER,
+  user_cost      REAL,
   seconds        REAL,
   unfinished     INTEGER NOT NULL,           -- its file says that it was begun, and not that it was closed
   size           INTEGER NOT NULL,           -- of all its files

@@ -45,6 +45,7 @@ export const draft: fc.Arbitrary<LaunchDraft> = fc.record({
   method: fc.constantFrom("", "CoT@1", "DFS_woFilter_w2"),
   offer: fc.constantFrom("", "all", "query", "top-20"),
   steps: fc.option(fc.integer({ min: 1, max: MAX_STEPS })),
+  userModel: fc.string({ unit: "binary" }),
   queries: fc.option(fc.integer({ min: 1, max: MAX_STEPS })),
 });
 const written = (one: LaunchDraft) => {
@@ -88,7 +89,7 @@ describe("a draft in the address", () => {
   });
 });
 
-const USUAL = { method: null, offer: null, steps: null, queries: null };
+const USUAL = { user_model: null, method: null, offer: null, steps: null, queries: null };
 describe("a request", () => {
   it("of just some runs has no matrix, and one of a matrix names no runs", () => {
     const whole: LaunchDraft = {

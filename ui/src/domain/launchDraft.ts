@@ -33,6 +33,8 @@ export interface LaunchDraft {
   offer: string;
   steps: number | null;
   queries: number | null;
+  /** Model that plays simulated users; empty means the configured one. */
+  userModel: string;
 }
 
 export const BLANK_DRAFT: LaunchDraft = {
@@ -52,6 +54,7 @@ export const BLANK_DRAFT: LaunchDraft = {
   offer: "",
   steps: null,
   queries: null,
+  userModel: "",
 };
 
 export const MAX_REPEATS = 1_000;
@@ -118,6 +121,7 @@ export function readDraft(asked: URLSearchParams): LaunchDraft {
     offer: asked.get("offer") ?? "",
     steps: parseCount(asked.get("steps"), MAX_STEPS),
     queries: parseCount(asked.get("queries"), MAX_STEPS),
+    userModel: asked.get("user") ?? "",
   };
 }
 
@@ -142,6 +146,7 @@ export function writeDraft(draft: LaunchDraft, asked: URLSearchParams): void {
   put("offer", draft.offer);
   put("steps", draft.steps);
   put("queries", draft.queries);
+  put("user", draft.userModel);
 }
 
 /** Draft of exactly these runs, with defaults for the rest. */
@@ -200,6 +205,7 @@ export function launchRequest(
     concurrency: draft.concurrency,
     max_cost: draft.maxCost ?? options.max_cost,
     shard: null,
+    user_model: draft.userModel || null,
     method: draft.method || null,
     offer: draft.offer || null,
     steps: draft.steps,

@@ -33,6 +33,10 @@ concurrency: number,
  */
 max_cost: number | null, 
 /**
+ * Model that plays simulated users, if the workspace file names one.
+ */
+user_model: string | null, 
+/**
  * Search method and offered functions, if there are virtual APIs or queries.
  */
 search: SearchOptions | null, 

@@ -43,6 +43,10 @@ blocked: Array<Blocked>,
  */
 blocked_total: number, 
 /**
+ * Models that play the simulated users of the runs to be made.
+ */
+user_models: Array<string>, 
+/**
  * Sentences to read before starting.
  */
 notes: Array<string>, 

@@ -62,6 +62,11 @@ shard: Shard | null,
  */
 method: string | null, 
 /**
+ * Model that plays the simulated users of tasks that name none; that of the workspace file if
+ * none is given.
+ */
+user_model: string | null, 
+/**
  * Maximum depth of a search path.
  */
 steps: number | null, 

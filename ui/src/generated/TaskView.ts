@@ -4,6 +4,7 @@ import type { Problem } from "./Problem";
 import type { TaskPrompt } from "./TaskPrompt";
 import type { TaskQuery } from "./TaskQuery";
 import type { TaskRow } from "./TaskRow";
+import type { TaskUser } from "./TaskUser";
 import type { TaskVariation } from "./TaskVariation";
 
 /**
@@ -22,6 +23,10 @@ file: string,
  * Prompts by system, before their parameters are filled in.
  */
 prompts: Array<TaskPrompt>, 
+/**
+ * Simulated user, before its parameters are filled in.
+ */
+user: TaskUser | null, 
 /**
  * Variations; capped if there are very many.
  */

@@ -24,6 +24,7 @@ export const OPTIONS: LaunchOptions = {
       tags: ["sql"],
       variations: ["last 20", "last 30", "all"],
       repeat: 1,
+      user: null,
     },
     {
       id: "support/prioritize_tickets",
@@ -31,8 +32,9 @@ export const OPTIONS: LaunchOptions = {
       tags: ["sql", "python"],
       variations: ["last 20", "last 30"],
       repeat: 2,
+      user: null,
     },
-    { id: "resolution_time", name: null, tags: [], variations: ["all"], repeat: 1 },
+    { id: "resolution_time", name: null, tags: [], variations: ["all"], repeat: 1, user: null },
   ],
   systems: [
     choice(
@@ -52,6 +54,7 @@ export const OPTIONS: LaunchOptions = {
   tools: [choice("query_tickets", "sql")],
   concurrency: 4,
   max_cost: null,
+  user_model: null,
   search: null,
   wrong: [],
   why_not: null,
@@ -90,6 +93,7 @@ export const plan = (
   unbound: null,
   blocked: [],
   blocked_total: 0,
+  user_models: [],
   notes: [],
   unpriced: null,
   problems: [],

@@ -64,7 +64,7 @@ impl App {
     /// Returns the plan of a request. Nothing is sent.
     pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
         let open = self.require_folder()?;
-        let setup = self.setup_to_look()?;
+        let setup = with_user_model(self.setup_to_look()?, request)?;
         let mut plan = Self::plan_with(&open, &setup, request)?;
         let problems = launch_problems(&open, request, &plan);
         let lost = open
@@ -73,7 +73,9 @@ impl App {
             .map(|error| Blocker { message: error.message, fix: error.hint });
         let invalid = lost.or_else(|| setup_fault(&setup)).or_else(|| suite_fault(&problems));
         let lacking = self.lacking_of(&open, &setup, plan.owed.iter().map(|planned| &planned.slot));
-        let notes = same_requests(&setup, &plan).into_iter().collect();
+        let user_models = user_models(&setup, &plan);
+        let notes = same_requests(&setup, &plan).into_iter().chain(played_by(&user_models));
+        let notes = notes.collect();
         let prices = prices(&open, &setup, &plan);
         let unbound = Budget::resolve(request.max_cost, &setup.rules)?.ineffective_note(&prices);
         // Complete runs are the least interesting of a long list.
@@ -117,6 +119,7 @@ impl App {
             invalid,
             blocked_total: lacking.iter().filter(|troubles| !troubles.is_empty()).count() as u64,
             blocked: by_cause(&lacking),
+            user_models,
             notes,
             unpriced: prices.unpriced(),
             estimate: Estimate { cost: estimate.cost.filter(|_| prices.are_known()), ..estimate },
@@ -126,7 +129,7 @@ impl App {
     /// Returns all runs of a request that are incomplete and would not be made, with reasons.
     pub fn left_out(&self, request: &LaunchRequest) -> Result<Vec<PlannedRun>, AppError> {
         let open = self.require_folder()?;
-        let setup = self.setup_to_look()?;
+        let setup = with_user_model(self.setup_to_look()?, request)?;
         let mut plan = Self::plan_with(&open, &setup, request)?;
         self.refuse_blocked(&open, &setup, &mut plan);
         Ok(left(&plan))
@@ -219,6 +222,7 @@ impl App {
         };
         let jobs: Vec<Job> = old.jobs.iter().filter_map(again).collect();
         let mut setup = self.setup()?;
+        setup.user_model = old.user_model.clone().or(setup.user_model);
         let (jobs, left) = self.ready_jobs(&open, &setup, jobs)?;
         setup.rules.max_cost = old.rules.max_cost;
         setup.rules.concurrency = old.rules.concurrency;
@@ -257,7 +261,7 @@ impl App {
 
     /// Returns the plan of a request in the open folder, with the setup.
     fn plan(&self, open: &OpenFolder, request: &LaunchRequest) -> Result<(Setup, Plan), AppError> {
-        let setup = self.setup()?;
+        let setup = with_user_model(self.setup()?, request)?;
         let plan = Self::plan_with(open, &setup, request)?;
         Ok((setup, plan))
     }
@@ -351,6 +355,9 @@ impl App {
                 );
                 troubles.extend(undefined(setup, slot.task.tools.as_deref()));
             }
+            if slot.task.user.is_some() {
+                troubles.extend(self.user_lacking(open, setup, slot));
+            }
             troubles
         };
         slots.map(of_slot).collect()
@@ -374,6 +381,47 @@ impl App {
             None => Ok(()),
             Some(why) => Err(AppError::new(Code::BadRequest, why)),
         }
+    }
+
+    /// Returns what the simulated user of a run lacks: a model that plays it, or the key of that
+    /// model.
+    fn user_lacking(&self, open: &OpenFolder, setup: &Setup, slot: &Slot) -> Option<Blocker> {
+        let recorded = || {
+            let dir = &open.flow.roots.output_dir;
+            match disk_state::read_disk_state(dir, &slot.path).file {
+                plan::File::Read(file) => file.user.map(|(model, _)| model),
+                _ => None,
+            }
+        };
+        let named = setup.user_model_of(&slot.task).map(str::to_owned);
+        let Some(name) = named.or_else(recorded) else {
+            return Some(Blocker {
+                message: "No model plays the simulated user of the task".to_owned(),
+                fix: Some(
+                    "Choose it in the launch sheet or with --user-model, or name it with `user_model` in touchstone.yaml."
+                        .to_owned(),
+                ),
+            });
+        };
+        let Some(model) = setup.model(&name) else {
+            return Some(Blocker {
+                message: format!(
+                    "There is no model named `{name}`, which plays the user of the task"
+                ),
+                fix: Some(
+                    "Define it under `models` in touchstone.yaml, or choose another.".to_owned(),
+                ),
+            });
+        };
+        if model.provider == Provider::Replay {
+            return Some(Blocker {
+                message: format!("`{name}` repeats recordings and cannot play a user"),
+                fix: Some("Choose another model for the simulated user.".to_owned()),
+            });
+        }
+        let Blocker { message, fix } = self.key_trouble(model.key.as_deref()?)?;
+        let message = format!("{message}, and `{name}`, which plays the user, needs it");
+        Some(Blocker { message, fix })
     }
 
     /// Returns the virtual API tools whose simulator lacks a key, with the missing keys.
@@ -592,10 +640,40 @@ fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
     let simulated = simulators(open, setup).filter(|(tool, _)| uses(tool)).map(|(_, model)| model);
     let mut prices =
         Prices::for_models(talks.iter().filter_map(|planned| model(planned)).chain(simulated));
+    for name in user_models(setup, plan) {
+        if setup.model(&name).is_some_and(|model| model.price.is_none()) {
+            prices.add(format!("`{name}`"));
+        }
+    }
     if of_promptql.iter().any(|planned| model(planned).is_some()) {
         prices.add("PromptQL".to_owned());
     }
     prices
+}
+
+/// Returns the models that play the simulated users of the planned runs, without duplicates.
+fn user_models(setup: &Setup, plan: &Plan) -> Vec<String> {
+    let names = plan.owed.iter().filter_map(|planned| setup.user_model_of(&planned.slot.task));
+    names.collect::<BTreeSet<&str>>().into_iter().map(str::to_owned).collect()
+}
+
+/// Returns a sentence that says which models play simulated users.
+fn played_by(models: &[String]) -> Option<String> {
+    let names: Vec<String> = models.iter().map(|name| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| {
+        format!("Simulated users are played by {}; the estimate includes them.", names.join(", "))
+    })
+}
+
+/// Returns the setup with the model of the request for simulated users.
+fn with_user_model(mut setup: Setup, request: &LaunchRequest) -> Result<Setup, AppError> {
+    if let Some(name) = &request.user_model {
+        if setup.model(name).is_none() {
+            return Err(super::keys::no_model(&setup, name));
+        }
+        setup.user_model = Some(name.clone());
+    }
+    Ok(setup)
 }
 
 /// Removes runs that are complete according to the index, if their file is unchanged. In a large

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use touchstone_api::{
     Blocker, Choice, LaunchOptions, LaunchRequest, RunRow, RunState, SearchOptions, TaskChoice,
+    UserChoice,
 };
 use touchstone_formats::ReadError;
 use touchstone_formats::names::{self, Coordinates};
@@ -76,6 +77,7 @@ impl App {
                 .map(touchstone_formats::suite::Variation::label)
                 .collect(),
             repeat: task.suite.repeat,
+            user: task.suite.user.as_ref().map(|user| UserChoice { model: user.model.clone() }),
         };
         let tasks: Vec<TaskChoice> = tasks.all().map(task).collect();
         let why_not = why_not(may_run, tasks.is_empty(), &open.flow.shelf.tasks().broken);
@@ -102,6 +104,7 @@ impl App {
                 .collect(),
             concurrency: setup.rules.concurrency,
             max_cost: setup.rules.max_cost,
+            user_model: setup.user_model.clone(),
             search: search_options(
                 open.flow.shelf.tasks().all().any(|task| task.suite.query.is_some()),
                 &setup,

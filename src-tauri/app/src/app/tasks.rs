@@ -3,10 +3,11 @@ use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use touchstone_api::{
     Clip, TaskApi, TaskGold, TaskPage, TaskParameter, TaskPrompt, TaskQuery, TaskRequest, TaskTool,
-    TaskVariation, TaskView,
+    TaskUser, TaskVariation, TaskView,
 };
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::{Api, Brief, Parameter, Pool, Query, functions, names};
+use touchstone_formats::suite::SimulatedUser;
 use touchstone_formats::value::Value;
 use touchstone_store::catalog::{self, Catalogs};
 use touchstone_store::query;
@@ -63,6 +64,7 @@ impl App {
             file,
             problems,
             prompts: catalog::prompts(&suite.prompts).map(prompt).collect(),
+            user: suite.user.as_ref().map(user_of_task),
             variations: (0..suite.variations.len().min(MOST))
                 .map(|at| variation(task, at))
                 .collect(),
@@ -95,6 +97,7 @@ fn recorded_task(open: &OpenFolder, id: &str) -> Result<Option<TaskView>, AppErr
         row: catalog::recorded_row(id, &known.format),
         file: known.path,
         prompts: prompt.into_iter().collect(),
+        user: None,
         variations: expected.collect(),
         more_expected: known.more_expected,
         expected_tool_calls: Vec::new(),
@@ -102,6 +105,19 @@ fn recorded_task(open: &OpenFolder, id: &str) -> Result<Option<TaskView>, AppErr
         query: None,
         problems: Vec::new(),
     }))
+}
+
+fn user_of_task(user: &SimulatedUser) -> TaskUser {
+    let text = |text: &String| clip(text, TEXT);
+    let knows = user.knowledge();
+    TaskUser {
+        persona: user.persona.as_ref().map(text),
+        goal: text(&user.goal),
+        knows: (!knows.is_empty()).then(|| text(&knows)),
+        satisfied_when: user.satisfied_when.as_ref().map(text),
+        max_turns: user.max_turns,
+        model: user.model.clone(),
+    }
 }
 
 fn variation(task: &Task, at: usize) -> TaskVariation {

@@ -3,10 +3,12 @@
 mod folder;
 mod queries;
 mod read;
+mod user;
 mod warnings;
 
 pub use folder::from_folder;
 pub use read::read;
+pub use user::SimulatedUser;
 
 use crate::stabletoolbench::Brief;
 use crate::system::System;
@@ -68,6 +70,8 @@ pub struct Task {
     pub max_turns: Option<u32>,
     /// Settings for nudges.
     pub nudge: Option<Nudge>,
+    /// User that a model plays, in place of a prompt.
+    pub user: Option<SimulatedUser>,
     /// Unknown keys.
     pub extra: Vec<(String, Value)>,
     /// Query the task was read from, with all fields of its row, if it is part of a query set.
@@ -147,6 +151,15 @@ impl Task {
         }
     }
 
+    /// Returns true if runs of a system can be made of it: it has a prompt for the system, or a
+    /// simulated user that can talk with it.
+    pub fn suits(&self, system: &System) -> bool {
+        match self.user {
+            Some(_) => *system != System::PromptQl,
+            None => self.prompt(system).is_some_and(|prompt| !prompt.trim().is_empty()),
+        }
+    }
+
     /// Returns the parameter names of all variations, sorted and without duplicates.
     pub fn parameter_names(&self) -> Vec<&str> {
         let parameters = self.variations.iter().flat_map(|one| &one.parameters);
@@ -205,5 +218,6 @@ pub fn is_suite(value: &Value) -> bool {
     let systems = ["promptql", "tool_calling"]
         .iter()
         .any(|key| matches!(value.get(key), Some(Value::Map(_))));
-    !has("conversation") && (systems || PROMPTS.iter().any(|key| has(key)))
+    let user = value.get("user").is_some_and(|user| user.get("goal").is_some());
+    !has("conversation") && (systems || user || PROMPTS.iter().any(|key| has(key)))
 }

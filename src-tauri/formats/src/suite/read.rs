@@ -2,8 +2,9 @@
 use std::collections::HashSet;
 
 use super::queries;
+use super::user::{MAX_TURNS, MOST_TURNS};
 use super::warnings::Warnings;
-use super::{Expected, Nudge, OracleFile, Prompts, Suite, Task, Variation};
+use super::{Expected, Nudge, OracleFile, Prompts, SimulatedUser, Suite, Task, Variation};
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::node::{Node, Shape};
 use crate::template;
@@ -12,7 +13,7 @@ use crate::yaml;
 use crate::yaml::scalars::Scalar;
 use crate::yaml::tree::Item;
 
-const KNOWN: [&str; 26] = [
+const KNOWN: [&str; 27] = [
     "promptql_prompt",
     "tool_calling_prompt",
     "tool_calling_python_prompt",
@@ -39,9 +40,11 @@ const KNOWN: [&str; 26] = [
     "nudge",
     "description",
     "parameters",
+    "user",
 ];
 
 const OF_NUDGE: [&str; 2] = ["auto", "max"];
+const OF_USER: [&str; 6] = ["persona", "goal", "knows", "satisfied_when", "max_turns", "model"];
 const OF_VARIATION: [&str; 5] =
     ["parameters", "expected_output", "name", "ground_truth_path", "oracle_data_file_paths"];
 const OF_SYSTEM: [&str; 5] = [
@@ -87,7 +90,8 @@ impl<'a> Reader<'a> {
                 .advise(advice));
         }
         let mut task = Task { id: id.to_owned(), ..Task::default() };
-        task.prompts = self.prompts()?;
+        task.user = self.user()?;
+        task.prompts = self.prompts(task.user.is_some())?;
         task.name = self.text("name")?;
         task.tags = self.words(self.root.get_non_null("tags"))?;
         task.expected_tool_calls = self.words(self.root.get_non_null("expected_tool_calls"))?;
@@ -128,7 +132,49 @@ impl<'a> Reader<'a> {
         Ok(task)
     }
 
-    fn prompts(&mut self) -> Result<Prompts, ReadError> {
+    /// Parses the user that a model plays.
+    fn user(&mut self) -> Result<Option<SimulatedUser>, ReadError> {
+        let Some(user) = self.root.get_non_null("user") else { return Ok(None) };
+        if user.shape() != Shape::Map {
+            return Err(self
+                .bad(user, "`user` has to be a map")
+                .advise("Write it as `user: { persona: …, goal: … }`."));
+        }
+        for (key, _) in user.entries() {
+            let word = key.word().unwrap_or_default();
+            if !OF_USER.contains(&word) {
+                self.warnings.unknown(key, word, &OF_USER);
+            }
+        }
+        let goal = self.text_in(user, "goal")?.filter(|goal| !goal.trim().is_empty());
+        let Some(goal) = goal else {
+            return Err(self
+                .bad(user, "The simulated user has no goal")
+                .advise("Add `goal:` with what the user wants from the conversation."));
+        };
+        let max_turns = match user.get_non_null("max_turns") {
+            None => MAX_TURNS,
+            Some(value) => {
+                let number = value.word().and_then(|word| word.parse().ok());
+                number.filter(|turns| (1..=MOST_TURNS).contains(turns)).ok_or_else(|| {
+                    let advice = format!(
+                        "Write how many messages the user sends at most, from 1 to {MOST_TURNS}."
+                    );
+                    self.bad(value, "`max_turns` of a user has to be a whole number").advise(advice)
+                })?
+            }
+        };
+        Ok(Some(SimulatedUser {
+            persona: self.text_in(user, "persona")?,
+            goal,
+            knows: user.get_non_null("knows").map(Node::to_value),
+            satisfied_when: self.text_in(user, "satisfied_when")?,
+            max_turns,
+            model: self.text_in(user, "model")?,
+        }))
+    }
+
+    fn prompts(&mut self, has_user: bool) -> Result<Prompts, ReadError> {
         let mut prompts = Prompts {
             promptql: self.text("promptql_prompt")?,
             tool_calling: self.text("tool_calling_prompt")?.or(self.text("llm_prompt")?),
@@ -151,10 +197,18 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        if prompts.promptql.is_none()
-            && prompts.tool_calling.is_none()
-            && prompts.tool_calling_python.is_none()
+        let has_prompt = prompts.promptql.is_some()
+            || prompts.tool_calling.is_some()
+            || prompts.tool_calling_python.is_some();
+        if has_prompt
+            && has_user
+            && let Some(user) = self.root.get_non_null("user")
         {
+            return Err(self
+                .bad(user, "The task has both a prompt and a simulated user")
+                .advise("Remove one of the two: the user says the first message itself."));
+        }
+        if !has_prompt && !has_user {
             let message = "Not a suite: it has no prompt.";
             let advice = "Add `promptql_prompt: |` or `tool_calling_prompt: |` with the question.";
             return Err(ReadError::new(ReadErrorKind::NotSuite, message).advise(advice));
@@ -292,6 +346,16 @@ impl<'a> Reader<'a> {
                 self.warnings.template(prompt, template, &names);
                 used.extend(template::used(template, &names));
             }
+        }
+        for (key, value) in root.get_non_null("user").into_iter().flat_map(Node::entries) {
+            if matches!(key.word(), Some("persona" | "goal" | "satisfied_when" | "knows"))
+                && let Some(template) = value.text()
+            {
+                self.warnings.template(value, template, &names);
+            }
+        }
+        for template in task.user.iter().flat_map(SimulatedUser::texts) {
+            used.extend(template::used(&template, &names));
         }
         used.sort_unstable();
         used.dedup();

@@ -1,6 +1,7 @@
 //! **Pure.** Builds a [`Run`] from a walk over a transcript. Owns the language detection of parts.
 use super::sink::{Head, Role, Sink};
 use super::tree;
+use super::user;
 use crate::json;
 use crate::node::Node;
 use crate::run::{Answer, CallRole, LENIENT, Language, Layout, Part, Run, Step, StepKind};
@@ -58,6 +59,9 @@ impl<'t> Sink<'t> for RunBuilder {
             if self.run.tree.is_some() {
                 return;
             }
+        }
+        if key == "run.user" {
+            self.run.verdicts = user::verdict_of_user(&value).into_iter().collect();
         }
         self.run.facts.push((key.to_owned(), value));
     }

@@ -4,6 +4,8 @@ use super::sink::{Head, Role, Sink};
 use crate::answer;
 use crate::node::{Node, Shape};
 use crate::run::StepKind;
+use crate::value::Value;
+use crate::yaml::scalars::Scalar;
 
 /// Walks over a whole file.
 pub(crate) fn walk_file<'t, N: Node<'t>>(root: N, sink: &mut impl Sink<'t>) {
@@ -120,7 +122,9 @@ impl<'t, S: Sink<'t>> Walker<'_, S> {
         }
         for (key, value) in item.entries() {
             let Some(word) = key.word() else { continue };
-            if kind(word).is_none() && !matches!(word, "seconds" | "tokens") {
+            let is_mark =
+                matches!(word, "seconds" | "tokens") || (word == MARK && is_simulated(item));
+            if kind(word).is_none() && !is_mark {
                 self.sink.part(word, Role::Other, value);
             }
         }
@@ -130,7 +134,12 @@ impl<'t, S: Sink<'t>> Walker<'_, S> {
         self.turn += 1;
         self.users += 1;
         self.open = false;
-        let head = Head { nudge: self.users > 1, ..self.head(StepKind::User, item) };
+        let simulated = is_simulated(item);
+        let head = Head {
+            nudge: self.users > 1 && !simulated,
+            title: simulated.then_some(SIMULATED),
+            ..self.head(StepKind::User, item)
+        };
         self.message(head, value);
     }
 
@@ -236,6 +245,22 @@ impl<'t, S: Sink<'t>> Walker<'_, S> {
         let tokens = item.get("tokens").and_then(parse_u64);
         Head { kind, turn: self.turn, seconds, tokens, ..Head::default() }
     }
+}
+
+/// Key of a message that a model wrote in the role of the user; its value is true.
+pub const MARK: &str = "simulated";
+/// Title of the step of such a message.
+const SIMULATED: &str = "simulated";
+
+/// Returns true for an item with a message that a model wrote in the role of the user.
+pub fn is_simulated_item(item: &Value) -> bool {
+    is_simulated(item)
+}
+
+/// Returns true for a message that a model wrote in the role of the user.
+pub(crate) fn is_simulated<'t, N: Node<'t>>(item: N) -> bool {
+    item.get(MARK).is_some_and(|mark| matches!(mark.shape(), Shape::Scalar(Scalar::Bool(true))))
+        && item.get_non_null("user_message").is_some()
 }
 
 /// Parses a number without sign and fraction.

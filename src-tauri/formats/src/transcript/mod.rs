@@ -9,9 +9,12 @@ pub(crate) mod reply;
 pub(crate) mod sink;
 pub mod step_list;
 mod tree;
+mod user;
 
+pub use conversation::{MARK as SIMULATED_MARK, is_simulated_item};
 pub use document::{ConversationEntry, Document};
 pub use outline::is_automatic;
+pub use user::GOAL_REACHED;
 
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::node::{Node, Shape};

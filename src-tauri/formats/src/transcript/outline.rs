@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use super::reason;
 use super::sink::{Head, Role, Sink};
 use super::step_list::StepListBuilder;
+use super::user;
 use crate::error::count;
 use crate::json;
 use crate::node::{Node, Shape, end_line};
 use crate::run::{
     Answer, CallRole, ForkOrigin, ImportedSummary, LONGEST_ANSWER, Layout, Outline, Part,
-    RecordedState, Run, RunEnd, Step, StepKind, StoredAnswer, TextItem,
+    RecordedState, Run, RunEnd, Step, StepKind, StoredAnswer, TextItem, UserEffort,
 };
 use crate::stabletoolbench::{Pair, answers, names};
 use crate::timestamps;
@@ -134,7 +135,13 @@ impl OutlineBuilder {
                 .unwrap_or_else(|| "a tool".to_owned())
         };
         let waiting = |reason: &str| (RecordedState::Waiting, Some(reason.to_owned()));
+        let awaits_user = self.outline.user.is_some()
+            && self.outline.told.goal.is_none()
+            && self.outline.unfinished;
         match self.last {
+            Some((StepKind::Assistant, _)) | None if awaits_user => {
+                waiting("The simulated user has not ended the conversation.")
+            }
             Some((StepKind::Error, _)) => (RecordedState::Error, self.error.clone()),
             Some((StepKind::User, _)) => waiting("Ends with an unanswered message."),
             Some((StepKind::ToolCall, Some(_))) if self.searched && self.finished.is_some() => {
@@ -319,6 +326,12 @@ impl<'t> Sink<'t> for OutlineBuilder {
             }
             "run.forked_from" => self.outline.forked_from = origin(value),
             "run.usage" => self.outline.tokens = tokens(value),
+            "run.user" if value.shape() == Shape::Map => {
+                let tokens = value.get("usage").and_then(tokens);
+                self.outline.user = Some(UserEffort { tokens, ..user::effort(value) });
+                self.outline.told.goal = user::goal(value);
+                self.outline.verdicts = user::verdict_of_user(value).into_iter().collect();
+            }
             _ => {}
         }
     }

@@ -64,6 +64,7 @@ pub static WORKSPACE: Section = Section {
         ("systems", Kind::Map(&SYSTEMS)),
         ("tools", Kind::Tools),
         ("run", Kind::Map(&RUN)),
+        ("user_model", Kind::Text),
         ("queries", Kind::Map(&QUERIES)),
         ("imports", Kind::Map(&IMPORTS)),
         ("views", Kind::Named(&VIEW)),

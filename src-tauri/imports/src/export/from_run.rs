@@ -69,6 +69,9 @@ fn verdict(stored: &Verdict) -> ImportedVerdict {
 fn push_step(run: &mut ImportedRun, step: &Step) {
     let start = run.events.len();
     match step.kind {
+        StepKind::User if step.title.as_deref() == Some("simulated") => {
+            run.push(EventKind::SimulatedUser(texts(&step.parts)));
+        }
         StepKind::User => run.push(EventKind::User(texts(&step.parts))),
         StepKind::System => run.push(EventKind::System(texts(&step.parts))),
         StepKind::Assistant => {

@@ -6,6 +6,7 @@ use super::endpoints::Endpoint;
 use super::provider_request::{self, FailedAttempt, ProviderRequest, ReceivedReply, RequestResult};
 use super::run_files::RunFiles;
 use super::run_tools::RunTools;
+use super::run_user::RunUser;
 use super::{Job, LaunchContext, RunError, RunOutcome, clean, prompt};
 use crate::conversation::{Call, Outcome, Turn};
 use crate::event::{Ending, RunEventKind};
@@ -70,6 +71,8 @@ pub(super) struct Conversation<'a> {
     pub(super) is_query: bool,
     /// True if it searches for an answer by a method.
     pub(super) searches: bool,
+    /// User that a model plays, if the task has one.
+    pub(super) user: Option<Arc<RunUser>>,
 }
 
 /// Result of a call that can no longer be executed.
@@ -92,10 +95,11 @@ impl Conversation<'_> {
         self.system = instructions(self).await?;
         loop {
             let end = self.script.end();
-            let is_over = end == End::Assistant
+            let is_idle = end == End::Assistant
                 && self.script.open_calls().is_empty()
                 && self.due_nudge().is_none();
-            if is_over {
+            let awaits_user = self.awaits_user();
+            if is_idle && !awaits_user {
                 return self.finish().await;
             }
             if self.crew.stops.soft.is_cancelled() {
@@ -106,6 +110,13 @@ impl Conversation<'_> {
                 // The model is asked only when every call has a result, including open calls in the
                 // middle of an edited file.
                 _ if !self.script.open_calls().is_empty() => self.call_tools().await?,
+                End::AbsentFirstMessage | End::Assistant
+                    if awaits_user && (is_idle || end != End::Assistant) =>
+                {
+                    if let Some(ended) = self.ask_user().await? {
+                        return Ok(ended);
+                    }
+                }
                 End::Assistant => self.nudge(),
                 End::AbsentFirstMessage | End::User | End::OpenCalls | End::CallsDone => {
                     if let Some(ended) = self.ask().await? {
@@ -170,11 +181,23 @@ impl Conversation<'_> {
         })
     }
 
-    /// Buys a reply, or takes it from the journal if it was bought before. A pending write of the
-    /// transcript happens meanwhile.
+    /// Buys a reply, or takes it from the journal if it was bought before.
     async fn buy(&mut self, turn: u32, turns: &[Turn]) -> Result<RequestResult<Reply>, RunError> {
         let request = self.request(turns);
-        let provider = self.model.provider;
+        let hash = provider::hash(&request);
+        self.send(self.model, turn, request, hash).await
+    }
+
+    /// Sends a request to a model, unless the journal has its reply under this hash. A pending
+    /// write of the transcript happens meanwhile.
+    pub(super) async fn send(
+        &mut self,
+        model: &Model,
+        turn: u32,
+        request: HttpRequest,
+        hash: String,
+    ) -> Result<RequestResult<Reply>, RunError> {
+        let provider = model.provider;
         let question = ProviderRequest {
             crew: self.crew,
             path: &self.job.slot.path,
@@ -185,10 +208,10 @@ impl Conversation<'_> {
             // Several attempts of a search begin with equal requests.
             repeats: self.searches,
             provider,
-            model: &self.model.model_id,
-            key: self.model.key.as_deref(),
-            price: self.model.price,
-            hash: provider::hash(&request),
+            model: &model.model_id,
+            key: model.key.as_deref(),
+            price: model.price,
+            hash,
             request,
             packed: |_| None,
         };
@@ -416,7 +439,9 @@ impl Conversation<'_> {
         let rules = &self.crew.setup.rules;
         // The expected calls of a query are its solution, so naming them has to be enabled
         // explicitly.
-        let usual = rules.nudge_auto && (!self.is_query || rules.nudge_asked);
+        // Before a simulated user has said everything, an expected call may not be due yet.
+        let usual =
+            rules.nudge_auto && self.user.is_none() && (!self.is_query || rules.nudge_asked);
         let (auto, most) =
             task.nudge.map_or((usual, rules.nudge_max), |nudge| (nudge.auto, nudge.max));
         let done = self.script.facts().nudges.unwrap_or(0);

@@ -11,6 +11,7 @@ mod promptql;
 mod provider_request;
 mod run_files;
 pub mod run_tools;
+mod run_user;
 mod spend_limit;
 mod toolbox;
 mod tree_search;
@@ -51,6 +52,7 @@ use endpoints::Endpoint;
 use promptql::PromptQlRun;
 use run_files::RunFiles;
 use run_tools::{OfferInputs, RunTools};
+use run_user::RunUser;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -143,7 +145,11 @@ impl LaunchContext {
 
     /// Returns the reason a job need not be started: its key was refused.
     pub(super) fn refusal_for(&self, job: &Job) -> Option<String> {
-        let why = self.doors.refused(&Endpoint::for_job(&self.setup, job)?)?;
+        let user = self.setup.user_model_of(&job.slot.task).and_then(|name| self.setup.model(name));
+        let why = self
+            .doors
+            .refused(&Endpoint::for_job(&self.setup, job)?)
+            .or_else(|| self.doors.refused(&Endpoint::for_model(user?)))?;
         Some(self.redactor.clean(&why).into_owned())
     }
 }
@@ -246,6 +252,7 @@ async fn attempt(crew: &Arc<LaunchContext>, job: &Job) -> Result<RunOutcome, Run
     }
     let facts = file.as_ref().map(facts_of).unwrap_or_default();
     let mut script = script(job, model, file, &journal);
+    let user = RunUser::for_run(crew, job, &mut script)?;
     let sitting = ActiveTimer::begin(
         &facts,
         journal.spent_ms(provider_request::from_line(script.facts().journal)),
@@ -266,6 +273,7 @@ async fn attempt(crew: &Arc<LaunchContext>, job: &Job) -> Result<RunOutcome, Run
         sent: HashMap::new(),
         is_query: query.is_some(),
         searches: bounds.is_some(),
+        user,
     };
     match bounds {
         Some(bounds) => TreeSearch::new(talk, bounds, way.compat == Some(true))?.run_to_end().await,
@@ -304,8 +312,11 @@ fn script(
     document: Option<Document>,
     journal: &Journal,
 ) -> TranscriptWriter {
-    let mut script =
-        document.map_or_else(|| TranscriptWriter::new(&job.slot.prompt()), TranscriptWriter::from);
+    let new = || match &job.slot.task.user {
+        Some(_) => TranscriptWriter::without_messages(),
+        None => TranscriptWriter::new(&job.slot.prompt()),
+    };
+    let mut script = document.map_or_else(new, TranscriptWriter::from);
     let begun = initial_facts(job, model);
     let facts = script.facts();
     // The id that the provider reported; before the first reply, the requested one.

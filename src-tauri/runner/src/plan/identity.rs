@@ -4,6 +4,7 @@ use super::OnFile;
 use super::matrix::Slot;
 use crate::scalar_text::word;
 use crate::strategy::FACTS;
+use crate::user;
 use similar::TextDiff;
 use touchstone_formats::value::Value;
 
@@ -24,8 +25,15 @@ pub(super) fn difference(slot: &Slot, on_file: &OnFile) -> Option<String> {
     if !on_file.forked {
         lines += &ways(slot, on_file);
     }
-    // A fork with an edited first message may differ from the prompt.
-    if !on_file.edited {
+    if slot.task.user.is_some() {
+        let same =
+            |(_, brief): &(String, String)| *brief == user::brief(&slot.task, slot.at.variation);
+        // Of a run that began with a prompt, the user is unknown.
+        if !on_file.edited && !on_file.user.as_ref().is_some_and(same) {
+            lines += "the simulated user in the file is another one than that of the task\n";
+        }
+    } else if !on_file.edited {
+        // A fork with an edited first message may differ from the prompt.
         lines +=
             &first_message(on_file.first_message.as_deref(), &slot.prompt()).unwrap_or_default();
     }

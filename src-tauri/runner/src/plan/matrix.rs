@@ -52,7 +52,11 @@ impl Slot {
                 System::runnable_names()
             ));
         }
-        if self.task.prompt(system).is_none_or(|prompt| prompt.trim().is_empty()) {
+        if self.task.user.is_some() && *system == System::PromptQl {
+            let why = "The task has a simulated user, and promptql answers a single message. Choose the system tool_calling.";
+            return Some(why.to_owned());
+        }
+        if !self.task.suits(system) {
             return Some(format!("The task has no prompt for {system}."));
         }
         let count = self.task.variations.len();

@@ -85,6 +85,8 @@ pub struct OnFile {
     pub answered: bool,
     /// True if it was started by this program and not recorded as finished.
     pub unfinished: bool,
+    /// Model that plays the user, and the hash of the user it plays.
+    pub user: Option<(String, String)>,
 }
 
 /// Layout and end of a file.
@@ -131,6 +133,7 @@ impl OnFile {
             follow_ups: script.follow_ups(),
             answered: script.has_answer(),
             unfinished: facts.started.is_some() && facts.finished.is_none(),
+            user: script.user().model.zip(script.user().brief),
         }
     }
 
@@ -302,6 +305,9 @@ fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
                 Act::Nothing,
                 "It is complete, without an answer of its own.",
             );
+        }
+        End::AbsentFirstMessage if slot.task.user.is_some() && on_file.unfinished => {
+            (Step::Answer, "Its simulated user has not said anything yet.".to_owned())
         }
         End::AbsentFirstMessage if on_file.answered => {
             return Decision::nothing(Act::Nothing, "It has an answer but no messages.");

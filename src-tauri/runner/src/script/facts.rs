@@ -47,7 +47,7 @@ pub struct ForkedFrom {
     pub edited: bool,
 }
 
-const USAGE: [&str; 5] = [
+pub(super) const USAGE: [&str; 5] = [
     "input_tokens",
     "output_tokens",
     "cache_read_tokens",

@@ -3,6 +3,7 @@
 mod facts;
 mod fit;
 mod search_tree;
+mod user;
 pub(super) mod walk;
 
 pub use facts::{Facts, ForkedFrom};
@@ -11,7 +12,7 @@ use super::conversation::{AssistantMessage, Call, Outcome, Turn};
 use super::provider::{Reply, Usage};
 use crate::scalar_text::word;
 use std::collections::HashSet;
-use touchstone_formats::transcript::{self, Document, is_automatic};
+use touchstone_formats::transcript::{self, Document, is_automatic, is_simulated_item};
 use touchstone_formats::value::Value;
 use touchstone_formats::{answer, json};
 use walk::{AssistantTurn, Group, KINDS, Kind, Piece, parse_u64};
@@ -19,6 +20,7 @@ use walk::{AssistantTurn, Group, KINDS, Kind, Piece, parse_u64};
 pub(super) use facts::{get as facts_of, set as set_facts};
 pub(super) use fit::{parts as fit_parts, value as fit};
 pub(super) use search_tree::{fit_reply, fitted_outcome};
+pub use user::UserFacts;
 
 /// A transcript that is being written.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,6 +71,11 @@ impl TranscriptWriter {
         let mut script = Self { document: Document::conversation() };
         script.nudge(first_user_message);
         script
+    }
+
+    /// Creates a conversation without messages, which a simulated user begins.
+    pub fn without_messages() -> Self {
+        Self { document: Document::conversation() }
     }
 
     /// Returns the document.
@@ -260,8 +267,14 @@ impl TranscriptWriter {
     /// wording.
     pub fn follow_ups(&self) -> usize {
         let pieces = walk::pieces(self.document.items());
+        let items = self.document.items();
+        let is_sent = |piece: &&Piece<'_>| {
+            piece.kind == Kind::User && !items.get(piece.item).is_some_and(is_simulated_item)
+        };
+        // A message that a model wrote in the role of the user is no follow-up of a person.
+        let has_user = items.iter().any(is_simulated_item);
         let later: Vec<&Piece<'_>> =
-            pieces.iter().filter(|piece| piece.kind == Kind::User).skip(1).collect();
+            pieces.iter().filter(is_sent).skip(usize::from(!has_user)).collect();
         let facts = self.facts();
         let seen = if facts.started.is_some() { 0 } else { self.nudges_by_words() };
         let told = facts.nudges.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);

@@ -5,6 +5,7 @@ use super::{fields, numeric};
 use crate::diff::Options;
 use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk};
+use touchstone_formats::transcript::GOAL_REACHED;
 use touchstone_formats::value::Value;
 
 /// Returns the scorers of a task: those named by its suite, or the defaults if it names none. If
@@ -67,6 +68,14 @@ pub fn query_scorers() -> Vec<Scorer> {
         judge("sopr"),
         judge("fac"),
     ]
+}
+
+/// Returns the scorers for tasks with a simulated user: what the user says, then the defaults for
+/// the expected output, if there is one.
+pub fn user_scorers(expected: Option<&Value>) -> Vec<Scorer> {
+    let mut scorers = vec![Scorer::plain(GOAL_REACHED, Rule::GoalReached)];
+    scorers.extend(defaults(expected));
+    scorers
 }
 
 /// Returns the scorers that the published benchmark uses for suites in its own layout:

@@ -7,6 +7,7 @@ mod choose;
 mod exact;
 mod failure;
 mod fields;
+mod goal;
 mod items;
 mod kendall;
 mod lists;
@@ -18,7 +19,7 @@ mod scorer;
 mod texts;
 mod words;
 
-pub use choose::{benchmark_scorers, choose, comparison, defaults, query_scorers};
+pub use choose::{benchmark_scorers, choose, comparison, defaults, query_scorers, user_scorers};
 pub use failure::{Ending, Failure, Stop, failure_class, gives_up};
 pub use read::{ScorerProblem, complaints, read};
 pub use scorer::{Better, Need, Scorer};
@@ -90,6 +91,7 @@ pub fn score(scorer: &Scorer, case: &Case<'_>) -> Outcome {
         Rule::StringCheck { operation, reference } => {
             texts::check(scorer, case, *operation, reference.as_deref())
         }
+        Rule::GoalReached => goal::score(scorer, case),
         Rule::ToolCalls => calls::score(scorer, case, "expected tool"),
         Rule::ApiCalls { seed } => match case.offered {
             Some(offered) => queries::api_calls(scorer, case, offered, *seed),

@@ -8,6 +8,7 @@ use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk, StringCheck};
 use std::sync::Arc;
 use touchstone_formats::nearest::nearest;
+use touchstone_formats::transcript::GOAL_REACHED;
 use touchstone_formats::value::Value;
 
 /// A rule that suites can name.
@@ -21,7 +22,7 @@ struct RuleSpec {
     build: fn(&ScorerOptions<'_>) -> Result<(String, Rule), String>,
 }
 
-const KNOWN: [RuleSpec; 17] = [
+const KNOWN: [RuleSpec; 18] = [
     RuleSpec {
         name: "exact",
         options: &[],
@@ -76,6 +77,12 @@ const KNOWN: [RuleSpec; 17] = [
         options: &[],
         bare: ("", ""),
         build: |given| Ok((given.rule(), Rule::ToolCalls)),
+    },
+    RuleSpec {
+        name: GOAL_REACHED,
+        options: &[],
+        bare: ("", ""),
+        build: |given| Ok((given.rule(), Rule::GoalReached)),
     },
     RuleSpec { name: "api_calls", options: &["compat"], bare: ("compat", ""), build: api_calls },
     RuleSpec { name: "finish", options: &["rule"], bare: ("rule", ""), build: finish },

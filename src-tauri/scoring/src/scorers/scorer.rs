@@ -56,6 +56,7 @@ pub(super) enum Rule {
         reference: Option<String>,
     },
     ToolCalls,
+    GoalReached,
     ApiCalls {
         seed: bool,
     },

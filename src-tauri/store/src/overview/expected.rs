@@ -32,9 +32,9 @@ pub(super) fn count_missing(
     Some(missing)
 }
 
-/// Returns true when the task has a prompt for this system.
+/// Returns true when the task has a prompt, or a simulated user, for this system.
 fn is_asked(task: &suite::Task, system: &str) -> bool {
-    task.prompt(&System::from(system)).is_some_and(|prompt| !prompt.trim().is_empty())
+    task.suits(&System::from(system))
 }
 
 fn of_column(

@@ -9,7 +9,7 @@ use touchstone_formats::suite::{Expected, Task, Variation};
 use touchstone_formats::tool_offers::ToolOffer;
 use touchstone_formats::value::Value;
 use touchstone_scoring::scorers::{
-    Need, Scorer, benchmark_scorers, choose, defaults, query_scorers,
+    Need, Scorer, benchmark_scorers, choose, defaults, query_scorers, user_scorers,
 };
 use touchstone_scoring::stabletoolbench::Offered;
 use xxhash_rust::xxh3::Xxh3;
@@ -87,6 +87,8 @@ impl ScoringSpec {
         let names_none = task.scorers.is_empty();
         let scorers = if names_none && offered.is_some() {
             query_scorers()
+        } else if names_none && task.user.is_some() {
+            user_scorers(expected.as_deref())
         } else {
             choose(&task.scorers, expected.as_deref()).0
         };
@@ -158,7 +160,9 @@ fn describe_request(task: &Task, variation: &Variation) -> String {
         .iter()
         .map(|(name, value)| (name.as_str(), json::write(value, false)))
         .collect();
-    format!("{prompts:?}{parameters:?}{:?}{:?}", task.expected_tool_calls, task.artifact_key)
+    let user =
+        if task.user.is_some() { format!("{:?}", task.user_texts(None)) } else { String::new() };
+    format!("{prompts:?}{parameters:?}{:?}{:?}{user}", task.expected_tool_calls, task.artifact_key)
 }
 
 /// Adds a text with its length, so that consecutive texts are not equal to their concatenation.

@@ -8,7 +8,7 @@ use crate::record::{order, state_name};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use touchstone_api::RunState;
 use touchstone_formats::answer::{self, AnswerLocation, FinishOutcome};
-use touchstone_formats::run::{CallInfo, StoredAnswer, Verdict};
+use touchstone_formats::run::{CallInfo, GoalVerdict, StoredAnswer, Verdict};
 use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::stabletoolbench::answers::GAVE_UP_REASON;
 
@@ -174,14 +174,16 @@ impl AlternativeAnswers {
 pub(super) fn told_as_text(told: &CallInfo) -> String {
     let pair = |pair: &Pair| [pair.tool.clone(), pair.api.clone()];
     let apis: Option<Vec<_>> = told.apis.as_ref().map(|apis| apis.iter().map(pair).collect());
-    serde_json::to_string(&(told.untold, apis, told.gave_up)).unwrap_or_default()
+    let goal = told.goal.as_ref().map(|goal| (goal.reached, &goal.reason));
+    serde_json::to_string(&(told.untold, apis, told.gave_up, goal)).unwrap_or_default()
 }
 
 fn parse_told(text: &str) -> Option<CallInfo> {
-    let (untold, apis, gave_up): (bool, Option<Vec<[String; 2]>>, Option<bool>) =
-        serde_json::from_str(text).ok()?;
+    type Stored = (bool, Option<Vec<[String; 2]>>, Option<bool>, Option<(bool, String)>);
+    let (untold, apis, gave_up, goal): Stored = serde_json::from_str(text).ok()?;
+    let goal = goal.map(|(reached, reason)| GoalVerdict { reached, reason });
     let apis = apis.map(|apis| apis.into_iter().map(|[tool, api]| Pair { tool, api }).collect());
-    Some(CallInfo { untold, apis, gave_up })
+    Some(CallInfo { untold, apis, gave_up, goal })
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<StoredRun> {

@@ -191,6 +191,34 @@ describe("the launch sheet", () => {
     await until(() => field("claude").checked);
     expect(text()).not.toContain("Answer search");
   });
+  it("asks for the model that plays a user only where the task names none", async () => {
+    const [first] = OPTIONS.tasks;
+    if (!first) throw new Error("no task");
+    const other = new Fixture();
+    other.options = { ...OPTIONS, tasks: [{ ...first, user: { model: "o1" } }] };
+    await open(other, READY);
+    await until(() => field("claude").checked);
+    expect(document.querySelector('[data-testid="user-model"]')).toBeNull();
+  });
+  it("sends the model that plays the user", async () => {
+    const [first] = OPTIONS.tasks;
+    if (!first) throw new Error("no task");
+    const other = new Fixture();
+    other.options = {
+      ...OPTIONS,
+      user_model: "claude",
+      tasks: [{ ...first, user: { model: null } }],
+    };
+    await open(other, READY);
+    const select = () => document.querySelector<HTMLSelectElement>('[data-testid="user-model"]');
+    await until(() => select() !== null);
+    expect(select()?.textContent).toContain("Default: claude");
+    const chosen = select();
+    if (!chosen) return;
+    chosen.value = "o1";
+    chosen.dispatchEvent(new Event("change", { bubbles: true }));
+    await until(() => location.hash.includes("user=o1"));
+  });
   it("sends the method and the functions that were chosen", async () => {
     const other = new Fixture();
     other.options = {
@@ -318,6 +346,7 @@ describe("the launch sheet", () => {
         tags: [],
         variations: ["a"],
         repeat: 1,
+        user: null,
       })),
     };
     fixture.replies.plan_launch = () =>

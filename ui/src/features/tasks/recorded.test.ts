@@ -29,6 +29,7 @@ const task = (answers: string[], more_expected = 0): TaskView => ({
     trouble: null,
   })),
   more_expected,
+  user: null,
   expected_tool_calls: [],
   scorers: null,
   query: null,

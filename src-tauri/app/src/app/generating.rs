@@ -1,0 +1,343 @@
+//! Tasks that a model writes from a file: reads the file, asks for questions with their answers, and
+//! writes the suite. Replies are journaled, so a failed generation is completed for the price of what
+//! is missing. What is asked and what it means is in `generation`.
+use super::spend_limit::{Budget, Prices};
+use super::{App, NewFile, OpenFolder};
+use crate::error::{AppError, Code};
+use crate::generation::{self, Batch, GenerateOptions, Pair};
+use fs_err as fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+use touchstone_imports::csv;
+use touchstone_runner::conversation::Turn;
+use touchstone_runner::execute::{LaunchContext, PromptError, PromptRequest};
+use touchstone_runner::journal::Journal;
+use touchstone_runner::launch::RunEventSender;
+use touchstone_runner::lock::{LockError, RunLock};
+use touchstone_runner::setup::Setup;
+use touchstone_runner::spec::{Model, Provider};
+
+/// Maximum size of a file to write tasks from.
+const MOST_BYTES: u64 = 16 << 20;
+/// Name of the lock and the journal; no run can have it, because hidden files are never runs.
+const HIDDEN: &str = ".generated";
+/// Number of requests for a batch before the rest of it is given up.
+const ATTEMPTS: usize = 3;
+/// Interval at which an interruption is looked for.
+const GLANCE: Duration = Duration::from_millis(200);
+
+/// Request to write tasks.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GenerateRequest {
+    /// File with the text: prose, or rows as CSV or JSON Lines.
+    pub from: PathBuf,
+    /// Model that writes.
+    pub model: String,
+    /// Number of questions.
+    pub queries: usize,
+    /// Messages of a simulated user in each conversation; 1 for single questions.
+    pub turns: u32,
+    /// What the persons do who ask, in turn.
+    pub tasks: Vec<String>,
+    /// Suite to write; it must not exist.
+    pub out: PathBuf,
+    /// Dollars after which nothing more is asked.
+    pub max_cost: Option<f64>,
+}
+
+/// Estimate of a request. Nothing has been sent.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GeneratePlan {
+    /// Number of requests.
+    pub requests: u64,
+    /// Input and output tokens.
+    pub tokens: u64,
+    /// Dollars; none if the model has no price.
+    pub cost: Option<f64>,
+    /// Warning that the spend limit has no effect.
+    pub unbound: Option<String>,
+}
+
+/// Tasks that were written.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Generated {
+    /// Number of questions in the suite.
+    pub queries: usize,
+    /// Number of replies that were paid for now.
+    pub requests: u64,
+    /// Their tokens.
+    pub tokens: Option<u64>,
+    /// Their cost in dollars; none if a price is unknown.
+    pub cost: Option<f64>,
+    /// Reason there are fewer questions than wanted, as a sentence.
+    pub why: Option<String>,
+}
+
+/// Requests resolved against the workspace.
+struct Resolved {
+    setup: Setup,
+    model: Model,
+    budget: Budget,
+    options: GenerateOptions,
+    parts: Vec<String>,
+    batches: Vec<Batch>,
+}
+
+impl App {
+    /// Returns the estimate of a request.
+    pub fn plan_generation(&self, request: &GenerateRequest) -> Result<GeneratePlan, AppError> {
+        let Resolved { model, budget, parts, batches, .. } = self.resolve_generation(request)?;
+        let (requests, input, output) = generation::estimate(&parts, &batches);
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let cost = model
+            .price
+            .map(|price| (input as f64 * price.input + output as f64 * price.output) / 1e6);
+        let unbound = budget.ineffective_note(&Prices::for_models([&model]));
+        Ok(GeneratePlan { requests, tokens: input + output, cost, unbound })
+    }
+
+    /// Writes tasks and their suite. `interrupts` returns how
+    /// often the user asked for an end: first it drains, then it aborts.
+    pub fn generate(
+        &self,
+        request: &GenerateRequest,
+        interrupts: impl Fn() -> u32,
+        on_progress: impl Fn(usize, usize),
+    ) -> Result<Generated, AppError> {
+        let open = self.require_folder()?;
+        let mut resolved = self.resolve_generation(request)?;
+        let taken = || {
+            AppError::new(Code::BadRequest, format!("{} exists already.", request.out.display()))
+                .hint("Choose another name. Suites are never replaced, as runs refer to them.")
+        };
+        if fs::symlink_metadata(&request.out).is_ok() {
+            return Err(taken());
+        }
+        self.refuse_among_results(&request.out)?;
+        if let Some(folder) = request.out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(|why| failed(why.to_string()))?;
+        }
+        resolved.budget.check(&Prices::for_models([&resolved.model]))?;
+        resolved.setup.rules.max_cost = resolved.budget.most();
+        if let Some(why) = resolved.model.key.as_deref().and_then(|key| self.no_key(key)) {
+            return Err(AppError::new(Code::BadRequest, why));
+        }
+        let (pairs, mut done) = self.ask_for_pairs(&open, &resolved, &interrupts, &on_progress)?;
+        if pairs.is_empty() {
+            let why = done.why.unwrap_or_else(|| "The model wrote no questions.".to_owned());
+            return Err(failed(why).hint("Choose another model, or another text."));
+        }
+        let about = format!(
+            "Written by {} from {}.",
+            resolved.model.name,
+            request.from.file_name().unwrap_or_default().to_string_lossy()
+        );
+        let mut file = NewFile::create(&request.out)?;
+        file.write(generation::suite(&pairs, &resolved.options, &about).as_bytes())?;
+        if !file.keep_if_free()? {
+            return Err(taken());
+        }
+        done.queries = pairs.len();
+        Ok(done)
+    }
+
+    fn resolve_generation(&self, request: &GenerateRequest) -> Result<Resolved, AppError> {
+        let setup = self.setup()?;
+        let bad = |why: String| AppError::new(Code::BadRequest, why);
+        let model = setup
+            .model(&request.model)
+            .cloned()
+            .ok_or_else(|| super::keys::no_model(&setup, &request.model))?;
+        if model.provider == Provider::Replay {
+            return Err(bad(format!("`{}` repeats recordings and writes nothing.", model.name)));
+        }
+        if !(1..=MOST_TURNS).contains(&request.turns) {
+            return Err(bad(format!("The number of turns has to be from 1 to {MOST_TURNS}.")));
+        }
+        let name = request.from.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let options = GenerateOptions {
+            queries: request.queries,
+            turns: request.turns,
+            tasks: request.tasks.clone(),
+            name: format!("Questions about {name}"),
+        };
+        let parts = generation::parts(&text_of(&request.from)?);
+        let batches = generation::batches(parts.len(), &options).map_err(bad)?;
+        let budget = Budget::resolve(request.max_cost, &setup.rules)?;
+        Ok(Resolved { setup, model, budget, options, parts, batches })
+    }
+
+    /// Asks for the pairs of all batches. Ends early when it is stopped or the provider fails.
+    fn ask_for_pairs(
+        &self,
+        open: &OpenFolder,
+        resolved: &Resolved,
+        interrupts: &impl Fn() -> u32,
+        on_progress: &impl Fn(usize, usize),
+    ) -> Result<(Vec<Pair>, Generated), AppError> {
+        let dir = &open.flow.roots.output_dir;
+        touchstone_runner::disk::make_root(dir).map_err(|why| failed(why.to_string()))?;
+        let lock = RunLock::take(dir, HIDDEN).map_err(|why| match why {
+            LockError::Held { by } => {
+                failed(format!("Another process is writing tasks here ({by})."))
+                    .hint("Wait for it.")
+            }
+            other => failed(other.to_string()),
+        })?;
+        let journal = Journal::open(dir, HIDDEN).map_err(|why| failed(why.to_string()))?;
+        let runtime = self.inner.launches.runtime()?;
+        let (teller, _events) = RunEventSender::new();
+        let pairs = runtime.block_on(async {
+            let crew =
+                Arc::new(self.launch_context(open, resolved.setup.clone(), &[], teller).await);
+            let stops = crew.stops.clone();
+            let work = ask(&crew, resolved, &journal, on_progress);
+            tokio::pin!(work);
+            loop {
+                tokio::select! {
+                    done = &mut work => return done,
+                    () = tokio::time::sleep(GLANCE) => {
+                        let count = interrupts();
+                        if count > 0 {
+                            stops.soft.cancel();
+                        }
+                        if count > 1 {
+                            stops.hard.cancel();
+                        }
+                    }
+                }
+            }
+        });
+        drop(lock);
+        pairs
+    }
+}
+
+/// Limit on the messages of a simulated user.
+const MOST_TURNS: u32 = 200;
+
+async fn ask(
+    crew: &Arc<LaunchContext>,
+    resolved: &Resolved,
+    journal: &Journal,
+    on_progress: &impl Fn(usize, usize),
+) -> Result<(Vec<Pair>, Generated), AppError> {
+    let (mut pairs, mut done) = (Vec::new(), Generated { cost: Some(0.0), ..Generated::default() });
+    for batch in &resolved.batches {
+        let Some(part) = resolved.parts.get(batch.part) else { continue };
+        let mut tasks = batch.tasks.clone();
+        for attempt in 0..ATTEMPTS {
+            // A request that is repeated because its reply was of no use is another request.
+            let mark = format!("generate-{attempt}");
+            let request =
+                PromptRequest { crew, path: HIDDEN, journal, model: &resolved.model, mark: &mark };
+            if crew.stops.soft.is_cancelled() {
+                return Err(unfinished(STOPPED.to_owned()));
+            }
+            let message = generation::message(part, &tasks, &pairs);
+            match request.ask(generation::instructions(), &[Turn::User(message)]).await {
+                Ok(reply) => {
+                    if !reply.paid.journaled {
+                        done.requests += 1;
+                        done.tokens = reply
+                            .paid
+                            .tokens
+                            .map_or(done.tokens, |more| Some(done.tokens.unwrap_or(0) + more));
+                        done.cost = done.cost.zip(reply.paid.cost).map(|(sum, more)| sum + more);
+                    }
+                    let new = if reply.refused {
+                        Vec::new()
+                    } else {
+                        generation::read(&reply.text, &tasks, &pairs)
+                    };
+                    tasks.drain(..new.len());
+                    pairs.extend(new);
+                }
+                Err(PromptError::Stopped) => return Err(unfinished(STOPPED.to_owned())),
+                // The reply was paid for: the part of the text has no more than this.
+                Err(PromptError::Useless { why, .. }) => {
+                    done.why = Some(why);
+                    break;
+                }
+                Err(PromptError::Failed(why)) => return Err(unfinished(why)),
+            }
+            on_progress(pairs.len(), resolved.options.queries);
+            if tasks.is_empty() {
+                break;
+            }
+        }
+    }
+    if done.why.is_none() && pairs.len() < resolved.options.queries {
+        done.why = Some("The model wrote fewer questions than it was asked for.".to_owned());
+    }
+    Ok((pairs, done))
+}
+
+/// Returns the error of a generation that can be continued. No suite is written, so that the same
+/// command writes the whole one.
+fn unfinished(why: String) -> AppError {
+    failed(why).hint("Nothing was written. Replies that were paid for are kept: the same command continues from there.")
+}
+
+const STOPPED: &str = "It was stopped, or the budget is spent.";
+
+/// Returns the text of a file; rows of CSV and JSON Lines become paragraphs.
+fn text_of(path: &Path) -> Result<String, AppError> {
+    let unreadable = |why: String| {
+        AppError::new(Code::BadRequest, format!("{} cannot be read: {why}", path.display()))
+    };
+    let size = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
+    if size > MOST_BYTES {
+        return Err(unreadable(format!("it is larger than {} MB.", MOST_BYTES >> 20)));
+    }
+    let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    let text = text.trim_start_matches('\u{feff}');
+    let extension = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
+    match extension.as_deref().and_then(|end| end.to_str()) {
+        Some("csv") => Ok(rows_of_csv(text).join("\n\n")),
+        Some("jsonl" | "ndjson") => {
+            rows_of_json(text).map(|rows| rows.join("\n\n")).map_err(unreadable)
+        }
+        _ => Ok(text.to_owned()),
+    }
+}
+
+fn rows_of_csv(text: &str) -> Vec<String> {
+    let (records, _) = csv::records(text);
+    let mut records =
+        records.into_iter().map(|place| csv::fields(text.get(place).unwrap_or_default()));
+    let names = records.next().unwrap_or_default();
+    let row = |fields: Vec<String>| {
+        let line = |(name, value): (&String, String)| format!("{name}: {value}");
+        names.iter().zip(fields).map(line).collect::<Vec<_>>().join("\n")
+    };
+    records.map(row).collect()
+}
+
+fn rows_of_json(text: &str) -> Result<Vec<String>, String> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let row = |(number, line): (usize, &str)| {
+        let value = json::read(line)
+            .map_err(|error| format!("line {} is not JSON: {}", number + 1, error.message))?;
+        let word = |value: &Value| match value {
+            Value::Text(text) => text.clone(),
+            other => json::write(other, false),
+        };
+        Ok(match &value {
+            Value::Map(entries) => {
+                let line =
+                    |(name, value): &(Value, Value)| format!("{}: {}", word(name), word(value));
+                entries.iter().map(line).collect::<Vec<_>>().join("\n")
+            }
+            other => word(other),
+        })
+    };
+    lines.map(row).collect()
+}
+
+fn failed(why: String) -> AppError {
+    AppError::new(Code::Failed, why)
+}

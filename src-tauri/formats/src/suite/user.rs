@@ -1,0 +1,77 @@
+//! **Pure.** Users that a model plays: who they are, what they want, and when they are content.
+use super::Task;
+use crate::json;
+use crate::node::Node as _;
+use crate::value::Value;
+
+/// Default limit on the messages of a simulated user.
+pub(super) const MAX_TURNS: u32 = 8;
+
+/// Limit on `max_turns` of a simulated user; more is assumed to be a typing error.
+pub(super) const MOST_TURNS: u32 = 200;
+
+/// A user that a second model plays, in place of one prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimulatedUser {
+    /// Description of the person.
+    pub persona: Option<String>,
+    /// What the user wants from the conversation.
+    pub goal: String,
+    /// What the user can tell if asked: a text, or facts by name.
+    pub knows: Option<Value>,
+    /// When the goal is reached, if the goal alone does not say it.
+    pub satisfied_when: Option<String>,
+    /// Maximum number of messages that the user sends.
+    pub max_turns: u32,
+    /// Model that plays the user; none to use the one of the workspace or of the launch.
+    pub model: Option<String>,
+}
+
+impl SimulatedUser {
+    /// Returns what the user knows as lines of text; empty if it knows nothing in particular.
+    pub fn knowledge(&self) -> String {
+        match &self.knows {
+            None => String::new(),
+            Some(Value::Map(facts)) => {
+                let line = |(name, value): &(Value, Value)| {
+                    format!("- {}: {}", inline(name), inline(value))
+                };
+                facts.iter().map(line).collect::<Vec<_>>().join("\n")
+            }
+            Some(Value::List(facts)) => {
+                let line = |fact: &Value| format!("- {}", inline(fact));
+                facts.iter().map(line).collect::<Vec<_>>().join("\n")
+            }
+            Some(other) => inline(other),
+        }
+    }
+
+    /// Returns the texts in which parameters of a variation are filled in.
+    pub(super) fn texts(&self) -> Vec<String> {
+        let own = [self.persona.as_deref(), Some(&self.goal), self.satisfied_when.as_deref()];
+        own.into_iter().flatten().map(str::to_owned).chain([self.knowledge()]).collect()
+    }
+}
+
+/// Returns a value on one line.
+fn inline(value: &Value) -> String {
+    value.word().map_or_else(|| json::write(value, false), str::to_owned)
+}
+
+impl Task {
+    /// Returns the simulated user as texts under their names, with the parameters of a variation;
+    /// empty if the task has none.
+    pub fn user_texts(&self, variation: Option<usize>) -> Vec<(&'static str, String)> {
+        let Some(user) = &self.user else { return Vec::new() };
+        let knows = Some(user.knowledge()).filter(|knows| !knows.is_empty());
+        [
+            ("persona", user.persona.clone()),
+            ("goal", Some(user.goal.clone())),
+            ("knows", knows),
+            ("satisfied_when", user.satisfied_when.clone()),
+        ]
+        .into_iter()
+        .filter_map(|(name, text)| Some((name, self.fill(&text?, variation))))
+        .collect()
+    }
+}

@@ -1,0 +1,205 @@
+//! Simulated user of a run: asks the model that plays it for the next message, or for its verdict.
+//! Owns the requests and their cost; what is asked and what a reply means is in `crate::user`.
+use super::converse::{Conversation, error_of_reply};
+use super::endpoints::Endpoint;
+use super::provider_request;
+use super::{Job, LaunchContext, RunError, RunOutcome, clean};
+use crate::conversation::Turn;
+use crate::event::RunEventKind;
+use crate::fault;
+use crate::provider::{self, ModelRequest, Reply, StopReason};
+use crate::script::{TranscriptWriter, UserFacts};
+use crate::spec::{Model, Provider};
+use crate::user::{self, CORRECTIONS, Move, UserOutcome, Verdict};
+use std::sync::Arc;
+use touchstone_formats::value::Value;
+
+/// User that a model plays in a run.
+#[derive(Debug)]
+pub(super) struct RunUser {
+    model: Model,
+    instructions: String,
+    /// Maximum number of messages that it sends.
+    max_turns: usize,
+}
+
+/// Reply of the model that plays the user, or the error that the run ends with.
+type UserReply = Result<Reply, Value>;
+
+impl RunUser {
+    /// Returns the user of a run, and records its model in the transcript. A resumed run keeps the
+    /// model that it was started with. `None` if the task has no simulated user.
+    pub(super) fn for_run(
+        crew: &LaunchContext,
+        job: &Job,
+        script: &mut TranscriptWriter,
+    ) -> Result<Option<Arc<Self>>, RunError> {
+        let task = &job.slot.task;
+        let Some(user) = &task.user else { return Ok(None) };
+        let mut facts = script.user();
+        let asked = crew.setup.user_model_of(task);
+        let name = facts.model.as_deref().filter(|name| crew.setup.model(name).is_some());
+        let name = name.or(asked).ok_or_else(|| RunError::Broken(NO_MODEL.to_owned()))?;
+        let model = crew.setup.model(name).ok_or_else(|| {
+            RunError::Broken(format!("There is no model named `{name}`, which plays the user."))
+        })?;
+        if model.provider == Provider::Replay {
+            return Err(RunError::Broken(format!(
+                "`{name}` repeats recordings and cannot play a user. Choose another model."
+            )));
+        }
+        facts.model = Some(model.name.clone());
+        facts.model_id.get_or_insert_with(|| model.model_id.clone());
+        facts.brief.get_or_insert_with(|| user::brief(task, job.slot.at.variation));
+        script.set_user(&facts);
+        Ok(Some(Arc::new(Self {
+            model: model.clone(),
+            instructions: user::instructions(task, job.slot.at.variation),
+            max_turns: usize::try_from(user.max_turns).unwrap_or(usize::MAX),
+        })))
+    }
+}
+
+/// Reason a run with a simulated user cannot start.
+const NO_MODEL: &str = "No model plays the user of this task. Name one with `model` under `user`, with `user_model` in touchstone.yaml, or with --user-model.";
+
+impl Conversation<'_> {
+    /// Returns true if the simulated user has not ended the conversation yet.
+    pub(super) fn awaits_user(&self) -> bool {
+        self.user.is_some() && self.script.user().outcome.is_none()
+    }
+
+    /// Asks the model that plays the user, until it says something or ends the conversation.
+    /// Returns the outcome of the run if it ends with an error.
+    pub(super) async fn ask_user(&mut self) -> Result<Option<RunOutcome>, RunError> {
+        let Some(user) = self.user.clone() else { return Ok(None) };
+        let sent = self.script.simulated_messages();
+        let is_last = sent >= user.max_turns;
+        let messages = self.script.messages();
+        let has_heard = messages.iter().any(|one| matches!(one, user::Message::System(_)));
+        let mut turns = user::turns(&messages, is_last);
+        drop(messages);
+        // Added to the file together with the message: a run that is killed between two requests
+        // takes both from the journal, and counts each once.
+        let mut facts = self.script.user();
+        let before = facts.usage.and_then(|usage| usage.total());
+        let mut corrections = 0;
+        let next = loop {
+            let reply = match self.user_reply(&user, sent, &turns, &mut facts).await? {
+                Ok(reply) => reply,
+                Err(error) => {
+                    self.script.set_user(&facts);
+                    return self.fail(error).await.map(Some);
+                }
+            };
+            let text = reply.text.unwrap_or_default();
+            let why = match user::read(&text, has_heard) {
+                Ok(next) => break next,
+                Err(why) => why,
+            };
+            if corrections < CORRECTIONS {
+                corrections += 1;
+                user::push_correction(&mut turns, &text, &why);
+                continue;
+            }
+            // Small models answer in plain words, whatever they are told.
+            if let Some(message) = user::plain_message(&text) {
+                break Move::Says(message);
+            }
+            self.script.set_user(&facts);
+            let error = unusable(&user.model.name, &text, &why);
+            return self.fail(error).await.map(Some);
+        };
+        let tokens = facts.usage.and_then(|usage| usage.total());
+        let tokens = tokens.map(|tokens| tokens.saturating_sub(before.unwrap_or(0)));
+        match next {
+            Move::Says(message) if !is_last => self.script.say(&message, tokens),
+            Move::Says(message) => facts.end(Verdict {
+                outcome: UserOutcome::TurnLimit,
+                reason: Some(format!(
+                    "The user sent {sent} messages (`user.max_turns`) and did not reach its goal."
+                )),
+                closing: Some(message),
+            }),
+            Move::Ends(verdict) => facts.end(verdict),
+        }
+        self.script.set_user(&facts);
+        Ok(None)
+    }
+
+    /// Requests one reply of the model that plays the user, and adds what it cost to `facts`.
+    async fn user_reply(
+        &mut self,
+        user: &RunUser,
+        sent: usize,
+        turns: &[Turn],
+        facts: &mut UserFacts,
+    ) -> Result<UserReply, RunError> {
+        if let Some(why) = self.crew.purse.refusal() {
+            self.crew.stop_all(&why);
+            return Err(RunError::Stopped);
+        }
+        if self.crew.stops.soft.is_cancelled() {
+            return Err(RunError::Stopped);
+        }
+        let door = Endpoint::for_model(&user.model);
+        if let Some(why) = self.crew.doors.refused(&door) {
+            return Err(RunError::Barred(why));
+        }
+        let message = u32::try_from(sent).unwrap_or(u32::MAX).saturating_add(1);
+        self.tell(RunEventKind::AskingUser { message });
+        let request = provider::encode(&ModelRequest {
+            model: &user.model,
+            system: &user.instructions,
+            turns,
+            tools: &[],
+        });
+        let hash = format!("{}-user", provider::hash(&request));
+        let asked = self.send(&user.model, message, request, hash).await?;
+        for lost in &asked.lost {
+            facts.spend(&lost.usage, lost.cost);
+        }
+        let bought = match asked.bought {
+            Ok(bought) => bought,
+            Err(fault) => {
+                self.crew.handle_fault(&fault, &door);
+                return Ok(Err(provider_request::error(&fault)));
+            }
+        };
+        fault::point!("talk.user_replied");
+        let usage = bought.reply.usage;
+        let cost = provider::price::cost(&usage, user.model.price.as_ref());
+        let (ms, journaled) = (bought.ms, bought.journaled);
+        if !journaled {
+            self.crew.purse.pay(cost, &user.model.name, user.model.price.as_ref());
+        }
+        self.tell(RunEventKind::UserReplied { message, usage, cost, ms, journaled });
+        facts.spend(&usage, cost);
+        let reply = clean::reply(&self.crew.redactor, bought.reply);
+        facts.model_id = reply.model_id.clone().or(facts.model_id.take());
+        Ok(match reply.stop {
+            StopReason::Refused(_) => Err(Value::from(
+                format!("The model `{}` refused to play the user.", user.model.name).as_str(),
+            )),
+            StopReason::Length => Err(Value::from(
+                format!(
+                    "The message of the simulated user was cut at the token limit. Raise `max_tokens` of the model `{}`, then continue.",
+                    user.model.name
+                )
+                .as_str(),
+            )),
+            _ => error_of_reply(&reply).map_or(Ok(reply), Err),
+        })
+    }
+}
+
+/// Returns the error for a model that does not reply in the required form.
+fn unusable(model: &str, reply: &str, why: &str) -> Value {
+    let message = format!(
+        "The model `{model}`, which plays the user, did not reply in the required form: {why} Continue the run to ask it again, or choose another model."
+    );
+    Value::Map(vec![
+        ("message".into(), Value::Text(message)),
+        ("text".into(), Value::Text(reply.to_owned())),
+    ])
+}

@@ -1,0 +1,320 @@
+//! **Pure.** Users that a model plays: what the model is told, how it sees the conversation, and
+//! what its replies mean. Owns no request and no file.
+use crate::conversation::{AssistantMessage, Turn};
+use std::borrow::Cow;
+use touchstone_formats::suite::Task;
+use touchstone_formats::value::Value;
+use touchstone_formats::{answer, json};
+use xxhash_rust::xxh3::Xxh3;
+
+/// Maximum number of times that the model is asked again for a reply in the required form.
+pub const CORRECTIONS: usize = 2;
+
+const ROLE: &str = "\
+You play a person who talks with an assistant. You are never the assistant, and you never write its part. \
+The messages you receive are those of the assistant.";
+
+const RULES: &str = "\
+How to play:
+- Write as this person would in a chat: in your own words, briefly, one thing at a time. Begin with what you want.
+- Tell what you know when it is needed. Asked for something you do not know, say that you do not know it. Invent nothing.
+- Do not help the assistant with its work, and do not accept a promise for a result.
+- When the assistant has given you what you want, say that the goal is reached. When it clearly cannot or will not, give up.
+
+Reply with one JSON object and nothing else. It has one of these forms:
+{\"status\": \"continue\", \"message\": \"what you say next\"}
+{\"status\": \"reached\", \"reason\": \"how the goal was reached\"}
+{\"status\": \"gave_up\", \"reason\": \"what is missing\"}";
+
+const BEGIN: &str = "The conversation begins. Write your first message.";
+
+const NO_MESSAGES_LEFT: &str = "\
+You have no messages left. Reply with the status `reached` or `gave_up`, and the reason.";
+
+const EMPTY: &str = "(The assistant sent an empty message.)";
+
+/// Message of a conversation, as a user hears it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message<'d> {
+    /// Message of the user, whether a model or a person wrote it.
+    User(Cow<'d, str>),
+    /// Message of the system.
+    System(Cow<'d, str>),
+    /// Automatic nudge, which is not part of the talk.
+    Nudge,
+}
+
+/// What a reply of the model that plays the user means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Move {
+    /// The user says something.
+    Says(String),
+    /// The conversation is over for the user.
+    Ends(Verdict),
+}
+
+/// Verdict of a user on the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// End of the conversation.
+    pub outcome: UserOutcome,
+    /// Reason, as the user gives it.
+    pub reason: Option<String>,
+    /// Last words, which are not sent to the system.
+    pub closing: Option<String>,
+}
+
+/// End of a conversation with a simulated user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserOutcome {
+    /// The goal is reached.
+    Reached,
+    /// The user gave up.
+    GaveUp,
+    /// The user has no messages left, and did not say that the goal is reached.
+    TurnLimit,
+}
+
+impl UserOutcome {
+    /// Returns the word in transcripts.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Reached => "reached",
+            Self::GaveUp => "gave_up",
+            Self::TurnLimit => "turn_limit",
+        }
+    }
+}
+
+/// Returns the instructions for the model that plays the user of a run.
+pub fn instructions(task: &Task, variation: u32) -> String {
+    let title = |name: &str| match name {
+        "persona" => "Who you are",
+        "knows" => "What you know",
+        "satisfied_when" => "You are satisfied when",
+        _ => "What you want",
+    };
+    let texts = texts(task, variation);
+    let parts = texts.iter().map(|(name, text)| format!("{}:\n{}", title(name), text.trim()));
+    let parts: Vec<String> = parts.collect();
+    format!("{ROLE}\n\n{}\n\n{RULES}", parts.join("\n\n"))
+}
+
+/// Returns a hash of the user of a run, with which a resumed run recognises it.
+pub fn brief(task: &Task, variation: u32) -> String {
+    let mut hash = Xxh3::new();
+    for (name, text) in texts(task, variation) {
+        for part in [name, &text] {
+            hash.update(&(part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+    }
+    format!("{:016x}", hash.digest())
+}
+
+fn texts(task: &Task, variation: u32) -> Vec<(&'static str, String)> {
+    task.user_texts(usize::try_from(variation).ok())
+}
+
+/// Returns the conversation as the model that plays the user sees it: its own messages are the
+/// replies, and those of the system are the questions. Calls of tools and automatic nudges are not
+/// shown to it.
+pub fn turns(messages: &[Message<'_>], is_last: bool) -> Vec<Turn> {
+    let mut turns = Vec::new();
+    let mut heard: Vec<&str> = Vec::new();
+    let mut has_begun = false;
+    for message in messages {
+        match message {
+            Message::System(text) => heard.push(text.trim()),
+            Message::Nudge => {}
+            Message::User(text) => {
+                turns.push(question(&heard, has_begun));
+                heard.clear();
+                has_begun = true;
+                let said =
+                    [("status", Value::from("continue")), ("message", Value::from(text.as_ref()))];
+                let said = said.map(|(key, value)| (Value::from(key), value)).into();
+                turns.push(spoken(&json::write(&Value::Map(said), false)));
+            }
+        }
+    }
+    let mut last = question(&heard, has_begun);
+    if let (true, Turn::User(text)) = (is_last, &mut last) {
+        *text = format!("{text}\n\n({NO_MESSAGES_LEFT})");
+    }
+    turns.push(last);
+    turns
+}
+
+fn question(heard: &[&str], has_begun: bool) -> Turn {
+    if !has_begun {
+        return Turn::User(BEGIN.to_owned());
+    }
+    let text: Vec<&str> = heard.iter().copied().filter(|text| !text.is_empty()).collect();
+    Turn::User(if text.is_empty() { EMPTY.to_owned() } else { text.join("\n\n") })
+}
+
+fn spoken(text: &str) -> Turn {
+    Turn::Assistant(AssistantMessage { text: Some(text.to_owned()), ..AssistantMessage::default() })
+}
+
+/// Appends a reply that could not be read, and the request for one in the required form.
+pub fn push_correction(turns: &mut Vec<Turn>, reply: &str, why: &str) {
+    turns.push(spoken(if reply.trim().is_empty() { "(no text)" } else { reply }));
+    turns.push(Turn::User(format!(
+        "That was not usable: {why} Reply again, in your role, with one JSON object and nothing else, \
+         such as {{\"status\": \"continue\", \"message\": \"…\"}}."
+    )));
+}
+
+/// Reads a reply of the model that plays the user. `has_heard` is false before the system has said
+/// anything: the user cannot be content then. Fails with a sentence.
+pub fn read(reply: &str, has_heard: bool) -> Result<Move, String> {
+    let value = object(reply).ok_or("there is no JSON object in it.")?;
+    let text = |keys: &[&str]| {
+        let found = keys.iter().find_map(|key| value.get(key)?.text());
+        found.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+    };
+    let message = text(&["message", "text", "content"]);
+    let status = text(&["status"]).unwrap_or_else(|| "continue".to_owned());
+    let status = status.to_lowercase().replace([' ', '-'], "_");
+    let outcome = match status.as_str() {
+        "continue" | "continues" | "ongoing" | "in_progress" => {
+            return message.map(Move::Says).ok_or_else(|| "`message` is empty.".to_owned());
+        }
+        "reached" | "goal_reached" | "satisfied" | "done" | "success" => UserOutcome::Reached,
+        "gave_up" | "give_up" | "giveup" | "not_reached" | "failed" => UserOutcome::GaveUp,
+        _ => return Err("`status` is not `continue`, `reached` or `gave_up`.".to_owned()),
+    };
+    if !has_heard {
+        return Err(
+            "the assistant has not said anything yet, so `status` has to be `continue`.".to_owned()
+        );
+    }
+    let reason = text(&["reason", "why"]);
+    Ok(Move::Ends(Verdict { outcome, reason, closing: message }))
+}
+
+/// Returns the message of a reply that is plain text without any JSON; `None` for an empty one and
+/// for broken JSON.
+pub fn plain_message(reply: &str) -> Option<String> {
+    let text = without_thoughts(reply).trim();
+    (!text.is_empty() && !text.contains(['{', '}'])).then(|| text.to_owned())
+}
+
+/// Returns the first JSON object in a reply: alone, in a fence, or between other words.
+fn object(reply: &str) -> Option<Value> {
+    let text = without_thoughts(reply);
+    let is_map = |value: &Value| matches!(value, Value::Map(_));
+    let parse = |text: &str| answer::parse(text).map(|(value, _)| value).filter(is_map);
+    parse(text).or_else(|| {
+        let from = text.find('{')?;
+        let inside = text.get(from..)?;
+        let ends = inside.match_indices('}').map(|(at, _)| at + 1);
+        // The whole to the last brace first; else the shortest part that is an object.
+        let all: Vec<usize> = ends.take(50).collect();
+        let last = inside.rfind('}').map(|at| at + 1);
+        last.into_iter().chain(all).find_map(|end| parse(inside.get(..end)?))
+    })
+}
+
+/// Returns a reply without the thoughts that some models write before it.
+fn without_thoughts(reply: &str) -> &str {
+    reply.rsplit_once("</think>").map_or(reply, |(_, rest)| rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn says(text: &str) -> Move {
+        Move::Says(text.to_owned())
+    }
+
+    fn ends(outcome: UserOutcome, reason: Option<&str>, closing: Option<&str>) -> Move {
+        let (reason, closing) = (reason.map(str::to_owned), closing.map(str::to_owned));
+        Move::Ends(Verdict { outcome, reason, closing })
+    }
+
+    #[test]
+    fn a_reply_is_read_alone_in_a_fence_or_between_words() {
+        for reply in [
+            r#"{"status": "continue", "message": "Hi"}"#,
+            "```json\n{\"status\": \"continue\", \"message\": \"Hi\"}\n```",
+            "Sure:\n{'status': 'continue', 'message': 'Hi',}\nI hope it helps.",
+            "<think>{\"status\": \"reached\"}</think>{\"message\": \" Hi \"}",
+            r#"{"status": "Continue", "message": "Hi"} {"status": "reached"}"#,
+        ] {
+            assert_eq!(read(reply, true), Ok(says("Hi")), "{reply}");
+        }
+    }
+
+    #[test]
+    fn the_words_of_models_for_an_end_are_understood() {
+        for word in ["reached", "Goal reached", "SATISFIED", "done"] {
+            let reply = format!(r#"{{"status": "{word}", "reason": "I have it."}}"#);
+            assert_eq!(
+                read(&reply, true),
+                Ok(ends(UserOutcome::Reached, Some("I have it."), None))
+            );
+        }
+        for word in ["gave_up", "give-up", "failed"] {
+            let reply = format!(r#"{{"status": "{word}", "message": "Bye"}}"#);
+            assert_eq!(read(&reply, true), Ok(ends(UserOutcome::GaveUp, None, Some("Bye"))));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_why() {
+        for (reply, has_heard, why) in [
+            ("Hi", true, "there is no JSON object in it."),
+            ("", true, "there is no JSON object in it."),
+            ("{\"status\": ", true, "there is no JSON object in it."),
+            ("[1]", true, "there is no JSON object in it."),
+            (r#"{"status": "continue", "message": " "}"#, true, "`message` is empty."),
+            (
+                r#"{"status": "perhaps"}"#,
+                true,
+                "`status` is not `continue`, `reached` or `gave_up`.",
+            ),
+            (
+                r#"{"status": "reached"}"#,
+                false,
+                "the assistant has not said anything yet, so `status` has to be `continue`.",
+            ),
+        ] {
+            assert_eq!(read(reply, has_heard), Err(why.to_owned()), "{reply}");
+        }
+        assert_eq!(plain_message(" Hi \n").as_deref(), Some("Hi"));
+        assert_eq!((plain_message(" "), plain_message("{\"a")), (None, None));
+    }
+
+    #[test]
+    fn the_user_sees_messages_of_the_system_and_neither_calls_nor_nudges() {
+        let user = |text: &'static str| Message::User(text.into());
+        let messages = [
+            user("Book \"it\""),
+            Message::System("Let me look.".into()),
+            Message::Nudge,
+            Message::System("Which day?".into()),
+            user("Monday"),
+            Message::System(String::new().into()),
+        ];
+        let line = |turn: &Turn| match turn {
+            Turn::User(text) => format!("> {text}"),
+            Turn::Assistant(said) => said.text.clone().unwrap_or_default(),
+        };
+        let lines = |count: usize, is_last| {
+            turns(&messages[..count], is_last).iter().map(line).collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(lines(0, false), format!("> {BEGIN}"));
+        let both = "{\"status\":\"continue\",\"message\":\"Book \\\"it\\\"\"}\n> Let me look.\n\nWhich day?";
+        assert_eq!(lines(4, false), format!("> {BEGIN}\n{both}"));
+        assert_eq!(
+            lines(6, true),
+            format!(
+                "> {BEGIN}\n{both}\n{{\"status\":\"continue\",\"message\":\"Monday\"}}\n> {EMPTY}\n\n({NO_MESSAGES_LEFT})"
+            )
+        );
+    }
+}

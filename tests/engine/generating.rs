@@ -1,0 +1,135 @@
+//! Tests of tasks that a model writes: the suite loads, replies are paid for once, and nothing is
+//! written before it is complete.
+use super::bench::Bench;
+use super::running::stage::{plain, refuses, says};
+use super::scripted::{Reply, Scripted, Seen};
+use fs_err as fs;
+use serde_json::json;
+use touchstone_app::app::generating::GenerateRequest;
+use touchstone_app::app::generating::Generated;
+use touchstone_app::error::AppError;
+
+/// Replies with as many pairs as the request asks for, with other questions each time.
+fn writes(seen: &Seen) -> Reply {
+    let message = seen.json()["messages"][1]["content"].as_str().unwrap_or_default().to_owned();
+    let count =
+        message.split("Write ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok());
+    let number = seen.number;
+    let pairs: Vec<_> = (0..count.unwrap_or(0))
+        .map(|at: usize| json!({ "query": format!("What is {number}.{at}?"), "response": format!("{at}") }))
+        .collect();
+    says(&json!(pairs).to_string())
+}
+
+fn request(bench: &Bench, queries: usize) -> GenerateRequest {
+    bench.write("manual.md", "# Manual\n\nThe machine has two keys.\n");
+    GenerateRequest {
+        from: bench.path("manual.md"),
+        model: "scripted".into(),
+        queries,
+        turns: 1,
+        out: bench.path("tasks/manual.yaml"),
+        ..GenerateRequest::default()
+    }
+}
+
+fn generate(bench: &Bench, request: &GenerateRequest) -> Result<Generated, AppError> {
+    bench.app().generate(request, || 0, |_, _| {})
+}
+
+#[test]
+fn the_suite_that_is_written_loads_with_its_questions_and_answers() {
+    let server = Scripted::start(writes);
+    let bench = plain(&server);
+    let request = request(&bench, 12);
+    let plan = bench.app().plan_generation(&request).unwrap();
+    assert_eq!((plan.requests, server.seen().len()), (2, 0));
+    assert!(plan.cost.is_some_and(|cost| cost > 0.0));
+    let done = generate(&bench, &request).unwrap();
+    assert_eq!((done.queries, done.requests, done.tokens, done.why), (12, 2, Some(220), None));
+    assert!(
+        server.seen()[1].json()["messages"][1]["content"]
+            .as_str()
+            .unwrap()
+            .contains("- What is 0.9?")
+    );
+    let suite = fs::read_to_string(bench.path("tasks/manual.yaml")).unwrap();
+    let suite = touchstone_formats::suite::read(&suite, "manual").unwrap();
+    assert_eq!((suite.tasks[0].variations.len(), suite.warnings.len()), (12, 0));
+    assert!(generate(&bench, &request).unwrap_err().message.contains("exists already"));
+    // The same request again, to another file, is paid for already.
+    let other = GenerateRequest { out: bench.path("tasks/other.yaml"), ..request };
+    assert_eq!(generate(&bench, &other).unwrap().requests, 0);
+    assert_eq!(server.seen().len(), 2);
+}
+
+#[test]
+fn a_failure_writes_nothing_and_the_same_command_pays_only_for_the_rest() {
+    let server = Scripted::start(|seen| {
+        if seen.number == 1 { refuses(400, "invalid", "no") } else { writes(seen) }
+    });
+    let bench = plain(&server);
+    let request = request(&bench, 20);
+    let error = generate(&bench, &request).unwrap_err();
+    assert!(error.hint.unwrap().contains("continues from there"));
+    assert!(!bench.path("tasks/manual.yaml").exists());
+    let done = generate(&bench, &request).unwrap();
+    assert_eq!((done.queries, done.requests, server.seen().len()), (20, 1, 3));
+}
+
+#[test]
+fn a_budget_and_an_interruption_stop_the_requests() {
+    let server = Scripted::start(writes);
+    let bench = plain(&server);
+    // A reply costs 0.00012 dollars.
+    let request = GenerateRequest { max_cost: Some(0.0001), ..request(&bench, 20) };
+    assert!(generate(&bench, &request).unwrap_err().message.contains("budget"));
+    assert_eq!(server.seen().len(), 1);
+    let unbounded = GenerateRequest { max_cost: None, ..request };
+    assert_eq!(generate(&bench, &unbounded).unwrap().requests, 1);
+}
+
+#[test]
+fn what_cannot_be_read_is_asked_for_again_and_then_fewer_are_written() {
+    let server = Scripted::start(|seen| match seen.number {
+        0 => says("I would rather not."),
+        1 => says(r#"[{"query": "A?", "response": "a"}]"#),
+        _ => says("[]"),
+    });
+    let bench = plain(&server);
+    let done = generate(&bench, &request(&bench, 3)).unwrap();
+    assert_eq!((done.queries, server.seen().len()), (1, 3));
+    assert!(done.why.unwrap().contains("fewer questions"));
+}
+
+#[test]
+fn rows_become_text_and_several_turns_a_simulated_user() {
+    let server = Scripted::start(writes);
+    let bench = plain(&server);
+    for (name, text) in [
+        ("rows.csv", "product,price\n\"lamp, red\",3\n"),
+        ("rows.jsonl", "{\"product\": \"lamp, red\", \"price\": 3}\n"),
+    ] {
+        bench.write(name, text);
+        let out = bench.path(&format!("tasks/{name}.yaml"));
+        let tasks = vec!["buy a lamp".to_owned()];
+        let from = bench.path(name);
+        let request =
+            GenerateRequest { from, out: out.clone(), turns: 3, tasks, ..request(&bench, 2) };
+        generate(&bench, &request).unwrap();
+        let suite =
+            touchstone_formats::suite::read(&fs::read_to_string(out).unwrap(), "rows").unwrap();
+        let user = suite.tasks[0].user.as_ref().unwrap();
+        assert_eq!((user.max_turns, suite.warnings.len()), (3, 0));
+        assert!(suite.tasks[0].user_texts(Some(0))[0].1.contains("buy a lamp"));
+    }
+    let asked = server.seen()[0].json()["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(
+        asked.contains("product: lamp, red\nprice: 3") && asked.contains("1. buy a lamp"),
+        "{asked}"
+    );
+    assert_eq!(server.seen().len(), 1, "both files say the same");
+    bench.write("broken.jsonl", "{\"a\": 1}\n{\n");
+    let broken = GenerateRequest { from: bench.path("broken.jsonl"), ..request(&bench, 2) };
+    assert!(generate(&bench, &broken).unwrap_err().message.contains("line 2"));
+}
