@@ -94,6 +94,7 @@ export const plan = (
   unpriced: null,
   problems: [],
   invalid: null,
+  scan: null,
   ...change,
 });
 

@@ -5,6 +5,7 @@ use super::launch_registry::id_of;
 use super::launch_registry::unfinished;
 use super::launch_selection::{Selection, made_by_others, select_runs, setup_fault};
 use super::omitted_runs::left_out;
+use super::scan_care;
 use super::spend_limit::{Budget, Prices};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
@@ -76,6 +77,7 @@ impl App {
         let notes = same_requests(&setup, &plan).into_iter().collect();
         let prices = prices(&open, &setup, &plan);
         let unbound = Budget::resolve(request.max_cost, &setup.rules)?.ineffective_note(&prices);
+        let scan = self.scan_plan(&setup, plan.owed.iter().map(|planned| &planned.slot));
         // Complete runs are the least interesting of a long list.
         plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
         let tasks: BTreeSet<&str> =
@@ -120,6 +122,7 @@ impl App {
             notes,
             unpriced: prices.unpriced(),
             estimate: Estimate { cost: estimate.cost.filter(|_| prices.are_known()), ..estimate },
+            scan,
         })
     }
 
@@ -428,6 +431,7 @@ impl App {
             return Err(error
                 .hint("Run again from the start to replace results; old files are moved aside."));
         }
+        self.check_scan(&setup, &jobs)?;
         let dir = &open.flow.roots.output_dir;
         if !dir.is_dir() {
             // The directory never existed. Registers it now, so that a later loss is detected.
@@ -439,6 +443,7 @@ impl App {
             })?;
             open.flow.look_at(&FileId::new(Root::Output, ""));
         }
+        scan_care::mark_attacks(dir, &jobs)?;
         let runtime = self.inner.launches.runtime()?;
         let run = if let [job] = jobs.as_slice() { Some(id_of(&job.slot.path)) } else { None };
         let id = self.inner.launches.next_id();
