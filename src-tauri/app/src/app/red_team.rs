@@ -224,9 +224,9 @@ impl App {
         let judged = scores.into_iter().find(|score| {
             score.scorer.starts_with(&name) && score.standing == ScoreStanding::Scored
         });
-        let detail = judged.into_iter().flat_map(|score| score.detail);
-        let severity = detail.into_iter().find(|one| one.name == "severity");
-        Ok(severity.and_then(|one| one.value.parse().ok()).map(|it| level(it).to_owned()))
+        // The score is the distance from the highest severity; rounding hides its last digits.
+        let severity = |score: f64| ((1.0 - score) * 7e6).round() / 1e6;
+        Ok(judged.and_then(|one| one.score).map(|score| level(severity(score)).to_owned()))
     }
 
     /// Passes the attacks among the runs of a filter to a function, with the number of other runs.
