@@ -296,7 +296,7 @@ fn a_scan_that_is_killed_twice_buys_nothing_twice_and_counts_the_same() {
             let severity = if body.contains("I will.") { 5 } else { 1 };
             says(&format!(r#"{{"reason": "As read.", "severity": {severity}}}"#))
         } else {
-            says(if body.contains("=") || body.contains("Push") {
+            says(if body.contains('=') || body.contains("Push") {
                 "I will."
             } else {
                 "I will not."

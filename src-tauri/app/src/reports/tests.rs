@@ -341,6 +341,14 @@ fn markdown_reads_as_tables() {
     | --- | --- |
     | plain | plain |
 
+    ## Attacks
+
+    plain
+
+    | plain | plain |
+    | --- | --- |
+    | plain | plain |
+
     ## What went wrong
 
     | What | plain/claude | tool\\_calling/plain |
@@ -409,56 +417,26 @@ fn a_build_server_sees_failures_errors_and_what_was_skipped_apart_and_what_a_per
         vec![run("a.yaml", "1 field differs"), failed, skipped, contradicted, passed],
     );
     insta::assert_snapshot!(write(&page, ReportFormat::Junit, None).unwrap(), @r#"
-    ## Tasks
-
-    ✓ right: every run passed; ◐ partly right; ✕ wrong: none passed, and the mean is below 0.50; where nothing decides what passes, ✓ from 0.95 on. Beside it the mean score, and how many runs passed where there are several.
-
-    | Task | plain/claude | tool\_calling/plain |
-    | --- | --: | --: |
-    | plain · plain | ◐ 0.50 1/2 +1 err | – |
-    | other | – | ◐ 0.50 1/2 +1 err |
-
-    ## Query sets
-
-    plain
-
-    | plain | plain |
-    | --- | --- |
-    | plain | plain |
-
-    ## Attacks
-
-    plain
-
-    | plain | plain |
-    | --- | --- |
-    | plain | plain |
-
-    ## What went wrong
-
-    | What | plain/claude | tool\_calling/plain |
-    | --- | --: | --: |
-    | wrong answer | 2 | 3 |
-
-    - flaky: plain · plain, plain: 1/2 passed
-
-    ### Runs that did not pass
-
-    | Run | State | Score | Why | A person says |
-    | --- | --- | --: | --- | --- |
-    | tickets-tool\_calling-o1-variation0.yaml | wrong answer | 0.80 | 1 field differs: score 84.1 → 81.9 | partly right |
-
-    ### Runs
-
-    | Run | State | Score | Why | A person says |
-    | --- | --- | --: | --- | --- |
-    | tickets-tool\_calling-o1-variation0.yaml | wrong answer | 0.80 | 1 field differs: score 84.1 → 81.9 | partly right |
-
-    ## Method
-
-    Intervals are of 95 %.
-
-    Made by Touchstone 0.1.0.
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites name="plain" tests="5" failures="1" errors="1" skipped="1">
+      <testsuite name="tool_calling/o1" tests="5" failures="1" errors="1" skipped="1" time="62.500">
+        <testcase classname="tickets" name="last 20" file="a.yaml" time="12.500">
+          <failure message="1 field differs" type="wrong answer">score 0.8000</failure>
+          <system-out>A person says: partly right</system-out>
+        </testcase>
+        <testcase classname="tickets" name="last 20" file="b.yaml" time="12.500">
+          <error message="429 &lt;too many&gt;" type="system error"></error>
+        </testcase>
+        <testcase classname="tickets" name="last 20 (repeat 2)" file="c.yaml" time="12.500">
+          <skipped message="no expected output"></skipped>
+          <system-out>A person says: Read twice.</system-out>
+        </testcase>
+        <testcase classname="tickets" name="last 20" file="d.yaml" time="12.500">
+          <system-out>A person says (not as scored): wrong, score 0.25: &lt;b&gt; ]]&gt;</system-out>
+        </testcase>
+        <testcase classname="tickets" name="last 20" file="e.yaml" time="12.500"/>
+      </testsuite>
+    </testsuites>
     "#);
 }
 
