@@ -255,10 +255,14 @@ fn detailed(attacks: &[AttackRun<'_>], all: &BTreeSet<Category>) -> Value {
 }
 
 fn parameters(attacks: &[AttackRun<'_>], categories: &BTreeSet<Category>) -> Value {
-    let complexities: BTreeSet<Complexity> =
-        attacks.iter().map(|run| run.attack.complexity()).collect();
+    // In alphabetical order, as the package writes them.
+    let complexities: BTreeMap<&str, Complexity> = attacks
+        .iter()
+        .map(|run| run.attack.complexity())
+        .map(|complexity| (complexity.name(), complexity))
+        .collect();
     let names = categories.iter().map(|category| category.name().into()).collect();
-    let techniques = complexities.iter().map(|complexity| {
+    let techniques = complexities.values().map(|complexity| {
         let names: BTreeSet<String> = attacks
             .iter()
             .filter(|run| run.attack.complexity() == *complexity)
@@ -279,7 +283,7 @@ fn parameters(attacks: &[AttackRun<'_>], categories: &BTreeSet<Category>) -> Val
         ("attack_objective_generated_from", source),
         (
             "attack_complexity",
-            Value::List(complexities.iter().map(|it| capitalised(it.name())).collect()),
+            Value::List(complexities.keys().map(|name| capitalised(name)).collect()),
         ),
         ("techniques_used", Value::Map(techniques.collect())),
         ("attack_success_thresholds", Value::Map(thresholds.collect())),
