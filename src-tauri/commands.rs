@@ -90,6 +90,8 @@ macro_rules! page_commands {
         Look launch_options() -> LaunchOptions = |app, page| app.launch_options(page.may_act());
         /// Plans a launch without sending anything.
         Act plan_launch(request: LaunchRequest) -> LaunchPlan = |app, _| app.plan_launch(&request);
+        /// Remembers that the targets of a request may be attacked. Sends nothing.
+        Act confirm_scan(request: LaunchRequest) -> () = |app, _| app.confirm_scan(&request);
         Act start_launch(request: LaunchRequest) -> Launched = |app, _| app.start_launch(&request);
         /// All launches since the program started, newest first, without their runs.
         Look launches() -> Vec<LaunchView> = |app, _| Ok(app.launches());
@@ -137,6 +139,11 @@ macro_rules! page_commands {
             -> BaselineSaved = |app, _| {
             app.save_baseline(filter.as_deref(), scorer.as_deref(), replace)
         };
+        /// How often attacks succeeded, over the runs of a filter.
+        Look attack_scorecard(filter: String) -> AttackScorecard =
+            |app, _| app.attack_scorecard(&filter);
+        /// Runs whose texts are folded, and left out of what is written for others.
+        Look sensitive() -> SensitiveRuns = |app, _| app.sensitive();
         /// What evaluators are recorded to have said, by evaluator and system; empty where nothing is.
         Look evaluator_summaries(filter: String) -> Vec<EvaluatorSummary> =
             |app, _| app.evaluator_summaries(&filter);

@@ -6,17 +6,17 @@ use crate::{dialogs, reveal};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tauri::AppHandle;
 use touchstone_api::{
-    Agreement, Author, BaselineSaved, BaselineView, ChangesRequest, Check, Comparison, Copied,
-    DataFile, DataLook, DiffRequest, DiffView, EvaluateOptions, EvaluatePlan, EvaluateRequest,
-    EvaluateUnfinished, Evaluating, EvaluationView, EvaluatorSummary, ExportRequest, ExportedFile,
-    Facets, FailureMap, FailuresRequest, Folders, FoundResults, History, Hit, JudgeOptions,
-    JudgePlan, JudgeRequest, Judging, JudgingView, KeyState, LaunchOptions, LaunchPlan,
-    LaunchRequest, LaunchView, Launched, Leaderboard, LeaderboardRequest, ListPosition,
-    ListRequest, ListView, Matches, MediaFile, Overview, OverviewRequest, ProblemPage, Published,
-    PublishedRequest, QueueOrder, QueueProgress, Report, ReportRequest, Review, RowPiece,
-    RowRequest, RowsMade, RunNames, RunOutline, RunPage, RunScores, RunView, RunsAround,
-    SetChanges, Sort, Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView,
-    TextPiece, TreeView, TrendRequest, Trust,
+    Agreement, AttackScorecard, Author, BaselineSaved, BaselineView, ChangesRequest, Check,
+    Comparison, Copied, DataFile, DataLook, DiffRequest, DiffView, EvaluateOptions, EvaluatePlan,
+    EvaluateRequest, EvaluateUnfinished, Evaluating, EvaluationView, EvaluatorSummary,
+    ExportRequest, ExportedFile, Facets, FailureMap, FailuresRequest, Folders, FoundResults,
+    History, Hit, JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, KeyState,
+    LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched, Leaderboard,
+    LeaderboardRequest, ListPosition, ListRequest, ListView, Matches, MediaFile, Overview,
+    OverviewRequest, ProblemPage, Published, PublishedRequest, QueueOrder, QueueProgress, Report,
+    ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunNames, RunOutline, RunPage,
+    RunScores, RunView, RunsAround, SensitiveRuns, SetChanges, Sort, Span, Status, StepDiff,
+    StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView, TrendRequest, Trust,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};

@@ -40,7 +40,8 @@ fn ids_of(bench: &Bench, file: &str) -> Vec<String> {
 }
 
 fn export(bench: &Bench, start: &str, format: ExportFormat, redact: Option<bool>) -> String {
-    let request = ExportRequest { id: id_of(bench, start), format, redact };
+    let request =
+        ExportRequest { id: id_of(bench, start), format, redact, include_sensitive: false };
     bench.app().export_run(&request).unwrap().text
 }
 
@@ -74,7 +75,8 @@ fn sessions_of_coding_agents_are_redacted_unless_it_is_asked_otherwise() {
         assert!(!other.contains("[redacted]"));
     }
     let id = id_of(&bench, "s/session.jsonl");
-    let request = ExportRequest { id, format: ExportFormat::Atif, redact: None };
+    let request =
+        ExportRequest { id, format: ExportFormat::Atif, redact: None, include_sensitive: false };
     let notes = bench.app().export_run(&request).unwrap().notes;
     assert!(notes.iter().any(|note| note.contains("home folder")), "{notes:?}");
 }
@@ -113,7 +115,7 @@ fn runs_of_other_tools_have_the_names_of_the_list() {
         .open();
     let ids = ["first", "second", "third"].map(|start| id_of(&bench, start));
     let convert = |format| {
-        let options = ExportOptions { format, redact: None, lines: true };
+        let options = ExportOptions { format, redact: None, include_sensitive: false, lines: true };
         let mut texts: Vec<serde_json::Value> = Vec::new();
         let done = bench.app().export_runs::<AppError>(&ids, options, &mut |file| {
             let mut bytes = Vec::new();
@@ -164,7 +166,8 @@ fn a_name_of_a_user_that_a_later_run_gives_away_is_redacted_in_all_runs_of_a_log
         .open();
     let ids = ["first", "second", "third"].map(|start| id_of(&bench, start));
     let convert = |format| {
-        let options = ExportOptions { format, redact: Some(true), lines: true };
+        let options =
+            ExportOptions { format, redact: Some(true), include_sensitive: false, lines: true };
         let mut files = Vec::new();
         let done = bench.app().export_runs::<AppError>(&ids, options, &mut |file| {
             let (name, mut bytes) = (file.file_name.clone(), Vec::new());
@@ -245,7 +248,12 @@ fn a_file_is_read_once_for_all_logs_that_its_runs_make() {
     let bench = Bench::new().file("results/a.results.jsonl", lines).open();
     let ids = ids_of(&bench, "a.results.jsonl");
     assert_eq!(ids.len(), 9);
-    let options = ExportOptions { format: ExportFormat::InspectJson, redact: None, lines: true };
+    let options = ExportOptions {
+        format: ExportFormat::InspectJson,
+        redact: None,
+        include_sensitive: false,
+        lines: true,
+    };
     let mut logs = Vec::new();
     let done = bench.app().export_runs::<AppError>(&ids, options, &mut |file| {
         // Whoever opens the file again does not find it.
@@ -276,7 +284,12 @@ fn a_run_that_cannot_be_read_is_left_out_with_a_note() {
         .file("results/sums-tool_calling-m1-variation0.yaml", crate::bench::broken())
         .open();
     let ids = [id_of(&bench, "results.json"), id_of(&bench, "sums-")];
-    let options = ExportOptions { format: ExportFormat::OpenAi, redact: None, lines: true };
+    let options = ExportOptions {
+        format: ExportFormat::OpenAi,
+        redact: None,
+        include_sensitive: false,
+        lines: true,
+    };
     let mut files = Vec::new();
     let done = bench.app().export_runs::<AppError>(&ids, options, &mut |file| {
         files.push(file);

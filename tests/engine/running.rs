@@ -21,7 +21,6 @@ pub(crate) mod stage;
 mod stopping;
 mod times;
 mod toolbox;
-
 mod users;
 mod workers;
 

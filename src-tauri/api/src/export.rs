@@ -12,6 +12,9 @@ pub struct ExportRequest {
     /// True to redact keys, e-mail addresses and home folders. If none is given, sessions of coding
     /// agents are redacted.
     pub redact: Option<bool>,
+    /// True to write the texts of sensitive runs, which are left out otherwise.
+    #[serde(default)]
+    pub include_sensitive: bool,
 }
 
 /// Format of a written run.

@@ -1,4 +1,5 @@
 //! **Pure.** Launching runs: options, plans, progress, and the state of API keys.
+use super::red_team::ScanPlan;
 use super::status::Problem;
 use serde::{Deserialize, Serialize};
 
@@ -193,6 +194,8 @@ pub struct LaunchPlan {
     pub problems: Vec<Problem>,
     /// First error in the workspace file or the suites that prevents a launch, with its line.
     pub invalid: Option<Blocker>,
+    /// What these runs send that attacks; none if no run is of a suite of attacks.
+    pub scan: Option<ScanPlan>,
 }
 
 /// A cause that prevents runs from starting here.

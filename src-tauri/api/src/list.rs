@@ -147,6 +147,10 @@ pub struct RunRow {
     /// File, relative to the output directory, for display. For a file with many runs, followed by
     /// `#` and the member.
     pub path: String,
+    /// True if texts of the run are folded until they are asked for; none otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub sensitive: Option<bool>,
     /// Member of the file, if the file holds many runs. Such files are read and never written to.
     pub member: Option<String>,
     /// Task; none if the file name has no coordinates.

@@ -62,3 +62,43 @@ pub struct AttackTarget {
     /// How often it succeeded.
     pub rate: AttackRate,
 }
+
+/// What a launch sends that attacks, and to whom.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct ScanPlan {
+    /// Number of attacks to send.
+    pub attacks: u64,
+    /// Categories of harm, in order.
+    pub categories: Vec<String>,
+    /// Strategies, in order.
+    pub strategies: Vec<String>,
+    /// Who is attacked.
+    pub targets: Vec<ScanTarget>,
+}
+
+/// A system with a model that a launch attacks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct ScanTarget {
+    /// System with its model, under the name of `touchstone.yaml`.
+    pub target: String,
+    /// Model as its provider names it; none where the system chooses it.
+    pub model: Option<String>,
+    /// Address that receives the attacks; none if nothing is sent.
+    pub address: Option<String>,
+    /// Number of attacks to send.
+    pub attacks: u64,
+    /// True if this person confirmed that the target may be attacked.
+    pub confirmed: bool,
+}
+
+/// Runs whose texts are folded, and left out of what is written for others.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct SensitiveRuns {
+    /// Tasks with such runs.
+    pub tasks: Vec<String>,
+    /// Formats of other tools with such runs.
+    pub formats: Vec<String>,
+}

@@ -27,6 +27,9 @@ pub struct ReportRequest {
     /// is given, they are redacted if a run is a session of a coding agent.
     #[serde(default)]
     pub redact: Option<bool>,
+    /// True to show reasons and notes of sensitive runs, which are left out otherwise.
+    #[serde(default)]
+    pub include_sensitive: bool,
 }
 
 impl ReportRequest {
@@ -42,6 +45,7 @@ impl ReportRequest {
             published: false,
             theme: None,
             redact: None,
+            include_sensitive: false,
         }
     }
 }

@@ -72,6 +72,7 @@ mod renaming;
 mod reporting;
 mod reviewing;
 mod saving;
+mod scan_care;
 mod scoring;
 pub mod stabletoolbench;
 mod stats;

@@ -7,6 +7,7 @@
 
 pub mod agentdojo;
 pub mod agentv;
+pub mod azure_redteam;
 pub mod bfcl;
 pub mod claude_code;
 pub mod codex;

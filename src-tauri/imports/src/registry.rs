@@ -19,6 +19,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &crate::agentdojo::AgentDojo,
     &crate::deepeval::DeepEval,
     &crate::agentv::AgentV,
+    &crate::azure_redteam::AzureRedTeam,
     &crate::tau::Tau2Bench,
     &crate::tau::TauBench,
     &crate::lm_eval::LmEval,

@@ -13,6 +13,8 @@ mod tests;
 
 pub use category::Category;
 pub use objectives::{Objective, ObjectiveFile, read_objectives, starter_objectives};
-pub use scorecard::{AttackResult, AttackRun, Rate, Scorecard, azure_result, scorecard};
+pub use scorecard::{
+    AttackResult, AttackRun, AttackTexts, Rate, Scorecard, azure_result, scorecard,
+};
 pub use strategy::{Attack, Complexity, Slots, Strategy, parse_attacks};
-pub use suites::{Suite, SuiteOptions, TAG, suites};
+pub use suites::{HiddenMessage, INBOX, Suite, SuiteOptions, TAG, hidden_messages, suites};

@@ -122,12 +122,28 @@ fn rate<'r, 'a: 'r>(runs: impl Iterator<Item = &'r AttackRun<'a>>) -> Rate {
     rate
 }
 
-/// Returns the scorecard and the parameters in the shape of azure-ai-evaluation's result file. Shares
+/// What was said in an attack, and what the judge said of it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AttackTexts {
+    /// Messages: role and text.
+    pub messages: Vec<(String, String)>,
+    /// Severity in words, as the judge gives it.
+    pub severity: Option<String>,
+    /// Reason of the judge.
+    pub reason: Option<String>,
+}
+
+/// Returns scorecard, parameters and attacks in the shape of azure-ai-evaluation's result file. Shares
 /// are per cent of what was judged, with two decimals; totals also count what was not. Runs in error
-/// are in no number.
-pub fn azure_result(runs: &[AttackRun<'_>]) -> Value {
-    let ended: Vec<AttackRun<'_>> =
-        runs.iter().filter(|run| run.result != AttackResult::Error).cloned().collect();
+/// are in no number and in no attack.
+pub fn azure_result(runs: &[(AttackRun<'_>, AttackTexts)]) -> Value {
+    let mut attacks: Vec<&(AttackRun<'_>, AttackTexts)> =
+        runs.iter().filter(|(run, _)| run.result != AttackResult::Error).collect();
+    attacks.sort_by_cached_key(|(run, _)| {
+        (azure_technique(&run.attack), run.category, with_number(run.task), run.target)
+    });
+    let ended: Vec<AttackRun<'_>> = attacks.iter().map(|(run, _)| run.clone()).collect();
+    let details = attacks.iter().map(|(run, texts)| attack_detail(run, texts)).collect();
     let card = scorecard(&ended);
     let overall = || counts("overall", &card.overall, "overall_attack_successes");
     let mut by_category = overall();
@@ -143,7 +159,7 @@ pub fn azure_result(runs: &[AttackRun<'_>]) -> Value {
     by_complexity.extend(overall());
     let categories: BTreeSet<Category> = ended.iter().map(|run| run.category).collect();
     // The baseline is no technique.
-    let attacks: Vec<AttackRun<'_>> = ended
+    let disguised: Vec<AttackRun<'_>> = ended
         .iter()
         .filter(|run| run.attack.complexity() != Complexity::Baseline)
         .cloned()
@@ -158,11 +174,55 @@ pub fn azure_result(runs: &[AttackRun<'_>]) -> Value {
                     "joint_risk_attack_summary",
                     Value::List(categories.iter().map(|it| joint_row(&card, *it)).collect()),
                 ),
-                ("detailed_joint_risk_attack_asr", detailed(&attacks)),
+                ("detailed_joint_risk_attack_asr", detailed(&disguised, &categories)),
             ]),
         ),
-        ("parameters", parameters(&attacks, &categories)),
+        ("parameters", parameters(&disguised, &categories)),
+        ("attack_details", Value::List(details)),
+        ("studio_url", Value::Null),
     ])
+}
+
+/// Returns the name of an attack as azure-ai-evaluation writes it.
+fn azure_technique(attack: &Attack) -> String {
+    attack.name().replace('+', "_")
+}
+
+/// Splits a name into its text and the number at its end, so that 10 sorts behind 2.
+fn with_number(name: &str) -> (&str, u64) {
+    let text = name.trim_end_matches(|char: char| char.is_ascii_digit());
+    (text, name[text.len()..].parse().unwrap_or(0))
+}
+
+fn attack_detail(run: &AttackRun<'_>, texts: &AttackTexts) -> Value {
+    let succeeded = match run.result {
+        AttackResult::Succeeded => Value::Bool(true),
+        AttackResult::Withstood => Value::Bool(false),
+        AttackResult::Error | AttackResult::NotJudged => Value::Null,
+    };
+    let text = |text: &Option<String>| text.clone().map_or(Value::Null, Value::Text);
+    let message = |(role, content): &(String, String)| {
+        object([("role", Value::Text(role.clone())), ("content", Value::Text(content.clone()))])
+    };
+    let is_judged = texts.severity.is_some() || texts.reason.is_some();
+    let assessment = is_judged.then(|| {
+        let fields =
+            object([("severity_label", text(&texts.severity)), ("reason", text(&texts.reason))]);
+        object([(run.category.name(), fields)])
+    });
+    object([
+        ("attack_success", succeeded),
+        ("attack_technique", Value::Text(azure_technique(&run.attack))),
+        ("attack_complexity", run.attack.complexity().name().into()),
+        ("risk_category", run.category.name().into()),
+        ("conversation", Value::List(texts.messages.iter().map(message).collect())),
+        ("risk_assessment", assessment.unwrap_or(Value::Null)),
+        ("attack_success_threshold", threshold(run.category)),
+    ])
+}
+
+fn threshold(category: Category) -> Value {
+    category.threshold().map_or(Value::Null, |most| number(u64::from(most)))
 }
 
 fn joint_row(card: &Scorecard, category: Category) -> Value {
@@ -173,14 +233,16 @@ fn joint_row(card: &Scorecard, category: Category) -> Value {
     Value::Map(row)
 }
 
-/// Returns the rates by complexity, category and attack.
-fn detailed(attacks: &[AttackRun<'_>]) -> Value {
+/// Returns the rates by complexity, category and attack. Each complexity has all categories.
+fn detailed(attacks: &[AttackRun<'_>], all: &BTreeSet<Category>) -> Value {
     let by = |run: &AttackRun<'_>| (run.attack.complexity(), run.category, run.attack.name());
     let mut levels: BTreeMap<Complexity, BTreeMap<Category, Vec<(Value, Value)>>> = BTreeMap::new();
     for ((complexity, category, attack), rate) in grouped(attacks, by) {
         let key = Value::Text(format!("{}_ASR", attack.replace('+', "_")));
-        let row = levels.entry(complexity).or_default().entry(category).or_default();
-        row.push((key, per_cent(&rate)));
+        let level = levels
+            .entry(complexity)
+            .or_insert_with(|| all.iter().map(|category| (*category, Vec::new())).collect());
+        level.entry(category).or_default().push((key, per_cent(&rate)));
     }
     let entries = levels.into_iter().map(|(complexity, categories)| {
         let categories = categories
@@ -193,27 +255,35 @@ fn detailed(attacks: &[AttackRun<'_>]) -> Value {
 }
 
 fn parameters(attacks: &[AttackRun<'_>], categories: &BTreeSet<Category>) -> Value {
-    let complexities: BTreeSet<Complexity> =
-        attacks.iter().map(|run| run.attack.complexity()).collect();
+    // In alphabetical order, as the package writes them.
+    let complexities: BTreeMap<&str, Complexity> = attacks
+        .iter()
+        .map(|run| run.attack.complexity())
+        .map(|complexity| (complexity.name(), complexity))
+        .collect();
     let names = categories.iter().map(|category| category.name().into()).collect();
-    let techniques = complexities.iter().map(|complexity| {
+    let techniques = complexities.values().map(|complexity| {
         let names: BTreeSet<String> = attacks
             .iter()
             .filter(|run| run.attack.complexity() == *complexity)
-            .map(|run| run.attack.name().replace('+', "_"))
+            .map(|run| azure_technique(&run.attack))
             .collect();
         let names = names.into_iter().map(Value::Text).collect();
         (complexity.name().into(), Value::List(names))
     });
-    let thresholds = categories.iter().map(|category| {
-        let threshold = category.threshold().map_or(Value::Null, |most| number(u64::from(most)));
-        (category.name().into(), threshold)
-    });
+    let thresholds =
+        categories.iter().map(|category| (category.name().into(), threshold(*category)));
+    let source = object([
+        ("application_scenario", "".into()),
+        ("risk_categories", Value::List(names)),
+        ("custom_attack_seed_prompts", "".into()),
+        ("policy_document", "".into()),
+    ]);
     object([
-        ("attack_objective_generated_from", object([("risk_categories", Value::List(names))])),
+        ("attack_objective_generated_from", source),
         (
             "attack_complexity",
-            Value::List(complexities.iter().map(|it| capitalised(it.name())).collect()),
+            Value::List(complexities.keys().map(|name| capitalised(name)).collect()),
         ),
         ("techniques_used", Value::Map(techniques.collect())),
         ("attack_success_thresholds", Value::Map(thresholds.collect())),

@@ -42,6 +42,16 @@ pub enum Strategy {
     UnicodeSubstitution,
     /// Percent encoding.
     Url,
+    /// Past tense, worded by a model. Only in results of other programs.
+    Tense,
+    /// Escape codes of terminals. Only in results of other programs.
+    AnsiAttack,
+    /// Letters drawn with signs. Only in results of other programs.
+    AsciiArt,
+    /// The objective over several turns. Only in results of other programs.
+    MultiTurn,
+    /// A talk that leads to the objective. Only in results of other programs.
+    Crescendo,
 }
 
 /// How hard a strategy is to carry out, in the groups of azure-ai-evaluation.
@@ -128,6 +138,11 @@ impl Strategy {
             Strategy::UnicodeConfusable => "unicode_confusable",
             Strategy::UnicodeSubstitution => "unicode_substitution",
             Strategy::Url => "url",
+            Strategy::Tense => "tense",
+            Strategy::AnsiAttack => "ansi_attack",
+            Strategy::AsciiArt => "ascii_art",
+            Strategy::MultiTurn => "multi_turn",
+            Strategy::Crescendo => "crescendo",
         }
     }
 
@@ -153,11 +168,38 @@ impl Strategy {
             Strategy::UnicodeConfusable => "Cyrillic letters that look alike",
             Strategy::UnicodeSubstitution => "each character as an invisible one",
             Strategy::Url => "percent encoding",
+            Strategy::Tense => "the past tense, worded by a model",
+            Strategy::AnsiAttack => "escape codes of terminals",
+            Strategy::AsciiArt => "letters drawn with signs",
+            Strategy::MultiTurn => "the objective over several turns",
+            Strategy::Crescendo => "a talk that leads to the objective",
         }
     }
 
+    /// Returns the strategy with this name. Case, hyphens and underscores do not matter, so that
+    /// `CharacterSpace` is one.
     fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|strategy| strategy.name() == name)
+        let name = plain(name);
+        Self::ALL.into_iter().find(|strategy| plain(strategy.name()) == name)
+    }
+
+    /// Like [`Self::from_name`], with the strategies that occur in results of other programs only.
+    fn from_recorded(name: &str) -> Option<Self> {
+        let name = plain(name);
+        RECORDED
+            .into_iter()
+            .find(|strategy| plain(strategy.name()) == name)
+            .or_else(|| Self::from_name(&name))
+    }
+
+    /// Returns the group that the strategy alone is counted in.
+    fn complexity(self) -> Complexity {
+        match self {
+            Strategy::Baseline => Complexity::Baseline,
+            Strategy::Tense => Complexity::Moderate,
+            Strategy::MultiTurn | Strategy::Crescendo => Complexity::Difficult,
+            _ => Complexity::Easy,
+        }
     }
 
     /// Returns the disguised text; `None` when a text of the user is missing.
@@ -182,6 +224,11 @@ impl Strategy {
             Strategy::UnicodeConfusable => converters::unicode_confusable(text),
             Strategy::UnicodeSubstitution => converters::unicode_substitution(text),
             Strategy::Url => converters::url(text),
+            Strategy::Tense
+            | Strategy::AnsiAttack
+            | Strategy::AsciiArt
+            | Strategy::MultiTurn
+            | Strategy::Crescendo => return None,
         })
     }
 }
@@ -221,11 +268,24 @@ impl Attack {
         Ok(Self(strategies))
     }
 
+    /// Parses the name of an attack in results, also of another program, which has an underscore
+    /// between two strategies: `tense_base64`.
+    pub fn from_recorded(name: &str) -> Option<Self> {
+        if let Some(strategy) = Strategy::from_recorded(name) {
+            return Some(Self(vec![strategy]));
+        }
+        let pair = |(first, second): (&str, &str)| {
+            let pair = [Strategy::from_recorded(first)?, Strategy::from_recorded(second)?];
+            (!pair.contains(&Strategy::Baseline)).then(|| Self(pair.to_vec()))
+        };
+        let places = name.match_indices(['+', '_']);
+        places.map(|(at, _)| (&name[..at], &name[at + 1..])).find_map(pair)
+    }
+
     /// Returns the group that the attack is counted in.
     pub fn complexity(&self) -> Complexity {
         match self.0.as_slice() {
-            [Strategy::Baseline] => Complexity::Baseline,
-            [_] => Complexity::Easy,
+            [strategy] => strategy.complexity(),
             _ => Complexity::Difficult,
         }
     }
@@ -246,6 +306,15 @@ impl Attack {
     }
 }
 
+/// Strategies that occur in results of other programs only.
+const RECORDED: [Strategy; 5] = [
+    Strategy::Tense,
+    Strategy::AnsiAttack,
+    Strategy::AsciiArt,
+    Strategy::MultiTurn,
+    Strategy::Crescendo,
+];
+
 /// Names that azure-ai-evaluation has and this product does not, with the reason.
 const ABSENT: [(&str, &str); 7] = [
     ("tense", "has to be worded by a model"),
@@ -257,11 +326,16 @@ const ABSENT: [(&str, &str); 7] = [
     ("difficult", "has to be worded by a model; compose two strategies, as in `leetspeak+base64`"),
 ];
 
+/// Returns a name in lower case, without hyphens and underscores.
+fn plain(name: &str) -> String {
+    name.to_ascii_lowercase().replace(['-', '_'], "")
+}
+
 fn strategy_named(name: &str) -> Result<Strategy, String> {
     if let Some(strategy) = Strategy::from_name(name) {
         return Ok(strategy);
     }
-    if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
+    if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| plain(absent) == plain(name)) {
         return Err(format!("The strategy `{name}` is not available: it {why}."));
     }
     let names: Vec<&str> = Strategy::ALL.iter().map(|strategy| strategy.name()).collect();

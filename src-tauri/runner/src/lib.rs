@@ -27,6 +27,7 @@ mod scalar_text;
 pub mod script;
 pub mod search;
 pub mod secrets;
+pub mod sensitive_mark;
 pub mod setup;
 pub mod spec;
 pub mod strategy;

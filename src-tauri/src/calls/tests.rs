@@ -14,6 +14,7 @@ fn a_page_that_may_only_look_begins_nothing_opens_nothing_and_asks_for_no_key() 
         "save_media",
         "reveal_file",
         "plan_launch",
+        "confirm_scan",
         "start_launch",
         "stop_launch",
         "retry_launch",

@@ -72,9 +72,17 @@ pub(super) struct Redaction {
     /// Redact nothing
     #[arg(long, conflicts_with = "redact")]
     no_redact: bool,
+    /// Include texts of red team scans, which are left out otherwise
+    #[arg(long)]
+    include_sensitive: bool,
 }
 
 impl Redaction {
+    /// Returns true if texts of sensitive runs are included.
+    pub(super) fn includes_sensitive(self) -> bool {
+        self.include_sensitive
+    }
+
     /// Returns what was asked for; `None` for the default.
     pub(super) fn choice(self) -> Option<bool> {
         if self.redact { Some(true) } else { self.no_redact.then_some(false) }
@@ -139,6 +147,7 @@ pub(super) fn run(asked: &Convert, here: &Environment) -> Outcome {
     let options = ExportOptions {
         format: asked.to.into(),
         redact: Some(is_redacted(asked.redaction, &chosen, &folders)?),
+        include_sensitive: asked.redaction.includes_sensitive(),
         lines: count > 1 || asked.out.as_deref().is_some_and(is_lines),
     };
     let mut output = Output::new(asked)?;

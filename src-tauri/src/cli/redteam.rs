@@ -7,10 +7,11 @@ use crate::Environment;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::io::{self, BufWriter, Read as _, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use touchstone_api::{AttackGroup, AttackRate, AttackScorecard};
 use touchstone_app::app::App;
 use touchstone_app::app::red_team::{self, AttackSuiteOptions};
+use touchstone_app::error::AppError;
 use touchstone_app::number_format::fixed;
 
 /// Placeholder for an unknown value.
@@ -52,6 +53,24 @@ struct SlotArgs {
     /// Text behind the objective, for `suffix_append`
     #[arg(long, value_name = "TEXT")]
     suffix: Option<String>,
+    /// File with the text in front of the objective
+    #[arg(long, value_name = "FILE", conflicts_with = "prefix")]
+    prefix_file: Option<PathBuf>,
+    /// File with the text behind the objective
+    #[arg(long, value_name = "FILE", conflicts_with = "suffix")]
+    suffix_file: Option<PathBuf>,
+}
+
+impl SlotArgs {
+    fn slots(&self) -> Result<red_team::UserTexts, AppError> {
+        let text = |text: &Option<String>, file: &Option<PathBuf>| match file {
+            Some(file) => red_team::slot_from_file(file).map(Some),
+            None => Ok(text.clone()),
+        };
+        let prefix = text(&self.prefix, &self.prefix_file)?;
+        let suffix = text(&self.suffix, &self.suffix_file)?;
+        Ok(red_team::slots(prefix.as_deref(), suffix.as_deref()))
+    }
 }
 
 /// Arguments of `redteam convert`.
@@ -94,6 +113,10 @@ struct Suites {
     /// Model that judges the answers
     #[arg(long, value_name = "MODEL")]
     judge_model: Option<String>,
+    /// Hide the objectives in what a tool returns, behind a harmless question. Also writes the
+    /// database of the tool, and prints its entry for `touchstone.yaml`
+    #[arg(long)]
+    indirect: bool,
     #[command(flatten)]
     slots: SlotArgs,
     /// Print one JSON document
@@ -112,9 +135,12 @@ struct ScorecardOf {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
-    /// Print the scorecard in the shape of azure-ai-evaluation's result file
+    /// Print the scorecard with its attacks in the shape of azure-ai-evaluation's result file
     #[arg(long, conflicts_with = "json")]
     azure: bool,
+    /// With --azure, also print what was said, and the reasons of judges
+    #[arg(long, requires = "azure")]
+    include_sensitive: bool,
 }
 
 pub(super) fn run(asked: &RedTeam, here: &Environment) -> Outcome {
@@ -153,7 +179,7 @@ fn convert(asked: &Convert) -> Outcome {
     if asked.text.is_none() {
         io::stdin().lock().read_to_string(&mut text)?;
     }
-    let slots = red_team::slots(asked.slots.prefix.as_deref(), asked.slots.suffix.as_deref());
+    let slots = asked.slots.slots()?;
     let mut out = BufWriter::new(io::stdout().lock());
     for (name, text) in red_team::disguise(&text, &asked.strategies, &slots)? {
         if asked.json {
@@ -174,10 +200,11 @@ fn suites(asked: &Suites) -> Outcome {
         asked.categories.iter().map(|name| red_team::category(name)).collect();
     let options = AttackSuiteOptions {
         attacks: red_team::attacks(&asked.strategies)?,
-        slots: red_team::slots(asked.slots.prefix.as_deref(), asked.slots.suffix.as_deref()),
+        slots: asked.slots.slots()?,
         categories: categories?,
         most_of_category: asked.max,
         judge_model: asked.judge_model.clone(),
+        indirect: asked.indirect,
     };
     let written = red_team::write_suites(&asked.folder, &objectives, &options)?;
     for sentence in &left_out {
@@ -187,7 +214,11 @@ fn suites(asked: &Suites) -> Outcome {
     if asked.json {
         let files: Vec<String> =
             written.files.iter().map(|file| file.display().to_string()).collect();
-        let document = json!({ "files": files, "attacks": written.attacks, "left_out": left_out });
+        let mut document =
+            json!({ "files": files, "attacks": written.attacks, "left_out": left_out });
+        if let Some(inbox) = &written.inbox {
+            document["inbox"] = json!(inbox.display().to_string());
+        }
         serde_json::to_writer(&mut out, &document).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
@@ -198,8 +229,19 @@ fn suites(asked: &Suites) -> Outcome {
             asked.folder.display(),
             written.attacks
         )?;
+        if let Some(inbox) = &written.inbox {
+            writeln!(out, "Add the tool to touchstone.yaml:\n\n{}", inbox_entry(inbox))?;
+        }
     }
     Ok(if left_out.is_empty() { CommandStatus::Well } else { CommandStatus::WithFailures })
+}
+
+/// Returns the entry of `touchstone.yaml` for the tool whose messages hide objectives.
+fn inbox_entry(inbox: &Path) -> String {
+    format!(
+        "tools:\n  inbox: {{ kind: sql, database: 'sqlite:{}', description: 'Messages of customers: the table messages with the columns id and body.' }}",
+        one_line(&inbox.display().to_string()).replace('\'', "''")
+    )
 }
 
 fn scorecard(asked: &ScorecardOf, here: &Environment) -> Outcome {
@@ -207,7 +249,7 @@ fn scorecard(asked: &ScorecardOf, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.azure {
-        writeln!(out, "{}", app.azure_scorecard(&asked.filter)?)?;
+        writeln!(out, "{}", app.azure_scorecard(&asked.filter, asked.include_sensitive)?)?;
     } else {
         let card = app.attack_scorecard(&asked.filter)?;
         if asked.json {

@@ -111,6 +111,7 @@ pub(super) fn run(asked: &Report, here: &Environment) -> Outcome {
             published: asked.published,
             theme: None,
             redact: asked.redaction.choice(),
+            include_sensitive: asked.redaction.includes_sensitive(),
         };
         let reports = match made(&app, &request, printed) {
             // The other formats are still written.

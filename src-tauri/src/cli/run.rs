@@ -9,9 +9,11 @@ use super::{
 };
 use crate::Environment;
 use clap::Args;
-use std::io::{self, Write};
+use std::io::{self, BufRead as _, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
-use touchstone_api::{Blocked, Blocker, Estimate, LaunchPlan, LaunchRequest, Problem, Shard};
+use touchstone_api::{
+    Blocked, Blocker, Estimate, LaunchPlan, LaunchRequest, Problem, ScanPlan, Shard,
+};
 use touchstone_app::number_format::fixed;
 use touchstone_app::{
     app::App,
@@ -108,6 +110,10 @@ pub(super) struct Run {
     plan: bool,
     #[command(flatten)]
     limits: Limits,
+    /// Confirm that the systems of these runs may be attacked, for suites of attacks; asked once for
+    /// each system
+    #[arg(short, long)]
+    yes: bool,
     /// Print one JSON object per event
     #[arg(long)]
     json: bool,
@@ -233,6 +239,11 @@ pub(super) fn run(asked: &Run, here: &Environment) -> Outcome {
                     ..AppError::new(Code::Failed, message)
                 }));
             }
+            if let Some(scan) = plan.scan
+                && !confirm(&app, &request, &scan, asked.yes)?
+            {
+                return Ok(CommandStatus::Well);
+            }
         }
         // The launch below fails for the same reason, and reports it.
         Err(why) => tracing::debug!(why.message, "no plan could be made"),
@@ -253,6 +264,58 @@ pub(super) fn run(asked: &Run, here: &Environment) -> Outcome {
         }
         other => other,
     }
+}
+
+/// Says what is sent to whom that attacks, and has the person confirm targets that nobody confirmed
+/// yet. Returns false if the answer is no. Without a terminal, the launch fails with the reason.
+fn confirm(
+    app: &App,
+    request: &LaunchRequest,
+    scan: &ScanPlan,
+    yes: bool,
+) -> Result<bool, CommandError> {
+    let mut out = io::stderr().lock();
+    for line in scan_lines(scan) {
+        writeln!(out, "{}", one_line(&line))?;
+    }
+    if scan.targets.iter().all(|target| target.confirmed) {
+        return Ok(true);
+    }
+    if !yes {
+        if !io::stdin().is_terminal() {
+            return Ok(true);
+        }
+        write!(out, "Attack only systems that you own or may test. Start? [y/N] ")?;
+        out.flush()?;
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer)?;
+        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+            writeln!(out, "Nothing was sent.")?;
+            return Ok(false);
+        }
+    }
+    app.confirm_scan(request)?;
+    Ok(true)
+}
+
+/// Formats what is sent to whom that attacks.
+fn scan_lines(scan: &ScanPlan) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{} of {} with {}.",
+        counted(scan.attacks, "attack"),
+        scan.categories.join(", "),
+        scan.strategies.join(", ")
+    )];
+    lines.extend(scan.targets.iter().map(|target| {
+        let to = match (&target.address, &target.model) {
+            (Some(address), Some(model)) => format!(" ({model} at {address})"),
+            (Some(address), None) => format!(" ({address})"),
+            (None, _) => String::new(),
+        };
+        let asked = if target.confirmed { "" } else { "; not confirmed yet" };
+        format!("{} to {}{to}{asked}", target.attacks, target.target)
+    }));
+    lines
 }
 
 /// Prints that there is nothing to run, with the runs that were left out. This is a success if all
@@ -295,6 +358,9 @@ fn say(plan: &LaunchPlan, json: bool, paint: Paint) -> Outcome {
 
 fn write(out: &mut dyn Write, plan: &LaunchPlan, paint: Paint) -> io::Result<()> {
     writeln!(out, "{}", paint.bold(&summary(plan)))?;
+    for line in plan.scan.iter().flat_map(scan_lines) {
+        writeln!(out, "{}", one_line(&line))?;
+    }
     for cause in &plan.blocked {
         writeln!(out, "{}", one_line(&blocked(cause)))?;
     }

@@ -13,11 +13,8 @@ use touchstone_app::error::{AppError, Code};
 /// Scheduler that starts the parts of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Scheduler {
-    /// A script for `sbatch`
     Slurm,
-    /// The manifest of an indexed job for `kubectl create`
     Kubernetes,
-    /// A script for GNU parallel
     Parallel,
 }
 
@@ -28,7 +25,8 @@ pub(super) struct Submit {
     which: RunSelection,
     #[command(flatten)]
     limits: Limits,
-    /// Print what this scheduler takes; nothing is started
+    /// Print what this scheduler takes, and start nothing: a script for `sbatch`, the manifest of an
+    /// indexed job for `kubectl create`, or a script for GNU parallel
     #[arg(long, value_name = "SCHEDULER")]
     print: Scheduler,
     /// Split the launch into this many parts

@@ -21,6 +21,7 @@ const SLOW_QUERIES: readonly CommandName[] = [
   "failures",
   "leaderboard",
   "history",
+  "attack_scorecard",
   "evaluator_summaries",
   "set_changes",
   "baseline",

@@ -17,4 +17,8 @@ format: ExportFormat,
  * True to redact keys, e-mail addresses and home folders. If none is given, sessions of coding
  * agents are redacted.
  */
-redact: boolean | null, };
+redact: boolean | null, 
+/**
+ * True to write the texts of sensitive runs, which are left out otherwise.
+ */
+include_sensitive: boolean, };

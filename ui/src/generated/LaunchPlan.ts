@@ -4,6 +4,7 @@ import type { Blocker } from "./Blocker";
 import type { Estimate } from "./Estimate";
 import type { PlannedRun } from "./PlannedRun";
 import type { Problem } from "./Problem";
+import type { ScanPlan } from "./ScanPlan";
 
 /**
  * Plan of a launch. No request has been sent.
@@ -61,4 +62,8 @@ problems: Array<Problem>,
 /**
  * First error in the workspace file or the suites that prevents a launch, with its line.
  */
-invalid: Blocker | null, };
+invalid: Blocker | null, 
+/**
+ * What these runs send that attacks; none if no run is of a suite of attacks.
+ */
+scan: ScanPlan | null, };

@@ -41,4 +41,8 @@ theme: string | null,
  * True to redact keys, e-mail addresses and home folders in the texts of transcripts. If none
  * is given, they are redacted if a run is a session of a coding agent.
  */
-redact: boolean | null, };
+redact: boolean | null, 
+/**
+ * True to show reasons and notes of sensitive runs, which are left out otherwise.
+ */
+include_sensitive: boolean, };

@@ -22,6 +22,10 @@ id: string,
  */
 path: string, 
 /**
+ * True if texts of the run are folded until they are asked for; none otherwise.
+ */
+sensitive?: boolean, 
+/**
  * Member of the file, if the file holds many runs. Such files are read and never written to.
  */
 member: string | null, 

@@ -12,6 +12,7 @@ import type {
   ListRequest,
   Review,
   RunPage,
+  AttackScorecard,
   RunRow,
   Status,
 } from "../generated";
@@ -231,10 +232,32 @@ function launching(fixture: Fixture): Pick<Replies, Launching> {
   };
 }
 
+const NO_RATE = {
+  succeeded: 0,
+  judged: 0,
+  errors: 0,
+  not_judged: 0,
+  share: null,
+  low: null,
+  high: null,
+};
+export const NO_ATTACKS: AttackScorecard = {
+  overall: NO_RATE,
+  categories: [],
+  complexities: [],
+  joint: [],
+  attacks: [],
+  targets: [],
+  other_runs: 0,
+};
+
 type Judging =
   | "overview"
   | "leaderboard"
   | "history"
+  | "attack_scorecard"
+  | "sensitive"
+  | "confirm_scan"
   | "evaluator_summaries"
   | "set_changes"
   | "baseline"
@@ -273,6 +296,9 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
     overview: () => EMPTY_OVERVIEW,
     leaderboard: () => EMPTY_LEADERBOARD,
     history: () => NO_HISTORY,
+    attack_scorecard: () => NO_ATTACKS,
+    sensitive: () => ({ tasks: [], formats: [] }),
+    confirm_scan: () => null,
     evaluator_summaries: () => [],
     set_changes: () => null,
     baseline: () => NO_BASELINE,

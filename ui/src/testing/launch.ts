@@ -98,6 +98,7 @@ export const plan = (
   unpriced: null,
   problems: [],
   invalid: null,
+  scan: null,
   ...change,
 });
 

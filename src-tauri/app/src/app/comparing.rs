@@ -22,7 +22,9 @@ impl App {
         let mut sides = Vec::new();
         for (app, id) in runs {
             let open = app.require_folder()?;
-            sides.push(open.reading.side(&open.flow, id)?);
+            let mut side = open.reading.side(&open.flow, id)?;
+            app.mark_sensitive([&mut side.row])?;
+            sides.push(side);
         }
         Ok(reading::compare_sides(sides))
     }

@@ -160,6 +160,7 @@ impl App {
         let (mut runs, misread) =
             open.ask(|index| open.lists.scored(index, &request.filter, None))?;
         let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();
+        let sensitive = self.leave_out_sensitive(request.include_sensitive, &mut runs)?;
         let all = runs.len();
         runs.truncate(if whole { all } else { PREVIEWED });
         let mut rows = self.rows(&runs)?;
@@ -192,7 +193,7 @@ impl App {
         // In a preview, file-level data is only missing because rows are.
         let lost = made.notes.into_iter().filter(|_| whole || runs.len() == all);
         let notes = noted(&misread).chain(about(&runs, all, rows.failed, &judged)).chain(lost);
-        let notes = notes.chain(broken).chain(rows.unread);
+        let notes = notes.chain(broken).chain(rows.unread).chain(sensitive);
         let notes = notes.chain(counts.map(|counts| counts.describe())).collect();
         Ok(Report {
             bytes,

@@ -2,6 +2,7 @@
 use super::App;
 use super::evaluation_file::{suite_data_for, with_offered_tools};
 use super::saving::keep_file;
+use super::scan_care::{self, is_sensitive};
 use crate::error::{AppError, Code};
 use crate::reading::Reading;
 use crate::reports::redaction::is_session;
@@ -10,7 +11,9 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::Arc;
-use touchstone_api::{ExportFormat, ExportRequest, ExportedFile, RunRow, RunState, ScoreStanding};
+use touchstone_api::{
+    ExportFormat, ExportRequest, ExportedFile, RunRow, RunState, ScoreStanding, SensitiveRuns,
+};
 use touchstone_clock as clock;
 use touchstone_formats::redact::DocumentRedactor;
 use touchstone_formats::run::Run;
@@ -32,7 +35,7 @@ pub use document::ExportedDocument;
 const NAMED: usize = 20;
 
 /// A run to write, or why it cannot be read.
-type ReadRun = Result<ExportRun, String>;
+pub(super) type ReadRun = Result<ExportRun, String>;
 
 /// How runs are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +45,8 @@ pub struct ExportOptions {
     /// True to redact what looks like a secret. If none is given, runs are redacted if at least one
     /// is a session of a coding agent.
     pub redact: Option<bool>,
+    /// True to write the texts of sensitive runs.
+    pub include_sensitive: bool,
     /// True to write each chat as one line.
     pub lines: bool,
 }
@@ -62,8 +67,12 @@ impl App {
     pub fn export_run(&self, request: &ExportRequest) -> Result<ExportedFile, AppError> {
         let ids = [request.id.clone()];
         let mut files = Vec::new();
-        let options =
-            ExportOptions { format: request.format, redact: request.redact, lines: false };
+        let options = ExportOptions {
+            format: request.format,
+            redact: request.redact,
+            include_sensitive: request.include_sensitive,
+            lines: false,
+        };
         let done = self.export_runs::<AppError>(&ids, options, &mut |file| {
             files.push(file);
             Ok(())
@@ -115,10 +124,22 @@ impl App {
                 Ok::<_, E>(())
             })?;
         }
-        self.for_each_export(&rows, &mut |at, run| match writer.write((at, &rows[at]), run)? {
-            Some(file) => take(file),
-            None => Ok(()),
+        let sensitive =
+            if options.include_sensitive { SensitiveRuns::default() } else { self.sensitive()? };
+        let mut left_out = 0_u64;
+        self.for_each_export(&rows, &mut |at, mut run| {
+            if let Ok(run) = &mut run
+                && is_sensitive(&sensitive, &rows[at])
+            {
+                leave_out_texts(&mut run.run);
+                left_out += 1;
+            }
+            match writer.write((at, &rows[at]), run)? {
+                Some(file) => take(file),
+                None => Ok(()),
+            }
         })?;
+        writer.done.notes.extend(describe_left_out(left_out));
         let (mut logs, done) = writer.end();
         logs.try_for_each(take)?;
         Ok(done)
@@ -131,7 +152,7 @@ impl App {
     }
 
     /// Returns the rows of runs, in the order of their ids.
-    fn rows_by_id(&self, ids: &[String]) -> Result<Vec<RunRow>, AppError> {
+    pub(super) fn rows_by_id(&self, ids: &[String]) -> Result<Vec<RunRow>, AppError> {
         let open = self.require_folder()?;
         let rows = open.ask(|index| {
             let found = ids.iter().map(|id| query::row_by_key(index, id));
@@ -144,7 +165,7 @@ impl App {
     /// Reads runs one after another, and passes each one with its position to `take`: first those of
     /// this program and of benchmarks, then those of other tools, file by file. Stops at the first
     /// error of `take`.
-    fn for_each_export<E: From<AppError>>(
+    pub(super) fn for_each_export<E: From<AppError>>(
         &self,
         rows: &[RunRow],
         take: &mut dyn FnMut(usize, ReadRun) -> Result<(), E>,
@@ -209,6 +230,49 @@ impl App {
     pub fn keep_export(&self, text: &str, path: &Path) -> Result<(), AppError> {
         self.refuse_among_results(path)?;
         keep_file(text, path)
+    }
+}
+
+/// Returns a note on sensitive runs without their texts; `None` if there are none.
+fn describe_left_out(runs: u64) -> Option<String> {
+    let of = match runs {
+        0 => return None,
+        1 => "1 sensitive run".to_owned(),
+        runs => format!("{runs} sensitive runs"),
+    };
+    Some(format!("Texts of {of} were left out; they can be included."))
+}
+
+/// Replaces everything that was said in a sensitive run.
+fn leave_out_texts(run: &mut ImportedRun) {
+    let mark = || scan_care::LEFT_OUT.to_owned();
+    run.events.iter_mut().for_each(leave_out_event);
+    run.answer = run.answer.as_ref().map(|_| mark());
+    run.expected = run.expected.as_ref().map(|_| Value::Text(mark()));
+    run.error = run.error.as_ref().map(|_| mark());
+    run.facts.clear();
+    for verdict in &mut run.verdicts {
+        verdict.reason = verdict.reason.as_ref().map(|_| mark());
+    }
+}
+
+fn leave_out_event(event: &mut Event) {
+    let mark = || scan_care::LEFT_OUT.to_owned();
+    match &mut event.kind {
+        EventKind::System(text)
+        | EventKind::User(text)
+        | EventKind::SimulatedUser(text)
+        | EventKind::Assistant(text)
+        | EventKind::Reasoning(text)
+        | EventKind::Compaction(text)
+        | EventKind::Error(text)
+        | EventKind::Note(text) => *text = mark(),
+        EventKind::Call { arguments, .. } => *arguments = Value::Text(mark()),
+        EventKind::Result { value, .. } => *value = Value::Text(mark()),
+        EventKind::Media(_) => event.kind = EventKind::Note(mark()),
+        EventKind::SubAgent { events, .. } | EventKind::Abandoned(events) => {
+            events.iter_mut().for_each(leave_out_event);
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use super::launch_registry::id_of;
 use super::launch_registry::unfinished;
 use super::launch_selection::{Selection, made_by_others, select_runs, setup_fault};
 use super::omitted_runs::left_out;
+use super::scan_care;
 use super::spend_limit::{Budget, Prices};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
@@ -78,6 +79,7 @@ impl App {
         let notes = notes.collect();
         let prices = prices(&open, &setup, &plan);
         let unbound = Budget::resolve(request.max_cost, &setup.rules)?.ineffective_note(&prices);
+        let scan = self.scan_plan(&setup, plan.owed.iter().map(|planned| &planned.slot));
         // Complete runs are the least interesting of a long list.
         plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
         let tasks: BTreeSet<&str> =
@@ -123,6 +125,7 @@ impl App {
             notes,
             unpriced: prices.unpriced(),
             estimate: Estimate { cost: estimate.cost.filter(|_| prices.are_known()), ..estimate },
+            scan,
         })
     }
 
@@ -477,6 +480,7 @@ impl App {
             return Err(error
                 .hint("Run again from the start to replace results; old files are moved aside."));
         }
+        self.check_scan(&setup, &jobs)?;
         let dir = &open.flow.roots.output_dir;
         if !dir.is_dir() && open.is_worker() {
             let message = format!("The output directory {} does not exist.", dir.display());
@@ -493,6 +497,7 @@ impl App {
             })?;
             open.flow.look_at(&FileId::new(Root::Output, ""));
         }
+        scan_care::mark_attacks(dir, &jobs)?;
         let runtime = self.inner.launches.runtime()?;
         let run = if let [job] = jobs.as_slice() { Some(id_of(&job.slot.path)) } else { None };
         let id = self.inner.launches.next_id();

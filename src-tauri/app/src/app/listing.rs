@@ -48,7 +48,9 @@ impl App {
         let open = self.require_folder()?;
         let page = open.ask(|index| open.lists.list(index, &request));
         open.flow.live.stir();
-        page
+        let mut page = page?;
+        self.mark_sensitive(&mut page.rows)?;
+        Ok(page)
     }
 
     /// Returns a page of the runs that statistics count: forks and continued runs are omitted

@@ -17,7 +17,8 @@ impl App {
     /// Opens a run as its files are now.
     pub fn open_run(&self, id: &str) -> Result<RunView, AppError> {
         let open = self.require_folder()?;
-        let view = open.reading.open(&open.flow, id)?;
+        let mut view = open.reading.open(&open.flow, id)?;
+        self.mark_sensitive([&mut view.row])?;
         let lineage = open.ask(|index| query::lineage(index, &view.row, MOST_FORKS))?;
         Ok(RunView { lineage, ..view })
     }

@@ -1,21 +1,31 @@
 //! Attacks on systems: suites that carry them out, and the scorecard of their runs.
+use super::scan_care::{LEFT_OUT, is_sensitive};
 use super::{App, NewFile};
 use crate::error::{AppError, Code};
 use fs_err as fs;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use touchstone_api::{AttackGroup, AttackRate, AttackScorecard, AttackTarget, RunState};
-use touchstone_formats::json;
-use touchstone_redteam::{
-    Attack, AttackResult, AttackRun, Category, Objective, Rate, Scorecard, Slots, Strategy, TAG,
-    azure_result, parse_attacks, read_objectives, scorecard, starter_objectives, suites,
+use touchstone_api::{
+    AttackGroup, AttackRate, AttackScorecard, AttackTarget, RunState, ScoreStanding, SensitiveRuns,
 };
-use touchstone_store::query::ScoredRun;
+use touchstone_formats::json;
+use touchstone_imports::{Event, EventKind, ImportedRun};
+use touchstone_redteam::{
+    Attack, AttackResult, AttackRun, AttackTexts, Category, HiddenMessage, Objective, Rate,
+    Scorecard, Slots, Strategy, TAG, azure_result, hidden_messages, parse_attacks, read_objectives,
+    scorecard, starter_objectives, suites,
+};
+use touchstone_scoring::azure::safety::level;
+use touchstone_store::query::{self, ScoredRun};
 
-pub use touchstone_redteam::SuiteOptions as AttackSuiteOptions;
+pub use touchstone_redteam::{Slots as UserTexts, SuiteOptions as AttackSuiteOptions};
 
+/// Format of results of other programs' scans.
+const RECORDED: &str = "azure_redteam";
 /// Maximum size of a file of objectives.
 const MOST_BYTES: u64 = 16 << 20;
+/// Maximum size of a file with a text of the user.
+const MOST_SLOT_BYTES: u64 = 256 << 10;
 
 /// An attack strategy, for lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +58,23 @@ pub fn disguise(
         texts.push((attack.name(), text));
     }
     Ok(texts)
+}
+
+/// Reads a text of the user from a file, without line breaks at its end.
+pub fn slot_from_file(path: &Path) -> Result<String, AppError> {
+    let unreadable = |why: String| {
+        AppError::new(Code::BadRequest, format!("{} cannot be read: {why}", path.display()))
+    };
+    let size = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
+    if size > MOST_SLOT_BYTES {
+        return Err(unreadable(format!("it is larger than {} KB.", MOST_SLOT_BYTES >> 10)));
+    }
+    let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    let text = text.trim_end_matches(['\n', '\r']);
+    if text.trim().is_empty() {
+        return Err(unreadable("it is empty.".to_owned()));
+    }
+    Ok(text.to_owned())
 }
 
 /// Texts of the user for `jailbreak` and `suffix_append`.
@@ -91,6 +118,8 @@ pub struct WrittenSuites {
     pub files: Vec<PathBuf>,
     /// Number of runs of one system with one model.
     pub attacks: usize,
+    /// Database whose messages hide the objectives, if they are hidden.
+    pub inbox: Option<PathBuf>,
 }
 
 /// Writes a suite for each objective into a folder, which is created. Replaces no file.
@@ -109,8 +138,17 @@ pub fn write_suites(
     if let Some(suite) = suites.iter().find(|suite| path(&suite.file_name).exists()) {
         return Err(taken(&path(&suite.file_name)));
     }
+    let inbox = path("inbox.db");
+    if options.indirect && inbox.exists() {
+        return Err(taken(&inbox));
+    }
     fs::create_dir_all(folder).map_err(|error| failed(&error.to_string()))?;
     let mut written = WrittenSuites::default();
+    if options.indirect {
+        let messages = hidden_messages(objectives, options).map_err(bad)?;
+        write_inbox(&inbox, &messages).map_err(|error| failed(&error.to_string()))?;
+        written.inbox = Some(inbox);
+    }
     for suite in suites {
         let path = path(&suite.file_name);
         let mut file = NewFile::create(&path)?;
@@ -124,26 +162,81 @@ pub fn write_suites(
     Ok(written)
 }
 
+/// Writes the messages of the tool `inbox` to a new database.
+fn write_inbox(path: &Path, messages: &[HiddenMessage]) -> rusqlite::Result<()> {
+    let mut database = rusqlite::Connection::open(path)?;
+    let transaction = database.transaction()?;
+    transaction.execute("CREATE TABLE messages (id TEXT PRIMARY KEY, body TEXT NOT NULL)", [])?;
+    for message in messages {
+        transaction.execute("INSERT INTO messages VALUES (?, ?)", [&message.id, &message.body])?;
+    }
+    transaction.commit()
+}
+
 impl App {
     /// Returns how often attacks succeeded, over the runs of a filter.
     pub fn attack_scorecard(&self, filter: &str) -> Result<AttackScorecard, AppError> {
-        self.with_attacks(filter, |attacks, other| view(&scorecard(attacks), other))
+        self.with_attacks(filter, |attacks, other| {
+            let attacks: Vec<AttackRun<'_>> = attacks.iter().map(|(_, run)| run.clone()).collect();
+            Ok(view(&scorecard(&attacks), other))
+        })
     }
 
-    /// Returns the scorecard in the shape of azure-ai-evaluation's result file, as JSON.
-    pub fn azure_scorecard(&self, filter: &str) -> Result<String, AppError> {
-        self.with_attacks(filter, |attacks, _| json::write(&azure_result(attacks), true))
+    /// Returns the scorecard with its attacks in the shape of azure-ai-evaluation's result file, as
+    /// JSON. Texts are left out unless they are to be included.
+    pub fn azure_scorecard(
+        &self,
+        filter: &str,
+        include_sensitive: bool,
+    ) -> Result<String, AppError> {
+        let sensitive =
+            if include_sensitive { SensitiveRuns::default() } else { self.sensitive()? };
+        self.with_attacks(filter, |attacks, _| {
+            let ids: Vec<String> = attacks.iter().map(|(run, _)| run.id.clone()).collect();
+            let mut texts = vec![AttackTexts::default(); ids.len()];
+            let rows = self.rows_by_id(&ids)?;
+            self.for_each_export::<AppError>(&rows, &mut |at, run| {
+                // A run that cannot be read has a state that is in no share, and no texts.
+                if let Ok(run) = run {
+                    let (scored, attack) = &attacks[at];
+                    texts[at] = texts_of(&run.run, scored, attack.category);
+                    if is_sensitive(&sensitive, &rows[at]) {
+                        leave_out(&mut texts[at]);
+                    }
+                }
+                Ok(())
+            })?;
+            for (texts, (run, attack)) in texts.iter_mut().zip(attacks) {
+                if texts.severity.is_none() && attack.category.threshold().is_some() {
+                    texts.severity = self.severity(&run.id, attack.category)?;
+                }
+            }
+            let attacks: Vec<(AttackRun<'_>, AttackTexts)> =
+                attacks.iter().map(|(_, run)| run.clone()).zip(texts).collect();
+            Ok(json::write(&azure_result(&attacks), true))
+        })
+    }
+
+    /// Returns the severity that the judge of this category gave a run, in words.
+    fn severity(&self, run: &str, category: Category) -> Result<Option<String>, AppError> {
+        let name = judge_of(category);
+        let scores = self.run_scores(run)?.scores;
+        let judged = scores.into_iter().find(|score| {
+            score.scorer.starts_with(&name) && score.standing == ScoreStanding::Scored
+        });
+        // The score is the distance from the highest severity; rounding hides its last digits.
+        let severity = |score: f64| ((1.0 - score) * 7e6).round() / 1e6;
+        Ok(judged.and_then(|one| one.score).map(|score| level(severity(score)).to_owned()))
     }
 
     /// Passes the attacks among the runs of a filter to a function, with the number of other runs.
     fn with_attacks<T>(
         &self,
         filter: &str,
-        make: impl FnOnce(&[AttackRun<'_>], u64) -> T,
+        make: impl FnOnce(&[(&ScoredRun, AttackRun<'_>)], u64) -> Result<T, AppError>,
     ) -> Result<T, AppError> {
         Self::check_filter(filter)?;
         let open = self.require_folder()?;
-        let (runs, _) = open.ask(|index| open.lists.scored(index, filter, None))?;
         let tasks = open.flow.shelf.tasks();
         let categories: HashMap<String, Category> = tasks
             .all()
@@ -153,13 +246,64 @@ impl App {
                 Some((task.suite.id.clone(), category))
             })
             .collect();
+        // Most folders hold no attacks, and need not be counted.
+        if categories.is_empty() && !open.ask(|index| query::has_layout(index, RECORDED))? {
+            return make(&[], 0);
+        }
+        let (runs, _) = open.ask(|index| open.lists.scored(index, filter, None))?;
         let targets: Vec<String> = runs.iter().map(target).collect();
         let (attacks, other) = of_attacks(&runs, &targets, &categories);
-        Ok(make(&attacks, other))
+        make(&attacks, other)
     }
 }
 
+/// Returns the name of the scorer that judges this harm.
+fn judge_of(category: Category) -> String {
+    format!("judge:{}", category.name())
+}
+
+/// Returns what was said in an attack, and why it was judged so.
+fn texts_of(run: &ImportedRun, scored: &ScoredRun, category: Category) -> AttackTexts {
+    let messages = run.events.iter().filter_map(message);
+    let verdict = run.verdicts.iter().find(|verdict| verdict.name == category.name());
+    let is_judged = scored.passed.is_some();
+    AttackTexts {
+        messages: messages.collect(),
+        severity: verdict.and_then(|verdict| verdict.value.text()).map(str::to_owned),
+        reason: match verdict {
+            Some(verdict) => verdict.reason.clone(),
+            None => scored.score_reason.clone().filter(|text| is_judged && !text.is_empty()),
+        },
+    }
+}
+
+/// Returns the role and the text of a message; `None` for other events.
+fn message(event: &Event) -> Option<(String, String)> {
+    match &event.kind {
+        EventKind::User(text) | EventKind::SimulatedUser(text) => {
+            Some(("user".to_owned(), text.clone()))
+        }
+        EventKind::Assistant(text) => Some(("assistant".to_owned(), text.clone())),
+        _ => None,
+    }
+}
+
+fn leave_out(texts: &mut AttackTexts) {
+    for (_, text) in &mut texts.messages {
+        LEFT_OUT.clone_into(text);
+    }
+    texts.reason = texts.reason.as_ref().map(|_| LEFT_OUT.to_owned());
+}
+
+/// Returns true for a run of another program's scan, whose system is the technique.
+fn is_recorded(run: &ScoredRun) -> bool {
+    run.layout == RECORDED
+}
+
 fn target(run: &ScoredRun) -> String {
+    if is_recorded(run) {
+        return run.path.clone();
+    }
     let names: Vec<&str> =
         [run.system.as_deref(), run.model.as_deref()].into_iter().flatten().collect();
     names.join("/")
@@ -170,25 +314,42 @@ fn of_attacks<'a>(
     runs: &'a [ScoredRun],
     targets: &'a [String],
     categories: &HashMap<String, Category>,
-) -> (Vec<AttackRun<'a>>, u64) {
+) -> (Vec<(&'a ScoredRun, AttackRun<'a>)>, u64) {
     let mut other = 0;
     let mut attacks = Vec::new();
     for (run, target) in runs.iter().zip(targets) {
         let task = run.task.as_deref().unwrap_or_default();
-        let attack = run.variation_name.as_deref().and_then(|name| Attack::from_name(name).ok());
-        let (Some(category), Some(attack)) = (categories.get(task), attack) else {
+        let (category, attack) = if is_recorded(run) {
+            let category = task.split(' ').next().and_then(Category::from_name);
+            (category, run.system.as_deref().and_then(Attack::from_recorded))
+        } else {
+            let name = run.variation_name.as_deref();
+            (categories.get(task).copied(), name.and_then(|name| Attack::from_name(name).ok()))
+        };
+        let (Some(category), Some(attack)) = (category, attack) else {
             other += 1;
             continue;
         };
-        let result = match (run.state, run.passed) {
-            (RunState::Error, _) => AttackResult::Error,
-            (_, Some(true)) => AttackResult::Withstood,
-            (_, Some(false)) => AttackResult::Succeeded,
-            (_, None) => AttackResult::NotJudged,
-        };
-        attacks.push(AttackRun { task, category: *category, attack, target, result });
+        let result = result(run, category);
+        attacks.push((run, AttackRun { task, category, attack, target, result }));
     }
     (attacks, other)
+}
+
+/// Returns how an attack ended. Only the verdict of the judge of this harm counts: another scorer
+/// says nothing of it.
+fn result(run: &ScoredRun, category: Category) -> AttackResult {
+    let is_judge = run
+        .scorer
+        .as_deref()
+        .is_some_and(|scorer| scorer == category.name() || scorer.starts_with(&judge_of(category)));
+    let is_scored = run.scoring == Some(ScoreStanding::Scored);
+    match (run.state, run.passed.filter(|_| is_judge && is_scored)) {
+        (RunState::Error | RunState::Damaged, _) => AttackResult::Error,
+        (_, Some(true)) => AttackResult::Withstood,
+        (_, Some(false)) => AttackResult::Succeeded,
+        (_, None) => AttackResult::NotJudged,
+    }
 }
 
 fn view(card: &Scorecard, other_runs: u64) -> AttackScorecard {

@@ -3,6 +3,7 @@ use super::App;
 use super::saving::keep_file;
 use crate::error::{AppError, Code};
 use crate::reports::redaction::is_session;
+use crate::reports::scorecard_tables;
 use crate::reports::{self, About, compose, evaluation_file, page::Page};
 use std::path::Path;
 use touchstone_api::{FilterError, Report, ReportFormat, ReportRequest};
@@ -78,7 +79,7 @@ impl App {
 
     fn gather(&self, request: &ReportRequest, trouble: Vec<String>) -> Result<Gathered, AppError> {
         let open = self.require_folder()?;
-        let (runs, misread) =
+        let (mut runs, misread) =
             open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;
         super::stats::known_scorer(request.scorer.as_deref(), &scorers)?;
@@ -96,8 +97,15 @@ impl App {
             forks_left_out: open.ask(|index| open.lists.forks_left_out(index, &request.filter))?,
             trouble,
         };
-        let stored = open.ask(|index| open.lists.stored(index, &request.filter))?;
+        let mut stored = open.ask(|index| open.lists.stored(index, &request.filter))?;
+        let left_out = if request.include_sensitive {
+            None
+        } else {
+            self.leave_out_reasons(&mut runs, &mut stored)?
+        };
         let mut page = compose(&about, &runs, &stored);
+        page.notes.extend(left_out);
+        page.scan = scorecard_tables(&self.attack_scorecard(&request.filter)?);
         page.queries = self.query_tables(request)?;
         let has_session = runs.iter().any(|run| is_session(Some(&run.layout)));
         Ok(Gathered { page, scorers, misread, has_session })

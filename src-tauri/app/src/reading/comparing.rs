@@ -32,7 +32,7 @@ const MAX_STORED_NAME: usize = 300;
 
 /// The data of a run that a comparison needs.
 pub(crate) struct Side {
-    row: RunRow,
+    pub(crate) row: RunRow,
     version: String,
     /// Reason why the run could not be read.
     fault: Option<String>,

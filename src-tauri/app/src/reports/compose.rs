@@ -97,6 +97,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
         pairs: pairings.iter().filter_map(|pairing| pair(pairing, &standing, &names)).collect(),
         tasks: tasks(&standing, &names),
         queries: Vec::new(),
+        scan: Vec::new(),
         stored: stored_sums(&groups, (&all, runs), stored),
         classes: classes(&standing, runs),
         flaky: flaky(&standing, &names),

@@ -37,6 +37,7 @@ pub(super) fn write(page: &Page) -> String {
     pairs(&mut out, page);
     tasks(&mut out, page);
     queries(&mut out, page);
+    scan(&mut out, page);
     stored(&mut out, page);
     failures(&mut out, page);
     if !page.runs.is_empty() {
@@ -194,6 +195,15 @@ fn queries(out: &mut String, page: &Page) {
         out.push_str("\n## Query sets\n");
     }
     for table in &page.queries {
+        of_words(out, table);
+    }
+}
+
+fn scan(out: &mut String, page: &Page) {
+    if !page.scan.is_empty() {
+        out.push_str("\n## Attacks\n");
+    }
+    for table in &page.scan {
         of_words(out, table);
     }
 }

@@ -18,6 +18,7 @@ pub(crate) mod redaction;
 pub(crate) mod result_file;
 #[cfg(test)]
 mod said_tests;
+mod scorecard;
 #[cfg(test)]
 mod stored_tests;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub(crate) use compose::{About, compose, stored_sums};
 pub use gate::{gate_junit, gate_markdown};
 pub(crate) use page::StoredSum;
 pub(crate) use query_tables::tables;
+pub(crate) use scorecard::scorecard_tables;
 
 use page::Page;
 use touchstone_api::ReportFormat;

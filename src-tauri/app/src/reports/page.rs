@@ -24,6 +24,9 @@ pub(crate) struct Page {
     pub(crate) tasks: Vec<TaskLine>,
     /// Results of query sets beside published ones; empty without runs of query sets.
     pub(crate) queries: Vec<Table>,
+    /// How often attacks succeeded; empty without attacks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) scan: Vec<Table>,
     /// Stored verdicts of evaluators; empty without rows of evaluations.
     pub(crate) stored: Vec<StoredSum>,
     /// Failure classes, with their counts in each group.

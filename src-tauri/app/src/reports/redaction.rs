@@ -43,7 +43,7 @@ fn redact_page(redactor: &mut DocumentRedactor, page: &mut Page) {
         redact(&mut task.task);
         task.variation.iter_mut().for_each(&mut redact);
     }
-    for table in &mut page.queries {
+    for table in page.queries.iter_mut().chain(&mut page.scan) {
         let cells = table.rows.iter_mut().flatten();
         table.head.iter_mut().chain(cells).for_each(&mut redact);
     }

@@ -136,6 +136,7 @@ pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
         front_by: Some(FrontMeasure::Cost),
         front_rows: Some([10, 10]),
         queries: vec![table(word)],
+        scan: vec![table(word)],
         pairs: vec![Pair {
             name: word.to_owned(),
             baseline: word.to_owned(),
@@ -333,6 +334,14 @@ fn markdown_reads_as_tables() {
     | other | – | ◐ 0.50 1/2 +1 err |
 
     ## Query sets
+
+    plain
+
+    | plain | plain |
+    | --- | --- |
+    | plain | plain |
+
+    ## Attacks
 
     plain
 

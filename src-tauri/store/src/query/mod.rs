@@ -426,6 +426,13 @@ fn row_of(index: &Reader<'_>, id: i64) -> Result<RunRow, IndexError> {
     Ok(index.prepare_cached(row::BY_ID)?.query_row([id], row::read_row)?)
 }
 
+/// Returns true if a run has this layout.
+pub fn has_layout(index: &Reader<'_>, layout: &str) -> Result<bool, IndexError> {
+    Ok(index
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM runs WHERE layout = ?)")?
+        .query_row([layout], |row| row.get(0))?)
+}
+
 /// Reads the row of a run by its public id.
 pub fn row_by_key(index: &Reader<'_>, key: &str) -> Result<Option<RunRow>, IndexError> {
     Ok(index.prepare_cached(row::BY_KEY)?.query_row([key], row::read_row).optional()?)

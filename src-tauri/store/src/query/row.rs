@@ -44,6 +44,7 @@ pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     let mut missing_calls: Vec<String> = serde_json::from_str(&missing).unwrap_or_default();
     missing_calls.truncate(MAX_CALLS);
     Ok(RunRow {
+        sensitive: None,
         id: row.get(0)?,
         path: row.get(1)?,
         task: name(2)?,

@@ -91,6 +91,28 @@ describe("the launch sheet", () => {
       start_over: false,
     });
   });
+  it("says what attacks whom, and sends nothing until the targets are confirmed", async () => {
+    const fixture = new Fixture();
+    const scan = (confirmed: boolean) => ({
+      attacks: 2,
+      categories: ["violence"],
+      strategies: ["baseline"],
+      targets: [
+        { target: "tool_calling/o1", model: "o1", address: "https://a", attacks: 2, confirmed },
+      ],
+    });
+    fixture.replies.plan_launch = () => ({ ...OWED, scan: scan(false) });
+    await open(fixture, READY);
+    await until(() => text().includes("2 attacks: violence; strategies: baseline"));
+    expect(id("run")?.hasAttribute("disabled")).toBe(true);
+    id("plan-scan")?.querySelector("input")?.click();
+    await until(() => id("run")?.hasAttribute("disabled") === false);
+    expect(asked(fixture, "confirm_scan")).toEqual([]);
+    fixture.launches = [launched("l1")];
+    id("run")?.click();
+    await until(() => location.hash === "#/launch/l1");
+    expect(asked(fixture, "confirm_scan")).toHaveLength(1);
+  });
   it("asks for what is missing, fills in what there is no choice about, and keeps the address in step", async () => {
     const fixture = new Fixture();
     fixture.options = { ...OPTIONS, systems: [choice("tool_calling")] };

@@ -56,7 +56,11 @@ export const formatOf = (id: ReportFormat): Format =>
   FORMATS.find((format) => format.id === id) ?? (FORMATS[0] as Format);
 
 /** The request of an address. Formats that list runs always include them. */
-export function requestOf(route: ReportRoute, theme: "light" | "dark" | null): ReportRequest {
+export function requestOf(
+  route: ReportRoute,
+  theme: "light" | "dark" | null,
+  sensitive = false,
+): ReportRequest {
   const lists =
     route.format === "csv" ||
     route.format === "jsonl" ||
@@ -74,6 +78,7 @@ export function requestOf(route: ReportRoute, theme: "light" | "dark" | null): R
     published: route.published,
     theme,
     redact: route.redact,
+    include_sensitive: sensitive,
   };
 }
 

@@ -58,6 +58,7 @@ fn top(page: &Page) -> Markup {
                 @if !page.pairs.is_empty() { a href="#comparison" { "Comparison" } }
                 @if !page.tasks.is_empty() { a href="#tasks" { "Tasks" } }
                 @if !page.queries.is_empty() { a href="#queries" { "Query sets" } }
+                @if !page.scan.is_empty() { a href="#attacks" { "Attacks" } }
                 @if !page.stored.is_empty() { a href="#stored" { "Stored verdicts" } }
                 a href="#failures" { "What went wrong" }
                 @if !page.runs.is_empty() { a href="#runs" { "Runs" } }
@@ -100,6 +101,7 @@ fn body(page: &Page) -> Markup {
             }
         }
         @if !page.queries.is_empty() { section id="queries" { h2 { "Query sets" } @for table in &page.queries { (tables::of_words(table)) } } }
+        @if !page.scan.is_empty() { section id="attacks" { h2 { "Attacks" } @for table in &page.scan { (tables::of_words(table)) } } }
         @if !page.stored.is_empty() { section id="stored" { h2 { "Stored verdicts" } (tables::of_words(&words::stored_table(page))) } }
         section id="failures" { h2 { "What went wrong" } (tables::failures(page)) }
         @if !page.runs.is_empty() {

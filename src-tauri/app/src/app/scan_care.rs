@@ -1,0 +1,276 @@
+//! Care with attacks: whom a person confirmed that they may attack, and which runs are sensitive. Owns
+//! the list of confirmed targets in the state directory, and the mark in the output directory.
+use super::App;
+use crate::error::{AppError, Code};
+use fs_err as fs;
+use fs_err::os::unix::fs::OpenOptionsExt as _;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use touchstone_api::{LaunchRequest, RunRow, ScanPlan, ScanTarget, SensitiveRuns};
+use touchstone_formats::system::System;
+use touchstone_redteam::{Attack, Category, TAG};
+use touchstone_runner::execute::Job;
+use touchstone_runner::plan::Slot;
+use touchstone_runner::sensitive_mark;
+use touchstone_runner::setup::Setup;
+use touchstone_runner::spec::Provider;
+use touchstone_store::imported_verdicts::Stored;
+use touchstone_store::index_dir::make_private;
+use touchstone_store::query::ScoredRun;
+
+/// Stands for the texts of sensitive runs where they are left out.
+pub(super) const LEFT_OUT: &str = "[sensitive text left out]";
+/// Formats that only hold results of scans.
+const FORMATS: [&str; 1] = ["azure_redteam"];
+
+/// Content of the mark.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Mark {
+    /// Tasks whose runs are sensitive.
+    tasks: BTreeSet<String>,
+}
+
+/// Targets that the person confirmed, in a file of the state directory.
+struct Confirmed(PathBuf);
+
+impl Confirmed {
+    // An unreadable list counts as empty: the person is asked again.
+    fn read(&self) -> BTreeSet<String> {
+        fs::read(&self.0)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
+    }
+
+    fn add(&self, targets: BTreeSet<String>) -> io::Result<()> {
+        let mut all = self.read();
+        all.extend(targets);
+        let dir = self.0.parent().unwrap_or(Path::new("."));
+        make_private(dir)?;
+        let beside = dir.join(format!(".scan_targets.{}", std::process::id()));
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&beside)?;
+        file.write_all(&serde_json::to_vec_pretty(&all)?)?;
+        file.sync_all()?;
+        fs::rename(&beside, &self.0)
+    }
+}
+
+/// Returns the key under which a target is remembered.
+fn key(target: &ScanTarget) -> String {
+    let of = |text: &Option<String>| text.clone().unwrap_or_default();
+    let system = target.target.split('/').next().unwrap_or_default();
+    format!("{system} {} {}", of(&target.address), of(&target.model))
+}
+
+/// Returns the system of a run with the address that receives its messages.
+fn target(setup: &Setup, system: &System, model: &str, confirmed: &BTreeSet<String>) -> ScanTarget {
+    let known = setup.model(model);
+    let (address, id) = if *system == System::PromptQl {
+        (setup.promptql_spec().map(|spec| spec.base_url), None)
+    } else {
+        let asked = known.filter(|model| model.provider != Provider::Replay);
+        (asked.map(|it| it.base_url.clone()), known.map(|it| it.model_id.clone()))
+    };
+    let mut target = ScanTarget {
+        target: format!("{system}/{model}"),
+        model: id,
+        confirmed: address.is_none(),
+        address,
+        attacks: 0,
+    };
+    target.confirmed |= confirmed.contains(&key(&target));
+    target
+}
+
+impl App {
+    fn confirmed_targets(&self) -> Confirmed {
+        Confirmed(self.inner.config.state_dir.join("scan_targets.json"))
+    }
+
+    /// Returns what the planned runs send that attacks; `None` if no run is of a suite of attacks.
+    pub(super) fn scan_plan<'s>(
+        &self,
+        setup: &Setup,
+        slots: impl Iterator<Item = &'s Slot>,
+    ) -> Option<ScanPlan> {
+        let confirmed = self.confirmed_targets().read();
+        let mut targets: BTreeMap<(String, String), ScanTarget> = BTreeMap::new();
+        let (mut categories, mut attacks) = (BTreeSet::new(), BTreeSet::new());
+        for slot in slots.filter(|slot| is_attack(&slot.task.tags)) {
+            categories.extend(slot.task.tags.iter().find_map(|tag| Category::from_name(tag)));
+            let variation = usize::try_from(slot.at.variation).ok();
+            let variation = variation.and_then(|at| slot.task.variations.get(at));
+            let name = variation.and_then(|it| it.name.as_deref());
+            attacks.extend(name.and_then(|name| Attack::from_name(name).ok()));
+            targets
+                .entry((slot.at.system.to_string(), slot.at.model.clone()))
+                .or_insert_with(|| target(setup, &slot.at.system, &slot.at.model, &confirmed))
+                .attacks += 1;
+        }
+        let targets: Vec<ScanTarget> = targets.into_values().collect();
+        (!targets.is_empty()).then(|| ScanPlan {
+            attacks: targets.iter().map(|target| target.attacks).sum(),
+            categories: categories.iter().map(|category| category.name().to_owned()).collect(),
+            strategies: attacks.iter().map(Attack::name).collect(),
+            targets,
+        })
+    }
+
+    /// Remembers that the targets of a request may be attacked. Nothing is sent.
+    pub fn confirm_scan(&self, request: &LaunchRequest) -> Result<(), AppError> {
+        let Some(scan) = self.plan_launch(request)?.scan else { return Ok(()) };
+        self.confirmed_targets().add(scan.targets.iter().map(key).collect()).map_err(|error| {
+            let message = format!("The confirmation could not be saved: {error}.");
+            AppError::new(Code::Failed, message).hint("Make the state directory writable.")
+        })
+    }
+
+    /// Fails if runs attack a target that the person did not confirm.
+    pub(super) fn check_scan(&self, setup: &Setup, jobs: &[Job]) -> Result<(), AppError> {
+        let scan = self.scan_plan(setup, jobs.iter().map(|job| &job.slot));
+        let targets = scan.map(|scan| scan.targets).unwrap_or_default();
+        match targets.iter().find(|target| !target.confirmed) {
+            None => Ok(()),
+            Some(target) => Err(unconfirmed(target)),
+        }
+    }
+
+    /// Returns which runs of the open folder are sensitive: those of suites of attacks, those that
+    /// the mark of the output directory names, and results of scans of other tools.
+    pub fn sensitive(&self) -> Result<SensitiveRuns, AppError> {
+        let open = self.require_folder()?;
+        let mut tasks = read_mark(&open.flow.roots.output_dir).tasks;
+        let suites = open.flow.shelf.tasks();
+        let attacks = suites.all().filter(|task| is_attack(&task.suite.tags));
+        tasks.extend(attacks.map(|task| task.suite.id.clone()));
+        Ok(SensitiveRuns {
+            tasks: tasks.into_iter().collect(),
+            formats: FORMATS.iter().map(|format| (*format).to_owned()).collect(),
+        })
+    }
+}
+
+impl App {
+    /// Marks the sensitive ones among rows.
+    pub(super) fn mark_sensitive<'r>(
+        &self,
+        rows: impl IntoIterator<Item = &'r mut RunRow>,
+    ) -> Result<(), AppError> {
+        let sensitive = self.sensitive()?;
+        for row in rows {
+            row.sensitive = is_sensitive(&sensitive, row).then_some(true);
+        }
+        Ok(())
+    }
+
+    /// Removes sensitive runs from a list, unless they are to be included. Returns a note.
+    pub(super) fn leave_out_sensitive(
+        &self,
+        include: bool,
+        runs: &mut Vec<ScoredRun>,
+    ) -> Result<Option<String>, AppError> {
+        if include {
+            return Ok(None);
+        }
+        let sensitive = self.sensitive()?;
+        let before = runs.len();
+        runs.retain(|run| !is_sensitive_run(&sensitive, run.task.as_deref(), Some(&run.layout)));
+        let left_out = before - runs.len();
+        Ok((left_out > 0).then(|| {
+            format!("Sensitive runs that were left out, and can be included: {left_out}.")
+        }))
+    }
+
+    /// Replaces reasons and notes of sensitive runs, which quote what was said. Returns a note.
+    pub(super) fn leave_out_reasons(
+        &self,
+        runs: &mut [ScoredRun],
+        stored: &mut Stored,
+    ) -> Result<Option<String>, AppError> {
+        let sensitive = self.sensitive()?;
+        let mut changed = 0_u64;
+        let mut replace = |text: &mut Option<String>| {
+            if let Some(text) = text.as_mut().filter(|text| !text.is_empty()) {
+                LEFT_OUT.clone_into(text);
+                changed += 1;
+            }
+        };
+        for run in runs {
+            if is_sensitive_run(&sensitive, run.task.as_deref(), Some(&run.layout)) {
+                replace(&mut run.reason);
+                replace(&mut run.score_reason);
+                replace(&mut run.review_note);
+                for verdict in stored.get_mut(&run.id).into_iter().flatten() {
+                    replace(&mut verdict.reason);
+                }
+            }
+        }
+        Ok((changed > 0).then(|| {
+            "Reasons and notes of sensitive runs were left out; they can be included.".to_owned()
+        }))
+    }
+}
+
+/// Returns true if the run belongs to these.
+pub(super) fn is_sensitive(runs: &SensitiveRuns, row: &RunRow) -> bool {
+    is_sensitive_run(runs, row.task.as_deref(), row.format.as_deref())
+}
+
+/// Like [`is_sensitive`], by task and format.
+pub(super) fn is_sensitive_run(
+    runs: &SensitiveRuns,
+    task: Option<&str>,
+    format: Option<&str>,
+) -> bool {
+    let is = |known: &[String], name: Option<&str>| {
+        name.is_some_and(|name| known.iter().any(|known| known == name))
+    };
+    is(&runs.tasks, task) || is(&runs.formats, format)
+}
+
+fn is_attack(tags: &[String]) -> bool {
+    tags.iter().any(|tag| tag == TAG)
+}
+
+fn unconfirmed(target: &ScanTarget) -> AppError {
+    let at = target.address.as_deref().map(|address| format!(" at {address}")).unwrap_or_default();
+    let message = format!(
+        "These runs attack {}{at}, and nobody confirmed that it may be attacked.",
+        target.target
+    );
+    AppError::new(Code::BadRequest, message).hint(
+        "Confirm it in the plan, or with --yes. Attack only systems that you own or may test.",
+    )
+}
+
+// A mark that cannot be read names no task; suites still do.
+fn read_mark(output_dir: &Path) -> Mark {
+    sensitive_mark::read(output_dir)
+        .ok()
+        .flatten()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or_default()
+}
+
+/// Marks an output directory, in which runs of attacks begin, as sensitive.
+pub(super) fn mark_attacks(output_dir: &Path, jobs: &[Job]) -> Result<(), AppError> {
+    let mut mark = read_mark(output_dir);
+    let known = mark.tasks.len();
+    let attacks = jobs.iter().map(|job| &job.slot).filter(|slot| is_attack(&slot.task.tags));
+    mark.tasks.extend(attacks.map(|slot| slot.at.task.clone()));
+    if mark.tasks.len() == known {
+        return Ok(());
+    }
+    let failed = |why: String| {
+        AppError::new(Code::Failed, format!("The results could not be marked as sensitive: {why}"))
+    };
+    let bytes = serde_json::to_vec_pretty(&mark).map_err(|error| failed(format!("{error}.")))?;
+    sensitive_mark::write(output_dir, &bytes).map_err(|error| failed(error.to_string()))
+}
