@@ -4,6 +4,7 @@ mod folder;
 mod queries;
 mod read;
 mod warnings;
+pub mod write;
 
 pub use folder::from_folder;
 pub use read::read;
