@@ -10,13 +10,14 @@ use touchstone_api::{
     DataFile, DataLook, DiffRequest, DiffView, EvaluateOptions, EvaluatePlan, EvaluateRequest,
     EvaluateUnfinished, Evaluating, EvaluationView, EvaluatorSummary, ExportRequest, ExportedFile,
     Facets, FailureMap, FailuresRequest, Folders, FoundResults, History, Hit, JudgeOptions,
-    JudgePlan, JudgeRequest, Judging, JudgingView, KeyState, LaunchOptions, LaunchPlan,
-    LaunchRequest, LaunchView, Launched, Leaderboard, LeaderboardRequest, ListPosition,
-    ListRequest, ListView, Matches, MediaFile, Overview, OverviewRequest, ProblemPage, Published,
-    PublishedRequest, QueueOrder, QueueProgress, Report, ReportRequest, Review, RowPiece,
-    RowRequest, RowsMade, RunNames, RunOutline, RunPage, RunScores, RunView, RunsAround,
-    SetChanges, Sort, Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView,
-    TextPiece, TreeView, TrendRequest, Trust,
+    JudgePlan, JudgeRequest, Judging, JudgingView, KeyState, LabelAgreement, LabelView,
+    LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched, Leaderboard,
+    LeaderboardRequest, ListPosition, ListRequest, ListView, Matches, MediaFile, Overview,
+    OverviewRequest, ProblemPage, Published, PublishedRequest, QueueOrder, QueueProgress, Report,
+    ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunNames, RunOutline, RunPage,
+    RunScores, RunView, RunsAround, SetChanges, Sort, Span, Status, StepDiff, StepPage, StepRef,
+    SuiteMade, SuitePlan, SuiteRequest, TaskPage, TaskRequest, TaskView, TextPiece, TreeView,
+    TrendRequest, Trust,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};

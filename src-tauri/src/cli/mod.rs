@@ -18,6 +18,7 @@ mod formats;
 mod frontends;
 mod gate;
 mod index;
+mod labels;
 mod lines;
 mod list;
 mod messages;
@@ -38,6 +39,7 @@ mod show;
 mod skipped_runs;
 mod stabletoolbench;
 mod stats;
+mod suite;
 mod terminal;
 mod trend;
 mod virtual_apis;
@@ -76,6 +78,8 @@ enum Command {
     Index(index::Index),
     /// List runs, one per line
     List(list::List),
+    /// List the labels of touchstone.yaml, with the number of runs that have them
+    Labels(labels::LabelsOf),
     /// Print one transcript
     Show(show::Show),
     /// Search the text of all transcripts
@@ -94,6 +98,8 @@ enum Command {
     Run(run::Run),
     /// Send a message to a run; a finished run is forked first and stays unchanged
     Nudge(nudge::Nudge),
+    /// Write a suite from the tasks of existing runs
+    Suite(suite::SuiteFrom),
     /// Summarise runs and compare systems with a baseline
     Stats(stats::StatsOf),
     /// Follow systems over days, folders or files, and tell a change from noise
@@ -218,6 +224,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Serve(serve)) => frontends::serve(serve, here),
         Some(Command::Index(index)) => index::run(&index, here),
         Some(Command::List(list)) => list::run(&list, here),
+        Some(Command::Labels(asked)) => labels::run(&asked, here),
         Some(Command::Show(show)) => show::run(&show, here),
         Some(Command::Search(search)) => search::run(&search, here),
         Some(Command::Score(score)) => score::run(&score, here),
@@ -228,6 +235,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Plan(plan)) => run::plan(&plan, here),
         Some(Command::Run(run)) => run::run(&run, here),
         Some(Command::Nudge(nudge)) => nudge::run(&nudge, here),
+        Some(Command::Suite(asked)) => suite::run(&asked, here),
         Some(Command::Stats(asked)) => stats::run(&asked, here),
         Some(Command::Trend(asked)) => trend::run(&asked, here),
         Some(Command::Gate(asked)) => gate::run(&asked, here),

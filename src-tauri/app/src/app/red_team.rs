@@ -141,7 +141,7 @@ impl App {
         filter: &str,
         make: impl FnOnce(&[AttackRun<'_>], u64) -> T,
     ) -> Result<T, AppError> {
-        Self::check_filter(filter)?;
+        self.check_filter_of_folder(filter)?;
         let open = self.require_folder()?;
         let (runs, _) = open.ask(|index| open.lists.scored(index, filter, None))?;
         let tasks = open.flow.shelf.tasks();
