@@ -181,8 +181,14 @@ fn draft(open: &OpenFolder, request: &SuiteRequest) -> Result<Draft, AppError> {
         redactor.document(&mut suite.variations, |redactor, variations| {
             for one in variations.iter_mut() {
                 redactor.text(&mut one.name);
+                let is_shared = one.promptql == one.tool_calling;
                 redactor.text(&mut one.tool_calling);
-                redactor.text(&mut one.promptql);
+                // A prompt for all systems counts once.
+                if is_shared {
+                    one.promptql.clone_from(&one.tool_calling);
+                } else {
+                    redactor.text(&mut one.promptql);
+                }
                 one.expected.iter_mut().for_each(|value| redactor.value(value));
             }
         });
