@@ -286,6 +286,7 @@ mod tests {
             ("label:severity=h*,gave-up", ""),
             ("label:points>2", ""),
             ("label:points=2", ""),
+            ("label:points<-1", ""),
             ("label:owner=\"Zoë Ö\"", ""),
             (
                 "x label:gaveup",
@@ -380,6 +381,7 @@ mod tests {
             ("!label:\"dear one\",x", "-label:\"dear one\",x"),
             ("label:severity=high label:points>=2", "label:severity=high label:points>=2"),
             ("label:owner=Z*", "label:owner=Z*"),
+            ("label:points<-1", "label:points<-1"),
             ("label:\"a=b\"", "label:\"a=b\""),
         ] {
             let (filter, misread) = Filter::parse(typed);
@@ -400,6 +402,8 @@ mod tests {
             ("label:a>2", "2.5", true),
             ("label:a>2", "high", false),
             ("label:a<=2", "2", true),
+            ("label:a<-1", "-1.5", true),
+            ("label:a<-1", "-1", false),
         ] {
             let filter = Filter::parse(typed).0;
             let Ask::Value(_, values) = &filter.tokens[0].ask else { panic!("{typed}") };

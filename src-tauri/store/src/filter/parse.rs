@@ -443,10 +443,14 @@ fn label(rule: &KeyRule, letters: &[Letter]) -> Result<FilterValue, String> {
         }
         value => {
             let text: String = value.iter().map(|letter| letter.char).collect();
-            let compared = number(&text, &[]).filter(|(by, _)| *by != Comparison::Equal);
-            let (by, number) = compared.ok_or_else(|| {
+            // Unlike amounts, labels may be negative.
+            let (by, digits) = comparison(&text);
+            let number = digits.parse::<f64>().ok().filter(|number| number.is_finite());
+            let number = number.filter(|_| by != Comparison::Equal).ok_or_else(|| {
                 format!("“{text}” compares with no number. Write it like {}>2.", rule.example)
             })?;
+            // Adding zero turns -0 into 0, so that the printed filter parses to an equal value.
+            let number = number + 0.0;
             LabelCondition::Number(by, number)
         }
     };
