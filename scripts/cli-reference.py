@@ -12,8 +12,8 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILE = ROOT / "docs/reference/cli.md"
 GROUPS = [
-    ("Look", ["open", "index", "list", "show", "search", "compare", "diff"]),
-    ("Run", ["plan", "run", "submit", "nudge", "generate"]),
+    ("Look", ["open", "index", "list", "labels", "show", "search", "compare", "diff"]),
+    ("Run", ["plan", "run", "submit", "nudge", "suite", "generate"]),
     ("Score and judge", ["score", "stats", "failures", "trend", "gate", "review", "agreement", "metrics", "redteam"]),
     ("Evaluate and share", ["evaluate", "messages", "report", "convert", "serve"]),
     ("StableToolBench", ["stabletoolbench"]),

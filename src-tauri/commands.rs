@@ -49,6 +49,15 @@ macro_rules! page_commands {
             |app, _| app.queue_progress(&filter, author.as_deref());
         /// Saved views of the workspace file.
         Look views() -> Vec<ListView> = |app, _| app.views();
+        /// Labels of the workspace file, with the number of runs that have them.
+        Look labels() -> Vec<LabelView> = |app, _| app.labels();
+        /// Agreement of each two people on each category, over the runs of a filter.
+        Look label_agreements(filter: String) -> Vec<LabelAgreement> =
+            |app, _| app.label_agreements(&filter);
+        /// Saves a filter as a label in the workspace file. With a folder, nothing is saved once another
+        /// one is open.
+        Act save_label(folder: Option<String>, name: String, question: String) -> () =
+            |app, _| app.save_label(folder.as_deref(), &name, &question);
         /// The name under which reviews are written, where a request gives none.
         Look author() -> Author = |app, _| app.author();
         Look search(text: String, span: Span) -> Vec<Hit> = |app, _| app.search(&text, span);
@@ -175,6 +184,10 @@ macro_rules! page_commands {
         Look list_tasks(request: TaskRequest) -> TaskPage = |app, _| app.list_tasks(request);
         /// `id` is the id of the task.
         Look read_task(id: String) -> TaskView = |app, _| app.read_task(&id);
+        /// What a suite of the tasks of runs would hold. Nothing is written.
+        Look plan_suite(request: SuiteRequest) -> SuitePlan = |app, _| app.plan_suite(&request);
+        /// Writes a suite into the folder of suites, never in the place of a file.
+        Act make_suite(request: SuiteRequest) -> SuiteMade = |app, _| app.make_suite(&request);
         /// Results of the local runs of query sets, and published results.
         Look published(request: PublishedRequest) -> Published = |app, _| app.published(&request);
         /// Runs pending program scorers in the sandbox; returns the number of runs.

@@ -18,6 +18,7 @@ mod failures;
 mod gzip;
 mod keyring;
 mod keyring_bus;
+mod labels;
 mod many;
 
 mod gate;
@@ -180,6 +181,7 @@ fn list_writes_one_object_a_line_with_exactly_the_documented_keys() {
         "cost",
         "seconds",
         "stored",
+        "labels",
     ];
     for row in &rows {
         assert_eq!(row.as_object().unwrap().keys().collect::<Vec<_>>(), keys);

@@ -161,6 +161,7 @@ fn a_verdict_of_another_answer_is_stale_until_it_is_judged_again() {
         answer: None,
         author: None,
         steps: Vec::new(),
+        labels: std::collections::BTreeMap::new(),
     };
     // An unsigned review would stay beside the one that is given here.
     bench.remove(&format!("results/.touchstone/reviews/{}", run(1)));

@@ -5,8 +5,8 @@ use rusqlite::{Connection, params_from_iter};
 use std::collections::BTreeSet;
 use touchstone_api::StoredResult;
 use touchstone_store::filter::{
-    Ask, Comparison, Filter, FilterValue, KEYS, Key, Param, Pattern, STATES, TextMatch, Token,
-    ValueKind, VerdictCondition, key_rule,
+    Ask, Comparison, Filter, FilterValue, KEYS, Key, LabelCondition, Param, Pattern, STATES,
+    TextMatch, Token, ValueKind, VerdictCondition, key_rule,
 };
 
 fn printed(typed: &str) -> String {
@@ -394,6 +394,17 @@ fn any_wanted(key: Key) -> BoxedStrategy<FilterValue> {
                 prop::collection::vec("[a-z0-9 ,:*=<>\"\\\\_%é-]{1,6}", 1..3).prop_map(Pattern);
             (name, ask).prop_map(|(name, ask)| FilterValue::Stored(name, ask)).boxed()
         }
+        ValueKind::Label => {
+            let by = prop::sample::select(vec![Comparison::Less, Comparison::AtLeast]);
+            let condition = prop_oneof![
+                Just(LabelCondition::Any),
+                prop::collection::vec("[a-z0-9 ,:*=<>\"\\\\_%é-]{1,6}", 1..3)
+                    .prop_map(|pieces| LabelCondition::Value(Pattern(pieces))),
+                (by, 0.0..1e3).prop_map(|(by, x)| LabelCondition::Number(by, x)),
+            ];
+            let name = "[a-z0-9 ,:*=<>\"\\\\_%é-]{0,5}[a-z]";
+            (name, condition).prop_map(|(name, one)| FilterValue::Label(name, one)).boxed()
+        }
         ValueKind::StepText => prop_oneof![
             "[a-z0-9 ,:*\"\\\\/_%é-]{1,6}"
                 .prop_map(|text| FilterValue::Holds(TextMatch::Text(text))),
@@ -482,7 +493,7 @@ proptest! {
     #[test]
     fn a_token_and_its_negation_share_no_run_and_leave_none_out(token in any_token()) {
         // Texts are not decided by columns.
-        let texts = |key: Key| matches!(key, Key::Said | Key::Asked | Key::Args | Key::Result);
+        let texts = |key: Key| matches!(key, Key::Said | Key::Asked | Key::Args | Key::Result | Key::Label);
         prop_assume!(!matches!(&token.ask, Ask::Text(_) | Ask::Value(Key::State, _)));
         prop_assume!(!matches!(&token.ask, Ask::Value(key, _) if texts(*key)));
         let rows = rows();

@@ -255,6 +255,7 @@ fn a_review_of_one_of_many_is_a_file_of_its_own_and_holds_while_the_others_chang
         answer: None,
         author: None,
         steps: Vec::new(),
+        labels: std::collections::BTreeMap::new(),
     };
     bench.app().review_run(&id, Some(&review)).unwrap();
     let verdict = |member: &str| bench.row(&path(member)).and_then(|row| row.verdict);

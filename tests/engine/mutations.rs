@@ -214,6 +214,7 @@ fn a_review_that_is_broken_anyhow_counts_or_is_a_problem() {
         answer: None,
         author: None,
         steps: Vec::new(),
+        labels: std::collections::BTreeMap::new(),
     };
     bench.app().review_run(&id, Some(&said)).unwrap();
     let text = fs::read(bench.path("results/.touchstone/reviews/a.yaml")).unwrap();

@@ -23,6 +23,7 @@ fn says(verdict: Verdict) -> Review {
         answer: None,
         author: None,
         steps: Vec::new(),
+        labels: std::collections::BTreeMap::new(),
     }
 }
 

@@ -114,6 +114,7 @@ fn an_answer_in_a_tag_that_the_suite_names_is_found_follows_the_suite_and_is_the
         answer: Some(mark.clone()),
         author: None,
         steps: Vec::new(),
+        labels: std::collections::BTreeMap::new(),
     };
     bench.app().review_run(&row.id, Some(&said)).unwrap();
     wait_row(&bench, PATH, "what a person says counts", |row| row.verdict == Some(Verdict::Right));

@@ -223,8 +223,21 @@ pub struct RunRow {
     pub stored: Option<StoredCount>,
     /// The first of these verdicts, without their reasons, in pages of a list; else empty.
     pub verdicts: Vec<StoredBrief>,
+    /// Labels of the run, in pages of a list; else empty.
+    pub labels: Vec<RunLabel>,
     /// Text around the first match of the filter's free text.
     pub snippet: Option<Snippet>,
+}
+
+/// A label of a run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct RunLabel {
+    /// Name.
+    pub name: String,
+    /// Value that people gave; none for a label that follows from a question. People who disagree
+    /// have an entry each.
+    pub value: Option<String>,
 }
 
 /// Reason that a run is not an original run of the benchmark.

@@ -4,6 +4,7 @@ use super::judging::Judged;
 use super::status::Span;
 use super::table_column::TableColumn;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// All ratings of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -155,6 +156,9 @@ pub struct Review {
     pub author: Option<String>,
     /// Notes on steps.
     pub steps: Vec<StepNote>,
+    /// Values of labels, by name.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
 }
 
 /// Note on a step.

@@ -21,6 +21,7 @@ use touchstone_api::{
 };
 use touchstone_runner::http::keys::Keys;
 use touchstone_store::catalog::Catalogs;
+use touchstone_store::filter::Labels;
 use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::index::IndexError;
 use touchstone_store::index_dir::make_temporary;
@@ -55,10 +56,12 @@ mod evaluator_summaries;
 mod judge_jobs;
 mod judge_plan;
 mod keys;
+pub mod labels;
 mod launch_plan;
 mod launch_registry;
 pub mod leftovers;
 mod listing;
+mod making_suites;
 pub mod metrics;
 mod omitted_runs;
 mod overview;
@@ -164,6 +167,8 @@ pub(crate) struct OpenFolder {
     review_changes: Mutex<reviewing::ReviewChanges>,
     /// Problems of the workspace file, with the stamp for which they were found.
     workspace_problems: Mutex<(WorkspaceStamp, Arc<Vec<Problem>>)>,
+    /// Labels of the workspace file, with the stamp of the file that they were read from.
+    labels: Mutex<Option<(WorkspaceStamp, Arc<Labels>)>>,
     /// Time that a query waits for an index that is being rebuilt. Not set where queries must not
     /// wait, such as in a window.
     patience: OnceLock<Duration>,
@@ -199,6 +204,24 @@ impl OpenFolder {
             *seen = (stamp, Arc::new(paths::workspace_problems(folder)));
         }
         Arc::clone(&seen.1)
+    }
+
+    /// Returns the current labels of the workspace file; those from before while it cannot be read.
+    /// For an unchanged file this costs only a read of its metadata.
+    pub(crate) fn labels(&self) -> Arc<Labels> {
+        let folder = &self.flow.roots.folder;
+        let stamp = paths::workspace_stamp(folder);
+        let mut seen = self.labels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, labels)) = seen.as_ref().filter(|(known, _)| *known == stamp) {
+            return Arc::clone(labels);
+        }
+        let labels = match paths::workspace(folder) {
+            Some(Ok(workspace)) => Arc::new(Labels::new(&workspace.labels)),
+            None => Arc::default(),
+            Some(Err(_)) => seen.take().map(|(_, labels)| labels).unwrap_or_default(),
+        };
+        *seen = Some((stamp, Arc::clone(&labels)));
+        labels
     }
 
     /// Fails if directories are missing whose runs are still shown. Files written now would land in
@@ -329,6 +352,7 @@ impl App {
             author: OnceLock::new(),
             review_changes: Mutex::default(),
             workspace_problems,
+            labels: Mutex::default(),
             patience: OnceLock::new(),
             _private_cache: private_cache,
         };

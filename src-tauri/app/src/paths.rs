@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use touchstone_api::{Problem, ProblemKind};
 use touchstone_formats::{ReadError, ReadErrorKind, workspace};
 use touchstone_scoring::scorers;
+use touchstone_store::filter::Labels;
 use touchstone_store::open::{self, Refused, reason};
 use touchstone_store::roots::{FileId, Root, Roots};
 use touchstone_store::suites;
@@ -141,7 +142,21 @@ pub(crate) fn workspace_problems(folder: &Path) -> Vec<Problem> {
                         advice: None,
                     }
                 });
-            workspace.faults.into_iter().map(of_file).chain(of_queries).collect()
+            let labels = Labels::new(&workspace.labels);
+            let of_labels = labels.rules().iter().filter_map(|rule| {
+                let error = rule.error.as_ref()?;
+                Some(Problem {
+                    kind: ProblemKind::SuiteError,
+                    file: WORKSPACE.to_owned(),
+                    run: None,
+                    message: format!("Label `{}`: {error}", rule.label.name),
+                    line: None,
+                    column: None,
+                    excerpt: None,
+                    advice: None,
+                })
+            });
+            workspace.faults.into_iter().map(of_file).chain(of_queries).chain(of_labels).collect()
         }
     }
 }

@@ -1,13 +1,15 @@
-//! **Pure.** Files of human reviews, `.touchstone/reviews/<run>.yaml`: verdict, score, note, date,
-//! answer and author. The file holds the first review of a run; those of further people are in its
+//! **Pure.** Files of human reviews, `.touchstone/reviews/<run>.yaml`: verdict, score, note, labels,
+//! date, answer and author. The file holds the first review of a run; those of further people are in its
 //! list `others`. People may also write these files by hand, so unknown keys are kept. Owns their
 //! names and content.
 use crate::error::{ReadError, ReadErrorKind, text_of};
+use crate::json;
 use crate::node::{Node, Shape};
 use crate::timestamps;
 use crate::value::Value;
 use crate::yaml;
 use crate::yaml::tree::Item;
+use std::collections::BTreeMap;
 
 /// Verdict of a reviewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,6 +67,8 @@ pub struct Review {
     pub author: Option<String>,
     /// Notes on steps, in the order of the file.
     pub steps: Vec<StepNote>,
+    /// Values of labels, by name, as written.
+    pub labels: BTreeMap<String, String>,
 }
 
 impl Review {
@@ -75,12 +79,13 @@ impl Review {
         Some((seconds * 1_000.0).round() as i64)
     }
 
-    /// Returns true if there is no verdict, score or note.
+    /// Returns true if there is no verdict, score, note or label.
     pub fn is_empty(&self) -> bool {
         self.verdict.is_none()
             && self.score.is_none()
             && self.note.trim().is_empty()
             && self.steps.is_empty()
+            && self.labels.is_empty()
     }
 }
 
@@ -223,6 +228,37 @@ impl Entry {
             let steps: Vec<Value> = now.steps.iter().map(|step| self.step(step)).collect();
             self.put("steps", (!steps.is_empty()).then_some(Value::List(steps)));
         }
+        if now.labels != before.labels {
+            let labels = self.labels(&before.labels, &now.labels);
+            self.put("labels", (!labels.is_empty()).then_some(Value::Map(labels)));
+        }
+    }
+
+    /// Returns the entries of `labels` with other values. Those that stay keep their notation, and a
+    /// text that is a number is written as one.
+    fn labels(
+        &self,
+        before: &BTreeMap<String, String>,
+        now: &BTreeMap<String, String>,
+    ) -> Vec<(Value, Value)> {
+        let known = self.entries.iter().find(|(key, _)| key.text() == Some("labels"));
+        let mut entry = Entry {
+            entries: match known {
+                Some((_, Value::Map(entries))) => entries.clone(),
+                _ => Vec::new(),
+            },
+            ..Entry::default()
+        };
+        for name in before.keys().filter(|name| !now.contains_key(*name)) {
+            entry.put(name, None);
+        }
+        for (name, value) in now.iter().filter(|(name, value)| before.get(*name) != Some(value)) {
+            let is_number = json::read(value).is_ok_and(|one| matches!(one, Value::Number(_)));
+            let written =
+                if is_number { Value::Number(value.clone()) } else { value.as_str().into() };
+            entry.put(name, Some(written));
+        }
+        entry.entries
     }
 
     /// Returns the entry of a step with a note. Other keys of an entry for the same step are kept.
@@ -256,6 +292,9 @@ impl Entry {
     }
 }
 
+/// Maximum number of labels in a review.
+pub const MOST_LABELS: usize = 100;
+
 /// Maximum number of steps with notes in a review.
 pub const MOST_STEPS: usize = 500;
 
@@ -281,6 +320,7 @@ impl Reader<'_> {
             answer: self.word(root, "answer")?,
             author: self.word(root, "author")?,
             steps: self.steps(root)?,
+            labels: self.labels(root)?,
         };
         let entries =
             root.entries().map(|(key, value)| (key.to_value(), value.to_value())).collect();
@@ -317,6 +357,30 @@ impl Reader<'_> {
             }
         }
         Ok(notes)
+    }
+
+    fn labels(&self, root: Item<'_>) -> Result<BTreeMap<String, String>, ReadError> {
+        const HINT: &str = "Write each on a line of its own: `  severity: high`.";
+        let Some(map) = root.get_non_null("labels") else { return Ok(BTreeMap::new()) };
+        if map.shape() != Shape::Map {
+            return Err(self.bad(map, "`labels` has to be a map of names to values", HINT));
+        }
+        let mut labels = BTreeMap::new();
+        for (key, value) in map.entries() {
+            let name = key.word().filter(|name| !name.is_empty());
+            let (Some(name), Some(value)) = (name, value.word()) else {
+                return Err(self.bad(
+                    value,
+                    "The value of a label has to be a text or number",
+                    HINT,
+                ));
+            };
+            labels.insert(name.to_owned(), value.to_owned());
+        }
+        if labels.len() > MOST_LABELS {
+            return Err(self.bad(map, "More than 100 labels have values", "Remove some."));
+        }
+        Ok(labels)
     }
 
     fn verdict(&self, at: Item<'_>) -> Result<Verdict, ReadError> {
@@ -378,6 +442,7 @@ mod tests {
             answer: Some("00000000000000000000000000000012".to_owned()),
             author: Some("Zoë".to_owned()),
             steps: Vec::new(),
+            labels: BTreeMap::new(),
         });
         let text = new.write();
         assert_eq!(
@@ -487,6 +552,27 @@ mod tests {
     }
 
     #[test]
+    fn labels_are_a_map_and_those_that_stay_keep_their_notation() {
+        let mut file = parse_review("labels:\n  severity: high\n  points: 1.50\nby: me\n");
+        let labels = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        let now = first(&file).clone();
+        assert_eq!(now.labels, labels(&[("severity", "high"), ("points", "1.50")]));
+        assert!(!now.is_empty());
+        let wanted = labels(&[("severity", "low"), ("points", "1.50"), ("nr", "2"), ("t", "yes")]);
+        file.set(Review { labels: wanted.clone(), ..now });
+        let text = file.write();
+        assert_eq!(text, "labels:\n  severity: low\n  points: 1.50\n  nr: 2\n  t: 'yes'\nby: me\n");
+        assert_eq!(first(&parse_review(&text)).labels, wanted);
+        file.set(Review::default());
+        assert_eq!(file.write(), "by: me\n");
+        for (text, line) in [("labels: [a]\n", 1), ("a: 1\nlabels:\n  b: [c]\n", 3)] {
+            assert_eq!(refused(text).0, Some(line), "{text}");
+        }
+    }
+
+    #[test]
     fn several_notes_on_one_step_are_one() {
         let text = "steps:\n  - { step: 3, note: a }\n  - { step: 1, note: x }\n  - { step: 3, note: b }\n";
         let mut file = parse_review(text);
@@ -579,6 +665,7 @@ mod tests {
                 answer,
                 author: None,
                 steps: Vec::new(),
+                labels: BTreeMap::new(),
             })
     }
 

@@ -1,4 +1,5 @@
 //! **Pure.** The workspace file `touchstone.yaml`: folders, models and tools. It never holds a key.
+pub mod labels;
 pub mod renames;
 pub mod rewrite;
 pub mod schema;
@@ -9,6 +10,7 @@ use crate::value::Value;
 use crate::yaml;
 use crate::yaml::scalars::Scalar;
 use crate::yaml::tree::Item;
+use labels::Label;
 use renames::Renames;
 
 /// Content of a workspace file. The values in `systems` and `tools` are validated by the code that
@@ -35,6 +37,8 @@ pub struct Workspace {
     pub imports: Renames,
     /// Saved views of the list of runs.
     pub views: Vec<View>,
+    /// Labels of runs.
+    pub labels: Vec<Label>,
     /// Unknown keys and values of the wrong type, in the order of the file. Such a value is treated
     /// as missing, so code that spends money according to the file must reject a file with faults.
     pub faults: Vec<ReadError>,
@@ -146,6 +150,9 @@ fn workspace(root: Item<'_>) -> Workspace {
         user_model: text(root, "user_model"),
         imports: root.get_non_null("imports").map(Renames::read).unwrap_or_default(),
         views: named(root, "views").map(|(name, settings)| view(name, settings)).collect(),
+        labels: named(root, "labels")
+            .filter_map(|(name, settings)| labels::label(name, settings))
+            .collect(),
         query_scorers: scorers.into_iter().flat_map(Node::items).map(Node::to_value).collect(),
         faults: Vec::new(),
     }

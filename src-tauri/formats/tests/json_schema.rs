@@ -61,6 +61,7 @@ fn section(section: &Section, heading: &str, texts: &Descriptions) -> Value {
             ("Top level", "models") => ("models", ""),
             ("Top level", "imports") => ("imports", ""),
             ("Top level", "views") => ("views", ""),
+            ("Top level", "labels") => ("labels", ""),
             ("imports", "files") => ("imports", "files."),
             ("systems", "promptql") => ("systems.promptql", ""),
             ("systems", "tool_calling") => ("systems.tool_calling", ""),
@@ -133,6 +134,16 @@ fn kind_schema(kind: Kind, heading: &str, prefix: &str, texts: &Descriptions) ->
             let mut entry = prefixed(inner);
             entry["type"] = json!("object");
             json!({ "type": ["object", "null"], "additionalProperties": entry })
+        }
+        Kind::AnyNumber => json!({ "type": ["number", "null"] }),
+        Kind::Labels(inner) => {
+            let mut entry = prefixed(inner);
+            entry["type"] = json!("object");
+            let question = json!({ "type": ["string", "number"] });
+            json!({
+                "type": ["object", "null"],
+                "additionalProperties": { "oneOf": [question, entry] },
+            })
         }
         Kind::Tools => {
             let kinds = schema::TOOLS.iter().map(|(kind, keys)| {
@@ -252,6 +263,8 @@ fn the_schema_accepts_what_the_check_accepts_and_nothing_else() {
         json!({ "tools": { "t": { "kind": "sql", "database": "sqlite:x" } } }),
         json!({ "tools": { "t": { "kind": "mcp", "command": ["a", "b"] } } }),
         json!({ "queries": { "scorers": ["finish"] } }),
+        json!({ "labels": { "a": "cost:>1", "b": { "kind": "number", "min": -1, "max": 2.5 } } }),
+        json!({ "labels": { "a": { "kind": "category", "values": ["low", "high"] } } }),
         json!({ "imports": { "systems": { "a": "b" }, "files": { "x": { "model": "m" } } } }),
     ];
     let wrong = [
@@ -273,6 +286,9 @@ fn the_schema_accepts_what_the_check_accepts_and_nothing_else() {
         json!({ "tools": { "t": { "kind": "sql", "command": ["a"] } } }),
         json!({ "queries": { "scorers": "finish" } }),
         json!({ "imports": { "systems": { "a": ["b"] } } }),
+        json!({ "labels": { "a": ["b"] } }),
+        json!({ "labels": { "a": { "kind": "words" } } }),
+        json!({ "labels": { "a": { "values": ["b"] } } }),
         json!({ "imports": { "models": { "a": "" } } }),
         json!({ "imports": { "files": { "x": { "name": "m" } } } }),
     ];

@@ -119,6 +119,7 @@ pub(super) fn run(asked: &Convert, here: &Environment) -> Outcome {
             .unwrap_or_else(|| path.clone().into());
         App::check_filter(&asked.filter)?;
         let app = folder::read(&place, here)?;
+        app.check_filter_of_folder(&asked.filter)?;
         chosen.push((0, ids_of_folder(&app, &asked.filter)?));
         folders.push((path.clone(), app));
     }

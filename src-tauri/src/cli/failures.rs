@@ -53,6 +53,7 @@ pub(super) struct FailuresOf {
 pub(super) fn run(asked: &FailuresOf, here: &Environment) -> Outcome {
     App::check_filter(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
+    app.check_filter_of_folder(&asked.filter)?;
     let left_out =
         folder::suite_trouble(&app, &asked.filter)?.left_out.filter(|_| asked.scorer.is_none());
     let request = FailuresRequest { filter: asked.filter.clone(), scorer: asked.scorer.clone() };

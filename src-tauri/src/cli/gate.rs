@@ -144,6 +144,7 @@ fn check_paths(asked: &Gate, baseline: &Path) -> Result<(), AppError> {
 fn update(out: &mut dyn Write, asked: &Gate, here: &Environment) -> Outcome {
     App::check_filter(asked.filter.as_deref().unwrap_or_default())?;
     let app = folder::ready(asked.place.clone(), here)?;
+    app.check_filter_of_folder(asked.filter.as_deref().unwrap_or_default())?;
     let trouble = folder::suite_trouble(&app, asked.filter.as_deref().unwrap_or_default())?;
     folder::check_scorers(trouble.left_out.filter(|_| asked.scorer.is_none()))?;
     let baseline = &baseline_path(asked, &app)?;

@@ -9,7 +9,6 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write as _};
 use touchstone_api::{Column, RunRow, RunState, Sort};
-use touchstone_app::app::App;
 use touchstone_app::number_format;
 use touchstone_app::number_format::fixed;
 
@@ -58,7 +57,7 @@ pub(super) fn run(asked: &List, here: &Environment) -> Outcome {
     let filter = format!("{of_view} {}", asked.filter);
     let order = asked.sort.or_else(|| sort(view.as_ref()?.sort.as_deref()?).ok());
     let order = order.unwrap_or(Sort { column: Column::Path, descending: false });
-    App::check_filter(&filter)?;
+    app.check_filter_of_folder(&filter)?;
     folder::each_run(&app, filter.trim(), order, asked.limit, |row| {
         if asked.json {
             writeln!(out, "{}", object(&row))?;
@@ -87,7 +86,7 @@ fn object(row: &RunRow) -> Value {
         "follow_ups": row.follow_ups, "state": row.state, "score": row.score,
         "passed": row.passed, "reason": reason, "turns": row.turns,
         "tool_calls": row.tool_calls, "tokens": row.tokens, "cost": row.cost, "seconds": row.seconds,
-        "stored": row.stored,
+        "stored": row.stored, "labels": row.labels,
     })
 }
 

@@ -84,6 +84,7 @@ pub(super) fn run(asked: &Messages, here: &Environment) -> Outcome {
             .unwrap_or_else(|| folder.clone().into());
         App::check_filter(&asked.filter)?;
         let app = folder::read(&place, here)?;
+        app.check_filter_of_folder(&asked.filter)?;
         asked.out.as_deref().map_or(Ok(()), |out| app.refuse_among_results(out))?;
         let (rows, _) = app.rows_of_runs(&asked.filter, &choice)?;
         if !take(rows) {

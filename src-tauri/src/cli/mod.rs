@@ -19,6 +19,7 @@ mod frontends;
 mod gate;
 mod generate;
 mod index;
+mod labels;
 mod lines;
 mod list;
 mod messages;
@@ -41,6 +42,7 @@ mod skipped_runs;
 mod stabletoolbench;
 mod stats;
 mod submit;
+mod suite;
 mod terminal;
 mod trend;
 mod virtual_apis;
@@ -79,6 +81,8 @@ enum Command {
     Index(index::Index),
     /// List runs, one per line
     List(list::List),
+    /// List the labels of touchstone.yaml, with the number of runs that have them
+    Labels(labels::LabelsOf),
     /// Print one transcript
     Show(show::Show),
     /// Search the text of all transcripts
@@ -99,6 +103,8 @@ enum Command {
     Submit(submit::Submit),
     /// Send a message to a run; a finished run is forked first and stays unchanged
     Nudge(nudge::Nudge),
+    /// Write a suite from the tasks of existing runs
+    Suite(suite::SuiteFrom),
     /// Summarise runs and compare systems with a baseline
     Stats(stats::StatsOf),
     /// Follow systems over days, folders or files, and tell a change from noise
@@ -226,6 +232,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Serve(serve)) => frontends::serve(serve, here),
         Some(Command::Index(index)) => index::run(&index, here),
         Some(Command::List(list)) => list::run(&list, here),
+        Some(Command::Labels(asked)) => labels::run(&asked, here),
         Some(Command::Show(show)) => show::run(&show, here),
         Some(Command::Search(search)) => search::run(&search, here),
         Some(Command::Score(score)) => score::run(&score, here),
@@ -237,6 +244,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Run(run)) => run::run(&run, here),
         Some(Command::Submit(submit)) => submit::run(&submit),
         Some(Command::Nudge(nudge)) => nudge::run(&nudge, here),
+        Some(Command::Suite(asked)) => suite::run(&asked, here),
         Some(Command::Stats(asked)) => stats::run(&asked, here),
         Some(Command::Trend(asked)) => trend::run(&asked, here),
         Some(Command::Gate(asked)) => gate::run(&asked, here),

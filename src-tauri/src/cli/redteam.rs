@@ -247,6 +247,7 @@ fn inbox_entry(inbox: &Path) -> String {
 fn scorecard(asked: &ScorecardOf, here: &Environment) -> Outcome {
     App::check_filter(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
+    app.check_filter_of_folder(&asked.filter)?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.azure {
         writeln!(out, "{}", app.azure_scorecard(&asked.filter, asked.include_sensitive)?)?;

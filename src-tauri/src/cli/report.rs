@@ -93,6 +93,7 @@ pub(super) fn run(asked: &Report, here: &Environment) -> Outcome {
     }
     App::check_filter(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
+    app.check_filter_of_folder(&asked.filter)?;
     if !printed {
         fs_make(&asked.out)?;
     }

@@ -6,6 +6,7 @@ use super::{
 use crate::Environment;
 use clap::{Args, ValueEnum};
 use std::{
+    collections::BTreeMap,
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
@@ -28,8 +29,11 @@ pub(super) struct Review {
     /// Note to store with the review
     #[arg(long, allow_hyphen_values = true)]
     note: Option<String>,
+    /// Give the run a label of touchstone.yaml, as NAME=VALUE; NAME= takes it away again
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = label, allow_hyphen_values = true)]
+    labels: Vec<(String, String)>,
     /// Remove your review; the old file is moved aside
-    #[arg(long, conflicts_with_all = ["verdict", "score", "note"])]
+    #[arg(long, conflicts_with_all = ["verdict", "score", "note", "labels"])]
     clear: bool,
     /// Your name, stored with the review [default: git's global `user.name`, else the system's
     /// user name]
@@ -66,7 +70,11 @@ pub(super) fn run(asked: &Review, here: &Environment) -> Outcome {
     let author = asked.author.as_deref();
     if asked.clear {
         app.review_run_of(None, author, &id, None)?;
-    } else if asked.verdict.is_some() || asked.score.is_some() || asked.note.is_some() {
+    } else if asked.verdict.is_some()
+        || asked.score.is_some()
+        || asked.note.is_some()
+        || !asked.labels.is_empty()
+    {
         let said = app.reviews_of(&id, author)?.own;
         app.review_run_of(None, author, &id, Some(&changed(said, asked)))?;
         if let Some(folder) = kept_alone {
@@ -103,6 +111,12 @@ pub(super) fn folder_of(file: &Path) -> PathBuf {
     }
 }
 
+/// Parses a label with its value.
+fn label(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
 fn changed(said: Option<rows::Review>, asked: &Review) -> rows::Review {
     let said = said.unwrap_or(rows::Review {
         verdict: None,
@@ -113,7 +127,16 @@ fn changed(said: Option<rows::Review>, asked: &Review) -> rows::Review {
         answer: None,
         author: None,
         steps: Vec::new(),
+        labels: BTreeMap::new(),
     });
+    let mut labels = said.labels.clone();
+    for (name, value) in &asked.labels {
+        if value.is_empty() {
+            labels.remove(name);
+        } else {
+            labels.insert(name.clone(), value.clone());
+        }
+    }
     let verdict = asked.verdict.map(|word| match word {
         Word::Right => Verdict::Right,
         Word::Partly => Verdict::Partly,
@@ -127,6 +150,7 @@ fn changed(said: Option<rows::Review>, asked: &Review) -> rows::Review {
         verdict: verdict.or(said.verdict),
         score: asked.score.or(said.score),
         note: asked.note.clone().unwrap_or(said.note),
+        labels,
         ..said
     }
 }
@@ -163,6 +187,9 @@ fn line(
     writeln!(out, "{author}{verdict}{}", one_line(&format!("{score}{stale}")))?;
     if !said.note.is_empty() {
         writeln!(out, "{}", lines(&said.note))?;
+    }
+    for (name, value) in &said.labels {
+        writeln!(out, "label {}: {}", one_line(name), one_line(value))?;
     }
     for rows::StepNote { step, note } in &said.steps {
         writeln!(out, "step {}: {}", step.saturating_add(1), lines(note))?;

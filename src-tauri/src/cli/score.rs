@@ -65,6 +65,7 @@ fn least(word: &str) -> Result<Threshold, String> {
 pub(super) fn run(asked: &Score, here: &Environment) -> Outcome {
     App::check_filter(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
+    app.check_filter_of_folder(&asked.filter)?;
     if let Some(name) = &asked.judge.judge {
         return judge::run(&app, name, &asked.judge, &asked.filter, asked.json);
     }

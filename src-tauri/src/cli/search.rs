@@ -7,7 +7,6 @@ use crate::Environment;
 use clap::Args;
 use std::io::{self, BufWriter, Write as _};
 use touchstone_api::{Hit, SnippetPiece, Span};
-use touchstone_app::app::App;
 
 /// Arguments of `search`.
 #[derive(Debug, Args)]
@@ -27,7 +26,7 @@ pub(super) struct Search {
 
 pub(super) fn run(asked: &Search, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
-    App::check_filter(&asked.text)?;
+    app.check_filter_of_folder(&asked.text)?;
     let hits = app.search(&asked.text, Span { offset: 0, limit: asked.limit })?;
     let mut out = BufWriter::new(io::stdout().lock());
     let paint = Paint(here.colour);

@@ -71,6 +71,7 @@ impl From<By> for SetsBy {
 pub(super) fn run(asked: &Trend, here: &Environment) -> Outcome {
     App::check_filter(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
+    app.check_filter_of_folder(&asked.filter)?;
     let trouble = folder::suite_trouble(&app, &asked.filter)?;
     let request = TrendRequest {
         filter: asked.filter.clone(),

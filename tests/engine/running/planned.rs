@@ -227,6 +227,7 @@ fn while_the_results_are_lost_nothing_is_written_or_run_and_all_that_was_there_c
         answer: None,
         author: None,
         steps: Vec::new(),
+        labels: std::collections::BTreeMap::new(),
     };
     for noticed in [false, true] {
         if noticed {

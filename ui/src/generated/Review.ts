@@ -38,4 +38,8 @@ author: string | null,
 /**
  * Notes on steps.
  */
-steps: Array<StepNote>, };
+steps: Array<StepNote>, 
+/**
+ * Values of labels, by name.
+ */
+labels: { [key in string]: string }, };

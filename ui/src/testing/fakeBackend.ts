@@ -126,6 +126,7 @@ export function runRow(index: number, change: Partial<RunRow> = {}): RunRow {
     verdict: null,
     stored: null,
     verdicts: [],
+    labels: [],
     snippet: null,
     ...change,
   };
@@ -274,6 +275,11 @@ type Judging =
   | "queue_progress"
   | "author"
   | "views"
+  | "labels"
+  | "save_label"
+  | "label_agreements"
+  | "plan_suite"
+  | "make_suite"
   | "rename_run"
   | "found_results"
   | "open_found"
@@ -342,6 +348,18 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
       wrong: 0,
     }),
     views: () => [],
+    labels: () => [],
+    save_label: () => null,
+    label_agreements: () => [],
+    plan_suite: () => ({
+      folder: "/work/tasks",
+      runs: 0,
+      tasks: [],
+      used: 0,
+      notes: [],
+      preview: null,
+    }),
+    make_suite: () => refused("make_suite"),
     author: () => ({ name: "Zoë", from: "git" }),
     rename_run: () => null,
     found_results: () => [],

@@ -41,7 +41,7 @@ impl App {
     /// Compares the runs with a baseline file, with its filter, its scorer and its thresholds.
     pub fn gate(&self, path: &Path, rules: &GateRules) -> Result<Gate, AppError> {
         let baseline = existing(path)?;
-        Self::check_filter(&baseline.filter)?;
+        self.check_filter_of_folder(&baseline.filter)?;
         Ok(self.compare_with(&baseline, path, rules)?.0)
     }
 
@@ -59,7 +59,7 @@ impl App {
         };
         let compared = read(&path).and_then(|baseline| {
             let Some(baseline) = baseline else { return Ok(None) };
-            Self::check_filter(&baseline.filter)?;
+            self.check_filter_of_folder(&baseline.filter)?;
             self.compare_with(&baseline, &path, &GateRules::default()).map(Some)
         });
         Ok(match compared {
@@ -175,7 +175,7 @@ impl App {
         })?;
         let filter = filter.or(earlier.as_ref().map(|it| it.filter.as_str())).unwrap_or_default();
         let scorer = scorer.or(earlier.as_ref().and_then(|it| it.scorer.as_deref()));
-        Self::check_filter(filter)?;
+        self.check_filter_of_folder(filter)?;
         let runs = self.runs_to_gate(filter, scorer)?;
         let with_score = runs.iter().filter(|run| run.counted().score().is_some()).count();
         if with_score == 0 {

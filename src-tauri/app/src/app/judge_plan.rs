@@ -19,9 +19,10 @@ use touchstone_runner::launch::RunEventSender;
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Price, Provider};
 use touchstone_scoring::judges::{self, About, Group, JudgeRef, MOST_ROUNDS, Rules, Subject};
+use touchstone_store::filter::Filter;
 use touchstone_store::judgements::{self, inputs_mark};
 use touchstone_store::open::{self, Refused};
-use touchstone_store::query::{misread, row_by_key, runs_that_count};
+use touchstone_store::query::row_by_key;
 use touchstone_store::suites::Tasks;
 
 /// Maximum number of runs judged at once.
@@ -159,9 +160,10 @@ impl App {
         let setup = self.setup()?;
         let bad = |message: String| AppError::new(Code::BadRequest, message);
         // A misread filter would match all runs, and each of them would be paid for.
+        let labels = self.require_folder()?.labels();
         if let Some(slip) = [&request.filter, &request.reference]
             .into_iter()
-            .flat_map(|filter| misread(filter))
+            .flat_map(|filter| Filter::parse_with(filter, &labels).1)
             .next()
         {
             return Err(bad(format!(
@@ -363,7 +365,7 @@ pub(super) fn rows(open: &OpenFolder, request: &JudgeRequest) -> Result<Vec<RunR
 pub(super) fn passing(open: &OpenFolder, filter: &str) -> Result<Vec<RunRow>, AppError> {
     open.ask(|index| {
         let mut select = index.prepare_cached("SELECT key FROM runs WHERE id = ?")?;
-        let ids = runs_that_count(index, filter)?;
+        let ids = open.lists.runs_that_count(index, filter)?;
         let keys = ids.iter().map(|id| Ok(select.query_row([id], |row| row.get::<_, String>(0))?));
         let rows = keys
             .map(|key: Result<_, touchstone_store::index::IndexError>| row_by_key(index, &key?));

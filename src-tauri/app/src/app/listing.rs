@@ -3,8 +3,8 @@ use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::{opening, paths};
 use touchstone_api::{
-    Facets, Hit, ListPosition, ListRequest, ListView, Phase, QueueOrder, QueueProgress, RunPage,
-    RunsAround, Sort, Span,
+    Facets, FilterError, Hit, ListPosition, ListRequest, ListView, Phase, QueueOrder,
+    QueueProgress, RunPage, RunsAround, Sort, Span,
 };
 use touchstone_formats::workspace::View;
 use touchstone_store::filter::Filter;
@@ -12,21 +12,16 @@ use touchstone_store::index::{IndexError, Reader, is_damage};
 use touchstone_store::live::IndexStatus;
 
 impl App {
-    /// Fails for an invalid filter, with the reasons, each with the place that it is about.
+    /// Fails for an invalid filter, with the reasons, each with the place that it is about. Labels of
+    /// a folder are not known here; [`App::check_filter_of_folder`] checks them, too.
     pub fn check_filter(filter: &str) -> Result<(), AppError> {
-        let (_, misread) = Filter::parse(filter);
-        let lines: Vec<String> = misread
-            .iter()
-            .flat_map(|one| {
-                let reason = format!("{}: {}", one.token, one.message);
-                std::iter::once(reason).chain(marked(filter, &one.token))
-            })
-            .collect();
-        if lines.is_empty() {
-            Ok(())
-        } else {
-            Err(AppError::new(Code::BadRequest, lines.join("\n")))
-        }
+        refuse_misread(filter, &Filter::parse(filter).1)
+    }
+
+    /// Like [`App::check_filter`], and fails for a label that the open folder does not have.
+    pub fn check_filter_of_folder(&self, filter: &str) -> Result<(), AppError> {
+        let open = self.require_folder()?;
+        refuse_misread(filter, &Filter::parse_with(filter, &open.labels()).1)
     }
 
     /// Returns true for a filter that names forks or superseded runs, so that it means them, too.
@@ -147,6 +142,7 @@ impl OpenFolder {
         &self,
         ask: impl Fn(&Reader<'_>) -> Result<T, IndexError>,
     ) -> Result<T, AppError> {
+        self.lists.use_labels(self.labels());
         let (index, live) = (&self.flow.index, &self.flow.live);
         let once = || index.trust(index.reader().and_then(|reader| ask(&reader)));
         let before = live.now().renewals;
@@ -163,6 +159,18 @@ impl OpenFolder {
             (answer, _) => Ok(answer?),
         }
     }
+}
+
+/// Fails with the reasons why a filter could not be parsed.
+fn refuse_misread(filter: &str, misread: &[FilterError]) -> Result<(), AppError> {
+    let lines: Vec<String> = misread
+        .iter()
+        .flat_map(|one| {
+            let reason = format!("{}: {}", one.token, one.message);
+            std::iter::once(reason).chain(marked(filter, &one.token))
+        })
+        .collect();
+    if lines.is_empty() { Ok(()) } else { Err(AppError::new(Code::BadRequest, lines.join("\n"))) }
 }
 
 /// Returns a filter with a mark below a part of it. `None` when it is too long for a line, or the

@@ -235,7 +235,7 @@ impl App {
         filter: &str,
         make: impl FnOnce(&[(&ScoredRun, AttackRun<'_>)], u64) -> Result<T, AppError>,
     ) -> Result<T, AppError> {
-        Self::check_filter(filter)?;
+        self.check_filter_of_folder(filter)?;
         let open = self.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let categories: HashMap<String, Category> = tasks

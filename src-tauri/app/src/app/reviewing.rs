@@ -3,7 +3,7 @@
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::recent::roots_id;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,8 +12,9 @@ use touchstone_api::{Review, RunState, StepNote, Verdict};
 use touchstone_clock as clock;
 use touchstone_formats::error::ReadError;
 use touchstone_formats::review as said;
-use touchstone_formats::review::MOST_STEPS;
+use touchstone_formats::review::{MOST_LABELS, MOST_STEPS};
 use touchstone_runner::reviews::{FileChange, NewContent, rewrite, undo};
+use touchstone_store::filter::Labels;
 use touchstone_store::open::{self, Refused};
 use touchstone_store::reviews::{self, answer_mark};
 use touchstone_store::roots::{FileId, Root};
@@ -133,12 +134,22 @@ impl App {
                     Some(mark) => mark.clone(),
                     None => answer_mark(open.reading.answer(&open.flow, id)?.as_ref()),
                 };
-                rewrite(dir, &subject.name, |old| {
-                    rewritten(old, review, author, mark).unwrap_or_else(|error| {
+                let labels = open.labels();
+                let mut refused = None;
+                let done = rewrite(dir, &subject.name, |old| {
+                    rewritten(old, review, author, mark, &mut |before| {
+                        refused = check_labels(&labels, before, &review.labels).err();
+                        refused.is_none()
+                    })
+                    .unwrap_or_else(|error| {
                         unreadable = Some(error);
                         NewContent::Unchanged
                     })
-                })
+                });
+                if let Some(refused) = refused {
+                    return Err(refused);
+                }
+                done
             }
         };
         let change = done.map_err(|error| {
@@ -217,6 +228,7 @@ impl App {
             answer: said.answer.clone(),
             author: said.author.clone(),
             steps: said.steps.iter().map(note_from_file).collect(),
+            labels: said.labels.clone(),
         };
         let author = self.author_or(author)?;
         let own = sheet.by(author.as_deref());
@@ -290,6 +302,7 @@ fn is_empty(review: &Review) -> bool {
         && review.score.is_none()
         && review.note.trim().is_empty()
         && review.steps.is_empty()
+        && review.labels.is_empty()
 }
 
 fn check(review: &Review) -> Result<(), AppError> {
@@ -317,18 +330,45 @@ fn check(review: &Review) -> Result<(), AppError> {
     Ok(())
 }
 
+/// Fails for a value of a label that people cannot give. Values that stay are not checked: the label
+/// may have had another schema when they were given.
+fn check_labels(
+    labels: &Labels,
+    before: &BTreeMap<String, String>,
+    now: &BTreeMap<String, String>,
+) -> Result<(), AppError> {
+    let bad = |why: String| AppError::new(Code::BadRequest, why);
+    if now.len() > MOST_LABELS {
+        return Err(bad("More than 100 labels have values. Remove some.".to_owned()));
+    }
+    for (name, value) in now.iter().filter(|(name, value)| before.get(*name) != Some(value)) {
+        let rule = labels.rules().iter().find(|rule| rule.label.name == *name);
+        let rule = rule.ok_or_else(|| {
+            bad(format!("There is no label named `{name}`."))
+                .hint("Write it into touchstone.yaml: labels: { NAME: { kind: text } }.")
+        })?;
+        rule.label.kind.check(value).map_err(|why| bad(format!("Label `{name}`: {why}")))?;
+    }
+    Ok(())
+}
+
 /// Returns the new content of a review file. The old file is moved aside if writing it again would
-/// not reproduce it, because it was edited by hand. A file that cannot be read may hold the reviews
+/// not reproduce it, because it was edited by hand. `may_follow` decides from the former labels of the
+/// person whether anything is written. A file that cannot be read may hold the reviews
 /// of several people, so it is not replaced.
 fn rewritten(
     old: Option<&[u8]>,
     review: &Review,
     author: Option<String>,
     mark: String,
+    may_follow: &mut dyn FnMut(&BTreeMap<String, String>) -> bool,
 ) -> Result<NewContent, ReadError> {
     let mut sheet = old.map(reviews::read).transpose()?.unwrap_or_default();
     let keep_old = old.is_some_and(|old| sheet.write().as_bytes() != old);
     let before = sheet.by(author.as_deref()).cloned().unwrap_or_default();
+    if !may_follow(&before.labels) {
+        return Ok(NewContent::Unchanged);
+    }
     let new = said::Review {
         verdict: review.verdict.map(verdict_to_file),
         score: review.score,
@@ -337,6 +377,7 @@ fn rewritten(
         at: before.at.clone(),
         author: author.or(before.author.clone()),
         steps: review.steps.iter().map(note_to_file).collect(),
+        labels: review.labels.clone(),
     };
     // A name alone is no reason to write.
     if new == (said::Review { author: new.author.clone(), ..before }) {

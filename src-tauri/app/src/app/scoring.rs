@@ -10,7 +10,6 @@ use touchstone_api::{
 };
 use touchstone_formats::yaml;
 use touchstone_scoring::scorers::{self, Scorer};
-use touchstone_store::query::runs_that_count;
 use touchstone_store::scoring::measure::ScoringKey;
 use touchstone_store::scoring::pending_requests::awaited;
 use touchstone_store::scoring::read;
@@ -87,7 +86,7 @@ impl App {
         let (mut done, mut after) = (0, None);
         loop {
             let (asked, next) = open.ask(|index| {
-                let wanted = runs_that_count(index, filter)?;
+                let wanted = open.lists.runs_that_count(index, filter)?;
                 awaited(index, (&tasks, &open.flow.roots), &wanted, after, QUESTIONS)
             })?;
             let ProgramResults { kept, trouble } = self.ask_programs(&open, &asked)?;

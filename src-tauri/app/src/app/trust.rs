@@ -7,7 +7,7 @@ impl App {
     /// Returns the judges of the runs that match a filter, with the agreement of each two.
     pub fn trust(&self, filter: &str) -> Result<Trust, AppError> {
         let open = self.require_folder()?;
-        Self::check_filter(filter)?;
+        self.check_filter_of_folder(filter)?;
         open.ask(|index| open.lists.trust(index, filter))
     }
 
@@ -20,7 +20,7 @@ impl App {
         filter: &str,
     ) -> Result<Agreement, AppError> {
         let open = self.require_folder()?;
-        Self::check_filter(filter)?;
+        self.check_filter_of_folder(filter)?;
         open.ask(|index| open.lists.agreement(index, (first, second), filter))?.ok_or_else(|| {
             AppError::new(Code::NotFound, "One of the two has no verdicts on these runs.")
                 .hint("Choose two of the judges that are listed.")

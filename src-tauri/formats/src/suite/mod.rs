@@ -5,6 +5,7 @@ mod queries;
 mod read;
 mod user;
 mod warnings;
+pub mod write;
 
 pub use folder::from_folder;
 pub use read::read;

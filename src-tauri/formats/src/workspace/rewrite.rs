@@ -100,7 +100,7 @@ fn map_of_fields(names: &RunNames) -> String {
 
 /// Formats a text as YAML. Texts of JSON are texts of YAML, except for characters that YAML has only
 /// escaped.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let escaped = |letter: char| {
         let is_plain = !letter.is_control()
             && !matches!(letter, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
@@ -123,11 +123,26 @@ fn named_entry<'t>(map: Item<'t>, place: &[&str]) -> Option<Entry<'t>> {
     entry(map, key).or(found)
 }
 
-/// Writes an entry of the section, and the levels above it that are missing.
+/// Writes an entry that is new. Returns `None` for one that is there, and for a form of the file in
+/// which no entry can be written alone.
+pub(super) fn put_new(text: &str, place: &[&str], value: &str) -> Option<String> {
+    if let Ok(tree) = yaml::parse(text) {
+        let mut map = Some(tree.root());
+        for key in place {
+            map = map.and_then(|map| entry(map, key)).map(|(_, value)| value);
+        }
+        if map.is_some() {
+            return None;
+        }
+    }
+    put(text, place, value)
+}
+
+/// Writes an entry of a section, and the levels above it that are missing.
 fn put(text: &str, place: &[&str], value: &str) -> Option<String> {
     // A file without any key is no YAML document.
     let tree = yaml::parse(text).ok().filter(|tree| tree.root().shape() == Shape::Map);
-    let section = tree.as_ref().and_then(|tree| entry(tree.root(), SECTION));
+    let section = tree.as_ref().and_then(|tree| entry(tree.root(), place.first()?));
     let Some((_, mut map)) = section else {
         let end = line_ending(text);
         let gap = if text.is_empty() || text.ends_with('\n') { "" } else { end };
@@ -214,7 +229,8 @@ fn flow(place: &[&str], level: usize, value: &str) -> String {
 
 /// Formats a key of a place. Those that a person chose are quoted.
 fn key(place: &[&str], level: usize) -> String {
-    if level == 2 { quoted(place[level]) } else { place[level].to_owned() }
+    let is_chosen = level == if place[0] == SECTION { 2 } else { 1 };
+    if is_chosen { quoted(place[level]) } else { place[level].to_owned() }
 }
 
 /// Returns the line ending of a text, which is that of its first line.

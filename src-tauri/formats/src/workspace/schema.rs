@@ -1,5 +1,6 @@
 //! **Pure.** Schema of `touchstone.yaml`: the allowed keys, and the check for unknown keys and
 //! invalid values. Code that reads settings takes its lists of keys from here.
+use super::labels;
 use crate::error::{ReadError, ReadErrorKind};
 use crate::nearest::nearest;
 use crate::node::{Node, Shape};
@@ -49,6 +50,10 @@ pub enum Kind {
     Named(&'static Section),
     /// A map with names chosen by the user; the keys of each value depend on its `kind`.
     Tools,
+    /// A number.
+    AnyNumber,
+    /// A map with names chosen by the user; each value is a text, or a map with the keys of a section.
+    Labels(&'static Section),
     /// Any value: headers, environment variables, values passed to an API.
     Free,
 }
@@ -68,6 +73,19 @@ pub static WORKSPACE: Section = Section {
         ("queries", Kind::Map(&QUERIES)),
         ("imports", Kind::Map(&IMPORTS)),
         ("views", Kind::Named(&VIEW)),
+        ("labels", Kind::Labels(&LABEL)),
+    ],
+};
+
+/// An entry of `labels` that people give.
+pub static LABEL: Section = Section {
+    also: None,
+    needs: &["kind"],
+    keys: &[
+        ("kind", Kind::OneOf(&["category", "number", "text"])),
+        ("values", Kind::Texts),
+        ("min", Kind::AnyNumber),
+        ("max", Kind::AnyNumber),
     ],
 };
 
@@ -395,6 +413,8 @@ impl Checker<'_> {
                 _ => Some(format!("true, false or a map of {}", listed(section.names()))),
             },
             Kind::Named(section) => return self.named(value, place, |_, _| Some(section)),
+            Kind::Labels(section) => return self.labels(value, section, place),
+            Kind::AnyNumber => value.number().is_none().then(|| "a number".to_owned()),
             Kind::Tools => return self.named(value, place, Self::kind_of_tool),
             Kind::Text => value.word().is_none().then(|| "a text".to_owned()),
             Kind::Switch => {
@@ -465,6 +485,37 @@ impl Checker<'_> {
             let place = below(place, name);
             if let Some(section) = section(self, Named { key, value, place: &place }) {
                 self.map(value, section, &place);
+            }
+        }
+    }
+
+    /// Checks a map of labels. A label has at most one fault about what it means.
+    fn labels(&mut self, map: Item<'_>, section: &'static Section, place: &str) {
+        if map.shape() != Shape::Map {
+            let message = format!("`{place}` has to be a map of names with filters");
+            return self.fault(
+                map,
+                message,
+                format!("Write it as `{place}: {{ a_name: filter }}`."),
+            );
+        }
+        for (key, value) in map.entries() {
+            let name = key.word().unwrap_or_default();
+            let place = below(place, name);
+            if !labels::is_entry(value) {
+                let keys = listed(section.names());
+                let message = format!("`{place}` has to be a filter or a map of {keys}");
+                self.fault(value, message, "Correct it, or leave it out.".to_owned());
+                continue;
+            }
+            let before = self.faults.len();
+            if value.shape() == Shape::Map {
+                self.map(value, section, &place);
+            }
+            if self.faults.len() == before
+                && let Some((message, advice)) = labels::wrong_entry(name, value)
+            {
+                self.fault(key, message, format!("{advice}."));
             }
         }
     }

@@ -67,6 +67,8 @@ pub enum Key {
     Stored,
     /// Number of steps.
     Steps,
+    /// Label.
+    Label,
     /// Text of the assistant's messages.
     Said,
     /// Text of the user's messages.
@@ -111,6 +113,8 @@ pub enum ValueKind {
     Stored,
     /// Text to find in steps, or a regular expression.
     StepText,
+    /// Name of a label, optionally followed by a value or a number comparison.
+    Label,
 }
 
 /// Key with its name, description and accepted values.
@@ -157,7 +161,7 @@ const fn rule(
 }
 
 /// All keys, in the order of completion suggestions.
-pub const KEYS: [KeyRule; 35] = [
+pub const KEYS: [KeyRule; 36] = [
     rule(Key::Task, "task", ValueKind::Text, "task:refunds*", "task"),
     rule(Key::System, "system", ValueKind::Text, "system:tool_calling", "agent system"),
     rule(Key::Model, "model", ValueKind::Text, "model:o1,o3-mini", "model"),
@@ -166,6 +170,7 @@ pub const KEYS: [KeyRule; 35] = [
     rule(Key::Passed, "passed", ValueKind::Flag, "passed:no", "the score is good enough"),
     rule(Key::Class, "class", CLASSES, "class:wrong_answer", "what went wrong"),
     rule(Key::Review, "review", REVIEWS, "review:wrong", "verdict of a person"),
+    rule(Key::Label, "label", ValueKind::Label, "label:NAME", "label of touchstone.yaml"),
     rule(
         Key::Variation,
         "variation",

@@ -14,6 +14,7 @@
 mod admits;
 mod condition;
 mod keys;
+pub(crate) mod labels;
 mod letters;
 mod parse;
 mod print;
@@ -27,6 +28,7 @@ mod tests;
 pub use admits::Slot;
 pub use condition::{Condition, Param};
 pub use keys::{KEYS, Key, KeyRule, STATES, ValueKind, key_rule, state_name, state_named};
+pub use labels::{LabelRule, Labels};
 pub use print::typed;
 pub use steps::{
     Place, STEP_WORDS, SequenceStep, StepCondition, StepPattern, StepQuestion, StepText, StepWord,
@@ -85,6 +87,19 @@ pub enum FilterValue {
     Stored(Pattern, VerdictCondition),
     /// What a text of a step holds.
     Holds(TextMatch),
+    /// Name of a label and the condition on its value.
+    Label(String, LabelCondition),
+}
+
+/// Condition on the value of a label.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LabelCondition {
+    /// Any value; the run has the label.
+    Any,
+    /// A text, or an equal number.
+    Value(Pattern),
+    /// A number that compares like this.
+    Number(Comparison, f64),
 }
 
 /// Condition on an imported verdict.
@@ -162,7 +177,13 @@ impl Filter {
         parse::parse(typed)
     }
 
-    /// Returns the SQL condition for everything except the text tokens.
+    /// Like [`Filter::parse`], for a folder with these labels: a label that it does not have is
+    /// invalid.
+    pub fn parse_with(typed: &str, labels: &Labels) -> (Self, Vec<FilterError>) {
+        parse::parse_with(typed, Some(labels))
+    }
+
+    /// Returns the SQL condition for everything except text, questions about steps, and labels.
     pub fn condition(&self) -> Condition {
         condition::condition(self)
     }

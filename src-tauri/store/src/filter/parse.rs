@@ -7,7 +7,9 @@ use super::letters::{
     IN_QUOTES, JOINING, Letter, SIGNS, comparison, number, pattern, regex_len, text_match,
 };
 use super::steps::{STEP_WORDS, SequenceStep, StepCondition, StepQuestion, TextMatch};
-use super::{Ask, Filter, FilterValue, Token, VerdictCondition, question};
+use super::{
+    Ask, Comparison, Filter, FilterValue, LabelCondition, Labels, Token, VerdictCondition, question,
+};
 use crate::snippet::MAX_NEEDLE;
 use touchstone_api::{FilterError, StoredResult};
 
@@ -31,6 +33,11 @@ struct Word<'a> {
 }
 
 pub(super) fn parse(typed: &str) -> (Filter, Vec<FilterError>) {
+    parse_with(typed, None)
+}
+
+/// Parses a filter. With labels, other ones are mistakes.
+pub(super) fn parse_with(typed: &str, labels: Option<&Labels>) -> (Filter, Vec<FilterError>) {
     let end = typed.floor_char_boundary(MAX_BYTES);
     let mut tokens = Vec::new();
     let mut misread = Vec::new();
@@ -50,7 +57,12 @@ pub(super) fn parse(typed: &str) -> (Filter, Vec<FilterError>) {
                 tokens.push(Token { negated: *negated, ask: Ask::Steps(question.clone()) });
             }
             Some((_, Err(mistake))) => misread.push(mistake.clone()),
-            None => tokens.extend(token(word, &mut misread)),
+            None => {
+                let token = token(word, &mut misread);
+                let mistake = labels.zip(token.as_ref()).and_then(|(all, one)| all.mistake(one));
+                misread.extend(mistake.map(|message| note(word.typed, message)));
+                tokens.extend(token);
+            }
         }
     }
     if regexes(&tokens) > MAX_REGEXES {
@@ -408,7 +420,41 @@ fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<FilterValue, String> 
         }
         ValueKind::Stored => stored(rule, letters),
         ValueKind::StepText => text_match(letters).map(FilterValue::Holds),
+        ValueKind::Label => label(rule, letters),
     }
+}
+
+/// Parses the name of a label, up to the first unquoted sign, and the condition on its value.
+fn label(rule: &KeyRule, letters: &[Letter]) -> Result<FilterValue, String> {
+    let at =
+        letters.iter().position(|letter| ['=', '<', '>'].into_iter().any(|sign| letter.is(sign)));
+    let (name, value) = letters.split_at(at.unwrap_or(letters.len()));
+    let name: String = name.iter().map(|letter| letter.char).collect();
+    if name.trim().is_empty() {
+        return Err(format!("Write the name of a label before its value: {}=high.", rule.example));
+    }
+    let condition = match value {
+        [] => LabelCondition::Any,
+        [sign, value @ ..] if sign.is('=') => {
+            if value.is_empty() {
+                return Err(format!("Write a value after “=”: {}=high.", rule.example));
+            }
+            LabelCondition::Value(pattern(value))
+        }
+        value => {
+            let text: String = value.iter().map(|letter| letter.char).collect();
+            // Unlike amounts, labels may be negative.
+            let (by, digits) = comparison(&text);
+            let number = digits.parse::<f64>().ok().filter(|number| number.is_finite());
+            let number = number.filter(|_| by != Comparison::Equal).ok_or_else(|| {
+                format!("“{text}” compares with no number. Write it like {}>2.", rule.example)
+            })?;
+            // Adding zero turns -0 into 0, so that the printed filter parses to an equal value.
+            let number = number + 0.0;
+            LabelCondition::Number(by, number)
+        }
+    };
+    Ok(FilterValue::Label(name, condition))
 }
 
 /// Parses an evaluator name, up to the first unquoted sign, and the condition on its verdict.

@@ -2,8 +2,9 @@
 use super::keys::{Key, key_rule, state_name};
 use super::letters::JOINING;
 use super::{
-    Ask, Comparison, Filter, FilterValue, Pattern, Place, SequenceStep, StepCondition, StepPattern,
-    StepQuestion, StepText, StepWord, TextMatch, Token, VerdictCondition,
+    Ask, Comparison, Filter, FilterValue, LabelCondition, Pattern, Place, SequenceStep,
+    StepCondition, StepPattern, StepQuestion, StepText, StepWord, TextMatch, Token,
+    VerdictCondition,
 };
 use std::fmt::{Display, Formatter, Result};
 
@@ -108,6 +109,17 @@ fn one_value(key: Key, value: &FilterValue, f: &mut Formatter<'_>) -> Result {
         FilterValue::Number(Comparison::Equal, number) => write!(f, "{number}"),
         FilterValue::Number(by, number) => write!(f, "{}{number}", sign(*by)),
         FilterValue::Holds(text) => write!(f, "{text}"),
+        FilterValue::Label(name, condition) => {
+            f.write_str(&typed(name))?;
+            match condition {
+                LabelCondition::Any => Ok(()),
+                LabelCondition::Value(pattern) => {
+                    f.write_str("=")?;
+                    one_pattern(pattern, f)
+                }
+                LabelCondition::Number(by, number) => write!(f, "{}{number}", sign(*by)),
+            }
+        }
         FilterValue::Date(Comparison::Equal, date) => f.write_str(date),
         FilterValue::Date(by, date) => write!(f, "{}{date}", sign(*by)),
         FilterValue::Stored(pattern, ask) => {

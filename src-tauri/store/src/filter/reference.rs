@@ -38,6 +38,7 @@ fn values(kind: ValueKind) -> String {
             format!("number, {}", quoted(&units))
         }
         ValueKind::StepText => "text or `/regular expression/`".into(),
+        ValueKind::Label => "name, then a value or a comparison".into(),
         ValueKind::Date => "day, month or year".into(),
         ValueKind::Stored => "name, then a result or a comparison".into(),
     }

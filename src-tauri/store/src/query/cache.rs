@@ -18,8 +18,8 @@ pub(super) struct QueryCache {
     pub(super) passing: Recent<String, RunSet>,
     /// Lists of runs, by filter and sort order.
     pub(super) lists: Recent<(String, Sort), Vec<i64>>,
-    /// Values that occur.
-    pub(super) facets: Option<Arc<Facets>>,
+    /// Values that occur, with the hash of the labels.
+    pub(super) facets: Option<(u64, Arc<Facets>)>,
     /// Overviews, by filter and scorer.
     pub(super) matrices: Recent<(String, Option<String>), Matrix, 3>,
     /// Rater agreement, by filter.

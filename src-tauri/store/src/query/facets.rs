@@ -36,7 +36,11 @@ struct Counts {
     missing: HashMap<String, u64>,
 }
 
-pub(super) fn facets(index: &Reader<'_>) -> Result<Facets, IndexError> {
+/// Counts the values. Those of labels are given.
+pub(super) fn facets(
+    index: &Reader<'_>,
+    mut labels: Vec<FacetValue>,
+) -> Result<Facets, IndexError> {
     let mut query = index.prepare_cached(ALL)?;
     let mut rows = query.query([])?;
     let mut counts = Counts::default();
@@ -50,6 +54,7 @@ pub(super) fn facets(index: &Reader<'_>) -> Result<Facets, IndexError> {
         about: rule.about.to_owned(),
         values: match rule.key {
             Key::Stored => std::mem::take(&mut stored),
+            Key::Label => std::mem::take(&mut labels),
             key => counts.by_key.remove(&key).map(most_first).unwrap_or_default(),
         },
     });

@@ -8,6 +8,7 @@ mod cache;
 mod counted;
 mod facets;
 mod foreign;
+mod labels;
 mod lineage;
 mod order;
 mod overview;
@@ -26,7 +27,8 @@ pub use recorded::{RecordedDetails, RecordedTask, RecordedTasks, recorded_task, 
 pub(crate) use run_set::RunSet;
 pub use scored::ScoredRun;
 
-use super::filter::{Filter, Param};
+use super::filter::labels::names_in;
+use super::filter::{Filter, Labels, Param};
 use super::imported_verdicts::{self, Stored};
 use super::index::{IndexError, Reader};
 use super::open::Stamp;
@@ -38,7 +40,7 @@ use cache::QueryCache;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{OptionalExtension as _, ToSql};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use touchstone_api::{
     Column, Facets, FilterError, Hit, ListPosition, ListRequest, QueueOrder, RunPage, RunRow,
     RunsAround, ScoreDetail, Snippet, Sort, Span,
@@ -54,6 +56,7 @@ pub const MAX_ROWS: u32 = 500;
 pub struct Lists {
     remembered: Mutex<QueryCache>,
     shelf: Arc<SuiteStore>,
+    labels: RwLock<Arc<Labels>>,
 }
 
 /// Parsed filter with its search texts and its questions about steps.
@@ -62,6 +65,8 @@ struct ParsedFilter {
     texts: Texts,
     /// Prepared when they are first needed, because answers are mostly remembered.
     questions: OnceLock<Questions>,
+    /// Labels of the folder when it was parsed.
+    labels: Arc<Labels>,
 }
 
 impl Lists {
@@ -70,9 +75,46 @@ impl Lists {
         Self { shelf: Arc::clone(shelf), ..Self::default() }
     }
 
+    /// Sets the labels that filters may ask for from now on.
+    pub fn use_labels(&self, labels: Arc<Labels>) {
+        *self.labels.write().unwrap_or_else(PoisonError::into_inner) = labels;
+    }
+
+    /// Returns the labels that filters may ask for.
+    pub fn labels(&self) -> Arc<Labels> {
+        Arc::clone(&self.labels.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Parses a filter.
+    fn parse(&self, typed: &str) -> (Filter, Vec<FilterError>) {
+        Filter::parse_with(typed, &self.labels())
+    }
+
+    /// Prepares a filter.
+    fn prepared(&self, filter: Filter) -> ParsedFilter {
+        let texts = Texts::from_filter(&filter);
+        ParsedFilter { filter, texts, questions: OnceLock::new(), labels: self.labels() }
+    }
+
+    /// Parses and prepares a filter.
+    fn asked(&self, typed: &str) -> ParsedFilter {
+        self.prepared(self.parse(typed).0)
+    }
+
+    /// Returns the tokens of a filter that could not be parsed.
+    pub fn misread(&self, filter: &str) -> Vec<FilterError> {
+        self.parse(filter).1
+    }
+
+    /// Returns the runs that pass a filter, without forks and continued runs unless it uses the key
+    /// `forked`; empty when it is invalid.
+    pub fn runs_that_count(&self, index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
+        passing(index, &self.prepared(self.parse(filter).0.for_statistics()))
+    }
+
     /// Returns one page of runs.
     pub fn list(&self, index: &Reader<'_>, request: &ListRequest) -> Result<RunPage, IndexError> {
-        let (filter, misread) = Filter::parse(&request.filter);
+        let (filter, misread) = self.parse(&request.filter);
         self.page(index, filter, misread, request)
     }
 
@@ -83,7 +125,7 @@ impl Lists {
         index: &Reader<'_>,
         request: &ListRequest,
     ) -> Result<RunPage, IndexError> {
-        let (filter, misread) = Filter::parse(&request.filter);
+        let (filter, misread) = self.parse(&request.filter);
         self.page(index, filter.for_statistics(), misread, request)
     }
 
@@ -94,13 +136,14 @@ impl Lists {
         misread: Vec<FilterError>,
         request: &ListRequest,
     ) -> Result<RunPage, IndexError> {
-        let asked = ParsedFilter::new(filter);
+        let asked = self.prepared(filter);
         let ids = self.ids(index, &asked, request.sort)?;
         let page = part(&ids, request.span);
         let mut rows = Vec::with_capacity(page.len());
         for id in page {
             rows.push(row_of(index, *id)?);
         }
+        labels::put(index, &asked.labels, page, &mut rows)?;
         for (row, id) in rows.iter_mut().zip(page).filter(|(row, _)| row.stored.is_some()) {
             row.verdicts = imported_verdicts::first_of_run(index, *id)?;
         }
@@ -127,7 +170,7 @@ impl Lists {
         sort: Sort,
         key: &str,
     ) -> Result<ListPosition, IndexError> {
-        let ids = self.ids(index, &ParsedFilter::new(Filter::parse(filter).0), sort)?;
+        let ids = self.ids(index, &self.asked(filter), sort)?;
         let position = id_of(index, key)?.and_then(|id| ids.iter().position(|other| *other == id));
         let neighbour = |at: Option<usize>| {
             at.and_then(|at| ids.get(at)).map(|id| key_of(index, *id)).transpose()
@@ -161,7 +204,7 @@ impl Lists {
         (order, author): (QueueOrder, Option<&str>),
         key: &str,
     ) -> Result<RunsAround, IndexError> {
-        let asked = ParsedFilter::new(Filter::parse(filter).0);
+        let asked = self.asked(filter);
         let ids = self.queue(index, (&asked, sort), order, author)?;
         let id = id_of(index, key)?;
         let before = ids.iter().position(|other| Some(*other) == id).unwrap_or_default();
@@ -175,7 +218,7 @@ impl Lists {
         key: &str,
         most: usize,
     ) -> Result<RunsAround, IndexError> {
-        let asked = ParsedFilter::new(Filter::parse(filter).0);
+        let asked = self.asked(filter);
         let ids = self.ids(index, &asked, sort)?;
         let before = match id_of(index, key)? {
             None => 0,
@@ -205,9 +248,9 @@ impl Lists {
         filter: &str,
         scorer: Option<&str>,
     ) -> Result<(Vec<ScoredRun>, Vec<FilterError>), IndexError> {
-        let (filter, misread) = Filter::parse(filter);
+        let (filter, misread) = self.parse(filter);
         let by_path = Sort { column: Column::Path, descending: false };
-        let ids = self.ids(index, &ParsedFilter::new(filter.for_statistics()), by_path)?;
+        let ids = self.ids(index, &self.prepared(filter.for_statistics()), by_path)?;
         Ok((scored::scored(index, &self.shelf.tasks(), &ids, scorer)?, misread))
     }
 
@@ -218,17 +261,16 @@ impl Lists {
 
     /// Returns the imported verdicts about the runs that pass a filter.
     pub fn stored(&self, index: &Reader<'_>, filter: &str) -> Result<Stored, IndexError> {
-        let passing =
-            self.set(index, &ParsedFilter::new(Filter::parse(filter).0.for_statistics()))?;
+        let passing = self.set(index, &self.prepared(self.parse(filter).0.for_statistics()))?;
         imported_verdicts::load_verdicts(index, &passing)
     }
 
     /// Number of runs that pass a filter but are excluded from statistics, because they are forks
     /// or were continued by a person.
     pub fn forks_left_out(&self, index: &Reader<'_>, filter: &str) -> Result<u64, IndexError> {
-        let filter = Filter::parse(filter).0;
-        let all = self.set(index, &ParsedFilter::new(filter.clone()))?;
-        let counted = self.set(index, &ParsedFilter::new(filter.for_statistics()))?;
+        let filter = self.parse(filter).0;
+        let all = self.set(index, &self.prepared(filter.clone()))?;
+        let counted = self.set(index, &self.prepared(filter.for_statistics()))?;
         Ok(all.iter().count().saturating_sub(counted.iter().count()) as u64)
     }
 
@@ -256,11 +298,14 @@ impl Lists {
 
     /// Returns the filter keys with the values that occur.
     pub fn facets(&self, index: &Reader<'_>) -> Result<Arc<Facets>, IndexError> {
-        if let Some(known) = self.remembered(index, |known| known.facets.clone()) {
+        let labels = self.labels();
+        let known = self.remembered(index, |known| known.facets.clone());
+        if let Some((_, known)) = known.filter(|(hash, _)| *hash == labels.hash()) {
             return Ok(known);
         }
-        let facets = Arc::new(facets::facets(index)?);
-        self.remembered(index, |known| known.facets = Some(Arc::clone(&facets)));
+        let facets = Arc::new(facets::facets(index, labels::facet(index, &labels)?)?);
+        let kept = (labels.hash(), Arc::clone(&facets));
+        self.remembered(index, |known| known.facets = Some(kept));
         Ok(facets)
     }
 
@@ -273,7 +318,7 @@ impl Lists {
         typed: &str,
         span: Span,
     ) -> Result<Vec<Hit>, IndexError> {
-        let asked = ParsedFilter::new(Filter::parse(typed).0);
+        let asked = self.asked(typed);
         if !asked.texts.any_wanted() && !asked.asks_for_steps() {
             return Ok(Vec::new());
         }
@@ -301,7 +346,7 @@ impl Lists {
         asked: &ParsedFilter,
         sort: Sort,
     ) -> Result<Arc<Vec<i64>>, IndexError> {
-        let key = (asked.filter.to_string(), sort);
+        let key = (asked.key(), sort);
         if let Some(ids) = self.remembered(index, |known| known.lists.get(&key)) {
             return Ok(ids);
         }
@@ -322,7 +367,7 @@ impl Lists {
 
     /// Returns the set of runs that pass.
     fn set(&self, index: &Reader<'_>, asked: &ParsedFilter) -> Result<Arc<RunSet>, IndexError> {
-        let key = asked.filter.to_string();
+        let key = asked.key();
         if let Some(set) = self.remembered(index, |known| known.passing.get(&key)) {
             return Ok(set);
         }
@@ -365,21 +410,13 @@ fn part_around(
     })
 }
 
-/// Returns the tokens of a filter that could not be parsed.
-pub fn misread(filter: &str) -> Vec<FilterError> {
-    Filter::parse(filter).1
-}
-
-/// Returns the runs that pass a filter, without forks and continued runs unless it uses the key
-/// `forked`; empty when it is invalid.
-pub fn runs_that_count(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
-    passing(index, &ParsedFilter::new(Filter::parse(filter).0.for_statistics()))
-}
-
 impl ParsedFilter {
-    fn new(filter: Filter) -> Self {
-        let texts = Texts::from_filter(&filter);
-        Self { filter, texts, questions: OnceLock::new() }
+    /// Returns what tells it from other filters, for caches: labels can get another question.
+    fn key(&self) -> String {
+        if names_in(&self.filter).is_empty() {
+            return self.filter.to_string();
+        }
+        format!("{}\n{:x}", self.filter, self.labels.hash())
     }
 
     fn questions(&self) -> &Questions {
@@ -394,18 +431,10 @@ impl ParsedFilter {
 
 /// Evaluates a filter.
 fn passing(index: &Reader<'_>, asked: &ParsedFilter) -> Result<RunSet, IndexError> {
-    let condition = asked.filter.condition();
-    // The SQL is assembled from fixed fragments only; user input is passed as parameters.
-    let mut query =
-        index.prepare_cached(&format!("SELECT id FROM runs WHERE {}", condition.sql))?;
-    let mut rows = query.query(rusqlite::params_from_iter(condition.params))?;
-    let mut set = RunSet::default();
-    while let Some(row) = rows.next()? {
-        set.insert(row.get(0)?);
-    }
-    if !asked.texts.is_empty() {
-        set = search::containing(index, &asked.texts, &set)?;
-    }
+    let sets = labels::sets(index, &asked.labels, names_in(&asked.filter).into_iter(), None)?;
+    let set = labels::matching(index, &asked.filter, (&asked.labels, &sets), None)?;
+    let set =
+        if asked.texts.is_empty() { set } else { search::containing(index, &asked.texts, &set)? };
     if asked.filter.questions().next().is_none() {
         return Ok(set);
     }

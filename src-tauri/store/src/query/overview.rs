@@ -1,6 +1,6 @@
 //! Loads the data of an overview from the index and caches the matrix.
 use super::counted::end_of;
-use super::{Filter, IndexError, Lists, ParsedFilter, Reader, RunSet, scored};
+use super::{IndexError, Lists, ParsedFilter, Reader, RunSet, scored};
 use crate::overview::{Gathering, Leaders, Matrix, Seen, Spent};
 use crate::suites::Tasks;
 use rusqlite::Row;
@@ -40,15 +40,15 @@ impl Lists {
         suites: &Arc<Tasks>,
         (filter, scorer): (&str, Option<&str>),
     ) -> Result<(Arc<Matrix>, Vec<FilterError>), IndexError> {
-        let (filter, misread) = Filter::parse(filter);
-        let key = (filter.to_string(), scorer.map(str::to_owned));
+        let (filter, misread) = self.parse(filter);
+        let asked = self.prepared(filter);
+        let key = (asked.key(), scorer.map(str::to_owned));
         let known = self
             .remembered(index, |known| known.matrices.get(&key))
             .filter(|known| known.is_of(suites));
         let matrix = if let Some(known) = known {
             known
         } else {
-            let asked = ParsedFilter::new(filter);
             let passing = self.set(index, &asked)?;
             let matrix = gather(index, suites, &asked, &passing, scorer)?;
             self.keep(index, matrix, |known, matrix| known.matrices.put(key, matrix))

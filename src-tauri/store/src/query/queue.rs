@@ -1,6 +1,6 @@
 //! Review queues: the runs of a list in the order in which a person reviews them, and how far the
 //! person is. A queue is derived from its filter each time; no copy of it is kept.
-use super::{Filter, IndexError, Lists, ParsedFilter, Reader, RunSet};
+use super::{IndexError, Lists, ParsedFilter, Reader, RunSet};
 use crate::reviews::StoredReview;
 use std::collections::HashMap;
 use touchstone_api::{QueueOrder, QueueProgress, Sort};
@@ -15,7 +15,7 @@ impl Lists {
         filter: &str,
         author: Option<&str>,
     ) -> Result<QueueProgress, IndexError> {
-        let passing = self.set(index, &ParsedFilter::new(Filter::parse(filter).0))?;
+        let passing = self.set(index, &self.asked(filter))?;
         let mut progress =
             QueueProgress { total: passing.iter().count() as u64, ..QueueProgress::default() };
         each_reviewed(index, author, |run, verdict| {

@@ -87,6 +87,7 @@ pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
             _ => None,
         },
         verdicts: Vec::new(),
+        labels: Vec::new(),
         snippet: None,
     })
 }

@@ -1,5 +1,5 @@
 //! Loads the verdicts of all raters from the index and caches their agreement.
-use super::{Filter, IndexError, Lists, Reader, RunSet};
+use super::{IndexError, Lists, Reader, RunSet};
 use crate::imported_verdicts;
 use crate::judgements::{self, StoredJudgement};
 use crate::reviews::{StoredReview, beginning, is_judged};
@@ -61,7 +61,7 @@ impl Lists {
         index: &Reader<'_>,
         filter: &str,
     ) -> Result<Option<(u64, String)>, IndexError> {
-        let passing = self.set(index, &super::ParsedFilter::new(Filter::parse(filter).0))?;
+        let passing = self.set(index, &self.asked(filter))?;
         unreadable(index, &passing)
     }
 
@@ -71,8 +71,8 @@ impl Lists {
         filter: &str,
     ) -> Result<Arc<CachedTrust>, IndexError> {
         let forks = self.forks_left_out(index, filter)?;
-        let asked = super::ParsedFilter::new(Filter::parse(filter).0.for_statistics());
-        let key = asked.filter.to_string();
+        let asked = self.prepared(self.parse(filter).0.for_statistics());
+        let key = asked.key();
         if let Some(known) = self.remembered(index, |known| known.trusts.get(&key)) {
             return Ok(known);
         }

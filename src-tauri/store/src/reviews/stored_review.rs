@@ -1,6 +1,7 @@
 //! **Pure.** Reviews of a run as the index stores them, and which of them counts in lists.
 use super::beginning;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use touchstone_formats::review::{ReviewFile, Verdict};
 
 /// Review by one person.
@@ -21,6 +22,9 @@ pub(crate) struct StoredReview {
     /// Names the answer it was given for; `None` means any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<String>,
+    /// Values of labels.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) labels: BTreeMap<String, String>,
     /// True if it is about the present answer. Stored apart, because it changes with the run.
     #[serde(skip)]
     pub(crate) holds: bool,
@@ -38,6 +42,7 @@ impl StoredReview {
                 note: beginning(&review.note),
                 at_ms: review.at_ms(),
                 answer: review.answer.clone(),
+                labels: review.labels.clone(),
                 holds: false,
             })
             .collect();

@@ -39,6 +39,8 @@ export interface Page {
   /** Undoes the latest verdict. */
   undo: () => void;
   note: () => void;
+  /** Goes to the labels of the review. */
+  label: () => void;
   /** Edits the note on the current step. */
   noteStep: () => void;
   /** True if the run can be reviewed. */
@@ -70,11 +72,19 @@ function saying(page: Page): Action[] {
     of("review-wrong", "Mark wrong", "3", "wrong"),
     {
       id: "review-undo",
-      title: "Undo the verdict",
+      title: "Undo the verdict or label",
       group: REVIEW,
       keys: ["0"],
       when,
       run: page.undo,
+    },
+    {
+      id: "review-label",
+      title: "Give a label",
+      group: REVIEW,
+      keys: ["l"],
+      when,
+      run: page.label,
     },
     { id: "review-note", title: "Write a note", group: REVIEW, keys: ["w"], when, run: page.note },
   ];

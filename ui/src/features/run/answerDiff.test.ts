@@ -400,6 +400,7 @@ describe("what a person says", () => {
           answer: "mark1",
           author: null,
           steps: [],
+          labels: {},
         },
       ]),
     );
@@ -476,6 +477,7 @@ describe("what a person says", () => {
         answer: null,
         author: null,
         steps: [],
+        labels: {},
         ...review,
       };
       backend.tell({ kind: "runs", generation: 2, ids: ["r0"], all: false });
@@ -505,6 +507,7 @@ describe("what a person says", () => {
       answer: "mark0",
       author: null,
       steps: [],
+      labels: {},
     };
     await open(backend);
     await until(() => expect(said("review")).toContain("The answer has changed since this review"));
@@ -563,6 +566,7 @@ describe("what a person says", () => {
       answer: "mark1",
       author: null,
       steps: [],
+      labels: {},
     };
     await open(backend);
     const score = () => one("[data-testid='review'] input") as HTMLInputElement;
@@ -748,6 +752,7 @@ describe("a hostile answer", () => {
           answer: null,
           author: EVIL,
           steps: [],
+          labels: {},
         },
       ],
       judged: [],

@@ -20,7 +20,14 @@ interface ReviewContent {
   score: number | null;
   note: string;
   steps: readonly StepNote[];
+  labels: Labels;
 }
+
+/** Values of labels, by name. */
+type Labels = Readonly<Record<string, string>>;
+const sameLabels = (one: Labels, other: Labels): boolean =>
+  Object.keys(one).length === Object.keys(other).length &&
+  Object.entries(one).every(([name, value]) => other[name] === value);
 
 const sameSteps = (one: readonly StepNote[], other: readonly StepNote[]): boolean =>
   one.length === other.length &&
@@ -31,6 +38,7 @@ const contentOf = (review: Review | null): ReviewContent => ({
   score: review?.score ?? null,
   note: review?.note ?? "",
   steps: review?.steps ?? [],
+  labels: review?.labels ?? {},
 });
 
 /** A verdict and the answer it refers to. */
@@ -56,6 +64,8 @@ interface VerdictChange {
   marked: Verdict | null;
   /** The previous verdict; undefined until known. */
   before: GivenVerdict | undefined;
+  /** The previous labels, if one of them was changed. */
+  labels?: Labels;
   /** Time of saving according to the file; null until known. */
   at: number | null;
   /**
@@ -70,7 +80,8 @@ const differs = (review: Review | null, last: ReviewContent | undefined): boolea
   ((review?.verdict ?? null) !== last.verdict ||
     (review?.score ?? null) !== last.score ||
     (review?.note ?? "").trim() !== last.note.trim() ||
-    !sameSteps(review?.steps ?? [], last.steps));
+    !sameSteps(review?.steps ?? [], last.steps) ||
+    !sameLabels(review?.labels ?? {}, last.labels));
 
 export class ReviewEditor {
   verdict = $state<Verdict | null>(null);
@@ -79,6 +90,8 @@ export class ReviewEditor {
   note = $state("");
   /** Notes on steps, by their order in the run. */
   steps = $state.raw<readonly StepNote[]>([]);
+  /** Values of labels, by name. */
+  labels = $state.raw<Labels>({});
   /** The step whose note is edited. */
   editing = $state<number | null>(null);
   state = $state<"nothing" | "saved" | "unsaved" | "saving" | "failed">("nothing");
@@ -121,8 +134,9 @@ export class ReviewEditor {
     const draft = reviewDrafts.get(run);
     if (!draft) return;
     ({ verdict: this.verdict, score: this.score, note: this.note, steps: this.steps } = draft);
+    this.labels = draft.labels;
     this.#of = draft.of;
-    this.#changed("verdict", "score", "note", "steps");
+    this.#changed("verdict", "score", "note", "steps", "labels");
   }
 
   /** Applies the review on disk without losing unsaved changes. */
@@ -155,6 +169,7 @@ export class ReviewEditor {
       this.score = review?.score == null ? "" : String(review.score);
     this.note = this.#last.note;
     this.steps = this.#last.steps;
+    this.labels = this.#last.labels;
     this.at = review?.at_ms ?? 0;
     this.stale = review?.stale ?? false;
     this.#of = review === null ? undefined : review.answer;
@@ -221,7 +236,8 @@ export class ReviewEditor {
     }
     this.verdict = act.before?.verdict ?? null;
     this.#of = act.before?.of;
-    this.#changed("verdict");
+    if (act.labels !== undefined) this.labels = act.labels;
+    this.#changed("verdict", ...(act.labels === undefined ? [] : (["labels"] as const)));
     await this.save();
     return this.failed === null ? "undone" : "failed";
   }
@@ -232,6 +248,23 @@ export class ReviewEditor {
     this.#changed(what);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.save(), PAUSE_MS);
+  }
+
+  /** Gives the answer a label, or takes it away with an empty value. Saved at once. */
+  async label(name: string, value: string): Promise<void> {
+    const wanted = value.trim();
+    if (wanted === (this.labels[name] ?? "")) return;
+    const others = Object.entries(this.labels).filter(([other]) => other !== name);
+    this.#act = {
+      marked: this.verdict,
+      before: this.#last === undefined ? undefined : { verdict: this.verdict, of: this.#of },
+      at: null,
+      labels: this.labels,
+    };
+    this.labels = Object.fromEntries(wanted === "" ? others : [...others, [name, wanted]]);
+    this.#of = this.seen();
+    this.#changed("labels");
+    await this.save();
   }
 
   /** The note on a step; empty if there is none. */
@@ -276,7 +309,9 @@ export class ReviewEditor {
       this.score = this.#last.score === null ? "" : String(this.#last.score);
     if (!this.#touched.note) this.note = this.#last.note;
     if (!this.#touched.steps) this.steps = this.#last.steps;
-    if (!this.#touched.verdict && !this.#touched.score && review !== null) this.#of = review.answer;
+    if (!this.#touched.labels) this.labels = this.#last.labels;
+    const { verdict, score, labels } = this.#touched;
+    if (!verdict && !score && !labels && review !== null) this.#of = review.answer;
   }
 
   #changed(...what: (keyof ReviewContent)[]): void {
@@ -289,6 +324,7 @@ export class ReviewEditor {
       score: this.score,
       note: this.note,
       steps: this.steps,
+      labels: this.labels,
       of: this.#of,
     });
   }
@@ -323,12 +359,14 @@ export class ReviewEditor {
       score: typed === undefined ? this.#last?.score : typed,
       note: this.note,
       steps: this.steps,
+      labels: this.labels,
     };
     const known =
       typed === undefined &&
       said.verdict === this.#last?.verdict &&
       said.note === this.#last.note &&
-      sameSteps(said.steps, this.#last.steps);
+      sameSteps(said.steps, this.#last.steps) &&
+      sameLabels(said.labels, this.#last.labels);
     if (said.score === undefined || known) {
       this.state = "unsaved";
       return false;
@@ -338,14 +376,16 @@ export class ReviewEditor {
       last.verdict === null &&
       last.score === null &&
       last.note.trim() === "" &&
-      last.steps.length === 0;
+      last.steps.length === 0 &&
+      Object.keys(last.labels).length === 0;
     this.state = "saving";
     this.failed = null;
     this.#sent++;
     let change: number | null;
     try {
       const steps = [...last.steps];
-      const sent = { ...last, steps, at_ms: 0, stale: false, answer: of, author: null };
+      const labels = { ...last.labels };
+      const sent = { ...last, steps, labels, at_ms: 0, stale: false, answer: of, author: null };
       change = await this.send(nothing ? null : sent);
     } catch (thrown) {
       this.failed = asAppError(thrown);

@@ -53,6 +53,7 @@ it("what somebody else said is shown, also after something was said here", async
     answer: "mark",
     author: null,
     steps: [],
+    labels: {},
   };
   review.take(disk.review);
   await vi.waitFor(() =>
@@ -71,6 +72,7 @@ it("undo restores the former review exactly, unless something was written after 
     answer: "before",
     author: null,
     steps: [],
+    labels: {},
   };
   disk.review = old;
   review.take(old);
@@ -101,6 +103,7 @@ it("a verdict of another window is kept when unsaved text of this one is saved",
     answer: "mark",
     author: null,
     steps: [{ step: 3, note: "odd" }],
+    labels: {},
   };
   disk.review = other;
   review.take(other);
@@ -130,4 +133,33 @@ it("a note on a step is saved at once, replaced, and removed when it is empty", 
   review.noteStep(2, "");
   review.noteStep(7, " ");
   await vi.waitFor(() => expect(disk.review).toBeNull());
+});
+
+it("a label is saved at once beside the others, undone, and kept by other changes", async () => {
+  const { disk, review } = reviewed();
+  await review.label("severity", "high");
+  await review.label("owner", " Zoë ");
+  expect(disk.review?.labels).toEqual({ severity: "high", owner: "Zoë" });
+  expect(await review.undo()).toBe("undone");
+  expect([review.labels, disk.review?.labels]).toEqual([
+    { severity: "high" },
+    { severity: "high" },
+  ]);
+  await review.say("wrong");
+  expect(disk.review).toMatchObject({ verdict: "wrong", labels: { severity: "high" } });
+  expect(await review.undo()).toBe("undone");
+  expect(disk.review).toMatchObject({ verdict: null, labels: { severity: "high" } });
+  await review.label("severity", "");
+  expect(disk.review).toBeNull();
+});
+
+it("a label can be taken back after something else was changed", async () => {
+  const { disk, review } = reviewed();
+  await review.label("severity", "high");
+  await review.label("severity", "low");
+  review.note = "mine";
+  review.typed("note");
+  await review.save();
+  expect(await review.undo()).toBe("undone");
+  expect(disk.review).toMatchObject({ note: "mine", labels: { severity: "high" } });
 });

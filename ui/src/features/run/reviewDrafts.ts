@@ -6,6 +6,7 @@ interface ReviewDraft {
   score: string;
   note: string;
   steps: readonly StepNote[];
+  labels: Readonly<Record<string, string>>;
   of: string | null | undefined;
 }
 

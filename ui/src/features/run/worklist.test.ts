@@ -74,6 +74,7 @@ class Queue extends Fixture {
             answer: "mark1",
             author: null,
             steps: [],
+            labels: {},
           }
         : null;
       return { ...(await scores({ id, author })), review };

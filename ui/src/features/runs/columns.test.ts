@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runRow } from "../../testing/fakeBackend";
 import type { RunRow } from "../../generated";
-import { chosen, COLUMNS, evaluatorColumn, evaluatorRoom, evaluatorsOf } from "./columns";
+import { chosen, COLUMNS, evaluatorColumn, evaluatorRoom, evaluatorsOf, LABELS } from "./columns";
 
 const score = COLUMNS.find((column) => column.id === "score");
 
@@ -131,5 +131,26 @@ describe("the columns of evaluators", () => {
       'my "tone"',
       "a=pass",
     ]);
+  });
+});
+
+describe("the column of labels", () => {
+  const labels = [
+    { name: "gave-up", value: null },
+    { name: "severity", value: "high" },
+  ];
+
+  it("shows names and values, and filters by a label that follows from a question", () => {
+    const row = runRow(0, { labels });
+    expect(LABELS.text(row)).toBe("gave-up, severity: high");
+    expect(LABELS.token?.(row)).toEqual({ key: "label", value: "gave-up" });
+    expect(LABELS.token?.(runRow(0, { labels: labels.slice(1) }))).toBeNull();
+  });
+
+  it("is shown where the folder has labels, unless the user says otherwise", () => {
+    const has = (shown: Record<string, boolean>, hasLabels: boolean) =>
+      chosen(shown, false, [], 0, hasLabels).some((one) => one.id === "labels");
+    expect([has({}, false), has({}, true)]).toEqual([false, true]);
+    expect([has({ labels: true }, false), has({ labels: false }, true)]).toEqual([true, false]);
   });
 });

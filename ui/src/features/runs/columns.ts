@@ -1,5 +1,5 @@
 // Pure. Columns of the table: content, sort key and width.
-import type { Column, RunRow } from "../../generated";
+import type { Column, RunLabel, RunRow } from "../../generated";
 import { isUnreadable } from "../../domain/states";
 import { visibleLine } from "../../components/visible/visible";
 import { scoreBadge } from "../../domain/scores";
@@ -264,6 +264,20 @@ function calls(row: RunRow): string {
   return `${count(row.tool_calls)} tool calls, ${count(row.failed_calls)} failed${missing}`;
 }
 
+export const labelText = ({ name, value }: RunLabel): string =>
+  visibleLine(value === null ? name : `${name}: ${value}`);
+/** Column of the labels, which the list has no order for. */
+export const LABELS: TableColumn = {
+  id: "labels",
+  title: "Labels",
+  width: 11,
+  grow: 2,
+  number: false,
+  text: (row) => row.labels.map(labelText).join(", "),
+  hint: (row) => row.labels.map(labelText).join(", ") || "No labels",
+  token: (row) => word("label", row.labels.find(({ value }) => value === null)?.name ?? null),
+};
+
 /** True if a column is shown after the user's choices. */
 export const isShown = (
   column: TableColumn,
@@ -277,10 +291,12 @@ export function chosen(
   hasStored: boolean,
   evaluators: readonly string[] = [],
   room = 0,
+  hasLabels = false,
 ): TableColumn[] {
   const own = evaluators.map(evaluatorColumn).filter((column, at) => shown[column.id] ?? at < room);
   return COLUMNS.flatMap((column) => [
     ...(isShown(column, shown, hasStored) ? [column] : []),
+    ...(column.id === "score" && (shown["labels"] ?? hasLabels) ? [LABELS] : []),
     ...(column.id === "stored" ? own : []),
   ]);
 }

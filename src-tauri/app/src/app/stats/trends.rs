@@ -42,7 +42,7 @@ struct Sets<'r> {
 impl App {
     /// Returns the trend of each system with each model over sets of runs.
     pub fn trends(&self, request: &TrendRequest) -> Result<Trends, AppError> {
-        Self::check_filter(&request.filter)?;
+        self.check_filter_of_folder(&request.filter)?;
         Ok(self.history(request)?.trends)
     }
 

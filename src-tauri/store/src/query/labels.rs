@@ -1,0 +1,341 @@
+//! Which runs have which labels. Nothing of it is stored: questions are answered from the index, and
+//! values that people gave are in their reviews.
+use super::questions::{self, Questions};
+use super::search::{self, Texts};
+use super::{IndexError, Lists, Reader, RunSet};
+use crate::filter::labels::names_in;
+use crate::filter::{Ask, Filter, FilterValue, Key, LabelRule, Labels, typed};
+use crate::reviews::StoredReview;
+use rusqlite::params_from_iter;
+use std::collections::{BTreeMap, BTreeSet};
+use touchstone_api::{FacetValue, LabelAgreement, LabelSchema, LabelView, RunLabel, RunRow};
+use touchstone_formats::workspace::labels::LabelKind;
+use touchstone_scoring::agreement::words;
+use touchstone_scoring::stats::{Confusion, Level, Weights};
+
+/// Maximum number of labels of a row.
+const MOST: usize = 50;
+/// Maximum number of pairs of people whose agreement is shown.
+const MOST_PAIRS: usize = 200;
+
+/// Values that people gave to runs for a label; a run has each value once.
+type GivenValues = BTreeSet<(i64, String)>;
+
+/// Runs with each label that follows from a question, and values of those that people give.
+#[derive(Default)]
+pub(super) struct LabelSets<'a> {
+    questions: BTreeMap<&'a str, RunSet>,
+    given: BTreeMap<&'a str, GivenValues>,
+}
+
+impl LabelSets<'_> {
+    /// Returns the runs with a label whose value fits.
+    fn runs(&self, labels: &Labels, value: &FilterValue) -> RunSet {
+        let FilterValue::Label(name, condition) = value else { return RunSet::default() };
+        let Some(LabelRule { label, .. }) = labels.rule(name) else { return RunSet::default() };
+        if let Some(runs) = self.questions.get(label.name.as_str()) {
+            return runs.clone();
+        }
+        let mut runs = RunSet::default();
+        for (run, _) in self
+            .given
+            .get(label.name.as_str())
+            .into_iter()
+            .flatten()
+            .filter(|(_, value)| condition.fits(value))
+        {
+            runs.insert(*run);
+        }
+        runs
+    }
+}
+
+/// Decides labels and all that their questions use, for all runs or among some. Labels that do not
+/// exist or have an error belong to no run.
+pub(super) fn sets<'a>(
+    index: &Reader<'_>,
+    labels: &'a Labels,
+    names: impl Iterator<Item = &'a str>,
+    among: Option<&[i64]>,
+) -> Result<LabelSets<'a>, IndexError> {
+    let mut sets = LabelSets::default();
+    let needed = labels.needed(names);
+    if needed.iter().any(|rule| !rule.is_question()) {
+        sets.given = given(index, labels)?;
+    }
+    for rule in needed.iter().filter(|rule| rule.is_question()) {
+        let set = passing(index, &rule.filter, (labels, &sets), among)?;
+        sets.questions.insert(&rule.label.name, set);
+    }
+    Ok(sets)
+}
+
+/// Evaluates the question of a label.
+fn passing(
+    index: &Reader<'_>,
+    filter: &Filter,
+    sets: (&Labels, &LabelSets<'_>),
+    among: Option<&[i64]>,
+) -> Result<RunSet, IndexError> {
+    let mut set = matching(index, filter, sets, among)?;
+    let texts = Texts::from_filter(filter);
+    if !texts.is_empty() {
+        set = search::containing(index, &texts, &set)?;
+    }
+    if filter.questions().next().is_some() {
+        set = questions::passing(index, &Questions::from_filter(filter), &set)?;
+    }
+    Ok(set)
+}
+
+/// Evaluates the parts of a filter that ask neither for text nor for steps, for all runs or among
+/// some.
+pub(super) fn matching(
+    index: &Reader<'_>,
+    filter: &Filter,
+    (labels, sets): (&Labels, &LabelSets<'_>),
+    among: Option<&[i64]>,
+) -> Result<RunSet, IndexError> {
+    let condition = filter.condition();
+    // The SQL is assembled from fixed fragments and ids only; user input is passed as parameters.
+    let mut set = RunSet::default();
+    let mut insert = |mut rows: rusqlite::Rows<'_>| -> Result<(), IndexError> {
+        while let Some(row) = rows.next()? {
+            set.insert(row.get(0)?);
+        }
+        Ok(())
+    };
+    let statement = format!("SELECT id FROM runs WHERE {}", condition.sql);
+    match among {
+        None => {
+            let mut query = index.prepare_cached(&statement)?;
+            insert(query.query(params_from_iter(condition.params))?)?;
+        }
+        Some(ids) => {
+            let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+            let mut query = index.prepare(&format!("{statement} AND id IN ({})", ids.join(",")))?;
+            insert(query.query(params_from_iter(condition.params))?)?;
+        }
+    }
+    for token in &filter.tokens {
+        let Ask::Value(Key::Label, values) = &token.ask else { continue };
+        let found: Vec<RunSet> = values.iter().map(|value| sets.runs(labels, value)).collect();
+        let mut left = RunSet::default();
+        let fits = |run: i64| found.iter().any(|set| set.contains(run)) != token.negated;
+        set.iter().filter(|run| fits(*run)).for_each(|run| left.insert(run));
+        set = left;
+    }
+    Ok(set)
+}
+
+/// Returns the values of labels that people gave to the present answers of runs.
+fn given<'a>(
+    index: &Reader<'_>,
+    labels: &'a Labels,
+) -> Result<BTreeMap<&'a str, GivenValues>, IndexError> {
+    let mut given: BTreeMap<&str, GivenValues> = BTreeMap::new();
+    each_review(index, |run, one| {
+        for (name, value) in one.labels {
+            let rule = labels.rules().iter().find(|rule| rule.label.name == name);
+            if let Some(rule) = rule.filter(|rule| !rule.is_question()) {
+                given.entry(&rule.label.name).or_default().insert((run, value));
+            }
+        }
+    })?;
+    Ok(given)
+}
+
+/// Calls `each` with every review that gives labels to the present answer of a run.
+fn each_review(
+    index: &Reader<'_>,
+    mut each: impl FnMut(i64, StoredReview),
+) -> Result<(), IndexError> {
+    const LABELED: &str = "SELECT r.id, v.people, v.same FROM reviews v JOIN runs r ON r.key = v.run \
+                           WHERE v.people LIKE '%\"labels\":{%' AND v.problem IS NULL";
+    let mut select = index.prepare_cached(LABELED)?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let people: String = row.get(1)?;
+        let same: Option<String> = row.get(2)?;
+        for one in StoredReview::all(&people, same.as_deref().unwrap_or_default()) {
+            if one.holds && !one.labels.is_empty() {
+                each(row.get(0)?, one);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Puts their labels into the rows of a page.
+pub(super) fn put(
+    index: &Reader<'_>,
+    labels: &Labels,
+    page: &[i64],
+    rows: &mut [RunRow],
+) -> Result<(), IndexError> {
+    if labels.rules().is_empty() || page.is_empty() {
+        return Ok(());
+    }
+    let sets = sets(index, labels, all_names(labels), Some(page))?;
+    for (row, id) in rows.iter_mut().zip(page) {
+        for LabelRule { label, .. } in labels.rules() {
+            let name = || label.name.clone();
+            if sets.questions.get(label.name.as_str()).is_some_and(|runs| runs.contains(*id)) {
+                row.labels.push(RunLabel { name: name(), value: None });
+            }
+            let values = sets.given.get(label.name.as_str());
+            let first = (*id, String::new());
+            let of_run = values.into_iter().flat_map(|values| values.range(first.clone()..));
+            for (_, value) in of_run.take_while(|(run, _)| run == id) {
+                row.labels.push(RunLabel { name: name(), value: Some(value.clone()) });
+            }
+        }
+        row.labels.truncate(MOST);
+    }
+    Ok(())
+}
+
+fn all_names(labels: &Labels) -> impl Iterator<Item = &str> {
+    labels.rules().iter().map(|rule| rule.label.name.as_str())
+}
+
+/// Returns the labels as values of the filter key, with their counts: questions, and labels that
+/// people give, each followed by its values.
+pub(super) fn facet(index: &Reader<'_>, labels: &Labels) -> Result<Vec<FacetValue>, IndexError> {
+    let mut facet = Vec::new();
+    for view in views(index, labels)?.into_iter().filter(|view| view.error.is_none()) {
+        facet.push(FacetValue { value: typed(&view.name), count: view.count });
+        facet.extend(view.values.into_iter().map(|value| FacetValue {
+            value: format!("{}={}", typed(&view.name), typed(&value.value)),
+            count: value.count,
+        }));
+    }
+    Ok(facet)
+}
+
+/// Returns all labels with the number of runs that have them.
+fn views(index: &Reader<'_>, labels: &Labels) -> Result<Vec<LabelView>, IndexError> {
+    let sets = sets(index, labels, all_names(labels), None)?;
+    let view = |rule: &LabelRule| {
+        let name = rule.label.name.as_str();
+        let mut runs = sets.questions.get(name).cloned().unwrap_or_default();
+        let mut values: BTreeMap<&str, u64> = match &rule.label.kind {
+            LabelKind::Category(all) => all.iter().map(|value| (value.as_str(), 0)).collect(),
+            _ => BTreeMap::new(),
+        };
+        for (run, value) in sets.given.get(name).into_iter().flatten() {
+            runs.insert(*run);
+            *values.entry(value).or_default() += 1;
+        }
+        let place = |value: &str| match &rule.label.kind {
+            LabelKind::Category(all) => all.iter().position(|known| known == value),
+            _ => None,
+        };
+        let mut values: Vec<FacetValue> = values
+            .into_iter()
+            .map(|(value, count)| FacetValue { value: value.to_owned(), count })
+            .collect();
+        values.sort_by_key(|one| {
+            (place(&one.value).unwrap_or(usize::MAX), std::cmp::Reverse(one.count))
+        });
+        values.truncate(MOST);
+        LabelView {
+            name: name.to_owned(),
+            question: match &rule.label.kind {
+                LabelKind::Question(question) => Some(question.clone()),
+                _ => None,
+            },
+            schema: schema(&rule.label.kind),
+            uses: names_in(&rule.filter).into_iter().map(str::to_owned).collect(),
+            error: rule.error.clone(),
+            count: runs.iter().count() as u64,
+            values,
+        }
+    };
+    Ok(labels.rules().iter().map(view).collect())
+}
+
+fn schema(kind: &LabelKind) -> Option<LabelSchema> {
+    match kind {
+        LabelKind::Question(_) => None,
+        LabelKind::Category(values) => Some(LabelSchema::Category { values: values.clone() }),
+        LabelKind::Number { min, max } => Some(LabelSchema::Number { min: *min, max: *max }),
+        LabelKind::Text => Some(LabelSchema::Text),
+    }
+}
+
+impl Lists {
+    /// Returns the labels of the folder with the number of runs that have them.
+    pub fn label_views(&self, index: &Reader<'_>) -> Result<Vec<LabelView>, IndexError> {
+        views(index, &self.labels())
+    }
+
+    /// Returns how far each two people agree on each category, over the runs that pass a filter.
+    /// Unsigned reviews are of nobody known and are left out.
+    pub fn label_agreements(
+        &self,
+        index: &Reader<'_>,
+        filter: &str,
+    ) -> Result<Vec<LabelAgreement>, IndexError> {
+        let labels = self.labels();
+        let is_category = |rule: &&LabelRule| matches!(rule.label.kind, LabelKind::Category(_));
+        if !labels.rules().iter().any(|rule| is_category(&rule)) {
+            return Ok(Vec::new());
+        }
+        let passing = self.runs_that_count(index, filter)?;
+        // By label and person, the value of each run.
+        let mut given: BTreeMap<String, BTreeMap<String, BTreeMap<i64, String>>> = BTreeMap::new();
+        each_review(index, |run, one| {
+            let Some(author) = one.author.filter(|_| passing.contains(run)) else { return };
+            for (name, value) in one.labels {
+                given
+                    .entry(name)
+                    .or_default()
+                    .entry(author.clone())
+                    .or_default()
+                    .insert(run, value);
+            }
+        })?;
+        let mut agreements = Vec::new();
+        for LabelRule { label, .. } in labels.rules().iter().filter(is_category) {
+            let Some(people) = given.get(&label.name) else { continue };
+            let people: Vec<(&String, &BTreeMap<i64, String>)> = people.iter().collect();
+            for (at, (first, one)) in people.iter().enumerate() {
+                for (second, other) in people.iter().skip(at + 1) {
+                    agreements.extend(agreement(&label.name, (first, one), (second, other)));
+                }
+            }
+        }
+        agreements.truncate(MOST_PAIRS);
+        Ok(agreements)
+    }
+}
+
+/// Returns the agreement of two people on a category. `None` if they gave values to no common run.
+fn agreement(
+    label: &str,
+    (first, one): (&str, &BTreeMap<i64, String>),
+    (second, other): (&str, &BTreeMap<i64, String>),
+) -> Option<LabelAgreement> {
+    let both: Vec<(&String, &String)> =
+        one.iter().filter_map(|(run, value)| Some((value, other.get(run)?))).collect();
+    let values: BTreeSet<&String> = both.iter().flat_map(|(one, other)| [*one, *other]).collect();
+    let place =
+        |value: &String| values.iter().position(|known| *known == value).unwrap_or_default();
+    let pairs = both.iter().map(|(one, other)| (place(one), place(other)));
+    let counts = Confusion::from_pairs(pairs, values.len()).filter(|counts| counts.n() > 0)?;
+    let (n, same) = (counts.n(), both.iter().filter(|(one, other)| one == other).count() as u64);
+    let kappa = counts.kappa(Weights::None, Level::default());
+    Some(LabelAgreement {
+        label: label.to_owned(),
+        first: first.to_owned(),
+        second: second.to_owned(),
+        n,
+        same,
+        kappa: kappa.map(|kappa| kappa.value),
+        interval: kappa
+            .and_then(|kappa| kappa.interval)
+            .map(|interval| (interval.low, interval.high)),
+        words: words(n, same, kappa.map(|kappa| (kappa.value, kappa.interval))),
+    })
+}

@@ -1,0 +1,213 @@
+//! Labels: they follow their questions and the reviews of people, and filters know them.
+use crate::bench::{Bench, wait_until};
+use fs_err as fs;
+use std::collections::BTreeMap;
+use touchstone_api::{Column, LabelSchema, ListRequest, Review, RunLabel, RunRow, Sort, Span};
+
+const FILE: &str = "touchstone.yaml";
+const LABELS: &str = "# mine\nlabels:\n  quick: turns:<3\n  look: label:quick -label:severity=low\n  \
+                      severity: { kind: category, values: [low, high] }\n  points: { kind: number, min: 0, max: 5 }\n";
+
+fn bench() -> Bench {
+    Bench::new()
+        .file(FILE, LABELS)
+        .answered("results/t-promptql-o1-variation0.yaml", "one")
+        .answered("results/t-promptql-o1-variation0-run2.yaml", "two")
+        .answered("results/t-promptql-o1-variation0-run3.yaml", "three")
+        .open()
+}
+
+fn path(run: u32) -> String {
+    let repeat = if run == 1 { String::new() } else { format!("-run{run}") };
+    format!("t-promptql-o1-variation0{repeat}.yaml")
+}
+
+/// Gives a run labels, in the name of a person.
+fn give(
+    bench: &Bench,
+    run: u32,
+    author: &str,
+    labels: &[(&str, &str)],
+) -> Result<Option<u32>, String> {
+    let labels: BTreeMap<String, String> =
+        labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let review = Review {
+        verdict: None,
+        score: None,
+        note: String::new(),
+        at_ms: 0,
+        stale: false,
+        answer: None,
+        author: None,
+        steps: Vec::new(),
+        labels,
+    };
+    let id = run_id(bench, &path(run));
+    let done = bench.app().review_run_of(None, Some(author), &id, Some(&review));
+    done.map_err(|error| error.message)
+}
+
+fn run_id(bench: &Bench, path: &str) -> String {
+    wait_until(&format!("{path} is listed"), || bench.row(path)).id
+}
+
+fn listed(bench: &Bench, filter: &str) -> Vec<RunRow> {
+    let sort = Sort { column: Column::Path, descending: false };
+    let span = Span { offset: 0, limit: 100 };
+    bench.app().list_runs(ListRequest { filter: filter.to_owned(), sort, span }).unwrap().rows
+}
+
+fn wait(what: &str, mut is_so: impl FnMut() -> bool) {
+    wait_until(what, || is_so().then_some(()));
+}
+
+fn paths(bench: &Bench, filter: &str) -> Vec<String> {
+    listed(bench, filter).into_iter().map(|row| row.path).collect()
+}
+
+#[test]
+fn a_label_is_a_filter_a_column_and_a_count_and_follows_reviews() {
+    let bench = bench();
+    assert_eq!(paths(&bench, "label:quick").len(), 3);
+    assert_eq!(paths(&bench, "-label:quick"), [""; 0]);
+    assert_eq!(paths(&bench, "label:severity"), [""; 0]);
+    give(&bench, 1, "Ann", &[("severity", "low")]).unwrap();
+    give(&bench, 1, "Zoë", &[("severity", "high"), ("points", "2.5")]).unwrap();
+    give(&bench, 2, "Ann", &[("severity", "high")]).unwrap();
+    wait("the values are listed", || paths(&bench, "label:severity").len() == 2);
+    assert_eq!(paths(&bench, "label:severity=low"), [path(1)]);
+    assert_eq!(paths(&bench, "label:severity=high -label:severity=low"), [path(2)]);
+    assert_eq!(paths(&bench, "label:points>2"), [path(1)]);
+    assert_eq!(paths(&bench, "-label:points>2"), [path(2), path(3)]);
+    assert_eq!(paths(&bench, "label:look"), [path(2), path(3)]);
+
+    let label = |name: &str, value: Option<&str>| RunLabel {
+        name: name.to_owned(),
+        value: value.map(str::to_owned),
+    };
+    let rows = listed(&bench, "repeat:1");
+    assert_eq!(
+        rows[0].labels,
+        [
+            label("quick", None),
+            label("severity", Some("high")),
+            label("severity", Some("low")),
+            label("points", Some("2.5")),
+        ]
+    );
+    let facets = bench.app().facets().unwrap();
+    let facet = facets.keys.iter().find(|facet| facet.key == "label").unwrap();
+    let counts: Vec<_> = facet.values.iter().map(|one| (one.value.as_str(), one.count)).collect();
+    assert_eq!(
+        counts,
+        [
+            ("quick", 3),
+            ("look", 2),
+            ("severity", 2),
+            ("severity=low", 1),
+            ("severity=high", 2),
+            ("points", 1),
+            ("points=2.5", 1),
+        ]
+    );
+    let labels = bench.app().labels().unwrap();
+    assert_eq!(
+        (labels[1].count, labels[1].uses.as_slice()),
+        (2, &["quick".to_owned(), "severity".to_owned()][..])
+    );
+    assert!(
+        matches!(&labels[2].schema, Some(LabelSchema::Category { values }) if values.len() == 2)
+    );
+}
+
+#[test]
+fn two_people_agree_on_a_category_as_far_as_both_gave_it() {
+    let bench = bench();
+    for run in 1..=3 {
+        give(&bench, run, "Ann", &[("severity", if run == 1 { "low" } else { "high" })]).unwrap();
+    }
+    for run in 1..=2 {
+        give(&bench, run, "Zoë", &[("severity", "low"), ("points", "1")]).unwrap();
+    }
+    wait("the values are listed", || paths(&bench, "label:points").len() == 2);
+    let agreements = bench.app().label_agreements("").unwrap();
+    let [one] = agreements.as_slice() else { panic!("{agreements:?}") };
+    assert_eq!(
+        (one.label.as_str(), one.first.as_str(), one.second.as_str()),
+        ("severity", "Ann", "Zoë")
+    );
+    assert_eq!((one.n, one.same, one.words.as_str()), (2, 1, "too few to tell"));
+    assert_eq!(bench.app().label_agreements("repeat:3").unwrap(), []);
+}
+
+#[test]
+fn values_are_checked_kept_beside_those_of_others_and_undone() {
+    let bench = bench();
+    let change = give(&bench, 1, "Ann", &[("severity", "low")]).unwrap().unwrap();
+    assert_eq!(
+        give(&bench, 1, "Zoë", &[("severity", "mid")]).unwrap_err(),
+        "Label `severity`: Choose one of: low, high."
+    );
+    assert_eq!(
+        give(&bench, 1, "Zoë", &[("points", "9")]).unwrap_err(),
+        "Label `points`: Write a number from 0 to 5."
+    );
+    assert!(
+        give(&bench, 1, "Zoë", &[("owner", "x")])
+            .unwrap_err()
+            .starts_with("There is no label named")
+    );
+    assert!(
+        give(&bench, 1, "Zoë", &[("quick", "yes")])
+            .unwrap_err()
+            .contains("follows from its question")
+    );
+    let file = bench.path(&format!("results/.touchstone/reviews/{}", path(1)));
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("labels:\n  severity: low\n") && !text.contains("others"), "{text}");
+    bench.app().undo_review(None, &run_id(&bench, &path(1)), change).unwrap();
+    assert!(!file.exists());
+}
+
+#[test]
+fn a_filter_becomes_a_label_and_the_file_keeps_its_comments() {
+    let bench = bench();
+    let save = |name: &str, question: &str| {
+        bench.app().save_label(None, name, question).map_err(|error| error.message)
+    };
+    save("dear one", "label:quick cost:>1").unwrap();
+    let text = fs::read_to_string(bench.path(FILE)).unwrap();
+    assert_eq!(text, format!("{LABELS}  \"dear one\": \"label:quick cost:>1\"\n"));
+    assert_eq!(paths(&bench, "-label:\"dear one\"").len(), 3);
+    for (name, question, message) in [
+        ("quick", "cost:>1", "The label was not saved: There is a label named `quick`."),
+        ("me", "label:me", "label:me: There is no label “me”."),
+        ("me", "modle:o1", "modle:o1: Unknown key"),
+        ("me", "", "The label was not saved: A label needs a filter"),
+        ("", "cost:>1", "The label was not saved: The name of a label"),
+    ] {
+        let refused = save(name, question).unwrap_err();
+        assert!(refused.starts_with(message), "{refused}");
+    }
+    assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), text);
+    let wrong = bench.app().save_label(Some("another"), "x", "cost:>1").unwrap_err();
+    assert!(wrong.message.contains("another folder is open"));
+}
+
+#[test]
+fn a_label_with_a_mistake_is_a_problem_and_matches_nothing() {
+    let bench = Bench::new()
+        .file(FILE, "labels: { a: 'label:b', b: 'label:a', c: 'modle:o1' }\n")
+        .answered("results/t-promptql-o1-variation0.yaml", "one")
+        .open();
+    for filter in ["label:a", "-label:a", "label:c", "label:none"] {
+        assert_eq!(paths(&bench, filter), [""; 0], "{filter}");
+        assert!(bench.app().check_filter_of_folder(filter).is_err());
+    }
+    let messages: Vec<String> = bench.problems().into_iter().map(|one| one.message).collect();
+    assert_eq!(messages.len(), 3, "{messages:?}");
+    assert!(messages[0].starts_with("Label `a`: Its question leads back to itself: a → b → a."));
+    // A correction counts at once.
+    bench.write(FILE, "labels: { a: 'turns:<9' }\n");
+    wait("the label is corrected", || paths(&bench, "label:a").len() == 1);
+}

@@ -1,0 +1,115 @@
+//! Suites from the tasks of runs: they hold what was asked and expected, load without problems, and
+//! never replace a file.
+use crate::bench::{Bench, wait_until};
+use fs_err as fs;
+use touchstone_api::{SuiteRequest, TaskView};
+
+const SUITE: &str = "promptql_prompt: Count the {status} tickets\nscorers: [fields]\ntools: []\nvariations:\n  \
+                     - { status: open, expected_output: { tickets: 42 } }\n  - { status: closed, expected_output: { tickets: 17 } }\n";
+const OTHER: &str = "tool_calling_prompt: Write to jane.doe@example.org from /home/jane/x\nexpected_output: jane.doe@example.org\n";
+/// Results of promptfoo.
+const RECORDED: &str = r#"{"evalId":"e","results":{"version":3,"results":[{"success":true,"score":1,"provider":{"id":"openai:gpt-4o"},"prompt":{"raw":"What is 2+2?","label":"p"},"vars":{"q":"2+2"},"response":{"output":"4"},"testIdx":0,"promptIdx":0}]}}"#;
+
+fn bench() -> Bench {
+    Bench::new()
+        .file("tasks/tickets.yaml", SUITE)
+        .file("tasks/mail.yaml", OTHER)
+        .answered("results/tickets-promptql-o1-variation0.yaml", "one")
+        .answered("results/tickets-promptql-o1-variation0-run2.yaml", "two")
+        .answered("results/tickets-tool_calling-o1-variation1.yaml", "three")
+        .answered("results/mail-tool_calling-o1-variation0.yaml", "four")
+        .answered("results/gone-tool_calling-o1-variation0.yaml", "five")
+        .open()
+}
+
+fn request(filter: &str, name: &str) -> SuiteRequest {
+    SuiteRequest { filter: filter.to_owned(), name: name.to_owned(), ..SuiteRequest::default() }
+}
+
+fn task(bench: &Bench, id: &str) -> TaskView {
+    wait_until(&format!("{id} is listed"), || bench.app().read_task(id).ok())
+}
+
+#[test]
+fn the_tasks_of_a_filter_become_a_suite_that_loads_without_problems() {
+    let bench = bench();
+    let plan = bench.app().plan_suite(&request("task:tickets", "")).unwrap();
+    let rows: Vec<_> =
+        plan.tasks.iter().map(|one| (one.name.as_str(), one.prompt.as_str(), one.runs)).collect();
+    assert_eq!(
+        rows,
+        [
+            ("tickets: status: open", "Count the open tickets", 2),
+            ("tickets: status: closed", "Count the closed tickets", 1)
+        ]
+    );
+    assert_eq!((plan.runs, plan.used, plan.notes.as_slice()), (3, 2, &[][..]));
+    assert!(plan.preview.unwrap().text.starts_with("name:"));
+    let made = bench.app().make_suite(&request("task:tickets", "hard ones")).unwrap();
+    assert_eq!((made.task.as_str(), made.variations), ("hard ones", 2));
+    let made = task(&bench, "hard ones");
+    assert_eq!(made.problems, []);
+    let expected: Vec<_> = made
+        .variations
+        .iter()
+        .map(|one| one.expected.as_ref().unwrap().text.replace([' ', '\n'], ""))
+        .collect();
+    assert_eq!(expected, ["{\"tickets\":42}", "{\"tickets\":17}"]);
+    assert_eq!(made.scorers.unwrap().text.replace([' ', '\n'], ""), "[\"fields\"]");
+    assert_eq!(made.variations[0].label, "tickets: status: open");
+}
+
+#[test]
+fn some_tasks_are_chosen_and_what_is_left_out_is_said() {
+    let bench = bench();
+    let plan = bench.app().plan_suite(&request("", "")).unwrap();
+    assert_eq!(plan.tasks.len(), 4);
+    assert!(
+        plan.notes.iter().any(|note| note.starts_with("Without an expected answer: 1 of 4 tasks.")),
+        "{:?}",
+        plan.notes
+    );
+    assert!(plan.notes.iter().any(|note| note.starts_with("The tasks differ in `scorers`")));
+    let mail = plan.tasks.iter().find(|one| one.name == "mail").unwrap();
+    let chosen = SuiteRequest { tasks: Some(vec![mail.key.clone()]), ..request("", "only") };
+    assert_eq!(bench.app().plan_suite(&chosen).unwrap().used, 1);
+    let none = SuiteRequest { tasks: Some(Vec::new()), ..request("", "only") };
+    assert!(bench.app().plan_suite(&none).unwrap().preview.is_none());
+    assert!(bench.app().make_suite(&none).unwrap_err().message.starts_with("None of these runs"));
+    let row = bench.row("mail-tool_calling-o1-variation0.yaml").unwrap();
+    let selected = SuiteRequest { runs: vec![row.id], redact: true, ..request("", "safe") };
+    let made = bench.app().make_suite(&selected).unwrap();
+    let text = fs::read_to_string(bench.path("tasks/safe.yaml")).unwrap();
+    assert!(!text.contains("jane") && text.contains("[redacted]"), "{text}");
+    assert!(made.notes.iter().any(|note| note.contains("redacted")), "{:?}", made.notes);
+}
+
+#[test]
+fn a_suite_never_replaces_a_file_and_its_name_stays_in_the_folder() {
+    let bench = bench();
+    let make = |name: &str| {
+        bench.app().make_suite(&request("task:mail", name)).map_err(|error| error.message)
+    };
+    assert_eq!(make("mail").unwrap_err(), "There is a task named `mail`.");
+    for name in ["", "../x", "a/b", ".hidden", "a\nb"] {
+        assert!(make(name).is_err(), "{name}");
+    }
+    bench.write("tasks/notes.yaml", "just notes\n");
+    assert!(make("notes").unwrap_err().contains("exists already"));
+    assert_eq!(fs::read_to_string(bench.path("tasks/notes.yaml")).unwrap(), "just notes\n");
+    let among = bench.app().write_suite(&request("", "x"), &bench.path("results/x.yaml"));
+    assert!(among.unwrap_err().message.contains("output directory"));
+    assert!(bench.app().make_suite(&request("label:nothing", "x")).is_err());
+}
+
+#[test]
+fn a_task_that_another_tool_recorded_is_asked_again() {
+    let bench = Bench::new().file("results/promptfoo.json", RECORDED).open();
+    let plan = bench.app().plan_suite(&request("", "")).unwrap();
+    assert_eq!(plan.tasks.len(), 1, "{plan:?}");
+    assert_eq!(plan.tasks[0].prompt, "What is 2+2?");
+    assert_eq!(plan.tasks[0].recorded_by.as_deref(), Some("promptfoo"));
+    bench.app().make_suite(&request("", "again")).unwrap();
+    let made = task(&bench, "again");
+    assert_eq!((made.problems.len(), made.variations.len()), (0, 1));
+}
