@@ -323,7 +323,8 @@ fn a_user_stands_in_place_of_a_prompt() {
     );
     assert!(task.suits(&System::ToolCalling) && !task.suits(&System::PromptQl));
     assert!(is_suite(&yaml::read(text).unwrap()));
-    let warned = read("user: { goal: Book {what}., persna: x }\nvariations:\n- whit: a\n").warnings;
+    let warned =
+        read("user: { goal: 'Book {what}.', persna: x }\nvariations:\n- whit: a\n").warnings;
     assert!(warned.iter().any(|warning| warning.message.contains("persona")), "{warned:?}");
 }
 

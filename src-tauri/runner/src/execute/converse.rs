@@ -6,7 +6,7 @@ use super::endpoints::Endpoint;
 use super::provider_request::{self, FailedAttempt, ProviderRequest, ReceivedReply, RequestResult};
 use super::run_files::RunFiles;
 use super::run_tools::RunTools;
-use super::run_user::RunUser;
+use super::user_model::RunUser;
 use super::{Job, LaunchContext, RunError, RunOutcome, clean, prompt};
 use crate::conversation::{Call, Outcome, Turn};
 use crate::event::{Ending, RunEventKind};

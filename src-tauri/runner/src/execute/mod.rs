@@ -15,6 +15,7 @@ mod run_user;
 mod spend_limit;
 mod toolbox;
 mod tree_search;
+mod user_model;
 
 pub use account::Account;
 pub use endpoints::Endpoints;
@@ -52,7 +53,6 @@ use endpoints::Endpoint;
 use promptql::PromptQlRun;
 use run_files::RunFiles;
 use run_tools::{OfferInputs, RunTools};
-use run_user::RunUser;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -63,6 +63,7 @@ use touchstone_formats::system::System;
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 use tree_search::TreeSearch;
+use user_model::RunUser;
 
 /// Context shared by all runs of a launch.
 pub struct LaunchContext {

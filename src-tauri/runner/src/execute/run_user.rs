@@ -3,65 +3,18 @@
 use super::converse::{Conversation, error_of_reply};
 use super::endpoints::Endpoint;
 use super::provider_request;
-use super::{Job, LaunchContext, RunError, RunOutcome, clean};
+use super::user_model::RunUser;
+use super::{RunError, RunOutcome, clean};
 use crate::conversation::Turn;
 use crate::event::RunEventKind;
 use crate::fault;
 use crate::provider::{self, ModelRequest, Reply, StopReason};
-use crate::script::{TranscriptWriter, UserFacts};
-use crate::spec::{Model, Provider};
+use crate::script::UserFacts;
 use crate::user::{self, CORRECTIONS, Move, UserOutcome, Verdict};
-use std::sync::Arc;
 use touchstone_formats::value::Value;
-
-/// User that a model plays in a run.
-#[derive(Debug)]
-pub(super) struct RunUser {
-    model: Model,
-    instructions: String,
-    /// Maximum number of messages that it sends.
-    max_turns: usize,
-}
 
 /// Reply of the model that plays the user, or the error that the run ends with.
 type UserReply = Result<Reply, Value>;
-
-impl RunUser {
-    /// Returns the user of a run, and records its model in the transcript. A resumed run keeps the
-    /// model that it was started with. `None` if the task has no simulated user.
-    pub(super) fn for_run(
-        crew: &LaunchContext,
-        job: &Job,
-        script: &mut TranscriptWriter,
-    ) -> Result<Option<Arc<Self>>, RunError> {
-        let task = &job.slot.task;
-        let Some(user) = &task.user else { return Ok(None) };
-        let mut facts = script.user();
-        let asked = crew.setup.user_model_of(task);
-        let name = facts.model.as_deref().filter(|name| crew.setup.model(name).is_some());
-        let name = name.or(asked).ok_or_else(|| RunError::Broken(NO_MODEL.to_owned()))?;
-        let model = crew.setup.model(name).ok_or_else(|| {
-            RunError::Broken(format!("There is no model named `{name}`, which plays the user."))
-        })?;
-        if model.provider == Provider::Replay {
-            return Err(RunError::Broken(format!(
-                "`{name}` repeats recordings and cannot play a user. Choose another model."
-            )));
-        }
-        facts.model = Some(model.name.clone());
-        facts.model_id.get_or_insert_with(|| model.model_id.clone());
-        facts.brief.get_or_insert_with(|| user::brief(task, job.slot.at.variation));
-        script.set_user(&facts);
-        Ok(Some(Arc::new(Self {
-            model: model.clone(),
-            instructions: user::instructions(task, job.slot.at.variation),
-            max_turns: usize::try_from(user.max_turns).unwrap_or(usize::MAX),
-        })))
-    }
-}
-
-/// Reason a run with a simulated user cannot start.
-const NO_MODEL: &str = "No model plays the user of this task. Name one with `model` under `user`, with `user_model` in touchstone.yaml, or with --user-model.";
 
 impl Conversation<'_> {
     /// Returns true if the simulated user has not ended the conversation yet.
