@@ -325,7 +325,9 @@ describe("the export of a run", () => {
     document.querySelector<HTMLFormElement>("[data-testid='run-export'] form")?.requestSubmit();
     await until(() => expect(said("run-export")).toContain("2 places were redacted"));
     expect(said("run-export")).toContain("Saved.");
-    expect(asked).toEqual([{ id: "r0", format: "inspect_json", redact: null }]);
+    expect(asked).toEqual([
+      { id: "r0", format: "inspect_json", redact: null, include_sensitive: false },
+    ]);
     box.click();
     flushSync();
     document.querySelector<HTMLFormElement>("[data-testid='run-export'] form")?.requestSubmit();
