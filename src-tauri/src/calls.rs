@@ -8,13 +8,13 @@ use tauri::AppHandle;
 use touchstone_api::{
     Agreement, Author, BaselineSaved, BaselineView, ChangesRequest, Check, Comparison, Copied,
     DataFile, DataLook, DiffRequest, DiffView, EvaluateOptions, EvaluatePlan, EvaluateRequest,
-    EvaluateUnfinished, Evaluating, EvaluationView, EvaluatorSummary, ExportRequest, ExportedFile,
-    Facets, FailureMap, FailuresRequest, Folders, FoundResults, History, Hit, JudgeOptions,
-    JudgePlan, JudgeRequest, Judging, JudgingView, KeyState, LaunchOptions, LaunchPlan,
-    LaunchRequest, LaunchView, Launched, Leaderboard, LeaderboardRequest, ListPosition,
+    EvaluateUnfinished, EvaluatedRows, Evaluating, EvaluationView, EvaluatorSummary, ExportRequest,
+    ExportedFile, Facets, FailureMap, FailuresRequest, Folders, FoundResults, History, Hit,
+    JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, KeyState, LaunchOptions,
+    LaunchPlan, LaunchRequest, LaunchView, Launched, Leaderboard, LeaderboardRequest, ListPosition,
     ListRequest, ListView, Matches, MediaFile, Overview, OverviewRequest, ProblemPage, Published,
     PublishedRequest, QueueOrder, QueueProgress, Report, ReportRequest, Review, RowPiece,
-    RowRequest, RowsMade, RunNames, RunOutline, RunPage, RunScores, RunView, RunsAround,
+    RowRequest, RowsMade, RunCause, RunNames, RunOutline, RunPage, RunScores, RunView, RunsAround,
     SetChanges, Sort, Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView,
     TextPiece, TreeView, TrendRequest, Trust,
 };

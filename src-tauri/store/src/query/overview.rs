@@ -48,9 +48,12 @@ impl Lists {
         let matrix = if let Some(known) = known {
             known
         } else {
+            let (replays, evaluations) = self.outside_benchmark(index, filter.clone())?;
             let asked = ParsedFilter::new(filter);
-            let passing = self.set(index, &asked)?;
+            let benchmark = ParsedFilter::new(asked.filter.clone().for_benchmark());
+            let passing = self.set(index, &benchmark)?;
             let matrix = gather(index, suites, &asked, &passing, scorer)?;
+            let matrix = matrix.with_left_out(replays, evaluations);
             self.keep(index, matrix, |known, matrix| known.matrices.put(key, matrix))
         };
         Ok((matrix, misread))
