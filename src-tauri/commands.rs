@@ -212,6 +212,8 @@ macro_rules! page_commands {
         /// All judging jobs since the program started, newest first.
         Look judgings() -> Vec<JudgingView> = |app, _| Ok(app.judgings());
         /// Raters of the runs that match a filter, and the agreement of each pair.
+        /// The main cause of a failed run, with the step that shows it; null for other runs.
+        Look run_cause(id: String) -> Option<RunCause> = |app, _| app.run_cause(&id);
         Look trust(filter: String) -> Trust = |app, _| app.trust(&filter);
         /// One pair of raters, by ids, with the runs they disagree on.
         Look agreement(first: String, second: String, filter: String) -> Agreement =
@@ -228,6 +230,9 @@ macro_rules! page_commands {
         Look look_at_data(id: String) -> DataLook = |app, _| app.look_at_data(&id);
         /// All evaluations, newest first.
         Look evaluations() -> Vec<EvaluationView> = |app, _| Ok(app.evaluations());
+        /// Rows of the results of an evaluation, with what each evaluator said.
+        Look evaluation_rows(id: String, span: Span) -> EvaluatedRows =
+            |app, _| app.evaluation_rows(&id, span);
         /// Evaluations without complete results, newest first; active ones excluded.
         Look unfinished_evaluations() -> Vec<EvaluateUnfinished> =
             |app, _| app.unfinished_evaluations();

@@ -8,16 +8,16 @@ use tauri::AppHandle;
 use touchstone_api::{
     Agreement, AttackScorecard, Author, BaselineSaved, BaselineView, ChangesRequest, Check,
     Comparison, Copied, DataFile, DataLook, DiffRequest, DiffView, EvaluateOptions, EvaluatePlan,
-    EvaluateRequest, EvaluateUnfinished, Evaluating, EvaluationView, EvaluatorSummary,
-    ExportRequest, ExportedFile, Facets, FailureMap, FailuresRequest, Folders, FoundResults,
-    History, Hit, JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, KeyState,
-    LabelAgreement, LabelView, LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched,
-    Leaderboard, LeaderboardRequest, ListPosition, ListRequest, ListView, Matches, MediaFile,
-    Overview, OverviewRequest, ProblemPage, Published, PublishedRequest, QueueOrder, QueueProgress,
-    Report, ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunNames, RunOutline, RunPage,
-    RunScores, RunView, RunsAround, SensitiveRuns, SetChanges, Sort, Span, Status, StepDiff,
-    StepPage, StepRef, SuiteMade, SuitePlan, SuiteRequest, TaskPage, TaskRequest, TaskView,
-    TextPiece, TreeView, TrendRequest, Trust,
+    EvaluateRequest, EvaluateUnfinished, EvaluatedRows, Evaluating, EvaluationView,
+    EvaluatorSummary, ExportRequest, ExportedFile, Facets, FailureMap, FailuresRequest, Folders,
+    FoundResults, History, Hit, JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView,
+    KeyState, LabelAgreement, LabelView, LaunchOptions, LaunchPlan, LaunchRequest, LaunchView,
+    Launched, Leaderboard, LeaderboardRequest, ListPosition, ListRequest, ListView, Matches,
+    MediaFile, Overview, OverviewRequest, ProblemPage, Published, PublishedRequest, QueueOrder,
+    QueueProgress, Report, ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunCause,
+    RunNames, RunOutline, RunPage, RunScores, RunView, RunsAround, SensitiveRuns, SetChanges, Sort,
+    Span, Status, StepDiff, StepPage, StepRef, SuiteMade, SuitePlan, SuiteRequest, TaskPage,
+    TaskRequest, TaskView, TextPiece, TreeView, TrendRequest, Trust,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};

@@ -70,6 +70,17 @@ test(`text evaluators take their inputs from columns and give numbers with what 
     const written = JSON.parse(readFileSync(join(folder, "results/evaluations/pool.json"), "utf8"));
     assert.equal(written.rows.length, 4);
     assert.equal(written.rows[1]["outputs.f1_score.f1_score"], 1);
+    const evaluated = page.getByTestId("evaluated-row");
+    assert.equal(await evaluated.count(), 4);
+    assert.match(await flat(evaluated.nth(1)), /^2 question How deep is it\? .* 1\.0 ✓ pass/);
+    await evaluated.nth(1).getByRole("link").click();
+    await page.waitForFunction(() => location.hash.startsWith("#/run/"));
+    await page.goBack();
+    await state(page, "Done");
+    await page.evaluate(() => (location.hash = "#/overview"));
+    await page.getByTestId("left-out").getByText("4 rows of evaluations left out").waitFor();
+    await page.goBack();
+    await state(page, "Done");
     await page.getByTestId("result-rows").click();
     assert.match(decodeURIComponent(page.url()), /#\/runs\?q=path:\S*evaluations\/pool\.json/);
     await page.goBack();

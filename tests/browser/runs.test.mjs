@@ -32,7 +32,7 @@ test(`the runs of the demo are listed and accessible`, () =>
     await accessible(page);
   }));
 
-test("an invalid filter lists nothing and says why at the filter box, and a valid one lists again", () =>
+test("an invalid filter leaves the rows of before and says why at the filter box, and a valid one lists again", () =>
   onPage(browser, {}, async (page) => {
     await rows(page).first().waitFor();
     for (const [typed, why] of [
@@ -42,15 +42,15 @@ test("an invalid filter lists nothing and says why at the filter box, and a vali
     ]) {
       await filter(page).fill(typed);
       await page.getByTestId("filter-misread").getByText(why).waitFor();
-      await page.getByText("Invalid filter").waitFor();
-      assert.equal(await rows(page).count(), 0);
+      await page.locator('[data-testid="runs-table"][aria-busy="true"]').waitFor();
+      assert.notEqual(await rows(page).count(), 0);
       assert.equal(await page.getByText("No matching runs").count(), 0);
       assert.equal(await filter(page).getAttribute("aria-invalid"), "true");
     }
     await accessible(page);
     await filter(page).fill("score<0.5");
+    await page.getByTestId("filter-misread").waitFor({ state: "detached" });
     await rows(page).first().waitFor();
-    assert.equal(await page.getByTestId("filter-misread").count(), 0);
     await filter(page).fill("claude");
     await page.getByRole("option", { name: "model:claude", selected: true }).waitFor();
     await filter(page).press("Enter");

@@ -66,6 +66,8 @@ fn the_document_has_the_numbers_of_the_report() {
         "unscored",
         "nudged",
         "forks_left_out",
+        "replays_left_out",
+        "evaluations_left_out",
         "groups",
         "front_by",
         "baseline",

@@ -7,7 +7,7 @@ use super::scripted::{Latch, Reply, Scripted, Seen};
 use fs_err as fs;
 use serde_json::Value;
 use touchstone_api::{
-    DataFile, EvaluateMetric, EvaluateRequest, EvaluationView, EvaluatorRequest, LaunchState,
+    DataFile, EvaluateMetric, EvaluateRequest, EvaluationView, EvaluatorRequest, LaunchState, Span,
 };
 use touchstone_app::app::{App, FileRequest};
 use touchstone_app::error::{AppError, Code};
@@ -588,4 +588,26 @@ fn cosine_without_one_model_that_gives_embeddings_says_how_to_have_one() {
         );
         assert!(server.seen().is_empty());
     }
+}
+
+#[test]
+fn the_rows_of_an_evaluation_have_the_score_and_the_reason_of_each_evaluator() {
+    let server = Scripted::always(scored(4));
+    let bench = bench(&server);
+    let view = evaluate(&bench, &request(&bench, &["f1_score", "relevance"]));
+    let page = |offset: u32, limit: u32| {
+        bench.app().evaluation_rows(&view.id, Span { offset, limit }).unwrap()
+    };
+    let all = page(0, 10);
+    assert_eq!((all.total, all.rows.len()), (3, 3));
+    assert_eq!(all.evaluators, ["f1_score", "relevance"]);
+    let first = &all.rows[0];
+    assert_eq!(first.row, 1);
+    assert!(first.inputs.contains(&("query".to_owned(), "When?".to_owned())), "{first:?}");
+    let results: Vec<_> = first.results.iter().flatten().collect();
+    assert_eq!((results[0].score.as_deref(), results[0].passed), (Some("1.0"), Some(true)));
+    assert_eq!(results[1].reason.as_deref(), Some("So it is."));
+    wait_until("the row opens", || bench.app().open_run(first.run.as_deref()?).ok());
+    assert_eq!(page(2, 10).rows[0].row, 3);
+    assert_eq!(page(7, 10).rows.len(), 0);
 }

@@ -3,7 +3,7 @@
 use super::bench::{Bench, DEADLINE, wait_until};
 use fs_err as fs;
 use std::path::Path;
-use touchstone_api::{FailureMap, FailuresRequest, FailuresState, Stale};
+use touchstone_api::{FailureMap, FailuresRequest, FailuresState, PassingRunOf, Stale};
 use touchstone_app::app::App;
 use touchstone_app::error::Code;
 
@@ -168,4 +168,55 @@ fn the_causes_of_the_sample_data_are_those_it_was_made_with() {
         assert!(causes.contains(&cause), "{cause:?}: {causes:#?}");
     }
     assert_eq!(causes.iter().map(|(_, runs)| runs).sum::<u64>(), map.failed);
+}
+
+#[test]
+fn a_failed_run_is_compared_with_a_passing_run_that_is_as_like_it_as_there_is() {
+    let failed = transcript("count", "error: 'no table t'", "1");
+    let passed = transcript("count", "result: 7", "7");
+    let path = |place: &str| format!("results/count-{place}.yaml");
+    let compared = |passing: &[&str]| {
+        let bench = Bench::new()
+            .file("tasks/count.yaml", TASK)
+            .file(&path("tool_calling-o3-variation0"), &failed);
+        let bench = passing.iter().fold(bench, |bench, place| bench.file(&path(place), &passed));
+        let bench = bench.open();
+        let id = bench.row("count-tool_calling-o3-variation0.yaml").unwrap().id;
+        let step = bench.app().run_cause(&id).unwrap().unwrap().decisive.unwrap();
+        (step.baseline_name, step.baseline_of)
+    };
+    let other = "tool_calling_python-claude-variation0";
+    let (system, model) = ("tool_calling-claude-variation0", "tool_calling-o3-variation0-run2");
+    assert_eq!(
+        compared(&[other]),
+        ("tool_calling_python/claude".to_owned(), PassingRunOf::OtherSystem)
+    );
+    assert_eq!(
+        compared(&[other, system]),
+        ("tool_calling/claude".to_owned(), PassingRunOf::SameSystem)
+    );
+    assert_eq!(
+        compared(&[other, system, model]),
+        ("tool_calling/o3".to_owned(), PassingRunOf::SameSystemAndModel)
+    );
+}
+
+#[test]
+fn a_failed_run_says_its_cause_as_the_map_does_and_other_runs_have_none() {
+    let bench = bench();
+    let cause = |model: &str, repeat: usize| {
+        let path = name(model, repeat).replace("results/", "");
+        bench.app().run_cause(&bench.row(&path).unwrap().id).unwrap()
+    };
+    assert_eq!(cause("o1", 1), None, "it passed");
+    assert!(cause("o3", 1).unwrap().title.starts_with("`count` failed"));
+    let map = complete_map(bench.app(), &filtered(""));
+    let one = cause("o3", 1).unwrap();
+    let cluster = map.clusters.iter().find(|cluster| cluster.title == one.title).unwrap();
+    assert_eq!(
+        (one.mode, &one.subject, &one.detail),
+        (cluster.mode, &cluster.subject, &cluster.detail)
+    );
+    assert_eq!(one.step, cluster.examples[0].step);
+    assert!(!one.quote.is_empty());
 }

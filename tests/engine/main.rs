@@ -8,6 +8,7 @@ mod broken_files;
 mod canary;
 mod comparing;
 mod conversation;
+mod counted;
 mod demo;
 mod diffing;
 mod evaluator_judges;

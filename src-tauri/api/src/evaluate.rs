@@ -268,6 +268,44 @@ pub struct EvaluationView {
     pub metrics: Vec<EvaluateMetric>,
 }
 
+/// A page of the rows of an evaluation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct EvaluatedRows {
+    /// Number of all rows; 0 before the results are complete.
+    pub total: u64,
+    /// Names of the evaluators, in the order of the results of each row.
+    pub evaluators: Vec<String>,
+    /// Rows from the requested offset on.
+    pub rows: Vec<EvaluatedRow>,
+}
+
+/// A row of the data with what each evaluator said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct EvaluatedRow {
+    /// Row number, from 1.
+    pub row: u64,
+    /// Run id of the row; none if the result file is not among the results of the open folder.
+    pub run: Option<String>,
+    /// The first columns of the data, each name with its value, cut off where it is long.
+    pub inputs: Vec<(String, String)>,
+    /// One entry per evaluator; none where it has no result.
+    pub results: Vec<Option<EvaluatorResult>>,
+}
+
+/// What an evaluator said of a row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct EvaluatorResult {
+    /// Score as it is in the file, or the word in its place.
+    pub score: Option<String>,
+    /// True if the row passed; none if the evaluator does not say.
+    pub passed: Option<bool>,
+    /// Reason, or the error of the evaluator, cut off where it is long.
+    pub reason: Option<String>,
+}
+
 /// A row without a result of an evaluator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]

@@ -1,5 +1,5 @@
 //! **Pure.** The failure map: why runs fail, as clusters of runs with the same cause.
-use super::list::FilterError;
+use super::list::{FilterError, LeftOut};
 use super::score::Verdict;
 use serde::{Deserialize, Serialize};
 
@@ -34,9 +34,9 @@ pub struct FailureMap {
     pub undecided: u64,
     /// Number of failed runs whose transcripts could not be read.
     pub unreadable: u64,
-    /// Number of matching runs that no other number here includes, because they are forks or were
-    /// continued by a person.
-    pub forks_left_out: u64,
+    /// Matching runs that no other number here includes.
+    #[serde(flatten)]
+    pub left_out_runs: LeftOut,
     /// Number of passing runs that a person reviewed as wrong or partly right. Scores decide what
     /// failed; reviews are shown beside them.
     pub passed_but_reviewed_wrong: u64,
@@ -161,6 +161,39 @@ pub struct FailureReview {
     pub disagrees: bool,
 }
 
+/// Relation of a passing run to the failed run that it is compared with, the nearest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum PassingRunOf {
+    /// Both are of the same system with the same model.
+    SameSystemAndModel,
+    /// Both are of the same system, with different models; no run with the same one passed.
+    SameSystem,
+    /// They are of different systems; no run of the same one passed.
+    OtherSystem,
+}
+
+/// Cause of a failed run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct RunCause {
+    /// Name of the failure mode.
+    pub mode: &'static str,
+    /// Tool, field or error that the cause is about.
+    pub subject: String,
+    /// Kind of the cause, as in the failure map.
+    pub detail: String,
+    /// Cause as a sentence.
+    pub title: String,
+    /// Step that shows it, from 0, if one does.
+    pub step: Option<u32>,
+    /// What the run says there; empty if there is nothing to quote.
+    pub quote: String,
+    /// Step at which the run leaves the passing runs of its task for good.
+    pub decisive: Option<FailureStep>,
+}
+
 /// Step at which a failed run leaves the passing runs of its task for good.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
@@ -171,6 +204,10 @@ pub struct FailureStep {
     pub baseline: String,
     /// File of that run, relative to the output directory.
     pub baseline_path: String,
+    /// System and model of that run, as `system/model`.
+    pub baseline_name: String,
+    /// Relation of that run to the failed one.
+    pub baseline_of: PassingRunOf,
     /// Step of that run in its place, from 0, if there is one.
     pub instead: Option<u32>,
 }

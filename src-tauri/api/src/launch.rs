@@ -280,6 +280,8 @@ pub struct Estimate {
 pub struct LaunchView {
     /// Id of the launch.
     pub id: String,
+    /// What it runs, in a few words: `3 tasks · promptql/claude`.
+    pub what: String,
     /// Start time, in milliseconds since 1970.
     pub began_ms: i64,
     /// End time, in milliseconds since 1970.

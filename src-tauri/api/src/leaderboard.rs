@@ -54,6 +54,8 @@ pub struct LeaderboardRow {
     pub others: u64,
     /// Mean score.
     pub score: Option<Figure>,
+    /// How the interval of the mean score was made.
+    pub score_by: Option<IntervalMethod>,
     /// Pass rate.
     pub passes: Option<Figure>,
     /// Number of passed runs.
@@ -109,6 +111,19 @@ pub struct Figure {
     pub known: u64,
     /// Number of runs for which the value is unknown.
     pub unknown: u64,
+}
+
+/// How an interval was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum IntervalMethod {
+    /// Wilson's, for scores that are all 0 or 1. It is wide even where all are equal.
+    Wilson,
+    /// From drawing tasks again and again.
+    Bootstrap,
+    /// Student's distribution, from how much few tasks differ.
+    Student,
 }
 
 /// Standing of a system beside the best one, as far as comparisons in pairs show it.

@@ -273,6 +273,43 @@ impl Lineage {
     }
 }
 
+/// Numbers of runs that match a filter and that statistics exclude. Each run is in one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct LeftOut {
+    /// Number of forks, of runs continued by a person, and of superseded runs.
+    pub forks_left_out: u64,
+    /// Number of replays: runs of the model `replay`, which repeats recorded replies.
+    pub replays_left_out: u64,
+    /// Number of rows that evaluators were applied to.
+    pub evaluations_left_out: u64,
+}
+
+impl LeftOut {
+    /// Formats a note for each kind of excluded runs, with the filter that shows them.
+    pub fn notes(&self) -> Vec<String> {
+        let replays = match self.replays_left_out {
+            0 => None,
+            1 => Some("1 replay is left out of these numbers. `model:replay` shows it.".to_owned()),
+            count => Some(format!(
+                "{count} replays are left out of these numbers. `model:replay` shows them."
+            )),
+        };
+        let evaluations = match self.evaluations_left_out {
+            0 => None,
+            1 => Some(
+                "1 row of an evaluation is left out of these numbers. `format:evaluated` shows it."
+                    .to_owned(),
+            ),
+            count => Some(format!(
+                "{count} rows of evaluations are left out of these numbers. `format:evaluated` shows them."
+            )),
+        };
+        let forks = describe_excluded_forks(self.forks_left_out);
+        [forks, replays, evaluations].into_iter().flatten().collect()
+    }
+}
+
 /// Formats a note on the number of runs that are excluded from statistics because they are forks,
 /// were continued by a person, or are superseded. Returns `None` for 0.
 pub fn describe_excluded_forks(count: u64) -> Option<String> {

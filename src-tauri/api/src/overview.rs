@@ -84,6 +84,10 @@ pub struct Overview {
     /// Number of matching runs that no other number here includes, because another file holds the
     /// same run and counts in its place.
     pub superseded: u64,
+    /// Number of matching replays, which no other number here includes.
+    pub replays_left_out: u64,
+    /// Number of matching rows of evaluations, which no other number here includes.
+    pub evaluations_left_out: u64,
     /// Number of runs that the suites expect and that do not exist. None if the filter uses
     /// properties that only existing runs have, because expected runs cannot be filtered by these.
     pub missing: Option<u64>,

@@ -1,6 +1,6 @@
 //! **Pure.** Statistics of runs: the numbers of a report, for callers that need only these.
 use super::leaderboard::{FrontMeasure, Standing};
-use super::list::FilterError;
+use super::list::{FilterError, LeftOut};
 use super::score::FailureClass;
 use serde::Serialize;
 
@@ -29,9 +29,9 @@ pub struct Stats {
     /// Outcomes of all runs.
     #[serde(flatten)]
     pub ends: StatsEnds,
-    /// Number of matching runs that no other number here includes, because they are forks or were
-    /// continued by a person.
-    pub forks_left_out: u64,
+    /// Matching runs that no other number here includes.
+    #[serde(flatten)]
+    pub left_out_runs: LeftOut,
     /// One group per system and model, in order.
     pub groups: Vec<StatsGroup>,
     /// Measure beside the score that decides what is on the Pareto front; none if fewer than two

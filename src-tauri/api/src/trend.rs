@@ -1,7 +1,7 @@
 //! **Pure.** Trends of systems over sets of runs, and what changed between two sets.
 use super::gate::{Gate, GateChange};
 use super::leaderboard::{Figure, Tick};
-use super::list::FilterError;
+use super::list::{FilterError, LeftOut};
 use super::stats::{StatsEnds, StatsEstimate, StatsPasses};
 use serde::{Deserialize, Serialize};
 
@@ -62,8 +62,9 @@ pub struct Trends {
     pub left_out: u64,
     /// Number of comparisons that the 5 % of all claims are divided among.
     pub looked_at: u64,
-    /// Number of matching forks, continued and superseded runs, which are not counted.
-    pub forks_left_out: u64,
+    /// Matching runs that no other number here includes.
+    #[serde(flatten)]
+    pub left_out_runs: LeftOut,
 }
 
 /// A set of runs.

@@ -1,6 +1,6 @@
 //! **Pure.** Rows of a leaderboard from the statistics of `scoring`: for the page and for reports.
-use touchstone_api::{Figure, FrontMeasure, LeaderboardRow, Standing};
-use touchstone_scoring::aggregate::{self, Consumption, Front, FrontBy, Summary};
+use touchstone_api::{Figure, FrontMeasure, IntervalMethod, LeaderboardRow, Standing};
+use touchstone_scoring::aggregate::{self, Consumption, Front, FrontBy, Means, Summary};
 
 /// Statistics of one system with one model.
 pub(crate) struct Entry<'a> {
@@ -31,6 +31,10 @@ pub(crate) fn rows(entries: &[Entry<'_>], front: Option<&Front>) -> Vec<Leaderbo
                 known: cell.scored,
                 unknown: cell.runs - cell.scored,
             }),
+            score_by: cell
+                .score
+                .filter(|score| score.interval.is_some())
+                .map(|score| method(score.by)),
             passes: cell.passes.map(|passes| Figure {
                 value: passes.share(),
                 low: Some(passes.interval.low),
@@ -49,6 +53,14 @@ pub(crate) fn rows(entries: &[Entry<'_>], front: Option<&Front>) -> Vec<Leaderbo
         }
     };
     entries.iter().enumerate().map(row).collect()
+}
+
+fn method(by: Means) -> IntervalMethod {
+    match by {
+        Means::Wilson => IntervalMethod::Wilson,
+        Means::Bootstrap => IntervalMethod::Bootstrap,
+        Means::Student => IntervalMethod::Student,
+    }
 }
 
 /// Returns the measure of a Pareto front.

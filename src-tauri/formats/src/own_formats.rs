@@ -17,7 +17,7 @@ pub struct OwnFormat {
 }
 
 /// All formats, those that Touchstone writes first.
-pub const OWN_FORMATS: [OwnFormat; 8] = [
+pub const OWN_FORMATS: [OwnFormat; 9] = [
     OwnFormat {
         layout: Layout::ToolCalling,
         name: "tool_calling",
@@ -73,6 +73,13 @@ pub const OWN_FORMATS: [OwnFormat; 8] = [
         title: "Row of an azure-ai-evaluation result",
         files: "*.json, *.jsonl",
         documentation: include_str!("own_formats/evaluation.md"),
+    },
+    OwnFormat {
+        layout: Layout::EvaluatedRow,
+        name: "evaluated",
+        title: "Row evaluated by Touchstone",
+        files: "*.json",
+        documentation: include_str!("own_formats/evaluated.md"),
     },
 ];
 

@@ -224,6 +224,8 @@ pub enum Layout {
     ResultFile,
     /// A row written by azure-ai-evaluation, one of many.
     Evaluation,
+    /// A row that Touchstone evaluated, one of many.
+    EvaluatedRow,
     /// A result file of another tool, with the name of its format.
     Imported(&'static str),
 }

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use touchstone_api::{
     FailureCluster, FailureExample, FailureGroup, FailureMap, FailureReview, FailureShare,
-    FailuresRequest, Verdict, describe_excluded_forks,
+    FailuresRequest, PassingRunOf, Verdict,
 };
 use touchstone_app::app::App;
 use touchstone_app::number_format::fixed;
@@ -101,7 +101,7 @@ impl Progress {
 
 fn write(out: &mut dyn Write, map: &FailureMap, examples: usize, paint: Paint) -> io::Result<()> {
     writeln!(out, "{}", scope(map))?;
-    if let Some(note) = describe_excluded_forks(map.forks_left_out) {
+    for note in map.left_out_runs.notes() {
         writeln!(out, "{note}")?;
     }
     if map.unreadable > 0 {
@@ -217,8 +217,18 @@ fn write_example(
     if let Some(decisive) = &example.decisive {
         let path = one_line(&decisive.baseline_path);
         let step = decisive.step + 1;
-        let text =
-            format!("differs for good from passing runs from step {step}: compare with {path}");
+        let of = match decisive.baseline_of {
+            PassingRunOf::SameSystemAndModel => "same system and model".to_owned(),
+            PassingRunOf::SameSystem => {
+                format!("same system, {}", one_line(&decisive.baseline_name))
+            }
+            PassingRunOf::OtherSystem => {
+                format!("another system, {}", one_line(&decisive.baseline_name))
+            }
+        };
+        let text = format!(
+            "differs for good from passing runs from step {step}: compare with {path} ({of})"
+        );
         writeln!(out, "{indent}{}", paint.dim(&text))?;
     }
     Ok(())

@@ -10,7 +10,6 @@ use clap::Args;
 use std::io::{self, BufWriter, Write};
 use touchstone_api::{
     FailureClass, Stats, StatsAmount, StatsEnds, StatsGroup, StatsRequest, StatsTries,
-    describe_excluded_forks,
 };
 use touchstone_app::app::App;
 use touchstone_app::number_format::fixed;
@@ -60,7 +59,7 @@ pub(super) fn run(asked: &StatsOf, here: &Environment) -> Outcome {
 
 fn write(out: &mut dyn Write, stats: &Stats, paint: Paint) -> io::Result<()> {
     writeln!(out, "{}", scope(stats))?;
-    if let Some(note) = describe_excluded_forks(stats.forks_left_out) {
+    for note in stats.left_out_runs.notes() {
         writeln!(out, "{note}")?;
     }
     if stats.groups.is_empty() {

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 use touchstone_api::{
     ChangesRequest, ChangesSide, SetChanges, SetsBy, TrendChange, TrendGroup, TrendPoint,
-    TrendRequest, Trends, describe_excluded_forks,
+    TrendRequest, Trends,
 };
 use touchstone_app::app::App;
 use touchstone_app::number_format::{fixed, signed};
@@ -156,7 +156,7 @@ fn write(out: &mut dyn Write, trends: &Trends, paint: Paint) -> io::Result<()> {
             writeln!(out, "  Since the first set: {}.", describe(change))?;
         }
     }
-    if let Some(note) = describe_excluded_forks(trends.forks_left_out) {
+    for note in trends.left_out_runs.notes() {
         writeln!(out, "\n{note}")?;
     }
     if trends.left_out > 0 {

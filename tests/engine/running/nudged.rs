@@ -160,7 +160,7 @@ fn forks_and_continued_runs_are_in_no_number_unless_the_filter_names_them() {
     let stats = |filter: &str| {
         let request = StatsRequest { filter: filter.to_owned(), ..StatsRequest::default() };
         let stats = bench.app().stats(&request).unwrap();
-        (stats.ends.runs, stats.forks_left_out)
+        (stats.ends.runs, stats.left_out_runs.forks_left_out)
     };
     wait_until("all are read", || (bench.rows().len() == 5).then_some(()));
     assert_eq!(stats(""), (2, 3), "what was added automatically is no message of a person");

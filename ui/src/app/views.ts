@@ -7,8 +7,8 @@ export interface SavedView {
   name: string;
   q: string;
   sort: string;
-  /** Columns whose visibility differs from the default. */
-  shown: Record<string, boolean>;
+  /** Columns whose visibility differs from the default; null if the view has no columns. */
+  shown: Record<string, boolean> | null;
 }
 export type SavedViews = Record<string, SavedView[]>;
 
@@ -27,12 +27,12 @@ function readView(value: unknown): SavedView | null {
     ? Object.entries(shown).filter(
         (pair): pair is [string, boolean] => typeof pair[1] === "boolean",
       )
-    : [];
+    : null;
   return {
     name: name.slice(0, LONGEST_VIEW_NAME),
     q,
     sort: typeof sort === "string" ? sort : formatSort(RUNS.sort),
-    shown: Object.fromEntries(flags),
+    shown: flags && Object.fromEntries(flags),
   };
 }
 
@@ -73,7 +73,7 @@ export function teamView(view: ListView, columns: readonly string[]): SavedView 
     sort: formatSort(parseSort(view.sort)),
     shown:
       named === null
-        ? {}
+        ? null
         : Object.fromEntries(columns.map((column) => [column, named.includes(column)])),
   };
 }

@@ -53,7 +53,7 @@ export interface Query<T> {
 /** Runs that a query depends on; null when it may depend on any. */
 function runsOf(name: CommandName, args: Args): string[] | null {
   if (name === "locate_run") return null;
-  if ("id" in args) return [args.id];
+  if (name !== "evaluation_rows" && "id" in args) return [args.id];
   if (name === "compare_runs" && "ids" in args) return args.ids;
   if ("request" in args && "against" in args.request)
     return [args.request.id, ...(args.request.against === null ? [] : [args.request.against])];
@@ -72,7 +72,7 @@ const JOB_EVENTS: readonly StaleEvent["kind"][] = [
 export function makesStale(name: CommandName, args: Args, stale: StaleEvent): boolean {
   if (stale.kind === "folder" || stale.kind === "missed") return true;
   if (name === "launches" || name === "launch") return stale.kind === "launches";
-  if (name === "evaluations" || name === "unfinished_evaluations")
+  if (name === "evaluations" || name === "evaluation_rows" || name === "unfinished_evaluations")
     return stale.kind === "evaluations";
   if (name === "judgings") return stale.kind === "judgings";
   if (name === "failures" && stale.kind === "failures") return true;

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import {
+  clusterAt,
   coverage,
   intervalOf,
   progressText,
@@ -8,6 +9,7 @@ import {
   scope,
   shareText,
   width,
+  type Cluster,
   type Map,
   type Share,
 } from "./failures";
@@ -31,6 +33,8 @@ const map = (failed: number, runs: number): Map => ({
   undecided: 0,
   unreadable: 0,
   forks_left_out: 0,
+  replays_left_out: 0,
+  evaluations_left_out: 0,
   passed_but_reviewed_wrong: 0,
   scorers: [],
   groups: [],
@@ -84,4 +88,14 @@ it("marks a review that contradicts the score", () => {
 it("shows no interval where there is none", () => {
   expect(intervalOf(share(1, 2))).toBe("");
   expect(intervalOf(share(1, 2, { low: 0.05, high: 0.625 }))).toBe("5 to 63 %");
+});
+
+it("finds the cause of an address also when its details changed meanwhile", () => {
+  const cluster = (mode: string, subject: string, detail: string) =>
+    ({ mode, subject, detail }) as Cluster;
+  const all = [cluster("a", "x", "1"), cluster("b", "y", "2"), cluster("b", "z", "3")];
+  expect(clusterAt(all, '["b","z","3"]')).toBe(2);
+  expect(clusterAt(all, '["b","y","changed"]')).toBe(1);
+  expect(clusterAt(all, '["c","y","2"]')).toBe(-1);
+  expect(clusterAt(all, "")).toBe(-1);
 });

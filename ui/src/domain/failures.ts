@@ -7,6 +7,7 @@ import type {
   FailureShare,
   FailuresRequest,
 } from "../generated";
+import { visibleLine } from "../components/visible/visible";
 import { count, counted, fixed } from "./format";
 
 export type Cluster = FailureCluster;
@@ -24,8 +25,38 @@ export const failuresArgs = (asked: {
 });
 
 /** Name of a cluster in the address. Stays the same while further runs are read. */
-export const causeOf = (cluster: Cluster): string =>
+export const causeOf = (cluster: Pick<Cluster, "mode" | "subject" | "detail">): string =>
   JSON.stringify([cluster.mode, cluster.subject, cluster.detail]);
+
+/**
+ * The cluster of a name in the address. While further runs are read, the same cause may get another
+ * detail; then it is the first with the same mode and subject. -1 if there is none.
+ */
+export function clusterAt(all: readonly Cluster[], cause: string): number {
+  const exact = all.findIndex((one) => causeOf(one) === cause);
+  if (exact >= 0) return exact;
+  let parts: unknown;
+  try {
+    parts = JSON.parse(cause);
+  } catch {
+    return -1;
+  }
+  if (!Array.isArray(parts)) return -1;
+  return all.findIndex((one) => one.mode === parts[0] && one.subject === parts[1]);
+}
+
+/** What a failed run is compared with: `Compare with a passing run of the same system and model`. */
+export function compareText(step: NonNullable<Example["decisive"]>): string {
+  const other = visibleLine(step.baseline_name);
+  switch (step.baseline_of) {
+    case "same_system_and_model":
+      return "Compare with a passing run of the same system and model";
+    case "same_system":
+      return `Compare with a passing run of the same system, another model: ${other}`;
+    case "other_system":
+      return `Compare with a passing run of another system: ${other}`;
+  }
+}
 
 /** Clusters that are the main cause of a run, and those that are nowhere more than a second one. */
 export const split = (clusters: readonly Cluster[]): { main: Cluster[]; second: Cluster[] } => ({

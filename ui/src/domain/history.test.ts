@@ -6,7 +6,6 @@ import {
   changeRows,
   changeText,
   measureText,
-  forksText,
   outcomeText,
   pointFigure,
   seriesText,
@@ -36,15 +35,11 @@ describe("words", () => {
       "none comparable: 12 tasks with another text, expected output or scorer",
     );
   });
-  it("says where a series begins and what is left out", () => {
+  it("says where a series begins", () => {
     expect(seriesText(trendPoint(1))).toBe("");
     expect(seriesText(trendPoint(1, { new_series: 1 }))).toBe(
       "Not compared before: 1 task with another text, expected output or scorer",
     );
-    expect([forksText(0), forksText(2)]).toEqual([
-      "",
-      "2 forks, continued and superseded runs left out.",
-    ]);
   });
   it("counts the tasks that need more time, and knows no amount that is missing", () => {
     const { score, seconds, cost } = CHANGES.groups[0] ?? {

@@ -98,11 +98,6 @@ const otherTasks = (tasks: number): string =>
 /** Says that a new series begins at a set; empty elsewhere. */
 export const seriesText = (point: TrendPoint): string =>
   point.new_series === null ? "" : `Not compared before: ${otherTasks(point.new_series)}`;
-/** Says that runs are not counted; empty if all are. */
-export const forksText = (forks: number): string =>
-  forks === 0
-    ? ""
-    : `${counted(forks, "fork, continued or superseded run", "forks, continued and superseded runs")} left out.`;
 
 /** What the change of a score shows: `worse: −0.21 (−0.40 to −0.02)`. */
 export function changeText(change: TrendChange): string {

@@ -42,11 +42,6 @@ undecided: number,
  */
 unreadable: number, 
 /**
- * Number of matching runs that no other number here includes, because they are forks or were
- * continued by a person.
- */
-forks_left_out: number, 
-/**
  * Number of passing runs that a person reviewed as wrong or partly right. Scores decide what
  * failed; reviews are shown beside them.
  */
@@ -70,4 +65,16 @@ clusters_left_out: number,
 /**
  * Tokens of the filter that could not be parsed.
  */
-misread: Array<FilterError>, };
+misread: Array<FilterError>, 
+/**
+ * Number of forks, of runs continued by a person, and of superseded runs.
+ */
+forks_left_out: number, 
+/**
+ * Number of replays: runs of the model `replay`, which repeats recorded replies.
+ */
+replays_left_out: number, 
+/**
+ * Number of rows that evaluators were applied to.
+ */
+evaluations_left_out: number, };

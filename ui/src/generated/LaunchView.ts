@@ -11,6 +11,10 @@ export type LaunchView = {
  */
 id: string, 
 /**
+ * What it runs, in a few words: `3 tasks · promptql/claude`.
+ */
+what: string, 
+/**
  * Start time, in milliseconds since 1970.
  */
 began_ms: number, 

@@ -94,6 +94,14 @@ forks: number,
  */
 superseded: number, 
 /**
+ * Number of matching replays, which no other number here includes.
+ */
+replays_left_out: number, 
+/**
+ * Number of matching rows of evaluations, which no other number here includes.
+ */
+evaluations_left_out: number, 
+/**
  * Number of runs that the suites expect and that do not exist. None if the filter uses
  * properties that only existing runs have, because expected runs cannot be filtered by these.
  */

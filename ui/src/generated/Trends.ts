@@ -27,6 +27,14 @@ left_out: number,
  */
 looked_at: number, 
 /**
- * Number of matching forks, continued and superseded runs, which are not counted.
+ * Number of forks, of runs continued by a person, and of superseded runs.
  */
-forks_left_out: number, };
+forks_left_out: number, 
+/**
+ * Number of replays: runs of the model `replay`, which repeats recorded replies.
+ */
+replays_left_out: number, 
+/**
+ * Number of rows that evaluators were applied to.
+ */
+evaluations_left_out: number, };

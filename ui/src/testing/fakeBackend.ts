@@ -33,6 +33,8 @@ const NO_FAILURES: FailureMap = {
   undecided: 0,
   unreadable: 0,
   forks_left_out: 0,
+  replays_left_out: 0,
+  evaluations_left_out: 0,
   passed_but_reviewed_wrong: 0,
   scorers: [],
   groups: [],
@@ -293,6 +295,7 @@ type Judging =
   | "stop_judging"
   | "trust"
   | "failures"
+  | "run_cause"
   | "stop_failures"
   | "resume_failures"
   | "agreement"
@@ -386,6 +389,7 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
     judgings: () => fixture.judgings,
     trust: () => ({ raters: [], pairs: [], reviewed: 0, notes: [], unreadable: 0 }),
     failures: () => NO_FAILURES,
+    run_cause: () => null,
     stop_failures: () => null,
     resume_failures: () => NO_FAILURES,
     agreement: () => refused("agreement"),
@@ -415,6 +419,7 @@ type Evaluating =
   | "evaluate_options"
   | "look_at_data"
   | "evaluations"
+  | "evaluation_rows"
   | "unfinished_evaluations"
   | "pick_file"
   | "plan_evaluating"
@@ -426,6 +431,7 @@ function evaluating(fixture: Fixture): Pick<Replies, Evaluating> {
     evaluate_options: () => CHOICES,
     look_at_data: ({ id }) => look(id),
     evaluations: () => fixture.evaluations,
+    evaluation_rows: () => ({ total: 0, evaluators: [], rows: [] }),
     unfinished_evaluations: () => [],
     pick_file: () => null,
     plan_evaluating: () => evaluatePlan(),

@@ -10,7 +10,16 @@ import type {
 
 export const NO_HISTORY: History = {
   generation: 1,
-  trends: { sets: [], sets_left_out: 0, groups: [], left_out: 0, looked_at: 0, forks_left_out: 0 },
+  trends: {
+    sets: [],
+    sets_left_out: 0,
+    groups: [],
+    left_out: 0,
+    looked_at: 0,
+    forks_left_out: 0,
+    replays_left_out: 0,
+    evaluations_left_out: 0,
+  },
   plots: [],
   misread: [],
 };
@@ -87,6 +96,8 @@ export const HISTORY_OF_TWO: History = {
     left_out: 0,
     looked_at: 1,
     forks_left_out: 0,
+    replays_left_out: 0,
+    evaluations_left_out: 0,
   },
   plots: (["score", "cost"] as const).map((measure) => ({
     measure,

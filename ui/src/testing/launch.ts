@@ -115,6 +115,7 @@ export const launchRun = (index: number, change: Partial<LaunchRun> = {}): Launc
 });
 export const launched = (id: string, change: Partial<LaunchView> = {}): LaunchView => ({
   id,
+  what: "3 tasks · promptql/claude",
   began_ms: Date.UTC(2025, 0, 20, 12),
   ended_ms: null,
   state: "running",

@@ -91,6 +91,7 @@ export function leader(
     errors: 0,
     others: 2,
     score: score === null ? null : figure(score),
+    score_by: score === null ? null : "bootstrap",
     passes: null,
     passed: 0,
     cost: cost === null ? null : figure(cost),
@@ -134,6 +135,8 @@ export const EMPTY_OVERVIEW: Overview = {
   unscored: 0,
   forks: 0,
   superseded: 0,
+  replays_left_out: 0,
+  evaluations_left_out: 0,
   missing: 0,
   misread: [],
 };
@@ -200,6 +203,8 @@ export function matrix(
       unscored: 0,
       forks: 0,
       superseded: 0,
+      replays_left_out: 0,
+      evaluations_left_out: 0,
       missing: 5,
       misread: request.filter.includes("bad:")
         ? [{ token: "bad:x", message: "`bad` is not a key." }]

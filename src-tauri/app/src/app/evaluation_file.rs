@@ -98,7 +98,7 @@ impl App {
         most: usize,
     ) -> Result<(EvaluatorRows, Vec<FilterError>), AppError> {
         let open = self.require_folder()?;
-        let (runs, misread) = open.ask(|index| open.lists.scored(index, filter, None))?;
+        let (runs, misread) = open.ask(|index| open.lists.rated(index, filter, None))?;
         let mut rows = EvaluatorRows::default();
         let mut bytes = 0;
         let read = self.each_run(&runs, |run, asked, told| {
@@ -158,7 +158,7 @@ impl App {
         let wanted = request.scorer.as_deref();
         super::stats::known_scorer(wanted, &scorers)?;
         let (mut runs, misread) =
-            open.ask(|index| open.lists.scored(index, &request.filter, None))?;
+            open.ask(|index| open.lists.rated(index, &request.filter, None))?;
         let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();
         let sensitive = self.leave_out_sensitive(request.include_sensitive, &mut runs)?;
         let all = runs.len();
@@ -167,7 +167,7 @@ impl App {
         for name in scorers.iter().filter(|name| wanted.is_none_or(|wanted| wanted == *name)) {
             // These are separate queries; runs may be added or removed between them.
             let (scored, _) =
-                open.ask(|index| open.lists.scored(index, &request.filter, Some(name)))?;
+                open.ask(|index| open.lists.rated(index, &request.filter, Some(name)))?;
             let tasks = open.flow.shelf.tasks();
             for run in &scored {
                 let said = evaluation_file::scored(run, threshold(&tasks, run));

@@ -2,6 +2,7 @@
 //! used, and the results are written when all are complete. Owns the order of these steps. The
 //! questions of a row are in `rounds`, the requests in `asking`.
 mod asking;
+mod result_rows;
 mod rounds;
 
 use super::job_handle::JobHandle;

@@ -17,7 +17,7 @@ impl App {
         if stored.is_empty() {
             return Ok(Vec::new());
         }
-        let (runs, _) = open.ask(|index| open.lists.scored(index, filter, None))?;
+        let (runs, _) = open.ask(|index| open.lists.rated(index, filter, None))?;
         let counted: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
         let mut columns: BTreeMap<Column<'_>, Vec<usize>> = BTreeMap::new();
         for (at, run) in counted.iter().enumerate() {

@@ -2,7 +2,7 @@
 //! them; each launch owns itself.
 use super::App;
 use crate::error::{AppError, Code};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 use touchstone_api::{LaunchRun, LaunchRunState, LaunchState, LaunchView, Span};
 use touchstone_clock as clock;
+use touchstone_formats::names::Coordinates;
 use touchstone_runner::event::Ending;
 use touchstone_runner::http::client::Client;
 use touchstone_runner::http::limiter::Limiters;
@@ -207,6 +208,7 @@ fn view(launch: &Launch, span: Span) -> LaunchView {
         };
         LaunchView {
             id: launch.id.clone(),
+            what: describe(launch.jobs.iter().map(|job| &job.slot.at)),
             began_ms: progress.began_ms,
             ended_ms: progress.ended_ms,
             state,
@@ -227,6 +229,24 @@ fn view(launch: &Launch, span: Span) -> LaunchView {
             runs: window(progress, span, launch.now_ms()),
         }
     })
+}
+
+/// Describes runs by their tasks, and by their systems with models: `3 tasks · promptql/claude`.
+fn describe<'a>(runs: impl Iterator<Item = &'a Coordinates>) -> String {
+    let (mut tasks, mut systems) = (BTreeSet::new(), BTreeSet::new());
+    for run in runs {
+        tasks.insert(run.task.as_str());
+        systems.insert((run.system.as_str(), run.model.as_str()));
+    }
+    let tasks = match tasks.first() {
+        Some(task) if tasks.len() == 1 => (*task).to_owned(),
+        _ => format!("{} tasks", tasks.len()),
+    };
+    let systems = match systems.first() {
+        Some((system, model)) if systems.len() == 1 => format!("{system}/{model}"),
+        _ => format!("{} systems", systems.len()),
+    };
+    format!("{tasks} · {systems}")
 }
 
 /// Returns a window of runs: running ones first, then failed, stopped, waiting, done; each group in
@@ -276,4 +296,26 @@ fn row(run: &RunProgress, now: i64) -> LaunchRun {
 /// Returns the id that the run at this path has or will have in the index.
 pub(super) fn id_of(path: &str) -> String {
     touchstone_store::run_id(&FileId::new(Root::Output, path.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_formats::names;
+
+    #[test]
+    fn a_launch_is_described_by_what_it_runs() {
+        let what = |paths: &[&str]| {
+            let runs: Vec<Coordinates> =
+                paths.iter().map(|path| names::read(path, &["o3-mini"]).unwrap()).collect();
+            describe(runs.iter())
+        };
+        let one = "churn-promptql-claude-variation0.yaml";
+        assert_eq!(
+            what(&[one, "churn-promptql-claude-variation1.yaml"]),
+            "churn · promptql/claude"
+        );
+        assert_eq!(what(&[one, "b-promptql-claude-variation0.yaml"]), "2 tasks · promptql/claude");
+        assert_eq!(what(&[one, "b-tool_calling-o3-mini-variation0.yaml"]), "2 tasks · 2 systems");
+    }
 }

@@ -94,7 +94,7 @@ impl App {
             baseline: request.baseline.clone(),
             runs: request.runs,
             versions: open.ask(|index| open.lists.scorer_versions(index))?,
-            forks_left_out: open.ask(|index| open.lists.forks_left_out(index, &request.filter))?,
+            left_out: open.ask(|index| open.lists.left_out(index, &request.filter))?,
             trouble,
         };
         let mut stored = open.ask(|index| open.lists.stored(index, &request.filter))?;

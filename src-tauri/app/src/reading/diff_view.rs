@@ -193,29 +193,40 @@ fn one_cell(cell: Option<&TableCell<'_>>, budget: &mut Budget) -> DiffCell {
     let Some(cell) = cell else {
         return DiffCell { kind: DiffKind::Absent, left: None, right: None, note: None };
     };
-    let mut text = |value: &Option<std::borrow::Cow<'_, Value>>| {
-        let text = words(value.as_deref()?);
-        let shown = budget.fit(&text, MAX_CELL);
-        Some(if shown.len() < text.len() { format!("{shown}…") } else { shown.to_owned() })
+    let [left, right] = [&cell.left, &cell.right].map(|value| value.as_deref().map(words));
+    let from = from_difference(left.as_deref(), right.as_deref(), MAX_CELL);
+    let mut text = |text: Option<std::borrow::Cow<'_, str>>| {
+        let text = &text?[from..];
+        let shown = budget.fit(text, MAX_CELL);
+        let (before, after) =
+            (if from > 0 { "…" } else { "" }, if shown.len() < text.len() { "…" } else { "" });
+        Some(format!("{before}{shown}{after}"))
     };
-    let (left, right) = (text(&cell.left), text(&cell.right));
+    let (left, right) = (text(left), text(right));
     let note = cell.note.as_ref().map(|note| budget.name(note, MAX_NAME));
     DiffCell { kind: kind(cell.kind), left, right, note }
 }
 
 fn one_line(line: &Line<'_>, budget: &mut Budget) -> DiffLine {
     budget.spend(2 * FRAME);
-    let whole = |side: Option<LineSide<'_>>| side.is_none_or(|side| side.text.len() <= MAX_LINE);
+    let [left, right] = [line.left, line.right].map(|side| side.map(|side| side.text));
+    let from = from_difference(left, right, MAX_LINE);
+    let whole =
+        |side: Option<LineSide<'_>>| side.is_none_or(|side| side.text.len() - from <= MAX_LINE);
     let (left_whole, right_whole) = (whole(line.left), whole(line.right));
-    let short =
-        Line { kind: line.kind, left: line.left.map(cut_line), right: line.right.map(cut_line) };
+    let cut = |side| cut_line(side, from);
+    let short = Line { kind: line.kind, left: line.left.map(cut), right: line.right.map(cut) };
     let pieces = short.pieces();
     let mut side = |side: LineSide<'_>, own: PieceKind, whole: bool| {
         let kept = pieces.iter().filter(|piece| piece.kind == PieceKind::Same || piece.kind == own);
         let mut pieces: Vec<TextChange> =
             kept.filter_map(|piece| one_piece(piece, budget)).collect();
+        let left_out = || TextChange { text: "…".to_owned(), change: DiffKind::Same };
+        if from > 0 {
+            pieces.insert(0, left_out());
+        }
         if !whole {
-            pieces.push(TextChange { text: "…".to_owned(), change: DiffKind::Same });
+            pieces.push(left_out());
         }
         DiffSide { number: side.number, pieces }
     };
@@ -224,8 +235,20 @@ fn one_line(line: &Line<'_>, budget: &mut Budget) -> DiffLine {
     DiffLine::Pair { change: kind(line.kind), left, right }
 }
 
-fn cut_line(side: LineSide<'_>) -> LineSide<'_> {
-    LineSide { text: &side.text[..side.text.floor_char_boundary(MAX_LINE)], ..side }
+fn cut_line(side: LineSide<'_>, from: usize) -> LineSide<'_> {
+    let text = &side.text[from..];
+    LineSide { text: &text[..text.floor_char_boundary(MAX_LINE)], ..side }
+}
+
+/// Returns where to begin to show two texts of which at most `most` bytes are shown: shortly before
+/// their first difference, if it is further behind; else 0.
+fn from_difference(left: Option<&str>, right: Option<&str>, most: usize) -> usize {
+    let (Some(left), Some(right)) = (left, right) else { return 0 };
+    let equal = left.bytes().zip(right.bytes()).take_while(|(a, b)| a == b).count();
+    if left == right || equal < most / 2 {
+        return 0;
+    }
+    left.floor_char_boundary(equal - most / 4)
 }
 
 fn one_piece(piece: &Piece, budget: &mut Budget) -> Option<TextChange> {
@@ -251,4 +274,22 @@ fn kind(kind: Kind) -> DiffKind {
 
 fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_shown_from_shortly_before_their_first_difference() {
+        let same = "é".repeat(5_000);
+        let (left, right) = (format!("{same}left"), format!("{same}right"));
+        let from = from_difference(Some(&left), Some(&right), MAX_LINE);
+        assert!(left[from..].len() < MAX_LINE && left[from..].ends_with("left"));
+        assert!(right[from..].ends_with("right"));
+        for (one, other) in [("abc", "abd"), (left.as_str(), left.as_str())] {
+            assert_eq!(from_difference(Some(one), Some(other), MAX_LINE), 0);
+        }
+        assert_eq!(from_difference(None, Some(&right), MAX_LINE), 0);
+    }
 }

@@ -8,9 +8,7 @@ use super::page::{
 use super::words::named;
 use crate::leaderboard::{self, Entry};
 use std::collections::{BTreeMap, BTreeSet};
-use touchstone_api::{
-    FailureClass, LeaderboardRow, StoredBrief, StoredResult, describe_excluded_forks,
-};
+use touchstone_api::{FailureClass, LeaderboardRow, LeftOut, StoredBrief, StoredResult};
 use touchstone_scoring::aggregate::{
     self, Aggregate, Column, Consumption, Counted, End, Front, FrontBy, METHOD, RowKey,
 };
@@ -34,8 +32,8 @@ pub(crate) struct About {
     pub(crate) runs: bool,
     /// Versions of each scorer.
     pub(crate) versions: BTreeMap<String, Vec<u32>>,
-    /// Number of runs left out because they are forks or were continued by a person.
-    pub(crate) forks_left_out: u64,
+    /// Runs left out because they are no runs of the benchmark.
+    pub(crate) left_out: LeftOut,
     /// Problems of suites, as sentences.
     pub(crate) trouble: Vec<String>,
 }
@@ -63,7 +61,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
     let groups: Vec<(Column<'_>, Vec<usize>)> =
         standing.groups.iter().map(|group| (group.column, group.runs.clone())).collect();
     let line = |run: &ScoredRun| line(run, stored.get(&run.id).cloned().unwrap_or_default());
-    notes.extend(describe_excluded_forks(about.forks_left_out));
+    notes.extend(about.left_out.notes());
     notes.extend(notes::unscored(runs));
     notes.extend(notes::contradicted(runs));
     let (ranking, front) = (standing.ranking(), standing.front());
@@ -124,7 +122,7 @@ fn head(about: &About, runs: &[ScoredRun], all: &[Counted<'_>]) -> Head {
         version: about.version.clone(),
         filter: about.filter.clone(),
         scorers: scorers.into_iter().map(str::to_owned).collect(),
-        forks_left_out: about.forks_left_out,
+        left_out: about.left_out,
         scored_by,
         runs: runs.len() as u64,
         scored,

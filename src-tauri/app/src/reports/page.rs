@@ -2,7 +2,8 @@
 //! numbers come from `scoring`; nothing is counted here.
 use serde::Serialize;
 use touchstone_api::{
-    FailureClass, FrontMeasure, Lineage, RunState, ScoreStanding, Standing, StoredBrief, Verdict,
+    FailureClass, FrontMeasure, LeftOut, Lineage, RunState, ScoreStanding, Standing, StoredBrief,
+    Verdict,
 };
 
 /// A report.
@@ -69,9 +70,9 @@ pub(crate) struct Head {
     pub(crate) scored_by: Vec<String>,
     /// Number of runs that match the filter and are counted.
     pub(crate) runs: u64,
-    /// Number of further matching runs, left out because they are forks or were continued by a
-    /// person.
-    pub(crate) forks_left_out: u64,
+    /// Further matching runs, left out because they are no runs of the benchmark.
+    #[serde(flatten)]
+    pub(crate) left_out: LeftOut,
     /// Number of counted runs with a score.
     pub(crate) scored: u64,
     /// Number of runs that ended in a system error.

@@ -7,8 +7,8 @@ use super::page::{
 use super::stored_tests::{stored_verdict, sum};
 use super::write;
 use touchstone_api::{
-    FailureClass, FrontMeasure, ReportFormat, RunState, ScoreStanding, Standing, StoredResult,
-    Verdict,
+    FailureClass, FrontMeasure, LeftOut, ReportFormat, RunState, ScoreStanding, Standing,
+    StoredResult, Verdict,
 };
 
 const FORMATS: [ReportFormat; 6] = [
@@ -125,7 +125,7 @@ pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
             scorers: vec![word.to_owned()],
             scored_by: vec![word.to_owned()],
             runs: 10,
-            forks_left_out: 0,
+            left_out: LeftOut::default(),
             scored: 9,
             errors: 1,
             not_ended: 0,

@@ -109,6 +109,9 @@ pub(super) fn read(id: &str, row: Value, file: &Value, errors: &[(String, String
     if is_ours {
         of_ours(&mut run, &columns);
     }
+    if is_evaluated_here(file) {
+        run.layout = Layout::EvaluatedRow;
+    }
     run.notes.push(STORED.to_owned());
     run.verdicts = columns
         .outputs
@@ -259,6 +262,13 @@ fn told_by(told: [Option<(&str, &Value)>; 3], columns: &Columns<'_>) -> Run {
         );
     }
     run
+}
+
+/// Returns true for the metadata of a file that `touchstone evaluate` wrote: each evaluator lists
+/// its switches. Runs that are written as rows have evaluators without switches.
+fn is_evaluated_here(file: &Value) -> bool {
+    let evaluators = file.get("evaluators").map_or(&[][..], Value::entries);
+    evaluators.iter().any(|(_, about)| about.get("switches").is_some())
 }
 
 /// Returns a sentence with the stored results, and one with the evaluators that have none.

@@ -125,7 +125,10 @@ fn compare(left: &Part, right: &Part, owns: [RunDetails<'_>; 2]) -> Difference {
     let alike = normal_form::meaning(&left.value, left.language, owns[0])
         == normal_form::meaning(&right.value, right.language, owns[1]);
     let (summary, coarse) = match (&left.value, &right.value) {
-        (Value::Text(_), Value::Text(_)) => (None, false),
+        (Value::Text(a), Value::Text(b)) => {
+            let by_case = || "only upper and lower case differ".to_owned();
+            (is_same_but_for_case(a, b).then(by_case), false)
+        }
         (a, b) => {
             let diff =
                 diff::diff(a, b, &Options { budget: WORK, between: true, ..Options::default() });
@@ -144,11 +147,31 @@ fn compare(left: &Part, right: &Part, owns: [RunDetails<'_>; 2]) -> Difference {
 fn is_readable(pieces: &[Piece], sides: [&str; 2]) -> bool {
     let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
     let shorter = sides.into_iter().map(letters).min().unwrap_or(0);
-    let shared = pieces
-        .iter()
-        .filter(|piece| piece.kind == PieceKind::Same)
-        .map(|piece| letters(&piece.text));
-    shorter < SHORT || shared.filter(|letters| *letters >= SHARED).sum::<usize>() * 3 >= shorter
+    let mut shared = Vec::new();
+    // Words in other case interrupt no equal stretch.
+    let mut stretch = 0;
+    let mut at = 0;
+    while let Some(piece) = pieces.get(at) {
+        let other = pieces.get(at + 1).filter(|other| {
+            piece.kind == PieceKind::Removed
+                && other.kind == PieceKind::Added
+                && is_same_but_for_case(&piece.text, &other.text)
+        });
+        if piece.kind == PieceKind::Same || other.is_some() {
+            stretch += letters(&piece.text);
+        } else {
+            shared.push(std::mem::take(&mut stretch));
+        }
+        at += if other.is_some() { 2 } else { 1 };
+    }
+    shared.push(stretch);
+    shorter < SHORT
+        || shared.iter().filter(|letters| **letters >= SHARED).sum::<usize>() * 3 >= shorter
+}
+
+fn is_same_but_for_case(left: &str, right: &str) -> bool {
+    let lower = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<String>();
+    left == right || lower(left) == lower(right)
 }
 
 fn apart(left: &str, right: &str) -> Vec<Piece> {
@@ -260,7 +283,7 @@ mod tests {
         ]);
         insta::assert_snapshot!(render(&left, &right), @r#"
         database Extra {+main+}
-        sql Alike [-SELECT-]{+select+} a[- FROM-]{+  from+} t{+;+}
+        sql Alike [-SELECT-]{+select+} a[- -]{+  +}[-FROM-]{+from+} t{+;+}
         error Extra {+late+}
         limit Missing [-10-]
         result Changed (1 of 2 rows the same, 1 field differs: n 5 → 7, 1 moved: #1 (1 → 2)) [
@@ -319,6 +342,16 @@ mod tests {
         assert_eq!(pieces, [(PieceKind::Removed, left), (PieceKind::Added, right)]);
         let other = left.replace("'bug'", "'other'");
         assert!(compared(&run(left), &run(&other))[0].pieces.len() > 2);
+    }
+
+    #[test]
+    fn texts_that_differ_only_in_case_are_interleaved_word_by_word() {
+        let left = "SELECT NAME, PLAN FROM PROJECTS WHERE PLAN = 'free' ORDER BY NAME LIMIT 10";
+        let run = |text: &str| step(&[("sql", Language::Sql, text)]);
+        let found = compared(&run(left), &run(&left.to_lowercase()));
+        assert_eq!(found[0].summary.as_deref(), Some("only upper and lower case differ"));
+        let longest = found[0].pieces.iter().filter(|piece| piece.kind != PieceKind::Same);
+        assert_eq!(longest.map(|piece| piece.text.len()).max(), Some("PROJECTS".len()));
     }
 
     proptest! {

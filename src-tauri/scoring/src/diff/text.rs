@@ -3,6 +3,7 @@
 use super::budget::{Budget, steps};
 use super::sequence::{common, numbered};
 use super::{Piece, PieceKind};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Combined length in bytes up to which texts are compared word by word at once.
@@ -88,18 +89,39 @@ fn by_words(expected: &str, actual: &str, budget: &mut Budget, out: &mut Pieces)
     budget.spend(steps(expected.len() + actual.len()));
     let (left, right) = (words(expected), words(actual));
     let mut stretches = Vec::new();
-    each_stretch(&left, &right, budget, |stretch, _| stretches.push(stretch));
+    // Words are paired without regard to case, so that a text in other case stays readable.
+    let sides = [folded(&left), folded(&right)];
+    let [lower_left, lower_right] =
+        sides.each_ref().map(|side| side.iter().map(AsRef::as_ref).collect::<Vec<&str>>());
+    // Where the next stretch begins on the right.
+    let mut beside = 0;
+    each_stretch(&lower_left, &lower_right, budget, |stretch, _| match stretch {
+        Stretch::Changed(removed, added) => {
+            beside = added.end;
+            stretches.push(WordStretch::Changed(removed, added));
+        }
+        Stretch::Same(range) => {
+            let places = range.clone().zip(beside..);
+            beside += range.len();
+            by_case((&left, &right), places, &mut stretches);
+        }
+    });
     // Whitespace between two changes is merged into them: one change of three words reads better
     // than three changes of one.
     let mut removed = String::new();
     let mut added = String::new();
     for (at, stretch) in stretches.iter().enumerate() {
         match stretch {
-            Stretch::Changed(x, y) => {
+            WordStretch::Changed(x, y) => {
                 removed.push_str(&left[x.clone()].concat());
                 added.push_str(&right[y.clone()].concat());
             }
-            Stretch::Same(range) => {
+            WordStretch::OtherCase(x, y) => {
+                out.change(&mut removed, &mut added);
+                out.add(PieceKind::Removed, left[*x]);
+                out.add(PieceKind::Added, right[*y]);
+            }
+            WordStretch::Same(range) => {
                 let text = left[range.clone()].concat();
                 let between = at > 0
                     && at + 1 < stretches.len()
@@ -116,6 +138,47 @@ fn by_words(expected: &str, actual: &str, budget: &mut Budget, out: &mut Pieces)
         }
     }
     out.change(&mut removed, &mut added);
+}
+
+/// A range of two lists of words.
+enum WordStretch {
+    /// Equal; range on the left.
+    Same(Range<usize>),
+    /// Two words that differ only in upper and lower case.
+    OtherCase(usize, usize),
+    /// Different; one of the two may be empty.
+    Changed(Range<usize>, Range<usize>),
+}
+
+/// Returns words in lower case; most are that already.
+fn folded<'a>(words: &[&'a str]) -> Vec<Cow<'a, str>> {
+    let fold = |word: &&'a str| {
+        let is_lower = word.chars().all(|c| !c.is_uppercase());
+        if is_lower { Cow::Borrowed(*word) } else { Cow::Owned(word.to_lowercase()) }
+    };
+    words.iter().map(fold).collect()
+}
+
+/// Splits places of words that are equal but for case into those that are equal and the others.
+fn by_case(
+    (left, right): (&[&str], &[&str]),
+    places: impl Iterator<Item = (usize, usize)>,
+    out: &mut Vec<WordStretch>,
+) {
+    let mut same = 0..0;
+    for (at, other) in places {
+        if left[at] == right[other] {
+            same = if same.is_empty() { at..at + 1 } else { same.start..at + 1 };
+        } else {
+            if !same.is_empty() {
+                out.push(WordStretch::Same(std::mem::take(&mut same)));
+            }
+            out.push(WordStretch::OtherCase(at, other));
+        }
+    }
+    if !same.is_empty() {
+        out.push(WordStretch::Same(same));
+    }
 }
 
 /// Collects pieces; adjacent pieces of one kind are merged.

@@ -37,6 +37,11 @@ pub use steps::{
 
 use touchstone_api::{FilterError, RunState, StoredResult};
 
+/// Model of runs that repeat recorded replies. They are no statement about a system.
+const REPLAY: &str = "replay";
+/// Format of the rows that evaluators were applied to here.
+const EVALUATED: &str = "evaluated";
+
 /// Parsed filter.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
@@ -199,15 +204,78 @@ impl Filter {
         })
     }
 
-    /// Returns the filter for statistics: it excludes forks, continued and superseded runs, unless
-    /// it names them itself.
+    /// Returns true when the filter asks for replays by their model.
+    pub fn names_replays(&self) -> bool {
+        self.asks_for(&[Key::Model], REPLAY)
+    }
+
+    /// Returns true when the filter asks for rows of evaluations by their format, or for the runs
+    /// of a file.
+    pub fn names_evaluations(&self) -> bool {
+        let names_file = |token: &Token| matches!(token.ask, Ask::Value(Key::File, _));
+        self.asks_for(&[Key::Format], EVALUATED)
+            || self.tokens.iter().any(|token| !token.negated && names_file(token))
+    }
+
+    /// Returns true when one of these keys must have a value that the word is one of.
+    fn asks_for(&self, keys: &[Key], word: &str) -> bool {
+        self.tokens.iter().filter(|token| !token.negated).any(|token| match &token.ask {
+            Ask::Value(key, values) if keys.contains(key) => values
+                .iter()
+                .any(|value| matches!(value, FilterValue::Like(pattern) if pattern.matches(word))),
+            _ => false,
+        })
+    }
+
+    /// Returns the filter for statistics about systems: it excludes forks, continued and superseded
+    /// runs, replays and rows of evaluations, unless it names them itself.
     #[must_use]
-    pub fn for_statistics(mut self) -> Self {
+    pub fn for_statistics(self) -> Self {
+        self.without_forks().for_benchmark()
+    }
+
+    /// Returns the filter for the runs of the benchmark: it excludes replays, which repeat what
+    /// another model said, and rows of evaluations, which are of no system, unless it names them
+    /// itself.
+    #[must_use]
+    pub fn for_benchmark(self) -> Self {
+        self.without_replays().without_evaluations()
+    }
+
+    /// Excludes forks, continued and superseded runs, unless the filter names them.
+    #[must_use]
+    pub fn without_forks(mut self) -> Self {
         if !self.names_forks() {
             let ask = Ask::Value(Key::Forked, vec![FilterValue::Flag(false)]);
             self.tokens.push(Token { negated: false, ask });
         }
         self
+    }
+
+    /// Excludes replays, unless the filter names them.
+    #[must_use]
+    pub fn without_replays(mut self) -> Self {
+        if !self.names_replays() {
+            self.exclude(Key::Model, REPLAY);
+        }
+        self
+    }
+
+    /// Excludes rows of evaluations, unless the filter names them.
+    #[must_use]
+    pub fn without_evaluations(mut self) -> Self {
+        if !self.names_evaluations() {
+            self.exclude(Key::Format, EVALUATED);
+        }
+        self
+    }
+
+    fn exclude(&mut self, key: Key, word: &str) {
+        if self.invalid {
+            return;
+        }
+        let value = FilterValue::Like(Pattern(vec![word.to_owned()]));
+        self.tokens.push(Token { negated: true, ask: Ask::Value(key, vec![value]) });
     }
 
     /// Iterates over the search texts, each with true when it must be absent.

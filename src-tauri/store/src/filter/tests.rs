@@ -355,3 +355,17 @@ proptest! {
         prop_assert_eq!(&again, &filter, "{} of {}", filter, typed);
     }
 }
+
+#[test]
+fn statistics_leave_out_what_is_no_run_of_the_benchmark_unless_the_filter_names_it() {
+    let filter = |typed: &str| Filter::parse(typed).0.for_statistics().to_string();
+    let (forks, replays, rows) = ("forked:no", "-model:replay", "-format:evaluated");
+    assert_eq!(filter(""), [forks, replays, rows].join(" "));
+    assert_eq!(filter("model:replay"), ["model:replay", forks, rows].join(" "));
+    assert_eq!(filter("model:o1,rep*"), ["model:o1,rep*", forks, rows].join(" "));
+    assert_eq!(filter("model:o1"), ["model:o1", forks, replays, rows].join(" "));
+    assert_eq!(filter("-model:replay"), ["-model:replay", forks, replays, rows].join(" "));
+    assert_eq!(filter("format:evaluated"), ["format:evaluated", forks, replays].join(" "));
+    assert_eq!(filter("file:a.json"), ["file:a.json", forks, replays].join(" "));
+    assert!(Filter::parse("modle:").0.for_statistics().condition().sql == "0");
+}

@@ -56,6 +56,8 @@ struct Totals {
     unscored: u64,
     forks: u64,
     superseded: u64,
+    replays: u64,
+    evaluations: u64,
     missing: Option<u64>,
 }
 
@@ -196,7 +198,15 @@ impl<'a> From<&'a ScoredRun> for Seen<'a> {
 
 /// Returns true for layouts that are only read, never written.
 fn is_foreign(layout: &str) -> bool {
-    matches!(layout, "raw_answer" | "converted_answer" | "pass_rate" | "result_file" | "evaluation")
+    matches!(
+        layout,
+        "raw_answer"
+            | "converted_answer"
+            | "pass_rate"
+            | "result_file"
+            | "evaluation"
+            | "evaluated"
+    )
 }
 
 impl VariationRow {
@@ -238,6 +248,13 @@ impl Matrix {
     /// Returns the systems with their models, with statistics of all their runs.
     pub fn leaders(&self) -> Arc<Leaders> {
         Arc::clone(&self.leaders)
+    }
+
+    /// Sets the numbers of runs that pass the filter and are no runs of the benchmark.
+    #[must_use]
+    pub fn with_left_out(mut self, replays: u64, evaluations: u64) -> Self {
+        (self.totals.replays, self.totals.evaluations) = (replays, evaluations);
+        self
     }
 
     /// Returns true when it was built with exactly these suites, not with an older version of them.

@@ -85,6 +85,8 @@ impl Matrix {
             unscored: self.totals.unscored,
             forks: self.totals.forks,
             superseded: self.totals.superseded,
+            replays_left_out: self.totals.replays,
+            evaluations_left_out: self.totals.evaluations,
             missing: self.totals.missing,
             misread,
         }

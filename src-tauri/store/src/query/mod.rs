@@ -42,8 +42,8 @@ use rusqlite::{OptionalExtension as _, ToSql};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use touchstone_api::{
-    Column, Facets, FilterError, Hit, ListPosition, ListRequest, QueueOrder, RunPage, RunRow,
-    RunsAround, ScoreDetail, Snippet, Sort, Span,
+    Column, Facets, FilterError, Hit, LeftOut, ListPosition, ListRequest, QueueOrder, RunPage,
+    RunRow, RunsAround, ScoreDetail, Snippet, Sort, Span,
 };
 
 /// Maximum number of runs before and after a run in [`Lists::around`].
@@ -106,10 +106,10 @@ impl Lists {
         self.parse(filter).1
     }
 
-    /// Returns the runs that pass a filter, without forks and continued runs unless it uses the key
-    /// `forked`; empty when it is invalid.
+    /// Returns the runs of a filter that are scored and judged: without forks and continued runs
+    /// unless it uses the key `forked`; empty when it is invalid.
     pub fn runs_that_count(&self, index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
-        passing(index, &self.prepared(self.parse(filter).0.for_statistics()))
+        passing(index, &self.prepared(self.parse(filter).0.without_forks()))
     }
 
     /// Returns one page of runs.
@@ -118,15 +118,15 @@ impl Lists {
         self.page(index, filter, misread, request)
     }
 
-    /// Returns one page of the runs that statistics count. Forks and continued runs are excluded
-    /// unless the filter uses the key `forked`.
+    /// Returns one page of the runs that are scored and judged. Forks and continued runs are
+    /// excluded unless the filter uses the key `forked`.
     pub fn list_counted(
         &self,
         index: &Reader<'_>,
         request: &ListRequest,
     ) -> Result<RunPage, IndexError> {
         let (filter, misread) = self.parse(&request.filter);
-        self.page(index, filter.for_statistics(), misread, request)
+        self.page(index, filter.without_forks(), misread, request)
     }
 
     fn page(
@@ -240,8 +240,8 @@ impl Lists {
 
     /// Returns all runs that pass a filter, with the data for counting, ordered by path, and the
     /// tokens that could not be parsed. Scores are those of the named scorer, or of the first
-    /// scorer of each task. Forks and continued runs are excluded unless the filter uses the key
-    /// `forked`.
+    /// scorer of each task. Only runs of the benchmark count: forks, continued runs, replays and
+    /// rows of evaluations are excluded unless the filter names them.
     pub fn scored(
         &self,
         index: &Reader<'_>,
@@ -249,9 +249,30 @@ impl Lists {
         scorer: Option<&str>,
     ) -> Result<(Vec<ScoredRun>, Vec<FilterError>), IndexError> {
         let (filter, misread) = self.parse(filter);
+        Ok((self.scored_runs(index, filter.for_statistics(), scorer)?, misread))
+    }
+
+    /// Like [`Lists::scored`], with replays and rows of evaluations: for what evaluators say, and
+    /// for rows that are written to files.
+    pub fn rated(
+        &self,
+        index: &Reader<'_>,
+        filter: &str,
+        scorer: Option<&str>,
+    ) -> Result<(Vec<ScoredRun>, Vec<FilterError>), IndexError> {
+        let (filter, misread) = self.parse(filter);
+        Ok((self.scored_runs(index, filter.without_forks(), scorer)?, misread))
+    }
+
+    fn scored_runs(
+        &self,
+        index: &Reader<'_>,
+        filter: Filter,
+        scorer: Option<&str>,
+    ) -> Result<Vec<ScoredRun>, IndexError> {
         let by_path = Sort { column: Column::Path, descending: false };
-        let ids = self.ids(index, &self.prepared(filter.for_statistics()), by_path)?;
-        Ok((scored::scored(index, &self.shelf.tasks(), &ids, scorer)?, misread))
+        let ids = self.ids(index, &self.prepared(filter), by_path)?;
+        scored::scored(index, &self.shelf.tasks(), &ids, scorer)
     }
 
     /// Returns the hash of the files of each run, by the id of the run.
@@ -261,17 +282,47 @@ impl Lists {
 
     /// Returns the imported verdicts about the runs that pass a filter.
     pub fn stored(&self, index: &Reader<'_>, filter: &str) -> Result<Stored, IndexError> {
-        let passing = self.set(index, &self.prepared(self.parse(filter).0.for_statistics()))?;
+        let passing = self.set(index, &self.prepared(self.parse(filter).0.without_forks()))?;
         imported_verdicts::load_verdicts(index, &passing)
     }
 
-    /// Number of runs that pass a filter but are excluded from statistics, because they are forks
+    /// Number of runs that pass a filter but are neither scored nor judged, because they are forks
     /// or were continued by a person.
     pub fn forks_left_out(&self, index: &Reader<'_>, filter: &str) -> Result<u64, IndexError> {
         let filter = self.parse(filter).0;
-        let all = self.set(index, &self.prepared(filter.clone()))?;
-        let counted = self.set(index, &self.prepared(filter.for_statistics()))?;
-        Ok(all.iter().count().saturating_sub(counted.iter().count()) as u64)
+        let all = self.count(index, filter.clone())?;
+        Ok(all.saturating_sub(self.count(index, filter.without_forks())?))
+    }
+
+    /// Numbers of runs that pass a filter but are excluded from statistics. Each run is in one.
+    pub fn left_out(&self, index: &Reader<'_>, filter: &str) -> Result<LeftOut, IndexError> {
+        let all = self.parse(filter).0;
+        let no_forks = all.clone().without_forks();
+        let forks = self.count(index, all)?.saturating_sub(self.count(index, no_forks.clone())?);
+        let (replays, evaluations) = self.outside_benchmark(index, no_forks)?;
+        Ok(LeftOut {
+            forks_left_out: forks,
+            replays_left_out: replays,
+            evaluations_left_out: evaluations,
+        })
+    }
+
+    /// Numbers of the replays and of the rows of evaluations that pass a filter, but are no runs of
+    /// the benchmark.
+    fn outside_benchmark(
+        &self,
+        index: &Reader<'_>,
+        filter: Filter,
+    ) -> Result<(u64, u64), IndexError> {
+        let no_replays = filter.clone().without_replays();
+        let all = self.count(index, filter)?;
+        let some = self.count(index, no_replays.clone())?;
+        let least = self.count(index, no_replays.without_evaluations())?;
+        Ok((all.saturating_sub(some), some.saturating_sub(least)))
+    }
+
+    fn count(&self, index: &Reader<'_>, filter: Filter) -> Result<u64, IndexError> {
+        Ok(self.set(index, &self.prepared(filter))?.iter().count() as u64)
     }
 
     /// Returns the scorers that occur, the most frequent first.

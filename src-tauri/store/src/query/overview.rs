@@ -49,8 +49,11 @@ impl Lists {
         let matrix = if let Some(known) = known {
             known
         } else {
-            let passing = self.set(index, &asked)?;
+            let filter = asked.filter.clone();
+            let (replays, evaluations) = self.outside_benchmark(index, filter.clone())?;
+            let passing = self.set(index, &self.prepared(filter.for_benchmark()))?;
             let matrix = gather(index, suites, &asked, &passing, scorer)?;
+            let matrix = matrix.with_left_out(replays, evaluations);
             self.keep(index, matrix, |known, matrix| known.matrices.put(key, matrix))
         };
         Ok((matrix, misread))

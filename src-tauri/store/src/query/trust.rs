@@ -71,7 +71,7 @@ impl Lists {
         filter: &str,
     ) -> Result<Arc<CachedTrust>, IndexError> {
         let forks = self.forks_left_out(index, filter)?;
-        let asked = self.prepared(self.parse(filter).0.for_statistics());
+        let asked = self.prepared(self.parse(filter).0.without_forks());
         let key = asked.key();
         if let Some(known) = self.remembered(index, |known| known.trusts.get(&key)) {
             return Ok(known);

@@ -12,6 +12,13 @@ const gone = (text: string): TextChange => ({ text, change: "missing" });
 const added = (text: string): TextChange => ({ text, change: "extra" });
 
 describe("an excerpt of what differs", () => {
+  it("begins shortly before the first difference of long texts", () => {
+    const long = "the same ".repeat(60);
+    const { pieces } = excerpt([gone(`${long}left`), added(`${long}right`)], 420);
+    expect(pieces.map((piece) => piece.text.startsWith("…"))).toEqual([true, true]);
+    expect(pieces[0]?.text).toContain("left");
+    expect(pieces[1]?.text).toContain("right");
+  });
   it("shows both sides of a difference, however long one is", () => {
     const { pieces } = excerpt([gone("a".repeat(5000)), added("b".repeat(5000))], 420);
     expect(pieces.map(({ text }) => text[0])).toEqual(["a", "b"]);

@@ -127,11 +127,25 @@ export function excerpt(
     const text =
       piece.change === "same"
         ? around(piece.text, at > 0, at < pieces.length - 1)
-        : shortened(piece.text, Math.min(left, ONE_SIDE));
+        : shortened(fromDifference(pieces, at), Math.min(left, ONE_SIDE));
     shown.push({ text, change: piece.change });
     left -= text.length;
   }
   return { pieces: shown, cut: false };
+}
+
+/** A changed piece from shortly before where it differs from the piece that takes its place. */
+function fromDifference(pieces: readonly TextChange[], at: number): string {
+  const text = pieces[at]?.text ?? "";
+  const near = pieces[at]?.change === "missing" ? pieces[at + 1] : pieces[at - 1];
+  const other =
+    near !== undefined && near.change !== "same" && near.change !== pieces[at]?.change
+      ? near.text
+      : "";
+  let equal = 0;
+  while (equal < text.length && text[equal] === other[equal]) equal++;
+  if (equal <= BEFORE || equal === text.length) return text;
+  return `…${text.slice(equal - BEFORE).replace(/^[\uDC00-\uDFFF]/, "")}`;
 }
 
 /** The ends of an equal piece that are next to differences. */

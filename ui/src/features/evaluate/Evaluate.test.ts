@@ -360,6 +360,56 @@ describe("evaluating a data file", () => {
     await until(() => field()?.value === "" && !text().includes("now selected."));
     expect((id("rows-of-runs") as HTMLDetailsElement).open).toBe(true);
   });
+  it("shows each row with what every evaluator said of it, and opens it as a run", async () => {
+    const fixture = new Fixture();
+    fixture.evaluations = [evaluation("e1")];
+    fixture.replies.evaluation_rows = () => ({
+      total: 2,
+      evaluators: ["f1_score", "relevance"],
+      rows: [
+        {
+          row: 1,
+          run: "r1",
+          inputs: [["question", "How many?"]],
+          results: [
+            { score: "0.6", passed: true, reason: null },
+            { score: "2", passed: false, reason: "It names no number." },
+          ],
+        },
+        {
+          row: 2,
+          run: null,
+          inputs: [["question", "Where?"]],
+          results: [null, { score: null, passed: null, reason: "No reply was received." }],
+        },
+      ],
+    });
+    await open(fixture, "#/evaluate/e1");
+    await until(() => id("evaluated-rows") !== undefined);
+    const [first, second] = all('[data-testid="evaluated-row"]').map((row) =>
+      row.textContent.replace(/\s+/g, " "),
+    );
+    for (const words of ["1", "How many?", "0.6", "✓ pass", "2", "✗ fail", "It names no number."])
+      expect(first).toContain(words);
+    expect(second).toContain("no result");
+    expect(second).toContain("No reply was received.");
+    id("evaluated-row")?.querySelector("a")?.click();
+    await until(() => location.hash.startsWith("#/run/r1"));
+  });
+
+  it("keeps the chosen data file when the list is refreshed and another file is there", async () => {
+    const fixture = new Fixture();
+    let files = [{ id: "d1", path: "data/answers.jsonl", size: 2_048 }];
+    fixture.replies.evaluate_options = () => ({ ...CHOICES, files });
+    await open(fixture, "#/evaluate");
+    const chosen = () => document.querySelector<HTMLSelectElement>("form select")?.value;
+    await until(() => chosen() === "d1");
+    files = [{ id: "d0", path: "data/another.jsonl", size: 10 }, ...files];
+    button("Refresh")?.click();
+    await until(() => text().includes("data/another.jsonl"));
+    expect(chosen()).toBe("d1");
+  });
+
   it("leads from a row without a result to its run, where it is one", async () => {
     const fixture = new Fixture();
     const trouble = { row: 2, evaluator: "f1_score", why: "The row has no response.", run: "r2" };

@@ -28,7 +28,14 @@ const example = (run: string, change: Partial<FailureExample> = {}): FailureExam
   step: 3,
   quote: "order <b>17</b> not found",
   review: null,
-  decisive: { step: 2, baseline: "r9", baseline_path: "r9.yaml", instead: 2 },
+  decisive: {
+    step: 2,
+    baseline: "r9",
+    baseline_path: "r9.yaml",
+    baseline_name: "tool_calling/claude",
+    baseline_of: "same_system_and_model",
+    instead: 2,
+  },
   ...change,
 });
 const cluster = (title: string, change: Partial<FailureCluster> = {}): FailureCluster => ({
@@ -53,6 +60,8 @@ const MAP: FailureMap = {
   undecided: 0,
   unreadable: 0,
   forks_left_out: 0,
+  replays_left_out: 0,
+  evaluations_left_out: 0,
   passed_but_reviewed_wrong: 1,
   scorers: ["fields", "exact"],
   groups: [

@@ -129,6 +129,8 @@ it("says where a series begins, and leaves forks out of the runs that it lists",
       trends: {
         ...HISTORY_OF_TWO.trends,
         forks_left_out: 2,
+        replays_left_out: 1,
+        evaluations_left_out: 0,
         groups: [group as (typeof HISTORY_OF_TWO.trends.groups)[0]],
       },
     });
@@ -136,9 +138,10 @@ it("says where a series begins, and leaves forks out of the runs that it lists",
   await until(() =>
     expect(flat(id("trend-table"))).toContain("Not compared before: 12 tasks with"),
   );
-  expect(flat(id("history"))).toContain("2 forks, continued and superseded runs left out.");
+  expect(flat(id("history"))).toContain("2 forks, continued and superseded runs left out");
+  expect(flat(id("history"))).toContain("1 replay left out");
   const link = id("trend-row")?.querySelector("a")?.getAttribute("href") ?? "";
-  expect(decodeURIComponent(link)).toContain("forked:no");
+  expect(decodeURIComponent(link)).toContain("forked:no+-model:replay");
 });
 
 it("shows the result of the gate, and replaces a baseline only when asked twice", async () => {

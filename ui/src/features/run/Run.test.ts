@@ -62,6 +62,45 @@ const nested = () => {
   return view(steps, {}, { groups });
 };
 
+describe("a failed run", () => {
+  it("says its cause with a link to the runs of that cause, and a passing run beside it", async () => {
+    const failed = view(SMALL);
+    const backend = new OneRun({ ...failed, row: { ...failed.row, passed: false, score: 0 } });
+    backend.replies.run_cause = () => ({
+      mode: "tool_failed",
+      subject: "sql",
+      detail: "no such column",
+      title: "`sql` failed: no such column",
+      step: 2,
+      quote: "no such column: x",
+      decisive: {
+        step: 2,
+        baseline: "r9",
+        baseline_path: "r9.yaml",
+        baseline_name: "agent/o1",
+        baseline_of: "same_system",
+        instead: 2,
+      },
+    });
+    await open(backend);
+    await until(() => expect(said("run-cause")).toContain("Cause: sql failed: no such column"));
+    expect(said("run-cause")).toContain("step 3");
+    expect(said("run-cause")).toContain(
+      "Compare with a passing run of the same system, another model: agent/o1",
+    );
+    const link = id("run-cause")?.querySelector("a")?.getAttribute("href") ?? "";
+    expect(decodeURIComponent(link)).toContain('["tool_failed","sql","no');
+  });
+
+  it("that passed asks for no cause", async () => {
+    const passed = view(SMALL);
+    const backend = new OneRun({ ...passed, row: { ...passed.row, passed: true, score: 1 } });
+    await open(backend);
+    await until(() => expect(id("step")).toBeDefined());
+    expect(backend.calls.some((call) => call.name === "run_cause")).toBe(false);
+  });
+});
+
 describe("a sub-agent", () => {
   const header = () => at(3)?.querySelector<HTMLElement>(".title");
   it("is one line with its prompt, size and end, and opens in place with its steps", async () => {

@@ -48,6 +48,25 @@ describe("the list", () => {
     expect(spans(fixture)).toContain(9_000);
     expect(spans(fixture).length).toBe(6);
   });
+  it("keeps the rows of before while an unfinished filter is invalid", async () => {
+    list.show("", NEWEST_FIRST, 0);
+    await settle();
+    fixture.replies.list_runs = ({ request }) =>
+      request.filter === "state:"
+        ? {
+            total: 0,
+            generation: 1,
+            rows: [],
+            misread: [{ token: "state:", message: "A value is missing." }],
+          }
+        : { total: 1, generation: 1, rows: many(1, 7), misread: [] };
+    list.show("state:", NEWEST_FIRST, 0);
+    await settle();
+    expect([list.total, list.behind, list.misread.length]).toEqual([10_000, true, 1]);
+    list.show("state:error", NEWEST_FIRST, 0);
+    await settle();
+    expect([list.row(0)?.id, list.behind, list.misread.length]).toEqual(["r7", false, 0]);
+  });
   it("asks again as soon as a slow reply is there that went stale on its way", async () => {
     const times: number[] = [];
     fixture.replies.list_runs = async () => {

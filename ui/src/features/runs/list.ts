@@ -84,7 +84,7 @@ export class RunList {
   }
   get misread(): readonly FilterError[] {
     this.#subscribe();
-    return this.#shown?.misread ?? [];
+    return this.#wanted?.misread ?? [];
   }
   get error(): AppError | null {
     this.#subscribe();
@@ -108,6 +108,12 @@ export class RunList {
   get q(): string {
     this.#subscribe();
     return this.#shown?.q ?? "";
+  }
+
+  /** Filter of the rows that are asked for, which `misread` is about. */
+  get asked(): string {
+    this.#subscribe();
+    return this.#wanted?.q ?? "";
   }
 
   row(index: number): RunRow | undefined {
@@ -138,7 +144,7 @@ export class RunList {
     this.#drift = this.#above = 0;
     this.#first = top;
     this.#last = top + 40;
-    if (list.pages.has(Math.floor(top / PAGE))) this.#switch(list);
+    if (list.pages.has(Math.floor(top / PAGE))) this.#switchIfValid(list);
     this.#update();
     this.#pump();
   }
@@ -199,6 +205,11 @@ export class RunList {
     if (this.#shown === list) return;
     this.#shown = list;
     this.onswitch?.();
+  }
+
+  /** While somebody types, a filter is invalid now and then; the rows before it stay visible. */
+  #switchIfValid(list: List): void {
+    if (list.misread.length === 0 || (this.#shown?.total ?? 0) === 0) this.#switch(list);
   }
 
   #hear(stale: readonly StaleEvent[]): void {
@@ -401,6 +412,6 @@ export class RunList {
     // The list may now end before the visible rows.
     this.#first = Math.min(this.#first, Math.max(0, list.total - 1));
     this.#last = Math.min(this.#last, Math.max(0, list.total - 1));
-    this.#switch(list);
+    this.#switchIfValid(list);
   }
 }

@@ -4,7 +4,7 @@ use super::selection::{FailedRun, Selection};
 use std::sync::Arc;
 use touchstone_api::{
     FailureCluster, FailureExample, FailureGroup, FailureMap, FailureReview, FailureShare,
-    FailureStep, FailuresState, Verdict,
+    FailureStep, FailuresState, RunCause, Verdict,
 };
 use touchstone_scoring::failures::{
     Cluster, ClusteredRun, Finding, MOST_EXAMPLES, Share, clusters,
@@ -13,17 +13,21 @@ use touchstone_scoring::failures::{
 /// Maximum number of clusters that are sent.
 const MOST_CLUSTERS: usize = 300;
 
-/// Returns the failure map of the runs that are known.
-pub(super) fn map(
-    selection: &Selection,
-    known: &KnownFailures,
-    state: FailuresState,
-) -> FailureMap {
-    let read = known.all(selection);
+/// Indexes of the failed runs among the counted ones, by the place of the counted run.
+fn failed_places(selection: &Selection) -> Vec<Option<usize>> {
     let mut failed_at: Vec<Option<usize>> = vec![None; selection.counted.len()];
     for (place, failed) in selection.failed.iter().enumerate() {
         failed_at[failed.at] = Some(place);
     }
+    failed_at
+}
+
+/// Returns the clusters of the runs that are known.
+fn clustered(
+    selection: &Selection,
+    read: &[Option<Arc<Analysis>>],
+    failed_at: &[Option<usize>],
+) -> Vec<Cluster> {
     let findings = |place: &Option<usize>| {
         let analysis = place.and_then(|place| read.get(place)?.as_ref());
         analysis.map_or(&[][..], |analysis| analysis.findings.as_slice())
@@ -31,14 +35,48 @@ pub(super) fn map(
     let runs: Vec<ClusteredRun<'_>> = selection
         .counted
         .iter()
-        .zip(&failed_at)
+        .zip(failed_at)
         .map(|((group, task), place)| ClusteredRun {
             group: *group,
             task: selection.tasks.get(*task).map_or("", String::as_str),
             findings: findings(place),
         })
         .collect();
-    let clustered = clusters(&runs);
+    clusters(&runs)
+}
+
+/// Returns the main cause of a failed run, by its index among the failed ones. `None` if it was not
+/// read or has no cause.
+pub(super) fn cause(
+    selection: &Selection,
+    known: &KnownFailures,
+    place: usize,
+) -> Option<RunCause> {
+    let read = known.all(selection);
+    let (failed, analysis) = (selection.failed.get(place)?, read.get(place)?.as_ref()?);
+    let all = clustered(selection, &read, &failed_places(selection));
+    let cluster = all.iter().find(|cluster| cluster.runs.contains(&failed.at))?;
+    let finding = shown(analysis, cluster);
+    Some(RunCause {
+        mode: cluster.cause.mode.name(),
+        subject: cluster.cause.subject.clone(),
+        detail: cluster.cause.detail.clone(),
+        title: cluster.title.clone(),
+        step: finding.and_then(|finding| finding.step),
+        quote: finding.map(|finding| finding.quote.clone()).unwrap_or_default(),
+        decisive: decisive(selection, failed, analysis),
+    })
+}
+
+/// Returns the failure map of the runs that are known.
+pub(super) fn map(
+    selection: &Selection,
+    known: &KnownFailures,
+    state: FailuresState,
+) -> FailureMap {
+    let read = known.all(selection);
+    let failed_at = failed_places(selection);
+    let clustered = clustered(selection, &read, &failed_at);
     let groups = groups(selection, &read);
     let example = |cluster: &Cluster, (at, is_main): (usize, bool)| {
         let place = failed_at.get(at).copied().flatten()?;
@@ -72,7 +110,7 @@ pub(super) fn map(
         runs: selection.counted.len() as u64,
         undecided: selection.undecided,
         unreadable: known().filter(|one| one.findings.is_empty()).count() as u64,
-        forks_left_out: selection.forks_left_out,
+        left_out_runs: selection.left_out,
         passed_but_reviewed_wrong: selection.passed_but_reviewed_wrong,
         scorers: selection.scorers.clone(),
         clusters_left_out: clustered.len().saturating_sub(MOST_CLUSTERS) as u64,
@@ -131,6 +169,20 @@ fn shown<'a>(analysis: &'a Analysis, cluster: &Cluster) -> Option<&'a Finding> {
     })
 }
 
+/// Returns the step at which a run leaves the passing runs of its task for good.
+fn decisive(selection: &Selection, failed: &FailedRun, analysis: &Analysis) -> Option<FailureStep> {
+    let step = analysis.decisive?;
+    let baseline = selection.baselines.get(failed.baseline)?.get(step.baseline)?;
+    Some(FailureStep {
+        step: step.step,
+        baseline: baseline.id.clone(),
+        baseline_path: baseline.path.clone(),
+        baseline_name: baseline.label(),
+        baseline_of: baseline.kinship(&failed.run),
+        instead: step.instead,
+    })
+}
+
 fn example(
     selection: &Selection,
     failed: &FailedRun,
@@ -145,15 +197,7 @@ fn example(
         note: run.review_note.clone().unwrap_or_default(),
         disagrees: verdict == Verdict::Right,
     });
-    let decisive = analysis.decisive.and_then(|step| {
-        let baseline = selection.baselines.get(failed.baseline)?.get(step.baseline)?;
-        Some(FailureStep {
-            step: step.step,
-            baseline: baseline.id.clone(),
-            baseline_path: baseline.path.clone(),
-            instead: step.instead,
-        })
-    });
+    let decisive = decisive(selection, failed, analysis);
     FailureExample {
         id: run.id.clone(),
         path: run.path.clone(),

@@ -21,7 +21,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use touchstone_api::{FailureMap, FailuresRequest, FailuresState, Stale};
+use touchstone_api::{FailureMap, FailuresRequest, FailuresState, RunCause, Stale};
 
 /// Maximum number of jobs that are remembered, and of selections that are kept.
 const MOST_JOBS: usize = 8;
@@ -233,6 +233,23 @@ impl App {
             FailuresState::Running
         };
         Ok(FailureMap { state, ..open.failures.map(request, &selection, state).as_ref().clone() })
+    }
+
+    /// Returns the main cause of a failed run, as on the failure map of all runs. Reads its
+    /// transcript, if that was not done before. `None` for a run that did not fail or is in no
+    /// statistics.
+    pub fn run_cause(&self, id: &str) -> Result<Option<RunCause>, AppError> {
+        let open = self.require_folder()?;
+        let request = FailuresRequest::default();
+        let selection = select(&open, &request)?;
+        let Some(place) = selection.failed.iter().position(|failed| failed.run.id == id) else {
+            return Ok(None);
+        };
+        let known = &open.failures.known;
+        if !known.has(&selection, place) {
+            reading::read(&open, &selection, &[place], &Job::new(&request, None), &|| ());
+        }
+        Ok(map::cause(&selection, known, place))
     }
 
     /// Stops reading transcripts for a request. What was read is kept.

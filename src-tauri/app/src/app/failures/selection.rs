@@ -2,7 +2,9 @@
 use crate::app::OpenFolder;
 use crate::error::AppError;
 use std::collections::{BTreeMap, HashMap};
-use touchstone_api::{FailureGroup, FailuresRequest, FilterError, RunState, Verdict};
+use touchstone_api::{
+    FailureGroup, FailuresRequest, FilterError, LeftOut, PassingRunOf, RunState, Verdict,
+};
 use touchstone_scoring::aggregate::Column;
 use touchstone_store::query::ScoredRun;
 use xxhash_rust::xxh3::Xxh3;
@@ -28,8 +30,8 @@ pub(super) struct Selection {
     pub(super) errors: u64,
     /// Number of runs without a result: not ended, not read, or not scored.
     pub(super) undecided: u64,
-    /// Number of runs left out, because they are forks or were continued by a person.
-    pub(super) forks_left_out: u64,
+    /// Runs left out, because they are no runs of the benchmark.
+    pub(super) left_out: LeftOut,
     /// Number of passing runs that a person reviewed as wrong or partly right.
     pub(super) passed_but_reviewed_wrong: u64,
     /// Scorers of the runs in the folder.
@@ -54,6 +56,24 @@ pub(super) struct FailedRun {
 pub(super) struct Baseline {
     pub(super) id: String,
     pub(super) path: String,
+    pub(super) system: Option<String>,
+    pub(super) model: Option<String>,
+}
+
+impl Baseline {
+    /// Returns the relation of the passing run to a failed one.
+    pub(super) fn kinship(&self, run: &ScoredRun) -> PassingRunOf {
+        match (self.system == run.system, self.model == run.model) {
+            (true, true) => PassingRunOf::SameSystemAndModel,
+            (true, false) => PassingRunOf::SameSystem,
+            (false, _) => PassingRunOf::OtherSystem,
+        }
+    }
+
+    /// Returns `system/model`.
+    pub(super) fn label(&self) -> String {
+        Column { system: self.system.as_deref(), model: self.model.as_deref() }.label()
+    }
 }
 
 impl Selection {
@@ -68,7 +88,7 @@ impl Selection {
             Ok((open.lists.scored(index, &request.filter, scorer)?, index.generation()))
         })?;
         let hashes = open.ask(|index| open.lists.content_hashes(index))?;
-        let forks_left_out = open.ask(|index| open.lists.forks_left_out(index, &request.filter))?;
+        let left_out = open.ask(|index| open.lists.left_out(index, &request.filter))?;
         let is_all = request.filter.trim().is_empty();
         let others = if is_all {
             None
@@ -78,7 +98,7 @@ impl Selection {
         let passing = Passing::new(others.as_deref().unwrap_or(&runs));
         let mut selection = from_runs(runs, &passing, &hashes);
         selection.generation = generation;
-        selection.forks_left_out = forks_left_out;
+        selection.left_out = left_out;
         selection.misread = misread;
         selection.scorers = scorers;
         Ok(selection)
@@ -100,7 +120,7 @@ fn from_runs(runs: Vec<ScoredRun>, passing: &Passing, hashes: &HashMap<String, i
         baselines: Vec::new(),
         errors: 0,
         undecided: 0,
-        forks_left_out: 0,
+        left_out: LeftOut::default(),
         passed_but_reviewed_wrong: 0,
         scorers: Vec::new(),
         misread: Vec::new(),
@@ -192,38 +212,33 @@ type TaskKey = (Option<String>, Option<u32>, Option<String>);
 
 /// Passing runs by task and variation, and by system.
 struct Passing {
-    by_task: HashMap<TaskKey, Vec<(Option<String>, Baseline)>>,
+    by_task: HashMap<TaskKey, Vec<Baseline>>,
 }
 
 impl Passing {
     fn new(runs: &[ScoredRun]) -> Self {
-        let mut by_task: HashMap<TaskKey, Vec<(Option<String>, Baseline)>> = HashMap::new();
+        let mut by_task: HashMap<TaskKey, Vec<Baseline>> = HashMap::new();
         let passing = runs.iter().filter(|run| run.task.is_some() && is_passing(run));
         for run in passing {
-            let baseline = Baseline { id: run.id.clone(), path: run.path.clone() };
-            by_task.entry(task_key(run)).or_default().push((run.system.clone(), baseline));
+            let baseline = Baseline {
+                id: run.id.clone(),
+                path: run.path.clone(),
+                system: run.system.clone(),
+                model: run.model.clone(),
+            };
+            by_task.entry(task_key(run)).or_default().push(baseline);
         }
         Self { by_task }
     }
 
-    /// Returns the passing runs of the task by the same system, which works with the same tools; if
-    /// there are none, those of other systems.
+    /// Returns the passing runs of the task by the same system with the same model; if there are
+    /// none, those of the same system, which works with the same tools; else those of any other.
     fn baselines_for(&self, run: &ScoredRun) -> Vec<Baseline> {
-        let Some(all) = self.by_task.get(&task_key(run)) else { return Vec::new() };
-        let same = |(system, _): &&(Option<String>, Baseline)| *system == run.system;
-        let not_itself = |(_, one): &&(Option<String>, Baseline)| one.id != run.id;
-        let own: Vec<Baseline> = all
-            .iter()
-            .filter(same)
-            .filter(not_itself)
-            .take(MOST_BASELINES)
-            .map(|(_, one)| one.clone())
-            .collect();
-        if own.is_empty() {
-            all.iter().filter(not_itself).take(MOST_BASELINES).map(|(_, one)| one.clone()).collect()
-        } else {
-            own
-        }
+        let all = self.by_task.get(&task_key(run)).map_or(&[][..], Vec::as_slice);
+        let others = || all.iter().filter(|one| one.id != run.id);
+        let Some(nearest) = others().map(|one| one.kinship(run)).min() else { return Vec::new() };
+        let nearest = others().filter(|one| one.kinship(run) == nearest);
+        nearest.take(MOST_BASELINES).cloned().collect()
     }
 }
 

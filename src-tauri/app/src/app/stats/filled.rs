@@ -2,7 +2,7 @@
 use crate::leaderboard::{measure, name};
 use std::collections::{BTreeMap, BTreeSet};
 use touchstone_api::{
-    FailureClass, Stats, StatsAmount, StatsBetter, StatsCell, StatsClass, StatsComparison,
+    FailureClass, LeftOut, Stats, StatsAmount, StatsBetter, StatsCell, StatsClass, StatsComparison,
     StatsDoubt, StatsEffect, StatsEnds, StatsEstimate, StatsGroup, StatsKey, StatsPairedPasses,
     StatsPasses, StatsRow, StatsTries, StatsUnpaired,
 };
@@ -31,7 +31,7 @@ pub(super) fn stats(standing: &Aggregate<'_>, runs: &[ScoredRun]) -> Stats {
         tasks: tasks.len() as u64,
         headline: ranking.sentences,
         ends,
-        forks_left_out: 0,
+        left_out_runs: LeftOut::default(),
         front_by: front.as_ref().map(measure),
         baseline: standing.baseline.and_then(|at| groups.get(at)).map(|group| group.name.clone()),
         comparisons: standing

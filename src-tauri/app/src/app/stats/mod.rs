@@ -22,10 +22,10 @@ impl App {
         let ((runs, misread), generation) = open.ask(|index| {
             Ok((open.lists.scored(index, &request.filter, scorer)?, index.generation()))
         })?;
-        let forks_left_out = open.ask(|index| open.lists.forks_left_out(index, &request.filter))?;
+        let left_out_runs = open.ask(|index| open.lists.left_out(index, &request.filter))?;
         Ok(Stats {
             generation,
-            forks_left_out,
+            left_out_runs,
             misread,
             ..compute(&runs, request.baseline.as_deref())?
         })

@@ -8,8 +8,8 @@ use crate::leaderboard::figure;
 use crate::plots::{Line, lines};
 use std::collections::BTreeMap;
 use touchstone_api::{
-    ChangesRequest, ChangesSide, Figure, History, SetChanges, SetsBy, TrendChange, TrendGroup,
-    TrendMeasure, TrendPlot, TrendPoint, TrendRequest, TrendSet, Trends,
+    ChangesRequest, ChangesSide, Figure, History, LeftOut, SetChanges, SetsBy, TrendChange,
+    TrendGroup, TrendMeasure, TrendPlot, TrendPoint, TrendRequest, TrendSet, Trends,
 };
 use touchstone_clock as clock;
 use touchstone_scoring::aggregate::{self, ChangeKind, Counted, GateRules, RowKey, Shift};
@@ -52,13 +52,13 @@ impl App {
         let scorer = request.scorer.as_deref();
         let scorers = open.ask(|index| open.lists.scorers(index))?;
         known_scorer(scorer, &scorers)?;
-        let ((runs, misread), forks_left_out, generation) = open.ask(|index| {
+        let ((runs, misread), left_out_runs, generation) = open.ask(|index| {
             let runs = open.lists.scored(index, &request.filter, scorer)?;
-            let forks = open.lists.forks_left_out(index, &request.filter)?;
-            Ok((runs, forks, index.generation()))
+            let left_out = open.lists.left_out(index, &request.filter)?;
+            Ok((runs, left_out, index.generation()))
         })?;
         open.flow.live.stir();
-        let trends = Trends { forks_left_out, ..compute(&Sets::new(&runs, request.by)) };
+        let trends = Trends { left_out_runs, ..compute(&Sets::new(&runs, request.by)) };
         Ok(History { generation, plots: plots(&trends), trends, misread })
     }
 
@@ -154,7 +154,7 @@ fn compute(sets: &Sets<'_>) -> Trends {
             .collect(),
         sets_left_out: sets.earlier as u64,
         left_out: sets.left_out,
-        forks_left_out: 0,
+        left_out_runs: LeftOut::default(),
     }
 }
 

@@ -132,7 +132,9 @@ fn legend(plot: &Scatter, groups: &[Group]) -> Markup {
     html! {
         figcaption {
             (plot.title) " against mean score, with 95\u{a0}% intervals. Filled marks are on the \
-                Pareto front of the two, over common tasks."
+                Pareto front of the two, over common tasks. Where all scores are 0 or 1, the interval \
+                is Wilson's, which stays wide also if all runs pass or all fail; other intervals \
+                come from how much the tasks differ."
             @if plot.points.iter().any(|point| point.x_cut) {
                 " An arrow marks an interval that goes on beyond the axis."
             }
