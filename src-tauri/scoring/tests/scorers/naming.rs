@@ -107,7 +107,7 @@ fn what_cannot_be_read_is_left_out_with_what_to_write() {
 
     `accuracy` is not a scorer, so it is left out. Known are `exact`, `fields`, `numeric`, \
         `prefix_list`, `similar_list`, `kendall_tau`, `text`, `string_check`, `text_similarity`, \
-        `tool_calls`, `api_calls`, `finish`, `seed_heuristic`, `python`, `label_model`, \
+        `tool_calls`, `goal_reached`, `api_calls`, `finish`, `seed_heuristic`, `python`, `label_model`, \
         `score_model` and `judge`.
     ");
     insta::assert_snapshot!(format_scorers("[text, text: cosine, text: rougl, text_similarity: f1]"), @"
