@@ -76,7 +76,7 @@ browser_tests() { node --test --test-concurrency=1 tests/browser/*.test.mjs test
 step "formatting" cargo fmt --all --check
 if [ "$what" = fast ]; then
   step "layers" cargo test --quiet --workspace --test layers
-  step "unit tests" cargo test --no-fail-fast --lib -p touchstone-formats -p touchstone-scoring -p touchstone-redteam -p touchstone-api
+  step "unit tests" cargo test --no-fail-fast --lib -p touchstone-formats -p touchstone-imports -p touchstone-scoring -p touchstone-redteam -p touchstone-api
   step "page tests" npm --prefix ui test --silent
 else
   step "licences and sources" cargo deny check bans licenses sources

@@ -1,5 +1,6 @@
 //! Types every command that the README and the guides show, as it stands there.
 use crate::sandbox::Sandbox;
+use std::fs;
 
 /// The README and all guides.
 const PAGES: [&str; 9] = [
@@ -24,6 +25,9 @@ const ANSWERS: &str = concat!(
 const ROWS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/evaluate/rows.jsonl");
 const QUERIES: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/stabletoolbench/queries");
+
+/// Labels that the pages use.
+const LABELS: &str = "labels:\n  gave-up: no answer\n  severity: { kind: category, values: [low, high] }\n  points: { kind: number, min: 0, max: 5 }\n  owner: { kind: text }\n";
 
 /// Returns the commands of a program in all pages, each once and without the remark behind it.
 fn typed(program: &str) -> Vec<&'static str> {
@@ -54,6 +58,7 @@ fn words(line: &str) -> Vec<String> {
 #[test]
 fn every_command_of_the_pages_is_understood_and_does_something() {
     let sandbox = Sandbox::usual("readme");
+    fs::write(sandbox.folder.join("touchstone.yaml"), LABELS).unwrap();
     let shown = typed("touchstone");
     assert!(shown.len() >= 25, "{shown:?}");
     for line in shown {

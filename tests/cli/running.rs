@@ -67,10 +67,12 @@ fn plan_says_what_is_owed_with_the_documented_keys_and_sends_nothing() {
             "unbound",
             "blocked",
             "blocked_total",
+            "user_models",
             "notes",
             "unpriced",
             "problems",
             "invalid",
+            "scan",
         ];
         assert_eq!(keys(&plan), all);
         assert_eq!(keys(&plan["estimate"]), ["known", "calls", "tokens", "cost"]);
@@ -224,18 +226,19 @@ fn a_script_for_a_scheduler_runs_all_of_a_launch_and_nothing_twice() {
     };
     let script = submit(&["--print", "slurm", "--task", "cou*", "--max-cost", "50"]);
     assert_eq!(script.status, 0, "{script:?}");
-    assert!(script.out.contains("#SBATCH --array=0-1\n"), "{script:?}");
+    assert!(script.out.contains("#SBATCH --array=1-2\n"), "{script:?}");
+    let command = sandbox.command(&[]);
+    let environment = command.get_envs();
+    let environment: Vec<_> = environment
+        .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+        .collect();
     let run = |number: &str| {
-        let mut shell = sandbox.command(&[]);
-        let environment: Vec<_> = shell
-            .get_envs()
-            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
-            .collect();
-        shell = Command::new("sh");
-        shell.envs(environment).args(["-c", &script.out]).env("SLURM_ARRAY_TASK_ID", number);
+        let mut shell = Command::new("sh");
+        shell.envs(environment.clone());
+        shell.args(["-c", &script.out]).env("SLURM_ARRAY_TASK_ID", number);
         Ran::from(shell.output().unwrap())
     };
-    for number in ["0", "1", "0"] {
+    for number in ["1", "2", "1"] {
         let ran = run(number);
         assert_eq!(ran.status, 0, "{ran:?}");
     }
@@ -244,19 +247,27 @@ fn a_script_for_a_scheduler_runs_all_of_a_launch_and_nothing_twice() {
     let job: Value = serde_json::from_str(&job.out).unwrap();
     assert_eq!((&job["kind"], &job["spec"]["completions"]), (&json!("Job"), &json!(2)));
     let container = &job["spec"]["template"]["spec"]["containers"][0];
-    let command: Vec<&str> = container["command"]
+    let words: Vec<&str> = container["command"]
         .as_array()
         .unwrap()
         .iter()
         .map(|word| word.as_str().unwrap())
         .collect();
     assert_eq!(
-        (command[..2].to_vec(), command.last()),
-        (vec!["touchstone", "run"], Some(&"auto/2"))
+        (words[..2].to_vec(), words.last()),
+        (vec!["touchstone", "run"], Some(&"--shard=auto/2"))
     );
     assert_eq!(container["volumeMounts"][0]["mountPath"], json!(sandbox.folder));
     assert_eq!(submit(&["--print", "kubernetes"]).status, 2);
-    assert!(submit(&["--print", "parallel"]).out.contains("seq 2 | parallel --jobs 2 -N0 "));
+    assert_eq!(job["spec"]["backoffLimitPerIndex"], json!(0), "a part is not started again");
+    let script = submit(&["--print", "parallel", "--repeat", "2", "--yes"]);
+    for part in ["1", "2"] {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script.out, "job.sh", part]).envs(environment.clone());
+        let ran = Ran::from(shell.output().unwrap());
+        assert_eq!(ran.status, 0, "{ran:?}");
+    }
+    assert_eq!(server.delivered(), 6);
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn every_file_that_the_pages_show_is_read_without_a_complaint() {
                 transcripts += 1;
             }
             "input_dir" | "output_dir" | "name" | "models" | "systems" | "tools" | "run"
-            | "queries" | "imports" | "views" => {
+            | "queries" | "imports" | "views" | "labels" => {
                 let read = workspace::read(&text);
                 let read = read.unwrap_or_else(|error| panic!("{error}\n{text}"));
                 assert_eq!(read.faults, [], "{text}");

@@ -57,13 +57,16 @@ impl RunLock {
             PRIVATE,
         )?;
         let flags = OFlags::RDWR | OFlags::CREATE;
-        let mut by = String::new();
+        let (mut by, mut error) = (String::new(), None);
         for turn in 0..TRIES {
             if turn > 0 {
                 std::thread::sleep(PAUSE);
             }
             let fd = match folder.open(&name, flags, Mode::from_raw_mode(0o600)) {
-                Err(error) if is_stale(error) => continue,
+                Err(stale) if is_stale(stale) => {
+                    error = Some(folder.error(&name, stale));
+                    continue;
+                }
                 opened => opened.map_err(|error| folder.error(&name, error))?,
             };
             let file = fs::File::from_parts(fd.into(), folder.path.join(&name));
@@ -85,11 +88,14 @@ impl RunLock {
                     lock.sign();
                     return Ok(lock);
                 }
-                Err(TryLockError::WouldBlock) => by = words(&file),
+                Err(TryLockError::WouldBlock) => (by, error) = (words(&file), None),
                 Err(TryLockError::Error(error))
                     if Errno::from_io_error(&error).is_some_and(is_stale) => {}
                 Err(TryLockError::Error(error)) => return Err(unsupported(&error)),
             }
+        }
+        if let Some(error) = error {
+            return Err(LockError::Disk(error));
         }
         Err(LockError::Held {
             by: if by.is_empty() { "it does not say which".to_owned() } else { by },

@@ -64,6 +64,11 @@ pub(super) struct RunSelection {
     /// Limit the replies of one run; needs a method
     #[arg(long)]
     queries: Option<u32>,
+}
+
+/// Part of a launch.
+#[derive(Debug, Args)]
+struct Part {
     /// Run only one part of the plan, for several machines: `2/10`, or `auto/10` in a job of Slurm,
     /// Kubernetes or GNU parallel, and `auto` in one of Slurm. No other results are looked at
     #[arg(long, value_parser = shard)]
@@ -75,19 +80,10 @@ pub(super) struct RunSelection {
 pub(super) struct Limits {
     /// Run this many at the same time; a part of a launch runs its share of it
     #[arg(long)]
-    concurrency: Option<u32>,
+    pub(super) concurrency: Option<u32>,
     /// Start nothing new after this many dollars; a part of a launch spends its share of it
     #[arg(long)]
     pub(super) max_cost: Option<f64>,
-}
-
-impl Limits {
-    /// Returns the options as they are typed.
-    pub(super) fn words(&self) -> Vec<String> {
-        let concurrency = self.concurrency.map(|count| ["--concurrency".into(), count.to_string()]);
-        let max_cost = self.max_cost.map(|cost| ["--max-cost".into(), cost.to_string()]);
-        concurrency.into_iter().chain(max_cost).flatten().collect()
-    }
 }
 
 /// Arguments of `plan`.
@@ -95,6 +91,8 @@ impl Limits {
 pub(super) struct Plan {
     #[command(flatten)]
     which: RunSelection,
+    #[command(flatten)]
+    part: Part,
     /// Print the plan as one JSON document
     #[arg(long)]
     json: bool,
@@ -105,6 +103,8 @@ pub(super) struct Plan {
 pub(super) struct Run {
     #[command(flatten)]
     which: RunSelection,
+    #[command(flatten)]
+    part: Part,
     /// Only print the plan
     #[arg(long)]
     plan: bool,
@@ -119,54 +119,59 @@ pub(super) struct Run {
     json: bool,
 }
 
+/// Returns the absolute form of a path as text.
+pub(super) fn path_text(path: &Path) -> Result<String, AppError> {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    absolute.into_os_string().into_string().map_err(|path| {
+        let message = format!("The path {} is not text.", path.display());
+        AppError::new(Code::BadRequest, message).hint("Rename the folder.")
+    })
+}
+
 fn shard(text: &str) -> Result<Shard, String> {
     shards::read(text, |name| std::env::var(name).ok())
 }
 
 impl RunSelection {
-    /// Returns the part of the launch that was chosen.
-    pub(super) fn shard(&self) -> Option<Shard> {
-        self.shard
-    }
-
     /// Returns the folder to open.
     pub(super) fn folder(&self) -> PathBuf {
         self.place.folder.clone().unwrap_or_else(|| ".".into())
     }
 
-    /// Returns the command that runs this selection in a folder, without the program and the part.
-    pub(super) fn words(&self, folder: &Path) -> Vec<String> {
-        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        let dir = |path: &Option<PathBuf>| {
-            path.as_ref().map(|path| absolute(path).to_string_lossy().into_owned())
-        };
+    /// Returns the command that runs this selection in a folder, without the program. Each option
+    /// is one word, so that no value can be taken for another option. Fails for a path that is not
+    /// text.
+    pub(super) fn words(&self, folder: &Path) -> Result<Vec<String>, AppError> {
+        let dir = |path: &Option<PathBuf>| path.as_deref().map(path_text).transpose();
         let list = |values: &[String]| (!values.is_empty()).then(|| values.join(","));
         let number = |number: Option<u32>| number.map(|number| number.to_string());
         let variations: Vec<String> = self.variation.iter().map(u32::to_string).collect();
         let options = [
-            ("--input-dir", dir(&self.place.dirs.input_dir)),
-            ("--output-dir", dir(&self.place.dirs.output_dir)),
-            ("--system", list(&self.system)),
-            ("--model", list(&self.model)),
-            ("--task", list(&self.task)),
-            ("--variation", list(&variations)),
-            ("--repeat", number(self.repeat)),
-            ("--method", self.method.clone()),
-            ("--offer", self.offer.clone()),
-            ("--steps", number(self.steps)),
-            ("--queries", number(self.queries)),
+            ("input-dir", dir(&self.place.dirs.input_dir)?),
+            ("output-dir", dir(&self.place.dirs.output_dir)?),
+            ("system", list(&self.system)),
+            ("model", list(&self.model)),
+            ("task", list(&self.task)),
+            ("variation", list(&variations)),
+            ("repeat", number(self.repeat)),
+            ("method", self.method.clone()),
+            ("offer", self.offer.clone()),
+            ("steps", number(self.steps)),
+            ("queries", number(self.queries)),
+            ("user-model", self.user_model.clone()),
         ];
         let flags = [("--force", self.force), ("--anyway", self.anyway)];
-        let options = options.into_iter().filter_map(|(name, value)| Some([name.into(), value?]));
+        let options =
+            options.into_iter().filter_map(|(name, value)| Some(format!("--{name}={}", value?)));
         let flags = flags.into_iter().filter(|(_, is_set)| *is_set);
-        ["run".to_owned(), folder.to_string_lossy().into_owned()]
+        Ok(["run".to_owned(), path_text(folder)?]
             .into_iter()
-            .chain(options.flatten())
+            .chain(options)
             .chain(flags.map(|(name, _)| name.to_owned()))
-            .collect()
+            .collect())
     }
 
-    fn request(&self) -> LaunchRequest {
+    fn request(&self, part: &Part) -> LaunchRequest {
         LaunchRequest {
             tasks: self.task.clone(),
             systems: self.system.clone(),
@@ -175,7 +180,7 @@ impl RunSelection {
             repeats: self.repeat,
             start_over: self.force,
             anyway: self.anyway,
-            shard: self.shard,
+            shard: part.shard,
             user_model: self.user_model.clone(),
             method: self.method.clone(),
             offer: self.offer.clone(),
@@ -187,13 +192,13 @@ impl RunSelection {
 
     /// Returns an engine that has read the folder. An output directory given by an option need not
     /// exist; it is created with the first run.
-    fn ready(&self, here: &Environment) -> Result<App, AppError> {
+    fn ready(&self, part: &Part, here: &Environment) -> Result<App, AppError> {
         // Models and tools come from the workspace file of the current folder, even if both
         // directories are given.
         let (folder, app) = (self.folder(), here.engine());
         let dirs = &self.place.dirs;
         let (input, output) = (dirs.input_dir.as_deref(), dirs.output_dir.as_deref());
-        if self.shard.is_some() {
+        if part.shard.is_some() {
             app.open_as_worker(&folder, input, output)?;
         } else {
             app.open_to_run(&folder, input, output)?;
@@ -204,8 +209,8 @@ impl RunSelection {
 }
 
 pub(super) fn plan(asked: &Plan, here: &Environment) -> Outcome {
-    let app = asked.which.ready(here)?;
-    say(&app.plan_launch(&asked.which.request())?, asked.json, Paint(here.colour))
+    let app = asked.which.ready(&asked.part, here)?;
+    say(&app.plan_launch(&asked.which.request(&asked.part))?, asked.json, Paint(here.colour))
 }
 
 /// Prints the problems of the workspace file and the suites, on standard error so that they are not
@@ -221,11 +226,11 @@ fn tell_problems(plan: &LaunchPlan) {
 }
 
 pub(super) fn run(asked: &Run, here: &Environment) -> Outcome {
-    let app = asked.which.ready(here)?;
+    let app = asked.which.ready(&asked.part, here)?;
     let request = LaunchRequest {
         concurrency: asked.limits.concurrency,
         max_cost: asked.limits.max_cost,
-        ..asked.which.request()
+        ..asked.which.request(&asked.part)
     };
     if asked.plan {
         return say(&app.plan_launch(&request)?, asked.json, Paint(here.colour));

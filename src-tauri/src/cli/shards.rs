@@ -22,14 +22,15 @@ pub(super) fn read(text: &str, variable: impl Fn(&str) -> Option<String>) -> Res
 
 const HOW: &str = "write it as `2/10`, the second of ten parts, or as `auto/10` or `auto` in a job of a scheduler";
 
-/// Returns the part that the number of this task means. With the number of parts, any numbers that
+/// Returns the part that the number of this task means. GNU parallel is the innermost scheduler
+/// where there are several. With the number of parts, any numbers that
 /// follow each other mean each part once, wherever they begin.
 fn from_scheduler(
     count: Option<u32>,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Shard, String> {
     let number = |name: &str| variable(name)?.parse::<u32>().ok();
-    let task = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "PARALLEL_SEQ"]
+    let task = ["PARALLEL_SEQ", "SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"]
         .into_iter()
         .find_map(|name| Some((name, number(name)?)));
     let Some((name, task)) = task else {
@@ -90,7 +91,8 @@ mod tests {
         assert!(array("1", "5", "2", "3", "1").is_err());
         assert_eq!(part("auto/4", &[("SLURM_ARRAY_TASK_ID", "7")]), Ok((4, 4)));
         assert_eq!(part("auto/4", &[("JOB_COMPLETION_INDEX", "0")]), Ok((1, 4)));
-        assert_eq!(part("auto/4", &[("PARALLEL_SEQ", "4")]), Ok((1, 4)));
+        let both = [("SLURM_ARRAY_TASK_ID", "2"), ("PARALLEL_SEQ", "4")];
+        assert_eq!(part("auto/4", &both), Ok((1, 4)));
         let why = part("auto", &[("JOB_COMPLETION_INDEX", "0")]).unwrap_err();
         assert_eq!(
             why,

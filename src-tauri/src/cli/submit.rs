@@ -1,14 +1,13 @@
 //! `submit`: prints what hands a launch to a scheduler. Runs nothing.
 use super::{
     CommandError, CommandStatus, Outcome,
-    run::{Limits, RunSelection},
-    terminal::one_line,
+    run::{Limits, RunSelection, path_text},
 };
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::number_format::fixed;
 
 /// Scheduler that starts the parts of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -38,81 +37,91 @@ pub(super) struct Submit {
     /// Kubernetes: image that has `touchstone`
     #[arg(long)]
     image: Option<String>,
-    /// Kubernetes: claim of the volume that holds the folder
+    /// Kubernetes: claim of the volume that is the folder
     #[arg(long)]
     claim: Option<String>,
     /// Kubernetes: secret whose entries become environment variables, such as keys of providers
     #[arg(long)]
     secret: Option<String>,
+    /// Confirm that the systems of these runs may be attacked, for suites of attacks
+    #[arg(short, long)]
+    yes: bool,
 }
 
 pub(super) fn run(asked: &Submit) -> Outcome {
-    if asked.which.shard().is_some() {
-        let error = AppError::new(Code::BadRequest, "--shard is chosen by the scheduler here.");
-        return Err(CommandError::Why(error.hint("Give the number of parts with --parts.")));
-    }
-    let folder = std::path::absolute(asked.which.folder())?;
-    let parts = asked.parts;
-    let words = asked.which.words(&folder).into_iter().chain(asked.limits.words());
-    let words: Vec<String> = words.chain(["--shard".to_owned(), format!("auto/{parts}")]).collect();
+    let folder = path_text(&asked.which.folder())?;
+    let mut words = asked.which.words(folder.as_ref())?;
+    let (parts, at_once) = (asked.parts, asked.at_once.unwrap_or(asked.parts).min(asked.parts));
+    // A part divides by the number of parts, of which not all run at the same time.
+    let concurrency = asked.limits.concurrency.map(|count| count.saturating_mul(parts) / at_once);
+    words.extend(concurrency.map(|count| format!("--concurrency={count}")));
+    words.extend(asked.limits.max_cost.map(|cost| format!("--max-cost={cost}")));
+    words.extend(asked.yes.then(|| "--yes".to_owned()));
     let text = match asked.print {
-        Scheduler::Slurm => slurm(&words, parts, asked.at_once, &program()?),
-        Scheduler::Parallel => parallel(&words, parts, asked.at_once, &program()?),
-        Scheduler::Kubernetes => kubernetes(&words, &folder.to_string_lossy(), asked)?,
+        Scheduler::Slurm => slurm(&words, (parts, asked.at_once), &program()?),
+        Scheduler::Parallel => parallel(&words, (parts, at_once), &program()?),
+        Scheduler::Kubernetes => kubernetes(&words, &folder, asked)?,
     };
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
-    if asked.limits.max_cost.is_some() {
-        let note = "Each part may spend an equal share of --max-cost, and runs its share of --concurrency.";
-        let _ = writeln!(io::stderr(), "{}", one_line(note));
+    if let Some(most) = asked.limits.max_cost {
+        let share = fixed(most / f64::from(parts), 4);
+        let note = format!("Each part may spend ${share}, each time it is started.");
+        // The reader of standard error may be gone.
+        let _ = writeln!(io::stderr(), "{note}");
     }
     Ok(CommandStatus::Well)
 }
 
 fn program() -> Result<String, CommandError> {
-    let program: PathBuf = std::env::current_exe()?;
-    Ok(program.to_string_lossy().into_owned())
+    Ok(path_text(&std::env::current_exe()?)?)
 }
 
-/// Script of an array. The signal reaches the program itself, which then pauses its runs.
-fn slurm(words: &[String], parts: u32, at_once: Option<u32>, program: &str) -> String {
+/// Seconds before its time limit at which a job is told to end: replies in flight are saved then.
+const LEAD: u32 = 120;
+
+/// Script of an array. The signal reaches the batch shell, which the program replaces.
+fn slurm(words: &[String], (parts, at_once): (u32, Option<u32>), program: &str) -> String {
     let at_once = at_once.map(|count| format!("%{count}")).unwrap_or_default();
     format!(
         "#!/bin/sh\n\
          # Submit with: sbatch FILE. Submit again to run what is left.\n\
          #SBATCH --job-name=touchstone\n\
-         #SBATCH --array=0-{}{at_once}\n\
+         #SBATCH --array=1-{parts}{at_once}\n\
          #SBATCH --output=touchstone-%A_%a.log\n\
-         #SBATCH --signal=TERM@60\n\
+         #SBATCH --signal=B:TERM@{LEAD}\n\
          #SBATCH --requeue\n\
-         exec {}\n",
-        parts - 1,
+         exec {} --shard=\"$SLURM_ARRAY_TASK_ID/{parts}\"\n",
         command_line(program, words),
     )
 }
 
-fn parallel(words: &[String], parts: u32, at_once: Option<u32>, program: &str) -> String {
-    let jobs = at_once.unwrap_or(parts);
+/// Script that GNU parallel calls again for each part, so that nothing of the command is replaced.
+fn parallel(words: &[String], (parts, at_once): (u32, u32), program: &str) -> String {
     format!(
         "#!/bin/sh\n\
          # Run with: sh FILE. Run again to run what is left. For other machines, add --sshloginfile.\n\
-         seq {parts} | parallel --jobs {jobs} -N0 {}\n",
-        quoted(&command_line(program, words)),
+         if [ $# = 1 ]; then\n  exec {} --shard=\"$1/{parts}\"\nfi\n\
+         seq {parts} | parallel --jobs {at_once} sh \"$(realpath \"$0\")\" {{}}\n",
+        command_line(program, words),
     )
 }
 
-/// Manifest of an indexed job, for `kubectl create`. The volume is mounted at the path of the folder.
+/// Manifest of an indexed job, for `kubectl create`. The volume is mounted at the path of the
+/// folder. A part that failed is not started again, because it would have a new budget.
 fn kubernetes(words: &[String], folder: &str, asked: &Submit) -> Result<String, CommandError> {
     let (Some(image), Some(claim)) = (&asked.image, &asked.claim) else {
         let error =
             AppError::new(Code::BadRequest, "A job of Kubernetes needs --image and --claim.");
         return Err(CommandError::Why(error.hint(
-            "Give an image that has `touchstone`, and the claim of the volume that holds the folder.",
+            "Give an image that has `touchstone`, and the claim of the volume that is the folder.",
         )));
     };
-    let command: Vec<&str> =
-        std::iter::once("touchstone").chain(words.iter().map(String::as_str)).collect();
+    // Kubernetes replaces `$(NAME)` in a command.
+    let command = std::iter::once("touchstone").chain(words.iter().map(String::as_str));
+    let mut command: Vec<String> = command.map(|word| word.replace('$', "$$")).collect();
+    command.push(format!("--shard=auto/{}", asked.parts));
     let secrets: Vec<_> =
         asked.secret.iter().map(|name| json!({ "secretRef": { "name": name } })).collect();
     let container = json!({
@@ -131,8 +140,10 @@ fn kubernetes(words: &[String], folder: &str, asked: &Submit) -> Result<String, 
             "completionMode": "Indexed",
             "completions": asked.parts,
             "parallelism": asked.at_once.unwrap_or(asked.parts),
+            "backoffLimitPerIndex": 0,
+            "maxFailedIndexes": asked.parts,
             "template": { "spec": {
-                "restartPolicy": "OnFailure",
+                "restartPolicy": "Never",
                 "containers": [container],
                 "volumes": [volume],
             } },

@@ -5,7 +5,8 @@ use super::open::Stamp;
 use super::roots::{FileId, Root};
 use super::scan::Found;
 use super::unit_id::UnitId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use touchstone_imports::swe_bench;
 
 /// State of a file in the index.
@@ -84,12 +85,21 @@ pub(crate) fn reconcile(
     found: &BTreeMap<FileId, Found>,
     relations: &Relations<'_>,
 ) -> Vec<Step> {
-    let owner = |file: &FileId| unit_there(known, found, &(relations.owner)(file)?);
+    let owners = RefCell::new(HashMap::new());
+    let owner_of = |file: &FileId| -> Option<FileId> {
+        if let Some(known) = owners.borrow().get(file) {
+            return Option::clone(known);
+        }
+        let owner = (relations.owner)(file);
+        owners.borrow_mut().insert(file.clone(), owner.clone());
+        owner
+    };
+    let owner = |file: &FileId| unit_there(known, found, &owner_of(file)?);
     let parts = |file: &FileId| -> Vec<UnitId> {
         let starts = (relations.part_paths)(file);
         let candidates = starts.iter().flat_map(|start| below(known, start));
         candidates
-            .filter(|(part, _)| (relations.owner)(part).as_ref() == Some(file))
+            .filter(|(part, _)| owner_of(part).as_ref() == Some(file))
             .map(|(part, mark)| unit_of(part, mark.odd))
             .collect()
     };

@@ -9,6 +9,7 @@ use super::scan_care;
 use super::spend_limit::{Budget, Prices};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
+use crate::number_format::fixed;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use touchstone_api::{
@@ -75,8 +76,9 @@ impl App {
         let invalid = lost.or_else(|| setup_fault(&setup)).or_else(|| suite_fault(&problems));
         let lacking = self.lacking_of(&open, &setup, plan.owed.iter().map(|planned| &planned.slot));
         let user_models = user_models(&setup, &plan);
+        let share = share_of_part(request, &setup);
         let notes = same_requests(&setup, &plan).into_iter().chain(played_by(&user_models));
-        let notes = notes.collect();
+        let notes = share.into_iter().chain(notes).collect();
         let prices = prices(&open, &setup, &plan);
         let unbound = Budget::resolve(request.max_cost, &setup.rules)?.ineffective_note(&prices);
         let scan = self.scan_plan(&setup, plan.owed.iter().map(|planned| &planned.slot));
@@ -168,7 +170,7 @@ impl App {
         }
         let shards = request.shard.map_or(1, |shard| shard.count.max(1));
         let concurrency = request.concurrency.unwrap_or(setup.rules.concurrency);
-        setup.rules.concurrency = (concurrency / shards).clamp(1, MOST_AT_ONCE);
+        setup.rules.concurrency = parts_share(concurrency, shards);
         if let Some(Blocker { message, fix }) = suite_fault(&launch_problems(&open, request, &plan))
         {
             return Err(AppError { hint: fix, ..AppError::new(Code::Failed, message) });
@@ -613,6 +615,26 @@ impl App {
             setup,
         }
     }
+}
+
+/// Returns what one part of a launch on many machines spends and runs at the same time.
+fn share_of_part(request: &LaunchRequest, setup: &Setup) -> Option<String> {
+    let shards = request.shard?.count.max(1);
+    let at_once = parts_share(request.concurrency.unwrap_or(setup.rules.concurrency), shards);
+    let spends = request.max_cost.or(setup.rules.max_cost).map(|most| {
+        let share = fixed(most / f64::from(shards), 4);
+        format!(", and it may spend ${share} of ${most} each time it is started")
+    });
+    let runs = if at_once == 1 { "1 run".to_owned() } else { format!("{at_once} runs") };
+    Some(format!(
+        "This is one of {shards} parts: it makes {runs} at the same time{}.",
+        spends.unwrap_or_default()
+    ))
+}
+
+/// Returns the share of one part, at least one and at most what one machine makes.
+fn parts_share(concurrency: u32, shards: u32) -> u32 {
+    (concurrency / shards).clamp(1, MOST_AT_ONCE)
 }
 
 /// Returns the virtual API tools that may have to simulate an API, each with its simulator model.
