@@ -13,7 +13,7 @@ const VIEW = {
 it("views are read as far as they make sense, whatever is kept", () => {
   fc.assert(fc.property(fc.jsonValue(), (kept) => void readViews(kept)));
   expect(readViews({ f: [VIEW, { name: "" }, 7, { name: "x", q: "" }], g: "no" })).toEqual({
-    f: [VIEW, { name: "x", q: "", sort: "-modified", shown: {} }],
+    f: [VIEW, { name: "x", q: "", sort: "-modified", shown: null }],
     g: [],
   });
 });
