@@ -50,7 +50,7 @@ macro_rules! page_commands {
         /// Saved views of the workspace file.
         Look views() -> Vec<ListView> = |app, _| app.views();
         /// Labels of the workspace file, with the number of runs that have them.
-        Look labels() -> Vec<LabelView> = |app, _| app.labels();
+        Look labels() -> Vec<LabelView> = |app, _| app.label_schemas();
         /// Agreement of each two people on each category, over the runs of a filter.
         Look label_agreements(filter: String) -> Vec<LabelAgreement> =
             |app, _| app.label_agreements(&filter);
@@ -187,7 +187,8 @@ macro_rules! page_commands {
         /// What a suite of the tasks of runs would hold. Nothing is written.
         Look plan_suite(request: SuiteRequest) -> SuitePlan = |app, _| app.plan_suite(&request);
         /// Writes a suite into the folder of suites, never in the place of a file.
-        Act make_suite(request: SuiteRequest) -> SuiteMade = |app, _| app.make_suite(&request);
+        Act make_suite(folder: Option<String>, request: SuiteRequest) -> SuiteMade =
+            |app, _| app.make_suite(folder.as_deref(), &request);
         /// Results of the local runs of query sets, and published results.
         Look published(request: PublishedRequest) -> Published = |app, _| app.published(&request);
         /// Runs pending program scorers in the sandbox; returns the number of runs.

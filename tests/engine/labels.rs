@@ -101,19 +101,19 @@ fn a_label_is_a_filter_a_column_and_a_count_and_follows_reviews() {
     assert_eq!(
         counts,
         [
-            ("quick", 3),
-            ("look", 2),
-            ("severity", 2),
-            ("severity=low", 1),
-            ("severity=high", 2),
-            ("points", 1),
-            ("points=2.5", 1),
+            ("quick", Some(3)),
+            ("look", Some(2)),
+            ("severity", Some(2)),
+            ("severity=low", Some(1)),
+            ("severity=high", Some(2)),
+            ("points", Some(1)),
+            ("points=2.5", Some(1)),
         ]
     );
     let labels = bench.app().labels().unwrap();
     assert_eq!(
         (labels[1].count, labels[1].uses.as_slice()),
-        (2, &["quick".to_owned(), "severity".to_owned()][..])
+        (Some(2), &["quick".to_owned(), "severity".to_owned()][..])
     );
     assert!(
         matches!(&labels[2].schema, Some(LabelSchema::Category { values }) if values.len() == 2)
@@ -210,4 +210,41 @@ fn a_label_with_a_mistake_is_a_problem_and_matches_nothing() {
     // A correction counts at once.
     bench.write(FILE, "labels: { a: 'turns:<9' }\n");
     wait("the label is corrected", || paths(&bench, "label:a").len() == 1);
+}
+
+#[test]
+fn a_label_that_takes_a_search_of_transcripts_is_listed_without_a_count() {
+    let bench = Bench::new()
+        .file(FILE, "labels:\n  word: one\n  uses: -label:word turns:<3\n  quick: turns:<3\n")
+        .answered("results/t-promptql-o1-variation0.yaml", "one")
+        .open();
+    run_id(&bench, &path(1));
+    let facets = bench.app().facets().unwrap();
+    let facet = facets.keys.iter().find(|facet| facet.key == "label").unwrap();
+    let counts: Vec<_> = facet.values.iter().map(|one| (one.value.as_str(), one.count)).collect();
+    assert_eq!(counts, [("word", None), ("uses", None), ("quick", Some(1))]);
+    let counted: Vec<_> = bench.app().labels().unwrap().iter().map(|one| one.count).collect();
+    assert_eq!(counted, [Some(1), Some(0), Some(1)]);
+    let schemas: Vec<_> = bench.app().label_schemas().unwrap();
+    assert_eq!(schemas.len(), 3);
+    assert!(schemas.iter().all(|one| one.count.is_none() && one.values.is_empty()));
+}
+
+#[test]
+fn a_value_that_left_its_category_is_listed_with_the_labels_but_not_suggested() {
+    let bench = bench();
+    give(&bench, 1, "Ann", &[("severity", "low")]).unwrap();
+    give(&bench, 2, "Ann", &[("severity", "high")]).unwrap();
+    wait("the values are listed", || paths(&bench, "label:severity").len() == 2);
+    bench.write(FILE, "labels:\n  severity: { kind: category, values: [high] }\n");
+    let suggested = || {
+        let facets = bench.app().facets().unwrap();
+        let facet = facets.keys.into_iter().find(|facet| facet.key == "label").unwrap();
+        facet.values.into_iter().map(|one| one.value).collect::<Vec<_>>()
+    };
+    wait("the value is not suggested", || suggested() == ["severity", "severity=high"]);
+    let labels = bench.app().labels().unwrap();
+    let values: Vec<_> = labels[0].values.iter().map(|one| one.value.as_str()).collect();
+    assert_eq!(values, ["high", "low"]);
+    assert_eq!(paths(&bench, "label:severity -label:severity=high"), [path(1)]);
 }

@@ -45,7 +45,7 @@ fn the_tasks_of_a_filter_become_a_suite_that_loads_without_problems() {
     );
     assert_eq!((plan.runs, plan.used, plan.notes.as_slice()), (3, 2, &[][..]));
     assert!(plan.preview.unwrap().text.starts_with("name:"));
-    let made = bench.app().make_suite(&request("task:tickets", "hard ones")).unwrap();
+    let made = bench.app().make_suite(None, &request("task:tickets", "hard ones")).unwrap();
     assert_eq!((made.task.as_str(), made.variations), ("hard ones", 2));
     let made = task(&bench, "hard ones");
     assert_eq!(made.problems, []);
@@ -75,10 +75,12 @@ fn some_tasks_are_chosen_and_what_is_left_out_is_said() {
     assert_eq!(bench.app().plan_suite(&chosen).unwrap().used, 1);
     let none = SuiteRequest { tasks: Some(Vec::new()), ..request("", "only") };
     assert!(bench.app().plan_suite(&none).unwrap().preview.is_none());
-    assert!(bench.app().make_suite(&none).unwrap_err().message.starts_with("None of these runs"));
+    assert!(
+        bench.app().make_suite(None, &none).unwrap_err().message.starts_with("None of these runs")
+    );
     let row = bench.row("mail-tool_calling-o1-variation0.yaml").unwrap();
     let selected = SuiteRequest { runs: vec![row.id], redact: true, ..request("", "safe") };
-    let made = bench.app().make_suite(&selected).unwrap();
+    let made = bench.app().make_suite(None, &selected).unwrap();
     let text = fs::read_to_string(bench.path("tasks/safe.yaml")).unwrap();
     assert!(!text.contains("jane") && text.contains("[redacted]"), "{text}");
     assert!(made.notes.iter().any(|note| note.contains("redacted")), "{:?}", made.notes);
@@ -88,7 +90,7 @@ fn some_tasks_are_chosen_and_what_is_left_out_is_said() {
 fn a_suite_never_replaces_a_file_and_its_name_stays_in_the_folder() {
     let bench = bench();
     let make = |name: &str| {
-        bench.app().make_suite(&request("task:mail", name)).map_err(|error| error.message)
+        bench.app().make_suite(None, &request("task:mail", name)).map_err(|error| error.message)
     };
     assert_eq!(make("mail").unwrap_err(), "There is a task named `mail`.");
     for name in ["", "../x", "a/b", ".hidden", "a\nb"] {
@@ -99,7 +101,13 @@ fn a_suite_never_replaces_a_file_and_its_name_stays_in_the_folder() {
     assert_eq!(fs::read_to_string(bench.path("tasks/notes.yaml")).unwrap(), "just notes\n");
     let among = bench.app().write_suite(&request("", "x"), &bench.path("results/x.yaml"));
     assert!(among.unwrap_err().message.contains("output directory"));
-    assert!(bench.app().make_suite(&request("label:nothing", "x")).is_err());
+    assert!(bench.app().make_suite(None, &request("label:nothing", "x")).is_err());
+    let elsewhere = bench.app().make_suite(Some("another"), &request("task:mail", "x"));
+    assert_eq!(
+        elsewhere.unwrap_err().message,
+        "The suite was not made: another folder is open now."
+    );
+    assert!(!bench.path("tasks/x.yaml").exists());
 }
 
 #[test]
@@ -109,7 +117,58 @@ fn a_task_that_another_tool_recorded_is_asked_again() {
     assert_eq!(plan.tasks.len(), 1, "{plan:?}");
     assert_eq!(plan.tasks[0].prompt, "What is 2+2?");
     assert_eq!(plan.tasks[0].recorded_by.as_deref(), Some("promptfoo"));
-    bench.app().make_suite(&request("", "again")).unwrap();
+    bench.app().make_suite(None, &request("", "again")).unwrap();
     let made = task(&bench, "again");
     assert_eq!((made.problems.len(), made.variations.len()), (0, 1));
+}
+
+#[test]
+fn a_recorded_task_has_the_prompt_of_the_first_run_that_holds_one() {
+    const EMPTY: &str = "conversation:\n  - assistant_message: I cannot.\n";
+    let bench = Bench::new()
+        .file("results/gone-tool_calling-o1-variation0.yaml", EMPTY)
+        .answered("results/gone-tool_calling-o1-variation0-run2.yaml", "two")
+        .file("results/gone-tool_calling-o1-variation0-run3.yaml", EMPTY)
+        .file("results/lost-tool_calling-o1-variation0.yaml", EMPTY)
+        .open();
+    let plan = bench.app().plan_suite(&request("", "")).unwrap();
+    let [one] = plan.tasks.as_slice() else { panic!("{plan:?}") };
+    assert_eq!((one.name.as_str(), one.runs), ("gone", 3));
+    let note = "Left out, because the prompt is not known: 1 task.";
+    assert!(plan.notes.iter().any(|known| known == note), "{:?}", plan.notes);
+}
+
+#[test]
+fn redaction_covers_the_scorers_and_says_that_they_changed() {
+    let suite = "tool_calling_prompt: Who?\nexpected_output: Ann\nscorers:\n  - string_check: { operation: eq, \
+                 reference: jane@example.org }\n  - python: /home/jane/score.py\n";
+    let bench = Bench::new()
+        .file("tasks/who.yaml", suite)
+        .answered("results/who-tool_calling-o1-variation0.yaml", "one")
+        .open();
+    let made = bench
+        .app()
+        .make_suite(None, &SuiteRequest { redact: true, ..request("", "safe") })
+        .unwrap();
+    let text = fs::read_to_string(bench.path("tasks/safe.yaml")).unwrap();
+    assert!(!text.contains("jane") && text.contains("/score.py"), "{text}");
+    let note = "Redacted in `scorers`. Correct it in the file before it is used.";
+    assert!(made.notes.iter().any(|known| known == note), "{:?}", made.notes);
+}
+
+#[test]
+fn settings_of_nudges_are_kept_and_what_a_suite_cannot_hold_is_said() {
+    let suite = "tool_calling_prompt: Who?\ntool_calling_python_prompt: Who, in Python?\noracle_prompt: Who, of these?\n\
+                 repeat: 3\nnudge: { auto: false, max: 2 }\nexpected_output: Ann\n";
+    let bench = Bench::new()
+        .file("tasks/who.yaml", suite)
+        .answered("results/who-tool_calling-o1-variation0.yaml", "one")
+        .open();
+    let made = bench.app().make_suite(None, &request("", "again")).unwrap();
+    let text = fs::read_to_string(bench.path("tasks/again.yaml")).unwrap();
+    assert!(text.contains("nudge:\n  auto: false\n  max: 2\n"), "{text}");
+    for key in ["tool_calling_python_prompt", "oracle_prompt", "repeat"] {
+        let begin = format!("`{key}` is not part of the suite, but of 1 of 1 tasks.");
+        assert!(made.notes.iter().any(|note| note.starts_with(&begin)), "{:?}", made.notes);
+    }
 }

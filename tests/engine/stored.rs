@@ -45,8 +45,11 @@ fn runs_are_asked_for_by_what_is_stored_of_them_and_a_row_without_a_result_is_no
     }
     let facets = bench.app().facets().unwrap();
     let stored = facets.keys.into_iter().find(|facet| facet.key == "stored").unwrap();
-    let values: Vec<String> =
-        stored.values.iter().map(|value| format!("{} {}", value.value, value.count)).collect();
+    let values: Vec<String> = stored
+        .values
+        .iter()
+        .map(|value| format!("{} {}", value.value, value.count.unwrap()))
+        .collect();
     assert_eq!(
         values,
         ["f1 6", "f1=fail 2", "f1=pass 4", "relevance 5", "relevance=fail 2", "relevance=pass 3"]

@@ -16,9 +16,9 @@ pub struct LabelView {
     pub uses: Vec<String>,
     /// What is wrong with it, with the next step. No run has such a label.
     pub error: Option<String>,
-    /// Number of runs that have it.
-    pub count: u64,
-    /// Values that people gave, with the number of runs; of a category, all its values.
+    /// Number of runs that have it. None if it was not counted.
+    pub count: Option<u64>,
+    /// Values that people gave, if they were counted, with the number of runs; of a category, all its values.
     pub values: Vec<FacetValue>,
 }
 

@@ -418,8 +418,8 @@ pub struct Facet {
 pub struct FacetValue {
     /// Value as typed.
     pub value: String,
-    /// Number of runs with this value.
-    pub count: u64,
+    /// Number of runs with this value. None where counting takes a search of transcripts.
+    pub count: Option<u64>,
 }
 
 /// A match of a text search.

@@ -42,7 +42,7 @@ pub(super) fn run(asked: &LabelsOf, here: &Environment) -> Outcome {
         for label in &labels {
             columns.row(vec![
                 one_line(&label.name).into_owned(),
-                label.count.to_string(),
+                label.count.map(|count| count.to_string()).unwrap_or_default(),
                 one_line(&origin(label)).into_owned(),
             ]);
         }
@@ -55,8 +55,11 @@ pub(super) fn run(asked: &LabelsOf, here: &Environment) -> Outcome {
 
 /// Describes what a label follows from, or who gives it.
 fn origin(label: &LabelView) -> String {
-    let counts: Vec<String> =
-        label.values.iter().map(|value| format!("{} {}", value.value, value.count)).collect();
+    let counts: Vec<String> = label
+        .values
+        .iter()
+        .map(|value| format!("{} {}", value.value, value.count.unwrap_or_default()))
+        .collect();
     let counts = counts.join(", ");
     let text = match (&label.question, &label.schema) {
         (Some(question), _) => question.clone(),

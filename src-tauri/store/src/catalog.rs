@@ -132,7 +132,10 @@ impl Catalog {
                 passing.push(row);
             }
         }
-        let value = |(value, count): (&str, u64)| FacetValue { value: value.to_owned(), count };
+        let value = |(value, count): (&str, u64)| FacetValue {
+            value: value.to_owned(),
+            count: Some(count),
+        };
         let mut categories: Vec<FacetValue> = categories.into_iter().map(value).collect();
         categories.sort_by_key(|one| std::cmp::Reverse(one.count));
         categories.truncate(VALUES);
@@ -381,7 +384,10 @@ mod tests {
     fn chips_count_what_choosing_them_would_leave() {
         let catalog = catalog(&[]);
         let shown = |values: &[FacetValue]| {
-            values.iter().map(|one| format!("{} {}", one.value, one.count)).collect::<Vec<_>>()
+            values
+                .iter()
+                .map(|one| format!("{} {}", one.value, one.count.unwrap()))
+                .collect::<Vec<_>>()
         };
         let page = catalog.list(&task_request("", None, Some("Weather")));
         assert_eq!((page.all, page.total), (5, 3));

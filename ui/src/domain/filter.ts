@@ -299,7 +299,7 @@ function ofKey(facets: Facets, head: string, key: string, values: string): Optio
     .map((one) => ({
       insert: `${head}${before}${one.value} `,
       label: unquote(one.value),
-      about: count(one.count),
+      about: one.count === null ? "" : count(one.count),
     }));
 }
 
@@ -318,7 +318,7 @@ function ofWord(facets: Facets, sign: string, word: string): Option[] {
     ranked(facet.values, word, (one) => unquote(one.value)).map((one) => ({
       insert: `${sign}${facet.key}:${one.value} `,
       label: `${facet.key}:${unquote(one.value)}`,
-      about: count(one.count),
+      about: one.count === null ? "" : count(one.count),
     })),
   );
   return [...keys, ...values].slice(0, MOST);
@@ -353,7 +353,9 @@ function ofQuestion(typed: string, facets: Facets): { word: string; options: Opt
     const options = ranked(tools, unquote(word), (one) => unquote(one.value)).slice(0, MOST);
     return {
       word,
-      options: options.map((one) => option(`${one.value})`, count(one.count), unquote(one.value))),
+      options: options.map((one) =>
+        option(`${one.value})`, count(one.count ?? 0), unquote(one.value)),
+      ),
     };
   }
   const condition = /\{(?:[^{}]*,)?\s*([a-z]*)$/iu.exec(typed);

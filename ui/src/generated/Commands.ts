@@ -201,7 +201,7 @@ plan_suite: [{ request: SuiteRequest }, SuitePlan],
 /**
  * Writes a suite into the folder of suites, never in the place of a file.
  */
-make_suite: [{ request: SuiteRequest }, SuiteMade],
+make_suite: [{ folder: string | null, request: SuiteRequest }, SuiteMade],
 /**
  * Results of the local runs of query sets, and published results.
  */

@@ -9,6 +9,6 @@ export type FacetValue = {
  */
 value: string, 
 /**
- * Number of runs with this value.
+ * Number of runs with this value. None where counting takes a search of transcripts.
  */
-count: number, };
+count: number | null, };

@@ -27,10 +27,10 @@ uses: Array<string>,
  */
 error: string | null, 
 /**
- * Number of runs that have it.
+ * Number of runs that have it. None if it was not counted.
  */
-count: number, 
+count: number | null, 
 /**
- * Values that people gave, with the number of runs; of a category, all its values.
+ * Values that people gave, if they were counted, with the number of runs; of a category, all its values.
  */
 values: Array<FacetValue>, };

@@ -17,6 +17,12 @@ impl App {
         open.ask(|index| open.lists.label_views(index))
     }
 
+    /// Returns the labels of the workspace file, in its order. Their runs are not counted, which may take
+    /// a search of all transcripts.
+    pub fn label_schemas(&self) -> Result<Vec<LabelView>, AppError> {
+        Ok(self.require_folder()?.lists.label_schemas())
+    }
+
     /// Returns how far each two people agree on each category, over the runs that match a filter.
     pub fn label_agreements(&self, filter: &str) -> Result<Vec<LabelAgreement>, AppError> {
         self.check_filter_of_folder(filter)?;

@@ -3,6 +3,7 @@
 use super::judge_plan::passing;
 use super::{App, NewFile, OpenFolder};
 use crate::error::{AppError, Code};
+use crate::recent::roots_id;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use touchstone_api::{Clip, RunRow, SuiteMade, SuitePlan, SuiteRequest, SuiteTask};
@@ -19,6 +20,9 @@ const MOST: usize = 1_000;
 /// Maximum characters of the beginning of a prompt, and of the file.
 const LINE: usize = 200;
 const PREVIEW: usize = 4_000;
+/// Keys of a task that change its runs and that a suite of several tasks cannot hold.
+const DROPPED: [&str; 4] =
+    ["tool_calling_python_prompt", "oracle_prompt", "oracle_system_prompt", "repeat"];
 /// Maximum bytes of the name of a suite.
 const LONGEST_NAME: usize = 100;
 
@@ -28,6 +32,8 @@ struct Source {
     variation: NewVariation,
     shared: Vec<(&'static str, Option<Value>)>,
     is_query: bool,
+    /// Keys of the task that the suite cannot hold.
+    dropped: Vec<&'static str>,
 }
 
 /// A suite with what is known of its tasks.
@@ -64,9 +70,18 @@ impl App {
         })
     }
 
-    /// Writes a suite into the folder of suites. Fails if there is a file or task with its name.
-    pub fn make_suite(&self, request: &SuiteRequest) -> Result<SuiteMade, AppError> {
+    /// Writes a suite into the folder of suites. Fails if there is a file or task with its name, or if
+    /// another folder is open.
+    pub fn make_suite(
+        &self,
+        folder: Option<&str>,
+        request: &SuiteRequest,
+    ) -> Result<SuiteMade, AppError> {
         let open = self.require_folder()?;
+        if folder.is_some_and(|folder| folder != roots_id(&open.flow.roots)) {
+            let message = "The suite was not made: another folder is open now.";
+            return Err(AppError::new(Code::Gone, message).hint("Open the folder again."));
+        }
         let Some(dir) = &open.flow.roots.input_dir else {
             let message = "This folder has no folder of suites.";
             return Err(AppError::new(Code::BadRequest, message).hint(
@@ -163,6 +178,15 @@ fn draft(open: &OpenFolder, request: &SuiteRequest) -> Result<Draft, AppError> {
             chosen.len()
         ));
     }
+    for key in DROPPED {
+        let count = chosen.iter().filter(|source| source.dropped.contains(&key)).count();
+        if count > 0 {
+            notes.push(format!(
+                "`{key}` is not part of the suite, but of {count} of {} tasks. Add it by hand where it is needed.",
+                chosen.len()
+            ));
+        }
+    }
     let without = chosen.iter().filter(|source| !source.row.has_expected).count();
     if without > 0 {
         notes.push(format!(
@@ -178,8 +202,10 @@ fn draft(open: &OpenFolder, request: &SuiteRequest) -> Result<Draft, AppError> {
     };
     if request.redact {
         let mut redactor = DocumentRedactor::default();
-        redactor.document(&mut suite.variations, |redactor, variations| {
-            for one in variations.iter_mut() {
+        let written = suite.shared.clone();
+        redactor.document(&mut suite, |redactor, suite| {
+            suite.shared.iter_mut().for_each(|(_, value)| redactor.value(value));
+            for one in &mut suite.variations {
                 redactor.text(&mut one.name);
                 let is_shared = one.promptql == one.tool_calling;
                 redactor.text(&mut one.tool_calling);
@@ -193,6 +219,13 @@ fn draft(open: &OpenFolder, request: &SuiteRequest) -> Result<Draft, AppError> {
             }
         });
         notes.push(redactor.counts().describe());
+        for ((key, value), (_, before)) in suite.shared.iter().zip(&written) {
+            if value != before {
+                notes.push(format!(
+                    "Redacted in `{key}`. Correct it in the file before it is used."
+                ));
+            }
+        }
     }
     Ok(Draft { runs: rows.len() as u64, sources, used, suite, notes })
 }
@@ -205,24 +238,28 @@ fn sources(
 ) -> Result<Vec<Source>, AppError> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut sources: Vec<Source> = Vec::new();
-    let (mut nameless, mut unknown) = (0_u64, HashSet::new());
+    let mut nameless = 0_u64;
+    // Number of runs of each task whose prompt is not known so far.
+    let mut unknown: HashMap<String, u64> = HashMap::new();
     for row in rows {
         let Some(task) = row.task.as_deref() else {
             nameless += 1;
             continue;
         };
         let key = key_of(open, row, task);
-        if unknown.contains(&key) {
-            continue;
-        }
         if let Some(source) = places.get(&key).and_then(|at| sources.get_mut(*at)) {
             source.row.runs += 1;
             continue;
         }
-        let Some(source) = source(open, row, task, &key) else {
-            unknown.insert(key);
+        // The prompt of a suite is the same for all runs. Of a task that was recorded it is in each run,
+        // some of which may have ended before it or cannot be read.
+        let is_lost = unknown.contains_key(&key) && open.flow.shelf.tasks().get(task).is_some();
+        let found = if is_lost { None } else { source(open, row, task, &key) };
+        let Some(mut source) = found else {
+            *unknown.entry(key).or_default() += 1;
             continue;
         };
+        source.row.runs += unknown.remove(&key).unwrap_or_default();
         if sources.len() == MOST {
             let error = bad("These runs have more than 1,000 tasks.".to_owned());
             return Err(error.hint("Select fewer runs, or filter them down."));
@@ -260,7 +297,7 @@ fn key_of(open: &OpenFolder, row: &RunRow, task: &str) -> String {
 /// Returns the task of a run. `None` if its prompt is not known.
 fn source(open: &OpenFolder, row: &RunRow, task: &str, key: &str) -> Option<Source> {
     let tasks = open.flow.shelf.tasks();
-    let (variation, shared, is_query, label) = if let Some(known) = tasks.get(task) {
+    let (variation, shared, (is_query, dropped), label) = if let Some(known) = tasks.get(task) {
         let at = known.variation(row.variation, row.variation_name.as_deref());
         let at = at.or_else(|| (known.suite.variations.len() == 1).then_some(0))?;
         let prompt = |system| known.prompt(Some(at), Some(system), false);
@@ -272,7 +309,8 @@ fn source(open: &OpenFolder, row: &RunRow, task: &str, key: &str) -> Option<Sour
         let promptql = promptql.unwrap_or_else(|| tool_calling.clone());
         let label = known.variation_name(at);
         let variation = NewVariation { name: String::new(), tool_calling, promptql, expected };
-        (variation, shared_of(&known.suite), known.suite.query.is_some(), label)
+        let kind = (known.suite.query.is_some(), dropped_of(&known.suite));
+        (variation, shared_of(&known.suite), kind, label)
     } else {
         let prompt = open.reading.first_question(&open.flow, &row.id)?;
         let own = open.ask(|index| imports::own_task_by_key(index, &row.id)).ok().flatten();
@@ -280,7 +318,8 @@ fn source(open: &OpenFolder, row: &RunRow, task: &str, key: &str) -> Option<Sour
         let expected = expected.filter(|value| *value != Value::Null);
         let (tool_calling, promptql) = (prompt.clone(), prompt);
         let variation = NewVariation { name: String::new(), tool_calling, promptql, expected };
-        (variation, shared_of(&suite::Task::default()), false, row.variation_name.clone())
+        let kind = (false, Vec::new());
+        (variation, shared_of(&suite::Task::default()), kind, row.variation_name.clone())
     };
     let name = label.map_or_else(|| task.to_owned(), |label| format!("{task}: {label}"));
     let line = variation.tool_calling.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -296,7 +335,21 @@ fn source(open: &OpenFolder, row: &RunRow, task: &str, key: &str) -> Option<Sour
         variation: NewVariation { name, ..variation },
         shared,
         is_query,
+        dropped,
     })
+}
+
+/// Returns those of the keys of a task that a suite cannot hold.
+fn dropped_of(task: &suite::Task) -> Vec<&'static str> {
+    let prompts = &task.prompts;
+    let has_oracle = prompts.promptql_oracle.is_some() || prompts.tool_calling_oracle.is_some();
+    // Without the other prompts, that of Python takes their place.
+    let has_others = prompts.tool_calling.is_some() || prompts.promptql.is_some();
+    let has_python = prompts.tool_calling_python.is_some()
+        && prompts.tool_calling_python != prompts.tool_calling;
+    let found =
+        [has_python && has_others, has_oracle, prompts.oracle_system.is_some(), task.repeat > 1];
+    DROPPED.into_iter().zip(found).filter_map(|(key, is_found)| is_found.then_some(key)).collect()
 }
 
 /// Returns the keys of a task that a suite can have for all its variations.
@@ -316,8 +369,16 @@ fn shared_of(task: &suite::Task) -> Vec<(&'static str, Option<Value>)> {
         ("expected_promptql_artifact", text(&task.artifact)),
         ("result_artifact_key", text(&task.artifact_key)),
         ("result_tag_name", text(&task.result_tag_name)),
+        ("nudge", task.nudge.map(nudge)),
         ("max_turns", task.max_turns.map(|turns| Value::Number(turns.to_string()))),
     ]
+}
+
+fn nudge(nudge: suite::Nudge) -> Value {
+    Value::Map(vec![
+        ("auto".into(), Value::Bool(nudge.auto)),
+        ("max".into(), Value::Number(nudge.max.to_string())),
+    ])
 }
 
 /// Returns the keys that all tasks share. Those in which they differ are left out with a note.

@@ -115,8 +115,10 @@ pub(super) fn wrong(settings: Item<'_>) -> Option<(&'static str, &'static str)> 
     match settings.get_non_null("kind").and_then(Node::word) {
         Some("category") => {
             let values = settings.get_non_null("values");
-            let are_some = values.is_some_and(|values| values.items().next().is_some());
-            (!are_some).then_some(("A category has no `values`", "Write them as `values: [a, b]`"))
+            let values: Vec<&str> = values
+                .map(|values| values.items().filter_map(Node::word).collect())
+                .unwrap_or_default();
+            wrong_values(&values)
         }
         Some("number") => number("min")
             .zip(number("max"))
@@ -124,6 +126,23 @@ pub(super) fn wrong(settings: Item<'_>) -> Option<(&'static str, &'static str)> 
             .then_some(("`min` is larger than `max`", "Swap them")),
         _ => None,
     }
+}
+
+/// Returns what is wrong with the values of a category, with advice.
+fn wrong_values(values: &[&str]) -> Option<(&'static str, &'static str)> {
+    if values.is_empty() {
+        return Some(("A category has no `values`", "Write them as `values: [a, b]`"));
+    }
+    let is_bad = |value: &&str| value.trim() != *value || LabelKind::Text.check(value).is_err();
+    if values.iter().any(is_bad) {
+        return Some((
+            "A value of a category is empty, has spaces around it, or is more than one line of 1,000 bytes",
+            "Shorten or remove it",
+        ));
+    }
+    let is_twice = |(at, value): (usize, &&str)| values.iter().take(at).any(|other| other == value);
+    let has_double = values.iter().enumerate().any(is_twice);
+    has_double.then_some(("A category has a value twice", "Remove one of them"))
 }
 
 /// Returns what is wrong with an entry of `labels`, with advice: its name, or its value.
@@ -216,6 +235,11 @@ mod tests {
             ("a: { kind: categories }", "`kind` has to be one of `category`, `number` and `text`."),
             ("a: { kind: category }", "A category has no `values`."),
             ("a: { kind: category, values: [] }", "A category has no `values`."),
+            ("a: { kind: category, values: [b, c, b] }", "A category has a value twice."),
+            (
+                "a: { kind: category, values: [b, ''] }",
+                "A value of a category is empty, has spaces around it, or is more than one line of 1,000 bytes.",
+            ),
             ("a: { values: [b] }", "`labels.a` has no `kind`."),
             ("a: { kind: number, min: 2, max: 1 }", "`min` is larger than `max`."),
             ("a: { kind: number, min: x }", "`min` has to be a number."),

@@ -74,11 +74,11 @@ fn stored(index: &Reader<'_>) -> Result<Vec<FacetValue>, IndexError> {
         }
         let (value, count) = (typed(&name), row.get::<_, i64>(2)?.unsigned_abs());
         if evaluators.last().is_none_or(|(last, _)| last.value != value) {
-            evaluators.push((FacetValue { value: value.clone(), count: 0 }, Vec::new()));
+            evaluators.push((FacetValue { value: value.clone(), count: Some(0) }, Vec::new()));
         }
         if let Some((all, each)) = evaluators.last_mut() {
-            all.count += count;
-            each.push(FacetValue { value: format!("{value}={result}"), count });
+            all.count = Some(all.count.unwrap_or_default() + count);
+            each.push(FacetValue { value: format!("{value}={result}"), count: Some(count) });
         }
     }
     evaluators.sort_by_key(|(all, _)| std::cmp::Reverse(all.count));
@@ -162,5 +162,8 @@ fn most_first(counts: HashMap<String, u64>) -> Vec<FacetValue> {
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by(|(a, most), (b, least)| least.cmp(most).then_with(|| a.cmp(b)));
     counts.truncate(MAX_VALUES);
-    counts.into_iter().map(|(value, count)| FacetValue { value: typed(&value), count }).collect()
+    counts
+        .into_iter()
+        .map(|(value, count)| FacetValue { value: typed(&value), count: Some(count) })
+        .collect()
 }

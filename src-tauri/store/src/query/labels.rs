@@ -61,7 +61,7 @@ pub(super) fn sets<'a>(
     let mut sets = LabelSets::default();
     let needed = labels.needed(names);
     if needed.iter().any(|rule| !rule.is_question()) {
-        sets.given = given(index, labels)?;
+        sets.given = given(index, labels, among)?;
     }
     for rule in needed.iter().filter(|rule| rule.is_question()) {
         let set = passing(index, &rule.filter, (labels, &sets), among)?;
@@ -128,13 +128,14 @@ pub(super) fn matching(
     Ok(set)
 }
 
-/// Returns the values of labels that people gave to the present answers of runs.
+/// Returns the values of labels that people gave to the present answers of all runs or some.
 fn given<'a>(
     index: &Reader<'_>,
     labels: &'a Labels,
+    among: Option<&[i64]>,
 ) -> Result<BTreeMap<&'a str, GivenValues>, IndexError> {
     let mut given: BTreeMap<&str, GivenValues> = BTreeMap::new();
-    each_review(index, |run, one| {
+    each_review(index, among, |run, one| {
         for (name, value) in one.labels {
             let rule = labels.rules().iter().find(|rule| rule.label.name == name);
             if let Some(rule) = rule.filter(|rule| !rule.is_question()) {
@@ -145,15 +146,24 @@ fn given<'a>(
     Ok(given)
 }
 
-/// Calls `each` with every review that gives labels to the present answer of a run.
+/// Calls `each` with every review that gives labels to the present answer of a run, of all or some.
 fn each_review(
     index: &Reader<'_>,
+    among: Option<&[i64]>,
     mut each: impl FnMut(i64, StoredReview),
 ) -> Result<(), IndexError> {
     const LABELED: &str = "SELECT r.id, v.people, v.same FROM reviews v JOIN runs r ON r.key = v.run \
                            WHERE v.people LIKE '%\"labels\":{%' AND v.problem IS NULL";
-    let mut select = index.prepare_cached(LABELED)?;
-    let mut rows = select.query([])?;
+    let mut of_page;
+    let mut of_all;
+    let mut rows = if let Some(ids) = among {
+        let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+        of_page = index.prepare(&format!("{LABELED} AND r.id IN ({})", ids.join(",")))?;
+        of_page.query([])?
+    } else {
+        of_all = index.prepare_cached(LABELED)?;
+        of_all.query([])?
+    };
     while let Some(row) = rows.next()? {
         let people: String = row.get(1)?;
         let same: Option<String> = row.get(2)?;
@@ -199,13 +209,19 @@ fn all_names(labels: &Labels) -> impl Iterator<Item = &str> {
     labels.rules().iter().map(|rule| rule.label.name.as_str())
 }
 
-/// Returns the labels as values of the filter key, with their counts: questions, and labels that
-/// people give, each followed by its values.
+/// Returns the labels as values of the filter key: questions, and labels that people give, each followed
+/// by its values. Those of a category are the values of its schema, as the filter refuses others. A label
+/// whose question asks for text or steps is not counted, as that takes a search of all transcripts.
 pub(super) fn facet(index: &Reader<'_>, labels: &Labels) -> Result<Vec<FacetValue>, IndexError> {
     let mut facet = Vec::new();
-    for view in views(index, labels)?.into_iter().filter(|view| view.error.is_none()) {
+    let is_counted = |rule: &LabelRule| !needs_transcripts(labels, rule);
+    for view in views(index, labels, &is_counted)?.into_iter().filter(|view| view.error.is_none()) {
         facet.push(FacetValue { value: typed(&view.name), count: view.count });
-        facet.extend(view.values.into_iter().map(|value| FacetValue {
+        let is_known = |value: &FacetValue| match &view.schema {
+            Some(LabelSchema::Category { values }) => values.contains(&value.value),
+            _ => true,
+        };
+        facet.extend(view.values.into_iter().filter(is_known).map(|value| FacetValue {
             value: format!("{}={}", typed(&view.name), typed(&value.value)),
             count: value.count,
         }));
@@ -213,14 +229,41 @@ pub(super) fn facet(index: &Reader<'_>, labels: &Labels) -> Result<Vec<FacetValu
     Ok(facet)
 }
 
-/// Returns all labels with the number of runs that have them.
-fn views(index: &Reader<'_>, labels: &Labels) -> Result<Vec<LabelView>, IndexError> {
-    let sets = sets(index, labels, all_names(labels), None)?;
+/// Returns true if a label cannot be decided from columns of the index: its question, or that of a label
+/// it uses, asks for text or steps.
+fn needs_transcripts(labels: &Labels, rule: &LabelRule) -> bool {
+    let needed = labels.needed(std::iter::once(rule.label.name.as_str()));
+    needed.iter().any(|rule| {
+        !Texts::from_filter(&rule.filter).is_empty() || rule.filter.questions().next().is_some()
+    })
+}
+
+/// Returns all labels with the number of runs that have them, as far as they are counted.
+fn views(
+    index: &Reader<'_>,
+    labels: &Labels,
+    is_counted: &dyn Fn(&LabelRule) -> bool,
+) -> Result<Vec<LabelView>, IndexError> {
+    let counted = labels.rules().iter().filter(|rule| is_counted(rule));
+    let names = counted.map(|rule| rule.label.name.as_str());
+    let sets = sets(index, labels, names, None)?;
+    Ok(views_of(labels, &sets, is_counted))
+}
+
+/// Returns all labels with the number of runs of these sets.
+fn views_of(
+    labels: &Labels,
+    sets: &LabelSets<'_>,
+    is_counted: &dyn Fn(&LabelRule) -> bool,
+) -> Vec<LabelView> {
     let view = |rule: &LabelRule| {
+        let is_counted = is_counted(rule);
         let name = rule.label.name.as_str();
         let mut runs = sets.questions.get(name).cloned().unwrap_or_default();
         let mut values: BTreeMap<&str, u64> = match &rule.label.kind {
-            LabelKind::Category(all) => all.iter().map(|value| (value.as_str(), 0)).collect(),
+            LabelKind::Category(all) if is_counted => {
+                all.iter().map(|value| (value.as_str(), 0)).collect()
+            }
             _ => BTreeMap::new(),
         };
         for (run, value) in sets.given.get(name).into_iter().flatten() {
@@ -233,7 +276,7 @@ fn views(index: &Reader<'_>, labels: &Labels) -> Result<Vec<LabelView>, IndexErr
         };
         let mut values: Vec<FacetValue> = values
             .into_iter()
-            .map(|(value, count)| FacetValue { value: value.to_owned(), count })
+            .map(|(value, count)| FacetValue { value: value.to_owned(), count: Some(count) })
             .collect();
         values.sort_by_key(|one| {
             (place(&one.value).unwrap_or(usize::MAX), std::cmp::Reverse(one.count))
@@ -248,11 +291,11 @@ fn views(index: &Reader<'_>, labels: &Labels) -> Result<Vec<LabelView>, IndexErr
             schema: schema(&rule.label.kind),
             uses: names_in(&rule.filter).into_iter().map(str::to_owned).collect(),
             error: rule.error.clone(),
-            count: runs.iter().count() as u64,
+            count: is_counted.then(|| runs.iter().count() as u64),
             values,
         }
     };
-    Ok(labels.rules().iter().map(view).collect())
+    labels.rules().iter().map(view).collect()
 }
 
 fn schema(kind: &LabelKind) -> Option<LabelSchema> {
@@ -267,7 +310,12 @@ fn schema(kind: &LabelKind) -> Option<LabelSchema> {
 impl Lists {
     /// Returns the labels of the folder with the number of runs that have them.
     pub fn label_views(&self, index: &Reader<'_>) -> Result<Vec<LabelView>, IndexError> {
-        views(index, &self.labels())
+        views(index, &self.labels(), &|_| true)
+    }
+
+    /// Returns the labels of the folder without counts.
+    pub fn label_schemas(&self) -> Vec<LabelView> {
+        views_of(&self.labels(), &LabelSets::default(), &|_| false)
     }
 
     /// Returns how far each two people agree on each category, over the runs that pass a filter.
@@ -285,7 +333,7 @@ impl Lists {
         let passing = self.runs_that_count(index, filter)?;
         // By label and person, the value of each run.
         let mut given: BTreeMap<String, BTreeMap<String, BTreeMap<i64, String>>> = BTreeMap::new();
-        each_review(index, |run, one| {
+        each_review(index, None, |run, one| {
             let Some(author) = one.author.filter(|_| passing.contains(run)) else { return };
             for (name, value) in one.labels {
                 given

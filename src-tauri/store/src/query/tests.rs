@@ -197,7 +197,7 @@ fn facets_count_runs_by_value_and_offer_every_key() {
         facet
             .values
             .iter()
-            .map(|value| format!("{} {}", value.value, value.count))
+            .map(|value| format!("{} {}", value.value, value.count.unwrap()))
             .collect::<Vec<_>>()
             .join(", ")
     };

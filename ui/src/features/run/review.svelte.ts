@@ -1,5 +1,5 @@
 // Editor of a review. Saves verdicts at once and typed text after a pause.
-import type { AppError, Review, StepNote, Verdict } from "../../generated";
+import type { AppError, LabelSchema, Review, StepNote, Verdict } from "../../generated";
 import { asAppError } from "../../backend/live";
 import { reviewDrafts } from "./reviewDrafts";
 
@@ -15,6 +15,21 @@ export function parseScore(typed: string): number | null | undefined {
   return score <= 1 ? score : undefined;
 }
 
+/** Checks the value of a label as the server does. Returns what is wrong with it, or null. */
+export function wrongLabel(schema: LabelSchema, typed: string): string | null {
+  const value = typed.trim();
+  if (value === "") return null;
+  if (new TextEncoder().encode(value).length > 1000) return "Write at most 1,000 bytes.";
+  if (schema.kind !== "number") return null;
+  const { min, max } = schema;
+  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : NaN;
+  if (Number.isFinite(number) && number >= (min ?? -Infinity) && number <= (max ?? Infinity))
+    return null;
+  if (min !== null && max !== null) return `Write a number from ${min} to ${max}.`;
+  if (min !== null) return `Write a number from ${min} on.`;
+  return max === null ? "Write a number." : `Write a number up to ${max}.`;
+}
+
 interface ReviewContent {
   verdict: Verdict | null;
   score: number | null;
@@ -25,6 +40,18 @@ interface ReviewContent {
 
 /** Values of labels, by name. */
 type Labels = Readonly<Record<string, string>>;
+/** Values of labels that changed, by name; null for one that is taken away. */
+export type LabelChanges = Readonly<Record<string, string | null>>;
+const changedLabels = (labels: Labels, changes: LabelChanges): Labels =>
+  Object.fromEntries(
+    Object.entries({ ...labels, ...changes }).flatMap(([name, value]) =>
+      value === null ? [] : [[name, value]],
+    ),
+  );
+const trimmed = (labels: Labels): Labels =>
+  Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, value.trim()]));
+const without = <T>(all: Readonly<Record<string, T>>, name: string): Record<string, T> =>
+  Object.fromEntries(Object.entries(all).filter(([other]) => other !== name));
 const sameLabels = (one: Labels, other: Labels): boolean =>
   Object.keys(one).length === Object.keys(other).length &&
   Object.entries(one).every(([name, value]) => other[name] === value);
@@ -64,8 +91,8 @@ interface VerdictChange {
   marked: Verdict | null;
   /** The previous verdict; undefined until known. */
   before: GivenVerdict | undefined;
-  /** The previous labels, if one of them was changed. */
-  labels?: Labels;
+  /** The label that was changed and its previous value: null for none, undefined until known. */
+  label?: { name: string; before: string | null | undefined };
   /** Time of saving according to the file; null until known. */
   at: number | null;
   /**
@@ -90,8 +117,10 @@ export class ReviewEditor {
   note = $state("");
   /** Notes on steps, by their order in the run. */
   steps = $state.raw<readonly StepNote[]>([]);
-  /** Values of labels, by name. */
+  /** Values of labels as typed, by name. */
   labels = $state.raw<Labels>({});
+  /** What is wrong with values of labels, by name. These values are not saved. */
+  wrongLabels = $state.raw<Readonly<Record<string, string>>>({});
   /** The step whose note is edited. */
   editing = $state<number | null>(null);
   state = $state<"nothing" | "saved" | "unsaved" | "saving" | "failed">("nothing");
@@ -102,6 +131,8 @@ export class ReviewEditor {
   stale = $state(false);
   /** The typed score is invalid. */
   readonly bad = $derived(parseScore(this.score) === undefined);
+  /** Changes of labels that are not saved yet. */
+  #changes: LabelChanges = {};
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Increases with each change; `#kept` is the saved one. */
   #revision = 0;
@@ -134,7 +165,8 @@ export class ReviewEditor {
     const draft = reviewDrafts.get(run);
     if (!draft) return;
     ({ verdict: this.verdict, score: this.score, note: this.note, steps: this.steps } = draft);
-    this.labels = draft.labels;
+    this.#changes = draft.labels;
+    this.#showLabels();
     this.#of = draft.of;
     this.#changed("verdict", "score", "note", "steps", "labels");
   }
@@ -169,7 +201,7 @@ export class ReviewEditor {
       this.score = review?.score == null ? "" : String(review.score);
     this.note = this.#last.note;
     this.steps = this.#last.steps;
-    this.labels = this.#last.labels;
+    this.#showLabels();
     this.at = review?.at_ms ?? 0;
     this.stale = review?.stale ?? false;
     this.#of = review === null ? undefined : review.answer;
@@ -236,8 +268,15 @@ export class ReviewEditor {
     }
     this.verdict = act.before?.verdict ?? null;
     this.#of = act.before?.of;
-    if (act.labels !== undefined) this.labels = act.labels;
-    this.#changed("verdict", ...(act.labels === undefined ? [] : (["labels"] as const)));
+    if (act.label === undefined) this.#changed("verdict");
+    else {
+      const { name, before } = act.label;
+      const others = without(this.#changes, name);
+      this.#changes = before === undefined ? others : { ...others, [name]: before };
+      this.wrongLabels = without(this.wrongLabels, name);
+      this.#showLabels();
+      this.#changed("verdict", "labels");
+    }
     await this.save();
     return this.failed === null ? "undone" : "failed";
   }
@@ -251,20 +290,56 @@ export class ReviewEditor {
   }
 
   /** Gives the answer a label, or takes it away with an empty value. Saved at once. */
-  async label(name: string, value: string): Promise<void> {
-    const wanted = value.trim();
-    if (wanted === (this.labels[name] ?? "")) return;
-    const others = Object.entries(this.labels).filter(([other]) => other !== name);
-    this.#act = {
-      marked: this.verdict,
-      before: this.#last === undefined ? undefined : { verdict: this.verdict, of: this.#of },
-      at: null,
-      labels: this.labels,
-    };
-    this.labels = Object.fromEntries(wanted === "" ? others : [...others, [name, wanted]]);
-    this.#of = this.seen();
+  async label(name: string, value: string, wrong: string | null = null): Promise<void> {
+    if (this.#label(name, value.trim(), wrong)) await this.save();
+  }
+
+  /** Handles typing the value of a label. Saved after a pause, unless something is wrong with it. */
+  typedLabel(name: string, value: string, wrong: string | null): void {
+    if (!this.#label(name, value, wrong)) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.save(), PAUSE_MS);
+  }
+
+  /** Drops the value of a label that cannot be saved. */
+  async discardLabel(name: string): Promise<void> {
+    this.#changes = without(this.#changes, name);
+    this.wrongLabels = without(this.wrongLabels, name);
+    this.#showLabels();
     this.#changed("labels");
     await this.save();
+  }
+
+  /** Sets the value of a label. Returns false if it is unchanged. */
+  #label(name: string, value: string, wrong: string | null): boolean {
+    const before = this.labels[name] ?? "";
+    if (value === before && (this.wrongLabels[name] ?? null) === wrong) return false;
+    const others = without(this.wrongLabels, name);
+    this.wrongLabels = wrong === null ? others : { ...others, [name]: wrong };
+    this.#changes = { ...this.#changes, [name]: value.trim() === "" ? null : value };
+    this.#showLabels();
+    if (wrong === null) {
+      this.#act = {
+        marked: this.verdict,
+        before: this.#last === undefined ? undefined : { verdict: this.verdict, of: this.#of },
+        at: null,
+        label: {
+          name,
+          before: this.#last === undefined ? undefined : (this.#last.labels[name] ?? null),
+        },
+      };
+      this.#of = this.seen();
+    }
+    this.#changed("labels");
+    return true;
+  }
+
+  /** Shows the labels of the file with the changes that are not saved yet. */
+  #showLabels(): void {
+    const labels = changedLabels(this.#last?.labels ?? {}, this.#changes);
+    // Typed spaces stay until something else is read.
+    const isNew = Object.keys(this.#changes).length > 0;
+    if (isNew || !sameLabels(trimmed(labels), trimmed(this.labels))) this.labels = labels;
   }
 
   /** The note on a step; empty if there is none. */
@@ -303,13 +378,20 @@ export class ReviewEditor {
     this.#last = contentOf(review);
     const act = this.#act;
     if (act !== null && act.before === undefined)
-      this.#act = { ...act, before: { verdict: this.#last.verdict, of: review?.answer } };
+      this.#act = {
+        ...act,
+        before: { verdict: this.#last.verdict, of: review?.answer },
+        marked: act.label === undefined || this.#touched.verdict ? act.marked : this.#last.verdict,
+        ...(act.label?.before === undefined && act.label !== undefined
+          ? { label: { ...act.label, before: this.#last.labels[act.label.name] ?? null } }
+          : {}),
+      };
     if (!this.#touched.verdict) this.verdict = this.#last.verdict;
     if (!this.#touched.score)
       this.score = this.#last.score === null ? "" : String(this.#last.score);
     if (!this.#touched.note) this.note = this.#last.note;
     if (!this.#touched.steps) this.steps = this.#last.steps;
-    if (!this.#touched.labels) this.labels = this.#last.labels;
+    this.#showLabels();
     const { verdict, score, labels } = this.#touched;
     if (!verdict && !score && !labels && review !== null) this.#of = review.answer;
   }
@@ -324,7 +406,7 @@ export class ReviewEditor {
       score: this.score,
       note: this.note,
       steps: this.steps,
-      labels: this.labels,
+      labels: this.#changes,
       of: this.#of,
     });
   }
@@ -353,16 +435,22 @@ export class ReviewEditor {
     const revision = this.#revision;
     const of = this.#of ?? null;
     const typed = parseScore(this.score);
-    // An incomplete number must not keep the other fields from being saved.
+    // An incomplete number or a wrong label must not keep the other fields from being saved.
+    const wrong = this.wrongLabels;
+    const isIncomplete = typed === undefined || Object.keys(wrong).length > 0;
+    const changes = Object.fromEntries(
+      Object.entries(this.#changes).filter(([name]) => wrong[name] === undefined),
+    );
     const said = {
       verdict: this.verdict,
       score: typed === undefined ? this.#last?.score : typed,
       note: this.note,
       steps: this.steps,
-      labels: this.labels,
+      labels: trimmed(changedLabels(this.#last?.labels ?? {}, changes)),
     };
     const known =
-      typed === undefined &&
+      isIncomplete &&
+      said.score === this.#last?.score &&
       said.verdict === this.#last?.verdict &&
       said.note === this.#last.note &&
       sameSteps(said.steps, this.#last.steps) &&
@@ -388,19 +476,35 @@ export class ReviewEditor {
       const sent = { ...last, steps, labels, at_ms: 0, stale: false, answer: of, author: null };
       change = await this.send(nothing ? null : sent);
     } catch (thrown) {
-      this.failed = asAppError(thrown);
+      const error = asAppError(thrown);
+      const refused =
+        error.code === "bad_request"
+          ? Object.keys(changes).filter((name) => error.message.includes(`\`${name}\``))
+          : [];
+      if (refused.length > 0) {
+        const messages = refused.map((name) => [name, error.message] as const);
+        this.wrongLabels = { ...this.wrongLabels, ...Object.fromEntries(messages) };
+        return this.#keep();
+      }
+      this.failed = error;
       this.state = "failed";
       return false;
     }
     this.#last = last;
+    this.#changes = Object.fromEntries(
+      Object.entries(this.#changes).filter(([name, value]) => changes[name] !== value),
+    );
     if (this.#act) {
       const isFirst = this.#act.change === undefined;
       this.#act = { ...this.#act, at: null, change: isFirst ? change : null };
     }
     this.at = Date.now();
     this.stale = !nothing && of !== null && of !== this.seen();
-    if (revision === this.#revision) this.#touched = typed === undefined ? { score: true } : {};
-    if (revision === this.#revision && typed !== undefined) {
+    if (revision === this.#revision) {
+      this.#touched = typed === undefined ? { score: true } : {};
+      if (Object.keys(this.#changes).length > 0) this.#touched.labels = true;
+    }
+    if (revision === this.#revision && !isIncomplete) {
       this.#kept = revision;
       reviewDrafts.delete(this.run);
       this.state = nothing ? "nothing" : "saved";

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import type { Review } from "../../generated";
 import { reviewDrafts } from "./reviewDrafts";
-import { ReviewEditor } from "./review.svelte";
+import { ReviewEditor, wrongLabel } from "./review.svelte";
 
 afterEach(() => reviewDrafts.delete("run"));
 
@@ -162,4 +162,97 @@ it("a label can be taken back after something else was changed", async () => {
   await review.save();
   expect(await review.undo()).toBe("undone");
   expect(disk.review).toMatchObject({ note: "mine", labels: { severity: "high" } });
+});
+
+/** Review of somebody in another window. */
+const other = (labels: Record<string, string>): Review => ({
+  verdict: null,
+  score: null,
+  note: "",
+  at_ms: 1,
+  stale: false,
+  answer: "mark",
+  author: null,
+  steps: [],
+  labels,
+});
+
+/** An editor whose run was not read yet, with a server that refuses some labels. */
+function unread(labels: Record<string, string>, refuses: (labels: Review["labels"]) => string) {
+  const disk = { review: other(labels) as Review | null };
+  const review = new ReviewEditor(
+    async (said) => {
+      const message = refuses(said?.labels ?? {});
+      if (message !== "") throw { code: "bad_request", message, hint: null };
+      disk.review = said;
+      return null;
+    },
+    () => undefined,
+    () => "mark",
+    "run",
+    async () => disk.review,
+    async () => undefined,
+  );
+  return { disk, review };
+}
+
+it("a label given before the review was read keeps the other labels, and so does its undo", async () => {
+  const { disk, review } = unread({ owner: "Zoë", severity: "low" }, () => "");
+  await review.label("severity", "high");
+  expect(disk.review?.labels).toEqual({ owner: "Zoë", severity: "high" });
+  expect(await review.undo()).toBe("undone");
+  expect(disk.review?.labels).toEqual({ owner: "Zoë", severity: "low" });
+});
+
+it("a draft with a label keeps labels that another window gave meanwhile", async () => {
+  const first = unread({}, () => "The disk is full.");
+  await first.review.label("severity", "high");
+  expect(first.review.state).toBe("failed");
+  const { disk, review } = unread({ owner: "Zoë" }, () => "");
+  review.flush();
+  await vi.waitFor(() => expect(disk.review?.labels).toEqual({ owner: "Zoë", severity: "high" }));
+});
+
+it("a label that is refused keeps neither the verdict nor other labels from being saved", async () => {
+  const refuses = ({ points }: Review["labels"]) =>
+    points === "9" ? "Label `points`: Write a number from 0 to 5." : "";
+  const { disk, review } = unread({ points: "2" }, refuses);
+  await review.label("points", "9");
+  expect(review.wrongLabels["points"]).toContain("from 0 to 5");
+  expect(review.state).toBe("unsaved");
+  await review.label("owner", "Zoë");
+  expect(await review.say("wrong")).toBe("saved");
+  expect(disk.review).toMatchObject({ verdict: "wrong", labels: { points: "2", owner: "Zoë" } });
+  expect(review.labels["points"]).toBe("9");
+  await review.label("points", "3");
+  expect([disk.review?.labels["points"], review.state]).toEqual(["3", "saved"]);
+  expect(review.wrongLabels).toEqual({});
+});
+
+it("a label that does not exist any more can be discarded", async () => {
+  const refuses = ({ gone }: Review["labels"]) =>
+    gone === undefined ? "" : "There is no label named `gone`.";
+  const { disk, review } = unread({}, refuses);
+  await review.label("gone", "x");
+  await review.discardLabel("gone");
+  expect([review.wrongLabels, review.labels, review.state]).toEqual([{}, {}, "nothing"]);
+  expect(disk.review).toBeNull();
+});
+
+it("typed labels are kept in the draft at once, and saved only if they fit", async () => {
+  const { disk, review } = unread({}, () => "");
+  const points = { kind: "number", min: 0, max: 5 } as const;
+  review.typedLabel("points", "9", wrongLabel(points, "9"));
+  review.typedLabel("owner", "Zoë ", null);
+  expect(reviewDrafts.get("run")?.labels).toEqual({ points: "9", owner: "Zoë " });
+  review.flush();
+  await vi.waitFor(() => expect(disk.review?.labels).toEqual({ owner: "Zoë" }));
+  expect(review.wrongLabels).toEqual({ points: "Write a number from 0 to 5." });
+  for (const [typed, fits] of [
+    ["2.5", true],
+    ["-1", false],
+    ["1,5", false],
+    ["", true],
+  ] as const)
+    expect(wrongLabel(points, typed) === null).toBe(fits);
 });

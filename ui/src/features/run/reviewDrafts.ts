@@ -6,7 +6,8 @@ interface ReviewDraft {
   score: string;
   note: string;
   steps: readonly StepNote[];
-  labels: Readonly<Record<string, string>>;
+  /** Changed labels; null for one that is taken away. */
+  labels: Readonly<Record<string, string | null>>;
   of: string | null | undefined;
 }
 
