@@ -329,6 +329,7 @@ impl App {
     ) -> Vec<Vec<Blocker>> {
         // Cached, because they are equal for every task and querying a keyring is slow.
         let mut known: HashMap<(System, String), Vec<Blocker>> = HashMap::new();
+        let mut players: HashMap<Option<String>, Option<Blocker>> = HashMap::new();
         let (mut simulators, mut tools) = (None, None);
         let of_slot = |slot: &Slot| {
             let at = &slot.at;
@@ -359,7 +360,11 @@ impl App {
                 troubles.extend(undefined(setup, slot.task.tools.as_deref()));
             }
             if slot.task.user.is_some() {
-                troubles.extend(self.user_lacking(open, setup, slot));
+                let name = setup.user_model_for(&slot.task, slot.user_model.as_deref());
+                let trouble = players
+                    .entry(name.map(str::to_owned))
+                    .or_insert_with(|| self.user_lacking(setup, name));
+                troubles.extend(trouble.clone());
             }
             troubles
         };
@@ -388,16 +393,8 @@ impl App {
 
     /// Returns what the simulated user of a run lacks: a model that plays it, or the key of that
     /// model.
-    fn user_lacking(&self, open: &OpenFolder, setup: &Setup, slot: &Slot) -> Option<Blocker> {
-        let recorded = || {
-            let dir = &open.flow.roots.output_dir;
-            match disk_state::read_disk_state(dir, &slot.path).file {
-                plan::File::Read(file) => file.user.map(|(model, _)| model),
-                _ => None,
-            }
-        };
-        let named = setup.user_model_of(&slot.task).map(str::to_owned);
-        let Some(name) = named.or_else(recorded) else {
+    fn user_lacking(&self, setup: &Setup, name: Option<&str>) -> Option<Blocker> {
+        let Some(name) = name else {
             return Some(Blocker {
                 message: "No model plays the simulated user of the task".to_owned(),
                 fix: Some(
@@ -406,7 +403,7 @@ impl App {
                 ),
             });
         };
-        let Some(model) = setup.model(&name) else {
+        let Some(model) = setup.model(name) else {
             return Some(Blocker {
                 message: format!(
                     "There is no model named `{name}`, which plays the user of the task"
@@ -658,7 +655,9 @@ fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
 
 /// Returns the models that play the simulated users of the planned runs, without duplicates.
 fn user_models(setup: &Setup, plan: &Plan) -> Vec<String> {
-    let names = plan.owed.iter().filter_map(|planned| setup.user_model_of(&planned.slot.task));
+    let names = plan.owed.iter().filter_map(|planned| {
+        setup.user_model_for(&planned.slot.task, planned.slot.user_model.as_deref())
+    });
     names.collect::<BTreeSet<&str>>().into_iter().map(str::to_owned).collect()
 }
 
