@@ -113,3 +113,21 @@ fn a_task_that_another_tool_recorded_is_asked_again() {
     let made = task(&bench, "again");
     assert_eq!((made.problems.len(), made.variations.len()), (0, 1));
 }
+
+#[test]
+fn tasks_with_a_simulated_user_are_left_out_with_a_note() {
+    let bench = Bench::new()
+        .file("tasks/tickets.yaml", SUITE)
+        .file("tasks/talk.yaml", "user: { goal: Find out how many tickets are open }\n")
+        .answered("results/tickets-tool_calling-o1-variation0.yaml", "one")
+        .answered("results/talk-tool_calling-o1-variation0.yaml", "two")
+        .open();
+    task(&bench, "talk");
+    let plan = bench.app().plan_suite(&request("", "")).unwrap();
+    assert_eq!(
+        plan.tasks.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
+        ["tickets: status: open"]
+    );
+    let note = "Left out, because a simulated user asks: 1 task.";
+    assert!(plan.notes.iter().any(|one| one.starts_with(note)), "{:?}", plan.notes);
+}

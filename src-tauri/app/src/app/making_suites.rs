@@ -205,7 +205,7 @@ fn sources(
 ) -> Result<Vec<Source>, AppError> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut sources: Vec<Source> = Vec::new();
-    let (mut nameless, mut unknown) = (0_u64, HashSet::new());
+    let (mut nameless, mut unknown, mut simulated) = (0_u64, HashSet::new(), HashSet::new());
     for row in rows {
         let Some(task) = row.task.as_deref() else {
             nameless += 1;
@@ -213,6 +213,11 @@ fn sources(
         };
         let key = key_of(open, row, task);
         if unknown.contains(&key) {
+            continue;
+        }
+        // Without its user, a task measures something else under the same name.
+        if open.flow.shelf.tasks().get(task).is_some_and(|known| known.suite.user.is_some()) {
+            simulated.insert(key);
             continue;
         }
         if let Some(source) = places.get(&key).and_then(|at| sources.get_mut(*at)) {
@@ -234,6 +239,12 @@ fn sources(
         notes.push(format!(
             "Left out, because the run has no task: {nameless} of {} runs.",
             rows.len()
+        ));
+    }
+    if !simulated.is_empty() {
+        notes.push(format!(
+            "Left out, because a simulated user asks: {}. Copy the suite file to keep it.",
+            names(simulated.len())
         ));
     }
     if !unknown.is_empty() {
