@@ -384,6 +384,11 @@ fn the_plan_names_the_model_that_plays_and_what_is_missing_for_it() {
     });
     assert_eq!((estimate.calls, estimate.tokens), (Some(6), Some(660)));
     assert!((estimate.cost.unwrap() - 0.00396).abs() < 1e-9, "{estimate:?}");
+    // What another model would cost as the user is not known.
+    let user_model = Some("scripted".to_owned());
+    let other = LaunchRequest { start_over: true, user_model, ..request() };
+    let estimate = bench.app().plan_launch(&other).unwrap().estimate;
+    assert_eq!((estimate.known, estimate.cost), (0, None));
 }
 
 #[test]

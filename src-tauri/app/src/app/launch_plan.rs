@@ -86,13 +86,14 @@ impl App {
             plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
         let past = open.ask(|index| query::took(index, &tasks))?.into_iter();
         let past: Vec<Past> = past
-            .map(|(task, system, model, turns, tokens, cost)| Past {
+            .map(|(task, system, model, turns, tokens, cost, user_model)| Past {
                 task,
                 system,
                 model,
                 turns,
                 tokens,
                 cost,
+                user_model,
             })
             .collect();
         let is_replayed = |planned: &&Planned| {
@@ -101,7 +102,10 @@ impl App {
                 .is_some_and(|model| model.provider == Provider::Replay)
         };
         let (replayed, asked): (Vec<&Planned>, Vec<_>) = plan.owed.iter().partition(is_replayed);
-        let estimate = plan::estimate(&past, asked.iter().map(|planned| &planned.slot.at));
+        let estimate = plan::estimate(
+            &past,
+            asked.iter().map(|planned| (&planned.slot.at, user_model(&setup, planned))),
+        );
         let estimate = plan::with_free(estimate, replayed.len() as u64);
         let row = |planned: &Planned| {
             let path = planned.slot.path.as_str();
@@ -653,11 +657,14 @@ fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
     prices
 }
 
+/// Returns the model that plays the simulated user of a planned run.
+fn user_model<'s>(setup: &'s Setup, planned: &'s Planned) -> Option<&'s str> {
+    setup.user_model_for(&planned.slot.task, planned.slot.user_model.as_deref())
+}
+
 /// Returns the models that play the simulated users of the planned runs, without duplicates.
 fn user_models(setup: &Setup, plan: &Plan) -> Vec<String> {
-    let names = plan.owed.iter().filter_map(|planned| {
-        setup.user_model_for(&planned.slot.task, planned.slot.user_model.as_deref())
-    });
+    let names = plan.owed.iter().filter_map(|planned| user_model(setup, planned));
     names.collect::<BTreeSet<&str>>().into_iter().map(str::to_owned).collect()
 }
 
@@ -665,7 +672,7 @@ fn user_models(setup: &Setup, plan: &Plan) -> Vec<String> {
 fn played_by(models: &[String]) -> Option<String> {
     let names: Vec<String> = models.iter().map(|name| format!("`{name}`")).collect();
     (!names.is_empty()).then(|| {
-        format!("Simulated users are played by {}; the estimate includes them.", names.join(", "))
+        format!("Simulated users are played by {}. The estimate includes them, from past runs with the same user model.", names.join(", "))
     })
 }
 

@@ -377,6 +377,6 @@ fn functions_are_searched_by_what_a_simulated_user_wants() {
     let asked = slot("tool_calling");
     assert_eq!(asked.search_text(), asked.prompt());
     let task = Arc::new(Task { user: Some(user), ..Task::default() });
-    let talk = Slot { task, ..asked };
-    assert_eq!(talk.search_text(), "Book it.");
+    let with_user = Slot { task, ..asked };
+    assert_eq!(with_user.search_text(), "Book it.");
 }
