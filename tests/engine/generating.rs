@@ -1,10 +1,12 @@
 //! Tests of tasks that a model writes: the suite loads, replies are paid for once, and nothing is
 //! written before it is complete.
 use super::bench::Bench;
-use super::running::stage::{plain, refuses, says};
-use super::scripted::{Reply, Scripted, Seen};
+use super::running::stage::{chat, plain, refuses, says};
+use super::scripted::{Latch, Reply, Scripted, Seen};
 use fs_err as fs;
 use serde_json::json;
+use std::cell::RefCell;
+use touchstone_app::app::generating::GenerateProgress;
 use touchstone_app::app::generating::GenerateRequest;
 use touchstone_app::app::generating::Generated;
 use touchstone_app::error::AppError;
@@ -34,7 +36,7 @@ fn request(bench: &Bench, queries: usize) -> GenerateRequest {
 }
 
 fn generate(bench: &Bench, request: &GenerateRequest) -> Result<Generated, AppError> {
-    bench.app().generate(request, || 0, |_, _| {})
+    bench.app().generate(request, || 0, |_| {})
 }
 
 #[test]
@@ -83,10 +85,52 @@ fn a_budget_and_an_interruption_stop_the_requests() {
     let bench = plain(&server);
     // A reply costs 0.00012 dollars.
     let request = GenerateRequest { max_cost: Some(0.0001), ..request(&bench, 20) };
-    assert!(generate(&bench, &request).unwrap_err().message.contains("budget"));
+    let spent = generate(&bench, &request).unwrap_err().message;
+    assert!(spent.starts_with("The budget of $0.0001 is spent"), "{spent}");
     assert_eq!(server.seen().len(), 1);
     let unbounded = GenerateRequest { max_cost: None, ..request };
     assert_eq!(generate(&bench, &unbounded).unwrap().requests, 1);
+}
+
+#[test]
+fn the_reason_of_a_stop_is_the_one_that_applies() {
+    let silent = Scripted::start(|_| {
+        let mut reply = chat(Some("[]"), &[]);
+        reply.as_object_mut().unwrap().remove("usage");
+        Reply::json(&reply)
+    });
+    let bench = plain(&silent);
+    let limited = GenerateRequest { max_cost: Some(1.0), ..request(&bench, 20) };
+    let why = generate(&bench, &limited).unwrap_err().message;
+    assert!(why.contains("did not report its tokens"), "{why}");
+    let gate = Latch::default();
+    let held = gate.clone();
+    let server = Scripted::start(move |seen| writes(seen).once_open(&held));
+    let bench = plain(&server);
+    let interrupts = || {
+        let is_asked = !server.seen().is_empty();
+        if is_asked {
+            gate.open();
+        }
+        u32::from(is_asked)
+    };
+    let why = bench.app().generate(&request(&bench, 20), interrupts, |_| {}).unwrap_err().message;
+    assert_eq!((why.as_str(), server.seen().len()), ("It was interrupted.", 1));
+}
+
+#[test]
+fn a_wait_for_the_provider_is_shown() {
+    let server = Scripted::start(|seen| match seen.number {
+        0 => Reply::new(429).header("retry-after-ms", "1"),
+        _ => writes(seen),
+    });
+    let bench = plain(&server);
+    let heard = RefCell::new(Vec::new());
+    let hear = |progress| heard.borrow_mut().push(progress);
+    bench.app().generate(&request(&bench, 3), || 0, hear).unwrap();
+    let heard = heard.into_inner();
+    assert!(matches!(heard[0], GenerateProgress::Retrying { .. }), "{heard:?}");
+    assert_eq!(heard.last(), Some(&GenerateProgress::Questions { done: 3, all: 3 }));
 }
 
 #[test]

@@ -172,3 +172,21 @@ fn settings_of_nudges_are_kept_and_what_a_suite_cannot_hold_is_said() {
         assert!(made.notes.iter().any(|note| note.starts_with(&begin)), "{:?}", made.notes);
     }
 }
+
+#[test]
+fn tasks_with_a_simulated_user_are_left_out_with_a_note() {
+    let bench = Bench::new()
+        .file("tasks/tickets.yaml", SUITE)
+        .file("tasks/talk.yaml", "user: { goal: Find out how many tickets are open }\n")
+        .answered("results/tickets-tool_calling-o1-variation0.yaml", "one")
+        .answered("results/talk-tool_calling-o1-variation0.yaml", "two")
+        .open();
+    task(&bench, "talk");
+    let plan = bench.app().plan_suite(&request("", "")).unwrap();
+    assert_eq!(
+        plan.tasks.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
+        ["tickets: status: open"]
+    );
+    let note = "Left out, because a simulated user asks: 1 task.";
+    assert!(plan.notes.iter().any(|one| one.starts_with(note)), "{:?}", plan.notes);
+}

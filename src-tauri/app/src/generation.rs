@@ -99,8 +99,10 @@ pub(crate) fn batches(parts: usize, options: &GenerateOptions) -> Result<Vec<Bat
     let mut batches = Vec::new();
     let mut number = 0;
     for part in 0..parts {
-        // The first parts get one more where the queries do not divide evenly.
-        let share = options.queries / parts + usize::from(part < options.queries % parts);
+        // Query `i` belongs to part `i * parts / queries`, so that fewer queries than parts reach
+        // the whole text.
+        let before = |part: usize| (part * options.queries).div_ceil(parts);
+        let share = before(part + 1) - before(part);
         let mut tasks: Vec<Option<String>> = Vec::new();
         for _ in 0..share {
             let task = options.tasks.get(number % options.tasks.len().max(1)).cloned();
@@ -288,6 +290,8 @@ mod tests {
         let all = batches(3, &options(25, 1, &["learn", "buy"])).unwrap();
         let counts: Vec<_> = all.iter().map(|batch| (batch.part, batch.tasks.len())).collect();
         assert_eq!(counts, [(0, 9), (1, 8), (2, 8)]);
+        let spread = batches(30, &options(3, 1, &[])).unwrap();
+        assert_eq!(spread.iter().map(|batch| batch.part).collect::<Vec<_>>(), [0, 10, 20]);
         assert_eq!(all[0].tasks[1].as_deref(), Some("buy"));
         assert_eq!(all[1].tasks[0].as_deref(), Some("buy"), "the tenth query");
         let few = batches(3, &options(1, 1, &[])).unwrap();

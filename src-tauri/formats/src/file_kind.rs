@@ -76,7 +76,7 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
         }
     }
     // Other programs write `user` as well, but not with a goal.
-    let has_user = has(&["user"]) && text.contains("goal:");
+    let has_user = has(&["user"]) && !has(&["conversation"]) && text.contains("goal:");
     if has(&SUITE) || has_user {
         FileKind::Suite
     } else if has(&TRANSCRIPT) || names::is_meant(file_name) {
@@ -146,6 +146,11 @@ mod tests {
             (
                 "a.yaml",
                 "# note\nconversation:\n- user_message: 'promptql_prompt: x'\n",
+                FileKind::Transcript,
+            ),
+            (
+                "a.yaml",
+                "user: ada\nconversation:\n- user_message: 'goal: x'\n",
                 FileKind::Transcript,
             ),
             ("a.yml", "output:\n  thread_id: x\nanswer: 1\n", FileKind::Transcript),

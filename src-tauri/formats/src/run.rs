@@ -468,8 +468,10 @@ pub struct GoalVerdict {
 }
 
 /// Effort of a simulated user, which is not part of the effort of the system.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct UserEffort {
+    /// Name of the model that plays the user, if recorded.
+    pub model: Option<String>,
     /// Number of requests to the model that plays the user.
     pub requests: u32,
     /// Input and output tokens, if recorded.

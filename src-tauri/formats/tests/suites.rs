@@ -329,6 +329,17 @@ fn a_user_stands_in_place_of_a_prompt() {
 }
 
 #[test]
+fn a_user_of_another_program_beside_a_prompt_is_an_unknown_key() {
+    for text in
+        ["tool_calling_prompt: a\nuser: ada\n", "promptql: { retrieval_prompt: a }\nuser: [ada]\n"]
+    {
+        let all = read(text);
+        assert!(all.tasks[0].user.is_none() && all.tasks[0].extra.len() == 1, "{text}");
+        assert!(all.warnings[0].message.starts_with("`user` is ignored"), "{:?}", all.warnings);
+    }
+}
+
+#[test]
 fn a_user_that_cannot_be_played_says_what_to_write() {
     for (text, message) in [
         ("user: hello\n", "`user` has to be a map."),

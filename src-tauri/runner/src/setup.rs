@@ -167,8 +167,19 @@ impl Setup {
 
     /// Returns the name of the model that plays the user of a task: that of the task, else that of
     /// the launch or the workspace. `None` if the task has no simulated user or nothing names one.
-    pub fn user_model_of<'s>(&'s self, task: &'s Task) -> Option<&'s str> {
+    fn user_model_of<'s>(&'s self, task: &'s Task) -> Option<&'s str> {
         task.user.as_ref()?.model.as_deref().or(self.user_model.as_deref())
+    }
+
+    /// Returns the name of the model that plays the user in a run of a task. A resumed run keeps the
+    /// model that its file records, as long as it is defined.
+    pub fn user_model_for<'s>(
+        &'s self,
+        task: &'s Task,
+        recorded: Option<&'s str>,
+    ) -> Option<&'s str> {
+        task.user.as_ref()?;
+        recorded.filter(|name| self.model(name).is_some()).or_else(|| self.user_model_of(task))
     }
 
     /// Returns the `PromptQL` settings, if they are present and valid.

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
-use touchstone_app::app::generating::{GeneratePlan, GenerateRequest, Generated};
+use touchstone_app::app::generating::{GeneratePlan, GenerateProgress, GenerateRequest, Generated};
 
 /// Arguments of `generate`.
 #[derive(Debug, Args)]
@@ -69,9 +69,13 @@ pub(super) fn run(asked: &Generate, here: &Environment) -> Outcome {
     print_plan(&mut io::stderr().lock(), &plan, false)?;
     let interrupts = Interrupts::listen()?;
     let is_terminal = io::stderr().is_terminal();
-    let on_progress = |done: usize, all: usize| {
-        if is_terminal {
+    let on_progress = |progress: GenerateProgress| match progress {
+        GenerateProgress::Questions { done, all } if is_terminal => {
             let _ = write!(io::stderr(), "\r{done} of {all} questions");
+        }
+        GenerateProgress::Questions { .. } => {}
+        GenerateProgress::Retrying { seconds, why } => {
+            let _ = writeln!(io::stderr(), "{} Next attempt in {seconds} s.", one_line(&why));
         }
     };
     let done = app.generate(&request, || interrupts.count(), on_progress);

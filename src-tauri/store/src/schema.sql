@@ -41,6 +41,7 @@ CREATE TABLE runs (
   user_requests  INTEGER,                    -- of the model that plays the user; NULL when there is none
   user_tokens    INTEGER,
   user_cost      REAL,
+  user_model     TEXT,                       -- name of that model
   seconds        REAL,
   unfinished     INTEGER NOT NULL,           -- its file says that it was begun, and not that it was closed
   size           INTEGER NOT NULL,           -- of all its files

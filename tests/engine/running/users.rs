@@ -194,6 +194,53 @@ fn plain_words_are_the_message_of_a_model_that_knows_no_json() {
 }
 
 #[test]
+fn plain_words_are_no_verdict() {
+    let server = Scripted::start(|seen| match (is_user(seen), count(seen, "assistant")) {
+        (true, 0) => user_says("How many?"),
+        (true, 1) => user_says("And trees?"),
+        (true, _) => says("Thanks, that is all I needed."),
+        _ => says("Seven."),
+    });
+    let bench = folder(&server, TASK);
+    let view = run(&bench, &request());
+    let why = view.runs[0].doing.clone().unwrap_or_default();
+    assert!(view.failed == 1 && why.contains("did not reply in the required form"), "{view:?}");
+    let user: Value = serde_json::from_str(&fact(&bench, RUN, "user").unwrap()).unwrap();
+    assert_eq!(user["outcome"], Value::Null);
+    assert_eq!(bench.wait_state(NAME, RunState::Error).passed, None);
+}
+
+#[test]
+fn a_resumed_run_is_planned_and_paid_for_with_the_model_that_played() {
+    let server =
+        Scripted::start(|seen| if seen.number == 1 { Reply::new(400) } else { talk(seen) });
+    let free = format!(
+        "  free: {{ provider: openai, base_url: '{}', model: player }}\n{}",
+        server.url("/v1"),
+        super::THINGS
+    );
+    let file = workspace(&server, "").replace(super::THINGS, &free);
+    let bench = folder_with(&file, &TASK.replace("  model: user\n", ""));
+    let played_by = |name: &str| LaunchRequest { user_model: Some(name.into()), ..request() };
+    assert_eq!(run(&bench, &played_by("free")).failed, 1);
+    // Another model, or none, is named; the one of the file goes on, and it has no price.
+    for asked in [played_by("user"), request()] {
+        let plan = bench.app().plan_launch(&asked).unwrap();
+        assert_eq!((plan.owed_total, plan.blocked_total), (1, 0), "{plan:?}");
+        assert_eq!(plan.user_models, ["free"]);
+        assert!(plan.unpriced.is_some(), "{plan:?}");
+        let limited = LaunchRequest { max_cost: Some(1.0), ..asked };
+        assert!(bench.app().start_launch(&limited).is_err());
+    }
+    // From the start, the named model plays.
+    let anew = LaunchRequest { start_over: true, ..played_by("user") };
+    assert_eq!(bench.app().plan_launch(&anew).unwrap().user_models, ["user"]);
+    assert_eq!(run(&bench, &played_by("user")).done, 1);
+    let user: Value = serde_json::from_str(&fact(&bench, RUN, "user").unwrap()).unwrap();
+    assert_eq!(user["model"], "free");
+}
+
+#[test]
 fn a_model_that_cannot_play_ends_the_run_with_an_error_and_the_run_can_be_gone_on_with() {
     let server = Scripted::start(|seen| match seen.number {
         0 => user_says("How many?"),
@@ -337,6 +384,11 @@ fn the_plan_names_the_model_that_plays_and_what_is_missing_for_it() {
     });
     assert_eq!((estimate.calls, estimate.tokens), (Some(6), Some(660)));
     assert!((estimate.cost.unwrap() - 0.00396).abs() < 1e-9, "{estimate:?}");
+    // What another model would cost as the user is not known.
+    let user_model = Some("scripted".to_owned());
+    let other = LaunchRequest { start_over: true, user_model, ..request() };
+    let estimate = bench.app().plan_launch(&other).unwrap().estimate;
+    assert_eq!((estimate.known, estimate.cost), (0, None));
 }
 
 #[test]

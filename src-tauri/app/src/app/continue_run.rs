@@ -61,7 +61,7 @@ impl App {
             let launch = launched.map(|launched| launched.launch).unwrap_or_default();
             return Ok(Launched { launch, run: Some(copied) });
         }
-        let slot = slot(&open, &setup, found).map_err(cannot)?;
+        let mut slot = slot(&open, &setup, found).map_err(cannot)?;
         if slot.at.system == System::PromptQl {
             return Err(cannot(
                 "A PromptQL run is one question and one reply; no message can be added.".to_owned(),
@@ -70,6 +70,7 @@ impl App {
         // A message to this file is meant for this file, even if the task has changed since.
         let rules = plan::Rules { start_over: false, anyway: true };
         let on_disk = disk_state::read_disk_state(&open.flow.roots.output_dir, &slot.path);
+        slot.user_model = on_disk.user_model().map(str::to_owned);
         if on_disk.searches() {
             return Err(cannot(plan::NO_MESSAGE.to_owned()));
         }
@@ -105,11 +106,13 @@ impl App {
         id: &str,
         (step, message, listeners): (u32, Option<&str>, Vec<Listener>),
     ) -> Result<(String, Option<Launched>), AppError> {
-        let original = slot(open, &setup, row(open, id)?).map_err(cannot)?;
+        let mut original = slot(open, &setup, row(open, id)?).map_err(cannot)?;
+        let dir = &open.flow.roots.output_dir;
         if message.is_some() {
+            let on_disk = disk_state::read_disk_state(dir, &original.path);
+            original.user_model = on_disk.user_model().map(str::to_owned);
             self.check_ready(open, &setup, &original)?;
         }
-        let dir = &open.flow.roots.output_dir;
         let bytes = disk::read(dir, &original.path, MOST_BYTES)
             .map_err(|error| cannot(error.to_string()))?;
         let bytes = bytes
@@ -130,7 +133,11 @@ impl App {
         if message.is_none() {
             return Ok((id_of(&path), None));
         }
-        let copied = plan::Slot { path: path.clone(), ..plan::Slot::new(original.task, at) };
+        let copied = plan::Slot {
+            path: path.clone(),
+            user_model: original.user_model,
+            ..plan::Slot::new(original.task, at)
+        };
         let rules = plan::Rules { start_over: false, anyway: true };
         let note = format!("Fork created: {path}. {} is unchanged.", original.path);
         let telling = LaunchListeners::noting(listeners, note);

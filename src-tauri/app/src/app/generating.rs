@@ -13,6 +13,7 @@ use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use touchstone_imports::csv;
 use touchstone_runner::conversation::Turn;
+use touchstone_runner::event::{RunEvent, RunEventKind};
 use touchstone_runner::execute::{LaunchContext, PromptError, PromptRequest};
 use touchstone_runner::journal::Journal;
 use touchstone_runner::launch::RunEventSender;
@@ -28,6 +29,33 @@ const HIDDEN: &str = ".generated";
 const ATTEMPTS: usize = 3;
 /// Interval at which an interruption is looked for.
 const GLANCE: Duration = Duration::from_millis(200);
+
+/// Progress of a generation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GenerateProgress {
+    /// Number of questions so far, and of those asked for.
+    Questions {
+        /// So far.
+        done: usize,
+        /// Asked for.
+        all: usize,
+    },
+    /// A request failed and will be retried.
+    Retrying {
+        /// Seconds until then.
+        seconds: u64,
+        /// Reason, as a sentence.
+        why: String,
+    },
+}
+
+/// Reason a generation ended before all questions were asked for.
+enum Unfinished {
+    /// Stopped by the user, by the budget, or because every request would fail.
+    Stopped,
+    /// Failure; a sentence.
+    Failed(String),
+}
 
 /// Request to write tasks.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -105,7 +133,7 @@ impl App {
         &self,
         request: &GenerateRequest,
         interrupts: impl Fn() -> u32,
-        on_progress: impl Fn(usize, usize),
+        on_progress: impl Fn(GenerateProgress),
     ) -> Result<Generated, AppError> {
         let open = self.require_folder()?;
         let mut resolved = self.resolve_generation(request)?;
@@ -176,7 +204,7 @@ impl App {
         open: &OpenFolder,
         resolved: &Resolved,
         interrupts: &impl Fn() -> u32,
-        on_progress: &impl Fn(usize, usize),
+        on_progress: &impl Fn(GenerateProgress),
     ) -> Result<(Vec<Pair>, Generated), AppError> {
         let dir = &open.flow.roots.output_dir;
         touchstone_runner::disk::make_root(dir).map_err(|why| failed(why.to_string()))?;
@@ -189,7 +217,18 @@ impl App {
         })?;
         let journal = Journal::open(dir, HIDDEN).map_err(|why| failed(why.to_string()))?;
         let runtime = self.inner.launches.runtime()?;
-        let (teller, _events) = RunEventSender::new();
+        let (teller, mut events) = RunEventSender::new();
+        let (mut stopping, mut is_interrupted) = (None, false);
+        let mut hear = |event: RunEvent| match event.what {
+            // The first reason is the cause.
+            RunEventKind::Stopping { why } => {
+                stopping.get_or_insert(why);
+            }
+            RunEventKind::Retrying { wait_ms, why, .. } => {
+                on_progress(GenerateProgress::Retrying { seconds: wait_ms.div_ceil(1000), why });
+            }
+            _ => {}
+        };
         let pairs = runtime.block_on(async {
             let crew =
                 Arc::new(self.launch_context(open, resolved.setup.clone(), &[], teller).await);
@@ -199,9 +238,11 @@ impl App {
             loop {
                 tokio::select! {
                     done = &mut work => return done,
+                    Some(event) = events.recv() => hear(event),
                     () = tokio::time::sleep(GLANCE) => {
                         let count = interrupts();
                         if count > 0 {
+                            is_interrupted = true;
                             stops.soft.cancel();
                         }
                         if count > 1 {
@@ -212,7 +253,16 @@ impl App {
             }
         });
         drop(lock);
-        pairs
+        while let Ok(event) = events.try_recv() {
+            hear(event);
+        }
+        pairs.map_err(|end| match end {
+            Unfinished::Failed(why) => unfinished(why),
+            Unfinished::Stopped if is_interrupted => unfinished("It was interrupted.".to_owned()),
+            Unfinished::Stopped => {
+                unfinished(stopping.unwrap_or_else(|| "It was stopped.".to_owned()))
+            }
+        })
     }
 }
 
@@ -223,8 +273,8 @@ async fn ask(
     crew: &Arc<LaunchContext>,
     resolved: &Resolved,
     journal: &Journal,
-    on_progress: &impl Fn(usize, usize),
-) -> Result<(Vec<Pair>, Generated), AppError> {
+    on_progress: &impl Fn(GenerateProgress),
+) -> Result<(Vec<Pair>, Generated), Unfinished> {
     let (mut pairs, mut done) = (Vec::new(), Generated { cost: Some(0.0), ..Generated::default() });
     for batch in &resolved.batches {
         let Some(part) = resolved.parts.get(batch.part) else { continue };
@@ -235,7 +285,7 @@ async fn ask(
             let request =
                 PromptRequest { crew, path: HIDDEN, journal, model: &resolved.model, mark: &mark };
             if crew.stops.soft.is_cancelled() {
-                return Err(unfinished(STOPPED.to_owned()));
+                return Err(Unfinished::Stopped);
             }
             let message = generation::message(part, &tasks, &pairs);
             match request.ask(generation::instructions(), &[Turn::User(message)]).await {
@@ -256,15 +306,18 @@ async fn ask(
                     tasks.drain(..new.len());
                     pairs.extend(new);
                 }
-                Err(PromptError::Stopped) => return Err(unfinished(STOPPED.to_owned())),
+                Err(PromptError::Stopped) => return Err(Unfinished::Stopped),
                 // The reply was paid for: the part of the text has no more than this.
                 Err(PromptError::Useless { why, .. }) => {
                     done.why = Some(why);
                     break;
                 }
-                Err(PromptError::Failed(why)) => return Err(unfinished(why)),
+                Err(PromptError::Failed(why)) => return Err(Unfinished::Failed(why)),
             }
-            on_progress(pairs.len(), resolved.options.queries);
+            on_progress(GenerateProgress::Questions {
+                done: pairs.len(),
+                all: resolved.options.queries,
+            });
             if tasks.is_empty() {
                 break;
             }
@@ -281,8 +334,6 @@ async fn ask(
 fn unfinished(why: String) -> AppError {
     failed(why).hint("Nothing was written. Replies that were paid for are kept: the same command continues from there.")
 }
-
-const STOPPED: &str = "It was stopped, or the budget is spent.";
 
 /// Returns the text of a file; rows of CSV and JSON Lines become paragraphs.
 fn text_of(path: &Path) -> Result<String, AppError> {

@@ -88,13 +88,14 @@ impl App {
             plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
         let past = open.ask(|index| query::took(index, &tasks))?.into_iter();
         let past: Vec<Past> = past
-            .map(|(task, system, model, turns, tokens, cost)| Past {
+            .map(|(task, system, model, turns, tokens, cost, user_model)| Past {
                 task,
                 system,
                 model,
                 turns,
                 tokens,
                 cost,
+                user_model,
             })
             .collect();
         let is_replayed = |planned: &&Planned| {
@@ -103,7 +104,10 @@ impl App {
                 .is_some_and(|model| model.provider == Provider::Replay)
         };
         let (replayed, asked): (Vec<&Planned>, Vec<_>) = plan.owed.iter().partition(is_replayed);
-        let estimate = plan::estimate(&past, asked.iter().map(|planned| &planned.slot.at));
+        let estimate = plan::estimate(
+            &past,
+            asked.iter().map(|planned| (&planned.slot.at, user_model(&setup, planned))),
+        );
         let estimate = plan::with_free(estimate, replayed.len() as u64);
         let row = |planned: &Planned| {
             let path = planned.slot.path.as_str();
@@ -331,6 +335,7 @@ impl App {
     ) -> Vec<Vec<Blocker>> {
         // Cached, because they are equal for every task and querying a keyring is slow.
         let mut known: HashMap<(System, String), Vec<Blocker>> = HashMap::new();
+        let mut players: HashMap<Option<String>, Option<Blocker>> = HashMap::new();
         let (mut simulators, mut tools) = (None, None);
         let of_slot = |slot: &Slot| {
             let at = &slot.at;
@@ -361,7 +366,11 @@ impl App {
                 troubles.extend(undefined(setup, slot.task.tools.as_deref()));
             }
             if slot.task.user.is_some() {
-                troubles.extend(self.user_lacking(open, setup, slot));
+                let name = setup.user_model_for(&slot.task, slot.user_model.as_deref());
+                let trouble = players
+                    .entry(name.map(str::to_owned))
+                    .or_insert_with(|| self.user_lacking(setup, name));
+                troubles.extend(trouble.clone());
             }
             troubles
         };
@@ -390,16 +399,8 @@ impl App {
 
     /// Returns what the simulated user of a run lacks: a model that plays it, or the key of that
     /// model.
-    fn user_lacking(&self, open: &OpenFolder, setup: &Setup, slot: &Slot) -> Option<Blocker> {
-        let recorded = || {
-            let dir = &open.flow.roots.output_dir;
-            match disk_state::read_disk_state(dir, &slot.path).file {
-                plan::File::Read(file) => file.user.map(|(model, _)| model),
-                _ => None,
-            }
-        };
-        let named = setup.user_model_of(&slot.task).map(str::to_owned);
-        let Some(name) = named.or_else(recorded) else {
+    fn user_lacking(&self, setup: &Setup, name: Option<&str>) -> Option<Blocker> {
+        let Some(name) = name else {
             return Some(Blocker {
                 message: "No model plays the simulated user of the task".to_owned(),
                 fix: Some(
@@ -408,7 +409,7 @@ impl App {
                 ),
             });
         };
-        let Some(model) = setup.model(&name) else {
+        let Some(model) = setup.model(name) else {
             return Some(Blocker {
                 message: format!(
                     "There is no model named `{name}`, which plays the user of the task"
@@ -678,9 +679,14 @@ fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
     prices
 }
 
+/// Returns the model that plays the simulated user of a planned run.
+fn user_model<'s>(setup: &'s Setup, planned: &'s Planned) -> Option<&'s str> {
+    setup.user_model_for(&planned.slot.task, planned.slot.user_model.as_deref())
+}
+
 /// Returns the models that play the simulated users of the planned runs, without duplicates.
 fn user_models(setup: &Setup, plan: &Plan) -> Vec<String> {
-    let names = plan.owed.iter().filter_map(|planned| setup.user_model_of(&planned.slot.task));
+    let names = plan.owed.iter().filter_map(|planned| user_model(setup, planned));
     names.collect::<BTreeSet<&str>>().into_iter().map(str::to_owned).collect()
 }
 
@@ -688,7 +694,7 @@ fn user_models(setup: &Setup, plan: &Plan) -> Vec<String> {
 fn played_by(models: &[String]) -> Option<String> {
     let names: Vec<String> = models.iter().map(|name| format!("`{name}`")).collect();
     (!names.is_empty()).then(|| {
-        format!("Simulated users are played by {}; the estimate includes them.", names.join(", "))
+        format!("Simulated users are played by {}. The estimate includes them, from past runs with the same user model.", names.join(", "))
     })
 }
 

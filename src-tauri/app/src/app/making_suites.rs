@@ -241,12 +241,19 @@ fn sources(
     let mut nameless = 0_u64;
     // Number of runs of each task whose prompt is not known so far.
     let mut unknown: HashMap<String, u64> = HashMap::new();
+    // Tasks that are left out because a model plays their user.
+    let mut simulated = HashSet::new();
     for row in rows {
         let Some(task) = row.task.as_deref() else {
             nameless += 1;
             continue;
         };
         let key = key_of(open, row, task);
+        // Without its user, a task measures something else under the same name.
+        if open.flow.shelf.tasks().get(task).is_some_and(|known| known.suite.user.is_some()) {
+            simulated.insert(key);
+            continue;
+        }
         if let Some(source) = places.get(&key).and_then(|at| sources.get_mut(*at)) {
             source.row.runs += 1;
             continue;
@@ -271,6 +278,12 @@ fn sources(
         notes.push(format!(
             "Left out, because the run has no task: {nameless} of {} runs.",
             rows.len()
+        ));
+    }
+    if !simulated.is_empty() {
+        notes.push(format!(
+            "Left out, because a simulated user asks: {}. Copy the suite file to keep it.",
+            names(simulated.len())
         ));
     }
     if !unknown.is_empty() {

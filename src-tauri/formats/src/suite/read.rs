@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use super::queries;
 use super::user::{MAX_TURNS, MOST_TURNS};
 use super::warnings::Warnings;
-use super::{Expected, Nudge, OracleFile, Prompts, SimulatedUser, Suite, Task, Variation};
+use super::{Expected, Nudge, OracleFile, PROMPTS, Prompts, SimulatedUser, Suite, Task, Variation};
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::node::{Node, Shape};
 use crate::template;
@@ -124,7 +124,13 @@ impl<'a> Reader<'a> {
         self.check_templates(&task);
         for (key, value) in self.root.entries() {
             let word = key.word().unwrap_or_default();
-            if !KNOWN.contains(&word) {
+            if word == "user" && task.user.is_none() && !value.is_null() {
+                self.warnings.add_at(
+                    key,
+                    "`user` is ignored, because it is no map and the task has a prompt.".to_owned(),
+                );
+                task.extra.push((word.to_owned(), value.to_value()));
+            } else if !KNOWN.contains(&word) {
                 self.warnings.unknown(key, word, &KNOWN);
                 task.extra.push((word.to_owned(), value.to_value()));
             }
@@ -136,6 +142,13 @@ impl<'a> Reader<'a> {
     fn user(&mut self) -> Result<Option<SimulatedUser>, ReadError> {
         let Some(user) = self.root.get_non_null("user") else { return Ok(None) };
         if user.shape() != Shape::Map {
+            // Beside a prompt it is a key of another program.
+            let nested = ["promptql", "tool_calling"].map(|key| self.root.get_non_null(key));
+            let nested =
+                nested.into_iter().flatten().any(|one| one.get("retrieval_prompt").is_some());
+            if nested || PROMPTS.iter().any(|key| self.root.get_non_null(key).is_some()) {
+                return Ok(None);
+            }
             return Err(self
                 .bad(user, "`user` has to be a map")
                 .advise("Write it as `user: { persona: …, goal: … }`."));

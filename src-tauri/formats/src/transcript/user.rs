@@ -35,6 +35,7 @@ pub(crate) fn verdict_of_user<'t, N: Node<'t>>(user: N) -> Option<Verdict> {
 pub(crate) fn effort<'t, N: Node<'t>>(user: N) -> UserEffort {
     let requests = user.get("requests").and_then(super::conversation::parse_u64);
     UserEffort {
+        model: user.get("model").and_then(N::text).map(str::to_owned),
         requests: requests.and_then(|requests| u32::try_from(requests).ok()).unwrap_or(0),
         tokens: None,
         cost: user.get("cost").and_then(N::number).filter(|cost| cost.is_finite() && *cost >= 0.0),

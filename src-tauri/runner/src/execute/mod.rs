@@ -146,7 +146,8 @@ impl LaunchContext {
 
     /// Returns the reason a job need not be started: its key was refused.
     pub(super) fn refusal_for(&self, job: &Job) -> Option<String> {
-        let user = self.setup.user_model_of(&job.slot.task).and_then(|name| self.setup.model(name));
+        let user = self.setup.user_model_for(&job.slot.task, job.slot.user_model.as_deref());
+        let user = user.and_then(|name| self.setup.model(name));
         let why = self
             .doors
             .refused(&Endpoint::for_job(&self.setup, job)?)
@@ -296,7 +297,7 @@ fn tools_for_job(
     way: Strategy,
 ) -> Result<RunTools, RunError> {
     let python = job.slot.at.system == System::ToolCallingPython;
-    let prompt = job.slot.prompt();
+    let prompt = job.slot.search_text();
     let asked = OfferInputs { way, query, prompt: &prompt, most: model.most_functions() };
     let kit = crew.toolbox.tools_for_run(job.slot.task.tools.as_deref(), python, &asked);
     kit.map_err(|why| {

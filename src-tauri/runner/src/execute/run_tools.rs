@@ -48,7 +48,7 @@ pub struct OfferInputs<'a> {
     pub way: Strategy,
     /// Query of the task, if it is from a query set.
     pub query: Option<&'a Query>,
-    /// Prompt of the task.
+    /// Prompt of the task, or the goal of its simulated user.
     pub prompt: &'a str,
     /// Maximum number of functions that the provider accepts.
     pub most: usize,

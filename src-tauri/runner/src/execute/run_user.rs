@@ -55,8 +55,9 @@ impl Conversation<'_> {
                 user::push_correction(&mut turns, &text, &why);
                 continue;
             }
-            // Small models answer in plain words, whatever they are told.
-            if let Some(message) = user::plain_message(&text) {
+            // Small models answer in plain words, whatever they are told. Where a verdict is asked
+            // for, words are none: they do not say whether the goal was reached.
+            if let Some(message) = user::plain_message(&text).filter(|_| !is_last) {
                 break Move::Says(message);
             }
             self.script.set_user(&facts);

@@ -25,9 +25,8 @@ impl RunUser {
         let task = &job.slot.task;
         let Some(user) = &task.user else { return Ok(None) };
         let mut facts = script.user();
-        let asked = crew.setup.user_model_of(task);
-        let name = facts.model.as_deref().filter(|name| crew.setup.model(name).is_some());
-        let name = name.or(asked).ok_or_else(|| RunError::Broken(NO_MODEL.to_owned()))?;
+        let name = crew.setup.user_model_for(task, facts.model.as_deref());
+        let name = name.ok_or_else(|| RunError::Broken(NO_MODEL.to_owned()))?;
         let model = crew.setup.model(name).ok_or_else(|| {
             RunError::Broken(format!("There is no model named `{name}`, which plays the user."))
         })?;

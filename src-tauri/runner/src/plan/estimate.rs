@@ -18,6 +18,8 @@ pub struct Past {
     pub tokens: Option<u64>,
     /// Dollars, if recorded.
     pub cost: Option<f64>,
+    /// Model that played the user, if it was simulated.
+    pub user_model: Option<String>,
 }
 
 /// Average of past runs.
@@ -74,20 +76,25 @@ pub fn with_free(estimate: Estimate, free: u64) -> Estimate {
 }
 
 /// Estimates these runs. Past runs of the same model take precedence over those of the same task
-/// and system, whose prices may differ. Runs without any data are not counted, and values that no
+/// and system, whose prices may differ. A run with a simulated user is estimated only from runs with
+/// the same user model, which is given with it: that of another says nothing about its cost. Runs without any data are not counted, and values that no
 /// past run records are `None`, not 0.
-pub fn estimate<'a>(past: &[Past], owed: impl IntoIterator<Item = &'a Coordinates>) -> Estimate {
-    let mut by_model: HashMap<(&str, &str, &str), Mean> = HashMap::new();
-    let mut by_system: HashMap<(&str, &str), Mean> = HashMap::new();
+pub fn estimate<'a>(
+    past: &[Past],
+    owed: impl IntoIterator<Item = (&'a Coordinates, Option<&'a str>)>,
+) -> Estimate {
+    let mut by_model: HashMap<(&str, &str, &str, Option<&str>), Mean> = HashMap::new();
+    let mut by_system: HashMap<(&str, &str, Option<&str>), Mean> = HashMap::new();
     for run in past.iter().filter(|run| run.turns > 0) {
-        by_model.entry((&run.task, &run.system, &run.model)).or_default().add(run);
-        by_system.entry((&run.task, &run.system)).or_default().add(run);
+        let user = run.user_model.as_deref();
+        by_model.entry((&run.task, &run.system, &run.model, user)).or_default().add(run);
+        by_system.entry((&run.task, &run.system, user)).or_default().add(run);
     }
     let (mut known, mut calls, mut tokens, mut cost) = (0, 0.0, None, Some(0.0));
-    for run in owed {
-        let same = by_model.get(&(run.task.as_str(), run.system.as_str(), run.model.as_str()));
-        let Some(mean) = same.or_else(|| by_system.get(&(run.task.as_str(), run.system.as_str())))
-        else {
+    for (run, user) in owed {
+        let (task, system) = (run.task.as_str(), run.system.as_str());
+        let same = by_model.get(&(task, system, run.model.as_str(), user));
+        let Some(mean) = same.or_else(|| by_system.get(&(task, system, user))) else {
             continue;
         };
         known += 1;
@@ -134,6 +141,7 @@ mod tests {
             turns,
             tokens,
             cost,
+            user_model: None,
         };
         let all = [
             past("o1", 2, Some(100), Some(0.5)),
@@ -149,7 +157,7 @@ mod tests {
             repeat: 1,
             fork: 0,
         };
-        let known = |runs: &[Coordinates]| estimate(&all, runs);
+        let known = |runs: &[Coordinates]| estimate(&all, runs.iter().map(|run| (run, None)));
         let none = Estimate { known: 0, calls: None, tokens: None, cost: None };
         assert_eq!(known(&[]), none);
         assert_eq!(known(&[run("b", "o1")]), none);
@@ -167,5 +175,10 @@ mod tests {
             known(&[run("a", "new")]),
             Estimate { known: 1, calls: Some(5), tokens: Some(200), cost: Some(0.5) }
         );
+        let played = [Past { user_model: Some("cheap".into()), ..past("o1", 2, None, Some(0.5)) }];
+        let talk = run("a", "o1");
+        assert_eq!(estimate(&played, [(&talk, Some("cheap"))]).cost, Some(0.5));
+        assert_eq!(estimate(&played, [(&talk, Some("dear"))]), none);
+        assert_eq!(estimate(&played, [(&talk, None)]), none);
     }
 }

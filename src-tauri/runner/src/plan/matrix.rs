@@ -29,18 +29,28 @@ pub struct Slot {
     pub task: Arc<Task>,
     /// Strategy to start it with.
     pub way: Strategy,
+    /// Model that plays the user according to the file of the run, if the run is resumed.
+    pub user_model: Option<String>,
 }
 
 impl Slot {
     /// Creates the run at these coordinates.
     pub fn new(task: Arc<Task>, at: Coordinates) -> Self {
-        Self { path: names::write(&at), at, task, way: Strategy::default() }
+        Self { path: names::write(&at), at, task, way: Strategy::default(), user_model: None }
     }
 
     /// Returns the first message: the prompt of the task with the parameters of the variation.
     pub fn prompt(&self) -> String {
         let prompt = self.task.prompt(&self.at.system).unwrap_or_default();
         self.task.fill(prompt, usize::try_from(self.at.variation).ok())
+    }
+
+    /// Returns the text that functions are searched by: the prompt, or what the simulated user wants.
+    pub fn search_text(&self) -> String {
+        match &self.task.user {
+            Some(user) => self.task.fill(&user.goal, usize::try_from(self.at.variation).ok()),
+            None => self.prompt(),
+        }
     }
 
     /// Returns the reason it is impossible, as a sentence.

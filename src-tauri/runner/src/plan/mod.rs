@@ -40,6 +40,14 @@ impl OnDisk {
     pub fn searches(&self) -> bool {
         matches!(&self.file, File::Read(file) if file.way.method.is_some())
     }
+
+    /// Returns the model that plays the user according to the file.
+    pub fn user_model(&self) -> Option<&str> {
+        match &self.file {
+            File::Read(file) => file.user.as_ref().map(|(model, _)| model.as_str()),
+            _ => None,
+        }
+    }
 }
 
 /// File of a run.
@@ -378,8 +386,12 @@ pub struct Plan {
 /// Decides the next step of every run in a matrix.
 pub fn outstanding(matrix: Matrix, mut on_disk: impl FnMut(&Slot) -> OnDisk, rules: Rules) -> Plan {
     let mut plan = Plan::default();
-    for slot in matrix.slots {
-        let decision = decide(&slot, &on_disk(&slot), rules);
+    for mut slot in matrix.slots {
+        let on_disk = on_disk(&slot);
+        let decision = decide(&slot, &on_disk, rules);
+        if !matches!(decision.step, Some(Step::Begin | Step::BeginAnew)) {
+            slot.user_model = on_disk.user_model().map(str::to_owned);
+        }
         let list = if decision.step.is_some() { &mut plan.owed } else { &mut plan.skipped };
         list.push(Planned { slot, decision });
     }

@@ -363,3 +363,20 @@ proptest! {
         prop_assert_eq!(together, every);
     }
 }
+
+#[test]
+fn functions_are_searched_by_what_a_simulated_user_wants() {
+    let user = touchstone_formats::suite::SimulatedUser {
+        persona: None,
+        goal: "Book it.".into(),
+        knows: None,
+        satisfied_when: None,
+        max_turns: 2,
+        model: None,
+    };
+    let asked = slot("tool_calling");
+    assert_eq!(asked.search_text(), asked.prompt());
+    let task = Arc::new(Task { user: Some(user), ..Task::default() });
+    let with_user = Slot { task, ..asked };
+    assert_eq!(with_user.search_text(), "Book it.");
+}

@@ -538,14 +538,14 @@ pub fn forks_named_as_repeats(index: &Reader<'_>) -> Result<HashSet<String>, Ind
     Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-/// Effort of a past run: task, system, model, turns, tokens, dollars.
-pub(crate) type RunEffort = (String, String, String, u32, Option<u64>, Option<f64>);
+/// Effort of a past run: task, system, model, turns, tokens, dollars, model of the simulated user.
+pub(crate) type RunEffort = (String, String, String, u32, Option<u64>, Option<f64>, Option<String>);
 
 /// Returns the effort of the completed runs of some tasks, with that of their simulated users.
 pub fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<RunEffort>, IndexError> {
     const TOOK: &str = "SELECT system, model, turns + ifnull(user_requests, 0), \
                         CASE WHEN user_requests IS NULL THEN tokens ELSE tokens + user_tokens END, \
-                        CASE WHEN user_requests IS NULL THEN cost ELSE cost + user_cost END FROM runs \
+                        CASE WHEN user_requests IS NULL THEN cost ELSE cost + user_cost END, user_model FROM runs \
                         WHERE task = ? AND member IS NULL AND system IS NOT NULL AND model IS NOT NULL AND state IN ('answered', 'no_answer')";
     let mut query = index.prepare_cached(TOOK)?;
     let mut all = Vec::new();
@@ -561,6 +561,7 @@ pub fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<RunEffort>
                 row.get(2)?,
                 tokens,
                 row.get(4)?,
+                row.get(5)?,
             ));
         }
     }
