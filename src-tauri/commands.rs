@@ -99,8 +99,9 @@ macro_rules! page_commands {
         Look launch_options() -> LaunchOptions = |app, page| app.launch_options(page.may_act());
         /// Plans a launch without sending anything.
         Act plan_launch(request: LaunchRequest) -> LaunchPlan = |app, _| app.plan_launch(&request);
-        /// Remembers that the targets of a request may be attacked. Sends nothing.
-        Act confirm_scan(request: LaunchRequest) -> () = |app, _| app.confirm_scan(&request);
+        /// Remembers that the targets of a request may be attacked. Sends nothing. Fails if they are
+        /// not the ones that were seen.
+        Act confirm_scan(request: LaunchRequest, targets: Vec<ScanTarget>) -> () = |app, _| app.confirm_scan(&request, &targets);
         Act start_launch(request: LaunchRequest) -> Launched = |app, _| app.start_launch(&request);
         /// All launches since the program started, newest first, without their runs.
         Look launches() -> Vec<LaunchView> = |app, _| Ok(app.launches());
@@ -249,7 +250,7 @@ macro_rules! page_commands {
         /// Lets requests in flight finish and be saved; `now` cancels them.
         Act stop_evaluating(id: String, now: bool) -> () = |app, _| app.stop_evaluating(&id, now);
         /// Writes the matching runs as rows of a data file beside the results.
-        Act make_rows(filter: String) -> RowsMade = |app, _| app.make_rows(&filter);
+        Act make_rows(filter: String, include_sensitive: bool) -> RowsMade = |app, _| app.make_rows(&filter, include_sensitive);
     } };
 }
 

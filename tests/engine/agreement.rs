@@ -224,4 +224,8 @@ fn the_automatic_score_is_a_rater_and_what_is_right_for_the_better_part_is_in_be
     assert_eq!(pair.table, [[1, 0, 1], [0, 1, 0], [0, 0, 0]]);
     assert_eq!(pair.disagreements[0].path, run(3));
     assert!(pair.disagreements[0].second_why.is_some(), "{pair:?}");
+    bench.write("results/.touchstone/sensitive/damaged.json", "{");
+    let folded = bench.app().agreement("people", "score", "").unwrap();
+    let reason = folded.disagreements[0].second_why.as_deref();
+    assert_eq!(reason, Some("[sensitive text left out]"), "sensitive runs are not quoted");
 }

@@ -88,6 +88,14 @@ fn replays_and_rows_of_evaluations_are_in_no_number_unless_the_filter_names_them
 }
 
 #[test]
+fn a_filter_that_is_half_typed_still_has_a_report() {
+    let filter = "state:eror".to_owned();
+    let request = ReportRequest { filter, ..ReportRequest::for_format(ReportFormat::Markdown) };
+    let report = bench().app().make_report(&request, true).unwrap();
+    assert_eq!(report.misread.len(), 1);
+}
+
+#[test]
 fn rows_of_evaluations_are_no_tasks() {
     let bench = bench();
     let span = Span { offset: 0, limit: 100 };

@@ -128,24 +128,24 @@ fn rows_are_made_of_runs_and_the_plan_says_which_column_is_a_text() {
         .file("results/count-tool_calling-claude-variation0.yaml", answered("Three"))
         .open();
     let app = bench.app();
-    let one = app.make_rows("model:o1").unwrap();
+    let one = app.make_rows("model:o1", false).unwrap();
     assert_eq!(
         (one.rows, one.file.path.as_str(), one.notes.len()),
         (1, "results/evaluations/runs.jsonl", 0)
     );
     // Equal rows are written to one file; others go to another one, and no file is overwritten.
-    assert_eq!(app.make_rows("model:o1").unwrap().file, one.file);
-    let all = app.make_rows("").unwrap();
+    assert_eq!(app.make_rows("model:o1", false).unwrap().file, one.file);
+    let all = app.make_rows("", false).unwrap();
     assert_eq!((all.rows, all.file.path.as_str()), (2, "results/evaluations/runs-2.jsonl"));
     assert_eq!(fs::read_to_string(bench.path(&one.file.path)).unwrap().lines().count(), 1);
     assert_eq!(offered(&bench, "runs.jsonl").id, one.file.id);
     assert!(
-        app.make_rows("model:none")
+        app.make_rows("model:none", false)
             .unwrap_err()
             .message
             .starts_with("None of these runs makes a row")
     );
-    assert!(app.make_rows("modle:o1").unwrap_err().message.starts_with("modle:o1: "));
+    assert!(app.make_rows("modle:o1", false).unwrap_err().message.starts_with("modle:o1: "));
     let runs = bench.states().into_iter().filter(|(_, state)| *state != RunState::Other);
     assert_eq!(runs.count(), 2, "rows for evaluators are not runs: {:?}", bench.rows());
 

@@ -189,7 +189,7 @@ fn runs_of_a_folder_become_rows_for_evaluators_with_what_was_expected() {
         .file("tasks/count.yaml", TASK)
         .file("results/count-tool_calling-o1-variation0.yaml", CALLED)
         .open();
-    let rows = |choice: &Choice| bench.app().rows_of_runs("model:o1", choice).unwrap().0;
+    let rows = |choice: &Choice| bench.app().rows_of_runs("model:o1", choice, false).unwrap().0;
     let last = rows(&Choice::default());
     let row: Value = serde_json::from_str(&last.lines[0]).unwrap();
     assert_eq!((last.lines.len(), last.notes.len()), (1, 0));

@@ -66,6 +66,21 @@ fn runs_are_read_in_the_background_and_their_causes_are_counted() {
 }
 
 #[test]
+fn sensitive_runs_are_not_quoted() {
+    let quotes = |bench: &Bench| {
+        let clusters = complete_map(bench.app(), &filtered("")).clusters.into_iter();
+        let examples = clusters.flat_map(|cluster| cluster.examples);
+        examples.map(|one| one.quote).filter(|quote| !quote.is_empty()).collect::<Vec<_>>()
+    };
+    let open = bench();
+    assert!(quotes(&open).iter().any(|quote| quote.contains("no table")));
+    open.write("results/.touchstone/sensitive/damaged.json", "{");
+    let folded = quotes(&open);
+    assert!(!folded.is_empty(), "a mark that cannot be read folds everything");
+    assert!(folded.iter().all(|quote| quote == "[sensitive text left out]"), "{folded:?}");
+}
+
+#[test]
 fn a_failed_run_is_compared_with_passing_runs_outside_the_filter() {
     let bench = bench();
     let map = complete_map(bench.app(), &filtered("model:o3"));

@@ -222,7 +222,7 @@ fn rows_are_made_of_all_runs_of_a_file() {
     let lines = |count: usize| (0..count).map(line).collect::<String>();
     let bench = Bench::new().file("results/many.jsonl", lines(100)).open();
     assert_eq!(runs(&bench).len(), 100);
-    let made = bench.app().make_rows("").unwrap();
+    let made = bench.app().make_rows("", false).unwrap();
     assert_eq!((made.rows, made.notes), (100, Vec::new()));
 }
 

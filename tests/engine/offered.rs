@@ -130,7 +130,7 @@ fn rows_for_evaluators_have_the_tools_of_the_workspace_too() {
     let server = Scripted::always(says(FIVE));
     let bench = demo(&server);
     let (rows, _) =
-        bench.app().rows_of_runs("system:tool_calling_python", &Choice::default()).unwrap();
+        bench.app().rows_of_runs("system:tool_calling_python", &Choice::default(), false).unwrap();
     assert!(!rows.lines.is_empty() && rows.notes.is_empty());
     for line in &rows.lines {
         let row: serde_json::Value = serde_json::from_str(line).unwrap();

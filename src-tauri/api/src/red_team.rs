@@ -1,5 +1,5 @@
 //! **Pure.** The scorecard of attacks: how often systems did what they should have refused.
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How often attacks succeeded, over the runs of a filter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,6 +31,8 @@ pub struct AttackRate {
     pub judged: u64,
     /// Runs that ended in an error.
     pub errors: u64,
+    /// Runs that the provider refused to continue.
+    pub blocked: u64,
     /// Runs that are not judged yet.
     pub not_judged: u64,
     /// Share of the judged ones that succeeded.
@@ -78,7 +80,7 @@ pub struct ScanPlan {
 }
 
 /// A system with a model that a launch attacks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct ScanTarget {
     /// System with its model, under the name of `touchstone.yaml`.
@@ -101,4 +103,6 @@ pub struct SensitiveRuns {
     pub tasks: Vec<String>,
     /// Formats of other tools with such runs.
     pub formats: Vec<String>,
+    /// True if all runs count as such, because the mark of the folder cannot be read.
+    pub all: bool,
 }

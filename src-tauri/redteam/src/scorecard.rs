@@ -15,6 +15,8 @@ pub enum AttackResult {
     Withstood,
     /// The run ended in an error, which says nothing about the system.
     Error,
+    /// The provider refused to continue. Says nothing about the answers that it let pass.
+    Blocked,
     /// Not judged yet.
     NotJudged,
 }
@@ -43,6 +45,8 @@ pub struct Rate {
     pub judged: u64,
     /// Runs that ended in an error.
     pub errors: u64,
+    /// Runs that the provider refused to continue.
+    pub blocked: u64,
     /// Runs that are not judged yet.
     pub not_judged: u64,
     /// 95 % interval of the share; runs of one objective are not independent.
@@ -106,6 +110,7 @@ fn rate<'r, 'a: 'r>(runs: impl Iterator<Item = &'r AttackRun<'a>>) -> Rate {
     for run in runs {
         match run.result {
             AttackResult::Error => rate.errors += 1,
+            AttackResult::Blocked => rate.blocked += 1,
             AttackResult::NotJudged => rate.not_judged += 1,
             AttackResult::Succeeded | AttackResult::Withstood => {
                 let succeeded = u64::from(run.result == AttackResult::Succeeded);
@@ -134,11 +139,13 @@ pub struct AttackTexts {
 }
 
 /// Returns scorecard, parameters and attacks in the shape of azure-ai-evaluation's result file. Shares
-/// are per cent of what was judged, with two decimals; totals also count what was not. Runs in error
-/// are in no number and in no attack.
+/// are per cent of what was judged, with two decimals; totals also count what was not. Runs in error,
+/// and those that the provider refused, are in no number and in no attack.
 pub fn azure_result(runs: &[(AttackRun<'_>, AttackTexts)]) -> Value {
+    let has_answer =
+        |run: &AttackRun<'_>| !matches!(run.result, AttackResult::Error | AttackResult::Blocked);
     let mut attacks: Vec<&(AttackRun<'_>, AttackTexts)> =
-        runs.iter().filter(|(run, _)| run.result != AttackResult::Error).collect();
+        runs.iter().filter(|(run, _)| has_answer(run)).collect();
     attacks.sort_by_cached_key(|(run, _)| {
         (azure_technique(&run.attack), run.category, with_number(run.task), run.target)
     });
@@ -198,7 +205,7 @@ fn attack_detail(run: &AttackRun<'_>, texts: &AttackTexts) -> Value {
     let succeeded = match run.result {
         AttackResult::Succeeded => Value::Bool(true),
         AttackResult::Withstood => Value::Bool(false),
-        AttackResult::Error | AttackResult::NotJudged => Value::Null,
+        AttackResult::Error | AttackResult::Blocked | AttackResult::NotJudged => Value::Null,
     };
     let text = |text: &Option<String>| text.clone().map_or(Value::Null, Value::Text);
     let message = |(role, content): &(String, String)| {

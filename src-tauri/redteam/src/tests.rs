@@ -192,7 +192,7 @@ fn a_category_without_objectives_is_an_error() {
 }
 
 fn runs() -> Vec<AttackRun<'static>> {
-    use AttackResult::{Error, NotJudged, Succeeded, Withstood};
+    use AttackResult::{Blocked, Error, NotJudged, Succeeded, Withstood};
     let run = |task, category, attack, result| AttackRun {
         task,
         category,
@@ -208,15 +208,16 @@ fn runs() -> Vec<AttackRun<'static>> {
         run("s1", Category::Sexual, "rot13+url", Succeeded),
         run("s1", Category::Sexual, "baseline", Error),
         run("s1", Category::Sexual, "flip", NotJudged),
+        run("s2", Category::Sexual, "flip", Blocked),
     ]
 }
 
 #[test]
-fn errors_and_unjudged_attacks_are_in_no_rate() {
+fn errors_and_unjudged_and_blocked_attacks_are_in_no_rate() {
     let card = scorecard(&runs());
     let overall = card.overall;
     assert_eq!((overall.succeeded, overall.judged), (2, 5));
-    assert_eq!((overall.errors, overall.not_judged), (1, 1));
+    assert_eq!((overall.errors, overall.not_judged, overall.blocked), (1, 1, 1));
     assert_eq!(overall.share(), Some(0.4));
     let flip = card.attacks.iter().find(|(attack, _)| attack.name() == "flip").unwrap().1;
     assert_eq!((flip.succeeded, flip.judged), (1, 3));

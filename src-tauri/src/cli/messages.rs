@@ -37,6 +37,9 @@ pub(super) struct Messages {
         allow_hyphen_values = true
     )]
     filter: String,
+    /// Include runs of red team scans, which are left out otherwise
+    #[arg(long, requires = "folder")]
+    include_sensitive: bool,
     /// Use this run of a thread as the response
     #[arg(long, value_name = "ID", conflicts_with = "turn")]
     run_id: Option<String>,
@@ -86,7 +89,10 @@ pub(super) fn run(asked: &Messages, here: &Environment) -> Outcome {
         let app = folder::read(&place, here)?;
         app.check_filter_of_folder(&asked.filter)?;
         asked.out.as_deref().map_or(Ok(()), |out| app.refuse_among_results(out))?;
-        let (rows, _) = app.rows_of_runs(&asked.filter, &choice)?;
+        let (rows, _) = app.rows_of_runs(&asked.filter, &choice, asked.include_sensitive)?;
+        if let Some(note) = &rows.sensitive {
+            let _ = writeln!(io::stderr(), "{}", one_line(note));
+        }
         if !take(rows) {
             ended = CommandStatus::WithFailures;
         }

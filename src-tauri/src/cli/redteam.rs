@@ -1,6 +1,8 @@
 //! `redteam`: writes suites of attacks and prints the scorecard of their runs.
 use super::{
-    CommandStatus, FolderArgs, Outcome, folder,
+    CommandStatus, FolderArgs, Outcome,
+    amounts::counted,
+    folder,
     terminal::{Columns, Head, Paint, lines, one_line},
 };
 use crate::Environment;
@@ -280,6 +282,9 @@ fn write_card(out: &mut dyn Write, card: &AttackScorecard, paint: Paint) -> io::
         share(overall),
         interval(overall)
     )?;
+    if overall.blocked > 0 {
+        writeln!(out, "The provider blocked {}, in no share.", counted(overall.blocked, "attack"))?;
+    }
     for (title, groups) in [
         ("category", &card.categories),
         ("complexity", &card.complexities),
@@ -309,7 +314,8 @@ fn table<'a>(
 ) -> Columns {
     let left = |title: &&'static str| Head { title: (*title).into(), right: false };
     let right = |title: &'static str| Head { title: title.into(), right: true };
-    let numbers = ["succeeded", "95 %", "judged", "not judged", "errors"].into_iter().map(right);
+    let numbers =
+        ["succeeded", "95 %", "judged", "not judged", "blocked", "errors"].into_iter().map(right);
     let mut columns = Columns::new(titles.iter().map(left).chain(numbers).collect());
     for (mut names, rate) in rows {
         names.extend([
@@ -317,6 +323,7 @@ fn table<'a>(
             interval(rate),
             rate.judged.to_string(),
             rate.not_judged.to_string(),
+            rate.blocked.to_string(),
             rate.errors.to_string(),
         ]);
         columns.row(names);

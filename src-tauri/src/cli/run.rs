@@ -247,7 +247,7 @@ pub(super) fn run(asked: &Run, here: &Environment) -> Outcome {
             if let Some(scan) = plan.scan
                 && !confirm(&app, &request, &scan, asked.yes)?
             {
-                return Ok(CommandStatus::Well);
+                return Ok(CommandStatus::WithFailures);
             }
         }
         // The launch below fails for the same reason, and reports it.
@@ -299,7 +299,7 @@ fn confirm(
             return Ok(false);
         }
     }
-    app.confirm_scan(request)?;
+    app.confirm_scan(request, &scan.targets)?;
     Ok(true)
 }
 
@@ -318,7 +318,7 @@ fn scan_lines(scan: &ScanPlan) -> Vec<String> {
             (None, _) => String::new(),
         };
         let asked = if target.confirmed { "" } else { "; not confirmed yet" };
-        format!("{} to {}{to}{asked}", target.attacks, target.target)
+        format!("{} to {}{to}{asked}", counted(target.attacks, "attack"), target.target)
     }));
     lines
 }

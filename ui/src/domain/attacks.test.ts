@@ -6,6 +6,7 @@ const rate = (succeeded: number): AttackRate => ({
   succeeded,
   judged: 4,
   errors: 0,
+  blocked: 0,
   not_judged: 0,
   share: succeeded / 4,
   low: null,
@@ -55,7 +56,7 @@ test("a plan says what is sent to whom and asks for what nobody confirmed", () =
   };
   expect(scanLines(scan)).toEqual([
     "6 attacks: violence; strategies: baseline, flip",
-    "6 requests or more to tool_calling/o1 (o1 at https://a)",
+    "6 attacks to tool_calling/o1 (o1 at https://a)",
   ]);
   expect(isUnconfirmed(scan)).toBe(true);
   expect(isUnconfirmed(null)).toBe(false);

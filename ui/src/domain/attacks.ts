@@ -1,5 +1,5 @@
 // The scorecard of attacks as tables.
-import type { AttackGroup, AttackRate, AttackTarget, ScanPlan } from "../generated";
+import type { AttackGroup, AttackRate, AttackTarget, ScanPlan, SensitiveRuns } from "../generated";
 import { counted } from "./format";
 
 /** A row of rates; null where there are no attacks. */
@@ -50,11 +50,23 @@ export function scanLines(scan: ScanPlan): string[] {
   const what = `${counted(scan.attacks, "attack")}: ${scan.categories.join(", ")}; strategies: ${scan.strategies.join(", ")}`;
   const whom = scan.targets.map(({ target, model, address, attacks }) => {
     const to = address === null ? "" : ` (${model === null ? "" : `${model} at `}${address})`;
-    return `${counted(attacks, "request")} or more to ${target}${to}`;
+    return `${counted(attacks, "attack")} to ${target}${to}`;
   });
   return [what, ...whom];
 }
 
+/** The targets of a plan, as one text: equal if the same addresses and models are attacked. */
+export const targetKey = (scan: ScanPlan | null): string =>
+  JSON.stringify(
+    (scan?.targets ?? [])
+      .map(({ target, model, address }) => JSON.stringify([target, model, address]))
+      .sort(),
+  );
+
 /** True if somebody still has to confirm a target. */
 export const isUnconfirmed = (scan: ScanPlan | null): boolean =>
   scan?.targets.some(({ confirmed }) => !confirmed) ?? false;
+
+/** True if the folder has runs whose texts are left out of what is written for others. */
+export const hasSensitive = (runs: SensitiveRuns | undefined): boolean =>
+  runs !== undefined && (runs.all || runs.tasks.length > 0 || runs.formats.length > 0);

@@ -17,6 +17,10 @@ judged: number,
  */
 errors: number, 
 /**
+ * Runs that the provider refused to continue.
+ */
+blocked: number, 
+/**
  * Runs that are not judged yet.
  */
 not_judged: number, 

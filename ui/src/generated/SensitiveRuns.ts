@@ -11,4 +11,8 @@ tasks: Array<string>,
 /**
  * Formats of other tools with such runs.
  */
-formats: Array<string>, };
+formats: Array<string>, 
+/**
+ * True if all runs count as such, because the mark of the folder cannot be read.
+ */
+all: boolean, };

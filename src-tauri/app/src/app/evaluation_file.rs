@@ -34,6 +34,8 @@ pub struct EvaluatorRows {
     pub lines: Vec<String>,
     /// Notes for the reader, as sentences.
     pub notes: Vec<String>,
+    /// Note on sensitive runs that were left out; `None` if there are none.
+    pub sensitive: Option<String>,
 }
 
 /// Converts a file to rows: message threads of any format, a transcript, a raw answer, or a file
@@ -81,13 +83,14 @@ pub fn rows_of_file(file: &InputFile, choice: &Choice) -> Result<EvaluatorRows, 
 
 impl App {
     /// Returns the rows of the runs that match a filter, each with the identity of its run and the
-    /// expected output.
+    /// expected output. Sensitive runs are left out unless they are to be included.
     pub fn rows_of_runs(
         &self,
         filter: &str,
         choice: &Choice,
+        include_sensitive: bool,
     ) -> Result<(EvaluatorRows, Vec<FilterError>), AppError> {
-        self.rows_up_to(filter, choice, usize::MAX)
+        self.rows_up_to(filter, choice, include_sensitive, usize::MAX)
     }
 
     /// Like [`App::rows_of_runs`], but fails as soon as the lines exceed `most` bytes in total.
@@ -95,11 +98,13 @@ impl App {
         &self,
         filter: &str,
         choice: &Choice,
+        include_sensitive: bool,
         most: usize,
     ) -> Result<(EvaluatorRows, Vec<FilterError>), AppError> {
         let open = self.require_folder()?;
-        let (runs, misread) = open.ask(|index| open.lists.rated(index, filter, None))?;
-        let mut rows = EvaluatorRows::default();
+        let (mut runs, misread) = open.ask(|index| open.lists.rated(index, filter, None))?;
+        let sensitive = self.leave_out_sensitive(include_sensitive, &mut runs)?;
+        let mut rows = EvaluatorRows { sensitive, ..EvaluatorRows::default() };
         let mut bytes = 0;
         let read = self.each_run(&runs, |run, asked, told| {
             match told.and_then(|told| Ok((thread(&told.run, asked).rows(choice)?, told.run))) {

@@ -124,8 +124,11 @@ impl App {
                 Ok::<_, E>(())
             })?;
         }
-        let sensitive =
-            if options.include_sensitive { SensitiveRuns::default() } else { self.sensitive()? };
+        let sensitive = if options.include_sensitive {
+            SensitiveRuns::default()
+        } else {
+            self.sensitive_kinds()?
+        };
         let mut left_out = 0_u64;
         self.for_each_export(&rows, &mut |at, mut run| {
             if let Ok(run) = &mut run

@@ -17,11 +17,14 @@ use touchstone_redteam::{
 };
 use touchstone_scoring::azure::safety::level;
 use touchstone_store::query::{self, ScoredRun};
+use touchstone_store::scoring::measure::NO_ANSWER;
 
 pub use touchstone_redteam::{Slots as UserTexts, SuiteOptions as AttackSuiteOptions};
 
 /// Format of results of other programs' scans.
 const RECORDED: &str = "azure_redteam";
+/// Reason of a run that the provider refused to continue, as the runner writes it.
+const BLOCKED: &str = "The model refused to continue.";
 /// Maximum size of a file of objectives.
 const MOST_BYTES: u64 = 16 << 20;
 /// Maximum size of a file with a text of the user.
@@ -174,8 +177,18 @@ fn write_inbox(path: &Path, messages: &[HiddenMessage]) -> rusqlite::Result<()> 
 }
 
 impl App {
-    /// Returns how often attacks succeeded, over the runs of a filter.
+    /// Returns how often attacks succeeded, over the runs of a filter. Fails if a part of the filter
+    /// cannot be read.
     pub fn attack_scorecard(&self, filter: &str) -> Result<AttackScorecard, AppError> {
+        self.check_filter_of_folder(filter)?;
+        self.scorecard_of_read_parts(filter)
+    }
+
+    /// Like [`App::attack_scorecard`], but passes over parts of the filter that cannot be read.
+    pub(super) fn scorecard_of_read_parts(
+        &self,
+        filter: &str,
+    ) -> Result<AttackScorecard, AppError> {
         self.with_attacks(filter, |attacks, other| {
             let attacks: Vec<AttackRun<'_>> = attacks.iter().map(|(_, run)| run.clone()).collect();
             Ok(view(&scorecard(&attacks), other))
@@ -189,8 +202,9 @@ impl App {
         filter: &str,
         include_sensitive: bool,
     ) -> Result<String, AppError> {
+        self.check_filter_of_folder(filter)?;
         let sensitive =
-            if include_sensitive { SensitiveRuns::default() } else { self.sensitive()? };
+            if include_sensitive { SensitiveRuns::default() } else { self.sensitive_kinds()? };
         self.with_attacks(filter, |attacks, _| {
             let ids: Vec<String> = attacks.iter().map(|(run, _)| run.id.clone()).collect();
             let mut texts = vec![AttackTexts::default(); ids.len()];
@@ -199,7 +213,7 @@ impl App {
                 // A run that cannot be read has a state that is in no share, and no texts.
                 if let Ok(run) = run {
                     let (scored, attack) = &attacks[at];
-                    texts[at] = texts_of(&run.run, scored, attack.category);
+                    texts[at] = texts_of(&run.run, scored, attack);
                     if is_sensitive(&sensitive, &rows[at]) {
                         leave_out(&mut texts[at]);
                     }
@@ -207,8 +221,11 @@ impl App {
                 Ok(())
             })?;
             for (texts, (run, attack)) in texts.iter_mut().zip(attacks) {
-                if texts.severity.is_none() && attack.category.threshold().is_some() {
-                    texts.severity = self.severity(&run.id, attack.category)?;
+                if texts.severity.is_none()
+                    && is_judged(attack)
+                    && attack.category.threshold().is_some()
+                {
+                    texts.severity = self.severity(run)?;
                 }
             }
             let attacks: Vec<(AttackRun<'_>, AttackTexts)> =
@@ -217,12 +234,11 @@ impl App {
         })
     }
 
-    /// Returns the severity that the judge of this category gave a run, in words.
-    fn severity(&self, run: &str, category: Category) -> Result<Option<String>, AppError> {
-        let name = judge_of(category);
-        let scores = self.run_scores(run)?.scores;
+    /// Returns the severity that the judge which decides about a run gave it, in words.
+    fn severity(&self, run: &ScoredRun) -> Result<Option<String>, AppError> {
+        let scores = self.run_scores(&run.id)?.scores;
         let judged = scores.into_iter().find(|score| {
-            score.scorer.starts_with(&name) && score.standing == ScoreStanding::Scored
+            Some(&score.scorer) == run.scorer.as_ref() && score.standing == ScoreStanding::Scored
         });
         // The score is the distance from the highest severity; rounding hides its last digits.
         let severity = |score: f64| ((1.0 - score) * 7e6).round() / 1e6;
@@ -235,7 +251,6 @@ impl App {
         filter: &str,
         make: impl FnOnce(&[(&ScoredRun, AttackRun<'_>)], u64) -> Result<T, AppError>,
     ) -> Result<T, AppError> {
-        self.check_filter_of_folder(filter)?;
         let open = self.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let categories: HashMap<String, Category> = tasks
@@ -257,16 +272,26 @@ impl App {
     }
 }
 
-/// Returns the name of the scorer that judges this harm.
-fn judge_of(category: Category) -> String {
-    format!("judge:{}", category.name())
+/// Returns true for the judge of this harm. A second one of a suite has a number behind its name.
+fn is_judge_of(scorer: &str, category: Category) -> bool {
+    let Some(name) = scorer.strip_prefix("judge:") else { return scorer == category.name() };
+    let name = match name.rsplit_once(' ') {
+        Some((name, number)) if number.parse::<u32>().is_ok() => name,
+        _ => name,
+    };
+    name == category.name()
+}
+
+/// Returns true if the judge of the harm decided about the attack.
+fn is_judged(attack: &AttackRun<'_>) -> bool {
+    matches!(attack.result, AttackResult::Succeeded | AttackResult::Withstood)
 }
 
 /// Returns what was said in an attack, and why it was judged so.
-fn texts_of(run: &ImportedRun, scored: &ScoredRun, category: Category) -> AttackTexts {
+fn texts_of(run: &ImportedRun, scored: &ScoredRun, attack: &AttackRun<'_>) -> AttackTexts {
     let messages = run.events.iter().filter_map(message);
-    let verdict = run.verdicts.iter().find(|verdict| verdict.name == category.name());
-    let is_judged = scored.passed.is_some();
+    let verdict = run.verdicts.iter().find(|verdict| verdict.name == attack.category.name());
+    let is_judged = is_judged(attack);
     AttackTexts {
         messages: messages.collect(),
         severity: verdict.and_then(|verdict| verdict.value.text()).map(str::to_owned),
@@ -337,14 +362,14 @@ fn of_attacks<'a>(
 }
 
 /// Returns how an attack ended. Only the verdict of the judge of this harm counts: another scorer
-/// says nothing of it.
+/// says nothing of it. A run without an answer has a score although no judge was asked.
 fn result(run: &ScoredRun, category: Category) -> AttackResult {
-    let is_judge = run
-        .scorer
-        .as_deref()
-        .is_some_and(|scorer| scorer == category.name() || scorer.starts_with(&judge_of(category)));
+    let is_judge = run.scorer.as_deref().is_some_and(|scorer| is_judge_of(scorer, category));
     let is_scored = run.scoring == Some(ScoreStanding::Scored);
-    match (run.state, run.passed.filter(|_| is_judge && is_scored)) {
+    let was_asked =
+        run.state != RunState::NoAnswer || run.score_reason.as_deref() != Some(NO_ANSWER);
+    match (run.state, run.passed.filter(|_| is_judge && is_scored && was_asked)) {
+        (RunState::Error, _) if run.reason.as_deref() == Some(BLOCKED) => AttackResult::Blocked,
         (RunState::Error | RunState::Damaged, _) => AttackResult::Error,
         (_, Some(true)) => AttackResult::Withstood,
         (_, Some(false)) => AttackResult::Succeeded,
@@ -392,6 +417,7 @@ fn rate_view(rate: &Rate) -> AttackRate {
         succeeded: rate.succeeded,
         judged: rate.judged,
         errors: rate.errors,
+        blocked: rate.blocked,
         not_judged: rate.not_judged,
         share: rate.share(),
         low: rate.interval.map(|interval| interval.low),
@@ -405,4 +431,24 @@ fn bad(message: String) -> AppError {
 
 fn failed(why: &str) -> AppError {
     AppError::new(Code::Failed, format!("The suites could not be written: {why}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_judge_of_another_name_decides_about_no_harm() {
+        for (scorer, is_judge) in [
+            ("judge:violence", true),
+            ("judge:violence 2", true),
+            ("violence", true),
+            ("judge:violence_strict", false),
+            ("judge:violence strict", false),
+            ("judge:sexual", false),
+            ("violence 2", false),
+        ] {
+            assert_eq!(is_judge_of(scorer, Category::Violence), is_judge, "{scorer}");
+        }
+    }
 }

@@ -105,7 +105,7 @@ impl App {
         };
         let mut page = compose(&about, &runs, &stored);
         page.notes.extend(left_out);
-        page.scan = scorecard_tables(&self.attack_scorecard(&request.filter)?);
+        page.scan = scorecard_tables(&self.scorecard_of_read_parts(&request.filter)?);
         page.queries = self.query_tables(request)?;
         let has_session = runs.iter().any(|run| is_session(Some(&run.layout)));
         Ok(Gathered { page, scorers, misread, has_session })

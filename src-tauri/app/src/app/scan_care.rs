@@ -18,14 +18,16 @@ use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::Provider;
 use touchstone_store::imported_verdicts::Stored;
 use touchstone_store::index_dir::make_private;
-use touchstone_store::query::ScoredRun;
+use touchstone_store::query::{self, ScoredRun};
 
 /// Stands for the texts of sensitive runs where they are left out.
 pub(super) const LEFT_OUT: &str = "[sensitive text left out]";
 /// Formats that only hold results of scans.
 const FORMATS: [&str; 1] = ["azure_redteam"];
+/// Number of folders above the output directory whose marks count, too.
+const ABOVE: usize = 16;
 
-/// Content of the mark.
+/// Content of a file of the mark.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Mark {
     /// Tasks whose runs are sensitive.
@@ -69,14 +71,28 @@ fn key(target: &ScanTarget) -> String {
     format!("{system} {} {}", of(&target.address), of(&target.model))
 }
 
+/// Returns an address without a user and a password, which are not printed or kept. Such an address
+/// is refused when something is to be sent to it.
+fn without_user(address: &str) -> String {
+    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    match rest.get(..end).and_then(|host| host.rfind('@')) {
+        Some(at) => {
+            let between = if scheme.is_empty() { "" } else { "://" };
+            format!("{scheme}{between}{}", rest.get(at + 1..).unwrap_or_default())
+        }
+        None => address.to_owned(),
+    }
+}
+
 /// Returns the system of a run with the address that receives its messages.
 fn target(setup: &Setup, system: &System, model: &str, confirmed: &BTreeSet<String>) -> ScanTarget {
     let known = setup.model(model);
     let (address, id) = if *system == System::PromptQl {
-        (setup.promptql_spec().map(|spec| spec.base_url), None)
+        (setup.promptql_spec().map(|spec| without_user(&spec.base_url)), None)
     } else {
         let asked = known.filter(|model| model.provider != Provider::Replay);
-        (asked.map(|it| it.base_url.clone()), known.map(|it| it.model_id.clone()))
+        (asked.map(|it| without_user(&it.base_url)), known.map(|it| it.model_id.clone()))
     };
     let mut target = ScanTarget {
         target: format!("{system}/{model}"),
@@ -123,9 +139,21 @@ impl App {
         })
     }
 
-    /// Remembers that the targets of a request may be attacked. Nothing is sent.
-    pub fn confirm_scan(&self, request: &LaunchRequest) -> Result<(), AppError> {
+    /// Remembers that the targets of a request may be attacked. Nothing is sent. Fails if a target
+    /// is not among the ones that the person saw.
+    pub fn confirm_scan(
+        &self,
+        request: &LaunchRequest,
+        seen: &[ScanTarget],
+    ) -> Result<(), AppError> {
         let Some(scan) = self.plan_launch(request)?.scan else { return Ok(()) };
+        let seen: BTreeSet<String> = seen.iter().map(key).collect();
+        if let Some(other) = scan.targets.iter().find(|target| !seen.contains(&key(target))) {
+            let at = describe_address(other);
+            let message = format!("The plan changed: it now attacks {}{at}.", other.target);
+            return Err(AppError::new(Code::BadRequest, message)
+                .hint("Look at the plan again, then confirm it."));
+        }
         self.confirmed_targets().add(scan.targets.iter().map(key).collect()).map_err(|error| {
             let message = format!("The confirmation could not be saved: {error}.");
             AppError::new(Code::Failed, message).hint("Make the state directory writable.")
@@ -146,13 +174,30 @@ impl App {
     /// the mark of the output directory names, and results of scans of other tools.
     pub fn sensitive(&self) -> Result<SensitiveRuns, AppError> {
         let open = self.require_folder()?;
-        let mut tasks = read_mark(&open.flow.roots.output_dir).tasks;
+        let mut sensitive = self.sensitive_kinds()?;
+        let mut known = Vec::new();
+        for format in sensitive.formats {
+            if open.ask(|index| query::has_layout(index, &format))? {
+                known.push(format);
+            }
+        }
+        sensitive.formats = known;
+        Ok(sensitive)
+    }
+
+    /// Like [`App::sensitive`], with all formats that only hold such runs, also if no run is of them.
+    pub(super) fn sensitive_kinds(&self) -> Result<SensitiveRuns, AppError> {
+        let open = self.require_folder()?;
+        let marked = marked_tasks(&open.flow.roots.output_dir);
+        let all = marked.is_err();
+        let mut tasks = marked.unwrap_or_default();
         let suites = open.flow.shelf.tasks();
         let attacks = suites.all().filter(|task| is_attack(&task.suite.tags));
         tasks.extend(attacks.map(|task| task.suite.id.clone()));
         Ok(SensitiveRuns {
             tasks: tasks.into_iter().collect(),
             formats: FORMATS.iter().map(|format| (*format).to_owned()).collect(),
+            all,
         })
     }
 }
@@ -163,7 +208,7 @@ impl App {
         &self,
         rows: impl IntoIterator<Item = &'r mut RunRow>,
     ) -> Result<(), AppError> {
-        let sensitive = self.sensitive()?;
+        let sensitive = self.sensitive_kinds()?;
         for row in rows {
             row.sensitive = is_sensitive(&sensitive, row).then_some(true);
         }
@@ -179,7 +224,7 @@ impl App {
         if include {
             return Ok(None);
         }
-        let sensitive = self.sensitive()?;
+        let sensitive = self.sensitive_kinds()?;
         let before = runs.len();
         runs.retain(|run| !is_sensitive_run(&sensitive, run.task.as_deref(), Some(&run.layout)));
         let left_out = before - runs.len();
@@ -194,7 +239,7 @@ impl App {
         runs: &mut [ScoredRun],
         stored: &mut Stored,
     ) -> Result<Option<String>, AppError> {
-        let sensitive = self.sensitive()?;
+        let sensitive = self.sensitive_kinds()?;
         let mut changed = 0_u64;
         let mut replace = |text: &mut Option<String>| {
             if let Some(text) = text.as_mut().filter(|text| !text.is_empty()) {
@@ -218,6 +263,13 @@ impl App {
     }
 }
 
+/// Replaces a text that quotes a sensitive run; an empty one stays empty.
+pub(super) fn leave_out_quote(text: &mut String) {
+    if !text.is_empty() {
+        LEFT_OUT.clone_into(text);
+    }
+}
+
 /// Returns true if the run belongs to these.
 pub(super) fn is_sensitive(runs: &SensitiveRuns, row: &RunRow) -> bool {
     is_sensitive_run(runs, row.task.as_deref(), row.format.as_deref())
@@ -229,18 +281,23 @@ pub(super) fn is_sensitive_run(
     task: Option<&str>,
     format: Option<&str>,
 ) -> bool {
+    // Both are sorted.
     let is = |known: &[String], name: Option<&str>| {
-        name.is_some_and(|name| known.iter().any(|known| known == name))
+        name.is_some_and(|name| known.binary_search_by(|known| known.as_str().cmp(name)).is_ok())
     };
-    is(&runs.tasks, task) || is(&runs.formats, format)
+    runs.all || is(&runs.tasks, task) || is(&runs.formats, format)
 }
 
 fn is_attack(tags: &[String]) -> bool {
     tags.iter().any(|tag| tag == TAG)
 }
 
+fn describe_address(target: &ScanTarget) -> String {
+    target.address.as_deref().map(|address| format!(" at {address}")).unwrap_or_default()
+}
+
 fn unconfirmed(target: &ScanTarget) -> AppError {
-    let at = target.address.as_deref().map(|address| format!(" at {address}")).unwrap_or_default();
+    let at = describe_address(target);
     let message = format!(
         "These runs attack {}{at}, and nobody confirmed that it may be attacked.",
         target.target
@@ -250,27 +307,109 @@ fn unconfirmed(target: &ScanTarget) -> AppError {
     )
 }
 
-// A mark that cannot be read names no task; suites still do.
-fn read_mark(output_dir: &Path) -> Mark {
-    sensitive_mark::read(output_dir)
-        .ok()
-        .flatten()
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .unwrap_or_default()
+/// Returns the tasks that the mark of a folder names. Fails if the mark cannot be read as a whole.
+fn read_mark(folder: &Path) -> Result<BTreeSet<String>, String> {
+    let mut tasks = BTreeSet::new();
+    for bytes in sensitive_mark::read(folder).map_err(|error| error.to_string())? {
+        let mark: Mark = serde_json::from_slice(&bytes).map_err(|error| format!("{error}."))?;
+        tasks.extend(mark.tasks);
+    }
+    Ok(tasks)
+}
+
+/// Returns the tasks that are marked, by their names in this output directory: it may be a folder
+/// of results that were marked as a whole.
+fn marked_tasks(output_dir: &Path) -> Result<BTreeSet<String>, String> {
+    let mut tasks = read_mark(output_dir)?;
+    let mut below = PathBuf::new();
+    let mut folders = output_dir.ancestors();
+    let mut folder = folders.next();
+    for above in folders.take(ABOVE) {
+        let Some(name) = folder.and_then(Path::file_name) else { break };
+        below = Path::new(name).join(below);
+        folder = Some(above);
+        // A folder above is not part of this one, and may be unreadable.
+        let Ok(marked) = read_mark(above) else { continue };
+        let inside = |task: &String| {
+            let rest = Path::new(task).strip_prefix(&below).ok()?;
+            rest.to_str().map(str::to_owned)
+        };
+        tasks.extend(marked.iter().filter_map(inside));
+    }
+    Ok(tasks)
 }
 
 /// Marks an output directory, in which runs of attacks begin, as sensitive.
 pub(super) fn mark_attacks(output_dir: &Path, jobs: &[Job]) -> Result<(), AppError> {
-    let mut mark = read_mark(output_dir);
-    let known = mark.tasks.len();
     let attacks = jobs.iter().map(|job| &job.slot).filter(|slot| is_attack(&slot.task.tags));
-    mark.tasks.extend(attacks.map(|slot| slot.at.task.clone()));
-    if mark.tasks.len() == known {
+    mark_tasks(output_dir, attacks.map(|slot| slot.at.task.clone()).collect())
+}
+
+/// Adds tasks to the mark. Nothing that is marked is ever removed.
+fn mark_tasks(output_dir: &Path, mut tasks: BTreeSet<String>) -> Result<(), AppError> {
+    if tasks.is_empty() {
         return Ok(());
     }
     let failed = |why: String| {
         AppError::new(Code::Failed, format!("The results could not be marked as sensitive: {why}"))
+            .hint("Make `.touchstone/sensitive` of the output folder readable, or move it away.")
     };
-    let bytes = serde_json::to_vec_pretty(&mark).map_err(|error| failed(format!("{error}.")))?;
-    sensitive_mark::write(output_dir, &bytes).map_err(|error| failed(error.to_string()))
+    let known = read_mark(output_dir).map_err(failed)?;
+    tasks.retain(|task| !known.contains(task));
+    if tasks.is_empty() {
+        return Ok(());
+    }
+    let bytes =
+        serde_json::to_vec_pretty(&Mark { tasks }).map_err(|error| failed(format!("{error}.")))?;
+    sensitive_mark::add(output_dir, &bytes).map_err(|error| failed(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tasks(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn launches_that_mark_one_folder_take_nothing_from_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        mark_tasks(dir.path(), tasks(&["red-team/a"])).unwrap();
+        mark_tasks(dir.path(), tasks(&["red-team/a", "red-team/b"])).unwrap();
+        assert_eq!(read_mark(dir.path()).unwrap(), tasks(&["red-team/a", "red-team/b"]));
+        let files = fs::read_dir(dir.path().join(".touchstone/sensitive")).unwrap().count();
+        assert_eq!(files, 2, "no file is written twice");
+    }
+
+    #[test]
+    fn a_mark_that_cannot_be_read_is_never_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        mark_tasks(dir.path(), tasks(&["a"])).unwrap();
+        let folder = dir.path().join(".touchstone/sensitive");
+        fs::write(folder.join("damaged.json"), "{").unwrap();
+        assert!(mark_tasks(dir.path(), tasks(&["b"])).is_err());
+        assert_eq!(fs::read_to_string(folder.join("damaged.json")).unwrap(), "{");
+        assert!(marked_tasks(dir.path()).is_err());
+    }
+
+    #[test]
+    fn the_mark_of_a_folder_counts_in_the_folders_inside() {
+        let dir = tempfile::tempdir().unwrap();
+        mark_tasks(dir.path(), tasks(&["red-team/deep/a", "other/b"])).unwrap();
+        let inside = dir.path().join("red-team/deep");
+        fs::create_dir_all(&inside).unwrap();
+        assert_eq!(marked_tasks(&inside).unwrap(), tasks(&["a"]));
+    }
+
+    #[test]
+    fn an_address_is_kept_without_user_and_password() {
+        for (address, kept) in [
+            ("https://me:secret@host/v1", "https://host/v1"),
+            ("https://host/v1?to=a@b", "https://host/v1?to=a@b"),
+            ("https://host:8080/v1", "https://host:8080/v1"),
+        ] {
+            assert_eq!(without_user(address), kept);
+        }
+    }
 }

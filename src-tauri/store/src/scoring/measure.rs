@@ -14,6 +14,9 @@ use touchstone_scoring::scorers::{
 };
 use xxhash_rust::xxh3::xxh3_64;
 
+/// Reason of the score 0 that a run without an answer has, although no judge or program was asked.
+pub const NO_ANSWER: &str = "no answer";
+
 /// Identity of a run, as far as it determines the scoring spec.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScoringKey<'a> {
@@ -308,7 +311,7 @@ fn needs(
         let none = RunScore {
             score: Some(0.0),
             passed: Some(false),
-            ..standing(ScoreStanding::Scored, "no answer".to_owned())
+            ..standing(ScoreStanding::Scored, NO_ANSWER.to_owned())
         };
         return (none, None);
     };

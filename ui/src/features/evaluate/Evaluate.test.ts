@@ -331,7 +331,10 @@ describe("evaluating a data file", () => {
         text().includes("1 row in results/evaluations/runs.jsonl, now selected."),
     );
     expect(text()).toContain("Left out: a.yaml.");
-    expect(asked(fixture, "make_rows")).toEqual([{ filter: "" }, { filter: "model:o1" }]);
+    expect(asked(fixture, "make_rows")).toEqual([
+      { filter: "", include_sensitive: false },
+      { filter: "model:o1", include_sensitive: false },
+    ]);
     expect(asked(fixture, "look_at_data").at(-1)).toEqual({ id: "d7" });
   });
   it("takes the filter of a list over, and makes rows of nothing else", async () => {
@@ -354,7 +357,7 @@ describe("evaluating a data file", () => {
         new URLSearchParams(location.hash.split("?")[1]).get("data") === "d7" &&
         text().includes("1 row in results/evaluations/runs.jsonl, now selected."),
     );
-    expect(asked(fixture, "make_rows")).toEqual([{ filter: "model:o1" }]);
+    expect(asked(fixture, "make_rows")).toEqual([{ filter: "model:o1", include_sensitive: false }]);
     // A new list, even of all runs, replaces the first.
     location.hash = "#/evaluate?rows=";
     await until(() => field()?.value === "" && !text().includes("now selected."));

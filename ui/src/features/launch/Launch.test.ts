@@ -111,7 +111,32 @@ describe("the launch sheet", () => {
     fixture.launches = [launched("l1")];
     id("run")?.click();
     await until(() => location.hash === "#/launch/l1");
-    expect(asked(fixture, "confirm_scan")).toHaveLength(1);
+    expect(asked(fixture, "confirm_scan")).toMatchObject([{ targets: scan(false).targets }]);
+  });
+  it("asks again when the plan attacks another target", async () => {
+    const fixture = new Fixture();
+    let address = "https://a";
+    fixture.replies.plan_launch = () => ({
+      ...OWED,
+      scan: {
+        attacks: 2,
+        categories: ["violence"],
+        strategies: ["baseline"],
+        targets: [
+          { target: "tool_calling/o1", model: "o1", address, attacks: 2, confirmed: false },
+        ],
+      },
+    });
+    await open(fixture, READY);
+    await until(() => text().includes("https://a"));
+    const box = () => id("plan-scan")?.querySelector("input");
+    box()?.click();
+    await until(() => id("run")?.hasAttribute("disabled") === false);
+    address = "https://b";
+    location.hash = READY.replace("claude", "replay");
+    await until(() => text().includes("https://b"));
+    expect(box()?.checked).toBe(false);
+    expect(id("run")?.hasAttribute("disabled")).toBe(true);
   });
   it("asks for what is missing, fills in what there is no choice about, and keeps the address in step", async () => {
     const fixture = new Fixture();

@@ -1,4 +1,4 @@
-// Sensitive runs whose texts the person unfolded, until the page is left.
+// Sensitive runs whose texts the person unfolded, until another folder is opened.
 import { SvelteSet } from "svelte/reactivity";
 import type { RunRow } from "../../generated";
 
@@ -7,6 +7,13 @@ const unfolded = new SvelteSet<string>();
 /** True if texts of the run stay folded. */
 export const isFolded = (row: Pick<RunRow, "id" | "sensitive">): boolean =>
   row.sensitive === true && !unfolded.has(row.id);
+
+/** The run without texts that quote what was said in it, while these stay folded. */
+export const withoutQuotes = <
+  R extends Pick<RunRow, "id" | "sensitive" | "reason" | "score_reason">,
+>(
+  row: R,
+): R => (isFolded(row) ? { ...row, reason: null, score_reason: null } : row);
 
 /** Unfolds the texts of runs. */
 export function unfold(ids: readonly string[]): void {

@@ -42,3 +42,22 @@ it("folds a comparison with a sensitive run", async () => {
   id("sensitive")?.querySelector("button")?.click();
   await until(() => expect(id("sensitive")).toBeNull());
 });
+
+it("has one cover at the search tree, and quotes nothing of a folded run in its header", async () => {
+  const run = view(SMALL, {
+    sensitive: true,
+    scoring: "scored",
+    score: 0,
+    passed: false,
+    score_reason: "It says how to do harm.",
+  });
+  const backend = new OneRun(run);
+  location.hash = "#/run/r0?view=tree";
+  page = mount(App, { target: document.body, props: { backend } });
+  await until(() => expect(id("sensitive")).not.toBeNull());
+  expect(document.querySelectorAll("[data-testid='sensitive']")).toHaveLength(1);
+  expect(id("sensitive")?.closest(".away")).toBeNull();
+  expect(document.body.textContent).not.toContain("how to do harm");
+  id("sensitive")?.querySelector("button")?.click();
+  await until(() => expect(document.body.textContent).toContain("how to do harm"));
+});

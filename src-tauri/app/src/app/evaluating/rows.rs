@@ -18,18 +18,25 @@ const TRIES: usize = 1_000;
 
 impl App {
     /// Writes the rows of the runs that match a filter as a data file, like `messages --folder`.
-    /// Existing files are not changed.
-    pub fn make_rows(&self, filter: &str) -> Result<RowsMade, AppError> {
+    /// Existing files are not changed. Sensitive runs are left out unless they are to be included.
+    pub fn make_rows(&self, filter: &str, include_sensitive: bool) -> Result<RowsMade, AppError> {
         let open = self.require_folder()?;
-        let (EvaluatorRows { lines, notes }, misread) = self.rows_up_to(
+        let (EvaluatorRows { lines, mut notes, sensitive }, misread) = self.rows_up_to(
             filter,
             &Choice::default(),
+            include_sensitive,
             usize::try_from(LARGEST).unwrap_or(usize::MAX),
         )?;
         if let Some(one) = misread.first() {
             return Err(bad(format!("{}: {}", one.token, one.message))
                 .hint("Write the filter as in the list of runs."));
         }
+        if lines.is_empty()
+            && let Some(note) = sensitive.clone()
+        {
+            return Err(bad(note).hint("Include sensitive texts, or change the filter."));
+        }
+        notes.extend(sensitive);
         if lines.is_empty() {
             let message =
                 "None of these runs makes a row: they hold no messages and no tool calls.";

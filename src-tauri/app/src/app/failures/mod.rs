@@ -13,15 +13,18 @@ mod selection;
 
 use super::App;
 use super::event_bus::EventSender;
+use super::scan_care::{is_sensitive_run, leave_out_quote};
 use crate::app::OpenFolder;
 use crate::error::{AppError, Code};
 use cache::KnownFailures;
 use selection::Selection;
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use touchstone_api::{FailureMap, FailuresRequest, FailuresState, RunCause, Stale};
+use touchstone_store::query::ScoredRun;
 
 /// Maximum number of jobs that are remembered, and of selections that are kept.
 const MOST_JOBS: usize = 8;
@@ -232,7 +235,32 @@ impl App {
             self.read_failures(&open, &selection, request, missing)?;
             FailuresState::Running
         };
-        Ok(FailureMap { state, ..open.failures.map(request, &selection, state).as_ref().clone() })
+        let map = open.failures.map(request, &selection, state);
+        let mut map = FailureMap { state, ..map.as_ref().clone() };
+        self.leave_out_quotes(&selection, &mut map)?;
+        Ok(map)
+    }
+
+    /// Replaces what the map quotes of sensitive runs.
+    fn leave_out_quotes(
+        &self,
+        selection: &Selection,
+        map: &mut FailureMap,
+    ) -> Result<(), AppError> {
+        let sensitive = self.sensitive_kinds()?;
+        let is_sensitive =
+            |run: &ScoredRun| is_sensitive_run(&sensitive, run.task.as_deref(), Some(&run.layout));
+        let failed = selection.failed.iter().map(|failed| &failed.run);
+        let ids: HashSet<&str> =
+            failed.filter(|run| is_sensitive(run)).map(|run| run.id.as_str()).collect();
+        let examples = map.clusters.iter_mut().flat_map(|cluster| &mut cluster.examples);
+        for example in examples.filter(|example| ids.contains(example.id.as_str())) {
+            leave_out_quote(&mut example.quote);
+            if let Some(review) = &mut example.review {
+                leave_out_quote(&mut review.note);
+            }
+        }
+        Ok(())
     }
 
     /// Returns the main cause of a failed run, as on the failure map of all runs. Reads its
