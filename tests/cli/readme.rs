@@ -27,7 +27,13 @@ const QUERIES: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/stabletoolbench/queries");
 
 /// Labels that the pages use.
-const LABELS: &str = "labels:\n  gave-up: no answer\n  severity: { kind: category, values: [low, high] }\n  points: { kind: number, min: 0, max: 5 }\n  owner: { kind: text }\n";
+const LABELS: &str = concat!(
+    "labels:\n",
+    "  gave-up: no answer\n",
+    "  severity: { kind: category, values: [low, high] }\n",
+    "  points: { kind: number, min: 0, max: 5 }\n",
+    "  owner: { kind: text }\n",
+);
 
 /// Returns the commands of a program in all pages, each once and without the remark behind it.
 fn typed(program: &str) -> Vec<&'static str> {

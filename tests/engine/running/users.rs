@@ -15,7 +15,17 @@ use touchstone_runner::event::RunEventKind;
 const RUN: &str = "results/count-tool_calling-scripted-variation0.yaml";
 const NAME: &str = "count-tool_calling-scripted-variation0.yaml";
 
-const TASK: &str = "user:\n  persona: A {mood} customer.\n  goal: Learn how many things there are.\n  knows: { name: Ada }\n  satisfied_when: A number was named.\n  max_turns: 2\n  model: user\nvariations:\n- mood: calm\n";
+const TASK: &str = concat!(
+    "user:\n",
+    "  persona: A {mood} customer.\n",
+    "  goal: Learn how many things there are.\n",
+    "  knows: { name: Ada }\n",
+    "  satisfied_when: A number was named.\n",
+    "  max_turns: 2\n",
+    "  model: user\n",
+    "variations:\n",
+    "- mood: calm\n",
+);
 
 /// A workspace file whose model `user` plays users on the same server.
 fn workspace(server: &Scripted, more: &str) -> String {

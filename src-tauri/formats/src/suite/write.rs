@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn one(name: &str, prompt: &str, expected: Option<&str>) -> NewVariation {
+    fn variation(name: &str, prompt: &str, expected: Option<&str>) -> NewVariation {
         NewVariation {
             name: name.to_owned(),
             tool_calling: prompt.to_owned(),
@@ -130,7 +130,10 @@ mod tests {
             name: "hard".to_owned(),
             description: "From runs".to_owned(),
             shared: vec![("scorers", Value::List(vec!["fields".into()]))],
-            variations: vec![one("a", "Count {open} tickets", Some("3")), one("a", "Why?", None)],
+            variations: vec![
+                variation("a", "Count {open} tickets", Some("3")),
+                variation("a", "Why?", None),
+            ],
         };
         assert_eq!(
             write(&suite).unwrap(),
@@ -150,7 +153,7 @@ mod tests {
     fn a_key_that_means_nothing_is_refused() {
         let suite = NewSuite {
             shared: vec![("scorer", "fields".into())],
-            variations: vec![one("a", "b", None)],
+            variations: vec![variation("a", "b", None)],
             ..NewSuite::default()
         };
         assert!(write(&suite).unwrap_err().starts_with("The suite could not be read back: "));

@@ -95,7 +95,9 @@ fn describe(
         let Column { system, model } = one.scores.column;
         (system.is_none(), system.map(str::to_owned), model.is_none(), model.map(str::to_owned))
     };
-    ranked.sort_by(|a, b| b.mean.total_cmp(&a.mean).then_with(|| order(a).cmp(&order(b))));
+    // Means that differ only by the order in which they were added up are equal.
+    let level = |one: &Ranked<'_, '_>| (one.mean * 1e12).round();
+    ranked.sort_by(|a, b| level(b).total_cmp(&level(a)).then_with(|| order(a).cmp(&order(b))));
     if ranked.len() > MOST_COMPARED {
         ranked.drain(MOST_COMPARED - 1..ranked.len() - 1);
     }
@@ -484,6 +486,14 @@ mod tests {
         let all: Vec<Scores<'_>> =
             systems.iter().map(|(system, values)| scores(system, values)).collect();
         rank_systems(&all).standings.into_iter().map(|it| it.map(|(it, _)| it)).collect()
+    }
+
+    #[test]
+    fn means_that_differ_by_rounding_alone_are_equal() {
+        let (up, down) = ([0.1, 0.2, 0.3], [0.3, 0.2, 0.1]);
+        assert!(up.iter().sum::<f64>() > down.iter().sum());
+        let told = joined(&[("b", &up), ("a", &down)]);
+        assert!(told.starts_with("a/o1 "), "{told}");
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub(super) fn sets<'a>(
     let mut sets = LabelSets::default();
     let needed = labels.needed(names);
     if needed.iter().any(|rule| !rule.is_question()) {
-        sets.given = given(index, labels, among)?;
+        sets.given = labels_by_people(index, labels, among)?;
     }
     for rule in needed.iter().filter(|rule| rule.is_question()) {
         let set = passing(index, &rule.filter, (labels, &sets), among)?;
@@ -129,7 +129,7 @@ pub(super) fn matching(
 }
 
 /// Returns the values of labels that people gave to the present answers of all runs or some.
-fn given<'a>(
+fn labels_by_people<'a>(
     index: &Reader<'_>,
     labels: &'a Labels,
     among: Option<&[i64]>,

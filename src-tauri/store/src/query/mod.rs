@@ -97,7 +97,7 @@ impl Lists {
     }
 
     /// Parses and prepares a filter.
-    fn asked(&self, typed: &str) -> ParsedFilter {
+    fn parsed(&self, typed: &str) -> ParsedFilter {
         self.prepared(self.parse(typed).0)
     }
 
@@ -170,7 +170,7 @@ impl Lists {
         sort: Sort,
         key: &str,
     ) -> Result<ListPosition, IndexError> {
-        let ids = self.ids(index, &self.asked(filter), sort)?;
+        let ids = self.ids(index, &self.parsed(filter), sort)?;
         let position = id_of(index, key)?.and_then(|id| ids.iter().position(|other| *other == id));
         let neighbour = |at: Option<usize>| {
             at.and_then(|at| ids.get(at)).map(|id| key_of(index, *id)).transpose()
@@ -204,7 +204,7 @@ impl Lists {
         (order, author): (QueueOrder, Option<&str>),
         key: &str,
     ) -> Result<RunsAround, IndexError> {
-        let asked = self.asked(filter);
+        let asked = self.parsed(filter);
         let ids = self.queue(index, (&asked, sort), order, author)?;
         let id = id_of(index, key)?;
         let before = ids.iter().position(|other| Some(*other) == id).unwrap_or_default();
@@ -218,7 +218,7 @@ impl Lists {
         key: &str,
         most: usize,
     ) -> Result<RunsAround, IndexError> {
-        let asked = self.asked(filter);
+        let asked = self.parsed(filter);
         let ids = self.ids(index, &asked, sort)?;
         let before = match id_of(index, key)? {
             None => 0,
@@ -369,7 +369,7 @@ impl Lists {
         typed: &str,
         span: Span,
     ) -> Result<Vec<Hit>, IndexError> {
-        let asked = self.asked(typed);
+        let asked = self.parsed(typed);
         if !asked.texts.any_wanted() && !asked.asks_for_steps() {
             return Ok(Vec::new());
         }

@@ -15,7 +15,7 @@ impl Lists {
         filter: &str,
         author: Option<&str>,
     ) -> Result<QueueProgress, IndexError> {
-        let passing = self.set(index, &self.asked(filter))?;
+        let passing = self.set(index, &self.parsed(filter))?;
         let mut progress =
             QueueProgress { total: passing.iter().count() as u64, ..QueueProgress::default() };
         each_reviewed(index, author, |run, verdict| {

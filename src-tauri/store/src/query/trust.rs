@@ -61,7 +61,7 @@ impl Lists {
         index: &Reader<'_>,
         filter: &str,
     ) -> Result<Option<(u64, String)>, IndexError> {
-        let passing = self.set(index, &self.asked(filter))?;
+        let passing = self.set(index, &self.parsed(filter))?;
         unreadable(index, &passing)
     }
 

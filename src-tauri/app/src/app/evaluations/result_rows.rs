@@ -58,12 +58,12 @@ impl App {
 fn inputs(run: &Run) -> Vec<(String, String)> {
     let entries = run.row.entries().iter().filter_map(|(key, value)| {
         let name = key.text()?.strip_prefix(INPUTS)?;
-        (*value != Value::Null).then(|| (name.to_owned(), shown(value)))
+        (*value != Value::Null).then(|| (name.to_owned(), cell_text(value)))
     });
     entries.take(MOST_INPUTS).collect()
 }
 
-fn shown(value: &Value) -> String {
+fn cell_text(value: &Value) -> String {
     match value {
         Value::Text(text) => clip(text, INPUT),
         other => clip(&json::write(other, false), INPUT),

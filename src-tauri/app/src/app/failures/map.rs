@@ -56,7 +56,7 @@ pub(super) fn cause(
     let (failed, analysis) = (selection.failed.get(place)?, read.get(place)?.as_ref()?);
     let all = clustered(selection, &read, &failed_places(selection));
     let cluster = all.iter().find(|cluster| cluster.runs.contains(&failed.at))?;
-    let finding = shown(analysis, cluster);
+    let finding = quoted_finding(analysis, cluster);
     Some(RunCause {
         mode: cluster.cause.mode.name(),
         subject: cluster.cause.subject.clone(),
@@ -86,7 +86,7 @@ pub(super) fn map(
     let quotes = |cluster: &Cluster, at: usize| {
         let analysis = failed_at.get(at).copied().flatten().and_then(|at| read.get(at)?.as_ref());
         analysis
-            .and_then(|analysis| shown(analysis, cluster))
+            .and_then(|analysis| quoted_finding(analysis, cluster))
             .is_some_and(|it| !it.quote.is_empty())
     };
     // Of many runs, only some have a quotation.
@@ -161,7 +161,7 @@ fn share(share: &Share, groups: &[FailureGroup]) -> FailureShare {
 }
 
 /// Returns the finding of a run that belongs to a cluster.
-fn shown<'a>(analysis: &'a Analysis, cluster: &Cluster) -> Option<&'a Finding> {
+fn quoted_finding<'a>(analysis: &'a Analysis, cluster: &Cluster) -> Option<&'a Finding> {
     analysis.findings.iter().find(|finding| {
         finding.cause.mode == cluster.cause.mode
             && finding.cause.subject == cluster.cause.subject
@@ -191,7 +191,7 @@ fn example(
     is_main: bool,
 ) -> FailureExample {
     let run = &failed.run;
-    let finding = shown(analysis, cluster);
+    let finding = quoted_finding(analysis, cluster);
     let review = run.verdict.map(|verdict| FailureReview {
         verdict,
         note: run.review_note.clone().unwrap_or_default(),
