@@ -181,9 +181,10 @@ fn of_leaf(leaf: &Leaf<'_>, words: Option<(usize, usize)>, detail: Detail) -> St
 fn apart(expected: &str, actual: &str, width: usize) -> (String, String) {
     let same = expected.chars().zip(actual.chars()).take_while(|(a, b)| a == b).count();
     let before = same.saturating_sub(width / 2);
+    let left_out = if before > 0 { "…" } else { "" };
     let part = |text: &str| {
         let rest: String = text.chars().skip(before).collect();
-        format!("…{}", cut(&rest, width))
+        format!("{left_out}{}", cut(&rest, width))
     };
     (part(expected), part(actual))
 }
