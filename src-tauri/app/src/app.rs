@@ -312,7 +312,10 @@ impl App {
         Resolved { roots }: Resolved,
         purpose: Purpose,
     ) -> Result<(), AppError> {
-        if self.current_folder().is_some_and(|open| open.flow.roots.as_ref() == &roots) {
+        let is_open = |open: Arc<OpenFolder>| {
+            open.flow.roots.as_ref() == &roots && open.is_worker() == (purpose == Purpose::Work)
+        };
+        if self.current_folder().is_some_and(is_open) {
             return Ok(());
         }
         self.refuse_if_busy()?;

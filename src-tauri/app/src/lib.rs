@@ -25,6 +25,8 @@ mod plots;
 mod reading;
 mod recent;
 mod reports;
+mod state_file;
+mod text_file;
 
 pub use reports::{gate_junit, gate_markdown};
 pub use touchstone_scoring::number_format;

@@ -1,13 +1,11 @@
 //! List of recently opened folders, in a small file in the state directory. Owns that file only.
-use fs_err as fs;
-use fs_err::os::unix::fs::OpenOptionsExt as _;
+use crate::state_file;
 use serde::{Deserialize, Serialize};
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use touchstone_api::RecentFolder;
 use touchstone_clock as clock;
-use touchstone_store::index_dir::make_private;
 use touchstone_store::roots::Roots;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -62,27 +60,12 @@ impl Recent {
         self.write(&entries)
     }
 
-    // An unreadable list counts as empty: it is only a convenience, and the next write repairs it.
     fn read(&self) -> Vec<Entry> {
-        fs::read(&self.file)
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default()
+        state_file::read(&self.file)
     }
 
     fn write(&self, entries: &[Entry]) -> io::Result<()> {
-        let dir = self.file.parent().unwrap_or(Path::new("."));
-        make_private(dir)?;
-        let beside = dir.join(format!(".recent.{}", std::process::id()));
-        let mut file = fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&beside)?;
-        file.write_all(&serde_json::to_vec_pretty(entries)?)?;
-        file.sync_all()?;
-        fs::rename(&beside, &self.file)
+        state_file::write(&self.file, entries)
     }
 }
 

@@ -249,7 +249,13 @@ fn describe_left_out(runs: u64) -> Option<String> {
 /// Replaces everything that was said in a sensitive run.
 fn leave_out_texts(run: &mut ImportedRun) {
     let mark = || scan_care::LEFT_OUT.to_owned();
-    run.events.iter_mut().for_each(leave_out_event);
+    // Sub-agents may be nested deeper than the stack would bear.
+    let mut levels = vec![run.events.as_mut_slice()];
+    while let Some(events) = levels.pop() {
+        for event in events {
+            levels.extend(leave_out_event(event));
+        }
+    }
     run.answer = run.answer.as_ref().map(|_| mark());
     run.expected = run.expected.as_ref().map(|_| Value::Text(mark()));
     run.error = run.error.as_ref().map(|_| mark());
@@ -259,8 +265,12 @@ fn leave_out_texts(run: &mut ImportedRun) {
     }
 }
 
-fn leave_out_event(event: &mut Event) {
+/// Replaces what an event says. Returns the events inside, which are left as they are.
+fn leave_out_event(event: &mut Event) -> Option<&mut [Event]> {
     let mark = || scan_care::LEFT_OUT.to_owned();
+    if matches!(event.kind, EventKind::Media(_)) {
+        event.kind = EventKind::Note(String::new());
+    }
     match &mut event.kind {
         EventKind::System(text)
         | EventKind::User(text)
@@ -272,11 +282,12 @@ fn leave_out_event(event: &mut Event) {
         | EventKind::Note(text) => *text = mark(),
         EventKind::Call { arguments, .. } => *arguments = Value::Text(mark()),
         EventKind::Result { value, .. } => *value = Value::Text(mark()),
-        EventKind::Media(_) => event.kind = EventKind::Note(mark()),
+        EventKind::Media(_) => {}
         EventKind::SubAgent { events, .. } | EventKind::Abandoned(events) => {
-            events.iter_mut().for_each(leave_out_event);
+            return Some(events);
         }
     }
+    None
 }
 
 fn has_session(rows: &[RunRow]) -> bool {
@@ -457,5 +468,27 @@ impl Writer {
             ExportedDocument::from_parts(name, "application/json", parts)
         });
         (logs, done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_sub_agents_said_is_left_out_too() {
+        let event = |kind| Event { kind, time: None, seconds: None, tokens: None };
+        let said = || event(EventKind::Assistant("secret".to_owned()));
+        let sub_agent =
+            |events| event(EventKind::SubAgent { name: "helper".to_owned(), call: None, events });
+        let inner = sub_agent(vec![said(), event(EventKind::Abandoned(vec![said()]))]);
+        let mut run =
+            ImportedRun { events: vec![said(), sub_agent(vec![inner])], ..ImportedRun::default() };
+        leave_out_texts(&mut run);
+        let text = format!("{:?}", run.events);
+        assert!(
+            !text.contains("secret") && text.matches(scan_care::LEFT_OUT).count() == 3,
+            "{text}"
+        );
     }
 }

@@ -5,6 +5,7 @@ use super::spend_limit::{Budget, Prices};
 use super::{App, NewFile, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::generation::{self, Batch, GenerateOptions, Pair};
+use crate::text_file::{self, unreadable};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +26,8 @@ use touchstone_runner::spec::{Model, Provider};
 const MOST_BYTES: u64 = 16 << 20;
 /// Name of the lock and the journal; no run can have it, because hidden files are never runs.
 const HIDDEN: &str = ".generated";
+/// Limit on the messages of a simulated user.
+const MOST_TURNS: u32 = 200;
 /// Number of requests for a batch before the rest of it is given up.
 const ATTEMPTS: usize = 3;
 /// Interval at which an interruption is looked for.
@@ -127,8 +130,8 @@ impl App {
         Ok(GeneratePlan { requests, tokens: input + output, cost, unbound })
     }
 
-    /// Writes tasks and their suite. `interrupts` returns how
-    /// often the user asked for an end: first it drains, then it aborts.
+    /// Writes tasks and their suite. `interrupts` returns how often the user asked for an end: after
+    /// the first time, requests in flight finish; after the second, they are given up.
     pub fn generate(
         &self,
         request: &GenerateRequest,
@@ -266,9 +269,6 @@ impl App {
     }
 }
 
-/// Limit on the messages of a simulated user.
-const MOST_TURNS: u32 = 200;
-
 async fn ask(
     crew: &Arc<LaunchContext>,
     resolved: &Resolved,
@@ -337,20 +337,13 @@ fn unfinished(why: String) -> AppError {
 
 /// Returns the text of a file; rows of CSV and JSON Lines become paragraphs.
 fn text_of(path: &Path) -> Result<String, AppError> {
-    let unreadable = |why: String| {
-        AppError::new(Code::BadRequest, format!("{} cannot be read: {why}", path.display()))
-    };
-    let size = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
-    if size > MOST_BYTES {
-        return Err(unreadable(format!("it is larger than {} MB.", MOST_BYTES >> 20)));
-    }
-    let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    let text = text_file::read(path, MOST_BYTES)?;
     let text = text.trim_start_matches('\u{feff}');
     let extension = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
     match extension.as_deref().and_then(|end| end.to_str()) {
         Some("csv") => Ok(rows_of_csv(text).join("\n\n")),
         Some("jsonl" | "ndjson") => {
-            rows_of_json(text).map(|rows| rows.join("\n\n")).map_err(unreadable)
+            rows_of_json(text).map(|rows| rows.join("\n\n")).map_err(|why| unreadable(path, why))
         }
         _ => Ok(text.to_owned()),
     }

@@ -2,6 +2,7 @@
 use super::scan_care::{LEFT_OUT, is_sensitive};
 use super::{App, NewFile};
 use crate::error::{AppError, Code};
+use crate::text_file::{self, unreadable};
 use fs_err as fs;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -65,17 +66,10 @@ pub fn disguise(
 
 /// Reads a text of the user from a file, without line breaks at its end.
 pub fn slot_from_file(path: &Path) -> Result<String, AppError> {
-    let unreadable = |why: String| {
-        AppError::new(Code::BadRequest, format!("{} cannot be read: {why}", path.display()))
-    };
-    let size = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
-    if size > MOST_SLOT_BYTES {
-        return Err(unreadable(format!("it is larger than {} KB.", MOST_SLOT_BYTES >> 10)));
-    }
-    let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    let text = text_file::read(path, MOST_SLOT_BYTES)?;
     let text = text.trim_end_matches(['\n', '\r']);
     if text.trim().is_empty() {
-        return Err(unreadable("it is empty.".to_owned()));
+        return Err(unreadable(path, "it is empty.".to_owned()));
     }
     Ok(text.to_owned())
 }
@@ -102,15 +96,8 @@ pub fn category(name: &str) -> Result<Category, AppError> {
 /// each entry that was left out.
 pub fn objectives(file: Option<&Path>) -> Result<(Vec<Objective>, Vec<String>), AppError> {
     let Some(path) = file else { return Ok((starter_objectives(), Vec::new())) };
-    let unreadable = |why: String| {
-        AppError::new(Code::BadRequest, format!("{} cannot be read: {why}", path.display()))
-    };
-    let size = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
-    if size > MOST_BYTES {
-        return Err(unreadable(format!("it is larger than {} MB.", MOST_BYTES >> 20)));
-    }
-    let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
-    let file = read_objectives(&text).map_err(|error| unreadable(error.to_string()))?;
+    let text = text_file::read(path, MOST_BYTES)?;
+    let file = read_objectives(&text).map_err(|error| unreadable(path, error.to_string()))?;
     Ok((file.objectives, file.left_out))
 }
 

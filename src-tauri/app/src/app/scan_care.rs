@@ -2,11 +2,10 @@
 //! the list of confirmed targets in the state directory, and the mark in the output directory.
 use super::App;
 use crate::error::{AppError, Code};
-use fs_err as fs;
-use fs_err::os::unix::fs::OpenOptionsExt as _;
+use crate::state_file;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use touchstone_api::{LaunchRequest, RunRow, ScanPlan, ScanTarget, SensitiveRuns};
 use touchstone_formats::system::System;
@@ -17,7 +16,6 @@ use touchstone_runner::sensitive_mark;
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::Provider;
 use touchstone_store::imported_verdicts::Stored;
-use touchstone_store::index_dir::make_private;
 use touchstone_store::query::{self, ScoredRun};
 
 /// Stands for the texts of sensitive runs where they are left out.
@@ -40,27 +38,13 @@ struct Confirmed(PathBuf);
 impl Confirmed {
     // An unreadable list counts as empty: the person is asked again.
     fn read(&self) -> BTreeSet<String> {
-        fs::read(&self.0)
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default()
+        state_file::read(&self.0)
     }
 
     fn add(&self, targets: BTreeSet<String>) -> io::Result<()> {
         let mut all = self.read();
         all.extend(targets);
-        let dir = self.0.parent().unwrap_or(Path::new("."));
-        make_private(dir)?;
-        let beside = dir.join(format!(".scan_targets.{}", std::process::id()));
-        let mut file = fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&beside)?;
-        file.write_all(&serde_json::to_vec_pretty(&all)?)?;
-        file.sync_all()?;
-        fs::rename(&beside, &self.0)
+        state_file::write(&self.0, &all)
     }
 }
 
@@ -200,9 +184,7 @@ impl App {
             all,
         })
     }
-}
 
-impl App {
     /// Marks the sensitive ones among rows.
     pub(super) fn mark_sensitive<'r>(
         &self,
@@ -367,6 +349,7 @@ fn mark_tasks(output_dir: &Path, mut tasks: BTreeSet<String>) -> Result<(), AppE
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fs_err as fs;
 
     fn tasks(names: &[&str]) -> BTreeSet<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
