@@ -45,7 +45,8 @@ const JUNIT: &str = "\
 <?xml version=\"1.0\" encoding=\"UTF-8\"?>
 <testsuites name=\"gate\">
   <testsuite name=\"tool_calling/claude\" tests=\"9\" failures=\"2\" errors=\"0\">
-    <testcase classname=\"tool_calling/claude\" name=\"requirements\"><failure message=\"tool_calling/claude fails 1 task that passed: a #0. One repeat each: chance may explain it.\"/></testcase>
+    <testcase classname=\"tool_calling/claude\" name=\"requirements\"><failure message=\"\
+tool_calling/claude fails 1 task that passed: a #0. One repeat each: chance may explain it.\"/></testcase>
     <testcase classname=\"tool_calling/claude\" name=\"a #0\"><failure message=\"fails, passed before\"/></testcase>
     <testcase classname=\"tool_calling/claude\" name=\"b #0\"/>
     <testcase classname=\"tool_calling/claude\" name=\"c #0\"/>

@@ -8,7 +8,9 @@ const SUITE: &str = "promptql_prompt: Count the {status} tickets\nscorers: [fiel
                      - { status: open, expected_output: { tickets: 42 } }\n  - { status: closed, expected_output: { tickets: 17 } }\n";
 const OTHER: &str = "tool_calling_prompt: Write to jane.doe@example.org from /home/jane/x\nexpected_output: jane.doe@example.org\n";
 /// Results of promptfoo.
-const RECORDED: &str = r#"{"evalId":"e","results":{"version":3,"results":[{"success":true,"score":1,"provider":{"id":"openai:gpt-4o"},"prompt":{"raw":"What is 2+2?","label":"p"},"vars":{"q":"2+2"},"response":{"output":"4"},"testIdx":0,"promptIdx":0}]}}"#;
+const RECORDED: &str = r#"{"evalId":"e","results":{"version":3,"results":[
+{"success":true,"score":1,"provider":{"id":"openai:gpt-4o"},"prompt":{"raw":"What is 2+2?","label":"p"},
+"vars":{"q":"2+2"},"response":{"output":"4"},"testIdx":0,"promptIdx":0}]}}"#;
 
 fn bench() -> Bench {
     Bench::new()

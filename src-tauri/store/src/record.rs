@@ -247,7 +247,8 @@ fn is_same(old: &Old, row: &Row) -> bool {
 
 fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
     let text =
-        "SELECT id, content_hash, state_order, words_done < item_count, text_len, words_done, reason, size, modified_ms, identity, import_hash, task, system, model
+        "SELECT id, content_hash, state_order, words_done < item_count, text_len, words_done, reason, size,
+                modified_ms, identity, import_hash, task, system, model
                 FROM runs WHERE key = ?";
     let row = sql.prepare_cached(text)?.query_row([key], |row| {
         Ok(Old {

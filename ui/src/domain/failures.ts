@@ -102,10 +102,11 @@ export function scope(map: Map): string {
   const verb = map.failed === 1 ? "is" : "are";
   const errors = map.errors > 0 ? `, ${count(map.errors)} of them ended in an error` : "";
   const failed = `${count(map.failed)} of ${counted(map.runs, "run")} failed or ${verb} only partly right`;
+  const passed = map.passed_but_reviewed_wrong;
   const doubted =
-    map.passed_but_reviewed_wrong === 0
+    passed === 0
       ? ""
-      : ` ${counted(map.passed_but_reviewed_wrong, "run")} that passed ${map.passed_but_reviewed_wrong === 1 ? "was" : "were"} reviewed as wrong or partly right.`;
+      : ` ${counted(passed, "run")} that passed ${passed === 1 ? "was" : "were"} reviewed as wrong or partly right.`;
   return `${failed}${errors}.${undecided}${doubted}`;
 }
 

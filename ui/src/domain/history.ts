@@ -188,4 +188,6 @@ export const taskOf = (filter: string): string =>
 export const aboutClaims = (lookedAt: number): string =>
   lookedAt < 2
     ? "A change is told only if both the test and the 95 % interval of the paired difference show it."
-    : `A change is told only if both the test and the interval of the paired difference show it at 5 % divided by the ${count(lookedAt)} comparisons here (${fixed(5 / lookedAt, 2)} %). The intervals shown are 95 %.`;
+    : "A change is told only if both the test and the interval of the paired difference show it at " +
+      `5 % divided by the ${count(lookedAt)} comparisons here (${fixed(5 / lookedAt, 2)} %). ` +
+      "The intervals shown are 95 %.";

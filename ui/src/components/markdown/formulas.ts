@@ -6,8 +6,17 @@
  * Formulas within a line, with a length limit. Prices and names with a dollar sign are not
  * formulas, and none spans table cells. Display formulas may have several lines, but no empty one.
  */
-const FORMULA =
-  /\$\$(?:[^$`\n]|\n(?![ \t]*\n)){1,2000}?\$\$|(?<!\w)\$(?![\s$])(?:[^$`\n|]|(?<! )\|(?! )){0,1000}?(?<=[^\s\\])\$(?!\w)|\\\([^`\n]{1,1000}?\\\)|\\\[(?:[^`\n]|\n(?![ \t]*\n)){1,2000}?\\\]/g;
+const FORMULA = new RegExp(
+  [
+    /\$\$(?:[^$`\n]|\n(?![ \t]*\n)){1,2000}?\$\$/,
+    /(?<!\w)\$(?![\s$])(?:[^$`\n|]|(?<! )\|(?! )){0,1000}?(?<=[^\s\\])\$(?!\w)/,
+    /\\\([^`\n]{1,1000}?\\\)/,
+    /\\\[(?:[^`\n]|\n(?![ \t]*\n)){1,2000}?\\\]/,
+  ]
+    .map((form) => form.source)
+    .join("|"),
+  "g",
+);
 const MEANT = "\\*_[]<>&!|~#+-=:";
 const FIRST = 0xe000;
 const SIGNS = /[\\*_[\]<>&!|~#+\-=:]/g;

@@ -26,7 +26,8 @@ pub(super) fn groups(page: &Page) -> Markup {
     html! {
         (framed(&words::summary_caption(groups), &html! {
             thead { tr {
-                th scope="col" { "System" } th scope="col" { "Model" } th scope="col" { "Standing" } th.n scope="col" { "Runs" } th.n scope="col" { "Scored" } th.n scope="col" { "Errors" }
+                th scope="col" { "System" } th scope="col" { "Model" } th scope="col" { "Standing" }
+                th.n scope="col" { "Runs" } th.n scope="col" { "Scored" } th.n scope="col" { "Errors" }
                 @if others { th.n scope="col" { "Other" } }
                 th.n scope="col" { "Score (95\u{a0}%)" } th.n scope="col" { "Passed" } th.n scope="col" { "Rate (95\u{a0}%)" }
                 @if repeats { th.n scope="col" { (any) } th.n scope="col" { (all) } }
