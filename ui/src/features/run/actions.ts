@@ -1,6 +1,7 @@
 // Keyboard actions of the run page. Knows its operations, not its rendering.
 import type { Verdict } from "../../generated";
 import type { Action } from "../../app/keys";
+import { moving, paging } from "../shared/moving";
 
 export interface Page {
   move: (by: number) => void;
@@ -124,42 +125,7 @@ function comparing(page: Page): Action[] {
       when,
       run: page.flipForm,
     },
-    {
-      id: "answer-next",
-      title: "Next row",
-      group,
-      keys: ["j", "ArrowDown"],
-      quiet: true,
-      when,
-      run: () => page.moveRow(1),
-    },
-    {
-      id: "answer-previous",
-      title: "Previous row",
-      group,
-      keys: ["k", "ArrowUp"],
-      quiet: true,
-      when,
-      run: () => page.moveRow(-1),
-    },
-    {
-      id: "answer-first",
-      title: "First row",
-      group,
-      keys: ["g g", "Home"],
-      quiet: true,
-      when,
-      run: () => page.endRow(false),
-    },
-    {
-      id: "answer-last",
-      title: "Last row",
-      group,
-      keys: ["G", "End"],
-      quiet: true,
-      when,
-      run: () => page.endRow(true),
-    },
+    ...moving({ group, id: "answer-", of: "row", when, move: page.moveRow, end: page.endRow }),
     {
       id: "answer-open",
       title: "Expand the row",
@@ -178,60 +144,8 @@ export function actions(page: Page): Action[] {
   return [
     ...comparing(page),
     ...saying(page),
-    {
-      id: "step-next",
-      title: "Next step",
-      group,
-      keys: ["j", "ArrowDown"],
-      quiet: true,
-      when,
-      run: () => page.move(1),
-    },
-    {
-      id: "step-previous",
-      title: "Previous step",
-      group,
-      keys: ["k", "ArrowUp"],
-      quiet: true,
-      when,
-      run: () => page.move(-1),
-    },
-    {
-      id: "step-first",
-      title: "First step",
-      group,
-      keys: ["g g", "Home"],
-      quiet: true,
-      when,
-      run: () => page.end(false),
-    },
-    {
-      id: "step-last",
-      title: "Last step",
-      group,
-      keys: ["G", "End"],
-      quiet: true,
-      when,
-      run: () => page.end(true),
-    },
-    {
-      id: "step-page-down",
-      title: "A page down",
-      group,
-      keys: ["Space", "PageDown"],
-      quiet: true,
-      when,
-      run: () => page.scroll(0.9),
-    },
-    {
-      id: "step-page-up",
-      title: "A page up",
-      group,
-      keys: ["Shift+Space", "PageUp"],
-      quiet: true,
-      when,
-      run: () => page.scroll(-0.9),
-    },
+    ...moving({ group, id: "step-", of: "step", when, move: page.move, end: page.end }),
+    ...paging({ group, id: "step-", when }, 0.9, page.scroll),
     {
       id: "step-fold",
       title: "Fold or unfold the step",
