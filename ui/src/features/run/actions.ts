@@ -1,9 +1,10 @@
 // Keyboard actions of the run page. Knows its operations, not its rendering.
 import type { Verdict } from "../../generated";
 import type { Action } from "../../app/keys";
+import { onAnswerRows, toDifferences, type AnswerPage } from "../shared/answerActions";
 import { moving, paging } from "../shared/moving";
 
-export interface Page {
+export interface Page extends AnswerPage {
   move: (by: number) => void;
   end: (last: boolean) => void;
   scroll: (pages: number) => void;
@@ -27,15 +28,8 @@ export interface Page {
   flipTree: () => void;
   /** True if a search tree exists. */
   tree: () => boolean;
-  answering: () => boolean;
-  /** Moves within the answer. */
-  moveRow: (by: number) => void;
-  endRow: (last: boolean) => void;
-  openRow: () => void;
-  difference: (by: 1 | -1) => void;
   /** Goes to the next failed call, error, or difference of the answer. */
   failure: (by: 1 | -1) => void;
-  flipForm: () => void;
   say: (verdict: Verdict) => void;
   /** Undoes the latest verdict. */
   undo: () => void;
@@ -103,20 +97,7 @@ function comparing(page: Page): Action[] {
       keys: ["a"],
       run: page.flipView,
     },
-    {
-      id: "run-difference",
-      title: "Next difference",
-      group,
-      keys: ["d"],
-      run: () => page.difference(1),
-    },
-    {
-      id: "run-difference-back",
-      title: "Previous difference",
-      group,
-      keys: ["D"],
-      run: () => page.difference(-1),
-    },
+    ...toDifferences(page, group, "run-difference"),
     {
       id: "answer-form",
       title: "Toggle table and YAML",
@@ -125,16 +106,7 @@ function comparing(page: Page): Action[] {
       when,
       run: page.flipForm,
     },
-    ...moving({ group, id: "answer-", of: "row", when, move: page.moveRow, end: page.endRow }),
-    {
-      id: "answer-open",
-      title: "Expand the row",
-      group,
-      keys: ["f", "o", "Enter"],
-      quiet: true,
-      when,
-      run: page.openRow,
-    },
+    ...onAnswerRows(page, group, "answer-", "row"),
   ];
 }
 
