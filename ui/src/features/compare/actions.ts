@@ -1,7 +1,9 @@
 // Keyboard actions of the comparison. Knows the operations of the page, not its rendering.
 import type { Action } from "../../app/keys";
+import { onAnswerRows, toDifferences, type AnswerPage } from "../shared/answerActions";
+import { moving, paging } from "../shared/moving";
 
-export interface Page {
+export interface Page extends AnswerPage {
   /** True if keys act on the rows, not on a box within them or on the answers. */
   rows: () => boolean;
   move: (by: number) => void;
@@ -10,7 +12,6 @@ export interface Page {
   open: () => void;
   fold: () => void;
   foldAll: () => void;
-  difference: (by: 1 | -1) => void;
   column: (by: 1 | -1) => void;
   /** Opens the run of the current column. */
   openRun: () => void;
@@ -20,13 +21,7 @@ export interface Page {
   other: () => void;
   link: () => void;
   answers: () => void;
-  /** True if keys act on the answers. */
-  answering: () => boolean;
   answersOpen: () => boolean;
-  moveRow: (by: number) => void;
-  endRow: (last: boolean) => void;
-  openRow: () => void;
-  flipForm: () => void;
   leave: () => void;
 }
 
@@ -98,7 +93,6 @@ function onRuns(page: Page): Action[] {
 }
 
 function onAnswers(page: Page): Action[] {
-  const when = page.answering;
   return [
     {
       id: "compare-answers",
@@ -115,125 +109,16 @@ function onAnswers(page: Page): Action[] {
       when: page.answersOpen,
       run: page.flipForm,
     },
-    {
-      id: "compare-answer-next",
-      title: "Next row of the answers",
-      group,
-      keys: ["j", "ArrowDown"],
-      quiet: true,
-      when,
-      run: () => page.moveRow(1),
-    },
-    {
-      id: "compare-answer-previous",
-      title: "Previous row of the answers",
-      group,
-      keys: ["k", "ArrowUp"],
-      quiet: true,
-      when,
-      run: () => page.moveRow(-1),
-    },
-    {
-      id: "compare-answer-first",
-      title: "First row of the answers",
-      group,
-      keys: ["g g", "Home"],
-      quiet: true,
-      when,
-      run: () => page.endRow(false),
-    },
-    {
-      id: "compare-answer-last",
-      title: "Last row of the answers",
-      group,
-      keys: ["G", "End"],
-      quiet: true,
-      when,
-      run: () => page.endRow(true),
-    },
-    {
-      id: "compare-answer-open",
-      title: "Expand the row of the answers",
-      group,
-      keys: ["f", "o", "Enter"],
-      quiet: true,
-      when,
-      run: page.openRow,
-    },
+    ...onAnswerRows(page, group, "compare-answer-", "row of the answers"),
   ];
 }
 
 export function actions(page: Page): Action[] {
   const when = page.rows;
   return [
-    {
-      id: "compare-difference",
-      title: "Next difference",
-      group,
-      keys: ["d"],
-      run: () => page.difference(1),
-    },
-    {
-      id: "compare-difference-back",
-      title: "Previous difference",
-      group,
-      keys: ["D"],
-      run: () => page.difference(-1),
-    },
-    {
-      id: "compare-next",
-      title: "Next step",
-      group,
-      keys: ["j", "ArrowDown"],
-      quiet: true,
-      when,
-      run: () => page.move(1),
-    },
-    {
-      id: "compare-previous",
-      title: "Previous step",
-      group,
-      keys: ["k", "ArrowUp"],
-      quiet: true,
-      when,
-      run: () => page.move(-1),
-    },
-    {
-      id: "compare-first",
-      title: "First step",
-      group,
-      keys: ["g g", "Home"],
-      quiet: true,
-      when,
-      run: () => page.end(false),
-    },
-    {
-      id: "compare-last",
-      title: "Last step",
-      group,
-      keys: ["G", "End"],
-      quiet: true,
-      when,
-      run: () => page.end(true),
-    },
-    {
-      id: "compare-page-down",
-      title: "A page down",
-      group,
-      keys: ["Space", "PageDown"],
-      quiet: true,
-      when,
-      run: () => page.scroll(0.8),
-    },
-    {
-      id: "compare-page-up",
-      title: "A page up",
-      group,
-      keys: ["Shift+Space", "PageUp"],
-      quiet: true,
-      when,
-      run: () => page.scroll(-0.8),
-    },
+    ...toDifferences(page, group, "compare-difference"),
+    ...moving({ group, id: "compare-", of: "step", when, move: page.move, end: page.end }),
+    ...paging({ group, id: "compare-", when }, 0.8, page.scroll),
     {
       id: "compare-open",
       title: "Expand or collapse the steps; unfold equal ones",

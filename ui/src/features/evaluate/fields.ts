@@ -24,6 +24,12 @@ const number = (name: string, label: string, usual: string): Field => ({
   shape: "number",
   usual,
 });
+const choice = (
+  name: string,
+  label: string,
+  usual: string,
+  choices: readonly string[] = ["true", "false"],
+): Field => ({ name, label, shape: "choice", usual, choices });
 const passFrom = number("pass_threshold", "Passes from", "0.5");
 const PAIR: readonly Field[] = [
   { name: "input", label: "Text", shape: "text", usual: "{{item.response}}" },
@@ -33,33 +39,9 @@ const SHOWN: readonly Field[] = [
   { name: "system", label: "Instructions", shape: "text", usual: "" },
   { name: "user", label: "Input", shape: "text", usual: "", needed: true },
 ];
-const SEVERITY: readonly Field[] = [
-  {
-    name: "evaluate_query",
-    label: "Include the query",
-    shape: "choice",
-    usual: "false",
-    choices: ["true", "false"],
-  },
-];
-const YES_OR_NO: readonly Field[] = [
-  {
-    name: "evaluate_query",
-    label: "Include the query",
-    shape: "choice",
-    usual: "true",
-    choices: ["true", "false"],
-  },
-];
-const REASONING: readonly Field[] = [
-  {
-    name: "is_reasoning_model",
-    label: "Reasoning model",
-    shape: "choice",
-    usual: "false",
-    choices: ["true", "false"],
-  },
-];
+const SEVERITY = [choice("evaluate_query", "Include the query", "false")];
+const YES_OR_NO = [choice("evaluate_query", "Include the query", "true")];
+const REASONING = [choice("is_reasoning_model", "Reasoning model", "false")];
 const DIGITS = ["1", "2", "3", "4", "5"];
 
 /** Options by kind of evaluator. Kinds not listed have only a threshold. */
@@ -70,13 +52,7 @@ const FIELDS: Record<string, readonly Field[]> = {
     number("gamma", "Gamma", "0.5"),
   ],
   rouge_score: [
-    {
-      name: "rouge_type",
-      label: "Kind",
-      shape: "choice",
-      usual: "rougeL",
-      choices: [...DIGITS.map((digit) => `rouge${digit}`), "rougeL"],
-    },
+    choice("rouge_type", "Kind", "rougeL", [...DIGITS.map((digit) => `rouge${digit}`), "rougeL"]),
     number("f1_score_threshold", "F1 from", "0.5"),
     number("precision_threshold", "Precision from", "0.5"),
     number("recall_threshold", "Recall from", "0.5"),
@@ -95,33 +71,18 @@ const FIELDS: Record<string, readonly Field[]> = {
     number("total_retrieved_documents_threshold", "Found from", "50"),
     number("total_ground_truth_documents_threshold", "Labelled from", "50"),
   ],
-  string_check: [
-    ...PAIR,
-    {
-      name: "operation",
-      label: "Passes when",
-      shape: "choice",
-      usual: "eq",
-      choices: ["eq", "ne", "like", "ilike"],
-    },
-  ],
+  string_check: [...PAIR, choice("operation", "Passes when", "eq", ["eq", "ne", "like", "ilike"])],
   text_similarity: [
     ...PAIR,
-    {
-      name: "evaluation_metric",
-      label: "Metric",
-      shape: "choice",
-      usual: "fuzzy_match",
-      choices: [
-        "fuzzy_match",
-        "bleu",
-        "gleu",
-        "meteor",
-        ...DIGITS.map((digit) => `rouge_${digit}`),
-        "rouge_l",
-        "cosine",
-      ],
-    },
+    choice("evaluation_metric", "Metric", "fuzzy_match", [
+      "fuzzy_match",
+      "bleu",
+      "gleu",
+      "meteor",
+      ...DIGITS.map((digit) => `rouge_${digit}`),
+      "rouge_l",
+      "cosine",
+    ]),
     passFrom,
   ],
   label_model: [

@@ -21,31 +21,22 @@ interface ColumnLook {
   /** True if the best values are the highest ones, which a first click puts on top. */
   descending: boolean;
 }
+const look = (id: BoardColumn, title: string, about = "", descending = false): ColumnLook => ({
+  id,
+  title,
+  about,
+  descending,
+});
 export const BOARD_COLUMNS: readonly ColumnLook[] = [
-  { id: "name", title: "System · model", about: "", descending: false },
-  {
-    id: "standing",
-    title: "Standing",
-    about: "By comparing the same tasks, not by the means beside it",
-    descending: false,
-  },
-  { id: "score", title: "Score", about: "Mean over all scored runs", descending: true },
-  { id: "passes", title: "Pass rate", about: "Share of passed runs", descending: true },
-  {
-    id: "cost",
-    title: "Cost",
-    about: "Mean cost of a run, also of those in error",
-    descending: false,
-  },
-  { id: "seconds", title: "Time", about: "Mean active time of a run", descending: false },
-  { id: "tokens", title: "Tokens", about: "Mean tokens of a run", descending: false },
-  { id: "runs", title: "Runs", about: "Number of runs", descending: true },
-  {
-    id: "errors",
-    title: "Errors",
-    about: "Runs that failed; not counted as wrong",
-    descending: true,
-  },
+  look("name", "System · model"),
+  look("standing", "Standing", "By comparing the same tasks, not by the means beside it"),
+  look("score", "Score", "Mean over all scored runs", true),
+  look("passes", "Pass rate", "Share of passed runs", true),
+  look("cost", "Cost", "Mean cost of a run, also of those in error"),
+  look("seconds", "Time", "Mean active time of a run"),
+  look("tokens", "Tokens", "Mean tokens of a run"),
+  look("runs", "Runs", "Number of runs", true),
+  look("errors", "Errors", "Runs that failed; not counted as wrong", true),
 ];
 
 const ORDER: Record<Standing, number> = { best: 0, tied: 1, behind: 2, open: 3, apart: 4 };

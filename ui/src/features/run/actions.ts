@@ -1,8 +1,10 @@
 // Keyboard actions of the run page. Knows its operations, not its rendering.
 import type { Verdict } from "../../generated";
 import type { Action } from "../../app/keys";
+import { onAnswerRows, toDifferences, type AnswerPage } from "../shared/answerActions";
+import { moving, paging } from "../shared/moving";
 
-export interface Page {
+export interface Page extends AnswerPage {
   move: (by: number) => void;
   end: (last: boolean) => void;
   scroll: (pages: number) => void;
@@ -26,15 +28,8 @@ export interface Page {
   flipTree: () => void;
   /** True if a search tree exists. */
   tree: () => boolean;
-  answering: () => boolean;
-  /** Moves within the answer. */
-  moveRow: (by: number) => void;
-  endRow: (last: boolean) => void;
-  openRow: () => void;
-  difference: (by: 1 | -1) => void;
   /** Goes to the next failed call, error, or difference of the answer. */
   failure: (by: 1 | -1) => void;
-  flipForm: () => void;
   say: (verdict: Verdict) => void;
   /** Undoes the latest verdict. */
   undo: () => void;
@@ -102,20 +97,7 @@ function comparing(page: Page): Action[] {
       keys: ["a"],
       run: page.flipView,
     },
-    {
-      id: "run-difference",
-      title: "Next difference",
-      group,
-      keys: ["d"],
-      run: () => page.difference(1),
-    },
-    {
-      id: "run-difference-back",
-      title: "Previous difference",
-      group,
-      keys: ["D"],
-      run: () => page.difference(-1),
-    },
+    ...toDifferences(page, group, "run-difference"),
     {
       id: "answer-form",
       title: "Toggle table and YAML",
@@ -124,51 +106,7 @@ function comparing(page: Page): Action[] {
       when,
       run: page.flipForm,
     },
-    {
-      id: "answer-next",
-      title: "Next row",
-      group,
-      keys: ["j", "ArrowDown"],
-      quiet: true,
-      when,
-      run: () => page.moveRow(1),
-    },
-    {
-      id: "answer-previous",
-      title: "Previous row",
-      group,
-      keys: ["k", "ArrowUp"],
-      quiet: true,
-      when,
-      run: () => page.moveRow(-1),
-    },
-    {
-      id: "answer-first",
-      title: "First row",
-      group,
-      keys: ["g g", "Home"],
-      quiet: true,
-      when,
-      run: () => page.endRow(false),
-    },
-    {
-      id: "answer-last",
-      title: "Last row",
-      group,
-      keys: ["G", "End"],
-      quiet: true,
-      when,
-      run: () => page.endRow(true),
-    },
-    {
-      id: "answer-open",
-      title: "Expand the row",
-      group,
-      keys: ["f", "o", "Enter"],
-      quiet: true,
-      when,
-      run: page.openRow,
-    },
+    ...onAnswerRows(page, group, "answer-", "row"),
   ];
 }
 
@@ -178,60 +116,8 @@ export function actions(page: Page): Action[] {
   return [
     ...comparing(page),
     ...saying(page),
-    {
-      id: "step-next",
-      title: "Next step",
-      group,
-      keys: ["j", "ArrowDown"],
-      quiet: true,
-      when,
-      run: () => page.move(1),
-    },
-    {
-      id: "step-previous",
-      title: "Previous step",
-      group,
-      keys: ["k", "ArrowUp"],
-      quiet: true,
-      when,
-      run: () => page.move(-1),
-    },
-    {
-      id: "step-first",
-      title: "First step",
-      group,
-      keys: ["g g", "Home"],
-      quiet: true,
-      when,
-      run: () => page.end(false),
-    },
-    {
-      id: "step-last",
-      title: "Last step",
-      group,
-      keys: ["G", "End"],
-      quiet: true,
-      when,
-      run: () => page.end(true),
-    },
-    {
-      id: "step-page-down",
-      title: "A page down",
-      group,
-      keys: ["Space", "PageDown"],
-      quiet: true,
-      when,
-      run: () => page.scroll(0.9),
-    },
-    {
-      id: "step-page-up",
-      title: "A page up",
-      group,
-      keys: ["Shift+Space", "PageUp"],
-      quiet: true,
-      when,
-      run: () => page.scroll(-0.9),
-    },
+    ...moving({ group, id: "step-", of: "step", when, move: page.move, end: page.end }),
+    ...paging({ group, id: "step-", when }, 0.9, page.scroll),
     {
       id: "step-fold",
       title: "Fold or unfold the step",
