@@ -32,6 +32,7 @@ use touchstone_store::roots::Roots;
 
 pub mod answers;
 mod author;
+mod buying;
 mod cells;
 mod comparing;
 pub mod converting;
