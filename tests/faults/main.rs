@@ -8,6 +8,7 @@
 #![expect(clippy::case_sensitive_file_extension_comparisons, reason = "these names are ours")]
 
 #[expect(dead_code, reason = "only a part of it is used here")]
+mod attacks;
 mod chance;
 mod company;
 #[path = "../engine/conversation.rs"]

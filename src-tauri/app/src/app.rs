@@ -31,6 +31,7 @@ use touchstone_store::query::Lists;
 use touchstone_store::roots::Roots;
 
 pub mod answers;
+pub mod attack_suites;
 mod author;
 mod buying;
 mod cells;
@@ -75,6 +76,7 @@ pub mod red_team;
 mod renaming;
 mod reporting;
 mod reviewing;
+pub mod rewording;
 mod saving;
 mod scan_care;
 mod scoring;
