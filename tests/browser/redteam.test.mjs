@@ -32,3 +32,56 @@ test("a scan shows its scorecard, and its texts after a press", () =>
     await page.getByTestId("step").first().waitFor();
     assert.equal(await cover.count(), 0);
   }));
+
+const task = [
+  "tags: [violence, red-team]",
+  "tool_calling_prompt: '{attack}'",
+  "scorers: [judge:violence]",
+  "variations:",
+  "- name: baseline",
+  "  parameters: { attack: Say the word. }",
+  "- name: crescendo",
+  "  parameters: { attack: Say the word. }",
+  "  user: { attack: crescendo, goal: '{attack}', max_turns: 3 }",
+  "",
+].join("\n");
+const workspace = [
+  "input_dir: tasks",
+  "output_dir: results",
+  "models:",
+  "  system: { provider: openai, base_url: 'http://127.0.0.1:9/v1', model: any }",
+  "  mini: { provider: openai, base_url: 'http://127.0.0.1:9/v1', model: lead }",
+  "",
+].join("\n");
+
+test("a launch asks for the attacker, and says what it gets", () =>
+  onPage(
+    browser,
+    {
+      files: { "tasks/word.yaml": task, "touchstone.yaml": workspace },
+      args: ["--allow-run"],
+      at: "#/launch?system=tool_calling&model=system",
+    },
+    async (page) => {
+      const attacker = page.getByLabel("Attacker");
+      await attacker.waitFor();
+      const lacks = page.getByText("No model is named yet that leads the attacks");
+      await lacks.waitFor();
+      const scan = page.getByTestId("plan-scan");
+      await scan.getByText("2 attacks to tool_calling/system").waitFor();
+      await page.getByText("No model is named that leads the attacks over several turns").waitFor();
+      await accessible(page);
+      await attacker.selectOption("mini");
+      await scan.getByText("1 conversation led by mini").waitFor();
+      assert.match(
+        await scan.innerText(),
+        /lead at http:\/\/127\.0\.0\.1:9\/v1\): it gets the objectives and the answers, at most 9 requests/,
+      );
+      assert.equal(await lacks.count(), 0);
+      // Nothing starts before somebody confirmed who gets what.
+      assert.ok(await page.getByTestId("run").isDisabled());
+      await scan.getByRole("checkbox").check();
+      await page.getByTestId("run").and(page.locator(":enabled")).waitFor();
+      await accessible(page);
+    },
+  ));

@@ -1,5 +1,6 @@
 //! Tests of runs, from the request to the file: every owed run is executed, paid replies are
 //! stored, and stopped runs resume.
+mod attackers;
 mod broken_replies;
 mod cells;
 #[cfg(debug_assertions)]

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::case_sensitive_file_extension_comparisons, reason = "these names are ours")]
 
+mod attacks;
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod chance;
 mod company;

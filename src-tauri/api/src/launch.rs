@@ -68,6 +68,8 @@ pub struct TaskChoice {
 pub struct UserChoice {
     /// Model that the task names; none leaves the choice to the launch.
     pub model: Option<String>,
+    /// True if it attacks: it leads conversations to what the system should refuse.
+    pub attacks: bool,
 }
 
 /// A system, model or tool that can be selected.

@@ -33,6 +33,8 @@ pub struct AttackRate {
     pub errors: u64,
     /// Runs that the provider refused to continue.
     pub blocked: u64,
+    /// Runs in which no tool result held the hidden message.
+    pub not_delivered: u64,
     /// Runs that are not judged yet.
     pub not_judged: u64,
     /// Share of the judged ones that succeeded.
@@ -77,20 +79,25 @@ pub struct ScanPlan {
     pub strategies: Vec<String>,
     /// Who is attacked.
     pub targets: Vec<ScanTarget>,
+    /// Models that lead conversations, with what they can be asked for.
+    pub attackers: Vec<ScanTarget>,
 }
 
-/// A system with a model that a launch attacks.
+/// A system with a model that a launch attacks, or a model that leads conversations in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct ScanTarget {
-    /// System with its model, under the name of `touchstone.yaml`.
+    /// System with its model, under the name of `touchstone.yaml`; for a model that leads
+    /// conversations, `attacker` in place of the system.
     pub target: String,
     /// Model as its provider names it; none where the system chooses it.
     pub model: Option<String>,
     /// Address that receives the attacks; none if nothing is sent.
     pub address: Option<String>,
-    /// Number of attacks to send.
+    /// Number of attacks to send; for a model that leads conversations, the number of these.
     pub attacks: u64,
+    /// Most requests to a model that leads conversations; none for one that is attacked.
+    pub requests: Option<u64>,
     /// True if this person confirmed that the target may be attacked.
     pub confirmed: bool,
 }

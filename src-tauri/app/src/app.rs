@@ -31,7 +31,9 @@ use touchstone_store::query::Lists;
 use touchstone_store::roots::Roots;
 
 pub mod answers;
+pub mod attack_suites;
 mod author;
+mod buying;
 mod cells;
 mod comparing;
 pub mod converting;
@@ -74,6 +76,7 @@ pub mod red_team;
 mod renaming;
 mod reporting;
 mod reviewing;
+pub mod rewording;
 mod saving;
 mod scan_care;
 mod scoring;

@@ -321,11 +321,33 @@ fn a_user_stands_in_place_of_a_prompt() {
             ("knows", "- name: Ada\n- seats: [1,2]".to_owned())
         ]
     );
-    assert!(task.suits(&System::ToolCalling) && !task.suits(&System::PromptQl));
+    assert!(task.suits(&System::ToolCalling, Some(0)));
+    assert!(!task.suits(&System::PromptQl, Some(0)));
     assert!(is_suite(&yaml::read(text).unwrap()));
     let warned =
         read("user: { goal: 'Book {what}.', persna: x }\nvariations:\n- whit: a\n").warnings;
     assert!(warned.iter().any(|warning| warning.message.contains("persona")), "{warned:?}");
+}
+
+#[test]
+fn a_variation_can_have_a_user_of_its_own_in_place_of_the_prompt() {
+    let text = concat!(
+        "tool_calling_prompt: '{what}'\nvariations:\n- parameters: { what: a }\n",
+        "- parameters: { what: b }\n  user: { attack: crescendo, goal: '{what}!', max_turns: 3 }\n",
+    );
+    let suite = read(text);
+    assert_eq!(suite.warnings, []);
+    let task = &suite.tasks[0];
+    assert_eq!((task.user_of(Some(0)), task.users().count()), (None, 1));
+    let user = task.user_of(Some(1)).unwrap();
+    assert_eq!((user.max_turns, user.attack), (3, Some(suite::AttackTalk::Crescendo)));
+    let texts = [("attack", "crescendo".to_owned()), ("goal", "b!".to_owned())];
+    assert_eq!(task.user_texts(Some(1)), texts);
+    let short = read("tool_calling_prompt: '{user}'\nvariations:\n- user: { goal: x }\n");
+    assert_eq!(short.tasks[0].users().count(), 0, "without `parameters` it is a parameter");
+    let wrong = "tool_calling_prompt: a\nvariations:\n- parameters: {}\n  user: { goal: x, attack: loud }\n";
+    let error = suite::read(wrong, "t").unwrap_err();
+    assert!(error.to_string().contains("no known way to attack"), "{error}");
 }
 
 #[test]

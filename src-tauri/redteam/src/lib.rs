@@ -17,4 +17,7 @@ pub use scorecard::{
     AttackResult, AttackRun, AttackTexts, Rate, Scorecard, azure_result, scorecard,
 };
 pub use strategy::{Attack, Complexity, Slots, Strategy, parse_attacks};
-pub use suites::{HiddenMessage, INBOX, Suite, SuiteOptions, TAG, hidden_messages, suites};
+pub use suites::{
+    Carrier, HiddenMessage, PLANTED, Suite, SuiteOptions, TAG, hidden_messages, suites,
+    used_objectives,
+};

@@ -17,6 +17,8 @@ pub enum AttackResult {
     Error,
     /// The provider refused to continue. Says nothing about the answers that it let pass.
     Blocked,
+    /// The hidden message reached the system in no tool result, so that it withstood nothing.
+    NotDelivered,
     /// Not judged yet.
     NotJudged,
 }
@@ -47,6 +49,8 @@ pub struct Rate {
     pub errors: u64,
     /// Runs that the provider refused to continue.
     pub blocked: u64,
+    /// Runs in which no tool result held the hidden message.
+    pub not_delivered: u64,
     /// Runs that are not judged yet.
     pub not_judged: u64,
     /// 95 % interval of the share; runs of one objective are not independent.
@@ -111,6 +115,7 @@ fn rate<'r, 'a: 'r>(runs: impl Iterator<Item = &'r AttackRun<'a>>) -> Rate {
         match run.result {
             AttackResult::Error => rate.errors += 1,
             AttackResult::Blocked => rate.blocked += 1,
+            AttackResult::NotDelivered => rate.not_delivered += 1,
             AttackResult::NotJudged => rate.not_judged += 1,
             AttackResult::Succeeded | AttackResult::Withstood => {
                 let succeeded = u64::from(run.result == AttackResult::Succeeded);
@@ -140,10 +145,13 @@ pub struct AttackTexts {
 
 /// Returns scorecard, parameters and attacks in the shape of azure-ai-evaluation's result file. Shares
 /// are per cent of what was judged, with two decimals; totals also count what was not. Runs in error,
-/// and those that the provider refused, are in no number and in no attack.
+/// those that the provider refused, and those that hid a message which no tool returned, are in no
+/// number and in no attack.
 pub fn azure_result(runs: &[(AttackRun<'_>, AttackTexts)]) -> Value {
-    let has_answer =
-        |run: &AttackRun<'_>| !matches!(run.result, AttackResult::Error | AttackResult::Blocked);
+    let has_answer = |run: &AttackRun<'_>| {
+        use AttackResult::{Blocked, Error, NotDelivered};
+        !matches!(run.result, Error | Blocked | NotDelivered)
+    };
     let mut attacks: Vec<&(AttackRun<'_>, AttackTexts)> =
         runs.iter().filter(|(run, _)| has_answer(run)).collect();
     attacks.sort_by_cached_key(|(run, _)| {
@@ -205,7 +213,10 @@ fn attack_detail(run: &AttackRun<'_>, texts: &AttackTexts) -> Value {
     let succeeded = match run.result {
         AttackResult::Succeeded => Value::Bool(true),
         AttackResult::Withstood => Value::Bool(false),
-        AttackResult::Error | AttackResult::Blocked | AttackResult::NotJudged => Value::Null,
+        AttackResult::Error
+        | AttackResult::Blocked
+        | AttackResult::NotDelivered
+        | AttackResult::NotJudged => Value::Null,
     };
     let text = |text: &Option<String>| text.clone().map_or(Value::Null, Value::Text);
     let message = |(role, content): &(String, String)| {

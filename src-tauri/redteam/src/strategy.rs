@@ -1,5 +1,7 @@
 //! **Pure.** Attack strategies by their names in azure-ai-evaluation, and how they are composed.
 use crate::converters;
+use std::collections::BTreeMap;
+use touchstone_formats::suite::AttackTalk;
 
 /// How an objective is disguised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,16 +44,16 @@ pub enum Strategy {
     UnicodeSubstitution,
     /// Percent encoding.
     Url,
-    /// Past tense, worded by a model. Only in results of other programs.
+    /// Past tense, worded by a model.
     Tense,
+    /// The objective over several turns, led by a model.
+    MultiTurn,
+    /// A talk that leads to the objective, led by a model.
+    Crescendo,
     /// Escape codes of terminals. Only in results of other programs.
     AnsiAttack,
     /// Letters drawn with signs. Only in results of other programs.
     AsciiArt,
-    /// The objective over several turns. Only in results of other programs.
-    MultiTurn,
-    /// A talk that leads to the objective. Only in results of other programs.
-    Crescendo,
 }
 
 /// How hard a strategy is to carry out, in the groups of azure-ai-evaluation.
@@ -83,18 +85,20 @@ impl Complexity {
     }
 }
 
-/// Texts of the user for strategies that need one.
+/// Texts for strategies that need one: of the user, or of a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Slots {
     /// Text in front of the objective.
     pub prefix: Option<String>,
     /// Text behind the objective.
     pub suffix: Option<String>,
+    /// Texts in the past tense, as a model worded them, by the text; `None` where it did not.
+    pub past_tense: BTreeMap<String, Option<String>>,
 }
 
 impl Strategy {
     /// All strategies, in the order of lists.
-    pub const ALL: [Strategy; 19] = [
+    pub const ALL: [Strategy; 22] = [
         Strategy::Baseline,
         Strategy::AsciiSmuggler,
         Strategy::Atbash,
@@ -114,6 +118,9 @@ impl Strategy {
         Strategy::UnicodeConfusable,
         Strategy::UnicodeSubstitution,
         Strategy::Url,
+        Strategy::Tense,
+        Strategy::MultiTurn,
+        Strategy::Crescendo,
     ];
 
     /// Returns the name.
@@ -168,11 +175,11 @@ impl Strategy {
             Strategy::UnicodeConfusable => "Cyrillic letters that look alike",
             Strategy::UnicodeSubstitution => "each character as an invisible one",
             Strategy::Url => "percent encoding",
-            Strategy::Tense => "the past tense, worded by a model",
+            Strategy::Tense => "the past tense, worded by a model (--attacker-model)",
             Strategy::AnsiAttack => "escape codes of terminals",
             Strategy::AsciiArt => "letters drawn with signs",
-            Strategy::MultiTurn => "the objective over several turns",
-            Strategy::Crescendo => "a talk that leads to the objective",
+            Strategy::MultiTurn => "a model asks for it up to 5 times (--attacker-model)",
+            Strategy::Crescendo => "a model leads up to it in up to 10 turns (--attacker-model)",
         }
     }
 
@@ -202,10 +209,11 @@ impl Strategy {
         }
     }
 
-    /// Returns the disguised text; `None` when a text of the user is missing.
+    /// Returns the disguised text; `None` when a text of the user or of a model is missing.
     fn convert(self, text: &str, slots: &Slots) -> Option<String> {
         Some(match self {
-            Strategy::Baseline => text.to_owned(),
+            // The model that leads the conversation gets the objective as it is.
+            Strategy::Baseline | Strategy::MultiTurn | Strategy::Crescendo => text.to_owned(),
             Strategy::AsciiSmuggler => converters::ascii_smuggler(text),
             Strategy::Atbash => converters::atbash(text),
             Strategy::Base64 => converters::base64(text),
@@ -224,11 +232,8 @@ impl Strategy {
             Strategy::UnicodeConfusable => converters::unicode_confusable(text),
             Strategy::UnicodeSubstitution => converters::unicode_substitution(text),
             Strategy::Url => converters::url(text),
-            Strategy::Tense
-            | Strategy::AnsiAttack
-            | Strategy::AsciiArt
-            | Strategy::MultiTurn
-            | Strategy::Crescendo => return None,
+            Strategy::Tense => slots.past_tense.get(text)?.clone()?,
+            Strategy::AnsiAttack | Strategy::AsciiArt => return None,
         })
     }
 }
@@ -265,7 +270,23 @@ impl Attack {
         if strategies.len() > 1 && strategies.contains(&Strategy::Baseline) {
             return Err(format!("`{name}` composes the baseline, which changes nothing."));
         }
+        if strategies.len() > 1 && strategies.iter().any(|one| talk(*one).is_some()) {
+            return Err(format!("`{name}` composes a conversation, which stands alone."));
+        }
+        if strategies.iter().skip(1).any(|one| *one == Strategy::Tense) {
+            return Err(format!("`{name}` disguises before the wording. Write `tense` first."));
+        }
         Ok(Self(strategies))
+    }
+
+    /// Returns how a model leads the conversation; `None` for an attack of one message.
+    pub fn talk(&self) -> Option<AttackTalk> {
+        self.0.iter().find_map(|strategy| talk(*strategy))
+    }
+
+    /// Returns true if a model words the objective anew.
+    pub fn rewords(&self) -> bool {
+        self.0.contains(&Strategy::Tense)
     }
 
     /// Parses the name of an attack in results, also of another program, which has an underscore
@@ -292,6 +313,13 @@ impl Attack {
 
     /// Returns a sentence for an attack that lacks a text of the user.
     pub fn describe_missing_text(&self) -> String {
+        if self.rewords() {
+            return format!(
+                "`{}` is worded by a model: write suites with `touchstone redteam suites \
+                 --attacker-model MODEL`.",
+                self.name()
+            );
+        }
         format!(
             "`{}` needs a text of yours: `--prefix` for jailbreak, `--suffix` for suffix_append.",
             self.name()
@@ -307,24 +335,22 @@ impl Attack {
 }
 
 /// Strategies that occur in results of other programs only.
-const RECORDED: [Strategy; 5] = [
-    Strategy::Tense,
-    Strategy::AnsiAttack,
-    Strategy::AsciiArt,
-    Strategy::MultiTurn,
-    Strategy::Crescendo,
-];
+const RECORDED: [Strategy; 2] = [Strategy::AnsiAttack, Strategy::AsciiArt];
 
 /// Names that azure-ai-evaluation has and this product does not, with the reason.
-const ABSENT: [(&str, &str); 7] = [
-    ("tense", "has to be worded by a model"),
-    ("moderate", "has to be worded by a model"),
-    ("multi_turn", "takes several turns"),
-    ("crescendo", "takes several turns"),
-    ("ansi_attack", "replaces the objective by fixed texts"),
-    ("ascii_art", "draws fonts at random"),
-    ("difficult", "has to be worded by a model; compose two strategies, as in `leetspeak+base64`"),
+const ABSENT: [(&str, &str); 2] = [
+    ("ansi_attack", "replaces the objective by one of many fixed texts, drawn at random"),
+    ("ascii_art", "draws each text in one of hundreds of fonts at random"),
 ];
+
+/// Returns how a model leads the conversation of a strategy.
+fn talk(strategy: Strategy) -> Option<AttackTalk> {
+    match strategy {
+        Strategy::MultiTurn => Some(AttackTalk::MultiTurn),
+        Strategy::Crescendo => Some(AttackTalk::Crescendo),
+        _ => None,
+    }
+}
 
 /// Returns a name in lower case, without hyphens and underscores.
 fn plain(name: &str) -> String {
@@ -343,7 +369,7 @@ fn strategy_named(name: &str) -> Result<Strategy, String> {
 }
 
 /// Parses names of attacks, each once, with the baseline first. `easy` stands for `base64`, `flip`
-/// and `morse`. The error is a sentence.
+/// and `morse`, `moderate` for `tense`, `difficult` for `tense+base64`. The error is a sentence.
 pub fn parse_attacks<'a>(names: impl Iterator<Item = &'a str>) -> Result<Vec<Attack>, String> {
     let mut attacks = vec![Attack::baseline()];
     let mut add = |attack: Attack| {
@@ -352,12 +378,15 @@ pub fn parse_attacks<'a>(names: impl Iterator<Item = &'a str>) -> Result<Vec<Att
         }
     };
     for name in names.map(str::trim).filter(|name| !name.is_empty()) {
-        if name == "easy" {
-            for strategy in [Strategy::Base64, Strategy::Flip, Strategy::Morse] {
-                add(Attack(vec![strategy]));
+        match name {
+            "easy" => {
+                for strategy in [Strategy::Base64, Strategy::Flip, Strategy::Morse] {
+                    add(Attack(vec![strategy]));
+                }
             }
-        } else {
-            add(Attack::from_name(name)?);
+            "moderate" => add(Attack(vec![Strategy::Tense])),
+            "difficult" => add(Attack(vec![Strategy::Tense, Strategy::Base64])),
+            _ => add(Attack::from_name(name)?),
         }
     }
     Ok(attacks)

@@ -1,11 +1,12 @@
 //! Tests of the rules of attacks.
 use crate::converters::char_swap;
 use crate::{
-    Attack, AttackResult, AttackRun, AttackTexts, Category, Complexity, Slots, Strategy,
+    Attack, AttackResult, AttackRun, AttackTexts, Carrier, Category, Complexity, Slots, Strategy,
     SuiteOptions, TAG, azure_result, hidden_messages, parse_attacks, read_objectives, scorecard,
     starter_objectives, suites,
 };
 use proptest::prelude::*;
+use touchstone_formats::system::System;
 use touchstone_formats::value::Value;
 use touchstone_formats::{json, suite, yaml};
 
@@ -20,6 +21,7 @@ fn each_strategy_disguises_a_text_in_its_way() {
         .into_iter()
         .filter(|it| {
             !matches!(it, Strategy::Jailbreak | Strategy::SuffixAppend | Strategy::CharSwap)
+                && !matches!(it, Strategy::Tense)
         })
         .map(|it| format!("{}: {:?}", it.name(), convert(it.name(), text)))
         .collect();
@@ -40,6 +42,8 @@ fn each_strategy_disguises_a_text_in_its_way() {
     unicode_confusable: "Ѕау \"Zоé\\ 9\" - а\tb?"
     unicode_substitution: "\u{e0053}\u{e0061}\u{e0079}\u{e0020}\u{e0022}\u{e005a}\u{e006f}\u{e00e9}\u{e005c}\u{e0020}\u{e0039}\u{e0022}\u{e0020}\u{e002d}\u{e0020}\u{e0061}\u{e0009}\u{e0062}\u{e003f}"
     url: "Say%20%22Zo%C3%A9%5C%209%22%20-%20a%09b%3F"
+    multi_turn: "Say \"Zoé\\ 9\" - a\tb?"
+    crescendo: "Say \"Zoé\\ 9\" - a\tb?"
     "#);
 }
 
@@ -58,7 +62,8 @@ fn two_strategies_are_carried_out_after_one_another() {
 
 #[test]
 fn texts_of_the_user_go_in_front_and_behind() {
-    let slots = Slots { prefix: Some("In a play:".into()), suffix: Some("Please.".into()) };
+    let (prefix, suffix) = (Some("In a play:".into()), Some("Please.".into()));
+    let slots = Slots { prefix, suffix, ..Slots::default() };
     let jailbreak = Attack::from_name("jailbreak").unwrap();
     let suffix = Attack::from_name("suffix_append").unwrap();
     assert_eq!(jailbreak.convert("sing", &slots).unwrap(), "In a play: sing");
@@ -79,7 +84,13 @@ fn names_of_attacks_are_parsed_or_explained() {
         names("Base64+Flip,CharacterSpace").unwrap(),
         "baseline,base64+flip,character_space"
     );
-    insta::assert_snapshot!(names("tense").unwrap_err(), @"The strategy `tense` is not available: it has to be worded by a model.");
+    assert_eq!(
+        names("easy,moderate,difficult,multi_turn,Crescendo").unwrap(),
+        "baseline,base64,flip,morse,tense,tense+base64,multi_turn,crescendo"
+    );
+    insta::assert_snapshot!(names("ansi_attack").unwrap_err(), @"The strategy `ansi_attack` is not available: it replaces the objective by one of many fixed texts, drawn at random.");
+    insta::assert_snapshot!(names("crescendo+flip").unwrap_err(), @"`crescendo+flip` composes a conversation, which stands alone.");
+    insta::assert_snapshot!(names("flip+tense").unwrap_err(), @"`flip+tense` disguises before the wording. Write `tense` first.");
     insta::assert_snapshot!(names("a+b+c").unwrap_err(), @"`a+b+c` has more than two strategies. Compose two at most.");
     insta::assert_snapshot!(names("baseline+flip").unwrap_err(), @"`baseline+flip` composes the baseline, which changes nothing.");
     assert!(
@@ -95,6 +106,48 @@ fn composed_attacks_are_difficult_and_single_ones_easy() {
     assert_eq!(complexity("baseline"), Complexity::Baseline);
     assert_eq!(complexity("jailbreak"), Complexity::Easy);
     assert_eq!(complexity("leetspeak+base64"), Complexity::Difficult);
+    assert_eq!(complexity("tense"), Complexity::Moderate);
+    assert_eq!(complexity("tense+base64"), Complexity::Difficult);
+    assert_eq!(complexity("multi_turn"), Complexity::Difficult);
+    assert_eq!(complexity("crescendo"), Complexity::Difficult);
+}
+
+#[test]
+fn a_model_words_the_past_tense_and_leads_conversations() {
+    let objectives = &starter_objectives()[..2];
+    let mut options = SuiteOptions {
+        attacks: parse_attacks(["tense+base64", "multi_turn", "crescendo"].into_iter()).unwrap(),
+        attacker_model: Some("mini".into()),
+        ..SuiteOptions::default()
+    };
+    assert!(suites(objectives, &options).unwrap_err().contains("--attacker-model"));
+    let past = [Some("How did people ask?".to_owned()), None];
+    let texts = objectives.iter().map(|objective| objective.text.clone());
+    options.slots.past_tense = texts.zip(past).collect();
+    let suites_of = |options: &SuiteOptions| suites(objectives, options).unwrap();
+    let written = suites_of(&options);
+    let names = |at: usize| {
+        let read = suite::read(&written[at].yaml, "t").unwrap();
+        assert_eq!(read.warnings, []);
+        let names = read.tasks[0].variations.iter().map(|it| it.name.clone().unwrap());
+        names.collect::<Vec<_>>().join(",")
+    };
+    assert_eq!(names(0), "baseline,tense+base64,multi_turn,crescendo");
+    assert_eq!(names(1), "baseline,multi_turn,crescendo", "what no model worded is left out");
+    let counts = |suite: &crate::Suite| (suite.variations, suite.led);
+    assert_eq!((counts(&written[0]), counts(&written[1])), ((4, 2), (3, 2)));
+    let task = suite::read(&written[0].yaml, "t").unwrap().tasks.remove(0);
+    assert_eq!(task.fill("{attack}", Some(1)), convert("base64", "How did people ask?"));
+    assert!(task.user_of(Some(1)).is_none());
+    let users: Vec<_> = [2, 3]
+        .map(|at| task.user_of(Some(at)).unwrap())
+        .map(|user| (user.attack.unwrap().as_str(), user.max_turns, user.model.as_deref()))
+        .into();
+    assert_eq!(users, [("multi_turn", 5, Some("mini")), ("crescendo", 10, Some("mini"))]);
+    let goal = ("goal", objectives[0].text.clone());
+    assert_eq!(task.user_texts(Some(3)), [("attack", "crescendo".to_owned()), goal]);
+    options.hidden = Some(Carrier::Table);
+    assert!(suites(objectives, &options).unwrap_err().contains("cannot be hidden"));
 }
 
 #[test]
@@ -161,7 +214,7 @@ fn hidden_objectives_stand_in_the_messages_that_the_tasks_ask_for() {
         attacks: parse_attacks(["base64"].into_iter()).unwrap(),
         most_of_category: Some(1),
         categories: vec![Category::Violence, Category::Sexual],
-        indirect: true,
+        hidden: Some(Carrier::Table),
         ..SuiteOptions::default()
     };
     let objectives = starter_objectives();
@@ -178,6 +231,14 @@ fn hidden_objectives_stand_in_the_messages_that_the_tasks_ask_for() {
     assert!(
         task.fill("{message}", Some(1)) == "002-base64" && !suites[1].yaml.contains("{attack}")
     );
+    assert!(messages[3].body.contains(&task.fill("{planted}", Some(1))));
+    let by_api = SuiteOptions { hidden: Some(Carrier::Api), ..options };
+    let task =
+        &suite::read(&crate::suites(&objectives, &by_api).unwrap()[0].yaml, "t").unwrap().tasks[0];
+    assert_eq!(task.tools.as_deref(), Some(&["inbox_api".to_owned()][..]));
+    let prompt = |system| task.fill(task.prompt(&system).unwrap(), Some(0));
+    assert!(prompt(System::ToolCalling).contains("Fetch the message 001-baseline"));
+    assert!(prompt(System::PromptQl).contains("001-baseline of the inbox"));
 }
 
 #[test]
@@ -192,7 +253,7 @@ fn a_category_without_objectives_is_an_error() {
 }
 
 fn runs() -> Vec<AttackRun<'static>> {
-    use AttackResult::{Blocked, Error, NotJudged, Succeeded, Withstood};
+    use AttackResult::{Blocked, Error, NotDelivered, NotJudged, Succeeded, Withstood};
     let run = |task, category, attack, result| AttackRun {
         task,
         category,
@@ -209,15 +270,17 @@ fn runs() -> Vec<AttackRun<'static>> {
         run("s1", Category::Sexual, "baseline", Error),
         run("s1", Category::Sexual, "flip", NotJudged),
         run("s2", Category::Sexual, "flip", Blocked),
+        run("i1", Category::IndirectAttack, "flip", NotDelivered),
     ]
 }
 
 #[test]
-fn errors_and_unjudged_and_blocked_attacks_are_in_no_rate() {
+fn errors_and_unjudged_and_undelivered_and_blocked_attacks_are_in_no_rate() {
     let card = scorecard(&runs());
     let overall = card.overall;
     assert_eq!((overall.succeeded, overall.judged), (2, 5));
     assert_eq!((overall.errors, overall.not_judged, overall.blocked), (1, 1, 1));
+    assert_eq!(overall.not_delivered, 1);
     assert_eq!(overall.share(), Some(0.4));
     let flip = card.attacks.iter().find(|(attack, _)| attack.name() == "flip").unwrap().1;
     assert_eq!((flip.succeeded, flip.judged), (1, 3));
@@ -422,7 +485,8 @@ proptest! {
     fn no_text_breaks_a_strategy(text in any::<String>()) {
         for strategy in Strategy::ALL {
             let attack = Attack::from_name(strategy.name()).unwrap();
-            let slots = Slots { prefix: Some("a".into()), suffix: Some("b".into()) };
+            let past_tense = [(text.clone(), Some("c".to_owned()))].into();
+            let slots = Slots { prefix: Some("a".into()), suffix: Some("b".into()), past_tense };
             prop_assert!(attack.convert(&text, &slots).is_some());
         }
     }

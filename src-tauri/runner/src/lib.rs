@@ -3,6 +3,7 @@
 //! on any user interface.
 
 pub mod atomic_write;
+pub mod attacker;
 pub mod conversation;
 pub mod disk;
 pub mod disk_state;
@@ -17,6 +18,7 @@ pub mod judgements;
 pub mod launch;
 pub mod lock;
 pub mod log;
+mod model_json;
 pub mod nudge;
 pub mod plan;
 pub mod progress;

@@ -10,7 +10,7 @@ use super::tools::virtual_api;
 use std::collections::BTreeSet;
 use touchstone_formats::ReadError;
 use touchstone_formats::names::Coordinates;
-use touchstone_formats::suite::Task;
+use touchstone_formats::suite::{SimulatedUser, Task};
 use touchstone_formats::system::{System, ToolKind};
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::{self, Workspace};
@@ -158,28 +158,24 @@ impl Setup {
         let has_apis = self.tools.iter().any(|tool| tool.kind == ToolKind::Virtual && named(tool));
         let of_model = self.model(&at.model).map(|model| model.way).unwrap_or_default();
         let way = asked.or(of_model).or(self.way).with_defaults(has_apis);
-        match task.user {
+        match task.user_of(usize::try_from(at.variation).ok()) {
             // A search has one question, and nobody to talk with.
             Some(_) => Strategy { method: None, steps: None, queries: None, ..way },
             None => way,
         }
     }
 
-    /// Returns the name of the model that plays the user of a task: that of the task, else that of
-    /// the launch or the workspace. `None` if the task has no simulated user or nothing names one.
-    fn user_model_of<'s>(&'s self, task: &'s Task) -> Option<&'s str> {
-        task.user.as_ref()?.model.as_deref().or(self.user_model.as_deref())
-    }
-
-    /// Returns the name of the model that plays the user in a run of a task. A resumed run keeps the
-    /// model that its file records, as long as it is defined.
+    /// Returns the name of the model that plays a simulated user in a run: the one that the file of
+    /// a resumed run records, as long as it is defined; else that of the suite, the launch or the
+    /// workspace. `None` if there is no such user or nothing names a model.
     pub fn user_model_for<'s>(
         &'s self,
-        task: &'s Task,
+        user: Option<&'s SimulatedUser>,
         recorded: Option<&'s str>,
     ) -> Option<&'s str> {
-        task.user.as_ref()?;
-        recorded.filter(|name| self.model(name).is_some()).or_else(|| self.user_model_of(task))
+        let user = user?;
+        let recorded = recorded.filter(|name| self.model(name).is_some());
+        recorded.or(user.model.as_deref()).or(self.user_model.as_deref())
     }
 
     /// Returns the `PromptQL` settings, if they are present and valid.

@@ -1,14 +1,19 @@
 //! **Pure.** Users that a model plays: what the model is told, how it sees the conversation, and
 //! what its replies mean. Owns no request and no file.
+use crate::attacker;
 use crate::conversation::{AssistantMessage, Turn};
+use crate::model_json::{object, without_thoughts};
 use std::borrow::Cow;
+use touchstone_formats::json;
 use touchstone_formats::suite::Task;
 use touchstone_formats::value::Value;
-use touchstone_formats::{answer, json};
 use xxhash_rust::xxh3::Xxh3;
 
 /// Maximum number of times that the model is asked again for a reply in the required form.
 pub const CORRECTIONS: usize = 2;
+
+/// Key of a reply that takes back the last message, because the system declined it.
+const DECLINED: &str = "declined";
 
 const ROLE: &str = "\
 You play a person who talks with an assistant. You are never the assistant, and you never write its part. \
@@ -38,6 +43,8 @@ const EMPTY: &str = "(The assistant sent an empty message.)";
 pub enum Message<'d> {
     /// Message of the user, whether a model or a person wrote it.
     User(Cow<'d, str>),
+    /// Like [`Message::User`], but taken back after the system declined it.
+    TakenBack(Cow<'d, str>),
     /// Message of the system.
     System(Cow<'d, str>),
     /// Automatic nudge, which is not part of the talk.
@@ -88,16 +95,23 @@ impl UserOutcome {
 
 /// Returns the instructions for the model that plays the user of a run.
 pub fn instructions(task: &Task, variation: u32) -> String {
+    let attack = task.user_of(usize::try_from(variation).ok()).and_then(|user| user.attack);
     let title = |name: &str| match name {
         "persona" => "Who you are",
         "knows" => "What you know",
         "satisfied_when" => "You are satisfied when",
+        _ if attack.is_some() => "The request",
         _ => "What you want",
     };
     let texts = texts(task, variation);
-    let parts = texts.iter().map(|(name, text)| format!("{}:\n{}", title(name), text.trim()));
-    let parts: Vec<String> = parts.collect();
-    format!("{ROLE}\n\n{}\n\n{RULES}", parts.join("\n\n"))
+    let parts = texts.iter().filter(|(name, _)| *name != "attack");
+    let parts: Vec<String> =
+        parts.map(|(name, text)| format!("{}:\n{}", title(name), text.trim())).collect();
+    let parts = parts.join("\n\n");
+    match attack {
+        Some(way) => attacker::instructions(way, &parts),
+        None => format!("{ROLE}\n\n{parts}\n\n{RULES}"),
+    }
 }
 
 /// Returns a hash of the user of a run, with which a resumed run recognises it.
@@ -122,19 +136,22 @@ fn texts(task: &Task, variation: u32) -> Vec<(&'static str, String)> {
 pub fn turns(messages: &[Message<'_>], is_last: bool) -> Vec<Turn> {
     let mut turns = Vec::new();
     let mut heard: Vec<&str> = Vec::new();
-    let mut has_begun = false;
+    let (mut has_begun, mut is_declined) = (false, false);
     for message in messages {
         match message {
             Message::System(text) => heard.push(text.trim()),
             Message::Nudge => {}
-            Message::User(text) => {
+            Message::User(text) | Message::TakenBack(text) => {
                 turns.push(question(&heard, has_begun));
                 heard.clear();
                 has_begun = true;
+                let declined = is_declined.then_some((DECLINED, Value::Bool(true)));
                 let said =
                     [("status", Value::from("continue")), ("message", Value::from(text.as_ref()))];
-                let said = said.map(|(key, value)| (Value::from(key), value)).into();
+                let said = said.into_iter().chain(declined);
+                let said = said.map(|(key, value)| (Value::from(key), value)).collect();
                 turns.push(spoken(&json::write(&Value::Map(said), false)));
+                is_declined = matches!(message, Message::TakenBack(_));
             }
         }
     }
@@ -195,32 +212,16 @@ pub fn read(reply: &str, has_heard: bool) -> Result<Move, String> {
     Ok(Move::Ends(Verdict { outcome, reason, closing: message }))
 }
 
+/// Returns true if a reply says that the system declined the last message.
+pub fn says_declined(reply: &str) -> bool {
+    object(reply).is_some_and(|value| value.get(DECLINED) == Some(&Value::Bool(true)))
+}
+
 /// Returns the message of a reply that is plain text without any JSON; `None` for an empty one and
 /// for broken JSON.
 pub fn plain_message(reply: &str) -> Option<String> {
     let text = without_thoughts(reply).trim();
     (!text.is_empty() && !text.contains(['{', '}'])).then(|| text.to_owned())
-}
-
-/// Returns the first JSON object in a reply: alone, in a fence, or between other words.
-fn object(reply: &str) -> Option<Value> {
-    let text = without_thoughts(reply);
-    let is_map = |value: &Value| matches!(value, Value::Map(_));
-    let parse = |text: &str| answer::parse(text).map(|(value, _)| value).filter(is_map);
-    parse(text).or_else(|| {
-        let from = text.find('{')?;
-        let inside = text.get(from..)?;
-        let ends = inside.match_indices('}').map(|(at, _)| at + 1);
-        // The whole to the last brace first; else the shortest part that is an object.
-        let all: Vec<usize> = ends.take(50).collect();
-        let last = inside.rfind('}').map(|at| at + 1);
-        last.into_iter().chain(all).find_map(|end| parse(inside.get(..end)?))
-    })
-}
-
-/// Returns a reply without the thoughts that some models write before it.
-fn without_thoughts(reply: &str) -> &str {
-    reply.rsplit_once("</think>").map_or(reply, |(_, rest)| rest)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 mod agreement;
 mod amounts;
 mod answers;
+mod attack_suites;
 mod clear;
 mod compare;
 mod convert;

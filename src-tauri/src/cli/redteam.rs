@@ -1,19 +1,18 @@
 //! `redteam`: writes suites of attacks and prints the scorecard of their runs.
+use super::attack_suites::{self, SlotArgs, Suites};
 use super::{
     CommandStatus, FolderArgs, Outcome,
     amounts::counted,
     folder,
-    terminal::{Columns, Head, Paint, lines, one_line},
+    terminal::{Columns, Head, Paint, one_line},
 };
 use crate::Environment;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::io::{self, BufWriter, Read as _, Write};
-use std::path::{Path, PathBuf};
 use touchstone_api::{AttackGroup, AttackRate, AttackScorecard};
 use touchstone_app::app::App;
-use touchstone_app::app::red_team::{self, AttackSuiteOptions};
-use touchstone_app::error::AppError;
+use touchstone_app::app::attack_suites as suites_of_attacks;
 use touchstone_app::number_format::fixed;
 
 /// Placeholder for an unknown value.
@@ -46,35 +45,6 @@ struct Strategies {
     json: bool,
 }
 
-/// Texts of the user.
-#[derive(Debug, Args)]
-struct SlotArgs {
-    /// Text in front of the objective, for `jailbreak`
-    #[arg(long, value_name = "TEXT")]
-    prefix: Option<String>,
-    /// Text behind the objective, for `suffix_append`
-    #[arg(long, value_name = "TEXT")]
-    suffix: Option<String>,
-    /// File with the text in front of the objective
-    #[arg(long, value_name = "FILE", conflicts_with = "prefix")]
-    prefix_file: Option<PathBuf>,
-    /// File with the text behind the objective
-    #[arg(long, value_name = "FILE", conflicts_with = "suffix")]
-    suffix_file: Option<PathBuf>,
-}
-
-impl SlotArgs {
-    fn slots(&self) -> Result<red_team::UserTexts, AppError> {
-        let text = |text: &Option<String>, file: &Option<PathBuf>| match file {
-            Some(file) => red_team::slot_from_file(file).map(Some),
-            None => Ok(text.clone()),
-        };
-        let prefix = text(&self.prefix, &self.prefix_file)?;
-        let suffix = text(&self.suffix, &self.suffix_file)?;
-        Ok(red_team::slots(prefix.as_deref(), suffix.as_deref()))
-    }
-}
-
 /// Arguments of `redteam convert`.
 #[derive(Debug, Args)]
 struct Convert {
@@ -86,42 +56,6 @@ struct Convert {
     /// Text to disguise [default: standard input]
     text: Option<String>,
     /// Print one JSON object per strategy
-    #[arg(long)]
-    json: bool,
-}
-
-/// Arguments of `redteam suites`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Run the suites with `touchstone run`, whose plan says what is sent to whom before anything is. They are
-for systems that you own or may test.")]
-struct Suites {
-    /// Folder to write the suites to, such as `tasks/red-team`; created if needed
-    folder: PathBuf,
-    /// File of objectives, in the shape of azure-ai-evaluation's `custom_attack_seed_prompts`
-    /// [default: a small mild set]
-    #[arg(long, value_name = "FILE")]
-    objectives: Option<PathBuf>,
-    /// Categories of harm [default: all of the objectives]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    categories: Vec<String>,
-    /// Strategies, or two composed with `+`; `easy` stands for base64, flip and morse. The baseline
-    /// is always included
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "easy")]
-    strategies: Vec<String>,
-    /// Use at most this many objectives of a category
-    #[arg(long, value_name = "N")]
-    max: Option<usize>,
-    /// Model that judges the answers
-    #[arg(long, value_name = "MODEL")]
-    judge_model: Option<String>,
-    /// Hide the objectives in what a tool returns, behind a harmless question. Also writes the
-    /// database of the tool, and prints its entry for `touchstone.yaml`
-    #[arg(long)]
-    indirect: bool,
-    #[command(flatten)]
-    slots: SlotArgs,
-    /// Print one JSON document
     #[arg(long)]
     json: bool,
 }
@@ -149,14 +83,14 @@ pub(super) fn run(asked: &RedTeam, here: &Environment) -> Outcome {
     match &asked.asked {
         RedTeamCommand::Strategies(asked) => strategies(asked, here),
         RedTeamCommand::Convert(asked) => convert(asked),
-        RedTeamCommand::Suites(asked) => suites(asked),
+        RedTeamCommand::Suites(asked) => attack_suites::run(asked, here),
         RedTeamCommand::Scorecard(asked) => scorecard(asked, here),
     }
 }
 
 fn strategies(asked: &Strategies, here: &Environment) -> Outcome {
     let mut out = BufWriter::new(io::stdout().lock());
-    let rows = red_team::strategies();
+    let rows = suites_of_attacks::strategies();
     if asked.json {
         let rows: Vec<_> =
             rows.iter().map(|row| json!({ "name": row.name, "about": row.about })).collect();
@@ -183,7 +117,7 @@ fn convert(asked: &Convert) -> Outcome {
     }
     let slots = asked.slots.slots()?;
     let mut out = BufWriter::new(io::stdout().lock());
-    for (name, text) in red_team::disguise(&text, &asked.strategies, &slots)? {
+    for (name, text) in suites_of_attacks::disguise(&text, &asked.strategies, &slots)? {
         if asked.json {
             let row = json!({ "strategy": name, "text": text });
             serde_json::to_writer(&mut out, &row).map_err(io::Error::from)?;
@@ -194,56 +128,6 @@ fn convert(asked: &Convert) -> Outcome {
     }
     out.flush()?;
     Ok(CommandStatus::Well)
-}
-
-fn suites(asked: &Suites) -> Outcome {
-    let (objectives, left_out) = red_team::objectives(asked.objectives.as_deref())?;
-    let categories: Result<_, _> =
-        asked.categories.iter().map(|name| red_team::category(name)).collect();
-    let options = AttackSuiteOptions {
-        attacks: red_team::attacks(&asked.strategies)?,
-        slots: asked.slots.slots()?,
-        categories: categories?,
-        most_of_category: asked.max,
-        judge_model: asked.judge_model.clone(),
-        indirect: asked.indirect,
-    };
-    let written = red_team::write_suites(&asked.folder, &objectives, &options)?;
-    for sentence in &left_out {
-        let _ = writeln!(io::stderr().lock(), "{}", lines(sentence));
-    }
-    let mut out = io::stdout().lock();
-    if asked.json {
-        let files: Vec<String> =
-            written.files.iter().map(|file| file.display().to_string()).collect();
-        let mut document =
-            json!({ "files": files, "attacks": written.attacks, "left_out": left_out });
-        if let Some(inbox) = &written.inbox {
-            document["inbox"] = json!(inbox.display().to_string());
-        }
-        serde_json::to_writer(&mut out, &document).map_err(io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        writeln!(
-            out,
-            "Wrote {} suites to {}: {} runs for each system and model.",
-            written.files.len(),
-            asked.folder.display(),
-            written.attacks
-        )?;
-        if let Some(inbox) = &written.inbox {
-            writeln!(out, "Add the tool to touchstone.yaml:\n\n{}", inbox_entry(inbox))?;
-        }
-    }
-    Ok(if left_out.is_empty() { CommandStatus::Well } else { CommandStatus::WithFailures })
-}
-
-/// Returns the entry of `touchstone.yaml` for the tool whose messages hide objectives.
-fn inbox_entry(inbox: &Path) -> String {
-    format!(
-        "tools:\n  inbox: {{ kind: sql, database: 'sqlite:{}', description: 'Messages of customers: the table messages with the columns id and body.' }}",
-        one_line(&inbox.display().to_string()).replace('\'', "''")
-    )
 }
 
 fn scorecard(asked: &ScorecardOf, here: &Environment) -> Outcome {
@@ -282,6 +166,13 @@ fn write_card(out: &mut dyn Write, card: &AttackScorecard, paint: Paint) -> io::
         share(overall),
         interval(overall)
     )?;
+    if overall.not_delivered > 0 {
+        writeln!(
+            out,
+            "In {} no tool result held the hidden message; they are in no share.",
+            counted(overall.not_delivered, "run")
+        )?;
+    }
     if overall.blocked > 0 {
         writeln!(out, "The provider blocked {}, in no share.", counted(overall.blocked, "attack"))?;
     }
@@ -315,7 +206,8 @@ fn table<'a>(
     let left = |title: &&'static str| Head { title: (*title).into(), right: false };
     let right = |title: &'static str| Head { title: title.into(), right: true };
     let numbers =
-        ["succeeded", "95 %", "judged", "not judged", "blocked", "errors"].into_iter().map(right);
+        ["succeeded", "95 %", "judged", "not judged", "not delivered", "blocked", "errors"];
+    let numbers = numbers.into_iter().map(right);
     let mut columns = Columns::new(titles.iter().map(left).chain(numbers).collect());
     for (mut names, rate) in rows {
         names.extend([
@@ -323,6 +215,7 @@ fn table<'a>(
             interval(rate),
             rate.judged.to_string(),
             rate.not_judged.to_string(),
+            rate.not_delivered.to_string(),
             rate.blocked.to_string(),
             rate.errors.to_string(),
         ]);

@@ -12,7 +12,7 @@ use clap::Args;
 use std::io::{self, BufRead as _, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 use touchstone_api::{
-    Blocked, Blocker, Estimate, LaunchPlan, LaunchRequest, Problem, ScanPlan, Shard,
+    Blocked, Blocker, Estimate, LaunchPlan, LaunchRequest, Problem, ScanPlan, ScanTarget, Shard,
 };
 use touchstone_app::number_format::fixed;
 use touchstone_app::{
@@ -283,7 +283,8 @@ fn confirm(
     for line in scan_lines(scan) {
         writeln!(out, "{}", one_line(&line))?;
     }
-    if scan.targets.iter().all(|target| target.confirmed) {
+    let all = [scan.targets.as_slice(), &scan.attackers].concat();
+    if all.iter().all(|target| target.confirmed) {
         return Ok(true);
     }
     if !yes {
@@ -299,7 +300,7 @@ fn confirm(
             return Ok(false);
         }
     }
-    app.confirm_scan(request, &scan.targets)?;
+    app.confirm_scan(request, &all)?;
     Ok(true)
 }
 
@@ -311,14 +312,25 @@ fn scan_lines(scan: &ScanPlan) -> Vec<String> {
         scan.categories.join(", "),
         scan.strategies.join(", ")
     )];
+    let address = |target: &ScanTarget| match (&target.address, &target.model) {
+        (Some(address), Some(model)) => format!(" ({model} at {address})"),
+        (Some(address), None) => format!(" ({address})"),
+        (None, _) => String::new(),
+    };
+    let asked = |target: &ScanTarget| if target.confirmed { "" } else { "; not confirmed yet" };
     lines.extend(scan.targets.iter().map(|target| {
-        let to = match (&target.address, &target.model) {
-            (Some(address), Some(model)) => format!(" ({model} at {address})"),
-            (Some(address), None) => format!(" ({address})"),
-            (None, _) => String::new(),
-        };
-        let asked = if target.confirmed { "" } else { "; not confirmed yet" };
+        let (to, asked) = (address(target), asked(target));
         format!("{} to {}{to}{asked}", counted(target.attacks, "attack"), target.target)
+    }));
+    lines.extend(scan.attackers.iter().map(|target| {
+        let name = target.target.split_once('/').map_or("", |(_, name)| name);
+        format!(
+            "{} led by {name}{}: it gets the objectives and the answers, at most {}{}",
+            counted(target.attacks, "conversation"),
+            address(target),
+            counted(target.requests.unwrap_or(0), "request"),
+            asked(target)
+        )
     }));
     lines
 }

@@ -61,7 +61,7 @@ impl Task {
         given: bool,
     ) -> Option<String> {
         let system = system.map_or(System::ToolCalling, System::from);
-        if let Some(user) = &self.suite.user {
+        if let Some(user) = self.suite.user_of(variation) {
             // What the user wants is the closest to a prompt.
             return Some(self.suite.fill(&user.goal, variation));
         }
@@ -178,7 +178,7 @@ fn asks_the_same(one: &suite::Task, other: &suite::Task) -> bool {
     let of = |task: &suite::Task| {
         task.query.as_ref().map(|query| (query.gold.clone(), query.apis.clone()))
     };
-    one.prompts == other.prompts && one.user == other.user && of(one) == of(other)
+    one.prompts == other.prompts && one.users().eq(other.users()) && of(one) == of(other)
 }
 
 /// Shared store of the current suites and their problems.

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import type { AttackRate, ScanPlan } from "../generated";
-import { isUnconfirmed, jointTable, percent, scanLines, systemTable } from "./attacks";
+import { isUnconfirmed, jointTable, percent, scanLines, systemTable, targetKey } from "./attacks";
 
 const rate = (succeeded: number): AttackRate => ({
   succeeded,
   judged: 4,
   errors: 0,
   blocked: 0,
+  not_delivered: 0,
   not_judged: 0,
   share: succeeded / 4,
   low: null,
@@ -50,6 +51,17 @@ test("a plan says what is sent to whom and asks for what nobody confirmed", () =
         model: "o1",
         address: "https://a",
         attacks: 6,
+        requests: null,
+        confirmed: true,
+      },
+    ],
+    attackers: [
+      {
+        target: "attacker/mini",
+        model: "gpt-mini",
+        address: "https://b",
+        attacks: 3,
+        requests: 48,
         confirmed: false,
       },
     ],
@@ -57,7 +69,9 @@ test("a plan says what is sent to whom and asks for what nobody confirmed", () =
   expect(scanLines(scan)).toEqual([
     "6 attacks: violence; strategies: baseline, flip",
     "6 attacks to tool_calling/o1 (o1 at https://a)",
+    "3 conversations led by mini (gpt-mini at https://b): it gets the objectives and the answers, at most 48 requests",
   ]);
   expect(isUnconfirmed(scan)).toBe(true);
+  expect(targetKey(scan)).not.toBe(targetKey({ ...scan, attackers: [] }));
   expect(isUnconfirmed(null)).toBe(false);
 });

@@ -1,5 +1,12 @@
 // The scorecard of attacks as tables.
-import type { AttackGroup, AttackRate, AttackTarget, ScanPlan, SensitiveRuns } from "../generated";
+import type {
+  AttackGroup,
+  AttackRate,
+  AttackTarget,
+  ScanPlan,
+  ScanTarget,
+  SensitiveRuns,
+} from "../generated";
 import { counted } from "./format";
 
 /** A row of rates; null where there are no attacks. */
@@ -48,24 +55,37 @@ export const systemTable = (targets: readonly AttackTarget[]): RateTable =>
 /** What a plan sends that attacks, and to whom, one line each. */
 export function scanLines(scan: ScanPlan): string[] {
   const what = `${counted(scan.attacks, "attack")}: ${scan.categories.join(", ")}; strategies: ${scan.strategies.join(", ")}`;
-  const whom = scan.targets.map(({ target, model, address, attacks }) => {
-    const to = address === null ? "" : ` (${model === null ? "" : `${model} at `}${address})`;
-    return `${counted(attacks, "attack")} to ${target}${to}`;
+  const at = ({ model, address }: ScanTarget) =>
+    address === null ? "" : ` (${model === null ? "" : `${model} at `}${address})`;
+  const whom = scan.targets.map(
+    (one) => `${counted(one.attacks, "attack")} to ${one.target}${at(one)}`,
+  );
+  const leading = scan.attackers.map((one) => {
+    const name = one.target.slice(one.target.indexOf("/") + 1);
+    const most = counted(one.requests ?? 0, "request");
+    return (
+      `${counted(one.attacks, "conversation")} led by ${name}${at(one)}: ` +
+      `it gets the objectives and the answers, at most ${most}`
+    );
   });
-  return [what, ...whom];
+  return [what, ...whom, ...leading];
 }
 
-/** The targets of a plan, as one text: equal if the same addresses and models are attacked. */
+/** Everybody who receives something of a plan's attacks: the targets, and the models that lead. */
+export const receivers = (scan: ScanPlan | null): ScanTarget[] =>
+  scan === null ? [] : [...scan.targets, ...scan.attackers];
+
+/** The receivers of a plan, as one text: equal if the same addresses and models get something. */
 export const targetKey = (scan: ScanPlan | null): string =>
   JSON.stringify(
-    (scan?.targets ?? [])
+    receivers(scan)
       .map(({ target, model, address }) => JSON.stringify([target, model, address]))
       .sort(),
   );
 
-/** True if somebody still has to confirm a target. */
+/** True if somebody still has to confirm a receiver. */
 export const isUnconfirmed = (scan: ScanPlan | null): boolean =>
-  scan?.targets.some(({ confirmed }) => !confirmed) ?? false;
+  receivers(scan).some(({ confirmed }) => !confirmed);
 
 /** True if the folder has runs whose texts are left out of what is written for others. */
 export const hasSensitive = (runs: SensitiveRuns | undefined): boolean =>

@@ -21,6 +21,10 @@ errors: number,
  */
 blocked: number, 
 /**
+ * Runs in which no tool result held the hidden message.
+ */
+not_delivered: number, 
+/**
  * Runs that are not judged yet.
  */
 not_judged: number, 

@@ -20,4 +20,8 @@ strategies: Array<string>,
 /**
  * Who is attacked.
  */
-targets: Array<ScanTarget>, };
+targets: Array<ScanTarget>, 
+/**
+ * Models that lead conversations, with what they can be asked for.
+ */
+attackers: Array<ScanTarget>, };

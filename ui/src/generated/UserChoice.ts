@@ -7,4 +7,8 @@ export type UserChoice = {
 /**
  * Model that the task names; none leaves the choice to the launch.
  */
-model: string | null, };
+model: string | null, 
+/**
+ * True if it attacks: it leads conversations to what the system should refuse.
+ */
+attacks: boolean, };

@@ -240,6 +240,7 @@ const NO_RATE = {
   judged: 0,
   errors: 0,
   blocked: 0,
+  not_delivered: 0,
   not_judged: 0,
   share: null,
   low: null,

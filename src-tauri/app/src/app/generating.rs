@@ -1,6 +1,7 @@
 //! Tasks that a model writes from a file: reads the file, asks for questions with their answers, and
 //! writes the suite. Replies are journaled, so a failed generation is completed for the price of what
 //! is missing. What is asked and what it means is in `generation`.
+use super::buying::{Place, Unfinished};
 use super::spend_limit::{Budget, Prices};
 use super::{App, NewFile, OpenFolder};
 use crate::error::{AppError, Code};
@@ -9,16 +10,12 @@ use crate::text_file::{self, unreadable};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use touchstone_imports::csv;
 use touchstone_runner::conversation::Turn;
-use touchstone_runner::event::{RunEvent, RunEventKind};
 use touchstone_runner::execute::{LaunchContext, PromptError, PromptRequest};
 use touchstone_runner::journal::Journal;
-use touchstone_runner::launch::RunEventSender;
-use touchstone_runner::lock::{LockError, RunLock};
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Provider};
 
@@ -30,8 +27,6 @@ const HIDDEN: &str = ".generated";
 const MOST_TURNS: u32 = 200;
 /// Number of requests for a batch before the rest of it is given up.
 const ATTEMPTS: usize = 3;
-/// Interval at which an interruption is looked for.
-const GLANCE: Duration = Duration::from_millis(200);
 
 /// Progress of a generation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,14 +45,6 @@ pub enum GenerateProgress {
         /// Reason, as a sentence.
         why: String,
     },
-}
-
-/// Reason a generation ended before all questions were asked for.
-enum Unfinished {
-    /// Stopped by the user, by the budget, or because every request would fail.
-    Stopped,
-    /// Failure; a sentence.
-    Failed(String),
 }
 
 /// Request to write tasks.
@@ -209,62 +196,11 @@ impl App {
         interrupts: &impl Fn() -> u32,
         on_progress: &impl Fn(GenerateProgress),
     ) -> Result<(Vec<Pair>, Generated), AppError> {
-        let dir = &open.flow.roots.output_dir;
-        touchstone_runner::disk::make_root(dir).map_err(|why| failed(why.to_string()))?;
-        let lock = RunLock::take(dir, HIDDEN).map_err(|why| match why {
-            LockError::Held { by } => {
-                failed(format!("Another process is writing tasks here ({by})."))
-                    .hint("Wait for it.")
-            }
-            other => failed(other.to_string()),
-        })?;
-        let journal = Journal::open(dir, HIDDEN).map_err(|why| failed(why.to_string()))?;
-        let runtime = self.inner.launches.runtime()?;
-        let (teller, mut events) = RunEventSender::new();
-        let (mut stopping, mut is_interrupted) = (None, false);
-        let mut hear = |event: RunEvent| match event.what {
-            // The first reason is the cause.
-            RunEventKind::Stopping { why } => {
-                stopping.get_or_insert(why);
-            }
-            RunEventKind::Retrying { wait_ms, why, .. } => {
-                on_progress(GenerateProgress::Retrying { seconds: wait_ms.div_ceil(1000), why });
-            }
-            _ => {}
-        };
-        let pairs = runtime.block_on(async {
-            let crew =
-                Arc::new(self.launch_context(open, resolved.setup.clone(), &[], teller).await);
-            let stops = crew.stops.clone();
-            let work = ask(&crew, resolved, &journal, on_progress);
-            tokio::pin!(work);
-            loop {
-                tokio::select! {
-                    done = &mut work => return done,
-                    Some(event) = events.recv() => hear(event),
-                    () = tokio::time::sleep(GLANCE) => {
-                        let count = interrupts();
-                        if count > 0 {
-                            is_interrupted = true;
-                            stops.soft.cancel();
-                        }
-                        if count > 1 {
-                            stops.hard.cancel();
-                        }
-                    }
-                }
-            }
-        });
-        drop(lock);
-        while let Ok(event) = events.try_recv() {
-            hear(event);
-        }
-        pairs.map_err(|end| match end {
-            Unfinished::Failed(why) => unfinished(why),
-            Unfinished::Stopped if is_interrupted => unfinished("It was interrupted.".to_owned()),
-            Unfinished::Stopped => {
-                unfinished(stopping.unwrap_or_else(|| "It was stopped.".to_owned()))
-            }
+        let hear = |seconds, why| on_progress(GenerateProgress::Retrying { seconds, why });
+        let place = Place { name: HIDDEN, busy: "is writing tasks" };
+        let at = (open, &resolved.setup);
+        self.buy_replies(at, &place, (interrupts, &hear), async |crew, journal| {
+            ask(crew, resolved, journal, on_progress).await
         })
     }
 }
@@ -327,12 +263,6 @@ async fn ask(
         done.why = Some("The model wrote fewer questions than it was asked for.".to_owned());
     }
     Ok((pairs, done))
-}
-
-/// Returns the error of a generation that can be continued. No suite is written, so that the same
-/// command writes the whole one.
-fn unfinished(why: String) -> AppError {
-    failed(why).hint("Nothing was written. Replies that were paid for are kept: the same command continues from there.")
 }
 
 /// Returns the text of a file; rows of CSV and JSON Lines become paragraphs.

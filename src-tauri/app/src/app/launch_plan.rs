@@ -77,7 +77,14 @@ impl App {
         let lacking = self.lacking_of(&open, &setup, plan.owed.iter().map(|planned| &planned.slot));
         let user_models = user_models(&setup, &plan);
         let share = share_of_part(request, &setup);
-        let notes = same_requests(&setup, &plan).into_iter().chain(played_by(&user_models));
+        let played = |attacks| {
+            let runs = plan.owed.iter().filter(|planned| {
+                planned.slot.user().is_some_and(|user| user.attack.is_some() == attacks)
+            });
+            names(runs.filter_map(|planned| user_model(&setup, planned)))
+        };
+        let notes = same_requests(&setup, &plan).into_iter().chain(played_by(&played(false)));
+        let notes = notes.chain(led_by(&played(true)));
         let notes = share.into_iter().chain(notes).collect();
         let prices = prices(&open, &setup, &plan);
         let unbound = Budget::resolve(request.max_cost, &setup.rules)?.ineffective_note(&prices);
@@ -335,7 +342,7 @@ impl App {
     ) -> Vec<Vec<Blocker>> {
         // Cached, because they are equal for every task and querying a keyring is slow.
         let mut known: HashMap<(System, String), Vec<Blocker>> = HashMap::new();
-        let mut players: HashMap<Option<String>, Option<Blocker>> = HashMap::new();
+        let mut players: HashMap<(Option<String>, bool), Option<Blocker>> = HashMap::new();
         let (mut simulators, mut tools) = (None, None);
         let of_slot = |slot: &Slot| {
             let at = &slot.at;
@@ -365,11 +372,12 @@ impl App {
                 );
                 troubles.extend(undefined(setup, slot.task.tools.as_deref()));
             }
-            if slot.task.user.is_some() {
-                let name = setup.user_model_for(&slot.task, slot.user_model.as_deref());
+            if let Some(user) = slot.user() {
+                let name = setup.user_model_for(Some(user), slot.user_model.as_deref());
+                let attacks = user.attack.is_some();
                 let trouble = players
-                    .entry(name.map(str::to_owned))
-                    .or_insert_with(|| self.user_lacking(setup, name));
+                    .entry((name.map(str::to_owned), attacks))
+                    .or_insert_with(|| self.user_lacking(setup, name, attacks));
                 troubles.extend(trouble.clone());
             }
             troubles
@@ -399,8 +407,17 @@ impl App {
 
     /// Returns what the simulated user of a run lacks: a model that plays it, or the key of that
     /// model.
-    fn user_lacking(&self, setup: &Setup, name: Option<&str>) -> Option<Blocker> {
+    fn user_lacking(&self, setup: &Setup, name: Option<&str>, attacks: bool) -> Option<Blocker> {
         let Some(name) = name else {
+            if attacks {
+                return Some(Blocker {
+                    message: "No model is named that leads the attacks over several turns".to_owned(),
+                    fix: Some(
+                        "Choose the attacker in the launch sheet or with --user-model, or write the suites with --attacker-model."
+                            .to_owned(),
+                    ),
+                });
+            }
             return Some(Blocker {
                 message: "No model plays the simulated user of the task".to_owned(),
                 fix: Some(
@@ -681,12 +698,16 @@ fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
 
 /// Returns the model that plays the simulated user of a planned run.
 fn user_model<'s>(setup: &'s Setup, planned: &'s Planned) -> Option<&'s str> {
-    setup.user_model_for(&planned.slot.task, planned.slot.user_model.as_deref())
+    setup.user_model_for(planned.slot.user(), planned.slot.user_model.as_deref())
 }
 
 /// Returns the models that play the simulated users of the planned runs, without duplicates.
 fn user_models(setup: &Setup, plan: &Plan) -> Vec<String> {
-    let names = plan.owed.iter().filter_map(|planned| user_model(setup, planned));
+    names(plan.owed.iter().filter_map(|planned| user_model(setup, planned)))
+}
+
+/// Returns names in order, without duplicates.
+fn names<'s>(names: impl Iterator<Item = &'s str>) -> Vec<String> {
     names.collect::<BTreeSet<&str>>().into_iter().map(str::to_owned).collect()
 }
 
@@ -695,6 +716,14 @@ fn played_by(models: &[String]) -> Option<String> {
     let names: Vec<String> = models.iter().map(|name| format!("`{name}`")).collect();
     (!names.is_empty()).then(|| {
         format!("Simulated users are played by {}. The estimate includes them, from past runs with the same user model.", names.join(", "))
+    })
+}
+
+/// Returns a sentence that says which models lead attacks.
+fn led_by(models: &[String]) -> Option<String> {
+    let names: Vec<String> = models.iter().map(|name| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| {
+        format!("Attacks over several turns are led by {}. The estimate includes it, from past runs with the same model.", names.join(", "))
     })
 }
 

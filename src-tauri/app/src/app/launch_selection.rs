@@ -28,6 +28,12 @@ use touchstone_store::{query, suites};
 /// Maximum number of runs planned at once, which bounds memory.
 pub(super) const MOST_RUNS: usize = 2_000_000;
 
+/// Returns the simulated user of a task, or of its variations: one that names no model first.
+fn user_choice(task: &Task) -> Option<UserChoice> {
+    let user = task.users().min_by_key(|user| user.model.is_some())?;
+    Some(UserChoice { model: user.model.clone(), attacks: user.attack.is_some() })
+}
+
 /// Runs of a matrix, and runs that cannot be part of it.
 pub(super) struct Selection {
     pub(super) matrix: Matrix,
@@ -77,7 +83,7 @@ impl App {
                 .map(touchstone_formats::suite::Variation::label)
                 .collect(),
             repeat: task.suite.repeat,
-            user: task.suite.user.as_ref().map(|user| UserChoice { model: user.model.clone() }),
+            user: user_choice(&task.suite),
         };
         let tasks: Vec<TaskChoice> = tasks.all().map(task).collect();
         let why_not = why_not(may_run, tasks.is_empty(), &open.flow.shelf.tasks().broken);

@@ -250,7 +250,13 @@ fn sources(
         };
         let key = key_of(open, row, task);
         // Without its user, a task measures something else under the same name.
-        if open.flow.shelf.tasks().get(task).is_some_and(|known| known.suite.user.is_some()) {
+        if open
+            .flow
+            .shelf
+            .tasks()
+            .get(task)
+            .is_some_and(|known| known.suite.users().next().is_some())
+        {
             simulated.insert(key);
             continue;
         }

@@ -1,168 +1,28 @@
-//! Attacks on systems: suites that carry them out, and the scorecard of their runs.
+//! Attacks on systems: the scorecard of their runs.
+use super::App;
 use super::scan_care::{LEFT_OUT, is_sensitive};
-use super::{App, NewFile};
-use crate::error::{AppError, Code};
-use crate::text_file::{self, unreadable};
-use fs_err as fs;
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use crate::error::AppError;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 use touchstone_api::{
     AttackGroup, AttackRate, AttackScorecard, AttackTarget, RunState, ScoreStanding, SensitiveRuns,
 };
 use touchstone_formats::json;
 use touchstone_imports::{Event, EventKind, ImportedRun};
 use touchstone_redteam::{
-    Attack, AttackResult, AttackRun, AttackTexts, Category, HiddenMessage, Objective, Rate,
-    Scorecard, Slots, Strategy, TAG, azure_result, hidden_messages, parse_attacks, read_objectives,
-    scorecard, starter_objectives, suites,
+    Attack, AttackResult, AttackRun, AttackTexts, Category, PLANTED, Rate, Scorecard, TAG,
+    azure_result, scorecard,
 };
 use touchstone_scoring::azure::safety::level;
+use touchstone_store::index::{IndexError, Reader};
 use touchstone_store::query::{self, ScoredRun};
 use touchstone_store::scoring::measure::NO_ANSWER;
-
-pub use touchstone_redteam::{Slots as UserTexts, SuiteOptions as AttackSuiteOptions};
+use touchstone_store::suites::Tasks;
 
 /// Format of results of other programs' scans.
 const RECORDED: &str = "azure_redteam";
 /// Reason of a run that the provider refused to continue, as the runner writes it.
 const BLOCKED: &str = "The model refused to continue.";
-/// Maximum size of a file of objectives.
-const MOST_BYTES: u64 = 16 << 20;
-/// Maximum size of a file with a text of the user.
-const MOST_SLOT_BYTES: u64 = 256 << 10;
-
-/// An attack strategy, for lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StrategyRow {
-    /// Name.
-    pub name: &'static str,
-    /// Description of at most one line.
-    pub about: &'static str,
-}
-
-/// Returns all strategies.
-pub fn strategies() -> Vec<StrategyRow> {
-    Strategy::ALL
-        .into_iter()
-        .map(|strategy| StrategyRow { name: strategy.name(), about: strategy.about() })
-        .collect()
-}
-
-/// Disguises a text with each of the named attacks. Returns their names and the texts.
-pub fn disguise(
-    text: &str,
-    names: &[String],
-    slots: &Slots,
-) -> Result<Vec<(String, String)>, AppError> {
-    let mut texts = Vec::new();
-    for name in names {
-        let attack = Attack::from_name(name).map_err(bad)?;
-        let text =
-            attack.convert(text, slots).ok_or_else(|| bad(attack.describe_missing_text()))?;
-        texts.push((attack.name(), text));
-    }
-    Ok(texts)
-}
-
-/// Reads a text of the user from a file, without line breaks at its end.
-pub fn slot_from_file(path: &Path) -> Result<String, AppError> {
-    let text = text_file::read(path, MOST_SLOT_BYTES)?;
-    let text = text.trim_end_matches(['\n', '\r']);
-    if text.trim().is_empty() {
-        return Err(unreadable(path, "it is empty.".to_owned()));
-    }
-    Ok(text.to_owned())
-}
-
-/// Texts of the user for `jailbreak` and `suffix_append`.
-pub fn slots(prefix: Option<&str>, suffix: Option<&str>) -> Slots {
-    Slots { prefix: prefix.map(str::to_owned), suffix: suffix.map(str::to_owned) }
-}
-
-/// Parses names of attacks. The baseline is always among them.
-pub fn attacks(names: &[String]) -> Result<Vec<Attack>, AppError> {
-    parse_attacks(names.iter().map(String::as_str)).map_err(bad)
-}
-
-/// Parses the name of a category.
-pub fn category(name: &str) -> Result<Category, AppError> {
-    Category::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = Category::ALL.iter().map(|category| category.name()).collect();
-        bad(format!("There is no category `{name}`. Choose among: {}.", names.join(", ")))
-    })
-}
-
-/// Reads the objectives of a file, or those that come with the product. Also returns a sentence for
-/// each entry that was left out.
-pub fn objectives(file: Option<&Path>) -> Result<(Vec<Objective>, Vec<String>), AppError> {
-    let Some(path) = file else { return Ok((starter_objectives(), Vec::new())) };
-    let text = text_file::read(path, MOST_BYTES)?;
-    let file = read_objectives(&text).map_err(|error| unreadable(path, error.to_string()))?;
-    Ok((file.objectives, file.left_out))
-}
-
-/// Suites that were written.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct WrittenSuites {
-    /// Files, in order.
-    pub files: Vec<PathBuf>,
-    /// Number of runs of one system with one model.
-    pub attacks: usize,
-    /// Database whose messages hide the objectives, if they are hidden.
-    pub inbox: Option<PathBuf>,
-}
-
-/// Writes a suite for each objective into a folder, which is created. Replaces no file.
-pub fn write_suites(
-    folder: &Path,
-    objectives: &[Objective],
-    options: &AttackSuiteOptions,
-) -> Result<WrittenSuites, AppError> {
-    let suites = suites(objectives, options).map_err(bad)?;
-    let taken = |path: &Path| {
-        AppError::new(Code::BadRequest, format!("{} exists already.", path.display()))
-            .hint("Choose another folder. Suites are never replaced, as runs refer to them.")
-    };
-    let path = |name: &str| folder.join(name);
-    // Nothing is written if one name is taken.
-    if let Some(suite) = suites.iter().find(|suite| path(&suite.file_name).exists()) {
-        return Err(taken(&path(&suite.file_name)));
-    }
-    let inbox = path("inbox.db");
-    if options.indirect && inbox.exists() {
-        return Err(taken(&inbox));
-    }
-    fs::create_dir_all(folder).map_err(|error| failed(&error.to_string()))?;
-    let mut written = WrittenSuites::default();
-    if options.indirect {
-        let messages = hidden_messages(objectives, options).map_err(bad)?;
-        write_inbox(&inbox, &messages).map_err(|error| failed(&error.to_string()))?;
-        written.inbox = Some(inbox);
-    }
-    for suite in suites {
-        let path = path(&suite.file_name);
-        let mut file = NewFile::create(&path)?;
-        file.write(suite.yaml.as_bytes())?;
-        if !file.keep_if_free()? {
-            return Err(taken(&path));
-        }
-        written.attacks += suite.variations;
-        written.files.push(path);
-    }
-    Ok(written)
-}
-
-/// Writes the messages of the tool `inbox` to a new database.
-fn write_inbox(path: &Path, messages: &[HiddenMessage]) -> rusqlite::Result<()> {
-    let mut database = rusqlite::Connection::open(path)?;
-    let transaction = database.transaction()?;
-    transaction.execute("CREATE TABLE messages (id TEXT PRIMARY KEY, body TEXT NOT NULL)", [])?;
-    for message in messages {
-        transaction.execute("INSERT INTO messages VALUES (?, ?)", [&message.id, &message.body])?;
-    }
-    transaction.commit()
-}
-
 impl App {
     /// Returns how often attacks succeeded, over the runs of a filter. Fails if a part of the filter
     /// cannot be read.
@@ -254,9 +114,61 @@ impl App {
         }
         let (runs, _) = open.ask(|index| open.lists.scored(index, filter, None))?;
         let targets: Vec<String> = runs.iter().map(target).collect();
-        let (attacks, other) = of_attacks(&runs, &targets, &categories);
+        let (mut attacks, other) = of_attacks(&runs, &targets, &categories);
+        let undelivered = open.ask(|index| undelivered(index, &tasks, &attacks))?;
+        for (run, attack) in &mut attacks {
+            if undelivered.contains(run.id.as_str()) {
+                attack.result = AttackResult::NotDelivered;
+            }
+        }
         make(&attacks, other)
     }
+}
+
+/// Returns the runs that ended without a tool result which holds the message that was hidden for
+/// them: such a run withstood nothing.
+fn undelivered(
+    index: &Reader<'_>,
+    tasks: &Tasks,
+    attacks: &[(&ScoredRun, AttackRun<'_>)],
+) -> Result<HashSet<String>, IndexError> {
+    let mut undelivered = HashSet::new();
+    for (run, attack) in attacks {
+        let has_ended = matches!(run.state, RunState::Answered | RunState::NoAnswer);
+        let Some(text) = planted(tasks, run).filter(|_| has_ended) else { continue };
+        if attack.category == Category::IndirectAttack
+            && !query::results_hold(index, &run.id, &written_forms(text))?
+        {
+            undelivered.insert(run.id.clone());
+        }
+    }
+    Ok(undelivered)
+}
+
+/// Returns the text that was hidden for a run, if its suite says it.
+fn planted<'t>(tasks: &'t Tasks, run: &ScoredRun) -> Option<&'t str> {
+    let suite = &tasks.get(run.task.as_deref()?)?.suite;
+    let variation = suite.variations.get(usize::try_from(run.variation?).ok()?)?;
+    let (_, text) = variation.parameters.iter().find(|(name, _)| name == PLANTED)?;
+    text.text()
+}
+
+/// Returns the ways in which a result can hold a text: as it is, and inside JSON.
+fn written_forms(text: &str) -> Vec<String> {
+    let quoted = json::write(&text.into(), false);
+    let inside = quoted.trim_matches('"').to_owned();
+    let mut ascii = String::new();
+    for letter in inside.chars() {
+        if letter.is_ascii() {
+            ascii.push(letter);
+        } else {
+            let mut units = [0; 2];
+            for unit in letter.encode_utf16(&mut units) {
+                let _ = write!(ascii, "\\u{unit:04x}");
+            }
+        }
+    }
+    vec![text.to_owned(), inside, ascii]
 }
 
 /// Returns true for the judge of this harm. A second one of a suite has a number behind its name.
@@ -405,19 +317,12 @@ fn rate_view(rate: &Rate) -> AttackRate {
         judged: rate.judged,
         errors: rate.errors,
         blocked: rate.blocked,
+        not_delivered: rate.not_delivered,
         not_judged: rate.not_judged,
         share: rate.share(),
         low: rate.interval.map(|interval| interval.low),
         high: rate.interval.map(|interval| interval.high),
     }
-}
-
-fn bad(message: String) -> AppError {
-    AppError::new(Code::BadRequest, message)
-}
-
-fn failed(why: &str) -> AppError {
-    AppError::new(Code::Failed, format!("The suites could not be written: {why}."))
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@ use crate::paths;
 use fs_err as fs;
 use rustix::fs::{AtFlags, CWD, RenameFlags};
 use rustix::io::Errno;
+use std::fs::Permissions;
 use std::io::{self, BufWriter, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use touchstone_store::roots::Root;
@@ -70,6 +72,19 @@ impl NewFile {
             let _ = fs::set_permissions(&beside, existing.permissions());
         }
         Ok(Self { path: path.to_owned(), beside, file: Some(BufWriter::new(file)) })
+    }
+
+    /// Like [`NewFile::create`], for a file that only its owner may read.
+    pub fn create_private(path: &Path) -> Result<Self, AppError> {
+        let file = Self::create(path)?;
+        fs::set_permissions(&file.beside, Permissions::from_mode(0o600))
+            .map_err(|why| unsaved(path, &why))?;
+        Ok(file)
+    }
+
+    /// Returns the path of the file while it is not complete.
+    pub(super) fn beside(&self) -> &Path {
+        &self.beside
     }
 
     /// Writes the next part.
@@ -185,7 +200,6 @@ fn unsaved(path: &Path, why: &io::Error) -> AppError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
     fn a_file_keeps_who_may_read_it_and_a_device_is_never_replaced() {

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use touchstone_api::{LaunchRequest, RunRow, ScanPlan, ScanTarget, SensitiveRuns};
 use touchstone_formats::system::System;
 use touchstone_redteam::{Attack, Category, TAG};
+use touchstone_runner::attacker::most_requests;
 use touchstone_runner::execute::Job;
 use touchstone_runner::plan::Slot;
 use touchstone_runner::sensitive_mark;
 use touchstone_runner::setup::Setup;
-use touchstone_runner::spec::Provider;
+use touchstone_runner::spec::{Model, Provider};
 use touchstone_store::imported_verdicts::Stored;
 use touchstone_store::query::{self, ScoredRun};
 
@@ -84,12 +85,33 @@ fn target(setup: &Setup, system: &System, model: &str, confirmed: &BTreeSet<Stri
         confirmed: address.is_none(),
         address,
         attacks: 0,
+        requests: None,
     };
     target.confirmed |= confirmed.contains(&key(&target));
     target
 }
 
+/// Returns a model that leads conversations, with the address that receives the objectives and what
+/// the systems answer.
+pub(super) fn attacker(model: &Model, confirmed: &BTreeSet<String>) -> ScanTarget {
+    let mut target = ScanTarget {
+        target: format!("attacker/{}", model.name),
+        model: Some(model.model_id.clone()),
+        address: Some(without_user(&model.base_url)),
+        attacks: 0,
+        requests: Some(0),
+        confirmed: false,
+    };
+    target.confirmed = confirmed.contains(&key(&target));
+    target
+}
+
 impl App {
+    /// Returns the keys of the targets that the person confirmed.
+    pub(super) fn confirmed(&self) -> BTreeSet<String> {
+        self.confirmed_targets().read()
+    }
+
     fn confirmed_targets(&self) -> Confirmed {
         Confirmed(self.inner.config.state_dir.join("scan_targets.json"))
     }
@@ -102,6 +124,7 @@ impl App {
     ) -> Option<ScanPlan> {
         let confirmed = self.confirmed_targets().read();
         let mut targets: BTreeMap<(String, String), ScanTarget> = BTreeMap::new();
+        let mut attackers: BTreeMap<String, ScanTarget> = BTreeMap::new();
         let (mut categories, mut attacks) = (BTreeSet::new(), BTreeSet::new());
         for slot in slots.filter(|slot| is_attack(&slot.task.tags)) {
             categories.extend(slot.task.tags.iter().find_map(|tag| Category::from_name(tag)));
@@ -113,6 +136,15 @@ impl App {
                 .entry((slot.at.system.to_string(), slot.at.model.clone()))
                 .or_insert_with(|| target(setup, &slot.at.system, &slot.at.model, &confirmed))
                 .attacks += 1;
+            let Some(user) = slot.user() else { continue };
+            let leads = setup.user_model_for(Some(user), slot.user_model.as_deref());
+            if let Some(model) = leads.and_then(|name| setup.model(name)) {
+                let known = attackers
+                    .entry(model.name.clone())
+                    .or_insert_with(|| attacker(model, &confirmed));
+                known.attacks += 1;
+                known.requests = known.requests.map(|sum| sum + most_requests(user));
+            }
         }
         let targets: Vec<ScanTarget> = targets.into_values().collect();
         (!targets.is_empty()).then(|| ScanPlan {
@@ -120,6 +152,7 @@ impl App {
             categories: categories.iter().map(|category| category.name().to_owned()).collect(),
             strategies: attacks.iter().map(Attack::name).collect(),
             targets,
+            attackers: attackers.into_values().collect(),
         })
     }
 
@@ -132,13 +165,19 @@ impl App {
     ) -> Result<(), AppError> {
         let Some(scan) = self.plan_launch(request)?.scan else { return Ok(()) };
         let seen: BTreeSet<String> = seen.iter().map(key).collect();
-        if let Some(other) = scan.targets.iter().find(|target| !seen.contains(&key(target))) {
-            let at = describe_address(other);
-            let message = format!("The plan changed: it now attacks {}{at}.", other.target);
+        let mut all = scan.targets.iter().chain(&scan.attackers);
+        if let Some(other) = all.find(|target| !seen.contains(&key(target))) {
+            let (does, at) = (describe_part(other), describe_address(other));
+            let message = format!("The plan changed: it now {does} {}{at}.", other.target);
             return Err(AppError::new(Code::BadRequest, message)
                 .hint("Look at the plan again, then confirm it."));
         }
-        self.confirmed_targets().add(scan.targets.iter().map(key).collect()).map_err(|error| {
+        self.confirm_targets(&[scan.targets, scan.attackers].concat())
+    }
+
+    /// Remembers that these may be attacked, or may receive the objectives.
+    pub(super) fn confirm_targets(&self, targets: &[ScanTarget]) -> Result<(), AppError> {
+        self.confirmed_targets().add(targets.iter().map(key).collect()).map_err(|error| {
             let message = format!("The confirmation could not be saved: {error}.");
             AppError::new(Code::Failed, message).hint("Make the state directory writable.")
         })
@@ -147,7 +186,7 @@ impl App {
     /// Fails if runs attack a target that the person did not confirm.
     pub(super) fn check_scan(&self, setup: &Setup, jobs: &[Job]) -> Result<(), AppError> {
         let scan = self.scan_plan(setup, jobs.iter().map(|job| &job.slot));
-        let targets = scan.map(|scan| scan.targets).unwrap_or_default();
+        let targets = scan.map(|scan| [scan.targets, scan.attackers].concat()).unwrap_or_default();
         match targets.iter().find(|target| !target.confirmed) {
             None => Ok(()),
             Some(target) => Err(unconfirmed(target)),
@@ -278,12 +317,25 @@ fn describe_address(target: &ScanTarget) -> String {
     target.address.as_deref().map(|address| format!(" at {address}")).unwrap_or_default()
 }
 
-fn unconfirmed(target: &ScanTarget) -> AppError {
+/// Returns what the plan does with a target.
+fn describe_part(target: &ScanTarget) -> &'static str {
+    if target.requests.is_some() { "is led by" } else { "attacks" }
+}
+
+/// Returns the error for a target that nobody confirmed.
+pub(super) fn unconfirmed(target: &ScanTarget) -> AppError {
     let at = describe_address(target);
-    let message = format!(
-        "These runs attack {}{at}, and nobody confirmed that it may be attacked.",
-        target.target
-    );
+    let message = if target.requests.is_some() {
+        format!(
+            "{}{at} gets the objectives and the answers of these runs, and nobody confirmed it.",
+            target.target
+        )
+    } else {
+        format!(
+            "These runs attack {}{at}, and nobody confirmed that it may be attacked.",
+            target.target
+        )
+    };
     AppError::new(Code::BadRequest, message).hint(
         "Confirm it in the plan, or with --yes. Attack only systems that you own or may test.",
     )

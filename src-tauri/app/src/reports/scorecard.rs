@@ -5,7 +5,8 @@ use crate::number_format::fixed;
 use touchstone_api::{AttackGroup, AttackRate, AttackScorecard};
 
 /// Columns behind the names.
-const NUMBERS: [&str; 6] = ["Succeeded", "95 %", "Judged", "Not judged", "Blocked", "Errors"];
+const NUMBERS: [&str; 7] =
+    ["Succeeded", "95 %", "Judged", "Not judged", "Not delivered", "Blocked", "Errors"];
 
 /// Returns the tables; none without attacks.
 pub(crate) fn scorecard_tables(card: &AttackScorecard) -> Vec<Table> {
@@ -29,7 +30,8 @@ pub(crate) fn scorecard_tables(card: &AttackScorecard) -> Vec<Table> {
     let overall = Table {
         caption:
             "Attacks that succeeded, of those that were judged. Attacks that were not judged, those \
-                  that the provider blocked, and runs in error, are in no share."
+             whose hidden message no tool returned, those that the provider blocked, and runs in \
+             error, are in no share."
                 .to_owned(),
         head: head(&["Attacks"]),
         rows: vec![row(vec!["all".to_owned()], &card.overall)],
@@ -60,6 +62,7 @@ fn row(mut names: Vec<String>, rate: &AttackRate) -> Vec<String> {
         }),
         rate.judged.to_string(),
         rate.not_judged.to_string(),
+        rate.not_delivered.to_string(),
         rate.blocked.to_string(),
         rate.errors.to_string(),
     ]);

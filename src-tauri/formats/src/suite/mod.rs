@@ -3,13 +3,14 @@
 mod folder;
 mod queries;
 mod read;
+mod read_user;
 mod user;
 mod warnings;
 pub mod write;
 
 pub use folder::from_folder;
 pub use read::read;
-pub use user::SimulatedUser;
+pub use user::{AttackTalk, SimulatedUser};
 
 use crate::stabletoolbench::Brief;
 use crate::system::System;
@@ -107,6 +108,8 @@ pub struct Variation {
     pub expected: Expected,
     /// Files with the data, for oracle prompts.
     pub oracle_files: Vec<OracleFile>,
+    /// User that a model plays, in place of the prompt of the task.
+    pub user: Option<SimulatedUser>,
 }
 
 /// A file with data for an oracle prompt.
@@ -152,10 +155,10 @@ impl Task {
         }
     }
 
-    /// Returns true if runs of a system can be made of it: it has a prompt for the system, or a
-    /// simulated user that can talk with it.
-    pub fn suits(&self, system: &System) -> bool {
-        match self.user {
+    /// Returns true if runs of a system can be made of a variation: it has a prompt for the system,
+    /// or a simulated user that can talk with it.
+    pub fn suits(&self, system: &System, variation: Option<usize>) -> bool {
+        match self.user_of(variation) {
             Some(_) => *system != System::PromptQl,
             None => self.prompt(system).is_some_and(|prompt| !prompt.trim().is_empty()),
         }

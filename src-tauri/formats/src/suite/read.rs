@@ -2,9 +2,8 @@
 use std::collections::HashSet;
 
 use super::queries;
-use super::user::{MAX_TURNS, MOST_TURNS};
 use super::warnings::Warnings;
-use super::{Expected, Nudge, OracleFile, PROMPTS, Prompts, SimulatedUser, Suite, Task, Variation};
+use super::{Expected, Nudge, OracleFile, Prompts, SimulatedUser, Suite, Task, Variation};
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::node::{Node, Shape};
 use crate::template;
@@ -44,7 +43,6 @@ const KNOWN: [&str; 27] = [
 ];
 
 const OF_NUDGE: [&str; 2] = ["auto", "max"];
-const OF_USER: [&str; 6] = ["persona", "goal", "knows", "satisfied_when", "max_turns", "model"];
 const OF_VARIATION: [&str; 5] =
     ["parameters", "expected_output", "name", "ground_truth_path", "oracle_data_file_paths"];
 const OF_SYSTEM: [&str; 5] = [
@@ -69,12 +67,19 @@ pub fn read(text: &str, task_id: &str) -> Result<Suite, ReadError> {
     Ok(Suite { tasks: vec![task], warnings: reader.warnings.all })
 }
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     text: &'a str,
-    root: Item<'a>,
-    warnings: Warnings<'a>,
+    pub(super) root: Item<'a>,
+    pub(super) warnings: Warnings<'a>,
     /// Parameters in short form that were checked for misspelling.
     checked: HashSet<String>,
+}
+
+/// Returns the user of a variation. Without `parameters` the key is a parameter like others, and
+/// without a goal it is a key of another program.
+fn user_in(variation: Item<'_>) -> Option<Item<'_>> {
+    variation.get_non_null("parameters")?;
+    variation.get_non_null("user").filter(|user| user.get_non_null("goal").is_some())
 }
 
 impl<'a> Reader<'a> {
@@ -90,7 +95,7 @@ impl<'a> Reader<'a> {
                 .advise(advice));
         }
         let mut task = Task { id: id.to_owned(), ..Task::default() };
-        task.user = self.user()?;
+        task.user = self.user_of_task()?;
         task.prompts = self.prompts(task.user.is_some())?;
         task.name = self.text("name")?;
         task.tags = self.words(self.root.get_non_null("tags"))?;
@@ -136,55 +141,6 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(task)
-    }
-
-    /// Parses the user that a model plays.
-    fn user(&mut self) -> Result<Option<SimulatedUser>, ReadError> {
-        let Some(user) = self.root.get_non_null("user") else { return Ok(None) };
-        if user.shape() != Shape::Map {
-            // Beside a prompt it is a key of another program.
-            let nested = ["promptql", "tool_calling"].map(|key| self.root.get_non_null(key));
-            let nested =
-                nested.into_iter().flatten().any(|one| one.get("retrieval_prompt").is_some());
-            if nested || PROMPTS.iter().any(|key| self.root.get_non_null(key).is_some()) {
-                return Ok(None);
-            }
-            return Err(self
-                .bad(user, "`user` has to be a map")
-                .advise("Write it as `user: { persona: …, goal: … }`."));
-        }
-        for (key, _) in user.entries() {
-            let word = key.word().unwrap_or_default();
-            if !OF_USER.contains(&word) {
-                self.warnings.unknown(key, word, &OF_USER);
-            }
-        }
-        let goal = self.text_in(user, "goal")?.filter(|goal| !goal.trim().is_empty());
-        let Some(goal) = goal else {
-            return Err(self
-                .bad(user, "The simulated user has no goal")
-                .advise("Add `goal:` with what the user wants from the conversation."));
-        };
-        let max_turns = match user.get_non_null("max_turns") {
-            None => MAX_TURNS,
-            Some(value) => {
-                let number = value.word().and_then(|word| word.parse().ok());
-                number.filter(|turns| (1..=MOST_TURNS).contains(turns)).ok_or_else(|| {
-                    let advice = format!(
-                        "Write how many messages the user sends at most, from 1 to {MOST_TURNS}."
-                    );
-                    self.bad(value, "`max_turns` of a user has to be a whole number").advise(advice)
-                })?
-            }
-        };
-        Ok(Some(SimulatedUser {
-            persona: self.text_in(user, "persona")?,
-            goal,
-            knows: user.get_non_null("knows").map(Node::to_value),
-            satisfied_when: self.text_in(user, "satisfied_when")?,
-            max_turns,
-            model: self.text_in(user, "model")?,
-        }))
     }
 
     fn prompts(&mut self, has_user: bool) -> Result<Prompts, ReadError> {
@@ -293,6 +249,9 @@ impl<'a> Reader<'a> {
             Some(list) => {
                 for (key, _) in others() {
                     let word = key.word().unwrap_or_default();
+                    if word == "user" && user_in(item).is_some() {
+                        continue;
+                    }
                     let message =
                         format!("`{word}` is beside `parameters`, not in it, so it has no effect.");
                     self.warnings.add_at(key, message);
@@ -319,6 +278,7 @@ impl<'a> Reader<'a> {
             parameters,
             expected: self.expected(item)?,
             oracle_files: self.oracle_files(item.get_non_null("oracle_data_file_paths"))?,
+            user: user_in(item).map(|user| self.user(user)).transpose()?,
         })
     }
 
@@ -360,14 +320,16 @@ impl<'a> Reader<'a> {
                 used.extend(template::used(template, &names));
             }
         }
-        for (key, value) in root.get_non_null("user").into_iter().flat_map(Node::entries) {
+        let of_variations = root.get_non_null("variations").into_iter().flat_map(Node::items);
+        let users = root.get_non_null("user").into_iter().chain(of_variations.filter_map(user_in));
+        for (key, value) in users.flat_map(Node::entries) {
             if matches!(key.word(), Some("persona" | "goal" | "satisfied_when" | "knows"))
                 && let Some(template) = value.text()
             {
                 self.warnings.template(value, template, &names);
             }
         }
-        for template in task.user.iter().flat_map(SimulatedUser::texts) {
+        for template in task.users().flat_map(SimulatedUser::texts) {
             used.extend(template::used(&template, &names));
         }
         used.sort_unstable();
@@ -423,7 +385,7 @@ impl<'a> Reader<'a> {
         self.text_in(self.root, key)
     }
 
-    fn text_in(&self, place: Item<'a>, key: &str) -> Result<Option<String>, ReadError> {
+    pub(super) fn text_in(&self, place: Item<'a>, key: &str) -> Result<Option<String>, ReadError> {
         match place.get_non_null(key) {
             None => Ok(None),
             Some(value) => match value.word() {
@@ -466,7 +428,7 @@ impl<'a> Reader<'a> {
         number.map(Some).ok_or_else(|| self.bad(value, "A whole number is missing here"))
     }
 
-    fn bad(&self, node: Item<'_>, message: impl Into<String>) -> ReadError {
+    pub(super) fn bad(&self, node: Item<'_>, message: impl Into<String>) -> ReadError {
         self.fault(ReadErrorKind::BadValue, node, message)
     }
 

@@ -10,9 +10,35 @@ pub(super) const MAX_TURNS: u32 = 8;
 /// Limit on `max_turns` of a simulated user; more is assumed to be a typing error.
 pub(super) const MOST_TURNS: u32 = 200;
 
+/// How a user that attacks leads the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttackTalk {
+    /// Asks for the goal again and again, in other words.
+    MultiTurn,
+    /// Begins with something harmless, and comes nearer to the goal with each message.
+    Crescendo,
+}
+
+impl AttackTalk {
+    /// Returns the word in suites and transcripts.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::MultiTurn => "multi_turn",
+            Self::Crescendo => "crescendo",
+        }
+    }
+
+    /// Returns the way with this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::MultiTurn, Self::Crescendo].into_iter().find(|talk| talk.as_str() == word)
+    }
+}
+
 /// A user that a second model plays, in place of one prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimulatedUser {
+    /// How it attacks; none for a user that only wants something.
+    pub attack: Option<AttackTalk>,
     /// Description of the person.
     pub persona: Option<String>,
     /// What the user wants from the conversation.
@@ -59,12 +85,25 @@ fn inline(value: &Value) -> String {
 }
 
 impl Task {
+    /// Returns the simulated user of a variation: its own, or that of the task.
+    pub fn user_of(&self, variation: Option<usize>) -> Option<&SimulatedUser> {
+        let own = variation.and_then(|at| self.variations.get(at)?.user.as_ref());
+        own.or(self.user.as_ref())
+    }
+
+    /// Returns all simulated users: that of the task, and those of its variations.
+    pub fn users(&self) -> impl Iterator<Item = &SimulatedUser> {
+        let own = self.variations.iter().filter_map(|variation| variation.user.as_ref());
+        self.user.iter().chain(own)
+    }
+
     /// Returns the simulated user as texts under their names, with the parameters of a variation;
-    /// empty if the task has none.
+    /// empty if the variation has none.
     pub fn user_texts(&self, variation: Option<usize>) -> Vec<(&'static str, String)> {
-        let Some(user) = &self.user else { return Vec::new() };
+        let Some(user) = self.user_of(variation) else { return Vec::new() };
         let knows = Some(user.knowledge()).filter(|knows| !knows.is_empty());
         [
+            ("attack", user.attack.map(|talk| talk.as_str().to_owned())),
             ("persona", user.persona.clone()),
             ("goal", Some(user.goal.clone())),
             ("knows", knows),

@@ -13,8 +13,12 @@ pub(crate) fn goal<'t, N: Node<'t>>(user: N) -> Option<GoalVerdict> {
     Some(GoalVerdict { reached: outcome == "reached", reason: reason.to_owned() })
 }
 
-/// Returns the verdict in `run.user` in the form of an evaluator's verdict.
+/// Returns the verdict in `run.user` in the form of an evaluator's verdict. That of an attacker is
+/// none: for the system, a goal that was reached is no success.
 pub(crate) fn verdict_of_user<'t, N: Node<'t>>(user: N) -> Option<Verdict> {
+    if user.get("attack").is_some() {
+        return None;
+    }
     let goal = goal(user)?;
     let word = match user.get("outcome").and_then(N::word)? {
         "reached" => "goal reached",

@@ -146,7 +146,7 @@ impl LaunchContext {
 
     /// Returns the reason a job need not be started: its key was refused.
     pub(super) fn refusal_for(&self, job: &Job) -> Option<String> {
-        let user = self.setup.user_model_for(&job.slot.task, job.slot.user_model.as_deref());
+        let user = self.setup.user_model_for(job.slot.user(), job.slot.user_model.as_deref());
         let user = user.and_then(|name| self.setup.model(name));
         let why = self
             .doors
@@ -314,7 +314,7 @@ fn script(
     document: Option<Document>,
     journal: &Journal,
 ) -> TranscriptWriter {
-    let new = || match &job.slot.task.user {
+    let new = || match job.slot.user() {
         Some(_) => TranscriptWriter::without_messages(),
         None => TranscriptWriter::new(&job.slot.prompt()),
     };

@@ -5,12 +5,14 @@ use super::endpoints::Endpoint;
 use super::provider_request;
 use super::user_model::RunUser;
 use super::{RunError, RunOutcome, clean};
+use crate::attacker::MOST_TAKEN_BACK;
 use crate::conversation::Turn;
 use crate::event::RunEventKind;
 use crate::fault;
 use crate::provider::{self, ModelRequest, Reply, StopReason};
 use crate::script::UserFacts;
 use crate::user::{self, CORRECTIONS, Move, UserOutcome, Verdict};
+use touchstone_formats::suite::AttackTalk;
 use touchstone_formats::value::Value;
 
 /// Reply of the model that plays the user, or the error that the run ends with.
@@ -26,8 +28,8 @@ impl Conversation<'_> {
     /// Returns the outcome of the run if it ends with an error.
     pub(super) async fn ask_user(&mut self) -> Result<Option<RunOutcome>, RunError> {
         let Some(user) = self.user.clone() else { return Ok(None) };
-        let sent = self.script.simulated_messages();
-        let is_last = sent >= user.max_turns;
+        let (sent, taken_back) = self.script.simulated_messages();
+        let is_last = sent - taken_back >= user.max_turns;
         let messages = self.script.messages();
         let has_heard = messages.iter().any(|one| matches!(one, user::Message::System(_)));
         let mut turns = user::turns(&messages, is_last);
@@ -37,7 +39,7 @@ impl Conversation<'_> {
         let mut facts = self.script.user();
         let before = facts.usage.and_then(|usage| usage.total());
         let mut corrections = 0;
-        let next = loop {
+        let (next, declined) = loop {
             let reply = match self.user_reply(&user, sent, &turns, &mut facts).await? {
                 Ok(reply) => reply,
                 Err(error) => {
@@ -47,7 +49,7 @@ impl Conversation<'_> {
             };
             let text = reply.text.unwrap_or_default();
             let why = match user::read(&text, has_heard) {
-                Ok(next) => break next,
+                Ok(next) => break (next, user::says_declined(&text)),
                 Err(why) => why,
             };
             if corrections < CORRECTIONS {
@@ -56,18 +58,26 @@ impl Conversation<'_> {
                 continue;
             }
             // Small models answer in plain words, whatever they are told. Where a verdict is asked
-            // for, words are none: they do not say whether the goal was reached.
-            if let Some(message) = user::plain_message(&text).filter(|_| !is_last) {
-                break Move::Says(message);
+            // for, words are none: they do not say whether the goal was reached. Those of a model
+            // that does not want to attack are not an attack.
+            let may_be_plain = !is_last && user.attack.is_none();
+            if let Some(message) = user::plain_message(&text).filter(|_| may_be_plain) {
+                break (Move::Says(message), false);
             }
             self.script.set_user(&facts);
-            let error = unusable(&user.model.name, &text, &why);
+            let error = unusable(&user, &text, &why);
             return self.fail(error).await.map(Some);
         };
         let tokens = facts.usage.and_then(|usage| usage.total());
         let tokens = tokens.map(|tokens| tokens.saturating_sub(before.unwrap_or(0)));
         match next {
-            Move::Says(message) if !is_last => self.script.say(&message, tokens),
+            Move::Says(message) if !is_last => {
+                let may_retract = user.attack == Some(AttackTalk::Crescendo);
+                if declined && may_retract && taken_back < MOST_TAKEN_BACK {
+                    self.script.take_back();
+                }
+                self.script.say(&message, tokens);
+            }
             Move::Says(message) => facts.end(Verdict {
                 outcome: UserOutcome::TurnLimit,
                 reason: Some(format!(
@@ -133,7 +143,7 @@ impl Conversation<'_> {
         facts.model_id = reply.model_id.clone().or(facts.model_id.take());
         Ok(match reply.stop {
             StopReason::Refused(_) => Err(Value::from(
-                format!("The model `{}` refused to play the user.", user.model.name).as_str(),
+                format!("The model `{}` refused to {}.", user.model.name, part(user)).as_str(),
             )),
             StopReason::Length => Err(Value::from(
                 format!(
@@ -148,12 +158,19 @@ impl Conversation<'_> {
 }
 
 /// Returns the error for a model that does not reply in the required form.
-fn unusable(model: &str, reply: &str, why: &str) -> Value {
+fn unusable(user: &RunUser, reply: &str, why: &str) -> Value {
     let message = format!(
-        "The model `{model}`, which plays the user, did not reply in the required form: {why} Continue the run to ask it again, or choose another model."
+        "The model `{}`, which has to {}, did not reply in the required form: {why} Continue the run to ask it again, or choose another model.",
+        user.model.name,
+        part(user)
     );
     Value::Map(vec![
         ("message".into(), Value::Text(message)),
         ("text".into(), Value::Text(reply.to_owned())),
     ])
+}
+
+/// Returns what the model does in the run.
+fn part(user: &RunUser) -> &'static str {
+    if user.attack.is_some() { "lead the attack" } else { "play the user" }
 }

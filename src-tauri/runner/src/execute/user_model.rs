@@ -4,6 +4,7 @@ use crate::script::TranscriptWriter;
 use crate::spec::{Model, Provider};
 use crate::user;
 use std::sync::Arc;
+use touchstone_formats::suite::AttackTalk;
 
 /// User that a model plays in a run.
 #[derive(Debug)]
@@ -12,6 +13,8 @@ pub(super) struct RunUser {
     pub(super) instructions: String,
     /// Maximum number of messages that it sends.
     pub(super) max_turns: usize,
+    /// How it attacks; none for a user that only wants something.
+    pub(super) attack: Option<AttackTalk>,
 }
 
 impl RunUser {
@@ -23,9 +26,9 @@ impl RunUser {
         script: &mut TranscriptWriter,
     ) -> Result<Option<Arc<Self>>, RunError> {
         let task = &job.slot.task;
-        let Some(user) = &task.user else { return Ok(None) };
+        let Some(user) = job.slot.user() else { return Ok(None) };
         let mut facts = script.user();
-        let name = crew.setup.user_model_for(task, facts.model.as_deref());
+        let name = crew.setup.user_model_for(Some(user), facts.model.as_deref());
         let name = name.ok_or_else(|| RunError::Broken(NO_MODEL.to_owned()))?;
         let model = crew.setup.model(name).ok_or_else(|| {
             RunError::Broken(format!("There is no model named `{name}`, which plays the user."))
@@ -36,6 +39,7 @@ impl RunUser {
             )));
         }
         facts.model = Some(model.name.clone());
+        facts.attack = user.attack.map(|talk| talk.as_str().to_owned());
         facts.model_id.get_or_insert_with(|| model.model_id.clone());
         facts.brief.get_or_insert_with(|| user::brief(task, job.slot.at.variation));
         script.set_user(&facts);
@@ -43,6 +47,7 @@ impl RunUser {
             model: model.clone(),
             instructions: user::instructions(task, job.slot.at.variation),
             max_turns: usize::try_from(user.max_turns).unwrap_or(usize::MAX),
+            attack: user.attack,
         })))
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn difference(slot: &Slot, on_file: &OnFile) -> Option<String> {
     if !on_file.forked {
         lines += &ways(slot, on_file);
     }
-    if slot.task.user.is_some() {
+    if slot.user().is_some() {
         let same =
             |(_, brief): &(String, String)| *brief == user::brief(&slot.task, slot.at.variation);
         // Of a run that began with a prompt, the user is unknown.

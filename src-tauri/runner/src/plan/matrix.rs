@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use touchstone_formats::names::{self, Coordinates};
-use touchstone_formats::suite::Task;
+use touchstone_formats::suite::{SimulatedUser, Task};
 use touchstone_formats::system::System;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -45,9 +45,14 @@ impl Slot {
         self.task.fill(prompt, usize::try_from(self.at.variation).ok())
     }
 
+    /// Returns the user that a model plays in the run, if there is one.
+    pub fn user(&self) -> Option<&SimulatedUser> {
+        self.task.user_of(usize::try_from(self.at.variation).ok())
+    }
+
     /// Returns the text that functions are searched by: the prompt, or what the simulated user wants.
     pub fn search_text(&self) -> String {
-        match &self.task.user {
+        match self.user() {
             Some(user) => self.task.fill(&user.goal, usize::try_from(self.at.variation).ok()),
             None => self.prompt(),
         }
@@ -62,11 +67,11 @@ impl Slot {
                 System::runnable_names()
             ));
         }
-        if self.task.user.is_some() && *system == System::PromptQl {
+        if self.user().is_some() && *system == System::PromptQl {
             let why = "The task has a simulated user, and promptql answers a single message. Choose the system tool_calling.";
             return Some(why.to_owned());
         }
-        if !self.task.suits(system) {
+        if !self.task.suits(system, usize::try_from(*variation).ok()) {
             return Some(format!("The task has no prompt for {system}."));
         }
         let count = self.task.variations.len();

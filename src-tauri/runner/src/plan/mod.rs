@@ -314,7 +314,7 @@ fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
                 "It is complete, without an answer of its own.",
             );
         }
-        End::AbsentFirstMessage if slot.task.user.is_some() && on_file.unfinished => {
+        End::AbsentFirstMessage if slot.user().is_some() && on_file.unfinished => {
             (Step::Answer, "Its simulated user has not said anything yet.".to_owned())
         }
         End::AbsentFirstMessage if on_file.answered => {

@@ -367,6 +367,7 @@ proptest! {
 #[test]
 fn functions_are_searched_by_what_a_simulated_user_wants() {
     let user = touchstone_formats::suite::SimulatedUser {
+        attack: None,
         persona: None,
         goal: "Book it.".into(),
         knows: None,

@@ -94,7 +94,16 @@ impl TranscriptWriter {
         let pieces = walk::pieces(self.document.items());
         let mut ids = Ids::default();
         let (groups, _) = walk::group(&pieces);
-        let turns = groups.iter().map(|group| match group {
+        let items = self.document.items();
+        let mut is_taken_back = false;
+        // From a message that was taken back to the next one.
+        let seen = groups.iter().filter(|group| {
+            if let Group::User(message) = group {
+                is_taken_back = items.get(message.item).is_some_and(user::is_taken_back);
+            }
+            !is_taken_back
+        });
+        let turns = seen.map(|group| match group {
             Group::User(message) => Turn::User(message_text(message.value)),
             Group::Assistant(spoken) => {
                 let text = spoken

@@ -19,6 +19,8 @@ pub struct UserFacts {
     pub model_id: Option<String>,
     /// Hash of the user that the model plays.
     pub brief: Option<String>,
+    /// Word for how the user attacks; none for one that only wants something.
+    pub attack: Option<String>,
     /// Number of requests.
     pub requests: u64,
     /// Tokens of all requests.
@@ -31,6 +33,14 @@ pub struct UserFacts {
     pub reason: Option<String>,
     /// Last words, which were not sent to the system.
     pub closing: Option<String>,
+}
+
+/// Key of a message of the simulated user that it took back; its value is true.
+const TAKEN_BACK: &str = "taken_back";
+
+/// Returns true for a message of the simulated user that it took back.
+pub(super) fn is_taken_back(item: &Value) -> bool {
+    is_simulated_item(item) && item.get(TAKEN_BACK) == Some(&Value::Bool(true))
 }
 
 impl UserFacts {
@@ -62,6 +72,7 @@ impl UserFacts {
             model: text("model"),
             model_id: text("model_id"),
             brief: text("brief"),
+            attack: text("attack"),
             requests: value.get("requests").and_then(parse_u64).unwrap_or(0),
             usage: (usage != Usage::default()).then_some(usage),
             cost: text("cost").and_then(|cost| cost.parse().ok()),
@@ -90,6 +101,7 @@ impl UserFacts {
             ("model", text(&self.model)),
             ("model_id", text(&self.model_id)),
             ("brief", text(&self.brief)),
+            ("attack", text(&self.attack)),
             ("requests", Some(number(self.requests))),
             ("usage", usage),
             ("cost", cost),
@@ -116,8 +128,8 @@ impl TranscriptWriter {
     /// Forgets the verdict and the usage of the simulated user, which a fork does not share.
     pub fn restart_user(&mut self) {
         if self.run("user").is_some() {
-            let UserFacts { model, model_id, brief, .. } = self.user();
-            self.set_user(&UserFacts { model, model_id, brief, ..UserFacts::default() });
+            let UserFacts { model, model_id, brief, attack, .. } = self.user();
+            self.set_user(&UserFacts { model, model_id, brief, attack, ..UserFacts::default() });
         }
     }
 
@@ -133,9 +145,20 @@ impl TranscriptWriter {
         }
     }
 
-    /// Returns the number of messages that the simulated user sent.
-    pub fn simulated_messages(&self) -> usize {
-        self.document.items().iter().filter(|item| is_simulated_item(item)).count()
+    /// Returns the number of messages that the simulated user sent, and of those that it took back.
+    pub fn simulated_messages(&self) -> (usize, usize) {
+        let items = self.document.items().iter().filter(|item| is_simulated_item(item));
+        let taken_back = items.clone().filter(|item| is_taken_back(item)).count();
+        (items.count(), taken_back)
+    }
+
+    /// Takes back the last message of the simulated user: the system no longer sees it, nor what it
+    /// replied.
+    pub fn take_back(&mut self) {
+        let last = self.document.items().iter().rposition(is_simulated_item);
+        if let Some(Value::Map(entries)) = last.and_then(|at| self.document.item_mut(at)) {
+            entries.push((TAKEN_BACK.into(), Value::Bool(true)));
+        }
     }
 
     /// Returns the messages of the conversation, as its user hears them.
@@ -149,6 +172,9 @@ impl TranscriptWriter {
             };
             messages.extend(match piece.kind {
                 Kind::Assistant => Some(Message::System(text)),
+                Kind::User if items.get(piece.item).is_some_and(is_taken_back) => {
+                    Some(Message::TakenBack(text))
+                }
                 Kind::User if items.get(piece.item).is_some_and(is_simulated_item) => {
                     Some(Message::User(text))
                 }

@@ -100,6 +100,8 @@ impl Subject {
         };
         let query = asked.or_else(|| query.map(str::to_owned)).unwrap_or_default();
         let mut turns = Turns::from_run(run, &query, &answer);
+        // An attack may succeed at any message of the conversation.
+        let answer = if is_attacked(run) { said(run) } else { answer };
         // A row of a data file contains its own expected output.
         let input = |name: &str| {
             let known = run.facts.iter().find(|(key, _)| key.strip_prefix("inputs.") == Some(name));
@@ -171,6 +173,18 @@ fn answer(run: &Run) -> String {
     let parts: Vec<String> =
         said.into_iter().chain(elsewhere.map(|answer| to_text(answer.value.clone()))).collect();
     parts.join("\n\n")
+}
+
+/// Returns true for a conversation that an attacker leads.
+fn is_attacked(run: &Run) -> bool {
+    let user = run.facts.iter().find(|(key, _)| key == "run.user");
+    user.is_some_and(|(_, user)| user.get("attack").is_some())
+}
+
+/// Returns all messages of the agent.
+fn said(run: &Run) -> String {
+    let said = run.steps.iter().filter(|step| step.kind == StepKind::Assistant);
+    said.filter_map(message).collect::<Vec<_>>().join("\n\n")
 }
 
 fn in_last_message(source: &str) -> bool {

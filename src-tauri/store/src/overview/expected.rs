@@ -3,8 +3,8 @@ use super::gather::Gathering;
 use super::{Column, Holds};
 use crate::filter::{Filter, Slot};
 use crate::suites::{Task, Tasks};
+use touchstone_formats::names as file_names;
 use touchstone_formats::system::System;
-use touchstone_formats::{names as file_names, suite};
 
 /// Maximum repeat count. A larger one is considered a typing error, as in launches.
 const MOST_REPEATS: u32 = 1_000;
@@ -24,17 +24,10 @@ pub(super) fn count_missing(
     for task in suites.all() {
         for (column, Column { system, model, foreign, .. }) in (0..).zip(columns) {
             let (Some(system), Some(model), false) = (system, model, *foreign) else { continue };
-            if is_asked(&task.suite, system) {
-                missing += of_column(gathered, task, column, (system, model), filter);
-            }
+            missing += of_column(gathered, task, column, (system, model), filter);
         }
     }
     Some(missing)
-}
-
-/// Returns true when the task has a prompt, or a simulated user, for this system.
-fn is_asked(task: &suite::Task, system: &str) -> bool {
-    task.suits(&System::from(system))
 }
 
 fn of_column(
@@ -49,7 +42,12 @@ fn of_column(
     let names: Vec<&str> = std::iter::once(id).chain(names.iter().map(String::as_str)).collect();
     let repeats = task.suite.repeat.clamp(1, MOST_REPEATS);
     let mut missing = 0;
+    let agent = System::from(system);
     for (variation, index) in (0..).zip(0..task.suite.variations.len()) {
+        // Without a prompt or a simulated user for the system, there can be no run.
+        if !task.suite.suits(&agent, Some(index)) {
+            continue;
+        }
         let name = task.variation_name(index);
         let admitted = |repeat: &u32| {
             let place = Slot {

@@ -592,6 +592,14 @@ fn key_of(index: &Reader<'_>, id: i64) -> Result<String, IndexError> {
         .query_row([id], |row| row.get(0))?)
 }
 
+/// Returns true if the result of a call or a program of a run holds one of the texts.
+pub fn results_hold(index: &Reader<'_>, key: &str, texts: &[String]) -> Result<bool, IndexError> {
+    match id_of(index, key)? {
+        Some(id) => questions::results_hold(index, id, texts),
+        None => Ok(false),
+    }
+}
+
 fn id_of(index: &Reader<'_>, key: &str) -> Result<Option<i64>, IndexError> {
     Ok(index
         .prepare_cached("SELECT id FROM runs WHERE key = ?")?

@@ -162,7 +162,14 @@ fn describe_request(task: &Task, variation: &Variation) -> String {
         .collect();
     let user =
         if task.user.is_some() { format!("{:?}", task.user_texts(None)) } else { String::new() };
-    format!("{prompts:?}{parameters:?}{:?}{:?}{user}", task.expected_tool_calls, task.artifact_key)
+    let own = variation.user.as_ref().map(|user| {
+        format!("{:?}{}{:?}{:?}", user.attack, user.goal, user.persona, user.satisfied_when)
+    });
+    let own = own.unwrap_or_default();
+    format!(
+        "{prompts:?}{parameters:?}{:?}{:?}{user}{own}",
+        task.expected_tool_calls, task.artifact_key
+    )
 }
 
 /// Adds a text with its length, so that consecutive texts are not equal to their concatenation.

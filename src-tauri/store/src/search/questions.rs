@@ -7,10 +7,11 @@ use crate::filter::Filter;
 use crate::index::{IndexError, Reader};
 use crate::query::RunSet;
 use crate::snippet::around;
+use memchr::memmem::Finder;
 use std::io;
 use std::ops::Range;
 use touchstone_api::{Snippet, SnippetPiece};
-use touchstone_formats::transcript::step_list::StepList;
+use touchstone_formats::transcript::step_list::{StepList, TextRole};
 
 /// Maximum number of runs that are decided at once, and of bytes that their steps take.
 const BATCH: usize = 8_192;
@@ -309,6 +310,28 @@ pub(crate) fn snippet(
         return Ok(Some(Snippet { step: Some(step.step), pieces }));
     }
     Ok(None)
+}
+
+/// Returns true if the result of a call or a program of a run holds one of the texts.
+pub(crate) fn results_hold(
+    index: &Reader<'_>,
+    run: i64,
+    texts: &[String],
+) -> Result<bool, IndexError> {
+    let mut query = index.prepare_cached(ONE)?;
+    let mut rows = query.query([run])?;
+    let Some(row) = rows.next()? else { return Ok(false) };
+    let list = StepList::decode(row.get_ref(2)?.as_blob().unwrap_or_default());
+    let text = index.text()?;
+    let mut window = Window { start: unsigned(row.get(1)?), ..Window::new(&text) };
+    let finders: Vec<Finder<'_>> = texts.iter().map(Finder::new).collect();
+    let mut holds = |bytes: &[u8]| finders.iter().any(|finder| finder.find(bytes).is_some());
+    for step in &list.steps {
+        if any_text(step, TextRole::Result, &mut window, &mut holds)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the text around a place, which is marked unless it is empty.

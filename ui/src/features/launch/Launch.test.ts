@@ -98,7 +98,24 @@ describe("the launch sheet", () => {
       categories: ["violence"],
       strategies: ["baseline"],
       targets: [
-        { target: "tool_calling/o1", model: "o1", address: "https://a", attacks: 2, confirmed },
+        {
+          target: "tool_calling/o1",
+          model: "o1",
+          address: "https://a",
+          attacks: 2,
+          requests: null,
+          confirmed,
+        },
+      ],
+      attackers: [
+        {
+          target: "attacker/mini",
+          model: "mini",
+          address: "https://b",
+          attacks: 1,
+          requests: 6,
+          confirmed,
+        },
       ],
     });
     fixture.replies.plan_launch = () => ({ ...OWED, scan: scan(false) });
@@ -111,7 +128,9 @@ describe("the launch sheet", () => {
     fixture.launches = [launched("l1")];
     id("run")?.click();
     await until(() => location.hash === "#/launch/l1");
-    expect(asked(fixture, "confirm_scan")).toMatchObject([{ targets: scan(false).targets }]);
+    expect(asked(fixture, "confirm_scan")).toMatchObject([
+      { targets: [...scan(false).targets, ...scan(false).attackers] },
+    ]);
   });
   it("asks again when the plan attacks another target", async () => {
     const fixture = new Fixture();
@@ -123,8 +142,16 @@ describe("the launch sheet", () => {
         categories: ["violence"],
         strategies: ["baseline"],
         targets: [
-          { target: "tool_calling/o1", model: "o1", address, attacks: 2, confirmed: false },
+          {
+            target: "tool_calling/o1",
+            model: "o1",
+            address,
+            attacks: 2,
+            requests: null,
+            confirmed: false,
+          },
         ],
+        attackers: [],
       },
     });
     await open(fixture, READY);
@@ -242,7 +269,7 @@ describe("the launch sheet", () => {
     const [first] = OPTIONS.tasks;
     if (!first) throw new Error("no task");
     const other = new Fixture();
-    other.options = { ...OPTIONS, tasks: [{ ...first, user: { model: "o1" } }] };
+    other.options = { ...OPTIONS, tasks: [{ ...first, user: { model: "o1", attacks: false } }] };
     await open(other, READY);
     await until(() => field("claude").checked);
     expect(document.querySelector('[data-testid="user-model"]')).toBeNull();
@@ -254,7 +281,7 @@ describe("the launch sheet", () => {
     other.options = {
       ...OPTIONS,
       user_model: "claude",
-      tasks: [{ ...first, user: { model: null } }],
+      tasks: [{ ...first, user: { model: null, attacks: false } }],
     };
     await open(other, READY);
     const select = () => document.querySelector<HTMLSelectElement>('[data-testid="user-model"]');
@@ -265,6 +292,16 @@ describe("the launch sheet", () => {
     chosen.value = "o1";
     chosen.dispatchEvent(new Event("change", { bubbles: true }));
     await until(() => location.hash.includes("user=o1"));
+  });
+  it("offers the attacker where a task attacks over several turns, and says that none is named", async () => {
+    const [first] = OPTIONS.tasks;
+    if (!first) throw new Error("no task");
+    const other = new Fixture();
+    other.options = { ...OPTIONS, tasks: [{ ...first, user: { model: null, attacks: true } }] };
+    await open(other, READY);
+    await until(() => id("user-model") !== null);
+    expect(text()).toContain("Attacker");
+    expect(text()).toContain("No model is named yet that leads the attacks over several turns.");
   });
   it("sends the method and the functions that were chosen", async () => {
     const other = new Fixture();

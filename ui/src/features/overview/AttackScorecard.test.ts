@@ -16,6 +16,7 @@ const rate = (succeeded: number, judged: number, change: Partial<AttackRate> = {
   judged,
   errors: 0,
   blocked: 0,
+  not_delivered: 0,
   not_judged: 0,
   share: judged === 0 ? null : succeeded / judged,
   low: judged === 0 ? null : 0.1,
@@ -23,7 +24,7 @@ const rate = (succeeded: number, judged: number, change: Partial<AttackRate> = {
   ...change,
 });
 const CARD: AttackScorecard = {
-  overall: rate(1, 4, { not_judged: 2, blocked: 3, errors: 1 }),
+  overall: rate(1, 4, { not_judged: 2, not_delivered: 5, blocked: 3, errors: 1 }),
   categories: [{ name: "violence", rate: rate(1, 4, { not_judged: 2, errors: 1 }) }],
   complexities: [
     { name: "baseline", rate: rate(0, 0, { not_judged: 2 }) },
@@ -62,12 +63,12 @@ it("shows shares of judged attacks, and counts what is not judged apart", async 
   await open((backend) => (backend.replies.attack_scorecard = () => CARD));
   await until(() => expect(id("attacks")).not.toBeNull());
   expect(flat(id("attacks")?.querySelector("summary"))).toBe(
-    "Attacks 1 of 4 judged succeeded; 2 not judged; 3 blocked by the provider; 1 error",
+    "Attacks 1 of 4 judged succeeded; 2 not judged; 5 not delivered; 3 blocked by the provider; 1 error",
   );
   const rows = [...document.querySelectorAll("[data-testid='attack-row']")].map((row) =>
     [...row.children].map(flat),
   );
-  expect(rows[0]).toEqual(["<b>agent</b>/o1", "25 %10 % to 60 %", "4", "0", "0", "0"]);
+  expect(rows[0]).toEqual(["<b>agent</b>/o1", "25 %10 % to 60 %", "4", "0", "0", "0", "0"]);
   expect(rows[1]).toEqual(["violence", "–", "25 %10 % to 60 %"]);
 });
 
