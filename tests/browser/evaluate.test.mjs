@@ -63,7 +63,7 @@ test(`text evaluators take their inputs from columns and give numbers with what 
     const metrics = page.getByTestId("metrics");
     await metrics.waitFor();
     const numbers = await flat(metrics);
-    assert.match(numbers, /f1_score f1_score 0\.\d{4} .* 4 0/);
+    assert.match(numbers, /f1_score mean 0\.\d{4} .* 4 0/);
     assert.match(numbers, /string_check pass_rate 0\.2500/);
     assert.match(await flat(page.getByTestId("paid")), /no API calls/);
     await accessible(page);
@@ -142,8 +142,8 @@ test("a model judges rows, is stopped, and what it said is not paid for again", 
         await state(page, "Done");
         assert.equal(provider.asked.length, ROWS);
         const numbers = await flat(page.getByTestId("metrics"));
-        assert.match(numbers, /relevance relevance 4 .* 40 0/);
-        assert.match(numbers, /binary_aggregate 0 /);
+        assert.match(numbers, /relevance mean 4 .* 40 0/);
+        assert.match(numbers, /pass rate 0 /);
         await page.getByTestId("earlier").getByText("Stopped").waitFor();
       },
     );
@@ -232,7 +232,7 @@ test("the demo has rows to evaluate, of which nothing has to be mapped", () =>
     await accessible(page);
     await start(page).click();
     await state(page, "Done");
-    assert.match(await flat(page.getByTestId("metrics")), /f1_score f1_score 0\.\d{4} .* 8 0/);
+    assert.match(await flat(page.getByTestId("metrics")), /f1_score mean 0\.\d{4} .* 8 0/);
   }));
 
 /** A run whose answer and expected answer are texts. */
@@ -278,7 +278,7 @@ for (const [screen, options] of [
           .waitFor();
         await start(page).click();
         await state(page, "Done");
-        assert.match(await flat(page.getByTestId("metrics")), /f1_score f1_score 0\.\d{4}/);
+        assert.match(await flat(page.getByTestId("metrics")), /f1_score mean 0\.\d{4}/);
         const lines = readFileSync(join(folder, "results/evaluations/runs.jsonl"), "utf8")
           .trim()
           .split("\n");
@@ -394,7 +394,7 @@ test("rows that a judge fails on have a reason and count in no number", async ()
       await state(page, "Done");
       await page.getByTestId("failed").filter({ hasText: "1 without a result" }).waitFor();
       assert.match(await flat(page.getByTestId("troubles")), /2 relevance \S/);
-      assert.match(await flat(page.getByTestId("metrics")), /relevance relevance 4 .* 3 ◐ 1/);
+      assert.match(await flat(page.getByTestId("metrics")), /relevance mean 4 .* 3 ◐ 1/);
       await accessible(page);
     });
   } finally {

@@ -30,6 +30,54 @@ test("a page without an address opens on the overview, and older links on the li
     await page.waitForURL(/#\/overview$/);
   }));
 
+for (const colorScheme of ["light", "dark"])
+  test(`checkboxes and radio buttons are drawn by the page, unchecked ones empty, in ${colorScheme}`, () =>
+    onPage(browser, { args: ["--allow-run"] }, async (page) => {
+      await page.emulateMedia({ colorScheme });
+      for (const place of ["settings", "launch?system=tool_calling", "report"]) {
+        await page.evaluate((hash) => (location.hash = hash), `#/${place}`);
+        await page.locator("input[type=checkbox], input[type=radio]").first().waitFor();
+        const looks = await page
+          .locator("input[type=checkbox], input[type=radio]")
+          .evaluateAll((all) =>
+            all.map((one) => ({
+              checked: one.checked,
+              appearance: getComputedStyle(one).appearance,
+              mark: getComputedStyle(one, "::before").transform === "none",
+            })),
+          );
+        assert.ok(looks.length > 1, place);
+        for (const look of looks) {
+          assert.equal(look.appearance, "none", place);
+          assert.equal(look.mark, look.checked, place);
+        }
+        await accessible(page);
+      }
+    }));
+
+test("the drawn text of a long filter scrolls with the field, which is wider while it is edited", () =>
+  onPage(browser, {}, async (page) => {
+    const filter = page.getByTestId("filter");
+    await filter.waitFor();
+    const before = (await filter.boundingBox()).width;
+    await filter.fill(`${"model:o1 state:answered ".repeat(6)}task:churn-risk`);
+    await filter.focus();
+    await page.keyboard.press("End");
+    await page.waitForFunction(() => document.querySelector("[data-testid=filter]").scrollLeft > 0);
+    await page.waitForFunction(() => {
+      const field = document.querySelector("[data-testid=filter]");
+      const drawn = new DOMMatrix(getComputedStyle(field.previousElementSibling).transform).m41;
+      return Math.abs(field.scrollLeft + drawn) < 1;
+    });
+    assert.ok((await filter.boundingBox()).width > before);
+    await page.keyboard.press("Home");
+    await page.waitForFunction(() => {
+      const field = document.querySelector("[data-testid=filter]");
+      const drawn = new DOMMatrix(getComputedStyle(field.previousElementSibling).transform).m41;
+      return field.scrollLeft === 0 && drawn === 0;
+    });
+  }));
+
 /** A home folder with these files: copies of fixtures, or for `null` anything. */
 function homeWith(files) {
   const home = mkdtempSync(join(tmpdir(), "touchstone-home-"));

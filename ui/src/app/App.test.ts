@@ -387,7 +387,9 @@ describe("the runs", () => {
     await until(() => find("review-queue")?.textContent.includes("2 selected runs") === true);
     find("review-queue")?.click();
     await until(() => location.hash.startsWith("#/run/"));
-    expect(decodeURIComponent(location.hash)).toMatch(/\?q=file:[^,]+\.yaml,[^,]+\.yaml&queue/u);
+    expect(decodeURIComponent(location.hash)).toMatch(
+      /\?q=file:[^,]+\.yaml,[^,]+\.yaml[ +]state:answered,no_answer&queue/u,
+    );
   });
   it("are kept under a name, with order and columns, and shown again from a menu and the palette", async () => {
     const fixture = new Fixture();

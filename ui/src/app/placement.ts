@@ -11,7 +11,7 @@ const EDGE = 8;
 /** Higher elements get the message inside, at their upper right corner. */
 const HIGH = 120;
 
-/** Left and top of a message near an element; without one, above the lower edge of the window. */
+/** Left and top of a message near an element; without one, above the lower edge of what is seen. */
 export function placeNear(anchor: Box | null, message: Size, view: Size): [number, number] {
   const clamp = (value: number, most: number) => Math.max(EDGE, Math.min(value, most - EDGE));
   if (anchor === null)

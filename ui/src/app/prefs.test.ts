@@ -53,7 +53,7 @@ describe("choices", () => {
   it("stop at the largest and smallest text", () => {
     const prefs = new Prefs();
     for (let step = 0; step < 12; step++) prefs.resize(1);
-    expect(prefs.current.textSize).toBe(18);
+    expect(prefs.current.textSize).toBe(26);
     prefs.resize(0);
     expect(prefs.current.textSize).toBe(13);
   });

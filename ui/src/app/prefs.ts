@@ -23,6 +23,8 @@ export interface Choices {
   plots: boolean;
   /** True if a verdict in a review queue leads to the next run. */
   advance: boolean;
+  /** True if a review queue hides scores and the reviews by others. */
+  blind: boolean;
   /** Name under which reviews are written; empty takes that of the engine. */
   author: string;
   /** Saved views of the list of runs, by folder. */
@@ -30,7 +32,7 @@ export interface Choices {
 }
 export type OutlineMeasure = "tokens" | "time" | "steps";
 
-export const TEXT_SIZES = [11, 12, 13, 14, 16, 18] as const;
+export const TEXT_SIZES = [11, 12, 13, 14, 16, 18, 20, 22, 24, 26] as const;
 const MEASURES: readonly OutlineMeasure[] = ["tokens", "time", "steps"];
 const LONGEST_NAME = 100;
 const KEY = "touchstone.look";
@@ -45,6 +47,7 @@ const USUAL: Choices = {
   leaderboard: true,
   plots: false,
   advance: true,
+  blind: true,
   author: "",
   views: {},
 };
@@ -79,6 +82,7 @@ export function read(text: string | null): Choices {
     leaderboard: kept["leaderboard"] !== false,
     plots: kept["plots"] === true,
     advance: kept["advance"] !== false,
+    blind: kept["blind"] !== false,
     author: typeof kept["author"] === "string" ? kept["author"].slice(0, LONGEST_NAME) : "",
     views: readViews(kept["views"]),
   };

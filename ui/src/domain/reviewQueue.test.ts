@@ -1,5 +1,14 @@
 import { expect, it } from "vitest";
-import { filterOf, formatOrder, parseOrder, progressText, verdictsText } from "./reviewQueue";
+import {
+  filterOf,
+  finishedOnly,
+  formatOrder,
+  isFinishedOnly,
+  parseOrder,
+  progressText,
+  verdictsText,
+  withUnfinished,
+} from "./reviewQueue";
 
 it("an order is read as it is written, and anything else is none", () => {
   for (const word of ["list", "unreviewed", "random.42"]) {
@@ -26,4 +35,17 @@ it("progress names what was said, and leaves out what was not", () => {
   expect(progressText(progress)).toBe("8 of 1,200 reviewed");
   expect(verdictsText(progress)).toBe("6 right, 1 wrong");
   expect(verdictsText({ total: 3, reviewed: 0, right: 0, partly: 0, wrong: 0 })).toBe("");
+});
+
+it("leaves unfinished runs out of a queue, unless its filter asks for states", () => {
+  for (const [q, finished] of [
+    ["", "state:answered,no_answer"],
+    ["model:o1", "model:o1 state:answered,no_answer"],
+    ["-state:error", "-state:error"],
+    ["model:o1 (state:error or x)", "model:o1 (state:error or x)"],
+  ] as const) {
+    expect(finishedOnly(q)).toBe(finished);
+    expect(withUnfinished(finished)).toBe(q);
+  }
+  expect(isFinishedOnly("state:error")).toBe(false);
 });

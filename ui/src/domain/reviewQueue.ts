@@ -20,6 +20,17 @@ export function parseOrder(word: string | null): QueueOrder | null {
 export const formatOrder = (order: QueueOrder): string =>
   order.kind === "random" ? `random.${order.seed}` : order.kind;
 
+/** Runs that ended with or without an answer; the others cannot be judged yet, or never. */
+const FINISHED = "state:answered,no_answer";
+
+/** Adds to a filter that unfinished runs are left out, unless it asks for states itself. */
+export const finishedOnly = (q: string): string =>
+  /(^|[\s(-])state:/iu.test(q) ? q : `${q} ${FINISHED}`.trim();
+export const isFinishedOnly = (q: string): boolean => q === FINISHED || q.endsWith(` ${FINISHED}`);
+/** The filter with unfinished runs. */
+export const withUnfinished = (q: string): string =>
+  isFinishedOnly(q) ? q.slice(0, -FINISHED.length).trim() : q;
+
 /** The filter that chooses exactly these runs; null if a filter cannot hold that many. */
 export function filterOf(paths: readonly string[]): string | null {
   const filter = `file:${paths.map(quote).join(",")}`;

@@ -70,9 +70,9 @@ describe("runs beside each other", () => {
     await until(() => expect(id("compared-run").length).toBe(2));
     expect(id("compared-run")[0]?.textContent).toContain("baseline");
     expect(id("compared-run")[1]?.textContent).toMatch(
-      /against .*: 8 of 10 rows right.*first difference at step 7/s,
+      /against .*: 8 of 10 rows right.*differs for good from step 7/s,
     );
-    expect(said()).toContain("First difference");
+    expect(said()).toContain("Differs for good from here");
   });
 
   it("have a line for each evaluator of which something is stored, with what is missing told apart", async () => {

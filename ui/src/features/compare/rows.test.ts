@@ -10,6 +10,7 @@ import {
   relationBadge,
   dividers,
   nextDifference,
+  ownStep,
   passingFirst,
   itemIndex,
   stretchAt,
@@ -115,7 +116,7 @@ describe("what is compared with what", () => {
     expect(relationBadge(line("alone", steps), base)).toMatchObject({ sign, word }),
   );
   it("is said where they part: for all at once, or by name", () => {
-    expect(dividers(TWO, ["a", "b"]).get(6)?.text).toBe("First difference");
+    expect(dividers(TWO, ["a", "b"]).get(6)?.text).toBe("Differs for good from here");
     const [a, b, c] = [
       comparedRun(runRow(0)),
       comparedRun(runRow(1), { parts_at: 3 }),
@@ -123,9 +124,18 @@ describe("what is compared with what", () => {
     ];
     const marks = dividers({ ...TWO, runs: [a, b, c] }, ["a", "b", "c"]);
     expect([...marks].map(([row, { text }]) => `${row}: ${text}`)).toEqual([
-      "3: First difference of b from a",
-      "6: First difference of c from a",
+      "3: b differs for good from a from here",
+      "6: c differs for good from a from here",
     ]);
+  });
+  it("is counted by the steps of the run, not by rows", () => {
+    const rows = [
+      line("same", [0, 0]),
+      line("alone", [1, null]),
+      line("different", [2, 1]),
+      line("alone", [3, null]),
+    ];
+    expect([0, 1, 2, 3].map((row) => ownStep(rows, 1, row))).toEqual([0, 1, 1, null]);
   });
   it("tells of another result only before they part", () => {
     expect(dividers({ ...TWO, first_other_result: 3 }, ["a", "b"]).get(3)?.parts).toBe(false);

@@ -128,7 +128,7 @@ export function nextDifference(
   return found ?? (by === 1 ? stops[0] : stops.at(-1)) ?? null;
 }
 
-/** Text above a row: the first difference, or the first equal call with another result. */
+/** Text above a row: where runs differ for good, or the first equal call with another result. */
 export function dividers(
   comparison: Comparison,
   names: readonly string[],
@@ -146,8 +146,8 @@ export function dividers(
       parts: true,
       text:
         who.length === others
-          ? "First difference"
-          : `First difference of ${who.join(" and ")} from ${base}`,
+          ? "Differs for good from here"
+          : `${who.join(" and ")} differ${who.length === 1 ? "s" : ""} for good from ${base} from here`,
     });
   const { first_other_result: other, first_divergence: first } = comparison;
   if (other !== null && (first === null || other < first) && !marks.has(other))
@@ -157,6 +157,10 @@ export function dividers(
     });
   return marks;
 }
+
+/** Index of a run's step in a row, else of its next one; null after its last step. */
+export const ownStep = (rows: readonly CompareRow[], run: number, from: number): number | null =>
+  rows.slice(from).find((row) => row.steps[run] != null)?.steps[run] ?? null;
 
 /** Index of the baseline: the first readable run. */
 export const baseline = ({ runs }: Pick<Comparison, "runs">): number =>

@@ -4,7 +4,7 @@ import { runRow } from "../../testing/fakeBackend";
 import type { DiffKind, TextChange } from "../../generated";
 import { step, text, value } from "../../testing/runs";
 import { answersLine, firstPair } from "./answers";
-import { excerpt, previewText, mainPart, withoutSpaces, changeWord } from "./stepLines";
+import { excerpt, oneSide, previewText, mainPart, withoutSpaces, changeWord } from "./stepLines";
 import { columnNames, swapped, toFront, removeAt } from "./columnNames";
 
 const same = (text: string): TextChange => ({ text, change: "same" });
@@ -35,6 +35,20 @@ describe("an excerpt of what differs", () => {
     );
     expect(cut).toBe(true);
     expect(pieces.every((piece) => encodeURIComponent(piece.text) !== "")).toBe(true);
+  });
+});
+
+describe("the sides of a difference", () => {
+  const absent: TextChange = { text: "", change: "absent" };
+  it("are shown at the same places, with a gap for what only the other one has", () => {
+    const pieces = [same("a "), gone("only left"), same(" b "), gone("old"), added("new")];
+    expect(oneSide(pieces, "left", 400).pieces).toEqual(pieces.slice(0, 4));
+    expect(oneSide(pieces, "right", 400).pieces).toEqual([
+      same("a "),
+      absent,
+      same(" b "),
+      added("new"),
+    ]);
   });
 });
 

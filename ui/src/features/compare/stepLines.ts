@@ -134,6 +134,29 @@ export function excerpt(
   return { pieces: shown, cut: false };
 }
 
+/**
+ * The differences as one of the runs has them, at the same places as in the other. What only the
+ * other run has leaves a gap, unless a text of this run takes its place.
+ */
+export function oneSide(
+  pieces: readonly TextChange[],
+  side: "left" | "right",
+  most: number,
+): { pieces: TextChange[]; cut: boolean } {
+  const [own, others] = side === "left" ? ["missing", "extra"] : ["extra", "missing"];
+  const all = excerpt(pieces, most);
+  return {
+    cut: all.cut,
+    pieces: all.pieces.flatMap((piece, at): TextChange[] => {
+      if (piece.change !== others) return [piece];
+      const isReplaced = [all.pieces[at - 1], all.pieces[at + 1]].some(
+        (near) => near?.change === own,
+      );
+      return isReplaced ? [] : [{ text: "", change: "absent" }];
+    }),
+  };
+}
+
 /** A changed piece from shortly before where it differs from the piece that takes its place. */
 function fromDifference(pieces: readonly TextChange[], at: number): string {
   const text = pieces[at]?.text ?? "";

@@ -6,6 +6,8 @@ import {
   groupByEvaluator,
   formatFigure,
   formatInterval,
+  formatScore,
+  metricWord,
   describeReused,
   describeFixes,
   formatPaid,
@@ -19,6 +21,16 @@ describe("numbers of an evaluation", () => {
     ).toEqual(["–", "0", "3", "0.5000", "0.4123", "3.8541", "12.35", "250.3", "12,346", "1.0e-5"]);
     expect([formatInterval(null), formatInterval([0.2, 0.8])]).toEqual(["–", "0.2000 to 0.8000"]);
   });
+  it("of rows have three decimals, and words stay", () =>
+    expect(
+      [null, "4.0", "0.65", "0.36363636363636365", "-0.12345", "unsafe"].map(formatScore),
+    ).toEqual(["–", "4.0", "0.65", "0.364", "-0.123", "unsafe"]));
+  it("are called the mean and the pass rate of their evaluator", () =>
+    expect(["f1", "binary_aggregate", "recall"].map((name) => metricWord("f1", name))).toEqual([
+      "mean",
+      "pass rate",
+      "recall",
+    ]));
   it("stand together by evaluator, in the order of the file", () => {
     const metric = (name: string) => ({ name, value: 1, interval: null, n: 1, left_out: 0 });
     const groups = groupByEvaluator(["a.b.x", "c.x", "a.b.y", "plain"].map(metric));

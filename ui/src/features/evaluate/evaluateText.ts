@@ -61,6 +61,14 @@ export function formatFigure(value: number | null): string {
       ? value.toExponential(1)
       : fixed(value, size >= 100 ? 1 : size >= 10 ? 2 : 4);
 }
+/** A score of a row as in the file, numbers with at most three decimals. */
+export function formatScore(score: string | null): string {
+  if (score === null) return "–";
+  return /^-?\d+\.\d{4,}$/u.test(score) ? fixed(Number(score), 3) : score;
+}
+/** A metric in words: the mean of its evaluator, or the share of rows that pass. */
+export const metricWord = (evaluator: string, metric: string): string =>
+  metric === "binary_aggregate" ? "pass rate" : metric === evaluator ? "mean" : metric;
 export const formatInterval = (ends: EvaluateMetric["interval"]): string =>
   ends === null ? "–" : `${formatFigure(ends[0])} to ${formatFigure(ends[1])}`;
 

@@ -375,7 +375,7 @@ describe("the launch sheet", () => {
     expect(id("plan-note")?.textContent).toBe("PromptQL v2 requests carry no model.");
     const run = id("run") as HTMLButtonElement;
     expect([
-      text().includes("2 to run"),
+      text().includes("0 to run, 2 cannot start here"),
       run.disabled,
       document
         .getElementById(run.getAttribute("aria-describedby") ?? "")

@@ -38,6 +38,13 @@ describe("the runs of a plan", () => {
       ["continue", "waiting", 1],
     ]);
   });
+  it("share a group where reasons differ only by the file that they name", () => {
+    const why = (n: number) => `There is no recording to replay: a-variation${n}.yaml.`;
+    const all = Array.from({ length: 10 }, (_, n) => planned(n, "refused", why(n)));
+    expect(groups(all).map((group) => [group.why, group.runs.length])).toEqual([
+      ["There is no recording to replay.", 10],
+    ]);
+  });
   it("are one group when each has a reason of its own", () => {
     const found = groups(
       Array.from({ length: 9 }, (_, index) => planned(index, "continue", `reason ${index}`)),
@@ -197,7 +204,7 @@ describe("the tasks", () => {
   });
   it("have variations by number, with a name where they agree on one", () => {
     expect(variationsOf(OPTIONS.tasks)).toEqual([
-      { index: 0, name: null, tasks: 3 },
+      { index: 0, name: "last 20 / all", tasks: 3 },
       { index: 1, name: "last 30", tasks: 2 },
       { index: 2, name: "all", tasks: 1 },
     ]);

@@ -29,6 +29,9 @@ export interface Group {
   runs: PlannedRun[];
 }
 
+/** The reason without the file that it names at its end: `There is no recording to replay.` */
+const withoutFile = (why: string): string => why.replace(/: \S+\.\w+\.$/u, ".");
+
 /** Groups runs by action, and by reason if there are few. */
 export function groups(runs: readonly PlannedRun[]): Group[] {
   const acts = new Map<Act, PlannedRun[]>();
@@ -40,9 +43,10 @@ export function groups(runs: readonly PlannedRun[]): Group[] {
   return [...acts].flatMap(([act, all]): Group[] => {
     const whys = new Map<string, PlannedRun[]>();
     for (const run of all) {
-      const same = whys.get(run.why);
+      const why = withoutFile(run.why);
+      const same = whys.get(why);
       if (same) same.push(run);
-      else whys.set(run.why, [run]);
+      else whys.set(why, [run]);
     }
     if (whys.size > MOST_REASONS) return [{ key: act, act, why: null, runs: all }];
     return [...whys].map(([why, some]) => ({ key: `${act} ${why}`, act, why, runs: some }));
@@ -101,7 +105,7 @@ export function lines(plan: LaunchPlan, flipped: Folds, wide: number): Line[] {
     ];
   };
   return [
-    ...section("owed", `${count(plan.owed_total)} to run`, plan.owed, plan.owed_total),
+    ...section("owed", owedTitle(plan), plan.owed, plan.owed_total),
     ...section("skipped", `${count(plan.skipped_total)} skipped`, plan.skipped, plan.skipped_total),
   ];
 }
@@ -135,6 +139,11 @@ export const blockedLines = (plan: LaunchPlan): string[] =>
     ({ why, fix, runs }) =>
       `Cannot start here: ${why} (${counted(runs, "run")}).${fix === null ? "" : ` ${fix}`}`,
   );
+/** `11 to run`, and how many more cannot start here. */
+const owedTitle = (plan: LaunchPlan): string =>
+  plan.blocked_total === 0
+    ? `${count(plan.owed_total)} to run`
+    : `${count(startable(plan))} to run, ${count(plan.blocked_total)} cannot start here`;
 /** Number of runs that the button starts. */
 export const startable = (plan: LaunchPlan): number => plan.owed_total - plan.blocked_total;
 
@@ -210,9 +219,10 @@ export function variationsOf(
     const names = tasks
       .filter((task) => index < task.variations.length)
       .map((task) => task.variations[index] ?? "");
+    const own = [...new Set(names.filter((name) => name !== ""))];
     return {
       index,
-      name: names.every((name) => name === names[0]) ? (names[0] ?? null) : null,
+      name: own.length === 0 ? null : `${own.slice(0, 3).join(" / ")}${own.length > 3 ? " …" : ""}`,
       tasks: names.length,
     };
   });

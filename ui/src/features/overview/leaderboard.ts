@@ -44,7 +44,7 @@ export const STANDINGS: Record<Standing, { word: string; sign: string }> = {
   best: { word: "best", sign: "★" },
   tied: { word: "not shown to differ", sign: "≈" },
   behind: { word: "behind", sign: "↓" },
-  open: { word: "unclear", sign: "?" },
+  open: { word: "undecided", sign: "?" },
   apart: { word: "not compared", sign: "∅" },
 };
 
@@ -89,7 +89,7 @@ export function aboutFront(by: FrontMeasure | null, rows: readonly number[] | nu
 }
 
 export const ABOUT_STANDING =
-  "Not shown to differ: from the highest one, on the tasks that both have; it is one of these itself. Behind: shown to be worse. Unclear: neither is shown.";
+  "Not shown to differ: from the highest one, on the tasks that both have; it is one of these itself. Behind: shown to be worse. Undecided: the runs show neither.";
 
 /** `0.8–0.9: 3 of 12 scores`. */
 export const binText = (bin: number, runs: number, all: number): string =>

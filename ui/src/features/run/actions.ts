@@ -26,6 +26,8 @@ export interface Page extends AnswerPage {
   flipView: () => void;
   /** Switches between transcript and search tree. */
   flipTree: () => void;
+  /** Says that there is no search tree. */
+  noTree: () => void;
   /** True if a search tree exists. */
   tree: () => boolean;
   /** Goes to the next failed call, error, or difference of the answer. */
@@ -191,6 +193,15 @@ export function actions(page: Page): Action[] {
       keys: ["T"],
       when: page.tree,
       run: page.flipTree,
+    },
+    {
+      id: "run-no-tree",
+      title: "Toggle search tree and transcript",
+      group,
+      keys: ["T"],
+      quiet: true,
+      when: () => !page.tree(),
+      run: page.noTree,
     },
     {
       id: "run-judge",

@@ -58,8 +58,11 @@ export function scrollToRange(range: Range): void {
 
 export function clearHighlights(): void {
   if (!canHighlight()) return;
-  CSS.highlights.delete("found");
-  CSS.highlights.delete("found-now");
+  for (const name of ["found", "found-now"]) {
+    // WebKitGTK redraws the texts of a highlight only when its ranges go.
+    CSS.highlights.get(name)?.clear();
+    CSS.highlights.delete(name);
+  }
 }
 
 const canHighlight = (): boolean => typeof CSS !== "undefined" && "highlights" in CSS;

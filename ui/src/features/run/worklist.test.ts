@@ -271,6 +271,51 @@ it("a verdict in a queue leads to the next run, and the end sums up what was sai
   expect(text("queue-end")).toBe("");
 });
 
+it("agreeing with a verdict that is there confirms it and leads on, without an undo", async () => {
+  const queue = new Queue(3, false);
+  queue.put("r0", "right");
+  location.hash = "#/run/r0?queue=list";
+  page = mount(App, { target: document.body, props: { backend: queue } });
+  await at(0, 3);
+  await until(() =>
+    expect(document.querySelector("[data-testid='review'] .verdicts .said")).not.toBeNull(),
+  );
+  await press("1");
+  await at(1, 3);
+  await until(() => expect(footer()).toBe("Confirmed as right: task of r0."));
+  expect(queue.former).toEqual([]);
+  await press("0");
+  await until(() => expect(footer()).toBe("Nothing to undo on this run."));
+  expect(queue.said.get("r0")?.verdict).toBe("right");
+});
+
+it("a queue hides scores and the reviews by others until they are wanted", async () => {
+  const queue = new Queue(3, false);
+  const scores = queue.replies.run_scores;
+  const other = {
+    verdict: "wrong",
+    score: null,
+    note: "too short",
+    at_ms: 1,
+    stale: false,
+  } as const;
+  queue.replies.run_scores = async (request) => ({
+    ...(await scores(request)),
+    others: [{ ...other, answer: null, author: "Zoë", steps: [], labels: {} }],
+  });
+  await reviewing(queue);
+  await until(() => expect(text("blind")).toContain("are hidden in this queue"));
+  for (const hidden of ["scores", "score-chip", "reviews-of-others"]) expect(text(hidden)).toBe("");
+  document.querySelector<HTMLElement>("[data-testid='queue-blind']")?.click();
+  await until(() => expect(text("reviews-of-others")).toContain("Zoë"));
+  expect(text("scores")).not.toBe("");
+  expect(text("blind")).toBe("");
+  document.querySelector<HTMLElement>("[data-testid='queue-blind']")?.click();
+  await until(() => expect(text("reviews-of-others")).toBe(""));
+  document.querySelector<HTMLElement>("[data-testid='queue'] .close")?.click();
+  await until(() => expect(text("reviews-of-others")).toContain("Zoë"));
+});
+
 it("undo in a queue goes back to the run of the latest verdict and restores its former review", async () => {
   const queue = new Queue(3, false);
   queue.put("r1", "wrong");

@@ -261,7 +261,10 @@ function calls(row: RunRow): string {
   if (isUnreadable(row)) return "The file could not be read as a run";
   const missing =
     row.missing_calls.length === 0 ? "" : `; expected and missing: ${row.missing_calls.join(", ")}`;
-  return `${count(row.tool_calls)} tool calls, ${count(row.failed_calls)} failed${missing}`;
+  // Failed steps without a call, such as programs, are more than the calls.
+  return row.failed_calls > row.tool_calls
+    ? `${counted(row.tool_calls, "tool call")}; ${counted(row.failed_calls, "step")} failed${missing}`
+    : `${counted(row.tool_calls, "tool call")}, ${count(row.failed_calls)} failed${missing}`;
 }
 
 export const labelText = ({ name, value }: RunLabel): string =>
