@@ -6,8 +6,9 @@ use crate::text_file::{self, unreadable};
 use fs_err as fs;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use touchstone_api::{
-    AttackGroup, AttackRate, AttackScorecard, AttackTarget, RunState, ScoreStanding, SensitiveRuns,
+    AttackGroup, AttackRate, AttackScorecard, AttackTarget, RunState, ScoreStanding,
 };
 use touchstone_formats::json;
 use touchstone_imports::{Event, EventKind, ImportedRun};
@@ -190,8 +191,7 @@ impl App {
         include_sensitive: bool,
     ) -> Result<String, AppError> {
         self.check_filter_of_folder(filter)?;
-        let sensitive =
-            if include_sensitive { SensitiveRuns::default() } else { self.sensitive_kinds()? };
+        let sensitive = if include_sensitive { Arc::default() } else { self.sensitive_kinds()? };
         self.with_attacks(filter, |attacks, _| {
             let ids: Vec<String> = attacks.iter().map(|(run, _)| run.id.clone()).collect();
             let mut texts = vec![AttackTexts::default(); ids.len()];
