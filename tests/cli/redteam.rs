@@ -304,6 +304,13 @@ fn results_of_the_package_open_and_are_written_back_the_same() {
         (&read["overall"]["succeeded"], &read["overall"]["not_judged"]),
         (&json!(2), &json!(1))
     );
+    let targets: BTreeSet<_> =
+        read["targets"].as_array().unwrap().iter().map(|it| it["target"].as_str()).collect();
+    assert_eq!(
+        targets,
+        BTreeSet::from([Some("results/final_results.json")]),
+        "the file is one system"
+    );
     let theirs: Value = serde_json::from_str(SCAN).unwrap();
     let ours: Value = serde_json::from_str(&card(&["--azure", "--include-sensitive"]).out).unwrap();
     assert_eq!(in_floats(ours.clone()), in_floats(theirs));

@@ -312,9 +312,12 @@ fn is_recorded(run: &ScoredRun) -> bool {
     run.layout == RECORDED
 }
 
+/// Returns the system with its model; of another program's scan, which names neither, its file.
 fn target(run: &ScoredRun) -> String {
     if is_recorded(run) {
-        return run.path.clone();
+        let member = run.member.as_ref().map(|member| format!("#{member}"));
+        let file = member.and_then(|member| run.path.strip_suffix(&member));
+        return file.unwrap_or(&run.path).to_owned();
     }
     let names: Vec<&str> =
         [run.system.as_deref(), run.model.as_deref()].into_iter().flatten().collect();
