@@ -7,7 +7,7 @@ import { foldAll } from "./sensitive.svelte";
 
 let page: ReturnType<typeof mount> | undefined;
 const id = (testid: string) => document.querySelector<HTMLElement>(`[data-testid='${testid}']`);
-const until = (fn: () => void) => vi.waitFor(fn, { timeout: 4000, interval: 10 });
+const until = (fn: () => void) => vi.waitFor(fn, { timeout: 15_000, interval: 10 });
 let away: () => void;
 beforeEach(() => {
   foldAll();
