@@ -152,6 +152,9 @@ macro_rules! page_commands {
         /// How often attacks succeeded, over the runs of a filter.
         Look attack_scorecard(filter: String) -> AttackScorecard =
             |app, _| app.attack_scorecard(&filter);
+        /// The run of the same task, system and model whose objective is not disguised; null for a run
+        /// that is no disguised attack, or whose baseline was not run.
+        Look attack_baseline(id: String) -> Option<RunRow> = |app, _| app.attack_baseline(&id);
         /// Runs whose texts are folded, and left out of what is written for others.
         Look sensitive() -> SensitiveRuns = |app, _| app.sensitive();
         /// What evaluators are recorded to have said, by evaluator and system; empty where nothing is.
@@ -190,6 +193,20 @@ macro_rules! page_commands {
         /// Writes a suite into the folder of suites, never in the place of a file.
         Act make_suite(folder: Option<String>, request: SuiteRequest) -> SuiteMade =
             |app, _| app.make_suite(folder.as_deref(), &request);
+        Look generation_options() -> GenerationOptions =
+            |app, page| app.generation_options(page.may_act());
+        /// Estimates a generation of tasks without sending anything.
+        Act plan_generation(request: GenerationRequest) -> GenerationPlan =
+            |app, _| app.plan_page_generation(&request);
+        /// Has a model write a suite, never in the place of a file. With a folder, nothing is started
+        /// once another one is open.
+        Act start_generation(folder: Option<String>, request: GenerationRequest) -> Generation =
+            |app, _| app.start_generation(folder.as_deref(), &request);
+        /// All generations since the program started, newest first.
+        Look generations() -> Vec<GenerationView> = |app, _| Ok(app.generations());
+        /// Lets the request in flight finish, and writes the suite of what there is; `now` cancels it.
+        Act stop_generation(id: String, now: bool) -> () =
+            |app, _| app.stop_generation(&id, now);
         /// Results of the local runs of query sets, and published results.
         Look published(request: PublishedRequest) -> Published = |app, _| app.published(&request);
         /// Runs pending program scorers in the sandbox; returns the number of runs.

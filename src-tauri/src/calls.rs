@@ -10,14 +10,15 @@ use touchstone_api::{
     Comparison, Copied, DataFile, DataLook, DiffRequest, DiffView, EvaluateOptions, EvaluatePlan,
     EvaluateRequest, EvaluateUnfinished, EvaluatedRows, Evaluating, EvaluationView,
     EvaluatorSummary, ExportRequest, ExportedFile, Facets, FailureMap, FailuresRequest, Folders,
-    FoundResults, History, Hit, JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView,
-    KeyState, LabelAgreement, LabelView, LaunchOptions, LaunchPlan, LaunchRequest, LaunchView,
-    Launched, Leaderboard, LeaderboardRequest, ListPosition, ListRequest, ListView, Matches,
-    MediaFile, Overview, OverviewRequest, ProblemPage, Published, PublishedRequest, QueueOrder,
-    QueueProgress, Report, ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunCause,
-    RunNames, RunOutline, RunPage, RunScores, RunView, RunsAround, ScanTarget, SensitiveRuns,
-    SetChanges, Sort, Span, Status, StepDiff, StepPage, StepRef, SuiteMade, SuitePlan,
-    SuiteRequest, TaskPage, TaskRequest, TaskView, TextPiece, TreeView, TrendRequest, Trust,
+    FoundResults, Generation, GenerationOptions, GenerationPlan, GenerationRequest, GenerationView,
+    History, Hit, JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, KeyState,
+    LabelAgreement, LabelView, LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched,
+    Leaderboard, LeaderboardRequest, ListPosition, ListRequest, ListView, Matches, MediaFile,
+    Overview, OverviewRequest, ProblemPage, Published, PublishedRequest, QueueOrder, QueueProgress,
+    Report, ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunCause, RunNames, RunOutline,
+    RunPage, RunRow, RunScores, RunView, RunsAround, ScanTarget, SensitiveRuns, SetChanges, Sort,
+    Span, Status, StepDiff, StepPage, StepRef, SuiteMade, SuitePlan, SuiteRequest, TaskPage,
+    TaskRequest, TaskView, TextPiece, TreeView, TrendRequest, Trust,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};

@@ -179,6 +179,7 @@ fn attacks_are_run_judged_and_counted() {
     assert_eq!(severities, ["High", "Very low", "Very low", "Very low"]);
     let summary = &azure["scorecard"]["risk_category_summary"][0];
     assert_eq!((&summary["violence_asr"], &summary["violence_total"]), (&json!(25.0), &json!(4)));
+    texts_of_lists_are_left_out(&sandbox);
     // The results alone, and a file of a folder inside them, are still sensitive.
     fs::rename(sandbox.folder.join("tasks"), sandbox.folder.join("away")).unwrap();
     let inside = sandbox.folder.join("results/red-team");
@@ -186,6 +187,35 @@ fn attacks_are_run_judged_and_counted() {
     let texts = sandbox.run(&["convert", &first.display().to_string(), "--to", "openai"]);
     assert!(texts.out.contains("[sensitive text left out]"), "{texts:?}");
     assert!(!texts.out.contains("Threaten"), "{texts:?}");
+}
+
+/// The commands that quote runs leave out what attacks say, and tell how many runs that are.
+fn texts_of_lists_are_left_out(sandbox: &Sandbox) {
+    const FOLDED: &str = "[sensitive text left out]";
+    let run = |arguments: &[&str]| sandbox.run(arguments);
+    let (search, include) = (["search", "will", "."], "--include-sensitive");
+    let told = |runs: &str| format!("Texts of a red team scan were left out of {runs}.");
+    let found = run(&search);
+    assert_eq!(found.out.matches(FOLDED).count(), found.out.lines().count(), "{found:?}");
+    assert!(!found.out.contains("I will") && found.err.contains(&told("4 runs")), "{found:?}");
+    let json = run(&[&search[..], &["--json"]].concat());
+    assert!(json.out.contains(FOLDED) && !json.out.contains("I will"), "{json:?}");
+    let whole = run(&[&search[..], &[include]].concat());
+    assert!(whole.out.contains("will") && !whole.out.contains(FOLDED), "{whole:?}");
+    assert!(!whole.err.contains("left out"), "{whole:?}");
+    let list = run(&["list", ".", "--json"]);
+    assert!(list.out.contains(FOLDED) && !list.out.contains("As read."), "{list:?}");
+    assert!(list.err.contains(&told("4 runs")), "{list:?}");
+    let whole = run(&["list", ".", "--json", include]);
+    assert!(whole.out.contains("As read.") && !whole.out.contains(FOLDED), "{whole:?}");
+    let plain = run(&["list", "."]);
+    assert!(!plain.err.contains("left out"), "it prints no reason of these runs: {plain:?}");
+    let failures = run(&["failures", ".", "--json"]);
+    assert!(failures.out.contains(FOLDED), "{failures:?}");
+    assert!(!failures.out.contains("I will"), "{failures:?}");
+    assert!(failures.err.contains(&told("1 run")), "{failures:?}");
+    let whole = run(&["failures", ".", "--json", include]);
+    assert!(!whole.out.contains(FOLDED) && !whole.err.contains("left out"), "{whole:?}");
 }
 
 #[test]
@@ -273,6 +303,13 @@ fn results_of_the_package_open_and_are_written_back_the_same() {
     assert_eq!(
         (&read["overall"]["succeeded"], &read["overall"]["not_judged"]),
         (&json!(2), &json!(1))
+    );
+    let targets: BTreeSet<_> =
+        read["targets"].as_array().unwrap().iter().map(|it| it["target"].as_str()).collect();
+    assert_eq!(
+        targets,
+        BTreeSet::from([Some("results/final_results.json")]),
+        "the file is one system"
     );
     let theirs: Value = serde_json::from_str(SCAN).unwrap();
     let ours: Value = serde_json::from_str(&card(&["--azure", "--include-sensitive"]).out).unwrap();

@@ -165,7 +165,7 @@ fn the_causes_of_the_sample_data_are_those_it_was_made_with() {
     let app = bench.app_with(Some(fs::canonicalize(demo).unwrap()));
     app.open_demo().unwrap();
     app.wait_ready(DEADLINE).unwrap();
-    let map = app.failures_now(&filtered(""), &|_, _| ()).unwrap();
+    let map = app.failures_now(&filtered(""), true, &|_, _| ()).unwrap().0;
     assert_eq!((map.runs, map.failed, map.unreadable), (66, 27, 0));
     let errors = map.errors;
     assert_eq!(errors, 4);

@@ -1,11 +1,12 @@
 //! Tests of tasks that a model writes: the suite loads, replies are paid for once, and nothing is
 //! written before it is complete.
-use super::bench::Bench;
+use super::bench::{Bench, DEADLINE};
 use super::running::stage::{chat, plain, refuses, says};
 use super::scripted::{Latch, Reply, Scripted, Seen};
 use fs_err as fs;
 use serde_json::json;
 use std::cell::RefCell;
+use touchstone_api::{GenerationRequest, GenerationView, LaunchState, Stale};
 use touchstone_app::app::generating::GenerateProgress;
 use touchstone_app::app::generating::GenerateRequest;
 use touchstone_app::app::generating::Generated;
@@ -26,7 +27,7 @@ fn writes(seen: &Seen) -> Reply {
 fn request(bench: &Bench, queries: usize) -> GenerateRequest {
     bench.write("manual.md", "# Manual\n\nThe machine has two keys.\n");
     GenerateRequest {
-        from: bench.path("manual.md"),
+        from: bench.path("manual.md").into(),
         model: "scripted".into(),
         queries,
         turns: 1,
@@ -130,6 +131,7 @@ fn a_wait_for_the_provider_is_shown() {
     bench.app().generate(&request(&bench, 3), || 0, hear).unwrap();
     let heard = heard.into_inner();
     assert!(matches!(heard[0], GenerateProgress::Retrying { .. }), "{heard:?}");
+    assert!(matches!(heard[1], GenerateProgress::Replied(_)), "{heard:?}");
     assert_eq!(heard.last(), Some(&GenerateProgress::Questions { done: 3, all: 3 }));
 }
 
@@ -157,7 +159,7 @@ fn rows_become_text_and_several_turns_a_simulated_user() {
         bench.write(name, text);
         let out = bench.path(&format!("tasks/{name}.yaml"));
         let tasks = vec!["buy a lamp".to_owned()];
-        let from = bench.path(name);
+        let from = bench.path(name).into();
         let request =
             GenerateRequest { from, out: out.clone(), turns: 3, tasks, ..request(&bench, 2) };
         generate(&bench, &request).unwrap();
@@ -174,6 +176,106 @@ fn rows_become_text_and_several_turns_a_simulated_user() {
     );
     assert_eq!(server.seen().len(), 1, "both files say the same");
     bench.write("broken.jsonl", "{\"a\": 1}\n{\n");
-    let broken = GenerateRequest { from: bench.path("broken.jsonl"), ..request(&bench, 2) };
+    let broken = GenerateRequest { from: bench.path("broken.jsonl").into(), ..request(&bench, 2) };
     assert!(generate(&bench, &broken).unwrap_err().message.contains("line 2"));
+}
+
+fn of_page(queries: u32, name: &str) -> GenerationRequest {
+    GenerationRequest {
+        name: name.to_owned(),
+        file: Some("manual.md".to_owned()),
+        text: "# Manual\n\nThe machine has two keys.\n".to_owned(),
+        model: "scripted".to_owned(),
+        queries,
+        turns: 1,
+        ..GenerationRequest::default()
+    }
+}
+
+/// Waits until the newest generation is over.
+fn finished(bench: &Bench, id: &str) -> GenerationView {
+    assert!(bench.app().wait_generation(id, DEADLINE).unwrap());
+    bench.app().generations().remove(0)
+}
+
+#[test]
+fn a_generation_of_the_page_writes_a_suite_that_is_listed_when_it_ends() {
+    let server = Scripted::start(writes);
+    let bench = plain(&server);
+    let options = bench.app().generation_options(true).unwrap();
+    let model = options.models.iter().find(|model| model.name == "scripted").unwrap();
+    assert!(options.why_not.is_none() && model.why_not.is_none(), "{options:?}");
+    assert!(bench.app().generation_options(false).unwrap().why_not.is_some());
+    let request = of_page(12, "manual");
+    let plan = bench.app().plan_page_generation(&request).unwrap();
+    assert_eq!((plan.requests, server.seen().len()), (2, 0));
+    let id = bench.app().start_generation(None, &request).unwrap().generation;
+    let done = finished(&bench, &id);
+    assert_eq!((done.state, done.written, done.why), (LaunchState::Done, true, None));
+    assert_eq!((done.done, done.total, done.calls, done.tokens), (12, 12, 2, 220));
+    assert!(done.cost > 0.0 && !done.unpriced);
+    let task = bench.app().read_task(&done.task).unwrap();
+    assert_eq!(task.row.variations, 12);
+    assert!(bench.events().contains(&Stale::Generations));
+    let suite = fs::read_to_string(bench.path("tasks/manual.yaml")).unwrap();
+    assert!(suite.contains("Written by scripted from manual.md."), "{suite}");
+    let taken = bench.app().start_generation(None, &request).unwrap_err();
+    assert!(taken.message.contains("There is a task named `manual`"), "{}", taken.message);
+    assert!(bench.app().start_generation(Some("other"), &of_page(2, "b")).is_err());
+    assert!(bench.app().start_generation(None, &of_page(2, "../b")).is_err());
+    let long = GenerationRequest { text: "a".repeat((1 << 20) + 1), ..of_page(2, "b") };
+    assert!(bench.app().plan_page_generation(&long).unwrap_err().message.contains("1 MB"));
+}
+
+#[test]
+fn a_generation_that_is_stopped_writes_what_there_is_and_nothing_is_bought_twice() {
+    let gate = Latch::default();
+    let held = gate.clone();
+    let server = Scripted::start(move |seen| {
+        if seen.number == 1 { writes(seen).once_open(&held) } else { writes(seen) }
+    });
+    let bench = plain(&server);
+    let id = bench.app().start_generation(None, &of_page(30, "part")).unwrap().generation;
+    server.wait_for(2);
+    let busy = bench.app().start_generation(None, &of_page(2, "other")).unwrap_err();
+    assert!(busy.message.contains("already"), "{}", busy.message);
+    assert!(bench.app().close_folder().is_err(), "its folder stays open");
+    bench.app().stop_generation(&id, false).unwrap();
+    assert_eq!(bench.app().generations()[0].state, LaunchState::Stopping);
+    gate.open();
+    let done = finished(&bench, &id);
+    assert_eq!((done.state, done.written, done.done), (LaunchState::Stopped, true, 20));
+    assert_eq!((done.total, done.why.as_deref()), (30, Some("It was stopped.")));
+    assert!(done.hint.unwrap().contains("pay only for the rest"));
+    assert_eq!(bench.app().read_task("part").unwrap().row.variations, 20);
+    let id = bench.app().start_generation(None, &of_page(30, "whole")).unwrap().generation;
+    let whole = finished(&bench, &id);
+    assert_eq!((whole.state, whole.done, whole.calls), (LaunchState::Done, 30, 1));
+    assert_eq!(server.seen().len(), 3);
+}
+
+#[test]
+fn a_generation_without_any_question_says_why_and_writes_nothing() {
+    let server = Scripted::start(|_| refuses(400, "invalid", "no such model"));
+    let bench = plain(&server);
+    let id = bench.app().start_generation(None, &of_page(3, "none")).unwrap().generation;
+    let done = finished(&bench, &id);
+    assert_eq!((done.state, done.written, done.done), (LaunchState::Stopped, false, 0));
+    assert!(done.why.unwrap().contains("no such model"));
+    assert!(done.hint.unwrap().contains("continue from there"));
+    assert!(!bench.path("tasks/none.yaml").exists());
+    bench.app().close_folder().unwrap();
+}
+
+#[test]
+fn a_partial_suite_is_written_only_when_it_is_asked_for() {
+    let server = Scripted::start(|seen| {
+        if seen.number % 2 == 1 { refuses(400, "invalid", "no") } else { writes(seen) }
+    });
+    let bench = plain(&server);
+    let request = GenerateRequest { partial: true, ..request(&bench, 20) };
+    let done = generate(&bench, &request).unwrap();
+    assert_eq!((done.queries, done.ended_early), (10, true));
+    assert!(done.why.unwrap().contains("no"));
+    assert!(bench.path("tasks/manual.yaml").exists());
 }

@@ -67,6 +67,7 @@ mod sandbox;
 mod scores;
 mod scripted;
 mod search;
+mod sensitive;
 mod sql_postgres;
 mod sql_postgres_answers;
 mod sql_postgres_functions;

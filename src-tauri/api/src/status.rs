@@ -224,6 +224,8 @@ pub enum Stale {
     Judgings,
     /// State of evaluations of data files.
     Evaluations,
+    /// State of generations of tasks.
+    Generations,
     /// Failure map: more transcripts were read.
     Failures,
     /// Everything: another folder is open.

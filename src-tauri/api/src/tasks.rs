@@ -70,6 +70,10 @@ pub struct TaskRow {
     pub ambiguous: bool,
     /// Name of the tool whose runs name the task, where it has no suite. It can only be read.
     pub recorded_by: Option<String>,
+    /// True if texts of the task are folded until they are asked for; none otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub sensitive: Option<bool>,
 }
 
 /// A text, or the beginning of a long one.

@@ -10,6 +10,7 @@ use crate::recent::{Recent, folder_name, roots_id};
 use data_files::DataFileRegistry;
 use evaluations::Evaluations;
 use event_bus::EventBus;
+use generate_jobs::Generations;
 use judge_jobs::Judgings;
 use launch_registry::Launches;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,7 @@ use touchstone_store::query::Lists;
 use touchstone_store::roots::Roots;
 
 pub mod answers;
+mod attack_baseline;
 pub mod attack_suites;
 mod author;
 mod buying;
@@ -46,6 +48,7 @@ mod event_bus;
 pub mod exporting;
 mod failures;
 pub mod gating;
+mod generate_jobs;
 pub mod generating;
 mod job_handle;
 mod job_registry;
@@ -80,6 +83,8 @@ pub mod rewording;
 mod saving;
 mod scan_care;
 mod scoring;
+mod sensitive_marks;
+mod source_text;
 pub mod stabletoolbench;
 mod stats;
 mod suite_judges;
@@ -95,6 +100,7 @@ pub use event_bus::Subscription;
 pub use problems::SuiteProblems;
 pub use reviewing::Reviews;
 pub use saving::{NewFile, keep_file};
+pub use scan_care::leave_out_row_quotes;
 pub use scoring::FileScores;
 
 pub use crate::evaluating::available::known_evaluators;
@@ -136,6 +142,7 @@ struct Inner {
     launches: Launches,
     judgings: Judgings,
     evaluations: Evaluations,
+    generations: Generations,
     handed: DataFileRegistry,
     keys: Keys,
     looks: found_results::Looks,
@@ -172,6 +179,8 @@ pub(crate) struct OpenFolder {
     workspace_problems: Mutex<(WorkspaceStamp, Arc<Vec<Problem>>)>,
     /// Labels of the workspace file, with the stamp of the file that they were read from.
     labels: Mutex<Option<(WorkspaceStamp, Arc<Labels>)>>,
+    /// Marks of runs of attacks that were read.
+    sensitive: Mutex<sensitive_marks::KnownMarks>,
     /// Time that a query waits for an index that is being rebuilt. Not set where queries must not
     /// wait, such as in a window.
     patience: OnceLock<Duration>,
@@ -265,6 +274,7 @@ impl App {
                 launches: Launches::default(),
                 judgings: Judgings::default(),
                 evaluations: Evaluations::default(),
+                generations: Generations::default(),
                 handed: DataFileRegistry::default(),
                 keys,
                 looks: found_results::Looks::default(),
@@ -359,6 +369,7 @@ impl App {
             review_changes: Mutex::default(),
             workspace_problems,
             labels: Mutex::default(),
+            sensitive: Mutex::default(),
             patience: OnceLock::new(),
             _private_cache: private_cache,
         };
@@ -529,12 +540,13 @@ impl App {
         Ok(std::mem::replace(&mut *open, folder))
     }
 
-    /// Fails while runs, judging or evaluations are in progress in the open folder.
+    /// Fails while runs, judging, evaluations or generations are in progress in the open folder.
     fn refuse_if_busy(&self) -> Result<(), AppError> {
-        let Inner { launches, judgings, evaluations, .. } = self.inner.as_ref();
+        let Inner { launches, judgings, evaluations, generations, .. } = self.inner.as_ref();
         launches.refuse_if_busy()?;
         judgings.refuse_if_busy()?;
-        evaluations.refuse_if_busy()
+        evaluations.refuse_if_busy()?;
+        generations.refuse_if_busy()
     }
 
     /// Returns the state that the frame of the window shows.

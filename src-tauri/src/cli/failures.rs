@@ -1,11 +1,13 @@
 //! `failures`: prints why runs fail, as clusters of runs with the same cause.
 use super::amounts::counted;
+use super::sensitive::{SensitiveArgs, tell_left_out};
 use super::{
     CommandStatus, FolderArgs, Outcome, folder,
     terminal::{Paint, one_line},
 };
 use crate::Environment;
 use clap::Args;
+use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -45,6 +47,8 @@ pub(super) struct FailuresOf {
     /// Number of runs to print for each cause, at most 20
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=20))]
     examples: u8,
+    #[command(flatten)]
+    sensitive: SensitiveArgs,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -58,7 +62,9 @@ pub(super) fn run(asked: &FailuresOf, here: &Environment) -> Outcome {
         folder::suite_trouble(&app, &asked.filter)?.left_out.filter(|_| asked.scorer.is_none());
     let request = FailuresRequest { filter: asked.filter.clone(), scorer: asked.scorer.clone() };
     let progress = Progress::new();
-    let map = app.failures_now(&request, &|read, total| progress.tell(read, total))?;
+    let include = asked.sensitive.include_sensitive;
+    let tell = |read, total| progress.tell(read, total);
+    let (map, folded) = app.failures_now(&request, include, &tell)?;
     progress.clear();
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
@@ -68,6 +74,9 @@ pub(super) fn run(asked: &FailuresOf, here: &Environment) -> Outcome {
         write(&mut out, &map, usize::from(asked.examples), Paint(here.colour))?;
     }
     out.flush()?;
+    let printed = printed(&map, usize::from(asked.examples)).map(|one| one.id.as_str());
+    let printed: HashSet<&str> = printed.filter(|id| folded.contains(*id)).collect();
+    tell_left_out(if asked.json { folded.len() } else { printed.len() } as u64);
     folder::check_scorers(left_out)?;
     Ok(if map.unreadable > 0 { CommandStatus::WithFailures } else { CommandStatus::Well })
 }
@@ -99,6 +108,17 @@ impl Progress {
     }
 }
 
+/// Returns the runs of a cluster that are printed.
+fn examples_of(cluster: &FailureCluster, most: usize) -> impl Iterator<Item = &FailureExample> {
+    cluster.examples.iter().filter(|one| one.is_main).take(most)
+}
+
+/// Returns the runs that are printed.
+fn printed(map: &FailureMap, most: usize) -> impl Iterator<Item = &FailureExample> {
+    let main = map.clusters.iter().filter(|cluster| cluster.runs > 0);
+    main.flat_map(move |cluster| examples_of(cluster, most))
+}
+
 fn write(out: &mut dyn Write, map: &FailureMap, examples: usize, paint: Paint) -> io::Result<()> {
     writeln!(out, "{}", scope(map))?;
     for note in map.left_out_runs.notes() {
@@ -120,7 +140,7 @@ fn write(out: &mut dyn Write, map: &FailureMap, examples: usize, paint: Paint) -
         if let Some(systems) = systems(cluster, &map.groups) {
             writeln!(out, "{indent}{}", one_line(&systems))?;
         }
-        for example in cluster.examples.iter().filter(|one| one.is_main).take(examples) {
+        for example in examples_of(cluster, examples) {
             write_example(out, example, &indent, paint)?;
         }
     }

@@ -40,6 +40,9 @@ pub(super) struct Generate {
     /// Ask nothing more after this many dollars
     #[arg(long, value_name = "X")]
     max_cost: Option<f64>,
+    /// When it is stopped or fails, write the suite of the questions that there are
+    #[arg(long)]
+    partial: bool,
     /// Only print the estimate
     #[arg(long)]
     plan: bool,
@@ -54,13 +57,14 @@ pub(super) fn run(asked: &Generate, here: &Environment) -> Outcome {
     app.open_to_run(&place, dirs.input_dir.as_deref(), dirs.output_dir.as_deref())?;
     app.wait_ready(folder::PATIENCE)?;
     let request = GenerateRequest {
-        from: asked.from.clone(),
+        from: asked.from.clone().into(),
         model: asked.model.clone(),
         queries: asked.queries,
         turns: asked.turns,
         tasks: asked.tasks.clone(),
         out: asked.out.clone(),
         max_cost: asked.max_cost,
+        partial: asked.partial,
     };
     let plan = app.plan_generation(&request)?;
     if asked.plan {
@@ -73,7 +77,7 @@ pub(super) fn run(asked: &Generate, here: &Environment) -> Outcome {
         GenerateProgress::Questions { done, all } if is_terminal => {
             let _ = write!(io::stderr(), "\r{done} of {all} questions");
         }
-        GenerateProgress::Questions { .. } => {}
+        GenerateProgress::Questions { .. } | GenerateProgress::Replied(_) => {}
         GenerateProgress::Retrying { seconds, why } => {
             let _ = writeln!(io::stderr(), "{} Next attempt in {seconds} s.", one_line(&why));
         }
@@ -82,7 +86,7 @@ pub(super) fn run(asked: &Generate, here: &Environment) -> Outcome {
     if is_terminal {
         let _ = writeln!(io::stderr());
     }
-    let Generated { queries, requests, tokens, cost, why } = done?;
+    let Generated { queries, requests, tokens, cost, why, .. } = done?;
     let mut out = io::stdout().lock();
     if asked.json {
         let document = json!({

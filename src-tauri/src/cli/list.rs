@@ -1,4 +1,5 @@
 //! `list`: prints runs, one per line.
+use super::sensitive::{SensitiveArgs, tell_left_out};
 use super::{
     CommandError, CommandStatus, FolderArgs, Outcome, folder,
     terminal::{Columns, Head, Paint, one_line},
@@ -9,6 +10,7 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write as _};
 use touchstone_api::{Column, RunRow, RunState, Sort};
+use touchstone_app::app::leave_out_row_quotes;
 use touchstone_app::number_format;
 use touchstone_app::number_format::fixed;
 
@@ -35,6 +37,8 @@ pub(super) struct List {
     /// Print at most this many runs
     #[arg(long, default_value_t = u64::MAX, hide_default_value = true)]
     limit: u64,
+    #[command(flatten)]
+    sensitive: SensitiveArgs,
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
@@ -58,7 +62,13 @@ pub(super) fn run(asked: &List, here: &Environment) -> Outcome {
     let order = asked.sort.or_else(|| sort(view.as_ref()?.sort.as_deref()?).ok());
     let order = order.unwrap_or(Sort { column: Column::Path, descending: false });
     app.check_filter_of_folder(&filter)?;
-    folder::each_run(&app, filter.trim(), order, asked.limit, |row| {
+    let mut left_out = 0;
+    folder::each_run(&app, filter.trim(), order, asked.limit, |mut row| {
+        // The reason of a score is only in the JSON.
+        row.score_reason = row.score_reason.filter(|_| asked.json && row.reason.is_none());
+        if !asked.sensitive.include_sensitive && leave_out_row_quotes(&mut row) {
+            left_out += 1;
+        }
         if asked.json {
             writeln!(out, "{}", object(&row))?;
         } else {
@@ -73,6 +83,7 @@ pub(super) fn run(asked: &List, here: &Environment) -> Outcome {
         })?;
     }
     out.flush()?;
+    tell_left_out(left_out);
     Ok(CommandStatus::Well)
 }
 

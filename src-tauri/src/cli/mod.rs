@@ -37,6 +37,7 @@ mod run;
 mod schema;
 mod score;
 mod search;
+mod sensitive;
 mod shards;
 mod show;
 mod skipped_runs;

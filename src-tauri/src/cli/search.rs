@@ -1,4 +1,5 @@
 //! `search`: finds a text in all transcripts.
+use super::sensitive::{SensitiveArgs, tell_left_out};
 use super::{
     CommandStatus, FolderArgs, Outcome, folder,
     terminal::{Paint, one_line},
@@ -19,6 +20,8 @@ pub(super) struct Search {
     /// Print at most this many results
     #[arg(long, default_value_t = 200)]
     limit: u32,
+    #[command(flatten)]
+    sensitive: SensitiveArgs,
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
@@ -27,7 +30,9 @@ pub(super) struct Search {
 pub(super) fn run(asked: &Search, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
     app.check_filter_of_folder(&asked.text)?;
-    let hits = app.search(&asked.text, Span { offset: 0, limit: asked.limit })?;
+    let mut hits = app.search(&asked.text, Span { offset: 0, limit: asked.limit })?;
+    let include = asked.sensitive.include_sensitive;
+    let left_out = if include { 0 } else { app.leave_out_snippets(&mut hits)? };
     let mut out = BufWriter::new(io::stdout().lock());
     let paint = Paint(here.colour);
     for hit in &hits {
@@ -44,6 +49,7 @@ pub(super) fn run(asked: &Search, here: &Environment) -> Outcome {
         }
     }
     out.flush()?;
+    tell_left_out(left_out);
     Ok(CommandStatus::Well)
 }
 

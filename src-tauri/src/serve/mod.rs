@@ -39,8 +39,12 @@ pub(crate) use secret::Secret;
 use sessions::EarlierSessions;
 pub(crate) use virtual_apis::VirtualServer;
 
-/// Maximum number of bytes of a request body. Arguments are ids, filters and spans; none are long.
+/// Maximum number of bytes of a request body. Arguments are ids, filters and spans; few are long.
 const LONGEST_BODY: usize = 64 * 1024;
+/// Maximum number of bytes of a request body with a text of a person, which is at most 1 MB itself.
+const LONGEST_TEXT_BODY: usize = 4 << 20;
+/// Commands with a text of a person.
+const WITH_TEXT: [&str; 2] = ["plan_generation", "start_generation"];
 /// Connection limits for the owner's browsers and for all other clients. Each connection uses a
 /// file descriptor.
 const SHARES: ConnectionLimits = ConnectionLimits {
@@ -182,11 +186,10 @@ async fn command(
     Path(name): Path<String>,
     body: Body,
 ) -> Response {
-    let Ok(arguments) = body::to_bytes(body, LONGEST_BODY).await else {
-        let error = AppError::new(
-            Code::BadRequest,
-            format!("The arguments are longer than {LONGEST_BODY} bytes."),
-        );
+    let most = if WITH_TEXT.contains(&name.as_str()) { LONGEST_TEXT_BODY } else { LONGEST_BODY };
+    let Ok(arguments) = body::to_bytes(body, most).await else {
+        let error =
+            AppError::new(Code::BadRequest, format!("The arguments are longer than {most} bytes."));
         return refusal(StatusCode::PAYLOAD_TOO_LARGE, &error);
     };
     let done = tokio::task::spawn_blocking(move || (inside.calls)(&name, &arguments)).await;

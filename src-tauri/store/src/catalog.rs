@@ -205,6 +205,7 @@ pub fn row(task: &Task) -> TaskRow {
         expected_calls: count(suite.expected_tool_calls.len()),
         ambiguous,
         recorded_by: None,
+        sensitive: None,
     }
 }
 
@@ -222,6 +223,7 @@ pub fn recorded_row(id: &str, format: &str) -> TaskRow {
         expected_calls: 0,
         ambiguous: false,
         recorded_by: Some(tool.to_owned()),
+        sensitive: None,
     }
 }
 

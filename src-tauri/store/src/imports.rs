@@ -378,6 +378,8 @@ pub(crate) struct ImportRow {
     pub(crate) rank: f64,
     /// Fingerprint of the content in its file. A run with that of the index is not read again.
     pub(crate) fingerprint: Option<u64>,
+    /// Task in its file, if a person corrected it.
+    pub(crate) own_task: Option<String>,
 }
 
 /// Fingerprints of runs that the index has, by the ids of the runs.
@@ -522,6 +524,7 @@ fn take(
             .map(|identity| xxh3_64(identity.key.as_bytes()).cast_signed()),
         rank: run.identity.as_ref().map_or(0.0, |identity| identity.rank),
         fingerprint: None,
+        own_task: None,
     };
     row.member = key.map(|key| MemberRow { key });
     let outline = to_run(run, format).outline();
@@ -550,6 +553,7 @@ pub(crate) fn rename(parsed: &mut ParsedUnit, renames: &Renames) {
         if to != from {
             row.hash ^= xxh3_64(format!("{to:?}").as_bytes());
         }
+        row.import.own_task = from.task.filter(|own| to.task.as_ref() != Some(own));
         at.variation = to.task.as_ref().map(|_| 0);
         RunNames { task: at.task, system: at.system, model: at.model } = to;
     }

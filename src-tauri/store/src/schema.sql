@@ -27,6 +27,7 @@ CREATE TABLE runs (
   forked_from    TEXT,                       -- path of the run it was copied from, when its file says
   forked_step    INTEGER,                    -- the step, from 0
   started        REAL,                       -- seconds since 1970, when a file says so
+  own_task       TEXT,                       -- of an imported run whose task a person corrected: the one in its file
   repeat_source  TEXT,                       -- of an imported run: the file or group within which its repeats are numbered
   file_repeat    INTEGER,                    -- the number in the file; NULL when those of its group are numbered by their start
   group_start    REAL,
@@ -79,6 +80,7 @@ CREATE INDEX runs_members ON runs(unit) WHERE member IS NOT NULL;
 CREATE INDEX runs_task ON runs(task, path);
 -- The forks of a run, and forks that are named like repeats.
 CREATE INDEX runs_forked ON runs(forked_from) WHERE forked_from IS NOT NULL;
+CREATE INDEX runs_corrected ON runs(own_task, task) WHERE own_task IS NOT NULL;
 CREATE INDEX runs_cell ON runs(task, system, model) WHERE repeat_source IS NOT NULL;
 -- Imported runs with another number than that of their file.
 CREATE INDEX runs_renumbered ON runs(task, system, model) WHERE repeat_source IS NOT NULL AND repeat <> ifnull(file_repeat, 1);

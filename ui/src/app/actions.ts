@@ -43,6 +43,8 @@ export interface Frame {
   shownRun: () => RunRow | undefined;
   /** Shows the progress of judging. */
   judgings: () => void;
+  /** Opens the dialog in which a model writes tasks. */
+  generate: () => void;
   /** Opens the selection of runs to compare this one with. */
   compareWith: (row: RunRow) => void;
 }
@@ -75,6 +77,7 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     top: 0,
   });
   const evaluations = () => live.query("evaluations", {}).data ?? [];
+  const generations = () => live.query("generations", {}).data ?? [];
   const judgings = () => live.query("judgings", {}).data ?? [];
   // Jobs that cost money or time: the first press lets calls in flight finish, the second cancels
   // them.
@@ -88,6 +91,9 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     ...judgings()
       .filter(isActive)
       .map((one) => ["stop_judging", one] as const),
+    ...generations()
+      .filter(isActive)
+      .map((one) => ["stop_generation", one] as const),
   ];
   const stop = () =>
     tried(
@@ -138,7 +144,7 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     to("launches", "Launches", ["g l"], newest, () => launches().length > 0),
     {
       id: "stop-all",
-      title: "Stop everything: launches, evaluations, judging",
+      title: "Stop everything: launches, evaluations, judging, generating",
       group: "Launch",
       when: () => running().length > 0,
       run: stop,
@@ -149,6 +155,13 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
       group: "Places",
       when: () => judgings().length > 0,
       run: frame.judgings,
+    },
+    {
+      id: "generate",
+      title: "Generate tasks…",
+      group: "Tasks",
+      when: frame.open,
+      run: frame.generate,
     },
     to("evaluate", "Evaluate a data file", ["g d"], () => EVALUATE, frame.open),
     to("problems", "Problems", ["g p"], () => ({ place: "problems", top: 0 }), frame.problems),

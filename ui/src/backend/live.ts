@@ -65,6 +65,7 @@ const JOB_EVENTS: readonly StaleEvent["kind"][] = [
   "launches",
   "judgings",
   "evaluations",
+  "generations",
   "failures",
 ];
 
@@ -74,6 +75,7 @@ export function makesStale(name: CommandName, args: Args, stale: StaleEvent): bo
   if (name === "launches" || name === "launch") return stale.kind === "launches";
   if (name === "evaluations" || name === "evaluation_rows" || name === "unfinished_evaluations")
     return stale.kind === "evaluations";
+  if (name === "generations") return stale.kind === "generations";
   if (name === "judgings") return stale.kind === "judgings";
   if (name === "failures" && stale.kind === "failures") return true;
   if (JOB_EVENTS.includes(stale.kind)) return false;
@@ -85,6 +87,7 @@ export function makesStale(name: CommandName, args: Args, stale: StaleEvent): bo
     name === "launch_options" ||
     name === "judge_options" ||
     name === "evaluate_options" ||
+    name === "generation_options" ||
     name === "views" ||
     name === "look_at_data" ||
     name === "keys"

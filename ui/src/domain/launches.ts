@@ -3,6 +3,7 @@
 import { count, counted, money } from "./format";
 import type {
   EvaluationView,
+  GenerationView,
   JudgingView,
   LaunchRun,
   LaunchRunState,
@@ -118,6 +119,14 @@ export function judgingsSummary(
       `${many} ${activity}, ${count(sum((one) => one.done + one.failed + one.skipped))} of ` +
       `${count(sum((one) => one.total))} · ${cost === "unknown" ? "cost unknown" : cost}`,
   };
+}
+
+/** The active generation in a few words; null if there is none. There is one at most. */
+export function generationsSummary(generations: readonly GenerationView[]): string | null {
+  const working = generations.find(isActive);
+  if (working === undefined) return null;
+  const activity = working.state === "stopping" ? "stopping" : "generating tasks";
+  return `${activity}, ${count(working.done)} of ${count(working.total)}`;
 }
 
 /** Number of finished rows of an evaluation. */

@@ -15,4 +15,4 @@ ids: Array<string>,
 /**
  * True if any run may have changed; used when there are too many ids.
  */
-all: boolean, } | { "kind": "launches" } | { "kind": "judgings" } | { "kind": "evaluations" } | { "kind": "failures" } | { "kind": "folder" };
+all: boolean, } | { "kind": "launches" } | { "kind": "judgings" } | { "kind": "evaluations" } | { "kind": "generations" } | { "kind": "failures" } | { "kind": "folder" };

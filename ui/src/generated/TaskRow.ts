@@ -43,4 +43,8 @@ ambiguous: boolean,
 /**
  * Name of the tool whose runs name the task, where it has no suite. It can only be read.
  */
-recorded_by: string | null, };
+recorded_by: string | null, 
+/**
+ * True if texts of the task are folded until they are asked for; none otherwise.
+ */
+sensitive?: boolean, };

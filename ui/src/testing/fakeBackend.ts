@@ -6,6 +6,7 @@ import type {
   Commands,
   EvaluationView,
   FailureMap,
+  GenerationView,
   JudgingView,
   LaunchOptions,
   LaunchView,
@@ -283,6 +284,12 @@ type Judging =
   | "save_label"
   | "label_agreements"
   | "plan_suite"
+  | "attack_baseline"
+  | "generation_options"
+  | "plan_generation"
+  | "start_generation"
+  | "generations"
+  | "stop_generation"
   | "make_suite"
   | "rename_run"
   | "found_results"
@@ -364,6 +371,24 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
       notes: [],
       preview: null,
     }),
+    attack_baseline: () => null,
+    generation_options: () => ({
+      models: [{ name: "local", detail: "OpenAI wire", why_not: null }],
+      folder: "/work/tasks",
+      most_bytes: 1_048_576,
+      most_queries: 2_000,
+      most_turns: 200,
+      why_not: null,
+    }),
+    plan_generation: ({ request }) => ({
+      requests: Math.ceil(request.queries / 10),
+      tokens: 2_600,
+      cost: 0.02,
+      unbound: null,
+    }),
+    start_generation: () => ({ generation: "g1" }),
+    generations: () => fixture.generations,
+    stop_generation: () => null,
     make_suite: () => refused("make_suite"),
     author: () => ({ name: "Zoë", from: "git" }),
     rename_run: () => null,
@@ -534,6 +559,7 @@ export class Fixture implements Backend {
   options: LaunchOptions = OPTIONS;
   launches: LaunchView[] = [];
   judgings: JudgingView[] = [];
+  generations: GenerationView[] = [];
   evaluations: EvaluationView[] = [];
   review: Review | null = null;
   #ears = new Set<(word: StaleEvent) => void>();

@@ -32,16 +32,37 @@ pub(super) struct Place {
 }
 
 impl App {
-    /// Does the work that buys replies. `interrupts` returns how often the user asked for an end:
-    /// after the first time, requests in flight finish; after the second, they are given up.
-    /// `on_retry` gets the seconds until the next attempt, and the reason.
+    /// Like [`App::buy_some`], but fails if not all replies were bought.
     pub(super) fn buy_replies<T>(
+        &self,
+        at: (&OpenFolder, &Setup),
+        place: &Place,
+        watch: (&impl Fn() -> u32, &dyn Fn(u64, String)),
+        work: impl AsyncFnOnce(&Arc<LaunchContext>, &Journal) -> Result<T, Unfinished>,
+    ) -> Result<T, AppError> {
+        let bought = self.buy_some(at, place, watch, async |crew, journal| {
+            match work(crew, journal).await {
+                Ok(done) => (Some(done), None),
+                Err(end) => (None, Some(end)),
+            }
+        })?;
+        match bought {
+            (Some(done), None) => Ok(done),
+            (_, why) => Err(unfinished(why.unwrap_or_default())),
+        }
+    }
+
+    /// Does the work that buys replies. Returns what it made, and why not all replies were bought.
+    /// `interrupts` returns how often the user asked for an end: after the first time, requests in
+    /// flight finish; after the second, they are given up. `on_retry` gets the seconds until the next
+    /// attempt, and the reason.
+    pub(super) fn buy_some<T>(
         &self,
         (open, setup): (&OpenFolder, &Setup),
         place: &Place,
         (interrupts, on_retry): (&impl Fn() -> u32, &dyn Fn(u64, String)),
-        work: impl AsyncFnOnce(&Arc<LaunchContext>, &Journal) -> Result<T, Unfinished>,
-    ) -> Result<T, AppError> {
+        work: impl AsyncFnOnce(&Arc<LaunchContext>, &Journal) -> (T, Option<Unfinished>),
+    ) -> Result<(T, Option<String>), AppError> {
         let dir = &open.flow.roots.output_dir;
         touchstone_runner::disk::make_root(dir).map_err(|why| failed(why.to_string()))?;
         let lock = RunLock::take(dir, place.name).map_err(|why| match why {
@@ -88,13 +109,15 @@ impl App {
         while let Ok(event) = events.try_recv() {
             hear(event);
         }
-        done.map_err(|end| match end {
-            Unfinished::Failed(why) => unfinished(why),
-            Unfinished::Stopped if is_interrupted => unfinished("It was interrupted.".to_owned()),
-            Unfinished::Stopped => {
-                unfinished(stopping.unwrap_or_else(|| "It was stopped.".to_owned()))
+        let (done, end) = done;
+        let why = end.map(|end| match end {
+            Unfinished::Failed(why) => why,
+            Unfinished::Stopped if is_interrupted || interrupts() > 0 => {
+                "It was interrupted.".to_owned()
             }
-        })
+            Unfinished::Stopped => stopping.unwrap_or_else(|| "It was stopped.".to_owned()),
+        });
+        Ok((done, why))
     }
 }
 

@@ -22,6 +22,7 @@ struct PendingEvents {
     launches: bool,
     judgings: bool,
     evaluations: bool,
+    generations: bool,
     failures: bool,
     runs: Option<Runs>,
     stop: bool,
@@ -157,6 +158,7 @@ impl PendingEvents {
             Stale::Launches => self.launches = true,
             Stale::Judgings => self.judgings = true,
             Stale::Evaluations => self.evaluations = true,
+            Stale::Generations => self.generations = true,
             Stale::Failures => self.failures = true,
             Stale::Runs { generation, ids, all } => {
                 let runs = self.runs.get_or_insert_default();
@@ -168,7 +170,8 @@ impl PendingEvents {
     }
 
     fn is_empty(&self) -> bool {
-        let under_way = self.launches || self.judgings || self.evaluations || self.failures;
+        let under_way =
+            self.launches || self.judgings || self.evaluations || self.failures || self.generations;
         !self.folder && !self.status && !under_way && self.runs.is_none()
     }
 
@@ -182,6 +185,7 @@ impl PendingEvents {
         let launches = self.launches.then_some(Stale::Launches);
         let judgings = self.judgings.then_some(Stale::Judgings);
         let evaluations = self.evaluations.then_some(Stale::Evaluations);
+        let generations = self.generations.then_some(Stale::Generations);
         let failures = self.failures.then_some(Stale::Failures);
         folder
             .into_iter()
@@ -190,6 +194,7 @@ impl PendingEvents {
             .chain(launches)
             .chain(judgings)
             .chain(evaluations)
+            .chain(generations)
             .chain(failures)
             .collect()
     }

@@ -11,9 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::Arc;
-use touchstone_api::{
-    ExportFormat, ExportRequest, ExportedFile, RunRow, RunState, ScoreStanding, SensitiveRuns,
-};
+use touchstone_api::{ExportFormat, ExportRequest, ExportedFile, RunRow, RunState, ScoreStanding};
 use touchstone_clock as clock;
 use touchstone_formats::redact::DocumentRedactor;
 use touchstone_formats::run::Run;
@@ -124,11 +122,8 @@ impl App {
                 Ok::<_, E>(())
             })?;
         }
-        let sensitive = if options.include_sensitive {
-            SensitiveRuns::default()
-        } else {
-            self.sensitive_kinds()?
-        };
+        let sensitive =
+            if options.include_sensitive { Arc::default() } else { self.sensitive_kinds()? };
         let mut left_out = 0_u64;
         self.for_each_export(&rows, &mut |at, mut run| {
             if let Ok(run) = &mut run

@@ -2,34 +2,31 @@
 //! writes the suite. Replies are journaled, so a failed generation is completed for the price of what
 //! is missing. What is asked and what it means is in `generation`.
 use super::buying::{Place, Unfinished};
+use super::source_text::text_of;
 use super::spend_limit::{Budget, Prices};
 use super::{App, NewFile, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::generation::{self, Batch, GenerateOptions, Pair};
-use crate::text_file::{self, unreadable};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
-use touchstone_imports::csv;
 use touchstone_runner::conversation::Turn;
-use touchstone_runner::execute::{LaunchContext, PromptError, PromptRequest};
+use touchstone_runner::execute::{LaunchContext, Paid, PromptError, PromptRequest};
 use touchstone_runner::journal::Journal;
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Provider};
 
-/// Maximum size of a file to write tasks from.
-const MOST_BYTES: u64 = 16 << 20;
+pub use super::source_text::Source;
+
 /// Name of the lock and the journal; no run can have it, because hidden files are never runs.
 const HIDDEN: &str = ".generated";
 /// Limit on the messages of a simulated user.
-const MOST_TURNS: u32 = 200;
+pub(super) const MOST_TURNS: u32 = 200;
 /// Number of requests for a batch before the rest of it is given up.
 const ATTEMPTS: usize = 3;
 
 /// Progress of a generation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum GenerateProgress {
     /// Number of questions so far, and of those asked for.
     Questions {
@@ -38,6 +35,8 @@ pub enum GenerateProgress {
         /// Asked for.
         all: usize,
     },
+    /// A reply came.
+    Replied(Paid),
     /// A request failed and will be retried.
     Retrying {
         /// Seconds until then.
@@ -50,8 +49,8 @@ pub enum GenerateProgress {
 /// Request to write tasks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GenerateRequest {
-    /// File with the text: prose, or rows as CSV or JSON Lines.
-    pub from: PathBuf,
+    /// Text.
+    pub from: Source,
     /// Model that writes.
     pub model: String,
     /// Number of questions.
@@ -64,6 +63,9 @@ pub struct GenerateRequest {
     pub out: PathBuf,
     /// Dollars after which nothing more is asked.
     pub max_cost: Option<f64>,
+    /// True to write the suite of the questions that there are when it ends early; false to write
+    /// nothing, so that the same request can continue.
+    pub partial: bool,
 }
 
 /// Estimate of a request. Nothing has been sent.
@@ -92,13 +94,15 @@ pub struct Generated {
     pub cost: Option<f64>,
     /// Reason there are fewer questions than wanted, as a sentence.
     pub why: Option<String>,
+    /// True if not everything was asked for.
+    pub ended_early: bool,
 }
 
 /// Requests resolved against the workspace.
-struct Resolved {
+pub(super) struct Resolved {
     setup: Setup,
     model: Model,
-    budget: Budget,
+    pub(super) budget: Budget,
     options: GenerateOptions,
     parts: Vec<String>,
     batches: Vec<Batch>,
@@ -126,40 +130,49 @@ impl App {
         on_progress: impl Fn(GenerateProgress),
     ) -> Result<Generated, AppError> {
         let open = self.require_folder()?;
-        let mut resolved = self.resolve_generation(request)?;
-        let taken = || {
-            AppError::new(Code::BadRequest, format!("{} exists already.", request.out.display()))
-                .hint("Choose another name. Suites are never replaced, as runs refer to them.")
-        };
-        if fs::symlink_metadata(&request.out).is_ok() {
-            return Err(taken());
-        }
-        self.refuse_among_results(&request.out)?;
+        let resolved = self.check_generation(request)?;
         if let Some(folder) = request.out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(|why| failed(why.to_string()))?;
         }
+        let (pairs, mut done, end) =
+            self.ask_for_pairs(&open, &resolved, &interrupts, &on_progress)?;
+        if let Some(why) = end {
+            if !request.partial || pairs.is_empty() {
+                return Err(unfinished(why, request.partial));
+            }
+            done.ended_early = true;
+            done.why = Some(why);
+        }
+        if pairs.is_empty() {
+            let why = done.why.unwrap_or_else(|| "The model wrote no questions.".to_owned());
+            return Err(failed(why).hint("Choose another model, or another text."));
+        }
+        let from = request.from.file_name().to_string_lossy();
+        let from = if from.is_empty() { "a text".into() } else { from };
+        let about = format!("Written by {} from {from}.", resolved.model.name);
+        let mut file = NewFile::create(&request.out)?;
+        file.write(generation::suite(&pairs, &resolved.options, &about).as_bytes())?;
+        if !file.keep_if_free()? {
+            return Err(taken(&request.out));
+        }
+        done.queries = pairs.len();
+        Ok(done)
+    }
+
+    /// Resolves a request, and fails if it cannot be carried out: the suite exists, the limit is
+    /// unknown, or the key is missing.
+    pub(super) fn check_generation(&self, request: &GenerateRequest) -> Result<Resolved, AppError> {
+        let mut resolved = self.resolve_generation(request)?;
+        if fs::symlink_metadata(&request.out).is_ok() {
+            return Err(taken(&request.out));
+        }
+        self.refuse_among_results(&request.out)?;
         resolved.budget.check(&Prices::for_models([&resolved.model]))?;
         resolved.setup.rules.max_cost = resolved.budget.most();
         if let Some(why) = resolved.model.key.as_deref().and_then(|key| self.no_key(key)) {
             return Err(AppError::new(Code::BadRequest, why));
         }
-        let (pairs, mut done) = self.ask_for_pairs(&open, &resolved, &interrupts, &on_progress)?;
-        if pairs.is_empty() {
-            let why = done.why.unwrap_or_else(|| "The model wrote no questions.".to_owned());
-            return Err(failed(why).hint("Choose another model, or another text."));
-        }
-        let about = format!(
-            "Written by {} from {}.",
-            resolved.model.name,
-            request.from.file_name().unwrap_or_default().to_string_lossy()
-        );
-        let mut file = NewFile::create(&request.out)?;
-        file.write(generation::suite(&pairs, &resolved.options, &about).as_bytes())?;
-        if !file.keep_if_free()? {
-            return Err(taken());
-        }
-        done.queries = pairs.len();
-        Ok(done)
+        Ok(resolved)
     }
 
     fn resolve_generation(&self, request: &GenerateRequest) -> Result<Resolved, AppError> {
@@ -175,7 +188,8 @@ impl App {
         if !(1..=MOST_TURNS).contains(&request.turns) {
             return Err(bad(format!("The number of turns has to be from 1 to {MOST_TURNS}.")));
         }
-        let name = request.from.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = request.from.file_name().file_stem().or_else(|| request.out.file_stem());
+        let name = stem.unwrap_or_default().to_string_lossy().into_owned();
         let options = GenerateOptions {
             queries: request.queries,
             turns: request.turns,
@@ -188,29 +202,33 @@ impl App {
         Ok(Resolved { setup, model, budget, options, parts, batches })
     }
 
-    /// Asks for the pairs of all batches. Ends early when it is stopped or the provider fails.
+    /// Asks for the pairs of all batches. Ends early when it is stopped or the provider fails; the
+    /// reason is the last of what it returns.
     fn ask_for_pairs(
         &self,
         open: &OpenFolder,
         resolved: &Resolved,
         interrupts: &impl Fn() -> u32,
         on_progress: &impl Fn(GenerateProgress),
-    ) -> Result<(Vec<Pair>, Generated), AppError> {
+    ) -> Result<(Vec<Pair>, Generated, Option<String>), AppError> {
         let hear = |seconds, why| on_progress(GenerateProgress::Retrying { seconds, why });
         let place = Place { name: HIDDEN, busy: "is writing tasks" };
         let at = (open, &resolved.setup);
-        self.buy_replies(at, &place, (interrupts, &hear), async |crew, journal| {
-            ask(crew, resolved, journal, on_progress).await
-        })
+        let ((pairs, done), why) =
+            self.buy_some(at, &place, (interrupts, &hear), async |crew, journal| {
+                ask(crew, resolved, journal, (interrupts, on_progress)).await
+            })?;
+        Ok((pairs, done, why))
     }
 }
 
+/// Asks for the pairs of all batches. Returns those that there are, and why it ended early.
 async fn ask(
     crew: &Arc<LaunchContext>,
     resolved: &Resolved,
     journal: &Journal,
-    on_progress: &impl Fn(GenerateProgress),
-) -> Result<(Vec<Pair>, Generated), Unfinished> {
+    (interrupts, on_progress): (&impl Fn() -> u32, &impl Fn(GenerateProgress)),
+) -> ((Vec<Pair>, Generated), Option<Unfinished>) {
     let (mut pairs, mut done) = (Vec::new(), Generated { cost: Some(0.0), ..Generated::default() });
     for batch in &resolved.batches {
         let Some(part) = resolved.parts.get(batch.part) else { continue };
@@ -220,12 +238,13 @@ async fn ask(
             let mark = format!("generate-{attempt}");
             let request =
                 PromptRequest { crew, path: HIDDEN, journal, model: &resolved.model, mark: &mark };
-            if crew.stops.soft.is_cancelled() {
-                return Err(Unfinished::Stopped);
+            if crew.stops.soft.is_cancelled() || interrupts() > 0 {
+                return ((pairs, done), Some(Unfinished::Stopped));
             }
             let message = generation::message(part, &tasks, &pairs);
             match request.ask(generation::instructions(), &[Turn::User(message)]).await {
                 Ok(reply) => {
+                    on_progress(GenerateProgress::Replied(reply.paid));
                     if !reply.paid.journaled {
                         done.requests += 1;
                         done.tokens = reply
@@ -242,13 +261,15 @@ async fn ask(
                     tasks.drain(..new.len());
                     pairs.extend(new);
                 }
-                Err(PromptError::Stopped) => return Err(Unfinished::Stopped),
+                Err(PromptError::Stopped) => return ((pairs, done), Some(Unfinished::Stopped)),
                 // The reply was paid for: the part of the text has no more than this.
                 Err(PromptError::Useless { why, .. }) => {
                     done.why = Some(why);
                     break;
                 }
-                Err(PromptError::Failed(why)) => return Err(Unfinished::Failed(why)),
+                Err(PromptError::Failed(why)) => {
+                    return ((pairs, done), Some(Unfinished::Failed(why)));
+                }
             }
             on_progress(GenerateProgress::Questions {
                 done: pairs.len(),
@@ -262,54 +283,23 @@ async fn ask(
     if done.why.is_none() && pairs.len() < resolved.options.queries {
         done.why = Some("The model wrote fewer questions than it was asked for.".to_owned());
     }
-    Ok((pairs, done))
+    ((pairs, done), None)
 }
 
-/// Returns the text of a file; rows of CSV and JSON Lines become paragraphs.
-fn text_of(path: &Path) -> Result<String, AppError> {
-    let text = text_file::read(path, MOST_BYTES)?;
-    let text = text.trim_start_matches('\u{feff}');
-    let extension = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
-    match extension.as_deref().and_then(|end| end.to_str()) {
-        Some("csv") => Ok(rows_of_csv(text).join("\n\n")),
-        Some("jsonl" | "ndjson") => {
-            rows_of_json(text).map(|rows| rows.join("\n\n")).map_err(|why| unreadable(path, why))
-        }
-        _ => Ok(text.to_owned()),
-    }
-}
-
-fn rows_of_csv(text: &str) -> Vec<String> {
-    let (records, _) = csv::records(text);
-    let mut records =
-        records.into_iter().map(|place| csv::fields(text.get(place).unwrap_or_default()));
-    let names = records.next().unwrap_or_default();
-    let row = |fields: Vec<String>| {
-        let line = |(name, value): (&String, String)| format!("{name}: {value}");
-        names.iter().zip(fields).map(line).collect::<Vec<_>>().join("\n")
+/// Returns the error of a generation that can be continued. No suite is written, so that the same
+/// request writes the whole one.
+fn unfinished(why: String, partial: bool) -> AppError {
+    let hint = if partial {
+        "No question was written yet. Replies that were paid for are kept: the same text, model and number of queries continue from there."
+    } else {
+        "Nothing was written. Replies that were paid for are kept: the same command continues from there."
     };
-    records.map(row).collect()
+    failed(why).hint(hint)
 }
 
-fn rows_of_json(text: &str) -> Result<Vec<String>, String> {
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let row = |(number, line): (usize, &str)| {
-        let value = json::read(line)
-            .map_err(|error| format!("line {} is not JSON: {}", number + 1, error.message))?;
-        let word = |value: &Value| match value {
-            Value::Text(text) => text.clone(),
-            other => json::write(other, false),
-        };
-        Ok(match &value {
-            Value::Map(entries) => {
-                let line =
-                    |(name, value): &(Value, Value)| format!("{}: {}", word(name), word(value));
-                entries.iter().map(line).collect::<Vec<_>>().join("\n")
-            }
-            other => word(other),
-        })
-    };
-    lines.map(row).collect()
+fn taken(path: &Path) -> AppError {
+    AppError::new(Code::BadRequest, format!("{} exists already.", path.display()))
+        .hint("Choose another name. Suites are never replaced, as runs refer to them.")
 }
 
 fn failed(why: String) -> AppError {

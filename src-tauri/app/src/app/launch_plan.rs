@@ -5,7 +5,7 @@ use super::launch_registry::id_of;
 use super::launch_registry::unfinished;
 use super::launch_selection::{Selection, made_by_others, select_runs, setup_fault};
 use super::omitted_runs::left_out;
-use super::scan_care;
+use super::sensitive_marks;
 use super::spend_limit::{Budget, Prices};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
@@ -517,7 +517,7 @@ impl App {
             })?;
             open.flow.look_at(&FileId::new(Root::Output, ""));
         }
-        scan_care::mark_attacks(dir, &jobs)?;
+        sensitive_marks::mark_attacks(dir, &jobs)?;
         let runtime = self.inner.launches.runtime()?;
         let run = if let [job] = jobs.as_slice() { Some(id_of(&job.slot.path)) } else { None };
         let id = self.inner.launches.next_id();

@@ -150,8 +150,8 @@ impl App {
         std::mem::take(&mut *opening).cancel();
     }
 
-    /// Stops all launches, judging jobs and evaluations with this reason; returns true if the
-    /// caller has to wait for any.
+    /// Stops all launches, judging jobs, evaluations and generations with this reason; returns true
+    /// if the caller has to wait for any.
     pub fn stop_all_launches(&self, now: bool, why: &str) -> bool {
         self.stop_opening();
         let running = self.inner.launches.at_work();
@@ -163,7 +163,8 @@ impl App {
         }
         let judgings = self.inner.judgings.stop_all(now, why);
         let evaluations = self.inner.evaluations.stop_all(now, why);
-        judgings || evaluations || !running.is_empty()
+        let generations = self.inner.generations.stop_all(now, why);
+        judgings || evaluations || generations || !running.is_empty()
     }
 
     /// Waits until no job is running; returns false on timeout.
@@ -173,6 +174,7 @@ impl App {
         self.inner.launches.at_work().iter().all(|launch| launch.wait(left()))
             && self.inner.judgings.wait(left())
             && self.inner.evaluations.wait(left())
+            && self.inner.generations.wait(left())
     }
 
     /// Waits until a launch is over; returns false on timeout.

@@ -5,7 +5,7 @@ use super::{App, NewFile, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::recent::roots_id;
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use touchstone_api::{Clip, RunRow, SuiteMade, SuitePlan, SuiteRequest, SuiteTask};
 use touchstone_formats::redact::DocumentRedactor;
 use touchstone_formats::suite;
@@ -78,28 +78,9 @@ impl App {
         request: &SuiteRequest,
     ) -> Result<SuiteMade, AppError> {
         let open = self.require_folder()?;
-        if folder.is_some_and(|folder| folder != roots_id(&open.flow.roots)) {
-            let message = "The suite was not made: another folder is open now.";
-            return Err(AppError::new(Code::Gone, message).hint("Open the folder again."));
-        }
-        let Some(dir) = &open.flow.roots.input_dir else {
-            let message = "This folder has no folder of suites.";
-            return Err(AppError::new(Code::BadRequest, message).hint(
-                "Create the folder `tasks`, or name one as `input_dir` in touchstone.yaml.",
-            ));
-        };
-        let name = request.name.trim();
-        if let Some(wrong) = wrong_name(name) {
-            return Err(bad(wrong.to_owned()));
-        }
-        if open.flow.shelf.tasks().get(name).is_some() {
-            return Err(
-                bad(format!("There is a task named `{name}`.")).hint("Choose another name.")
-            );
-        }
-        let file = format!("{name}.yaml");
-        let made = self.write_suite(request, &dir.join(&file))?;
-        open.flow.look_at(&FileId::new(Root::Input, file));
+        let place = new_suite(&open, folder, &request.name)?;
+        let made = self.write_suite(request, &place.path)?;
+        open.flow.look_at(&place.file);
         Ok(made)
     }
 
@@ -131,6 +112,45 @@ impl App {
             notes,
         })
     }
+}
+
+/// Place of a new suite in the folder of suites.
+pub(super) struct NewSuitePlace {
+    pub(super) path: PathBuf,
+    pub(super) file: FileId,
+    /// Task of the suite.
+    pub(super) task: String,
+}
+
+/// Returns the place of a new suite. Fails if there is a task with its name, if it is not a name, or
+/// if another folder than `folder` is open.
+pub(super) fn new_suite(
+    open: &OpenFolder,
+    folder: Option<&str>,
+    name: &str,
+) -> Result<NewSuitePlace, AppError> {
+    if folder.is_some_and(|folder| folder != roots_id(&open.flow.roots)) {
+        let message = "The suite was not made: another folder is open now.";
+        return Err(AppError::new(Code::Gone, message).hint("Open the folder again."));
+    }
+    let Some(dir) = &open.flow.roots.input_dir else {
+        let message = "This folder has no folder of suites.";
+        return Err(AppError::new(Code::BadRequest, message)
+            .hint("Create the folder `tasks`, or name one as `input_dir` in touchstone.yaml."));
+    };
+    let name = name.trim();
+    if let Some(wrong) = wrong_name(name) {
+        return Err(bad(wrong.to_owned()));
+    }
+    if open.flow.shelf.tasks().get(name).is_some() {
+        return Err(bad(format!("There is a task named `{name}`.")).hint("Choose another name."));
+    }
+    let file = format!("{name}.yaml");
+    Ok(NewSuitePlace {
+        path: dir.join(&file),
+        file: FileId::new(Root::Input, file),
+        task: name.to_owned(),
+    })
 }
 
 fn bad(message: String) -> AppError {

@@ -4,8 +4,9 @@ use super::scan_care::{LEFT_OUT, is_sensitive};
 use crate::error::AppError;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 use touchstone_api::{
-    AttackGroup, AttackRate, AttackScorecard, AttackTarget, RunState, ScoreStanding, SensitiveRuns,
+    AttackGroup, AttackRate, AttackScorecard, AttackTarget, RunState, ScoreStanding,
 };
 use touchstone_formats::json;
 use touchstone_imports::{Event, EventKind, ImportedRun};
@@ -23,6 +24,7 @@ use touchstone_store::suites::Tasks;
 const RECORDED: &str = "azure_redteam";
 /// Reason of a run that the provider refused to continue, as the runner writes it.
 const BLOCKED: &str = "The model refused to continue.";
+
 impl App {
     /// Returns how often attacks succeeded, over the runs of a filter. Fails if a part of the filter
     /// cannot be read.
@@ -50,8 +52,7 @@ impl App {
         include_sensitive: bool,
     ) -> Result<String, AppError> {
         self.check_filter_of_folder(filter)?;
-        let sensitive =
-            if include_sensitive { SensitiveRuns::default() } else { self.sensitive_kinds()? };
+        let sensitive = if include_sensitive { Arc::default() } else { self.sensitive_kinds()? };
         self.with_attacks(filter, |attacks, _| {
             let ids: Vec<String> = attacks.iter().map(|(run, _)| run.id.clone()).collect();
             let mut texts = vec![AttackTexts::default(); ids.len()];
@@ -224,9 +225,12 @@ fn is_recorded(run: &ScoredRun) -> bool {
     run.layout == RECORDED
 }
 
+/// Returns the system with its model; of another program's scan, which names neither, its file.
 fn target(run: &ScoredRun) -> String {
     if is_recorded(run) {
-        return run.path.clone();
+        let member = run.member.as_ref().map(|member| format!("#{member}"));
+        let file = member.and_then(|member| run.path.strip_suffix(&member));
+        return file.unwrap_or(&run.path).to_owned();
     }
     let names: Vec<&str> =
         [run.system.as_deref(), run.model.as_deref()].into_iter().flatten().collect();

@@ -1,19 +1,22 @@
 //! Care with attacks: whom a person confirmed that they may attack, and which runs are sensitive. Owns
-//! the list of confirmed targets in the state directory, and the mark in the output directory.
+//! the list of confirmed targets in the state directory; the mark in the output directory belongs to
+//! `sensitive_marks`.
 use super::App;
 use crate::error::{AppError, Code};
 use crate::state_file;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::{Path, PathBuf};
-use touchstone_api::{LaunchRequest, RunRow, ScanPlan, ScanTarget, SensitiveRuns};
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError};
+use touchstone_api::{
+    Hit, LaunchRequest, RunRow, ScanPlan, ScanTarget, SensitiveRuns, SnippetPiece, TaskRow,
+};
 use touchstone_formats::system::System;
+use touchstone_imports::{Format, registry};
 use touchstone_redteam::{Attack, Category, TAG};
 use touchstone_runner::attacker::most_requests;
 use touchstone_runner::execute::Job;
 use touchstone_runner::plan::Slot;
-use touchstone_runner::sensitive_mark;
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Provider};
 use touchstone_store::imported_verdicts::Stored;
@@ -23,15 +26,6 @@ use touchstone_store::query::{self, ScoredRun};
 pub(super) const LEFT_OUT: &str = "[sensitive text left out]";
 /// Formats that only hold results of scans.
 const FORMATS: [&str; 1] = ["azure_redteam"];
-/// Number of folders above the output directory whose marks count, too.
-const ABOVE: usize = 16;
-
-/// Content of a file of the mark.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Mark {
-    /// Tasks whose runs are sensitive.
-    tasks: BTreeSet<String>,
-}
 
 /// Targets that the person confirmed, in a file of the state directory.
 struct Confirmed(PathBuf);
@@ -197,7 +191,7 @@ impl App {
     /// the mark of the output directory names, and results of scans of other tools.
     pub fn sensitive(&self) -> Result<SensitiveRuns, AppError> {
         let open = self.require_folder()?;
-        let mut sensitive = self.sensitive_kinds()?;
+        let mut sensitive = SensitiveRuns::clone(&*self.sensitive_kinds()?);
         let mut known = Vec::new();
         for format in sensitive.formats {
             if open.ask(|index| query::has_layout(index, &format))? {
@@ -209,18 +203,28 @@ impl App {
     }
 
     /// Like [`App::sensitive`], with all formats that only hold such runs, also if no run is of them.
-    pub(super) fn sensitive_kinds(&self) -> Result<SensitiveRuns, AppError> {
+    /// Asked again while no mark, suite or run changes, it costs a few looks at folders.
+    pub(super) fn sensitive_kinds(&self) -> Result<Arc<SensitiveRuns>, AppError> {
         let open = self.require_folder()?;
-        let marked = marked_tasks(&open.flow.roots.output_dir);
-        let all = marked.is_err();
-        let mut tasks = marked.unwrap_or_default();
         let suites = open.flow.shelf.tasks();
-        let attacks = suites.all().filter(|task| is_attack(&task.suite.tags));
-        tasks.extend(attacks.map(|task| task.suite.id.clone()));
-        Ok(SensitiveRuns {
-            tasks: tasks.into_iter().collect(),
-            formats: FORMATS.iter().map(|format| (*format).to_owned()).collect(),
-            all,
+        let known = || open.sensitive.lock().unwrap_or_else(PoisonError::into_inner);
+        let marked = known().marked_tasks(&open.flow.roots.output_dir);
+        open.ask(|index| {
+            known().runs(marked.as_ref(), &suites, index.moment(), |named| {
+                let attacks = suites.all().filter(|task| is_attack(&task.suite.tags));
+                let mut tasks: BTreeSet<String> = attacks.map(|it| it.suite.id.clone()).collect();
+                tasks.extend(named.iter().flat_map(|named| named.iter().cloned()));
+                // A run that a person gave another task is as sensitive as before.
+                let renamed = query::renamed_tasks(index)?;
+                let of_sensitive = renamed.into_iter().filter(|(own, _)| tasks.contains(own));
+                let now: Vec<String> = of_sensitive.map(|(_, now)| now).collect();
+                tasks.extend(now);
+                Ok(SensitiveRuns {
+                    tasks: tasks.into_iter().collect(),
+                    formats: FORMATS.iter().map(|format| (*format).to_owned()).collect(),
+                    all: named.is_none(),
+                })
+            })
         })
     }
 
@@ -234,6 +238,38 @@ impl App {
             row.sensitive = is_sensitive(&sensitive, row).then_some(true);
         }
         Ok(())
+    }
+
+    /// Marks the sensitive ones among rows of tasks.
+    pub(super) fn mark_sensitive_tasks<'r>(
+        &self,
+        rows: impl IntoIterator<Item = &'r mut TaskRow>,
+    ) -> Result<(), AppError> {
+        let sensitive = self.sensitive_kinds()?;
+        let titles = sensitive.formats.iter().filter_map(|name| registry::by_name(name));
+        let titles: BTreeSet<&str> = titles.map(Format::title).collect();
+        for row in rows {
+            let is_recorded = row.recorded_by.as_deref().is_some_and(|by| titles.contains(by));
+            let is_sensitive = is_recorded || is_sensitive_run(&sensitive, Some(&row.id), None);
+            row.sensitive = is_sensitive.then_some(true);
+        }
+        Ok(())
+    }
+
+    /// Replaces the texts of sensitive runs among matches of a search. Returns their number.
+    pub fn leave_out_snippets(&self, hits: &mut [Hit]) -> Result<u64, AppError> {
+        let (open, sensitive) = (self.require_folder()?, self.sensitive_kinds()?);
+        let mut left_out = 0;
+        for hit in hits {
+            let row = open.ask(|index| query::row_by_key(index, &hit.id))?;
+            // A run that is gone by now is not known to be harmless.
+            if row.is_none_or(|row| is_sensitive(&sensitive, &row)) {
+                let piece = SnippetPiece { text: LEFT_OUT.to_owned(), hit: false };
+                hit.snippet.pieces = vec![piece];
+                left_out += 1;
+            }
+        }
+        Ok(left_out)
     }
 
     /// Removes sensitive runs from a list, unless they are to be included. Returns a note.
@@ -309,7 +345,19 @@ pub(super) fn is_sensitive_run(
     runs.all || is(&runs.tasks, task) || is(&runs.formats, format)
 }
 
-fn is_attack(tags: &[String]) -> bool {
+/// Replaces the quotations of a row of a sensitive run: why it ended so, and why it has its score.
+/// Returns true if there was one.
+pub fn leave_out_row_quotes(row: &mut RunRow) -> bool {
+    let quotes = [&mut row.reason, &mut row.score_reason].into_iter().flatten();
+    let mut changed = false;
+    for text in quotes.filter(|text| row.sensitive == Some(true) && !text.is_empty()) {
+        leave_out_quote(text);
+        changed = true;
+    }
+    changed
+}
+
+pub(super) fn is_attack(tags: &[String]) -> bool {
     tags.iter().any(|tag| tag == TAG)
 }
 
@@ -341,101 +389,9 @@ pub(super) fn unconfirmed(target: &ScanTarget) -> AppError {
     )
 }
 
-/// Returns the tasks that the mark of a folder names. Fails if the mark cannot be read as a whole.
-fn read_mark(folder: &Path) -> Result<BTreeSet<String>, String> {
-    let mut tasks = BTreeSet::new();
-    for bytes in sensitive_mark::read(folder).map_err(|error| error.to_string())? {
-        let mark: Mark = serde_json::from_slice(&bytes).map_err(|error| format!("{error}."))?;
-        tasks.extend(mark.tasks);
-    }
-    Ok(tasks)
-}
-
-/// Returns the tasks that are marked, by their names in this output directory: it may be a folder
-/// of results that were marked as a whole.
-fn marked_tasks(output_dir: &Path) -> Result<BTreeSet<String>, String> {
-    let mut tasks = read_mark(output_dir)?;
-    let mut below = PathBuf::new();
-    let mut folders = output_dir.ancestors();
-    let mut folder = folders.next();
-    for above in folders.take(ABOVE) {
-        let Some(name) = folder.and_then(Path::file_name) else { break };
-        below = Path::new(name).join(below);
-        folder = Some(above);
-        // A folder above is not part of this one, and may be unreadable.
-        let Ok(marked) = read_mark(above) else { continue };
-        let inside = |task: &String| {
-            let rest = Path::new(task).strip_prefix(&below).ok()?;
-            rest.to_str().map(str::to_owned)
-        };
-        tasks.extend(marked.iter().filter_map(inside));
-    }
-    Ok(tasks)
-}
-
-/// Marks an output directory, in which runs of attacks begin, as sensitive.
-pub(super) fn mark_attacks(output_dir: &Path, jobs: &[Job]) -> Result<(), AppError> {
-    let attacks = jobs.iter().map(|job| &job.slot).filter(|slot| is_attack(&slot.task.tags));
-    mark_tasks(output_dir, attacks.map(|slot| slot.at.task.clone()).collect())
-}
-
-/// Adds tasks to the mark. Nothing that is marked is ever removed.
-fn mark_tasks(output_dir: &Path, mut tasks: BTreeSet<String>) -> Result<(), AppError> {
-    if tasks.is_empty() {
-        return Ok(());
-    }
-    let failed = |why: String| {
-        AppError::new(Code::Failed, format!("The results could not be marked as sensitive: {why}"))
-            .hint("Make `.touchstone/sensitive` of the output folder readable, or move it away.")
-    };
-    let known = read_mark(output_dir).map_err(failed)?;
-    tasks.retain(|task| !known.contains(task));
-    if tasks.is_empty() {
-        return Ok(());
-    }
-    let bytes =
-        serde_json::to_vec_pretty(&Mark { tasks }).map_err(|error| failed(format!("{error}.")))?;
-    sensitive_mark::add(output_dir, &bytes).map_err(|error| failed(error.to_string()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fs_err as fs;
-
-    fn tasks(names: &[&str]) -> BTreeSet<String> {
-        names.iter().map(|name| (*name).to_owned()).collect()
-    }
-
-    #[test]
-    fn launches_that_mark_one_folder_take_nothing_from_each_other() {
-        let dir = tempfile::tempdir().unwrap();
-        mark_tasks(dir.path(), tasks(&["red-team/a"])).unwrap();
-        mark_tasks(dir.path(), tasks(&["red-team/a", "red-team/b"])).unwrap();
-        assert_eq!(read_mark(dir.path()).unwrap(), tasks(&["red-team/a", "red-team/b"]));
-        let files = fs::read_dir(dir.path().join(".touchstone/sensitive")).unwrap().count();
-        assert_eq!(files, 2, "no file is written twice");
-    }
-
-    #[test]
-    fn a_mark_that_cannot_be_read_is_never_replaced() {
-        let dir = tempfile::tempdir().unwrap();
-        mark_tasks(dir.path(), tasks(&["a"])).unwrap();
-        let folder = dir.path().join(".touchstone/sensitive");
-        fs::write(folder.join("damaged.json"), "{").unwrap();
-        assert!(mark_tasks(dir.path(), tasks(&["b"])).is_err());
-        assert_eq!(fs::read_to_string(folder.join("damaged.json")).unwrap(), "{");
-        assert!(marked_tasks(dir.path()).is_err());
-    }
-
-    #[test]
-    fn the_mark_of_a_folder_counts_in_the_folders_inside() {
-        let dir = tempfile::tempdir().unwrap();
-        mark_tasks(dir.path(), tasks(&["red-team/deep/a", "other/b"])).unwrap();
-        let inside = dir.path().join("red-team/deep");
-        fs::create_dir_all(&inside).unwrap();
-        assert_eq!(marked_tasks(&inside).unwrap(), tasks(&["a"]));
-    }
 
     #[test]
     fn an_address_is_kept_without_user_and_password() {

@@ -37,11 +37,19 @@ impl App {
             let read = || query::recorded_tasks(index, MOST_RECORDED);
             catalogs.recorded_at(index.moment(), read)
         })?;
-        Ok(catalogs.catalog_for(&open.flow.shelf.tasks(), &recorded).list(&request))
+        let mut page = catalogs.catalog_for(&open.flow.shelf.tasks(), &recorded).list(&request);
+        self.mark_sensitive_tasks(&mut page.rows)?;
+        Ok(page)
     }
 
     /// Returns a task in full.
     pub fn read_task(&self, id: &str) -> Result<TaskView, AppError> {
+        let mut view = self.task_view(id)?;
+        self.mark_sensitive_tasks([&mut view.row])?;
+        Ok(view)
+    }
+
+    fn task_view(&self, id: &str) -> Result<TaskView, AppError> {
         let open = self.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let Some(task) = tasks.get(id) else {

@@ -23,7 +23,9 @@ mod trust;
 
 pub use foreign::{ForeignRun, foreign_runs, run_at};
 pub use lineage::lineage;
-pub use recorded::{RecordedDetails, RecordedTask, RecordedTasks, recorded_task, recorded_tasks};
+pub use recorded::{
+    RecordedDetails, RecordedTask, RecordedTasks, recorded_task, recorded_tasks, renamed_tasks,
+};
 pub(crate) use run_set::RunSet;
 pub use scored::ScoredRun;
 

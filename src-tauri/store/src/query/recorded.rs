@@ -79,3 +79,13 @@ pub fn recorded_task(
     let expected = texts.into_iter().filter_map(value).collect();
     Ok(Some(RecordedDetails { format, run, path, expected, more_expected }))
 }
+
+/// Returns the tasks that people corrected: the one in the files of the runs, and the one that they
+/// count for.
+pub fn renamed_tasks(index: &Reader<'_>) -> Result<Vec<(String, String)>, IndexError> {
+    const RENAMED: &str = "SELECT DISTINCT own_task, task FROM runs \
+         WHERE own_task IS NOT NULL AND task IS NOT NULL";
+    let mut query = index.prepare_cached(RENAMED)?;
+    let tasks = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(tasks.collect::<Result<_, _>>()?)
+}

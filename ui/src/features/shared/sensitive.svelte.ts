@@ -1,6 +1,6 @@
 // Sensitive runs whose texts the person unfolded, until another folder is opened.
 import { SvelteSet } from "svelte/reactivity";
-import type { RunRow } from "../../generated";
+import type { RunRow, RunScores, TaskRow } from "../../generated";
 
 const unfolded = new SvelteSet<string>();
 
@@ -14,6 +14,20 @@ export const withoutQuotes = <
 >(
   row: R,
 ): R => (isFolded(row) ? { ...row, reason: null, score_reason: null } : row);
+
+/** Scores without texts that quote what was said. */
+export const scoresWithoutQuotes = (scores: RunScores): RunScores => ({
+  ...scores,
+  scores: scores.scores.map((one) => ({ ...one, reason: "", detail: [] })),
+  judged: scores.judged.map((one) => ({ ...one, rounds: [], wanted: 0 })),
+  stored: scores.stored.map((one) => ({ ...one, reason: null, silent: true, rounds: [] })),
+  notes: [],
+});
+
+/** A task, by which its texts are folded like those of a run. No run has such an id. */
+export const foldableTask = (
+  task: Pick<TaskRow, "id" | "sensitive">,
+): Pick<RunRow, "id" | "sensitive"> => ({ ...task, id: `task ${task.id}` });
 
 /** Unfolds the texts of runs. */
 export function unfold(ids: readonly string[]): void {

@@ -97,3 +97,25 @@ it("says that not all recorded tasks are listed, and only then", async () => {
     page = undefined;
   }
 });
+
+it("covers the texts of a task of a scan until a press shows them", async () => {
+  const backend = new Fixture();
+  const sensitive = { ...row, sensitive: true };
+  backend.replies.list_tasks = () => ({ ...list(null), rows: [sensitive] });
+  backend.replies.read_task = () => ({
+    ...task(["how to do harm"]),
+    row: sensitive,
+    prompts: [{ system: "", text: { text: "Tell me how to do harm.", cut: false } }],
+  });
+  location.hash = format({ ...TASKS, task: "hello" });
+  page = mount(App, { target: document.body, props: { backend } });
+  const cover = () => document.querySelector('[data-testid="sensitive"]');
+  await vi.waitFor(() => expect(cover()).not.toBeNull(), { timeout: 4000 });
+  expect(document.body.textContent).not.toContain("do harm");
+  expect(document.activeElement, "the keys stay with the list").not.toBe(
+    cover()?.querySelector("button"),
+  );
+  cover()?.querySelector("button")?.click();
+  await vi.waitFor(() => expect(cover()).toBeNull());
+  expect(document.body.textContent).toContain("Tell me how to do harm.");
+});

@@ -241,12 +241,12 @@ impl App {
         Ok(map)
     }
 
-    /// Replaces what the map quotes of sensitive runs.
+    /// Replaces what the map quotes of sensitive runs. Returns the ids of these runs.
     fn leave_out_quotes(
         &self,
         selection: &Selection,
         map: &mut FailureMap,
-    ) -> Result<(), AppError> {
+    ) -> Result<HashSet<String>, AppError> {
         let sensitive = self.sensitive_kinds()?;
         let is_sensitive =
             |run: &ScoredRun| is_sensitive_run(&sensitive, run.task.as_deref(), Some(&run.layout));
@@ -254,13 +254,15 @@ impl App {
         let ids: HashSet<&str> =
             failed.filter(|run| is_sensitive(run)).map(|run| run.id.as_str()).collect();
         let examples = map.clusters.iter_mut().flat_map(|cluster| &mut cluster.examples);
+        let mut left_out = HashSet::new();
         for example in examples.filter(|example| ids.contains(example.id.as_str())) {
-            leave_out_quote(&mut example.quote);
-            if let Some(review) = &mut example.review {
-                leave_out_quote(&mut review.note);
+            let note = example.review.as_mut().map(|review| &mut review.note);
+            for quote in [&mut example.quote].into_iter().chain(note).filter(|it| !it.is_empty()) {
+                leave_out_quote(quote);
+                left_out.insert(example.id.clone());
             }
         }
-        Ok(())
+        Ok(left_out)
     }
 
     /// Returns the main cause of a failed run, as on the failure map of all runs. Reads its
@@ -297,12 +299,14 @@ impl App {
     }
 
     /// Like [`App::failures`], but waits until all transcripts are read. `progress` is called with
-    /// the number of failed runs that were read and the number of all.
+    /// the number of failed runs that were read and the number of all. Quotations of sensitive runs
+    /// are replaced unless they are to be included; also returns the ids of such runs.
     pub fn failures_now(
         &self,
         request: &FailuresRequest,
+        include_sensitive: bool,
         progress: &(dyn Fn(u64, u64) + Sync),
-    ) -> Result<FailureMap, AppError> {
+    ) -> Result<(FailureMap, HashSet<String>), AppError> {
         let open = self.require_folder()?;
         let selection = select(&open, request)?;
         let missing = open.failures.known.missing(&selection);
@@ -311,7 +315,13 @@ impl App {
         let tell = || progress(total - left + job.done.load(Ordering::Relaxed), total);
         reading::read(&open, &selection, &missing, &job, &tell);
         let map = open.failures.map(request, &selection, FailuresState::Done);
-        Ok(FailureMap { state: FailuresState::Done, ..map.as_ref().clone() })
+        let mut map = FailureMap { state: FailuresState::Done, ..map.as_ref().clone() };
+        let left_out = if include_sensitive {
+            HashSet::new()
+        } else {
+            self.leave_out_quotes(&selection, &mut map)?
+        };
+        Ok((map, left_out))
     }
 
     /// Starts to read transcripts in the background, unless that is being done.
