@@ -3,6 +3,7 @@
 //! on any user interface.
 
 pub mod atomic_write;
+pub mod cause_names;
 pub mod conversation;
 pub mod disk;
 pub mod disk_state;
