@@ -11,13 +11,14 @@ use touchstone_api::{
     EvaluateRequest, EvaluateUnfinished, EvaluatedRows, Evaluating, EvaluationView,
     EvaluatorSummary, ExportRequest, ExportedFile, Facets, FailureMap, FailuresRequest, Folders,
     FoundResults, History, Hit, JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView,
-    KeyState, LabelAgreement, LabelView, LaunchOptions, LaunchPlan, LaunchRequest, LaunchView,
-    Launched, Leaderboard, LeaderboardRequest, ListPosition, ListRequest, ListView, Matches,
-    MediaFile, Overview, OverviewRequest, ProblemPage, Published, PublishedRequest, QueueOrder,
-    QueueProgress, Report, ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunCause,
-    RunNames, RunOutline, RunPage, RunScores, RunView, RunsAround, ScanTarget, SensitiveRuns,
-    SetChanges, Sort, Span, Status, StepDiff, StepPage, StepRef, SuiteMade, SuitePlan,
-    SuiteRequest, TaskPage, TaskRequest, TaskView, TextPiece, TreeView, TrendRequest, Trust,
+    KeyState, LabelAgreement, LabelEdit, LabelUses, LabelView, LaunchOptions, LaunchPlan,
+    LaunchRequest, LaunchView, Launched, Leaderboard, LeaderboardRequest, ListPosition,
+    ListRequest, ListView, Matches, MediaFile, NameCausesPlan, NameCausesRequest, Overview,
+    OverviewRequest, ProblemPage, Published, PublishedRequest, QueueOrder, QueueProgress, Report,
+    ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunCause, RunNames, RunOutline, RunPage,
+    RunScores, RunView, RunsAround, ScanTarget, SensitiveRuns, SetChanges, Sort, Span, Status,
+    StepDiff, StepPage, StepRef, SuiteMade, SuitePlan, SuiteRequest, TaskPage, TaskRequest,
+    TaskView, TextPiece, TreeView, TrendRequest, Trust,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};

@@ -74,6 +74,7 @@ pub mod red_team;
 mod renaming;
 mod reporting;
 mod reviewing;
+mod revision;
 mod saving;
 mod scan_care;
 mod scoring;
@@ -163,6 +164,8 @@ pub(crate) struct OpenFolder {
     pub(crate) failures: failures::Failures,
     /// Name of the reviewer, where none is given.
     author: OnceLock<Author>,
+    /// Tasks that a suite was last planned from.
+    suite_sources: making_suites::LastSources,
     /// The latest changes of reviews, which can be undone.
     review_changes: Mutex<reviewing::ReviewChanges>,
     /// Problems of the workspace file, with the stamp for which they were found.
@@ -353,6 +356,7 @@ impl App {
             catalogs,
             failures: failures::Failures::default(),
             author: OnceLock::new(),
+            suite_sources: making_suites::LastSources::default(),
             review_changes: Mutex::default(),
             workspace_problems,
             labels: Mutex::default(),
