@@ -36,6 +36,9 @@ macro_rules! page_commands {
         Open close_folder() -> () = |app, _| app.close_folder();
         Look facets() -> Facets = |app, _| app.facets();
         Look list_runs(request: ListRequest) -> RunPage = |app, _| app.list_runs(request);
+        /// Values of columns of one's own for runs, in the order of both; null where a run has none.
+        Look own_columns(columns: Vec<String>, runs: Vec<String>) -> Vec<Vec<Option<String>>> =
+            |app, _| app.own_columns(&columns, &runs);
         Look locate_run(filter: String, sort: Sort, id: String) -> ListPosition =
             |app, _| app.locate_run(&filter, sort, &id);
         Look runs_around(filter: String, sort: Sort, id: String) -> RunsAround =
@@ -58,6 +61,14 @@ macro_rules! page_commands {
         /// one is open.
         Act save_label(folder: Option<String>, name: String, question: String) -> () =
             |app, _| app.save_label(folder.as_deref(), &name, &question);
+        /// The runs, labels and views that a change of a label concerns.
+        Look label_uses(name: String) -> LabelUses = |app, _| app.label_uses(&name);
+        /// Gives a label another name, question or values in the workspace file.
+        Act change_label(folder: Option<String>, name: String, edit: LabelEdit) -> () =
+            |app, _| app.change_label(folder.as_deref(), &name, &edit);
+        /// Removes a label from the workspace file. Values in reviews stay.
+        Act remove_label(folder: Option<String>, name: String) -> () =
+            |app, _| app.remove_label(folder.as_deref(), &name);
         /// The name under which reviews are written, where a request gives none.
         Look author() -> Author = |app, _| app.author();
         Look search(text: String, span: Span) -> Vec<Hit> = |app, _| app.search(&text, span);
@@ -126,6 +137,12 @@ macro_rules! page_commands {
         Look doctor() -> Vec<Check> = |app, page| Ok(with_ours(app.doctor(page.may_act())));
 
         Look overview(request: OverviewRequest) -> Overview = |app, _| app.overview(&request);
+        /// What having a model name the causes would take. Sends nothing.
+        Act plan_cause_names(request: NameCausesRequest) -> NameCausesPlan =
+            |app, _| app.plan_cause_names(&request);
+        Act start_cause_names(request: NameCausesRequest) -> () =
+            |app, _| app.start_cause_names(&request);
+        Act stop_cause_names() -> () = |app, _| app.stop_cause_names();
         /// Why runs fail. Reads transcripts in the background; the map covers those that were read.
         Look failures(request: FailuresRequest) -> FailureMap = |app, _| app.failures(&request);
         Look stop_failures(request: FailuresRequest) -> () =
@@ -189,7 +206,8 @@ macro_rules! page_commands {
         /// `id` is the id of the task.
         Look read_task(id: String) -> TaskView = |app, _| app.read_task(&id);
         /// What a suite of the tasks of runs would hold. Nothing is written.
-        Look plan_suite(request: SuiteRequest) -> SuitePlan = |app, _| app.plan_suite(&request);
+        Look plan_suite(folder: Option<String>, request: SuiteRequest) -> SuitePlan =
+            |app, _| app.plan_suite(folder.as_deref(), &request);
         /// Writes a suite into the folder of suites, never in the place of a file.
         Act make_suite(folder: Option<String>, request: SuiteRequest) -> SuiteMade =
             |app, _| app.make_suite(folder.as_deref(), &request);

@@ -2,6 +2,7 @@
 // without any.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { openProvider, says } from "./provider.mjs";
 import { accessible, onPage, openBrowser, rows } from "./stage.mjs";
 
 let browser;
@@ -86,3 +87,52 @@ test("where nothing failed, it says so", () =>
     await accessible(page);
     await shoot(page, "failures-empty");
   }));
+
+test("a model names the causes after it says what that takes, and the mined names stay", async () => {
+  const provider = await openProvider(() => says("Looks for a table that is gone."));
+  const failed = (id) =>
+    "conversation:\n- user_message: Count.\n- tool_call: { name: count, params: { of: a }, " +
+    `error: 'no table t_${id}' }\n- assistant_message: There are ${id}.\nanswer: ${id}\n`;
+  const files = {
+    "touchstone.yaml":
+      `input_dir: tasks\noutput_dir: results\nmodels:\n` +
+      `  local: { provider: openai, base_url: '${provider.url}', model: any, price: { input: 1, output: 2 } }\n`,
+    "tasks/count.yaml": "tool_calling_prompt: Count.\nexpected_output: 7\n",
+    "results/count-tool_calling-o1-variation0.yaml": failed(1),
+    "results/count-tool_calling-o1-variation0-run2.yaml": failed(2),
+  };
+  const options = { files, args: ["--allow-run"], viewport: { width: 900, height: 800 } };
+  try {
+    await onPage(browser, options, async (page) => {
+      await rows(page).first().waitFor();
+      await page.evaluate(() => (location.hash = "#/failures"));
+      const list = page.getByTestId("failures-list");
+      await list.getByText("count").first().waitFor();
+      await page.getByTestId("failures-name").click();
+      const dialog = page.getByTestId("name-causes");
+      await dialog.getByLabel("Model").selectOption("local");
+      await dialog.getByText(/About 1 request, \d+ tokens, \$0\.00/).waitFor();
+      await dialog.getByText("First question").click();
+      await dialog.getByText("no table").first().waitFor();
+      assert.equal(provider.asked.length, 0);
+      await accessible(page);
+      await shoot(page, "name-causes-light");
+      await page.emulateMedia({ colorScheme: "dark" });
+      await accessible(page);
+      await shoot(page, "name-causes-dark");
+      await dialog.getByRole("button", { name: "Send 1 request" }).click();
+      await page.getByTestId("cause-name").getByText("Looks for a table that is gone").waitFor();
+      await page.getByText("1 cause named, $0.00").waitFor();
+      await list.getByText("failed: no table").first().waitFor();
+      await page.getByTestId("failures-cluster").getByText("named by local").waitFor();
+      await accessible(page);
+      await shoot(page, "named-causes");
+      assert.equal(provider.asked.length, 1);
+      await page.getByTestId("failures-name").click();
+      await dialog.getByLabel("Model").selectOption("local");
+      await dialog.getByText("This model has named all of these causes.").waitFor();
+    });
+  } finally {
+    await provider.close();
+  }
+});

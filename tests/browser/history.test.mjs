@@ -82,6 +82,34 @@ test("a drop is a change point, and each changed task leads to its runs", () =>
     },
   ));
 
+test("sets are commits or tags, and a report has their trend", () => {
+  const at = (commit) => `${run(true)}run: { commit: ${commit}, tags: [smoke] }\n`;
+  const files = {
+    "tasks/a.yaml": "tool_calling_prompt: How many?\nexpected_output: 7\n",
+    [path("a", 0)]: at("0123456789ab"),
+    [path("a", 1)]: at("4f1c2d9a7b30-dirty"),
+  };
+  return onPage(browser, { files, viewport: { width: 900, height: 900 } }, async (page) => {
+    await open(page);
+    await page.getByTestId("history-by").selectOption("commit");
+    const numbers = page.getByTestId("trend-table");
+    await numbers.getByText("4f1c2d9a7b30-dirty").first().waitFor();
+    await accessible(page);
+    await page.getByTestId("history-by").selectOption("tag");
+    await numbers.getByText("smoke").first().waitFor();
+    await page.evaluate(() => (location.hash = "#/report?format=markdown"));
+    const preview = page.getByRole("region", { name: "Preview" });
+    await page.getByTestId("report-sets").selectOption("commit");
+    await preview.getByText("2 sets of runs, one for each commit").waitFor();
+    await accessible(page);
+    await page.evaluate(() => (location.hash = "#/report?sets=commit"));
+    const report = page.frameLocator("iframe");
+    await report.getByRole("heading", { name: "Trend" }).waitFor();
+    await report.getByRole("link", { name: "Trend" }).waitFor();
+    await shoot(page, "report-trend");
+  });
+});
+
 test("a baseline is saved, compared with, and replaced only after a question", () =>
   onPage(browser, days([10, 10], ["--allow-run"]), async (page) => {
     await open(page);

@@ -125,3 +125,57 @@ test("the tasks of selected runs become a suite", () =>
     await page.keyboard.press("t");
     await page.getByText("hard", { exact: true }).first().waitFor();
   }));
+
+const shoot = (page, as) =>
+  process.env.TOUCHSTONE_SHOTS
+    ? page.screenshot({ path: `${process.env.TOUCHSTONE_SHOTS}/${as}.png` })
+    : undefined;
+
+test("labels are edited, renamed and removed, after it says how many runs have them", () =>
+  onPage(
+    browser,
+    {
+      ...options,
+      files: {
+        ...files,
+        "touchstone.yaml": `${WORKSPACE}  again: repeat:>1 # twice\n  look: label:again\n`,
+      },
+    },
+    async (page, { folder }) => {
+      const workspace = () => readFileSync(join(folder, "touchstone.yaml"), "utf8");
+      await rows(page).nth(2).waitFor();
+      await act(page, "Labels: rename");
+      const dialog = page.getByTestId("labels-dialog");
+      await dialog.getByRole("button", { name: "Remove again" }).click();
+      await dialog.getByText("2 runs have it. Labels that ask for it: look.").waitFor();
+      assert.ok(await dialog.getByRole("button", { name: "Remove the label" }).isDisabled());
+      await accessible(page);
+      await dialog.getByRole("button", { name: "Edit again" }).click();
+      await dialog.getByLabel("Name").fill("Severity");
+      await dialog.getByText("There is a label of this name.").waitFor();
+      await dialog.getByLabel("Name").fill("twice");
+      await accessible(page);
+      await shoot(page, "labels-light");
+      await page.emulateMedia({ colorScheme: "dark" });
+      await page.setViewportSize({ width: 900, height: 700 });
+      await accessible(page);
+      await shoot(page, "labels-dark-narrow");
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await dialog.getByRole("button", { name: "Edit twice" }).waitFor();
+      assert.match(workspace(), /\n {2}"twice": repeat:>1 # twice\n {2}look: "label:twice"\n/);
+      await dialog.getByRole("button", { name: "Edit severity" }).click();
+      await dialog.getByLabel("Values, one on each line").fill("low\nmid\nhigh");
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await dialog.getByText("given by people: low, mid, high").waitFor();
+      await dialog.getByRole("button", { name: "Remove look" }).click();
+      await dialog.getByText("2 runs have it.").waitFor();
+      await dialog.getByRole("button", { name: "Remove the label" }).click();
+      await dialog.getByRole("button", { name: "Edit look" }).waitFor({ state: "detached" });
+      assert.equal(
+        workspace(),
+        `${WORKSPACE.replace("[low, high]", '["low", "mid", "high"]')}  "twice": repeat:>1 # twice\n`,
+      );
+      await dialog.getByRole("button", { name: "Close" }).click();
+      await filter(page, "label:twice", 2);
+    },
+  ));

@@ -130,3 +130,45 @@ test("when the server ends the page says so and keeps what it shows", () =>
     await page.getByText("not connected").waitFor();
     assert.equal(await rows(page).count(), 3);
   }));
+
+test("a part of the answer, a fact and a score become columns, which a view keeps", () => {
+  const answered = (answer) => `${said("count")}answer: ${answer}\n`;
+  const files = {
+    "tasks/apples.yaml": "tool_calling_prompt: count\nexpected_output: { n: 1 }\n",
+    "results/apples-tool_calling-o1-variation0.yaml": `${answered("{ items: [{ id: 0 }] }")}run: { version: 1.2.0 }\n`,
+    "results/apples-tool_calling-o1-variation0-run2.yaml": answered("{ items: [] }"),
+  };
+  return onPage(browser, { files, viewport: { width: 1440, height: 800 } }, async (page) => {
+    await rows(page).nth(1).waitFor();
+    const add = async (column) => {
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("Add a column");
+      await page.keyboard.press("Enter");
+      const dialog = page.getByTestId("add-column");
+      await dialog.getByLabel("Column").fill(column);
+      await dialog.getByText("In the first run:").waitFor();
+      await accessible(page);
+      await dialog.getByRole("button", { name: "Add" }).click();
+      await dialog.waitFor({ state: "detached" });
+    };
+    await add("answer.items[0].id");
+    await add("fact:run.version");
+    const cells = (column) => page.locator(`[data-column="${column}"][role=gridcell]`);
+    await page.waitForFunction(
+      () =>
+        document.querySelector('[data-column="fact:run.version"][role=gridcell]')?.innerText !==
+        "…",
+    );
+    const texts = async (column) =>
+      (await cells(column).allInnerTexts()).map((text) => text.trim());
+    assert.deepEqual((await texts("answer.items[0].id")).sort(), ["0", "–"]);
+    assert.deepEqual((await texts("fact:run.version")).sort(), ["1.2.0", "–"]);
+    await accessible(page);
+    if (process.env.TOUCHSTONE_SHOTS)
+      await page.screenshot({ path: `${process.env.TOUCHSTONE_SHOTS}/own-columns.png` });
+    await page.reload();
+    await cells("answer.items[0].id").first().waitFor();
+    await page.setViewportSize({ width: 900, height: 800 });
+    await accessible(page);
+  });
+});

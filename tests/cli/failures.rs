@@ -166,3 +166,21 @@ fn an_unknown_scorer_is_refused() {
     assert_eq!(ran.status, 2, "{ran:?}");
     assert!(ran.err.contains("felds"), "{ran:?}");
 }
+
+#[test]
+fn naming_asks_first_and_says_what_it_would_take() {
+    let model =
+        "models: { m: { provider: openai, base_url: 'http://127.0.0.1:9/v1', model: any } }\n";
+    let sandbox = with("failures-names", &[("touchstone.yaml", model)]);
+    let plan = sandbox.run(&["failures", "--name-with", "m", "--plan"]);
+    assert_eq!(plan.status, 0, "{plan:?}");
+    assert!(
+        plan.out.starts_with("About ") && plan.out.contains("the cost is unknown."),
+        "{plan:?}"
+    );
+    let refused = sandbox.run(&["failures", "--name-with", "m"]);
+    assert!(refused.status == 2 && refused.err.contains("Add --yes"), "{refused:?}");
+    let unknown = sandbox.run(&["failures", "--name-with", "none", "--plan"]);
+    assert_eq!(unknown.status, 2, "{unknown:?}");
+    assert_eq!(sandbox.run(&["failures", "--plan"]).status, 2);
+}

@@ -70,3 +70,21 @@ fn a_suite_of_a_filter_is_written_once_and_can_be_planned() {
     assert!(ran.status == 2 && ran.err.contains("There is no label"), "{ran:?}");
     assert!(!sandbox.folder.join("tasks/x.yaml").exists());
 }
+
+#[test]
+fn a_list_prints_the_columns_that_are_asked_for() {
+    let sandbox = sandbox("columns");
+    let columns = "repeat,label:quick,answer,fact:none,passed";
+    let ran = sandbox.run(&["list", "--columns", columns, "--filter", "repeat:1"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let lines: Vec<Vec<&str>> =
+        ran.out.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["repeat", "label:quick", "answer", "fact:none", "passed"]);
+    assert_eq!((lines[1][0], lines[1][1]), ("1", "yes"), "{}", ran.out);
+    assert!(lines[1].contains(&"–"), "{}", ran.out);
+    let rows = sandbox.run(&["list", "--json", "--columns", "label:quick,fact:none"]).json();
+    assert_eq!(rows[0]["columns"]["label:quick"], "yes");
+    assert_eq!(rows[0]["columns"]["fact:none"], serde_json::Value::Null);
+    let wrong = sandbox.run(&["list", "--columns", "costs"]);
+    assert!(wrong.status == 2 && wrong.err.contains("There is no column “costs”."), "{wrong:?}");
+}

@@ -67,6 +67,36 @@ fn a_drop_is_named_in_its_set_and_noise_is_not_a_change() {
 }
 
 #[test]
+fn sets_can_be_commits_and_tags_and_those_without_are_counted() {
+    let at =
+        |commit: &str| ANSWERED.to_owned() + &format!("run: {{ commit: {commit}, tags: [a] }}\n");
+    let sandbox = Sandbox::with(
+        "trend-commits",
+        &[
+            ("tasks/a.yaml", TASK),
+            (&run("a", 1), &at("f00d")),
+            (&run("a", 2), &at("beef-dirty")),
+            (&run("a", 3), ANSWERED),
+        ],
+    );
+    let ran = sandbox.run(&["trend", "--by", "commit"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ran.out.contains("\n  f00d ") && ran.out.contains("\n  beef-dirty "), "{}", ran.out);
+    assert!(
+        ran.out.contains("In no set, because their files name no commit: 1 run."),
+        "{}",
+        ran.out
+    );
+    let document = &sandbox.run(&["trend", "--by", "tag", "--json"]).json()[0];
+    assert_eq!(document["sets"][0]["name"], "a");
+    assert_eq!((&document["sets"][0]["runs"], &document["left_out"]), (&2.into(), &1.into()));
+    let listed = sandbox.run(&["list", "--json", "--filter", "commit:beef*"]).json();
+    assert_eq!(listed.len(), 1);
+    let report = sandbox.run(&["report", "--format", "md", "--sets", "commit", "--out", "-"]);
+    assert!(report.out.contains("one for each commit"), "{}", report.out);
+}
+
+#[test]
 fn what_changed_between_two_sets_is_told_in_the_words_of_a_gate() {
     let sandbox = days("trend-changes", [8, 7, 0]);
     let ran = sandbox.run(&["trend", "--before", "1970-01-01", "--after", "1970-01-02"]);

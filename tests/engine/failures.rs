@@ -1,9 +1,13 @@
 //! Tests of the failure map: runs are read in the background, once for each content of their files,
 //! and compared with the passing runs of their tasks.
 use super::bench::{Bench, DEADLINE, wait_until};
+use super::running::stage::says;
+use super::scripted::Scripted;
 use fs_err as fs;
 use std::path::Path;
-use touchstone_api::{FailureMap, FailuresRequest, FailuresState, PassingRunOf, Stale};
+use touchstone_api::{
+    FailureMap, FailuresRequest, FailuresState, NameCausesRequest, PassingRunOf, Stale,
+};
 use touchstone_app::app::App;
 use touchstone_app::error::Code;
 
@@ -234,4 +238,82 @@ fn a_failed_run_says_its_cause_as_the_map_does_and_other_runs_have_none() {
     );
     assert_eq!(one.step, cluster.examples[0].step);
     assert!(!one.quote.is_empty());
+}
+
+/// A folder with failed runs, and a model that is served by the scripted server.
+fn with_model(server: &Scripted) -> Bench {
+    let workspace = format!(
+        "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: openai, base_url: '{}', \
+         model: any, price: {{ input: 1.0, output: 2.0 }} }}\n",
+        server.url("/v1")
+    );
+    let bench = bench();
+    bench.write("touchstone.yaml", workspace);
+    bench.close().open()
+}
+
+fn naming(max_cost: Option<f64>) -> NameCausesRequest {
+    NameCausesRequest { failures: filtered(""), model: "scripted".to_owned(), max_cost }
+}
+
+#[test]
+fn a_model_names_the_causes_once_and_the_mined_names_stay() {
+    let server = Scripted::start(|seen| {
+        let message = seen.json()["messages"][1]["content"].as_str().unwrap_or_default().to_owned();
+        assert!(message.contains("\n| "), "what is copied stands behind a bar: {message}");
+        says(if message.contains("no table") {
+            "Asks for a table that is gone."
+        } else {
+            "Off by a factor"
+        })
+    });
+    let bench = with_model(&server);
+    let unread = bench.app().plan_cause_names(&naming(None));
+    if let Err(error) = unread {
+        assert_eq!(error.message, "Not all failed runs have been read.");
+    }
+    let before = complete_map(bench.app(), &filtered(""));
+    let plan = bench.app().plan_cause_names(&naming(None)).unwrap();
+    assert_eq!((plan.requests, plan.named, server.seen().len()), (2, 0, 0));
+    assert!(plan.cost.is_some_and(|cost| cost > 0.0) && plan.example.unwrap().contains("no table"));
+    let done = bench.app().name_causes(&naming(None), &|| 0, &|_| ()).unwrap();
+    assert_eq!((done.done, done.all, done.requests, done.why), (2, 2, 2, None));
+    let map = complete_map(bench.app(), &filtered(""));
+    assert_eq!(causes(&map), causes(&before));
+    let named: Vec<_> = map.clusters.iter().filter_map(|one| one.named.as_ref()).collect();
+    assert_eq!(named[0].name, "Asks for a table that is gone");
+    assert_eq!(named.iter().map(|one| one.model.as_str()).collect::<Vec<_>>(), ["scripted"; 2]);
+    // Names are kept, and so are replies: without the file of names nothing is paid for again.
+    assert_eq!(bench.app().plan_cause_names(&naming(None)).unwrap().requests, 0);
+    fs::remove_file(bench.path("results/.touchstone/cause-names.json")).unwrap();
+    let again = bench.app().name_causes(&naming(None), &|| 0, &|_| ()).unwrap();
+    assert_eq!((again.done, again.requests, server.seen().len()), (2, 0, 2));
+    // A file that cannot be read is not replaced.
+    bench.write("results/.touchstone/cause-names.json", "[");
+    assert!(bench.app().name_causes(&naming(None), &|| 0, &|_| ()).is_err());
+    assert_eq!(
+        fs::read_to_string(bench.path("results/.touchstone/cause-names.json")).unwrap(),
+        "["
+    );
+}
+
+#[test]
+fn naming_stops_at_its_budget_goes_on_in_the_background_and_asks_no_replay() {
+    let server = Scripted::start(|_| says("A name"));
+    let bench = with_model(&server);
+    complete_map(bench.app(), &filtered(""));
+    let done = bench.app().name_causes(&naming(Some(0.0001)), &|| 0, &|_| ()).unwrap();
+    assert_eq!((done.done, server.seen().len()), (1, 1));
+    assert!(done.why.unwrap().starts_with("The budget of $0.0001 is spent"));
+    bench.app().start_cause_names(&naming(None)).unwrap();
+    let view = wait_until("all causes are named", || {
+        let map = bench.app().failures(&filtered("")).unwrap();
+        map.naming.filter(|naming| !naming.is_running)
+    });
+    assert_eq!((view.done, view.all, view.why), (1, 1, None));
+    assert_eq!(server.seen().len(), 2);
+    let replay = NameCausesRequest { model: "replay".to_owned(), ..naming(None) };
+    assert!(bench.app().plan_cause_names(&replay).is_err());
+    let unknown = NameCausesRequest { model: "nobody".to_owned(), ..naming(None) };
+    assert!(bench.app().plan_cause_names(&unknown).is_err());
 }

@@ -219,6 +219,11 @@ ALTER TABLE runs ADD COLUMN modified_ms INT DEFAULT 1764115200000; -- 2025-11-26
 UPDATE runs SET started = 1772409599.5 WHERE id = 1; -- the last second of 2026-03-01
 UPDATE runs SET started = 1772409600 WHERE id = 2;
 UPDATE runs SET path = 'c/d.yaml#e#f', member = 'e#f' WHERE id = 5;
+ALTER TABLE runs ADD COLUMN commit_name TEXT;
+ALTER TABLE runs ADD COLUMN tags TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN suite_tags TEXT NOT NULL DEFAULT '';
+UPDATE runs SET commit_name = 'f00d-dirty', tags = char(10)||'a b'||char(10)||'c'||char(10) WHERE id = 1;
+UPDATE runs SET suite_tags = char(10)||'c'||char(10) WHERE id = 2;
 CREATE TABLE stored(run INT, evaluator TEXT, result TEXT, number REAL);
 INSERT INTO stored VALUES (1,'relevance','pass',5),(1,'my tone','error',NULL),(2,'relevance','fail',0.5),(2,'f1<2','open',1),
  (3,'relevance','none',NULL);
@@ -305,6 +310,12 @@ fn each_token_lets_the_right_runs_pass() {
         ("-started:2026", vec![3, 5]),
         ("format:promptql", vec![2]),
         ("layout:promptql", vec![2]),
+        ("commit:f00d*", vec![1]),
+        ("commit:f00d", vec![]),
+        ("tag:c", vec![1, 2]),
+        ("tag:\"a b\"", vec![1]),
+        ("tag:b", vec![]),
+        ("-tag:*", vec![3, 5]),
         ("score:<0.5", vec![1]),
         ("score:>=100%", vec![5]),
         ("-score:<0.5", vec![2, 3, 5]),

@@ -4,7 +4,8 @@ use super::bench::{Bench, wait_until};
 use fs_err as fs;
 use std::time::{Duration, UNIX_EPOCH};
 use touchstone_api::{
-    ChangesRequest, GateChange, ListRequest, SetsBy, Sort, Span, TrendMeasure, TrendRequest,
+    ChangesRequest, GateChange, ListRequest, ReportFormat, ReportRequest, SetsBy, Sort, Span,
+    TrendMeasure, TrendRequest,
 };
 use touchstone_app::app::gating::GateRules;
 
@@ -83,6 +84,81 @@ fn the_filter_of_a_set_and_of_a_system_choose_just_their_runs() {
     let plots: Vec<TrendMeasure> = history.plots.iter().map(|plot| plot.measure).collect();
     assert_eq!(plots, [TrendMeasure::Score, TrendMeasure::Passes]);
     assert_eq!(trends, &bench.app().trends(&request(SetsBy::Day, "")).unwrap());
+}
+
+#[test]
+fn commits_and_tags_are_sets_filters_and_completions() {
+    let run = |commit: &str, tags: &str| {
+        format!("{}run: {{ commit: {commit}, tags: {tags} }}\n", transcript(7))
+    };
+    let whole = "0123456789abcdef0123456789abcdef01234567";
+    let bench = Bench::new()
+        .file("tasks/a.yaml", "tags: [smoke]\ntool_calling_prompt: Count.\nexpected_output: 7\n")
+        .file("tasks/b.yaml", "tool_calling_prompt: Count.\nexpected_output: 7\n")
+        .file(&format!("results/{}", path(1, "a")), run(whole, "[nightly, smoke]"))
+        .file(&format!("results/{}", path(2, "a")), run("'4f1c2d9a7b30-dirty'", "[]"))
+        .file(&format!("results/{}", path(1, "b")), transcript(7))
+        .open();
+    wait_until("the runs are listed", || (bench.rows().len() == 3).then_some(()));
+    let sets = |by| {
+        let trends = bench.app().trends(&request(by, "")).unwrap();
+        let sets: Vec<_> = trends
+            .sets
+            .iter()
+            .map(|set| (set.name.clone(), set.filter.clone(), set.runs))
+            .collect();
+        for (_, filter, runs) in &sets {
+            assert_eq!(paths(&bench, filter).len() as u64, *runs, "{filter}");
+        }
+        let mut names: Vec<String> = sets.into_iter().map(|(name, ..)| name).collect();
+        names.sort();
+        (names, trends.left_out)
+    };
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    assert_eq!(sets(SetsBy::Commit), (words(&["0123456789ab", "4f1c2d9a7b30-dirty"]), 1));
+    assert_eq!(sets(SetsBy::Tag), (words(&["nightly", "smoke"]), 1));
+    assert_eq!(paths(&bench, "commit:*-dirty"), [path(2, "a")]);
+    assert_eq!(paths(&bench, "-tag:smoke"), [path(1, "b")]);
+    let facets = bench.app().facets().unwrap();
+    let values = |key: &str| {
+        let facet = facets.keys.iter().find(|facet| facet.key == key).unwrap();
+        facet.values.iter().map(|one| (one.value.clone(), one.count)).collect::<Vec<_>>()
+    };
+    let value = |value: &str, count| (value.to_owned(), Some(count));
+    assert_eq!(values("tag"), [value("smoke", 2), value("nightly", 1)]);
+    assert_eq!(values("commit"), [value("0123456789ab", 1), value("4f1c2d9a7b30-dirty", 1)]);
+    // The tags of a suite are those of its runs at once.
+    bench.write("tasks/b.yaml", "tags: [new]\ntool_calling_prompt: Count.\nexpected_output: 7\n");
+    wait_until("the suite is read", || (paths(&bench, "tag:new") == [path(1, "b")]).then_some(()));
+}
+
+#[test]
+fn a_report_has_the_trend_of_several_sets() {
+    let bench = bench();
+    let report = |format, by, filter: &str| {
+        let filter = filter.to_owned();
+        let request = ReportRequest { sets: by, filter, ..ReportRequest::for_format(format) };
+        bench.app().make_report(&request, true).unwrap().text
+    };
+    let markdown = report(ReportFormat::Markdown, None, "");
+    assert!(markdown.contains("\n## Trend\n\n2 sets of runs, one for each day,"), "{markdown}");
+    let row = markdown.lines().find(|line| line.starts_with("| 1970-01-02 |")).unwrap();
+    assert!(row.starts_with("| 1970-01-02 | 8 | 7 | 1 | 0.86 ("), "{row}");
+    assert!(row.contains("no difference shown, −0.14") && row.contains("fails: a"), "{row}");
+    let html = report(ReportFormat::Html, None, "");
+    assert!(html.contains("<h2>Trend</h2>") && html.contains("Mean score over sets of runs"));
+    let json: serde_json::Value =
+        serde_json::from_str(&report(ReportFormat::Json, Some(SetsBy::File), "")).unwrap();
+    assert_eq!(
+        (&json["trend"]["by"], json["trend"]["sets"].as_array().unwrap().len()),
+        (&"file".into(), 16)
+    );
+    for one in [
+        report(ReportFormat::Markdown, None, FIRST),
+        report(ReportFormat::Markdown, Some(SetsBy::Commit), ""),
+    ] {
+        assert!(!one.contains("## Trend"), "{one}");
+    }
 }
 
 #[test]

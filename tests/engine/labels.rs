@@ -2,7 +2,10 @@
 use crate::bench::{Bench, wait_until};
 use fs_err as fs;
 use std::collections::BTreeMap;
-use touchstone_api::{Column, LabelSchema, ListRequest, Review, RunLabel, RunRow, Sort, Span};
+use touchstone_api::{
+    Column, ExportFormat, ExportRequest, LabelEdit, LabelSchema, ListRequest, ReportFormat,
+    ReportRequest, Review, RunLabel, RunRow, Sort, Span,
+};
 
 const FILE: &str = "touchstone.yaml";
 const LABELS: &str = "# mine\nlabels:\n  quick: turns:<3\n  look: label:quick -label:severity=low\n  \
@@ -192,6 +195,127 @@ fn a_filter_becomes_a_label_and_the_file_keeps_its_comments() {
     assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), text);
     let wrong = bench.app().save_label(Some("another"), "x", "cost:>1").unwrap_err();
     assert!(wrong.message.contains("another folder is open"));
+}
+
+fn edit(name: &str, question: Option<&str>, schema: Option<LabelSchema>) -> LabelEdit {
+    LabelEdit { name: name.to_owned(), question: question.map(str::to_owned), schema }
+}
+
+#[test]
+fn a_label_is_renamed_with_the_questions_that_ask_for_it_and_edited() {
+    let bench = bench();
+    let change = |name: &str, edit: LabelEdit| {
+        bench.app().change_label(None, name, &edit).map_err(|error| error.message)
+    };
+    let uses = bench.app().label_uses("quick").unwrap();
+    assert_eq!((uses.runs, uses.labels, uses.views.len()), (3, vec!["look".to_owned()], 0));
+    change("quick", edit("very quick", Some("turns:<9"), None)).unwrap();
+    let expected =
+        LABELS.replace("  quick: turns:<3\n", "  \"very quick\": \"turns:<9\"\n").replace(
+            "label:quick -label:severity=low",
+            "\"label:\\\"very quick\\\" -label:severity=low\"",
+        );
+    assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), expected);
+    wait("the new name counts", || paths(&bench, "label:\"very quick\"").len() == 3);
+    assert_eq!(paths(&bench, "label:look").len(), 3);
+    let category = |values: &[&str]| {
+        let values = values.iter().map(|value| (*value).to_owned()).collect();
+        Some(LabelSchema::Category { values })
+    };
+    change("severity", edit("severity", None, category(&["low", "mid", "high"]))).unwrap();
+    change("points", edit("points", None, Some(LabelSchema::Number { min: None, max: Some(9.0) })))
+        .unwrap();
+    let text = fs::read_to_string(bench.path(FILE)).unwrap();
+    assert!(text.contains("values: [\"low\", \"mid\", \"high\"] }"), "{text}");
+    assert!(text.contains("points: { kind: number, max: 9 }"), "{text}");
+    for (name, edit, message) in [
+        ("gone", edit("x", Some("a"), None), "There is no label `gone`"),
+        ("look", edit("Severity", Some("a"), None), "The label was not saved: There is a label"),
+        ("look", edit("look", Some("label:look"), None), "Its question leads back to itself"),
+        ("look", edit("look", Some(" "), None), "The question of a label has to be a filter"),
+        ("look", edit("look", None, Some(LabelSchema::Text)), "A label keeps its kind."),
+        ("severity", edit("severity", None, category(&[])), "A category needs at least one"),
+        ("severity", edit("severity", None, category(&["a", "a"])), "The label was not saved"),
+    ] {
+        let refused = change(name, edit).unwrap_err();
+        assert!(refused.starts_with(message), "{refused}");
+    }
+    assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), text);
+    let wrong = bench.app().remove_label(Some("another"), "look").unwrap_err();
+    assert!(wrong.message.contains("another folder is open"), "{}", wrong.message);
+}
+
+#[test]
+fn a_label_that_others_or_reviews_need_is_kept_and_values_outlive_a_removed_label() {
+    let bench = bench();
+    give(&bench, 1, "Ann", &[("severity", "high")]).unwrap();
+    wait("the value is listed", || paths(&bench, "label:severity=high").len() == 1);
+    let renamed = bench.app().change_label(
+        None,
+        "severity",
+        &edit("harm", None, Some(LabelSchema::Category { values: vec!["high".to_owned()] })),
+    );
+    let renamed = renamed.unwrap_err();
+    assert_eq!(renamed.message, "The label keeps its name: 1 run has values of it in reviews.");
+    let used = bench.app().remove_label(None, "severity").unwrap_err();
+    assert_eq!(used.message, "The label was not removed: `look` asks for it.");
+    bench.app().remove_label(None, "look").unwrap();
+    bench.app().remove_label(None, "severity").unwrap();
+    let text = fs::read_to_string(bench.path(FILE)).unwrap();
+    assert_eq!(
+        text,
+        "# mine\nlabels:\n  quick: turns:<3\n  points: { kind: number, min: 0, max: 5 }\n"
+    );
+    wait("it is no label any more", || {
+        bench.app().check_filter_of_folder("label:severity").is_err()
+    });
+    bench.write(FILE, format!("{text}  severity: {{ kind: text }}\n"));
+    wait("its values count again", || paths(&bench, "label:severity=high") == [path(1)]);
+}
+
+#[test]
+fn reports_and_exports_have_the_labels() {
+    let bench = bench();
+    give(&bench, 1, "Ann", &[("severity", "high"), ("points", "4")]).unwrap();
+    give(&bench, 2, "Ann", &[("severity", "low")]).unwrap();
+    give(&bench, 2, "Zoë", &[("severity", "high")]).unwrap();
+    wait("the values are listed", || paths(&bench, "label:severity=high").len() == 2);
+    let report = |format| {
+        let request = ReportRequest::for_format(format);
+        bench.app().make_report(&request, true).unwrap().text
+    };
+    let json: serde_json::Value = serde_json::from_str(&report(ReportFormat::Json)).unwrap();
+    let sums: Vec<_> = json["labels"].as_array().unwrap().iter().collect();
+    let count = |at: usize| (sums[at]["runs"].clone(), sums[at]["of"].clone());
+    let names: Vec<_> = sums.iter().map(|sum| sum["label"].as_str().unwrap()).collect();
+    assert_eq!(names, ["quick", "look", "severity", "severity", "points"]);
+    assert_eq!(sums[2]["value"], "low");
+    let pair = |runs: u64, of: u64| (runs.into(), of.into());
+    assert_eq!(
+        [0, 1, 2, 3, 4].map(count),
+        [pair(3, 3), pair(2, 3), pair(1, 2), pair(2, 2), pair(1, 1)]
+    );
+    assert!(sums[0]["rate"]["low"].as_f64().unwrap() < 1.0);
+    assert_eq!((&sums[4]["mean"]["value"], &sums[4]["rate"]), (&4.0.into(), &().into()));
+    let lines = report(ReportFormat::Csv);
+    let rows: Vec<&str> = lines.lines().collect();
+    assert!(rows[0].ends_with(",label.look,label.points,label.quick,label.severity"), "{lines}");
+    assert!(rows[1].ends_with(",,,yes,high; low"), "{lines}");
+    assert!(rows[2].ends_with(",yes,,yes,"), "{lines}");
+    assert!(rows[3].ends_with(",yes,4,yes,high"), "{lines}");
+    let markdown = report(ReportFormat::Markdown);
+    assert!(markdown.contains("| severity | low | promptql/o1 | 1/2 | 0.50 "), "{markdown}");
+    let html = report(ReportFormat::Html);
+    assert!(html.contains("<h2>Labels</h2>") && html.contains("href=\"#labels\""));
+    let request = ExportRequest {
+        id: run_id(&bench, &path(2)),
+        format: ExportFormat::Atif,
+        redact: None,
+        include_sensitive: false,
+    };
+    let exported = bench.app().export_run(&request).unwrap().text;
+    let labels = "\"labels\":{\"quick\":true,\"severity\":[\"high\",\"low\"]}";
+    assert!(exported.replace([' ', '\n'], "").contains(labels), "{exported}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Tests of the list over real files: the index and the queries agree.
-use crate::bench::{Bench, rows};
+use crate::bench::{Bench, rows, wait_until};
 use touchstone_api::{Column, ListRequest, RunPage, Sort, Span};
 
 fn list(bench: &Bench, filter: &str, column: Column, descending: bool) -> RunPage {
@@ -104,4 +104,55 @@ fn a_list_of_before_does_not_outlive_a_change() {
     assert_eq!((before.total, after.total), (1, 2));
     assert!(after.generation > before.generation);
     assert_eq!(list(&bench, "", Column::Path, false).total, 5);
+}
+
+#[test]
+fn columns_of_ones_own_are_parts_of_answers_facts_scores_and_labels_and_none_is_never_zero() {
+    let answer = |answer: &str, more: &str| {
+        format!(
+            "conversation:\n- user_message: hi\n- assistant_message: yes\nanswer: {answer}\n{more}"
+        )
+    };
+    let bench = Bench::new()
+        .file("touchstone.yaml", "labels: { again: 'repeat:>1' }\n")
+        .file(
+            "tasks/t.yaml",
+            "tool_calling_prompt: hi\nexpected_output: { id: 7 }\nscorers: [fields]\n",
+        )
+        .file(
+            "results/t-tool_calling-o1-variation0.yaml",
+            answer("{ items: [{ id: 1.50 }, { id: a b }] }", "run: { version: 1.2.0, cost: 0 }\n"),
+        )
+        .file("results/t-tool_calling-o1-variation0-run2.yaml", answer("0", "note: { deep: x }\n"))
+        .file(
+            "results/t-tool_calling-o1-variation0-run3.yaml",
+            "conversation:\n- user_message: hi\n",
+        )
+        .open();
+    let id = |run: &str| {
+        let path = format!("t-tool_calling-o1-variation0{run}.yaml");
+        wait_until("the run is listed", || bench.row(&path)).id
+    };
+    let runs = [id(""), id("-run2"), id("-run3"), "none".to_owned()];
+    wait_until("it is scored", || bench.rows().iter().any(|row| row.score.is_some()).then_some(()));
+    let of = |column: &str| {
+        let values = bench.app().own_columns(&[column.to_owned()], &runs).unwrap();
+        values.into_iter().map(|mut row| row.remove(0)).collect::<Vec<_>>()
+    };
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(of("answer.items[0].id"), [some("1.50"), None, None, None]);
+    assert_eq!(of("answer.items[1].id"), [some("a b"), None, None, None]);
+    assert_eq!(
+        of("answer"),
+        [some("{\"items\":[{\"id\":1.50},{\"id\":\"a b\"}]}"), some("0"), None, None]
+    );
+    assert_eq!(of("fact:run.version"), [some("1.2.0"), None, None, None]);
+    assert_eq!(of("fact:run.cost"), [some("0"), None, None, None]);
+    assert_eq!(of("fact:note"), [None, None, None, None]);
+    assert_eq!(of("label:again"), [None, some("yes"), some("yes"), None]);
+    assert_eq!(of("score:fields")[0], some("0"));
+    assert_eq!(of("score:none"), [None, None, None, None]);
+    let wrong = bench.app().own_columns(&["costs".to_owned()], &[]).unwrap_err();
+    assert!(wrong.message.starts_with("There is no column “costs”."), "{}", wrong.message);
+    assert!(bench.app().own_columns(&[], &vec![String::new(); 501]).is_err());
 }

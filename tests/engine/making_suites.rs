@@ -33,9 +33,29 @@ fn task(bench: &Bench, id: &str) -> TaskView {
 }
 
 #[test]
+fn a_plan_is_of_the_folder_that_it_was_asked_for_and_follows_suites_and_labels() {
+    let bench = Bench::new()
+        .file("touchstone.yaml", "labels: { again: 'repeat:>1' }\n")
+        .file("tasks/p.yaml", "tool_calling_python_prompt: Use Python\nexpected_output: 1\n")
+        .answered("results/p-tool_calling_python-o1-variation0.yaml", "one")
+        .answered("results/p-tool_calling_python-o1-variation0-run2.yaml", "two")
+        .open();
+    let asked = request("label:again", "");
+    let plan = || bench.app().plan_suite(None, &asked).unwrap();
+    wait_until("the runs are listed", || (plan().runs == 1).then_some(()));
+    assert_eq!((plan().tasks[0].prompt.as_str(), plan().used), ("Use Python", 1));
+    let other = bench.app().plan_suite(Some("another"), &asked).unwrap_err();
+    assert_eq!(other.message, "The suite was not made: another folder is open now.");
+    bench.write("touchstone.yaml", "labels: { again: 'repeat:<9' }\n");
+    wait_until("the label is read again", || (plan().runs == 2).then_some(()));
+    bench.write("tasks/p.yaml", "tool_calling_python_prompt: Use it\nexpected_output: 1\n");
+    wait_until("the suite is read again", || (plan().tasks[0].prompt == "Use it").then_some(()));
+}
+
+#[test]
 fn the_tasks_of_a_filter_become_a_suite_that_loads_without_problems() {
     let bench = bench();
-    let plan = bench.app().plan_suite(&request("task:tickets", "")).unwrap();
+    let plan = bench.app().plan_suite(None, &request("task:tickets", "")).unwrap();
     let rows: Vec<_> =
         plan.tasks.iter().map(|one| (one.name.as_str(), one.prompt.as_str(), one.runs)).collect();
     assert_eq!(
@@ -64,7 +84,7 @@ fn the_tasks_of_a_filter_become_a_suite_that_loads_without_problems() {
 #[test]
 fn some_tasks_are_chosen_and_what_is_left_out_is_said() {
     let bench = bench();
-    let plan = bench.app().plan_suite(&request("", "")).unwrap();
+    let plan = bench.app().plan_suite(None, &request("", "")).unwrap();
     assert_eq!(plan.tasks.len(), 4);
     assert!(
         plan.notes.iter().any(|note| note.starts_with("Without an expected answer: 1 of 4 tasks.")),
@@ -74,9 +94,9 @@ fn some_tasks_are_chosen_and_what_is_left_out_is_said() {
     assert!(plan.notes.iter().any(|note| note.starts_with("The tasks differ in `scorers`")));
     let mail = plan.tasks.iter().find(|one| one.name == "mail").unwrap();
     let chosen = SuiteRequest { tasks: Some(vec![mail.key.clone()]), ..request("", "only") };
-    assert_eq!(bench.app().plan_suite(&chosen).unwrap().used, 1);
+    assert_eq!(bench.app().plan_suite(None, &chosen).unwrap().used, 1);
     let none = SuiteRequest { tasks: Some(Vec::new()), ..request("", "only") };
-    assert!(bench.app().plan_suite(&none).unwrap().preview.is_none());
+    assert!(bench.app().plan_suite(None, &none).unwrap().preview.is_none());
     assert!(
         bench.app().make_suite(None, &none).unwrap_err().message.starts_with("None of these runs")
     );
@@ -115,7 +135,7 @@ fn a_suite_never_replaces_a_file_and_its_name_stays_in_the_folder() {
 #[test]
 fn a_task_that_another_tool_recorded_is_asked_again() {
     let bench = Bench::new().file("results/promptfoo.json", RECORDED).open();
-    let plan = bench.app().plan_suite(&request("", "")).unwrap();
+    let plan = bench.app().plan_suite(None, &request("", "")).unwrap();
     assert_eq!(plan.tasks.len(), 1, "{plan:?}");
     assert_eq!(plan.tasks[0].prompt, "What is 2+2?");
     assert_eq!(plan.tasks[0].recorded_by.as_deref(), Some("promptfoo"));
@@ -133,7 +153,7 @@ fn a_recorded_task_has_the_prompt_of_the_first_run_that_holds_one() {
         .file("results/gone-tool_calling-o1-variation0-run3.yaml", EMPTY)
         .file("results/lost-tool_calling-o1-variation0.yaml", EMPTY)
         .open();
-    let plan = bench.app().plan_suite(&request("", "")).unwrap();
+    let plan = bench.app().plan_suite(None, &request("", "")).unwrap();
     let [one] = plan.tasks.as_slice() else { panic!("{plan:?}") };
     assert_eq!((one.name.as_str(), one.runs), ("gone", 3));
     let note = "Left out, because the prompt is not known: 1 task.";
@@ -184,7 +204,7 @@ fn tasks_with_a_simulated_user_are_left_out_with_a_note() {
         .answered("results/talk-tool_calling-o1-variation0.yaml", "two")
         .open();
     task(&bench, "talk");
-    let plan = bench.app().plan_suite(&request("", "")).unwrap();
+    let plan = bench.app().plan_suite(None, &request("", "")).unwrap();
     assert_eq!(
         plan.tasks.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
         ["tickets: status: open"]

@@ -48,8 +48,70 @@ pub struct FailureMap {
     pub clusters: Vec<FailureCluster>,
     /// Number of further clusters, which are rare and left out.
     pub clusters_left_out: u64,
+    /// Naming of causes by a model, if one is going on or ended since the folder was opened.
+    pub naming: Option<NamingView>,
     /// Tokens of the filter that could not be parsed.
     pub misread: Vec<FilterError>,
+}
+
+/// Request to have a model name the causes of failures.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct NameCausesRequest {
+    /// Runs whose failures are meant.
+    pub failures: FailuresRequest,
+    /// Model.
+    pub model: String,
+    /// Dollars after which nothing more is asked; that of the workspace file if none is given.
+    pub max_cost: Option<f64>,
+}
+
+/// What naming the causes would take.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct NameCausesPlan {
+    /// Number of causes without a name by the model: one request each.
+    pub requests: u64,
+    /// Number of causes that it named before.
+    pub named: u64,
+    /// Estimated input and output tokens.
+    pub tokens: u64,
+    /// Estimated cost in dollars; none if the model has no price.
+    pub cost: Option<f64>,
+    /// The first question, as it would be sent.
+    pub example: Option<String>,
+    /// Warning that the spend limit has no effect.
+    pub unbound: Option<String>,
+}
+
+/// Progress of naming.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct NamingView {
+    /// True until it ends.
+    pub is_running: bool,
+    /// Number of causes that were named.
+    pub done: u64,
+    /// Number of causes for which the model gave no name.
+    pub without: u64,
+    /// Number of causes to name.
+    pub all: u64,
+    /// Number of requests that were paid for now.
+    pub requests: u64,
+    /// Their cost in dollars; none if a price is unknown.
+    pub cost: Option<f64>,
+    /// Why it ended before all were named, as a sentence.
+    pub why: Option<String>,
+}
+
+/// Name that a model gave a cause.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct CauseName {
+    /// Name.
+    pub name: String,
+    /// Model.
+    pub model: String,
 }
 
 /// State of reading the transcripts of failed runs.
@@ -101,6 +163,8 @@ pub struct FailureCluster {
     pub shares: Vec<FailureShare>,
     /// Some of these runs, with evidence; those whose main cause it is come first.
     pub examples: Vec<FailureExample>,
+    /// Name that a model gave it, beside the title.
+    pub named: Option<CauseName>,
 }
 
 /// Share of the runs of a system that failed for a cause.

@@ -1,6 +1,6 @@
 //! **Pure.** Labels of runs: those that follow from a question, and those that people give.
 use super::list::FacetValue;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A label of the workspace file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,8 +22,32 @@ pub struct LabelView {
     pub values: Vec<FacetValue>,
 }
 
+/// What a label of the workspace file becomes.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct LabelEdit {
+    /// Name.
+    pub name: String,
+    /// The filter that it follows from; none if people give it.
+    pub question: Option<String>,
+    /// Values that people may give, of the same kind as before; none for a question.
+    pub schema: Option<LabelSchema>,
+}
+
+/// What a change of a label concerns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct LabelUses {
+    /// Number of runs that have the label.
+    pub runs: u64,
+    /// Labels whose question asks for it.
+    pub labels: Vec<String>,
+    /// Views of the workspace file whose filter asks for it.
+    pub views: Vec<String>,
+}
+
 /// Values that people may give.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum LabelSchema {

@@ -1,5 +1,6 @@
 //! **Pure.** Reports: requests and results.
 use super::list::FilterError;
+use super::trend::SetsBy;
 use serde::{Deserialize, Serialize};
 
 /// Options of a report.
@@ -21,6 +22,10 @@ pub struct ReportRequest {
     /// True to show published results beside the user's own, for runs of query sets.
     #[serde(default)]
     pub published: bool,
+    /// Way in which runs are grouped into sets for the trend; by day if none is given.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional))]
+    pub sets: Option<SetsBy>,
     /// Colour theme: `light` or `dark`; the preference of the reader's system if none is given.
     pub theme: Option<String>,
     /// True to redact keys, e-mail addresses and home folders in the texts of transcripts. If none
@@ -43,6 +48,7 @@ impl ReportRequest {
             title: String::new(),
             runs: true,
             published: false,
+            sets: None,
             theme: None,
             redact: None,
             include_sensitive: false,

@@ -6,7 +6,7 @@ use super::stats::{StatsEnds, StatsEstimate, StatsPasses};
 use serde::{Deserialize, Serialize};
 
 /// Way in which runs are grouped into sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum SetsBy {
@@ -20,6 +20,35 @@ pub enum SetsBy {
     Folder,
     /// File that holds the runs.
     File,
+    /// Commit that the files of the runs record.
+    Commit,
+    /// Tag of the run or of the suite of its task. A run with several tags is in several sets.
+    Tag,
+}
+
+impl SetsBy {
+    /// Returns what runs in no set lack, as the end of a sentence.
+    pub const fn without(self) -> &'static str {
+        match self {
+            SetsBy::Day | SetsBy::Week | SetsBy::Month => "their time is not known",
+            SetsBy::Folder | SetsBy::File => "they lie in no folder",
+            SetsBy::Commit => "their files name no commit",
+            SetsBy::Tag => "neither they nor their suites have a tag",
+        }
+    }
+
+    /// Returns the word for these sets.
+    pub const fn word(self) -> &'static str {
+        match self {
+            SetsBy::Day => "day",
+            SetsBy::Week => "week",
+            SetsBy::Month => "month",
+            SetsBy::Folder => "folder",
+            SetsBy::File => "file",
+            SetsBy::Commit => "commit",
+            SetsBy::Tag => "tag",
+        }
+    }
 }
 
 /// Runs for a trend.
@@ -58,7 +87,7 @@ pub struct Trends {
     pub sets_left_out: u64,
     /// One group per system and model, in order.
     pub groups: Vec<TrendGroup>,
-    /// Number of runs in no set: they lie in no folder.
+    /// Number of runs in no set: they lie in no folder, or name no commit or tag.
     pub left_out: u64,
     /// Number of comparisons that the 5 % of all claims are divided among.
     pub looked_at: u64,
@@ -71,7 +100,7 @@ pub struct Trends {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TrendSet {
-    /// Name: the day, week, month, folder or file.
+    /// Name: the day, week, month, folder, file, commit or tag.
     pub name: String,
     /// Filter of its runs, beside that of all.
     pub filter: String,

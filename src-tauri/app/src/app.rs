@@ -79,6 +79,7 @@ pub mod red_team;
 mod renaming;
 mod reporting;
 mod reviewing;
+mod revision;
 pub mod rewording;
 mod saving;
 mod scan_care;
@@ -100,7 +101,7 @@ pub use event_bus::Subscription;
 pub use problems::SuiteProblems;
 pub use reviewing::Reviews;
 pub use saving::{NewFile, keep_file};
-pub use scan_care::leave_out_row_quotes;
+pub use scan_care::{leave_out_own_values, leave_out_row_quotes};
 pub use scoring::FileScores;
 
 pub use crate::evaluating::available::known_evaluators;
@@ -173,6 +174,8 @@ pub(crate) struct OpenFolder {
     pub(crate) failures: failures::Failures,
     /// Name of the reviewer, where none is given.
     author: OnceLock<Author>,
+    /// Tasks that a suite was last planned from.
+    suite_sources: making_suites::LastSources,
     /// The latest changes of reviews, which can be undone.
     review_changes: Mutex<reviewing::ReviewChanges>,
     /// Problems of the workspace file, with the stamp for which they were found.
@@ -366,6 +369,7 @@ impl App {
             catalogs,
             failures: failures::Failures::default(),
             author: OnceLock::new(),
+            suite_sources: making_suites::LastSources::default(),
             review_changes: Mutex::default(),
             workspace_problems,
             labels: Mutex::default(),

@@ -10,6 +10,7 @@
 
 pub mod app;
 mod baseline;
+mod cause_names;
 mod csv;
 mod demo;
 pub mod error;
@@ -29,6 +30,7 @@ mod state_file;
 mod text_file;
 
 pub use reports::{gate_junit, gate_markdown};
+pub use touchstone_clock::format_utc_seconds;
 pub use touchstone_scoring::number_format;
 
 /// Formats of run files that can be read.

@@ -401,6 +401,12 @@ pub struct Outline {
     pub seconds: Option<f64>,
     /// Start in seconds since 1970, if recorded.
     pub started: Option<f64>,
+    /// Commit of the system or the folder, if recorded; shortened where it is a whole hash.
+    pub commit: Option<String>,
+    /// Tags, if recorded.
+    pub tags: Vec<String>,
+    /// Short facts that are no map or list, by key, as the file writes them.
+    pub facts: Vec<(String, String)>,
     /// Expected answer, if the file of another tool records it.
     pub expected: Option<StoredAnswer>,
     /// True if the file has a start date but no end date, which means that the run may continue.

@@ -1,4 +1,5 @@
 //! **Pure.** The workspace file `touchstone.yaml`: folders, models and tools. It never holds a key.
+pub mod label_edit;
 pub mod labels;
 pub mod renames;
 pub mod rewrite;

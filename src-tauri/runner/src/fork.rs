@@ -21,7 +21,8 @@ pub enum ForkError {
 }
 
 /// Facts about the original run that the copy must not carry over.
-const OWN: [&str; 13] = [
+const OWN: [&str; 14] = [
+    "commit",
     "started",
     "finished",
     "seconds",

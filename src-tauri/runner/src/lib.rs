@@ -4,6 +4,7 @@
 
 pub mod atomic_write;
 pub mod attacker;
+pub mod cause_names;
 pub mod conversation;
 pub mod disk;
 pub mod disk_state;

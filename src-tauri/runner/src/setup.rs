@@ -43,6 +43,8 @@ pub struct Setup {
     pub rules: Rules,
     /// Model that plays simulated users of tasks that name none.
     pub user_model: Option<String>,
+    /// Commit of the folder, which runs record when they begin.
+    pub commit: Option<String>,
     /// Problems with parts that were left out, as sentences.
     pub wrong: Vec<String>,
     /// Unknown keys and values of the wrong type in the workspace file. Nothing is bought while

@@ -1,21 +1,23 @@
 //! `failures`: prints why runs fail, as clusters of runs with the same cause.
-use super::amounts::counted;
+use super::amounts::{counted, dollars};
 use super::sensitive::{SensitiveArgs, tell_left_out};
+use super::watch::Interrupts;
 use super::{
-    CommandStatus, FolderArgs, Outcome, folder,
+    CommandError, CommandStatus, FolderArgs, Outcome, folder,
     terminal::{Paint, one_line},
 };
 use crate::Environment;
 use clap::Args;
 use std::collections::HashSet;
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{self, BufRead as _, BufWriter, IsTerminal as _, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use touchstone_api::{
     FailureCluster, FailureExample, FailureGroup, FailureMap, FailureReview, FailureShare,
-    FailuresRequest, PassingRunOf, Verdict,
+    FailuresRequest, NameCausesPlan, NameCausesRequest, NamingView, PassingRunOf, Verdict,
 };
 use touchstone_app::app::App;
+use touchstone_app::error::{AppError, Code};
 use touchstone_app::number_format::fixed;
 
 /// Maximum number of systems printed of a cluster.
@@ -49,6 +51,19 @@ pub(super) struct FailuresOf {
     examples: u8,
     #[command(flatten)]
     sensitive: SensitiveArgs,
+    /// Have this model name the causes, beside the names that rules give. Prints the estimate and asks
+    /// first; names are kept in the output folder and not paid for again
+    #[arg(long, value_name = "MODEL")]
+    name_with: Option<String>,
+    /// Ask the model nothing more after this many dollars
+    #[arg(long, value_name = "X", requires = "name_with")]
+    max_cost: Option<f64>,
+    /// Only print what naming would take
+    #[arg(long, requires = "name_with")]
+    plan: bool,
+    /// Have the causes named without asking
+    #[arg(long, requires = "name_with")]
+    yes: bool,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -64,8 +79,24 @@ pub(super) fn run(asked: &FailuresOf, here: &Environment) -> Outcome {
     let progress = Progress::new();
     let include = asked.sensitive.include_sensitive;
     let tell = |read, total| progress.tell(read, total);
-    let (map, folded) = app.failures_now(&request, include, &tell)?;
+    let (mut map, mut folded) = app.failures_now(&request, include, &tell)?;
     progress.clear();
+    let mut is_named = true;
+    if let Some(model) = &asked.name_with {
+        let wanted = NameCausesRequest {
+            failures: request.clone(),
+            model: model.clone(),
+            max_cost: asked.max_cost,
+        };
+        if asked.plan {
+            return print_plan(&app.plan_cause_names(&wanted)?, asked.json);
+        }
+        let Some(named) = name(&app, &wanted, asked.yes)? else {
+            return Ok(CommandStatus::WithFailures);
+        };
+        is_named = named;
+        (map, folded) = app.failures_now(&request, include, &|_, _| ())?;
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
         serde_json::to_writer(&mut out, &map).map_err(io::Error::from)?;
@@ -78,7 +109,83 @@ pub(super) fn run(asked: &FailuresOf, here: &Environment) -> Outcome {
     let printed: HashSet<&str> = printed.filter(|id| folded.contains(*id)).collect();
     tell_left_out(if asked.json { folded.len() } else { printed.len() } as u64);
     folder::check_scorers(left_out)?;
-    Ok(if map.unreadable > 0 { CommandStatus::WithFailures } else { CommandStatus::Well })
+    let is_well = map.unreadable == 0 && is_named;
+    Ok(if is_well { CommandStatus::Well } else { CommandStatus::WithFailures })
+}
+
+/// Has a model name the causes. Returns `None` if the person refuses, and false if it ended early.
+fn name(app: &App, request: &NameCausesRequest, yes: bool) -> Result<Option<bool>, CommandError> {
+    let plan = app.plan_cause_names(request)?;
+    let mut out = io::stderr().lock();
+    writeln!(out, "{}", describe_plan(&plan))?;
+    if plan.requests == 0 {
+        return Ok(Some(true));
+    }
+    if !yes {
+        if !io::stdin().is_terminal() {
+            let message = "Naming causes sends quotations of runs to a model.";
+            return Err(AppError::new(Code::BadRequest, message)
+                .hint("Add --yes to have it done without a question.")
+                .into());
+        }
+        write!(out, "Send them? [y/N] ")?;
+        out.flush()?;
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer)?;
+        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+            writeln!(out, "Nothing was sent.")?;
+            return Ok(None);
+        }
+    }
+    drop(out);
+    let interrupts = Interrupts::listen()?;
+    let is_terminal = io::stderr().is_terminal();
+    let on_progress = |view: &NamingView| {
+        if is_terminal {
+            let _ = write!(io::stderr(), "\r{} of {} causes named", view.done, view.all);
+        }
+    };
+    let done = app.name_causes(request, &|| interrupts.count(), &on_progress);
+    if is_terminal {
+        let _ = writeln!(io::stderr());
+    }
+    let done = done?;
+    let cost = done.cost.map_or_else(|| "of unknown cost".to_owned(), dollars);
+    let requests = counted(done.requests, "request");
+    writeln!(io::stderr(), "{} named: {requests}, {cost}.", counted(done.done, "cause"))?;
+    if done.without > 0 {
+        writeln!(io::stderr(), "The model gave no name for {}.", counted(done.without, "cause"))?;
+    }
+    if let Some(why) = &done.why {
+        writeln!(io::stderr(), "Not all causes were named: {}", one_line(why))?;
+    }
+    Ok(Some(done.why.is_none()))
+}
+
+fn describe_plan(plan: &NameCausesPlan) -> String {
+    let cost = plan.cost.map_or_else(|| "the cost is unknown".to_owned(), dollars);
+    let requests = counted(plan.requests, "request");
+    let named = match plan.named {
+        0 => String::new(),
+        named => format!(" Named before: {}.", counted(named, "cause")),
+    };
+    let unbound = plan.unbound.as_ref().map(|note| format!(" {note}")).unwrap_or_default();
+    one_line(&format!("About {requests}, {} tokens, {cost}.{named}{unbound}", plan.tokens))
+        .into_owned()
+}
+
+fn print_plan(plan: &NameCausesPlan, json: bool) -> Outcome {
+    let mut out = io::stdout().lock();
+    if json {
+        serde_json::to_writer(&mut out, plan).map_err(io::Error::from)?;
+        writeln!(out)?;
+        return Ok(CommandStatus::Well);
+    }
+    writeln!(out, "{}", describe_plan(plan))?;
+    for line in plan.example.iter().flat_map(|example| example.lines()) {
+        writeln!(out, "  {}", one_line(line))?;
+    }
+    Ok(CommandStatus::Well)
 }
 
 /// Line of progress on a terminal.
@@ -137,6 +244,10 @@ fn write(out: &mut dyn Write, map: &FailureMap, examples: usize, paint: Paint) -
         let title = paint.bold(&one_line(&cluster.title));
         writeln!(out, "\n{:>width$}  {title}{also}", cluster.runs)?;
         let indent = " ".repeat(width + 2);
+        if let Some(named) = &cluster.named {
+            let (name, model) = (one_line(&named.name), one_line(&named.model));
+            writeln!(out, "{indent}{name}  {}", paint.dim(&format!("(named by {model})")))?;
+        }
         if let Some(systems) = systems(cluster, &map.groups) {
             writeln!(out, "{indent}{}", one_line(&systems))?;
         }

@@ -8,12 +8,17 @@ use crate::Environment;
 use clap::Args;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write as _};
 use touchstone_api::{Column, RunRow, RunState, Sort};
-use touchstone_app::app::leave_out_row_quotes;
+use touchstone_app::app::{App, leave_out_own_values, leave_out_row_quotes};
 use touchstone_app::number_format;
 use touchstone_app::number_format::fixed;
 
+/// Number of runs whose columns are read at once.
+const PAGE: usize = 500;
+/// What stands for a value that a run does not have.
+const NONE: &str = "–";
 /// Maximum number of characters of a reason; `show` prints all of it.
 const LONGEST_REASON: usize = 80;
 
@@ -39,7 +44,11 @@ pub(super) struct List {
     limit: u64,
     #[command(flatten)]
     sensitive: SensitiveArgs,
-    /// Print one JSON object per line
+    /// Print these columns, separated by commas: those of --sort, passed and labels, or your own:
+    /// answer.items[0].id, fact:KEY, label:NAME, score:SCORER, verdict:EVALUATOR
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN")]
+    columns: Vec<String>,
+    /// Print one JSON object per line; --columns adds the values of your own columns
     #[arg(long)]
     json: bool,
 }
@@ -62,29 +71,144 @@ pub(super) fn run(asked: &List, here: &Environment) -> Outcome {
     let order = asked.sort.or_else(|| sort(view.as_ref()?.sort.as_deref()?).ok());
     let order = order.unwrap_or(Sort { column: Column::Path, descending: false });
     app.check_filter_of_folder(&filter)?;
+    let chosen = Chosen::new(&app, &asked.columns)?;
+    if let Some(heads) = chosen.heads() {
+        columns = Columns::new(heads);
+    }
     let mut left_out = 0;
-    folder::each_run(&app, filter.trim(), order, asked.limit, |mut row| {
-        // The reason of a score is only in the JSON.
-        row.score_reason = row.score_reason.filter(|_| asked.json && row.reason.is_none());
-        if !asked.sensitive.include_sensitive && leave_out_row_quotes(&mut row) {
-            left_out += 1;
+    let mut page = Vec::new();
+    let mut write = |page: &mut Vec<RunRow>| {
+        let values = chosen.values(&app, page)?;
+        for (row, mut own) in page.iter_mut().zip(values) {
+            // The reason of a score is only in the JSON.
+            row.score_reason =
+                row.score_reason.take().filter(|_| asked.json && row.reason.is_none());
+            if !asked.sensitive.include_sensitive {
+                let is_left_out = leave_out_row_quotes(row) | leave_out_own_values(row, &mut own);
+                left_out += u64::from(is_left_out);
+            }
+            if asked.json {
+                let mut object = object(row);
+                if !own.is_empty() {
+                    object["columns"] = json!(own);
+                }
+                writeln!(out, "{object}")?;
+            } else if asked.columns.is_empty() {
+                columns.row(cells(row));
+            } else {
+                columns.row(chosen.cells(row, &own));
+            }
         }
-        if asked.json {
-            writeln!(out, "{}", object(&row))?;
-        } else {
-            columns.row(cells(&row));
-        }
+        page.clear();
         Ok::<(), CommandError>(())
+    };
+    folder::each_run(&app, filter.trim(), order, asked.limit, |row| {
+        page.push(row);
+        if page.len() == PAGE { write(&mut page) } else { Ok(()) }
     })?;
+    write(&mut page)?;
     if !asked.json {
         let paint = Paint(here.colour);
+        let state = asked.columns.iter().position(|column| column == "state");
+        let state = if asked.columns.is_empty() { Some(0) } else { state };
         columns.write(&mut out, "", paint, &|n, text| {
-            if n == 0 { coloured(paint, text) } else { text.to_owned() }
+            if Some(n) == state { coloured(paint, text) } else { text.to_owned() }
         })?;
     }
     out.flush()?;
     tell_left_out(left_out);
     Ok(CommandStatus::Well)
+}
+
+/// Columns that were asked for.
+struct Chosen<'a> {
+    all: &'a [String],
+    /// Those that are no columns of every list.
+    own: Vec<String>,
+}
+
+impl<'a> Chosen<'a> {
+    /// Fails for a column that does not exist.
+    fn new(app: &App, all: &'a [String]) -> Result<Self, CommandError> {
+        let own: Vec<String> = all.iter().filter(|column| !is_usual(column)).cloned().collect();
+        app.own_columns(&own, &[])?;
+        Ok(Self { all, own })
+    }
+
+    fn heads(&self) -> Option<Vec<Head>> {
+        let head = |column: &String| Head {
+            title: one_line(column).into_owned().into(),
+            right: is_usual(column) && is_number(column),
+        };
+        (!self.all.is_empty()).then(|| self.all.iter().map(head).collect())
+    }
+
+    /// Returns the values of one's own columns for each row.
+    fn values(
+        &self,
+        app: &App,
+        rows: &[RunRow],
+    ) -> Result<Vec<BTreeMap<String, Option<String>>>, CommandError> {
+        if self.own.is_empty() {
+            return Ok(vec![BTreeMap::new(); rows.len()]);
+        }
+        let ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
+        let values = app.own_columns(&self.own, &ids)?.into_iter();
+        Ok(values.map(|values| self.own.iter().cloned().zip(values).collect()).collect())
+    }
+
+    fn cells(&self, row: &RunRow, own: &BTreeMap<String, Option<String>>) -> Vec<String> {
+        let cell = |column: &String| {
+            let value = own.get(column).cloned().unwrap_or_else(|| usual(row, column));
+            value.map_or_else(|| NONE.to_owned(), |value| one_line(&value).into_owned())
+        };
+        self.all.iter().map(cell).collect()
+    }
+}
+
+fn is_number(column: &str) -> bool {
+    !matches!(
+        column,
+        "state" | "task" | "system" | "model" | "variation" | "passed" | "labels" | "path"
+    )
+}
+
+fn is_usual(column: &str) -> bool {
+    matches!(column, "passed" | "labels") || sort(column).is_ok_and(|sort| !sort.descending)
+}
+
+/// Returns the value of a column of every list.
+fn usual(row: &RunRow, column: &str) -> Option<String> {
+    let number = |number: Option<u64>| number.map(|number| number.to_string());
+    match column {
+        "state" => Some(word(row.state).to_owned()),
+        "task" => row.task.clone(),
+        "system" => row.system.clone(),
+        "model" => row.model.clone(),
+        "variation" => {
+            row.variation_name.clone().or_else(|| row.variation.map(|number| number.to_string()))
+        }
+        "repeat" => Some(row.repeat.to_string()),
+        "score" => row.score.map(number_format::score),
+        "passed" => row.passed.map(|passed| if passed { "yes" } else { "no" }.to_owned()),
+        "stored" => row.stored.map(|stored| format!("{}/{}", stored.passed, stored.decided)),
+        "turns" => Some(row.turns.to_string()),
+        "tool_calls" => Some(row.tool_calls.to_string()),
+        "tokens" => number(row.tokens),
+        "cost" => row.cost.map(|dollars| format!("${}", fixed(dollars, 3))),
+        "seconds" => row.seconds.map(|seconds| fixed(seconds, 1)),
+        "size" => Some(row.size.to_string()),
+        "modified" => Some(touchstone_app::format_utc_seconds(row.modified_ms)),
+        "labels" => {
+            let label = |label: &touchstone_api::RunLabel| match &label.value {
+                Some(value) => format!("{}: {value}", label.name),
+                None => label.name.clone(),
+            };
+            let labels: Vec<String> = row.labels.iter().map(label).collect();
+            (!labels.is_empty()).then(|| labels.join(", "))
+        }
+        _ => Some(row.path.clone()),
+    }
 }
 
 /// Converts a row to a JSON object; unknown values are null. The reason is that of the state, or

@@ -1,4 +1,5 @@
 //! `report`: writes reports on the runs of a folder.
+use super::trend::By;
 use super::{
     CommandStatus, FolderArgs, Outcome,
     export::Redaction,
@@ -46,6 +47,9 @@ pub(super) struct Report {
     /// Include published results where runs belong to query sets
     #[arg(long)]
     published: bool,
+    /// Group runs into sets for the trend [default: day]
+    #[arg(long, value_name = "WHAT")]
+    sets: Option<By>,
     /// Leave out the line for every run
     #[arg(long)]
     short: bool,
@@ -110,6 +114,7 @@ pub(super) fn run(asked: &Report, here: &Environment) -> Outcome {
             title: asked.title.clone(),
             runs: lists || !asked.short,
             published: asked.published,
+            sets: asked.sets.map(Into::into),
             theme: None,
             redact: asked.redaction.choice(),
             include_sensitive: asked.redaction.includes_sensitive(),

@@ -27,7 +27,7 @@ pub(super) struct Trend {
     #[command(flatten)]
     place: FolderArgs,
     /// What a set of runs is: those of a day, week or month (in UTC), of a folder below the
-    /// transcripts, or of a file
+    /// transcripts, of a file, of a commit that files record, or of a tag of runs or suites
     #[arg(long, value_name = "WHAT", default_value = "day")]
     by: By,
     /// Select runs with a filter, as in the window: `system:promptql model:o1`
@@ -48,12 +48,14 @@ pub(super) struct Trend {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum By {
+pub(super) enum By {
     Day,
     Week,
     Month,
     Folder,
     File,
+    Commit,
+    Tag,
 }
 
 impl From<By> for SetsBy {
@@ -64,6 +66,8 @@ impl From<By> for SetsBy {
             By::Month => Self::Month,
             By::Folder => Self::Folder,
             By::File => Self::File,
+            By::Commit => Self::Commit,
+            By::Tag => Self::Tag,
         }
     }
 }
@@ -87,7 +91,8 @@ pub(super) fn run(asked: &Trend, here: &Environment) -> Outcome {
         })?;
     } else {
         let trends = app.trends(&request)?;
-        print(&mut out, asked.json, &trends, |out| write(out, &trends, Paint(here.colour)))?;
+        let by = asked.by.into();
+        print(&mut out, asked.json, &trends, |out| write(out, &trends, by, Paint(here.colour)))?;
     }
     out.flush()?;
     folder::check_scorers(trouble.left_out.filter(|_| asked.scorer.is_none()))?;
@@ -128,7 +133,7 @@ fn write_changes(
     Ok(())
 }
 
-fn write(out: &mut dyn Write, trends: &Trends, paint: Paint) -> io::Result<()> {
+fn write(out: &mut dyn Write, trends: &Trends, by: SetsBy, paint: Paint) -> io::Result<()> {
     if trends.groups.is_empty() {
         writeln!(out, "No run is in a set.")?;
     }
@@ -160,7 +165,8 @@ fn write(out: &mut dyn Write, trends: &Trends, paint: Paint) -> io::Result<()> {
         writeln!(out, "\n{note}")?;
     }
     if trends.left_out > 0 {
-        writeln!(out, "\n{} runs are in no set.", trends.left_out)?;
+        let runs = counted(trends.left_out, "run");
+        writeln!(out, "\nIn no set, because {}: {runs}.", by.without())?;
     }
     if trends.sets_left_out > 0 {
         let sets = counted(trends.sets_left_out, "earlier set");

@@ -57,6 +57,8 @@ pub(crate) struct Placed {
     place: Coordinates,
     missing: String,
     variation_name: Option<String>,
+    /// Tags of the suite, each between line feeds.
+    tags: String,
     measured: Measured,
 }
 
@@ -101,7 +103,8 @@ fn place_row(unit: &UnitId, row: &mut Row, tasks: &Tasks, models: &[String]) -> 
     let measured = measure(tasks, &place, &evidence);
     let (missing, name) = from_suite(tasks, &place, &outline.tools);
     let variation_name = name.or_else(|| at.variation_name.clone());
-    Placed { place: at, missing, variation_name, measured }
+    let tags = suite_tags(tasks, at.task.as_deref());
+    Placed { place: at, missing, variation_name, tags, measured }
 }
 
 /// Replaces the rows and files of a unit, or writes a part of them.
@@ -171,6 +174,7 @@ fn forget(
         "DELETE FROM answers WHERE run = ?",
         "DELETE FROM stored WHERE run = ?",
         "DELETE FROM steps WHERE run = ?",
+        "DELETE FROM facts WHERE run = ?",
     ] {
         sql.prepare_cached(text)?.execute([old.id])?;
     }
@@ -232,6 +236,7 @@ fn put_one(
     )?;
     put_items(&writer.sql, id, row, text_offset)?;
     put_steps(&writer.sql, id, row, text_offset)?;
+    put_facts(&writer.sql, id, row, fresh)?;
     write::put_scores(&writer.sql, id, &placed.measured.scores, fresh)?;
     write::put_answer(&writer.sql, id, row, fresh)?;
     imported_verdicts::put(&writer.sql, id, row.outline.as_ref(), fresh)?;
@@ -306,7 +311,7 @@ struct NewRow<'a> {
 
 fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
     let NewRow { id, key, unit, member, row, placed, text_offset } = new;
-    let Placed { place, missing, variation_name, measured } = placed;
+    let Placed { place, missing, variation_name, tags, measured } = placed;
     let blank = Outline::default();
     let outline = row.outline.as_ref().unwrap_or(&blank);
     let (scores, fault) = (Columns::from_measured(measured), row.fault.as_ref());
@@ -318,8 +323,8 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, item_count, words_done,
         scoring, scorer, score, passed, score_reason, class, fingerprint, follow_ups, lineage, fork, forked_from, forked_step,
         started, repeat_source, file_repeat, group_start, identity, identity_rank, steps, import_hash, user_requests, user_tokens,
-        user_cost, user_model, own_task)
-        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?)";
+        user_cost, user_model, own_task, commit_name, tags, suite_tags)
+        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
     sql.prepare_cached(text)?.execute(params![
         id,
         key,
@@ -382,8 +387,17 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         outline.user.as_ref().and_then(|user| user.cost),
         outline.user.as_ref().and_then(|user| user.model.as_deref()),
         row.import.own_task,
+        outline.commit,
+        lines(&outline.tags),
+        tags,
     ])?;
     Ok(id.unwrap_or_else(|| sql.last_insert_rowid()))
+}
+
+/// Returns the tags of the suite of a task, each between line feeds.
+pub(crate) fn suite_tags(tasks: &Tasks, task: Option<&str>) -> String {
+    let known = task.and_then(|task| tasks.get(task));
+    known.map(|known| lines(&known.suite.tags)).unwrap_or_default()
 }
 
 /// Returns the verdicts of the tool that recorded a run, which count as its scores.
@@ -407,6 +421,21 @@ fn put_items(sql: &Connection, id: i64, row: &Row, text_offset: u64) -> Result<(
         let start = int(text_offset + piece.start as u64);
         insert.execute(params![id, piece.step, start, int(piece.len as u64)])?;
     }
+    Ok(())
+}
+
+/// Replaces the facts of a run.
+fn put_facts(sql: &Connection, id: i64, row: &Row, fresh: bool) -> Result<(), IndexError> {
+    let facts = row.outline.as_ref().map(|outline| &outline.facts);
+    let Some(facts) = facts.filter(|facts| !facts.is_empty()) else {
+        if !fresh {
+            sql.prepare_cached("DELETE FROM facts WHERE run = ?")?.execute([id])?;
+        }
+        return Ok(());
+    };
+    let json = serde_json::to_string(facts).unwrap_or_default();
+    sql.prepare_cached("INSERT OR REPLACE INTO facts (run, facts) VALUES (?, ?)")?
+        .execute(params![id, json])?;
     Ok(())
 }
 

@@ -70,7 +70,10 @@ CREATE TABLE runs (
   stored_decided INTEGER,
   stored_errors  INTEGER,
   stored_share   REAL,                       -- passed of decided
-  steps          INTEGER NOT NULL DEFAULT 0  -- without those of abandoned branches
+  steps          INTEGER NOT NULL DEFAULT 0, -- without those of abandoned branches
+  commit_name    TEXT,                       -- of the system or the folder, when a file says so
+  tags           TEXT NOT NULL DEFAULT '',   -- of the run, as its file says, each between line feeds, or empty
+  suite_tags     TEXT NOT NULL DEFAULT ''    -- those of the suite of its task, likewise
 );
 -- Runs that the full-text index does not hold wholly yet. The index is complete when there is none.
 CREATE INDEX runs_unfinished ON runs(modified_ms) WHERE words_done < item_count;
@@ -115,6 +118,9 @@ CREATE TABLE steps (
   start INTEGER NOT NULL,                    -- runs.text_offset
   steps BLOB NOT NULL                        -- as StepList is encoded
 );
+
+-- Short facts of a run, as its file writes them: JSON list of [key, text].
+CREATE TABLE facts (run INTEGER PRIMARY KEY, facts TEXT NOT NULL);
 
 -- What every scorer says of a run, in the order of its task; 0 is the one in runs.
 CREATE TABLE scores (
@@ -185,8 +191,10 @@ CREATE TABLE reviews (
   run      TEXT,                             -- runs.key: the run it was last held against
   same     TEXT,                             -- for each of the list, 1 when it is of what the run holds now, else 0
   least    TEXT,                             -- of a file of judgements: for each, the score from which on the suite lets it pass; JSON list
-  problem  TEXT                              -- why it cannot be read: JSON of Wrong; NULL when it can
+  problem  TEXT,                             -- why it cannot be read: JSON of Wrong; NULL when it can
+  labeled  INTEGER AS (instr(people, '"labels":{') > 0) -- 1 when somebody gives labels
 ) WITHOUT ROWID;
+CREATE INDEX reviews_labeled ON reviews(run) WHERE labeled;
 CREATE INDEX reviews_run ON reviews(run) WHERE run IS NOT NULL;
 
 -- rowid = items.id

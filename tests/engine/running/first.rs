@@ -48,6 +48,33 @@ fn the_first_run_makes_the_folder_for_results_which_is_watched_from_then_on() {
 }
 
 #[test]
+fn a_run_records_the_commit_of_its_folder_and_whether_files_have_changed() {
+    let server = scripted(Wire::Chat, 2);
+    let bench = bench(&server.url("/v1")).open();
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.current_dir(bench.path("")).args(["-c", "user.name=a", "-c", "user.email=a@b.c"]);
+        let done = git.args(arguments).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8(done.stdout).unwrap()
+    };
+    git(&["init", "-q"]);
+    git(&["add", "tasks", "touchstone.yaml"]);
+    git(&["commit", "-q", "-m", "one"]);
+    let hash = git(&["rev-parse", "--short=12", "HEAD"]).trim().to_owned();
+    let commit = || {
+        let text = fs::read_to_string(bench.path(FIRST)).unwrap();
+        let line = text.lines().find(|line| line.trim_start().starts_with("commit:")).unwrap();
+        line.trim().trim_start_matches("commit:").trim().trim_matches('\'').to_owned()
+    };
+    run(&bench, &request());
+    assert_eq!(commit(), hash);
+    bench.write("tasks/count.yaml", format!("{TASK}# changed\n"));
+    run(&bench, &touchstone_api::LaunchRequest { start_over: true, ..request() });
+    assert_eq!(commit(), format!("{hash}-dirty"));
+}
+
+#[test]
 fn a_folder_for_results_that_had_some_and_is_gone_is_trouble() {
     let bench = bench("http://127.0.0.1:9/v1").answered(FIRST, "Three").open();
     let bench = bench.close();

@@ -72,6 +72,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
     title: text,
     runs: fc.boolean(),
     published: fc.boolean(),
+    sets: fc.constantFrom("day" as const, "commit" as const, "tag" as const),
     redact: fc.constantFrom(null, true, false),
   }),
   fc.record({

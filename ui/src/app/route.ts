@@ -85,6 +85,8 @@ export interface ReportRoute {
   runs: boolean;
   /** Includes published results, for runs of query sets. */
   published: boolean;
+  /** How runs are grouped into sets for the trend. */
+  sets: SetsBy;
   /** Redacts texts of transcripts; null leaves it to the engine. */
   redact: boolean | null;
 }
@@ -196,6 +198,7 @@ export const REPORT: ReportRoute = {
   title: "",
   runs: true,
   published: false,
+  sets: "day",
   redact: null,
 };
 export const TASKS: TasksRoute = { place: "tasks", q: "", set: "", category: "", task: "", top: 0 };
@@ -259,7 +262,15 @@ const FORMATS: Record<ReportFormat, true> = {
 const isFormat = (word: string): word is ReportFormat => Object.hasOwn(FORMATS, word);
 const isColumn = (word: string): word is Column => Object.hasOwn(COLUMNS, word);
 
-const SETS: Record<SetsBy, true> = { day: true, week: true, month: true, folder: true, file: true };
+const SETS: Record<SetsBy, true> = {
+  day: true,
+  week: true,
+  month: true,
+  folder: true,
+  file: true,
+  commit: true,
+  tag: true,
+};
 const isSets = (word: string): word is SetsBy => Object.hasOwn(SETS, word);
 const MEASURES: Record<TrendMeasure, true> = {
   score: true,
@@ -300,6 +311,7 @@ function unescaped(word: string): string {
 function readReport(asked: URLSearchParams, q: string): ReportRoute {
   const format = asked.get("format") ?? "";
   const word = (key: string) => asked.get(key) ?? "";
+  const sets = word("sets");
   return {
     place: "report",
     q,
@@ -309,6 +321,7 @@ function readReport(asked: URLSearchParams, q: string): ReportRoute {
     title: word("title"),
     runs: !asked.has("short"),
     published: asked.has("published"),
+    sets: isSets(sets) ? sets : REPORT.sets,
     redact: asked.has("redact") ? asked.get("redact") !== "no" : null,
   };
 }
@@ -442,6 +455,7 @@ export function format(route: Route): string {
     put("title", route.title);
     if (!route.runs) asked.set("short", "");
     if (route.published) asked.set("published", "");
+    if (route.sets !== REPORT.sets) asked.set("sets", route.sets);
     if (route.redact !== null) asked.set("redact", route.redact ? "yes" : "no");
   }
   if (route.place === "tasks") {

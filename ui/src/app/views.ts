@@ -74,7 +74,11 @@ export function teamView(view: ListView, columns: readonly string[]): SavedView 
     shown:
       named === null
         ? null
-        : Object.fromEntries(columns.map((column) => [column, named.includes(column)])),
+        : Object.fromEntries([
+            ...columns.map((column) => [column, named.includes(column)] as const),
+            // Columns of one's own, such as a part of the answer.
+            ...named.filter((column) => !columns.includes(column)).map((id) => [id, true] as const),
+          ]),
   };
 }
 

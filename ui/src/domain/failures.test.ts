@@ -40,6 +40,7 @@ const map = (failed: number, runs: number): Map => ({
   groups: [],
   clusters: [],
   clusters_left_out: 0,
+  naming: null,
   misread: [],
 });
 

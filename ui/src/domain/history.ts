@@ -43,7 +43,22 @@ export const SETS: readonly { by: SetsBy; title: string }[] = [
   { by: "month", title: "Month" },
   { by: "folder", title: "Folder" },
   { by: "file", title: "File" },
+  { by: "commit", title: "Commit" },
+  { by: "tag", title: "Tag" },
 ];
+
+/** Why runs are in no set. */
+const WITHOUT: Record<SetsBy, string> = {
+  day: "whose time is not known",
+  week: "whose time is not known",
+  month: "whose time is not known",
+  folder: "in no folder",
+  file: "in no file",
+  commit: "whose files name no commit",
+  tag: "that have no tag, and whose suites have none",
+};
+export const withoutSet = (by: SetsBy, runs: number): string =>
+  `${counted(runs, "run")} ${WITHOUT[by]}`;
 
 /** Measures of the plot. */
 export const MEASURES: readonly { measure: TrendMeasure; title: string }[] = [

@@ -3,6 +3,7 @@ import type { FailureCluster } from "./FailureCluster";
 import type { FailureGroup } from "./FailureGroup";
 import type { FailuresState } from "./FailuresState";
 import type { FilterError } from "./FilterError";
+import type { NamingView } from "./NamingView";
 
 /**
  * Why runs fail. While transcripts are still being read, it covers those that were read.
@@ -62,6 +63,10 @@ clusters: Array<FailureCluster>,
  * Number of further clusters, which are rare and left out.
  */
 clusters_left_out: number, 
+/**
+ * Naming of causes by a model, if one is going on or ended since the folder was opened.
+ */
+naming: NamingView | null, 
 /**
  * Tokens of the filter that could not be parsed.
  */

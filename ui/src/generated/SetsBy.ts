@@ -3,4 +3,4 @@
 /**
  * Way in which runs are grouped into sets.
  */
-export type SetsBy = "day" | "week" | "month" | "folder" | "file";
+export type SetsBy = "day" | "week" | "month" | "folder" | "file" | "commit" | "tag";

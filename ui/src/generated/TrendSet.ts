@@ -5,7 +5,7 @@
  */
 export type TrendSet = { 
 /**
- * Name: the day, week, month, folder or file.
+ * Name: the day, week, month, folder, file, commit or tag.
  */
 name: string, 
 /**

@@ -19,7 +19,7 @@ sets_left_out: number,
  */
 groups: Array<TrendGroup>, 
 /**
- * Number of runs in no set: they lie in no folder.
+ * Number of runs in no set: they lie in no folder, or name no commit or tag.
  */
 left_out: number, 
 /**

@@ -41,6 +41,7 @@ const NO_FAILURES: FailureMap = {
   groups: [],
   clusters: [],
   clusters_left_out: 0,
+  naming: null,
   misread: [],
 };
 const pick = <T>(list: readonly [T, ...T[]], index: number): T =>
@@ -282,6 +283,10 @@ type Judging =
   | "views"
   | "labels"
   | "save_label"
+  | "label_uses"
+  | "own_columns"
+  | "change_label"
+  | "remove_label"
   | "label_agreements"
   | "plan_suite"
   | "attack_baseline"
@@ -306,6 +311,9 @@ type Judging =
   | "failures"
   | "run_cause"
   | "stop_failures"
+  | "plan_cause_names"
+  | "start_cause_names"
+  | "stop_cause_names"
   | "resume_failures"
   | "agreement"
   | "published";
@@ -362,6 +370,21 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
     views: () => [],
     labels: () => [],
     save_label: () => null,
+    own_columns: ({ columns, runs }) =>
+      runs.map((id) => columns.map((column) => `${column} of ${id}`)),
+    plan_cause_names: () => ({
+      requests: 0,
+      named: 0,
+      tokens: 0,
+      cost: 0,
+      example: null,
+      unbound: null,
+    }),
+    start_cause_names: () => null,
+    stop_cause_names: () => null,
+    label_uses: () => ({ runs: 0, labels: [], views: [] }),
+    change_label: () => null,
+    remove_label: () => null,
     label_agreements: () => [],
     plan_suite: () => ({
       folder: "/work/tasks",

@@ -4,7 +4,7 @@
 use super::App;
 use crate::error::AppError;
 use std::io::Read as _;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use touchstone_api::{Author, AuthorSource};
 
@@ -55,23 +55,28 @@ fn git_name() -> Command {
 /// this and is killed.
 fn output(command: &mut Command, longest: Duration) -> Option<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let until = Instant::now() + longest;
     let mut child = command.spawn().ok()?;
-    let has_succeeded = loop {
+    let has_succeeded = wait(&mut child, longest)?.success();
+    let mut text = String::new();
+    let read = child.stdout.take()?.take(4 << 10).read_to_string(&mut text);
+    (has_succeeded && read.is_ok()).then_some(text)
+}
+
+/// Waits for a program, and kills it after this time. `None` if it was killed.
+pub(super) fn wait(child: &mut Child, longest: Duration) -> Option<ExitStatus> {
+    let until = Instant::now() + longest;
+    loop {
         match child.try_wait() {
-            Ok(Some(status)) => break status.success(),
+            Ok(Some(status)) => return Some(status),
             Ok(None) if Instant::now() < until => std::thread::sleep(PAUSE),
             _ => {
-                tracing::warn!("git does not answer for the name of the user");
+                tracing::warn!("git does not answer");
                 let _ = child.kill();
                 let _ = child.wait();
                 return None;
             }
         }
-    };
-    let mut text = String::new();
-    let read = child.stdout.take()?.take(4 << 10).read_to_string(&mut text);
-    (has_succeeded && read.is_ok()).then_some(text)
+    }
 }
 
 /// Returns the name in a text: its first line, without control characters; `None` if it is empty.

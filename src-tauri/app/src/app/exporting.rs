@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::Arc;
-use touchstone_api::{ExportFormat, ExportRequest, ExportedFile, RunRow, RunState, ScoreStanding};
+use touchstone_api::{
+    ExportFormat, ExportRequest, ExportedFile, RunLabel, RunRow, RunState, ScoreStanding,
+};
 use touchstone_clock as clock;
 use touchstone_formats::redact::DocumentRedactor;
 use touchstone_formats::run::Run;
@@ -125,12 +127,16 @@ impl App {
         let sensitive =
             if options.include_sensitive { Arc::default() } else { self.sensitive_kinds()? };
         let mut left_out = 0_u64;
+        let labels = self.labels_for_export()?;
         self.for_each_export(&rows, &mut |at, mut run| {
             if let Ok(run) = &mut run
                 && is_sensitive(&sensitive, &rows[at])
             {
                 leave_out_texts(&mut run.run);
                 left_out += 1;
+            }
+            if let (Ok(run), Some(labels)) = (&mut run, labels.get(&rows[at].id)) {
+                run.run.facts.push(("labels".to_owned(), labels_as_fact(labels)));
             }
             match writer.write((at, &rows[at]), run)? {
                 Some(file) => take(file),
@@ -141,6 +147,12 @@ impl App {
         let (mut logs, done) = writer.end();
         logs.try_for_each(take)?;
         Ok(done)
+    }
+
+    /// Returns the labels of all runs that have any, by the id of the run.
+    fn labels_for_export(&self) -> Result<BTreeMap<String, Vec<RunLabel>>, AppError> {
+        let open = self.require_folder()?;
+        open.ask(|index| open.lists.labels_of_runs(index, "forked:yes,no"))
     }
 
     /// Returns true if a run is a session of a coding agent, so that runs are redacted unless it is
@@ -229,6 +241,22 @@ impl App {
         self.refuse_among_results(path)?;
         keep_file(text, path)
     }
+}
+
+/// Returns labels as a map: the value of each, several as a list, or `true` for one without values.
+fn labels_as_fact(labels: &[RunLabel]) -> Value {
+    let mut by_name: Vec<(&str, Vec<Value>)> = Vec::new();
+    for label in labels {
+        let value = label.value.as_deref().map_or(Value::Bool(true), Value::from);
+        match by_name.last_mut().filter(|(name, _)| *name == label.name) {
+            Some((_, values)) => values.push(value),
+            None => by_name.push((&label.name, vec![value])),
+        }
+    }
+    let one = |mut values: Vec<Value>| {
+        if values.len() == 1 { values.remove(0) } else { Value::List(values) }
+    };
+    Value::Map(by_name.into_iter().map(|(name, values)| (name.into(), one(values))).collect())
 }
 
 /// Returns a note on sensitive runs without their texts; `None` if there are none.

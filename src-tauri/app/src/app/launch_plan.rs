@@ -5,6 +5,7 @@ use super::launch_registry::id_of;
 use super::launch_registry::unfinished;
 use super::launch_selection::{Selection, made_by_others, select_runs, setup_fault};
 use super::omitted_runs::left_out;
+use super::revision;
 use super::sensitive_marks;
 use super::spend_limit::{Budget, Prices};
 use super::{App, OpenFolder};
@@ -489,7 +490,7 @@ impl App {
     pub(super) fn begin(
         &self,
         open: &OpenFolder,
-        setup: Setup,
+        mut setup: Setup,
         jobs: Vec<Job>,
         telling: LaunchListeners,
     ) -> Result<Launched, AppError> {
@@ -518,6 +519,7 @@ impl App {
             open.flow.look_at(&FileId::new(Root::Output, ""));
         }
         sensitive_marks::mark_attacks(dir, &jobs)?;
+        setup.commit = revision::of_folder(&open.flow.roots.folder, dir);
         let runtime = self.inner.launches.runtime()?;
         let run = if let [job] = jobs.as_slice() { Some(id_of(&job.slot.path)) } else { None };
         let id = self.inner.launches.next_id();

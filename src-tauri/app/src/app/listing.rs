@@ -10,6 +10,10 @@ use touchstone_formats::workspace::View;
 use touchstone_store::filter::Filter;
 use touchstone_store::index::{IndexError, Reader, is_damage};
 use touchstone_store::live::IndexStatus;
+use touchstone_store::query::{MAX_ROWS, OwnColumn};
+
+/// Maximum number of columns of one's own in a request.
+const MOST_COLUMNS: usize = 50;
 
 impl App {
     /// Fails for an invalid filter, with the reasons, each with the place that it is about. Labels of
@@ -57,6 +61,26 @@ impl App {
     pub fn list_counted(&self, request: ListRequest) -> Result<RunPage, AppError> {
         let open = self.require_folder()?;
         open.ask(|index| open.lists.list_counted(index, &request))
+    }
+
+    /// Returns the values of columns of one's own for runs, by their ids.
+    pub fn own_columns(
+        &self,
+        columns: &[String],
+        runs: &[String],
+    ) -> Result<Vec<Vec<Option<String>>>, AppError> {
+        let read = |column: &String| {
+            OwnColumn::parse(column).map_err(|message| AppError::new(Code::BadRequest, message))
+        };
+        let columns: Vec<OwnColumn> = columns.iter().map(read).collect::<Result<_, _>>()?;
+        let is_many = columns.len() > MOST_COLUMNS || runs.len() > MAX_ROWS as usize;
+        if is_many {
+            let message = "These are more columns or runs than can be shown at once.";
+            return Err(AppError::new(Code::BadRequest, message)
+                .hint("Ask for at most 50 columns of 500 runs."));
+        }
+        let open = self.require_folder()?;
+        open.ask(|index| open.lists.own_values(index, &columns, runs))
     }
 
     /// Returns the position of a run in a list.

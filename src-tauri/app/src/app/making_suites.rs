@@ -6,6 +6,7 @@ use crate::error::{AppError, Code};
 use crate::recent::roots_id;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_api::{Clip, RunRow, SuiteMade, SuitePlan, SuiteRequest, SuiteTask};
 use touchstone_formats::redact::DocumentRedactor;
 use touchstone_formats::suite;
@@ -14,6 +15,7 @@ use touchstone_formats::value::Value;
 use touchstone_store::imports;
 use touchstone_store::query::row_by_key;
 use touchstone_store::roots::{FileId, Root};
+use touchstone_store::suites::Tasks;
 
 /// Maximum number of tasks of a suite.
 const MOST: usize = 1_000;
@@ -36,20 +38,46 @@ struct Source {
     dropped: Vec<&'static str>,
 }
 
+/// Tasks of runs, from which suites can be made.
+struct Sources {
+    /// Number of the runs.
+    runs: u64,
+    all: Vec<Source>,
+    notes: Vec<String>,
+}
+
+/// Tasks that were last gathered, with what they depend on.
+#[derive(Default)]
+pub(super) struct LastSources(Mutex<Option<(SourcesKey, Arc<Sources>)>>);
+
+/// What the tasks of runs depend on.
+struct SourcesKey {
+    generation: u64,
+    labels: u64,
+    tasks: Arc<Tasks>,
+    runs: Vec<String>,
+    filter: String,
+}
+
 /// A suite with what is known of its tasks.
 struct Draft {
-    runs: u64,
-    sources: Vec<Source>,
+    sources: Arc<Sources>,
     used: Vec<usize>,
     suite: NewSuite,
     notes: Vec<String>,
 }
 
 impl App {
-    /// Returns what a suite of the tasks of runs would hold. Nothing is written.
-    pub fn plan_suite(&self, request: &SuiteRequest) -> Result<SuitePlan, AppError> {
-        self.check_filter_of_folder(&request.filter)?;
+    /// Returns what a suite of the tasks of runs would hold. Nothing is written. Fails if another folder is
+    /// open, because runs of it may have the same ids.
+    pub fn plan_suite(
+        &self,
+        folder: Option<&str>,
+        request: &SuiteRequest,
+    ) -> Result<SuitePlan, AppError> {
         let open = self.require_folder()?;
+        check_folder(&open, folder)?;
+        self.check_filter_of_folder(&request.filter)?;
         let draft = draft(&open, request)?;
         let preview = if draft.used.is_empty() {
             None
@@ -62,9 +90,9 @@ impl App {
         let dir = open.flow.roots.input_dir.as_ref();
         Ok(SuitePlan {
             folder: dir.map(|dir| dir.to_string_lossy().into_owned()),
-            runs: draft.runs,
+            runs: draft.sources.runs,
             used: draft.used.len() as u64,
-            tasks: draft.sources.into_iter().map(|source| source.row).collect(),
+            tasks: draft.sources.all.iter().map(|source| source.row.clone()).collect(),
             notes: draft.notes,
             preview,
         })
@@ -114,6 +142,15 @@ impl App {
     }
 }
 
+/// Fails if a request is about another folder than the open one.
+fn check_folder(open: &OpenFolder, folder: Option<&str>) -> Result<(), AppError> {
+    if folder.is_none_or(|folder| folder == roots_id(&open.flow.roots)) {
+        return Ok(());
+    }
+    let message = "The suite was not made: another folder is open now.";
+    Err(AppError::new(Code::Gone, message).hint("Open the folder again."))
+}
+
 /// Place of a new suite in the folder of suites.
 pub(super) struct NewSuitePlace {
     pub(super) path: PathBuf,
@@ -129,10 +166,7 @@ pub(super) fn new_suite(
     folder: Option<&str>,
     name: &str,
 ) -> Result<NewSuitePlace, AppError> {
-    if folder.is_some_and(|folder| folder != roots_id(&open.flow.roots)) {
-        let message = "The suite was not made: another folder is open now.";
-        return Err(AppError::new(Code::Gone, message).hint("Open the folder again."));
-    }
+    check_folder(open, folder)?;
     let Some(dir) = &open.flow.roots.input_dir else {
         let message = "This folder has no folder of suites.";
         return Err(AppError::new(Code::BadRequest, message)
@@ -171,15 +205,44 @@ fn wrong_name(name: &str) -> Option<&'static str> {
     )
 }
 
-fn draft(open: &OpenFolder, request: &SuiteRequest) -> Result<Draft, AppError> {
-    let rows = if request.runs.is_empty() {
+/// Returns the tasks of the runs of a request. They are remembered, because transcripts are read for
+/// them, and the page plans again with each choice.
+fn gather(open: &OpenFolder, request: &SuiteRequest) -> Result<Arc<Sources>, AppError> {
+    let key = SourcesKey {
+        generation: open.ask(|index| Ok(index.generation()))?,
+        labels: open.lists.labels().hash(),
+        tasks: open.flow.shelf.tasks(),
+        runs: request.runs.clone(),
+        filter: request.filter.clone(),
+    };
+    let last = || open.suite_sources.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, known)) = last().as_ref().filter(|(known, _)| known.is_like(&key)) {
+        return Ok(Arc::clone(known));
+    }
+    let rows: Vec<RunRow> = if request.runs.is_empty() {
         passing(open, &request.filter)?
     } else {
         let rows = request.runs.iter().map(|id| open.ask(|index| row_by_key(index, id)));
         rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect()
     };
     let mut notes = Vec::new();
-    let sources = sources(open, &rows, &mut notes)?;
+    let all = sources(open, &rows, &mut notes)?;
+    let gathered = Arc::new(Sources { runs: rows.len() as u64, all, notes });
+    *last() = Some((key, Arc::clone(&gathered)));
+    Ok(gathered)
+}
+
+impl SourcesKey {
+    fn is_like(&self, other: &Self) -> bool {
+        (self.generation, self.labels) == (other.generation, other.labels)
+            && Arc::ptr_eq(&self.tasks, &other.tasks)
+            && (&self.runs, &self.filter) == (&other.runs, &other.filter)
+    }
+}
+
+fn draft(open: &OpenFolder, request: &SuiteRequest) -> Result<Draft, AppError> {
+    let gathered = gather(open, request)?;
+    let (sources, mut notes) = (&gathered.all, gathered.notes.clone());
     let wanted: Option<HashSet<&str>> =
         request.tasks.as_ref().map(|keys| keys.iter().map(String::as_str).collect());
     let is_used =
@@ -247,7 +310,7 @@ fn draft(open: &OpenFolder, request: &SuiteRequest) -> Result<Draft, AppError> {
             }
         }
     }
-    Ok(Draft { runs: rows.len() as u64, sources, used, suite, notes })
+    Ok(Draft { sources: gathered, used, suite, notes })
 }
 
 /// Returns the distinct tasks of runs, in the order of their first runs.

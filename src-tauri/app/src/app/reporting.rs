@@ -2,11 +2,13 @@
 use super::App;
 use super::saving::keep_file;
 use crate::error::{AppError, Code};
+use crate::reports::labels::RunLabels;
+use crate::reports::page::{Page, Trend};
 use crate::reports::redaction::is_session;
 use crate::reports::scorecard_tables;
-use crate::reports::{self, About, compose, evaluation_file, page::Page};
+use crate::reports::{self, About, compose, evaluation_file};
 use std::path::Path;
-use touchstone_api::{FilterError, Report, ReportFormat, ReportRequest};
+use touchstone_api::{FilterError, Report, ReportFormat, ReportRequest, SetsBy};
 use touchstone_clock as clock;
 use touchstone_formats::redact::{DocumentRedactor, Redactions};
 
@@ -96,6 +98,12 @@ impl App {
             versions: open.ask(|index| open.lists.scorer_versions(index))?,
             left_out: open.ask(|index| open.lists.left_out(index, &request.filter))?,
             trouble,
+            labels: open.ask(|index| {
+                Ok(RunLabels {
+                    labels: open.lists.label_schemas(),
+                    of_runs: open.lists.labels_of_runs(index, &request.filter)?,
+                })
+            })?,
         };
         let mut stored = open.ask(|index| open.lists.stored(index, &request.filter))?;
         let left_out = if request.include_sensitive {
@@ -105,6 +113,17 @@ impl App {
         };
         let mut page = compose(&about, &runs, &stored);
         page.notes.extend(left_out);
+        if matches!(
+            request.format,
+            ReportFormat::Html | ReportFormat::Markdown | ReportFormat::Json
+        ) {
+            let by = request.sets.unwrap_or(SetsBy::Day);
+            page.trend = super::stats::trends::trends_of(&runs, by).map(|(trends, plot)| Trend {
+                by,
+                trends,
+                plot,
+            });
+        }
         page.scan = scorecard_tables(&self.scorecard_of_read_parts(&request.filter)?);
         page.queries = self.query_tables(request)?;
         let has_session = runs.iter().any(|run| is_session(Some(&run.layout)));

@@ -357,6 +357,20 @@ pub fn leave_out_row_quotes(row: &mut RunRow) -> bool {
     changed
 }
 
+/// Replaces parts of the answer in columns of one's own by a mark if the row is of a sensitive run.
+/// Returns true if there was one.
+pub fn leave_out_own_values(row: &RunRow, own: &mut BTreeMap<String, Option<String>>) -> bool {
+    let mut changed = false;
+    let answers = own.iter_mut().filter(|(column, _)| column.starts_with("answer"));
+    for value in answers.filter_map(|(_, value)| value.as_mut()) {
+        if row.sensitive == Some(true) {
+            LEFT_OUT.clone_into(value);
+            changed = true;
+        }
+    }
+    changed
+}
+
 pub(super) fn is_attack(tags: &[String]) -> bool {
     tags.iter().any(|tag| tag == TAG)
 }

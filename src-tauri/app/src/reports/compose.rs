@@ -1,5 +1,6 @@
 //! **Pure.** Builds the content of a report from runs. The numbers come from `scoring::aggregate`,
 //! which the overview and the statistics use too; this module decides the selection and the order.
+use super::labels::{RunLabels, label_sums};
 use super::notes;
 use super::page::{
     Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine,
@@ -36,6 +37,8 @@ pub(crate) struct About {
     pub(crate) left_out: LeftOut,
     /// Problems of suites, as sentences.
     pub(crate) trouble: Vec<String>,
+    /// Labels of the folder and of its runs.
+    pub(crate) labels: RunLabels,
 }
 
 /// Builds the page of a report.
@@ -60,7 +63,10 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
     let failed = |run: &&ScoredRun| run.class.is_some() || run.passed == Some(false);
     let groups: Vec<(Column<'_>, Vec<usize>)> =
         standing.groups.iter().map(|group| (group.column, group.runs.clone())).collect();
-    let line = |run: &ScoredRun| line(run, stored.get(&run.id).cloned().unwrap_or_default());
+    let line = |run: &ScoredRun| {
+        let stored = stored.get(&run.id).cloned().unwrap_or_default();
+        RunLine { labels: about.labels.of(run).to_vec(), ..line(run, stored) }
+    };
     notes.extend(about.left_out.notes());
     notes.extend(notes::unscored(runs));
     notes.extend(notes::contradicted(runs));
@@ -96,6 +102,8 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
         tasks: tasks(&standing, &names),
         queries: Vec::new(),
         scan: Vec::new(),
+        trend: None,
+        labels: label_sums(&about.labels, &groups, (&all, runs)),
         stored: stored_sums(&groups, (&all, runs), stored),
         classes: classes(&standing, runs),
         flaky: flaky(&standing, &names),
@@ -361,6 +369,7 @@ fn line(run: &ScoredRun, stored: Vec<StoredBrief>) -> RunLine {
         tokens: run.tokens,
         cost: run.cost,
         seconds: run.seconds,
+        labels: Vec::new(),
         stored,
     }
 }

@@ -38,14 +38,16 @@ const HEAD: [&str; 23] = [
 const MOST_STORED: usize = 100;
 
 /// Writes one line per run, following RFC 4180. Unknown values are empty fields. Stored verdicts
-/// come after the fixed columns: for each evaluator its value and its result.
+/// come after the fixed columns, for each evaluator its value and its result, and then the labels.
 pub(super) fn write(page: &Page) -> String {
     let evaluators: Vec<&str> = evaluators(page).into_iter().take(MOST_STORED).collect();
     let mut out = String::with_capacity(page.runs.len() * 160);
     let stored = evaluators
         .iter()
         .flat_map(|name| ["", ".result"].map(|end| visible_text(&format!("stored.{name}{end}"))));
-    line(&mut out, HEAD.iter().map(|name| (*name).to_owned()).chain(stored));
+    let labels = labels(page);
+    let labelled = labels.iter().map(|name| visible_text(&format!("label.{name}")));
+    line(&mut out, HEAD.iter().map(|name| (*name).to_owned()).chain(stored).chain(labelled));
     for run in &page.runs {
         let stored = evaluators.iter().flat_map(|name| {
             let all = || run.stored.iter().filter(|said| said.evaluator == *name);
@@ -58,9 +60,22 @@ pub(super) fn write(page: &Page) -> String {
                 said.map_or_else(String::new, |said| said.result.word().to_owned()),
             ]
         });
-        line(&mut out, fields(run).into_iter().chain(stored));
+        let labelled = labels.iter().map(|name| label(run, name));
+        line(&mut out, fields(run).into_iter().chain(stored).chain(labelled));
     }
     out
+}
+
+/// Returns the labels that occur, by name.
+fn labels(page: &Page) -> BTreeSet<&str> {
+    page.runs.iter().flat_map(|run| &run.labels).map(|label| label.name.as_str()).collect()
+}
+
+/// Returns the values of a label of a run, or `yes` for one without values; empty if it has it not.
+fn label(run: &RunLine, name: &str) -> String {
+    let values = run.labels.iter().filter(|label| label.name == name);
+    let values = values.map(|label| label.value.as_deref().unwrap_or("yes"));
+    visible_text(&values.collect::<Vec<_>>().join("; "))
 }
 
 /// Returns a sentence with the number of evaluators without columns; `None` if all have columns.

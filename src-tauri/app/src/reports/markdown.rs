@@ -1,6 +1,8 @@
 //! **Pure.** Formats a report as Markdown: tables that are readable unrendered, and that texts from
 //! files cannot break.
+use super::labels::label_table;
 use super::page::{Page, Repeats, RunLine, Table};
+use super::trend::{describe_sets, trend_tables};
 use super::words::{self, NONE, Tone};
 use crate::escape::one_line;
 use std::fmt::Write as _;
@@ -36,8 +38,10 @@ pub(super) fn write(page: &Page) -> String {
     groups(&mut out, page);
     pairs(&mut out, page);
     tasks(&mut out, page);
+    trend(&mut out, page);
     queries(&mut out, page);
     scan(&mut out, page);
+    labels(&mut out, page);
     stored(&mut out, page);
     failures(&mut out, page);
     if !page.runs.is_empty() {
@@ -205,6 +209,21 @@ fn scan(out: &mut String, page: &Page) {
     }
     for table in &page.scan {
         of_words(out, table);
+    }
+}
+
+fn trend(out: &mut String, page: &Page) {
+    let Some(trend) = &page.trend else { return };
+    let _ = writeln!(out, "\n## Trend\n\n{}", escaped(&describe_sets(trend)));
+    for table in trend_tables(trend) {
+        of_words(out, &table);
+    }
+}
+
+fn labels(out: &mut String, page: &Page) {
+    if !page.labels.is_empty() {
+        out.push_str("\n## Labels\n");
+        of_words(out, &label_table(&page.labels));
     }
 }
 

@@ -8,6 +8,7 @@ mod gate;
 mod html;
 mod json;
 mod junit;
+pub(crate) mod labels;
 mod markdown;
 mod notes;
 pub(crate) mod page;
@@ -23,6 +24,7 @@ mod scorecard;
 mod stored_tests;
 #[cfg(test)]
 mod tests;
+mod trend;
 mod words;
 
 pub(crate) use compose::{About, compose, stored_sums};

@@ -2,8 +2,8 @@
 //! numbers come from `scoring`; nothing is counted here.
 use serde::Serialize;
 use touchstone_api::{
-    FailureClass, FrontMeasure, LeftOut, Lineage, RunState, ScoreStanding, Standing, StoredBrief,
-    Verdict,
+    FailureClass, FrontMeasure, LeftOut, Lineage, RunLabel, RunState, ScoreStanding, SetsBy,
+    Standing, StoredBrief, TrendPlot, Trends, Verdict,
 };
 
 /// A report.
@@ -28,6 +28,12 @@ pub(crate) struct Page {
     /// How often attacks succeeded; empty without attacks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) scan: Vec<Table>,
+    /// Each system over sets of runs; none where there are not two sets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) trend: Option<Trend>,
+    /// Number of runs with each label in each group; empty without labels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) labels: Vec<LabelSum>,
     /// Stored verdicts of evaluators; empty without rows of evaluations.
     pub(crate) stored: Vec<StoredSum>,
     /// Failure classes, with their counts in each group.
@@ -233,6 +239,34 @@ pub(crate) struct StoredSum {
     pub(crate) none: u64,
 }
 
+/// Trends of systems over sets of runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Trend {
+    /// Way in which runs are grouped into sets.
+    pub(crate) by: SetsBy,
+    #[serde(flatten)]
+    pub(crate) trends: Trends,
+    /// Plot of the scores.
+    #[serde(skip)]
+    pub(crate) plot: Option<TrendPlot>,
+}
+
+/// Runs of one system with one model that have a label, or a value of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct LabelSum {
+    pub(crate) label: String,
+    /// Value of a category.
+    pub(crate) value: Option<String>,
+    /// `system/model`.
+    pub(crate) group: String,
+    /// Number of runs that have it, of those that could (`of`).
+    pub(crate) runs: u64,
+    pub(crate) of: u64,
+    pub(crate) rate: Option<Estimate>,
+    /// Mean of a label that is a number.
+    pub(crate) mean: Option<Estimate>,
+}
+
 /// Counts of a failure class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ClassLine {
@@ -280,6 +314,9 @@ pub(crate) struct RunLine {
     pub(crate) tokens: Option<u64>,
     pub(crate) cost: Option<f64>,
     pub(crate) seconds: Option<f64>,
+    /// Labels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) labels: Vec<RunLabel>,
     /// Stored verdicts of evaluators.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) stored: Vec<StoredBrief>,

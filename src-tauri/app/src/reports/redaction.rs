@@ -1,6 +1,6 @@
 //! **Pure.** Redacts the texts of a report that come from transcripts, their files and their folders.
 //! A title that the user wrote for the report stays.
-use super::page::{Page, RunLine};
+use super::page::{Page, RunLine, Trend};
 use touchstone_formats::redact::{DocumentRedactor, Redactions};
 
 /// Formats of sessions of coding agents, which are redacted unless it is asked otherwise: they hold
@@ -47,6 +47,13 @@ fn redact_page(redactor: &mut DocumentRedactor, page: &mut Page) {
         let cells = table.rows.iter_mut().flatten();
         table.head.iter_mut().chain(cells).for_each(&mut redact);
     }
+    if let Some(trend) = &mut page.trend {
+        redact_trend(&mut redact, trend);
+    }
+    for sum in &mut page.labels {
+        let names = [&mut sum.label, &mut sum.group].into_iter();
+        names.chain(&mut sum.value).for_each(&mut redact);
+    }
     for sum in &mut page.stored {
         redact(&mut sum.evaluator);
         redact(&mut sum.group);
@@ -63,6 +70,27 @@ fn redact_page(redactor: &mut DocumentRedactor, page: &mut Page) {
     };
     // Where all runs are listed, the failed ones are among them.
     if page.runs.is_empty() { failed(redactor) } else { redactor.without_counting(failed) }
+}
+
+fn redact_trend(redact: &mut impl FnMut(&mut String), trend: &mut Trend) {
+    for set in &mut trend.trends.sets {
+        [&mut set.name, &mut set.filter].into_iter().for_each(&mut *redact);
+    }
+    for group in &mut trend.trends.groups {
+        [&mut group.name, &mut group.filter].into_iter().for_each(&mut *redact);
+        let changes = group
+            .points
+            .iter_mut()
+            .flat_map(|point| point.change.iter_mut().chain(&mut point.change_point));
+        for change in changes.chain(&mut group.overall) {
+            let tasks = change.failed.iter_mut().chain(&mut change.fixed).chain(&mut change.flaky);
+            tasks.for_each(&mut *redact);
+        }
+    }
+    if let Some(plot) = &mut trend.plot {
+        plot.x_ticks.iter_mut().for_each(|tick| redact(&mut tick.label));
+        plot.lines.iter_mut().for_each(|line| redact(&mut line.label));
+    }
 }
 
 /// Returns true if the row belongs to a session of a coding agent.
@@ -91,6 +119,10 @@ fn redact_line(redactor: &mut DocumentRedactor, line: &mut RunLine) {
     let texts = [&mut line.reason, &mut line.review_note, &mut line.forked_from];
     for text in names.into_iter().chain(texts).flatten() {
         redactor.text(text);
+    }
+    for label in &mut line.labels {
+        redactor.text(&mut label.name);
+        label.value.iter_mut().for_each(|value| redactor.text(value));
     }
     for stored in &mut line.stored {
         redactor.text(&mut stored.evaluator);

@@ -1,8 +1,8 @@
 //! Tests of every format: hostile text stays text, unknown values are not numbers, large reports
 //! stay small.
 use super::page::{
-    Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, Table,
-    TaskLine,
+    Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, LabelSum, Page, Pair, Repeats,
+    RunLine, Table, TaskLine,
 };
 use super::stored_tests::{stored_verdict, sum};
 use super::write;
@@ -96,6 +96,7 @@ pub(super) fn run(path: &str, reason: &str) -> RunLine {
         tokens: None,
         cost: None,
         seconds: Some(12.5),
+        labels: Vec::new(),
         stored: Vec::new(),
     }
 }
@@ -136,6 +137,16 @@ pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
         front_by: Some(FrontMeasure::Cost),
         front_rows: Some([10, 10]),
         queries: vec![table(word)],
+        trend: None,
+        labels: vec![LabelSum {
+            label: word.to_owned(),
+            value: Some(word.to_owned()),
+            group: word.to_owned(),
+            runs: 1,
+            of: 2,
+            rate: Some(estimate(0.5)),
+            mean: None,
+        }],
         scan: vec![table(word)],
         pairs: vec![Pair {
             name: word.to_owned(),
@@ -348,6 +359,14 @@ fn markdown_reads_as_tables() {
     | plain | plain |
     | --- | --- |
     | plain | plain |
+
+    ## Labels
+
+    How many runs have a label. Values that people gave are counted among the runs to which somebody gave one; a run counts under each value that it has.
+
+    | Label | Value | System with model | Runs | Share (95 %) | Mean (95 %) |
+    | --- | --- | --- | --- | --- | --- |
+    | plain | plain | plain | 1/2 | 0.50 (0.40–0.60) | – |
 
     ## What went wrong
 

@@ -16,6 +16,13 @@ use crate::run::{
 use crate::stabletoolbench::{Pair, answers, names};
 use crate::timestamps;
 
+/// Maximum bytes of the name of a commit or a tag.
+const LONGEST_NAME: usize = 200;
+/// Maximum number of facts that are kept, and bytes of their keys and values.
+const MOST_FACTS: usize = 60;
+const LONGEST_KEY: usize = 100;
+const LONGEST_FACT: usize = 300;
+
 /// Builder of an outline.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Default)]
@@ -155,6 +162,16 @@ impl OutlineBuilder {
             }
             Some(_) => (ended, self.unread.clone().filter(|_| !self.answered)),
             None => (ended, (!self.answered).then(|| "The conversation is empty.".to_owned())),
+        }
+    }
+
+    /// Keeps a fact that is short enough to be shown in a list.
+    fn keep_fact<'t, N: Node<'t>>(&mut self, key: &str, value: N) {
+        let Some(text) = value.word() else { return };
+        let is_short = key.len() <= LONGEST_KEY && text.len() <= LONGEST_FACT;
+        let facts = &mut self.outline.facts;
+        if is_short && facts.len() < MOST_FACTS && facts.iter().all(|(known, _)| known != key) {
+            facts.push((key.to_owned(), text.to_owned()));
         }
     }
 
@@ -303,6 +320,7 @@ impl<'t> Sink<'t> for OutlineBuilder {
     }
 
     fn fact<N: Node<'t>>(&mut self, key: &str, value: N) {
+        self.keep_fact(key, value);
         match key {
             "run.system" => self.outline.system = value.word().map(str::to_owned),
             "run.model" => self.outline.model = value.word().map(str::to_owned),
@@ -324,6 +342,8 @@ impl<'t> Sink<'t> for OutlineBuilder {
                     .and_then(|count| u32::try_from(count).ok());
                 self.nudges_told = count.unwrap_or(0);
             }
+            "run.commit" | "commit" => self.outline.commit = value.word().and_then(commit),
+            "run.tags" | "tags" => self.outline.tags = tags(value),
             "run.forked_from" => self.outline.forked_from = origin(value),
             "run.usage" => self.outline.tokens = tokens(value),
             "run.user" if value.shape() == Shape::Map => {
@@ -361,6 +381,36 @@ pub fn is_automatic(message: &str) -> bool {
         .strip_prefix("actually use the ")
         .and_then(|rest| rest.strip_suffix(" to get the answer"));
     names.is_some_and(|names| names.ends_with(" tools") || names.ends_with(" tool"))
+}
+
+/// Returns the name of a commit: of a whole hash its beginning, so that it is the same in files that
+/// record a short one. Returns `None` for what is no name.
+fn commit(name: &str) -> Option<String> {
+    const SHORT: usize = 12;
+    let (name, is_whole) = (name.trim(), |name: &str| {
+        name.len() >= 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+    });
+    let is_bad = name.is_empty() || name.len() > LONGEST_NAME || name.contains(char::is_control);
+    let name = if is_whole(name) { name.get(..SHORT)? } else { name };
+    (!is_bad).then(|| name.to_owned())
+}
+
+/// Returns tags: a list of words, or a single one.
+fn tags<'t, N: Node<'t>>(value: N) -> Vec<String> {
+    const MOST: usize = 50;
+    let words: Vec<&str> = match value.shape() {
+        Shape::List => value.items().filter_map(N::word).collect(),
+        _ => value.word().into_iter().collect(),
+    };
+    let is_name = |word: &&str| {
+        let is_short = !word.is_empty() && word.len() <= LONGEST_NAME;
+        is_short && !word.contains(char::is_control)
+    };
+    let words = words.into_iter().map(str::trim).filter(is_name).take(MOST);
+    let mut tags: Vec<String> = words.map(str::to_owned).collect();
+    tags.sort();
+    tags.dedup();
+    tags
 }
 
 /// Parses the origin of a fork; the file name alone is enough.

@@ -10,7 +10,7 @@ use crate::yaml::tree::Item;
 pub const LONGEST_NAME: usize = 100;
 
 /// Section of the workspace file.
-const SECTION: &str = "labels";
+pub(super) const SECTION: &str = "labels";
 
 /// A label.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,7 +97,7 @@ pub(super) fn label(name: String, settings: Item<'_>) -> Option<Label> {
 }
 
 /// Returns what is wrong with the name of a label.
-fn wrong_name(name: &str) -> Option<&'static str> {
+pub(super) fn wrong_name(name: &str) -> Option<&'static str> {
     let is_bad = name.trim() != name || name.is_empty() || name.len() > LONGEST_NAME;
     (is_bad || name.contains(char::is_control))
         .then_some("The name of a label has to be one line of at most 100 bytes")

@@ -139,7 +139,7 @@ pub(super) fn put_new(text: &str, place: &[&str], value: &str) -> Option<String>
 }
 
 /// Writes an entry of a section, and the levels above it that are missing.
-fn put(text: &str, place: &[&str], value: &str) -> Option<String> {
+pub(super) fn put(text: &str, place: &[&str], value: &str) -> Option<String> {
     // A file without any key is no YAML document.
     let tree = yaml::parse(text).ok().filter(|tree| tree.root().shape() == Shape::Map);
     let section = tree.as_ref().and_then(|tree| entry(tree.root(), place.first()?));
@@ -150,8 +150,13 @@ fn put(text: &str, place: &[&str], value: &str) -> Option<String> {
     };
     for level in 1..place.len() {
         match named_entry(map, &place[..=level]) {
-            Some((_, old)) if level + 1 == place.len() => {
+            Some((key, old)) if level + 1 == place.len() => {
                 let (from, _) = old.span()?;
+                // Brackets may not stand where the lines of a list began.
+                if is_block_list(text, old) {
+                    let (from, to) = (key.span()?.1, content_end(text, old)?);
+                    return replace(text, from, to, &format!(": {value}"));
+                }
                 // A block map ends with its last value.
                 return replace(text, from, content_end(text, old)?, value);
             }
@@ -162,9 +167,22 @@ fn put(text: &str, place: &[&str], value: &str) -> Option<String> {
     None
 }
 
+/// Gives an entry another name. Returns `None` if it is not there.
+pub(super) fn rename_key(text: &str, place: &[&str], name: &str) -> Option<String> {
+    let tree = yaml::parse(text).ok()?;
+    let mut map = tree.root();
+    let mut key = None;
+    for level in 0..place.len() {
+        let (found, value) = named_entry(map, &place[..=level])?;
+        (key, map) = (Some(found), value);
+    }
+    let (from, to) = key?.span()?;
+    replace(text, from, to, &quoted(name))
+}
+
 /// Removes an entry of the section, and what is empty without it. Comments within what is removed
 /// go with it.
-fn remove(text: &str, place: &[&str]) -> Option<String> {
+pub(super) fn remove(text: &str, place: &[&str]) -> Option<String> {
     let tree = yaml::parse(text).ok()?;
     let mut levels = Vec::new();
     let mut map = tree.root();
@@ -249,6 +267,12 @@ fn is_flow(text: &str, item: Item<'_>) -> bool {
     item.shape() != Shape::Map || start.starts_with('{')
 }
 
+/// Returns true for a list without brackets.
+fn is_block_list(text: &str, item: Item<'_>) -> bool {
+    let start = item.span().and_then(|(from, _)| text.get(from..)).unwrap_or_default();
+    item.shape() == Shape::List && item.items().next().is_some() && !start.starts_with('[')
+}
+
 /// Returns the spaces before the first key of a block map.
 fn indent<'t>(text: &'t str, map: Item<'_>) -> Option<&'t str> {
     let (from, _) = map.entries().next()?.0.span()?;
@@ -260,9 +284,15 @@ fn indent<'t>(text: &'t str, map: Item<'_>) -> Option<&'t str> {
 /// next node begins.
 fn content_end(text: &str, mut item: Item<'_>) -> Option<usize> {
     let mut end = 0;
-    while !is_flow(text, item) {
-        let (key, value) = item.entries().last()?;
-        (item, end) = (value, key.span()?.1);
+    loop {
+        if is_block_list(text, item) {
+            item = item.items().last()?;
+        } else if is_flow(text, item) {
+            break;
+        } else {
+            let (key, value) = item.entries().last()?;
+            (item, end) = (value, key.span()?.1);
+        }
     }
     Some(item.span()?.1.max(end))
 }

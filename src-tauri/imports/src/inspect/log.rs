@@ -86,6 +86,7 @@ impl Log {
             ("task settings", at(&["task_args"])),
             ("model settings", at(&["model_generate_config"])),
             ("tags", at(&["tags"])),
+            ("commit", at(&["revision", "commit"])),
         ] {
             let is_empty = value == Value::Null
                 || matches!(&value, Value::List(items) if items.is_empty())

@@ -243,7 +243,7 @@ async fn attempt(crew: &Arc<LaunchContext>, job: &Job) -> Result<RunOutcome, Run
     if !is_talk {
         let mut file = ReplyFile::default();
         let sitting = ActiveTimer::begin(&Facts::default(), None);
-        file.set_facts(&initial_facts(job, model));
+        file.set_facts(&initial_facts(crew, job, model));
         return PromptQlRun { crew, job, model, recording, desk, sitting, file }.run_to_end().await;
     }
     // A resumed run keeps the strategy it was started with.
@@ -253,7 +253,7 @@ async fn attempt(crew: &Arc<LaunchContext>, job: &Job) -> Result<RunOutcome, Run
         kit = self::tools_for_job(crew, job, model, query.as_ref(), way)?;
     }
     let facts = file.as_ref().map(facts_of).unwrap_or_default();
-    let mut script = script(job, model, file, &journal);
+    let mut script = script(crew, (job, model), file, &journal);
     let user = RunUser::for_run(crew, job, &mut script)?;
     let sitting = ActiveTimer::begin(
         &facts,
@@ -309,8 +309,8 @@ fn tools_for_job(
 
 /// Creates or resumes the conversation, and adds the user message of the job, if any.
 fn script(
-    job: &Job,
-    model: &Model,
+    crew: &LaunchContext,
+    (job, model): (&Job, &Model),
     document: Option<Document>,
     journal: &Journal,
 ) -> TranscriptWriter {
@@ -319,8 +319,10 @@ fn script(
         None => TranscriptWriter::new(&job.slot.prompt()),
     };
     let mut script = document.map_or_else(new, TranscriptWriter::from);
-    let begun = initial_facts(job, model);
+    let begun = initial_facts(crew, job, model);
     let facts = script.facts();
+    // A resumed run keeps the commit that it began at, even if it recorded none.
+    let commit = begun.commit.clone().filter(|_| facts.started.is_none());
     // The id that the provider reported; before the first reply, the requested one.
     let model_id = facts.model_id.or_else(|| begun.model_id.clone());
     // From here on the file records the number of nudges; earlier ones are counted by their text.
@@ -331,7 +333,7 @@ fn script(
         facts.nudges
     };
     let started = facts.started.or_else(|| begun.started.clone());
-    script.set_facts(&Facts { model_id, started, nudges, ..begun });
+    script.set_facts(&Facts { model_id, started, nudges, commit, ..begun });
     script.forget("finished");
     if facts.journal.is_some_and(|lines| lines > journal.lines() as u64) {
         // A copy of a file without the journal that it refers to.
@@ -387,13 +389,14 @@ fn outcome_without_work(taken: &LockedRun) -> RunOutcome {
 }
 
 /// Returns the facts recorded at the start of a run.
-fn initial_facts(job: &Job, model: &Model) -> Facts {
+fn initial_facts(crew: &LaunchContext, job: &Job, model: &Model) -> Facts {
     Facts {
         system: Some(job.slot.at.system.to_string()),
         model: Some(job.slot.at.model.clone()),
         model_id: Some(model.model_id.clone()),
         started: Some(clock::format_utc(clock::now_ms())),
         version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        commit: crew.setup.commit.clone(),
         ..Facts::default()
     }
 }

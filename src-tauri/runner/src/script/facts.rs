@@ -30,6 +30,8 @@ pub struct Facts {
     pub nudges: Option<u64>,
     /// Version of the program that wrote the file.
     pub version: Option<String>,
+    /// Commit at which the run began, with `-dirty` where files had been changed since.
+    pub commit: Option<String>,
     /// Transcript that this one was forked from.
     pub forked_from: Option<ForkedFrom>,
     /// Number of journal lines when the run ended. These lines are not replayed when it is resumed.
@@ -64,6 +66,7 @@ pub(crate) fn set(document: &mut Document, facts: &Facts) {
         ("model_id", &facts.model_id),
         ("started", &facts.started),
         ("finished", &facts.finished),
+        ("commit", &facts.commit),
     ];
     for (key, text) in texts {
         if let Some(text) = text {
@@ -122,6 +125,7 @@ pub(crate) fn get(document: &Document) -> Facts {
         model_id: text("model_id"),
         started: text("started"),
         finished: text("finished"),
+        commit: text("commit"),
         seconds: text("seconds")
             .and_then(|seconds| seconds.parse().ok())
             .filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0),

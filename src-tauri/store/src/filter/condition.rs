@@ -251,6 +251,15 @@ fn like(key: Key, pattern: &Pattern, params: &mut Vec<Param>) -> &'static str {
             push(format!("%\n{whole}\n%"));
             "tools LIKE ? ESCAPE '\\'"
         }
+        Key::Tag => {
+            push(format!("%\n{whole}\n%"));
+            push(format!("%\n{whole}\n%"));
+            "tags LIKE ? ESCAPE '\\' OR suite_tags LIKE ? ESCAPE '\\'"
+        }
+        Key::Commit => {
+            push(whole);
+            "commit_name LIKE ? ESCAPE '\\'"
+        }
         Key::Missing => {
             let json = pattern
                 .0

@@ -69,6 +69,10 @@ pub enum Key {
     Steps,
     /// Label.
     Label,
+    /// Commit that a file records.
+    Commit,
+    /// Tag of the run, or of the suite of its task.
+    Tag,
     /// Text of the assistant's messages.
     Said,
     /// Text of the user's messages.
@@ -161,7 +165,7 @@ const fn rule(
 }
 
 /// All keys, in the order of completion suggestions.
-pub const KEYS: [KeyRule; 36] = [
+pub const KEYS: [KeyRule; 38] = [
     rule(Key::Task, "task", ValueKind::Text, "task:refunds*", "task"),
     rule(Key::System, "system", ValueKind::Text, "system:tool_calling", "agent system"),
     rule(Key::Model, "model", ValueKind::Text, "model:o1,o3-mini", "model"),
@@ -233,6 +237,14 @@ pub const KEYS: [KeyRule; 36] = [
         "started:>=2026-03-02",
         "day of its start, in UTC; of the last change of its file if it does not say",
     ),
+    rule(
+        Key::Commit,
+        "commit",
+        ValueKind::Text,
+        "commit:4f1c2d9a7b30*",
+        "commit of the system or the folder, where the file records it",
+    ),
+    rule(Key::Tag, "tag", ValueKind::Text, "tag:smoke", "tag of the run or of its suite"),
     rule(Key::Size, "size", BYTES, "size:>1mb", "size on disk"),
     rule(Key::Scorer, "scorer", ValueKind::Text, "scorer:fields", "scorer of the score"),
     rule(Key::Scoring, "scoring", SCORINGS, "scoring:failed", "state of scoring"),
@@ -303,9 +315,9 @@ pub(super) fn key_named(word: &str) -> Option<&'static KeyRule> {
     KEYS.iter().find(|rule| rule.name.eq_ignore_ascii_case(word))
 }
 
-/// Suggests the most similar name: up to two edits away (one for words of three or four letters,
-/// none for shorter ones), a name that starts with the word, or a name followed by up to two extra
-/// letters.
+/// Suggests the most similar name: up to two edits away (one for words of two to four letters,
+/// none for shorter ones), a name that starts with the word (of three letters at least), or a
+/// name followed by up to two extra letters.
 pub(super) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     nearest_within(word, names, 2)
 }
@@ -320,15 +332,17 @@ pub(super) fn nearest_within<'a>(
     const MOST_BEHIND: usize = 2;
     let word: Vec<char> = word.to_lowercase().chars().take(40).collect();
     let allowed = match word.len() {
-        0..=2 => return None,
-        3..=4 => 1,
+        0..=1 => return None,
+        2..=4 => 1,
         _ => most,
     };
     names
         .filter_map(|name| {
             let letters: Vec<char> = name.chars().collect();
-            let begins = letters.starts_with(&word)
-                || (word.starts_with(&letters) && word.len() <= letters.len() + MOST_BEHIND);
+            // Two letters begin too many names.
+            let begins = word.len() > 2
+                && (letters.starts_with(&word)
+                    || (word.starts_with(&letters) && word.len() <= letters.len() + MOST_BEHIND));
             let distance = if begins { 1 } else { distance(&word, &letters) };
             (distance <= allowed).then_some((distance, name))
         })

@@ -136,7 +136,7 @@ impl Labels {
     }
 
     /// Returns a hash that changes with the definitions.
-    pub(crate) fn hash(&self) -> u64 {
+    pub fn hash(&self) -> u64 {
         self.hash
     }
 
@@ -240,6 +240,28 @@ fn is_named(label: &Label, name: &str) -> bool {
     label.name.eq_ignore_ascii_case(name)
 }
 
+/// Returns a question that asks for a label by its new name. `None` if it does not ask for the label, or
+/// cannot be read.
+pub fn with_renamed(question: &str, old: &str, new: &str) -> Option<String> {
+    let (mut filter, misread) = Filter::parse(question);
+    if !misread.is_empty() {
+        return None;
+    }
+    let mut is_changed = false;
+    for token in &mut filter.tokens {
+        let Ask::Value(Key::Label, values) = &mut token.ask else { continue };
+        for value in values {
+            if let FilterValue::Label(name, _) = value
+                && name.eq_ignore_ascii_case(old)
+            {
+                new.clone_into(name);
+                is_changed = true;
+            }
+        }
+    }
+    is_changed.then(|| filter.to_string())
+}
+
 /// Returns the names of the labels that a filter asks for.
 pub(crate) fn names_in(filter: &Filter) -> Vec<&str> {
     let mut names = Vec::new();
@@ -256,6 +278,15 @@ pub(crate) fn names_in(filter: &Filter) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_question_asks_for_a_label_by_its_new_name() {
+        let renamed = |question| with_renamed(question, "gave-up", "left it");
+        let new = renamed("-label:Gave-up,look=x cost:>1 \"gave-up\"").unwrap();
+        assert_eq!(new, "-label:\"left it\",look=x cost:>1 gave-up");
+        assert_eq!(renamed("gave-up task:gave-up label:look"), None);
+        assert_eq!(renamed("label:gave-up modle:x"), None);
+    }
 
     fn labels(all: &[(&str, &str)]) -> Labels {
         let question = |(name, text): &(&str, &str)| Label {

@@ -28,7 +28,7 @@ mod tests;
 pub use admits::Slot;
 pub use condition::{Condition, Param};
 pub use keys::{KEYS, Key, KeyRule, STATES, ValueKind, key_rule, state_name, state_named};
-pub use labels::{LabelRule, Labels};
+pub use labels::{LabelRule, Labels, with_renamed};
 pub use print::typed;
 pub use steps::{
     Place, STEP_WORDS, SequenceStep, StepCondition, StepPattern, StepQuestion, StepText, StepWord,

@@ -60,6 +60,8 @@ fn run(text: &str) -> ScoredRun {
         fork: 0,
         forked_from: None,
         member: None,
+        commit: None,
+        tags: Vec::new(),
         tokens: None,
         cost: None,
         seconds: None,

@@ -1,6 +1,7 @@
 //! **Pure.** Cache of query results for one snapshot of the index. Emptied when the snapshot
 //! changes.
 use super::RunSet;
+use super::labels::Given;
 use super::trust::CachedTrust;
 use crate::overview::Matrix;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,8 @@ pub(super) struct QueryCache {
     pub(super) lists: Recent<(String, Sort), Vec<i64>>,
     /// Values that occur, with the hash of the labels.
     pub(super) facets: Option<(u64, Arc<Facets>)>,
+    /// Values of labels that people gave.
+    pub(super) given: Option<Arc<Given>>,
     /// Overviews, by filter and scorer.
     pub(super) matrices: Recent<(String, Option<String>), Matrix, 3>,
     /// Rater agreement, by filter.

@@ -3,7 +3,7 @@
 use crate::filter::{KEYS, Key, typed};
 use crate::index::{IndexError, Reader};
 use rusqlite::Row;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use touchstone_api::{Facet, FacetValue, Facets};
 
 /// Maximum number of values per key; the most frequent are kept.
@@ -14,10 +14,10 @@ const MAX_VALUE: usize = 300;
 
 const ALL: &str = "SELECT task, system, model, state, variation, variation_name, layout, tools, missing_calls, \
                    nudges > 0, failed_calls > 0, has_answer, scorer, class, scoring, verdict, passed, \
-                   verdict IS NOT NULL OR review_score IS NOT NULL, lineage IS NOT NULL FROM runs";
+                   verdict IS NOT NULL OR review_score IS NOT NULL, lineage IS NOT NULL, commit_name, tags, suite_tags FROM runs";
 
 /// Columns of the query above that hold a single text.
-const TEXTS: [(usize, Key); 9] = [
+const TEXTS: [(usize, Key); 10] = [
     (0, Key::Task),
     (1, Key::System),
     (2, Key::Model),
@@ -27,6 +27,7 @@ const TEXTS: [(usize, Key); 9] = [
     (13, Key::Class),
     (14, Key::Scoring),
     (15, Key::Review),
+    (19, Key::Commit),
 ];
 
 #[derive(Default)]
@@ -34,6 +35,7 @@ struct Counts {
     by_key: HashMap<Key, HashMap<String, u64>>,
     tools: HashMap<String, u64>,
     missing: HashMap<String, u64>,
+    tags: HashMap<[String; 2], u64>,
 }
 
 /// Counts the values. Those of labels are given.
@@ -117,6 +119,10 @@ impl Counts {
         }
         count(&mut self.tools, text(7)?.unwrap_or_default());
         count(&mut self.missing, text(8)?.unwrap_or_default());
+        let tags = [text(20)?.unwrap_or_default(), text(21)?.unwrap_or_default()];
+        if tags != [""; 2] {
+            *self.tags.entry(tags.map(str::to_owned)).or_default() += 1;
+        }
         Ok(())
     }
 
@@ -144,6 +150,14 @@ impl Counts {
                 *missing.entry(name).or_default() += runs;
             }
         }
+        let mut tags = HashMap::new();
+        for ([own, suite], runs) in &self.tags {
+            let names: BTreeSet<&str> = own.lines().chain(suite.lines()).collect();
+            for name in names.into_iter().filter(|name| !name.is_empty()) {
+                *tags.entry(name.to_owned()).or_default() += runs;
+            }
+        }
+        self.by_key.insert(Key::Tag, tags);
         self.by_key.insert(Key::Tool, tools);
         self.by_key.insert(Key::Missing, missing);
     }

@@ -8,6 +8,7 @@ use crate::filter::{Ask, Filter, FilterValue, Key, LabelRule, Labels, typed};
 use crate::reviews::StoredReview;
 use rusqlite::params_from_iter;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use touchstone_api::{FacetValue, LabelAgreement, LabelSchema, LabelView, RunLabel, RunRow};
 use touchstone_formats::workspace::labels::LabelKind;
 use touchstone_scoring::agreement::words;
@@ -21,11 +22,17 @@ const MOST_PAIRS: usize = 200;
 /// Values that people gave to runs for a label; a run has each value once.
 type GivenValues = BTreeSet<(i64, String)>;
 
+/// Values that people gave to the present answers of runs, by label.
+pub(super) type Given = BTreeMap<String, GivenValues>;
+
+/// Reads these values when they are needed.
+type ReadGiven<'a> = &'a dyn Fn() -> Result<Arc<Given>, IndexError>;
+
 /// Runs with each label that follows from a question, and values of those that people give.
 #[derive(Default)]
 pub(super) struct LabelSets<'a> {
     questions: BTreeMap<&'a str, RunSet>,
-    given: BTreeMap<&'a str, GivenValues>,
+    given: Arc<Given>,
 }
 
 impl LabelSets<'_> {
@@ -51,17 +58,18 @@ impl LabelSets<'_> {
 }
 
 /// Decides labels and all that their questions use, for all runs or among some. Labels that do not
-/// exist or have an error belong to no run.
+/// exist or have an error belong to no run. `given` are the values that people gave, read when they are
+/// needed.
 pub(super) fn sets<'a>(
     index: &Reader<'_>,
     labels: &'a Labels,
     names: impl Iterator<Item = &'a str>,
-    among: Option<&[i64]>,
+    (among, given): (Option<&[i64]>, ReadGiven<'_>),
 ) -> Result<LabelSets<'a>, IndexError> {
     let mut sets = LabelSets::default();
     let needed = labels.needed(names);
     if needed.iter().any(|rule| !rule.is_question()) {
-        sets.given = labels_by_people(index, labels, among)?;
+        sets.given = given()?;
     }
     for rule in needed.iter().filter(|rule| rule.is_question()) {
         let set = passing(index, &rule.filter, (labels, &sets), among)?;
@@ -128,42 +136,27 @@ pub(super) fn matching(
     Ok(set)
 }
 
-/// Returns the values of labels that people gave to the present answers of all runs or some.
-fn labels_by_people<'a>(
-    index: &Reader<'_>,
-    labels: &'a Labels,
-    among: Option<&[i64]>,
-) -> Result<BTreeMap<&'a str, GivenValues>, IndexError> {
-    let mut given: BTreeMap<&str, GivenValues> = BTreeMap::new();
-    each_review(index, among, |run, one| {
+/// Returns the values of labels that people gave to the present answers of all runs.
+fn labels_by_people(index: &Reader<'_>) -> Result<Given, IndexError> {
+    let mut given = Given::new();
+    each_review(index, |run, one| {
         for (name, value) in one.labels {
-            let rule = labels.rules().iter().find(|rule| rule.label.name == name);
-            if let Some(rule) = rule.filter(|rule| !rule.is_question()) {
-                given.entry(&rule.label.name).or_default().insert((run, value));
-            }
+            given.entry(name).or_default().insert((run, value));
         }
     })?;
     Ok(given)
 }
 
-/// Calls `each` with every review that gives labels to the present answer of a run, of all or some.
+/// Calls `each` with every review that gives labels to the present answer of a run.
 fn each_review(
     index: &Reader<'_>,
-    among: Option<&[i64]>,
     mut each: impl FnMut(i64, StoredReview),
 ) -> Result<(), IndexError> {
+    // The condition is that of the index `reviews_labeled`.
     const LABELED: &str = "SELECT r.id, v.people, v.same FROM reviews v JOIN runs r ON r.key = v.run \
-                           WHERE v.people LIKE '%\"labels\":{%' AND v.problem IS NULL";
-    let mut of_page;
-    let mut of_all;
-    let mut rows = if let Some(ids) = among {
-        let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
-        of_page = index.prepare(&format!("{LABELED} AND r.id IN ({})", ids.join(",")))?;
-        of_page.query([])?
-    } else {
-        of_all = index.prepare_cached(LABELED)?;
-        of_all.query([])?
-    };
+                           WHERE v.labeled AND v.problem IS NULL";
+    let mut query = index.prepare_cached(LABELED)?;
+    let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
         let people: String = row.get(1)?;
         let same: Option<String> = row.get(2)?;
@@ -176,46 +169,44 @@ fn each_review(
     Ok(())
 }
 
-/// Puts their labels into the rows of a page.
-pub(super) fn put(
-    index: &Reader<'_>,
-    labels: &Labels,
-    page: &[i64],
-    rows: &mut [RunRow],
-) -> Result<(), IndexError> {
-    if labels.rules().is_empty() || page.is_empty() {
-        return Ok(());
-    }
-    let sets = sets(index, labels, all_names(labels), Some(page))?;
-    for (row, id) in rows.iter_mut().zip(page) {
-        for LabelRule { label, .. } in labels.rules() {
-            let name = || label.name.clone();
-            if sets.questions.get(label.name.as_str()).is_some_and(|runs| runs.contains(*id)) {
-                row.labels.push(RunLabel { name: name(), value: None });
+impl LabelSets<'_> {
+    /// Returns the labels of a run, in the order of the file.
+    pub(super) fn of_run(&self, labels: &Labels, id: i64) -> Vec<RunLabel> {
+        let mut of_run = Vec::new();
+        for rule in labels.rules() {
+            let name = rule.label.name.as_str();
+            let label = |value| RunLabel { name: name.to_owned(), value };
+            if rule.is_question() {
+                let is_so = self.questions.get(name).is_some_and(|runs| runs.contains(id));
+                of_run.extend(is_so.then(|| label(None)));
+                continue;
             }
-            let values = sets.given.get(label.name.as_str());
-            let first = (*id, String::new());
-            let of_run = values.into_iter().flat_map(|values| values.range(first.clone()..));
-            for (_, value) in of_run.take_while(|(run, _)| run == id) {
-                row.labels.push(RunLabel { name: name(), value: Some(value.clone()) });
-            }
+            let values = self.given.get(name).into_iter();
+            let values = values.flat_map(|values| values.range((id, String::new())..));
+            let values = values.take_while(|(run, _)| *run == id);
+            of_run.extend(values.map(|(_, value)| label(Some(value.clone()))));
         }
-        row.labels.truncate(MOST);
+        of_run.truncate(MOST);
+        of_run
     }
-    Ok(())
 }
 
-fn all_names(labels: &Labels) -> impl Iterator<Item = &str> {
+pub(super) fn all_names(labels: &Labels) -> impl Iterator<Item = &str> {
     labels.rules().iter().map(|rule| rule.label.name.as_str())
 }
 
 /// Returns the labels as values of the filter key: questions, and labels that people give, each followed
 /// by its values. Those of a category are the values of its schema, as the filter refuses others. A label
 /// whose question asks for text or steps is not counted, as that takes a search of all transcripts.
-pub(super) fn facet(index: &Reader<'_>, labels: &Labels) -> Result<Vec<FacetValue>, IndexError> {
+pub(super) fn facet(
+    index: &Reader<'_>,
+    labels: &Labels,
+    given: ReadGiven<'_>,
+) -> Result<Vec<FacetValue>, IndexError> {
     let mut facet = Vec::new();
     let is_counted = |rule: &LabelRule| !needs_transcripts(labels, rule);
-    for view in views(index, labels, &is_counted)?.into_iter().filter(|view| view.error.is_none()) {
+    let views = views(index, labels, (&is_counted, given))?;
+    for view in views.into_iter().filter(|view| view.error.is_none()) {
         facet.push(FacetValue { value: typed(&view.name), count: view.count });
         let is_known = |value: &FacetValue| match &view.schema {
             Some(LabelSchema::Category { values }) => values.contains(&value.value),
@@ -242,11 +233,11 @@ fn needs_transcripts(labels: &Labels, rule: &LabelRule) -> bool {
 fn views(
     index: &Reader<'_>,
     labels: &Labels,
-    is_counted: &dyn Fn(&LabelRule) -> bool,
+    (is_counted, given): (&dyn Fn(&LabelRule) -> bool, ReadGiven<'_>),
 ) -> Result<Vec<LabelView>, IndexError> {
     let counted = labels.rules().iter().filter(|rule| is_counted(rule));
     let names = counted.map(|rule| rule.label.name.as_str());
-    let sets = sets(index, labels, names, None)?;
+    let sets = sets(index, labels, names, (None, given))?;
     Ok(views_of(labels, &sets, is_counted))
 }
 
@@ -266,7 +257,8 @@ fn views_of(
             }
             _ => BTreeMap::new(),
         };
-        for (run, value) in sets.given.get(name).into_iter().flatten() {
+        let given = sets.given.get(name).filter(|_| is_counted && !rule.is_question());
+        for (run, value) in given.into_iter().flatten() {
             runs.insert(*run);
             *values.entry(value).or_default() += 1;
         }
@@ -308,9 +300,66 @@ fn schema(kind: &LabelKind) -> Option<LabelSchema> {
 }
 
 impl Lists {
+    /// Returns the values that people gave, remembered until the index changes.
+    pub(super) fn given(&self, index: &Reader<'_>) -> Result<Arc<Given>, IndexError> {
+        if let Some(given) = self.remembered(index, |known| known.given.clone()) {
+            return Ok(given);
+        }
+        let given = labels_by_people(index)?;
+        Ok(self.keep(index, given, |known, given| known.given = Some(given)))
+    }
+
+    /// Puts their labels into the rows of a page.
+    pub(super) fn put_labels(
+        &self,
+        index: &Reader<'_>,
+        labels: &Labels,
+        page: &[i64],
+        rows: &mut [RunRow],
+    ) -> Result<(), IndexError> {
+        if labels.rules().is_empty() || page.is_empty() {
+            return Ok(());
+        }
+        let given = || self.given(index);
+        let sets = sets(index, labels, all_names(labels), (Some(page), &given))?;
+        for (row, id) in rows.iter_mut().zip(page) {
+            row.labels = sets.of_run(labels, *id);
+        }
+        Ok(())
+    }
+
+    /// Returns the labels of the runs that pass a filter and count, by the id of the run. Runs without
+    /// labels are left out.
+    pub fn labels_of_runs(
+        &self,
+        index: &Reader<'_>,
+        filter: &str,
+    ) -> Result<BTreeMap<String, Vec<RunLabel>>, IndexError> {
+        let labels = self.labels();
+        if labels.rules().is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let sets = sets(index, &labels, all_names(&labels), (None, &|| self.given(index)))?;
+        let mut of_runs = BTreeMap::new();
+        for id in self.runs_that_count(index, filter)?.iter() {
+            let of_run = sets.of_run(&labels, id);
+            if !of_run.is_empty() {
+                of_runs.insert(super::key_of(index, id)?, of_run);
+            }
+        }
+        Ok(of_runs)
+    }
+
+    /// Returns the number of runs that have a label; 0 for one that does not exist.
+    pub fn label_count(&self, index: &Reader<'_>, name: &str) -> Result<u64, IndexError> {
+        let is_meant = |rule: &LabelRule| rule.label.name == name;
+        let views = views(index, &self.labels(), (&is_meant, &|| self.given(index)))?;
+        Ok(views.into_iter().find_map(|view| view.count).unwrap_or_default())
+    }
+
     /// Returns the labels of the folder with the number of runs that have them.
     pub fn label_views(&self, index: &Reader<'_>) -> Result<Vec<LabelView>, IndexError> {
-        views(index, &self.labels(), &|_| true)
+        views(index, &self.labels(), (&|_| true, &|| self.given(index)))
     }
 
     /// Returns the labels of the folder without counts.
@@ -333,7 +382,7 @@ impl Lists {
         let passing = self.runs_that_count(index, filter)?;
         // By label and person, the value of each run.
         let mut given: BTreeMap<String, BTreeMap<String, BTreeMap<i64, String>>> = BTreeMap::new();
-        each_review(index, None, |run, one| {
+        each_review(index, |run, one| {
             let Some(author) = one.author.filter(|_| passing.contains(run)) else { return };
             for (name, value) in one.labels {
                 given

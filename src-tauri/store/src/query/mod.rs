@@ -12,6 +12,7 @@ mod labels;
 mod lineage;
 mod order;
 mod overview;
+mod own_columns;
 mod queue;
 mod recorded;
 mod row;
@@ -23,6 +24,7 @@ mod trust;
 
 pub use foreign::{ForeignRun, foreign_runs, run_at};
 pub use lineage::lineage;
+pub use own_columns::OwnColumn;
 pub use recorded::{
     RecordedDetails, RecordedTask, RecordedTasks, recorded_task, recorded_tasks, renamed_tasks,
 };
@@ -111,7 +113,7 @@ impl Lists {
     /// Returns the runs of a filter that are scored and judged: without forks and continued runs
     /// unless it uses the key `forked`; empty when it is invalid.
     pub fn runs_that_count(&self, index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
-        passing(index, &self.prepared(self.parse(filter).0.without_forks()))
+        self.passing(index, &self.prepared(self.parse(filter).0.without_forks()))
     }
 
     /// Returns one page of runs.
@@ -145,7 +147,7 @@ impl Lists {
         for id in page {
             rows.push(row_of(index, *id)?);
         }
-        labels::put(index, &asked.labels, page, &mut rows)?;
+        self.put_labels(index, &asked.labels, page, &mut rows)?;
         for (row, id) in rows.iter_mut().zip(page).filter(|(row, _)| row.stored.is_some()) {
             row.verdicts = imported_verdicts::first_of_run(index, *id)?;
         }
@@ -356,7 +358,8 @@ impl Lists {
         if let Some((_, known)) = known.filter(|(hash, _)| *hash == labels.hash()) {
             return Ok(known);
         }
-        let facets = Arc::new(facets::facets(index, labels::facet(index, &labels)?)?);
+        let facets =
+            Arc::new(facets::facets(index, labels::facet(index, &labels, &|| self.given(index))?)?);
         let kept = (labels.hash(), Arc::clone(&facets));
         self.remembered(index, |known| known.facets = Some(kept));
         Ok(facets)
@@ -424,7 +427,21 @@ impl Lists {
         if let Some(set) = self.remembered(index, |known| known.passing.get(&key)) {
             return Ok(set);
         }
-        Ok(self.keep(index, passing(index, asked)?, |known, set| known.passing.put(key, set)))
+        let set = self.passing(index, asked)?;
+        Ok(self.keep(index, set, |known, set| known.passing.put(key, set)))
+    }
+
+    /// Evaluates a filter.
+    fn passing(&self, index: &Reader<'_>, asked: &ParsedFilter) -> Result<RunSet, IndexError> {
+        let ParsedFilter { filter, texts, labels, .. } = asked;
+        let names = names_in(filter).into_iter();
+        let sets = labels::sets(index, labels, names, (None, &|| self.given(index)))?;
+        let set = labels::matching(index, filter, (labels, &sets), None)?;
+        let set = if texts.is_empty() { set } else { search::containing(index, texts, &set)? };
+        if filter.questions().next().is_none() {
+            return Ok(set);
+        }
+        questions::passing(index, asked.questions(), &set)
     }
 
     fn keep<T>(
@@ -480,18 +497,6 @@ impl ParsedFilter {
     fn asks_for_steps(&self) -> bool {
         self.filter.questions().any(|(_, negated)| !negated)
     }
-}
-
-/// Evaluates a filter.
-fn passing(index: &Reader<'_>, asked: &ParsedFilter) -> Result<RunSet, IndexError> {
-    let sets = labels::sets(index, &asked.labels, names_in(&asked.filter).into_iter(), None)?;
-    let set = labels::matching(index, &asked.filter, (&asked.labels, &sets), None)?;
-    let set =
-        if asked.texts.is_empty() { set } else { search::containing(index, &asked.texts, &set)? };
-    if asked.filter.questions().next().is_none() {
-        return Ok(set);
-    }
-    questions::passing(index, asked.questions(), &set)
 }
 
 impl ToSql for Param {

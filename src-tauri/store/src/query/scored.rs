@@ -6,6 +6,7 @@ use crate::filter::state_named;
 use crate::index::{IndexError, Reader};
 use crate::suites::Tasks;
 use rusqlite::Row;
+use rusqlite::types::ValueRef;
 use std::collections::{BTreeMap, HashMap};
 use touchstone_api::{FailureClass, Lineage, RunState, ScoreDetail, ScoreStanding, Verdict};
 
@@ -59,6 +60,10 @@ pub struct ScoredRun {
     /// Time of its start, in milliseconds since 1970; of the last change of its file if the file
     /// does not say.
     pub started_ms: Option<i64>,
+    /// Commit, if its file records one.
+    pub commit: Option<String>,
+    /// Tags of the run and of the suite of its task, in order.
+    pub tags: Vec<String>,
     /// Scoring state; `None` if the task is unknown or lacks this scorer.
     pub scoring: Option<ScoreStanding>,
     /// Scorer.
@@ -83,7 +88,8 @@ pub struct ScoredRun {
 
 const COLUMNS: &str = "r.id, r.key, r.path, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
      r.layout, r.turns, r.tool_calls, r.nudges, r.tokens, r.cost, r.seconds, r.class, r.fingerprint, r.verdict, r.review_score, r.reason, \
-     r.follow_ups, r.lineage, r.fork, r.forked_from, ifnull(CAST(r.started * 1000 AS INTEGER), r.modified_ms), r.member";
+     r.follow_ups, r.lineage, r.fork, r.forked_from, ifnull(CAST(r.started * 1000 AS INTEGER), r.modified_ms), r.member, \
+     r.commit_name, r.tags, r.suite_tags";
 
 /// Failure class according to the scorer. For runs without that scorer, only classes that do not
 /// depend on scoring.
@@ -197,6 +203,18 @@ impl ScoredRun {
     }
 }
 
+/// Returns the tags in lists of names between line feeds, in order.
+fn tags(lists: [ValueRef<'_>; 2]) -> rusqlite::Result<Vec<String>> {
+    let mut tags = Vec::new();
+    for list in lists {
+        let names = list.as_str()?.lines().filter(|name| !name.is_empty());
+        tags.extend(names.map(str::to_owned));
+    }
+    tags.sort();
+    tags.dedup();
+    Ok(tags)
+}
+
 fn read(row: &Row<'_>) -> rusqlite::Result<ScoredRun> {
     let unsigned =
         |at: usize| row.get::<_, Option<i64>>(at).map(|n| n.and_then(|n| u64::try_from(n).ok()));
@@ -231,10 +249,12 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ScoredRun> {
         forked_from: row.get(25)?,
         started_ms: row.get(26)?,
         member: row.get(27)?,
-        scoring: word(row, 28)?,
-        scorer: row.get(29)?,
-        score: row.get(30)?,
-        passed: row.get(31)?,
-        score_reason: row.get(32)?,
+        commit: row.get(28)?,
+        tags: tags([row.get_ref(29)?, row.get_ref(30)?])?,
+        scoring: word(row, 31)?,
+        scorer: row.get(32)?,
+        score: row.get(33)?,
+        passed: row.get(34)?,
+        score_reason: row.get(35)?,
     })
 }

@@ -47,6 +47,7 @@ struct SuiteData {
     task: String,
     missing: String,
     variation_name: Option<String>,
+    tags: String,
 }
 
 /// Row fields that depend on the task.
@@ -62,6 +63,7 @@ struct Candidate {
     system: Option<String>,
     tools: Vec<String>,
     missing: String,
+    tags: String,
     fingerprint: Option<i64>,
     own: Option<Arc<Task>>,
 }
@@ -81,7 +83,7 @@ impl Candidate {
 /// Processes the rows after the given id, and rescores those with an outdated fingerprint.
 pub(crate) fn batch(writer: &Writer, tasks: &Tasks, after: i64) -> Result<Batch, IndexError> {
     const SELECT: &str = "SELECT r.id, r.key, r.task, r.variation, r.variation_name, r.layout, r.system, r.tools, r.missing_calls, \
-                          r.fingerprint, r.path, a.expected, a.answer \
+                          r.fingerprint, r.path, a.expected, a.answer, r.suite_tags \
                           FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.id > ? AND r.task IS NOT NULL ORDER BY r.id";
     let began = Instant::now();
     let mut batch = Batch { after, ..Batch::default() };
@@ -122,9 +124,11 @@ fn said_by_suite(candidate: &Candidate, tasks: &Tasks) -> Option<SuiteData> {
     let name = name.or_else(|| candidate.own_name.clone());
     // The query may have been read after its result.
     let id = tasks.query_id(&candidate.task);
-    let same = id.is_none() && missing == candidate.missing && name == candidate.variation_name;
     let task = id.unwrap_or(&candidate.task).to_owned();
-    (!same).then_some(SuiteData { task, missing, variation_name: name })
+    let tags = record::suite_tags(tasks, Some(&task));
+    let same = id.is_none() && missing == candidate.missing && name == candidate.variation_name;
+    let same = same && tags == candidate.tags;
+    (!same).then_some(SuiteData { task, missing, variation_name: name, tags })
 }
 
 impl Batch {
@@ -143,11 +147,16 @@ impl Batch {
         let sql = &writer.sql;
         let mut keys = Vec::with_capacity(self.renewed.len());
         for Renewed { id, key, said, measured, stands } in self.renewed {
-            if let Some(SuiteData { task, missing, variation_name }) = said {
-                sql.prepare_cached(
-                    "UPDATE runs SET task = ?, missing_calls = ?, variation_name = ? WHERE id = ?",
-                )?
-                .execute(params![task, missing, variation_name, id])?;
+            if let Some(SuiteData { task, missing, variation_name, tags }) = said {
+                const PUT: &str = "UPDATE runs SET task = ?, missing_calls = ?, variation_name = ?, \
+                                   suite_tags = ? WHERE id = ?";
+                sql.prepare_cached(PUT)?.execute(params![
+                    task,
+                    missing,
+                    variation_name,
+                    tags,
+                    id
+                ])?;
             }
             if let Some(stands) = stands {
                 stands.put(sql, id)?;
@@ -181,6 +190,7 @@ fn candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
         system: row.get(6)?,
         tools,
         missing: row.get(8)?,
+        tags: row.get(13)?,
         fingerprint: row.get(9)?,
         own: imports::own_task_of_row(row, 2, 10)?,
     })

@@ -48,6 +48,7 @@ const cluster = (title: string, change: Partial<FailureCluster> = {}): FailureCl
   also: 1,
   shares: [{ group: 0, runs: 3, failed: 4, all: 10, low: 0.1, high: 0.6 }],
   examples: [example("r1"), example("r2", { is_main: false })],
+  named: null,
   ...change,
 });
 const MAP: FailureMap = {
@@ -62,6 +63,7 @@ const MAP: FailureMap = {
   forks_left_out: 0,
   replays_left_out: 0,
   evaluations_left_out: 0,
+  naming: null,
   passed_but_reviewed_wrong: 1,
   scorers: ["fields", "exact"],
   groups: [
@@ -222,4 +224,58 @@ it("shows an error with its next step", async () => {
   page = mount(App, { target: document.body, props: { backend } });
   await until(() => expect(flat(id("failures"))).toContain("The index is damaged."));
   expect(button("Try again")).toBeDefined();
+});
+
+it("names causes with a model after it says what that takes, beside the mined names", async () => {
+  const named = { ...MAP, clusters: MAP.clusters.map((one) => ({ ...one })) };
+  const fake = await open(MAP);
+  fake.replies.judge_options = () => ({
+    groups: [],
+    judges: [],
+    models: [{ name: "cheap", detail: "", why_not: null }],
+    why_not: null,
+  });
+  const asked: unknown[] = [];
+  fake.replies.plan_cause_names = ({ request }) => {
+    asked.push(request);
+    return { requests: 2, named: 1, tokens: 900, cost: 0.0012, example: "| order", unbound: null };
+  };
+  fake.replies.start_cause_names = () => {
+    const first = named.clusters[0];
+    if (first) first.named = { name: "Looks up <b>wrong</b> orders", model: "cheap" };
+    fake.replies.failures = () => ({
+      ...named,
+      naming: {
+        is_running: true,
+        done: 1,
+        without: 0,
+        all: 2,
+        requests: 1,
+        cost: 0.0006,
+        why: null,
+      },
+    });
+    fake.tell({ kind: "failures" });
+    return null;
+  };
+  button("Name causes")?.click();
+  await until(() =>
+    expect(document.querySelector("[data-testid=name-causes] select")).not.toBeNull(),
+  );
+  const select = document.querySelector<HTMLSelectElement>("[data-testid=name-causes] select");
+  await until(() => expect(select?.options.length).toBe(2));
+  if (select) {
+    select.value = "cheap";
+    select.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  await until(() =>
+    expect(flat(id("name-causes-plan"))).toMatch(
+      /About 2 requests, 900 tokens, \$0\.00.*Named before: 1 cause\./,
+    ),
+  );
+  expect(asked.at(-1)).toMatchObject({ model: "cheap", max_cost: null });
+  button("Send 2 requests")?.click();
+  await until(() => expect(flat(id("cause-name"))).toBe("Looks up <b>wrong</b> orders"));
+  expect(flat(document.querySelector(".under-way"))).toContain("Naming causes: 1 of 2.");
+  expect(flat(id("failures-list"))).toContain("get_order failed: order <n> not found");
 });

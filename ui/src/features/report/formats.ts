@@ -76,11 +76,16 @@ export function requestOf(
     title: route.title,
     runs: lists || route.runs,
     published: route.published,
+    sets: route.sets,
     theme,
     redact: route.redact,
     include_sensitive: sensitive,
   };
 }
+
+/** True if a format has the trend over sets of runs. */
+export const hasTrend = (id: ReportFormat): boolean =>
+  id === "html" || id === "markdown" || id === "json";
 
 /** True if a format lists runs only on request. */
 export const mayLeaveRuns = (id: ReportFormat): boolean =>

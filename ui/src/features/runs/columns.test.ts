@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { runRow } from "../../testing/fakeBackend";
 import type { RunRow } from "../../generated";
-import { chosen, COLUMNS, evaluatorColumn, evaluatorRoom, evaluatorsOf, LABELS } from "./columns";
+import {
+  chosen,
+  COLUMNS,
+  evaluatorColumn,
+  evaluatorRoom,
+  evaluatorsOf,
+  isOwnColumn,
+  LABELS,
+  ownColumn,
+} from "./columns";
 
 const score = COLUMNS.find((column) => column.id === "score");
 
@@ -152,5 +161,41 @@ describe("the column of labels", () => {
       chosen(shown, false, [], 0, hasLabels).some((one) => one.id === "labels");
     expect([has({}, false), has({}, true)]).toEqual([false, true]);
     expect([has({ labels: true }, false), has({ labels: false }, true)]).toEqual([true, false]);
+  });
+});
+
+describe("columns of one's own", () => {
+  const values = (known: Record<string, string | null>) => ({
+    text: (_: RunRow, column: string) => known[column],
+  });
+  const shown = {
+    "answer.items[0].id": true,
+    "fact:run.version": true,
+    "label:x": false,
+    size: false,
+  };
+
+  it("stand behind the others, and are known by their form", () => {
+    const ids = chosen(shown, false, [], 0, false, values({})).map(({ id }) => id);
+    expect(ids.filter((id) => id.includes(":") || id.includes("."))).toEqual([
+      "answer.items[0].id",
+      "fact:run.version",
+    ]);
+    for (const id of ["answer", "answer[0]", "answer.a", "label:a b", "score:fields"])
+      expect(isOwnColumn(id)).toBe(true);
+    for (const id of ["answers", "cost", "fact:", "verdict:relevance", ""])
+      expect(isOwnColumn(id)).toBe(false);
+  });
+
+  it("show a dash for what is missing, and nothing of a folded answer", () => {
+    const row = runRow(0);
+    const text = (id: string, known: Record<string, string | null>, of = row) =>
+      ownColumn(id, values(known)).text(of);
+    expect(text("answer", { answer: "0" })).toBe("0");
+    expect(text("answer", { answer: null })).toBe("–");
+    expect(text("answer", {})).toBe("…");
+    const folded = { ...row, sensitive: true };
+    expect(text("answer", { answer: "secret" }, folded)).toBe("folded");
+    expect(text("label:x", { "label:x": "yes" }, folded)).toBe("yes");
   });
 });

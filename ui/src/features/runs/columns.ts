@@ -3,6 +3,7 @@ import type { Column, RunLabel, RunRow } from "../../generated";
 import { isUnreadable } from "../../domain/states";
 import { visibleLine } from "../../components/visible/visible";
 import { scoreBadge } from "../../domain/scores";
+import { isFolded } from "../shared/sensitive.svelte";
 import {
   bytes,
   count,
@@ -281,6 +282,23 @@ export const LABELS: TableColumn = {
   token: (row) => word("label", row.labels.find(({ value }) => value === null)?.name ?? null),
 };
 
+/** True for the id of a column of one's own: `answer.items[0].id`, `fact:run.version`. */
+export const isOwnColumn = (id: string): boolean =>
+  /^(?:answer(?:[.[].*)?|(?:fact|label|score):.+)$/s.test(id);
+/** Values of one's own columns; undefined while they are not known. */
+export interface OwnText {
+  text: (row: RunRow, column: string) => string | null | undefined;
+}
+/** A column of one's own. Parts of the answer of a folded run are not shown. */
+export const ownColumn = (id: string, values: OwnText): TableColumn => {
+  const text = (row: RunRow) => {
+    if (isFolded(row) && !id.startsWith("label:") && !id.startsWith("score:")) return "folded";
+    const value = values.text(row, id);
+    return value === undefined ? "…" : value === null ? DASH : visibleLine(value);
+  };
+  return { id, title: id, width: 9, grow: 1, number: false, text, hint: text };
+};
+
 /** True if a column is shown after the user's choices. */
 export const isShown = (
   column: TableColumn,
@@ -295,12 +313,19 @@ export function chosen(
   evaluators: readonly string[] = [],
   room = 0,
   hasLabels = false,
+  values: OwnText | null = null,
 ): TableColumn[] {
+  const named =
+    values === null
+      ? []
+      : Object.keys(shown)
+          .filter((id) => shown[id] === true && isOwnColumn(id))
+          .map((id) => ownColumn(id, values));
   const own = evaluators.map(evaluatorColumn).filter((column, at) => shown[column.id] ?? at < room);
   return COLUMNS.flatMap((column) => [
     ...(isShown(column, shown, hasStored) ? [column] : []),
     ...(column.id === "score" && (shown["labels"] ?? hasLabels) ? [LABELS] : []),
-    ...(column.id === "stored" ? own : []),
+    ...(column.id === "stored" ? [...own, ...named] : []),
   ]);
 }
 

@@ -127,9 +127,11 @@ pub(super) fn map(
                 also: cluster.also.len() as u64,
                 shares: cluster.shares.iter().map(|it| share(it, &groups)).collect(),
                 examples: examples(cluster),
+                named: None,
             })
             .collect(),
         groups,
+        naming: None,
         misread: selection.misread.clone(),
     }
 }

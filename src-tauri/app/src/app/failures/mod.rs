@@ -8,6 +8,7 @@
 //! ```
 mod cache;
 mod map;
+mod naming;
 mod reading;
 mod selection;
 
@@ -45,6 +46,7 @@ pub(crate) struct Failures {
     jobs: Mutex<Vec<Arc<Job>>>,
     selections: Mutex<Vec<(FailuresRequest, Arc<Selection>)>>,
     maps: Mutex<Vec<KeptMap>>,
+    naming: Mutex<Option<Arc<naming::Naming>>>,
 }
 
 /// A map that was made.
@@ -145,6 +147,9 @@ impl Failures {
         for job in self.jobs().iter() {
             job.stops.store(true, Ordering::Relaxed);
         }
+        if let Some(naming) = self.naming().as_ref() {
+            naming.stop();
+        }
     }
 
     /// Returns the map of a selection: the same as before while nothing more is known. While
@@ -182,6 +187,10 @@ impl Failures {
         maps.insert(0, kept);
         maps.truncate(MOST_MAPS);
         map
+    }
+
+    fn naming(&self) -> MutexGuard<'_, Option<Arc<naming::Naming>>> {
+        self.naming.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn jobs(&self) -> MutexGuard<'_, Vec<Arc<Job>>> {
@@ -238,6 +247,7 @@ impl App {
         let map = open.failures.map(request, &selection, state);
         let mut map = FailureMap { state, ..map.as_ref().clone() };
         self.leave_out_quotes(&selection, &mut map)?;
+        self.put_names(&mut map)?;
         Ok(map)
     }
 
@@ -316,6 +326,7 @@ impl App {
         reading::read(&open, &selection, &missing, &job, &tell);
         let map = open.failures.map(request, &selection, FailuresState::Done);
         let mut map = FailureMap { state: FailuresState::Done, ..map.as_ref().clone() };
+        self.put_names(&mut map)?;
         let left_out = if include_sensitive {
             HashSet::new()
         } else {

@@ -3,7 +3,7 @@ mod filled;
 pub(super) mod set_changes;
 #[cfg(test)]
 mod tests;
-mod trends;
+pub(super) mod trends;
 
 use super::App;
 use crate::error::{AppError, Code};

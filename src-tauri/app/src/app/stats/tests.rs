@@ -23,6 +23,8 @@ fn run(task: &str, system: &str, state: RunState, score: Option<f64>) -> ScoredR
         fork: 0,
         forked_from: None,
         member: None,
+        commit: None,
+        tags: Vec::new(),
         tokens: Some(100),
         cost: None,
         seconds: None,

@@ -103,6 +103,20 @@ impl App {
     }
 }
 
+/// Returns the trends of runs with the plot of their scores; `None` where there are not two sets.
+pub(in crate::app) fn trends_of(
+    runs: &[ScoredRun],
+    by: SetsBy,
+) -> Option<(Trends, Option<TrendPlot>)> {
+    let sets = Sets::new(runs, by);
+    if sets.all.len() < 2 {
+        return None;
+    }
+    let trends = compute(&sets);
+    let plot = plots(&trends).into_iter().find(|plot| plot.measure == TrendMeasure::Score);
+    Some((trends, plot))
+}
+
 impl RunSet<'_> {
     fn counted(&self) -> Vec<Counted<'_>> {
         self.runs.iter().map(|run| run.counted()).collect()
@@ -114,9 +128,10 @@ impl<'r> Sets<'r> {
         let mut by_name: BTreeMap<String, Vec<&ScoredRun>> = BTreeMap::new();
         let mut left_out = 0;
         for run in runs {
-            match set_of(run, by) {
-                Some(name) => by_name.entry(name).or_default().push(run),
-                None => left_out += 1,
+            let names = sets_of(run, by);
+            left_out += u64::from(names.is_empty());
+            for name in names {
+                by_name.entry(name).or_default().push(run);
             }
         }
         let set = |(name, runs): (String, Vec<&'r ScoredRun>)| RunSet {
@@ -158,19 +173,22 @@ fn compute(sets: &Sets<'_>) -> Trends {
     }
 }
 
-/// Returns the name of the set of a run; `None` if it is in none.
-fn set_of(run: &ScoredRun, by: SetsBy) -> Option<String> {
+/// Returns the names of the sets of a run: several only for tags.
+fn sets_of(run: &ScoredRun, by: SetsBy) -> Vec<String> {
     let day = |length| {
         let day = clock::format_utc_seconds(run.started_ms?);
         day.get(..length).map(str::to_owned)
     };
-    match by {
+    let name = match by {
+        SetsBy::Tag => return run.tags.clone(),
+        SetsBy::Commit => run.commit.clone(),
         SetsBy::Day => day(10),
         SetsBy::Month => day(7),
         SetsBy::Week => run.started_ms.map(clock::format_utc_monday),
         SetsBy::Folder => run.file().split_once('/').map(|(folder, _)| folder.to_owned()),
         SetsBy::File => Some(run.file().to_owned()),
-    }
+    };
+    name.into_iter().collect()
 }
 
 /// Returns the filter of the runs of a set, of which one started at this time.
@@ -183,6 +201,8 @@ fn set_filter(name: &str, by: SetsBy, started_ms: Option<i64>) -> String {
         (SetsBy::Day | SetsBy::Week | SetsBy::Month, _) => format!("started:{name}"),
         (SetsBy::Folder, _) => format!("file:{}/*", typed(name)),
         (SetsBy::File, _) => App::filter_of_file(name),
+        (SetsBy::Commit, _) => format!("commit:{}", typed(name)),
+        (SetsBy::Tag, _) => format!("tag:{}", typed(name)),
     }
 }
 
@@ -332,6 +352,34 @@ mod tests {
         let names = |by| named(&runs, by).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
         assert_eq!(names(SetsBy::File), ["v#1/a.json", "v#2/a.json", "top.json"]);
         assert_eq!(names(SetsBy::Folder), ["v#1", "v#2"]);
+    }
+
+    #[test]
+    fn commits_and_tags_make_sets_in_the_order_of_their_first_run() {
+        let run = |day, commit: Option<&str>, tags: &[&str]| ScoredRun {
+            commit: commit.map(str::to_owned),
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            ..on(day, "x.yaml")
+        };
+        let runs = [
+            run(1, Some("f00"), &["smoke", "a tag"]),
+            run(2, Some("abc-dirty"), &["smoke"]),
+            run(3, Some("f00"), &[]),
+            run(4, None, &[]),
+        ];
+        let pairs = |all: &[(&str, &str)]| {
+            all.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            named(&runs, SetsBy::Commit),
+            pairs(&[("f00", "commit:f00"), ("abc-dirty", "commit:abc-dirty")])
+        );
+        assert_eq!(
+            named(&runs, SetsBy::Tag),
+            pairs(&[("a tag", "tag:\"a tag\""), ("smoke", "tag:smoke")])
+        );
+        assert_eq!(Sets::new(&runs, SetsBy::Commit).left_out, 1);
+        assert_eq!(Sets::new(&runs, SetsBy::Tag).left_out, 2);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::plots::{self, Drawn, Measure};
 use crate::reports::page::{Cell, Estimate, Group, TaskLine};
 use crate::reports::words::{self, Tone};
 use maud::{Markup, html};
-use touchstone_api::{Figure, Scatter, ScatterPoint};
+use touchstone_api::{Figure, Scatter, ScatterPoint, TrendDot, TrendPlot, Trends};
 
 /// Width of the name column (`NAMES`) and of the plot area (`MARKS`), and height of a line.
 const NAMES: f64 = 260.0;
@@ -115,6 +115,60 @@ fn scatter(plot: &Scatter, groups: &[Group]) -> Markup {
             }
         }
     }
+}
+
+/// Draws the scores over sets of runs, one line per group, with change points.
+pub(super) fn trend(plot: &TrendPlot, trends: &Trends) -> Markup {
+    let turn = |group: u32, point: u32| {
+        let points = &trends.groups.get(group as usize)?.points;
+        points.get(point as usize)?.change_point.as_ref()
+    };
+    let name = |group: u32| trends.groups.get(group as usize).map_or("", |group| &group.name);
+    let path = |dots: &[TrendDot]| {
+        let points = dots.iter().map(|dot| format!("{} {}", dot.x, dot.y));
+        format!("M{}", points.collect::<Vec<_>>().join("L"))
+    };
+    html! {
+        figure {
+            svg viewBox=(format!("0 0 {} {}", plot.width, plot.height)) width=(plot.width * 1.15)
+                role="img" aria-label=(format!("{} over sets of runs; the tables below say the same", plot.title)) {
+                @for tick in &plot.y_ticks {
+                    line.grid x1=(plot.left) x2=(plot.right) y1=(tick.at) y2=(tick.at) {}
+                    text.soft x=(plot.left - 8.0) y=(tick.at + 4.0) text-anchor="end" { (tick.label) }
+                }
+                line.axis x1=(plot.left) x2=(plot.right) y1=(plot.bottom) y2=(plot.bottom) {}
+                @for tick in &plot.x_ticks {
+                    line.axis x1=(tick.at) x2=(tick.at) y1=(plot.bottom) y2=(plot.bottom + 4.0) {}
+                    text.soft x=(tick.at) y=(plot.bottom + 17.0) text-anchor="middle" { (one_line(&tick.label)) }
+                }
+                @for line in &plot.lines {
+                    path.whisker fill="none" d=(path(&line.dots)) stroke-dasharray=[dashes(line.look)] {}
+                }
+                @for line in &plot.lines {
+                    @for dot in &line.dots {
+                        @if let Some([low, high]) = dot.range { line.span x1=(dot.x) x2=(dot.x) y1=(low) y2=(high) {} }
+                        path.mark d=(mark(line.look % 4, dot.x, dot.y)) { title { (one_line(name(line.group))) } }
+                        @if let Some(change) = turn(line.group, dot.point) {
+                            text.halo x=(dot.x) y=(dot.y - 10.0) text-anchor="middle" {
+                                @if change.shown == "worse" { "▼" } @else { "▲" }
+                            }
+                        }
+                    }
+                    path.mark d=(mark(line.look % 4, plot.right + 16.0, line.label_y - 4.0)) {}
+                    text x=(plot.right + 25.0) y=(line.label_y) { (one_line(&line.label)) }
+                }
+            }
+            figcaption {
+                (plot.title) "; bars are 95\u{a0}% intervals. ▼ and ▲ are change points."
+                @if plot.left_out > 0 { " Not drawn: " (words::counted(u64::from(plot.left_out), "system", "systems")) " with the fewest runs." }
+            }
+        }
+    }
+}
+
+/// Returns the dashes of a line, where marks alone do not tell it apart.
+fn dashes(look: u32) -> Option<&'static str> {
+    (look >= 4).then_some("6 3")
 }
 
 fn legend(plot: &Scatter, groups: &[Group]) -> Markup {

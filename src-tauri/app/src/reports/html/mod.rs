@@ -4,7 +4,9 @@
 mod charts;
 mod tables;
 
+use super::labels::label_table;
 use super::page::{Head, Page};
+use super::trend::{describe_sets, trend_tables};
 use super::words;
 use crate::escape::one_line;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -57,8 +59,10 @@ fn top(page: &Page) -> Markup {
                 a href="#summary" { "Summary" }
                 @if !page.pairs.is_empty() { a href="#comparison" { "Comparison" } }
                 @if !page.tasks.is_empty() { a href="#tasks" { "Tasks" } }
+                @if page.trend.is_some() { a href="#trend" { "Trend" } }
                 @if !page.queries.is_empty() { a href="#queries" { "Query sets" } }
                 @if !page.scan.is_empty() { a href="#attacks" { "Attacks" } }
+                @if !page.labels.is_empty() { a href="#labels" { "Labels" } }
                 @if !page.stored.is_empty() { a href="#stored" { "Stored verdicts" } }
                 a href="#failures" { "What went wrong" }
                 @if !page.runs.is_empty() { a href="#runs" { "Runs" } }
@@ -100,8 +104,17 @@ fn body(page: &Page) -> Markup {
                 (tables::tasks(&page.groups, &page.tasks))
             }
         }
+        @if let Some(trend) = &page.trend {
+            section id="trend" {
+                h2 { "Trend" }
+                p { (one_line(&describe_sets(trend))) }
+                @if let Some(plot) = &trend.plot { (charts::trend(plot, &trend.trends)) }
+                @for table in trend_tables(trend) { (tables::of_words(&table)) }
+            }
+        }
         @if !page.queries.is_empty() { section id="queries" { h2 { "Query sets" } @for table in &page.queries { (tables::of_words(table)) } } }
         @if !page.scan.is_empty() { section id="attacks" { h2 { "Attacks" } @for table in &page.scan { (tables::of_words(table)) } } }
+        @if !page.labels.is_empty() { section id="labels" { h2 { "Labels" } (tables::of_words(&label_table(&page.labels))) } }
         @if !page.stored.is_empty() { section id="stored" { h2 { "Stored verdicts" } (tables::of_words(&words::stored_table(page))) } }
         section id="failures" { h2 { "What went wrong" } (tables::failures(page)) }
         @if !page.runs.is_empty() {
