@@ -16,7 +16,7 @@ use touchstone_api::{
     MediaFile, Overview, OverviewRequest, ProblemPage, Published, PublishedRequest, QueueOrder,
     QueueProgress, Report, ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunCause,
     RunNames, RunOutline, RunPage, RunScores, RunView, RunsAround, ScanTarget, SensitiveRuns,
-    SetChanges, Sort, Span, Status, StepDiff, StepPage, StepRef, SuiteMade, SuitePlan,
+    SetChanges, Sort, Span, SplitLaunch, Status, StepDiff, StepPage, StepRef, SuiteMade, SuitePlan,
     SuiteRequest, TaskPage, TaskRequest, TaskView, TextPiece, TreeView, TrendRequest, Trust,
 };
 use touchstone_app::app::App;
