@@ -6,6 +6,7 @@ use super::event::RunEvent;
 use super::launch::Listener;
 use super::part::{PartHeader, PartLine, PartSum};
 use rustix::fs::{FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW};
+use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -15,6 +16,9 @@ use std::time::Duration;
 pub(super) const FOLDER: &str = "launches";
 /// Interval at which a part shows that it lives.
 const BEAT: Duration = Duration::from_secs(30);
+/// Attempts to take the lock, and the pause between them.
+const TRIES: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(5);
 /// A sum follows after this many bytes of events.
 const BETWEEN_SUMS: usize = 16 << 10;
 
@@ -93,10 +97,7 @@ struct PartWriter {
 impl PartWriter {
     /// Writes the first line, takes the lock and starts the sign of life.
     fn begin(file: &OwnedFd, header: &PartHeader) -> Option<Self> {
-        // Where files cannot be locked, the time of the log tells whether the part lives.
-        if let Err(error) = rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
-            tracing::debug!(%error, "the log of this part is not locked");
-        }
+        lock(file);
         let mut line = Vec::new();
         put_line(&mut line, &PartLine::Part(header.clone()));
         write_all(file, &line)
@@ -120,6 +121,21 @@ impl PartWriter {
             self.unsummed = 0;
         }
     }
+}
+
+/// Locks a log. A process that only checks the lock holds it for a moment, so it is tried again.
+/// Where files cannot be locked, the time of the log tells whether the part lives.
+fn lock(file: &OwnedFd) {
+    for _ in 0..TRIES {
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => std::thread::sleep(PAUSE),
+            Err(error) => {
+                return tracing::debug!(%error, "the log of this part cannot be locked");
+            }
+            Ok(()) => return,
+        }
+    }
+    tracing::debug!("the log of this part is not locked");
 }
 
 /// Sets the time of a file until the channel closes.

@@ -102,6 +102,10 @@ fn read(
 /// Returns true if a process holds the lock on a log.
 fn is_held(fd: &OwnedFd) -> bool {
     let tried = rustix::fs::flock(fd, FlockOperation::NonBlockingLockShared);
+    if tried.is_ok() {
+        // At once, because a part may be about to take it.
+        let _ = rustix::fs::flock(fd, FlockOperation::Unlock);
+    }
     tried == Err(rustix::io::Errno::WOULDBLOCK)
 }
 
