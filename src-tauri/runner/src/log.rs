@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Folder of the logs inside `.touchstone`.
@@ -90,8 +91,20 @@ fn put_line(lines: &mut Vec<u8>, value: &impl serde::Serialize) {
 struct PartWriter {
     sum: PartSum,
     unsummed: usize,
-    /// Ends the sign of life when dropped.
-    _lives: Sender<()>,
+    /// Ends the sign of life when dropped, and its thread.
+    lives: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Drop for PartWriter {
+    fn drop(&mut self) {
+        // The thread has the file open, too, and with it the lock.
+        if let Some((lives, thread)) = self.lives.take() {
+            drop(lives);
+            if thread.join().is_err() {
+                tracing::error!("the sign of life of this part ended by a panic");
+            }
+        }
+    }
 }
 
 impl PartWriter {
@@ -104,11 +117,12 @@ impl PartWriter {
             .inspect_err(|error| tracing::warn!(%error, "this part is not logged"))
             .ok()?;
         let (lives, ends) = channel();
-        match file.try_clone() {
-            Ok(file) => drop(std::thread::spawn(move || touch(&file, &ends))),
-            Err(error) => tracing::warn!(%error, "this part gives no sign of life"),
-        }
-        Some(Self { sum: PartSum::default(), unsummed: 0, _lives: lives })
+        let thread = file
+            .try_clone()
+            .inspect_err(|error| tracing::warn!(%error, "this part gives no sign of life"))
+            .map(|file| std::thread::spawn(move || touch(&file, &ends)));
+        let lives = thread.ok().map(|thread| (lives, thread));
+        Some(Self { sum: PartSum::default(), unsummed: 0, lives })
     }
 
     fn add(&mut self, events: &[RunEvent], lines: &mut Vec<u8>) {

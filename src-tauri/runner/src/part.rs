@@ -203,7 +203,9 @@ mod tests {
     fn a_sum_and_what_follows_it_are_as_good_as_the_whole_log() {
         let events = events();
         let mut all = PartSum::default();
-        events.iter().for_each(|event| all.apply(event));
+        for event in &events {
+            all.apply(event);
+        }
         assert_eq!((all.done, all.failed, all.tokens, all.unpriced), (1, 1, Some(10), 1));
         assert_eq!((all.running.len(), all.first_error.as_deref()), (1, Some("no key")));
         let whole: Vec<u8> = events.iter().flat_map(line).collect();
@@ -211,7 +213,9 @@ mod tests {
         assert_eq!(read_sum(&whole, false), None);
         for at in 0..=events.len() {
             let mut sum = PartSum::default();
-            events[..at].iter().for_each(|event| sum.apply(event));
+            for event in &events[..at] {
+                sum.apply(event);
+            }
             let mut end = b"half a line of before\n".to_vec();
             end.extend(line(&PartLine::Sum(sum)));
             end.extend(events[at..].iter().flat_map(line));
