@@ -241,7 +241,8 @@ impl SplitFiles {
                 Activity::Waiting => (Waiting, task.word.clone()),
                 Activity::Running => (Running, "is starting".to_owned()),
                 Activity::Ended => (Lost, "ended before it began to run".to_owned()),
-                Activity::Killed => (Ended, task.word.clone()),
+                Activity::Killed => (Lost, task.word.clone()),
+                Activity::Cancelled => (Ended, task.word.clone()),
             };
         }
         let job = self.submission.as_ref().and_then(|one| one.jobs.last());
@@ -305,7 +306,9 @@ fn state_of(log: &PartLog, task: Option<&Task>) -> (SplitPartState, String) {
             (Running, "is starting".to_owned())
         }
         (_, Some(word)) => (Ended, word.to_owned()),
-        (Some(task), None) if !is_newer && task.activity == Activity::Killed => {
+        (Some(task), None)
+            if !is_newer && matches!(task.activity, Activity::Killed | Activity::Cancelled) =>
+        {
             (Lost, task.word.clone())
         }
         (Some(task), None) if !is_newer && task.activity == Activity::Ended => {

@@ -9,6 +9,7 @@ import type {
   LaunchState,
   LaunchView,
   SplitLaunch,
+  SplitPart,
   SplitPartState,
   SplitState,
 } from "../generated";
@@ -75,6 +76,14 @@ const look = (state: SplitPartState) => ({
   icon: PART_STATES[state].icon,
   tone: PART_STATES[state].tone,
 });
+
+/** Word and icon of a part. One that ended before its runs were complete does not look done. */
+export const partLook = (part: SplitPart) => {
+  const isComplete = part.total !== null && part.done >= part.total;
+  return part.state === "ended" && !isComplete
+    ? ({ word: "Ended", icon: "half", tone: "part" } as const)
+    : PART_STATES[part.state];
+};
 
 /** Numbers of parts by state, without those that are 0. */
 export const partCounts = (launch: SplitLaunch) =>

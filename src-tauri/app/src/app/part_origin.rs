@@ -60,6 +60,14 @@ mod tests {
     use super::*;
     use touchstone_api::Shard;
 
+    fn id(request: &LaunchRequest, environment: &[(&str, &str)]) -> String {
+        let variable = |name: &str| {
+            let found = environment.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        PartOrigin::find(None, request, variable).launch
+    }
+
     #[test]
     fn parts_of_one_launch_have_one_id() {
         let part = |index, count| LaunchRequest {
@@ -67,13 +75,6 @@ mod tests {
             models: vec!["a".to_owned()],
             ..LaunchRequest::default()
         };
-        fn id(request: &LaunchRequest, environment: &[(&str, &str)]) -> String {
-            let variable = |name: &str| {
-                let found = environment.iter().find(|(known, _)| *known == name);
-                found.map(|(_, value)| (*value).to_owned())
-            };
-            PartOrigin::find(None, request, variable).launch
-        }
         assert_eq!(id(&part(1, 3), &[]), id(&part(2, 3), &[]));
         assert_ne!(id(&part(1, 3), &[]), id(&part(1, 4), &[]));
         let job = [("SLURM_ARRAY_JOB_ID", "12"), ("SLURM_ARRAY_TASK_ID", "3")];

@@ -14,8 +14,10 @@ pub(crate) enum Activity {
     Running,
     /// It ended by itself.
     Ended,
-    /// The scheduler or a person ended it.
+    /// The scheduler or its machine ended it.
     Killed,
+    /// A person ended it.
+    Cancelled,
 }
 
 /// State of a task.
@@ -102,7 +104,7 @@ impl Tasks {
         self.jobs.insert((row.name.to_owned(), row.job));
         let (activity, word) = words(row.state, row.reason);
         let numbers = expand(row.tasks);
-        if numbers.is_empty() && activity == Activity::Killed {
+        if numbers.is_empty() && activity == Activity::Cancelled {
             self.cancelled.insert(job.clone());
         }
         let node = Some(row.node.to_owned()).filter(|node| !node.is_empty());
@@ -166,7 +168,7 @@ fn expand(text: &str) -> Vec<u32> {
 
 /// Returns what a state of Slurm means, and words for it.
 fn words(state: &str, reason: &str) -> (Activity, String) {
-    use Activity::{Ended, Killed, Running, Waiting};
+    use Activity::{Cancelled, Ended, Killed, Running, Waiting};
     let (activity, word) = match state {
         "PENDING" => (Waiting, waits(reason)),
         "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" => (Waiting, "waits to start again"),
@@ -176,7 +178,7 @@ fn words(state: &str, reason: &str) -> (Activity, String) {
         "SUSPENDED" | "STOPPED" => (Running, "is suspended"),
         "COMPLETED" => (Ended, "ended"),
         "FAILED" | "SPECIAL_EXIT" => (Ended, "ended with failures"),
-        "CANCELLED" | "REVOKED" => (Killed, "was cancelled"),
+        "CANCELLED" | "REVOKED" => (Cancelled, "was cancelled"),
         "TIMEOUT" | "DEADLINE" => (Killed, "was ended at its time limit"),
         "OUT_OF_MEMORY" => (Killed, "was ended for its use of memory"),
         "NODE_FAIL" | "BOOT_FAIL" => (Killed, "its machine failed"),

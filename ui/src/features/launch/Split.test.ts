@@ -14,7 +14,7 @@ const until = (holds: () => boolean) =>
   vi.waitFor(() => {
     flushSync();
     if (!holds()) throw new Error(`not yet: ${holds.toString()}\n${location.hash}\n${text()}`);
-  }, 4_000);
+  }, 20_000);
 const asked = (fixture: Fixture, name: string) =>
   fixture.calls.filter((call) => call.name === name).map((call) => call.args);
 async function open(fixture: Fixture, hash = "#/launch/1-node-2") {
@@ -24,6 +24,8 @@ async function open(fixture: Fixture, hash = "#/launch/1-node-2") {
   return fixture;
 }
 
+// The first test waits for the parts of the page to be loaded, too.
+vi.setConfig({ testTimeout: 60_000 });
 beforeEach(() => localStorage.clear());
 afterEach(async () => {
   if (app) await unmount(app);
