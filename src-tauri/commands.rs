@@ -119,6 +119,14 @@ macro_rules! page_commands {
         Look launch(id: String, span: Span) -> LaunchView = |app, _| app.launch(&id, span);
         /// Lets calls in flight finish and be saved; `now` cancels them.
         Act stop_launch(id: String, now: bool) -> () = |app, _| app.stop_launch(&id, now);
+        /// Launches that are split over several machines, newest first, without their parts.
+        Look split_launches() -> Vec<SplitLaunch> = |app, page| Ok(app.split_launches(page.may_act()));
+        Look split_launch(id: String, span: Span) -> SplitLaunch =
+            |app, page| app.split_launch(&id, span, page.may_act());
+        /// Cancels the jobs of a split launch: parts that run finish calls in flight; `now` ends them.
+        Act stop_split_launch(id: String, now: bool) -> () = |app, _| app.stop_split_launch(&id, now);
+        /// Hands the incomplete parts of a split launch to the scheduler again.
+        Act submit_again(id: String) -> () = |app, _| app.submit_again(&id, None, false).map(drop);
         /// Launches the failed and stopped runs again.
         Act retry_launch(id: String) -> Launched = |app, _| app.retry_launch(&id);
         /// Sends a user message to a run and continues it. A finished run stays unchanged and a

@@ -17,9 +17,9 @@ use touchstone_api::{
     Matches, MediaFile, NameCausesPlan, NameCausesRequest, Overview, OverviewRequest, ProblemPage,
     Published, PublishedRequest, QueueOrder, QueueProgress, Report, ReportRequest, Review,
     RowPiece, RowRequest, RowsMade, RunCause, RunNames, RunOutline, RunPage, RunRow, RunScores,
-    RunView, RunsAround, ScanTarget, SensitiveRuns, SetChanges, Sort, Span, Status, StepDiff,
-    StepPage, StepRef, SuiteMade, SuitePlan, SuiteRequest, TaskPage, TaskRequest, TaskView,
-    TextPiece, TreeView, TrendRequest, Trust,
+    RunView, RunsAround, ScanTarget, SensitiveRuns, SetChanges, Sort, Span, SplitLaunch, Status,
+    StepDiff, StepPage, StepRef, SuiteMade, SuitePlan, SuiteRequest, TaskPage, TaskRequest,
+    TaskView, TextPiece, TreeView, TrendRequest, Trust,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};

@@ -43,6 +43,7 @@ mod sql_memory;
 mod stabletoolbench;
 mod stats;
 mod stored;
+mod submitting;
 mod trend;
 mod virtual_apis;
 

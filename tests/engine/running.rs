@@ -18,6 +18,7 @@ mod searching;
 mod secrets;
 mod sharing;
 mod simulating;
+mod split;
 pub(crate) mod stage;
 mod stopping;
 mod times;

@@ -95,7 +95,7 @@ pub struct Blocker {
 }
 
 /// Selection of runs for a launch, and its options.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(default, deny_unknown_fields)]
 pub struct LaunchRequest {
@@ -141,7 +141,7 @@ pub struct LaunchRequest {
 }
 
 /// Runs of a task or of one of its variations by one system with one model.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(deny_unknown_fields)]
 pub struct LaunchCell {
@@ -156,7 +156,7 @@ pub struct LaunchCell {
 }
 
 /// One part of a selection split across machines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Shard {
     /// Number of the part, from 1.

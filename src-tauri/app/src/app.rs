@@ -25,7 +25,7 @@ use touchstone_store::catalog::Catalogs;
 use touchstone_store::filter::Labels;
 use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::index::IndexError;
-use touchstone_store::index_dir::make_temporary;
+use touchstone_store::index_dir::TemporaryDir;
 use touchstone_store::indexer::{Change, LOST};
 use touchstone_store::limits::Limits;
 use touchstone_store::query::Lists;
@@ -71,6 +71,7 @@ pub mod metrics;
 mod omitted_runs;
 mod overview;
 mod pairwise;
+mod part_origin;
 mod problems;
 mod programs;
 mod queries;
@@ -86,6 +87,7 @@ mod scan_care;
 mod scoring;
 mod sensitive_marks;
 mod source_text;
+mod split_launches;
 pub mod stabletoolbench;
 mod stats;
 mod suite_judges;
@@ -98,11 +100,14 @@ pub mod virtual_apis;
 mod workspace_settings;
 
 pub use event_bus::Subscription;
+pub use launch_plan::PreparedLaunch;
+pub use part_origin::{PartOrigin, new_launch_id};
 pub use problems::SuiteProblems;
 pub use reviewing::Reviews;
 pub use saving::{NewFile, keep_file};
 pub use scan_care::{leave_out_own_values, leave_out_row_quotes};
 pub use scoring::FileScores;
+pub use split_launches::SplitOptions;
 
 pub use crate::evaluating::available::known_evaluators;
 pub use diffing::{FileDiff, FileDiffOptions, InputFile, Style};
@@ -141,6 +146,7 @@ struct Inner {
     open: Mutex<Option<Arc<OpenFolder>>>,
     bulletin: EventBus,
     launches: Launches,
+    splits: Arc<split_launches::Splits>,
     judgings: Judgings,
     evaluations: Evaluations,
     generations: Generations,
@@ -188,18 +194,7 @@ pub(crate) struct OpenFolder {
     /// wait, such as in a window.
     patience: OnceLock<Duration>,
     /// Dropped after the index that lies in it.
-    _private_cache: Option<PrivateCache>,
-}
-
-/// Directory of an index that no other process uses, removed when dropped.
-struct PrivateCache(PathBuf);
-
-impl Drop for PrivateCache {
-    fn drop(&mut self) {
-        if let Err(error) = fs_err::remove_dir_all(&self.0) {
-            tracing::debug!(%error, "a temporary directory stays");
-        }
-    }
+    _private_cache: Option<TemporaryDir>,
 }
 
 impl OpenFolder {
@@ -275,6 +270,7 @@ impl App {
                 open: Mutex::default(),
                 bulletin: EventBus::start(),
                 launches: Launches::default(),
+                splits: Arc::default(),
                 judgings: Judgings::default(),
                 evaluations: Evaluations::default(),
                 generations: Generations::default(),
@@ -353,7 +349,7 @@ impl App {
         let workspace_problems =
             Mutex::new((stamp, Arc::new(paths::workspace_problems(&roots.folder))));
         let (flow, private_cache) = match purpose {
-            Purpose::Explore => (self.start(&roots)?, None),
+            Purpose::Explore => self.start(&roots)?,
             Purpose::Work => {
                 let (flow, cache) = self.start_without_results(&roots)?;
                 (flow, Some(cache))
@@ -394,13 +390,13 @@ impl App {
 
     /// Starts indexing and watching a folder. If the cache directory is not usable, the index is
     /// created in a temporary directory instead.
-    fn start(&self, roots: &Roots) -> Result<FolderIndex, AppError> {
+    fn start(&self, roots: &Roots) -> Result<(FolderIndex, Option<TemporaryDir>), AppError> {
         let Inner { config, .. } = self.inner.as_ref();
         let start = |dir: &Path| self.start_at(roots, dir, config.limits.clone());
-        start(&config.cache_dir).or_else(|error| {
+        start(&config.cache_dir).map(|flow| (flow, None)).or_else(|error| {
             tracing::warn!(%error, "the cache folder cannot be used");
-            let dir = make_temporary().map_err(IndexError::from)?;
-            Ok(start(&dir)?)
+            let dir = TemporaryDir::make().map_err(IndexError::from)?;
+            Ok((start(&dir.path)?, Some(dir)))
         })
     }
 
@@ -409,12 +405,12 @@ impl App {
     fn start_without_results(
         &self,
         roots: &Roots,
-    ) -> Result<(FolderIndex, PrivateCache), AppError> {
+    ) -> Result<(FolderIndex, TemporaryDir), AppError> {
         let (poll, rescan) = (NEVER, NEVER);
         let limits = self.inner.config.limits.clone();
         let limits = Limits { results: false, watch: false, poll, rescan, ..limits };
-        let cache = PrivateCache(make_temporary().map_err(IndexError::from)?);
-        Ok((self.start_at(roots, &cache.0, limits)?, cache))
+        let cache = TemporaryDir::make().map_err(IndexError::from)?;
+        Ok((self.start_at(roots, &cache.path, limits)?, cache))
     }
 
     fn start_at(
@@ -666,6 +662,7 @@ fn resolve_to_run(
 fn stale(change: Change) -> Stale {
     match change {
         Change::Status => Stale::Status,
+        Change::Launches => Stale::Launches,
         Change::Runs { generation, ids } => Stale::Runs { generation, all: ids.is_empty(), ids },
     }
 }

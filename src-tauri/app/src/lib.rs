@@ -26,7 +26,10 @@ mod plots;
 mod reading;
 mod recent;
 mod reports;
+mod slurm;
+mod split_view;
 mod state_file;
+pub mod submit_script;
 mod text_file;
 
 pub use reports::{gate_junit, gate_markdown};

@@ -59,16 +59,27 @@ pub fn repeats(count: u32, is_fork: impl Fn(u32) -> bool) -> Vec<u32> {
 
 /// Formats the path of a transcript, relative to the output directory.
 pub fn write(coordinates: &Coordinates) -> String {
+    let mut path = String::new();
+    write_to(&mut path, coordinates);
+    path
+}
+
+/// Like [`write`], in place of the content of a string.
+pub fn write_to(path: &mut String, coordinates: &Coordinates) {
     let Coordinates { task, system, model, variation, repeat, fork } = coordinates;
-    let mut path = format!("{task}-{system}-{model}-variation{variation}");
+    path.clear();
+    for part in [task, "-", system.as_str(), "-", model] {
+        path.push_str(part);
+    }
+    // Writing to a string cannot fail.
+    let _ = write!(path, "-variation{variation}");
     if *repeat > 1 {
-        // Writing to a string cannot fail.
         let _ = write!(path, "-run{repeat}");
     }
     if *fork > 0 {
         let _ = write!(path, "-fork{fork}");
     }
-    path + ".yaml"
+    path.push_str(".yaml");
 }
 
 /// Returns the paths under which a run may lie, in the order in which they are usual. Endings in

@@ -2,6 +2,7 @@
 use super::disk::{DiskErrorKind, Folder};
 use super::plan::{File, Named, OnDisk};
 use super::{disk, lock};
+use std::collections::HashMap;
 use std::path::Path;
 use touchstone_formats::file_kind::{FileKind, detect};
 use touchstone_formats::names::{self, Coordinates};
@@ -49,19 +50,47 @@ pub fn named(output_dir: &Path, folder: &str, models: &[&str]) -> Named {
     runs
 }
 
-/// Returns the files of one run that exist, in any supported form of its name but for endings in
-/// capitals. Looks at no other file.
-pub fn named_like(output_dir: &Path, at: &Coordinates) -> Vec<String> {
-    let exists = |path: &str| {
-        let Ok((folders, name)) = disk::split(path) else { return false };
-        let folder = Folder::find(output_dir, &folders).ok().flatten();
+/// Maximum number of folders that are kept open.
+const MOST_OPEN: usize = 64;
+
+/// Finds the files of runs by their names, and opens each folder once.
+pub struct RunFinder<'a> {
+    output_dir: &'a Path,
+    folders: HashMap<String, Option<Folder>>,
+}
+
+impl<'a> RunFinder<'a> {
+    /// Creates a finder for an output directory.
+    pub fn new(output_dir: &'a Path) -> Self {
+        Self { output_dir, folders: HashMap::new() }
+    }
+
+    /// Returns the files of one run that exist, in any supported form of its name but for endings in
+    /// capitals. Looks at no other file.
+    pub fn named_like(&mut self, at: &Coordinates) -> Vec<String> {
+        let mut paths = names::spellings(at);
+        let output_dir = self.output_dir;
+        paths.retain(|path| {
+            self.exists(path) && (!is_json(path) || is_transcript(output_dir, path))
+        });
+        paths.sort();
+        paths
+    }
+
+    fn exists(&mut self, path: &str) -> bool {
+        let Ok((parts, name)) = disk::split(path) else { return false };
+        let above = path.rsplit_once('/').map_or("", |(above, _)| above);
+        if !self.folders.contains_key(above) {
+            if self.folders.len() == MOST_OPEN {
+                self.folders.clear();
+            }
+            let folder = Folder::find(self.output_dir, &parts).ok().flatten();
+            self.folders.insert(above.to_owned(), folder);
+        }
+        let folder = self.folders.get(above).and_then(Option::as_ref);
         // What is no plain file is in the way, which reading it reports.
         folder.is_some_and(|folder| !matches!(folder.plain_file(name), Ok(None)))
-    };
-    let mut paths = names::spellings(at);
-    paths.retain(|path| exists(path) && (!is_json(path) || is_transcript(output_dir, path)));
-    paths.sort();
-    paths
+    }
 }
 
 /// Returns true if a JSON file is a transcript. Result folders may hold other JSON files.

@@ -1,9 +1,9 @@
 //! **Pure.** Timestamped events of a launch and its runs. Owns no listener.
 use super::provider::Usage;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Event of a launch or of one of its runs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunEvent {
     /// Time, in milliseconds since 1970.
     pub at_ms: i64,
@@ -16,7 +16,7 @@ pub struct RunEvent {
 }
 
 /// Kinds of events.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RunEventKind {
     /// The launch has started.
@@ -136,8 +136,21 @@ pub enum RunEventKind {
     Finished,
 }
 
+impl RunEventKind {
+    /// Returns the usage and the cost of an event about a reply that was bought.
+    pub fn spent(&self) -> Option<(&Usage, Option<f64>)> {
+        match self {
+            Self::Replied { usage, cost, journaled: false, .. }
+            | Self::UserReplied { usage, cost, journaled: false, .. }
+            | Self::Lost { usage, cost, .. }
+            | Self::Simulated { usage, cost } => Some((usage, *cost)),
+            _ => None,
+        }
+    }
+}
+
 /// Outcome of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// Ended with an answer.

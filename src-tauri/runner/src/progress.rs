@@ -96,27 +96,19 @@ impl Progress {
             (RunEventKind::Finished, _) => self.ended_ms = Some(event.at_ms),
             (RunEventKind::Stopping { why }, _) => self.stopping = Some(why.clone()),
             (RunEventKind::Noted { note }, _) => self.note(note),
-            (RunEventKind::Simulated { usage, cost }, _) => {
-                self.tokens = sum(self.tokens, tokens(usage));
-                self.cost += cost.unwrap_or(0.0);
-                self.unpriced += u64::from(cost.is_none());
-            }
-            (what, Some(path)) => {
-                if let RunEventKind::Replied { usage, cost, journaled: false, .. }
-                | RunEventKind::UserReplied { usage, cost, journaled: false, .. }
-                | RunEventKind::Lost { usage, cost, .. } = what
-                {
-                    self.tokens = sum(self.tokens, tokens(usage));
-                    self.cost += cost.unwrap_or(0.0);
-                    self.unpriced += u64::from(cost.is_none());
-                }
+            (what, Some(path)) if !matches!(what, RunEventKind::Simulated { .. }) => {
                 let run = self.run(path);
                 let was_over = run.is_over();
                 run.apply(what, event.at_ms);
                 let is_over = run.is_over();
                 self.ended = self.ended + usize::from(is_over) - usize::from(was_over);
             }
-            (_, None) => {}
+            _ => {}
+        }
+        if let Some((usage, cost)) = event.what.spent() {
+            self.tokens = sum(self.tokens, tokens(usage));
+            self.cost += cost.unwrap_or(0.0);
+            self.unpriced += u64::from(cost.is_none());
         }
     }
 

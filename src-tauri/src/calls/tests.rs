@@ -20,6 +20,8 @@ fn a_page_that_may_only_look_begins_nothing_opens_nothing_and_asks_for_no_key() 
         "confirm_scan",
         "start_launch",
         "stop_launch",
+        "stop_split_launch",
+        "submit_again",
         "retry_launch",
         "nudge_run",
         "fork_run",

@@ -101,7 +101,7 @@ enum Command {
     Plan(run::Plan),
     /// Run tasks with the chosen systems and models
     Run(run::Run),
-    /// Print what hands a launch to a scheduler: Slurm, Kubernetes or GNU parallel
+    /// Split a launch over the workers of a scheduler: Slurm, Kubernetes or GNU parallel
     Submit(submit::Submit),
     /// Send a message to a run; a finished run is forked first and stays unchanged
     Nudge(nudge::Nudge),
@@ -244,7 +244,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Diff(diff)) => diff::run(&diff, here),
         Some(Command::Plan(plan)) => run::plan(&plan, here),
         Some(Command::Run(run)) => run::run(&run, here),
-        Some(Command::Submit(submit)) => submit::run(&submit),
+        Some(Command::Submit(submit)) => submit::run(&submit, here),
         Some(Command::Nudge(nudge)) => nudge::run(&nudge, here),
         Some(Command::Suite(asked)) => suite::run(&asked, here),
         Some(Command::Stats(asked)) => stats::run(&asked, here),

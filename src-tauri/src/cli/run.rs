@@ -16,9 +16,10 @@ use touchstone_api::{
 };
 use touchstone_app::number_format::fixed;
 use touchstone_app::{
-    app::App,
+    app::{App, PartOrigin},
     error::{AppError, Code},
 };
+use touchstone_runner::submissions;
 
 /// Which runs.
 #[derive(Debug, Args)]
@@ -73,6 +74,10 @@ struct Part {
     /// Kubernetes or GNU parallel, and `auto` in one of Slurm. No other results are looked at
     #[arg(long, value_parser = shard)]
     shard: Option<Shard>,
+    /// Id of the launch that the part belongs to, as `submit` gives it [default: that of the job, or
+    /// of the same options]
+    #[arg(long, requires = "shard", value_parser = launch_id)]
+    launch: Option<String>,
 }
 
 /// Limits of a launch.
@@ -132,46 +137,24 @@ fn shard(text: &str) -> Result<Shard, String> {
     shards::read(text, |name| std::env::var(name).ok())
 }
 
+fn launch_id(text: &str) -> Result<String, String> {
+    let why = "an id has up to 64 letters, digits and hyphens";
+    submissions::is_launch_id(text).then(|| text.to_owned()).ok_or_else(|| why.to_owned())
+}
+
 impl RunSelection {
     /// Returns the folder to open.
     pub(super) fn folder(&self) -> PathBuf {
         self.place.folder.clone().unwrap_or_else(|| ".".into())
     }
 
-    /// Returns the command that runs this selection in a folder, without the program. Each option
-    /// is one word, so that no value can be taken for another option. Fails for a path that is not
-    /// text.
-    pub(super) fn words(&self, folder: &Path) -> Result<Vec<String>, AppError> {
-        let dir = |path: &Option<PathBuf>| path.as_deref().map(path_text).transpose();
-        let list = |values: &[String]| (!values.is_empty()).then(|| values.join(","));
-        let number = |number: Option<u32>| number.map(|number| number.to_string());
-        let variations: Vec<String> = self.variation.iter().map(u32::to_string).collect();
-        let options = [
-            ("input-dir", dir(&self.place.dirs.input_dir)?),
-            ("output-dir", dir(&self.place.dirs.output_dir)?),
-            ("system", list(&self.system)),
-            ("model", list(&self.model)),
-            ("task", list(&self.task)),
-            ("variation", list(&variations)),
-            ("repeat", number(self.repeat)),
-            ("method", self.method.clone()),
-            ("offer", self.offer.clone()),
-            ("steps", number(self.steps)),
-            ("queries", number(self.queries)),
-            ("user-model", self.user_model.clone()),
-        ];
-        let flags = [("--force", self.force), ("--anyway", self.anyway)];
-        let options =
-            options.into_iter().filter_map(|(name, value)| Some(format!("--{name}={}", value?)));
-        let flags = flags.into_iter().filter(|(_, is_set)| *is_set);
-        Ok(["run".to_owned(), path_text(folder)?]
-            .into_iter()
-            .chain(options)
-            .chain(flags.map(|(name, _)| name.to_owned()))
-            .collect())
+    /// Returns the directories that were given in place of those of the folder.
+    pub(super) fn dirs(&self) -> (Option<&Path>, Option<&Path>) {
+        let dirs = &self.place.dirs;
+        (dirs.input_dir.as_deref(), dirs.output_dir.as_deref())
     }
 
-    fn request(&self, part: &Part) -> LaunchRequest {
+    pub(super) fn request(&self, shard: Option<Shard>) -> LaunchRequest {
         LaunchRequest {
             tasks: self.task.clone(),
             systems: self.system.clone(),
@@ -180,7 +163,7 @@ impl RunSelection {
             repeats: self.repeat,
             start_over: self.force,
             anyway: self.anyway,
-            shard: part.shard,
+            shard,
             user_model: self.user_model.clone(),
             method: self.method.clone(),
             offer: self.offer.clone(),
@@ -196,8 +179,7 @@ impl RunSelection {
         // Models and tools come from the workspace file of the current folder, even if both
         // directories are given.
         let (folder, app) = (self.folder(), here.engine());
-        let dirs = &self.place.dirs;
-        let (input, output) = (dirs.input_dir.as_deref(), dirs.output_dir.as_deref());
+        let (input, output) = self.dirs();
         if part.shard.is_some() {
             app.open_as_worker(&folder, input, output)?;
         } else {
@@ -210,7 +192,7 @@ impl RunSelection {
 
 pub(super) fn plan(asked: &Plan, here: &Environment) -> Outcome {
     let app = asked.which.ready(&asked.part, here)?;
-    say(&app.plan_launch(&asked.which.request(&asked.part))?, asked.json, Paint(here.colour))
+    say(&app.plan_launch(&asked.which.request(asked.part.shard))?, asked.json, Paint(here.colour))
 }
 
 /// Prints the problems of the workspace file and the suites, on standard error so that they are not
@@ -230,42 +212,38 @@ pub(super) fn run(asked: &Run, here: &Environment) -> Outcome {
     let request = LaunchRequest {
         concurrency: asked.limits.concurrency,
         max_cost: asked.limits.max_cost,
-        ..asked.which.request(&asked.part)
+        ..asked.which.request(asked.part.shard)
     };
     if asked.plan {
         return say(&app.plan_launch(&request)?, asked.json, Paint(here.colour));
     }
-    match app.plan_launch(&request) {
-        Ok(plan) => {
-            tell_problems(&plan);
-            if let Some(Blocker { message, fix }) = plan.invalid {
-                return Err(CommandError::Why(AppError {
-                    hint: fix,
-                    ..AppError::new(Code::Failed, message)
-                }));
-            }
-            if let Some(scan) = plan.scan
-                && !confirm(&app, &request, &scan, asked.yes)?
-            {
-                return Ok(CommandStatus::WithFailures);
-            }
-        }
-        // The launch below fails for the same reason, and reports it.
-        Err(why) => tracing::debug!(why.message, "no plan could be made"),
+    let prepared = app.prepare_launch(&request)?;
+    let plan = app.show_launch(&request, &prepared)?;
+    tell_problems(&plan);
+    if let Some(Blocker { message, fix }) = plan.invalid {
+        return Err(CommandError::Why(AppError {
+            hint: fix,
+            ..AppError::new(Code::Failed, message)
+        }));
     }
+    if let Some(scan) = plan.scan
+        && !confirm(&app, &request, &scan, asked.yes)?
+    {
+        return Ok(CommandStatus::WithFailures);
+    }
+    let origin = request.shard.map(|_| {
+        let variable = |name: &str| std::env::var(name).ok();
+        PartOrigin::find(asked.part.launch.as_deref(), &request, variable)
+    });
+    let left = prepared.left_out();
     let launched = watch::launch(&app, asked.json, |listeners| {
-        app.start_launch_with_skipped(&request, listeners)
+        app.start_prepared(&request, prepared, origin.as_ref(), listeners)
     });
     match launched {
-        Err(CommandError::Why(error)) if error.code == Code::BadRequest => {
-            match app.plan_launch(&request) {
-                Ok(plan) if plan.owed_total == 0 && plan.skipped_total > 0 => nothing_owed(
-                    plan.skipped_total,
-                    &SkippedRuns(app.left_out(&request)?),
-                    asked.json,
-                ),
-                _ => Err(CommandError::Why(error)),
-            }
+        Err(CommandError::Why(error))
+            if error.code == Code::BadRequest && plan.owed_total == 0 && plan.skipped_total > 0 =>
+        {
+            nothing_owed(plan.skipped_total, &SkippedRuns(left), asked.json)
         }
         other => other,
     }

@@ -1,13 +1,23 @@
-//! `submit`: prints what hands a launch to a scheduler. Runs nothing.
+//! `submit`: hands the parts of a launch to a scheduler, or prints what does; follows, stops and
+//! submits again.
 use super::{
     CommandError, CommandStatus, Outcome,
+    amounts::counted,
+    folder,
     run::{Limits, RunSelection, path_text},
 };
-use clap::{Args, ValueEnum};
-use serde_json::json;
-use std::io::{self, Write};
+use crate::Environment;
+use clap::{ArgGroup, Args, ValueEnum};
+use std::io::{self, BufRead as _, IsTerminal as _, Write};
+use std::path::Path;
+use touchstone_api::{LaunchRequest, SplitLaunch, SplitState};
+use touchstone_app::app::{App, SplitOptions, new_launch_id};
 use touchstone_app::error::{AppError, Code};
 use touchstone_app::number_format::fixed;
+use touchstone_app::submit_script::{Cluster, SplitScript};
+
+mod follow;
+mod words;
 
 /// Scheduler that starts the parts of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -17,8 +27,16 @@ enum Scheduler {
     Parallel,
 }
 
+/// Scheduler that jobs are handed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Submitter {
+    Slurm,
+}
+
 /// Arguments of `submit`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("what").required(true).args(["print", "scheduler", "status", "cancel", "again"])))]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct Submit {
     #[command(flatten)]
     which: RunSelection,
@@ -27,13 +45,39 @@ pub(super) struct Submit {
     /// Print what this scheduler takes, and start nothing: a script for `sbatch`, the manifest of an
     /// indexed job for `kubectl create`, or a script for GNU parallel
     #[arg(long, value_name = "SCHEDULER")]
-    print: Scheduler,
+    print: Option<Scheduler>,
+    /// Hand the parts to this scheduler with `sbatch`, and follow them until they end. Ctrl-C ends
+    /// only the following
+    #[arg(long = "submit", value_name = "SCHEDULER")]
+    scheduler: Option<Submitter>,
+    /// Show how split launches of the folder stand, or one of them
+    #[arg(long, value_name = "LAUNCH", num_args = 0..=1, require_equals = true, conflicts_with_all = SELECTION)]
+    #[expect(clippy::option_option, reason = "the id of the launch is optional")]
+    status: Option<Option<String>>,
+    /// Stop a launch: parts that wait never begin, and those that run finish what is in flight
+    #[arg(long, value_name = "LAUNCH", num_args = 0..=1, require_equals = true, conflicts_with_all = SELECTION)]
+    #[expect(clippy::option_option, reason = "the id of the launch is optional")]
+    cancel: Option<Option<String>>,
+    /// Submit the parts of a launch again that ended or were lost before they were complete. They may
+    /// spend what is left of its budget
+    #[arg(long, value_name = "LAUNCH", num_args = 0..=1, require_equals = true, conflicts_with_all = SELECTION)]
+    #[expect(clippy::option_option, reason = "the id of the launch is optional")]
+    again: Option<Option<String>>,
     /// Split the launch into this many parts
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    parts: u32,
+    #[arg(long, required = true, value_parser = clap::value_parser!(u32).range(1..))]
+    parts: Option<u32>,
     /// Run this many parts at the same time [default: all]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     at_once: Option<u32>,
+    /// Return when the job is submitted, without following it
+    #[arg(long)]
+    detach: bool,
+    /// With --cancel: end parts at once. Replies in flight are lost
+    #[arg(long, requires = "cancel")]
+    now: bool,
+    /// With --status: print one JSON document per launch
+    #[arg(long, requires = "status")]
+    json: bool,
     /// Kubernetes: image that has `touchstone`
     #[arg(long)]
     image: Option<String>,
@@ -43,143 +87,205 @@ pub(super) struct Submit {
     /// Kubernetes: secret whose entries become environment variables, such as keys of providers
     #[arg(long)]
     secret: Option<String>,
-    /// Confirm that the systems of these runs may be attacked, for suites of attacks
+    /// Confirm that the systems of these runs may be attacked, for suites of attacks; with --cancel,
+    /// ask no question
     #[arg(short, long)]
     yes: bool,
 }
 
-pub(super) fn run(asked: &Submit) -> Outcome {
+/// What a launch that exists has no use for.
+const SELECTION: [&str; 3] = ["system", "model", "parts"];
+
+pub(super) fn run(asked: &Submit, here: &Environment) -> Outcome {
+    if let Some(scheduler) = asked.print {
+        return print(asked, scheduler);
+    }
+    let (folder, app) = (asked.which.folder(), here.engine());
+    let (input, output) = asked.which.dirs();
+    app.open_as_worker(&folder, input, output)?;
+    match (&asked.status, &asked.cancel, &asked.again) {
+        (Some(launch), ..) => status(&app, launch.as_deref(), asked.json),
+        (_, Some(launch), _) => cancel(&app, launch.as_deref(), asked),
+        (.., Some(launch)) => again(&app, launch.as_deref(), asked),
+        _ => {
+            app.wait_ready(folder::PATIENCE)?;
+            submit(&app, asked)
+        }
+    }
+}
+
+fn print(asked: &Submit, scheduler: Scheduler) -> Outcome {
     let folder = path_text(&asked.which.folder())?;
-    let mut words = asked.which.words(folder.as_ref())?;
-    let (parts, at_once) = (asked.parts, asked.at_once.unwrap_or(asked.parts).min(asked.parts));
-    // A part divides by the number of parts, of which not all run at the same time.
-    let concurrency = asked.limits.concurrency.map(|count| count.saturating_mul(parts) / at_once);
-    words.extend(concurrency.map(|count| format!("--concurrency={count}")));
-    words.extend(asked.limits.max_cost.map(|cost| format!("--max-cost={cost}")));
-    words.extend(asked.yes.then(|| "--yes".to_owned()));
-    let text = match asked.print {
-        Scheduler::Slurm => slurm(&words, (parts, asked.at_once), &program()?),
-        Scheduler::Parallel => parallel(&words, (parts, at_once), &program()?),
-        Scheduler::Kubernetes => kubernetes(&words, &folder, asked)?,
+    let (input, output) = asked.which.dirs();
+    let dir = |path: Option<&Path>| path.map(path_text).transpose();
+    let script = SplitScript {
+        launch: new_launch_id(),
+        program: path_text(&std::env::current_exe()?)?,
+        folder,
+        input_dir: dir(input)?,
+        output_dir: dir(output)?,
+        request: request(asked),
+        parts: asked.parts(),
+        at_once: asked.at_once,
+        confirmed: asked.yes,
+    };
+    let text = match (scheduler, &asked.image, &asked.claim) {
+        (Scheduler::Slurm, ..) => script.slurm(&format!("1-{}", asked.parts())),
+        (Scheduler::Parallel, ..) => script.parallel(),
+        (Scheduler::Kubernetes, Some(image), Some(claim)) => {
+            script.kubernetes(Cluster { image, claim, secret: asked.secret.as_deref() })
+        }
+        (Scheduler::Kubernetes, ..) => {
+            let error =
+                AppError::new(Code::BadRequest, "A job of Kubernetes needs --image and --claim.");
+            return Err(CommandError::Why(error.hint(
+                "Give an image that has `touchstone`, and the claim of the volume that is the folder.",
+            )));
+        }
     };
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
-    if let Some(most) = asked.limits.max_cost {
-        let share = fixed(most / f64::from(parts), 4);
-        let note = format!("Each part may spend ${share}, each time it is started.");
-        // The reader of standard error may be gone.
-        let _ = writeln!(io::stderr(), "{note}");
-    }
+    note_share(asked);
     Ok(CommandStatus::Well)
 }
 
-fn program() -> Result<String, CommandError> {
-    Ok(path_text(&std::env::current_exe()?)?)
-}
-
-/// Seconds before its time limit at which a job is told to end: replies in flight are saved then.
-const LEAD: u32 = 120;
-
-/// Script of an array. The signal reaches the batch shell, which the program replaces.
-fn slurm(words: &[String], (parts, at_once): (u32, Option<u32>), program: &str) -> String {
-    let at_once = at_once.map(|count| format!("%{count}")).unwrap_or_default();
-    format!(
-        "#!/bin/sh\n\
-         # Submit with: sbatch FILE. Submit again to run what is left.\n\
-         #SBATCH --job-name=touchstone\n\
-         #SBATCH --array=1-{parts}{at_once}\n\
-         #SBATCH --output=touchstone-%A_%a.log\n\
-         #SBATCH --signal=B:TERM@{LEAD}\n\
-         #SBATCH --requeue\n\
-         exec {} --shard=\"$SLURM_ARRAY_TASK_ID/{parts}\"\n",
-        command_line(program, words),
-    )
-}
-
-/// Script that GNU parallel calls again for each part, so that nothing of the command is replaced.
-fn parallel(words: &[String], (parts, at_once): (u32, u32), program: &str) -> String {
-    format!(
-        "#!/bin/sh\n\
-         # Run with: sh FILE. Run again to run what is left. For other machines, add --sshloginfile.\n\
-         if [ $# = 1 ]; then\n  exec {} --shard=\"$1/{parts}\"\nfi\n\
-         seq {parts} | parallel --jobs {at_once} sh \"$(realpath \"$0\")\" {{}}\n",
-        command_line(program, words),
-    )
-}
-
-/// Manifest of an indexed job, for `kubectl create`. The volume is mounted at the path of the
-/// folder. A part that failed is not started again, because it would have a new budget.
-fn kubernetes(words: &[String], folder: &str, asked: &Submit) -> Result<String, CommandError> {
-    let (Some(image), Some(claim)) = (&asked.image, &asked.claim) else {
-        let error =
-            AppError::new(Code::BadRequest, "A job of Kubernetes needs --image and --claim.");
-        return Err(CommandError::Why(error.hint(
-            "Give an image that has `touchstone`, and the claim of the volume that is the folder.",
-        )));
-    };
-    // Kubernetes replaces `$(NAME)` in a command.
-    let command = std::iter::once("touchstone").chain(words.iter().map(String::as_str));
-    let mut command: Vec<String> = command.map(|word| word.replace('$', "$$")).collect();
-    command.push(format!("--shard=auto/{}", asked.parts));
-    let secrets: Vec<_> =
-        asked.secret.iter().map(|name| json!({ "secretRef": { "name": name } })).collect();
-    let container = json!({
-        "name": "touchstone",
-        "image": image,
-        "command": command,
-        "envFrom": secrets,
-        "volumeMounts": [{ "name": "folder", "mountPath": folder }],
-    });
-    let volume = json!({ "name": "folder", "persistentVolumeClaim": { "claimName": claim } });
-    let job = json!({
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": { "generateName": "touchstone-" },
-        "spec": {
-            "completionMode": "Indexed",
-            "completions": asked.parts,
-            "parallelism": asked.at_once.unwrap_or(asked.parts),
-            "backoffLimitPerIndex": 0,
-            "maxFailedIndexes": asked.parts,
-            "template": { "spec": {
-                "restartPolicy": "Never",
-                "containers": [container],
-                "volumes": [volume],
-            } },
-        },
-    });
-    Ok(format!("{job:#}\n"))
-}
-
-/// Formats a command for a shell.
-fn command_line(program: &str, words: &[String]) -> String {
-    let words = std::iter::once(program).chain(words.iter().map(String::as_str));
-    words.map(quoted).collect::<Vec<_>>().join(" ")
-}
-
-/// Quotes a word for a shell if it needs quotes.
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,:=@%+".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
+/// Says what each part may spend.
+fn note_share(asked: &Submit) {
+    if let Some(most) = asked.limits.max_cost {
+        let share = fixed(most / f64::from(asked.parts()), 4);
+        // The reader of standard error may be gone.
+        let _ = writeln!(io::stderr(), "Each part may spend ${share}, each time it is started.");
     }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn request(asked: &Submit) -> LaunchRequest {
+    LaunchRequest {
+        concurrency: asked.limits.concurrency,
+        max_cost: asked.limits.max_cost,
+        ..asked.which.request(None)
+    }
+}
 
-    #[test]
-    fn a_word_stays_one_word_in_a_shell() {
-        for (word, text) in [
-            ("billing/refund", "billing/refund"),
-            ("billing/*", "'billing/*'"),
-            ("it's $HOME", r"'it'\''s $HOME'"),
-            ("", "''"),
-        ] {
-            assert_eq!(quoted(word), text);
+impl Submit {
+    fn parts(&self) -> u32 {
+        self.parts.unwrap_or(1)
+    }
+}
+
+fn submit(app: &App, asked: &Submit) -> Outcome {
+    let options =
+        SplitOptions { parts: asked.parts(), at_once: asked.at_once, confirmed: asked.yes };
+    let (launch, job) = app.submit_launch(&request(asked), options)?;
+    let parts = counted(u64::from(asked.parts()), "part");
+    writeln!(io::stdout(), "Submitted {parts} as job {job} of Slurm, launch {launch}.")?;
+    note_share(asked);
+    after(app, &launch, asked)
+}
+
+fn again(app: &App, launch: Option<&str>, asked: &Submit) -> Outcome {
+    let launch = match launch {
+        Some(launch) => launch.to_owned(),
+        None => {
+            choose(app, "--again", |launch| launch.may_submit || launch.how_to_submit.is_some())?
+        }
+    };
+    let (job, parts) = app.submit_again(&launch, asked.limits.max_cost, asked.yes)?;
+    writeln!(io::stdout(), "Submitted parts {parts} again as job {job} of Slurm.")?;
+    after(app, &launch, asked)
+}
+
+/// Follows a launch that was submitted, or says how to.
+fn after(app: &App, launch: &str, asked: &Submit) -> Outcome {
+    if asked.detach {
+        writeln!(io::stdout(), "To see how it stands: touchstone submit --status={launch} FOLDER")?;
+        return Ok(CommandStatus::Well);
+    }
+    follow::follow(app, launch)
+}
+
+fn status(app: &App, launch: Option<&str>, json: bool) -> Outcome {
+    let launches = match launch {
+        Some(launch) => vec![app.split_launch_now(launch)?],
+        None => app.split_launches_now()?,
+    };
+    let mut out = io::stdout().lock();
+    for launch in &launches {
+        if json {
+            serde_json::to_writer(&mut out, launch).map_err(io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            words::describe(launch).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        }
+    }
+    if launches.is_empty() && !json {
+        writeln!(out, "No launch of this folder was split over several machines.")?;
+    }
+    out.flush()?;
+    Ok(CommandStatus::Well)
+}
+
+fn cancel(app: &App, launch: Option<&str>, asked: &Submit) -> Outcome {
+    let launch = match launch {
+        Some(launch) => launch.to_owned(),
+        None => choose(app, "--cancel", is_active)?,
+    };
+    let view = app.split_launch_now(&launch)?;
+    if !asked.yes && !confirm(&view, asked.now)? {
+        return Ok(CommandStatus::WithFailures);
+    }
+    app.stop_split_launch(&launch, asked.now)?;
+    let words = if asked.now {
+        "Its parts are ended."
+    } else {
+        "Parts that wait never begin; those that run finish what is in flight. To end them at once: --cancel --now"
+    };
+    writeln!(io::stdout(), "{words}")?;
+    Ok(CommandStatus::Well)
+}
+
+/// Asks once for all parts. Without a terminal, the answer is no, with how to say yes.
+fn confirm(launch: &SplitLaunch, now: bool) -> Result<bool, CommandError> {
+    let parts =
+        format!("{} that run and {} that wait", counted(launch.running, "part"), launch.waiting);
+    if !io::stdin().is_terminal() {
+        let message = format!("Nothing was stopped, because nobody can be asked about {parts}.");
+        return Err(AppError::new(Code::BadRequest, message).hint("Confirm with --yes.").into());
+    }
+    let how = if now { "End" } else { "Stop" };
+    let mut out = io::stderr().lock();
+    write!(out, "{how} {parts} of {}? [y/N] ", words::title(launch))?;
+    out.flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    let is_yes = matches!(answer.trim(), "y" | "Y" | "yes");
+    if !is_yes {
+        writeln!(out, "Nothing was stopped.")?;
+    }
+    Ok(is_yes)
+}
+
+fn is_active(launch: &SplitLaunch) -> bool {
+    !matches!(launch.state, SplitState::Unfinished | SplitState::Done)
+}
+
+/// Returns the only launch that is meant. Fails if there is none, or a choice.
+fn choose(
+    app: &App,
+    option: &str,
+    is_meant: impl Fn(&SplitLaunch) -> bool,
+) -> Result<String, AppError> {
+    let mut meant = app.split_launches_now()?;
+    meant.retain(is_meant);
+    match meant.as_slice() {
+        [only] => Ok(only.id.clone()),
+        [] => Err(AppError::new(Code::NotFound, format!("There is no launch for {option} here."))
+            .hint("`touchstone submit --status FOLDER` lists the split launches of a folder.")),
+        several => {
+            let ids: Vec<&str> = several.iter().map(|launch| launch.id.as_str()).collect();
+            let message = format!("There are several launches for {option}: {}.", ids.join(", "));
+            Err(AppError::new(Code::BadRequest, message)
+                .hint(format!("Name one: {option}={}", ids.first().unwrap_or(&"LAUNCH"))))
         }
     }
 }

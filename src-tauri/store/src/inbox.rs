@@ -12,9 +12,12 @@ use touchstone_api::Watching;
 
 /// Above this number of single paths, listing everything is cheaper.
 const MOST_PATHS: usize = 20_000;
+/// Minimum time between two notes that the log of a launch grew.
+const BETWEEN_LAUNCHES: Duration = Duration::from_millis(400);
 
 /// Pending requests to the indexer.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each asks for something of its own")]
 pub(crate) struct Hints {
     /// List everything.
     pub(crate) rescan: bool,
@@ -31,6 +34,8 @@ pub(crate) struct Hints {
     pub(crate) kept: Vec<(Vec<ProgramResult>, Sender<bool>)>,
     /// New state of the file watching.
     pub(crate) watching: Option<Watching>,
+    /// Files that tell of launches changed. They have no rows.
+    pub(crate) launches: bool,
 }
 
 impl Hints {
@@ -39,6 +44,17 @@ impl Hints {
         (self.rescan, self.rewatch) = (true, true);
         self.touched.clear();
         self.new_dirs.clear();
+        self.launches = true;
+    }
+
+    /// Returns true if there is nothing to look at but launches.
+    pub(crate) fn is_only_launches(&self) -> bool {
+        let is_listing = self.rescan || self.rewatch || self.doubt || self.watching.is_some();
+        self.launches
+            && !is_listing
+            && self.touched.is_empty()
+            && self.new_dirs.is_empty()
+            && self.kept.is_empty()
     }
 }
 
@@ -66,6 +82,7 @@ pub(crate) struct Inbox {
     state: Mutex<State>,
     wake: Condvar,
     stopping: AtomicBool,
+    told_launches: Mutex<Option<Instant>>,
     quiet: Duration,
     patience: Duration,
 }
@@ -76,6 +93,7 @@ impl Inbox {
             state: Mutex::default(),
             wake: Condvar::new(),
             stopping: AtomicBool::new(false),
+            told_launches: Mutex::default(),
             quiet: limits.quiet,
             patience: limits.patience,
         }
@@ -98,6 +116,20 @@ impl Inbox {
         if is_first {
             self.wake.notify_one();
         }
+    }
+
+    /// Notes that launches changed. A log that only grew is told a few times a second.
+    pub(crate) fn note_launches(&self, is_growth: bool) {
+        let now = Instant::now();
+        {
+            let mut told = self.told_launches.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_recent = told.is_some_and(|at| now.duration_since(at) < BETWEEN_LAUNCHES);
+            if is_growth && is_recent {
+                return;
+            }
+            *told = Some(now);
+        }
+        self.add(|hints| hints.launches = true);
     }
 
     /// Ends every wait, now and in the future.

@@ -219,18 +219,66 @@ pub fn make_private(dir: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
-/// Creates a new folder in the system's temporary directory. Never reuses an existing one, which
-/// another user could have prepared.
-pub fn make_temporary() -> io::Result<PathBuf> {
-    let (temporary, process) = (std::env::temp_dir(), std::process::id());
-    for turn in 0..1_000 {
-        let dir = temporary.join(format!("touchstone-{process}-{turn}"));
-        match DirBuilder::new().mode(0o700).create(&dir) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return made.map(|()| dir),
+/// New folder in the system's temporary directory, removed when dropped. It is locked for as long as
+/// it is used, so that one that a killed process left is removed when the next one is made.
+pub struct TemporaryDir {
+    /// Its path.
+    pub path: PathBuf,
+    _lock: fs::File,
+}
+
+/// Prefix of the names of temporary folders.
+const TEMPORARY: &str = "touchstone-";
+
+impl TemporaryDir {
+    /// Creates a folder. Never reuses an existing one, which another user could have prepared.
+    pub fn make() -> io::Result<Self> {
+        Self::make_in(&std::env::temp_dir())
+    }
+
+    fn make_in(temporary: &Path) -> io::Result<Self> {
+        remove_dead(temporary);
+        let process = std::process::id();
+        for turn in 0..1_000 {
+            let path = temporary.join(format!("{TEMPORARY}{process}-{turn}"));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                made => made?,
+            }
+            let file = path.join("lock");
+            let lock = create_private(&file)?;
+            // Another process may have taken it for one that was left, and removed it.
+            if lock.try_lock().is_ok() && is_at(&lock, &file) {
+                return Ok(Self { path, _lock: lock });
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+}
+
+impl Drop for TemporaryDir {
+    fn drop(&mut self) {
+        if let Err(error) = discard(&self.path) {
+            tracing::debug!(%error, "a temporary directory stays");
         }
     }
-    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Removes the temporary folders of this user that no process has locked.
+fn remove_dead(temporary: &Path) {
+    let is_temporary = |name: &str| {
+        let numbers = name.strip_prefix(TEMPORARY).and_then(|rest| rest.split_once('-'));
+        let is_number = |text: &str| text.parse::<u32>().is_ok();
+        numbers.is_some_and(|(process, turn)| is_number(process) && is_number(turn))
+    };
+    let user = rustix::process::geteuid().as_raw();
+    for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_str().is_some_and(is_temporary)
+            && entry.metadata().is_ok_and(|meta| meta.is_dir() && meta.uid() == user);
+        if is_ours {
+            discard_free(&entry.path());
+        }
+    }
 }
 
 /// Creates an empty file with mode 0600, replacing any existing file or folder.
@@ -328,6 +376,26 @@ mod tests {
         ] {
             assert_eq!(is_expired(moved, now, bytes), expired, "{now:?}, {bytes} bytes");
         }
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_what_is_used_or_foreign_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let dead = home.path().join("touchstone-1-0");
+        let foreign = ["touchstone-1-0-2", "touchstone-x-0", "touchstone-2-0"];
+        for name in ["touchstone-1-0"].iter().chain(&foreign) {
+            fs::create_dir(home.path().join(name)).unwrap();
+        }
+        for name in ["touchstone-1-0", "touchstone-1-0-2", "touchstone-x-0"] {
+            fs::write(home.path().join(name).join("lock"), "").unwrap();
+        }
+        let first = TemporaryDir::make_in(home.path()).unwrap();
+        let second = TemporaryDir::make_in(home.path()).unwrap();
+        assert!(!dead.exists() && first.path.is_dir() && second.path.is_dir());
+        assert!(foreign.iter().all(|name| home.path().join(name).is_dir()), "not known to be dead");
+        let path = first.path.clone();
+        drop(first);
+        assert!(!path.exists());
     }
 
     /// Makes the newest build a file of this size without blocks.

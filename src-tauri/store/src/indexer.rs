@@ -48,6 +48,8 @@ const AFTER_DAMAGE: Duration = Duration::from_millis(100);
 pub enum Change {
     /// The status changed.
     Status,
+    /// Files that tell of launches changed.
+    Launches,
     /// These runs changed, or all of them when `ids` is empty.
     Runs {
         /// Generation of the index after the change.
@@ -335,6 +337,12 @@ impl Indexer {
 
     /// Handles hints and lists the paths they name.
     fn follow(&mut self, hints: &Hints) {
+        if hints.launches {
+            (self.publish)(Change::Launches);
+        }
+        if hints.is_only_launches() {
+            return;
+        }
         for (kept, asker) in &hints.kept {
             let done = self.keep_scores(kept);
             // The receiver may have given up waiting.

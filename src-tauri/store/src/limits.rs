@@ -12,8 +12,8 @@ pub struct Limits {
     pub suites: SuiteUsage,
     /// Maximum directory depth.
     pub depth: usize,
-    /// Maximum number of listed entries.
-    pub entries: usize,
+    /// Maximum memory for the names of a listing, in bytes; this is some two million files.
+    pub listing_bytes: usize,
     /// A file that does not parse counts as being written until it has been unchanged for this
     /// long.
     pub settle: Duration,
@@ -54,7 +54,7 @@ impl Default for Limits {
             suite_bytes: 16 << 20,
             suites: SuiteUsage { variations: 200_000, values: 2_000_000, bytes: 256 << 20 },
             depth: 16,
-            entries: 200_000,
+            listing_bytes: 512 << 20,
             settle: Duration::from_secs(5),
             poll: Duration::from_secs(2),
             rescan: Duration::from_secs(30),

@@ -13,6 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use touchstone_formats::stabletoolbench::filter;
 
+/// Memory of a listed entry besides its name: in the listing, in a sorted list, and as a known file.
+const ENTRY_BYTES: usize = 192;
+
 /// State of a file on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
@@ -27,7 +30,7 @@ pub(crate) struct Found {
 pub(crate) struct Survey {
     /// Everything that becomes a row: files, and other entries with the reason they are not read.
     pub(crate) found: BTreeMap<FileId, Found>,
-    /// True when the limit of entries was exceeded.
+    /// True when the limit of memory was exceeded.
     pub(crate) cut: bool,
     /// Errors of roots that could not be listed. Their files are left alone then.
     pub(crate) failed: BTreeMap<Root, io::Error>,
@@ -107,7 +110,8 @@ struct Walk<'a> {
     limits: &'a Limits,
     queue: Mutex<Queue>,
     wake: Condvar,
-    listed: AtomicUsize,
+    /// Memory of everything listed so far, in bytes.
+    held: AtomicUsize,
     cut: AtomicBool,
     failed: Mutex<BTreeMap<Root, io::Error>>,
 }
@@ -119,7 +123,7 @@ impl<'a> Walk<'a> {
             limits,
             queue: Mutex::new(Queue { dirs: Vec::new(), busy: 0 }),
             wake: Condvar::new(),
-            listed: AtomicUsize::new(0),
+            held: AtomicUsize::new(0),
             cut: AtomicBool::new(false),
             failed: Mutex::default(),
         }
@@ -174,13 +178,15 @@ impl<'a> Walk<'a> {
             if is_hidden_name(name.as_bytes()) {
                 continue;
             }
-            if self.listed.fetch_add(1, Ordering::Relaxed) >= self.limits.entries {
+            let file = dir.join(&name);
+            let bytes = ENTRY_BYTES + file.path.len();
+            let held = self.held.fetch_add(bytes, Ordering::Relaxed) + bytes;
+            if held > self.limits.listing_bytes {
                 self.cut.store(true, Ordering::Relaxed);
                 return Ok(());
             }
             // The entry disappeared between listing and reading its metadata.
             let Ok(meta) = item.metadata() else { continue };
-            let file = dir.join(&name);
             if meta.is_dir() {
                 self.enter(file, &meta, found);
             } else if let Some(entry) = entry(&file, &meta) {
@@ -301,29 +307,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_entries_as_the_usual_limit_are_listed_and_the_next_is_cut() {
-        // Uses memory if possible, and hard links to few files, because disks are slow with this
-        // many.
-        let home = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    fn a_listing_is_bounded_by_its_memory() {
+        let home = tempfile::tempdir().unwrap();
         let roots = Roots {
             folder: home.path().to_owned(),
             input_dir: None,
             output_dir: home.path().to_owned(),
             ..Roots::default()
         };
-        let limits = Limits::default();
-        let folders = 20;
-        // A folder counts as an entry, too.
-        let files = limits.entries / folders - 1;
+        let (folders, files) = (20, 50);
+        let mut bytes = 0;
         for n in 0..folders {
-            let dir = home.path().join(format!("d{n}"));
-            fs::create_dir(&dir).unwrap();
-            let first = dir.join("r0.yaml");
-            fs::write(&first, "").unwrap();
-            for n in 1..files {
-                fs::hard_link(&first, dir.join(format!("r{n}.yaml"))).unwrap();
+            let folder = format!("d{n:02}");
+            fs::create_dir(home.path().join(&folder)).unwrap();
+            bytes += ENTRY_BYTES + folder.len();
+            for n in 0..files {
+                let file = format!("{folder}/r{n:02}.yaml");
+                fs::write(home.path().join(&file), "").unwrap();
+                bytes += ENTRY_BYTES + file.len();
             }
         }
+        let limits = Limits { listing_bytes: bytes, ..Limits::default() };
         let everything = [FileId::new(Root::Output, "")];
         let fits = survey(&roots, &limits, &everything);
         assert_eq!((fits.found.len(), fits.cut), (folders * files, false));

@@ -17,7 +17,9 @@ use touchstone_api::{WatchMeans, Watching};
 /// Application folder next to the results, and its subfolders that are only used by the making of
 /// runs.
 const OURS: &[u8] = b".touchstone";
-const OF_RUNS: [&[u8]; 3] = [b"journal", b"locks", b"launches"];
+const OF_RUNS: [&[u8]; 2] = [b"journal", b"locks"];
+/// Its subfolders that tell of launches.
+const OF_LAUNCHES: [&[u8]; 2] = [b"launches", b"submissions"];
 /// Prefix of temporary files that are about to replace others. The replacement itself causes an
 /// event.
 const TEMPORARY: &[u8] = b".touchstone-";
@@ -84,6 +86,12 @@ fn note(event: notify::Result<Event>, inbox: &Inbox) {
     match event {
         Ok(event) if event.need_rescan() => inbox.add(Hints::lose_count),
         Ok(mut event) => {
+            let all = event.paths.len();
+            event.paths.retain(|path| !is_in(path, &OF_LAUNCHES));
+            if event.paths.len() < all && matters(event.kind) {
+                // A log grows with every reply; its end closes it.
+                inbox.note_launches(matches!(event.kind, EventKind::Modify(ModifyKind::Data(_))));
+            }
             event.paths.retain(|path| !is_of_runs(path));
             if matters(event.kind) && !event.paths.is_empty() {
                 inbox.add(|hints| put(event, hints));
@@ -124,13 +132,16 @@ fn put(event: Event, hints: &mut Hints) {
 /// Returns true for internal files of running runs. They have no rows and change with every
 /// response and tool call.
 fn is_of_runs(path: &Path) -> bool {
-    let mut names = path.iter().map(OsStr::as_bytes);
-    while let Some(name) = names.next() {
-        if name == OURS {
-            return names.next().is_some_and(|kind| OF_RUNS.contains(&kind));
-        }
-    }
-    path.file_name().is_some_and(|name| name.as_bytes().starts_with(TEMPORARY))
+    let is_temporary =
+        || path.file_name().is_some_and(|name| name.as_bytes().starts_with(TEMPORARY));
+    let is_ours = path.iter().any(|name| name.as_bytes() == OURS);
+    if is_ours { is_in(path, &OF_RUNS) } else { is_temporary() }
+}
+
+/// Returns true for paths in these folders of the application folder.
+fn is_in(path: &Path, folders: &[&[u8]]) -> bool {
+    let mut names = path.iter().map(OsStr::as_bytes).skip_while(|name| *name != OURS).skip(1);
+    names.next().is_some_and(|kind| folders.contains(&kind))
 }
 
 fn sentence(error: &notify::Error) -> String {
@@ -254,7 +265,7 @@ mod tests {
     fn internal_files_of_runs_are_no_changes_and_transcripts_are() {
         let inbox = Inbox::new(&Limits::default());
         let written = || Event::new(EventKind::Access(AccessKind::Close(AccessMode::Write)));
-        for path in ["journal/a/b.jsonl", "locks/a.lock", "launches/1.jsonl", "journal"] {
+        for path in ["journal/a/b.jsonl", "locks/a.lock", "journal"] {
             note(Ok(written().add_path(Path::new("/f/results/.touchstone").join(path))), &inbox);
         }
         note(
@@ -279,6 +290,24 @@ mod tests {
             "journal/a.yaml",
         ];
         assert_eq!(hints.touched, paths(&told));
+    }
+
+    #[test]
+    fn logs_of_launches_are_told_apart_and_not_at_every_line() {
+        let log = || Path::new("/f/results/.touchstone/launches/1.jsonl").to_owned();
+        let grown = EventKind::Modify(ModifyKind::Data(notify::event::DataChange::Any));
+        let inbox = Inbox::new(&Limits { quiet: Duration::ZERO, ..Limits::default() });
+        note(Ok(Event::new(grown).add_path(log())), &inbox);
+        let Woken::Hints(hints) = inbox.wait(Instant::now()) else { panic!("nothing was told") };
+        assert!(hints.is_only_launches(), "{hints:?}");
+        note(Ok(Event::new(grown).add_path(log())), &inbox);
+        assert!(!inbox.is_pressing(), "it was told a moment ago");
+        let closed = EventKind::Access(AccessKind::Close(AccessMode::Write));
+        note(Ok(Event::new(closed).add_path(log())), &inbox);
+        assert!(inbox.is_pressing(), "the end is always told");
+        note(Ok(Event::new(closed).add_path("/f/results/a.yaml".into())), &inbox);
+        let Woken::Hints(hints) = inbox.wait(Instant::now()) else { panic!("nothing was told") };
+        assert!(hints.launches && !hints.is_only_launches());
     }
 
     #[test]

@@ -173,10 +173,10 @@ impl Indexer {
     }
 
     pub(crate) fn tell_watching(&self) {
-        let most = self.shared.limits.entries;
-        let cut = self
-            .cut
-            .then(|| format!("There are more than {most} files here; the rest is not shown."));
+        let most = self.shared.limits.listing_bytes >> 20;
+        let cut = self.cut.then(|| {
+            format!("The names of all files here need more than {most} MiB; the rest is not shown.")
+        });
         let unborn = self.unborn.then(|| {
             let dir = self.shared.roots.output_dir.display();
             format!("There are no runs yet: the first run creates {dir}.")

@@ -1,7 +1,7 @@
 // Global actions: places, folders and appearance. Views add their own.
 import { BLANK_DRAFT } from "../domain/launchDraft";
 import type { AppError, RunRow } from "../generated";
-import { isActive } from "../domain/launches";
+import { isActive, isSplitActive } from "../domain/launches";
 import { asAppError } from "../backend/live";
 import type { Action } from "./keys";
 import { TEXT_SIZES, type Theme } from "./prefs";
@@ -71,9 +71,12 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     router.go(HOME);
   };
   const launches = () => live.query("launches", {}).data ?? [];
+  const splits = () => live.query("split_launches", {}).data ?? [];
   const newest = (): Route => ({
     place: "progress",
-    id: (launches().find(isActive) ?? launches()[0])?.id ?? "",
+    id:
+      (launches().find(isActive) ?? splits().find(isSplitActive) ?? launches()[0] ?? splits()[0])
+        ?.id ?? "",
     top: 0,
   });
   const evaluations = () => live.query("evaluations", {}).data ?? [];
@@ -141,7 +144,7 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
       () => ({ place: "launch", draft: BLANK_DRAFT }),
       frame.open,
     ),
-    to("launches", "Launches", ["g l"], newest, () => launches().length > 0),
+    to("launches", "Launches", ["g l"], newest, () => launches().length + splits().length > 0),
     {
       id: "stop-all",
       title: "Stop everything: launches, evaluations, judging, generating",

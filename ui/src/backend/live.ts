@@ -72,7 +72,13 @@ const JOB_EVENTS: readonly StaleEvent["kind"][] = [
 /** Returns whether an event makes the reply of a command stale. */
 export function makesStale(name: CommandName, args: Args, stale: StaleEvent): boolean {
   if (stale.kind === "folder" || stale.kind === "missed") return true;
-  if (name === "launches" || name === "launch") return stale.kind === "launches";
+  if (
+    name === "launches" ||
+    name === "launch" ||
+    name === "split_launches" ||
+    name === "split_launch"
+  )
+    return stale.kind === "launches";
   if (name === "evaluations" || name === "evaluation_rows" || name === "unfinished_evaluations")
     return stale.kind === "evaluations";
   if (name === "generations") return stale.kind === "generations";

@@ -9,6 +9,10 @@ import type {
   LaunchRunState,
   LaunchState,
   LaunchView,
+  SplitLaunch,
+  SplitPart,
+  SplitPartState,
+  SplitState,
 } from "../generated";
 import type { Live } from "../backend/live";
 
@@ -42,6 +46,100 @@ export const RUN_STATES: Record<
   stopped: { word: "Stopped", icon: "stop", tone: "part" },
   elsewhere: { word: "Elsewhere", icon: "file", tone: "err" },
 };
+
+export const isSplitActive = (launch: Pick<SplitLaunch, "state">): boolean =>
+  launch.state !== "unfinished" && launch.state !== "done";
+
+export const SPLIT_STATES: Record<SplitState, { word: string; tone: "right" | "part" | "busy" }> = {
+  waiting: { word: "Waiting", tone: "busy" },
+  running: { word: "Running", tone: "busy" },
+  stopping: { word: "Stopping", tone: "part" },
+  unfinished: { word: "Ended, with runs left", tone: "part" },
+  done: { word: "Done", tone: "right" },
+};
+
+export const PART_STATES: Record<
+  SplitPartState,
+  {
+    word: string;
+    icon: "queue" | "play" | "check" | "diamond" | "stop";
+    tone: "right" | "part" | "busy" | "err" | "muted";
+  }
+> = {
+  waiting: { word: "Waiting", icon: "queue", tone: "muted" },
+  running: { word: "Running", icon: "play", tone: "busy" },
+  stopping: { word: "Stopping", icon: "stop", tone: "part" },
+  ended: { word: "Ended", icon: "check", tone: "muted" },
+  lost: { word: "Lost", icon: "diamond", tone: "err" },
+};
+
+const look = (state: SplitPartState) => ({
+  icon: PART_STATES[state].icon,
+  tone: PART_STATES[state].tone,
+});
+
+/** Word and icon of a part. One that ended before its runs were complete does not look done. */
+export const partLook = (part: SplitPart) => {
+  const isComplete = part.total !== null && part.done >= part.total;
+  return part.state === "ended" && !isComplete
+    ? ({ word: "Ended", icon: "half", tone: "part" } as const)
+    : PART_STATES[part.state];
+};
+
+/** Numbers of parts by state, without those that are 0. */
+export const partCounts = (launch: SplitLaunch) =>
+  (
+    [
+      { word: "running", value: launch.running, ...look("running") },
+      { word: "lost", value: launch.lost, ...look("lost") },
+      { word: "waiting", value: launch.waiting, ...look("waiting") },
+      { word: "ended", value: launch.ended, ...look("ended") },
+    ] as const
+  ).filter((one) => one.value > 0);
+
+/** Numbers of runs of a split launch by what became of them, without those that are 0. */
+export function splitPieces(launch: SplitLaunch): { word: string; value: number; tone: string }[] {
+  const { total, done, failed, at_work, left_out } = launch;
+  return [
+    { word: "complete", value: done, tone: "done" },
+    { word: "failed", value: failed, tone: "failed" },
+    { word: "not possible", value: left_out, tone: "stopped" },
+    { word: "running", value: at_work, tone: "running" },
+    {
+      word: "left",
+      value: Math.max(0, total - done - failed - at_work - left_out),
+      tone: "waiting",
+    },
+  ].filter((piece) => piece.value > 0);
+}
+
+/** Launches of both kinds, newest first. */
+export const launchesByTime = (
+  launches: readonly LaunchView[],
+  splits: readonly SplitLaunch[],
+): { began: number; plain: LaunchView | null; split: SplitLaunch | null }[] =>
+  [
+    ...launches.map((plain) => ({ began: plain.began_ms, plain, split: null })),
+    ...splits.map((split) => ({ began: split.began_ms, plain: null, split })),
+  ].sort((one, other) => other.began - one.began);
+
+/** All active split launches in a few words; null if there are none. */
+export function splitsSummary(
+  splits: readonly SplitLaunch[],
+): { launch: string; text: string } | null {
+  const working = splits.filter(isSplitActive);
+  const [first] = working;
+  if (first === undefined) return null;
+  const sum = (pick: (one: SplitLaunch) => number) =>
+    working.reduce((total, one) => total + pick(one), 0);
+  return {
+    launch: first.id,
+    text: `${count(sum((one) => one.running))} of ${counted(
+      sum((one) => one.parts),
+      "part",
+    )} running, ${count(sum((one) => one.done))} of ${count(sum((one) => one.total))}`,
+  };
+}
 
 /** Cost so far and its limit. */
 export function formatSpent(launch: Pick<LaunchView, "cost" | "max_cost" | "unpriced">): string {

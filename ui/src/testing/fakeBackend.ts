@@ -10,6 +10,7 @@ import type {
   JudgingView,
   LaunchOptions,
   LaunchView,
+  SplitLaunch,
   ListRequest,
   Review,
   RunPage,
@@ -203,6 +204,10 @@ type Launching =
   | "launch"
   | "stop_launch"
   | "retry_launch"
+  | "split_launches"
+  | "split_launch"
+  | "stop_split_launch"
+  | "submit_again"
   | "nudge_run"
   | "fork_run"
   | "keys"
@@ -228,6 +233,19 @@ function launching(fixture: Fixture): Pick<Replies, Launching> {
     },
     stop_launch: () => null,
     retry_launch: begun,
+    split_launches: () => fixture.splits.map((launch) => ({ ...launch, rows: [] })),
+    split_launch: ({ id, span }) => {
+      const launch = fixture.splits.find((one) => one.id === id);
+      if (launch === undefined)
+        return Promise.reject({
+          code: "not_found",
+          message: "There is no such launch.",
+          hint: null,
+        });
+      return { ...launch, rows: launch.rows.slice(span.offset, span.offset + span.limit) };
+    },
+    stop_split_launch: () => null,
+    submit_again: () => null,
     nudge_run: ({ id }) => ({ launch: "l1", run: id }),
     fork_run: () => ({ run: "r1", launch: "l1" }),
     keys: () => [],
@@ -581,6 +599,7 @@ export class Fixture implements Backend {
   readonly replies: Replies;
   options: LaunchOptions = OPTIONS;
   launches: LaunchView[] = [];
+  splits: SplitLaunch[] = [];
   judgings: JudgingView[] = [];
   generations: GenerationView[] = [];
   evaluations: EvaluationView[] = [];

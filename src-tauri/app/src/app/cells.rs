@@ -9,7 +9,7 @@ use touchstone_api::{LaunchCell, Lineage, RunRow};
 use touchstone_formats::names::{self, Coordinates};
 use touchstone_formats::suite::Task;
 use touchstone_formats::system::System;
-use touchstone_runner::plan::{Matrix, Slot};
+use touchstone_runner::plan::Slot;
 use touchstone_runner::setup::Setup;
 use touchstone_store::query;
 use touchstone_store::suites::Tasks;
@@ -21,7 +21,7 @@ pub(super) fn select_cells(
     cells: &[LaunchCell],
 ) -> Result<Selection, AppError> {
     let tasks = open.flow.shelf.tasks();
-    let mut wished = Selection { matrix: Matrix::default(), refused: Vec::new() };
+    let mut wished = Selection::default();
     let mut paths = BTreeSet::new();
     for cell in cells {
         let Some(task) = tasks.get(&cell.task).map(|task| Arc::clone(&task.suite)) else {

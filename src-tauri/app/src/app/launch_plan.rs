@@ -3,26 +3,31 @@
 use super::keys::KnownSecrets;
 use super::launch_registry::id_of;
 use super::launch_registry::unfinished;
-use super::launch_selection::{Selection, made_by_others, select_runs, setup_fault};
+use super::launch_selection::{
+    NAMED_AS_REPEAT, Selection, made_by_others, select_runs, setup_fault,
+};
 use super::omitted_runs::left_out;
+use super::part_origin::PartOrigin;
 use super::revision;
 use super::sensitive_marks;
 use super::spend_limit::{Budget, Prices};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::number_format::fixed;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use touchstone_api::{
     Act, Blocked, Blocker, Estimate, LaunchPlan, LaunchRequest, Launched, PlannedRun, Problem,
     ProblemKind, Stale,
 };
+use touchstone_clock as clock;
 use touchstone_formats::stabletoolbench::{Pool, Query};
 use touchstone_formats::system::{System, ToolKind};
 use touchstone_runner::execute::{
     Account, Endpoints, Job, LaunchContext, SpendLimit, Toolbox, VirtualApiContext,
 };
 use touchstone_runner::launch::{Launch, Listener, RunEventSender, StopTokens};
+use touchstone_runner::part::PartHeader;
 use touchstone_runner::plan::{self, Decision, Matrix, Past, Plan, Planned, Slot};
 use touchstone_runner::provider::promptql::Build;
 use touchstone_runner::setup::{MOST_AT_ONCE, Setup, ToolEntry};
@@ -48,12 +53,74 @@ const LISTED: usize = 100;
 pub(super) struct LaunchListeners {
     listeners: Vec<Listener>,
     notes: Vec<String>,
+    /// First line of the log, if this is a part of a split launch.
+    part: Option<PartHeader>,
+}
+
+/// Plan of a request, which can be shown and started.
+pub struct PreparedLaunch {
+    setup: Setup,
+    plan: Plan,
+    total: u64,
+    what: String,
+}
+
+impl PreparedLaunch {
+    /// Returns the runs that are incomplete and are not made, with reasons.
+    pub fn left_out(&self) -> Vec<PlannedRun> {
+        left(&self.plan)
+    }
+
+    /// Returns the number of runs of all parts, and what they are in a few words.
+    pub(super) fn size(&self) -> (u64, &str) {
+        (self.total, &self.what)
+    }
+
+    /// Fails with the reason that every part would fail with.
+    pub(super) fn check(
+        &self,
+        app: &App,
+        open: &OpenFolder,
+        request: &LaunchRequest,
+    ) -> Result<(), AppError> {
+        if let Some(fault) = setup_fault(&self.setup) {
+            return Err(failed(fault));
+        }
+        let slots = self.plan.owed.iter().map(|planned| &planned.slot);
+        let lacking = app.lacking_of(open, &self.setup, slots);
+        if !lacking.is_empty() && lacking.iter().all(|troubles| !troubles.is_empty()) {
+            return Err(cannot_start(&by_cause(&lacking)));
+        }
+        check_inputs(open, request, &self.setup, &self.plan).map(drop)
+    }
+
+    /// Returns the first line of the log of a part.
+    fn header(&self, request: &LaunchRequest, origin: &PartOrigin) -> PartHeader {
+        let (part, parts) = request.shard.map_or((1, 1), |shard| (shard.index, shard.count));
+        let skipped = &self.plan.skipped;
+        let complete = skipped.iter().filter(|run| run.decision.act == Act::Nothing).count();
+        PartHeader {
+            at_ms: clock::now_ms(),
+            launch: origin.launch.clone(),
+            part,
+            parts,
+            what: self.what.clone(),
+            total: self.total,
+            owed: self.plan.owed.len() as u64,
+            complete: complete as u64,
+            left_out: (skipped.len() - complete) as u64,
+            max_cost: request.max_cost.or(self.setup.rules.max_cost),
+            host: lock::host(),
+            job: origin.job.clone(),
+            why: None,
+        }
+    }
 }
 
 impl LaunchListeners {
     /// Listeners, with a note that is sent first.
     pub(super) fn noting(listeners: Vec<Listener>, note: String) -> Self {
-        Self { listeners, notes: vec![note] }
+        Self { listeners, notes: vec![note], ..Self::default() }
     }
 }
 
@@ -66,32 +133,48 @@ impl From<Vec<Listener>> for LaunchListeners {
 impl App {
     /// Returns the plan of a request. Nothing is sent.
     pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
+        self.show_launch(request, &self.prepare_launch(request)?)
+    }
+
+    /// Plans a request, to show the plan and to start it.
+    pub fn prepare_launch(&self, request: &LaunchRequest) -> Result<PreparedLaunch, AppError> {
         let open = self.require_folder()?;
         let setup = with_user_model(self.setup_to_look()?, request)?;
-        let mut plan = Self::plan_with(&open, &setup, request)?;
-        let problems = launch_problems(&open, request, &plan);
+        Self::plan_with(&open, setup, request)
+    }
+
+    /// Returns a plan as it is shown.
+    pub fn show_launch(
+        &self,
+        request: &LaunchRequest,
+        prepared: &PreparedLaunch,
+    ) -> Result<LaunchPlan, AppError> {
+        let open = self.require_folder()?;
+        let PreparedLaunch { setup, plan, .. } = prepared;
+        let problems = launch_problems(&open, request, plan);
         let lost = open
             .check_directories_exist()
             .err()
             .map(|error| Blocker { message: error.message, fix: error.hint });
-        let invalid = lost.or_else(|| setup_fault(&setup)).or_else(|| suite_fault(&problems));
-        let lacking = self.lacking_of(&open, &setup, plan.owed.iter().map(|planned| &planned.slot));
-        let user_models = user_models(&setup, &plan);
-        let share = share_of_part(request, &setup);
+        let invalid = lost.or_else(|| setup_fault(setup)).or_else(|| suite_fault(&problems));
+        let lacking = self.lacking_of(&open, setup, plan.owed.iter().map(|planned| &planned.slot));
+        let user_models = user_models(setup, plan);
+        let share = share_of_part(request, setup);
         let played = |attacks| {
             let runs = plan.owed.iter().filter(|planned| {
                 planned.slot.user().is_some_and(|user| user.attack.is_some() == attacks)
             });
-            names(runs.filter_map(|planned| user_model(&setup, planned)))
+            names(runs.filter_map(|planned| user_model(setup, planned)))
         };
-        let notes = same_requests(&setup, &plan).into_iter().chain(played_by(&played(false)));
+        let notes = same_requests(setup, plan).into_iter().chain(played_by(&played(false)));
         let notes = notes.chain(led_by(&played(true)));
         let notes = share.into_iter().chain(notes).collect();
-        let prices = prices(&open, &setup, &plan);
+        let prices = prices(&open, setup, plan);
         let unbound = Budget::resolve(request.max_cost, &setup.rules)?.ineffective_note(&prices);
-        let scan = self.scan_plan(&setup, plan.owed.iter().map(|planned| &planned.slot));
+        let scan = self.scan_plan(setup, plan.owed.iter().map(|planned| &planned.slot));
         // Complete runs are the least interesting of a long list.
-        plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
+        let mut skipped: Vec<&Planned> = plan.skipped.iter().collect();
+        skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
         let tasks: BTreeSet<&str> =
             plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
         let past = open.ask(|index| query::took(index, &tasks))?.into_iter();
@@ -114,7 +197,7 @@ impl App {
         let (replayed, asked): (Vec<&Planned>, Vec<_>) = plan.owed.iter().partition(is_replayed);
         let estimate = plan::estimate(
             &past,
-            asked.iter().map(|planned| (&planned.slot.at, user_model(&setup, planned))),
+            asked.iter().map(|planned| (&planned.slot.at, user_model(setup, planned))),
         );
         let estimate = plan::with_free(estimate, replayed.len() as u64);
         let row = |planned: &Planned| {
@@ -123,12 +206,11 @@ impl App {
                 if is_ours(path) { None } else { open.ask(|index| query::run_at(index, path))? };
             Ok::<_, AppError>(planned.row(listed.unwrap_or_else(|| id_of(path))))
         };
-        let rows =
-            |list: &[Planned]| list.iter().take(SHOWN).map(row).collect::<Result<Vec<_>, _>>();
+        let owed = plan.owed.iter().take(SHOWN).map(row).collect::<Result<_, _>>()?;
         Ok(LaunchPlan {
-            owed: rows(&plan.owed)?,
+            owed,
             owed_total: plan.owed.len() as u64,
-            skipped: rows(&plan.skipped)?,
+            skipped: skipped.into_iter().take(SHOWN).map(row).collect::<Result<_, _>>()?,
             skipped_total: plan.skipped.len() as u64,
             unbound,
             problems,
@@ -143,15 +225,6 @@ impl App {
         })
     }
 
-    /// Returns all runs of a request that are incomplete and would not be made, with reasons.
-    pub fn left_out(&self, request: &LaunchRequest) -> Result<Vec<PlannedRun>, AppError> {
-        let open = self.require_folder()?;
-        let setup = with_user_model(self.setup_to_look()?, request)?;
-        let mut plan = Self::plan_with(&open, &setup, request)?;
-        self.refuse_blocked(&open, &setup, &mut plan);
-        Ok(left(&plan))
-    }
-
     /// Starts the launch of a request.
     pub fn start_launch(&self, request: &LaunchRequest) -> Result<Launched, AppError> {
         self.start_launch_with(request, Vec::new())
@@ -163,32 +236,53 @@ impl App {
         request: &LaunchRequest,
         listeners: Vec<Listener>,
     ) -> Result<Launched, AppError> {
-        self.start_launch_with_skipped(request, listeners).map(|(launched, _)| launched)
+        self.require_folder()?.check_directories_exist()?;
+        let prepared = self.prepare_launch(request)?;
+        self.start_prepared(request, prepared, None, listeners).map(|(launched, _)| launched)
     }
 
-    /// Like [`App::start_launch_with`], and also returns the incomplete runs that are not made,
-    /// with reasons.
-    pub fn start_launch_with_skipped(
+    /// Starts a plan, and also returns the incomplete runs that are not made, with reasons. A part of
+    /// a split launch is logged even if it makes no runs.
+    pub fn start_prepared(
         &self,
         request: &LaunchRequest,
+        prepared: PreparedLaunch,
+        part: Option<&PartOrigin>,
         listeners: Vec<Listener>,
     ) -> Result<(Launched, Vec<PlannedRun>), AppError> {
         let open = self.require_folder()?;
+        let header = part.map(|origin| prepared.header(request, origin));
+        let telling = LaunchListeners { part: header.clone(), ..LaunchListeners::from(listeners) };
+        let started = self.start_plan(&open, request, prepared, telling);
+        if let (Err(error), Some(mut header)) = (&started, header) {
+            let is_idle = header.owed == 0 && header.left_out == 0;
+            header.why = (!is_idle).then(|| error.to_string());
+            let id = self.inner.launches.next_id();
+            log::note_idle_part(&open.flow.roots.output_dir, &id, &header);
+        }
+        started
+    }
+
+    fn start_plan(
+        &self,
+        open: &OpenFolder,
+        request: &LaunchRequest,
+        prepared: PreparedLaunch,
+        mut telling: LaunchListeners,
+    ) -> Result<(Launched, Vec<PlannedRun>), AppError> {
+        let PreparedLaunch { mut setup, mut plan, .. } = prepared;
         open.check_directories_exist()?;
-        let (mut setup, mut plan) = self.plan(&open, request)?;
-        let lacking = self.refuse_blocked(&open, &setup, &mut plan);
+        if let Some(fault) = setup_fault(&setup) {
+            return Err(failed(fault));
+        }
+        let lacking = self.refuse_blocked(open, &setup, &mut plan);
         if plan.owed.is_empty() && !lacking.is_empty() {
             return Err(cannot_start(&by_cause(&lacking)));
         }
+        let budget = check_inputs(open, request, &setup, &plan)?;
         let shards = request.shard.map_or(1, |shard| shard.count.max(1));
         let concurrency = request.concurrency.unwrap_or(setup.rules.concurrency);
         setup.rules.concurrency = parts_share(concurrency, shards);
-        if let Some(Blocker { message, fix }) = suite_fault(&launch_problems(&open, request, &plan))
-        {
-            return Err(AppError { hint: fix, ..AppError::new(Code::Failed, message) });
-        }
-        let budget = Budget::resolve(request.max_cost, &setup.rules)?;
-        budget.check(&prices(&open, &setup, &plan))?;
         // Each machine spends its share at most, because none knows what the others spend.
         setup.rules.max_cost = budget.most().map(|most| most / f64::from(shards));
         if let Some(refused) =
@@ -210,7 +304,11 @@ impl App {
             .into_iter()
             .map(|planned| Job { slot: planned.slot, rules, message: None })
             .collect();
-        Ok((self.begin(&open, setup, jobs, listeners.into())?, left))
+        if let Some(part) = &mut telling.part {
+            part.left_out += part.owed - jobs.len() as u64;
+            part.owed = jobs.len() as u64;
+        }
+        Ok((self.begin(open, setup, jobs, telling)?, left))
     }
 
     /// Launches again the runs of a launch that failed or were stopped.
@@ -276,39 +374,40 @@ impl App {
         }
     }
 
-    /// Returns the plan of a request in the open folder, with the setup.
-    fn plan(&self, open: &OpenFolder, request: &LaunchRequest) -> Result<(Setup, Plan), AppError> {
-        let setup = with_user_model(self.setup()?, request)?;
-        let plan = Self::plan_with(open, &setup, request)?;
-        Ok((setup, plan))
-    }
-
     /// Returns the plan of a request in the open folder with this setup.
     fn plan_with(
         open: &OpenFolder,
-        setup: &Setup,
+        setup: Setup,
         request: &LaunchRequest,
-    ) -> Result<Plan, AppError> {
-        let Selection { mut matrix, mut refused } = select_runs(open, setup, request)?;
-        if !request.start_over {
+    ) -> Result<PreparedLaunch, AppError> {
+        let Selection { mut matrix, mut refused, total, what } =
+            select_runs(open, &setup, request)?;
+        // A worker has no index that knows of complete runs.
+        let is_indexed = !request.start_over && !open.is_worker();
+        if is_indexed {
             refused.append(&mut complete(open, &mut matrix)?);
         }
         let asked = read_strategy(request)?;
         for slot in &mut matrix.slots {
             slot.way = setup.strategy_for(asked, &slot.at, &slot.task);
         }
-        if !request.start_over {
-            refused.append(&mut made_by_others(open, setup, &mut matrix)?);
+        if is_indexed {
+            refused.append(&mut made_by_others(open, &setup, &mut matrix)?);
         }
         let dir = &open.flow.roots.output_dir;
-        let mut plan = plan::outstanding(
-            matrix,
-            |slot| disk_state::read_disk_state(dir, &slot.path),
-            rules(request),
-        );
-        Self::refuse_impossible(open, setup, &mut plan);
+        let mut forks = HashSet::new();
+        let on_disk = |slot: &Slot| {
+            let state = disk_state::read_disk_state(dir, &slot.path);
+            if open.is_worker() && slot.at.repeat > 1 && state.is_fork() {
+                forks.insert(slot.path.clone());
+            }
+            state
+        };
+        let mut plan = plan::outstanding(matrix, on_disk, rules(request));
+        refuse_forks(&mut plan, &forks);
+        Self::refuse_impossible(open, &setup, &mut plan);
         plan.skipped.append(&mut refused);
-        Ok(plan)
+        Ok(PreparedLaunch { setup, plan, total, what })
     }
 
     /// Moves planned runs that their files on disk make impossible to the skipped ones, with
@@ -495,7 +594,7 @@ impl App {
         telling: LaunchListeners,
     ) -> Result<Launched, AppError> {
         open.check_directories_exist()?;
-        let LaunchListeners { mut listeners, notes } = telling;
+        let LaunchListeners { mut listeners, notes, part } = telling;
         if jobs.is_empty() {
             let error = AppError::new(Code::BadRequest, "Nothing to run.");
             return Err(error
@@ -525,7 +624,7 @@ impl App {
         let id = self.inner.launches.next_id();
         let poster = self.inner.bulletin.sender();
         listeners.push(Box::new(move |_| poster.post(Stale::Launches)));
-        listeners.extend(log::listener(&open.flow.roots.output_dir, &id));
+        listeners.extend(log::listener(&open.flow.roots.output_dir, &id, part.as_ref()));
         let (teller, events) = RunEventSender::new();
         let given_up = self.inner.launches.opening();
         let crew = runtime.block_on(
@@ -790,6 +889,15 @@ fn refuse(plan: &mut Plan, mut why: impl FnMut(&Slot) -> Option<String>) {
     plan.owed = owed;
 }
 
+/// Skips the repeats whose file holds a fork. Whoever knows all files counts repeats past it.
+fn refuse_forks(plan: &mut Plan, forks: &HashSet<String>) {
+    let is_fork = |slot: &Slot| forks.contains(&slot.path);
+    refuse(plan, |slot| is_fork(slot).then(|| NAMED_AS_REPEAT.to_owned()));
+    for planned in plan.skipped.iter_mut().filter(|planned| is_fork(&planned.slot)) {
+        planned.decision = Decision::refused(NAMED_AS_REPEAT);
+    }
+}
+
 /// Returns the tools that a task names and the workspace file does not define.
 fn undefined<'s>(
     setup: &'s Setup,
@@ -873,6 +981,25 @@ fn same_requests(setup: &Setup, plan: &Plan) -> Option<String> {
             models.last().unwrap_or(&"o1"),
         )
     })
+}
+
+/// Fails for errors of the suites, and for a budget that would not bind. Returns the budget.
+fn check_inputs(
+    open: &OpenFolder,
+    request: &LaunchRequest,
+    setup: &Setup,
+    plan: &Plan,
+) -> Result<Budget, AppError> {
+    if let Some(fault) = suite_fault(&launch_problems(open, request, plan)) {
+        return Err(failed(fault));
+    }
+    let budget = Budget::resolve(request.max_cost, &setup.rules)?;
+    budget.check(&prices(open, setup, plan))?;
+    Ok(budget)
+}
+
+fn failed(Blocker { message, fix }: Blocker) -> AppError {
+    AppError { hint: fix, ..AppError::new(Code::Failed, message) }
 }
 
 /// Returns the incomplete runs of a plan that are not made.

@@ -1,8 +1,9 @@
 //! Launches of this program: starting, viewing and stopping. Owns their runtime and the list of
 //! them; each launch owns itself.
 use super::App;
+use super::launch_selection::describe_launch;
 use crate::error::{AppError, Code};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -233,22 +234,9 @@ fn view(launch: &Launch, span: Span) -> LaunchView {
     })
 }
 
-/// Describes runs by their tasks, and by their systems with models: `3 tasks · promptql/claude`.
-fn describe<'a>(runs: impl Iterator<Item = &'a Coordinates>) -> String {
-    let (mut tasks, mut systems) = (BTreeSet::new(), BTreeSet::new());
-    for run in runs {
-        tasks.insert(run.task.as_str());
-        systems.insert((run.system.as_str(), run.model.as_str()));
-    }
-    let tasks = match tasks.first() {
-        Some(task) if tasks.len() == 1 => (*task).to_owned(),
-        _ => format!("{} tasks", tasks.len()),
-    };
-    let systems = match systems.first() {
-        Some((system, model)) if systems.len() == 1 => format!("{system}/{model}"),
-        _ => format!("{} systems", systems.len()),
-    };
-    format!("{tasks} · {systems}")
+fn describe<'a>(runs: impl Iterator<Item = &'a Coordinates> + Clone) -> String {
+    let systems = runs.clone().map(|run| (run.system.as_str(), run.model.as_str()));
+    describe_launch(runs.map(|run| run.task.as_str()), systems)
 }
 
 /// Returns a window of runs: running ones first, then failed, stopped, waiting, done; each group in

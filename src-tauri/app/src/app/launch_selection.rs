@@ -3,7 +3,7 @@
 use super::{App, OpenFolder, cells};
 use crate::error::{AppError, Code};
 use crate::paths;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use touchstone_api::{
@@ -15,7 +15,7 @@ use touchstone_formats::names::{self, Coordinates};
 use touchstone_formats::suite::Task;
 use touchstone_formats::system::{System, ToolKind};
 use touchstone_formats::workspace::Workspace;
-use touchstone_runner::disk_state;
+use touchstone_runner::disk_state::{self, RunFinder};
 use touchstone_runner::execute::not_recorded;
 use touchstone_runner::plan::{self, Decision, Matrix, MatrixSpec, Named, Planned, Shard, Slot};
 use touchstone_runner::provider::promptql::PromptQl;
@@ -35,9 +35,14 @@ fn user_choice(task: &Task) -> Option<UserChoice> {
 }
 
 /// Runs of a matrix, and runs that cannot be part of it.
+#[derive(Default)]
 pub(super) struct Selection {
     pub(super) matrix: Matrix,
     pub(super) refused: Vec<Planned>,
+    /// Number of runs of all parts.
+    pub(super) total: u64,
+    /// What the request is about, in a few words.
+    pub(super) what: String,
 }
 
 impl App {
@@ -325,32 +330,38 @@ pub(super) fn select_runs(
     let forks =
         if open.is_worker() { HashSet::new() } else { open.ask(query::forks_named_as_repeats)? };
     matrix.find(|at| files.paths_for(at), &forks);
-    if open.is_worker() {
-        refuse_forks(open, &mut matrix);
-    }
     let is_wished =
         |name: &String| request.tasks.is_empty() || patterns.mean(std::slice::from_ref(name));
     let unread = broken.iter().filter(|(name, _)| is_wished(name));
     let unread =
         unread.map(|(name, why)| refused(name.clone(), format!("Its suite cannot be read. {why}")));
-    Ok(Selection { refused: unread.collect(), matrix })
+    let pairs = wish
+        .systems
+        .iter()
+        .flat_map(|system| wish.models.iter().map(move |model| (system.as_str(), model.as_str())));
+    let what = describe_launch(tasks.iter().map(|task| task.id.as_str()), pairs);
+    Ok(Selection { refused: unread.collect(), matrix, total: all as u64, what })
 }
 
-/// Skips the repeats whose file holds a fork. Whoever knows all files counts repeats past it.
-fn refuse_forks(open: &OpenFolder, matrix: &mut Matrix) {
-    let output_dir = &open.flow.roots.output_dir;
-    let is_fork = |slot: &Slot| {
-        let state = || disk_state::read_disk_state(output_dir, &slot.path);
-        slot.at.repeat > 1 && matches!(state().file, plan::File::Read(file) if file.forked)
+/// Describes runs by their tasks, and by their systems with models: `3 tasks · promptql/claude`.
+pub(super) fn describe_launch<'a>(
+    tasks: impl Iterator<Item = &'a str>,
+    systems: impl Iterator<Item = (&'a str, &'a str)>,
+) -> String {
+    let (tasks, systems): (BTreeSet<_>, BTreeSet<_>) = (tasks.collect(), systems.collect());
+    let tasks = match tasks.first() {
+        Some(task) if tasks.len() == 1 => (*task).to_owned(),
+        _ => format!("{} tasks", tasks.len()),
     };
-    let (forks, slots) = std::mem::take(&mut matrix.slots).into_iter().partition(is_fork);
-    matrix.slots = slots;
-    let forks: Vec<Slot> = forks;
-    matrix.skipped.extend(forks.into_iter().map(|slot| (slot, NAMED_AS_REPEAT.to_owned())));
+    let systems = match systems.first() {
+        Some((system, model)) if systems.len() == 1 => format!("{system}/{model}"),
+        _ => format!("{} systems", systems.len()),
+    };
+    format!("{tasks} · {systems}")
 }
 
 /// Reason to skip a repeat whose file holds a fork.
-const NAMED_AS_REPEAT: &str = "Its file holds a fork, which was named like a repeat. Run it without --shard, which counts repeats past forks.";
+pub(super) const NAMED_AS_REPEAT: &str = "Its file holds a fork, which was named like a repeat. Run it without --shard, which counts repeats past forks.";
 
 /// Removes the runs that another program has written in its own layout: they exist, and are never
 /// written to. A run that also has a file of this program stays.
@@ -412,19 +423,21 @@ pub(super) struct Files<'a> {
     output_dir: &'a Path,
     models: Vec<&'a str>,
     folders: HashMap<String, Named>,
-    is_worker: bool,
+    /// Looks for single files, if only those of the wanted runs may be looked at.
+    finder: Option<RunFinder<'a>>,
 }
 
 impl<'a> Files<'a> {
     pub(super) fn new(open: &'a OpenFolder, setup: &'a Setup) -> Self {
         let models = setup.models.iter().map(|model| model.name.as_str()).collect();
-        let (output_dir, is_worker) = (&open.flow.roots.output_dir, open.is_worker());
-        Self { output_dir, models, folders: HashMap::new(), is_worker }
+        let output_dir = &open.flow.roots.output_dir;
+        let finder = open.is_worker().then(|| RunFinder::new(output_dir));
+        Self { output_dir, models, folders: HashMap::new(), finder }
     }
 
     pub(super) fn paths_for(&mut self, at: &Coordinates) -> Vec<String> {
-        if self.is_worker {
-            return disk_state::named_like(self.output_dir, at);
+        if let Some(finder) = &mut self.finder {
+            return finder.named_like(at);
         }
         let folder = at.task.rsplit_once('/').map_or("", |(folder, _)| folder);
         if !self.folders.contains_key(folder) {
@@ -473,7 +486,7 @@ fn why_not(may_run: bool, no_tasks: bool, broken: &BTreeMap<String, String>) -> 
 
 /// Returns the runs that were named individually.
 fn named(open: &OpenFolder, setup: &Setup, ids: &[String]) -> Result<Selection, AppError> {
-    let mut wished = Selection { matrix: Matrix::default(), refused: Vec::new() };
+    let mut wished = Selection::default();
     for id in ids {
         let row = open.ask(|index| query::row_by_key(index, id))?;
         let row =

@@ -103,6 +103,13 @@ pub fn keep_environment() {
     let _ = KEPT.set(all.collect());
 }
 
+/// Returns the environment that this program was started with, keys included. Only for a program
+/// that hands it on to jobs that need them.
+pub fn whole_environment() -> Vec<(OsString, OsString)> {
+    let Some(kept) = KEPT.get() else { return std::env::vars_os().collect() };
+    kept.iter().map(|(name, value)| (name.clone(), OsString::from_vec(value.to_vec()))).collect()
+}
+
 fn variable(name: &str) -> Option<String> {
     let Some(kept) = KEPT.get() else { return std::env::var(name).ok() };
     String::from_utf8(kept.get(OsStr::new(name))?.to_vec()).ok()

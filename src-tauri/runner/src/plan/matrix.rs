@@ -2,12 +2,12 @@
 //! order that is fair to all of them.
 use crate::strategy::Strategy;
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use touchstone_formats::names::{self, Coordinates};
 use touchstone_formats::suite::{SimulatedUser, Task};
 use touchstone_formats::system::System;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// Maximum number of repeats; more are assumed to be a typing error.
 const MOST_REPEATS: u32 = 1_000;
@@ -170,7 +170,16 @@ pub fn matrix(tasks: &[Arc<Task>], wish: &MatrixSpec) -> Matrix {
     } else {
         once(&wish.variations)
     };
-    let mut paths = BTreeSet::new();
+    let mut paths = HashSet::new();
+    let mut path = String::new();
+    let mut at = Coordinates {
+        task: String::new(),
+        system: System::ToolCalling,
+        model: String::new(),
+        variation: 0,
+        repeat: 1,
+        fork: 0,
+    };
     for repeat in 1..=chosen.iter().map(|task| repeats(task)).max().unwrap_or(0) {
         for variation in &variations {
             for task in chosen
@@ -179,17 +188,15 @@ pub fn matrix(tasks: &[Arc<Task>], wish: &MatrixSpec) -> Matrix {
             {
                 for system in &systems {
                     for model in &models {
-                        let (task_id, system, model) =
-                            (task.id.clone(), system.clone(), model.clone());
-                        let at = Coordinates {
-                            task: task_id,
-                            system,
-                            model,
-                            variation: *variation,
-                            repeat,
-                            fork: 0,
-                        };
-                        matrix.add(Slot::new(Arc::clone(task), at), wish.shard, &mut paths);
+                        at.task.clone_from(&task.id);
+                        at.system.clone_from(system);
+                        at.model.clone_from(model);
+                        (at.variation, at.repeat) = (*variation, repeat);
+                        names::write_to(&mut path, &at);
+                        // Most runs are those of other parts, and cost no memory.
+                        if wish.shard.is_none_or(|shard| shard.holds(&path)) {
+                            matrix.add(Slot::new(Arc::clone(task), at.clone()), &mut paths);
+                        }
                     }
                 }
             }
@@ -216,14 +223,11 @@ fn once<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
 }
 
 impl Matrix {
-    fn add(&mut self, slot: Slot, shard: Option<Shard>, paths: &mut BTreeSet<String>) {
-        if shard.is_some_and(|shard| !shard.holds(&slot.path)) {
-            return;
-        }
+    fn add(&mut self, slot: Slot, paths: &mut HashSet<u128>) {
         match slot.why_not() {
             Some(why) => self.skipped.push((slot, why)),
             // `a.yaml` and `a.yml` are two tasks with the same id.
-            None if !paths.insert(slot.path.clone()) => {
+            None if !paths.insert(xxh3_128(slot.path.as_bytes())) => {
                 self.skipped.push((
                     slot,
                     "Another task has the same id, and so the same output file.".to_owned(),

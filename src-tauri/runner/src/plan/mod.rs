@@ -41,6 +41,11 @@ impl OnDisk {
         matches!(&self.file, File::Read(file) if file.way.method.is_some())
     }
 
+    /// Returns true if the file holds a fork.
+    pub fn is_fork(&self) -> bool {
+        matches!(&self.file, File::Read(file) if file.forked)
+    }
+
     /// Returns the model that plays the user according to the file.
     pub fn user_model(&self) -> Option<&str> {
         match &self.file {

@@ -1,0 +1,294 @@
+//! Commands of Slurm: submits arrays, lists their tasks and cancels them. Its answers become
+//! sentences with the next step.
+use crate::error::{AppError, Code};
+use std::collections::BTreeSet;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use touchstone_runner::http::keys::whole_environment;
+
+mod queue;
+
+pub(crate) use queue::{Activity, Task, Tasks};
+
+/// Time that a command may take. A busy controller answers after many seconds.
+const PATIENCE: Duration = Duration::from_mins(1);
+const PAUSE: Duration = Duration::from_millis(10);
+/// Maximum bytes of an answer.
+const MOST: u64 = 64 << 20;
+
+/// Answer of a command that succeeded.
+struct Answer {
+    out: Vec<u8>,
+    is_cut: bool,
+}
+
+/// Reason that a command failed.
+enum Failure {
+    /// The program is not on this machine.
+    Absent,
+    /// It failed with this last line of its errors.
+    Refused(String),
+}
+
+/// Returns true if a command of Slurm is on this machine.
+pub(crate) fn is_here(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
+}
+
+/// Submits a script, with a pattern for the file of the output of its tasks. Returns the id of the
+/// job.
+pub(crate) fn submit(script: &str, output: &Path, chdir: &Path) -> Result<String, AppError> {
+    let mut command = Command::new("sbatch");
+    // In names of files, Slurm replaces `%` and letters.
+    let output = output.display().to_string();
+    command.arg("--parsable").arg(format!("--output={output}"));
+    // Jobs get the environment of `sbatch`, and need the keys of providers.
+    command.current_dir(chdir).env_clear().envs(whole_environment());
+    let answer = run(command, script.as_bytes()).map_err(|failure| match failure {
+        Failure::Absent => AppError::new(Code::NotFound, "`sbatch` is not on this machine, so nothing was submitted.")
+            .hint("Submit on a machine of the cluster that has it, or print the script with --print slurm and take it there."),
+        Failure::Refused(why) => refused(&why),
+    })?;
+    let text = String::from_utf8_lossy(&answer.out);
+    // `12`, or `12;cluster`.
+    let id = text.lines().last().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
+        let message =
+            format!("`sbatch` does not say the number of the job, but `{}`.", line(&text));
+        return Err(AppError::new(Code::Failed, message)
+            .hint("Look with `squeue --me` whether it was submitted before you submit again."));
+    }
+    Ok(id.to_owned())
+}
+
+fn refused(why: &str) -> AppError {
+    let has = |text: &str| why.to_lowercase().contains(text);
+    let (message, hint) = if has("invalid job array") {
+        (
+            "Slurm refuses an array of this many parts.".to_owned(),
+            "Give fewer --parts; `scontrol show config` says its limit as MaxArraySize.",
+        )
+    } else if is_unreachable(why) {
+        (
+            format!("The controller of Slurm does not answer, so nothing was submitted: {why}."),
+            "Try again later; `sinfo` shows whether it is up.",
+        )
+    } else if has("partition") || has("account") || has("qos") || has("time limit") {
+        (
+            format!("Slurm refuses the job: {why}."),
+            "Set what it needs in the environment, such as SBATCH_PARTITION, SBATCH_ACCOUNT, SBATCH_QOS or SBATCH_TIMELIMIT, and submit again.",
+        )
+    } else {
+        (
+            format!("Slurm refuses the job: {why}."),
+            "Print the script with --print slurm, change it, and submit it with `sbatch`.",
+        )
+    };
+    AppError::new(Code::Failed, message).hint(hint)
+}
+
+fn is_unreachable(why: &str) -> bool {
+    let why = why.to_lowercase();
+    ["unable to contact", "connection refused", "timed out", "does not answer", "communication"]
+        .iter()
+        .any(|part| why.contains(part))
+}
+
+/// Returns the tasks of the jobs with these names. Fails with a sentence.
+pub(crate) fn tasks(names: &BTreeSet<String>) -> Result<Tasks, String> {
+    let mut json = without_keys("squeue");
+    json.args(["--json", "--states=all"]);
+    // Older versions list all jobs, whatever is asked for, and some do not know JSON.
+    match run(json, b"") {
+        Ok(answer) if !answer.is_cut => {
+            if let Some(tasks) = Tasks::from_json(&answer.out, names) {
+                return Ok(tasks);
+            }
+        }
+        Err(Failure::Absent) => return Err(NO_SQUEUE.to_owned()),
+        Err(Failure::Refused(why)) if is_unreachable(&why) => return Err(unanswered(&why)),
+        Ok(_) | Err(Failure::Refused(_)) => {}
+    }
+    let mut plain = without_keys("squeue");
+    let names_text = names.iter().map(String::as_str).collect::<Vec<_>>().join(",");
+    plain.args(["--noheader", "--array", "--states=all", "--format=%F|%K|%T|%r|%N|%j"]);
+    plain.arg(format!("--name={names_text}"));
+    match run(plain, b"") {
+        Ok(answer) if answer.is_cut => Err(
+            "`squeue` lists more tasks than can be read, so states of the scheduler are not shown."
+                .to_owned(),
+        ),
+        Ok(answer) => Ok(Tasks::from_plain(&String::from_utf8_lossy(&answer.out), names)),
+        Err(Failure::Absent) => Err(NO_SQUEUE.to_owned()),
+        Err(Failure::Refused(why)) => Err(unanswered(&why)),
+    }
+}
+
+const NO_SQUEUE: &str = "`squeue` is not on this machine, so states of the scheduler are not shown; the files tell the rest.";
+
+fn unanswered(why: &str) -> String {
+    format!(
+        "`squeue` failed, so states of the scheduler are not shown: {why}. `sinfo` shows whether Slurm is up."
+    )
+}
+
+/// Cancels jobs. Parts that wait never begin; those that run get one signal to finish what is in
+/// flight, or with `now` are ended.
+pub(crate) fn cancel(jobs: &[String], now: bool) -> Result<(), AppError> {
+    let steps: &[&[&str]] = if now {
+        &[&[]]
+    } else {
+        &[&["--state=PENDING"], &["--state=RUNNING", "--signal=TERM", "--batch"]]
+    };
+    for step in steps {
+        let mut command = without_keys("scancel");
+        command.args(*step).args(jobs);
+        match run(command, b"") {
+            Ok(_) => {}
+            Err(Failure::Absent) => {
+                let message = "`scancel` is not on this machine, so nothing was stopped.";
+                return Err(AppError::new(Code::NotFound, message).hint(how_to_cancel(jobs)));
+            }
+            // A job that is over is not there any more, or has nothing to signal.
+            Err(Failure::Refused(why)) if is_over(&why) => {}
+            Err(Failure::Refused(why)) => {
+                let message = format!("`scancel` failed: {why}.");
+                return Err(AppError::new(Code::Failed, message).hint(how_to_cancel(jobs)));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_over(why: &str) -> bool {
+    let why = why.to_lowercase();
+    why.contains("invalid job id") || why.contains("already completing or completed")
+}
+
+/// Returns what to type to stop jobs.
+pub(crate) fn how_to_cancel(jobs: &[String]) -> String {
+    format!("Type `scancel {}` on a machine of the cluster.", jobs.join(" "))
+}
+
+/// Creates a command that gets only the variables that Slurm and the system need.
+fn without_keys(program: &str) -> Command {
+    const NAMES: [&str; 7] =
+        ["PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LD_LIBRARY_PATH", "KRB5CCNAME"];
+    let is_needed = |name: &std::ffi::OsStr| {
+        let name = name.to_string_lossy();
+        NAMES.contains(&name.as_ref()) || name.starts_with("SLURM_") || name.starts_with("MUNGE_")
+    };
+    let mut command = Command::new(program);
+    let all = whole_environment().into_iter();
+    command.env_clear().envs(all.filter(|(name, _)| is_needed(name)));
+    command
+}
+
+/// Runs a command with this input. Kills it if it takes too long.
+fn run(mut command: Command, input: &[u8]) -> Result<Answer, Failure> {
+    // All numbers of an array, not only the first.
+    command.env("SLURM_BITSTR_LEN", "0").env("LC_ALL", "C");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Failure::Absent,
+        _ => Failure::Refused(error.to_string()),
+    })?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A command that ends without reading says why itself.
+        let _ = stdin.write_all(input);
+    }
+    let out = read_all(child.stdout.take());
+    let err = read_all(child.stderr.take());
+    let status = wait(&mut child);
+    let read = |thread: std::thread::JoinHandle<Vec<u8>>| thread.join().unwrap_or_default();
+    let Some(status) = status else {
+        return Err(Failure::Refused(format!(
+            "it does not answer within {} s",
+            PATIENCE.as_secs()
+        )));
+    };
+    let (out, err) = (read(out), read(err));
+    if status.success() {
+        let is_cut = out.len() as u64 > MOST;
+        return Ok(Answer { out, is_cut });
+    }
+    let err = String::from_utf8_lossy(&err);
+    let why = line(&err);
+    Err(Failure::Refused(if why.is_empty() { status.to_string() } else { why }))
+}
+
+/// Reads on a thread, so that neither pipe fills up.
+fn read_all(pipe: Option<impl std::io::Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let _ = pipe.by_ref().take(MOST + 1).read_to_end(&mut bytes);
+            let _ = std::io::copy(&mut pipe, &mut std::io::sink());
+        }
+        bytes
+    })
+}
+
+fn wait(child: &mut Child) -> Option<std::process::ExitStatus> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < until => std::thread::sleep(PAUSE),
+            _ => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+        }
+    }
+}
+
+/// Returns the last line of an answer without the names of program and function, and without the
+/// final dot.
+fn line(text: &str) -> String {
+    let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let last = last.split_once("error: ").map_or(last, |(_, why)| why);
+    let shown = last.chars().filter(|letter| !letter.is_control()).take(300).collect::<String>();
+    shown.trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_become_sentences_with_the_next_step() {
+        for (why, message, hint) in [
+            (
+                "Batch job submission failed: Invalid job array specification",
+                "Slurm refuses an array of this many parts.",
+                "--parts",
+            ),
+            (
+                "Batch job submission failed: Unable to contact slurm controller (connect failure)",
+                "does not answer, so nothing was submitted",
+                "sinfo",
+            ),
+            (
+                "invalid partition specified: x",
+                "invalid partition specified: x",
+                "SBATCH_PARTITION",
+            ),
+            ("whatever", "Slurm refuses the job: whatever.", "--print slurm"),
+        ] {
+            let error = refused(why);
+            assert!(error.message.contains(message), "{error}");
+            assert!(error.hint.unwrap_or_default().contains(hint), "{why}");
+        }
+    }
+
+    #[test]
+    fn the_last_line_of_an_error_is_shown_without_names() {
+        let text = "sbatch: something\nsbatch: error: Batch job submission failed: Nope.\n\n";
+        assert_eq!(line(text), "Batch job submission failed: Nope");
+    }
+}
