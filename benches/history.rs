@@ -151,7 +151,7 @@ fn change(app: &App, by: SetsBy) {
         let again = Instant::now();
         let request = ChangesRequest { trend: trend.clone(), before: None, after: None };
         let changes = app.set_changes(&request).unwrap_or_else(|e| panic!("{e}"));
-        let changed = again.elapsed();
+        let second = again.elapsed();
         let again = Instant::now();
         let baseline = app.baseline().unwrap_or_else(|e| panic!("{e}"));
         println!(
@@ -160,7 +160,7 @@ fn change(app: &App, by: SetsBy) {
             history.trends.sets.len(),
             history.trends.groups.len(),
             ms(trends),
-            ms(changed),
+            ms(second),
             changes.map_or(0, |changes| changes.groups.len()),
             ms(again.elapsed()),
             baseline.exists,

@@ -93,7 +93,7 @@ fn holds(step: &Step, label: &str, wanted: &str) -> bool {
         .iter()
         .filter(is_it)
         .filter_map(|part| part.value.text())
-        .any(|text| starts_a_word(&text, wanted))
+        .any(|text| starts_a_word(text, wanted))
 }
 
 fn starts_a_word(text: &str, wanted: &str) -> bool {
