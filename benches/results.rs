@@ -14,6 +14,7 @@ mod agreement;
 mod corpus;
 mod failures;
 mod floor;
+mod history;
 mod inspect;
 mod matrix;
 mod measures;
@@ -82,6 +83,10 @@ fn main() {
                 panic!("cannot write the corpus below {}: {e}", root.display())
             }),
         );
+    }
+    for (name, runs) in history::MEASURES.iter().filter(|(name, _)| wanted(name)) {
+        println!("# {runs} rows of runs");
+        child(name, &history::write(&root, *runs));
     }
     if wanted(inspect::JSON) {
         println!("# 10,000 small transcripts as JSON");

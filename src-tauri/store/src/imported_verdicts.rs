@@ -2,8 +2,8 @@
 //! short form. They are kept as in their files and are not scores of this application.
 use super::imports;
 use super::index::{IndexError, Reader};
-use super::query::RunSet;
 use super::reviews::beginning;
+use super::run_set::RunSet;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use std::collections::HashMap;
 use touchstone_api::{StoredBrief, StoredResult};

@@ -4,6 +4,8 @@
 use super::blob::{BlobWriter, TextBlob};
 use super::checksum;
 use super::index_dir::{self, IndexDir};
+use super::run_set::RunSet;
+use super::snapshot_cache::{Names, Snapshot, SnapshotCache, StepArena};
 use fs_err as fs;
 use rusqlite::{Connection, OpenFlags};
 use std::collections::BTreeSet;
@@ -80,6 +82,7 @@ pub struct Index {
     doubted: Mutex<Option<PathBuf>>,
     /// The writer was closed.
     is_released: AtomicBool,
+    cache: SnapshotCache,
 }
 
 /// Folder of an index with the identities of its files.
@@ -159,6 +162,7 @@ impl Index {
                 doubt: OnceLock::new(),
                 doubted: Mutex::default(),
                 is_released: AtomicBool::new(false),
+                cache: SnapshotCache::default(),
             },
             writer,
         ))
@@ -259,6 +263,25 @@ impl<'a> Reader<'a> {
     /// Identifies this snapshot by the build of the index and the generation within it.
     pub fn moment(&self) -> (&Path, u64) {
         (&self.build, self.generation)
+    }
+
+    /// Returns the steps of all runs, if they are kept in memory.
+    pub(crate) fn steps(&self) -> Result<Option<Arc<StepArena>>, IndexError> {
+        Ok(self.index.cache.steps(self.snapshot())?)
+    }
+
+    /// Returns the runs with an answer.
+    pub(crate) fn answered(&self) -> Result<Arc<RunSet>, IndexError> {
+        Ok(self.index.cache.answered(self.snapshot())?)
+    }
+
+    /// Returns the names of all tasks, systems and models.
+    pub(crate) fn names(&self) -> Result<Arc<Names>, IndexError> {
+        Ok(self.index.cache.names(self.snapshot())?)
+    }
+
+    fn snapshot(&self) -> Snapshot<'_> {
+        Snapshot { sql: self, moment: self.moment(), blob: self.blob }
     }
 
     /// Opens the text of this snapshot.

@@ -89,6 +89,8 @@ CREATE INDEX runs_cell ON runs(task, system, model) WHERE repeat_source IS NOT N
 CREATE INDEX runs_renumbered ON runs(task, system, model) WHERE repeat_source IS NOT NULL AND repeat <> ifnull(file_repeat, 1);
 CREATE INDEX runs_identity ON runs(identity) WHERE identity IS NOT NULL;
 CREATE INDEX runs_state ON runs(state_order, path);
+-- The runs with an answer, for questions about steps that end in it.
+CREATE INDEX runs_answered ON runs(has_answer) WHERE has_answer <> 0;
 
 -- The files of all rows, with their stamps when they were read. Suites are read anew at every start and are not here.
 CREATE TABLE files (
@@ -118,6 +120,8 @@ CREATE TABLE steps (
   start INTEGER NOT NULL,                    -- runs.text_offset
   steps BLOB NOT NULL                        -- as StepList is encoded
 );
+-- Which steps changed: those whose text was appended to the blob since.
+CREATE INDEX steps_start ON steps(start);
 
 -- Short facts of a run, as its file writes them: JSON list of [key, text].
 CREATE TABLE facts (run INTEGER PRIMARY KEY, facts TEXT NOT NULL);

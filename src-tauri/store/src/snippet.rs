@@ -20,6 +20,8 @@ pub struct Needle {
     text: String,
     regex: Regex,
     at_word_start: bool,
+    /// True for a regular expression that a person typed.
+    is_regex: bool,
 }
 
 impl Needle {
@@ -51,7 +53,7 @@ impl Needle {
             }
             _ => "it is too large. Use fewer repetitions.".to_owned(),
         })?;
-        Ok(Self { text: text.to_owned(), regex, at_word_start: false })
+        Ok(Self { text: text.to_owned(), regex, at_word_start: false, is_regex: true })
     }
 
     fn new(text: &str, at_word_start: bool) -> Option<Self> {
@@ -59,7 +61,7 @@ impl Needle {
             return None;
         }
         let regex = RegexBuilder::new(&regex::escape(text)).case_insensitive(true).build().ok()?;
-        Some(Self { text: text.to_owned(), regex, at_word_start })
+        Some(Self { text: text.to_owned(), regex, at_word_start, is_regex: false })
     }
 
     /// Creates a needle for several texts in sequence, separated only by 1 to 16 punctuation and
@@ -72,12 +74,19 @@ impl Needle {
             .build()
             .ok()?;
         let text = texts.iter().map(|needle| needle.text.as_str()).collect::<Vec<_>>().join(" ");
-        Some(Self { text, regex, at_word_start: first.at_word_start })
+        Some(Self { text, regex, at_word_start: first.at_word_start, is_regex: false })
     }
 
     /// Original text.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Returns false when no part of a text holds a match. May return true when none does: of a
+    /// regular expression, as it may match a part only because the part ends, and where the start
+    /// of a word is wanted.
+    pub fn may_be_in(&self, text: &[u8]) -> bool {
+        self.is_regex || self.regex.is_match(text)
     }
 
     /// Returns the first match at or after `from`.

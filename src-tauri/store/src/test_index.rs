@@ -1,12 +1,13 @@
 //! Index filled with synthetic runs, for tests of queries.
 use super::index::{Index, Reader, Writer};
 use rusqlite::params;
+use std::sync::Arc;
 use touchstone_api::{Column, ListRequest, RunPage, Sort, Span};
 use touchstone_formats::run::Outline;
 
 /// Index in a temporary folder.
 pub(super) struct TestIndex {
-    index: Index,
+    index: Arc<Index>,
     writer: Writer,
     _dir: tempfile::TempDir,
 }
@@ -32,13 +33,35 @@ impl TestIndex {
         let dir = tempfile::tempdir().unwrap();
         let (index, writer) =
             Index::open(&dir.path().join("cache"), &dir.path().join("out")).unwrap();
-        Self { index, writer, _dir: dir }
+        Self { index: Arc::new(index), writer, _dir: dir }
     }
 
     pub(super) fn with(books: &[TestRun]) -> Self {
         let mut shelf = Self::new();
         shelf.add(books);
         shelf
+    }
+
+    /// Changes rows.
+    pub(super) fn change(&self, sql: &str) {
+        self.writer.sql.execute_batch(sql).unwrap();
+        let grow = "UPDATE meta SET value = value + 1 WHERE key = 'generation'";
+        self.writer.sql.execute_batch(grow).unwrap();
+    }
+
+    /// Deletes a run, or makes it something that is no run.
+    pub(super) fn remove(&self, path: &str, is_kept: bool) {
+        let write = self.writer.sql.unchecked_transaction().unwrap();
+        let steps = "DELETE FROM steps WHERE run = (SELECT id FROM runs WHERE path = ?)";
+        write.execute(steps, [path]).unwrap();
+        if is_kept {
+            let damaged = "UPDATE runs SET state = 'damaged', has_answer = 0 WHERE path = ?";
+            write.execute(damaged, [path]).unwrap();
+        } else {
+            write.execute("DELETE FROM runs WHERE path = ?", [path]).unwrap();
+        }
+        write.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'", []).unwrap();
+        write.commit().unwrap();
     }
 
     /// Adds runs, without full-text entries.
@@ -104,6 +127,10 @@ impl TestIndex {
         write.execute("UPDATE runs SET words_done = item_count", []).unwrap();
         write.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'", []).unwrap();
         write.commit().unwrap();
+    }
+
+    pub(super) fn index(&self) -> Arc<Index> {
+        Arc::clone(&self.index)
     }
 
     pub(super) fn reader(&self) -> Reader<'_> {

@@ -1,7 +1,7 @@
 //! Compares the runs of the open folder with a baseline file, and writes that file.
 use super::App;
 use super::saving::NewFile;
-use super::stats::set_changes::{Side, gate_change, set_changes};
+use super::stats::set_changes::{Side, SideRuns, gate_change, set_changes};
 use crate::baseline::{Baseline, MAX_BASELINE};
 use crate::error::{AppError, Code};
 use crate::reports::gate_markdown;
@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use touchstone_api::{
     BaselineSaved, BaselineView, ChangesSide, Gate, GateGroup, GateTask, SetChanges,
 };
-use touchstone_scoring::aggregate::{Changes, Counted, Group, RowKey, changes, general_violations};
-use touchstone_store::query::ScoredRun;
+use touchstone_scoring::aggregate::{Changes, Group, RowKey, changes, general_violations};
+use touchstone_store::query::{PlaceOf, ScoredRun};
 
 pub use touchstone_scoring::aggregate::GateRules;
 
@@ -114,8 +114,9 @@ impl App {
         path: &Path,
         rules: &GateRules,
     ) -> Result<(Gate, SetChanges), AppError> {
-        let runs = self.runs_to_gate(&baseline.filter, baseline.scorer.as_deref())?;
-        let now: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
+        let scorer = baseline.scorer.as_deref();
+        let runs = self.runs_to_count(&baseline.filter, scorer, PlaceOf::Folder)?.runs;
+        let now = runs.all();
         let before = baseline.counted();
         let rules = GateRules { thresholds: baseline.thresholds.clone(), ..rules.clone() };
         let changes = changes(&before, &now);
@@ -126,13 +127,13 @@ impl App {
             filter: filter.map(str::to_owned),
             runs: runs as u64,
         };
-        let all: Vec<&ScoredRun> = runs.iter().collect();
+        let all = SideRuns { all: &runs, places: None };
         let set_changes = set_changes(
             &changes,
             &self.require_folder()?.flow.shelf.tasks(),
             &rules,
             Side { about: side(BASELINE, None, before.len()), runs: None },
-            Side { about: side("now", Some(&baseline.filter), now.len()), runs: Some(&all) },
+            Side { about: side("now", Some(&baseline.filter), now.len()), runs: Some(all) },
         );
         let gate = Gate {
             passed: violations.is_empty() && groups.iter().all(|it| it.violations.is_empty()),

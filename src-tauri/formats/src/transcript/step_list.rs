@@ -62,47 +62,62 @@ pub struct ListedStep {
     pub tool: Option<usize>,
     /// Number of the call: calls of the same tool with the same arguments have the same.
     pub call: Option<u32>,
-    /// Pieces of its text, as ranges of bytes of [`crate::run::Outline::text`].
+    /// Pieces of its text, as places in [`StepList::texts`].
+    pub texts: Range<usize>,
+}
+
+/// Decoded steps, in order. Lists of many runs are decoded into the same memory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StepList<'b> {
+    /// Names of the called tools.
+    pub tools: Vec<&'b str>,
+    /// The steps.
+    pub steps: Vec<ListedStep>,
+    /// Pieces of their texts, as ranges of bytes of [`crate::run::Outline::text`].
     pub texts: Vec<(TextRole, Range<u64>)>,
 }
 
-/// Decoded steps, in order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StepList {
-    /// Names of the called tools.
-    pub tools: Vec<String>,
-    /// The steps.
-    pub steps: Vec<ListedStep>,
-}
-
-impl StepList {
+impl<'b> StepList<'b> {
     /// Decodes steps. Returns those before the first byte that is not as it was written.
-    pub fn decode(bytes: &[u8]) -> Self {
+    pub fn decode(bytes: &'b [u8]) -> Self {
         let mut list = Self::default();
         list.decode_into(bytes);
         list
     }
 
     /// Like [`StepList::decode`], and reuses the memory of this list.
-    pub fn decode_into(&mut self, bytes: &[u8]) {
+    pub fn decode_into(&mut self, bytes: &'b [u8]) {
         self.tools.clear();
         self.steps.clear();
-        let mut reader = Reader { bytes, step: 0, end: 0 };
-        while let Some(step) = reader.step(&mut self.tools) {
+        self.texts.clear();
+        let mut reader = Reader { bytes, steps: 0, step: 0, end: 0 };
+        while let Some(step) = reader.step(&mut self.tools, &mut self.texts) {
             self.steps.push(step);
         }
+    }
+
+    /// Returns the pieces of the text of a step.
+    pub fn texts_of(&self, step: &ListedStep) -> &[(TextRole, Range<u64>)] {
+        self.texts.get(step.texts.clone()).unwrap_or_default()
+    }
+
+    /// Returns where the text of the last step ends.
+    pub fn text_end(&self) -> u64 {
+        self.texts.last().map_or(0, |(_, range)| range.end)
     }
 }
 
 struct Reader<'b> {
     bytes: &'b [u8],
+    /// Number of steps so far.
+    steps: u32,
     /// Step after the last one.
     step: u32,
     /// End of the text of the last step.
     end: u64,
 }
 
-impl Reader<'_> {
+impl<'b> Reader<'b> {
     fn byte(&mut self) -> Option<u8> {
         let (first, rest) = self.bytes.split_first()?;
         self.bytes = rest;
@@ -125,7 +140,11 @@ impl Reader<'_> {
         u32::try_from(self.number()?).ok()
     }
 
-    fn step(&mut self, tools: &mut Vec<String>) -> Option<ListedStep> {
+    fn step(
+        &mut self,
+        tools: &mut Vec<&'b str>,
+        texts: &mut Vec<(TextRole, Range<u64>)>,
+    ) -> Option<ListedStep> {
         let head = self.byte()?;
         let kind = *KINDS.get(usize::from(head & 7))?;
         let failed = match head >> 3 & 3 {
@@ -141,15 +160,16 @@ impl Reader<'_> {
             if index == tools.len() {
                 let len = usize::try_from(self.number()?).ok()?;
                 let (name, rest) = self.bytes.split_at_checked(len)?;
-                tools.push(std::str::from_utf8(name).ok()?.to_owned());
+                tools.push(std::str::from_utf8(name).ok()?);
                 self.bytes = rest;
             }
             tool = Some(index).filter(|index| *index < tools.len());
             tool?;
-            call = Some(self.small()?);
+            // There are no more different calls than steps.
+            call = Some(self.small().filter(|call| *call <= self.steps)?);
         }
         let count = self.number()?;
-        let mut texts = Vec::new();
+        let first = texts.len();
         for _ in 0..count {
             let text = self.number()?;
             let role = *ROLES.get(usize::try_from(text & 3).ok()?)?;
@@ -158,7 +178,9 @@ impl Reader<'_> {
             end = next;
         }
         self.step = step.checked_add(1)?;
+        self.steps += 1;
         self.end = end;
+        let texts = first..texts.len();
         Some(ListedStep { step, kind, failed, nudge: head & 32 != 0, tool, call, texts })
     }
 }
@@ -377,7 +399,7 @@ mod tests {
             .steps
             .iter()
             .map(|step| {
-                let texts = step.texts.iter().filter(|(role, _)| *role != TextRole::Other);
+                let texts = list.texts_of(step).iter().filter(|(role, _)| *role != TextRole::Other);
                 let texts = texts.map(|(_, range)| {
                     &text
                         [usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()]
@@ -398,7 +420,8 @@ mod tests {
 
     /// Texts of a step by their role.
     fn texts(outline: &crate::run::Outline, step: &ListedStep, role: TextRole) -> String {
-        let ranges = step.texts.iter().filter(|(known, _)| *known == role);
+        let list = StepList::decode(&outline.steps);
+        let ranges = list.texts_of(step).iter().filter(|(known, _)| *known == role);
         let at = |at: u64| usize::try_from(at).unwrap();
         ranges.map(|(_, range)| &outline.text[at(range.start)..at(range.end)]).collect()
     }

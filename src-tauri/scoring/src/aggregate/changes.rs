@@ -95,15 +95,14 @@ pub fn changes_among<'a>(
     columns.into_iter().filter_map(compared).collect()
 }
 
-/// Compares the runs of one system with its earlier ones, without summaries, and with no more
-/// measures than asked for.
+/// Compares the runs of one system with its earlier ones, without summaries, and with no measure but
+/// the score.
 pub(super) fn compare_system<'a>(
     column: Column<'a>,
     before: &[Counted<'a>],
     now: &[Counted<'a>],
-    depth: Depth,
 ) -> Option<Changes<'a>> {
-    compare(column, &[now, before].concat(), now.len(), depth)
+    compare(column, &[now, before].concat(), now.len(), Depth::Scores)
 }
 
 /// Compares the runs of a system. The first `now` runs are those of now, the others earlier ones.

@@ -64,6 +64,14 @@ impl<'a> Group<'a> {
         Self { summary: Summary::new(runs, &group.runs), tries: tries(&group.rows), ..group }
     }
 
+    /// Like [`Group::new`] of all runs, without the rows and the tries, and with what a trend shows of
+    /// the summary.
+    pub(super) fn summary_only(column: Column<'a>, runs: &[Counted<'a>]) -> Self {
+        let places: Vec<usize> = (0..runs.len()).collect();
+        let summary = Summary::of_trend(runs, &places);
+        Self { column, summary, tries: Vec::new(), rows: Vec::new(), runs: places }
+    }
+
     /// Like [`Group::new`], without the summary and the tries, which take most of the time.
     pub(super) fn rows_only(column: Column<'a>, runs: &[Counted<'a>], places: Vec<usize>) -> Self {
         let mut by_row: BTreeMap<RowKey<'a>, Vec<usize>> = BTreeMap::new();

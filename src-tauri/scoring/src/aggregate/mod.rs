@@ -9,6 +9,7 @@ mod changes;
 mod group;
 mod headline;
 mod pairs;
+mod row_scores;
 mod stored;
 mod summary;
 mod trend;
@@ -24,7 +25,7 @@ pub use headline::{Ranking, Scores, Standing, rank_systems};
 pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, UnpairedReason};
 pub use stored::{ImportedSummary, ImportedVerdict, summarize_imported};
 pub use summary::{BINS, Consumption, Front, FrontBy, Summary};
-pub use trend::{Shift, Trend, TrendPoint, looked_at, looked_at_in, trends};
+pub use trend::{Shift, Trend, TrendPoint, looked_at};
 pub use words::{METHOD, Sentences, outcome, probability, sentences};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -162,8 +162,6 @@ pub(super) enum Depth {
     All(LookedAt),
     /// The difference of the scores.
     Scores,
-    /// Nothing.
-    Pairs,
 }
 
 /// Number of comparisons that the 5 % are divided among.
@@ -222,7 +220,7 @@ impl<'a> Pairing<'a> {
         let tasks = Tasks::new(both.iter().map(|it| it.first.key));
         let looked_at = match depth {
             Depth::All(looked_at) => looked_at,
-            Depth::Scores | Depth::Pairs => LookedAt::ALONE,
+            Depth::Scores => LookedAt::ALONE,
         };
         let of = |amount: fn(&Counted<'a>) -> Option<f64>, better, most, looked_at| {
             let side = |row: &Row<'a>| mean_of(runs, row, amount);
@@ -231,7 +229,7 @@ impl<'a> Pairing<'a> {
                 .filter_map(|it| Some((it.first.key, side(it.first)?, side(it.second)?)));
             effect_among(pairs, tasks, (better, most), looked_at)
         };
-        let (is_all, has_scores) = (matches!(depth, Depth::All(_)), depth != Depth::Pairs);
+        let is_all = matches!(depth, Depth::All(_));
         let amount = |amount: fn(&Counted<'a>) -> Option<f64>| {
             let looked_at = looked_at.amounts;
             is_all.then(|| of(amount, Better::Lower, f64::INFINITY, looked_at)).flatten()
@@ -243,9 +241,7 @@ impl<'a> Pairing<'a> {
             group,
             baseline,
             pairs: both.iter().filter_map(pair).collect(),
-            score: has_scores
-                .then(|| of(Counted::score, Better::Higher, 1.0, looked_at.scores))
-                .flatten(),
+            score: of(Counted::score, Better::Higher, 1.0, looked_at.scores),
             passes: is_all.then(|| passing(&both, tasks)).flatten(),
             tokens: amount(|run| run.tokens.map(crate::stats::float)),
             cost: amount(|run| run.cost),

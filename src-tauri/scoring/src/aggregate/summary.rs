@@ -65,6 +65,18 @@ impl Summary {
     }
 }
 
+impl Summary {
+    /// Summarises outcomes, scores, dollars and seconds alone.
+    pub(super) fn of_trend(runs: &[Counted<'_>], places: &[usize]) -> Self {
+        Self {
+            cell: Cell::new(runs, places, Resampling::default()),
+            cost: Consumption::new(runs, places, |run| run.cost, true),
+            seconds: Consumption::new(runs, places, |run| run.seconds, false),
+            ..Self::default()
+        }
+    }
+}
+
 /// Returns the means of each task and variation. Runs without a task are in none.
 fn rows(runs: &[Counted<'_>], places: &[usize]) -> BTreeMap<u64, RowMeans> {
     let mut by_row: BTreeMap<u64, Vec<&Counted<'_>>> = BTreeMap::new();

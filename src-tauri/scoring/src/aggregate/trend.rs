@@ -8,10 +8,11 @@
 //! and so on in both parts. Where most tasks stop being comparable, a new series begins, and no
 //! change point is sought across its start.
 use super::changes::compare_system;
-use super::pairs::{Depth, significant_among};
+use super::pairs::significant_among;
+use super::row_scores::{Compared, RowScores};
 use super::{ChangeKind, Changes, Column, Counted, Group};
 use crate::stats::{Better, Clusters, Tendency, count, float};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The runs of a system with a model in one set.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,27 +56,7 @@ pub struct Trend<'a> {
 struct History<'a> {
     column: Column<'a>,
     sets: Vec<(usize, Vec<Counted<'a>>)>,
-}
-
-/// Returns the trend of each system over sets of runs.
-pub fn trends<'a>(sets: &[Vec<Counted<'a>>]) -> Vec<Trend<'a>> {
-    let columns: BTreeSet<Column<'a>> = sets.iter().flatten().map(Counted::column).collect();
-    let all: Vec<History<'a>> =
-        columns.into_iter().map(|column| History::new(sets, column)).collect();
-    let looked_at = looked_at(all.iter().map(|one| one.sets.len()));
-    all.iter().map(|one| one.trend(looked_at)).collect()
-}
-
-/// Returns the number of comparisons in the trends over sets of runs.
-pub fn looked_at_in(sets: &[Vec<Counted<'_>>]) -> u64 {
-    let mut sets_of: BTreeMap<Column<'_>, usize> = BTreeMap::new();
-    for set in sets {
-        let columns: BTreeSet<Column<'_>> = set.iter().map(Counted::column).collect();
-        for column in columns {
-            *sets_of.entry(column).or_default() += 1;
-        }
-    }
-    looked_at(sets_of.into_values())
+    rows: RowScores<'a>,
 }
 
 /// Returns the number of comparisons in the trends of systems that have runs in so many sets.
@@ -85,21 +66,26 @@ pub fn looked_at(sets: impl Iterator<Item = usize>) -> u64 {
     count(sets.map(of_one).sum())
 }
 
-impl<'a> History<'a> {
-    fn new(sets: &[Vec<Counted<'a>>], column: Column<'a>) -> Self {
-        let own = |set: &Vec<Counted<'a>>| -> Vec<Counted<'a>> {
-            set.iter().filter(|run| run.column() == column).copied().collect()
-        };
-        let sets = sets.iter().map(own).enumerate().filter(|(_, runs)| !runs.is_empty());
-        Self { column, sets: sets.collect() }
+impl<'a> Trend<'a> {
+    /// Returns the trend of a system over the sets in which it has runs, each with its place among
+    /// all sets. `looked_at` is the number of comparisons in the trends of all systems.
+    pub fn new(
+        column: Column<'a>,
+        sets: Vec<(usize, Vec<Counted<'a>>)>,
+        looked_at: u64,
+    ) -> Trend<'a> {
+        let rows = RowScores::new(&sets);
+        History { column, sets, rows }.trend(looked_at)
     }
+}
 
+impl<'a> History<'a> {
     fn trend(&self, looked_at: u64) -> Trend<'a> {
         let series = self.series();
         let mut change_points = self.change_points(&series, looked_at);
         let point = |(at, (set, runs)): (usize, &(usize, Vec<Counted<'a>>))| TrendPoint {
             set: *set,
-            group: Group::new(self.column, runs, (0..runs.len()).collect()),
+            group: Group::summary_only(self.column, runs),
             change: at.checked_sub(1).and_then(|from| self.shift(from, at, at + 1, looked_at)),
             change_point: change_points.remove(&at),
             new_series: series.get(&at).copied().filter(|_| at > 0),
@@ -117,15 +103,15 @@ impl<'a> History<'a> {
     /// common with it have another text, expected output or scorer.
     fn series(&self) -> BTreeMap<usize, usize> {
         let mut starts = BTreeMap::from([(0, 0)]);
-        let mut from = 0;
+        let mut before = self.rows.none();
         for at in 1..self.sets.len() {
-            let (before, now) = (self.runs(from, at), self.runs(at, at + 1));
-            let changes = compare_system(self.column, &before, &now, Depth::Pairs);
-            let Some(changes) = changes else { continue };
-            let others = changes.count(ChangeKind::NotComparable);
-            if others > changes.pairing.pairs.len() {
-                starts.insert(at, others);
-                from = at;
+            self.rows.add(at - 1, &mut before);
+            let mut all = before.clone();
+            self.rows.add(at, &mut all);
+            let compared = Compared::new(&before, &all);
+            if compared.others > compared.differences.len() {
+                starts.insert(at, compared.others);
+                before = self.rows.none();
             }
         }
         starts
@@ -179,11 +165,16 @@ impl<'a> History<'a> {
     /// Returns the border between two sets of a part that divides it most: by the difference of the
     /// means, with a weight for the numbers of runs on both sides.
     fn sharpest(&self, from: usize, to: usize) -> Option<(usize, Clusters)> {
+        let (mut before, mut all) = (self.rows.none(), self.rows.none());
+        (from..to).for_each(|set| self.rows.add(set, &mut all));
+        let runs = |from: usize, to: usize| {
+            let sets = self.sets.iter().take(to).skip(from);
+            float(count(sets.map(|(_, runs)| runs.len()).sum()))
+        };
         let borders = (from + 1..to).filter_map(|at| {
-            let (before, now) = (self.runs(from, at), self.runs(at, to));
-            let changes = compare_system(self.column, &before, &now, Depth::Pairs)?;
-            let differences = changes.pairing.differences()?;
-            let [one, other] = [before.len(), now.len()].map(|it| float(count(it)));
+            self.rows.add(at - 1, &mut before);
+            let differences = Compared::new(&before, &all).differences(&self.rows)?;
+            let (one, other) = (runs(from, at), runs(at, to));
             let weight = (one * other / (one + other)).sqrt();
             Some((at, differences.mean().abs() * weight, differences))
         });
@@ -202,7 +193,7 @@ impl<'a> History<'a> {
         now: &[Counted<'a>],
         looked_at: u64,
     ) -> Option<Shift<'a>> {
-        let changes = compare_system(self.column, before, now, Depth::Scores)?;
+        let changes = compare_system(self.column, before, now)?;
         let differences = changes.pairing.differences();
         let among = |it: Clusters| significant_among(&it, Better::Higher, looked_at);
         let shown = differences.map_or(Tendency::Unclear, among);
@@ -225,6 +216,22 @@ impl Changes<'_> {
 mod tests {
     use super::super::End;
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn trends<'a>(sets: &[Vec<Counted<'a>>]) -> Vec<Trend<'a>> {
+        let columns: BTreeSet<Column<'a>> = sets.iter().flatten().map(Counted::column).collect();
+        let sets_of = |column: Column<'a>| -> Vec<(usize, Vec<Counted<'a>>)> {
+            let own = |set: &Vec<Counted<'a>>| -> Vec<Counted<'a>> {
+                set.iter().filter(|run| run.column() == column).copied().collect()
+            };
+            let own = sets.iter().map(own).enumerate();
+            own.filter(|(_, runs)| !runs.is_empty()).collect()
+        };
+        let all: Vec<_> = columns.into_iter().map(|column| (column, sets_of(column))).collect();
+        let looked_at = looked_at(all.iter().map(|(_, sets)| sets.len()));
+        all.into_iter().map(|(column, sets)| Trend::new(column, sets, looked_at)).collect()
+    }
 
     const TASKS: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
 
@@ -380,5 +387,68 @@ mod tests {
         let rows = trend.points[1].change.as_ref().map(|change| change.changes.rows.len());
         assert_eq!(rows, Some(0));
         assert_eq!(trend.overall, None);
+    }
+
+    /// Returns the weight of a border and the differences across it, from all runs on both sides.
+    fn read_border(history: &History<'_>, from: usize, at: usize, to: usize) -> (f64, Vec<f64>) {
+        let (before, now) = (history.runs(from, at), history.runs(at, to));
+        let changes = compare_system(history.column, &before, &now).unwrap();
+        let differences: Vec<f64> =
+            changes.pairing.pairs.iter().map(|pair| pair.score - pair.baseline).collect();
+        let [one, other] = [before.len(), now.len()].map(|it| float(count(it)));
+        let mean = changes.pairing.differences().map_or(f64::NAN, |it| it.mean());
+        (mean.abs() * (one * other / (one + other)).sqrt(), differences)
+    }
+
+    fn any_run() -> impl Strategy<Value = Counted<'static>> {
+        let task = prop::option::weighted(0.9, prop::sample::select(TASKS[..4].to_vec()));
+        let score = prop::sample::select(vec![0.0, 0.1, 0.3, 0.7, 1.0]);
+        let end = prop_oneof![
+            5 => score.prop_map(|score| End::Scored(score, Some(score >= 0.5))),
+            1 => Just(End::Error),
+            1 => Just(End::Unscored),
+        ];
+        let scorer = prop::option::weighted(0.9, prop::sample::select(vec!["exact", "exact", "f"]));
+        (task, 0..2_u32, end, scorer, prop::sample::select(vec![1, 1, 1, 2])).prop_map(
+            |(task, variation, end, scorer, fingerprint)| Counted {
+                task,
+                variation: Some(variation),
+                end,
+                scorer,
+                fingerprint: Some(fingerprint),
+                ..Counted::default()
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn borders_are_compared_from_sums_as_from_all_runs(
+            sets in prop::collection::vec(prop::collection::vec(any_run(), 1..12), 2..7),
+        ) {
+            let sets: Vec<_> = sets.into_iter().enumerate().collect();
+            let rows = RowScores::new(&sets);
+            let history = History { column: Column { system: None, model: None }, sets, rows };
+            let end = history.sets.len();
+            let (mut before, mut all) = (history.rows.none(), history.rows.none());
+            (0..end).for_each(|set| history.rows.add(set, &mut all));
+            for at in 1..end {
+                history.rows.add(at - 1, &mut before);
+                let (_, expected) = read_border(&history, 0, at, end);
+                let compared = Compared::new(&before, &all);
+                prop_assert_eq!(compared.differences.len(), expected.len());
+                for ((_, found), expected) in compared.differences.iter().zip(expected) {
+                    prop_assert!((found - expected).abs() < 1e-15, "{} {}", found, expected);
+                }
+                let (then, now) = (history.runs(0, at), history.runs(at, end));
+                let changes = compare_system(history.column, &then, &now).unwrap();
+                prop_assert_eq!(compared.others, changes.count(ChangeKind::NotComparable));
+            }
+            let weights = (1..end).map(|at| read_border(&history, 0, at, end).0);
+            let most = weights.filter(|it| !it.is_nan()).max_by(f64::total_cmp);
+            let found = history.sharpest(0, end).map(|(at, _)| read_border(&history, 0, at, end).0);
+            prop_assert_eq!(most.is_some(), found.is_some());
+            prop_assert!(most.zip(found).is_none_or(|(most, found)| most - found < 1e-12));
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! Signs are flipped by task, because differences of one task are not independent. Up to 32
 //! differing tasks, all combinations of signs are counted. With more, combinations are sampled, and
 //! the observed one is included, so that no p-value is ever 0.
+use super::memo::Memo;
 use super::{Clusters, Resampling, clusters, count, distributions, draw::Draw, float};
 
 /// Maximum number of differing tasks for exact counting: each half then has 2^16 combinations.
@@ -19,6 +20,8 @@ const MOST_SAMPLES: f64 = 400_000.0;
 /// Largest ratio of the tails of sums of random signs and of the normal distribution (Bentkus and
 /// Dzindzalieta 2015: 3.178).
 const ABOVE_NORMAL: f64 = 3.18;
+
+static SHARES: Memo<f64> = Memo::new();
 
 /// Probability of a difference at least this large if the two sides were equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,7 +43,10 @@ pub fn sign_flips(differences: &Clusters, resampling: Resampling) -> PValue {
     if sums.len() <= MOST_COUNTED {
         return PValue { p: counted(&sums, observed), exact: true };
     }
-    PValue { p: drawn(&sums, observed, resampling), exact: false }
+    let inputs = sums.iter().map(|sum| sum.to_bits());
+    let inputs = inputs.chain([resampling.times as u64, resampling.seed]).collect();
+    let p = SHARES.get(inputs, || drawn(&sums, observed, resampling));
+    PValue { p, exact: false }
 }
 
 /// Returns true if the p-value of differences is at most `outside`, which may be far below what

@@ -11,6 +11,7 @@ mod distributions;
 mod draw;
 mod flips;
 mod kappa;
+mod memo;
 mod numbers;
 mod paired;
 mod rate;

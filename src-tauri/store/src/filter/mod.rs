@@ -204,6 +204,16 @@ impl Filter {
         })
     }
 
+    /// Returns true for the model of replays.
+    pub(crate) fn is_replay(model: &str) -> bool {
+        model.eq_ignore_ascii_case(REPLAY)
+    }
+
+    /// Returns true for the layout of rows of evaluations.
+    pub(crate) fn is_evaluation(layout: &str) -> bool {
+        layout.eq_ignore_ascii_case(EVALUATED)
+    }
+
     /// Returns true when the filter asks for replays by their model.
     pub fn names_replays(&self) -> bool {
         self.asks_for(&[Key::Model], REPLAY)

@@ -1,12 +1,14 @@
 //! **Pure.** Cache of query results for one snapshot of the index. Emptied when the snapshot
 //! changes.
 use super::RunSet;
+use super::counted_runs::{CountedRuns, PlaceOf};
 use super::labels::Given;
 use super::trust::CachedTrust;
 use crate::overview::Matrix;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use touchstone_api::{Facets, Sort};
+use touchstone_api::{Facets, QueueOrder, Sort};
+use touchstone_formats::review::Verdict;
 
 /// Orders, sets and lists of one snapshot.
 #[derive(Default)]
@@ -19,22 +21,38 @@ pub(super) struct QueryCache {
     pub(super) passing: Recent<String, RunSet>,
     /// Lists of runs, by filter and sort order.
     pub(super) lists: Recent<(String, Sort), Vec<i64>>,
+    /// Review queues, by filter, order of the list, order of the queue and person.
+    pub(super) queues: Recent<(String, Sort, QueueOrder, Option<String>), Vec<i64>, 2>,
+    /// Runs that a person has reviewed, with the verdicts.
+    pub(super) reviewed: Recent<Option<String>, Vec<(i64, Option<Verdict>)>, 2>,
     /// Values that occur, with the hash of the labels.
     pub(super) facets: Option<(u64, Arc<Facets>)>,
     /// Values of labels that people gave.
     pub(super) given: Option<Arc<Given>>,
     /// Overviews, by filter and scorer.
     pub(super) matrices: Recent<(String, Option<String>), Matrix, 3>,
+    /// Runs for History, by filter and scorer, with what is kept of their paths. 100,000 runs take
+    /// 10 MB.
+    pub(super) counted: Recent<(String, Option<String>, PlaceOf), CountedRuns, 2>,
     /// Rater agreement, by filter.
     pub(super) trusts: Recent<String, CachedTrust, 2>,
 }
 
 impl QueryCache {
-    /// Clears the cache when it belongs to a different snapshot.
-    pub(super) fn reset_for(&mut self, (build, generation): (&Path, u64)) {
-        if self.generation != generation || self.build != build {
-            *self = Self { build: build.to_owned(), generation, ..Self::default() };
+    /// Returns true when the cache belongs to a later snapshot: who still holds an earlier one
+    /// neither finds nor keeps anything here.
+    pub(super) fn is_later_than(&self, (build, generation): (&Path, u64)) -> bool {
+        self.build == build && self.generation > generation
+    }
+
+    /// Empties the cache when it belongs to a different snapshot. Returns what was in it, for the
+    /// caller to free where nobody waits for it.
+    pub(super) fn reset_for(&mut self, (build, generation): (&Path, u64)) -> Option<Self> {
+        if self.generation == generation && self.build == build {
+            return None;
         }
+        let new = Self { build: build.to_owned(), generation, ..Self::default() };
+        Some(std::mem::replace(self, new))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which runs have which labels. Nothing of it is stored: questions are answered from the index, and
 //! values that people gave are in their reviews.
-use super::questions::{self, Questions};
-use super::search::{self, Texts};
+use super::questions::Questions;
+use super::search::{self, Texts, step_search};
 use super::{IndexError, Lists, Reader, RunSet};
 use crate::filter::labels::names_in;
 use crate::filter::{Ask, Filter, FilterValue, Key, LabelRule, Labels, typed};
@@ -91,7 +91,7 @@ fn passing(
         set = search::containing(index, &texts, &set)?;
     }
     if filter.questions().next().is_some() {
-        set = questions::passing(index, &Questions::from_filter(filter), &set)?;
+        set = step_search::passing(index, &Questions::from_filter(filter), &set)?;
     }
     Ok(set)
 }

@@ -6,6 +6,7 @@
 //! only the rows of one page are read.
 mod cache;
 mod counted;
+mod counted_runs;
 mod facets;
 mod foreign;
 mod labels;
@@ -16,19 +17,19 @@ mod own_columns;
 mod queue;
 mod recorded;
 mod row;
-mod run_set;
 mod scored;
 #[cfg(test)]
 mod tests;
 mod trust;
 
+pub(crate) use crate::run_set::RunSet;
+pub use counted_runs::{CountedRuns, PlaceOf};
 pub use foreign::{ForeignRun, foreign_runs, run_at};
 pub use lineage::lineage;
 pub use own_columns::OwnColumn;
 pub use recorded::{
     RecordedDetails, RecordedTask, RecordedTasks, recorded_task, recorded_tasks, renamed_tasks,
 };
-pub(crate) use run_set::RunSet;
 pub use scored::ScoredRun;
 
 use super::filter::labels::names_in;
@@ -38,7 +39,7 @@ use super::index::{IndexError, Reader};
 use super::open::Stamp;
 use super::roots::FileId;
 use super::search::questions::{self, Questions};
-use super::search::{self, Texts};
+use super::search::{self, Texts, step_search};
 use super::suites::SuiteStore;
 use cache::QueryCache;
 use rusqlite::types::{ToSqlOutput, Value};
@@ -61,6 +62,8 @@ pub struct Lists {
     remembered: Mutex<QueryCache>,
     shelf: Arc<SuiteStore>,
     labels: RwLock<Arc<Labels>>,
+    /// Held while runs for History are read.
+    counting: Mutex<()>,
 }
 
 /// Parsed filter with its search texts and its questions about steps.
@@ -441,7 +444,7 @@ impl Lists {
         if filter.questions().next().is_none() {
             return Ok(set);
         }
-        questions::passing(index, asked.questions(), &set)
+        step_search::passing(index, asked.questions(), &set)
     }
 
     fn keep<T>(
@@ -457,8 +460,15 @@ impl Lists {
 
     fn remembered<T>(&self, index: &Reader<'_>, act: impl FnOnce(&mut QueryCache) -> T) -> T {
         let mut known = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        known.reset_for(index.moment());
-        act(&mut known)
+        if known.is_later_than(index.moment()) {
+            drop(known);
+            return act(&mut QueryCache::default());
+        }
+        let old = known.reset_for(index.moment());
+        let done = act(&mut known);
+        drop(known);
+        drop(old);
+        done
     }
 }
 

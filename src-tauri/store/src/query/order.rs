@@ -32,6 +32,16 @@ pub(super) fn order(index: &Reader<'_>, sort: Sort) -> Result<Vec<i64>, IndexErr
     let mut query = index.prepare_cached(statement(sort.column))?;
     let mut rows = query.query([])?;
     let mut ids = Vec::new();
+    if sort.column == Column::Path {
+        // Paths are unique, so there are no groups.
+        while let Some(row) = rows.next()? {
+            ids.push(row.get(0)?);
+        }
+        if sort.descending {
+            ids.reverse();
+        }
+        return Ok(ids);
+    }
     let mut groups = Vec::new();
     let mut last = None;
     while let Some(row) = rows.next()? {

@@ -1,11 +1,14 @@
 //! Review queues: the runs of a list in the order in which a person reviews them, and how far the
-//! person is. A queue is derived from its filter each time; no copy of it is kept.
+//! person is. A queue is derived from its filter, anew after each change of the index.
 use super::{IndexError, Lists, ParsedFilter, Reader, RunSet};
 use crate::reviews::StoredReview;
-use std::collections::HashMap;
+use std::sync::Arc;
 use touchstone_api::{QueueOrder, QueueProgress, Sort};
 use touchstone_formats::review::Verdict;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// A run that a person has reviewed for its present answer, and the verdict.
+type Reviewed = (i64, Option<Verdict>);
 
 impl Lists {
     /// Returns the progress of a person within the runs that pass a filter.
@@ -18,17 +21,17 @@ impl Lists {
         let passing = self.set(index, &self.parsed(filter))?;
         let mut progress =
             QueueProgress { total: passing.iter().count() as u64, ..QueueProgress::default() };
-        each_reviewed(index, author, |run, verdict| {
-            if passing.contains(run) {
-                progress.reviewed += 1;
-                match verdict {
-                    Some(Verdict::Right) => progress.right += 1,
-                    Some(Verdict::Partly) => progress.partly += 1,
-                    Some(Verdict::Wrong) => progress.wrong += 1,
-                    None => {}
-                }
+        for (_, verdict) in
+            self.reviewed(index, author)?.iter().filter(|(run, _)| passing.contains(*run))
+        {
+            progress.reviewed += 1;
+            match verdict {
+                Some(Verdict::Right) => progress.right += 1,
+                Some(Verdict::Partly) => progress.partly += 1,
+                Some(Verdict::Wrong) => progress.wrong += 1,
+                None => {}
             }
-        })?;
+        }
         Ok(progress)
     }
 
@@ -39,33 +42,64 @@ impl Lists {
         (filter, sort): (&ParsedFilter, Sort),
         order: QueueOrder,
         author: Option<&str>,
-    ) -> Result<Vec<i64>, IndexError> {
+    ) -> Result<Arc<Vec<i64>>, IndexError> {
         let ids = self.ids(index, filter, sort)?;
-        match order {
-            QueueOrder::List => Ok(ids.to_vec()),
-            QueueOrder::Unreviewed => {
+        if order == QueueOrder::List {
+            return Ok(ids);
+        }
+        let key = (filter.key(), sort, order, author.map(str::to_owned));
+        if let Some(queue) = self.remembered(index, |known| known.queues.get(&key)) {
+            return Ok(queue);
+        }
+        let queue = match order {
+            QueueOrder::Random { seed } => shuffled(index, &ids, seed)?,
+            QueueOrder::List | QueueOrder::Unreviewed => {
                 let mut reviewed = RunSet::default();
-                each_reviewed(index, author, |run, _| reviewed.insert(run))?;
+                for (run, _) in self.reviewed(index, author)?.iter() {
+                    reviewed.insert(*run);
+                }
                 let (last, mut first): (Vec<i64>, Vec<i64>) =
                     ids.iter().partition(|id| reviewed.contains(**id));
                 first.extend(last);
-                Ok(first)
+                first
             }
-            QueueOrder::Random { seed } => {
-                let mut select = index.prepare_cached("SELECT id, key FROM runs")?;
-                let mut rows = select.query([])?;
-                let mut places = HashMap::new();
-                while let Some(row) = rows.next()? {
-                    let key = row.get_ref(1)?.as_str().unwrap_or_default();
-                    let place = xxh3_64_with_seed(key.as_bytes(), u64::from(seed));
-                    places.insert(row.get::<_, i64>(0)?, place);
-                }
-                let mut ids = ids.to_vec();
-                ids.sort_by_key(|id| places.get(id));
-                Ok(ids)
-            }
-        }
+        };
+        Ok(self.keep(index, queue, |known, queue| known.queues.put(key, queue)))
     }
+
+    /// Returns the runs that a person has reviewed.
+    fn reviewed(
+        &self,
+        index: &Reader<'_>,
+        author: Option<&str>,
+    ) -> Result<Arc<Vec<Reviewed>>, IndexError> {
+        let key = author.map(str::to_owned);
+        if let Some(reviewed) = self.remembered(index, |known| known.reviewed.get(&key)) {
+            return Ok(reviewed);
+        }
+        let mut reviewed = Vec::new();
+        each_reviewed(index, author, |run, verdict| reviewed.push((run, verdict)))?;
+        Ok(self.keep(index, reviewed, |known, reviewed| known.reviewed.put(key, reviewed)))
+    }
+}
+
+/// Returns runs in an order that depends on a seed and on their keys alone.
+fn shuffled(index: &Reader<'_>, ids: &[i64], seed: u32) -> Result<Vec<i64>, IndexError> {
+    // Answered by the index of the keys alone.
+    let mut select = index.prepare_cached("SELECT id, key FROM runs")?;
+    let mut rows = select.query([])?;
+    let mut places: Vec<u64> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let Ok(id) = usize::try_from(row.get::<_, i64>(0)?) else { continue };
+        let key = row.get_ref(1)?.as_str().unwrap_or_default();
+        if id >= places.len() {
+            places.resize(id + 1, 0);
+        }
+        places[id] = xxh3_64_with_seed(key.as_bytes(), u64::from(seed));
+    }
+    let mut ids = ids.to_vec();
+    ids.sort_by_key(|id| usize::try_from(*id).ok().and_then(|id| places.get(id)));
+    Ok(ids)
 }
 
 /// Calls `each` with every run that a person has reviewed for its present answer. A review without

@@ -1,9 +1,9 @@
 //! Loads runs with the data for counting: for the overview, statistics and reports. Owns the
 //! statement, but not the counting.
 use super::row::word;
-use super::run_set::RunSet;
 use crate::filter::state_named;
 use crate::index::{IndexError, Reader};
+use crate::run_set::RunSet;
 use crate::suites::Tasks;
 use rusqlite::Row;
 use rusqlite::types::ValueRef;

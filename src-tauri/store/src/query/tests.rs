@@ -206,3 +206,85 @@ fn facets_count_runs_by_value_and_offer_every_key() {
     assert_eq!(values("missing"), "no 5");
     assert_eq!(values("turns"), "");
 }
+
+#[test]
+fn who_holds_an_older_snapshot_neither_empties_nor_fills_the_cache() {
+    let mut shelf = sample_index();
+    let lists = Lists::default();
+    let index = shelf.index();
+    let held = index.reader().unwrap();
+    shelf.add(&[book("aa", 0, None, 0)]);
+    let all = request("", Column::Path, false);
+    assert_eq!(lists.list(&shelf.reader(), &all).unwrap().total, 6);
+    assert_eq!(lists.list(&held, &all).unwrap().total, 5);
+    let sort = Sort { column: Column::Path, descending: false };
+    let is_known = lists.remembered(&shelf.reader(), |known| known.orders.get(&sort).is_some());
+    assert!(is_known);
+    assert_eq!(lists.list(&shelf.reader(), &all).unwrap().total, 6);
+}
+
+#[test]
+fn runs_for_history_are_those_that_are_scored_and_left_out_as_statistics_count() {
+    let mut shelf = TestIndex::new();
+    let paths = ["a/1", "a/2", "b/x/1", "b/2", "c", "d/f.json#1", "d/f.json#é/2", "e/1", "e/2"];
+    shelf.add(&paths.map(|path| book(path, 0, Some(7), 5)));
+    shelf.change(
+        "UPDATE runs SET score = id / 10.0, passed = id % 2, scoring = 'scored', scorer = 'exact',
+           fingerprint = id % 3, system = 's' || id % 2, variation = id % 2, cost = id * 0.1;
+         UPDATE runs SET lineage = 'fork' WHERE path IN ('a/2', 'e/1');
+         UPDATE runs SET model = 'Replay' WHERE path IN ('b/2', 'e/1');
+         UPDATE runs SET layout = 'evaluated', model = NULL WHERE path = 'c';
+         UPDATE runs SET member = '1' WHERE path = 'd/f.json#1';
+         UPDATE runs SET member = 'é/2', scoring = 'error', score = NULL WHERE path = 'd/f.json#é/2';
+         UPDATE runs SET nudges = 1, started = 12.5, task = NULL, seconds = 3 WHERE path = 'e/2';
+         INSERT INTO scores (run, place, scorer, version, standing, score, passed, reason, detail)
+           SELECT id, 1, 'fields', 1, 'scored', 0.5, NULL, '', '[]' FROM runs WHERE id % 2 = 0;",
+    );
+    let (lists, index) = (Lists::default(), shelf.reader());
+    for filter in [
+        "",
+        "forked:yes",
+        "-forked:yes",
+        "model:replay",
+        "format:evaluated",
+        "path:a*",
+        "nonsense:1",
+    ] {
+        for scorer in [None, Some("fields")] {
+            let (scored, misread) = lists.scored(&index, filter, scorer).unwrap();
+            for place in [PlaceOf::Folder, PlaceOf::File] {
+                let (counted, also) = lists.counted_runs(&index, filter, scorer, place).unwrap();
+                assert_eq!(misread, also);
+                let expected: Vec<_> = scored.iter().map(ScoredRun::counted).collect();
+                assert_eq!(counted.all(), expected, "{filter} {scorer:?}");
+                let left_out = lists.left_out(&index, filter).unwrap();
+                assert_eq!(counted.left_out(), left_out, "{filter}");
+                for (at, run) in (0..).zip(&scored) {
+                    let folder = run.file().split_once('/').map(|(folder, _)| folder);
+                    let file = if place == PlaceOf::File { Some(run.file()) } else { folder };
+                    assert_eq!(counted.place(at).map(|(_, place)| place), file);
+                    assert_eq!(counted.started_ms(at), run.started_ms);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_queue_at_random_has_every_run_once_and_depends_on_the_seed() {
+    let shelf = sample_index();
+    let (lists, index) = (Lists::default(), shelf.reader());
+    let sort = Sort { column: Column::Path, descending: false };
+    let queue = |seed| {
+        let order = (QueueOrder::Random { seed }, None);
+        lists.queue_around(&index, ("", sort), order, "nowhere").unwrap().ids
+    };
+    let orders: BTreeSet<Vec<String>> = (0..20).map(queue).collect();
+    assert!(orders.len() > 3, "{orders:?}");
+    assert_eq!(queue(3), queue(3));
+    for mut order in orders {
+        order.sort();
+        order.dedup();
+        assert_eq!(order.len(), 5);
+    }
+}

@@ -3,8 +3,8 @@
 use super::measure::ScoringKey;
 use super::referenced_files::beside;
 use crate::index::{IndexError, Reader};
-use crate::query::RunSet;
 use crate::roots::{FileId, Roots};
+use crate::run_set::RunSet;
 use crate::suites::Tasks;
 use rusqlite::Row;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Narrows a search with the full-text index to the runs that contain all words of the wanted
 //! texts. Never excludes a matching run, but may include others.
 use crate::index::{IndexError, Reader};
-use crate::query::RunSet;
+use crate::run_set::RunSet;
 
 /// A word in more items than this does not narrow the search: reading the text is as fast then.
 const TOO_MANY: u64 = 10_000;

@@ -1,5 +1,5 @@
 //! Free-text search: the runs that contain a text, and the places of the matches. Questions about
-//! the steps of runs: [`questions`].
+//! the steps of runs: [`questions`] and [`step_search`].
 //!
 //! The matching rule is in [`super::snippet`]: exactly these characters, ignoring case, starting at
 //! the start of a word. Names of tasks, systems and models match as well (see [`names`]). The text
@@ -13,15 +13,17 @@ mod places;
 pub(crate) mod questions;
 mod scan;
 mod sequence;
+pub(crate) mod step_search;
 #[cfg(test)]
 mod step_tests;
+mod step_texts;
 #[cfg(test)]
 mod tests;
 
 use super::blob::TextBlob;
 use super::filter::Filter;
 use super::index::{IndexError, Reader};
-use super::query::RunSet;
+use super::run_set::RunSet;
 use super::snippet::{Needle, around};
 use std::ops::Range;
 use touchstone_api::{Hit, Snippet, SnippetPiece, Span};

@@ -2,28 +2,16 @@
 //! also by the prefix of any path component.
 use super::Texts;
 use crate::index::{IndexError, Reader};
-use crate::query::RunSet;
+use crate::run_set::RunSet;
 use crate::snippet::Needle;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Label, query for all names that occur, and query for the runs with a name.
-const NAMES: [(&str, &str, &str); 3] = [
-    (
-        "task",
-        "SELECT DISTINCT task FROM runs WHERE task IS NOT NULL",
-        "SELECT id FROM runs WHERE task = ?",
-    ),
-    (
-        "system",
-        "SELECT DISTINCT system FROM runs WHERE system IS NOT NULL",
-        "SELECT id FROM runs WHERE system = ?",
-    ),
-    (
-        "model",
-        "SELECT DISTINCT model FROM runs WHERE model IS NOT NULL",
-        "SELECT id FROM runs WHERE model = ?",
-    ),
+/// Labels, and the queries for the runs with a name.
+const NAMES: [(&str, &str); 3] = [
+    ("task", "SELECT id FROM runs WHERE task = ?"),
+    ("system", "SELECT id FROM runs WHERE system = ?"),
+    ("model", "SELECT id FROM runs WHERE model = ?"),
 ];
 
 /// Returns the place where a text matches a name.
@@ -47,20 +35,18 @@ pub(super) fn found(
     among: &RunSet,
 ) -> Result<HashMap<i64, u128>, IndexError> {
     let mut runs = HashMap::new();
-    for (_, all, with) in NAMES {
-        let mut query = index.prepare_cached(all)?;
-        let mut names = query.query([])?;
-        while let Some(row) = names.next()? {
-            let name: String = row.get(0)?;
+    let names = index.names()?;
+    for ((_, with), names) in NAMES.iter().zip(&*names) {
+        for name in names {
             let needles = texts.wanted.iter().chain(&texts.unwanted).enumerate();
             let bits = needles
-                .filter(|(_, needle)| find(needle, &name).is_some())
+                .filter(|(_, needle)| find(needle, name).is_some())
                 .fold(0, |bits, (at, _)| bits | 1 << at);
             if bits == 0 {
                 continue;
             }
             let mut with = index.prepare_cached(with)?;
-            let mut ids = with.query([&name])?;
+            let mut ids = with.query([name])?;
             while let Some(row) = ids.next()? {
                 let id = row.get(0)?;
                 if among.contains(id) {

@@ -1,33 +1,19 @@
-//! Answers questions about the steps of runs from the index. Transcripts are not read; of their
-//! text, only the pieces whose steps fit otherwise.
-use super::sequence::{Found, Sequence, StepTexts, Steps, any_text};
-use super::{SNIPPET_BYTES, candidates, length, unsigned};
+//! Questions about the steps of runs, prepared for many runs: how they are decided, and where a
+//! list shows that they hold. [`super::step_search`] asks them.
+use super::sequence::{Found, Sequence, Steps, any_text};
+use super::step_texts::Window;
+use super::{SNIPPET_BYTES, unsigned};
 use crate::blob::TextBlob;
 use crate::filter::Filter;
 use crate::index::{IndexError, Reader};
-use crate::query::RunSet;
-use crate::snippet::around;
+use crate::snippet::{Needle, around};
 use memchr::memmem::Finder;
 use std::io;
 use std::ops::Range;
 use touchstone_api::{Snippet, SnippetPiece};
 use touchstone_formats::transcript::step_list::{StepList, TextRole};
 
-/// Maximum number of runs that are decided at once, and of bytes that their steps take.
-const BATCH: usize = 8_192;
-const BATCH_BYTES: usize = 8 << 20;
-/// When at most one run of so many is asked about, each is looked up by its id.
-const FEW: usize = 20;
-/// Number of bytes that are read ahead when the texts of runs follow closely on each other, and
-/// maximum size of a step that is read as a whole.
-const AHEAD: u64 = 1 << 20;
-/// Maximum gap between texts that count as close.
-const GAP: u64 = 128 << 10;
-
-const ALL: &str = "SELECT run, start, steps FROM steps";
 const ONE: &str = "SELECT run, start, steps FROM steps WHERE run = ?";
-const LAST: &str = "SELECT coalesce(max(run), 0) FROM steps";
-const ANSWERED: &str = "SELECT id FROM runs WHERE has_answer <> 0";
 
 /// Questions that runs must pass.
 #[derive(Clone, Default)]
@@ -36,21 +22,33 @@ pub(crate) struct Questions(Vec<Question>);
 #[derive(Clone)]
 struct Question {
     negated: bool,
-    any_of: Vec<Sequence>,
+    any_of: Vec<Kinds>,
     /// Texts that every run holds for which it holds.
     required: Vec<String>,
 }
 
-/// Steps of a run as stored.
-struct StoredSteps {
-    run: i64,
-    start: u64,
-    steps: Vec<u8>,
+/// A sequence, and what it asks of the kinds of steps alone.
+#[derive(Clone)]
+struct Kinds {
+    sequence: Sequence,
+    /// `None` when any run may fit.
+    without_texts: Option<Sequence>,
+}
+
+/// What the kinds of the steps of a run say of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Passes,
+    Fails,
+    /// Its texts decide.
+    Open,
 }
 
 impl Questions {
     /// Collects the questions of a filter.
     pub(crate) fn from_filter(filter: &Filter) -> Self {
+        let kinds =
+            |sequence: Sequence| Kinds { without_texts: sequence.without_texts(), sequence };
         let prepared = filter.questions().map(|(any_of, negated)| Question {
             negated,
             required: match any_of.as_slice() {
@@ -59,7 +57,7 @@ impl Questions {
                 }
                 _ => Vec::new(),
             },
-            any_of: any_of.iter().filter_map(Sequence::new).collect(),
+            any_of: any_of.iter().filter_map(Sequence::new).map(kinds).collect(),
         });
         Self(prepared.collect())
     }
@@ -70,7 +68,7 @@ impl Questions {
     }
 
     /// Decides whether a run passes.
-    fn pass(&self, run: &mut Steps<'_>) -> io::Result<bool> {
+    pub(super) fn pass(&self, run: &mut Steps<'_>) -> io::Result<bool> {
         for question in &self.0 {
             if question.find(run)?.is_some() == question.negated {
                 return Ok(false);
@@ -78,200 +76,70 @@ impl Questions {
         }
         Ok(true)
     }
+
+    /// Decides a run by the kinds of its steps.
+    pub(super) fn judge(&self, run: &mut Steps<'_>) -> io::Result<Verdict> {
+        let mut all = Verdict::Passes;
+        for question in &self.0 {
+            match question.judge(run)? {
+                Verdict::Fails => return Ok(Verdict::Fails),
+                Verdict::Open => all = Verdict::Open,
+                Verdict::Passes => {}
+            }
+        }
+        Ok(all)
+    }
+
+    /// Returns texts that every run that passes must hold somewhere.
+    pub(super) fn needed_texts(&self) -> impl Iterator<Item = &Needle> {
+        self.0.iter().filter(|question| !question.negated).flat_map(|question| {
+            let only = match question.any_of.as_slice() {
+                [only] => Some(&only.sequence),
+                _ => None,
+            };
+            only.into_iter().flat_map(Sequence::needed_texts)
+        })
+    }
+
+    /// Returns texts that every run that passes must hold, for the full-text index.
+    pub(super) fn required(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().flat_map(|question| &question.required).map(String::as_str)
+    }
+
+    /// Returns true when one is about the answer.
+    pub(super) fn ask_for_answer(&self) -> bool {
+        let mut kinds = self.0.iter().flat_map(|question| &question.any_of);
+        kinds.any(|kinds| kinds.sequence.asks_for_answer())
+    }
 }
 
 impl Question {
     fn find(&self, run: &mut Steps<'_>) -> io::Result<Option<(Found, &Sequence)>> {
-        for sequence in &self.any_of {
+        for Kinds { sequence, .. } in &self.any_of {
             if let Some(found) = sequence.find(run)? {
                 return Ok(Some((found, sequence)));
             }
         }
         Ok(None)
     }
-}
 
-/// Returns those of the given runs that pass.
-pub(crate) fn passing(
-    index: &Reader<'_>,
-    questions: &Questions,
-    among: &RunSet,
-) -> Result<RunSet, IndexError> {
-    let mut runs = among.clone();
-    if index.words_complete()? {
-        let required = questions.0.iter().flat_map(|question| &question.required);
-        let texts = required.map(String::as_str);
-        if let Some(few) = candidates::candidates(index, texts)? {
-            runs = runs.and(&few);
-        }
-    }
-    let answered = answered(index, questions)?;
-    let text = index.text()?;
-    let mut passing = RunSet::default();
-    let mut unknown = runs.clone();
-    for_each_batch(index, &runs, |batch| {
-        for run in &batch {
-            unknown.remove(run.run);
-        }
-        for run in decide(questions, &text, &answered, &batch)? {
-            passing.insert(run);
-        }
-        Ok(())
-    })?;
-    if questions.any_wanted() {
-        return Ok(passing);
-    }
-    // What is no run has no steps, and so passes what must not hold.
-    unknown.iter().for_each(|run| passing.insert(run));
-    Ok(passing)
-}
-
-/// Returns the runs with an answer, if a question is about it.
-fn answered(index: &Reader<'_>, questions: &Questions) -> Result<RunSet, IndexError> {
-    let mut answered = RunSet::default();
-    let mut sequences = questions.0.iter().flat_map(|question| &question.any_of);
-    if sequences.any(Sequence::asks_for_answer) {
-        let mut query = index.prepare_cached(ANSWERED)?;
-        let mut rows = query.query([])?;
-        while let Some(row) = rows.next()? {
-            answered.insert(row.get(0)?);
-        }
-    }
-    Ok(answered)
-}
-
-/// Reads the steps of runs, in batches.
-fn for_each_batch(
-    index: &Reader<'_>,
-    runs: &RunSet,
-    mut act: impl FnMut(Vec<StoredSteps>) -> Result<(), IndexError>,
-) -> Result<(), IndexError> {
-    let last: i64 = index.prepare_cached(LAST)?.query_row([], |row| row.get(0))?;
-    let wanted = runs.iter().count();
-    let mut batch = Vec::new();
-    let mut bytes = 0;
-    let mut put = |row: &rusqlite::Row<'_>, batch: &mut Vec<StoredSteps>| {
-        let steps = row.get_ref(2)?.as_blob().unwrap_or_default().to_vec();
-        bytes += steps.len();
-        batch.push(StoredSteps { run: row.get(0)?, start: unsigned(row.get(1)?), steps });
-        if batch.len() < BATCH && bytes < BATCH_BYTES {
-            return Ok(());
-        }
-        bytes = 0;
-        act(std::mem::take(batch))
-    };
-    if wanted < usize::try_from(last).unwrap_or(usize::MAX) / FEW {
-        let mut query = index.prepare_cached(ONE)?;
-        for run in runs.iter() {
-            let mut rows = query.query([run])?;
-            while let Some(row) = rows.next()? {
-                put(row, &mut batch)?;
+    fn judge(&self, run: &mut Steps<'_>) -> io::Result<Verdict> {
+        let mut is_open = false;
+        for Kinds { sequence, without_texts } in &self.any_of {
+            let may_hold = match without_texts {
+                None => true,
+                Some(kinds) => kinds.find(run)?.is_some(),
+            };
+            if may_hold && !sequence.needs_texts() {
+                return Ok(if self.negated { Verdict::Fails } else { Verdict::Passes });
             }
+            is_open |= may_hold;
         }
-    } else {
-        let mut query = index.prepare_cached(ALL)?;
-        let mut rows = query.query([])?;
-        while let Some(row) = rows.next()? {
-            if runs.contains(row.get(0)?) {
-                put(row, &mut batch)?;
-            }
-        }
-    }
-    act(batch)
-}
-
-/// Returns the runs of a batch that pass, decided on two threads.
-fn decide(
-    questions: &Questions,
-    text: &TextBlob,
-    answered: &RunSet,
-    batch: &[StoredSteps],
-) -> io::Result<Vec<i64>> {
-    let half = |runs: &[StoredSteps]| {
-        // Each thread gets its own copy, because regex caches would be contended.
-        let questions = &questions.clone();
-        let mut window = Window::new(text);
-        let mut list = StepList::default();
-        let mut passing = Vec::new();
-        for run in runs {
-            list.decode_into(&run.steps);
-            window.start = run.start;
-            let has_answer = answered.contains(run.run);
-            let mut steps = Steps { list: &list, texts: &mut window, has_answer };
-            if questions.pass(&mut steps)? {
-                passing.push(run.run);
-            }
-        }
-        Ok(passing)
-    };
-    let bytes: usize = batch.iter().map(|run| run.steps.len()).sum();
-    if batch.len() < BATCH / 8 && bytes < BATCH_BYTES / 8 {
-        return half(batch);
-    }
-    let (one, other) = batch.split_at(batch.len() / 2);
-    std::thread::scope(|scope| {
-        let thread = scope.spawn(|| half(other));
-        let mut passing = half(one)?;
-        passing.extend(thread.join().map_err(|_| io::Error::other("a search thread stopped"))??);
-        Ok(passing)
-    })
-}
-
-/// Text of runs that can be read in pieces.
-trait ReadText {
-    fn len(&self) -> u64;
-    fn read(&self, offset: u64, len: usize) -> io::Result<Vec<u8>>;
-}
-
-impl ReadText for TextBlob {
-    fn len(&self) -> u64 {
-        TextBlob::len(self)
-    }
-
-    fn read(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
-        TextBlob::read(self, offset, len)
-    }
-}
-
-/// Reads pieces of the text that mostly follow on each other.
-struct Window<'t> {
-    blob: &'t dyn ReadText,
-    /// Where the text of the run starts.
-    start: u64,
-    begin: u64,
-    bytes: Vec<u8>,
-}
-
-impl<'t> Window<'t> {
-    fn new(blob: &'t dyn ReadText) -> Self {
-        Self { blob, start: 0, begin: 0, bytes: Vec::new() }
-    }
-}
-
-impl StepTexts for Window<'_> {
-    fn with(
-        &mut self,
-        step: &Range<u64>,
-        range: &Range<u64>,
-        act: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> io::Result<bool> {
-        let absolute = |at: u64| self.start.checked_add(at).ok_or(io::ErrorKind::UnexpectedEof);
-        let (from, to) = (absolute(range.start)?, absolute(range.end)?);
-        let end = self.begin + self.bytes.len() as u64;
-        if from < self.begin || to > end {
-            // A step is read from its beginning, because its texts are wanted in any order.
-            let is_whole = step.end.saturating_sub(step.start) <= AHEAD;
-            let first = if is_whole { absolute(step.start)?.min(from) } else { from };
-            let is_close = first >= self.begin && first <= end + GAP;
-            let whole = if is_whole { absolute(step.end)?.max(to) } else { to };
-            let ahead = first.saturating_add(AHEAD).min(self.blob.len());
-            let to = if is_close { whole.max(ahead) } else { whole };
-            self.bytes = self.blob.read(first, length(to.saturating_sub(first)))?;
-            self.begin = first;
-        }
-        let (from, to) = (length(from - self.begin), length(to - self.begin));
-        let text = self.bytes.get(from..to).unwrap_or_default();
-        Ok(act(text.strip_suffix(b"\n").unwrap_or(text)))
+        Ok(match (is_open, self.negated) {
+            (true, _) => Verdict::Open,
+            (false, true) => Verdict::Passes,
+            (false, false) => Verdict::Fails,
+        })
     }
 }
 
@@ -290,7 +158,7 @@ pub(crate) fn snippet(
     let mut rows = query.query([run])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let list = StepList::decode(row.get_ref(2)?.as_blob().unwrap_or_default());
-    let mut window = Window { start: unsigned(row.get(1)?), ..Window::new(text) };
+    let mut window = Window::at(text, unsigned(row.get(1)?));
     for question in questions.0.iter().filter(|question| !question.negated) {
         let mut steps = Steps { list: &list, texts: &mut window, has_answer };
         let Some((found, sequence)) = question.find(&mut steps)? else { continue };
@@ -300,7 +168,7 @@ pub(crate) fn snippet(
         let mut pieces = vec![SnippetPiece { text: name, hit: false }];
         let (role, needle) = sequence.shown_text();
         let mut place = None;
-        any_text(step, role, &mut window, &mut |bytes| {
+        any_text(&list, step, (role, &mut window), &mut |bytes| {
             let at = needle.map_or(Some(0..0), |needle| needle.find(bytes, 0));
             place = at.map(|at| shown(bytes, at));
             place.is_some()
@@ -323,11 +191,11 @@ pub(crate) fn results_hold(
     let Some(row) = rows.next()? else { return Ok(false) };
     let list = StepList::decode(row.get_ref(2)?.as_blob().unwrap_or_default());
     let text = index.text()?;
-    let mut window = Window { start: unsigned(row.get(1)?), ..Window::new(&text) };
+    let mut window = Window::at(&text, unsigned(row.get(1)?));
     let finders: Vec<Finder<'_>> = texts.iter().map(Finder::new).collect();
     let mut holds = |bytes: &[u8]| finders.iter().any(|finder| finder.find(bytes).is_some());
     for step in &list.steps {
-        if any_text(step, TextRole::Result, &mut window, &mut holds)? {
+        if any_text(&list, step, (TextRole::Result, &mut window), &mut holds)? {
             return Ok(true);
         }
     }
@@ -353,38 +221,4 @@ fn shown(bytes: &[u8], place: Range<usize>) -> Vec<SnippetPiece> {
         return vec![SnippetPiece { text: window[..end].trim_end().to_owned(), hit: false }];
     }
     around(&window, marked.clone(), &[marked], SNIPPET_BYTES)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::cell::Cell;
-
-    /// Text that counts what is read of it.
-    struct Counted(u64, Cell<u64>);
-
-    impl ReadText for Counted {
-        fn len(&self) -> u64 {
-            self.0
-        }
-
-        fn read(&self, _: u64, len: usize) -> io::Result<Vec<u8>> {
-            self.1.set(self.1.get() + len as u64);
-            Ok(vec![b'x'; len])
-        }
-    }
-
-    #[test]
-    fn the_texts_of_steps_are_read_about_once_in_whatever_order() {
-        let text = Counted(20 << 20, Cell::new(0));
-        let mut window = Window::new(&text);
-        for start in (0..text.0).step_by(1_000) {
-            let step = start..start + 900;
-            // The result before the arguments, as the last place of a sequence is looked at first.
-            for range in [start + 500..start + 900, start..start + 400] {
-                window.with(&step, &range, &mut |_| false).unwrap();
-            }
-        }
-        assert!(text.1.get() < 2 * text.0, "{}", text.1.get());
-    }
 }

@@ -2,7 +2,7 @@
 use super::{OVERLAP, Texts, length, unsigned};
 use crate::blob::TextBlob;
 use crate::index::{IndexError, Reader};
-use crate::query::RunSet;
+use crate::run_set::RunSet;
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};

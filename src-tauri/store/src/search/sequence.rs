@@ -6,7 +6,6 @@ use crate::filter::{
     TextMatch,
 };
 use crate::snippet::Needle;
-use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use touchstone_formats::transcript::step_list::{ListedKind, ListedStep, StepList, TextRole};
@@ -25,7 +24,7 @@ pub(super) trait StepTexts {
 
 /// A run as questions see it.
 pub(super) struct Steps<'r> {
-    pub(super) list: &'r StepList,
+    pub(super) list: &'r StepList<'r>,
     pub(super) texts: &'r mut dyn StepTexts,
     pub(super) has_answer: bool,
 }
@@ -69,7 +68,9 @@ struct Reached {
     /// The first, for display.
     first: Option<usize>,
     /// Latest step by the number of the call, when the next step compares with it.
-    by_call: HashMap<u32, usize>,
+    by_call: Vec<Option<usize>>,
+    /// Number of calls that have one.
+    calls: usize,
 }
 
 impl Sequence {
@@ -118,6 +119,41 @@ impl Sequence {
         texts
     }
 
+    /// Returns true when it cannot be decided without the texts of steps.
+    pub(super) fn needs_texts(&self) -> bool {
+        self.wanted.iter().chain(self.never.iter().flatten()).any(Wanted::needs_texts)
+    }
+
+    /// Returns the question without what it asks of texts: a run for which it does not hold is none
+    /// for which the question holds. `None` when that may be any run.
+    pub(super) fn without_texts(&self) -> Option<Self> {
+        let mut kinds = self.clone();
+        if let ([wanted], Some((by, number))) = (self.wanted.as_slice(), self.count)
+            && wanted.needs_texts()
+        {
+            kinds.count = match by {
+                Comparison::Less | Comparison::AtMost => return None,
+                Comparison::Equal => Some((Comparison::AtLeast, number)),
+                Comparison::AtLeast | Comparison::More => self.count,
+            };
+        }
+        for wanted in &mut kinds.wanted {
+            wanted.texts.clear();
+            wanted.numbers.clear();
+        }
+        for never in &mut kinds.never {
+            never.retain(|never| !never.needs_texts());
+        }
+        Some(kinds)
+    }
+
+    /// Returns the texts that every run holds for which the question holds.
+    pub(super) fn needed_texts(&self) -> impl Iterator<Item = &Needle> {
+        let none = self.count.is_some_and(|(by, number)| by.holds(0.0, number));
+        let wanted = self.wanted.iter().filter(move |_| !none);
+        wanted.flat_map(|wanted| &wanted.texts).map(|(_, needle)| needle)
+    }
+
     /// Returns the text that shows best why the question holds: the one that its last step names,
     /// with what is found in it, or else the step's own.
     pub(super) fn shown_text(&self) -> (TextRole, Option<&Needle>) {
@@ -159,7 +195,7 @@ impl Sequence {
             }
         }
         let whole = &reached[end];
-        let step = whole.by_call.values().copied().min().or(whole.first);
+        let step = whole.by_call.iter().flatten().copied().min().or(whole.first);
         Ok(whole.latest.is_some().then_some(Found { step }))
     }
 
@@ -182,7 +218,7 @@ impl Sequence {
                 return Ok(());
             }
             let of_call = step.call.filter(|_| never.same);
-            if of_call.is_some_and(|call| !reached.by_call.contains_key(&call))
+            if of_call.is_some_and(|call| reached.of_call(call).is_none())
                 || !never.matches(step, run)?
             {
                 continue;
@@ -190,8 +226,8 @@ impl Sequence {
             match of_call {
                 None => *reached = Reached::default(),
                 Some(call) => {
-                    reached.by_call.remove(&call);
-                    if reached.by_call.is_empty() {
+                    reached.set_call(call, None);
+                    if reached.calls == 0 {
                         *reached = Reached::default();
                     }
                 }
@@ -206,8 +242,22 @@ impl Reached {
         self.latest = Some(at);
         self.first.get_or_insert(at);
         if let Some(call) = step.call.filter(|_| compares) {
-            self.by_call.insert(call, at);
+            self.set_call(call, Some(at));
         }
+    }
+
+    fn of_call(&self, call: u32) -> Option<usize> {
+        self.by_call.get(call as usize).copied().flatten()
+    }
+
+    fn set_call(&mut self, call: u32, at: Option<usize>) {
+        let call = call as usize;
+        if call >= self.by_call.len() {
+            self.by_call.resize(call + 1, None);
+        }
+        let before = std::mem::replace(&mut self.by_call[call], at);
+        self.calls += usize::from(at.is_some());
+        self.calls -= usize::from(before.is_some());
     }
 }
 
@@ -241,13 +291,14 @@ impl Wanted {
         Some(wanted)
     }
 
+    fn needs_texts(&self) -> bool {
+        !self.texts.is_empty() || !self.numbers.is_empty()
+    }
+
     /// Returns true when a step may come after those that were reached.
     fn follows(&self, before: &Reached, at: usize, step: &ListedStep) -> bool {
-        let latest = if self.same {
-            step.call.and_then(|call| before.by_call.get(&call)).copied()
-        } else {
-            before.latest
-        };
+        let latest =
+            if self.same { step.call.and_then(|call| before.of_call(call)) } else { before.latest };
         latest.is_some_and(|latest| !self.next || latest + 1 == at)
     }
 
@@ -265,19 +316,21 @@ impl Wanted {
         if !kind || !self.failed.iter().all(|failed| step.failed == Some(*failed)) {
             return Ok(false);
         }
-        let tool = step.tool.and_then(|tool| run.list.tools.get(tool)).map_or("", String::as_str);
-        if !self.tools.is_empty() && !self.tools.iter().any(|pattern| pattern.matches(tool)) {
-            return Ok(false);
+        if !self.tools.is_empty() {
+            let tool = step.tool.and_then(|tool| run.list.tools.get(tool)).unwrap_or(&"");
+            if !self.tools.iter().any(|pattern| pattern.matches(tool)) {
+                return Ok(false);
+            }
         }
         for (role, needle) in &self.texts {
             let mut holds = |text: &[u8]| needle.find(text, 0).is_some();
-            if !any_text(step, *role, run.texts, &mut holds)? {
+            if !any_text(run.list, step, (*role, run.texts), &mut holds)? {
                 return Ok(false);
             }
         }
         for (key, by, number) in &self.numbers {
             let mut holds = |text: &[u8]| holds_number(text, key.as_deref(), *by, *number);
-            if !any_text(step, TextRole::Result, run.texts, &mut holds)? {
+            if !any_text(run.list, step, (TextRole::Result, run.texts), &mut holds)? {
                 return Ok(false);
             }
         }
@@ -303,21 +356,22 @@ fn counted(
 /// Returns true when a text of a step with this role holds something. A call without arguments, and
 /// a result without text, are empty.
 pub(super) fn any_text(
+    list: &StepList<'_>,
     step: &ListedStep,
-    role: TextRole,
-    texts: &mut dyn StepTexts,
+    (role, texts): (TextRole, &mut dyn StepTexts),
     holds: &mut dyn FnMut(&[u8]) -> bool,
 ) -> io::Result<bool> {
+    let parts = list.texts_of(step);
     let mut is_empty = match role {
         TextRole::Result => step.failed.is_some(),
         _ => matches!(step.kind, ListedKind::Call | ListedKind::Program),
     };
-    let whole = match step.texts.as_slice() {
-        [(_, first), .., (_, last)] => first.start..last.end,
+    let whole = match parts {
+        [(_, head), .., (_, tail)] => head.start..tail.end,
         [(_, only)] => only.clone(),
         [] => 0..0,
     };
-    for (_, range) in step.texts.iter().filter(|(known, _)| *known == role) {
+    for (_, range) in parts.iter().filter(|(known, _)| *known == role) {
         is_empty = false;
         if texts.with(&whole, range, holds)? {
             return Ok(true);

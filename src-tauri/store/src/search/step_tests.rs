@@ -4,6 +4,7 @@ use crate::filter::{
     Ask, Comparison, Filter, Pattern, Place, SequenceStep, StepCondition, StepPattern,
     StepQuestion, StepText, StepWord, TextMatch, Token,
 };
+use crate::index::Reader;
 use crate::query::Lists;
 use crate::test_index::{TestIndex, TestRun, paths, request};
 use proptest::prelude::*;
@@ -59,22 +60,17 @@ fn run(lines: &str) -> Run {
 }
 
 fn index(runs: &[(&str, &str)]) -> TestIndex {
-    let runs: Vec<TestRun> = runs
-        .iter()
-        .map(|(path, lines)| TestRun {
-            path: (*path).to_owned(),
-            outline: Some(run(lines).outline()),
-            ..TestRun::default()
-        })
-        .collect();
+    let runs: Vec<TestRun> = runs.iter().map(|(path, lines)| test_run(path, lines)).collect();
     TestIndex::with(&runs)
 }
 
+fn test_run(path: &str, lines: &str) -> TestRun {
+    let outline = Some(run(lines).outline());
+    TestRun { path: path.to_owned(), outline, ..TestRun::default() }
+}
+
 fn found(shelf: &TestIndex, filter: &str) -> String {
-    let page =
-        Lists::default().list(&shelf.reader(), &request(filter, Column::Path, false)).unwrap();
-    assert_eq!(page.misread, vec![], "{filter}");
-    paths(&page)
+    found_by(&shelf.reader(), filter)
 }
 
 const RUNS: [(&str, &str); 5] = [
@@ -466,35 +462,86 @@ fn any_question() -> impl Strategy<Value = StepQuestion> {
     })
 }
 
+/// Returns the names of the runs that a reading of them finds.
+fn read_all(runs: &[(&str, &str)], filter: &Filter) -> String {
+    let passes = |lines: &str| {
+        let run = run(lines);
+        let steps = read(&run);
+        filter.tokens.iter().all(|token| match &token.ask {
+            Ask::Steps(question) => holds(question, &steps, run.answer.is_some()) != token.negated,
+            _ => unreachable!("only questions are asked here"),
+        })
+    };
+    let names = runs.iter().filter(|(_, lines)| passes(lines)).map(|(name, _)| *name);
+    names.collect::<Vec<_>>().join(" ")
+}
+
+fn found_by(reader: &Reader<'_>, filter: &str) -> String {
+    let page = Lists::default().list(reader, &request(filter, Column::Path, false)).unwrap();
+    assert_eq!(page.misread, vec![], "{filter}");
+    paths(&page)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(20))]
     #[test]
     fn the_index_answers_like_a_reading_of_the_whole_runs(
         lines in prop::collection::vec(any_run(), 1..8),
         questions in prop::collection::vec((any_question(), any::<bool>()), 1..24),
+        changed in prop::collection::vec((any_run(), 0..3_u8), 1..8),
     ) {
         let names: Vec<String> = (0..lines.len()).map(|at| format!("run{at}")).collect();
         let runs: Vec<(&str, &str)> =
             names.iter().zip(&lines).map(|(name, lines)| (name.as_str(), lines.as_str())).collect();
-        let shelf = index(&runs);
+        let token = |(question, negated): &(StepQuestion, bool)| Token {
+            negated: *negated,
+            ask: Ask::Steps(question.clone()),
+        };
+        // Each question alone, and pairs of them.
+        let filters: Vec<Filter> = questions
+            .iter()
+            .map(std::slice::from_ref)
+            .chain(questions.chunks_exact(2))
+            .map(|some| Filter { tokens: some.iter().map(token).collect(), invalid: false })
+            .collect();
+        let mut shelf = index(&runs);
         for complete in [false, true] {
             if complete {
                 shelf.complete();
             }
-            for (question, negated) in &questions {
-                let ask = Ask::Steps(question.clone());
-                let filter = Filter { tokens: vec![Token { negated: *negated, ask }], invalid: false };
-                let expected: Vec<&str> = runs
-                    .iter()
-                    .filter(|(_, lines)| {
-                        let run = run(lines);
-                        holds(question, &read(&run), run.answer.is_some()) != *negated
-                    })
-                    .map(|(name, _)| *name)
-                    .collect();
-                let filter = filter.to_string();
-                prop_assert_eq!(found(&shelf, &filter), expected.join(" "), "{} {:?}", filter, lines);
+            for filter in &filters {
+                let text = filter.to_string();
+                prop_assert_eq!(found(&shelf, &text), read_all(&runs, filter), "{} {:?}", text, lines);
             }
+        }
+        // Runs are added, replaced and deleted, and become something that is no run.
+        let before = runs.clone();
+        let index = shelf.index();
+        let held = index.reader().unwrap();
+        let mut now = runs;
+        let mut others = Vec::new();
+        let more: Vec<String> = (0..changed.len()).map(|at| format!("more{at}")).collect();
+        for ((lines, change), name) in changed.iter().zip(&more) {
+            if let Some((old, _)) = now.first().filter(|_| *change > 0) {
+                shelf.remove(old, *change == 2);
+                others.extend((*change == 2).then_some(*old));
+                now.remove(0);
+            }
+            shelf.add(&[test_run(name, lines)]);
+            now.push((name, lines));
+        }
+        now.sort_unstable();
+        for filter in &filters {
+            let text = filter.to_string();
+            let mut expected: Vec<String> =
+                read_all(&now, filter).split_whitespace().map(str::to_owned).collect();
+            if filter.tokens.iter().all(|token| token.negated) {
+                expected.extend(others.iter().map(|name| (*name).to_owned()));
+            }
+            expected.sort_unstable();
+            prop_assert_eq!(found(&shelf, &text), expected.join(" "), "{} {:?}", text, changed);
+            // Who still holds the snapshot from before is answered from it.
+            prop_assert_eq!(found_by(&held, &text), read_all(&before, filter), "{}", text);
         }
     }
 }

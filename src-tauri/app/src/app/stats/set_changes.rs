@@ -9,14 +9,33 @@ use touchstone_scoring::aggregate::{
 };
 use touchstone_store::filter::typed;
 use touchstone_store::overview::column_filter;
-use touchstone_store::query::ScoredRun;
+use touchstone_store::query::CountedRuns;
 use touchstone_store::suites::Tasks;
 
 /// One side of a comparison.
 pub(in crate::app) struct Side<'r> {
     pub(in crate::app) about: ChangesSide,
-    /// Its runs, in the order in which they were compared; `None` if they are not in the folder.
-    pub(in crate::app) runs: Option<&'r [&'r ScoredRun]>,
+    /// Its runs; `None` if they are not in the folder.
+    pub(in crate::app) runs: Option<SideRuns<'r>>,
+}
+
+/// Runs in the order in which they were compared.
+#[derive(Clone, Copy)]
+pub(in crate::app) struct SideRuns<'r> {
+    pub(in crate::app) all: &'r CountedRuns,
+    /// Which of all; `None` for all of them.
+    pub(in crate::app) places: Option<&'r [u32]>,
+}
+
+impl SideRuns<'_> {
+    /// Returns the id of a run, and whether it passed.
+    fn get(self, at: usize) -> Option<(String, Option<bool>)> {
+        let at = match self.places {
+            None => u32::try_from(at).ok()?,
+            Some(places) => *places.get(at)?,
+        };
+        Some((self.all.id(at)?, self.all.counted(at)?.passed()))
+    }
 }
 
 /// Returns what changed. Indexes of runs in `changes` count the later runs first.
@@ -79,10 +98,10 @@ fn changed(
     let run = |side: &Side<'_>, row: Option<&Row<'_>>, from: u64, passed: bool| {
         let runs = side.runs?;
         let from = usize::try_from(from).ok()?;
-        let last = || row?.runs.iter().filter_map(|at| runs.get(at.checked_sub(from)?)).next_back();
-        let shows = row?.runs.iter().filter_map(|at| runs.get(at.checked_sub(from)?));
-        let mut shows = shows.filter(|run| run.counted().passed() == Some(passed));
-        Some(shows.next().or_else(last)?.id.clone())
+        let all = row?.runs.iter().filter_map(|at| runs.get(at.checked_sub(from)?));
+        let all: Vec<(String, Option<bool>)> = all.collect();
+        let shows = all.iter().find(|(_, found)| *found == Some(passed)).or(all.last());
+        shows.map(|(id, _)| id.clone())
     };
     let compare = run(before, then, first, passes).zip(run(after, now, 0, !passes));
     ChangedTask {
@@ -145,29 +164,34 @@ mod tests {
     use super::super::tests::answered;
     use super::*;
     use touchstone_scoring::aggregate::changes;
+    use touchstone_store::query::{PlaceOf, ScoredRun};
 
     fn runs(score: f64, ids: &[&str]) -> Vec<ScoredRun> {
         let tasks = ["a", "b"];
         let run = |(at, id): (usize, &&str)| {
             let mut run = answered(tasks[at % 2], "s", score);
-            (*id).clone_into(&mut run.id);
+            run.id = format!("{id:0>16}");
             ScoredRun { cost: Some(score + 1.0), ..run }
         };
         ids.iter().enumerate().map(run).collect()
     }
 
     fn compared(before: &[ScoredRun], after: &[ScoredRun]) -> SetChanges {
-        let [then, now]: [Vec<&ScoredRun>; 2] = [before, after].map(|runs| runs.iter().collect());
-        let counted = |runs: &[&'_ ScoredRun]| runs.len() as u64;
-        let side = |name: &str, runs| ChangesSide { name: name.into(), filter: None, runs };
-        let [old, new] =
-            [before, after].map(|runs| runs.iter().map(ScoredRun::counted).collect::<Vec<_>>());
+        let [then, now] =
+            [before, after].map(|runs| CountedRuns::from_scored(runs, PlaceOf::Folder));
+        let side = |name: &str, runs: &CountedRuns| ChangesSide {
+            name: name.into(),
+            filter: None,
+            runs: runs.len() as u64,
+        };
+        let all = |runs| Some(SideRuns { all: runs, places: None });
+        let (old, new) = (then.all(), now.all());
         set_changes(
             &changes(&old, &new),
             &Tasks::default(),
             &GateRules::default(),
-            Side { about: side("one", counted(&then)), runs: Some(&then) },
-            Side { about: side("two", counted(&now)), runs: Some(&now) },
+            Side { about: side("one", &then), runs: all(&then) },
+            Side { about: side("two", &now), runs: all(&now) },
         )
     }
 
@@ -183,7 +207,9 @@ mod tests {
             [("a #0", GateChange::Flaky), ("b #0", GateChange::Failed)]
         );
         let shows = |at: usize| tasks[at].compare.clone().unwrap();
-        assert_eq!([shows(0), shows(1)].concat(), ["a", "e", "b", "d"]);
+        let ids = [shows(0), shows(1)].concat();
+        let ids: Vec<&str> = ids.iter().map(|id| id.trim_start_matches('0')).collect();
+        assert_eq!(ids, ["a", "e", "b", "d"]);
         assert_eq!(tasks[1].filter, "task:b variation:0");
     }
 
@@ -199,16 +225,15 @@ mod tests {
     #[test]
     fn runs_that_are_not_in_the_folder_are_compared_with_no_run() {
         let after = runs(0.0, &["c", "d"]);
-        let (old, new) = (runs(1.0, &["a", "b"]), after.iter().collect::<Vec<_>>());
-        let [old, now] =
-            [&old, &after].map(|runs| runs.iter().map(ScoredRun::counted).collect::<Vec<_>>());
+        let [old, new] = [&runs(1.0, &["a", "b"]), &after]
+            .map(|runs| CountedRuns::from_scored(runs, PlaceOf::Folder));
         let side = |runs| ChangesSide { name: String::new(), filter: None, runs };
         let changes = set_changes(
-            &changes(&old, &now),
+            &changes(&old.all(), &new.all()),
             &Tasks::default(),
             &GateRules::default(),
             Side { about: side(2), runs: None },
-            Side { about: side(2), runs: Some(&new) },
+            Side { about: side(2), runs: Some(SideRuns { all: &new, places: None }) },
         );
         assert!(changes.groups[0].tasks.iter().all(|task| task.compare.is_none()));
         assert_eq!(changes.groups[0].tasks.len(), 2);

@@ -1,43 +1,59 @@
-//! Follows systems over sets of runs (days, weeks, months, folders or files), and compares two sets.
+//! Follows systems over sets of runs (by time, folder, file, commit or tag), and compares two sets.
 use super::super::App;
 use super::filled::{ends, estimate, passes, tendency_name};
 use super::known_scorer;
-use super::set_changes::{Side, set_changes};
+use super::set_changes::{Side, SideRuns, set_changes};
 use crate::error::{AppError, Code};
 use crate::leaderboard::figure;
 use crate::plots::{Line, lines};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use touchstone_api::{
-    ChangesRequest, ChangesSide, Figure, History, LeftOut, SetChanges, SetsBy, TrendChange,
-    TrendGroup, TrendMeasure, TrendPlot, TrendPoint, TrendRequest, TrendSet, Trends,
+    ChangesRequest, ChangesSide, Figure, FilterError, History, LeftOut, SetChanges, SetsBy,
+    TrendChange, TrendGroup, TrendMeasure, TrendPlot, TrendPoint, TrendRequest, TrendSet, Trends,
 };
 use touchstone_clock as clock;
-use touchstone_scoring::aggregate::{self, ChangeKind, Counted, GateRules, RowKey, Shift};
+use touchstone_scoring::aggregate::{self, ChangeKind, Column, Counted, GateRules, RowKey, Shift};
 use touchstone_store::filter::typed;
 use touchstone_store::overview::column_filter;
-use touchstone_store::query::ScoredRun;
+use touchstone_store::query::{CountedRuns, PlaceOf, ScoredRun};
 
 /// Maximum number of sets; the latest ones are kept. Every further one is another place where
 /// chance may look like a change.
 const MOST_SETS: usize = 60;
-const WEEK_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+const WEEK_MS: i64 = 7 * DAY_MS;
 
 /// Runs of a day, folder or file.
-struct RunSet<'r> {
+struct RunSet {
     name: String,
     filter: String,
     from: Option<i64>,
-    runs: Vec<&'r ScoredRun>,
+    /// Its runs, among all.
+    runs: Vec<u32>,
 }
 
 /// Sets of runs, in the order of their first run.
 struct Sets<'r> {
-    all: Vec<RunSet<'r>>,
+    runs: &'r CountedRuns,
+    all: Vec<RunSet>,
     /// Number of earlier sets that are left out.
     earlier: usize,
     /// Number of runs in no set.
     left_out: u64,
 }
+
+/// Runs that pass a filter.
+pub(in crate::app) struct RunsToCount {
+    pub(in crate::app) runs: Arc<CountedRuns>,
+    misread: Vec<FilterError>,
+    /// Generation of the index.
+    generation: u64,
+}
+
+/// Runs of a system with a model, by the place of their set among all.
+type BySet = BTreeMap<usize, Vec<u32>>;
 
 impl App {
     /// Returns the trend of each system with each model over sets of runs.
@@ -49,17 +65,30 @@ impl App {
     /// Like [`App::trends`], with plots, and without any run for an invalid filter.
     pub fn history(&self, request: &TrendRequest) -> Result<History, AppError> {
         let open = self.require_folder()?;
-        let scorer = request.scorer.as_deref();
-        let scorers = open.ask(|index| open.lists.scorers(index))?;
-        known_scorer(scorer, &scorers)?;
-        let ((runs, misread), left_out_runs, generation) = open.ask(|index| {
-            let runs = open.lists.scored(index, &request.filter, scorer)?;
-            let left_out = open.lists.left_out(index, &request.filter)?;
-            Ok((runs, left_out, index.generation()))
-        })?;
+        let TrendRequest { filter, scorer, by } = request;
+        let RunsToCount { runs, misread, generation } =
+            self.runs_to_count(filter, scorer.as_deref(), place_of(*by))?;
         open.flow.live.stir();
-        let trends = Trends { left_out_runs, ..compute(&Sets::new(&runs, request.by)) };
+        let trends = compute(&Sets::new(&runs, *by));
+        let trends = Trends { left_out_runs: runs.left_out(), ..trends };
         Ok(History { generation, plots: plots(&trends), trends, misread })
+    }
+
+    /// Returns the runs that History, its changes and the baseline count.
+    pub(in crate::app) fn runs_to_count(
+        &self,
+        filter: &str,
+        scorer: Option<&str>,
+        place: PlaceOf,
+    ) -> Result<RunsToCount, AppError> {
+        let open = self.require_folder()?;
+        if scorer.is_some() {
+            known_scorer(scorer, &open.ask(|index| open.lists.scorers(index))?)?;
+        }
+        open.ask(|index| {
+            let (runs, misread) = open.lists.counted_runs(index, filter, scorer, place)?;
+            Ok(RunsToCount { runs, misread, generation: index.generation() })
+        })
     }
 
     /// Returns what changed between two sets; `None` if there is none before. Differences are shown
@@ -67,38 +96,37 @@ impl App {
     pub fn set_changes(&self, request: &ChangesRequest) -> Result<Option<SetChanges>, AppError> {
         let open = self.require_folder()?;
         let TrendRequest { filter, scorer, by } = &request.trend;
-        let scorers = open.ask(|index| open.lists.scorers(index))?;
-        known_scorer(scorer.as_deref(), &scorers)?;
-        let (runs, _) = open.ask(|index| open.lists.scored(index, filter, scorer.as_deref()))?;
-        let sets = Sets::new(&runs, *by).all;
+        let RunsToCount { runs, .. } =
+            self.runs_to_count(filter, scorer.as_deref(), place_of(*by))?;
+        let sets = Sets::new(&runs, *by);
         let place = |name: &str| {
-            sets.iter().position(|set| set.name == name).ok_or_else(|| {
+            sets.all.iter().position(|set| set.name == name).ok_or_else(|| {
                 AppError::new(Code::NotFound, format!("There is no set {name}."))
                     .hint("Choose one of the sets that `touchstone trend` lists.")
             })
         };
         let after = request.after.as_deref().map(place).transpose()?;
         let before = request.before.as_deref().map(place).transpose()?;
-        let Some(after) = after.or(sets.len().checked_sub(1)) else { return Ok(None) };
+        let Some(after) = after.or(sets.all.len().checked_sub(1)) else { return Ok(None) };
         let Some(before) = before.or(after.checked_sub(1)) else { return Ok(None) };
-        let [Some(before), Some(after)] = [before, after].map(|at| sets.get(at)) else {
+        let [Some(before), Some(after)] = [before, after].map(|at| sets.all.get(at)) else {
             return Ok(None);
         };
-        let side = |set: &RunSet<'_>| ChangesSide {
+        let side = |set: &RunSet| ChangesSide {
             name: set.name.clone(),
             filter: Some(set.filter.clone()),
             runs: set.runs.len() as u64,
         };
-        let all: Vec<Vec<Counted<'_>>> = sets.iter().map(RunSet::counted).collect();
-        let looked_at = aggregate::looked_at_in(&all);
-        let [counted, earlier] = [after, before].map(RunSet::counted);
+        let looked_at = aggregate::looked_at(sets.columns().values().map(BTreeMap::len));
+        let [counted, earlier] = [after, before].map(|set| sets.counted(&set.runs));
         let tasks = open.flow.shelf.tasks();
+        let shown = |set| SideRuns { all: &runs, places: Some(set) };
         Ok(Some(set_changes(
             &aggregate::changes_among(&earlier, &counted, looked_at),
             &tasks,
             &GateRules::default(),
-            Side { about: side(before), runs: Some(&before.runs) },
-            Side { about: side(after), runs: Some(&after.runs) },
+            Side { about: side(before), runs: Some(shown(&before.runs)) },
+            Side { about: side(after), runs: Some(shown(&after.runs)) },
         )))
     }
 }
@@ -108,7 +136,8 @@ pub(in crate::app) fn trends_of(
     runs: &[ScoredRun],
     by: SetsBy,
 ) -> Option<(Trends, Option<TrendPlot>)> {
-    let sets = Sets::new(runs, by);
+    let runs = CountedRuns::from_scored(runs, place_of(by));
+    let sets = Sets::new(&runs, by);
     if sets.all.len() < 2 {
         return None;
     }
@@ -117,42 +146,62 @@ pub(in crate::app) fn trends_of(
     Some((trends, plot))
 }
 
-impl RunSet<'_> {
-    fn counted(&self) -> Vec<Counted<'_>> {
-        self.runs.iter().map(|run| run.counted()).collect()
-    }
-}
-
 impl<'r> Sets<'r> {
-    fn new(runs: &'r [ScoredRun], by: SetsBy) -> Self {
-        let mut by_name: BTreeMap<String, Vec<&ScoredRun>> = BTreeMap::new();
+    fn new(runs: &'r CountedRuns, by: SetsBy) -> Self {
+        let mut sets: Vec<RunSet> = Vec::new();
+        let mut by_key: HashMap<i64, Vec<usize>> = HashMap::new();
+        let mut by_name: HashMap<String, usize> = HashMap::new();
         let mut left_out = 0;
-        for run in runs {
-            let names = sets_of(run, by);
-            left_out += u64::from(names.is_empty());
-            for name in names {
-                by_name.entry(name).or_default().push(run);
+        let mut at_name = |name: String, run: u32, sets: &mut Vec<RunSet>| {
+            *by_name.entry(name).or_insert_with_key(|name| {
+                let filter = set_filter(name, by, runs.started_ms(run));
+                sets.push(RunSet { name: name.clone(), filter, from: None, runs: Vec::new() });
+                sets.len() - 1
+            })
+        };
+        for run in (0..).take(runs.len()) {
+            let Some(key) = set_key(runs, run, by) else {
+                left_out += 1;
+                continue;
+            };
+            let places = by_key.entry(key).or_insert_with(|| {
+                let names = set_names(runs, run, by).into_iter();
+                names.map(|name| at_name(name, run, &mut sets)).collect()
+            });
+            for at in places {
+                let Some(set) = sets.get_mut(*at) else { continue };
+                set.from = set.from.into_iter().chain(runs.started_ms(run)).min();
+                set.runs.push(run);
             }
         }
-        let set = |(name, runs): (String, Vec<&'r ScoredRun>)| RunSet {
-            filter: set_filter(&name, by, runs.first().and_then(|run| run.started_ms)),
-            from: runs.iter().filter_map(|run| run.started_ms).min(),
-            name,
-            runs,
-        };
-        let mut all: Vec<RunSet<'r>> = by_name.into_iter().map(set).collect();
-        all.sort_by(|a, b| (a.from, &a.name).cmp(&(b.from, &b.name)));
-        let earlier = all.len().saturating_sub(MOST_SETS);
-        Self { all: all.split_off(earlier), earlier, left_out }
+        sets.sort_by(|a, b| (a.from, &a.name).cmp(&(b.from, &b.name)));
+        let earlier = sets.len().saturating_sub(MOST_SETS);
+        Self { runs, all: sets.split_off(earlier), earlier, left_out }
+    }
+
+    fn counted(&self, runs: &[u32]) -> Vec<Counted<'r>> {
+        runs.iter().filter_map(|run| self.runs.counted(*run)).collect()
+    }
+
+    /// Returns the runs of each system with each model.
+    fn columns(&self) -> BTreeMap<Column<'r>, BySet> {
+        let mut columns: BTreeMap<Column<'r>, BySet> = BTreeMap::new();
+        for (set, runs) in self.all.iter().enumerate() {
+            for run in &runs.runs {
+                let Some(counted) = self.runs.counted(*run) else { continue };
+                columns.entry(counted.column()).or_default().entry(set).or_default().push(*run);
+            }
+        }
+        columns
     }
 }
 
 fn compute(sets: &Sets<'_>) -> Trends {
-    let counted: Vec<Vec<Counted<'_>>> = sets.all.iter().map(RunSet::counted).collect();
-    let trends = aggregate::trends(&counted);
+    let columns: Vec<(Column<'_>, BySet)> = sets.columns().into_iter().collect();
+    let looked_at = aggregate::looked_at(columns.iter().map(|(_, by_set)| by_set.len()));
     Trends {
-        looked_at: aggregate::looked_at(trends.iter().map(|trend| trend.points.len())),
-        groups: trends.iter().map(group).collect(),
+        looked_at,
+        groups: groups(sets, &columns, looked_at),
         sets: sets
             .all
             .iter()
@@ -173,22 +222,70 @@ fn compute(sets: &Sets<'_>) -> Trends {
     }
 }
 
+/// Returns the trends of all systems, computed one by one on two threads, so that only the runs of
+/// two are held for counting.
+fn groups(sets: &Sets<'_>, columns: &[(Column<'_>, BySet)], looked_at: u64) -> Vec<TrendGroup> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut groups = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some((column, by_set)) = columns.get(at) else { return groups };
+            let own = by_set.iter().map(|(set, runs)| (*set, sets.counted(runs))).collect();
+            groups.push((at, group(&aggregate::Trend::new(*column, own, looked_at))));
+        }
+    };
+    let mut groups = std::thread::scope(|scope| {
+        let other = scope.spawn(work);
+        let mut groups = work();
+        match other.join() {
+            Ok(others) => groups.extend(others),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+        groups
+    });
+    groups.sort_by_key(|(at, _)| *at);
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+fn place_of(by: SetsBy) -> PlaceOf {
+    match by {
+        SetsBy::File => PlaceOf::File,
+        SetsBy::Commit => PlaceOf::Commit,
+        SetsBy::Tag => PlaceOf::Tags,
+        SetsBy::Day | SetsBy::Week | SetsBy::Month | SetsBy::Folder => PlaceOf::Folder,
+    }
+}
+
+/// Returns what stands for the set of a run, or for a part of it; `None` if it is in none.
+fn set_key(runs: &CountedRuns, run: u32, by: SetsBy) -> Option<i64> {
+    match by {
+        SetsBy::Day | SetsBy::Month | SetsBy::Week => {
+            runs.started_ms(run).map(|ms| ms.div_euclid(DAY_MS))
+        }
+        SetsBy::Folder | SetsBy::File | SetsBy::Commit | SetsBy::Tag => {
+            runs.place(run).map(|(place, _)| i64::from(place))
+        }
+    }
+}
+
 /// Returns the names of the sets of a run: several only for tags.
-fn sets_of(run: &ScoredRun, by: SetsBy) -> Vec<String> {
+fn set_names(runs: &CountedRuns, run: u32, by: SetsBy) -> Vec<String> {
+    let started = runs.started_ms(run).unwrap_or_default();
+    let place = runs.place(run).map_or("", |(_, place)| place);
     let day = |length| {
-        let day = clock::format_utc_seconds(run.started_ms?);
-        day.get(..length).map(str::to_owned)
+        let mut day = clock::format_utc_seconds(started);
+        day.truncate(length);
+        day
     };
     let name = match by {
-        SetsBy::Tag => return run.tags.clone(),
-        SetsBy::Commit => run.commit.clone(),
+        SetsBy::Tag => return place.lines().map(str::to_owned).collect(),
         SetsBy::Day => day(10),
         SetsBy::Month => day(7),
-        SetsBy::Week => run.started_ms.map(clock::format_utc_monday),
-        SetsBy::Folder => run.file().split_once('/').map(|(folder, _)| folder.to_owned()),
-        SetsBy::File => Some(run.file().to_owned()),
+        SetsBy::Week => clock::format_utc_monday(started),
+        SetsBy::Folder | SetsBy::File | SetsBy::Commit => place.to_owned(),
     };
-    name.into_iter().collect()
+    vec![name]
 }
 
 /// Returns the filter of the runs of a set, of which one started at this time.
@@ -309,8 +406,12 @@ mod tests {
         ScoredRun { started_ms: Some(noon(day)), ..run }
     }
 
+    fn computed(runs: &[ScoredRun], by: SetsBy) -> Trends {
+        compute(&Sets::new(&CountedRuns::from_scored(runs, place_of(by)), by))
+    }
+
     fn named(runs: &[ScoredRun], by: SetsBy) -> Vec<(String, String)> {
-        Sets::new(runs, by).all.into_iter().map(|set| (set.name, set.filter)).collect()
+        computed(runs, by).sets.into_iter().map(|set| (set.name, set.filter)).collect()
     }
 
     #[test]
@@ -385,10 +486,10 @@ mod tests {
     #[test]
     fn the_latest_sets_are_kept_and_the_others_counted() {
         let runs: Vec<ScoredRun> = (1..=70).map(|day| on(day, "x.yaml")).collect();
-        let trends = compute(&Sets::new(&runs, SetsBy::Day));
+        let trends = computed(&runs, SetsBy::Day);
         assert_eq!((trends.sets.len(), trends.sets_left_out), (60, 10));
         assert_eq!(trends.looked_at, 59 + 1 + 59);
-        let folders = compute(&Sets::new(&runs, SetsBy::Folder));
+        let folders = computed(&runs, SetsBy::Folder);
         assert_eq!((folders.sets.len(), folders.left_out), (0, 70));
     }
 
@@ -396,7 +497,7 @@ mod tests {
     fn there_is_a_plot_for_each_measure_that_is_known() {
         let mut dear = on(2, "x.yaml");
         dear.cost = Some(0.5);
-        let trends = compute(&Sets::new(&[on(1, "x.yaml"), dear], SetsBy::Day));
+        let trends = computed(&[on(1, "x.yaml"), dear], SetsBy::Day);
         let plots = plots(&trends);
         let drawn = |plot: &TrendPlot| (plot.measure, plot.lines[0].dots.len());
         assert_eq!(
