@@ -14,10 +14,11 @@ use touchstone_api::{
     KeyState, LabelAgreement, LabelView, LaunchOptions, LaunchPlan, LaunchRequest, LaunchView,
     Launched, Leaderboard, LeaderboardRequest, ListPosition, ListRequest, ListView, Matches,
     MediaFile, Overview, OverviewRequest, ProblemPage, Published, PublishedRequest, QueueOrder,
-    QueueProgress, Report, ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunCause,
-    RunNames, RunOutline, RunPage, RunScores, RunView, RunsAround, ScanTarget, SensitiveRuns,
-    SetChanges, Sort, Span, Status, StepDiff, StepPage, StepRef, SuiteMade, SuitePlan,
-    SuiteRequest, TaskPage, TaskRequest, TaskView, TextPiece, TreeView, TrendRequest, Trust,
+    QueueProgress, ReadProgress, Report, ReportRequest, Review, RowPiece, RowRequest, RowsMade,
+    RunCause, RunNames, RunOutline, RunPage, RunScores, RunView, RunsAround, ScanTarget,
+    SensitiveRuns, SetChanges, Sort, Span, Status, StepDiff, StepPage, StepRef, SuiteMade,
+    SuitePlan, SuiteRequest, TaskPage, TaskRequest, TaskView, TextPiece, TreeView, TrendRequest,
+    Trust,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};

@@ -318,8 +318,8 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, item_count, words_done,
         scoring, scorer, score, passed, score_reason, class, fingerprint, follow_ups, lineage, fork, forked_from, forked_step,
         started, repeat_source, file_repeat, group_start, identity, identity_rank, steps, import_hash, user_requests, user_tokens,
-        user_cost, user_model)
-        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?)";
+        user_cost, user_model, prompt)
+        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?)";
     sql.prepare_cached(text)?.execute(params![
         id,
         key,
@@ -381,6 +381,7 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         outline.user.as_ref().and_then(|user| user.tokens).map(int),
         outline.user.as_ref().and_then(|user| user.cost),
         outline.user.as_ref().and_then(|user| user.model.as_deref()),
+        row.import.prompt,
     ])?;
     Ok(id.unwrap_or_else(|| sql.last_insert_rowid()))
 }

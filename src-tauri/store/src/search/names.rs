@@ -1,5 +1,6 @@
-//! Free-text search in the names of tasks, systems and models. A name matches by its prefix, a task
-//! also by the prefix of any path component.
+//! Free-text search in the names of tasks, systems and models, and of the files that are shown in the
+//! place of a task. A name matches by its prefix, a task or file also by the prefix of any path
+//! component.
 use super::Texts;
 use crate::index::{IndexError, Reader};
 use crate::query::RunSet;
@@ -8,7 +9,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// Label, query for all names that occur, and query for the runs with a name.
-const NAMES: [(&str, &str, &str); 3] = [
+const NAMES: [(&str, &str, &str); 4] = [
     (
         "task",
         "SELECT DISTINCT task FROM runs WHERE task IS NOT NULL",
@@ -23,6 +24,11 @@ const NAMES: [(&str, &str, &str); 3] = [
         "model",
         "SELECT DISTINCT model FROM runs WHERE model IS NOT NULL",
         "SELECT id FROM runs WHERE model = ?",
+    ),
+    (
+        "file",
+        "SELECT path FROM runs WHERE task IS NULL",
+        "SELECT id FROM runs WHERE task IS NULL AND path = ?",
     ),
 ];
 
@@ -77,8 +83,10 @@ pub(super) fn of_run(
     index: &Reader<'_>,
     run: i64,
 ) -> Result<Vec<(&'static str, String)>, IndexError> {
-    let mut query = index.prepare_cached("SELECT task, system, model FROM runs WHERE id = ?")?;
-    let names: [Option<String>; 3] =
-        query.query_row([run], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
+    const OF_RUN: &str = "SELECT task, system, model, CASE WHEN task IS NULL THEN path END \
+                          FROM runs WHERE id = ?";
+    let names: [Option<String>; 4] = index
+        .prepare_cached(OF_RUN)?
+        .query_row([run], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))?;
     Ok(NAMES.iter().zip(names).filter_map(|((label, ..), name)| Some((*label, name?))).collect())
 }

@@ -338,7 +338,7 @@ describe("the launch sheet", () => {
     expect(id("plan-note")?.textContent).toBe("PromptQL v2 requests carry no model.");
     const run = id("run") as HTMLButtonElement;
     expect([
-      text().includes("2 to run"),
+      text().includes("0 to run, 2 cannot start here"),
       run.disabled,
       document
         .getElementById(run.getAttribute("aria-describedby") ?? "")
@@ -353,6 +353,7 @@ describe("the launch sheet", () => {
       });
     write(field("Repeats"), "2");
     await until(() => !run.disabled && run.textContent === "Run 1 run");
+    expect(text()).toContain("1 to run, 1 cannot start here");
   });
   it("sends no request for a number that is none", async () => {
     const fixture = new Fixture();

@@ -101,7 +101,7 @@ export function lines(plan: LaunchPlan, flipped: Folds, wide: number): Line[] {
     ];
   };
   return [
-    ...section("owed", `${count(plan.owed_total)} to run`, plan.owed, plan.owed_total),
+    ...section("owed", owedTitle(plan), plan.owed, plan.owed_total),
     ...section("skipped", `${count(plan.skipped_total)} skipped`, plan.skipped, plan.skipped_total),
   ];
 }
@@ -135,6 +135,11 @@ export const blockedLines = (plan: LaunchPlan): string[] =>
     ({ why, fix, runs }) =>
       `Cannot start here: ${why} (${counted(runs, "run")}).${fix === null ? "" : ` ${fix}`}`,
   );
+/** How many runs start, and how many cannot: `11 to run, 10 cannot start here`. */
+const owedTitle = (plan: LaunchPlan): string =>
+  plan.blocked_total === 0
+    ? `${count(plan.owed_total)} to run`
+    : `${count(startable(plan))} to run, ${count(plan.blocked_total)} cannot start here`;
 /** Number of runs that the button starts. */
 export const startable = (plan: LaunchPlan): number => plan.owed_total - plan.blocked_total;
 
