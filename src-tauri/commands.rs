@@ -74,6 +74,10 @@ macro_rules! page_commands {
         Look search(text: String, span: Span) -> Vec<Hit> = |app, _| app.search(&text, span);
         Look problems(span: Span) -> ProblemPage = |app, _| app.problems(span);
         Look open_run(id: String) -> RunView = |app, _| app.open_run(&id);
+        /// How far the reading of a run from its files is; null if it is not being read.
+        Look run_reading(id: String) -> Option<ReadProgress> = |app, _| app.run_reading(&id);
+        /// Stops the reading of a run that was opened.
+        Look stop_reading_run(id: String) -> () = |app, _| app.stop_reading_run(&id);
         Look read_steps(id: String, version: String, span: Span) -> StepPage =
             |app, _| app.read_steps(&id, &version, span);
         Look run_outline(id: String, version: String) -> RunOutline =

@@ -15,10 +15,10 @@ use touchstone_api::{
     LabelAgreement, LabelEdit, LabelUses, LabelView, LaunchOptions, LaunchPlan, LaunchRequest,
     LaunchView, Launched, Leaderboard, LeaderboardRequest, ListPosition, ListRequest, ListView,
     Matches, MediaFile, NameCausesPlan, NameCausesRequest, Overview, OverviewRequest, ProblemPage,
-    Published, PublishedRequest, QueueOrder, QueueProgress, Report, ReportRequest, Review,
-    RowPiece, RowRequest, RowsMade, RunCause, RunNames, RunOutline, RunPage, RunRow, RunScores,
-    RunView, RunsAround, ScanTarget, SensitiveRuns, SetChanges, Sort, Span, SplitLaunch, Status,
-    StepDiff, StepPage, StepRef, SuiteMade, SuitePlan, SuiteRequest, TaskPage, TaskRequest,
+    Published, PublishedRequest, QueueOrder, QueueProgress, ReadProgress, Report, ReportRequest,
+    Review, RowPiece, RowRequest, RowsMade, RunCause, RunNames, RunOutline, RunPage, RunRow,
+    RunScores, RunView, RunsAround, ScanTarget, SensitiveRuns, SetChanges, Sort, Span, SplitLaunch,
+    Status, StepDiff, StepPage, StepRef, SuiteMade, SuitePlan, SuiteRequest, TaskPage, TaskRequest,
     TaskView, TextPiece, TreeView, TrendRequest, Trust,
 };
 use touchstone_app::app::App;

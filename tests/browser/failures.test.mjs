@@ -25,11 +25,13 @@ test("causes of failed runs lead to the step that shows them", () =>
     await open(page);
     await page.getByText("27 of 66 runs failed or are only partly right").waitFor();
     const list = page.getByTestId("failures-list");
-    await list.getByText("Rows are missing").first().waitFor();
+    await list.getByText("Wrong values").first().waitFor();
+    assert.match(await flat(list.locator("li").first()), /13 Wrong values 9 causes/);
     await accessible(page);
     await shoot(page, "failures-light");
     await page.emulateMedia({ colorScheme: "dark" });
     await shoot(page, "failures-dark");
+    await page.keyboard.press("ArrowRight");
     await page.keyboard.press("j");
     const detail = page.getByTestId("failures-cluster");
     await detail.getByRole("heading", { name: "Field tickets has another value" }).waitFor();
@@ -58,7 +60,8 @@ test("the filter chooses the runs, and a narrow page shows both parts", () =>
 test("keys move between causes, which is read aloud, and scroll what has the focus", () =>
   onPage(browser, { viewport: { width: 1200, height: 420 } }, async (page) => {
     await open(page);
-    await page.getByTestId("failures-list").getByText("Rows are missing").first().waitFor();
+    await page.getByTestId("failures-list").getByText("Wrong values").first().waitFor();
+    await page.keyboard.press("ArrowRight");
     await page.keyboard.press("j");
     await page.waitForFunction(() =>
       /^2 of \d+: Field `tickets` has another value, 3 runs\.$/.test(

@@ -151,7 +151,7 @@ test("a file that holds no run says why", () => {
   const options = { files: { "notes.txt": "x" }, command: "open", open: "notes.txt" };
   return onPage(browser, options, async (page) => {
     await page.waitForURL(/#\/run\//);
-    await page.getByText("Neither a YAML file nor part of a benchmark folder.").first().waitFor();
+    await page.getByText("Not a kind of file that is read;").first().waitFor();
   });
 });
 

@@ -83,6 +83,28 @@ fn runs_are_grouped_by_their_main_cause() {
         ],
         "{map:#}"
     );
+    let mut kinds: Vec<(&str, u64, u64)> = map["kinds"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|kind| {
+            let count = |key: &str| kind[key].as_u64().unwrap();
+            (kind["kind"].as_str().unwrap(), count("causes"), count("runs"))
+        })
+        .filter(|(_, _, runs)| *runs > 0)
+        .collect();
+    assert_eq!(kinds[0].0, "tool_errors", "the most frequent comes first");
+    kinds.sort_unstable();
+    assert_eq!(
+        kinds,
+        [
+            ("missing_calls", 1, 1),
+            ("provider_errors", 1, 1),
+            ("tool_errors", 1, 2),
+            ("wrong_values", 1, 1),
+        ]
+    );
+    assert_eq!(map["clusters"][0]["kind"], "tool_errors");
     let example = &map["clusters"][0]["examples"][0];
     assert_eq!(
         (&example["step"], &example["quote"]),
@@ -93,6 +115,31 @@ fn runs_are_grouped_by_their_main_cause() {
         (&decisive["step"], decisive["baseline_path"].as_str()),
         (&1.into(), Some("refund-tool_calling-o1-variation0.yaml"))
     );
+}
+
+#[test]
+fn causes_stand_under_their_kind() {
+    let files = [
+        ("results/refund-tool_calling-o1-variation0-run7.yaml", "{ \"total\": -12.5 }"),
+        ("results/refund-tool_calling-o1-variation0-run8.yaml", "{ \"total\": 13.5 }"),
+    ];
+    let done = |answer| {
+        run(&[call("get_order", "1", "result: 1"), call("refund", "1", "result: 1")], answer)
+    };
+    let texts: Vec<(&str, String)> =
+        files.into_iter().map(|(file, answer)| (file, done(answer))).collect();
+    let more: Vec<(&str, &str)> = texts.iter().map(|(file, text)| (*file, &**text)).collect();
+    let ran = with("failures-kinds", &more).run(&["failures", "--examples", "0"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let lines: Vec<&str> = ran.out.lines().collect();
+    let kind = "3  Wrong values: 3 causes";
+    let at = lines.iter().position(|line| line.starts_with(kind)).unwrap();
+    assert_eq!(at, 2, "the most frequent kind comes first: {}", ran.out);
+    assert!(lines[at + 1].starts_with("   tool_calling/o1 2 of 4 ("), "{}", ran.out);
+    for cause in ["has the wrong sign", "has another value", "is too large by a factor of 100"] {
+        let start = format!("  1  Field `total` {cause}");
+        assert!(lines.iter().any(|line| line.starts_with(&start)), "{cause}: {}", ran.out);
+    }
 }
 
 #[test]

@@ -29,6 +29,48 @@ fn a_damaged_file_is_a_row_with_place_and_reason_and_hides_no_other() {
 }
 
 #[test]
+fn broken_files_of_no_known_kind_are_damaged_and_others_are_no_runs() {
+    let utf16: Vec<u8> =
+        "\u{feff}conversation: []\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let bench = Bench::new()
+        .file("results/bad.yaml", "a: [1, 2\nb: }\n")
+        .file("results/wide.yaml", utf16)
+        .file("results/cut.json", "{\"steps\": [1, 2")
+        .file("results/wrong.json", "{\"steps\": 1,\n\"cost\": }")
+        .file("results/settings.yaml", "name: x\nversion: 3\n")
+        .file("results/settings.json", "{\"name\": \"x\"}")
+        .file("results/large.json", format!("{{\"name\": [{}1]}}", "1, ".repeat(20_000)))
+        .file("results/notes.txt", "{")
+        .open();
+    let of = |kind: ProblemKind| {
+        let mut found: Vec<_> = bench.problems().into_iter().filter(|it| it.kind == kind).collect();
+        found.sort_by(|one, other| one.file.cmp(&other.file));
+        found
+    };
+    let damaged = of(ProblemKind::Damaged);
+    let told: Vec<(&str, Option<u32>)> =
+        damaged.iter().map(|it| (it.file.as_str(), it.line)).collect();
+    assert_eq!(
+        told,
+        [
+            ("results/bad.yaml", Some(2)),
+            ("results/cut.json", Some(1)),
+            ("results/wide.yaml", Some(1)),
+            ("results/wrong.json", Some(2)),
+        ]
+    );
+    assert!(damaged.iter().all(|it| it.advice.is_some() && it.run.is_some()), "{damaged:#?}");
+    let other = of(ProblemKind::NotTranscript);
+    let files: Vec<&str> = other.iter().map(|it| it.file.as_str()).collect();
+    assert_eq!(
+        files,
+        ["large.json", "notes.txt", "settings.json", "settings.yaml"]
+            .map(|name| format!("results/{name}"))
+    );
+    assert!(other.iter().all(|it| it.run.is_none()), "nothing to open: {other:#?}");
+}
+
+#[test]
 fn a_file_that_does_not_parse_is_being_written_until_it_has_not_changed_for_a_while() {
     let bench = Bench::new().limit(|limits| limits.settle = Duration::from_millis(1500)).open();
     bench.put("results/half.yaml", broken());

@@ -7,7 +7,8 @@ use super::scripted::{Latch, Reply, Scripted, Seen};
 use fs_err as fs;
 use serde_json::Value;
 use touchstone_api::{
-    DataFile, EvaluateMetric, EvaluateRequest, EvaluationView, EvaluatorRequest, LaunchState, Span,
+    DataFile, EvaluateMetric, EvaluateRequest, EvaluatedRows, EvaluationView, EvaluatorRequest,
+    LaunchState, Span,
 };
 use touchstone_app::app::{App, FileRequest};
 use touchstone_app::error::{AppError, Code};
@@ -590,6 +591,13 @@ fn cosine_without_one_model_that_gives_embeddings_says_how_to_have_one() {
     }
 }
 
+/// Mean of the scores that the rows show of an evaluator.
+fn mean(page: &EvaluatedRows, at: usize) -> f64 {
+    let scores = page.rows.iter().filter_map(|row| row.results[at].as_ref()?.score.as_deref());
+    let scores: Vec<f64> = scores.map(|score| score.parse().unwrap()).collect();
+    scores.iter().sum::<f64>() / f64::from(u32::try_from(scores.len()).unwrap())
+}
+
 #[test]
 fn the_rows_of_an_evaluation_have_the_score_and_the_reason_of_each_evaluator() {
     let server = Scripted::always(scored(4));
@@ -601,6 +609,10 @@ fn the_rows_of_an_evaluation_have_the_score_and_the_reason_of_each_evaluator() {
     let all = page(0, 10);
     assert_eq!((all.total, all.rows.len()), (3, 3));
     assert_eq!(all.evaluators, ["f1_score", "relevance"]);
+    let totals: Vec<_> = all.totals.iter().map(|it| (it.scored, it.decided)).collect();
+    assert_eq!(totals, [(3, 3), (3, 3)], "{:?}", all.totals);
+    let means = all.totals.iter().filter_map(|it| it.mean);
+    assert!(means.eq([mean(&all, 0), mean(&all, 1)]), "{:?}", all.totals);
     let first = &all.rows[0];
     assert_eq!(first.row, 1);
     assert!(first.inputs.contains(&("query".to_owned(), "When?".to_owned())), "{first:?}");

@@ -49,6 +49,37 @@ fn a_run_of_another_tool_is_scored_by_its_own_verdict_and_by_what_its_file_expec
 }
 
 #[test]
+fn a_session_is_listed_with_its_first_prompt_and_found_by_the_name_of_its_file() {
+    let bench = Bench::new().file("results/huge.jsonl", SESSION).open();
+    bench.wait_words();
+    let [row] = &runs(&bench)[..] else { panic!("one run is expected") };
+    assert_eq!((row.task.as_deref(), row.prompt.as_deref()), (None, Some("List the files.")));
+    for (text, is_found) in [("huge", true), ("huge.jsonl", true), ("hug", true), ("uge", false)] {
+        let found = bench.hits(text);
+        assert_eq!(found.len(), usize::from(is_found), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn numbers_of_trials_that_files_state_are_kept() {
+    let trial = |trial: u32| {
+        format!(
+            r#"{{"task_id": 0, "reward": 1.0, "trial": {trial}, "info": {{"task": {{"user_id": "u"}}}},
+            "traj": [{{"role": "user", "content": "I need a ticket."}},
+                     {{"role": "assistant", "content": "Done."}}]}}"#
+        )
+    };
+    let file = || format!("[{}, {}]", trial(0), trial(1));
+    let bench = Bench::new()
+        .file("results/one/tool-calling-model-a-1.0.json", file())
+        .file("results/two/tool-calling-model-a-1.0.json", file())
+        .open();
+    let mut repeats: Vec<u32> = runs(&bench).iter().map(|row| row.repeat).collect();
+    repeats.sort_unstable();
+    assert_eq!(repeats, [1, 1, 2, 2]);
+}
+
+#[test]
 fn a_task_without_a_suite_is_listed_with_the_question_and_the_expected_answer_of_its_runs() {
     let suite = "tool_calling_prompt: Say hello\n";
     let list = |bench: &Bench| {

@@ -1,5 +1,6 @@
 //! Tests of opening a run: the content, the size of the reply, and files that have changed.
-use crate::bench::{Bench, answered};
+use crate::bench::{Bench, answered, wait_until};
+use std::fmt::Write as _;
 use std::time::Duration;
 use touchstone_api::{Body, RowRequest, RunState, RunView, Span, StepKind};
 use touchstone_app::app::App;
@@ -210,4 +211,44 @@ fn a_view_stays_small_for_very_many_messages_and_for_one_very_long_line() {
     let text = read_full_text(bench.app(), &long.row.id, &long.steps[0].parts[0].id);
     assert_eq!(text.len() as u64, long.steps[0].parts[0].bytes);
     assert_eq!(text, "\u{1}word ".repeat(1 << 20));
+}
+
+/// A session of about 20 MB, which takes a while to read.
+fn long_session() -> String {
+    let text = "word ".repeat(2000);
+    let mut lines = String::new();
+    for at in 0..2000 {
+        let before = if at == 0 { "null".to_owned() } else { format!("\"u{}\"", at - 1) };
+        let _ = writeln!(
+            lines,
+            "{{\"type\":\"user\",\"uuid\":\"u{at}\",\"parentUuid\":{before},\"sessionId\":\"s\",\
+             \"isSidechain\":false,\"timestamp\":\"2026-02-01T10:00:00.000Z\",\
+             \"message\":{{\"role\":\"user\",\"content\":\"{text}{at}\"}}}}"
+        );
+    }
+    lines
+}
+
+#[test]
+fn reading_a_large_run_tells_how_far_it_is_and_can_be_stopped() {
+    let bench = Bench::new().file("results/session.jsonl", long_session()).open();
+    let row = wait_until("the session is listed", || bench.rows().into_iter().next());
+    let app = bench.app();
+    assert_eq!(app.run_reading(&row.id).unwrap(), None, "nothing is being read");
+    std::thread::scope(|scope| {
+        let reading = scope.spawn(|| app.open_run(&row.id));
+        let waiting = scope.spawn(|| app.open_run(&row.id));
+        let progress = wait_until("it is being read", || {
+            app.run_reading(&row.id).unwrap().filter(|progress| progress.read > 0)
+        });
+        assert!(progress.total > 19_000_000 && progress.read <= progress.total, "{progress:?}");
+        app.stop_reading_run(&row.id).unwrap();
+        for opened in [reading, waiting] {
+            let error = opened.join().unwrap().unwrap_err();
+            assert!(error.message.contains("stopped"), "{error:?}");
+            assert!(error.hint.is_some());
+        }
+    });
+    assert_eq!(app.run_reading(&row.id).unwrap(), None);
+    assert_eq!(app.open_run(&row.id).unwrap().total_steps, 2000, "opened again, it is read");
 }

@@ -39,6 +39,9 @@ pub struct ComparedRun {
     pub trouble: Option<String>,
     /// Row in which the run diverges from the first run; none for the first run itself.
     pub parts_at: Option<u32>,
+    /// Step at which the run leaves the first run for good, from 0, as in the failure map; none for
+    /// the first run, and for one that agrees with it to the end.
+    pub leaves_at: Option<u32>,
     /// Relation of the answer to that of the first run. `Missing` if only the first run has an
     /// answer; `Absent` if neither has one, or if it is not known.
     pub answer: DiffKind,

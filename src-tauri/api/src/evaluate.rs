@@ -269,15 +269,31 @@ pub struct EvaluationView {
 }
 
 /// A page of the rows of an evaluation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct EvaluatedRows {
     /// Number of all rows; 0 before the results are complete.
     pub total: u64,
     /// Names of the evaluators, in the order of the results of each row.
     pub evaluators: Vec<String>,
+    /// What each evaluator said of all rows, in the same order.
+    pub totals: Vec<EvaluatorTotal>,
     /// Rows from the requested offset on.
     pub rows: Vec<EvaluatedRow>,
+}
+
+/// What an evaluator said of all rows of a data file.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct EvaluatorTotal {
+    /// Mean of the scores that are numbers; none without one.
+    pub mean: Option<f64>,
+    /// Number of rows with such a score.
+    pub scored: u64,
+    /// Number of rows that passed.
+    pub passed: u64,
+    /// Number of rows of which it says whether they passed.
+    pub decided: u64,
 }
 
 /// A row of the data with what each evaluator said.

@@ -44,6 +44,9 @@ pub struct FailureMap {
     pub scorers: Vec<String>,
     /// Systems and models.
     pub groups: Vec<FailureGroup>,
+    /// Kinds of causes, the most frequent first. Each failed run that was read is counted under
+    /// exactly one, that of its main cause.
+    pub kinds: Vec<FailureKind>,
     /// Clusters, the most frequent main cause first. Each failed run has exactly one main cause.
     pub clusters: Vec<FailureCluster>,
     /// Number of further clusters, which are rare and left out.
@@ -141,10 +144,33 @@ pub struct FailureGroup {
     pub runs: u64,
 }
 
+/// Runs that failed for causes of one kind, such as wrong values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct FailureKind {
+    /// Kind, such as `wrong_values`.
+    pub kind: &'static str,
+    /// Short title.
+    pub title: &'static str,
+    /// True for errors of the provider or the system, which say nothing about an answer.
+    pub is_error: bool,
+    /// Number of causes of this kind that are the main cause of a run; clusters that are left out
+    /// are included.
+    pub causes: u64,
+    /// Number of runs whose main cause is of this kind.
+    pub runs: u64,
+    /// Number of runs in which causes of this kind occur only beside a main cause of another kind.
+    pub also: u64,
+    /// Share of each system in which a main cause is of this kind.
+    pub shares: Vec<FailureShare>,
+}
+
 /// Runs that failed for the same cause.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct FailureCluster {
+    /// Kind of the cause, as in the list of kinds.
+    pub kind: &'static str,
     /// Failure mode, such as `tool_failed`.
     pub mode: &'static str,
     /// Tool, field or scorer that it is about; empty for other modes.

@@ -153,6 +153,8 @@ pub struct RunRow {
     pub sensitive: Option<bool>,
     /// Member of the file, if the file holds many runs. Such files are read and never written to.
     pub member: Option<String>,
+    /// Start of the first message of the user in one line, if another tool recorded the run.
+    pub prompt: Option<String>,
     /// Task; none if the file name has no coordinates.
     pub task: Option<String>,
     /// System.

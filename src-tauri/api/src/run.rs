@@ -5,6 +5,16 @@ use super::table_column::TableColumn;
 use super::tree::TreeBrief;
 use serde::{Deserialize, Serialize};
 
+/// How far the reading of a run from its files is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct ReadProgress {
+    /// Bytes that were read.
+    pub read: u64,
+    /// Bytes of the files; 0 until they are known.
+    pub total: u64,
+}
+
 /// An opened run: its row, its first steps, and related data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]

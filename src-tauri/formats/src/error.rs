@@ -127,6 +127,11 @@ pub(crate) fn excerpt(line: &str) -> String {
 /// Returns the text of a file, without a byte order mark. Fails if the bytes are not UTF-8 or
 /// contain a NUL character.
 pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, ReadError> {
+    if is_utf16(bytes) {
+        let message = "The file is UTF-16, not UTF-8.";
+        let error = ReadError { line: Some(1), ..ReadError::new(ReadErrorKind::NotUtf8, message) };
+        return Err(error.advise("Save the file as UTF-8."));
+    }
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => return Err(not_utf8(bytes, error)),
@@ -141,6 +146,18 @@ pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, ReadError> {
         .advise("Remove the character, or write it as \\0 inside double quotes."));
     }
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Returns true for the marks of UTF-16, and for text in which every second byte is 0.
+fn is_utf16(bytes: &[u8]) -> bool {
+    let is_zero = |at: usize| bytes.get(at) == Some(&0);
+    let has = |zeros: [usize; 2], others: [usize; 2]| {
+        zeros.into_iter().all(is_zero)
+            && others.into_iter().all(|at| bytes.get(at).is_some_and(|byte| *byte != 0))
+    };
+    matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..])
+        || has([1, 3], [0, 2])
+        || has([0, 2], [1, 3])
 }
 
 fn not_utf8(bytes: &[u8], error: std::str::Utf8Error) -> ReadError {

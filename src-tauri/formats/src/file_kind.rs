@@ -69,9 +69,22 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
         Some("json" | "csv" | "tsv") if let Some(reason) = collection::explain_no_runs(head) => {
             return FileKind::Other(reason.to_owned());
         }
+        Some("json" | "jsonl") => {
+            return FileKind::Other(
+                "JSON in another form than the ones that are read; `touchstone formats` lists them."
+                    .to_owned(),
+            );
+        }
+        Some("csv" | "tsv") => {
+            return FileKind::Other(
+                "A table in another form than the ones that are read; `touchstone formats` lists \
+                 them."
+                    .to_owned(),
+            );
+        }
         _ => {
             return FileKind::Other(
-                "Neither a YAML file nor part of a benchmark folder.".to_owned(),
+                "Not a kind of file that is read; `touchstone formats` lists them.".to_owned(),
             );
         }
     }
@@ -82,7 +95,9 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
     } else if has(&TRANSCRIPT) || names::is_meant(file_name) {
         FileKind::Transcript
     } else if keys.is_empty() {
-        FileKind::Other("Holds no keys of a transcript or suite at its beginning.".to_owned())
+        FileKind::Other(
+            "YAML without the keys of a transcript or suite at its beginning.".to_owned(),
+        )
     } else {
         let shown: Vec<String> = keys.iter().take(5).map(|key| format!("`{key}`")).collect();
         FileKind::Other(format!(

@@ -5,6 +5,7 @@
 pub mod answer;
 pub mod azure;
 pub mod benchmark;
+pub mod broken;
 pub mod collection;
 pub mod error;
 mod fences;

@@ -74,6 +74,11 @@ pub trait ImportedFile {
     /// Reads a run whole.
     fn read(&self, at: usize) -> Result<ImportedRun, ReadError>;
 
+    /// Reads a run whole that is not read again from this opened file, so that it need not be kept.
+    fn take(&mut self, at: usize) -> Result<ImportedRun, ReadError> {
+        self.read(at)
+    }
+
     /// Returns a number that is another one when a run, as [`read`](Self::read) returns it, may be
     /// another one. It costs much less than reading the run. `None` where there is none.
     fn fingerprint(&self, at: usize) -> Option<u64> {

@@ -64,6 +64,10 @@ impl ImportedFile for Checked<'_> {
         self.0.read(at).map(ImportedRun::without_impossible_values)
     }
 
+    fn take(&mut self, at: usize) -> Result<ImportedRun, ReadError> {
+        self.0.take(at).map(ImportedRun::without_impossible_values)
+    }
+
     fn fingerprint(&self, at: usize) -> Option<u64> {
         self.0.fingerprint(at)
     }

@@ -46,7 +46,10 @@ pub struct ImportedRun {
 /// Number of a run among its repeats.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Repeat {
-    /// Number from 1.
+    /// Number from 1 that the file states, as an epoch or trial: it is kept, whatever other files
+    /// hold.
+    Stated(u32),
+    /// Number from 1, counted in the file.
     Number(u32),
     /// Place among the runs of other files: those with equal `group`, task, system and model count
     /// from 1 in order of `start` (seconds since 1970; those without it come last), then by member.
@@ -212,10 +215,36 @@ impl ImportedRun {
         self.error = self.error.filter(|_| matches!(self.end, RunEnd::Error | RunEnd::Limit));
         self.identity = self.identity.filter(|identity| identity.rank.is_finite());
         match &mut self.repeat {
-            Repeat::Number(number) => *number = (*number).max(1),
+            Repeat::Stated(number) | Repeat::Number(number) => *number = (*number).max(1),
             Repeat::Ordered { start, .. } => *start = start.filter(|start| start.is_finite()),
         }
         self
+    }
+
+    /// Returns the start of the first message of the user that is not blank, in one line.
+    pub fn first_prompt(&self, most: usize) -> Option<String> {
+        let text = self.events.iter().find_map(|event| match &event.kind {
+            EventKind::User(text) | EventKind::SimulatedUser(text) if !is_blank(text) => {
+                Some(text.as_str())
+            }
+            _ => None,
+        })?;
+        let mut line = String::new();
+        // A word more than what is shown says whether there is more.
+        for word in text.split_whitespace() {
+            if line.chars().count() > most {
+                break;
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.extend(word.chars().take(most + 1));
+        }
+        if line.chars().count() > most {
+            line = line.chars().take(most).collect();
+            line.push('…');
+        }
+        Some(line)
     }
 
     /// Returns the last text of the model that is not blank.

@@ -2,6 +2,7 @@
 //! them have in common.
 use crate::format::ImportedFile;
 use crate::run::{EventKind, ImportedRun, TokenCounts};
+use crate::source::{Source, check_size};
 use crate::text::is_blank;
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, json, timestamps};
@@ -27,16 +28,21 @@ impl ImportedFile for Session {
     }
 
     fn read(&self, at: usize) -> Result<ImportedRun, ReadError> {
-        let run = self.run.as_ref().filter(|_| at == 0);
-        run.cloned().ok_or_else(|| {
-            let kind = touchstone_formats::ReadErrorKind::NotTranscript;
-            ReadError::new(kind, "The file has no run with this number.")
-        })
+        self.run.as_ref().filter(|_| at == 0).cloned().ok_or_else(no_such_run)
+    }
+
+    fn take(&mut self, at: usize) -> Result<ImportedRun, ReadError> {
+        self.run.take_if(|_| at == 0).ok_or_else(no_such_run)
     }
 
     fn file_error(&self) -> Option<ReadError> {
         self.error.clone()
     }
+}
+
+fn no_such_run() -> ReadError {
+    let kind = touchstone_formats::ReadErrorKind::NotTranscript;
+    ReadError::new(kind, "The file has no run with this number.")
 }
 
 /// Returns the lines of a file that are not blank and are text, without a byte order mark.
@@ -69,6 +75,59 @@ pub fn objects(bytes: &[u8]) -> (impl Iterator<Item = Value>, usize) {
         odd -= 1;
     }
     (lines(bytes).filter_map(parse), odd)
+}
+
+/// Number of bytes that are read at once.
+const PIECE: usize = 1 << 20;
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Passes each line of a file that is a JSON object to `take`, as [`objects`] does, and returns the
+/// number of others. Of the file, only a piece and one line are in memory.
+pub fn for_each_object(
+    source: &dyn Source,
+    mut take: impl FnMut(Value),
+) -> Result<usize, ReadError> {
+    check_size(source)?;
+    let mut odd = 0;
+    let mut add = |line: &[u8], is_ended: bool| {
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            return;
+        }
+        let (is_object, is_whole) = (line.starts_with(b"{"), line.ends_with(b"}"));
+        let is_growing = !is_ended && is_object && !is_whole;
+        odd += usize::from(!(is_object && is_whole || is_growing));
+        let value = std::str::from_utf8(line).ok().and_then(parse);
+        if let Some(value) = value.filter(|value| matches!(value, Value::Map(_))) {
+            take(value);
+        }
+    };
+    let (mut offset, mut unfinished, mut piece) = (0, Vec::new(), vec![0; PIECE]);
+    loop {
+        let count = source.read_at(offset, &mut piece)?;
+        let mut bytes = piece.get(..count).unwrap_or_default();
+        if offset == 0 {
+            bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+        }
+        if count == 0 {
+            break;
+        }
+        offset += count as u64;
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            let (line, rest) = bytes.split_at(end);
+            bytes = &rest[1..];
+            if unfinished.is_empty() {
+                add(line, true);
+            } else {
+                unfinished.extend_from_slice(line);
+                add(&unfinished, true);
+                unfinished.clear();
+            }
+        }
+        unfinished.extend_from_slice(bytes);
+    }
+    add(&unfinished, false);
+    Ok(odd)
 }
 
 /// Parses a JSON text as other programs write it: with numbers that only Python knows, keys that
@@ -189,12 +248,51 @@ mod tests {
     fn lines_that_are_no_objects_are_skipped_and_half_a_last_line_is_no_fault() {
         let read = |text: &str| {
             let (objects, odd) = objects(text.as_bytes());
-            (objects.count(), odd)
+            let whole = (objects.count(), odd);
+            let mut count = 0;
+            let odd = for_each_object(&text.as_bytes().to_vec(), |_| count += 1).unwrap();
+            assert_eq!(whole, (count, odd), "piece by piece: {text}");
+            whole
         };
         assert_eq!(read("\u{feff}{\"a\":1}\r\n\r\n42\n\"x\"\n[1]\n{\"b\":NaN}\n"), (2, 3));
         assert_eq!(read("{\"a\":1}\n{\"b\":2}"), (2, 0));
         assert_eq!(read("{\"a\":1}\n{\"b\":\"tex"), (1, 0));
         assert_eq!(read("{\"a\":1}\n{\"b\":\"tex\n{\"c\":1}\n"), (2, 1));
+    }
+
+    #[test]
+    fn lines_are_whole_across_the_pieces_that_are_read() {
+        let long = "x".repeat(2 * PIECE);
+        let text = format!("{{\"a\":1}}\n{{\"a\":\"{long}\"}}\n{{\"a\":3}}");
+        let mut lengths = Vec::new();
+        let odd = for_each_object(&text.into_bytes(), |value| {
+            lengths.push(value.text_at("a").map_or(0, str::len));
+        });
+        assert_eq!((odd, lengths), (Ok(0), vec![0, 2 * PIECE, 0]));
+    }
+
+    #[test]
+    fn the_first_prompt_is_one_line_of_a_bounded_length() {
+        let run = |text: &str| ImportedRun {
+            events: vec![crate::run::Event {
+                kind: EventKind::User(text.to_owned()),
+                ..crate::run::Event::default()
+            }],
+            ..ImportedRun::default()
+        };
+        let prompt = |text: &str| run(text).first_prompt(10);
+        assert_eq!(prompt("  Fix\n the  x \n").as_deref(), Some("Fix the x"));
+        assert_eq!(prompt("Fix the build").as_deref(), Some("Fix the bu…"));
+        assert_eq!(prompt(&"x".repeat(99)).as_deref(), Some("xxxxxxxxxx…"));
+        assert_eq!(prompt(" \n"), None);
+    }
+
+    #[test]
+    fn a_run_that_is_taken_is_not_copied() {
+        let run = ImportedRun::default();
+        let mut session = Session { member: None, run: Some(run), error: None };
+        assert!(session.read(0).is_ok() && session.take(1).is_err());
+        assert!(session.take(0).is_ok() && session.take(0).is_err());
     }
 
     #[test]

@@ -104,14 +104,7 @@ impl<'a> Input<'a> {
 
 /// Reads everything. Fails if it is larger than [`MOST_BYTES`].
 pub fn read_all(source: &dyn Source) -> Result<Vec<u8>, ReadError> {
-    let size = source.size();
-    if size > MOST_BYTES {
-        let message = format!(
-            "The file is larger than {} MB, which is the most that is read at once.",
-            MOST_BYTES >> 20
-        );
-        return Err(ReadError::new(ReadErrorKind::TooLarge, message));
-    }
+    let size = check_size(source)?;
     let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
     let mut filled = 0;
     while filled < bytes.len() {
@@ -123,6 +116,19 @@ pub fn read_all(source: &dyn Source) -> Result<Vec<u8>, ReadError> {
     }
     bytes.truncate(filled);
     Ok(bytes)
+}
+
+/// Returns the size. Fails if it is more than [`MOST_BYTES`].
+pub fn check_size(source: &dyn Source) -> Result<u64, ReadError> {
+    let size = source.size();
+    if size > MOST_BYTES {
+        let message = format!(
+            "The file is larger than {} MB, which is the most that is read at once.",
+            MOST_BYTES >> 20
+        );
+        return Err(ReadError::new(ReadErrorKind::TooLarge, message));
+    }
+    Ok(size)
 }
 
 /// Joins a folder and a relative path. Returns `None` for absolute paths and paths that leave the

@@ -13,8 +13,9 @@ use std::io::{self, BufRead as _, BufWriter, IsTerminal as _, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use touchstone_api::{
-    FailureCluster, FailureExample, FailureGroup, FailureMap, FailureReview, FailureShare,
-    FailuresRequest, NameCausesPlan, NameCausesRequest, NamingView, PassingRunOf, Verdict,
+    FailureCluster, FailureExample, FailureGroup, FailureKind, FailureMap, FailureReview,
+    FailureShare, FailuresRequest, NameCausesPlan, NameCausesRequest, NamingView, PassingRunOf,
+    Verdict,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};
@@ -28,8 +29,10 @@ const PACE: Duration = Duration::from_millis(200);
 const JSON_HELP: &str = "\
 Exit status: 0 done, 1 the transcript of a failed run could not be read, 2 the folder could not be read.
 
-JSON: \"clusters\" lists {\"mode\",\"subject\",\"detail\",\"title\",\"is_error\",\"runs\",\"also\",\"shares\",\"examples\"}, where
-\"runs\" counts the runs whose main cause it is, and \"also\" those in which it occurs as a second cause.
+JSON: \"kinds\" lists kinds of causes, the most frequent first: {\"kind\",\"title\",\"is_error\",\"causes\",\"runs\",\"also\",
+\"shares\"}; each failed run is counted under exactly one. \"clusters\" lists single causes:
+{\"kind\",\"mode\",\"subject\",\"detail\",\"title\",\"is_error\",\"runs\",\"also\",\"shares\",\"examples\"}, where \"runs\"
+counts the runs whose main cause it is, and \"also\" those in which it occurs as a second cause.
 An example has the id and path of the run, \"step\" and \"quote\" that show the cause, and \"decisive\": the step at
 which the run leaves for good the passing runs of its task that it is compared with, up to three. \"review\" is
 what a person said of the run; it decides nothing here. Steps count from 0; the text counts from 1.";
@@ -235,24 +238,19 @@ fn write(out: &mut dyn Write, map: &FailureMap, examples: usize, paint: Paint) -
         writeln!(out, "{} could not be read.", counted(map.unreadable, "failed run"))?;
     }
     let (main, second): (Vec<_>, Vec<_>) = map.clusters.iter().partition(|one| one.runs > 0);
-    let width = main.iter().map(|one| one.runs.to_string().len()).max().unwrap_or(1);
-    for cluster in main {
-        let also = match cluster.also {
-            0 => String::new(),
-            also => paint.dim(&format!("  (and {also} more as a second cause)")),
-        };
-        let title = paint.bold(&one_line(&cluster.title));
-        writeln!(out, "\n{:>width$}  {title}{also}", cluster.runs)?;
-        let indent = " ".repeat(width + 2);
-        if let Some(named) = &cluster.named {
-            let (name, model) = (one_line(&named.name), one_line(&named.model));
-            writeln!(out, "{indent}{name}  {}", paint.dim(&format!("(named by {model})")))?;
+    let width = map.kinds.iter().map(|one| one.runs.to_string().len()).max().unwrap_or(1);
+    let format = Format { groups: &map.groups, width, examples, paint };
+    for kind in map.kinds.iter().filter(|kind| kind.runs > 0) {
+        let causes: Vec<&FailureCluster> =
+            main.iter().copied().filter(|one| one.kind == kind.kind).collect();
+        writeln!(out)?;
+        // A kind with one cause is named by that cause.
+        if kind.causes > 1 {
+            format.write_kind(out, kind)?;
         }
-        if let Some(systems) = systems(cluster, &map.groups) {
-            writeln!(out, "{indent}{}", one_line(&systems))?;
-        }
-        for example in examples_of(cluster, examples) {
-            write_example(out, example, &indent, paint)?;
+        let level = if kind.causes > 1 { "  " } else { "" };
+        for cluster in causes {
+            format.write_cause(out, cluster, level)?;
         }
     }
     if !second.is_empty() {
@@ -265,6 +263,70 @@ fn write(out: &mut dyn Write, map: &FailureMap, examples: usize, paint: Paint) -
         writeln!(out, "\n{} left out.", counted(map.clusters_left_out, "rare cause"))?;
     }
     Ok(())
+}
+
+/// Parts of the text that are the same for all causes.
+struct Format<'a> {
+    groups: &'a [FailureGroup],
+    /// Width of the counts.
+    width: usize,
+    /// Number of runs to print of each cause.
+    examples: usize,
+    paint: Paint,
+}
+
+impl Format<'_> {
+    /// Writes the line of a kind of causes, and its share of each system.
+    fn write_kind(&self, out: &mut dyn Write, kind: &FailureKind) -> io::Result<()> {
+        let title = self.paint.bold(kind.title);
+        let causes = counted(kind.causes, "cause");
+        writeln!(out, "{:>1$}  {title}: {causes}{2}", kind.runs, self.width, self.also(kind.also))?;
+        self.write_systems(out, &kind.shares, "")
+    }
+
+    /// Writes a cause with runs that have it.
+    fn write_cause(
+        &self,
+        out: &mut dyn Write,
+        cluster: &FailureCluster,
+        level: &str,
+    ) -> io::Result<()> {
+        let title = one_line(&cluster.title);
+        let title = if level.is_empty() { self.paint.bold(&title) } else { title.into_owned() };
+        let also = self.also(cluster.also);
+        writeln!(out, "{level}{:>1$}  {title}{also}", cluster.runs, self.width)?;
+        let indent = format!("{level}{}", " ".repeat(self.width + 2));
+        if let Some(named) = &cluster.named {
+            let (name, model) = (one_line(&named.name), one_line(&named.model));
+            let by = self.paint.dim(&format!("(named by {model})"));
+            writeln!(out, "{indent}{name}  {by}")?;
+        }
+        self.write_systems(out, &cluster.shares, level)?;
+        for example in examples_of(cluster, self.examples) {
+            write_example(out, example, &indent, self.paint)?;
+        }
+        Ok(())
+    }
+
+    fn write_systems(
+        &self,
+        out: &mut dyn Write,
+        shares: &[FailureShare],
+        level: &str,
+    ) -> io::Result<()> {
+        let indent = format!("{level}{}", " ".repeat(self.width + 2));
+        match systems(shares, self.groups) {
+            Some(systems) => writeln!(out, "{indent}{}", one_line(&systems)),
+            None => Ok(()),
+        }
+    }
+
+    fn also(&self, also: u64) -> String {
+        match also {
+            0 => String::new(),
+            also => self.paint.dim(&format!("  (and {also} more as a second cause)")),
+        }
+    }
 }
 
 /// Describes the runs: `18 of 69 runs failed or are only partly right, 2 of them ended in an error.
@@ -296,8 +358,8 @@ fn scope(map: &FailureMap) -> String {
 }
 
 /// Returns the share of each system, the most frequent first.
-fn systems(cluster: &FailureCluster, groups: &[FailureGroup]) -> Option<String> {
-    let mut shares: Vec<&FailureShare> = cluster.shares.iter().collect();
+fn systems(shares: &[FailureShare], groups: &[FailureGroup]) -> Option<String> {
+    let mut shares: Vec<&FailureShare> = shares.iter().collect();
     shares.sort_by_key(|share| std::cmp::Reverse(share.runs));
     let share = |share: &&FailureShare| {
         let name = groups.get(share.group).map_or("", |group| group.name.as_str());

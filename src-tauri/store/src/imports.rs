@@ -5,6 +5,7 @@ use super::limits::Limits;
 use super::members::guarded;
 use super::open::{self, Stamp};
 use super::parse_unit::{MemberRow, Outcome, ParsedUnit, Row, unsettle};
+use super::read_watch::ReadWatch;
 use super::reconcile::Mark;
 use super::roots::{FileId, Root, Roots};
 use super::scan::stamp;
@@ -37,6 +38,8 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 /// Maximum number of rows and of text bytes in one part.
 const ROWS: usize = 100;
 const BYTES: usize = 256 << 10;
+/// Maximum length of a prompt in a row, in characters.
+const MAX_PROMPT: usize = 160;
 /// Maximum number of names that a reader gets of a folder.
 const MOST_NAMES: usize = 100_000;
 
@@ -100,17 +103,22 @@ pub(crate) fn indexed_owner(
 }
 
 /// Open file, read piece by piece.
-struct DiskFile {
+struct DiskFile<'a> {
     file: fs::File,
     size: u64,
+    /// Hears of what is read, and can stop it.
+    watch: Option<&'a ReadWatch>,
 }
 
-impl Source for DiskFile {
+impl Source for DiskFile<'_> {
     fn size(&self) -> u64 {
         self.size
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        if self.watch.is_some_and(ReadWatch::is_stopped) {
+            return Err(ReadError::new(ReadErrorKind::BadValue, "Reading was stopped."));
+        }
         let mut filled = 0;
         while filled < buffer.len() {
             match self.file.file().read_at(&mut buffer[filled..], offset + filled as u64) {
@@ -122,6 +130,9 @@ impl Source for DiskFile {
                     return Err(ReadError::new(ReadErrorKind::BadValue, message));
                 }
             }
+        }
+        if let Some(watch) = self.watch {
+            watch.add(filled as u64);
         }
         Ok(filled)
     }
@@ -138,7 +149,7 @@ struct ResultsFolder<'a>(&'a Roots);
 impl Folder for ResultsFolder<'_> {
     fn open(&self, path: &str) -> Option<Box<dyn Source + '_>> {
         let (file, stamp) = open::open(self.0, &FileId::new(Root::Output, path)).ok()?;
-        Some(Box::new(DiskFile { file, size: stamp.size }))
+        Some(Box::new(DiskFile { file, size: stamp.size, watch: None }))
     }
 
     fn list(&self, folder: &str) -> Vec<String> {
@@ -167,14 +178,18 @@ impl Folder for ResultsFolder<'_> {
 fn with_file<T>(
     roots: &Roots,
     file: &FileId,
-    then: impl FnOnce(&'static dyn Format, &dyn ImportedFile) -> Result<T, ReadError>,
+    watch: Option<&ReadWatch>,
+    then: impl FnOnce(&'static dyn Format, &mut dyn ImportedFile) -> Result<T, ReadError>,
 ) -> Result<T, ReadError> {
     let refused = |why: open::Refused| {
         ReadError::new(ReadErrorKind::BadValue, format!("The file could not be read: {why}."))
     };
     let path = file.to_display();
     let (opened, stamp) = open::open(roots, file).map_err(refused)?;
-    let source = DiskFile { file: opened, size: stamp.size };
+    if let Some(watch) = watch {
+        watch.start(stamp.size);
+    }
+    let source = DiskFile { file: opened, size: stamp.size, watch };
     let folder = ResultsFolder(roots);
     guarded(|| {
         let mut head = vec![0; HEAD_BYTES];
@@ -184,8 +199,8 @@ fn with_file<T>(
             return Err(ReadError::new(ReadErrorKind::NotTranscript, message));
         };
         let input = Input { path: &path, source: &source, folder: &folder };
-        let opened = registry::open(format, input)?;
-        then(format, &*opened)
+        let mut opened = registry::open(format, input)?;
+        then(format, &mut *opened)
     })
     .flatten()
 }
@@ -196,7 +211,17 @@ pub fn read_run(
     file: &FileId,
     member: Option<&str>,
 ) -> Result<(Run, u64), ReadError> {
-    let (mut run, media) = read_with_media(roots, file, member)?;
+    read_watched_run(roots, file, member, None)
+}
+
+/// Like [`read_run`], and tells `watch` of what is read.
+pub fn read_watched_run(
+    roots: &Roots,
+    file: &FileId,
+    member: Option<&str>,
+    watch: Option<&ReadWatch>,
+) -> Result<(Run, u64), ReadError> {
+    let (mut run, media) = read_with_media(roots, file, member, watch)?;
     let hash = hash_with_media(&mut run, &media);
     Ok((run, hash))
 }
@@ -210,7 +235,7 @@ pub fn read_media(
     member: Option<&str>,
     (step, part): (usize, usize),
 ) -> Result<(Option<MediaContent>, u64), ReadError> {
-    let (mut run, mut media) = read_with_media(roots, file, member)?;
+    let (mut run, mut media) = read_with_media(roots, file, member, None)?;
     let hash = hash_with_media(&mut run, &media);
     Ok((media.take(step, part), hash))
 }
@@ -219,9 +244,10 @@ fn read_with_media(
     roots: &Roots,
     file: &FileId,
     member: Option<&str>,
+    watch: Option<&ReadWatch>,
 ) -> Result<(Run, MediaContents), ReadError> {
     let mut found = None;
-    for_each_run(roots, file, &[member], to_run_and_media, |_, run| {
+    for_each_run(roots, file, (&[member], watch), to_run_and_media, |_, run| {
         found = Some(run);
         ControlFlow::Break(())
     });
@@ -300,24 +326,26 @@ pub fn read_runs_as<T>(
     convert: impl Fn(ImportedRun, &'static str) -> T,
     take: impl FnMut(usize, Result<T, ReadError>) -> ControlFlow<()>,
 ) {
-    without_contents(|| for_each_run(roots, file, members, convert, take));
+    without_contents(|| for_each_run(roots, file, (members, None), convert, take));
 }
 
 fn for_each_run<T>(
     roots: &Roots,
     file: &FileId,
-    members: &[Option<&str>],
+    (members, watch): (&[Option<&str>], Option<&ReadWatch>),
     convert: impl Fn(ImportedRun, &'static str) -> T,
     mut take: impl FnMut(usize, Result<T, ReadError>) -> ControlFlow<()>,
 ) {
     let mut next = 0;
-    let read = with_file(roots, file, |format, opened| {
-        let keys = member_keys(opened);
+    let read = with_file(roots, file, watch, |format, opened| {
+        let keys = member_keys(&*opened);
         let places: HashMap<Option<&str>, usize> =
             keys.iter().enumerate().map(|(at, key)| (key.as_deref(), at)).collect();
         for member in members {
             let run = places.get(member).ok_or_else(gone).and_then(|at| {
-                guarded(|| opened.read(*at)).flatten().map(|run| convert(run, format.name()))
+                // A run that is asked for alone is not asked for again.
+                let read = || if members.len() == 1 { opened.take(*at) } else { opened.read(*at) };
+                guarded(read).flatten().map(|run| convert(run, format.name()))
             });
             next += 1;
             if take(next - 1, run).is_break() {
@@ -366,7 +394,7 @@ fn content_hash(outline: &Outline) -> u64 {
 /// Data of an imported run that concerns other files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ImportRow {
-    /// File or group within which repeats are numbered.
+    /// File or group within which repeats are numbered; `None` if the file states the number.
     pub(crate) source: Option<String>,
     /// Number of the repeat in the file; `None` if those of the group are numbered by their start.
     pub(crate) repeat: Option<u32>,
@@ -376,6 +404,8 @@ pub(crate) struct ImportRow {
     pub(crate) identity: Option<i64>,
     /// Rank among these files.
     pub(crate) rank: f64,
+    /// Start of the first message of the user, in one line.
+    pub(crate) prompt: Option<String>,
     /// Fingerprint of the content in its file. A run with that of the index is not read again.
     pub(crate) fingerprint: Option<u64>,
     /// Task in its file, if a person corrected it.
@@ -423,8 +453,8 @@ pub(super) fn look(
     let mut stopped = false;
     let file = unit.file.clone();
     let path = file.to_display();
-    let read = with_file(roots, &file, |format, opened| {
-        let members = member_keys(opened);
+    let read = with_file(roots, &file, None, |format, opened| {
+        let members = member_keys(&*opened);
         let mut weight = 0;
         let mut known_runs = None;
         for (at, key) in members.iter().enumerate() {
@@ -438,7 +468,7 @@ pub(super) fn look(
                 continue;
             }
             let mut row = blank();
-            match guarded(|| without_contents(|| opened.read(at))).flatten() {
+            match guarded(|| without_contents(|| opened.take(at))).flatten() {
                 Ok(run) => {
                     take(&mut row, run, (&path, key.clone()), format.name());
                     row.import.fingerprint = fingerprint;
@@ -502,8 +532,10 @@ fn take(
     format: &'static str,
 ) {
     let (source, repeat, start) = match &run.repeat {
-        Repeat::Number(number) => (path.to_owned(), Some(*number), None),
-        Repeat::Ordered { group, start } => (format!("{format}:{group}"), None, *start),
+        // It is not numbered among the runs of other files, as little as one whose name states it.
+        Repeat::Stated(number) => (None, Some(*number), None),
+        Repeat::Number(number) => (Some(path.to_owned()), Some(*number), None),
+        Repeat::Ordered { group, start } => (Some(format!("{format}:{group}")), None, *start),
     };
     row.at = Some(Coordinates {
         variation: run.task.as_ref().map(|_| 0),
@@ -515,7 +547,7 @@ fn take(
         fork: 0,
     });
     row.import = ImportRow {
-        source: Some(source),
+        source,
         repeat,
         group_start: start,
         identity: run
@@ -525,6 +557,7 @@ fn take(
         rank: run.identity.as_ref().map_or(0.0, |identity| identity.rank),
         fingerprint: None,
         own_task: None,
+        prompt: run.first_prompt(MAX_PROMPT),
     };
     row.member = key.map(|key| MemberRow { key });
     let outline = to_run(run, format).outline();

@@ -11,7 +11,7 @@ use touchstone_formats::file_kind::{self, FileKind, detect};
 use touchstone_formats::run::{Outline, Run};
 use touchstone_formats::stabletoolbench::answers::raw;
 use touchstone_formats::stabletoolbench::filter;
-use touchstone_formats::{ReadError, ReadErrorKind, benchmark, names, transcript};
+use touchstone_formats::{ReadError, ReadErrorKind, benchmark, broken, names, transcript};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Number of bytes at the start of a file that are needed to detect its kind.
@@ -107,8 +107,19 @@ pub(crate) fn look(file: &FileId, bytes: &[u8]) -> FileContent {
         FileKind::Collection => FileContent::Many,
         FileKind::Suite => FileContent::Suite,
         FileKind::Workspace => FileContent::Workspace,
-        FileKind::Other(reason) => FileContent::Other(reason),
+        FileKind::Other(reason) => {
+            let name = String::from_utf8_lossy(file.name());
+            // Of other files than YAML only the start is read.
+            let is_whole = is_suite_name(file) || bytes.len() < HEAD;
+            let fault = if is_read(file) { broken::fault(&name, bytes, is_whole) } else { None };
+            fault.map_or(FileContent::Other(reason), FileContent::Damaged)
+        }
     }
+}
+
+/// Returns true for files of which at least the start is read.
+fn is_read(file: &FileId) -> bool {
+    is_plausible(file) || is_told_by_its_head(file)
 }
 
 fn kind_of(file: &FileId, bytes: &[u8]) -> FileKind {

@@ -25,6 +25,7 @@ pub mod overview;
 mod parse_unit;
 pub mod query;
 mod read_throttle;
+pub mod read_watch;
 mod reconcile;
 mod record;
 mod repeats;

@@ -38,6 +38,7 @@ const map = (failed: number, runs: number): Map => ({
   passed_but_reviewed_wrong: 0,
   scorers: [],
   groups: [],
+  kinds: [],
   clusters: [],
   clusters_left_out: 0,
   naming: null,

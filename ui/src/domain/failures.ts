@@ -3,6 +3,7 @@ import type {
   FailureCluster,
   FailureExample,
   FailureGroup,
+  FailureKind,
   FailureMap,
   FailureShare,
   FailuresRequest,
@@ -15,6 +16,7 @@ export type Example = FailureExample;
 export type Map = FailureMap;
 export type Share = FailureShare;
 export type Group = FailureGroup;
+export type Kind = FailureKind;
 
 /** Arguments of the command. The same for all parts of the page. */
 export const failuresArgs = (asked: {
@@ -63,6 +65,58 @@ export const split = (clusters: readonly Cluster[]): { main: Cluster[]; second: 
   main: clusters.filter((one) => one.runs > 0),
   second: clusters.filter((one) => one.runs === 0),
 });
+
+/** Mode that stands for a kind of causes in the address. */
+const KIND = "kind";
+/** Runs that are shown of a kind: as many as of one cause. */
+const MOST_EXAMPLES = 20;
+
+/** A line of the list: a kind of causes, or a cause. */
+export interface Line {
+  cluster: Cluster;
+  /** The kind whose causes it folds; null for a cause. */
+  folds: Kind | null;
+  /** True for a cause under its kind. */
+  isUnder: boolean;
+}
+
+/** A kind of causes in the form of a cause, with the runs of its causes. */
+export function asCluster(kind: Kind, causes: readonly Cluster[]): Cluster {
+  const own = causes.filter((one) => one.kind === kind.kind);
+  const runs = own.flatMap((one) => one.examples.filter((example) => example.is_main));
+  return {
+    ...kind,
+    mode: KIND,
+    subject: kind.kind,
+    detail: "",
+    examples: runs.slice(0, MOST_EXAMPLES),
+  };
+}
+
+/**
+ * The lines of the list, the most frequent kind first, with the causes of the kinds that are
+ * unfolded. A kind with one cause is that cause. Causes that are nowhere the main one come last.
+ */
+export function lines(
+  map: Pick<Map, "kinds" | "clusters">,
+  isOpen: (kind: string) => boolean,
+): { main: Line[]; second: Line[] } {
+  const { main, second } = split(map.clusters);
+  const alone = (cluster: Cluster): Line => ({ cluster, folds: null, isUnder: false });
+  const ofKind = (kind: Kind): Line[] => {
+    const causes = main.filter((one) => one.kind === kind.kind);
+    if (kind.causes <= 1) return causes.map(alone);
+    const under = isOpen(kind.kind) ? causes.map((one) => ({ ...alone(one), isUnder: true })) : [];
+    return [{ ...alone(asCluster(kind, main)), folds: kind }, ...under];
+  };
+  return { main: map.kinds.flatMap(ofKind), second: second.map(alone) };
+}
+
+/** The kind of the cause in the address, whose causes have to be unfolded; null for no cause. */
+export function kindOfCause(map: Pick<Map, "clusters">, cause: string): string | null {
+  const cluster = map.clusters[clusterAt(map.clusters, cause)];
+  return cluster !== undefined && cluster.runs > 0 ? cluster.kind : null;
+}
 
 /** How often a cause occurs: `3 runs, and 1 more as a second cause`. */
 export const occurs = (cluster: Cluster): string =>

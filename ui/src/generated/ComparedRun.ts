@@ -28,6 +28,11 @@ trouble: string | null,
  */
 parts_at: number | null, 
 /**
+ * Step at which the run leaves the first run for good, from 0, as in the failure map; none for
+ * the first run, and for one that agrees with it to the end.
+ */
+leaves_at: number | null, 
+/**
  * Relation of the answer to that of the first run. `Missing` if only the first run has an
  * answer; `Absent` if neither has one, or if it is not known.
  */

@@ -8,6 +8,10 @@ import type { FailureShare } from "./FailureShare";
  */
 export type FailureCluster = { 
 /**
+ * Kind of the cause, as in the list of kinds.
+ */
+kind: string, 
+/**
  * Failure mode, such as `tool_failed`.
  */
 mode: string, 

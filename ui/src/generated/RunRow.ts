@@ -31,6 +31,10 @@ sensitive?: boolean,
  */
 member: string | null, 
 /**
+ * Start of the first message of the user in one line, if another tool recorded the run.
+ */
+prompt: string | null, 
+/**
  * Task; none if the file name has no coordinates.
  */
 task: string | null, 

@@ -21,6 +21,7 @@ export const comparedRun = (row: RunRow, change: Partial<ComparedRun> = {}): Com
   steps: 12,
   trouble: null,
   parts_at: null,
+  leaves_at: null,
   answer: "same",
   answer_summary: null,
   ...change,

@@ -20,6 +20,9 @@ use touchstone_store::suites::Tasks;
 
 pub use touchstone_formats::azure::{Choice, Part};
 
+/// Model that repeats recorded replies.
+const REPLAY: &str = "replay";
+
 /// Bytes of a file that are read to detect its kind.
 const HEAD: usize = 16 << 10;
 /// Number of runs in a preview.
@@ -390,6 +393,13 @@ fn about(runs: &[ScoredRun], all: usize, errors: usize, judged: &[Vec<Judged>]) 
     if errors > 0 {
         notes.push(format!(
             "Runs that ended in a system error have a row with `inputs.error` and without results: {errors}."
+        ));
+    }
+    let replays = runs.iter().filter(|run| run.model.as_deref() == Some(REPLAY)).count();
+    if replays > 0 {
+        notes.push(format!(
+            "Replays are among these rows, unlike in the other reports: {replays}. \
+             `-model:replay` leaves them out."
         ));
     }
     let stale = judged.iter().flatten().filter(|one| one.stale.is_some()).count();

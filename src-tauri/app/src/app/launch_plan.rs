@@ -194,7 +194,10 @@ impl App {
                 .model(&planned.slot.at.model)
                 .is_some_and(|model| model.provider == Provider::Replay)
         };
-        let (replayed, asked): (Vec<&Planned>, Vec<_>) = plan.owed.iter().partition(is_replayed);
+        // Runs that cannot start here cost nothing.
+        let starting = plan.owed.iter().zip(&lacking).filter(|(_, troubles)| troubles.is_empty());
+        let starting = starting.map(|(planned, _)| planned);
+        let (replayed, asked): (Vec<&Planned>, Vec<_>) = starting.partition(is_replayed);
         let estimate = plan::estimate(
             &past,
             asked.iter().map(|planned| (&planned.slot.at, user_model(setup, planned))),

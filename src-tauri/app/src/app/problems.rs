@@ -229,7 +229,8 @@ fn rows(
             Ok(Problem {
                 kind: list.kind,
                 file: open.flow.roots.display_path(&file),
-                run: Some(row.get(0)?),
+                // A file that is no run is nothing to open.
+                run: (list.state != RunState::Other).then(|| row.get(0)).transpose()?,
                 message: row.get::<_, Option<String>>(2)?.unwrap_or_default(),
                 line: row.get(3)?,
                 column: row.get(4)?,

@@ -4,8 +4,8 @@ use crate::error::AppError;
 use crate::reading::Reading;
 use std::path::PathBuf;
 use touchstone_api::{
-    Matches, MediaFile, RowPiece, RowRequest, RunOutline, RunView, Span, StepPage, TextPiece,
-    TreeView,
+    Matches, MediaFile, ReadProgress, RowPiece, RowRequest, RunOutline, RunView, Span, StepPage,
+    TextPiece, TreeView,
 };
 use touchstone_store::query;
 
@@ -21,6 +21,17 @@ impl App {
         self.mark_sensitive([&mut view.row])?;
         let lineage = open.ask(|index| query::lineage(index, &view.row, MOST_FORKS))?;
         Ok(RunView { lineage, ..view })
+    }
+
+    /// Returns how far the reading of a run from its files is; `None` if it is not being read.
+    pub fn run_reading(&self, id: &str) -> Result<Option<ReadProgress>, AppError> {
+        Ok(self.require_folder()?.reading.progress(id))
+    }
+
+    /// Stops the reading of a run from its files.
+    pub fn stop_reading_run(&self, id: &str) -> Result<(), AppError> {
+        self.require_folder()?.reading.stop(id);
+        Ok(())
     }
 
     /// Returns steps of the version that was opened.

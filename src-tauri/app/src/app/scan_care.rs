@@ -236,6 +236,9 @@ impl App {
         let sensitive = self.sensitive_kinds()?;
         for row in rows {
             row.sensitive = is_sensitive(&sensitive, row).then_some(true);
+            if row.sensitive.is_some() {
+                row.prompt = None;
+            }
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ use touchstone_formats::run::{Step, StepKind};
 use touchstone_formats::value::Value;
 use touchstone_scoring::align::{self, Alignment, Change, Digest, Kind};
 use touchstone_scoring::diff::{self, Options, PieceKind};
+use touchstone_scoring::failures::{PassingRun, leaves_for_good};
 use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::imported_verdicts;
 
@@ -37,6 +38,8 @@ pub(crate) struct Side {
     /// Reason why the run could not be read.
     fault: Option<String>,
     digests: Vec<Digest>,
+    /// What says where it leaves another run for good.
+    path: PassingRun,
     titles: Vec<String>,
     answer: Option<Value>,
     /// Stored verdicts of evaluators.
@@ -58,6 +61,7 @@ impl Reading {
             version: opened.version.clone(),
             fault: (!opened.faults.is_empty())
                 .then(|| short(&opened.faults.join(" "), MAX_TROUBLE)),
+            path: PassingRun::new(run, align::digests(run)),
             digests: align::digests(run),
             titles: run.steps.iter().map(title).collect(),
             answer: run.answer.as_ref().map(|answer| answer.value.clone()),
@@ -140,6 +144,11 @@ pub(crate) fn compare_sides(sides: Vec<Side>) -> Comparison {
     let stored = stored_lines(&sides);
     let place = |row: Option<usize>| row.map(count);
     let first = sides.iter().position(|side| side.fault.is_none());
+    let leaves = |at: &usize| {
+        let base = read.first().filter(|base| *base != at)?;
+        Some(leaves_for_good(&sides.get(*at)?.path, &sides.get(*base)?.path)?.0)
+    };
+    let leaves: Vec<Option<u32>> = read.iter().map(leaves).collect();
     let of_first = first.and_then(|first| sides[first].answer.clone());
     let runs = sides.into_iter().enumerate().map(|(at, side)| {
         let among = read.iter().position(|read| *read == at);
@@ -154,6 +163,7 @@ pub(crate) fn compare_sides(sides: Vec<Side>) -> Comparison {
             version: side.version,
             steps: count(side.digests.len()),
             trouble: side.fault.or_else(none),
+            leaves_at: among.and_then(|among| leaves[among]),
             parts_at: place(among.and_then(|among| alignment.parts[among])),
             answer,
             answer_summary,

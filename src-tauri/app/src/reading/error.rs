@@ -12,6 +12,9 @@ pub(crate) enum RunReadError {
     /// None of the files of the run exists.
     #[error("The files of this run are not there any more.")]
     Gone,
+    /// The page stopped the reading.
+    #[error("Reading this run was stopped.")]
+    Stopped,
     /// The content is not the version that was opened.
     #[error("The file has changed since it was opened.")]
     Changed,
@@ -99,6 +102,7 @@ impl From<RunReadError> for AppError {
             RunReadError::Gone | RunReadError::File { why: Refused::Gone, .. } => {
                 AppError::new(Code::Gone, message).hint("The list is about to drop it.")
             }
+            RunReadError::Stopped => AppError::new(Code::Failed, message).hint("Open it again to read it."),
             RunReadError::Changed => AppError::new(Code::Gone, message).hint("Open it again to read the current file."),
             RunReadError::NoMedia | RunReadError::LargeMedia { .. } => AppError::new(Code::BadRequest, message)
                 .hint("Open the file of the run in another program."),

@@ -15,6 +15,7 @@ use touchstone_imports::convert::to_run;
 use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::imports;
 use touchstone_store::open;
+use touchstone_store::read_watch::ReadWatch;
 use touchstone_store::roots::FileId;
 
 /// Maximum number of runs of a file held in memory at a time.
@@ -62,7 +63,8 @@ pub(super) fn for_each_run(
                 shared.entry(file.clone()).or_default().push((at, member.clone()));
                 return Ok(None);
             }
-            let opened = read(flow, &row, files, (Vec::new(), tag_of(flow, id)?))?;
+            let versions = (Vec::new(), tag_of(flow, id)?);
+            let opened = read(flow, &row, files, versions, &ReadWatch::default())?;
             let fault = opened.faults.into_iter().next();
             fault.map_or(Ok(Some(ParsedRun { run: opened.run, whole: None })), |fault| {
                 Err(RunReadError::Unreadable(fault))

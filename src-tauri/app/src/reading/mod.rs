@@ -24,6 +24,7 @@ mod groups;
 pub(crate) mod input_file;
 mod many;
 mod media;
+mod opening;
 mod outline;
 mod pace;
 mod part_id;
@@ -45,6 +46,7 @@ pub(crate) use media::MediaBytes;
 pub(crate) use part_id::PartId;
 pub(crate) use run_cache::MOST_RUNS;
 
+use opening::{Opening, Openings};
 use run_cache::{OpenedRun, RunCache};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -52,8 +54,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use table::Table;
 use touchstone_api::{
-    Matches, RowPiece, RowRequest, RunLineage, RunOutline, RunRow, RunView, Span, StepPage,
-    StoredVerdict, TextPiece, TreeView,
+    Matches, ReadProgress, RowPiece, RowRequest, RunLineage, RunOutline, RunRow, RunView, Span,
+    StepPage, StoredVerdict, TextPiece, TreeView,
 };
 use touchstone_formats::run::{Run, StepKind};
 use touchstone_formats::value::Value;
@@ -61,13 +63,16 @@ use touchstone_formats::workspace::renames;
 use touchstone_imports::ImportedRun;
 use touchstone_scoring::judges::Subject;
 use touchstone_store::folder_index::FolderIndex;
+use touchstone_store::open::Stamp;
 use touchstone_store::reviews::answer_mark;
+use touchstone_store::roots::FileId;
 use touchstone_store::snippet::{MAX_NEEDLE, Needle};
 
 /// The open runs of one folder, with their caches.
 #[derive(Default)]
 pub(crate) struct Reading {
     desk: RunCache,
+    openings: Openings,
     compared: diffing::DiffCache,
 }
 
@@ -370,9 +375,41 @@ impl Reading {
         {
             return Ok((row, opened));
         }
-        let opened = Arc::new(source::read(flow, &row, files, (stamps, tag))?);
+        let opening = self.openings.join(id);
+        let read = self.read_once(flow, &row, (files, stamps, tag), &opening);
+        self.openings.leave(id, opening);
+        Ok((row, read?))
+    }
+
+    /// Reads a run, unless another thread did so in the meantime: what is large is read once.
+    fn read_once(
+        &self,
+        flow: &FolderIndex,
+        row: &RunRow,
+        (files, stamps, tag): (Vec<FileId>, Vec<Option<Stamp>>, Option<String>),
+        opening: &Opening,
+    ) -> Result<Arc<OpenedRun>, RunReadError> {
+        let _turn = opening.wait_for_turn();
+        let is_same = |opened: &Arc<OpenedRun>| opened.stamps == stamps && opened.tag == tag;
+        if let Some(opened) = self.desk.find(&row.id).filter(is_same) {
+            return Ok(opened);
+        }
+        if opening.watch.is_stopped() {
+            return Err(RunReadError::Stopped);
+        }
+        let opened = Arc::new(source::read(flow, row, files, (stamps, tag), &opening.watch)?);
         self.desk.put(&opened);
-        Ok((row, opened))
+        Ok(opened)
+    }
+
+    /// Returns how far the reading of a run is; `None` if it is not being read.
+    pub(crate) fn progress(&self, id: &str) -> Option<ReadProgress> {
+        self.openings.progress(id)
+    }
+
+    /// Stops the reading of a run.
+    pub(crate) fn stop(&self, id: &str) {
+        self.openings.stop(id);
     }
 }
 

@@ -15,6 +15,7 @@ use touchstone_store::index::Reader;
 use touchstone_store::layouts::{self, MemberPosition};
 use touchstone_store::open::{self, Refused, Stamp};
 use touchstone_store::query;
+use touchstone_store::read_watch::ReadWatch;
 use touchstone_store::roots::{FileId, Root};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -74,6 +75,7 @@ pub(super) fn read(
     row: &RunRow,
     files: Vec<FileId>,
     (stamps, tag): (Vec<Option<Stamp>>, Option<String>),
+    watch: &ReadWatch,
 ) -> Result<OpenedRun, RunReadError> {
     let mut opened = OpenedRun {
         id: row.id.clone(),
@@ -93,9 +95,10 @@ pub(super) fn read(
         return Ok(opened);
     }
     if row.format.is_some() && !opened.files.is_empty() {
-        let read =
-            with_room(|| imports::read_run(&flow.roots, &opened.files[0], row.member.as_deref()));
+        let (file, member) = (&opened.files[0], row.member.as_deref());
+        let read = with_room(|| imports::read_watched_run(&flow.roots, file, member, Some(watch)));
         match read {
+            Err(_) if watch.is_stopped() => return Err(RunReadError::Stopped),
             Ok((run, content)) => {
                 opened.version = version_of_content(content);
                 opened.layout = view::layout(run.layout);
@@ -111,6 +114,7 @@ pub(super) fn read(
         return Ok(opened);
     }
     let mut contents = Vec::new();
+    watch.start(opened.stamps.iter().flatten().map(|stamp| stamp.size).sum());
     for file in &opened.files {
         match open::read(&flow.roots, file, flow.limits.file_bytes) {
             Ok((bytes, _)) => contents.push((file, bytes)),

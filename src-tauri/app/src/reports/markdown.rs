@@ -15,8 +15,12 @@ pub(super) fn write(page: &Page) -> String {
     let mut out = String::new();
     let head = &page.head;
     let _ = writeln!(out, "# {}\n", escaped(&head.title));
-    if !page.headline.is_empty() {
-        let _ = writeln!(out, "**{}**\n", escaped(&page.headline.join(" ")));
+    if let [first, others @ ..] = &page.headline[..] {
+        let _ = write!(out, "**{}**", escaped(first));
+        for sentence in others {
+            let _ = write!(out, " {}", escaped(sentence));
+        }
+        out.push_str("\n\n");
     }
     let _ = writeln!(
         out,

@@ -9,7 +9,7 @@ mod tests;
 use crate::format::{Detected, Format, HEAD_BYTES, ImportedFile};
 use crate::head::Head;
 use crate::run::Identity;
-use crate::sessions::{Session, has_extension, lines, objects, parse};
+use crate::sessions::{Session, for_each_object, has_extension, lines, parse};
 use crate::source::{Folder, Input, Source, resolve};
 use agents::Agents;
 use record::Record;
@@ -87,22 +87,21 @@ impl Format for ClaudeCode {
     }
 
     fn open<'a>(&self, input: Input<'a>) -> Result<Box<dyn ImportedFile + 'a>, ReadError> {
-        let bytes = input.read_all()?;
         let (mut records, mut facts) = (Vec::new(), Facts::default());
         let mut take = |value: &Value| {
             facts.add(value);
             records.push(Record::read(value));
         };
-        let start = bytes.get(..HEAD_BYTES).unwrap_or(&bytes);
+        let mut start = vec![0; HEAD_BYTES];
+        let count = input.source.read_at(0, &mut start)?;
+        start.truncate(count);
         let is_lines =
-            Head::read(start).is_some_and(|head| !head.is_list && !head.has(&["loglines"]));
+            Head::read(&start).is_some_and(|head| !head.is_list && !head.has(&["loglines"]));
         let mut odd = 0;
         if is_lines {
-            let (objects, count) = objects(&bytes);
-            objects.for_each(|value| take(&value));
-            odd = count;
+            odd = for_each_object(input.source, |value| take(&value))?;
         } else {
-            let text = crate::pieces::text(bytes)?;
+            let text = crate::pieces::text(input.read_all()?)?;
             let list = whole_list(&text).ok_or_else(|| {
                 ReadError::new(ReadErrorKind::Truncated, "The export is cut off or no JSON.")
             })?;

@@ -36,7 +36,9 @@ pub(super) fn read(log: &Log, text: &SampleText) -> Result<ImportedRun, ReadErro
         task: id_text(&id).and_then(|id| Some(format!("{}/{id}", log.task.as_deref()?))),
         system: log.solver.clone(),
         model: log.model.clone(),
-        repeat: Repeat::Number(epoch.and_then(|epoch| u32::try_from(epoch).ok()).unwrap_or(1)),
+        repeat: epoch
+            .and_then(|epoch| u32::try_from(epoch).ok())
+            .map_or_else(Repeat::default, Repeat::Stated),
         expected: read_expected(pieces.value("target")?),
         answer: read_answer(&pieces.value("output")?),
         seconds: pieces.value("total_time")?.number().filter(|seconds| *seconds >= 0.0),

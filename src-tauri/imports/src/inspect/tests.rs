@@ -233,7 +233,7 @@ fn samples_with_chunks_are_put_together() {
     assert_eq!(members(&*file), ["é_epoch_2"]);
     let run = file.read(0).unwrap();
     assert_eq!(outline(&run.events), ["user a", "user c", "user d"]);
-    assert_eq!((run.answer.as_deref(), run.repeat), (Some("e"), Repeat::Number(2)));
+    assert_eq!((run.answer.as_deref(), run.repeat), (Some("e"), Repeat::Stated(2)));
     assert!(run.facts.iter().any(|(key, _)| key == "sample metadata"));
 }
 
@@ -442,7 +442,7 @@ fn the_expected_answer_is_the_target_unless_it_is_empty() {
         let log = log(&[&format!("{{\"id\": 1, \"epoch\": 3, \"target\": {target}}}")]);
         let run = open(&log).read(0).unwrap();
         assert_eq!(run.expected.as_ref().map(canonical_json).as_deref(), expected, "{target}");
-        assert_eq!(run.repeat, Repeat::Number(3));
+        assert_eq!(run.repeat, Repeat::Stated(3));
     }
 }
 

@@ -177,7 +177,7 @@ pub(super) fn read_simulation(simulation: &Value, info: &Value) -> ImportedRun {
         task: simulation.get("task_id").and_then(text_or_json),
         system: text(&["agent_info", "implementation"]),
         model: text(&["agent_info", "llm"]),
-        repeat: Repeat::Number(trial.saturating_add(1)),
+        repeat: Repeat::Stated(trial.saturating_add(1)),
         verdicts: read_verdicts(simulation),
         cost: simulation.get("agent_cost").and_then(Value::number),
         seconds: simulation.get("duration").and_then(Value::number),

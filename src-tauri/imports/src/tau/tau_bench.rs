@@ -85,7 +85,7 @@ pub(super) fn read_run(item: &Value) -> ImportedRun {
     let trial = trial.and_then(|trial| u32::try_from(trial).ok()).unwrap_or_default();
     let mut run = ImportedRun {
         task: item.get("task_id").and_then(text_or_json),
-        repeat: Repeat::Number(trial.saturating_add(1)),
+        repeat: Repeat::Stated(trial.saturating_add(1)),
         events: read_thread(item.get("traj").map(Value::items).unwrap_or_default()),
         verdicts: item.get_non_null("reward").map(read_reward).into_iter().collect(),
         ..ImportedRun::default()

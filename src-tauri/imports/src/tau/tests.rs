@@ -63,7 +63,7 @@ fn the_user_is_simulated_and_its_calls_are_marked() {
 fn tokens_and_cost_are_those_of_the_agent() {
     let run = simulation(SIMULATION);
     assert_eq!(run.tokens.unwrap().total, Some(7));
-    assert_eq!((run.cost, run.seconds, run.repeat), (Some(0.1), Some(1.5), Repeat::Number(2)));
+    assert_eq!((run.cost, run.seconds, run.repeat), (Some(0.1), Some(1.5), Repeat::Stated(2)));
     let verdicts: Vec<_> = run.verdicts.iter().map(|one| (one.name.as_str(), one.passed)).collect();
     assert_eq!(verdicts, [("reward", Some(true)), ("reward/DB", None)]);
 }
@@ -163,7 +163,7 @@ fn runs_of_the_first_version_are_items_of_a_list() {
     let error =
         read_run(&json::read(r#"{"reward":0.0,"info":{"error":"broken"},"trial":2}"#).unwrap());
     assert_eq!((error.end, error.error.as_deref()), (RunEnd::Error, Some("broken")));
-    assert_eq!((error.repeat, error.verdicts[0].passed), (Repeat::Number(3), Some(false)));
+    assert_eq!((error.repeat, error.verdicts[0].passed), (Repeat::Stated(3), Some(false)));
 }
 
 proptest! {

@@ -39,7 +39,7 @@ fn read_all(root: &Path) -> Vec<(&'static str, ExportRun)> {
         for at in 0..file.len() {
             let Ok(run) = file.read(at) else { continue };
             let repeat = match run.repeat {
-                Repeat::Number(number) => number,
+                Repeat::Stated(number) | Repeat::Number(number) => number,
                 Repeat::Ordered { .. } => 1,
             };
             let name = format!("{path}#{}", file.member(at).unwrap_or_default());
@@ -204,7 +204,7 @@ fn differences(one: &ExportRun, read: &ImportedRun, wrong: &mut Vec<String>) {
         }
     }
     let repeat = match read.repeat {
-        Repeat::Number(number) => number,
+        Repeat::Stated(number) | Repeat::Number(number) => number,
         Repeat::Ordered { .. } => 0,
     };
     assert_eq!(repeat, one.repeat, "{}", one.name);

@@ -72,7 +72,7 @@ fn number_repeats(opened: &mut [Opened]) {
     let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (at, one) in opened.iter_mut().enumerate() {
         match &one.run.repeat {
-            Repeat::Number(number) => one.repeat = *number,
+            Repeat::Stated(number) | Repeat::Number(number) => one.repeat = *number,
             Repeat::Ordered { group, .. } => {
                 let run = &one.run;
                 let key = (group.clone(), run.task.clone(), run.system.clone(), run.model.clone());
@@ -84,7 +84,7 @@ fn number_repeats(opened: &mut [Opened]) {
         group.sort_by(|a, b| {
             let start = |at: usize| match &opened[at].run.repeat {
                 Repeat::Ordered { start, .. } => start.unwrap_or(f64::INFINITY),
-                Repeat::Number(_) => 0.0,
+                Repeat::Stated(_) | Repeat::Number(_) => 0.0,
             };
             start(*a).total_cmp(&start(*b)).then_with(|| opened[*a].member.cmp(&opened[*b].member))
         });

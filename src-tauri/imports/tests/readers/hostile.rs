@@ -114,7 +114,7 @@ fn check_run(run: &ImportedRun, name: &str) {
     assert!(is_figure(run.cost), "{name}: cost {:?}", run.cost);
     assert!(is_figure(run.seconds), "{name}: seconds {:?}", run.seconds);
     match &run.repeat {
-        Repeat::Number(number) => assert!(*number > 0, "{name}: repeat 0"),
+        Repeat::Stated(number) | Repeat::Number(number) => assert!(*number > 0, "{name}: repeat 0"),
         Repeat::Ordered { start, .. } => {
             assert!(start.is_none_or(f64::is_finite), "{name}: start {start:?}");
         }

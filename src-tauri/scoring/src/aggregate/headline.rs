@@ -75,13 +75,23 @@ struct Compared<'s, 'r, 'a> {
 /// Ranks systems by comparisons in pairs, and describes the order in sentences.
 pub fn rank_systems(systems: &[Scores<'_>]) -> Ranking {
     let mut standings = vec![None; systems.len()];
-    let sentences = describe(systems, &mut |scores, standing, why| {
+    let mut sentences = describe(systems, &mut |scores, standing, why| {
         let at = systems.iter().position(|one| std::ptr::eq(one, scores));
         if let Some(place) = at.and_then(|at| standings.get_mut(at)) {
             *place = Some((standing, why));
         }
     });
+    let references = systems.iter().filter(|one| is_reference(one.column)).filter_map(rank);
+    sentences.extend(references.map(|one| {
+        format!("{} is a reference solution, and is not ranked: {}.", one.name, fixed(one.mean, 2))
+    }));
     Ranking { sentences, standings }
+}
+
+/// Returns true for runs of the reference solution of a task, such as those of Harbor's agent
+/// `oracle`: they show that a task can be solved, and no model made them.
+fn is_reference(column: Column<'_>) -> bool {
+    column.system == Some("oracle") && column.model.is_none()
 }
 
 /// Describes the order of systems, and reports the standing of each. Empty without any score.
@@ -89,7 +99,8 @@ fn describe(
     systems: &[Scores<'_>],
     place: &mut dyn FnMut(&Scores<'_>, Standing, String),
 ) -> Vec<String> {
-    let mut ranked: Vec<Ranked<'_, '_>> = systems.iter().filter_map(rank).collect();
+    let ranked = systems.iter().filter(|one| !is_reference(one.column));
+    let mut ranked: Vec<Ranked<'_, '_>> = ranked.filter_map(rank).collect();
     // Equal ones are in the order of the overview: unknown systems and models come last.
     let order = |one: &Ranked<'_, '_>| {
         let Column { system, model } = one.scores.column;
@@ -415,6 +426,18 @@ mod tests {
         low/o1 is furthest behind one/o1: by 0.80 (0.74 to 0.86) on 8 tasks.
         "
         );
+    }
+
+    #[test]
+    fn a_reference_solution_is_named_and_not_ranked() {
+        let oracle = Column { system: Some("oracle"), model: None };
+        let known = scores("low", &LOW);
+        let all = [Scores { column: oracle, ..scores("x", &[1.0; 8]) }, known];
+        let told = rank_systems(&all);
+        let last = told.sentences.last().unwrap();
+        assert_eq!(last, "oracle is a reference solution, and is not ranked: 1.00.");
+        assert!(told.sentences[0].starts_with("low/o1: "), "{:?}", told.sentences);
+        assert_eq!(told.standings[0], None);
     }
 
     #[test]

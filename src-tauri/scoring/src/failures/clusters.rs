@@ -88,7 +88,22 @@ pub fn clusters(runs: &[ClusteredRun<'_>]) -> Vec<Cluster> {
         };
         order(one).cmp(&order(other)).then_with(|| one.cause.cmp(&other.cause))
     });
+    keep_apart(&mut clusters);
     clusters
+}
+
+/// Gives causes whose shortened titles are equal the whole text of their errors.
+fn keep_apart(clusters: &mut [Cluster]) {
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    for cluster in &*clusters {
+        *seen.entry(cluster.title.clone()).or_default() += 1;
+    }
+    for cluster in clusters {
+        let is_shared = seen.get(&cluster.title).is_some_and(|times| *times > 1);
+        if let Some(whole) = cluster.cause.whole_title().filter(|_| is_shared) {
+            cluster.title = whole;
+        }
+    }
 }
 
 /// Runs with a cause.
@@ -130,13 +145,13 @@ impl<'a> Causes<'a> {
 }
 
 /// Counts of all runs, by group and task.
-struct Groups<'a> {
+pub(super) struct Groups<'a> {
     tasks: BTreeMap<usize, BTreeMap<&'a str, u64>>,
     failed: BTreeMap<usize, u64>,
 }
 
 impl<'a> Groups<'a> {
-    fn new(runs: &[ClusteredRun<'a>]) -> Self {
+    pub(super) fn new(runs: &[ClusteredRun<'a>]) -> Self {
         let mut groups = Self { tasks: BTreeMap::new(), failed: BTreeMap::new() };
         for run in runs {
             *groups.tasks.entry(run.group).or_default().entry(run.task).or_default() += 1;
@@ -145,7 +160,8 @@ impl<'a> Groups<'a> {
         groups
     }
 
-    fn shares(&self, runs: &[ClusteredRun<'_>], of_cause: &[usize]) -> Vec<Share> {
+    /// Returns the share of each group in some of the runs.
+    pub(super) fn shares(&self, runs: &[ClusteredRun<'_>], of_cause: &[usize]) -> Vec<Share> {
         let mut counts: BTreeMap<usize, BTreeMap<&str, u64>> = BTreeMap::new();
         for run in of_cause.iter().filter_map(|at| runs.get(*at)) {
             *counts.entry(run.group).or_default().entry(run.task).or_default() += 1;
@@ -222,6 +238,27 @@ mod tests {
         assert_eq!(
             titles,
             ["`sql` failed: no such column: <value>", "`csv` failed: no such column: state"]
+        );
+    }
+
+    #[test]
+    fn titles_have_the_gist_of_an_error_unless_it_is_the_same_for_two() {
+        let limit = "The provider answered 429 rate_limit_exceeded: limit of 200 tokens per minute \
+                     reached. Tried 3 times over 21 seconds, then stopped.";
+        let busy = "Overloaded right now, please wait. The queue is full";
+        let down = "Overloaded right now, please wait. A machine is down";
+        let errors = [limit, busy, down].map(|text| [finding(Mode::SystemError, "", text)]);
+        let runs: Vec<_> = errors.iter().map(|findings| run(0, findings)).collect();
+        let mut titles: Vec<String> = clusters(&runs).into_iter().map(|it| it.title).collect();
+        titles.sort();
+        assert_eq!(
+            titles,
+            [
+                "System error: Overloaded right now, please wait. A machine is down",
+                "System error: Overloaded right now, please wait. The queue is full",
+                "System error: The provider answered 429 rate_limit_exceeded: limit of <n> \
+                 tokens per…",
+            ]
         );
     }
 

@@ -43,6 +43,15 @@ pub struct DecisiveStep {
     pub instead: Option<u32>,
 }
 
+/// Returns the step at which a run leaves another one for good, from 0, and the step of the other
+/// one in its place; `None` if they agree to the end. It depends on these two runs alone.
+pub fn leaves_for_good(run: &PassingRun, other: &PassingRun) -> Option<(u32, Option<u32>)> {
+    let called = run.tools();
+    let missed = other.tools().into_iter().filter(|name| !called.contains(name)).collect();
+    let alignment = align(&[&other.digests, &run.digests]);
+    leaves(&alignment, &run.digests, other, &missed).1
+}
+
 /// Returns the earliest decisive step; `None` without passing runs, or if the runs agree to the
 /// end.
 pub fn decisive_step(
@@ -68,7 +77,12 @@ pub fn decisive_step(
             best = Some((leaves, decisive));
         }
     }
-    best.map(|(_, decisive)| decisive)
+    let (_, decisive) = best?;
+    // Which run it is compared with depends on all of them; where it leaves that one, on it alone,
+    // as in a comparison of the two.
+    let own = PassingRun::new(run, digests.to_vec());
+    let (step, instead) = leaves_for_good(&own, passing.get(decisive.baseline)?)?;
+    Some(DecisiveStep { step, instead, ..decisive })
 }
 
 /// Returns the tools that every one of at least two passing runs calls, or the only one.

@@ -170,10 +170,23 @@ impl Cause {
         Self { mode, subject: subject.to_owned(), detail: detail.to_owned() }
     }
 
-    /// Returns a sentence that names the cause. `times` is the least and the greatest number of
-    /// equal calls of the runs.
+    /// Returns a sentence that names the cause, with the gist of an error. `times` is the least and
+    /// the greatest number of equal calls of the runs.
     pub fn title(&self, times: (u32, u32)) -> String {
-        let Self { subject, detail, .. } = self;
+        match self.mode {
+            Mode::SystemError | Mode::ToolFailed => self.title_with(&gist(&self.detail), times),
+            _ => self.title_with(&self.detail, times),
+        }
+    }
+
+    /// Returns the sentence with the whole text of the error, if the cause is one.
+    pub(super) fn whole_title(&self) -> Option<String> {
+        let is_error = matches!(self.mode, Mode::SystemError | Mode::ToolFailed);
+        is_error.then(|| self.title_with(&self.detail, (0, 0)))
+    }
+
+    fn title_with(&self, detail: &str, times: (u32, u32)) -> String {
+        let subject = &self.subject;
         let with_detail = |text: &str| {
             if detail.is_empty() { text.to_owned() } else { format!("{text}: {detail}") }
         };
@@ -212,6 +225,26 @@ impl Cause {
             Mode::NoAnswer => "Ended without an answer".to_owned(),
         }
     }
+}
+
+/// Maximum number of characters of the gist of an error.
+const LONGEST_GIST: usize = 72;
+/// Minimum number of characters of a first sentence that says enough alone.
+const SHORTEST_GIST: usize = 16;
+
+/// Returns what an error says in short: its first sentence, cut to a bounded length between words.
+fn gist(detail: &str) -> String {
+    let ends = [". ", "; ", " | "].iter().filter_map(|end| {
+        let at = detail.match_indices(end).map(|(at, _)| at).find(|at| *at >= SHORTEST_GIST)?;
+        Some(at)
+    });
+    let sentence = ends.min().and_then(|at| detail.get(..at)).unwrap_or(detail).trim_end();
+    if sentence.chars().count() <= LONGEST_GIST {
+        return sentence.to_owned();
+    }
+    let start: String = sentence.chars().take(LONGEST_GIST).collect();
+    let whole = start.rsplit_once(' ').map_or(start.as_str(), |(words, _)| words);
+    format!("{}…", whole.trim_end_matches([',', ':', ';', '(']))
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ pub(super) fn document(comparison: &Comparison, names: &[String], expected: &[Ex
         json!({
             "file": name, "state": row.state, "score": row.score, "turns": row.turns, "tool_calls": row.tool_calls,
             "tokens": row.tokens, "cost": row.cost, "seconds": row.seconds, "steps": run.steps, "parts_at": run.parts_at,
+            "leaves_at": run.leaves_at,
             "trouble": run.trouble, "expected": expected,
         })
     };

@@ -12,7 +12,7 @@ macro_rules! select {
             "SELECT key, path, task, system, model, variation, variation_name, repeat, state, reason, turns, tool_calls, \
              failed_calls, nudges, missing_calls, tokens, cost, seconds, size, modified_ms, \
              scoring, scorer, score, passed, score_reason, class, verdict, member, stored_passed, stored_decided, stored_errors, \
-             follow_ups, lineage, forked_from, forked_step, layout, superseded_by, CAST(started * 1000 AS INTEGER) ",
+             follow_ups, lineage, forked_from, forked_step, layout, superseded_by, CAST(started * 1000 AS INTEGER), prompt ",
             $from
         )
     };
@@ -66,6 +66,7 @@ pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         format: row.get::<_, Option<String>>(35)?.filter(|layout| imports::is_import(layout)),
         superseded_by: row.get::<_, Option<String>>(36)?.map(|path| cut(path, MAX_REASON)),
         started_ms: row.get(37)?,
+        prompt: row.get(38)?,
         missing_calls,
         tokens: unsigned(15)?,
         cost: row.get(16)?,

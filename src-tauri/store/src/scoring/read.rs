@@ -13,6 +13,9 @@ use std::sync::Arc;
 use touchstone_api::{FailureClass, RunScore, RunScores, ScoreStanding};
 use touchstone_scoring::scorers::Scorer;
 
+/// Layout of the rows of evaluations.
+const EVALUATED: &str = "evaluated";
+
 /// Run fields that determine its scores.
 pub(crate) struct ScoredRow {
     pub(crate) id: i64,
@@ -84,7 +87,8 @@ impl ScoredRow {
         let place = self.scoring_key();
         let mut notes = Vec::new();
         match &self.task {
-            _ if imports::is_import(&self.layout) => {}
+            // Rows of evaluations have what evaluators said in place of scores.
+            _ if imports::is_import(&self.layout) || self.layout == EVALUATED => {}
             None => notes
                 .push("The file name does not name a task, so this run is not scored.".to_owned()),
             Some(task) if tasks.get(task).is_none() => notes.push(match tasks.broken.get(task) {

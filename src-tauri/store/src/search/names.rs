@@ -1,5 +1,6 @@
-//! Free-text search in the names of tasks, systems and models. A name matches by its prefix, a task
-//! also by the prefix of any path component.
+//! Free-text search in the names of tasks, systems and models, and of the files that are shown in the
+//! place of a task. A name matches by its prefix, a task or file also by the prefix of any path
+//! component.
 use super::Texts;
 use crate::index::{IndexError, Reader};
 use crate::run_set::RunSet;
@@ -13,6 +14,10 @@ const NAMES: [(&str, &str); 3] = [
     ("system", "SELECT id FROM runs WHERE system = ?"),
     ("model", "SELECT id FROM runs WHERE model = ?"),
 ];
+
+/// Files that are shown in the place of a task, and their label.
+const FILES: &str = "SELECT id, path FROM runs WHERE task IS NULL";
+const FILE: &str = "file";
 
 /// Returns the place where a text matches a name.
 pub(super) fn find(needle: &Needle, name: &str) -> Option<Range<usize>> {
@@ -36,12 +41,23 @@ pub(super) fn found(
 ) -> Result<HashMap<i64, u128>, IndexError> {
     let mut runs = HashMap::new();
     let names = index.names()?;
+    let bits_of = |name: &str| {
+        let needles = texts.wanted.iter().chain(&texts.unwanted).enumerate();
+        needles
+            .filter(|(_, needle)| find(needle, name).is_some())
+            .fold(0, |bits, (at, _)| bits | 1_u128 << at)
+    };
+    let mut files = index.prepare_cached(FILES)?;
+    let mut files = files.query([])?;
+    while let Some(row) = files.next()? {
+        let (id, bits) = (row.get(0)?, bits_of(row.get_ref(1)?.as_str().unwrap_or_default()));
+        if bits != 0 && among.contains(id) {
+            *runs.entry(id).or_default() |= bits;
+        }
+    }
     for ((_, with), names) in NAMES.iter().zip(&*names) {
         for name in names {
-            let needles = texts.wanted.iter().chain(&texts.unwanted).enumerate();
-            let bits = needles
-                .filter(|(_, needle)| find(needle, name).is_some())
-                .fold(0, |bits, (at, _)| bits | 1 << at);
+            let bits = bits_of(name);
             if bits == 0 {
                 continue;
             }
@@ -63,8 +79,11 @@ pub(super) fn of_run(
     index: &Reader<'_>,
     run: i64,
 ) -> Result<Vec<(&'static str, String)>, IndexError> {
-    let mut query = index.prepare_cached("SELECT task, system, model FROM runs WHERE id = ?")?;
-    let names: [Option<String>; 3] =
-        query.query_row([run], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
-    Ok(NAMES.iter().zip(names).filter_map(|((label, ..), name)| Some((*label, name?))).collect())
+    const OF_RUN: &str = "SELECT task, system, model, CASE WHEN task IS NULL THEN path END \
+                          FROM runs WHERE id = ?";
+    let names: [Option<String>; 4] = index
+        .prepare_cached(OF_RUN)?
+        .query_row([run], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))?;
+    let labels = NAMES.iter().map(|(label, _)| *label).chain([FILE]);
+    Ok(labels.zip(names).filter_map(|(label, name)| Some((label, name?))).collect())
 }

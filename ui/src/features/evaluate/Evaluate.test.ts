@@ -369,13 +369,17 @@ describe("evaluating a data file", () => {
     fixture.replies.evaluation_rows = () => ({
       total: 2,
       evaluators: ["f1_score", "relevance"],
+      totals: [
+        { mean: 0.36363636, scored: 2, passed: 1, decided: 2 },
+        { mean: null, scored: 0, passed: 0, decided: 1 },
+      ],
       rows: [
         {
           row: 1,
           run: "r1",
           inputs: [["question", "How many?"]],
           results: [
-            { score: "0.6", passed: true, reason: null },
+            { score: "0.36363636363636365", passed: true, reason: null },
             { score: "2", passed: false, reason: "It names no number." },
           ],
         },
@@ -392,7 +396,11 @@ describe("evaluating a data file", () => {
     const [first, second] = all('[data-testid="evaluated-row"]').map((row) =>
       row.textContent.replace(/\s+/g, " "),
     );
-    for (const words of ["1", "How many?", "0.6", "✓ pass", "2", "✗ fail", "It names no number."])
+    expect(all('[data-testid="evaluator-total"]').map((one) => one.textContent)).toEqual([
+      "mean 0.364, 1 of 2 pass",
+      "0 of 1 pass",
+    ]);
+    for (const words of ["1", "How many?", "0.364", "✓ pass", "2", "✗ fail", "It names no number."])
       expect(first).toContain(words);
     expect(second).toContain("no result");
     expect(second).toContain("No reply was received.");

@@ -64,7 +64,7 @@ export function formatFigure(value: number | null): string {
 /** A score of a row as in the file, numbers with at most three decimals. */
 export function formatScore(score: string | null): string {
   if (score === null) return "–";
-  return /^-?\d+\.\d{4,}$/u.test(score) ? fixed(Number(score), 3) : score;
+  return /^-?\d+\.\d{4,}(e-?\d+)?$/iu.test(score) ? fixed(Number(score), 3) : score;
 }
 /** A metric in words: the mean of its evaluator, or the share of rows that pass. */
 export const metricWord = (evaluator: string, metric: string): string =>

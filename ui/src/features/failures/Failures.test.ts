@@ -2,7 +2,7 @@ import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { Fixture } from "../../testing/fakeBackend";
-import type { FailureCluster, FailureExample, FailureMap } from "../../generated";
+import type { FailureCluster, FailureExample, FailureKind, FailureMap } from "../../generated";
 import { layOut } from "../../testing/runs";
 
 let page: ReturnType<typeof mount> | undefined;
@@ -39,6 +39,7 @@ const example = (run: string, change: Partial<FailureExample> = {}): FailureExam
   ...change,
 });
 const cluster = (title: string, change: Partial<FailureCluster> = {}): FailureCluster => ({
+  kind: "tool_errors",
   mode: "tool_failed",
   subject: title,
   detail: "",
@@ -49,6 +50,16 @@ const cluster = (title: string, change: Partial<FailureCluster> = {}): FailureCl
   shares: [{ group: 0, runs: 3, failed: 4, all: 10, low: 0.1, high: 0.6 }],
   examples: [example("r1"), example("r2", { is_main: false })],
   named: null,
+  ...change,
+});
+const kind = (name: string, change: Partial<FailureKind> = {}): FailureKind => ({
+  kind: name,
+  title: name,
+  is_error: false,
+  causes: 1,
+  runs: 3,
+  also: 0,
+  shares: [{ group: 0, runs: 3, failed: 4, all: 10, low: 0.1, high: 0.6 }],
   ...change,
 });
 const MAP: FailureMap = {
@@ -70,16 +81,28 @@ const MAP: FailureMap = {
     { name: "agent/o1", failed: 4, read: 4, runs: 10 },
     { name: "agent/claude", failed: 1, read: 1, runs: 2 },
   ],
+  kinds: [
+    kind("tool_errors"),
+    kind("provider_errors", { is_error: true, runs: 2 }),
+    kind("missing_calls", { causes: 0, runs: 0, also: 2 }),
+  ],
   clusters: [
     cluster("`get_order` failed: order <n> not found"),
     cluster("System error: overloaded", {
+      kind: "provider_errors",
       mode: "system_error",
       is_error: true,
       runs: 2,
       also: 0,
       examples: [example("r3", { step: null, decisive: null, quote: "" })],
     }),
-    cluster("Never called `refund`", { mode: "never_called", runs: 0, also: 2, shares: [] }),
+    cluster("Never called `refund`", {
+      kind: "missing_calls",
+      mode: "never_called",
+      runs: 0,
+      also: 2,
+      shares: [],
+    }),
   ],
   clusters_left_out: 0,
   misread: [],
@@ -124,6 +147,50 @@ it("lists causes with counts, shares and evidence, and never as markup", async (
     "#/run/r1?step=3",
     "#/compare?run=r9&run=r1",
   ]);
+});
+
+it("shows kinds of causes, and the causes of a kind when it is unfolded", async () => {
+  const field = (name: string, run: string) =>
+    cluster(`Field \`${name}\` has another value`, {
+      kind: "wrong_values",
+      mode: "wrong_field",
+      subject: name,
+      detail: "has another value",
+      runs: 1,
+      also: 0,
+      examples: [example(run)],
+    });
+  const rows = cluster("Rows are missing", {
+    kind: "rows",
+    mode: "missing_rows",
+    subject: "",
+    runs: 2,
+  });
+  await open({
+    ...MAP,
+    kinds: [
+      kind("wrong_values", { title: "Wrong values", causes: 3, runs: 3 }),
+      kind("rows", { runs: 2 }),
+    ],
+    clusters: [rows, field("a", "r1"), field("b", "r2"), field("c", "r3")],
+  });
+  const list = id("failures-list");
+  await until(() => expect(flat(id("failures-list"))).toContain("3 Wrong values 3 causes"));
+  expect(flat(id("failures-list"))).not.toContain("Field");
+  expect(flat(id("failures-list"))).toContain("2 Rows are missing");
+  expect(list?.querySelectorAll("[aria-expanded]")).toHaveLength(1);
+  const runs = () => [...(id("failures-examples")?.querySelectorAll("li") ?? [])].map(flat);
+  expect(runs().map((one) => one.split(" ")[0])).toEqual(["r1.yaml", "r2.yaml", "r3.yaml"]);
+  await press("ArrowRight");
+  await until(() => expect(flat(id("failures-list"))).toContain("Field b has another value"));
+  await press("j");
+  await press("j");
+  await until(() => expect(flat(id("failures-cluster"))).toContain("Field b has another value"));
+  await press("ArrowLeft");
+  await until(() => expect(flat(id("failures-list"))).not.toContain("Field"));
+  await until(() => expect(flat(id("failures-cluster"))).toContain("Wrong values"));
+  list?.querySelector<HTMLElement>(".fold")?.click();
+  await until(() => expect(flat(id("failures-list"))).toContain("Field c has another value"));
 });
 
 it("moves by keys, and opens the first run at the step that shows the cause", async () => {
@@ -175,7 +242,11 @@ it("shows a review beside the run, and says when not all runs are shown", async 
   const reviewed = example("r1", {
     review: { verdict: "right", note: "only <i>rounded</i>", disagrees: true },
   });
-  await open({ ...MAP, clusters: [cluster("x", { runs: 30, also: 0, examples: [reviewed] })] });
+  await open({
+    ...MAP,
+    kinds: [kind("tool_errors", { runs: 30 })],
+    clusters: [cluster("x", { runs: 30, also: 0, examples: [reviewed] })],
+  });
   await until(() =>
     expect(flat(id("failures-examples"))).toContain("Reviewed: right, unlike the score"),
   );
@@ -198,7 +269,7 @@ it("asks for the failures by another scorer", async () => {
 });
 
 it("fills in when more transcripts were read", async () => {
-  const backend = await open({ ...MAP, state: "running", read: 1, clusters: [] });
+  const backend = await open({ ...MAP, state: "running", read: 1, kinds: [], clusters: [] });
   await until(() => expect(flat(id("failures-progress"))).toContain("1 of 5"));
   backend.replies.failures = () => MAP;
   backend.tell({ kind: "failures" });
@@ -206,7 +277,7 @@ it("fills in when more transcripts were read", async () => {
 });
 
 it("says that nothing failed, or that no run matches", async () => {
-  const empty = { ...MAP, failed: 0, read: 0, clusters: [], groups: [] };
+  const empty = { ...MAP, failed: 0, read: 0, kinds: [], clusters: [], groups: [] };
   const backend = await open(empty);
   await until(() => expect(flat(id("failures"))).toContain("No failed runs"));
   backend.replies.failures = () => ({ ...empty, runs: 0 });

@@ -390,6 +390,7 @@ describe("the launch sheet", () => {
       });
     write(field("Repeats"), "2");
     await until(() => !run.disabled && run.textContent === "Run 1 run");
+    expect(text()).toContain("1 to run, 1 cannot start here");
   });
   it("sends no request for a number that is none", async () => {
     const fixture = new Fixture();

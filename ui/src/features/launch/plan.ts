@@ -139,7 +139,7 @@ export const blockedLines = (plan: LaunchPlan): string[] =>
     ({ why, fix, runs }) =>
       `Cannot start here: ${why} (${counted(runs, "run")}).${fix === null ? "" : ` ${fix}`}`,
   );
-/** `11 to run`, and how many more cannot start here. */
+/** How many runs start, and how many cannot: `11 to run, 10 cannot start here`. */
 const owedTitle = (plan: LaunchPlan): string =>
   plan.blocked_total === 0
     ? `${count(plan.owed_total)} to run`

@@ -22,7 +22,9 @@ async function press(key: string, more: KeyboardEventInit = {}) {
 async function open(backend: Backend, hash = "#/run/r0") {
   location.hash = hash;
   page = mount(App, { target: document.body, props: { backend } });
-  await until(() => expect(id("step") ?? id("raw") ?? one(".empty")).toBeDefined());
+  await until(() =>
+    expect(id("step") ?? id("raw") ?? one(".empty") ?? id("run-reading")).toBeDefined(),
+  );
   // The sidebar is rendered after the transcript.
   await until(() => expect(all(".beside:empty")).toEqual([]));
 }
@@ -635,6 +637,27 @@ describe("the page of a run", () => {
     await until(() => expect(said("run-position")).toBe("1 of 120"));
     expect(one("[aria-label='Previous run']")?.hasAttribute("disabled")).toBe(true);
     expect(one("[aria-label='Next run']")?.hasAttribute("disabled")).toBe(false);
+  });
+
+  it("that is large says how much was read, and can be stopped and left", async () => {
+    const backend = new OneRun(view(SMALL));
+    let fail: (reason: unknown) => void = () => undefined;
+    backend.replies.open_run = () => new Promise<never>((_, reject) => (fail = reject));
+    backend.replies.run_reading = () => ({ read: 76_250_000, total: 305_000_000 });
+    await open(backend);
+    const reading = () => one("[data-testid='run-reading']");
+    await until(() => expect(reading()?.textContent).toContain("Reading 291 MB: 25 %"));
+    const stops = () => backend.calls.filter((call) => call.name === "stop_reading_run");
+    expect(stops()).toHaveLength(0);
+    all("button")
+      .find((button) => button.textContent === "Stop")
+      ?.click();
+    await until(() => expect(stops()).toHaveLength(1));
+    fail({ code: "failed", message: "Reading this run was stopped.", hint: "Open it again." });
+    await until(() =>
+      expect(one(".empty")?.textContent).toContain("Reading this run was stopped."),
+    );
+    expect(stops()).toHaveLength(1);
   });
 
   it("that cannot be opened says why and tries again", async () => {

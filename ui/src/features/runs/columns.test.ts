@@ -199,3 +199,25 @@ describe("columns of one's own", () => {
     expect(text("label:x", { "label:x": "yes" }, folded)).toBe("yes");
   });
 });
+
+describe("a run of another tool", () => {
+  const text = (id: string, change: Partial<RunRow>) =>
+    COLUMNS.find((column) => column.id === id)?.text(runRow(0, change));
+
+  it("without a task has its first prompt for a name, with its file", () => {
+    const row = { task: null, path: "agent_session.jsonl", format: "claude_code" };
+    expect(text("task", { ...row, prompt: "Fix the build." })).toBe(
+      "Fix the build. · agent_session.jsonl",
+    );
+    expect(text("task", row)).toBe("agent_session.jsonl");
+    expect(text("task", { prompt: "Fix the build.", task: "build" })).toBe("build");
+  });
+
+  it("has no variation where there is only one", () => {
+    const only = { variation: 0, variation_name: null };
+    expect(text("variation", { ...only, format: "inspect" })).toBe("–");
+    expect(text("variation", { ...only, format: null, scoring: "scored" })).toBe("–");
+    expect(text("variation", { ...only, format: null, scoring: null })).toBe("0");
+    expect(text("variation", { ...only, variation_name: "last 20" })).toBe("last 20");
+  });
+});

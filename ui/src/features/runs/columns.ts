@@ -40,6 +40,13 @@ export interface TableColumn {
 const word = (key: string, value: string | null) => (value === null ? null : { key, value });
 const DASH = "–";
 
+/**
+ * True for the only variation of a task: imported runs have one, and of a suite with several ones
+ * each has a name.
+ */
+const isOnly = (row: RunRow) =>
+  row.variation === 0 && (row.format !== null || row.scoring !== null);
+
 const FIXED: readonly (TableColumn & { id: Column })[] = [
   {
     id: "state",
@@ -56,7 +63,7 @@ const FIXED: readonly (TableColumn & { id: Column })[] = [
     width: 14,
     grow: 5,
     number: false,
-    text: (row) => row.task ?? row.path,
+    text: (row) => row.task ?? (row.prompt === null ? row.path : `${row.prompt} · ${row.path}`),
     hint: (row) => row.path,
     token: (row) => word("task", row.task),
   },
@@ -66,7 +73,8 @@ const FIXED: readonly (TableColumn & { id: Column })[] = [
     width: 8.5,
     grow: 4,
     number: false,
-    text: (row) => row.variation_name ?? (row.variation === null ? DASH : String(row.variation)),
+    text: (row) =>
+      row.variation_name ?? (row.variation === null || isOnly(row) ? DASH : String(row.variation)),
     hint: (row) =>
       row.variation === null
         ? "No variation in the name"

@@ -1,7 +1,7 @@
 //! Rows of the results of an evaluation, a page at a time.
 use super::{App, FileId, Root, run_of_file};
 use crate::error::AppError;
-use touchstone_api::{EvaluatedRow, EvaluatedRows, EvaluatorResult, Span};
+use touchstone_api::{EvaluatedRow, EvaluatedRows, EvaluatorResult, EvaluatorTotal, Span};
 use touchstone_formats::collection::Collection;
 use touchstone_formats::json;
 use touchstone_formats::run::{Run, Verdict};
@@ -24,7 +24,12 @@ impl App {
     pub fn evaluation_rows(&self, id: &str, span: Span) -> Result<EvaluatedRows, AppError> {
         let work = self.inner.evaluations.find(id)?;
         let names = || work.job.wish.evaluators.iter().map(|one| one.evaluator.name.clone());
-        let mut page = EvaluatedRows { total: 0, evaluators: names().collect(), rows: Vec::new() };
+        let mut page = EvaluatedRows {
+            total: 0,
+            evaluators: names().collect(),
+            totals: Vec::new(),
+            rows: Vec::new(),
+        };
         let Some(text) = self.evaluation_results(id)? else { return Ok(page) };
         let place = work.job.place.as_ref();
         let path = place.map_or("", |place| place.path.as_str());
@@ -37,6 +42,13 @@ impl App {
             let of = FileId::new(Root::Output, place.path.as_str());
             Some(run_of_file(&of, Some(file.key(at))))
         };
+        let mut sums = vec![Sum::default(); page.evaluators.len()];
+        for run in (0..file.len()).filter_map(|at| file.run(at).ok()) {
+            for (sum, name) in sums.iter_mut().zip(&page.evaluators) {
+                sum.add(run.verdicts.iter().find(|verdict| verdict.evaluator == *name));
+            }
+        }
+        page.totals = sums.iter().map(Sum::total).collect();
         let from = span.offset as usize;
         let rows = (from..file.len()).take(span.limit.min(MOST_ROWS) as usize);
         page.rows = rows
@@ -51,6 +63,32 @@ impl App {
             })
             .collect();
         Ok(page)
+    }
+}
+
+/// What an evaluator said of the rows so far.
+#[derive(Debug, Clone, Default)]
+struct Sum {
+    scores: f64,
+    total: EvaluatorTotal,
+}
+
+impl Sum {
+    fn add(&mut self, verdict: Option<&Verdict>) {
+        let Some(verdict) = verdict else { return };
+        let score = verdict.score.as_deref().and_then(|score| score.parse::<f64>().ok());
+        if let Some(score) = score.filter(|score| score.is_finite()) {
+            self.scores += score;
+            self.total.scored += 1;
+        }
+        self.total.decided += u64::from(verdict.passed.is_some());
+        self.total.passed += u64::from(verdict.passed == Some(true));
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "rows are far below 2^53")]
+    fn total(&self) -> EvaluatorTotal {
+        let mean = (self.total.scored > 0).then(|| self.scores / self.total.scored as f64);
+        EvaluatorTotal { mean, ..self.total }
     }
 }
 

@@ -3,11 +3,11 @@ use super::cache::{Analysis, KnownFailures};
 use super::selection::{FailedRun, Selection};
 use std::sync::Arc;
 use touchstone_api::{
-    FailureCluster, FailureExample, FailureGroup, FailureMap, FailureReview, FailureShare,
-    FailureStep, FailuresState, RunCause, Verdict,
+    FailureCluster, FailureExample, FailureGroup, FailureKind, FailureMap, FailureReview,
+    FailureShare, FailureStep, FailuresState, RunCause, Verdict,
 };
 use touchstone_scoring::failures::{
-    Cluster, ClusteredRun, Finding, MOST_EXAMPLES, Share, clusters,
+    Cluster, ClusteredRun, Finding, KindOfCauses, MOST_EXAMPLES, Share, clusters, kinds,
 };
 
 /// Maximum number of clusters that are sent.
@@ -22,17 +22,17 @@ fn failed_places(selection: &Selection) -> Vec<Option<usize>> {
     failed_at
 }
 
-/// Returns the clusters of the runs that are known.
-fn clustered(
-    selection: &Selection,
-    read: &[Option<Arc<Analysis>>],
+/// Returns the counted runs with the findings of those that are known.
+fn runs<'a>(
+    selection: &'a Selection,
+    read: &'a [Option<Arc<Analysis>>],
     failed_at: &[Option<usize>],
-) -> Vec<Cluster> {
+) -> Vec<ClusteredRun<'a>> {
     let findings = |place: &Option<usize>| {
         let analysis = place.and_then(|place| read.get(place)?.as_ref());
         analysis.map_or(&[][..], |analysis| analysis.findings.as_slice())
     };
-    let runs: Vec<ClusteredRun<'_>> = selection
+    selection
         .counted
         .iter()
         .zip(failed_at)
@@ -41,8 +41,7 @@ fn clustered(
             task: selection.tasks.get(*task).map_or("", String::as_str),
             findings: findings(place),
         })
-        .collect();
-    clusters(&runs)
+        .collect()
 }
 
 /// Returns the main cause of a failed run, by its index among the failed ones. `None` if it was not
@@ -54,7 +53,7 @@ pub(super) fn cause(
 ) -> Option<RunCause> {
     let read = known.all(selection);
     let (failed, analysis) = (selection.failed.get(place)?, read.get(place)?.as_ref()?);
-    let all = clustered(selection, &read, &failed_places(selection));
+    let all = clusters(&runs(selection, &read, &failed_places(selection)));
     let cluster = all.iter().find(|cluster| cluster.runs.contains(&failed.at))?;
     let finding = quoted_finding(analysis, cluster);
     Some(RunCause {
@@ -76,7 +75,8 @@ pub(super) fn map(
 ) -> FailureMap {
     let read = known.all(selection);
     let failed_at = failed_places(selection);
-    let clustered = clustered(selection, &read, &failed_at);
+    let runs = runs(selection, &read, &failed_at);
+    let clustered = clusters(&runs);
     let groups = groups(selection, &read);
     let example = |cluster: &Cluster, (at, is_main): (usize, bool)| {
         let place = failed_at.get(at).copied().flatten()?;
@@ -93,12 +93,12 @@ pub(super) fn map(
     let examples = |cluster: &Cluster| {
         let main = cluster.runs.iter().map(|at| (*at, true));
         let also = cluster.also.iter().map(|at| (*at, false));
-        let mut runs: Vec<(usize, bool)> = main.chain(also).collect();
-        if runs.len() > MOST_EXAMPLES {
-            runs.sort_by_key(|(at, is_main)| (!is_main, !quotes(cluster, *at)));
+        let mut shown: Vec<(usize, bool)> = main.chain(also).collect();
+        if shown.len() > MOST_EXAMPLES {
+            shown.sort_by_key(|(at, is_main)| (!is_main, !quotes(cluster, *at)));
         }
-        runs.truncate(MOST_EXAMPLES);
-        runs.into_iter().filter_map(|run| example(cluster, run)).collect()
+        shown.truncate(MOST_EXAMPLES);
+        shown.into_iter().filter_map(|run| example(cluster, run)).collect()
     };
     let known = || read.iter().flatten();
     FailureMap {
@@ -113,11 +113,13 @@ pub(super) fn map(
         left_out_runs: selection.left_out,
         passed_but_reviewed_wrong: selection.passed_but_reviewed_wrong,
         scorers: selection.scorers.clone(),
+        kinds: kinds(&runs, &clustered).iter().map(|it| kind(it, &groups)).collect(),
         clusters_left_out: clustered.len().saturating_sub(MOST_CLUSTERS) as u64,
         clusters: clustered
             .iter()
             .take(MOST_CLUSTERS)
             .map(|cluster| FailureCluster {
+                kind: cluster.cause.mode.kind().name(),
                 mode: cluster.cause.mode.name(),
                 subject: cluster.cause.subject.clone(),
                 detail: cluster.cause.detail.clone(),
@@ -146,6 +148,18 @@ fn groups(selection: &Selection, read: &[Option<Arc<Analysis>>]) -> Vec<FailureG
         }
     }
     groups
+}
+
+fn kind(found: &KindOfCauses, groups: &[FailureGroup]) -> FailureKind {
+    FailureKind {
+        kind: found.kind.name(),
+        title: found.kind.title(),
+        is_error: found.kind.is_error(),
+        causes: found.causes,
+        runs: found.runs,
+        also: found.also,
+        shares: found.shares.iter().map(|it| share(it, groups)).collect(),
+    }
 }
 
 /// Returns a share. It has no interval while failed runs of the system are not read.

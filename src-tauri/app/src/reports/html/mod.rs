@@ -46,7 +46,9 @@ fn top(page: &Page) -> Markup {
     html! {
         header {
             h1 { (one_line(title)) }
-            @if !page.headline.is_empty() { p { strong { (one_line(&page.headline.join(" "))) } } }
+            @if let [first, others @ ..] = &page.headline[..] {
+                p { strong { (one_line(first)) } " " (one_line(&others.join(" "))) }
+            }
             p.muted { (words::describe_scope(page)) "." }
             dl {
                 dt { "Folder" } dd { (one_line(folder)) }
