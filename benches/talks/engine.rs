@@ -144,7 +144,7 @@ fn alone(measure: &Measure, folder: &Path, models: Vec<String>) -> Duration {
         runtime.block_on(Toolbox::open(&setup, folder, &secrets, |_: &str| true, None, None));
     let (teller, events) = RunEventSender::new();
     let output_dir = folder.join("results");
-    let listeners = log::listener(&output_dir, "bench").into_iter().collect();
+    let listeners = log::listener(&output_dir, "bench", None).into_iter().collect();
     let crew = Arc::new(LaunchContext {
         output_dir,
         base: folder.to_owned(),

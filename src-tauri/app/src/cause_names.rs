@@ -164,6 +164,7 @@ mod tests {
         };
         FailureCluster {
             mode: "tool_failed",
+            kind: "tools",
             subject: "sql".to_owned(),
             detail: "no such column: <name>".to_owned(),
             title: "`sql` failed: no such column: <name>".to_owned(),

@@ -49,13 +49,13 @@ it("a view of the workspace file shows the columns that it names, or the usual o
     name: "x",
     filter: "state:error",
     sort: "cost",
-    columns: ["cost", "odd"],
+    columns: ["cost", "answer.id"],
   };
   expect(teamView(view, ["cost", "score"])).toEqual({
     name: "x",
     q: "state:error",
     sort: "cost",
-    shown: { cost: true, score: false },
+    shown: { cost: true, score: false, "answer.id": true },
   });
   expect(teamView({ ...view, sort: null, columns: null }, ["cost"])).toMatchObject({
     sort: "-modified",

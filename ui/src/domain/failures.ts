@@ -86,6 +86,7 @@ export function asCluster(kind: Kind, causes: readonly Cluster[]): Cluster {
   const runs = own.flatMap((one) => one.examples.filter((example) => example.is_main));
   return {
     ...kind,
+    named: null,
     mode: KIND,
     subject: kind.kind,
     detail: "",

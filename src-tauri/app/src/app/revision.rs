@@ -141,7 +141,7 @@ fn compare(repository: &Repository, own: &Path, output_dir: &Path) -> Command {
 mod tests {
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(60);
+    const PATIENCE: Duration = Duration::from_mins(1);
 
     fn git(folder: &Path, arguments: &[&str]) -> String {
         let mut git = Command::new("git");

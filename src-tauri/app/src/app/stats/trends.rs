@@ -479,8 +479,11 @@ mod tests {
             named(&runs, SetsBy::Tag),
             pairs(&[("a tag", "tag:\"a tag\""), ("smoke", "tag:smoke")])
         );
-        assert_eq!(Sets::new(&runs, SetsBy::Commit).left_out, 1);
-        assert_eq!(Sets::new(&runs, SetsBy::Tag).left_out, 2);
+        let left_out = |by| {
+            let runs = CountedRuns::from_scored(&runs, place_of(by));
+            Sets::new(&runs, by).left_out
+        };
+        assert_eq!([left_out(SetsBy::Commit), left_out(SetsBy::Tag)], [1, 2]);
     }
 
     #[test]
