@@ -116,6 +116,8 @@ fn scored(n: usize, dice: &mut Dice) -> ScoredRun {
         cost: None,
         seconds: None,
         started_ms: None,
+        commit: None,
+        tags: Vec::new(),
         scoring: Some(ScoreStanding::Scored),
         scorer: Some("fields".to_owned()),
         score: Some(score),
