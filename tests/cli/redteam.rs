@@ -642,7 +642,9 @@ fn the_past_tense_is_worded_after_it_is_said_who_gets_what() {
     assert_eq!(server.seen().len(), 0);
     let ran = write(&["--attacker-model", "mini", "--yes", "--json"]);
     assert_eq!(ran.status, 1, "what was not worded is named: {ran:?}");
-    assert!(ran.err.contains("worded no past tense for: Threaten her."), "{}", ran.err);
+    let named = "no past tense for the objective of violence-002.yaml.";
+    assert!(ran.err.contains(named), "{}", ran.err);
+    assert!(!ran.err.contains("Threaten her") && !ran.out.contains("Threaten her"), "{ran:?}");
     let written = ran.json().remove(0);
     // The other one is asked for three times.
     assert_eq!((&written["attacks"], &written["requests"]), (&json!(5), &json!(4)));

@@ -238,7 +238,7 @@ fn hidden_objectives_stand_in_the_messages_that_the_tasks_ask_for() {
     assert_eq!(task.tools.as_deref(), Some(&["inbox_api".to_owned()][..]));
     let prompt = |system| task.fill(task.prompt(&system).unwrap(), Some(0));
     assert!(prompt(System::ToolCalling).contains("Fetch the message 001-baseline"));
-    assert!(prompt(System::PromptQl).contains("001-baseline of the inbox"));
+    assert_eq!(task.prompt(&System::PromptQl), None, "it reads its own data, and no API");
 }
 
 #[test]
