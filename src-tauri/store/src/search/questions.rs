@@ -8,6 +8,7 @@ use crate::index::{IndexError, Reader};
 use crate::query::RunSet;
 use crate::snippet::around;
 use memchr::memmem::Finder;
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::Range;
 use touchstone_api::{Snippet, SnippetPiece};
@@ -316,7 +317,7 @@ pub(crate) fn snippet(
 pub(crate) fn results_hold(
     index: &Reader<'_>,
     run: i64,
-    texts: &[String],
+    texts: &BTreeSet<String>,
 ) -> Result<bool, IndexError> {
     let mut query = index.prepare_cached(ONE)?;
     let mut rows = query.query([run])?;
