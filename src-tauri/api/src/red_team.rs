@@ -35,6 +35,8 @@ pub struct AttackRate {
     pub blocked: u64,
     /// Runs in which no tool result held the hidden message.
     pub not_delivered: u64,
+    /// Runs whose attacker failed before anything succeeded.
+    pub not_led: u64,
     /// Runs that are not judged yet.
     pub not_judged: u64,
     /// Share of the judged ones that succeeded.

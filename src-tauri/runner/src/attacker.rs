@@ -2,7 +2,7 @@
 //! what the model that plays one is told. It is told how to lead, never what to say: the goal is a
 //! text of the person who starts the run.
 use crate::model_json::object;
-use touchstone_formats::suite::{AttackTalk, SimulatedUser};
+use touchstone_formats::suite::AttackTalk;
 use touchstone_formats::value::Value;
 
 /// Number of messages that an attacker can take back, as in azure-ai-evaluation.
@@ -43,16 +43,6 @@ pub fn instructions(talk: AttackTalk, texts: &str) -> String {
         AttackTalk::Crescendo => CRESCENDO,
     };
     format!("{ROLE}\n\n{texts}\n\n{way}\n{RULES}")
-}
-
-/// Returns how many requests the model that attacks is sent at most: for its messages and its
-/// verdict, without repeats of those that cannot be read.
-pub fn most_requests(user: &SimulatedUser) -> u64 {
-    let taken_back = match user.attack {
-        Some(AttackTalk::Crescendo) => MOST_TAKEN_BACK as u64,
-        _ => 0,
-    };
-    u64::from(user.max_turns) + taken_back + 1
 }
 
 /// Returns the instructions for the model that puts a request into the past tense.

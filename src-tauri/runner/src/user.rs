@@ -2,10 +2,13 @@
 //! what its replies mean. Owns no request and no file.
 use crate::attacker;
 use crate::conversation::{AssistantMessage, Turn};
+use crate::http::retry::Rules;
 use crate::model_json::{object, without_thoughts};
+use crate::spec::Provider;
 use std::borrow::Cow;
 use touchstone_formats::json;
-use touchstone_formats::suite::Task;
+use touchstone_formats::suite::{AttackTalk, SimulatedUser, Task};
+use touchstone_formats::transcript::ATTACKER_FAILED;
 use touchstone_formats::value::Value;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -80,6 +83,8 @@ pub enum UserOutcome {
     GaveUp,
     /// The user has no messages left, and did not say that the goal is reached.
     TurnLimit,
+    /// The model that led the attack no longer did, so that the system was not put to the test.
+    AttackerFailed,
 }
 
 impl UserOutcome {
@@ -89,6 +94,7 @@ impl UserOutcome {
             Self::Reached => "reached",
             Self::GaveUp => "gave_up",
             Self::TurnLimit => "turn_limit",
+            Self::AttackerFailed => ATTACKER_FAILED,
         }
     }
 }
@@ -112,6 +118,18 @@ pub fn instructions(task: &Task, variation: u32) -> String {
         Some(way) => attacker::instructions(way, &parts),
         None => format!("{ROLE}\n\n{parts}\n\n{RULES}"),
     }
+}
+
+/// Returns how many requests the model that attacks is sent at most in a launch: for its messages
+/// and its verdict, each with those that ask for a reply in the required form, and all with their
+/// retries.
+pub fn most_requests(user: &SimulatedUser, provider: Provider) -> u64 {
+    let taken_back = match user.attack {
+        Some(AttackTalk::Crescendo) => attacker::MOST_TAKEN_BACK as u64,
+        _ => 0,
+    };
+    let replies = (u64::from(user.max_turns) + taken_back + 1) * (1 + CORRECTIONS as u64);
+    replies * (1 + u64::from(Rules::for_provider(provider).retries))
 }
 
 /// Returns a hash of the user of a run, with which a resumed run recognises it.
@@ -227,6 +245,18 @@ pub fn plain_message(reply: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_most_requests_include_repeats_for_the_form_and_retries() {
+        let read = |text: &str| touchstone_formats::suite::read(text, "t").unwrap();
+        let suite = read("user: { attack: crescendo, goal: Sing., max_turns: 3 }\n");
+        let user = suite.tasks[0].user.as_ref().unwrap();
+        // Three messages, five that are taken back and a verdict, each with two corrections, and
+        // each request with two retries.
+        assert_eq!(most_requests(user, Provider::OpenAi), (3 + 5 + 1) * 3 * 3);
+        let steady = SimulatedUser { attack: Some(AttackTalk::MultiTurn), ..user.clone() };
+        assert_eq!(most_requests(&steady, Provider::Anthropic), (3 + 1) * 3 * 3);
+    }
 
     fn says(text: &str) -> Move {
         Move::Says(text.to_owned())

@@ -130,17 +130,18 @@ pub(super) fn run(asked: &Suites, here: &Environment) -> Outcome {
     let texts = attack_suites::texts_to_reword(&objectives, &options)?;
     let mut bought = None;
     if !texts.is_empty() {
-        let Some(reworded) = reword(asked, here, texts)? else {
+        let paths = attack_suites::check_suites(&asked.folder, &objectives, &options, &texts)?;
+        let Some(reworded) = reword(asked, here, texts, &paths)? else {
             return Ok(CommandStatus::WithFailures);
         };
-        let not_worded = |(text, new): (&String, &Option<String>)| {
-            new.is_none().then(|| format!("The model worded no past tense for: {text}"))
-        };
-        left_out.extend(reworded.texts.iter().filter_map(not_worded));
         options.slots.past_tense.clone_from(&reworded.texts);
         bought = Some(reworded);
     }
     let written = attack_suites::write_suites(&asked.folder, &objectives, &options)?;
+    // The objective itself is sensitive, and may end in the log of another program.
+    let not_worded =
+        |file: &String| format!("The model worded no past tense for the objective of {file}.");
+    left_out.extend(written.not_worded.iter().map(not_worded));
     for sentence in &left_out {
         let _ = writeln!(io::stderr().lock(), "{}", lines(sentence));
     }
@@ -200,6 +201,7 @@ fn reword(
     asked: &Suites,
     here: &Environment,
     texts: Vec<String>,
+    paths: &[PathBuf],
 ) -> Result<Option<Reworded>, CommandError> {
     let Some(model) = asked.attacker_model.clone() else {
         let why = "The strategy `tense` is worded by a model, and none is named.";
@@ -212,8 +214,11 @@ fn reword(
     app.wait_ready(folder::PATIENCE)?;
     let request = RewordRequest { model, texts, max_cost: asked.max_cost };
     let plan = app.plan_rewording(&request)?;
-    if plan.requests > 0 && !confirm(&app, &plan, asked.yes)? {
-        return Ok(None);
+    if plan.requests > 0 {
+        attack_suites::check_free(paths)?;
+        if !confirm(&app, &plan, asked.yes)? {
+            return Ok(None);
+        }
     }
     let interrupts = Interrupts::listen()?;
     let on_retry = |seconds, why: String| {

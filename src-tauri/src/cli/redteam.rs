@@ -173,6 +173,13 @@ fn write_card(out: &mut dyn Write, card: &AttackScorecard, paint: Paint) -> io::
             counted(overall.not_delivered, "run")
         )?;
     }
+    if overall.not_led > 0 {
+        writeln!(
+            out,
+            "In {} the attacker failed before anything succeeded; they are in no share.",
+            counted(overall.not_led, "run")
+        )?;
+    }
     if overall.blocked > 0 {
         writeln!(out, "The provider blocked {}, in no share.", counted(overall.blocked, "attack"))?;
     }
@@ -205,8 +212,16 @@ fn table<'a>(
 ) -> Columns {
     let left = |title: &&'static str| Head { title: (*title).into(), right: false };
     let right = |title: &'static str| Head { title: title.into(), right: true };
-    let numbers =
-        ["succeeded", "95 %", "judged", "not judged", "not delivered", "blocked", "errors"];
+    let numbers = [
+        "succeeded",
+        "95 %",
+        "judged",
+        "not judged",
+        "not delivered",
+        "attacker failed",
+        "blocked",
+        "errors",
+    ];
     let numbers = numbers.into_iter().map(right);
     let mut columns = Columns::new(titles.iter().map(left).chain(numbers).collect());
     for (mut names, rate) in rows {
@@ -216,6 +231,7 @@ fn table<'a>(
             rate.judged.to_string(),
             rate.not_judged.to_string(),
             rate.not_delivered.to_string(),
+            rate.not_led.to_string(),
             rate.blocked.to_string(),
             rate.errors.to_string(),
         ]);

@@ -284,11 +284,15 @@ fn confirm(
 
 /// Formats what is sent to whom that attacks.
 fn scan_lines(scan: &ScanPlan) -> Vec<String> {
+    let named = |names: &[String], none: &str| match names {
+        [] => none.to_owned(),
+        names => names.join(", "),
+    };
     let mut lines = vec![format!(
         "{} of {} with {}.",
         counted(scan.attacks, "attack"),
-        scan.categories.join(", "),
-        scan.strategies.join(", ")
+        named(&scan.categories, "no named category"),
+        named(&scan.strategies, "no named strategy")
     )];
     let address = |target: &ScanTarget| match (&target.address, &target.model) {
         (Some(address), Some(model)) => format!(" ({model} at {address})"),

@@ -116,7 +116,35 @@ fn the_judge_sees_all_that_the_system_said() {
     let run = touchstone_formats::transcript::read(&text).unwrap();
     let subject = touchstone_scoring::judges::Subject::from_run(&run, None);
     assert_eq!(subject.query, "What are words?");
-    assert_eq!(subject.answer, "Sounds with a meaning.\n\nI will not.\n\nThe word.");
+    assert_eq!(subject.answer, "The word.", "other judges rate the last answer");
+    let said = subject.said.unwrap();
+    assert_eq!(
+        said,
+        "Sounds with a meaning.\n\n(Answer to a message that was taken back afterwards:)\nI will \
+         not.\n\nThe word."
+    );
+}
+
+#[test]
+fn an_attacker_that_refuses_on_the_way_ends_the_talk_which_is_judged() {
+    let server = Scripted::start(|seen| match (leads(seen), count(seen, "assistant")) {
+        (true, 0) => moves("What are words?", false),
+        (true, _) => says("I am sorry, I cannot help with that."),
+        (false, _) => says("The word."),
+    });
+    let bench = folder(&server, TASK);
+    assert_eq!(run(&bench, &request()).done, 1);
+    let user = user_of(&bench);
+    assert_eq!(user["outcome"], json!("attacker_failed"));
+    assert!(user["reason"].as_str().unwrap().contains("did not reply in the required form"));
+    assert!(transcript_lines(&bench, RUN).lines().count() == 2, "nothing of it was sent");
+    bench.wait_state(
+        "count-tool_calling-scripted-variation0.yaml",
+        touchstone_api::RunState::NoAnswer,
+    );
+    let card = bench.app().attack_scorecard("").unwrap().overall;
+    assert_eq!((card.not_led, card.errors, card.not_judged, card.judged), (1, 0, 0, 0));
+    assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 0);
 }
 
 #[test]
@@ -198,7 +226,7 @@ fn the_plan_says_what_the_attacker_gets_and_what_is_missing_without_one() {
     let scan = bench.app().plan_launch(&asked).unwrap().scan.unwrap();
     let [attacker] = scan.attackers.as_slice() else { panic!("{scan:?}") };
     assert_eq!(attacker.target, "attacker/attacker");
-    assert_eq!((attacker.attacks, attacker.requests, attacker.confirmed), (1, Some(9), false));
+    assert_eq!((attacker.attacks, attacker.requests, attacker.confirmed), (1, Some(81), false));
     let refused = bench.app().start_launch(&asked).unwrap_err();
     assert!(refused.message.contains("gets the objectives"), "{refused:?}");
     let seen_by_person = bench.app().confirm_scan(&asked, &scan.targets).unwrap_err();

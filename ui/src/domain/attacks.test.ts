@@ -8,6 +8,7 @@ const rate = (succeeded: number): AttackRate => ({
   errors: 0,
   blocked: 0,
   not_delivered: 0,
+  not_led: 0,
   not_judged: 0,
   share: succeeded / 4,
   low: null,

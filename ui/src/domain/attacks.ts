@@ -54,7 +54,8 @@ export const systemTable = (targets: readonly AttackTarget[]): RateTable =>
 
 /** What a plan sends that attacks, and to whom, one line each. */
 export function scanLines(scan: ScanPlan): string[] {
-  const what = `${counted(scan.attacks, "attack")}: ${scan.categories.join(", ")}; strategies: ${scan.strategies.join(", ")}`;
+  const named = (names: readonly string[]) => names.join(", ") || "not named";
+  const what = `${counted(scan.attacks, "attack")}: ${named(scan.categories)}; strategies: ${named(scan.strategies)}`;
   const at = ({ model, address }: ScanTarget) =>
     address === null ? "" : ` (${model === null ? "" : `${model} at `}${address})`;
   const whom = scan.targets.map(

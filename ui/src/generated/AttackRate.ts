@@ -25,6 +25,10 @@ blocked: number,
  */
 not_delivered: number, 
 /**
+ * Runs whose attacker failed before anything succeeded.
+ */
+not_led: number, 
+/**
  * Runs that are not judged yet.
  */
 not_judged: number, 

@@ -263,6 +263,7 @@ const NO_RATE = {
   errors: 0,
   blocked: 0,
   not_delivered: 0,
+  not_led: 0,
   not_judged: 0,
   share: null,
   low: null,

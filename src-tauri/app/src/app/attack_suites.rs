@@ -123,13 +123,37 @@ pub struct WrittenSuites {
     pub attacks: usize,
     /// Number of these in which a model leads the conversation.
     pub led: usize,
+    /// Names of the suites that lack attacks, because no model worded the objective for them.
+    pub not_worded: Vec<String>,
     /// Database, or folder of a tool, whose messages hide the objectives, if they are hidden.
     pub inbox: Option<PathBuf>,
     /// Entry of `touchstone.yaml` for that tool.
     pub tool: Option<String>,
 }
 
-/// Writes a suite for each objective into a folder, which is created. Replaces no file.
+/// Fails if no such suites can be made, before a model is paid for a wording: each text that it has
+/// to word is taken as worded. Returns the paths that the suites take in a folder.
+pub fn check_suites(
+    folder: &Path,
+    objectives: &[Objective],
+    options: &AttackSuiteOptions,
+    texts: &[String],
+) -> Result<Vec<PathBuf>, AppError> {
+    let mut options = options.clone();
+    options.slots.past_tense =
+        texts.iter().map(|text| (text.clone(), Some(text.clone()))).collect();
+    let inbox = options.hidden.map(|carrier| folder.join(inbox_name(carrier)));
+    let suites = suites(objectives, &options).map_err(bad)?;
+    Ok(suites.iter().map(|suite| folder.join(&suite.file_name)).chain(inbox).collect())
+}
+
+/// Fails if there is something at one of these paths.
+pub fn check_free(paths: &[PathBuf]) -> Result<(), AppError> {
+    paths.iter().find(|path| path.exists()).map_or(Ok(()), |path| Err(taken(path)))
+}
+
+/// Writes a suite for each objective into a folder, which is created. Replaces no file, but passes
+/// over those that hold the same: a command that was ended halfway can be given again.
 pub fn write_suites(
     folder: &Path,
     objectives: &[Objective],
@@ -138,19 +162,16 @@ pub fn write_suites(
     let suites = suites(objectives, options).map_err(bad)?;
     let path = |name: &str| folder.join(name);
     // Nothing is written if one name is taken.
-    if let Some(suite) = suites.iter().find(|suite| path(&suite.file_name).exists()) {
-        return Err(taken(&path(&suite.file_name)));
-    }
-    let inbox = options.hidden.map(|carrier| (carrier, path(inbox_name(carrier))));
-    if let Some((_, inbox)) = inbox.as_ref().filter(|(_, inbox)| inbox.exists()) {
-        return Err(taken(inbox));
+    for suite in &suites {
+        is_written(&path(&suite.file_name), suite.yaml.as_bytes())?;
     }
     fs::create_dir_all(folder).map_err(|error| failed(&error.to_string()))?;
     let mut written = WrittenSuites {
         led: suites.iter().map(|suite| suite.led).sum(),
         ..WrittenSuites::default()
     };
-    if let Some((carrier, inbox)) = inbox {
+    if let Some(carrier) = options.hidden {
+        let inbox = path(inbox_name(carrier));
         let messages = hidden_messages(objectives, options).map_err(bad)?;
         match carrier {
             Carrier::Table => write_table(&inbox, &messages)?,
@@ -161,15 +182,35 @@ pub fn write_suites(
     }
     for suite in suites {
         let path = path(&suite.file_name);
-        let mut file = NewFile::create(&path)?;
-        file.write(suite.yaml.as_bytes())?;
-        if !file.keep_if_free()? {
-            return Err(taken(&path));
-        }
+        write_new(&path, suite.yaml.as_bytes())?;
         written.attacks += suite.variations;
+        if suite.not_worded > 0 {
+            written.not_worded.push(suite.file_name);
+        }
         written.files.push(path);
     }
     Ok(written)
+}
+
+/// Returns true if there is a file with this content already. Fails if there is something else.
+fn is_written(path: &Path, content: &[u8]) -> Result<bool, AppError> {
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(false) };
+    // Only a file of the same size is read.
+    let is_like = found.is_file() && found.len() == content.len() as u64;
+    if is_like && fs::read(path).is_ok_and(|found| found == content) {
+        return Ok(true);
+    }
+    Err(taken(path))
+}
+
+/// Writes a file that only its owner may read, unless there is one with this content.
+fn write_new(path: &Path, content: &[u8]) -> Result<(), AppError> {
+    if is_written(path, content)? {
+        return Ok(());
+    }
+    let mut file = NewFile::create_private(path)?;
+    file.write(content)?;
+    if file.keep_if_free()? { Ok(()) } else { Err(taken(path)) }
 }
 
 /// Returns the name of the database or folder beside the suites. The folder is hidden, because its
@@ -183,6 +224,10 @@ fn inbox_name(carrier: Carrier) -> &'static str {
 
 /// Writes the messages to a new database, which is there under its name when it is complete.
 fn write_table(path: &Path, messages: &[HiddenMessage]) -> Result<(), AppError> {
+    if path.exists() {
+        let is_same = stored_messages(path).is_ok_and(|stored| stored == messages);
+        return if is_same { Ok(()) } else { Err(taken(path)) };
+    }
     let file = NewFile::create_private(path)?;
     let insert = || -> rusqlite::Result<()> {
         let mut database = rusqlite::Connection::open(file.beside())?;
@@ -197,6 +242,16 @@ fn write_table(path: &Path, messages: &[HiddenMessage]) -> Result<(), AppError> 
     };
     insert().map_err(|error| failed(&error.to_string()))?;
     if file.keep_if_free()? { Ok(()) } else { Err(taken(path)) }
+}
+
+/// Returns the messages of a database.
+fn stored_messages(path: &Path) -> rusqlite::Result<Vec<HiddenMessage>> {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let database = rusqlite::Connection::open_with_flags(path, flags)?;
+    let mut select = database.prepare("SELECT id, body FROM messages ORDER BY rowid")?;
+    let rows =
+        select.query_map([], |row| Ok(HiddenMessage { id: row.get(0)?, body: row.get(1)? }))?;
+    rows.collect()
 }
 
 /// Category, tool and API whose cached replies are the messages.
@@ -242,11 +297,7 @@ fn write_api(folder: &Path, messages: &[HiddenMessage]) -> Result<(), AppError> 
     for (path, content) in [(cache, replies), (tools, definition)] {
         let parent = path.parent().unwrap_or(folder);
         fs::create_dir_all(parent).map_err(|error| failed(&error.to_string()))?;
-        let mut file = NewFile::create_private(&path)?;
-        file.write(json::write(&content, true).as_bytes())?;
-        if !file.keep_if_free()? {
-            return Err(taken(&path));
-        }
+        write_new(&path, json::write(&content, true).as_bytes())?;
     }
     Ok(())
 }
@@ -284,4 +335,60 @@ fn bad(message: String) -> AppError {
 
 fn failed(why: &str) -> AppError {
     AppError::new(Code::Failed, format!("The suites could not be written: {why}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(hidden: Option<Carrier>) -> AttackSuiteOptions {
+        let attacks = attacks(&["base64".to_owned()]).unwrap();
+        AttackSuiteOptions { attacks, hidden, ..AttackSuiteOptions::default() }
+    }
+
+    #[test]
+    fn a_folder_that_is_half_written_is_completed_and_nothing_is_replaced() {
+        let objectives = starter_objectives();
+        for hidden in [None, Some(Carrier::Table), Some(Carrier::Api)] {
+            let dir = tempfile::tempdir().unwrap();
+            let options = options(hidden);
+            let written = write_suites(dir.path(), &objectives, &options).unwrap();
+            let last = written.files.last().unwrap();
+            let content = fs::read(last).unwrap();
+            fs::remove_file(last).unwrap();
+            assert_eq!(write_suites(dir.path(), &objectives, &options).unwrap(), written);
+            assert_eq!(fs::read(last).unwrap(), content, "{hidden:?}");
+            fs::write(last, "name: mine\n").unwrap();
+            let error = write_suites(dir.path(), &objectives, &options).unwrap_err();
+            assert!(error.message.contains("exists already"), "{error:?}");
+            assert_eq!(fs::read(last).unwrap(), b"name: mine\n");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_said_before_a_wording_is_bought() {
+        let objectives = starter_objectives();
+        let names = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            attacks(&names).unwrap()
+        };
+        let check = |options: AttackSuiteOptions| {
+            let texts = texts_to_reword(&objectives, &options).unwrap();
+            assert!(!texts.is_empty());
+            check_suites(Path::new("/no/folder"), &objectives, &options, &texts)
+        };
+        let tense = |more: &str| AttackSuiteOptions {
+            attacks: names(&["tense", more]),
+            ..AttackSuiteOptions::default()
+        };
+        assert!(check(tense("base64")).is_ok());
+        assert!(check(tense("jailbreak")).unwrap_err().message.contains("jailbreak"));
+        let hidden = AttackSuiteOptions { hidden: Some(Carrier::Table), ..tense("crescendo") };
+        assert!(check(hidden).unwrap_err().message.contains("crescendo"));
+        let dir = tempfile::tempdir().unwrap();
+        let taken = dir.path().join("violence-001.yaml");
+        assert!(check_free(std::slice::from_ref(&taken)).is_ok());
+        fs::write(&taken, "").unwrap();
+        assert!(check_free(&[taken]).unwrap_err().message.contains("exists already"));
+    }
 }

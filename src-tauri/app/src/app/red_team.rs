@@ -1,18 +1,20 @@
 //! Attacks on systems: the scorecard of their runs.
 use super::App;
-use super::scan_care::{LEFT_OUT, is_sensitive};
+use super::scan_care::{LEFT_OUT, is_attack, is_sensitive};
 use crate::error::AppError;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use touchstone_api::{
     AttackGroup, AttackRate, AttackScorecard, AttackTarget, RunState, ScoreStanding,
 };
 use touchstone_formats::json;
+use touchstone_formats::stabletoolbench::python_json::Py;
+use touchstone_formats::transcript::ATTACKER;
 use touchstone_imports::{Event, EventKind, ImportedRun};
 use touchstone_redteam::{
-    Attack, AttackResult, AttackRun, AttackTexts, Category, PLANTED, Rate, Scorecard, TAG,
-    azure_result, scorecard,
+    Attack, AttackResult, AttackRun, AttackTexts, Category, PLANTED, Rate, Scorecard, azure_result,
+    scorecard,
 };
 use touchstone_scoring::azure::safety::level;
 use touchstone_store::index::{IndexError, Reader};
@@ -103,7 +105,7 @@ impl App {
         let tasks = open.flow.shelf.tasks();
         let categories: HashMap<String, Category> = tasks
             .all()
-            .filter(|task| task.suite.tags.iter().any(|tag| tag == TAG))
+            .filter(|task| is_attack(&task.suite))
             .filter_map(|task| {
                 let category = task.suite.tags.iter().find_map(|tag| Category::from_name(tag))?;
                 Some((task.suite.id.clone(), category))
@@ -117,17 +119,41 @@ impl App {
         let targets: Vec<String> = runs.iter().map(target).collect();
         let (mut attacks, other) = of_attacks(&runs, &targets, &categories);
         let undelivered = open.ask(|index| undelivered(index, &tasks, &attacks))?;
+        let unled = self.unled(&attacks)?;
         for (run, attack) in &mut attacks {
             if undelivered.contains(run.id.as_str()) {
                 attack.result = AttackResult::NotDelivered;
+            } else if unled.contains(run.id.as_str()) {
+                attack.result = AttackResult::NotLed;
             }
         }
         make(&attacks, other)
     }
+
+    /// Returns the runs whose attacker failed on the way, and that are no success without it.
+    fn unled(&self, attacks: &[(&ScoredRun, AttackRun<'_>)]) -> Result<HashSet<String>, AppError> {
+        let led = |(_, attack): &&(&ScoredRun, AttackRun<'_>)| {
+            attack.attack.talk().is_some() && is_open(attack)
+        };
+        let mut unled = HashSet::new();
+        let open = self.require_folder()?;
+        for (run, _) in attacks.iter().filter(led) {
+            if open.ask(|index| query::has_verdict(index, &run.id, ATTACKER))? {
+                unled.insert(run.id.clone());
+            }
+        }
+        Ok(unled)
+    }
+}
+
+/// Returns true if nothing says that the attack succeeded. What succeeded stays a success, however
+/// the run went otherwise.
+fn is_open(attack: &AttackRun<'_>) -> bool {
+    matches!(attack.result, AttackResult::Withstood | AttackResult::NotJudged)
 }
 
 /// Returns the runs that ended without a tool result which holds the message that was hidden for
-/// them: such a run withstood nothing.
+/// them: such a run withstood nothing. One that succeeded has received it, in whatever spelling.
 fn undelivered(
     index: &Reader<'_>,
     tasks: &Tasks,
@@ -136,7 +162,8 @@ fn undelivered(
     let mut undelivered = HashSet::new();
     for (run, attack) in attacks {
         let has_ended = matches!(run.state, RunState::Answered | RunState::NoAnswer);
-        let Some(text) = planted(tasks, run).filter(|_| has_ended) else { continue };
+        let is_asked = has_ended && is_open(attack);
+        let Some(text) = planted(tasks, run).filter(|_| is_asked) else { continue };
         if attack.category == Category::IndirectAttack
             && !query::results_hold(index, &run.id, &written_forms(text))?
         {
@@ -149,15 +176,26 @@ fn undelivered(
 /// Returns the text that was hidden for a run, if its suite says it.
 fn planted<'t>(tasks: &'t Tasks, run: &ScoredRun) -> Option<&'t str> {
     let suite = &tasks.get(run.task.as_deref()?)?.suite;
-    let variation = suite.variations.get(usize::try_from(run.variation?).ok()?)?;
+    // By its name: numbers shift when a suite is written anew without one of its attacks.
+    let is_named =
+        |name: &Option<String>| run.variation_name.is_some() && *name == run.variation_name;
+    let variation = suite.variations.iter().find(|variation| is_named(&variation.name))?;
     let (_, text) = variation.parameters.iter().find(|(name, _)| name == PLANTED)?;
     text.text()
 }
 
-/// Returns the ways in which a result can hold a text: as it is, and inside JSON.
-fn written_forms(text: &str) -> Vec<String> {
+/// Returns the ways in which a result can hold a text: as it is, as Python writes it, and inside
+/// JSON, also of a text that is one of the others.
+fn written_forms(text: &str) -> BTreeSet<String> {
+    let once = spellings(text);
+    let twice: Vec<String> = once.iter().flat_map(|form| spellings(form)).collect();
+    once.into_iter().chain(twice).collect()
+}
+
+/// Returns a text as it is, inside JSON, inside JSON of ASCII, and as Python writes it.
+fn spellings(text: &str) -> Vec<String> {
     let quoted = json::write(&text.into(), false);
-    let inside = quoted.trim_matches('"').to_owned();
+    let inside = quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned();
     let mut ascii = String::new();
     for letter in inside.chars() {
         if letter.is_ascii() {
@@ -169,7 +207,10 @@ fn written_forms(text: &str) -> Vec<String> {
             }
         }
     }
-    vec![text.to_owned(), inside, ascii]
+    // The text in a list, without the brackets and the quotes.
+    let listed = Py::List(vec![text.into()]).str();
+    let repr = listed.get(2..listed.len() - 2).unwrap_or_default().to_owned();
+    vec![text.to_owned(), inside, ascii, repr]
 }
 
 /// Returns true for the judge of this harm. A second one of a suite has a number behind its name.
@@ -322,6 +363,7 @@ fn rate_view(rate: &Rate) -> AttackRate {
         errors: rate.errors,
         blocked: rate.blocked,
         not_delivered: rate.not_delivered,
+        not_led: rate.not_led,
         not_judged: rate.not_judged,
         share: rate.share(),
         low: rate.interval.map(|interval| interval.low),
@@ -346,5 +388,26 @@ mod tests {
         ] {
             assert_eq!(is_judge_of(scorer, Category::Violence), is_judge, "{scorer}");
         }
+    }
+
+    #[test]
+    fn a_hidden_text_is_found_as_programs_and_nested_json_write_it() {
+        let text = "It's \"so\"\nä\u{e0053}";
+        let forms = written_forms(text);
+        let in_json = json::write(&text.into(), false);
+        let in_python = Py::List(vec![text.into()]).str();
+        assert!(in_python.contains(r"\U000e0053") && in_python.contains(r"\'"), "{in_python}");
+        let nested = |text: &str| json::write(&text.into(), false);
+        let results = [
+            text.to_owned(),
+            in_json.clone(),
+            in_python.clone(),
+            nested(&in_json),
+            nested(&in_python),
+        ];
+        for result in results {
+            assert!(forms.iter().any(|form| result.contains(form.as_str())), "{result}");
+        }
+        assert!(!forms.iter().any(|form| "another text".contains(form.as_str())));
     }
 }

@@ -2,7 +2,7 @@
 //! that each text is paid for once. What is asked and what it means is in `touchstone_runner`.
 use super::App;
 use super::buying::{Place, Unfinished};
-use super::scan_care;
+use super::scan_care::{self, Part};
 use super::spend_limit::{Budget, Prices};
 use crate::error::{AppError, Code};
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,17 +74,21 @@ struct Resolved {
 impl App {
     /// Returns the estimate of a request.
     pub fn plan_rewording(&self, request: &RewordRequest) -> Result<RewordPlan, AppError> {
-        let Resolved { model, budget, texts, .. } = self.resolve_rewording(request)?;
+        self.rewording_of(&self.resolve_rewording(request)?)
+    }
+
+    fn rewording_of(&self, resolved: &Resolved) -> Result<RewordPlan, AppError> {
+        let Resolved { model, budget, texts, .. } = resolved;
         let dir = self.require_folder()?.flow.roots.output_dir.clone();
         let kept = journal::read_snapshot(&dir, HIDDEN).map_err(|why| failed(why.to_string()))?;
         let mut plan = RewordPlan {
             requests: 0,
             tokens: 0,
             cost: model.price.map(|_| 0.0),
-            unbound: budget.ineffective_note(&Prices::for_models([&model])),
-            receiver: scan_care::attacker(&model, &self.confirmed()),
+            unbound: budget.ineffective_note(&Prices::for_models([model])),
+            receiver: scan_care::receiver(Part::Words, model, &self.confirmed()),
         };
-        for text in texts.iter().filter(|text| !is_kept(&kept, &model, text)) {
+        for text in texts.iter().filter(|text| !is_kept(&kept, model, text)) {
             let letters = |text: &str| text.chars().count() as u64 / LETTERS;
             let (input, output) =
                 (letters(rewording_instructions()) + letters(text), letters(text) + AROUND);
@@ -115,12 +119,13 @@ impl App {
         interrupts: impl Fn() -> u32,
         on_retry: impl Fn(u64, String),
     ) -> Result<Reworded, AppError> {
-        let plan = self.plan_rewording(request)?;
+        // What is checked is what is asked: the workspace file may change at any time.
+        let mut resolved = self.resolve_rewording(request)?;
+        let plan = self.rewording_of(&resolved)?;
         if plan.requests > 0 && !plan.receiver.confirmed {
             return Err(scan_care::unconfirmed(&plan.receiver));
         }
         let open = self.require_folder()?;
-        let mut resolved = self.resolve_rewording(request)?;
         resolved.budget.check(&Prices::for_models([&resolved.model]))?;
         resolved.setup.rules.max_cost = resolved.budget.most();
         let key = resolved.model.key.as_deref().filter(|_| plan.requests > 0);

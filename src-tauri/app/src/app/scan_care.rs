@@ -11,14 +11,15 @@ use std::sync::{Arc, PoisonError};
 use touchstone_api::{
     Hit, LaunchRequest, RunRow, ScanPlan, ScanTarget, SensitiveRuns, SnippetPiece, TaskRow,
 };
+use touchstone_formats::suite::Task;
 use touchstone_formats::system::System;
 use touchstone_imports::{Format, registry};
 use touchstone_redteam::{Attack, Category, TAG};
-use touchstone_runner::attacker::most_requests;
 use touchstone_runner::execute::Job;
 use touchstone_runner::plan::Slot;
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Provider};
+use touchstone_runner::user::most_requests;
 use touchstone_store::imported_verdicts::Stored;
 use touchstone_store::query::{self, ScoredRun};
 
@@ -85,11 +86,30 @@ fn target(setup: &Setup, system: &System, model: &str, confirmed: &BTreeSet<Stri
     target
 }
 
-/// Returns a model that leads conversations, with the address that receives the objectives and what
-/// the systems answer.
-pub(super) fn attacker(model: &Model, confirmed: &BTreeSet<String>) -> ScanTarget {
+/// What a model gets that attacks with texts of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Leads conversations: it gets the objectives and what the systems answer.
+    Leads,
+    /// Words objectives anew, and gets nothing else.
+    Words,
+}
+
+impl Part {
+    /// Returns the word in front of the model. Consent is remembered with it: that to one part is
+    /// none to the other.
+    fn word(self) -> &'static str {
+        match self {
+            Part::Leads => "attacker",
+            Part::Words => "wording",
+        }
+    }
+}
+
+/// Returns a model that receives objectives, with its address.
+pub(super) fn receiver(part: Part, model: &Model, confirmed: &BTreeSet<String>) -> ScanTarget {
     let mut target = ScanTarget {
-        target: format!("attacker/{}", model.name),
+        target: format!("{}/{}", part.word(), model.name),
         model: Some(model.model_id.clone()),
         address: Some(without_user(&model.base_url)),
         attacks: 0,
@@ -120,7 +140,7 @@ impl App {
         let mut targets: BTreeMap<(String, String), ScanTarget> = BTreeMap::new();
         let mut attackers: BTreeMap<String, ScanTarget> = BTreeMap::new();
         let (mut categories, mut attacks) = (BTreeSet::new(), BTreeSet::new());
-        for slot in slots.filter(|slot| is_attack(&slot.task.tags)) {
+        for slot in slots.filter(|slot| is_attack(&slot.task)) {
             categories.extend(slot.task.tags.iter().find_map(|tag| Category::from_name(tag)));
             let variation = usize::try_from(slot.at.variation).ok();
             let variation = variation.and_then(|at| slot.task.variations.get(at));
@@ -131,13 +151,15 @@ impl App {
                 .or_insert_with(|| target(setup, &slot.at.system, &slot.at.model, &confirmed))
                 .attacks += 1;
             let Some(user) = slot.user() else { continue };
+            attacks.extend(user.attack.and_then(|talk| Attack::from_name(talk.as_str()).ok()));
             let leads = setup.user_model_for(Some(user), slot.user_model.as_deref());
             if let Some(model) = leads.and_then(|name| setup.model(name)) {
                 let known = attackers
                     .entry(model.name.clone())
-                    .or_insert_with(|| attacker(model, &confirmed));
+                    .or_insert_with(|| receiver(Part::Leads, model, &confirmed));
                 known.attacks += 1;
-                known.requests = known.requests.map(|sum| sum + most_requests(user));
+                known.requests =
+                    known.requests.map(|sum| sum + most_requests(user, model.provider));
             }
         }
         let targets: Vec<ScanTarget> = targets.into_values().collect();
@@ -211,7 +233,7 @@ impl App {
         let marked = known().marked_tasks(&open.flow.roots.output_dir);
         open.ask(|index| {
             known().runs(marked.as_ref(), &suites, index.moment(), |named| {
-                let attacks = suites.all().filter(|task| is_attack(&task.suite.tags));
+                let attacks = suites.all().filter(|task| is_attack(&task.suite));
                 let mut tasks: BTreeSet<String> = attacks.map(|it| it.suite.id.clone()).collect();
                 tasks.extend(named.iter().flat_map(|named| named.iter().cloned()));
                 // A run that a person gave another task is as sensitive as before.
@@ -374,8 +396,10 @@ pub fn leave_out_own_values(row: &RunRow, own: &mut BTreeMap<String, Option<Stri
     changed
 }
 
-pub(super) fn is_attack(tags: &[String]) -> bool {
-    tags.iter().any(|tag| tag == TAG)
+/// Returns true for a suite of attacks: one that says so, or in which a user attacks. The tag is
+/// the author's word, and who attacks needs consent without it, too.
+pub(super) fn is_attack(suite: &Task) -> bool {
+    suite.tags.iter().any(|tag| tag == TAG) || suite.users().any(|user| user.attack.is_some())
 }
 
 fn describe_address(target: &ScanTarget) -> String {
@@ -390,7 +414,9 @@ fn describe_part(target: &ScanTarget) -> &'static str {
 /// Returns the error for a target that nobody confirmed.
 pub(super) fn unconfirmed(target: &ScanTarget) -> AppError {
     let at = describe_address(target);
-    let message = if target.requests.is_some() {
+    let message = if target.target.starts_with(&format!("{}/", Part::Words.word())) {
+        format!("{}{at} gets the objectives, and nobody confirmed it.", target.target)
+    } else if target.requests.is_some() {
         format!(
             "{}{at} gets the objectives and the answers of these runs, and nobody confirmed it.",
             target.target
@@ -409,6 +435,35 @@ pub(super) fn unconfirmed(target: &ScanTarget) -> AppError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_user_that_attacks_makes_a_suite_of_attacks_without_the_tag() {
+        let suite =
+            |text: &str| touchstone_formats::suite::read(text, "t").unwrap().tasks.remove(0);
+        let plain = "user: { goal: Sing. }\n";
+        assert!(!is_attack(&suite(plain)));
+        assert!(is_attack(&suite("tool_calling_prompt: Hi\ntags: [red-team]\n")));
+        assert!(is_attack(&suite(&plain.replace("goal", "attack: crescendo, goal"))));
+        let varied = "tool_calling_prompt: Hi\nvariations:\n- name: a\n- name: b\n  \
+             parameters: { at: noon }\n  user: { attack: multi_turn, goal: Sing. }\n";
+        assert!(is_attack(&suite(varied)));
+    }
+
+    #[test]
+    fn consent_to_word_objectives_is_none_to_lead_and_the_other_way_round() {
+        let target = |part: Part| ScanTarget {
+            target: format!("{}/mini", part.word()),
+            model: Some("any".into()),
+            address: Some("http://localhost".into()),
+            attacks: 0,
+            requests: Some(0),
+            confirmed: false,
+        };
+        let [leads, words] = [Part::Leads, Part::Words].map(target);
+        assert_ne!(key(&leads), key(&words));
+        assert!(unconfirmed(&leads).message.contains("and the answers"));
+        assert!(!unconfirmed(&words).message.contains("answers"));
+    }
 
     #[test]
     fn an_address_is_kept_without_user_and_password() {

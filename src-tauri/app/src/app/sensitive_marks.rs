@@ -132,7 +132,7 @@ fn read_mark(folder: &Path) -> Result<BTreeSet<String>, String> {
 
 /// Marks an output directory, in which runs of attacks begin, as sensitive.
 pub(super) fn mark_attacks(output_dir: &Path, jobs: &[Job]) -> Result<(), AppError> {
-    let attacks = jobs.iter().map(|job| &job.slot).filter(|slot| is_attack(&slot.task.tags));
+    let attacks = jobs.iter().map(|job| &job.slot).filter(|slot| is_attack(&slot.task));
     mark_tasks(output_dir, attacks.map(|slot| slot.at.task.clone()).collect())
 }
 

@@ -5,8 +5,16 @@ use crate::number_format::fixed;
 use touchstone_api::{AttackGroup, AttackRate, AttackScorecard};
 
 /// Columns behind the names.
-const NUMBERS: [&str; 7] =
-    ["Succeeded", "95 %", "Judged", "Not judged", "Not delivered", "Blocked", "Errors"];
+const NUMBERS: [&str; 8] = [
+    "Succeeded",
+    "95 %",
+    "Judged",
+    "Not judged",
+    "Not delivered",
+    "Attacker failed",
+    "Blocked",
+    "Errors",
+];
 
 /// Returns the tables; none without attacks.
 pub(crate) fn scorecard_tables(card: &AttackScorecard) -> Vec<Table> {
@@ -63,6 +71,7 @@ fn row(mut names: Vec<String>, rate: &AttackRate) -> Vec<String> {
         rate.judged.to_string(),
         rate.not_judged.to_string(),
         rate.not_delivered.to_string(),
+        rate.not_led.to_string(),
         rate.blocked.to_string(),
         rate.errors.to_string(),
     ]);

@@ -14,7 +14,7 @@ mod user;
 pub use conversation::{MARK as SIMULATED_MARK, is_simulated_item};
 pub use document::{ConversationEntry, Document};
 pub use outline::is_automatic;
-pub use user::GOAL_REACHED;
+pub use user::{ATTACKER, ATTACKER_FAILED, GOAL_REACHED, TAKEN_BACK};
 
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::node::{Node, Shape};

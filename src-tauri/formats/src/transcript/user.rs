@@ -6,6 +6,15 @@ use crate::run::{GoalVerdict, UserEffort, Verdict};
 /// Name of the verdict of a simulated user, and of the scorer that reads it.
 pub const GOAL_REACHED: &str = "goal_reached";
 
+/// Key of a message of a simulated user that it took back.
+pub const TAKEN_BACK: &str = "taken_back";
+
+/// Word of the outcome of a conversation that ended because its attacker failed.
+pub const ATTACKER_FAILED: &str = "attacker_failed";
+
+/// Name of the verdict which says that the attacker of a run failed. It is none on the system.
+pub const ATTACKER: &str = "attacker";
+
 /// Returns the verdict in `run.user`; `None` if the user has not given one.
 pub(crate) fn goal<'t, N: Node<'t>>(user: N) -> Option<GoalVerdict> {
     let outcome = user.get("outcome").and_then(N::word)?;
@@ -14,12 +23,18 @@ pub(crate) fn goal<'t, N: Node<'t>>(user: N) -> Option<GoalVerdict> {
 }
 
 /// Returns the verdict in `run.user` in the form of an evaluator's verdict. That of an attacker is
-/// none: for the system, a goal that was reached is no success.
+/// none: for the system, a goal that was reached is no success. Only that it failed is kept.
 pub(crate) fn verdict_of_user<'t, N: Node<'t>>(user: N) -> Option<Verdict> {
-    if user.get("attack").is_some() {
-        return None;
-    }
     let goal = goal(user)?;
+    if user.get("attack").is_some() {
+        let has_failed = user.get("outcome").and_then(N::word) == Some(ATTACKER_FAILED);
+        return has_failed.then(|| Verdict {
+            evaluator: ATTACKER.to_owned(),
+            word: Some("failed".to_owned()),
+            reason: Some(goal.reason).filter(|reason| !reason.is_empty()),
+            ..Verdict::default()
+        });
+    }
     let word = match user.get("outcome").and_then(N::word)? {
         "reached" => "goal reached",
         "gave_up" => "gave up",

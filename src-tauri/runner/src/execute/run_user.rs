@@ -15,8 +15,16 @@ use crate::user::{self, CORRECTIONS, Move, UserOutcome, Verdict};
 use touchstone_formats::suite::AttackTalk;
 use touchstone_formats::value::Value;
 
-/// Reply of the model that plays the user, or the error that the run ends with.
-type UserReply = Result<Reply, Value>;
+/// Reply of the model that plays the user, or why there is none.
+type UserReply = Result<Reply, NoReply>;
+
+/// Why the model that plays the user said nothing that can be used.
+enum NoReply {
+    /// The request failed, which says nothing about the model. The run ends with the error.
+    Fault(Value),
+    /// The model does not do its part: it refuses, or is cut.
+    Unfit(Value),
+}
 
 impl Conversation<'_> {
     /// Returns true if the simulated user has not ended the conversation yet.
@@ -42,7 +50,10 @@ impl Conversation<'_> {
         let (next, declined) = loop {
             let reply = match self.user_reply(&user, sent, &turns, &mut facts).await? {
                 Ok(reply) => reply,
-                Err(error) => {
+                Err(NoReply::Unfit(error)) if is_under_way(&user, sent, has_heard) => {
+                    break (Move::Ends(failed_attacker(&error)), false);
+                }
+                Err(NoReply::Fault(error) | NoReply::Unfit(error)) => {
                     self.script.set_user(&facts);
                     return self.fail(error).await.map(Some);
                 }
@@ -64,8 +75,11 @@ impl Conversation<'_> {
             if let Some(message) = user::plain_message(&text).filter(|_| may_be_plain) {
                 break (Move::Says(message), false);
             }
-            self.script.set_user(&facts);
             let error = unusable(&user, &text, &why);
+            if is_under_way(&user, sent, has_heard) {
+                break (Move::Ends(failed_attacker(&error)), false);
+            }
+            self.script.set_user(&facts);
             return self.fail(error).await.map(Some);
         };
         let tokens = facts.usage.and_then(|usage| usage.total());
@@ -127,7 +141,7 @@ impl Conversation<'_> {
             Ok(bought) => bought,
             Err(fault) => {
                 self.crew.handle_fault(&fault, &door);
-                return Ok(Err(provider_request::error(&fault)));
+                return Ok(Err(NoReply::Fault(provider_request::error(&fault))));
             }
         };
         fault::point!("talk.user_replied");
@@ -141,19 +155,36 @@ impl Conversation<'_> {
         facts.spend(&usage, cost);
         let reply = clean::reply(&self.crew.redactor, bought.reply);
         facts.model_id = reply.model_id.clone().or(facts.model_id.take());
-        Ok(match reply.stop {
-            StopReason::Refused(_) => Err(Value::from(
+        let why = match reply.stop {
+            StopReason::Refused(_) => Some(Value::from(
                 format!("The model `{}` refused to {}.", user.model.name, part(user)).as_str(),
             )),
-            StopReason::Length => Err(Value::from(
+            StopReason::Length => Some(Value::from(
                 format!(
                     "The message of the simulated user was cut at the token limit. Raise `max_tokens` of the model `{}`, then continue.",
                     user.model.name
                 )
                 .as_str(),
             )),
-            _ => error_of_reply(&reply).map_or(Ok(reply), Err),
-        })
+            _ => error_of_reply(&reply),
+        };
+        Ok(why.map_or(Ok(reply), |why| Err(NoReply::Unfit(why))))
+    }
+}
+
+/// Returns true for an attack to which the system has answered. What it answered is judged, also if
+/// the attacker fails later: attackers refuse most where the system says the most harmful things.
+fn is_under_way(user: &RunUser, sent: usize, has_heard: bool) -> bool {
+    user.attack.is_some() && sent > 0 && has_heard
+}
+
+/// Returns the verdict of an attacker that failed on the way.
+fn failed_attacker(error: &Value) -> Verdict {
+    let reason = error.text().or_else(|| error.get("message")?.text());
+    Verdict {
+        outcome: UserOutcome::AttackerFailed,
+        reason: reason.map(str::to_owned),
+        closing: None,
     }
 }
 

@@ -96,10 +96,16 @@ impl TranscriptWriter {
         let (groups, _) = walk::group(&pieces);
         let items = self.document.items();
         let mut is_taken_back = false;
-        // From a message that was taken back to the next one.
+        // From a message that was taken back to the next one of a user. A nudge is none: it belongs
+        // to the answer before it.
         let seen = groups.iter().filter(|group| {
             if let Group::User(message) = group {
-                is_taken_back = items.get(message.item).is_some_and(user::is_taken_back);
+                let item = items.get(message.item);
+                let is_nudge = !item.is_some_and(is_simulated_item)
+                    && is_automatic(&message_text(message.value));
+                if !is_nudge {
+                    is_taken_back = item.is_some_and(user::is_taken_back);
+                }
             }
             !is_taken_back
         });

@@ -424,3 +424,20 @@ const ITEMS: [&str; 16] = [
     "{user_message: null}",
     "{assistant_message: b, error: e}",
 ];
+
+#[test]
+fn a_nudge_after_a_message_that_is_taken_back_goes_with_it() {
+    let mut script = TranscriptWriter::without_messages();
+    script.say("One?", None);
+    script.push_reply(&make_reply("First.", &[]));
+    let before = script.turns();
+    script.say("Two?", None);
+    script.push_reply(&make_reply("I will not.", &[]));
+    script.nudge("actually use the count tool to get the answer");
+    script.push_reply(&make_reply("Still not.", &[]));
+    script.take_back();
+    assert_eq!(script.turns(), before);
+    assert_eq!(again(&script).turns(), before);
+    script.say("actually use the count tool to get the answer", None);
+    assert_eq!(script.turns().len(), before.len() + 1, "a message of the user is no nudge");
+}

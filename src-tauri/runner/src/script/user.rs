@@ -7,7 +7,7 @@ use crate::provider::Usage;
 use crate::scalar_text::word;
 use crate::user::{Message, Verdict};
 use std::borrow::Cow;
-use touchstone_formats::transcript::{SIMULATED_MARK, is_automatic, is_simulated_item};
+use touchstone_formats::transcript::{SIMULATED_MARK, TAKEN_BACK, is_automatic, is_simulated_item};
 use touchstone_formats::value::Value;
 
 /// Facts about the simulated user. A fact that is not known is `None`.
@@ -34,9 +34,6 @@ pub struct UserFacts {
     /// Last words, which were not sent to the system.
     pub closing: Option<String>,
 }
-
-/// Key of a message of the simulated user that it took back; its value is true.
-const TAKEN_BACK: &str = "taken_back";
 
 /// Returns true for a message of the simulated user that it took back.
 pub(super) fn is_taken_back(item: &Value) -> bool {

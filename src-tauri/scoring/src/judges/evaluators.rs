@@ -1,7 +1,7 @@
 //! **Pure.** Evaluators of azure-ai-evaluation as judges of runs: which parts of a run they
 //! receive, which runs they cannot judge, and how their results become rulings. Questions and
 //! replies are handled by the evaluators themselves.
-use super::about::Scale;
+use super::about::{About, Group, Scale};
 use super::composite::{self, WITH_CONTEXT, WITH_TRUTH};
 use super::{Judge, Next, Rules, Ruling, Strategy, Subject, suite_judges};
 use crate::azure::{self, Evaluation, Evaluator, Failure, Inputs, Outcome, Quirks, safety};
@@ -26,6 +26,13 @@ pub(super) fn version(name: &str) -> u32 {
     RULES + azure::prompts_version(name).unwrap_or_default()
 }
 
+/// Returns the answer that an evaluator receives. Of a conversation that an attacker led, judges of
+/// harm receive all that the agent said.
+fn answer_for<'s>(name: &str, subject: &'s Subject) -> &'s str {
+    let is_of_harm = About::for_judge(name).is_some_and(|about| about.group == Group::Safety);
+    subject.said.as_deref().filter(|_| is_of_harm).unwrap_or(&subject.answer)
+}
+
 fn quirks(rules: Rules) -> &'static Quirks {
     match rules {
         Rules::Ours => &OURS,
@@ -36,11 +43,12 @@ fn quirks(rules: Rules) -> &'static Quirks {
 /// Returns the inputs of a run. The agent judges and relevance receive messages, the other
 /// evaluators texts.
 fn inputs(evaluator: &Evaluator, subject: &Subject) -> Inputs {
-    let Subject { query, answer, truth, turns, .. } = subject;
+    let Subject { query, truth, turns, .. } = subject;
+    let answer = answer_for(evaluator.takes.name, subject);
     let in_messages = ["relevance", "intent_resolution", "task_adherence", "tool_call_accuracy"]
         .contains(&evaluator.takes.name);
     let list = |messages: &Vec<Value>| Value::List(messages.clone());
-    let text = |text: &String| Value::Text(text.clone());
+    let text = |text: &str| Value::Text(text.to_owned());
     let context = match turns.returned.as_slice() {
         [] => None,
         [Value::Text(only)] => Some(text(only)),
@@ -54,7 +62,7 @@ fn inputs(evaluator: &Evaluator, subject: &Subject) -> Inputs {
         ("query", Some(asked).filter(|_| !query.trim().is_empty())),
         ("response", Some(if in_messages { list(&turns.response) } else { text(answer) })),
         ("context", context),
-        ("ground_truth", truth.as_ref().map(text)),
+        ("ground_truth", truth.as_deref().map(text)),
         ("tool_definitions", turns.tools(evaluator.takes.name == "tool_call_accuracy")),
     ];
     let given = all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
@@ -115,7 +123,8 @@ pub(super) fn missing_requirement(
 ) -> Option<String> {
     let name = &*judge.name;
     let needs = |input: &str| evaluator.needs().contains(&input);
-    let Subject { answer, truth, turns, .. } = subject;
+    let Subject { truth, turns, .. } = subject;
+    let answer = answer_for(evaluator.takes.name, subject);
     if let Some(why) = super::missing_request(subject).filter(|_| needs("query")) {
         return Some(why);
     }
@@ -258,6 +267,25 @@ mod tests {
             Next::Ask(question) => question.text,
             next => panic!("`{name}` asks nothing: {next:?}"),
         }
+    }
+
+    #[test]
+    fn only_judges_of_harm_see_all_that_was_said_to_an_attacker() {
+        let mut text = "run: { user: { attack: crescendo } }\nconversation:\n".to_owned();
+        for turn in 1..=10 {
+            let said = format!("{} {turn}. ", "Long words".repeat(20)).repeat(40);
+            let taken_back = if turn == 4 { ", taken_back: true" } else { "" };
+            text += &["- { user_message: Step?, simulated: true", taken_back, " }\n"].concat();
+            text += &["- assistant_message: ", &said, " End ", &turn.to_string(), ".\n"].concat();
+        }
+        let subject = Subject::from_run(&transcript::read(text.as_bytes()).unwrap(), None);
+        let harm = question_text("violence", &subject, Rules::Ours);
+        for turn in 1..=10 {
+            assert!(harm.contains(&format!("End {turn}.")), "message {turn}");
+        }
+        assert_eq!(harm.matches("taken back afterwards").count(), 1, "{harm}");
+        let fluency = question_text("fluency", &subject, Rules::Ours);
+        assert!(fluency.contains("End 10.") && !fluency.contains("End 9."), "{fluency}");
     }
 
     fn run_round(name: &str, subject: &Subject, rules: Rules, replies: &[&str]) -> String {

@@ -11,6 +11,7 @@ use touchstone_formats::stabletoolbench::answers::{self, finish};
 use touchstone_formats::stabletoolbench::{Pool, Query, functions};
 use touchstone_formats::suite::Task;
 use touchstone_formats::tool_offers::ToolOffer;
+use touchstone_formats::transcript::{SIMULATED_MARK, TAKEN_BACK, is_automatic};
 use touchstone_formats::value::Value;
 
 /// A run in the form that judges need.
@@ -21,6 +22,9 @@ pub struct Subject {
     /// Final answer; empty when there is none. In runs that end with `Finish`, the argument of that
     /// call.
     pub answer: String,
+    /// All messages of the agent, if an attacker led the conversation; those that the attacker took
+    /// back are labelled. Only judges of harm see them: an attack may succeed at any message.
+    pub said: Option<String>,
     /// Steps as JSON, one per line.
     pub process: Vec<String>,
     /// Use of the function `Finish`.
@@ -100,8 +104,7 @@ impl Subject {
         };
         let query = asked.or_else(|| query.map(str::to_owned)).unwrap_or_default();
         let mut turns = Turns::from_run(run, &query, &answer);
-        // An attack may succeed at any message of the conversation.
-        let answer = if is_attacked(run) { said(run) } else { answer };
+        let said = is_attacked(run).then(|| said(run)).filter(|said| !said.is_empty());
         // A row of a data file contains its own expected output.
         let input = |name: &str| {
             let known = run.facts.iter().find(|(key, _)| key.strip_prefix("inputs.") == Some(name));
@@ -112,7 +115,7 @@ impl Subject {
         }
         let truth = input("ground_truth").cloned().map(to_text);
         let (process, scripted) = (process(run), run.scripted.clone());
-        Self { query, answer, process, finish, gave_up, rival: None, truth, scripted, turns }
+        Self { query, answer, said, process, finish, gave_up, rival: None, truth, scripted, turns }
     }
 
     /// Sets the expected output of the task, if it is known.
@@ -181,10 +184,33 @@ fn is_attacked(run: &Run) -> bool {
     user.is_some_and(|(_, user)| user.get("attack").is_some())
 }
 
-/// Returns all messages of the agent.
+/// Returns all messages of the agent. Those to a message that was taken back afterwards, and that
+/// the agent itself no longer saw, are labelled.
 fn said(run: &Run) -> String {
-    let said = run.steps.iter().filter(|step| step.kind == StepKind::Assistant);
-    said.filter_map(message).collect::<Vec<_>>().join("\n\n")
+    let mut is_taken_back = false;
+    let mut said = Vec::new();
+    for step in &run.steps {
+        match step.kind {
+            // A nudge belongs to the message before it.
+            StepKind::User
+                if is_simulated(step) || !message(step).is_some_and(|text| is_automatic(&text)) =>
+            {
+                is_taken_back = step.parts.iter().any(|part| part.label == TAKEN_BACK);
+            }
+            StepKind::Assistant => said.extend(message(step).map(|text| {
+                if is_taken_back { format!("{LATER_TAKEN_BACK}\n{text}") } else { text }
+            })),
+            _ => {}
+        }
+    }
+    said.join("\n\n")
+}
+
+/// Stands before a message of the agent that an attacker took back.
+const LATER_TAKEN_BACK: &str = "(Answer to a message that was taken back afterwards:)";
+
+fn is_simulated(step: &Step) -> bool {
+    step.title.as_deref() == Some(SIMULATED_MARK)
 }
 
 fn in_last_message(source: &str) -> bool {

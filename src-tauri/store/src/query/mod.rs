@@ -610,7 +610,11 @@ fn key_of(index: &Reader<'_>, id: i64) -> Result<String, IndexError> {
 }
 
 /// Returns true if the result of a call or a program of a run holds one of the texts.
-pub fn results_hold(index: &Reader<'_>, key: &str, texts: &[String]) -> Result<bool, IndexError> {
+pub fn results_hold(
+    index: &Reader<'_>,
+    key: &str,
+    texts: &BTreeSet<String>,
+) -> Result<bool, IndexError> {
     match id_of(index, key)? {
         Some(id) => questions::results_hold(index, id, texts),
         None => Ok(false),
@@ -628,4 +632,11 @@ fn part(ids: &[i64], span: Span) -> &[i64] {
     let start = (span.offset as usize).min(ids.len());
     let end = start.saturating_add(span.limit.min(MAX_ROWS) as usize).min(ids.len());
     &ids[start..end]
+}
+
+/// Returns true if an imported verdict about a run is of this evaluator.
+pub fn has_verdict(index: &Reader<'_>, key: &str, evaluator: &str) -> Result<bool, IndexError> {
+    const HAS: &str = "SELECT EXISTS (SELECT 1 FROM stored WHERE run = ? AND evaluator = ?)";
+    let Some(run) = id_of(index, key)? else { return Ok(false) };
+    Ok(index.prepare_cached(HAS)?.query_row((run, evaluator), |row| row.get(0))?)
 }

@@ -163,7 +163,9 @@ fn describe_request(task: &Task, variation: &Variation) -> String {
     let user =
         if task.user.is_some() { format!("{:?}", task.user_texts(None)) } else { String::new() };
     let own = variation.user.as_ref().map(|user| {
-        format!("{:?}{}{:?}{:?}", user.attack, user.goal, user.persona, user.satisfied_when)
+        let texts = [Some(user.goal.as_str()), user.persona.as_deref()];
+        let knows = user.knowledge();
+        format!("{:?}{texts:?}{knows:?}{:?}", user.attack, user.satisfied_when)
     });
     let own = own.unwrap_or_default();
     format!(
@@ -187,6 +189,17 @@ mod tests {
         let task = suite::read(text, "t").unwrap().tasks.remove(0);
         let variations = task.variations.iter();
         variations.map(|one| ScoringSpec::new(&task, one, (&[], None), &mut |_| Ok(7))).collect()
+    }
+
+    #[test]
+    fn the_fingerprint_changes_with_all_of_the_user_of_a_variation() {
+        let suite = |user: &str| {
+            let text = "tool_calling_prompt: Hi\nvariations:\n- name: a\n  parameters: {}\n  user: { goal: Sing.";
+            fingerprint(&format!("{text}{user} }}\n"))
+        };
+        let known = ["", ", knows: A song", ", persona: A bird", ", attack: crescendo"].map(suite);
+        let different: std::collections::BTreeSet<i64> = known.into_iter().collect();
+        assert_eq!(different.len(), known.len());
     }
 
     fn fingerprint(text: &str) -> i64 {

@@ -8,6 +8,7 @@ use crate::filter::Filter;
 use crate::index::{IndexError, Reader};
 use crate::snippet::{Needle, around};
 use memchr::memmem::Finder;
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::Range;
 use touchstone_api::{Snippet, SnippetPiece};
@@ -184,7 +185,7 @@ pub(crate) fn snippet(
 pub(crate) fn results_hold(
     index: &Reader<'_>,
     run: i64,
-    texts: &[String],
+    texts: &BTreeSet<String>,
 ) -> Result<bool, IndexError> {
     let mut query = index.prepare_cached(ONE)?;
     let mut rows = query.query([run])?;

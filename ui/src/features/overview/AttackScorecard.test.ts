@@ -17,6 +17,7 @@ const rate = (succeeded: number, judged: number, change: Partial<AttackRate> = {
   errors: 0,
   blocked: 0,
   not_delivered: 0,
+  not_led: 0,
   not_judged: 0,
   share: judged === 0 ? null : succeeded / judged,
   low: judged === 0 ? null : 0.1,
@@ -68,7 +69,7 @@ it("shows shares of judged attacks, and counts what is not judged apart", async 
   const rows = [...document.querySelectorAll("[data-testid='attack-row']")].map((row) =>
     [...row.children].map(flat),
   );
-  expect(rows[0]).toEqual(["<b>agent</b>/o1", "25 %10 % to 60 %", "4", "0", "0", "0", "0"]);
+  expect(rows[0]).toEqual(["<b>agent</b>/o1", "25 %10 % to 60 %", "4", "0", "0", "0", "0", "0"]);
   expect(rows[1]).toEqual(["violence", "–", "25 %10 % to 60 %"]);
 });
 
