@@ -101,7 +101,7 @@ impl SplitFiles {
 
     /// Returns the dollars that were spent by all parts.
     pub(crate) fn spent(&self) -> f64 {
-        self.logs.values().flatten().map(|log| log.sum.cost).sum()
+        self.logs.values().flatten().map(|log| log.sum.cost).fold(0.0, |sum, cost| sum + cost)
     }
 
     /// Returns the view of the launch, with all parts.
@@ -219,7 +219,7 @@ impl SplitFiles {
             at_work: latest
                 .filter(|_| matches!(state, SplitPartState::Running | SplitPartState::Stopping))
                 .map_or(0, |log| log.sum.running.len() as u64),
-            cost: logs.iter().map(|log| log.sum.cost).sum(),
+            cost: logs.iter().map(|log| log.sum.cost).fold(0.0, |sum, cost| sum + cost),
             unpriced: logs.iter().map(|log| log.sum.unpriced).sum(),
             starts: u32::try_from(logs.len()).unwrap_or(u32::MAX),
             began_ms: latest.map(|log| log.header.at_ms),
