@@ -79,6 +79,7 @@ mod saving;
 mod scan_care;
 mod scoring;
 mod split_launches;
+mod split_submitting;
 pub mod stabletoolbench;
 mod stats;
 mod suite_judges;
@@ -97,7 +98,7 @@ pub use problems::SuiteProblems;
 pub use reviewing::Reviews;
 pub use saving::{NewFile, keep_file};
 pub use scoring::FileScores;
-pub use split_launches::SplitOptions;
+pub use split_submitting::SplitOptions;
 
 pub use crate::evaluating::available::known_evaluators;
 pub use diffing::{FileDiff, FileDiffOptions, InputFile, Style};

@@ -75,6 +75,11 @@ impl PreparedLaunch {
         (self.total, &self.what)
     }
 
+    /// Returns the budget of all parts in dollars.
+    pub(super) fn budget(&self, request: &LaunchRequest) -> Result<Option<f64>, AppError> {
+        Budget::resolve(request.max_cost, &self.setup.rules).map(Budget::most)
+    }
+
     /// Fails with the reason that every part would fail with.
     pub(super) fn check(
         &self,
