@@ -124,3 +124,22 @@ fn what_is_left_of_a_budget_is_shared_and_what_others_may_spend_is_kept() {
     assert!(script.contains("#SBATCH --array=2\n"), "{script}");
     assert_near(budget_of(&script) / 3.0, 60.0 - cost - 20.0);
 }
+
+#[test]
+fn attacks_that_nobody_confirmed_are_not_submitted() {
+    let server = answers();
+    let sandbox = folder("attacks-submitted", &server);
+    let slurm = Slurm::beside(&sandbox);
+    let task = sandbox.folder.join("tasks/count.yaml");
+    let text = fs::read_to_string(&task).unwrap() + "tags: [red-team, harmful_content]\n";
+    fs::write(&task, text).unwrap();
+    let submit = |more: &[&str]| {
+        let which = [&WHICH[..], &["--parts", "2", "--detach"], more].concat();
+        slurm.run(&sandbox, &which)
+    };
+    let ran = submit(&[]);
+    assert!(ran.status != 0 && ran.err.contains("nobody confirmed"), "{ran:?}");
+    assert!(!slurm.dir.join("job-41").exists());
+    let ran = submit(&["--yes"]);
+    assert!(ran.status == 0 && ran.err.contains("to tool_calling/local"), "{ran:?}");
+}

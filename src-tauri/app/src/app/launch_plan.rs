@@ -80,12 +80,13 @@ impl PreparedLaunch {
         Budget::resolve(request.max_cost, &self.setup.rules).map(Budget::most)
     }
 
-    /// Fails with the reason that every part would fail with.
+    /// Fails with the reason that every part would fail with. `confirmed` tells parts that targets may
+    /// be attacked.
     pub(super) fn check(
         &self,
         app: &App,
         open: &OpenFolder,
-        request: &LaunchRequest,
+        (request, confirmed): (&LaunchRequest, bool),
     ) -> Result<(), AppError> {
         if let Some(fault) = setup_fault(&self.setup) {
             return Err(failed(fault));
@@ -94,6 +95,9 @@ impl PreparedLaunch {
         let lacking = app.lacking_of(open, &self.setup, slots);
         if !lacking.is_empty() && lacking.iter().all(|troubles| !troubles.is_empty()) {
             return Err(cannot_start(&by_cause(&lacking)));
+        }
+        if !confirmed {
+            app.check_scan(&self.setup, self.plan.owed.iter().map(|planned| &planned.slot))?;
         }
         check_inputs(open, request, &self.setup, &self.plan).map(drop)
     }
@@ -587,7 +591,7 @@ impl App {
             return Err(error
                 .hint("Run again from the start to replace results; old files are moved aside."));
         }
-        self.check_scan(&setup, &jobs)?;
+        self.check_scan(&setup, jobs.iter().map(|job| &job.slot))?;
         let dir = &open.flow.roots.output_dir;
         if !dir.is_dir() && open.is_worker() {
             let message = format!("The output directory {} does not exist.", dir.display());

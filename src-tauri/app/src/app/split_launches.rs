@@ -22,6 +22,9 @@ const MOST_ROWS: u32 = 500;
 /// Minimum time between two questions to the scheduler.
 const BETWEEN: Duration = Duration::from_secs(4);
 
+/// The same for who follows a launch: files tell what happens between.
+const BETWEEN_FOLLOWED: Duration = Duration::from_secs(15);
+
 /// Why a page that may not start programs does not show more.
 const READ_ONLY: &str =
     "This page is read-only and starts no program, so states of the scheduler are not shown.";
@@ -48,6 +51,8 @@ enum Asking {
     Not,
     Later,
     Now,
+    /// Like `Now`, if the last answer is old.
+    Sometimes,
 }
 
 impl Splits {
@@ -66,6 +71,13 @@ impl Splits {
             Some(home) => Some(home.clone()),
             None => slurm::home().inspect(|home| drop(self.home.set(home.clone()))),
         }
+    }
+
+    /// Returns the last answer about these jobs if it is young.
+    fn young(&self, wanted: &BTreeSet<Wanted>) -> Option<Scheduler> {
+        let is_young =
+            |said: &&Said| said.wanted == *wanted && said.at.elapsed() < BETWEEN_FOLLOWED;
+        self.last().as_ref().filter(is_young).map(|said| said.answer.clone())
     }
 
     /// Asks the scheduler about these jobs.
@@ -145,6 +157,11 @@ impl App {
         self.find_split(id, Asking::Now).map(in_order)
     }
 
+    /// Like [`App::split_launch_now`] for who looks every few seconds.
+    pub fn split_launch_followed(&self, id: &str) -> Result<SplitLaunch, AppError> {
+        self.find_split(id, Asking::Sometimes).map(in_order)
+    }
+
     fn find_split(&self, id: &str, asking: Asking) -> Result<SplitLaunch, AppError> {
         let open = self.require_folder()?;
         self.look(&open, asking).remove(id).ok_or_else(|| no_launch(id))
@@ -164,6 +181,10 @@ impl App {
             Asking::Not => Scheduler { note: Some(READ_ONLY.to_owned()), ..Scheduler::default() },
             Asking::Later => splits.ask_later(asked.clone(), self.inner.bulletin.sender()),
             Asking::Now => splits.ask(asked.clone()),
+            Asking::Sometimes => {
+                let young = splits.young(&asked);
+                young.unwrap_or_else(|| splits.ask(asked.clone()))
+            }
         };
         let now = clock::now_ms();
         let view = |(id, files): (String, SplitFiles)| {

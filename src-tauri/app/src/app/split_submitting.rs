@@ -65,7 +65,7 @@ impl App {
             let error = AppError::new(Code::BadRequest, "Nothing to run: no task is chosen.");
             return Err(error.hint("Add a suite to the input directory, or choose other tasks."));
         }
-        prepared.check(self, &open, request)?;
+        prepared.check(self, &open, (request, options.confirmed))?;
         let budget = prepared.budget(request)?;
         disk::make_root(dir).map_err(|why| unkept(&why))?;
         let submission = Submission {
@@ -201,19 +201,26 @@ impl App {
 }
 
 fn script(open: &OpenFolder, batch: &Batch) -> Result<SplitScript, AppError> {
-    let text = |path: &Path| path.to_string_lossy().into_owned();
-    let program = std::env::current_exe().map_err(|error| {
-        AppError::new(Code::Failed, format!("This program does not know its own path: {error}."))
+    let text = |path: &Path| {
+        path.to_str().map(str::to_owned).ok_or_else(|| {
+            let message = format!("A script cannot name {}: it is no text.", path.display());
+            AppError::new(Code::BadRequest, message).hint("Rename it.")
+        })
+    };
+    let program = std::env::current_exe().ok().filter(|program| program.is_file());
+    let program = program.ok_or_else(|| {
+        let message = "The program that runs here was moved or replaced, so parts could not start it. Nothing was submitted.";
+        AppError::new(Code::Failed, message).hint("Restart Touchstone, and submit again.")
     })?;
     let (roots, submission) = (&open.flow.roots, &batch.submission);
     // Each part divides by the number of all parts.
     let max_cost = batch.share.map(|share| share * f64::from(submission.parts));
     Ok(SplitScript {
         launch: submission.launch.clone(),
-        program: text(&program),
-        folder: text(&roots.folder),
-        input_dir: roots.input_dir.as_deref().map(text),
-        output_dir: Some(text(&roots.output_dir)),
+        program: text(&program)?,
+        folder: text(&roots.folder)?,
+        input_dir: roots.input_dir.as_deref().map(text).transpose()?,
+        output_dir: Some(text(&roots.output_dir)?),
         request: LaunchRequest { max_cost, ..submission.request.clone() },
         parts: submission.parts,
         at_once: submission.at_once,
