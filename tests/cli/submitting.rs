@@ -131,6 +131,11 @@ impl Slurm {
 
     /// Runs a task of a job, as a node would.
     fn work(&self, sandbox: &Sandbox, job: &str, task: u32) -> Ran {
+        self.work_again(sandbox, job, task, 0)
+    }
+
+    /// Runs a task that was started this many times before.
+    fn work_again(&self, sandbox: &Sandbox, job: &str, task: u32, starts: u32) -> Ran {
         let state = format!("job-{job}/task-{task}");
         self.set(&state, "RUNNING");
         let command = sandbox.command(&[]);
@@ -142,6 +147,9 @@ impl Slurm {
         }
         shell.args(["-c", &self.script(job)]).current_dir(&sandbox.folder);
         shell.env("SLURM_ARRAY_JOB_ID", job).env("SLURM_ARRAY_TASK_ID", task.to_string());
+        if starts > 0 {
+            shell.env("SLURM_RESTART_COUNT", starts.to_string());
+        }
         let ran = Ran::from(shell.output().unwrap());
         self.set(&state, if ran.status == 0 { "COMPLETED" } else { "FAILED" });
         ran

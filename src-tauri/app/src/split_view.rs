@@ -157,12 +157,11 @@ impl SplitFiles {
         let reserved = |row: &SplitPart| {
             let job = self.job_of(row.part);
             let share = job.and_then(|job| job.share).or(equal).unwrap_or(0.0);
-            let log = self.logs.get(&row.part).and_then(|logs| logs.first());
-            let is_start = |log: &&PartLog| {
-                let of = log.header.job.as_ref().map(|of| &of.id);
-                log.lives && job.is_none_or(|job| of == Some(&job.id))
-            };
-            (share - log.filter(is_start).map_or(0.0, |log| log.sum.cost)).max(0.0)
+            // Each start of the same task spends from one share.
+            let of_job =
+                |log: &&PartLog| log.header.job.as_ref().map(|of| &of.id) == job.map(|job| &job.id);
+            let logs = self.logs.get(&row.part).into_iter().flatten().filter(of_job);
+            (share - logs.map(|log| log.sum.cost).fold(0.0, |sum, cost| sum + cost)).max(0.0)
         };
         rows.iter().filter(is_busy).map(reserved).fold(0.0, |sum, cost| sum + cost)
     }

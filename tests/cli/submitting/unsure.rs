@@ -143,3 +143,22 @@ fn attacks_that_nobody_confirmed_are_not_submitted() {
     let ran = submit(&["--yes"]);
     assert!(ran.status == 0 && ran.err.contains("to tool_calling/local"), "{ran:?}");
 }
+
+#[test]
+fn a_task_that_is_started_again_has_what_is_left_of_its_share() {
+    let server = answers();
+    let sandbox = folder("requeued", &server);
+    let slurm = Slurm::beside(&sandbox);
+    // One reply costs more than a share.
+    let options = ["--parts", "2", "--max-cost", "0.000002", "--concurrency", "2", "--detach"];
+    let ran = slurm.run(&sandbox, &[&WHICH[..], &options].concat());
+    assert_eq!(ran.status, 0, "{ran:?}");
+    slurm.work(&sandbox, "41", 1);
+    let delivered = server.delivered();
+    let status = slurm.status(&sandbox);
+    assert!(delivered > 0 && status["cost"].as_f64().unwrap() > 0.000_001, "{delivered} {status}");
+    slurm.work_again(&sandbox, "41", 1, 1);
+    assert_eq!(server.delivered(), delivered);
+    slurm.work(&sandbox, "41", 2);
+    assert!(server.delivered() > delivered);
+}

@@ -54,6 +54,8 @@ pub(super) struct LaunchListeners {
     notes: Vec<String>,
     /// First line of the log, if this is a part of a split launch.
     part: Option<PartHeader>,
+    /// Dollars that earlier starts of the part spent of its share.
+    spent: f64,
 }
 
 /// Plan of a request, which can be shown and started.
@@ -253,7 +255,9 @@ impl App {
     ) -> Result<(Launched, Vec<PlannedRun>), AppError> {
         let open = self.require_folder()?;
         let header = part.map(|origin| prepared.header(request, origin));
-        let telling = LaunchListeners { part: header.clone(), ..LaunchListeners::from(listeners) };
+        let spent = part.map_or(0.0, |origin| origin.spent_before(&open.flow.roots.output_dir));
+        let listeners = LaunchListeners::from(listeners);
+        let telling = LaunchListeners { part: header.clone(), spent, ..listeners };
         let started = self.start_plan(&open, request, prepared, telling);
         if let (Err(error), Some(mut header)) = (&started, header) {
             let is_idle = header.owed == 0 && header.left_out == 0;
@@ -285,7 +289,8 @@ impl App {
         let concurrency = request.concurrency.unwrap_or(setup.rules.concurrency);
         setup.rules.concurrency = parts_share(concurrency, shards);
         // Each machine spends its share at most, because none knows what the others spend.
-        setup.rules.max_cost = budget.most().map(|most| most / f64::from(shards));
+        setup.rules.max_cost =
+            budget.most().map(|most| (most / f64::from(shards) - telling.spent).max(0.0));
         if let Some(refused) =
             plan.skipped.iter().find(|run| run.decision.act == Act::Refused && plan.owed.is_empty())
         {
@@ -585,7 +590,7 @@ impl App {
         telling: LaunchListeners,
     ) -> Result<Launched, AppError> {
         open.check_directories_exist()?;
-        let LaunchListeners { mut listeners, notes, part } = telling;
+        let LaunchListeners { mut listeners, notes, part, .. } = telling;
         if jobs.is_empty() {
             let error = AppError::new(Code::BadRequest, "Nothing to run.");
             return Err(error
