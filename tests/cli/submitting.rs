@@ -10,26 +10,40 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+mod unsure;
+
 /// `sbatch` as recorded from Slurm 22.05: it takes the script from its input, says the number of the
-/// job, and refuses too many tasks. Jobs are folders: their script, and a file for each task with its
-/// state.
+/// job, and refuses too many tasks. Arguments precede the environment, which precedes the script. Jobs
+/// are folders: their script, and a file for each task with its state.
 const SBATCH: &str = r#"#!/bin/sh
 cd "$SLURM_FAKE" || exit 1
 cat > script
 [ -e refuses ] && { echo "sbatch: error: $(cat refuses)" >&2; exit 1; }
 id=$(( $(cat last 2>/dev/null || echo 40) + 1 )); echo $id > last
+name=${SBATCH_JOB_NAME:-$(sed -n 's/^#SBATCH --job-name=//p' script)}
+array=${SBATCH_ARRAY_INX:-$(sed -n 's/^#SBATCH --array=//p' script)}
+for word in "$@"; do
+  case "$word" in --job-name=*) name=${word#*=};; --array=*) array=${word#*=};; esac
+done
+broken="sbatch: error: Batch job submission failed: Socket timed out on send/recv operation"
+[ -e loses ] && { echo "$broken" >&2; exit 1; }
 mkdir job-$id; mv script job-$id/script; echo "$@" > job-$id/arguments
-sed -n 's/^#SBATCH --job-name=//p' job-$id/script > job-$id/name
-array=$(sed -n 's/^#SBATCH --array=//p' job-$id/script); array=${array%%%*}
+echo "$name" > job-$id/name; array=${array%%%*}
 for range in $(echo "$array" | tr , ' '); do
   for task in $(seq ${range%-*} ${range#*-}); do echo PENDING > job-$id/task-$task; done
 done
+[ -e kills ] && kill -9 $PPID
+[ -e breaks-off ] && { echo "$broken" >&2; exit 1; }
+[ -e cluster ] && { echo "$id;$(cat cluster)"; exit 0; }
 echo $id
 "#;
 /// `squeue`: as JSON it lists all jobs whatever is asked for, as 22.05 does.
 const SQUEUE: &str = r#"#!/bin/sh
 cd "$SLURM_FAKE" || exit 1
 [ -e unreachable ] && { echo "squeue: error: Unable to contact slurm controller (connect failure)" >&2; echo "slurm_load_jobs error: Unable to contact slurm controller (connect failure)" >&2; exit 1; }
+if [ -e cluster ]; then
+  case "$*" in *--clusters=$(cat cluster)*) ;; *--json*) echo '{"jobs":[]}'; exit 0;; *) exit 0;; esac
+fi
 case "$*" in *--json*)
   [ -e plain ] && { echo "squeue: unrecognized option '--json'" >&2; exit 1; }
   echo '{"meta":{"Slurm":{"version":{"major":22,"micro":8,"minor":5}}},"errors":[],"jobs":[{"array_job_id":0,"array_task_id":null,"array_task_string":"","job_id":3,"job_state":"RUNNING","name":"other","nodes":"n1","state_reason":"None"}'
@@ -117,6 +131,11 @@ impl Slurm {
 
     /// Runs a task of a job, as a node would.
     fn work(&self, sandbox: &Sandbox, job: &str, task: u32) -> Ran {
+        self.work_again(sandbox, job, task, 0)
+    }
+
+    /// Runs a task that was started this many times before.
+    fn work_again(&self, sandbox: &Sandbox, job: &str, task: u32, starts: u32) -> Ran {
         let state = format!("job-{job}/task-{task}");
         self.set(&state, "RUNNING");
         let command = sandbox.command(&[]);
@@ -128,6 +147,9 @@ impl Slurm {
         }
         shell.args(["-c", &self.script(job)]).current_dir(&sandbox.folder);
         shell.env("SLURM_ARRAY_JOB_ID", job).env("SLURM_ARRAY_TASK_ID", task.to_string());
+        if starts > 0 {
+            shell.env("SLURM_RESTART_COUNT", starts.to_string());
+        }
         let ran = Ran::from(shell.output().unwrap());
         self.set(&state, if ran.status == 0 { "COMPLETED" } else { "FAILED" });
         ran
@@ -138,6 +160,23 @@ impl Slurm {
         assert_eq!(ran.status, 0, "{ran:?}");
         ran.json().remove(0)
     }
+}
+
+/// Returns the budget in a script.
+fn budget_of(script: &str) -> f64 {
+    let (_, after) = script.split_once("--max-cost=").unwrap();
+    after.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+fn assert_near(one: f64, other: f64) {
+    assert!((one - other).abs() < 1e-6, "{one} {other}");
+}
+
+/// Returns the path of the only record of a submission.
+fn record_of(sandbox: &Sandbox) -> PathBuf {
+    let records = sandbox.folder.join("results/.touchstone/submissions");
+    let mut paths = fs::read_dir(records).unwrap().map(|entry| entry.unwrap().path());
+    paths.find(|path| path.is_file()).unwrap()
 }
 
 fn states(launch: &Value) -> Vec<(u64, &str)> {
@@ -162,13 +201,8 @@ fn a_launch_is_submitted_followed_stopped_and_what_is_left_is_submitted_again() 
     assert!(ran.out.starts_with("Submitted 3 parts as job 41 of Slurm, launch "), "{ran:?}");
     let script = slurm.script("41");
     assert!(script.contains("#SBATCH --array=1-3%2\n"), "{script}");
-    let records = sandbox.folder.join("results/.touchstone/submissions");
-    let record = fs::read_dir(&records)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .find(|path| path.is_file())
-        .unwrap();
-    let record: Value = serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
+    let record = fs::read_to_string(record_of(&sandbox)).unwrap();
+    let record: Value = serde_json::from_str(&record).unwrap();
     assert_eq!(
         (&record["parts"], &record["total"], &record["jobs"][0]["id"]),
         (&json!(3), &json!(12), &json!("41"))
@@ -196,8 +230,8 @@ fn a_launch_is_submitted_followed_stopped_and_what_is_left_is_submitted_again() 
     assert_eq!(ran.status, 0, "{ran:?}");
     let script = slurm.script("42");
     assert!(script.contains("#SBATCH --array=2-3%2\n"), "{script}");
-    let left = 50.0 - cost;
-    assert!(script.contains(&format!("--max-cost={left}")), "{left}: {script}");
+    // Each of two parts gets half of what is left: a part divides by the number of all.
+    assert_near(budget_of(&script), (50.0 - cost) / 2.0 * 3.0);
     for task in [2, 3] {
         assert_eq!(slurm.work(&sandbox, "42", task).status, 0);
     }

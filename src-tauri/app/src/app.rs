@@ -88,6 +88,7 @@ mod scoring;
 mod sensitive_marks;
 mod source_text;
 mod split_launches;
+mod split_submitting;
 pub mod stabletoolbench;
 mod stats;
 mod suite_judges;
@@ -107,7 +108,7 @@ pub use reviewing::Reviews;
 pub use saving::{NewFile, keep_file};
 pub use scan_care::{leave_out_own_values, leave_out_row_quotes};
 pub use scoring::FileScores;
-pub use split_launches::SplitOptions;
+pub use split_submitting::SplitOptions;
 
 pub use crate::evaluating::available::known_evaluators;
 pub use diffing::{FileDiff, FileDiffOptions, InputFile, Style};

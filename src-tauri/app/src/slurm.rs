@@ -1,16 +1,17 @@
 //! Commands of Slurm: submits arrays, lists their tasks and cancels them. Its answers become
 //! sentences with the next step.
 use crate::error::{AppError, Code};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use touchstone_runner::http::keys::whole_environment;
 
 mod queue;
+mod submitting;
 
 pub(crate) use queue::{Activity, Task, Tasks};
+pub(crate) use submitting::{NotSubmitted, submit};
 
 /// Time that a command may take. A busy controller answers after many seconds.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -30,64 +31,34 @@ enum Failure {
     Absent,
     /// It failed with this last line of its errors.
     Refused(String),
+    /// It was ended because it took too long.
+    Silent,
+}
+
+impl Failure {
+    /// Says why, without a dot.
+    fn words(self) -> String {
+        match self {
+            Self::Absent => "it is not on this machine".to_owned(),
+            Self::Refused(why) => why,
+            Self::Silent => format!("it does not answer within {} s", PATIENCE.as_secs()),
+        }
+    }
+}
+
+/// Jobs that are asked for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Wanted {
+    /// Cluster; the one of this machine if none is given.
+    pub(crate) cluster: Option<String>,
+    /// Name of the jobs.
+    pub(crate) name: String,
 }
 
 /// Returns true if a command of Slurm is on this machine.
 pub(crate) fn is_here(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
-}
-
-/// Submits a script, with a pattern for the file of the output of its tasks. Returns the id of the
-/// job.
-pub(crate) fn submit(script: &str, output: &Path, chdir: &Path) -> Result<String, AppError> {
-    let mut command = Command::new("sbatch");
-    // In names of files, Slurm replaces `%` and letters.
-    let output = output.display().to_string();
-    command.arg("--parsable").arg(format!("--output={output}"));
-    // Jobs get the environment of `sbatch`, and need the keys of providers.
-    command.current_dir(chdir).env_clear().envs(whole_environment());
-    let answer = run(command, script.as_bytes()).map_err(|failure| match failure {
-        Failure::Absent => AppError::new(Code::NotFound, "`sbatch` is not on this machine, so nothing was submitted.")
-            .hint("Submit on a machine of the cluster that has it, or print the script with --print slurm and take it there."),
-        Failure::Refused(why) => refused(&why),
-    })?;
-    let text = String::from_utf8_lossy(&answer.out);
-    // `12`, or `12;cluster`.
-    let id = text.lines().last().unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
-        let message =
-            format!("`sbatch` does not say the number of the job, but `{}`.", line(&text));
-        return Err(AppError::new(Code::Failed, message)
-            .hint("Look with `squeue --me` whether it was submitted before you submit again."));
-    }
-    Ok(id.to_owned())
-}
-
-fn refused(why: &str) -> AppError {
-    let has = |text: &str| why.to_lowercase().contains(text);
-    let (message, hint) = if has("invalid job array") {
-        (
-            "Slurm refuses an array of this many parts.".to_owned(),
-            "Give fewer --parts; `scontrol show config` says its limit as MaxArraySize.",
-        )
-    } else if is_unreachable(why) {
-        (
-            format!("The controller of Slurm does not answer, so nothing was submitted: {why}."),
-            "Try again later; `sinfo` shows whether it is up.",
-        )
-    } else if has("partition") || has("account") || has("qos") || has("time limit") {
-        (
-            format!("Slurm refuses the job: {why}."),
-            "Set what it needs in the environment, such as SBATCH_PARTITION, SBATCH_ACCOUNT, SBATCH_QOS or SBATCH_TIMELIMIT, and submit again.",
-        )
-    } else {
-        (
-            format!("Slurm refuses the job: {why}."),
-            "Print the script with --print slurm, change it, and submit it with `sbatch`.",
-        )
-    };
-    AppError::new(Code::Failed, message).hint(hint)
 }
 
 fn is_unreachable(why: &str) -> bool {
@@ -97,11 +68,42 @@ fn is_unreachable(why: &str) -> bool {
         .any(|part| why.contains(part))
 }
 
-/// Returns the tasks of the jobs with these names. Fails with a sentence.
-pub(crate) fn tasks(names: &BTreeSet<String>) -> Result<Tasks, String> {
+/// Returns the cluster that `sbatch` is told to submit to by the environment.
+pub(crate) fn chosen_cluster() -> Option<String> {
+    let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
+    variable("SBATCH_CLUSTERS").or_else(|| variable("SLURM_CLUSTERS"))
+}
+
+/// Returns the name of the cluster of this machine, if Slurm says it.
+pub(crate) fn home() -> Option<String> {
+    let mut command = without_keys("scontrol");
+    command.args(["show", "config"]);
+    let answer = run(command, b"").ok()?;
+    let text = String::from_utf8_lossy(&answer.out);
+    let name = text.lines().find_map(|line| line.trim().strip_prefix("ClusterName"))?;
+    let name = name.trim().strip_prefix('=')?.trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// Returns the tasks of these jobs. Fails with a sentence.
+pub(crate) fn tasks(wanted: &BTreeSet<Wanted>) -> Result<Tasks, String> {
+    let mut clusters: BTreeMap<Option<&str>, BTreeSet<String>> = BTreeMap::new();
+    for one in wanted {
+        clusters.entry(one.cluster.as_deref()).or_default().insert(one.name.clone());
+    }
+    let mut all = Tasks::default();
+    for (cluster, names) in clusters {
+        all.extend(tasks_of(cluster, &names)?);
+    }
+    Ok(all)
+}
+
+fn tasks_of(cluster: Option<&str>, names: &BTreeSet<String>) -> Result<Tasks, String> {
     let mut json = without_keys("squeue");
-    json.args(["--json", "--states=all"]);
+    json.args(on(cluster)).args(["--json", "--states=all"]);
     // Older versions list all jobs, whatever is asked for, and some do not know JSON.
+    let names_text = names.iter().map(String::as_str).collect::<Vec<_>>().join(",");
+    json.arg(format!("--name={names_text}"));
     match run(json, b"") {
         Ok(answer) if !answer.is_cut => {
             if let Some(tasks) = Tasks::from_json(&answer.out, names) {
@@ -109,11 +111,12 @@ pub(crate) fn tasks(names: &BTreeSet<String>) -> Result<Tasks, String> {
             }
         }
         Err(Failure::Absent) => return Err(NO_SQUEUE.to_owned()),
+        Err(Failure::Silent) => return Err(unanswered(&Failure::Silent.words())),
         Err(Failure::Refused(why)) if is_unreachable(&why) => return Err(unanswered(&why)),
         Ok(_) | Err(Failure::Refused(_)) => {}
     }
     let mut plain = without_keys("squeue");
-    let names_text = names.iter().map(String::as_str).collect::<Vec<_>>().join(",");
+    plain.args(on(cluster));
     plain.args(["--noheader", "--array", "--states=all", "--format=%F|%K|%T|%r|%N|%j"]);
     plain.arg(format!("--name={names_text}"));
     match run(plain, b"") {
@@ -123,8 +126,13 @@ pub(crate) fn tasks(names: &BTreeSet<String>) -> Result<Tasks, String> {
         ),
         Ok(answer) => Ok(Tasks::from_plain(&String::from_utf8_lossy(&answer.out), names)),
         Err(Failure::Absent) => Err(NO_SQUEUE.to_owned()),
-        Err(Failure::Refused(why)) => Err(unanswered(&why)),
+        Err(failure) => Err(unanswered(&failure.words())),
     }
+}
+
+/// Returns the argument that chooses a cluster.
+fn on(cluster: Option<&str>) -> Option<String> {
+    cluster.map(|cluster| format!("--clusters={cluster}"))
 }
 
 const NO_SQUEUE: &str = "`squeue` is not on this machine, so states of the scheduler are not shown; the files tell the rest.";
@@ -137,7 +145,7 @@ fn unanswered(why: &str) -> String {
 
 /// Cancels jobs. Parts that wait never begin; those that run get one signal to finish what is in
 /// flight, or with `now` are ended.
-pub(crate) fn cancel(jobs: &[String], now: bool) -> Result<(), AppError> {
+pub(crate) fn cancel(cluster: Option<&str>, jobs: &[String], now: bool) -> Result<(), AppError> {
     let steps: &[&[&str]] = if now {
         &[&[]]
     } else {
@@ -145,18 +153,20 @@ pub(crate) fn cancel(jobs: &[String], now: bool) -> Result<(), AppError> {
     };
     for step in steps {
         let mut command = without_keys("scancel");
-        command.args(*step).args(jobs);
+        command.args(on(cluster)).args(*step).args(jobs);
         match run(command, b"") {
             Ok(_) => {}
             Err(Failure::Absent) => {
                 let message = "`scancel` is not on this machine, so nothing was stopped.";
-                return Err(AppError::new(Code::NotFound, message).hint(how_to_cancel(jobs)));
+                let hint = how_to_cancel(cluster, jobs);
+                return Err(AppError::new(Code::NotFound, message).hint(hint));
             }
             // A job that is over is not there any more, or has nothing to signal.
             Err(Failure::Refused(why)) if is_over(&why) => {}
-            Err(Failure::Refused(why)) => {
-                let message = format!("`scancel` failed: {why}.");
-                return Err(AppError::new(Code::Failed, message).hint(how_to_cancel(jobs)));
+            Err(failure) => {
+                let message = format!("`scancel` failed: {}.", failure.words());
+                let hint = how_to_cancel(cluster, jobs);
+                return Err(AppError::new(Code::Failed, message).hint(hint));
             }
         }
     }
@@ -169,8 +179,9 @@ fn is_over(why: &str) -> bool {
 }
 
 /// Returns what to type to stop jobs.
-pub(crate) fn how_to_cancel(jobs: &[String]) -> String {
-    format!("Type `scancel {}` on a machine of the cluster.", jobs.join(" "))
+pub(crate) fn how_to_cancel(cluster: Option<&str>, jobs: &[String]) -> String {
+    let words: Vec<String> = on(cluster).into_iter().chain(jobs.iter().cloned()).collect();
+    format!("Type `scancel {}` on a machine of the cluster.", words.join(" "))
 }
 
 /// Creates a command that gets only the variables that Slurm and the system need.
@@ -179,7 +190,9 @@ fn without_keys(program: &str) -> Command {
         ["PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LD_LIBRARY_PATH", "KRB5CCNAME"];
     let is_needed = |name: &std::ffi::OsStr| {
         let name = name.to_string_lossy();
-        NAMES.contains(&name.as_ref()) || name.starts_with("SLURM_") || name.starts_with("MUNGE_")
+        // The cluster is an argument.
+        let is_slurm = name.starts_with("SLURM_") && name != "SLURM_CLUSTERS";
+        NAMES.contains(&name.as_ref()) || is_slurm || name.starts_with("MUNGE_")
     };
     let mut command = Command::new(program);
     let all = whole_environment().into_iter();
@@ -197,18 +210,16 @@ fn run(mut command: Command, input: &[u8]) -> Result<Answer, Failure> {
         _ => Failure::Refused(error.to_string()),
     })?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A command that ends without reading says why itself.
-        let _ = stdin.write_all(input);
+        let input = input.to_vec();
+        // On a thread, as a command may not read. One that ends without reading says why itself.
+        std::thread::spawn(move || drop(stdin.write_all(&input)));
     }
     let out = read_all(child.stdout.take());
     let err = read_all(child.stderr.take());
     let status = wait(&mut child);
     let read = |thread: std::thread::JoinHandle<Vec<u8>>| thread.join().unwrap_or_default();
     let Some(status) = status else {
-        return Err(Failure::Refused(format!(
-            "it does not answer within {} s",
-            PATIENCE.as_secs()
-        )));
+        return Err(Failure::Silent);
     };
     let (out, err) = (read(out), read(err));
     if status.success() {
@@ -259,32 +270,6 @@ fn line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn refusals_become_sentences_with_the_next_step() {
-        for (why, message, hint) in [
-            (
-                "Batch job submission failed: Invalid job array specification",
-                "Slurm refuses an array of this many parts.",
-                "--parts",
-            ),
-            (
-                "Batch job submission failed: Unable to contact slurm controller (connect failure)",
-                "does not answer, so nothing was submitted",
-                "sinfo",
-            ),
-            (
-                "invalid partition specified: x",
-                "invalid partition specified: x",
-                "SBATCH_PARTITION",
-            ),
-            ("whatever", "Slurm refuses the job: whatever.", "--print slurm"),
-        ] {
-            let error = refused(why);
-            assert!(error.message.contains(message), "{error}");
-            assert!(error.hint.unwrap_or_default().contains(hint), "{why}");
-        }
-    }
 
     #[test]
     fn the_last_line_of_an_error_is_shown_without_names() {

@@ -5,7 +5,7 @@ use crate::submit_script::job_name;
 use std::collections::{BTreeMap, HashMap};
 use touchstone_api::{SplitJob, SplitLaunch, SplitPart, SplitPartState, SplitState};
 use touchstone_runner::part_logs::PartLog;
-use touchstone_runner::submissions::{Submission, is_launch_id};
+use touchstone_runner::submissions::{Submission, SubmittedJob, is_launch_id};
 
 /// Maximum number of parts that are believed.
 const MOST_PARTS: u32 = 100_000;
@@ -32,6 +32,31 @@ pub(crate) struct Scheduler {
     pub(crate) tasks: Option<std::sync::Arc<Tasks>>,
     /// Why it is not known, as a sentence.
     pub(crate) note: Option<String>,
+    /// Who asked.
+    pub(crate) asker: Asker,
+}
+
+/// Who asks a scheduler, on which the answer depends.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Asker {
+    /// Machine.
+    pub(crate) host: String,
+    /// Cluster of the machine, if it is known.
+    pub(crate) home: Option<String>,
+    /// Number of the user.
+    pub(crate) user: Option<u32>,
+}
+
+impl Scheduler {
+    /// Returns true if a job that is not in the answer is gone: other clusters do not list it, and
+    /// some hide the jobs of others.
+    fn proves_absence(&self, job: &SubmittedJob) -> bool {
+        let asker = &self.asker;
+        let is_user = job.user.is_none() || job.user == asker.user;
+        let is_home = job.home.is_some() && job.home == asker.home;
+        let is_cluster = job.cluster.is_some() || is_home || job.host == asker.host;
+        self.tasks.is_some() && is_user && is_cluster
+    }
 }
 
 /// Groups logs and submissions by launch.
@@ -40,8 +65,7 @@ pub(crate) fn group(
     logs: Vec<PartLog>,
 ) -> BTreeMap<String, SplitFiles> {
     let mut launches: BTreeMap<String, SplitFiles> = BTreeMap::new();
-    let is_submitted = |one: &Submission| one.parts <= MOST_PARTS && !one.jobs.is_empty();
-    for submission in submissions.into_iter().filter(is_submitted) {
+    for submission in submissions.into_iter().filter(|one| one.parts <= MOST_PARTS) {
         let files = launches.entry(submission.launch.clone()).or_default();
         files.submission = Some(submission);
     }
@@ -85,6 +109,16 @@ impl SplitFiles {
         jobs.into_iter().map(|job| job.to_string()).collect()
     }
 
+    /// Returns the cluster that was named for the jobs.
+    pub(crate) fn cluster(&self) -> Option<&str> {
+        self.submission.as_ref()?.jobs.last()?.cluster.as_deref()
+    }
+
+    /// Returns the newest job that was submitted for a part.
+    fn job_of(&self, part: u32) -> Option<&SubmittedJob> {
+        self.submission.as_ref()?.jobs.iter().rev().find(|job| job.has_part(part))
+    }
+
     /// Returns true if a part may still run or begin, as far as files tell.
     pub(crate) fn may_be_active(&self) -> bool {
         let is_over = |part: u32| {
@@ -101,18 +135,48 @@ impl SplitFiles {
 
     /// Returns the dollars that were spent by all parts.
     pub(crate) fn spent(&self) -> f64 {
-        self.logs.values().flatten().map(|log| log.sum.cost).sum()
+        self.logs.values().flatten().map(|log| log.sum.cost).fold(0.0, |sum, cost| sum + cost)
+    }
+
+    /// Returns the budget of the whole launch in dollars.
+    pub(crate) fn budget(&self) -> Option<f64> {
+        let submission = self.submission.as_ref();
+        submission
+            .and_then(|one| one.budget.or(one.request.max_cost))
+            // The header of a part that was submitted again holds what was left of it.
+            .or_else(|| self.newest.as_ref()?.header.max_cost)
+    }
+
+    /// Returns the dollars that parts which run or wait may still spend.
+    pub(crate) fn reserved(&self, rows: &[SplitPart], left: &[u32]) -> f64 {
+        use SplitPartState::{Running, Stopping, Waiting};
+        let is_busy = |row: &&SplitPart| {
+            matches!(row.state, Running | Stopping | Waiting) && !left.contains(&row.part)
+        };
+        let equal = self.budget().map(|most| most / f64::from(self.parts().max(1)));
+        let reserved = |row: &SplitPart| {
+            let job = self.job_of(row.part);
+            let share = job.and_then(|job| job.share).or(equal).unwrap_or(0.0);
+            // Each start of the same task spends from one share.
+            let of_job =
+                |log: &&PartLog| log.header.job.as_ref().map(|of| &of.id) == job.map(|job| &job.id);
+            let logs = self.logs.get(&row.part).into_iter().flatten().filter(of_job);
+            (share - logs.map(|log| log.sum.cost).fold(0.0, |sum, cost| sum + cost)).max(0.0)
+        };
+        rows.iter().filter(is_busy).map(reserved).fold(0.0, |sum, cost| sum + cost)
     }
 
     /// Returns the view of the launch, with all parts.
     pub(crate) fn view(&self, id: &str, scheduler: &Scheduler, now_ms: i64) -> SplitLaunch {
         let tasks = scheduler.tasks.as_deref();
         let rows: Vec<SplitPart> =
-            (1..=self.parts()).map(|part| self.part(id, part, tasks, now_ms)).collect();
+            (1..=self.parts()).map(|part| self.part(id, part, scheduler, now_ms)).collect();
         let count = |state| rows.iter().filter(|row| row.state == state).count() as u64;
         let sum = |pick: fn(&SplitPart) -> u64| add(rows.iter().map(pick));
         let (done, failed, total) = (sum(|row| row.done), sum(|row| row.failed), self.total(&rows));
-        let is_expected = || self.is_recent(now_ms) || self.is_queued(id, tasks);
+        let is_expected = || {
+            self.is_recent(now_ms) || self.is_queued(id, tasks) || self.is_hidden(&rows, scheduler)
+        };
         let state = state_of_launch(&rows, done >= total && failed == 0, is_expected);
         let is_over = matches!(state, SplitState::Unfinished | SplitState::Done);
         let logs = || self.logs.values().flatten();
@@ -120,6 +184,10 @@ impl SplitFiles {
         let submission = self.submission.as_ref();
         let submitted = submission.and_then(|one| one.jobs.first()).map(|job| job.at_ms);
         let what = submission.map(|one| one.what.clone()).filter(|what| !what.is_empty());
+        let mut jobs = self.slurm_jobs();
+        // A job whose number could not be recorded is found by its name.
+        let found = tasks.map(|tasks| tasks.jobs(&job_name(id))).unwrap_or_default();
+        jobs.extend(found.into_iter().filter(|job| !self.slurm_jobs().contains(job)));
         let slurm = |id: String| SplitJob { scheduler: "slurm".to_owned(), id };
         SplitLaunch {
             id: id.to_owned(),
@@ -142,11 +210,8 @@ impl SplitFiles {
             tokens: logs().filter_map(|log| log.sum.tokens).reduce(u64::saturating_add),
             cost: self.spent(),
             unpriced: add(logs().map(|log| log.sum.unpriced)),
-            // The header of a part that was submitted again holds what was left of it.
-            max_cost: submission
-                .and_then(|one| one.request.max_cost)
-                .or_else(|| self.newest.as_ref()?.header.max_cost),
-            jobs: self.slurm_jobs().into_iter().map(slurm).collect(),
+            max_cost: self.budget(),
+            jobs: jobs.into_iter().map(slurm).collect(),
             note: scheduler.note.clone(),
             may_stop: false,
             how_to_stop: String::new(),
@@ -186,16 +251,23 @@ impl SplitFiles {
         (1..=self.parts()).filter_map(newest).any(waits)
     }
 
-    fn part(&self, id: &str, part: u32, tasks: Option<&Tasks>, now_ms: i64) -> SplitPart {
-        let name = job_name(id);
+    /// Returns true if a part waits in a job of which the scheduler does not tell here.
+    fn is_hidden(&self, rows: &[SplitPart], scheduler: &Scheduler) -> bool {
+        let waits = |row: &&SplitPart| row.state == SplitPartState::Waiting;
+        let jobs = rows.iter().filter(waits).filter_map(|row| self.job_of(row.part));
+        jobs.into_iter().any(|job| !scheduler.proves_absence(job))
+    }
+
+    fn part(&self, id: &str, part: u32, scheduler: &Scheduler, now_ms: i64) -> SplitPart {
+        let (name, tasks) = (job_name(id), scheduler.tasks.as_deref());
         let task = tasks.and_then(|tasks| tasks.newest(&name, part));
         let none = Vec::new();
         let logs = self.logs.get(&part).unwrap_or(&none);
         let latest = logs.first();
         let plan = planned(logs);
         let (state, word) = match latest {
-            Some(log) => state_of(log, task),
-            None => self.unbegun(task, tasks, now_ms),
+            Some(log) if task.is_some() || !self.is_submitted_after(log) => state_of(log, task),
+            _ => self.unbegun(part, task, scheduler, now_ms),
         };
         let job = latest.and_then(|log| log.header.job.as_ref());
         let job = job.map(|job| (job.id.clone(), job.task));
@@ -219,7 +291,7 @@ impl SplitFiles {
             at_work: latest
                 .filter(|_| matches!(state, SplitPartState::Running | SplitPartState::Stopping))
                 .map_or(0, |log| log.sum.running.len() as u64),
-            cost: logs.iter().map(|log| log.sum.cost).sum(),
+            cost: logs.iter().map(|log| log.sum.cost).fold(0.0, |sum, cost| sum + cost),
             unpriced: logs.iter().map(|log| log.sum.unpriced).sum(),
             starts: u32::try_from(logs.len()).unwrap_or(u32::MAX),
             began_ms: latest.map(|log| log.header.at_ms),
@@ -228,11 +300,21 @@ impl SplitFiles {
         }
     }
 
-    /// Returns the state of a part without a log.
+    /// Returns true if a part was submitted again after this start.
+    fn is_submitted_after(&self, log: &PartLog) -> bool {
+        let of = log.header.job.as_ref().map(|job| &job.id);
+        self.job_of(log.header.part).is_some_and(|job| {
+            let is_over = !log.lives || log.sum.finished;
+            is_over && job.at_ms > log.header.at_ms && of != Some(&job.id)
+        })
+    }
+
+    /// Returns the state of a part that has not begun.
     fn unbegun(
         &self,
+        part: u32,
         task: Option<&Task>,
-        tasks: Option<&Tasks>,
+        scheduler: &Scheduler,
         now_ms: i64,
     ) -> (SplitPartState, String) {
         use SplitPartState::{Ended, Lost, Running, Waiting};
@@ -245,16 +327,22 @@ impl SplitFiles {
                 Activity::Cancelled => (Ended, task.word.clone()),
             };
         }
-        let job = self.submission.as_ref().and_then(|one| one.jobs.last());
-        if let (Some(tasks), Some(job)) = (tasks, job) {
-            if tasks.is_cancelled(&job.id) {
-                return (Ended, "was cancelled".to_owned());
+        let Some(job) = self.job_of(part) else { return (Waiting, "has not begun".to_owned()) };
+        let is_old = now_ms.saturating_sub(job.at_ms) > PATIENCE_MS;
+        let (state, word) = match &scheduler.tasks {
+            Some(tasks) if tasks.is_cancelled(&job.id) => (Ended, "was cancelled"),
+            Some(_) if is_old && scheduler.proves_absence(job) => match job.id.as_str() {
+                "" => (Lost, "was not submitted: the scheduler does not know it"),
+                _ => (Lost, "the scheduler does not know it any more"),
+            },
+            Some(_) if is_old => {
+                let word = format!("is not known to Slurm here; it was submitted on {}", job.host);
+                return (Waiting, word);
             }
-            if now_ms.saturating_sub(job.at_ms) > PATIENCE_MS {
-                return (Lost, "the scheduler does not know it any more".to_owned());
-            }
-        }
-        (Waiting, "has not begun".to_owned())
+            _ if job.id.is_empty() => (Waiting, "may have been submitted"),
+            _ => (Waiting, "has not begun"),
+        };
+        (state, word.to_owned())
     }
 }
 
@@ -305,6 +393,13 @@ fn state_of(log: &PartLog, task: Option<&Task>) -> (SplitPartState, String) {
         (Some(task), _) if is_newer && task.activity == Activity::Running => {
             (Running, "is starting".to_owned())
         }
+        // The scheduler makes room or replaces a machine, and starts the same task again.
+        (Some(task), Some("stopped")) if task.activity == Activity::Running => {
+            (Running, "is ending or starts again".to_owned())
+        }
+        (Some(task), None) if task.activity == Activity::Running && !log.lives => {
+            (Running, "is starting again".to_owned())
+        }
         (_, Some(word)) => (Ended, word.to_owned()),
         (Some(task), None)
             if !is_newer && matches!(task.activity, Activity::Killed | Activity::Cancelled) =>
@@ -321,3 +416,6 @@ fn state_of(log: &PartLog, task: Option<&Task>) -> (SplitPartState, String) {
         (_, None) => (Running, "runs".to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -92,20 +92,33 @@ impl SplitScript {
     /// Script of an array with these parts: `1-10,12`. The signal reaches the batch shell, which the
     /// program replaces.
     pub fn slurm(&self, parts: &str) -> String {
-        let at_once = self.at_once.map(|count| format!("%{count}")).unwrap_or_default();
+        let options = self
+            .slurm_options(parts, "touchstone-%A_%a.log")
+            .map(|option| format!("#SBATCH {option}\n"));
         format!(
             "#!/bin/sh\n\
              # Submit with: sbatch FILE. Submit again to run what is left.\n\
-             #SBATCH --job-name={}\n\
-             #SBATCH --array={parts}{at_once}\n\
-             #SBATCH --output=touchstone-%A_%a.log\n\
-             #SBATCH --signal=B:TERM@{LEAD}\n\
-             #SBATCH --requeue\n\
+             {}\
              exec {} --shard=\"$SLURM_ARRAY_TASK_ID/{}\"\n",
-            job_name(&self.launch),
+            options.concat(),
             self.command_line(),
             self.parts,
         )
+    }
+
+    /// Returns the options of the job. As arguments of `sbatch`, they precede variables such as
+    /// `SBATCH_JOB_NAME`, which precede those of the script.
+    pub(crate) fn slurm_options(&self, parts: &str, output: &str) -> [String; 6] {
+        let at_once = self.at_once.map(|count| format!("%{count}")).unwrap_or_default();
+        [
+            format!("--job-name={}", job_name(&self.launch)),
+            format!("--array={parts}{at_once}"),
+            format!("--output={output}"),
+            format!("--signal=B:TERM@{LEAD}"),
+            "--requeue".to_owned(),
+            // The keys of providers.
+            "--export=ALL".to_owned(),
+        ]
     }
 
     /// Script that GNU parallel calls again for each part, so that nothing of the command is
@@ -243,6 +256,7 @@ mod tests {
         #SBATCH --output=touchstone-%A_%a.log
         #SBATCH --signal=B:TERM@120
         #SBATCH --requeue
+        #SBATCH --export=ALL
         exec /bin/touchstone run '/data/my runs' --system=tool_calling '--model=o1 $x' --concurrency=16 --max-cost=2.5 --launch=1-h-2 --shard="$SLURM_ARRAY_TASK_ID/4"
         "#);
     }

@@ -82,13 +82,21 @@ fn read(
     host: &str,
 ) -> Option<(Stamp, Option<PartLog>)> {
     let fd = folder.open(name, OFlags::RDONLY, Mode::empty()).ok()?;
-    let is_held = is_held(&fd);
+    let lock = fd.try_clone().ok()?;
     let file = File::from_parts(fd.into(), folder.path.join(name));
     let meta = file.metadata().ok()?;
     let stamp = (meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ino());
     let part = match known {
         Some((before, part)) if before == stamp => part,
         _ => parse(&file, meta.len()),
+    };
+    // The lock is taken before the first line and given back after the last one.
+    let is_held = is_held(&lock);
+    let part = match part {
+        Some(part) if !is_held && !part.sum.finished => {
+            parse(&file, file.metadata().ok()?.len()).or(Some(part))
+        }
+        part => part,
     };
     let part = part.map(|part| {
         let silent = clock::now_ms() - meta.mtime().saturating_mul(1000);

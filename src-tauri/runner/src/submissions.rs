@@ -34,23 +34,51 @@ pub struct Submission {
     pub at_once: Option<u32>,
     /// The runs and their options.
     pub request: LaunchRequest,
+    /// Budget of the whole launch in dollars, asked for or of touchstone.yaml.
+    #[serde(default)]
+    pub budget: Option<f64>,
     /// Jobs of the scheduler, in the order of submission.
     pub jobs: Vec<SubmittedJob>,
 }
 
 /// Job of a scheduler.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct SubmittedJob {
     /// Name of the scheduler: `slurm`.
     pub scheduler: String,
-    /// Id of the job.
+    /// Id of the job; empty while it is not known whether it was submitted.
     pub id: String,
+    /// Cluster that was named for it.
+    #[serde(default)]
+    pub cluster: Option<String>,
+    /// Cluster of the machine that it was submitted on.
+    #[serde(default)]
+    pub home: Option<String>,
+    /// Number of the user who submitted it.
+    #[serde(default)]
+    pub user: Option<u32>,
+    /// Dollars that each part may spend each time it is started.
+    #[serde(default)]
+    pub share: Option<f64>,
     /// Parts that it runs: `1-10,12`.
     pub parts: String,
     /// Time, in milliseconds since 1970.
     pub at_ms: i64,
     /// Machine that it was submitted on.
     pub host: String,
+}
+
+impl SubmittedJob {
+    /// Returns true if the job runs this part.
+    pub fn has_part(&self, part: u32) -> bool {
+        let number = |text: &str| text.trim().parse::<u32>().ok();
+        let is_in = |range: &str| {
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            let ends = number(first).zip(number(last));
+            ends.is_some_and(|(first, last)| (first..=last).contains(&part))
+        };
+        self.parts.split(',').any(is_in)
+    }
 }
 
 impl Submission {
@@ -64,6 +92,7 @@ impl Submission {
             parts,
             at_once: None,
             request,
+            budget: None,
             jobs: Vec::new(),
         }
     }
@@ -141,7 +170,9 @@ mod tests {
             parts: "1-4".to_owned(),
             at_ms: 1,
             host: "h".to_owned(),
+            ..SubmittedJob::default()
         };
+        assert!(job.has_part(4) && !job.has_part(5));
         one.jobs.push(job);
         keep(dir.path(), &one).unwrap();
         let folder = dir.path().join(".touchstone/submissions");

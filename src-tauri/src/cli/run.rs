@@ -251,7 +251,7 @@ pub(super) fn run(asked: &Run, here: &Environment) -> Outcome {
 
 /// Says what is sent to whom that attacks, and has the person confirm targets that nobody confirmed
 /// yet. Returns false if the answer is no. Without a terminal, the launch fails with the reason.
-fn confirm(
+pub(super) fn confirm(
     app: &App,
     request: &LaunchRequest,
     scan: &ScanPlan,

@@ -4,13 +4,13 @@ use super::{
     CommandError, CommandStatus, Outcome,
     amounts::counted,
     folder,
-    run::{Limits, RunSelection, path_text},
+    run::{self, Limits, RunSelection, path_text},
 };
 use crate::Environment;
 use clap::{ArgGroup, Args, ValueEnum};
 use std::io::{self, BufRead as _, IsTerminal as _, Write};
 use std::path::Path;
-use touchstone_api::{LaunchRequest, SplitLaunch, SplitState};
+use touchstone_api::{LaunchRequest, Shard, SplitLaunch, SplitState};
 use touchstone_app::app::{App, SplitOptions, new_launch_id};
 use touchstone_app::error::{AppError, Code};
 use touchstone_app::number_format::fixed;
@@ -174,6 +174,14 @@ impl Submit {
 }
 
 fn submit(app: &App, asked: &Submit) -> Outcome {
+    // One part stands for all.
+    let part = Some(Shard { index: 1, count: asked.parts() });
+    let part = LaunchRequest { shard: part, ..request(asked) };
+    if let Some(scan) = app.plan_launch(&part)?.scan
+        && !run::confirm(app, &part, &scan, asked.yes)?
+    {
+        return Ok(CommandStatus::WithFailures);
+    }
     let options =
         SplitOptions { parts: asked.parts(), at_once: asked.at_once, confirmed: asked.yes };
     let (launch, job) = app.submit_launch(&request(asked), options)?;

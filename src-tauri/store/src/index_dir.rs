@@ -246,7 +246,10 @@ impl TemporaryDir {
                 made => made?,
             }
             let file = path.join("lock");
-            let lock = create_private(&file)?;
+            let lock = match create_private(&file) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                made => made?,
+            };
             // Another process may have taken it for one that was left, and removed it.
             if lock.try_lock().is_ok() && is_at(&lock, &file) {
                 return Ok(Self { path, _lock: lock });

@@ -25,7 +25,7 @@ fn work(bench: &Bench, index: u32) {
     let app = bench.another_app();
     app.open_as_worker(&bench.path(""), None, None).unwrap();
     app.wait_ready(DEADLINE).unwrap();
-    let origin = PartOrigin { launch: "l-1".to_owned(), job: None };
+    let origin = PartOrigin { launch: "l-1".to_owned(), job: None, restarted: false };
     let request = part(index);
     let prepared = app.prepare_launch(&request).unwrap();
     let (launched, _) = app.start_prepared(&request, prepared, Some(&origin), Vec::new()).unwrap();
@@ -111,7 +111,7 @@ fn a_part_whose_process_is_gone_is_lost_and_one_that_starts_again_is_counted_onc
     let worker = bench.another_app();
     worker.open_as_worker(&bench.path(""), None, None).unwrap();
     worker.wait_ready(DEADLINE).unwrap();
-    let origin = PartOrigin { launch: "l-1".to_owned(), job: None };
+    let origin = PartOrigin { launch: "l-1".to_owned(), job: None, restarted: false };
     let prepared = worker.prepare_launch(&request).unwrap();
     worker.start_prepared(&request, prepared, Some(&origin), Vec::new()).unwrap_err();
     let done = only(&fresh);

@@ -55,6 +55,8 @@ pub(super) struct LaunchListeners {
     notes: Vec<String>,
     /// First line of the log, if this is a part of a split launch.
     part: Option<PartHeader>,
+    /// Dollars that earlier starts of the part spent of its share.
+    spent: f64,
 }
 
 /// Plan of a request, which can be shown and started.
@@ -76,12 +78,18 @@ impl PreparedLaunch {
         (self.total, &self.what)
     }
 
-    /// Fails with the reason that every part would fail with.
+    /// Returns the budget of all parts in dollars.
+    pub(super) fn budget(&self, request: &LaunchRequest) -> Result<Option<f64>, AppError> {
+        Budget::resolve(request.max_cost, &self.setup.rules).map(Budget::most)
+    }
+
+    /// Fails with the reason that every part would fail with. `confirmed` tells parts that targets may
+    /// be attacked.
     pub(super) fn check(
         &self,
         app: &App,
         open: &OpenFolder,
-        request: &LaunchRequest,
+        (request, confirmed): (&LaunchRequest, bool),
     ) -> Result<(), AppError> {
         if let Some(fault) = setup_fault(&self.setup) {
             return Err(failed(fault));
@@ -90,6 +98,9 @@ impl PreparedLaunch {
         let lacking = app.lacking_of(open, &self.setup, slots);
         if !lacking.is_empty() && lacking.iter().all(|troubles| !troubles.is_empty()) {
             return Err(cannot_start(&by_cause(&lacking)));
+        }
+        if !confirmed {
+            app.check_scan(&self.setup, self.plan.owed.iter().map(|planned| &planned.slot))?;
         }
         check_inputs(open, request, &self.setup, &self.plan).map(drop)
     }
@@ -255,7 +266,9 @@ impl App {
     ) -> Result<(Launched, Vec<PlannedRun>), AppError> {
         let open = self.require_folder()?;
         let header = part.map(|origin| prepared.header(request, origin));
-        let telling = LaunchListeners { part: header.clone(), ..LaunchListeners::from(listeners) };
+        let spent = part.map_or(0.0, |origin| origin.spent_before(&open.flow.roots.output_dir));
+        let listeners = LaunchListeners::from(listeners);
+        let telling = LaunchListeners { part: header.clone(), spent, ..listeners };
         let started = self.start_plan(&open, request, prepared, telling);
         if let (Err(error), Some(mut header)) = (&started, header) {
             let is_idle = header.owed == 0 && header.left_out == 0;
@@ -287,7 +300,8 @@ impl App {
         let concurrency = request.concurrency.unwrap_or(setup.rules.concurrency);
         setup.rules.concurrency = parts_share(concurrency, shards);
         // Each machine spends its share at most, because none knows what the others spend.
-        setup.rules.max_cost = budget.most().map(|most| most / f64::from(shards));
+        setup.rules.max_cost =
+            budget.most().map(|most| (most / f64::from(shards) - telling.spent).max(0.0));
         if let Some(refused) =
             plan.skipped.iter().find(|run| run.decision.act == Act::Refused && plan.owed.is_empty())
         {
@@ -597,13 +611,13 @@ impl App {
         telling: LaunchListeners,
     ) -> Result<Launched, AppError> {
         open.check_directories_exist()?;
-        let LaunchListeners { mut listeners, notes, part } = telling;
+        let LaunchListeners { mut listeners, notes, part, .. } = telling;
         if jobs.is_empty() {
             let error = AppError::new(Code::BadRequest, "Nothing to run.");
             return Err(error
                 .hint("Run again from the start to replace results; old files are moved aside."));
         }
-        self.check_scan(&setup, &jobs)?;
+        self.check_scan(&setup, jobs.iter().map(|job| &job.slot))?;
         let dir = &open.flow.roots.output_dir;
         if !dir.is_dir() && open.is_worker() {
             let message = format!("The output directory {} does not exist.", dir.display());

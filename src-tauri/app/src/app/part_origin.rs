@@ -1,8 +1,10 @@
 //! Which split launch a part belongs to, and which job of a scheduler runs it.
+use std::path::Path;
 use touchstone_api::LaunchRequest;
 use touchstone_clock as clock;
 use touchstone_runner::lock::host;
 use touchstone_runner::part::PartJob;
+use touchstone_runner::part_logs::PartLogs;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Maximum letters of the name of a machine in an id.
@@ -15,6 +17,8 @@ pub struct PartOrigin {
     pub launch: String,
     /// Job of the scheduler that runs the part.
     pub job: Option<PartJob>,
+    /// True if the scheduler started the same task before.
+    pub restarted: bool,
 }
 
 impl PartOrigin {
@@ -37,7 +41,18 @@ impl PartOrigin {
             (None, Some(job)) => format!("slurm-{}", job.id),
             (None, None) => format!("request-{:016x}", fingerprint(request)),
         };
-        Self { launch, job }
+        let restarted = number("SLURM_RESTART_COUNT").is_some_and(|count| count > 0);
+        Self { launch, job, restarted }
+    }
+
+    /// Returns the dollars that earlier starts of this task spent of its share.
+    pub(super) fn spent_before(&self, output_dir: &Path) -> f64 {
+        // Only then are the logs of all parts read.
+        let Some(job) = self.job.as_ref().filter(|_| self.restarted) else { return 0.0 };
+        let logs = PartLogs::default().read(output_dir).into_iter();
+        let mine = logs
+            .filter(|log| log.header.launch == self.launch && log.header.job.as_ref() == Some(job));
+        mine.map(|log| log.sum.cost).fold(0.0, |sum, cost| sum + cost)
     }
 }
 

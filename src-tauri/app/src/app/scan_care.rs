@@ -200,8 +200,12 @@ impl App {
     }
 
     /// Fails if runs attack a target that the person did not confirm.
-    pub(super) fn check_scan(&self, setup: &Setup, jobs: &[Job]) -> Result<(), AppError> {
-        let scan = self.scan_plan(setup, jobs.iter().map(|job| &job.slot));
+    pub(super) fn check_scan<'s>(
+        &self,
+        setup: &Setup,
+        slots: impl Iterator<Item = &'s Slot>,
+    ) -> Result<(), AppError> {
+        let scan = self.scan_plan(setup, slots);
         let targets = scan.map(|scan| [scan.targets, scan.attackers].concat()).unwrap_or_default();
         match targets.iter().find(|target| !target.confirmed) {
             None => Ok(()),

@@ -114,6 +114,16 @@ impl Tasks {
         }
     }
 
+    /// Adds the tasks of another cluster.
+    pub(crate) fn extend(&mut self, other: Self) {
+        for (key, tasks) in other.each {
+            self.each.entry(key).or_default().extend(tasks);
+        }
+        self.cancelled.extend(other.cancelled);
+        self.jobs.extend(other.jobs);
+        self.sort();
+    }
+
     fn sort(&mut self) {
         for tasks in self.each.values_mut() {
             tasks.sort_by_key(|task| std::cmp::Reverse(task.job.parse::<u64>().unwrap_or(0)));
