@@ -40,17 +40,21 @@ echo $id
 /// `squeue`: as JSON it lists all jobs whatever is asked for, as 22.05 does.
 const SQUEUE: &str = r#"#!/bin/sh
 cd "$SLURM_FAKE" || exit 1
-[ -e unreachable ] && { echo "squeue: error: Unable to contact slurm controller (connect failure)" >&2; echo "slurm_load_jobs error: Unable to contact slurm controller (connect failure)" >&2; exit 1; }
+[ -e unreachable ] && { echo "squeue: error: Unable to contact slurm controller (connect failure)" >&2
+  echo "slurm_load_jobs error: Unable to contact slurm controller (connect failure)" >&2; exit 1; }
 if [ -e cluster ]; then
   case "$*" in *--clusters=$(cat cluster)*) ;; *--json*) echo '{"jobs":[]}'; exit 0;; *) exit 0;; esac
 fi
 case "$*" in *--json*)
   [ -e plain ] && { echo "squeue: unrecognized option '--json'" >&2; exit 1; }
-  echo '{"meta":{"Slurm":{"version":{"major":22,"micro":8,"minor":5}}},"errors":[],"jobs":[{"array_job_id":0,"array_task_id":null,"array_task_string":"","job_id":3,"job_state":"RUNNING","name":"other","nodes":"n1","state_reason":"None"}'
+  echo '{"meta":{"Slurm":{"version":{"major":22,"micro":8,"minor":5}}},"errors":[],"jobs":[
+{"array_job_id":0,"array_task_id":null,"array_task_string":"","job_id":3,"job_state":"RUNNING","name":"other","nodes":"n1","state_reason":"None"}'
   for file in job-*/task-*; do
     [ -e "$file" ] || continue; job=${file%%/*}; task=${file##*-}
     reason=None; [ "$(cat $file)" = PENDING ] && reason=Resources
-    echo ",{\"array_job_id\":${job#job-},\"array_task_id\":$task,\"array_task_string\":\"\",\"job_id\":$((${job#job-} * 100 + task)),\"job_state\":\"$(cat $file)\",\"name\":\"$(cat $job/name)\",\"nodes\":\"n1\",\"state_reason\":\"$reason\"}"
+    echo ",{\"array_job_id\":${job#job-},\"array_task_id\":$task,\"array_task_string\":\"\"
+,\"job_id\":$((${job#job-} * 100 + task)),\"job_state\":\"$(cat $file)\",
+\"name\":\"$(cat $job/name)\",\"nodes\":\"n1\",\"state_reason\":\"$reason\"}"
   done
   echo ']}';;
 *)
@@ -84,7 +88,8 @@ fn answers() -> Scripted {
 fn folder(name: &str, server: &Scripted) -> Sandbox {
     let url = server.url("/v1");
     let workspace = format!(
-        "input_dir: tasks\noutput_dir: results\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any, price: {{ input: 1000, output: 2000 }} }}\n"
+        "input_dir: tasks\noutput_dir: results\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any, \
+         price: {{ input: 1000, output: 2000 }} }}\n"
     );
     let variations: Vec<String> = (0..12).map(|n| format!("  - things: stones{n}\n")).collect();
     let variations = variations.concat();

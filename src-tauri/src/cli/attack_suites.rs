@@ -185,7 +185,8 @@ fn print(
     if written.led > 0 && asked.attacker_model.is_none() {
         writeln!(
             out,
-            "No attacker model is named, which leads {} of these runs. Choose it in the launch sheet, with --user-model of `touchstone run`, or with `user_model` in touchstone.yaml.",
+            "No attacker model is named, which leads {} of these runs. \
+             Choose it in the launch sheet, with --user-model of `touchstone run`, or with `user_model` in touchstone.yaml.",
             written.led
         )?;
     }

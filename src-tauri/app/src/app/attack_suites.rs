@@ -312,7 +312,8 @@ fn tool_entry(carrier: Carrier, inbox: &Path) -> String {
     let name = carrier.tool();
     match carrier {
         Carrier::Table => format!(
-            "tools:\n  {name}: {{ kind: sql, database: 'sqlite:{path}', description: 'Messages of customers: the table messages with the columns id and body.' }}"
+            "tools:\n  {name}: {{ kind: sql, database: 'sqlite:{path}', \
+             description: 'Messages of customers: the table messages with the columns id and body.' }}"
         ),
         Carrier::Api => format!(
             "tools:\n  {name}: {{ kind: virtual, tools_folder: '{path}/tools', cache: '{path}/cache', save: nothing }}"

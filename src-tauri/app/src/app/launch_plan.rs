@@ -841,7 +841,8 @@ fn played_by(models: &[String]) -> Option<String> {
 fn led_by(models: &[String]) -> Option<String> {
     let names: Vec<String> = models.iter().map(|name| format!("`{name}`")).collect();
     (!names.is_empty()).then(|| {
-        format!("Attacks over several turns are led by {}. The estimate includes it as far as there are past runs with the same model; before, its cost is not known.", names.join(", "))
+        format!("Attacks over several turns are led by {}. \
+             The estimate includes it as far as there are past runs with the same model; before, its cost is not known.", names.join(", "))
     })
 }
 

@@ -243,7 +243,8 @@ impl App {
 }
 
 /// How to stop what no job of Slurm runs.
-const NO_JOBS: &str = "Stop what started it: press Ctrl-C in GNU parallel, or type `kubectl delete job NAME`. Parts that get a signal finish what is in flight first.";
+const NO_JOBS: &str = "Stop what started it: press Ctrl-C in GNU parallel, or type `kubectl delete job NAME`. \
+    Parts that get a signal finish what is in flight first.";
 /// How to run what is left of a launch that was not submitted from here.
 pub(super) const BY_HAND: &str = "Run its script or command again: it runs what is left.";
 

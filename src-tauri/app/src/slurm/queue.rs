@@ -227,16 +227,29 @@ mod tests {
 
     /// As recorded from Slurm 22.05, with the fields that are read, and of another user.
     const OLD: &str = r#"{"meta":{"Slurm":{"version":{"major":22,"micro":8,"minor":5}}},"errors":[],"jobs":[
-      {"array_job_id":1,"array_task_id":1,"array_task_string":"","job_id":2,"job_state":"RUNNING","name":"touchstone-abc","nodes":"n1","state_reason":"None"},
-      {"array_job_id":1,"array_task_id":2,"array_task_string":"","job_id":3,"job_state":"FAILED","name":"touchstone-abc","nodes":"n1","state_reason":"NonZeroExitCode"},
-      {"array_job_id":1,"array_task_id":null,"array_task_string":"3-6%2","job_id":1,"job_state":"PENDING","name":"touchstone-abc","nodes":"","state_reason":"JobArrayTaskLimit"},
-      {"array_job_id":9,"array_task_id":1,"array_task_string":"","job_id":9,"job_state":"RUNNING","name":"other","nodes":"n1","state_reason":"None"}]}"#;
+      {"array_job_id":1,"array_task_id":1,"array_task_string":"",
+       "job_id":2,"job_state":"RUNNING","name":"touchstone-abc","nodes":"n1","state_reason":"None"},
+      {"array_job_id":1,"array_task_id":2,"array_task_string":"",
+       "job_id":3,"job_state":"FAILED","name":"touchstone-abc","nodes":"n1","state_reason":"NonZeroExitCode"},
+      {"array_job_id":1,"array_task_id":null,"array_task_string":"3-6%2",
+       "job_id":1,"job_state":"PENDING","name":"touchstone-abc","nodes":"","state_reason":"JobArrayTaskLimit"},
+      {"array_job_id":9,"array_task_id":1,"array_task_string":"",
+       "job_id":9,"job_state":"RUNNING","name":"other","nodes":"n1","state_reason":"None"}]}"#;
     /// As documented for versions since 23.02.
     const NEW: &str = r#"{"jobs":[
-      {"array_job_id":{"set":true,"infinite":false,"number":1},"array_task_id":{"set":true,"infinite":false,"number":1},"array_task_string":"","job_id":2,"job_state":["RUNNING"],"name":"touchstone-abc","nodes":"n1","state_reason":"None"},
-      {"array_job_id":{"set":true,"infinite":false,"number":1},"array_task_id":{"set":true,"infinite":false,"number":2},"array_task_string":"","job_id":3,"job_state":["FAILED"],"name":"touchstone-abc","nodes":"n1","state_reason":"NonZeroExitCode"},
-      {"array_job_id":{"set":true,"infinite":false,"number":1},"array_task_id":{"set":false,"infinite":false,"number":0},"array_task_string":"3-6%2","job_id":1,"job_state":["PENDING"],"name":"touchstone-abc","nodes":"","state_reason":"JobArrayTaskLimit"}]}"#;
-    const PLAIN: &str = "1|3|PENDING|JobArrayTaskLimit||touchstone-abc\n1|4|PENDING|JobArrayTaskLimit||touchstone-abc\n1|5|PENDING|JobArrayTaskLimit||touchstone-abc\n1|6|PENDING|JobArrayTaskLimit||touchstone-abc\n1|1|RUNNING|None|n1|touchstone-abc\n1|2|FAILED|NonZeroExitCode|n1|touchstone-abc\n9|1|RUNNING|None|n1|other\n";
+      {"array_job_id":{"set":true,"infinite":false,"number":1},"array_task_id":{"set":true,"infinite":false,"number":1},"array_task_string":"",
+       "job_id":2,"job_state":["RUNNING"],"name":"touchstone-abc","nodes":"n1","state_reason":"None"},
+      {"array_job_id":{"set":true,"infinite":false,"number":1},"array_task_id":{"set":true,"infinite":false,"number":2},"array_task_string":"",
+       "job_id":3,"job_state":["FAILED"],"name":"touchstone-abc","nodes":"n1","state_reason":"NonZeroExitCode"},
+      {"array_job_id":{"set":true,"infinite":false,"number":1},"array_task_id":{"set":false,"infinite":false,"number":0},"array_task_string":"3-6%2",
+       "job_id":1,"job_state":["PENDING"],"name":"touchstone-abc","nodes":"","state_reason":"JobArrayTaskLimit"}]}"#;
+    const PLAIN: &str = "1|3|PENDING|JobArrayTaskLimit||touchstone-abc\n\
+        1|4|PENDING|JobArrayTaskLimit||touchstone-abc\n\
+        1|5|PENDING|JobArrayTaskLimit||touchstone-abc\n\
+        1|6|PENDING|JobArrayTaskLimit||touchstone-abc\n\
+        1|1|RUNNING|None|n1|touchstone-abc\n\
+        1|2|FAILED|NonZeroExitCode|n1|touchstone-abc\n\
+        9|1|RUNNING|None|n1|other\n";
 
     #[test]
     fn all_versions_tell_the_same() {
@@ -253,7 +266,10 @@ mod tests {
 
     #[test]
     fn the_newest_job_counts_and_tasks_that_never_began_are_cancelled() {
-        let text = "4|N/A|CANCELLED|JobArrayTaskLimit||touchstone-abc\n4|1|TIMEOUT|x|n1|touchstone-abc\n11|1|PENDING|Resources||touchstone-abc\n";
+        let text = "4|N/A|CANCELLED|JobArrayTaskLimit||touchstone-abc\n\
+        4|1|TIMEOUT|x|n1|touchstone-abc\n\
+        11|1|PENDING|Resources||touchstone-abc\n\
+        ";
         let tasks = Tasks::from_plain(text, &names());
         let newest = tasks.newest("touchstone-abc", 1).unwrap();
         assert_eq!((newest.job.as_str(), newest.activity), ("11", Activity::Waiting));

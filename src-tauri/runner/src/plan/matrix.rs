@@ -68,7 +68,9 @@ impl Slot {
             ));
         }
         if self.user().is_some() && *system == System::PromptQl {
-            let why = "The task has a simulated user, and a run of promptql is one question with its reply, to which nobody can add a message. Choose the system tool_calling, or write a `promptql_prompt` for a task without a `user`.";
+            let why = "The task has a simulated user, and a run of promptql is one question with its reply, \
+                       to which nobody can add a message. Choose the system tool_calling, \
+                       or write a `promptql_prompt` for a task without a `user`.";
             return Some(why.to_owned());
         }
         if !self.task.suits(system, usize::try_from(*variation).ok()) {

@@ -415,7 +415,7 @@ fn on_a_terminal_rows_are_a_table_and_anything_else_is_lines() {
 
 /// Breaks JSON before the long parts, for snapshots.
 fn lines(json: &str) -> String {
-    [",\"counts\":", ",\"diff\":", ",\"rows\":{", ",\"note\":", ",\"pieces\":"]
+    [",\"counts\":", ",\"diff\":", ",\"rows\":{", ",\"note\":", ",\"pieces\":", ",{\"kind\":"]
         .iter()
         .fold(json.to_owned(), |text, key| text.replace(key, &key.replacen(',', ",\n", 1)))
 }
@@ -439,7 +439,9 @@ fn programs_get_everything() {
     "diff":{"kind":"changed","fields":[{"key":"id","kind":"same",
     "diff":{"kind":"same","value":2}},{"key":"t","kind":"changed",
     "diff":{"kind":"changed","expected":"a b","actual":"a c","type_differs":false,
-    "pieces":[{"kind":"same","text":"a "},{"kind":"removed","text":"b"},{"kind":"added","text":"c"}]}}]}},{"name":"#3","from":null,"to":3,"moved":false,"kind":"extra","actual":{"id":3}}]}}
+    "pieces":[{"kind":"same","text":"a "},
+    {"kind":"removed","text":"b"},
+    {"kind":"added","text":"c"}]}}]}},{"name":"#3","from":null,"to":3,"moved":false,"kind":"extra","actual":{"id":3}}]}}
     "##);
 }
 

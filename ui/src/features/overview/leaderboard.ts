@@ -89,7 +89,8 @@ export function aboutFront(by: FrontMeasure | null, rows: readonly number[] | nu
 }
 
 export const ABOUT_STANDING =
-  "Not shown to differ: from the highest one, on the tasks that both have; it is one of these itself. Behind: shown to be worse. Undecided: the runs show neither.";
+  "Not shown to differ: from the highest one, on the tasks that both have; " +
+  "it is one of these itself. Behind: shown to be worse. Undecided: the runs show neither.";
 
 /** `0.8–0.9: 3 of 12 scores`. */
 export const binText = (bin: number, runs: number, all: number): string =>
