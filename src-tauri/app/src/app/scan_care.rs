@@ -15,7 +15,6 @@ use touchstone_formats::suite::Task;
 use touchstone_formats::system::System;
 use touchstone_imports::{Format, registry};
 use touchstone_redteam::{Attack, Category, TAG};
-use touchstone_runner::execute::Job;
 use touchstone_runner::plan::Slot;
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Provider};
