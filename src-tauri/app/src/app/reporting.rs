@@ -87,7 +87,7 @@ impl App {
         super::stats::known_scorer(request.scorer.as_deref(), &scorers)?;
         let folder = &open.folder.name;
         let title = request.title.trim();
-        let about = About {
+        let mut about = About {
             title: if title.is_empty() { folder.clone() } else { title.to_owned() },
             folder: folder.clone(),
             made: clock::format_utc_minutes(clock::now_ms()),
@@ -109,7 +109,7 @@ impl App {
         let left_out = if request.include_sensitive {
             None
         } else {
-            self.leave_out_reasons(&mut runs, &mut stored)?
+            self.leave_out_reasons(&mut runs, &mut stored, &mut about.labels)?
         };
         let mut page = compose(&about, &runs, &stored);
         page.notes.extend(left_out);
