@@ -118,11 +118,8 @@ impl App {
             ReportFormat::Html | ReportFormat::Markdown | ReportFormat::Json
         ) {
             let by = request.sets.unwrap_or(SetsBy::Day);
-            page.trend = super::stats::trends::trends_of(&runs, by).map(|(trends, plot)| Trend {
-                by,
-                trends,
-                plot,
-            });
+            page.trend = super::stats::trends::trends_of(&runs, by, about.left_out)
+                .map(|(trends, plot)| Trend { by, trends, plot });
         }
         page.scan = scorecard_tables(&self.scorecard_of_read_parts(&request.filter)?);
         page.queries = self.query_tables(request)?;
