@@ -89,13 +89,16 @@ fn a_list_prints_the_columns_that_are_asked_for() {
     assert!(wrong.status == 2 && wrong.err.contains("There is no column “costs”."), "{wrong:?}");
 }
 
+const TEXTS: &str = "input_dir: tasks\noutput_dir: results\n\
+                     labels: { said: { kind: text }, quick: 'turns:<9' }\n";
+
 #[test]
 fn a_list_prints_of_sensitive_runs_no_column_that_may_quote_them() {
     let file = "results/t-tool_calling-o1-variation0.yaml";
     let sandbox = Sandbox::with(
         "columns-sensitive",
         &[
-            ("touchstone.yaml", "labels: { said: { kind: text }, quick: 'turns:<9' }\n"),
+            ("touchstone.yaml", TEXTS),
             ("results/.touchstone/sensitive/m.json", "{\"tasks\": [\"t\"]}"),
             (file, &ANSWERED.replace("  - ticket_id: 7\n", "  pasted\nrun: { version: pasted }\n")),
         ],
