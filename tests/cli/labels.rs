@@ -88,3 +88,30 @@ fn a_list_prints_the_columns_that_are_asked_for() {
     let wrong = sandbox.run(&["list", "--columns", "costs"]);
     assert!(wrong.status == 2 && wrong.err.contains("There is no column “costs”."), "{wrong:?}");
 }
+
+const TEXTS: &str = "input_dir: tasks\noutput_dir: results\n\
+                     labels: { said: { kind: text }, quick: 'turns:<9' }\n";
+
+#[test]
+fn a_list_prints_of_sensitive_runs_no_column_that_may_quote_them() {
+    let file = "results/t-tool_calling-o1-variation0.yaml";
+    let sandbox = Sandbox::with(
+        "columns-sensitive",
+        &[
+            ("touchstone.yaml", TEXTS),
+            ("results/.touchstone/sensitive/m.json", "{\"tasks\": [\"t\"]}"),
+            (file, &ANSWERED.replace("  - ticket_id: 7\n", "  pasted\nrun: { version: pasted }\n")),
+        ],
+    );
+    assert_eq!(sandbox.run(&["review", file, "--label", "said=pasted"]).status, 0);
+    let columns = "state, answer, fact:run.version, label:said, label:quick, labels";
+    for format in [&[][..], &["--json"]] {
+        let list = [&["list", "--columns", columns][..], format].concat();
+        let ran = sandbox.run(&list);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        assert!(!ran.out.contains("pasted") && ran.out.contains("yes"), "{}", ran.out);
+        assert!(ran.err.contains("left out of 1 run"), "{ran:?}");
+        let whole = sandbox.run(&[&list[..], &["--include-sensitive"]].concat());
+        assert!(whole.out.matches("pasted").count() >= 3, "{}", whole.out);
+    }
+}

@@ -317,3 +317,35 @@ fn naming_stops_at_its_budget_goes_on_in_the_background_and_asks_no_replay() {
     let unknown = NameCausesRequest { model: "nobody".to_owned(), ..naming(None) };
     assert!(bench.app().plan_cause_names(&unknown).is_err());
 }
+
+#[test]
+fn of_sensitive_runs_nothing_is_sent_to_a_model_and_their_errors_name_no_cause() {
+    let server = Scripted::start(|seen| {
+        let message = seen.json()["messages"][1]["content"].as_str().unwrap_or_default().to_owned();
+        assert!(message.contains("t_9") && message.contains("| other\n"), "{message}");
+        let leaks = ["t_1", "t_2", "| count\n", "left out"];
+        assert!(leaks.iter().all(|leak| !message.contains(leak)), "{message}");
+        says("Asks for a table that is gone")
+    });
+    let bench = with_model(&server);
+    bench.write("results/.touchstone/sensitive/m.json", "{\"tasks\": [\"count\"]}");
+    let map = complete_map(bench.app(), &filtered(""));
+    let told = causes(&map);
+    assert_eq!(told[0], ("`count` failed: [sensitive text left out] 1", 2));
+    let text = serde_json::to_string(&map).unwrap();
+    assert!(!text.contains("no table"), "{text}");
+    assert_eq!(bench.app().plan_cause_names(&naming(None)).unwrap().requests, 0);
+    let done = bench.app().name_causes(&naming(None), &|| 0, &|_| ()).unwrap();
+    assert_eq!((done.all, server.seen().len()), (0, 0));
+    // What such a run has in common with others is theirs as well.
+    let other = "results/other-tool_calling-o3-variation0.yaml";
+    bench.write("tasks/other.yaml", TASK);
+    bench.write(other, transcript("count", "error: 'no table t_9'", "1"));
+    wait_until("the other run is counted", || {
+        (complete_map(bench.app(), &filtered("")).failed == 4).then_some(())
+    });
+    let map = complete_map(bench.app(), &filtered(""));
+    assert_eq!(causes(&map)[0], ("`count` failed: no table <id>", 3));
+    let done = bench.app().name_causes(&naming(None), &|| 0, &|_| ()).unwrap();
+    assert_eq!((done.done, done.all, server.seen().len()), (1, 1, 1));
+}

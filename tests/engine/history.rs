@@ -117,6 +117,20 @@ fn commits_and_tags_are_sets_filters_and_completions() {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     assert_eq!(sets(SetsBy::Commit), (words(&["0123456789ab", "4f1c2d9a7b30-dirty"]), 1));
     assert_eq!(sets(SetsBy::Tag), (words(&["nightly", "smoke"]), 1));
+    // A run with both tags is on neither side, and no change is told between sets that may share runs.
+    let trends = bench.app().trends(&request(SetsBy::Tag, "")).unwrap();
+    assert_eq!((trends.looked_at, trends.groups[0].points.len()), (0, 2));
+    let is_compared =
+        |group: &touchstone_api::TrendGroup| group.points.iter().any(|it| it.change.is_some());
+    assert!(!trends.groups.iter().any(is_compared), "{trends:?}");
+    let changes = bench.app().set_changes(&ChangesRequest {
+        trend: request(SetsBy::Tag, ""),
+        before: Some("nightly".to_owned()),
+        after: Some("smoke".to_owned()),
+    });
+    let changes = changes.unwrap().unwrap();
+    let sides = [&changes.before, &changes.after].map(|side| (side.runs, side.in_both));
+    assert_eq!(sides, [(0, 1), (1, 1)]);
     assert_eq!(paths(&bench, "commit:*-dirty"), [path(2, "a")]);
     assert_eq!(paths(&bench, "-tag:smoke"), [path(1, "b")]);
     let facets = bench.app().facets().unwrap();

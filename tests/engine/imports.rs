@@ -21,6 +21,9 @@ const HARBOR: [(&str, &str); 3] = [
         ),
     ),
 ];
+const INSPECT: &str = include_str!("../../src-tauri/imports/tests/fixtures/inspect/log.json");
+const TAU_BENCH: &str =
+    include_str!("../../src-tauri/imports/tests/fixtures/tau_bench/tool-calling-model-a-1.0.json");
 const SESSION: &str =
     include_str!("../../src-tauri/imports/tests/fixtures/claude_code/session.jsonl");
 
@@ -97,6 +100,19 @@ fn a_task_without_a_suite_is_listed_with_the_question_and_the_expected_answer_of
     let expected = task.variations.iter().map(|one| one.expected.as_ref().unwrap().text.as_str());
     assert_eq!(expected.collect::<Vec<_>>(), ["hello"]);
     assert!(bench.app().read_task("other").is_err());
+    // Runs whose files state their number are in no group of their own.
+    let bench =
+        Bench::new().file("results/log.json", INSPECT).file("results/tau.json", TAU_BENCH).open();
+    let recorded = list(&bench);
+    let by = |title: &str| {
+        let of_tool = recorded.iter().filter(|row| row.recorded_by.as_deref() == Some(title));
+        of_tool.map(|row| row.id.as_str()).collect::<Vec<_>>()
+    };
+    let all = [by("Inspect"), by("tau-bench")];
+    assert!(all.iter().all(|tasks| !tasks.is_empty()), "{recorded:?}");
+    for task in all.iter().flatten() {
+        bench.app().read_task(task).unwrap();
+    }
     let bench =
         Bench::new().file("tasks/hello.yaml", suite).file("results/results.json", PROMPTFOO).open();
     let [row] = &list(&bench)[..] else { panic!("the suite is the task") };

@@ -372,3 +372,57 @@ fn a_value_that_left_its_category_is_listed_with_the_labels_but_not_suggested() 
     assert_eq!(values, ["high", "low"]);
     assert_eq!(paths(&bench, "label:severity -label:severity=high"), [path(1)]);
 }
+
+#[test]
+fn a_label_keeps_its_name_and_values_also_for_values_that_hold_no_more() {
+    let bench = bench();
+    give(&bench, 1, "Ann", &[("severity", "high")]).unwrap();
+    wait("the value is listed", || paths(&bench, "label:severity=high").len() == 1);
+    bench.write(
+        &format!("results/{}", path(1)),
+        super::bench::answered("else").replace("n: 3", "n: 4"),
+    );
+    wait("the value holds no more", || paths(&bench, "label:severity").is_empty());
+    let schema = |values: &[&str]| {
+        let values = values.iter().map(|value| (*value).to_owned()).collect();
+        Some(LabelSchema::Category { values })
+    };
+    let change = |name: &str, values: &[&str]| {
+        let edit = edit(name, None, schema(values));
+        bench.app().change_label(None, "severity", &edit).map_err(|error| error.message)
+    };
+    let renamed = change("harm", &["low", "high"]).unwrap_err();
+    assert_eq!(renamed, "The label keeps its name: 1 run has values of it in reviews.");
+    let lost = change("severity", &["low"]).unwrap_err();
+    assert_eq!(lost, "The label keeps its value high: reviews give it.");
+    change("severity", &["high"]).unwrap();
+}
+
+#[test]
+fn texts_of_labels_of_sensitive_runs_are_left_out_of_reports_and_exports() {
+    let bench = Bench::new()
+        .file(FILE, "labels:\n  said: { kind: text }\n  bad: { kind: category, values: [yes] }\n")
+        .file("results/.touchstone/sensitive/m.json", "{\"tasks\": [\"t\"]}")
+        .answered("results/t-promptql-o1-variation0.yaml", "one")
+        .open();
+    give(&bench, 1, "Ann", &[("said", "pasted quote"), ("bad", "yes")]).unwrap();
+    wait("the value is listed", || paths(&bench, "label:bad=yes").len() == 1);
+    for format in [ReportFormat::Json, ReportFormat::Csv] {
+        let with = |include_sensitive| {
+            let request = ReportRequest { include_sensitive, ..ReportRequest::for_format(format) };
+            bench.app().make_report(&request, true).unwrap().text
+        };
+        assert!(with(true).contains("pasted quote"), "{}", with(true));
+        let without = with(false);
+        let left_out = without.contains("[sensitive text left out]");
+        assert!(left_out && !without.contains("pasted quote"), "{without}");
+    }
+    for (include_sensitive, has) in [(true, true), (false, false)] {
+        let id = run_id(&bench, &path(1));
+        let format = ExportFormat::Atif;
+        let request = ExportRequest { id, format, redact: None, include_sensitive };
+        let text = bench.app().export_run(&request).unwrap().text;
+        assert_eq!(text.contains("pasted quote"), has, "{text}");
+        assert!(text.contains("\"bad\""), "{text}");
+    }
+}

@@ -128,6 +128,7 @@ fn columns_of_ones_own_are_parts_of_answers_facts_scores_and_labels_and_none_is_
             "results/t-tool_calling-o1-variation0-run3.yaml",
             "conversation:\n- user_message: hi\n",
         )
+        .file("results/t-tool_calling-o1-variation0-run4.yaml", answer(&"x".repeat(9 << 20), ""))
         .open();
     let id = |run: &str| {
         let path = format!("t-tool_calling-o1-variation0{run}.yaml");
@@ -146,6 +147,8 @@ fn columns_of_ones_own_are_parts_of_answers_facts_scores_and_labels_and_none_is_
         of("answer"),
         [some("{\"items\":[{\"id\":1.50},{\"id\":\"a b\"}]}"), some("0"), None, None]
     );
+    let large = bench.app().own_columns(&["answer".to_owned()], &[id("-run4")]).unwrap();
+    assert_eq!(large, [[some("larger than 1 MB")]]);
     assert_eq!(of("fact:run.version"), [some("1.2.0"), None, None, None]);
     assert_eq!(of("fact:run.cost"), [some("0"), None, None, None]);
     assert_eq!(of("fact:note"), [None, None, None, None]);

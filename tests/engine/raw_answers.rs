@@ -43,9 +43,9 @@ fn a_raw_answer_is_a_run_with_its_query_its_method_and_its_model() {
         (row.state, row.reason.as_deref()),
         (RunState::NoAnswer, Some("Gave up without an answer."))
     );
-    // Other JSON files are not runs, and an empty one is no worse.
+    // Other JSON files are not runs, and an empty one is damaged.
     assert_eq!(bench.row("notes.json").unwrap().state, RunState::Other);
-    assert_eq!(bench.row("empty.json").unwrap().state, RunState::Other);
+    assert_eq!(bench.row("empty.json").unwrap().state, RunState::Damaged);
 }
 
 #[test]

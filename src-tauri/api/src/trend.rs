@@ -284,8 +284,11 @@ pub struct ChangesSide {
     pub name: String,
     /// Filter of its runs; none for a baseline file, whose runs are not in the folder.
     pub filter: Option<String>,
-    /// Number of runs.
+    /// Number of runs that are compared.
     pub runs: u64,
+    /// Number of runs that are in the other set as well, as a run may have several tags: they are not
+    /// compared.
+    pub in_both: u64,
 }
 
 /// A system with a model, in both sets.

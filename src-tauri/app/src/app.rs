@@ -75,6 +75,7 @@ mod part_origin;
 mod problems;
 mod programs;
 mod queries;
+mod quote_care;
 mod reading;
 pub mod red_team;
 mod renaming;
@@ -104,9 +105,9 @@ pub use event_bus::Subscription;
 pub use launch_plan::PreparedLaunch;
 pub use part_origin::{PartOrigin, new_launch_id};
 pub use problems::SuiteProblems;
+pub use quote_care::QuoteCare;
 pub use reviewing::Reviews;
 pub use saving::{NewFile, keep_file};
-pub use scan_care::{leave_out_own_values, leave_out_row_quotes};
 pub use scoring::FileScores;
 pub use split_submitting::SplitOptions;
 

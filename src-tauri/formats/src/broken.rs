@@ -51,7 +51,17 @@ fn yaml_fault(text: &str) -> Option<ReadError> {
     let is_broken = matches!(fault.kind, ReadErrorKind::Syntax | ReadErrorKind::Truncated);
     // Several documents in one file are valid YAML.
     let is_several = text.lines().skip(1).any(|line| line.trim_end() == "---");
-    (is_broken && !is_several).then(|| advised(fault, "YAML"))
+    // Templates of other programs become YAML when they are filled in.
+    let line = fault.line.and_then(|line| text.lines().nth((line as usize).checked_sub(1)?));
+    let is_template = line.is_some_and(|line| line.contains("{{") || line.contains("{%"));
+    (is_broken && !is_several && !is_template).then(|| advised(fault, "YAML"))
+}
+
+/// Returns true for several lines of which the first is a whole map or list.
+fn is_lines(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next().filter(|line| line.trim_start().starts_with(['{', '[']));
+    first.is_some_and(|line| json::read_python(line).is_ok()) && lines.next().is_some()
 }
 
 fn json_fault(text: &str) -> Option<ReadError> {
@@ -59,6 +69,14 @@ fn json_fault(text: &str) -> Option<ReadError> {
         return Some(ReadError::new(ReadErrorKind::Truncated, "The file is empty."));
     }
     let fault = json::read_python(text).err()?;
+    // What is nested too deep or too large is whole. Several values, one a line, are a format of logs.
+    let is_broken = matches!(
+        fault.kind,
+        ReadErrorKind::Syntax | ReadErrorKind::Truncated | ReadErrorKind::Duplicate
+    );
+    if !is_broken || is_lines(text) {
+        return None;
+    }
     // Comments and trailing commas are a dialect, which other programs read.
     if fault.kind == ReadErrorKind::Duplicate || json::read_leniently(text).is_ok() {
         return None;
@@ -108,6 +126,7 @@ mod tests {
         }
         assert_eq!(told("a.json", b"{\"a\": 1,\n\"b\": }").1, Some(2));
         assert_eq!(told("a.json", b"{\"a\": [1, 2").0, ReadErrorKind::Truncated);
+        assert_eq!(told("a.json", b"[1,\n{\"a\": 1}\n").0, ReadErrorKind::Truncated);
         assert_eq!(told("a.json", b"").2, "The file is empty.");
         assert_eq!(told("a.jsonl", b"\n{\"a\": 1 2}\n").1, Some(2));
         assert_eq!(told("a.yaml", b"\xff\x00\x01").0, ReadErrorKind::NotUtf8);
@@ -122,6 +141,9 @@ mod tests {
             ("a.json", "{\"a\": NaN}"),
             ("a.json", "// settings\n{\"a\": 1,}"),
             ("a.jsonl", "{\"a\": 1}\n{\"a\": "),
+            ("log.json", "{\"level\": 30, \"msg\": \"a\"}\n{\"level\": 30}\n"),
+            ("a.json", &"[".repeat(5_000)),
+            ("chart.yaml", "name: {{ .Values.name }}: {{ x }\n"),
             ("a.txt", "{"),
             ("a.csv", "a,b\n"),
             ("noextension", "{"),

@@ -138,7 +138,13 @@ fn what_the_original_converted_of_scripted_runs_is_converted_alike() {
             None => assert!(case.get("convert_exception") != Some(&Value::Null), "{name}"),
         }
         let run = raw::read(bytes.as_bytes()).unwrap();
-        assert_eq!(run.outline(), raw::outline(bytes.as_bytes()).unwrap(), "{name}");
+        // A run has its functions parsed; the file of a case may have a text in their place.
+        let [parsed, read] =
+            [run.outline(), raw::outline(bytes.as_bytes()).unwrap()].map(|mut outline| {
+                outline.facts.retain(|(key, _)| key != "function");
+                outline
+            });
+        assert_eq!(parsed, read, "{name}");
         cases += 1;
     }
     println!("cases: {cases}, of them drawn by lot by the original: {drawn}");

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write as _};
 use touchstone_api::{Column, RunRow, RunState, Sort};
-use touchstone_app::app::{App, leave_out_own_values, leave_out_row_quotes};
+use touchstone_app::app::App;
 use touchstone_app::number_format;
 use touchstone_app::number_format::fixed;
 
@@ -71,10 +71,12 @@ pub(super) fn run(asked: &List, here: &Environment) -> Outcome {
     let order = asked.sort.or_else(|| sort(view.as_ref()?.sort.as_deref()?).ok());
     let order = order.unwrap_or(Sort { column: Column::Path, descending: false });
     app.check_filter_of_folder(&filter)?;
-    let chosen = Chosen::new(&app, &asked.columns)?;
+    let names: Vec<String> = asked.columns.iter().map(|column| column.trim().to_owned()).collect();
+    let chosen = Chosen::new(&app, &names)?;
     if let Some(heads) = chosen.heads() {
         columns = Columns::new(heads);
     }
+    let care = app.quote_care()?;
     let mut left_out = 0;
     let mut page = Vec::new();
     let mut write = |page: &mut Vec<RunRow>| {
@@ -84,7 +86,7 @@ pub(super) fn run(asked: &List, here: &Environment) -> Outcome {
             row.score_reason =
                 row.score_reason.take().filter(|_| asked.json && row.reason.is_none());
             if !asked.sensitive.include_sensitive {
-                let is_left_out = leave_out_row_quotes(row) | leave_out_own_values(row, &mut own);
+                let is_left_out = care.leave_out_row(row) | care.leave_out_own(row, &mut own);
                 left_out += u64::from(is_left_out);
             }
             if asked.json {
@@ -109,7 +111,7 @@ pub(super) fn run(asked: &List, here: &Environment) -> Outcome {
     write(&mut page)?;
     if !asked.json {
         let paint = Paint(here.colour);
-        let state = asked.columns.iter().position(|column| column == "state");
+        let state = names.iter().position(|column| column == "state");
         let state = if asked.columns.is_empty() { Some(0) } else { state };
         columns.write(&mut out, "", paint, &|n, text| {
             if Some(n) == state { coloured(paint, text) } else { text.to_owned() }

@@ -124,6 +124,10 @@ fn write_changes(
     let side =
         |side: &ChangesSide| format!("{} ({})", one_line(&side.name), counted(side.runs, "run"));
     writeln!(out, "{}, compared with {}.", side(&changes.after), side(&changes.before))?;
+    if changes.after.in_both > 0 {
+        let runs = counted(changes.after.in_both, "run");
+        writeln!(out, "In both sets, so not compared: {runs}.")?;
+    }
     for group in &changes.groups {
         writeln!(out, "\n{}", paint.bold(&one_line(&group.name)))?;
         for sentence in group.worse.iter().chain(&group.remarks) {

@@ -88,6 +88,7 @@ CREATE INDEX runs_corrected ON runs(own_task, task) WHERE own_task IS NOT NULL;
 CREATE INDEX runs_cell ON runs(task, system, model) WHERE repeat_source IS NOT NULL;
 -- Imported runs with another number than that of their file.
 CREATE INDEX runs_renumbered ON runs(task, system, model) WHERE repeat_source IS NOT NULL AND repeat <> ifnull(file_repeat, 1);
+CREATE INDEX runs_recorded ON runs(task) WHERE repeat_source IS NOT NULL OR file_repeat IS NOT NULL; -- runs of other tools
 CREATE INDEX runs_identity ON runs(identity) WHERE identity IS NOT NULL;
 CREATE INDEX runs_state ON runs(state_order, path);
 -- The runs with an answer, for questions about steps that end in it.

@@ -69,8 +69,9 @@ describe("words", () => {
     expect(outcomeText({ runs: 3, score: 0.4, passed: 0, decided: 0 })).toBe("0.40");
   });
   it("divides the 5 % among all comparisons", () => {
-    expect(aboutClaims(20)).toContain("the 20 comparisons here (0.25 %)");
-    expect(aboutClaims(1)).toContain("95 % interval");
+    expect(aboutClaims(20, "day")).toContain("the 20 comparisons here (0.25 %)");
+    expect(aboutClaims(0, "tag")).toContain("no change is told");
+    expect(aboutClaims(1, "day")).toContain("95 % interval");
   });
   it("has no figure for a measure that no run has", () => {
     expect(pointFigure(trendPoint(0), "seconds")).toBeNull();

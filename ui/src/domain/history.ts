@@ -188,7 +188,7 @@ export function outcomeText(outcome: TaskOutcome | null): string {
 
 /** Name of a side with its number of runs. */
 export const sideText = (side: ChangesSide): string =>
-  `${side.name} (${counted(side.runs, "run")})`;
+  `${side.name} (${counted(side.runs, "run")}${side.in_both > 0 ? `, without ${counted(side.in_both, "run")} in both sets` : ""})`;
 
 /** The filter with another task; an empty one means all. */
 export function withTask(filter: string, task: string): string {
@@ -200,9 +200,11 @@ export const taskOf = (filter: string): string =>
   /(?:^|\s)task:((?:"(?:[^"\\]|\\.)*"|[^\s"])+)/.exec(filter)?.[1] ?? "";
 
 /** How claims are made, in words. */
-export const aboutClaims = (lookedAt: number): string =>
-  lookedAt < 2
-    ? "A change is told only if both the test and the 95 % interval of the paired difference show it."
-    : "A change is told only if both the test and the interval of the paired difference show it at " +
-      `5 % divided by the ${count(lookedAt)} comparisons here (${fixed(5 / lookedAt, 2)} %). ` +
-      "The intervals shown are 95 %.";
+export const aboutClaims = (lookedAt: number, by: SetsBy): string =>
+  by === "tag"
+    ? "Sets of tags may share runs and have no order in time, so no change is told between them."
+    : lookedAt < 2
+      ? "A change is told only if both the test and the 95 % interval of the paired difference show it."
+      : "A change is told only if both the test and the interval of the paired difference show it at " +
+        `5 % divided by the ${count(lookedAt)} comparisons here (${fixed(5 / lookedAt, 2)} %). ` +
+        "The intervals shown are 95 %.";

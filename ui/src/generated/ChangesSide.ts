@@ -13,6 +13,11 @@ name: string,
  */
 filter: string | null, 
 /**
- * Number of runs.
+ * Number of runs that are compared.
  */
-runs: number, };
+runs: number, 
+/**
+ * Number of runs that are in the other set as well, as a run may have several tags: they are not
+ * compared.
+ */
+in_both: number, };

@@ -169,8 +169,8 @@ const GROUP: ChangesGroup = {
   ],
 };
 export const CHANGES: SetChanges = {
-  before: { name: "2026-03-01", filter: "started:2026-03-01", runs: 12 },
-  after: { name: "2026-03-02", filter: "started:2026-03-02", runs: 12 },
+  before: { name: "2026-03-01", filter: "started:2026-03-01", runs: 12, in_both: 0 },
+  after: { name: "2026-03-02", filter: "started:2026-03-02", runs: 12, in_both: 0 },
   groups: [GROUP],
 };
 export const BASELINE: BaselineView = {
@@ -204,5 +204,8 @@ export const BASELINE: BaselineView = {
     ],
   },
   markdown: "## Touchstone: gate failed",
-  changes: { ...CHANGES, before: { name: "touchstone-baseline.json", filter: null, runs: 12 } },
+  changes: {
+    ...CHANGES,
+    before: { name: "touchstone-baseline.json", filter: null, runs: 12, in_both: 0 },
+  },
 };

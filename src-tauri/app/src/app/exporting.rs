@@ -33,6 +33,8 @@ pub use document::ExportedDocument;
 
 /// Maximum number of omitted runs that are named.
 const NAMED: usize = 20;
+/// Number of runs whose labels are asked for at once.
+const LABEL_PAGE: usize = 500;
 
 /// A run to write, or why it cannot be read.
 pub(super) type ReadRun = Result<ExportRun, String>;
@@ -127,12 +129,13 @@ impl App {
         let sensitive =
             if options.include_sensitive { Arc::default() } else { self.sensitive_kinds()? };
         let mut left_out = 0_u64;
-        let labels = self.labels_for_export()?;
+        let (mut labels, care) = (self.labels_for_export(ids)?, self.quote_care()?);
         self.for_each_export(&rows, &mut |at, mut run| {
             if let Ok(run) = &mut run
                 && is_sensitive(&sensitive, &rows[at])
             {
                 leave_out_texts(&mut run.run);
+                labels.get_mut(&rows[at].id).map(|labels| care.leave_out_labels(labels));
                 left_out += 1;
             }
             if let (Ok(run), Some(labels)) = (&mut run, labels.get(&rows[at].id)) {
@@ -149,10 +152,17 @@ impl App {
         Ok(done)
     }
 
-    /// Returns the labels of all runs that have any, by the id of the run.
-    fn labels_for_export(&self) -> Result<BTreeMap<String, Vec<RunLabel>>, AppError> {
+    /// Returns the labels of those among these runs that have any, by the id of the run.
+    fn labels_for_export(
+        &self,
+        ids: &[String],
+    ) -> Result<BTreeMap<String, Vec<RunLabel>>, AppError> {
         let open = self.require_folder()?;
-        open.ask(|index| open.lists.labels_of_runs(index, "forked:yes,no"))
+        let mut labels = BTreeMap::new();
+        for page in ids.chunks(LABEL_PAGE) {
+            labels.extend(open.ask(|index| open.lists.labels_of(index, page))?);
+        }
+        Ok(labels)
     }
 
     /// Returns true if a run is a session of a coding agent, so that runs are redacted unless it is

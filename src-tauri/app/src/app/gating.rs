@@ -126,6 +126,7 @@ impl App {
             name: name.to_owned(),
             filter: filter.map(str::to_owned),
             runs: runs as u64,
+            in_both: 0,
         };
         let all = SideRuns { all: &runs, places: None };
         let set_changes = set_changes(

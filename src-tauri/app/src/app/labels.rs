@@ -76,7 +76,9 @@ impl App {
         self.change_workspace(folder, |text| {
             let mut labels = labels_of(text)?;
             let label = find(&mut labels, name)?;
-            label.kind = changed_kind(&label.kind, edit)?;
+            let kind = changed_kind(&label.kind, edit)?;
+            self.refuse_lost_values(name, (&label.kind, &kind))?;
+            label.kind = kind;
             new_name.clone_into(&mut label.name);
             if new_name != name && !matches!(label.kind, LabelKind::Question(_)) {
                 self.refuse_values(name)?;
@@ -107,10 +109,33 @@ impl App {
         })
     }
 
+    /// Fails if a category loses values that people gave.
+    fn refuse_lost_values(
+        &self,
+        name: &str,
+        (old, new): (&LabelKind, &LabelKind),
+    ) -> Result<(), AppError> {
+        let (LabelKind::Category(old), LabelKind::Category(new)) = (old, new) else {
+            return Ok(());
+        };
+        let lost: Vec<&String> = old.iter().filter(|value| !new.contains(value)).collect();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let open = self.require_folder()?;
+        let (_, given) = open.ask(|index| open.lists.label_values_kept(index, name))?;
+        let Some(value) = lost.into_iter().find(|value| given.contains(*value)) else {
+            return Ok(());
+        };
+        let message = format!("The label keeps its value {value}: reviews give it.");
+        Err(AppError::new(Code::BadRequest, message)
+            .hint("Give these runs another value first, or keep the value."))
+    }
+
     /// Fails if people gave values of a label.
     fn refuse_values(&self, name: &str) -> Result<(), AppError> {
         let open = self.require_folder()?;
-        let runs = open.ask(|index| open.lists.label_count(index, name))?;
+        let (runs, _) = open.ask(|index| open.lists.label_values_kept(index, name))?;
         let have = match runs {
             0 => return Ok(()),
             1 => "1 run has".to_owned(),

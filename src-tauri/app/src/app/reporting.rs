@@ -87,7 +87,7 @@ impl App {
         super::stats::known_scorer(request.scorer.as_deref(), &scorers)?;
         let folder = &open.folder.name;
         let title = request.title.trim();
-        let about = About {
+        let mut about = About {
             title: if title.is_empty() { folder.clone() } else { title.to_owned() },
             folder: folder.clone(),
             made: clock::format_utc_minutes(clock::now_ms()),
@@ -109,7 +109,7 @@ impl App {
         let left_out = if request.include_sensitive {
             None
         } else {
-            self.leave_out_reasons(&mut runs, &mut stored)?
+            self.leave_out_reasons(&mut runs, &mut stored, &mut about.labels)?
         };
         let mut page = compose(&about, &runs, &stored);
         page.notes.extend(left_out);
@@ -118,11 +118,8 @@ impl App {
             ReportFormat::Html | ReportFormat::Markdown | ReportFormat::Json
         ) {
             let by = request.sets.unwrap_or(SetsBy::Day);
-            page.trend = super::stats::trends::trends_of(&runs, by).map(|(trends, plot)| Trend {
-                by,
-                trends,
-                plot,
-            });
+            page.trend = super::stats::trends::trends_of(&runs, by, about.left_out)
+                .map(|(trends, plot)| Trend { by, trends, plot });
         }
         page.scan = scorecard_tables(&self.scorecard_of_read_parts(&request.filter)?);
         page.queries = self.query_tables(request)?;

@@ -3,6 +3,7 @@
 //! `sensitive_marks`.
 use super::App;
 use crate::error::{AppError, Code};
+use crate::reports::labels::RunLabels;
 use crate::state_file;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -318,13 +319,15 @@ impl App {
         }))
     }
 
-    /// Replaces reasons and notes of sensitive runs, which quote what was said. Returns a note.
+    /// Replaces reasons, notes and texts of labels of sensitive runs, which quote what was said. Returns
+    /// a note.
     pub(super) fn leave_out_reasons(
         &self,
         runs: &mut [ScoredRun],
         stored: &mut Stored,
+        labels: &mut RunLabels,
     ) -> Result<Option<String>, AppError> {
-        let sensitive = self.sensitive_kinds()?;
+        let (sensitive, care) = (self.sensitive_kinds()?, self.quote_care()?);
         let mut changed = 0_u64;
         let mut replace = |text: &mut Option<String>| {
             if let Some(text) = text.as_mut().filter(|text| !text.is_empty()) {
@@ -332,6 +335,7 @@ impl App {
                 changed += 1;
             }
         };
+        let mut texts = false;
         for run in runs {
             if is_sensitive_run(&sensitive, run.task.as_deref(), Some(&run.layout)) {
                 replace(&mut run.reason);
@@ -340,9 +344,11 @@ impl App {
                 for verdict in stored.get_mut(&run.id).into_iter().flatten() {
                     replace(&mut verdict.reason);
                 }
+                let of_run = labels.of_runs.get_mut(&run.id);
+                texts |= of_run.is_some_and(|of_run| care.leave_out_labels(of_run));
             }
         }
-        Ok((changed > 0).then(|| {
+        Ok((changed > 0 || texts).then(|| {
             "Reasons and notes of sensitive runs were left out; they can be included.".to_owned()
         }))
     }
@@ -371,32 +377,6 @@ pub(super) fn is_sensitive_run(
         name.is_some_and(|name| known.binary_search_by(|known| known.as_str().cmp(name)).is_ok())
     };
     runs.all || is(&runs.tasks, task) || is(&runs.formats, format)
-}
-
-/// Replaces the quotations of a row of a sensitive run: why it ended so, and why it has its score.
-/// Returns true if there was one.
-pub fn leave_out_row_quotes(row: &mut RunRow) -> bool {
-    let quotes = [&mut row.reason, &mut row.score_reason].into_iter().flatten();
-    let mut changed = false;
-    for text in quotes.filter(|text| row.sensitive == Some(true) && !text.is_empty()) {
-        leave_out_quote(text);
-        changed = true;
-    }
-    changed
-}
-
-/// Replaces parts of the answer in columns of one's own by a mark if the row is of a sensitive run.
-/// Returns true if there was one.
-pub fn leave_out_own_values(row: &RunRow, own: &mut BTreeMap<String, Option<String>>) -> bool {
-    let mut changed = false;
-    let answers = own.iter_mut().filter(|(column, _)| column.starts_with("answer"));
-    for value in answers.filter_map(|(_, value)| value.as_mut()) {
-        if row.sensitive == Some(true) {
-            LEFT_OUT.clone_into(value);
-            changed = true;
-        }
-    }
-    changed
 }
 
 /// Returns true for a suite of attacks: one that says so, or in which a user attacks. The tag is

@@ -1,7 +1,7 @@
 //! **Pure.** The trend of a report: each system over sets of runs, as tables.
 use super::page::{Estimate, Table, Trend};
 use super::words::{self, NONE};
-use touchstone_api::{StatsEstimate, TrendChange, TrendGroup, TrendPoint};
+use touchstone_api::{SetsBy, StatsEstimate, TrendChange, TrendGroup, TrendPoint};
 
 /// Number of tasks that are named in a cell.
 const NAMED: usize = 3;
@@ -87,12 +87,19 @@ fn describe(change: &TrendChange) -> String {
 pub(crate) fn describe_sets(trend: &Trend) -> String {
     let trends = &trend.trends;
     let sets = words::counted(trends.sets.len() as u64, "set", "sets");
+    let about_two = if trend.by == SetsBy::Tag {
+        "They may share runs and have no order in time, so none is compared with another."
+            .to_owned()
+    } else {
+        format!(
+            "Two sets are compared on the tasks that have a score in both. A change is told if the \
+             sign-flip test and the interval show it, with the 5 % divided among {} comparisons.",
+            words::count(trends.looked_at)
+        )
+    };
     let mut text = format!(
-        "{sets} of runs, one for each {}, in the order of their first runs. Two sets are compared on the \
-         tasks that have a score in both. A change is told if the sign-flip test and the interval show it, \
-         with the 5 % divided among {} comparisons.",
-        trend.by.word(),
-        words::count(trends.looked_at)
+        "{sets} of runs, one for each {}, in the order of their first runs. {about_two}",
+        trend.by.word()
     );
     if trends.left_out > 0 {
         let runs = words::counted(trends.left_out, "run", "runs");

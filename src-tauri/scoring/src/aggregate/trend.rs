@@ -77,6 +77,18 @@ impl<'a> Trend<'a> {
         let rows = RowScores::new(&sets);
         History { column, sets, rows }.trend(looked_at)
     }
+
+    /// Returns the points of a system without comparisons, for sets that may share runs.
+    pub fn points_only(column: Column<'a>, sets: &[(usize, Vec<Counted<'a>>)]) -> Trend<'a> {
+        let point = |(set, runs): &(usize, Vec<Counted<'a>>)| TrendPoint {
+            set: *set,
+            group: Group::summary_only(column, runs),
+            change: None,
+            change_point: None,
+            new_series: None,
+        };
+        Trend { column, points: sets.iter().map(point).collect(), overall: None }
+    }
 }
 
 impl<'a> History<'a> {

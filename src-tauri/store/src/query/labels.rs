@@ -186,7 +186,6 @@ impl LabelSets<'_> {
             let values = values.take_while(|(run, _)| *run == id);
             of_run.extend(values.map(|(_, value)| label(Some(value.clone()))));
         }
-        of_run.truncate(MOST);
         of_run
     }
 }
@@ -324,6 +323,7 @@ impl Lists {
         let sets = sets(index, labels, all_names(labels), (Some(page), &given))?;
         for (row, id) in rows.iter_mut().zip(page) {
             row.labels = sets.of_run(labels, *id);
+            row.labels.truncate(MOST);
         }
         Ok(())
     }

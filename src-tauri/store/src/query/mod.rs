@@ -17,6 +17,7 @@ mod own_columns;
 mod queue;
 mod recorded;
 mod row;
+mod run_labels;
 mod scored;
 #[cfg(test)]
 mod tests;

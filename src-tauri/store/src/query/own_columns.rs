@@ -42,6 +42,15 @@ pub enum Piece {
 }
 
 impl OwnColumn {
+    /// Returns true if its values may quote what was said in a run: all but labels and scores. Values
+    /// of a label whose values are texts do too.
+    pub fn quotes(&self) -> bool {
+        match self {
+            Self::Fact(_) | Self::Verdict(_) | Self::Answer(_) => true,
+            Self::Label(_) | Self::Score(_) => false,
+        }
+    }
+
     /// Parses a column: `answer.items[0].id`, `fact:run.version`, `label:severity`, `score:fields` or
     /// `verdict:relevance`. Fails with a sentence.
     pub fn parse(typed: &str) -> Result<Self, String> {
@@ -188,8 +197,9 @@ enum StoredAnswer {
 }
 
 fn answer(index: &Reader<'_>, id: i64) -> Result<StoredAnswer, IndexError> {
+    // An answer that is larger than is kept has no text, but is there.
     const SMALL: &str = "SELECT CASE WHEN length(answer) <= ?2 THEN answer END FROM answers \
-                         WHERE run = ?1 AND answer IS NOT NULL";
+                         WHERE run = ?1 AND lenient IS NOT NULL";
     let text: Vec<Option<String>> = index
         .prepare_cached(SMALL)?
         .query_map(params![id, MOST_ANSWER], |row| row.get(0))?
@@ -260,6 +270,8 @@ mod tests {
             ("score:fields", OwnColumn::Score("fields".to_owned())),
             ("verdict:a:b", OwnColumn::Verdict("a:b".to_owned())),
         ] {
+            let quotes = !typed.starts_with("label:") && !typed.starts_with("score:");
+            assert_eq!(column.quotes(), quotes, "{typed}");
             assert_eq!(OwnColumn::parse(typed), Ok(column), "{typed}");
         }
         for typed in [

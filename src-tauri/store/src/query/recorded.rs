@@ -38,11 +38,15 @@ pub struct RecordedDetails {
 
 /// Lists the first `most` tasks that runs of other tools name, in the order of their names.
 pub fn recorded_tasks(index: &Reader<'_>, most: u32) -> Result<RecordedTasks, IndexError> {
-    const TASKS: &str = "SELECT named.task, (SELECT r.layout FROM runs r \
-           WHERE r.task = named.task AND r.repeat_source IS NOT NULL LIMIT 1) \
+    // The condition is that of the index `runs_recorded`: a run of another tool has a group whose runs
+    // are numbered, or a number in its file.
+    const TASKS: &str = "SELECT named.task, (SELECT r.layout FROM runs r WHERE r.task = named.task \
+           AND (r.repeat_source IS NOT NULL OR r.file_repeat IS NOT NULL) LIMIT 1) \
          FROM (SELECT DISTINCT task FROM runs \
-           WHERE repeat_source IS NOT NULL AND task IS NOT NULL ORDER BY task LIMIT ?) named";
-    const COUNT: &str = "SELECT count(DISTINCT task) FROM runs WHERE repeat_source IS NOT NULL";
+           WHERE (repeat_source IS NOT NULL OR file_repeat IS NOT NULL) AND task IS NOT NULL \
+           ORDER BY task LIMIT ?) named";
+    const COUNT: &str = "SELECT count(DISTINCT task) FROM runs \
+         WHERE (repeat_source IS NOT NULL OR file_repeat IS NOT NULL)";
     let mut query = index.prepare_cached(TASKS)?;
     let task = |row: &rusqlite::Row<'_>| Ok(RecordedTask { id: row.get(0)?, format: row.get(1)? });
     let tasks: Vec<RecordedTask> = query.query_map([most], task)?.collect::<Result<_, _>>()?;
@@ -60,12 +64,14 @@ pub fn recorded_task(
     id: &str,
     most: u32,
 ) -> Result<Option<RecordedDetails>, IndexError> {
-    const FIRST: &str = "SELECT layout, key, path FROM runs \
-         WHERE task = ? AND repeat_source IS NOT NULL ORDER BY path LIMIT 1";
+    const FIRST: &str = "SELECT layout, key, path FROM runs WHERE task = ? \
+         AND (repeat_source IS NOT NULL OR file_repeat IS NOT NULL) ORDER BY path LIMIT 1";
     const EXPECTED: &str = "SELECT DISTINCT a.expected FROM runs r JOIN answers a ON a.run = r.id \
-         WHERE r.task = ? AND r.repeat_source IS NOT NULL AND a.expected IS NOT NULL LIMIT ?";
+         WHERE r.task = ? AND (r.repeat_source IS NOT NULL OR r.file_repeat IS NOT NULL) \
+         AND a.expected IS NOT NULL LIMIT ?";
     const COUNT: &str = "SELECT count(DISTINCT a.expected) FROM runs r \
-         JOIN answers a ON a.run = r.id WHERE r.task = ? AND r.repeat_source IS NOT NULL";
+         JOIN answers a ON a.run = r.id WHERE r.task = ? \
+         AND (r.repeat_source IS NOT NULL OR r.file_repeat IS NOT NULL)";
     let mut first = index.prepare_cached(FIRST)?;
     let mut rows = first.query([id])?;
     let Some(row) = rows.next()? else { return Ok(None) };

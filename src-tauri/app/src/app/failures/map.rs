@@ -67,12 +67,15 @@ pub(super) fn cause(
     })
 }
 
+/// A failure map with the runs of its clusters.
+pub(super) struct CauseMap {
+    pub(super) map: FailureMap,
+    /// Runs of each cluster by their place among the failed ones, those whose main cause it is first.
+    pub(super) runs: Vec<Vec<usize>>,
+}
+
 /// Returns the failure map of the runs that are known.
-pub(super) fn map(
-    selection: &Selection,
-    known: &KnownFailures,
-    state: FailuresState,
-) -> FailureMap {
+pub(super) fn map(selection: &Selection, known: &KnownFailures, state: FailuresState) -> CauseMap {
     let read = known.all(selection);
     let failed_at = failed_places(selection);
     let runs = runs(selection, &read, &failed_at);
@@ -101,7 +104,12 @@ pub(super) fn map(
         shown.into_iter().filter_map(|run| example(cluster, run)).collect()
     };
     let known = || read.iter().flatten();
-    FailureMap {
+    let places = |cluster: &Cluster| {
+        let all = cluster.runs.iter().chain(&cluster.also);
+        all.filter_map(|at| failed_at.get(*at).copied().flatten()).collect()
+    };
+    let runs_of = clustered.iter().take(MOST_CLUSTERS).map(places).collect();
+    let map = FailureMap {
         generation: selection.generation,
         state,
         read: known().count() as u64,
@@ -135,7 +143,8 @@ pub(super) fn map(
         groups,
         naming: None,
         misread: selection.misread.clone(),
-    }
+    };
+    CauseMap { map, runs: runs_of }
 }
 
 /// Returns the systems with the number of failed runs that were read.

@@ -11,13 +11,14 @@ mod map;
 mod naming;
 mod reading;
 mod selection;
+mod sensitive;
 
 use super::App;
 use super::event_bus::EventSender;
-use super::scan_care::{is_sensitive_run, leave_out_quote};
 use crate::app::OpenFolder;
 use crate::error::{AppError, Code};
 use cache::KnownFailures;
+use map::CauseMap;
 use selection::Selection;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,7 +26,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use touchstone_api::{FailureMap, FailuresRequest, FailuresState, RunCause, Stale};
-use touchstone_store::query::ScoredRun;
 
 /// Maximum number of jobs that are remembered, and of selections that are kept.
 const MOST_JOBS: usize = 8;
@@ -58,7 +58,7 @@ struct KeptMap {
     made: Instant,
     /// How long that took.
     took: Duration,
-    map: Arc<FailureMap>,
+    map: Arc<CauseMap>,
 }
 
 /// Reading of transcripts for a request.
@@ -159,7 +159,7 @@ impl Failures {
         request: &FailuresRequest,
         selection: &Selection,
         state: FailuresState,
-    ) -> Arc<FailureMap> {
+    ) -> Arc<CauseMap> {
         let lock = || self.maps.lock().unwrap_or_else(PoisonError::into_inner);
         let version = self.known.version();
         let is_current = |kept: &&KeptMap| {
@@ -244,35 +244,11 @@ impl App {
             self.read_failures(&open, &selection, request, missing)?;
             FailuresState::Running
         };
-        let map = open.failures.map(request, &selection, state);
-        let mut map = FailureMap { state, ..map.as_ref().clone() };
-        self.leave_out_quotes(&selection, &mut map)?;
+        let made = open.failures.map(request, &selection, state);
+        let mut map = FailureMap { state, ..made.map.clone() };
+        self.leave_out_quotes(&selection, &made, &mut map)?;
         self.put_names(&mut map)?;
         Ok(map)
-    }
-
-    /// Replaces what the map quotes of sensitive runs. Returns the ids of these runs.
-    fn leave_out_quotes(
-        &self,
-        selection: &Selection,
-        map: &mut FailureMap,
-    ) -> Result<HashSet<String>, AppError> {
-        let sensitive = self.sensitive_kinds()?;
-        let is_sensitive =
-            |run: &ScoredRun| is_sensitive_run(&sensitive, run.task.as_deref(), Some(&run.layout));
-        let failed = selection.failed.iter().map(|failed| &failed.run);
-        let ids: HashSet<&str> =
-            failed.filter(|run| is_sensitive(run)).map(|run| run.id.as_str()).collect();
-        let examples = map.clusters.iter_mut().flat_map(|cluster| &mut cluster.examples);
-        let mut left_out = HashSet::new();
-        for example in examples.filter(|example| ids.contains(example.id.as_str())) {
-            let note = example.review.as_mut().map(|review| &mut review.note);
-            for quote in [&mut example.quote].into_iter().chain(note).filter(|it| !it.is_empty()) {
-                leave_out_quote(quote);
-                left_out.insert(example.id.clone());
-            }
-        }
-        Ok(left_out)
     }
 
     /// Returns the main cause of a failed run, as on the failure map of all runs. Reads its
@@ -324,13 +300,13 @@ impl App {
         let job = Job::new(request, None);
         let tell = || progress(total - left + job.done.load(Ordering::Relaxed), total);
         reading::read(&open, &selection, &missing, &job, &tell);
-        let map = open.failures.map(request, &selection, FailuresState::Done);
-        let mut map = FailureMap { state: FailuresState::Done, ..map.as_ref().clone() };
+        let made = open.failures.map(request, &selection, FailuresState::Done);
+        let mut map = FailureMap { state: FailuresState::Done, ..made.map.clone() };
         self.put_names(&mut map)?;
         let left_out = if include_sensitive {
             HashSet::new()
         } else {
-            self.leave_out_quotes(&selection, &mut map)?
+            self.leave_out_quotes(&selection, &made, &mut map)?
         };
         Ok((map, left_out))
     }

@@ -184,16 +184,15 @@ impl App {
         }
         let budget = Budget::resolve(request.max_cost, &setup.rules)?;
         let selection = select(&open, &request.failures)?;
-        let map = open.failures.map(&request.failures, &selection, FailuresState::Running);
-        if map.read + map.unreadable < map.failed {
+        let made = open.failures.map(&request.failures, &selection, FailuresState::Running);
+        if made.map.read + made.map.unreadable < made.map.failed {
             return Err(bad("Not all failed runs have been read.".to_owned())
                 .hint("Wait until they are, so that each cause is named once."));
         }
-        let mut map = map.as_ref().clone();
         // Texts of sensitive runs are sent to nobody.
-        self.leave_out_quotes(&selection, &mut map)?;
+        let causes = self.causes_to_send(&selection, &made)?;
         let names = names_of(&open)?;
-        let main = map.clusters.into_iter().filter(|cluster| cluster.runs > 0).take(MOST);
+        let main = causes.into_iter().filter(|cluster| cluster.runs > 0).take(MOST);
         let (known, clusters): (Vec<_>, Vec<_>) =
             main.partition(|cluster| names.has(cluster, &model.name));
         Ok(Resolved { setup, model, budget, clusters, named: known.len() as u64 })

@@ -183,6 +183,7 @@ mod tests {
             name: name.into(),
             filter: None,
             runs: runs.len() as u64,
+            in_both: 0,
         };
         let all = |runs| Some(SideRuns { all: runs, places: None });
         let (old, new) = (then.all(), now.all());
@@ -227,7 +228,7 @@ mod tests {
         let after = runs(0.0, &["c", "d"]);
         let [old, new] = [&runs(1.0, &["a", "b"]), &after]
             .map(|runs| CountedRuns::from_scored(runs, PlaceOf::Folder));
-        let side = |runs| ChangesSide { name: String::new(), filter: None, runs };
+        let side = |runs| ChangesSide { name: String::new(), filter: None, runs, in_both: 0 };
         let changes = set_changes(
             &changes(&old.all(), &new.all()),
             &Tasks::default(),

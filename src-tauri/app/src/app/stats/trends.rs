@@ -37,6 +37,8 @@ struct RunSet {
 /// Sets of runs, in the order of their first run.
 struct Sets<'r> {
     runs: &'r CountedRuns,
+    /// False if a run may be in several: such sets are in no order, and are no samples to compare.
+    disjoint: bool,
     all: Vec<RunSet>,
     /// Number of earlier sets that are left out.
     earlier: usize,
@@ -112,36 +114,46 @@ impl App {
         let [Some(before), Some(after)] = [before, after].map(|at| sets.all.get(at)) else {
             return Ok(None);
         };
-        let side = |set: &RunSet| ChangesSide {
+        let [own_before, own_after] =
+            [(before, after), (after, before)].map(|(set, other)| without(&set.runs, &other.runs));
+        let side = |set: &RunSet, runs: &[u32]| ChangesSide {
             name: set.name.clone(),
             filter: Some(set.filter.clone()),
-            runs: set.runs.len() as u64,
+            runs: runs.len() as u64,
+            in_both: (set.runs.len() - runs.len()) as u64,
         };
-        let looked_at = aggregate::looked_at(sets.columns().values().map(BTreeMap::len));
-        let [counted, earlier] = [after, before].map(|set| sets.counted(&set.runs));
+        // Of sets that are in no order, only these two are compared.
+        let looked_at = sets.looked_at(sets.columns().values().map(BTreeMap::len)).max(1);
+        let [counted, earlier] = [&own_after, &own_before].map(|runs| sets.counted(runs));
         let tasks = open.flow.shelf.tasks();
         let shown = |set| SideRuns { all: &runs, places: Some(set) };
         Ok(Some(set_changes(
             &aggregate::changes_among(&earlier, &counted, looked_at),
             &tasks,
             &GateRules::default(),
-            Side { about: side(before), runs: Some(shown(&before.runs)) },
-            Side { about: side(after), runs: Some(shown(&after.runs)) },
+            Side { about: side(before, &own_before), runs: Some(shown(&own_before)) },
+            Side { about: side(after, &own_after), runs: Some(shown(&own_after)) },
         )))
     }
+}
+
+/// Returns the runs that are not among others. Both are in ascending order.
+fn without(runs: &[u32], others: &[u32]) -> Vec<u32> {
+    runs.iter().filter(|run| others.binary_search(run).is_err()).copied().collect()
 }
 
 /// Returns the trends of runs with the plot of their scores; `None` where there are not two sets.
 pub(in crate::app) fn trends_of(
     runs: &[ScoredRun],
     by: SetsBy,
+    left_out_runs: LeftOut,
 ) -> Option<(Trends, Option<TrendPlot>)> {
     let runs = CountedRuns::from_scored(runs, place_of(by));
     let sets = Sets::new(&runs, by);
     if sets.all.len() < 2 {
         return None;
     }
-    let trends = compute(&sets);
+    let trends = Trends { left_out_runs, ..compute(&sets) };
     let plot = plots(&trends).into_iter().find(|plot| plot.measure == TrendMeasure::Score);
     Some((trends, plot))
 }
@@ -176,7 +188,13 @@ impl<'r> Sets<'r> {
         }
         sets.sort_by(|a, b| (a.from, &a.name).cmp(&(b.from, &b.name)));
         let earlier = sets.len().saturating_sub(MOST_SETS);
-        Self { runs, all: sets.split_off(earlier), earlier, left_out }
+        let disjoint = by != SetsBy::Tag;
+        Self { runs, disjoint, all: sets.split_off(earlier), earlier, left_out }
+    }
+
+    /// Returns the number of comparisons between them.
+    fn looked_at(&self, columns: impl Iterator<Item = usize>) -> u64 {
+        if self.disjoint { aggregate::looked_at(columns) } else { 0 }
     }
 
     fn counted(&self, runs: &[u32]) -> Vec<Counted<'r>> {
@@ -198,7 +216,7 @@ impl<'r> Sets<'r> {
 
 fn compute(sets: &Sets<'_>) -> Trends {
     let columns: Vec<(Column<'_>, BySet)> = sets.columns().into_iter().collect();
-    let looked_at = aggregate::looked_at(columns.iter().map(|(_, by_set)| by_set.len()));
+    let looked_at = sets.looked_at(columns.iter().map(|(_, by_set)| by_set.len()));
     Trends {
         looked_at,
         groups: groups(sets, &columns, looked_at),
@@ -232,7 +250,12 @@ fn groups(sets: &Sets<'_>, columns: &[(Column<'_>, BySet)], looked_at: u64) -> V
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some((column, by_set)) = columns.get(at) else { return groups };
             let own = by_set.iter().map(|(set, runs)| (*set, sets.counted(runs))).collect();
-            groups.push((at, group(&aggregate::Trend::new(*column, own, looked_at))));
+            let trend = if sets.disjoint {
+                aggregate::Trend::new(*column, own, looked_at)
+            } else {
+                aggregate::Trend::points_only(*column, &own)
+            };
+            groups.push((at, group(&trend)));
         }
     };
     let mut groups = std::thread::scope(|scope| {
@@ -484,6 +507,25 @@ mod tests {
             Sets::new(&runs, by).left_out
         };
         assert_eq!([left_out(SetsBy::Commit), left_out(SetsBy::Tag)], [1, 2]);
+    }
+
+    #[test]
+    fn sets_that_share_runs_are_not_compared_and_a_report_says_what_it_left_out() {
+        let run = |day, tags: &[&str]| ScoredRun {
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            ..on(day, "x.yaml")
+        };
+        let runs = [run(1, &["a", "b"]), run(2, &["b"]), run(3, &["c"])];
+        let left_out = LeftOut { forks_left_out: 2, ..LeftOut::default() };
+        let (trends, plot) = trends_of(&runs, SetsBy::Tag, left_out).unwrap();
+        assert_eq!((trends.looked_at, trends.left_out_runs), (0, left_out));
+        let group = &trends.groups[0];
+        assert_eq!((group.points.len(), plot.is_some()), (3, true));
+        let is_told = |point: &TrendPoint| point.change.is_some() || point.change_point.is_some();
+        assert!(group.overall.is_none() && !group.points.iter().any(is_told));
+        let (trends, _) = trends_of(&runs, SetsBy::Day, left_out).unwrap();
+        assert!(trends.looked_at > 0 && trends.groups[0].overall.is_some());
+        assert_eq!(without(&[1, 4, 7, 9], &[0, 4, 9]), [1, 7]);
     }
 
     #[test]
