@@ -61,7 +61,7 @@ pub fn decisive_step(
 ) -> Option<DecisiveStep> {
     let called: BTreeSet<&str> = run.steps.iter().filter_map(tool).collect();
     let missed = tools_of_all(passing).into_iter().filter(|name| !called.contains(name)).collect();
-    let mut best: Option<(usize, DecisiveStep)> = None;
+    let mut best: Option<((usize, usize), DecisiveStep)> = None;
     for (baseline, one) in passing.iter().enumerate() {
         let tools = one.tools();
         // Runs of systems with different tools have no steps in common.
@@ -69,20 +69,20 @@ pub fn decisive_step(
             continue;
         }
         let alignment = align(&[&one.digests, digests]);
-        let (leaves, found) = leaves(&alignment, digests, one, &missed);
+        let (followed, found) = leaves(&alignment, digests, one, &missed);
         // A run that agrees to the end has no decisive step, whatever the others did.
+        found?;
+        // Which run it is compared with depends on all of them; where it leaves that one, on it
+        // alone, as in a comparison of the two.
+        let missed = tools.into_iter().filter(|name| !called.contains(name)).collect();
+        let (alone, found) = leaves(&alignment, digests, one, &missed);
         let (step, instead) = found?;
         let decisive = DecisiveStep { step, baseline, instead };
-        if best.as_ref().is_none_or(|(longest, _)| leaves > *longest) {
-            best = Some((leaves, decisive));
+        if best.as_ref().is_none_or(|(longest, _)| (followed, alone) > *longest) {
+            best = Some(((followed, alone), decisive));
         }
     }
-    let (_, decisive) = best?;
-    // Which run it is compared with depends on all of them; where it leaves that one, on it alone,
-    // as in a comparison of the two.
-    let own = PassingRun::new(run, digests.to_vec());
-    let (step, instead) = leaves_for_good(&own, passing.get(decisive.baseline)?)?;
-    Some(DecisiveStep { step, instead, ..decisive })
+    best.map(|(_, decisive)| decisive)
 }
 
 /// Returns the tools that every one of at least two passing runs calls, or the only one.
