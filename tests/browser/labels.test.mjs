@@ -29,6 +29,7 @@ const options = { files, args: ["--allow-run"], viewport: { width: 1440, height:
 async function act(page, title) {
   await page.keyboard.press("Control+k");
   await page.keyboard.type(title);
+  await page.getByRole("option", { name: title }).first().waitFor();
   await page.keyboard.press("Enter");
 }
 
@@ -144,6 +145,8 @@ test("labels are edited, renamed and removed, after it says how many runs have t
     async (page, { folder }) => {
       const workspace = () => readFileSync(join(folder, "touchstone.yaml"), "utf8");
       await rows(page).nth(2).waitFor();
+      // Actions about labels are there once the labels are known.
+      await page.getByText("Labels", { exact: true }).first().waitFor();
       await act(page, "Labels: rename");
       const dialog = page.getByTestId("labels-dialog");
       await dialog.getByRole("button", { name: "Remove again" }).click();
