@@ -293,7 +293,8 @@ fn unknown(submission: &Submission, why: &str) -> AppError {
     let launch = &submission.launch;
     let message = format!("It is not known whether Slurm took the job: {why}.");
     AppError::new(Code::Failed, message).hint(format!(
-        "Do not launch anew. `touchstone submit --status={launch} FOLDER` finds the job by its name; if it is not in the queue after a minute, --again={launch} submits it.",
+        "Do not launch anew. `touchstone submit --status={launch} FOLDER` finds the job by its name; \
+         if it is not in the queue after a minute, --again={launch} submits it.",
     ))
 }
 
