@@ -48,7 +48,7 @@ impl Failure {
 
 /// Jobs that are asked for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Wanted {
+pub(crate) struct JobQuery {
     /// Cluster; the one of this machine if none is given.
     pub(crate) cluster: Option<String>,
     /// Name of the jobs.
@@ -86,7 +86,7 @@ pub(crate) fn home() -> Option<String> {
 }
 
 /// Returns the tasks of these jobs. Fails with a sentence.
-pub(crate) fn tasks(wanted: &BTreeSet<Wanted>) -> Result<Tasks, String> {
+pub(crate) fn tasks(wanted: &BTreeSet<JobQuery>) -> Result<Tasks, String> {
     let mut clusters: BTreeMap<Option<&str>, BTreeSet<String>> = BTreeMap::new();
     for one in wanted {
         clusters.entry(one.cluster.as_deref()).or_default().insert(one.name.clone());

@@ -107,7 +107,7 @@ fn advised(fault: ReadError, language: &str) -> ReadError {
 mod tests {
     use super::*;
 
-    fn told(name: &str, bytes: &[u8]) -> (ReadErrorKind, Option<u32>, String) {
+    fn described(name: &str, bytes: &[u8]) -> (ReadErrorKind, Option<u32>, String) {
         let found = fault(name, bytes, true).unwrap_or_else(|| panic!("{name}: {bytes:?}"));
         assert!(found.advice.is_some() || bytes.is_empty(), "{found:?}");
         (found.kind, found.line, found.message)
@@ -115,21 +115,21 @@ mod tests {
 
     #[test]
     fn broken_files_are_told_with_their_line_and_what_to_change() {
-        assert_eq!(told("a.yaml", b"a: [1, 2\nb: }\n").1, Some(2));
+        assert_eq!(described("a.yaml", b"a: [1, 2\nb: }\n").1, Some(2));
         let utf16: Vec<u8> =
             "\u{feff}conversation:\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
         for bytes in [&utf16[..], &utf16[2..]] {
-            let (kind, line, message) = told("a.yaml", bytes);
+            let (kind, line, message) = described("a.yaml", bytes);
             assert_eq!((kind, line), (ReadErrorKind::NotUtf8, Some(1)));
             assert_eq!(message, "The file is UTF-16, not UTF-8.");
-            assert_eq!(told("a.json", bytes).0, ReadErrorKind::NotUtf8);
+            assert_eq!(described("a.json", bytes).0, ReadErrorKind::NotUtf8);
         }
-        assert_eq!(told("a.json", b"{\"a\": 1,\n\"b\": }").1, Some(2));
-        assert_eq!(told("a.json", b"{\"a\": [1, 2").0, ReadErrorKind::Truncated);
-        assert_eq!(told("a.json", b"[1,\n{\"a\": 1}\n").0, ReadErrorKind::Truncated);
-        assert_eq!(told("a.json", b"").2, "The file is empty.");
-        assert_eq!(told("a.jsonl", b"\n{\"a\": 1 2}\n").1, Some(2));
-        assert_eq!(told("a.yaml", b"\xff\x00\x01").0, ReadErrorKind::NotUtf8);
+        assert_eq!(described("a.json", b"{\"a\": 1,\n\"b\": }").1, Some(2));
+        assert_eq!(described("a.json", b"{\"a\": [1, 2").0, ReadErrorKind::Truncated);
+        assert_eq!(described("a.json", b"[1,\n{\"a\": 1}\n").0, ReadErrorKind::Truncated);
+        assert_eq!(described("a.json", b"").2, "The file is empty.");
+        assert_eq!(described("a.jsonl", b"\n{\"a\": 1 2}\n").1, Some(2));
+        assert_eq!(described("a.yaml", b"\xff\x00\x01").0, ReadErrorKind::NotUtf8);
     }
 
     #[test]

@@ -89,7 +89,11 @@ fn names_of_attacks_are_parsed_or_explained() {
         "baseline,base64,flip,morse,tense,tense+base64,multi_turn,crescendo"
     );
     let unavailable = names("ansi_attack").unwrap_err();
-    insta::assert_snapshot!(unavailable, @"The strategy `ansi_attack` is not available: it replaces the objective by one of many fixed texts, drawn at random.");
+    assert_eq!(
+        unavailable,
+        "The strategy `ansi_attack` is not available: it replaces the objective by one of many \
+         fixed texts, drawn at random."
+    );
     insta::assert_snapshot!(names("crescendo+flip").unwrap_err(), @"`crescendo+flip` composes a conversation, which stands alone.");
     insta::assert_snapshot!(names("flip+tense").unwrap_err(), @"`flip+tense` disguises before the wording. Write `tense` first.");
     insta::assert_snapshot!(names("a+b+c").unwrap_err(), @"`a+b+c` has more than two strategies. Compose two at most.");

@@ -78,21 +78,21 @@ pub(crate) struct Snapshot<'a> {
 /// What is known of the newest snapshot that was asked about.
 #[derive(Default)]
 pub(crate) struct SnapshotCache {
-    kept: Mutex<Option<Kept>>,
-    answered: Of<RunSet>,
-    names: Of<Names>,
+    kept: Mutex<Option<CachedSteps>>,
+    answered: ForSnapshot<RunSet>,
+    names: ForSnapshot<Names>,
 }
 
 /// Names of all tasks, systems and models.
 pub(crate) type Names = [Vec<String>; NAMES.len()];
 
 /// Something of one snapshot.
-type Of<T> = Mutex<Option<(Moment, Arc<T>)>>;
+type ForSnapshot<T> = Mutex<Option<(Moment, Arc<T>)>>;
 
 /// Identifies a snapshot: the build of the index and the generation within it.
 type Moment = (PathBuf, u64);
 
-struct Kept {
+struct CachedSteps {
     moment: Moment,
     /// Number and length of the blob.
     blob: (i64, u64),
@@ -218,7 +218,7 @@ impl SnapshotCache {
     pub(crate) fn steps(&self, now: Snapshot<'_>) -> rusqlite::Result<Option<Arc<StepArena>>> {
         let Snapshot { sql, moment: (build, generation), blob } = now;
         let mut kept = lock(&self.kept);
-        let is_same = |kept: &&mut Kept| kept.moment.0 == build && kept.blob.0 == blob.0;
+        let is_same = |kept: &&mut CachedSteps| kept.moment.0 == build && kept.blob.0 == blob.0;
         if let Some(kept) = kept.as_mut().filter(is_same) {
             if (generation, blob.1) < (kept.moment.1, kept.blob.1) {
                 return Ok(None);
@@ -236,7 +236,11 @@ impl SnapshotCache {
         // What was kept is freed first.
         *kept = None;
         let steps = StepArena::load(sql, MOST)?.map(Arc::new);
-        *kept = Some(Kept { moment: (build.to_owned(), generation), blob, steps: steps.clone() });
+        *kept = Some(CachedSteps {
+            moment: (build.to_owned(), generation),
+            blob,
+            steps: steps.clone(),
+        });
         Ok(steps)
     }
 
@@ -270,7 +274,7 @@ impl SnapshotCache {
 
 /// Returns what is kept of a snapshot, or reads it and keeps it in place of that of another.
 fn of_moment<T>(
-    kept: &Of<T>,
+    kept: &ForSnapshot<T>,
     now: Snapshot<'_>,
     read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<Arc<T>> {

@@ -149,7 +149,7 @@ pub fn check_suites(
 
 /// Fails if there is something at one of these paths.
 pub fn check_free(paths: &[PathBuf]) -> Result<(), AppError> {
-    paths.iter().find(|path| path.exists()).map_or(Ok(()), |path| Err(taken(path)))
+    paths.iter().find(|path| path.exists()).map_or(Ok(()), |path| Err(already_exists(path)))
 }
 
 /// Writes a suite for each objective into a folder, which is created. Replaces no file, but passes
@@ -200,7 +200,7 @@ fn is_written(path: &Path, content: &[u8]) -> Result<bool, AppError> {
     if is_like && fs::read(path).is_ok_and(|found| found == content) {
         return Ok(true);
     }
-    Err(taken(path))
+    Err(already_exists(path))
 }
 
 /// Writes a file that only its owner may read, unless there is one with this content.
@@ -210,7 +210,7 @@ fn write_new(path: &Path, content: &[u8]) -> Result<(), AppError> {
     }
     let mut file = NewFile::create_private(path)?;
     file.write(content)?;
-    if file.keep_if_free()? { Ok(()) } else { Err(taken(path)) }
+    if file.keep_if_free()? { Ok(()) } else { Err(already_exists(path)) }
 }
 
 /// Returns the name of the database or folder beside the suites. The folder is hidden, because its
@@ -226,7 +226,7 @@ fn inbox_name(carrier: Carrier) -> &'static str {
 fn write_table(path: &Path, messages: &[HiddenMessage]) -> Result<(), AppError> {
     if path.exists() {
         let is_same = stored_messages(path).is_ok_and(|stored| stored == messages);
-        return if is_same { Ok(()) } else { Err(taken(path)) };
+        return if is_same { Ok(()) } else { Err(already_exists(path)) };
     }
     let file = NewFile::create_private(path)?;
     let insert = || -> rusqlite::Result<()> {
@@ -241,7 +241,7 @@ fn write_table(path: &Path, messages: &[HiddenMessage]) -> Result<(), AppError> 
         transaction.commit()
     };
     insert().map_err(|error| failed(&error.to_string()))?;
-    if file.keep_if_free()? { Ok(()) } else { Err(taken(path)) }
+    if file.keep_if_free()? { Ok(()) } else { Err(already_exists(path)) }
 }
 
 /// Returns the messages of a database.
@@ -325,7 +325,7 @@ fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
     Value::Map(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
 }
 
-fn taken(path: &Path) -> AppError {
+fn already_exists(path: &Path) -> AppError {
     AppError::new(Code::BadRequest, format!("{} exists already.", path.display()))
         .hint("Choose another folder. Suites are never replaced, as runs refer to them.")
 }

@@ -24,7 +24,7 @@ pub(super) enum Unfinished {
 }
 
 /// Where replies are kept.
-pub(super) struct Place {
+pub(super) struct ReplyFiles {
     /// Name of the lock and the journal; no run can have it, because hidden files are never runs.
     pub(super) name: &'static str,
     /// What another process does that holds the lock: `is writing tasks`.
@@ -36,7 +36,7 @@ impl App {
     pub(super) fn buy_replies<T>(
         &self,
         at: (&OpenFolder, &Setup),
-        place: &Place,
+        place: &ReplyFiles,
         watch: (&impl Fn() -> u32, &dyn Fn(u64, String)),
         work: impl AsyncFnOnce(&Arc<LaunchContext>, &Journal) -> Result<T, Unfinished>,
     ) -> Result<T, AppError> {
@@ -59,7 +59,7 @@ impl App {
     pub(super) fn buy_some<T>(
         &self,
         (open, setup): (&OpenFolder, &Setup),
-        place: &Place,
+        place: &ReplyFiles,
         (interrupts, on_retry): (&impl Fn() -> u32, &dyn Fn(u64, String)),
         work: impl AsyncFnOnce(&Arc<LaunchContext>, &Journal) -> (T, Option<Unfinished>),
     ) -> Result<(T, Option<String>), AppError> {

@@ -1,7 +1,7 @@
 //! Tasks that a model writes from a file: reads the file, asks for questions with their answers, and
 //! writes the suite. Replies are journaled, so a failed generation is completed for the price of what
 //! is missing. What is asked and what it means is in `generation`.
-use super::buying::{Place, Unfinished};
+use super::buying::{ReplyFiles, Unfinished};
 use super::source_text::text_of;
 use super::spend_limit::{Budget, Prices};
 use super::{App, NewFile, OpenFolder};
@@ -153,7 +153,7 @@ impl App {
         let mut file = NewFile::create(&request.out)?;
         file.write(generation::suite(&pairs, &resolved.options, &about).as_bytes())?;
         if !file.keep_if_free()? {
-            return Err(taken(&request.out));
+            return Err(already_exists(&request.out));
         }
         done.queries = pairs.len();
         Ok(done)
@@ -164,7 +164,7 @@ impl App {
     pub(super) fn check_generation(&self, request: &GenerateRequest) -> Result<Resolved, AppError> {
         let mut resolved = self.resolve_generation(request)?;
         if fs::symlink_metadata(&request.out).is_ok() {
-            return Err(taken(&request.out));
+            return Err(already_exists(&request.out));
         }
         self.refuse_among_results(&request.out)?;
         resolved.budget.check(&Prices::for_models([&resolved.model]))?;
@@ -212,7 +212,7 @@ impl App {
         on_progress: &impl Fn(GenerateProgress),
     ) -> Result<(Vec<Pair>, Generated, Option<String>), AppError> {
         let hear = |seconds, why| on_progress(GenerateProgress::Retrying { seconds, why });
-        let place = Place { name: HIDDEN, busy: "is writing tasks" };
+        let place = ReplyFiles { name: HIDDEN, busy: "is writing tasks" };
         let at = (open, &resolved.setup);
         let ((pairs, done), why) =
             self.buy_some(at, &place, (interrupts, &hear), async |crew, journal| {
@@ -297,7 +297,7 @@ fn unfinished(why: String, partial: bool) -> AppError {
     failed(why).hint(hint)
 }
 
-fn taken(path: &Path) -> AppError {
+fn already_exists(path: &Path) -> AppError {
     AppError::new(Code::BadRequest, format!("{} exists already.", path.display()))
         .hint("Choose another name. Suites are never replaced, as runs refer to them.")
 }

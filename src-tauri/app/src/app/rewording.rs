@@ -1,7 +1,7 @@
 //! Objectives that a model puts into the past tense, for the strategy `tense`. Replies are journaled, so
 //! that each text is paid for once. What is asked and what it means is in `touchstone_runner`.
 use super::App;
-use super::buying::{Place, Unfinished};
+use super::buying::{ReplyFiles, Unfinished};
 use super::scan_care::{self, Part};
 use super::spend_limit::{Budget, Prices};
 use crate::error::{AppError, Code};
@@ -132,7 +132,7 @@ impl App {
         if let Some(why) = key.and_then(|key| self.no_key(key)) {
             return Err(AppError::new(Code::BadRequest, why));
         }
-        let place = Place { name: HIDDEN, busy: "is wording objectives" };
+        let place = ReplyFiles { name: HIDDEN, busy: "is wording objectives" };
         let setup = &resolved.setup;
         self.buy_replies((&open, setup), &place, (&interrupts, &on_retry), async |crew, journal| {
             ask(crew, &resolved, journal).await

@@ -3,7 +3,7 @@
 use super::event_bus::EventSender;
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
-use crate::slurm::{self, Tasks, Wanted};
+use crate::slurm::{self, JobQuery, Tasks};
 use crate::split_view::{Asker, Scheduler, SplitFiles, group};
 use crate::submit_script::job_name;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,15 +33,15 @@ const READ_ONLY: &str =
 #[derive(Default)]
 pub(super) struct Splits {
     logs: Mutex<(PathBuf, PartLogs)>,
-    said: Mutex<Option<Said>>,
+    said: Mutex<Option<LastAnswer>>,
     asking: AtomicBool,
     home: OnceLock<String>,
 }
 
 /// Last answer of the scheduler.
-struct Said {
+struct LastAnswer {
     at: Instant,
-    wanted: BTreeSet<Wanted>,
+    wanted: BTreeSet<JobQuery>,
     answer: Scheduler,
 }
 
@@ -56,7 +56,7 @@ enum Asking {
 }
 
 impl Splits {
-    fn last(&self) -> MutexGuard<'_, Option<Said>> {
+    fn last(&self) -> MutexGuard<'_, Option<LastAnswer>> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -74,14 +74,14 @@ impl Splits {
     }
 
     /// Returns the last answer about these jobs if it is young.
-    fn young(&self, wanted: &BTreeSet<Wanted>) -> Option<Scheduler> {
+    fn young(&self, wanted: &BTreeSet<JobQuery>) -> Option<Scheduler> {
         let is_young =
-            |said: &&Said| said.wanted == *wanted && said.at.elapsed() < BETWEEN_FOLLOWED;
+            |said: &&LastAnswer| said.wanted == *wanted && said.at.elapsed() < BETWEEN_FOLLOWED;
         self.last().as_ref().filter(is_young).map(|said| said.answer.clone())
     }
 
     /// Asks the scheduler about these jobs.
-    pub(super) fn ask(&self, wanted: BTreeSet<Wanted>) -> Scheduler {
+    pub(super) fn ask(&self, wanted: BTreeSet<JobQuery>) -> Scheduler {
         let user = Some(rustix::process::getuid().as_raw());
         let answer = match slurm::tasks(&wanted) {
             Ok(tasks) => Scheduler {
@@ -91,12 +91,12 @@ impl Splits {
             },
             Err(note) => Scheduler { note: Some(note), ..Scheduler::default() },
         };
-        *self.last() = Some(Said { at: Instant::now(), wanted, answer: answer.clone() });
+        *self.last() = Some(LastAnswer { at: Instant::now(), wanted, answer: answer.clone() });
         answer
     }
 
     /// Returns the last answer of the scheduler, and asks again in the background if it is old.
-    fn ask_later(self: &Arc<Self>, wanted: BTreeSet<Wanted>, poster: EventSender) -> Scheduler {
+    fn ask_later(self: &Arc<Self>, wanted: BTreeSet<JobQuery>, poster: EventSender) -> Scheduler {
         let (is_old, answer) = match self.last().as_ref() {
             Some(said) => {
                 (said.wanted != wanted || said.at.elapsed() > BETWEEN, said.answer.clone())
@@ -173,8 +173,8 @@ impl App {
         let is_asked = |(_, files): &(&String, &SplitFiles)| {
             files.may_be_active() && (files.submission.is_some() || !files.slurm_jobs().is_empty())
         };
-        let asked: BTreeSet<Wanted> =
-            launches.iter().filter(is_asked).map(|(id, files)| wanted(id, files)).collect();
+        let asked: BTreeSet<JobQuery> =
+            launches.iter().filter(is_asked).map(|(id, files)| job_query(id, files)).collect();
         let splits = &self.inner.splits;
         let scheduler = match asking {
             _ if asked.is_empty() => Scheduler::default(),
@@ -188,7 +188,7 @@ impl App {
         };
         let now = clock::now_ms();
         let view = |(id, files): (String, SplitFiles)| {
-            let is_asked = asked.contains(&wanted(&id, &files));
+            let is_asked = asked.contains(&job_query(&id, &files));
             let unasked = Scheduler::default();
             let mut launch = files.view(&id, if is_asked { &scheduler } else { &unasked }, now);
             let tasks = scheduler.tasks.as_deref().filter(|_| is_asked);
@@ -223,7 +223,7 @@ impl App {
             return Err(AppError::new(Code::BadRequest, message).hint(NO_JOBS));
         }
         let name = job_name(id);
-        let answer = self.inner.splits.ask(BTreeSet::from([wanted(id, &files)]));
+        let answer = self.inner.splits.ask(BTreeSet::from([job_query(id, &files)]));
         let tasks = answer.tasks.ok_or_else(|| {
             let message = "Slurm does not say which jobs these are, so nothing was stopped.";
             AppError::new(Code::Failed, message).hint(how_to_cancel(id, &files))
@@ -249,8 +249,8 @@ const NO_JOBS: &str = "Stop what started it: press Ctrl-C in GNU parallel, or ty
 pub(super) const BY_HAND: &str = "Run its script or command again: it runs what is left.";
 
 /// Returns what to ask the scheduler about a launch.
-pub(super) fn wanted(id: &str, files: &SplitFiles) -> Wanted {
-    Wanted { cluster: files.cluster().map(str::to_owned), name: job_name(id) }
+pub(super) fn job_query(id: &str, files: &SplitFiles) -> JobQuery {
+    JobQuery { cluster: files.cluster().map(str::to_owned), name: job_name(id) }
 }
 
 /// Says how to stop a launch elsewhere.

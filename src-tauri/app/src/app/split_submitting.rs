@@ -4,7 +4,7 @@ use super::part_origin::new_launch_id;
 use super::split_launches::{BY_HAND, is_left, no_launch, wanted};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
-use crate::slurm::{self, NotSubmitted, Wanted};
+use crate::slurm::{self, JobQuery, NotSubmitted};
 use crate::split_view::SplitFiles;
 use crate::submit_script::{SplitScript, job_name, ranges};
 use std::collections::BTreeSet;
@@ -134,7 +134,7 @@ impl App {
 
     /// Returns the view of a launch with what the scheduler says now. Fails if it says nothing.
     fn look_again(&self, id: &str, files: &SplitFiles) -> Result<SplitLaunch, AppError> {
-        let scheduler = self.inner.splits.ask(BTreeSet::from([wanted(id, files)]));
+        let scheduler = self.inner.splits.ask(BTreeSet::from([job_query(id, files)]));
         if scheduler.tasks.is_none() {
             let note = scheduler.note.unwrap_or_default();
             let message = format!("Nothing was submitted, because parts may still wait. {note}");
@@ -267,7 +267,7 @@ fn adopt(submission: &mut Submission, view: &SplitLaunch) {
 /// Looks for the newest job in the queue by its name, which only this launch has.
 fn find(submission: &Submission, cluster: Option<String>) -> Option<String> {
     let name = job_name(&submission.launch);
-    let wanted = BTreeSet::from([Wanted { cluster, name: name.clone() }]);
+    let wanted = BTreeSet::from([JobQuery { cluster, name: name.clone() }]);
     let is_new = |id: &String| submission.jobs.iter().all(|job| job.id != *id);
     (0..LOOKS).find_map(|look| {
         if look > 0 {
@@ -293,7 +293,8 @@ fn unknown(submission: &Submission, why: &str) -> AppError {
     let launch = &submission.launch;
     let message = format!("It is not known whether Slurm took the job: {why}.");
     AppError::new(Code::Failed, message).hint(format!(
-        "Do not launch anew. `touchstone submit --status={launch} FOLDER` finds the job by its name; if it is not in the queue after a minute, --again={launch} submits it.",
+        "Do not launch anew. `touchstone submit --status={launch} FOLDER` finds the job by its name; \
+         if it is not in the queue after a minute, --again={launch} submits it.",
     ))
 }
 

@@ -65,7 +65,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
         standing.groups.iter().map(|group| (group.column, group.runs.clone())).collect();
     let line = |run: &ScoredRun| {
         let stored = stored.get(&run.id).cloned().unwrap_or_default();
-        RunLine { labels: about.labels.of(run).to_vec(), ..line(run, stored) }
+        RunLine { labels: about.labels.labels_of(run).to_vec(), ..line(run, stored) }
     };
     notes.extend(about.left_out.notes());
     notes.extend(notes::unscored(runs));

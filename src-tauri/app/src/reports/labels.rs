@@ -15,7 +15,7 @@ pub(crate) struct RunLabels {
 
 impl RunLabels {
     /// Returns the labels of a run.
-    pub(crate) fn of(&self, run: &ScoredRun) -> &[RunLabel] {
+    pub(crate) fn labels_of(&self, run: &ScoredRun) -> &[RunLabel] {
         self.of_runs.get(&run.id).map(Vec::as_slice).unwrap_or_default()
     }
 }
@@ -30,7 +30,7 @@ pub(crate) fn label_sums(
     let mut sums = Vec::new();
     for label in known.labels.iter().filter(|label| label.error.is_none()) {
         let values_of = |run: usize| {
-            let of_run = runs.get(run).map(|run| known.of(run)).unwrap_or_default();
+            let of_run = runs.get(run).map(|run| known.labels_of(run)).unwrap_or_default();
             of_run.iter().filter(|one| one.name == label.name).collect::<Vec<_>>()
         };
         for (column, places) in groups {

@@ -39,7 +39,7 @@ fn files(submission: Submission, logs: Vec<PartLog>) -> SplitFiles {
 }
 
 /// What `squeue` says, asked from `login2` of a cluster.
-fn said(lines: &str, home: &str, user: u32) -> Scheduler {
+fn scheduler(lines: &str, home: &str, user: u32) -> Scheduler {
     let names = [job_name("1-a")].into();
     let asker = Asker { host: "login2".to_owned(), home: Some(home.to_owned()), user: Some(user) };
     Scheduler {
@@ -58,8 +58,8 @@ fn states(files: &SplitFiles, scheduler: &Scheduler) -> (SplitState, Vec<SplitPa
 fn a_job_that_is_not_listed_is_gone_only_for_its_user_on_its_cluster() {
     use SplitPartState::{Lost, Waiting};
     let files = files(submission(None), Vec::new());
-    assert_eq!(states(&files, &said("", "west", 7)).1, [Lost, Lost]);
-    for elsewhere in [said("", "east", 7), said("", "west", 8), Scheduler::default()] {
+    assert_eq!(states(&files, &scheduler("", "west", 7)).1, [Lost, Lost]);
+    for elsewhere in [scheduler("", "east", 7), scheduler("", "west", 8), Scheduler::default()] {
         assert_eq!(states(&files, &elsewhere), (SplitState::Waiting, vec![Waiting, Waiting]));
     }
 }
@@ -72,9 +72,9 @@ fn a_task_that_starts_again_is_not_lost() {
     stopped.sum.stopping = Some("it was told to end".to_owned());
     let files = files(submission(None), vec![log(1, "41", NOW - 90_000), stopped]);
     let running = "41|1|RUNNING|None|n1|touchstone-1-a\n41|2|RUNNING|None|n1|touchstone-1-a\n";
-    assert_eq!(states(&files, &said(running, "west", 7)).1, [Running, Running]);
+    assert_eq!(states(&files, &scheduler(running, "west", 7)).1, [Running, Running]);
     let gone = "41|1|FAILED|None|n1|touchstone-1-a\n";
-    assert_eq!(states(&files, &said(gone, "west", 7)).1, [Lost, SplitPartState::Ended]);
+    assert_eq!(states(&files, &scheduler(gone, "west", 7)).1, [Lost, SplitPartState::Ended]);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_part_that_was_submitted_again_a_moment_ago_is_not_lost() {
         SubmittedJob { id: "42".to_owned(), at_ms: NOW - 1_000, ..submission.jobs[0].clone() };
     submission.jobs.push(SubmittedJob { parts: "1".to_owned(), ..again });
     let logs = vec![log(1, "41", NOW - 90_000), log(2, "41", NOW - 90_000)];
-    let (_, states) = states(&files(submission, logs), &said("", "west", 7));
+    let (_, states) = states(&files(submission, logs), &scheduler("", "west", 7));
     assert_eq!(states, [SplitPartState::Waiting, SplitPartState::Lost]);
 }
 
@@ -97,7 +97,7 @@ fn parts_that_run_or_wait_keep_what_they_may_still_spend() {
     live.sum.cost = 1.5;
     let files = files(submission, vec![live]);
     let queue = "41|1|RUNNING|None|n1|touchstone-1-a\n41|2|PENDING|None||touchstone-1-a\n";
-    let view = files.view("1-a", &said(queue, "west", 7), NOW);
+    let view = files.view("1-a", &scheduler(queue, "west", 7), NOW);
     assert!((files.reserved(&view.rows, &[]) - 6.5).abs() < 1e-9);
     assert!((files.reserved(&view.rows, &[2]) - 2.5).abs() < 1e-9);
     assert_eq!(view.max_cost, Some(10.0));
@@ -106,5 +106,5 @@ fn parts_that_run_or_wait_keep_what_they_may_still_spend() {
 #[test]
 fn a_record_without_a_job_is_shown() {
     let launch = Submission { jobs: Vec::new(), ..submission(None) };
-    assert_eq!(states(&files(launch, Vec::new()), &said("", "west", 7)).1.len(), 2);
+    assert_eq!(states(&files(launch, Vec::new()), &scheduler("", "west", 7)).1.len(), 2);
 }

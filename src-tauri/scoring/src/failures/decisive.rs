@@ -92,7 +92,7 @@ fn tools_of_all<'p>(passing: &[&'p PassingRun]) -> BTreeSet<&'p str> {
     tools.fold(first, |all, one| all.intersection(&one).copied().collect())
 }
 
-type Leaving = Option<(u32, Option<u32>)>;
+type LeavingStep = Option<(u32, Option<u32>)>;
 
 /// Returns the number of steps of the failed run that are taken when it leaves a passing run for
 /// good, and its next step with the step of the passing run in its place.
@@ -101,7 +101,7 @@ fn leaves(
     digests: &[Digest],
     passing: &PassingRun,
     missed: &BTreeSet<&str>,
-) -> (usize, Leaving) {
+) -> (usize, LeavingStep) {
     let rows = &alignment.rows;
     let last_agreed = rows.iter().rposition(|row| {
         let [Some(ours), Some(theirs)] = [row.steps[1], row.steps[0]] else { return false };

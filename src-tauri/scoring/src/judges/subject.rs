@@ -104,7 +104,7 @@ impl Subject {
         };
         let query = asked.or_else(|| query.map(str::to_owned)).unwrap_or_default();
         let mut turns = Turns::from_run(run, &query, &answer);
-        let said = is_attacked(run).then(|| said(run)).filter(|said| !said.is_empty());
+        let said = is_attacked(run).then(|| all_messages(run)).filter(|said| !said.is_empty());
         // A row of a data file contains its own expected output.
         let input = |name: &str| {
             let known = run.facts.iter().find(|(key, _)| key.strip_prefix("inputs.") == Some(name));
@@ -186,7 +186,7 @@ fn is_attacked(run: &Run) -> bool {
 
 /// Returns all messages of the agent. Those to a message that was taken back afterwards, and that
 /// the agent itself no longer saw, are labelled.
-fn said(run: &Run) -> String {
+fn all_messages(run: &Run) -> String {
     let mut is_taken_back = false;
     let mut said = Vec::new();
     for step in &run.steps {

@@ -8,9 +8,9 @@ const MOST: usize = 1 << 20;
 
 /// Results by the bits of their inputs. The inputs that were not used for the longest time are
 /// dropped.
-pub(super) struct Memo<V>(LazyLock<Mutex<Known<V>>>);
+pub(super) struct Memo<V>(LazyLock<Mutex<Results<V>>>);
 
-struct Known<V> {
+struct Results<V> {
     recent: HashMap<Box<[u64]>, V>,
     /// Number of numbers in the inputs of `recent`.
     numbers: usize,
@@ -20,27 +20,27 @@ struct Known<V> {
 impl<V: Copy> Memo<V> {
     pub(super) const fn new() -> Self {
         Self(LazyLock::new(|| {
-            Mutex::new(Known { recent: HashMap::new(), numbers: 0, older: HashMap::new() })
+            Mutex::new(Results { recent: HashMap::new(), numbers: 0, older: HashMap::new() })
         }))
     }
 
     /// Returns the result for inputs, which is computed unless it is known.
     pub(super) fn get(&self, inputs: Vec<u64>, compute: impl FnOnce() -> V) -> V {
         let inputs = inputs.into_boxed_slice();
-        if let Some(known) = self.known().find(&inputs) {
+        if let Some(known) = self.results().find(&inputs) {
             return known;
         }
         let new = compute();
-        self.known().put(inputs, new);
+        self.results().put(inputs, new);
         new
     }
 
-    fn known(&self) -> MutexGuard<'_, Known<V>> {
+    fn results(&self) -> MutexGuard<'_, Results<V>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<V: Copy> Known<V> {
+impl<V: Copy> Results<V> {
     fn find(&mut self, inputs: &[u64]) -> Option<V> {
         if let Some(known) = self.recent.get(inputs) {
             return Some(*known);

@@ -167,11 +167,13 @@ fn a_word_that_reads_like_a_step_is_not_searched_without_a_word() {
         ),
         (
             "call(sql){failed}>=3 then no answer",
-            "then → Only a single step can be counted. Write the rest as a condition of its own: call(sql){failed}>=3 -answer(). To search for the text, put it in quotes.",
+            "then → Only a single step can be counted. Write the rest as a condition of its own: \
+             call(sql){failed}>=3 -answer(). To search for the text, put it in quotes.",
         ),
         (
             "call(a)>=3 then call(b)",
-            "then → Only a single step can be counted. Write the rest as a condition of its own: call(sql){failed}>=3 -answer(). To search for the text, put it in quotes.",
+            "then → Only a single step can be counted. Write the rest as a condition of its own: \
+             call(sql){failed}>=3 -answer(). To search for the text, put it in quotes.",
         ),
         (
             "call(make) {failed}",

@@ -2,7 +2,7 @@
 //! changes.
 use super::RunSet;
 use super::counted_runs::{CountedRuns, PlaceOf};
-use super::labels::Given;
+use super::labels::PeopleLabels;
 use super::trust::CachedTrust;
 use crate::overview::Matrix;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub(super) struct QueryCache {
     /// Values that occur, with the hash of the labels.
     pub(super) facets: Option<(u64, Arc<Facets>)>,
     /// Values of labels that people gave.
-    pub(super) given: Option<Arc<Given>>,
+    pub(super) given: Option<Arc<PeopleLabels>>,
     /// Overviews, by filter and scorer.
     pub(super) matrices: Recent<(String, Option<String>), Matrix, 3>,
     /// Runs for History, by filter and scorer, with what is kept of their paths. 100,000 runs take

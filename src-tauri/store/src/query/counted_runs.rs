@@ -212,8 +212,8 @@ impl CountedRuns {
             nudged: run.is_nudged,
             apart: run.is_apart,
             tokens: (run.tokens != u64::MAX).then_some(run.tokens),
-            cost: known(run.cost),
-            seconds: known(run.seconds),
+            cost: finite(run.cost),
+            seconds: finite(run.seconds),
         })
     }
 
@@ -247,7 +247,7 @@ impl CountedRuns {
     }
 }
 
-fn known(number: f64) -> Option<f64> {
+fn finite(number: f64) -> Option<f64> {
     (!number.is_nan()).then_some(number)
 }
 
@@ -395,11 +395,13 @@ impl<'a> Loader<'a> {
         let (task, variation) = self.placed(text(4)?, count(5)?.map(small), text(6)?);
         let state = state_named(text(9)?.unwrap_or_default()).unwrap_or(RunState::Other);
         let score: Option<f64> = row.get(23)?;
-        let end = end_of(state, standing(text(21)?.unwrap_or_default()), score, row.get(24)?);
+        let end = end_of(state, parse_standing(text(21)?.unwrap_or_default()), score, row.get(24)?);
         let fingerprint: Option<i64> = row.get(16)?;
         let path = text(2)?.unwrap_or_default();
         let place = match self.place {
-            PlaceOf::Folder | PlaceOf::File => place(self.place, path, text(3)?).map(Cow::Borrowed),
+            PlaceOf::Folder | PlaceOf::File => {
+                place_in_path(self.place, path, text(3)?).map(Cow::Borrowed)
+            }
             PlaceOf::Commit => text(18)?.map(Cow::Borrowed),
             PlaceOf::Tags => {
                 let tags = [text(19)?, text(20)?].into_iter().flatten();
@@ -476,7 +478,7 @@ fn small(number: u64) -> u32 {
 }
 
 /// Returns how scoring ended, where that decides how a run counts.
-fn standing(written: &str) -> Option<ScoreStanding> {
+fn parse_standing(written: &str) -> Option<ScoreStanding> {
     match written {
         "scored" => Some(ScoreStanding::Scored),
         "error" => Some(ScoreStanding::Error),
@@ -486,7 +488,7 @@ fn standing(written: &str) -> Option<ScoreStanding> {
 
 /// Returns the folder or the file of a path, which ends in the name of a run in a file of many, with
 /// a sign before it.
-fn place<'p>(of: PlaceOf, path: &'p str, member: Option<&str>) -> Option<&'p str> {
+fn place_in_path<'p>(of: PlaceOf, path: &'p str, member: Option<&str>) -> Option<&'p str> {
     let file = match member {
         None => path,
         Some(member) => {
@@ -503,7 +505,7 @@ fn place<'p>(of: PlaceOf, path: &'p str, member: Option<&str>) -> Option<&'p str
 fn place_of_scored(of: PlaceOf, run: &ScoredRun) -> Option<Cow<'_, str>> {
     match of {
         PlaceOf::Folder | PlaceOf::File => {
-            place(of, &run.path, run.member.as_deref()).map(Cow::Borrowed)
+            place_in_path(of, &run.path, run.member.as_deref()).map(Cow::Borrowed)
         }
         PlaceOf::Commit => run.commit.as_deref().map(Cow::Borrowed),
         PlaceOf::Tags => joined(run.tags.iter().map(String::as_str)).map(Cow::Owned),

@@ -23,16 +23,16 @@ const MOST_PAIRS: usize = 200;
 type GivenValues = BTreeSet<(i64, String)>;
 
 /// Values that people gave to the present answers of runs, by label.
-pub(super) type Given = BTreeMap<String, GivenValues>;
+pub(super) type PeopleLabels = BTreeMap<String, GivenValues>;
 
 /// Reads these values when they are needed.
-type ReadGiven<'a> = &'a dyn Fn() -> Result<Arc<Given>, IndexError>;
+type ReadGiven<'a> = &'a dyn Fn() -> Result<Arc<PeopleLabels>, IndexError>;
 
 /// Runs with each label that follows from a question, and values of those that people give.
 #[derive(Default)]
 pub(super) struct LabelSets<'a> {
     questions: BTreeMap<&'a str, RunSet>,
-    given: Arc<Given>,
+    given: Arc<PeopleLabels>,
 }
 
 impl LabelSets<'_> {
@@ -137,8 +137,8 @@ pub(super) fn matching(
 }
 
 /// Returns the values of labels that people gave to the present answers of all runs.
-fn labels_by_people(index: &Reader<'_>) -> Result<Given, IndexError> {
-    let mut given = Given::new();
+fn labels_by_people(index: &Reader<'_>) -> Result<PeopleLabels, IndexError> {
+    let mut given = PeopleLabels::new();
     each_review(index, |run, one| {
         for (name, value) in one.labels {
             given.entry(name).or_default().insert((run, value));
@@ -300,7 +300,7 @@ fn schema(kind: &LabelKind) -> Option<LabelSchema> {
 
 impl Lists {
     /// Returns the values that people gave, remembered until the index changes.
-    pub(super) fn given(&self, index: &Reader<'_>) -> Result<Arc<Given>, IndexError> {
+    pub(super) fn given(&self, index: &Reader<'_>) -> Result<Arc<PeopleLabels>, IndexError> {
         if let Some(given) = self.remembered(index, |known| known.given.clone()) {
             return Ok(given);
         }

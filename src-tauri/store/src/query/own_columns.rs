@@ -240,7 +240,7 @@ fn part<'v>(value: &'v Value, path: &[Piece]) -> Option<&'v Value> {
 }
 
 /// Formats a value on one line: a text as it is, anything else as JSON.
-fn shown(value: &Value) -> String {
+fn cell_text(value: &Value) -> String {
     let text = match value {
         Value::Text(text) => text.clone(),
         value => json::write(value, false),
@@ -306,6 +306,6 @@ mod tests {
         for missing in ["answer.items[2].id", "answer.items.id", "answer[0]", "answer.none"] {
             assert_eq!(at(missing), None, "{missing}");
         }
-        assert_eq!(shown(&Value::Text("é".repeat(400))).chars().count(), 301);
+        assert_eq!(cell_text(&Value::Text("é".repeat(400))).chars().count(), 301);
     }
 }

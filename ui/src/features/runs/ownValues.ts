@@ -9,7 +9,7 @@ import type { OwnText } from "./columns";
 const AT_ONCE = 200;
 const MOST_KEPT = 5_000;
 
-interface Kept {
+interface RowValues {
   /** The row that the values were asked for. */
   row: RunRow;
   values: Map<string, string | null>;
@@ -18,7 +18,7 @@ interface Kept {
 }
 
 export class OwnValues implements OwnText {
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, RowValues>();
   #update: () => void = () => undefined;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
