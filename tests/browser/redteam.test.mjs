@@ -78,7 +78,7 @@ test("a launch asks for the attacker, and says what it gets", () =>
       await scan.getByText("1 conversation led by mini").waitFor();
       assert.match(
         await scan.innerText(),
-        /lead at http:\/\/127\.0\.0\.1:9\/v1\): it gets the objectives and the answers, at most 9 requests/,
+        /lead at http:\/\/127\.0\.0\.1:9\/v1\): it gets the objectives and the answers, at most 81 requests/,
       );
       assert.equal(await lacks.count(), 0);
       // Nothing starts before somebody confirmed who gets what.
