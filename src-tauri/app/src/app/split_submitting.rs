@@ -1,7 +1,7 @@
 //! Hands launches to Slurm in parts, and what is left of them again. One process at a time does so for
 //! a launch, and each submission is recorded before and after.
 use super::part_origin::new_launch_id;
-use super::split_launches::{BY_HAND, is_left, no_launch, wanted};
+use super::split_launches::{BY_HAND, is_left, job_query, no_launch};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::slurm::{self, JobQuery, NotSubmitted};

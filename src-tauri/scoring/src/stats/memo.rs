@@ -77,7 +77,7 @@ mod tests {
                 });
                 assert_eq!(found, sum);
             }
-            let known = memo.known();
+            let known = memo.results();
             let kept = known.recent.keys().chain(known.older.keys()).map(|it| it.len());
             assert!(kept.sum::<usize>() <= MOST);
         }

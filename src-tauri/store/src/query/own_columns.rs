@@ -174,7 +174,7 @@ fn of_run(
             OwnColumn::Answer(path) => match &answer {
                 StoredAnswer::None => None,
                 StoredAnswer::TooLarge => Some(TOO_LARGE.to_owned()),
-                StoredAnswer::Is(answer) => part(answer, path).map(shown),
+                StoredAnswer::Is(answer) => part(answer, path).map(cell_text),
             },
         })
     };
@@ -296,7 +296,7 @@ mod tests {
         let answer = json::read(r#"{"items":[{"id":1.50,"n":null},{"id":"a b"}],"x y":{"z":[1]}}"#);
         let answer = answer.unwrap();
         let at = |typed: &str| match OwnColumn::parse(typed).unwrap() {
-            OwnColumn::Answer(path) => part(&answer, &path).map(shown),
+            OwnColumn::Answer(path) => part(&answer, &path).map(cell_text),
             _ => None,
         };
         assert_eq!(at("answer.items[0].id").as_deref(), Some("1.50"));
