@@ -58,7 +58,7 @@ const SHOTS = {
       return (await reply.json()).rows.map((row) => row.id);
     });
     await goTo(page, `#/compare?${ids.map((id) => `run=${id}`).join("&")}`);
-    await page.getByText("First difference").first().waitFor();
+    await page.getByText("Differs for good from here").first().waitFor();
   },
   report: async (page) => {
     await goTo(page, "#/report");
