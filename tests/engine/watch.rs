@@ -105,6 +105,9 @@ fn a_change_in_place_that_keeps_size_and_moment_is_seen() {
     assert!(bench.hits("zebra").is_empty());
 }
 
+/// Number of files that arrive; later ones take the place of earlier ones.
+const MOST_FILES: u64 = 10_000;
+
 #[test]
 fn one_file_shows_while_thousands_keep_arriving_and_all_are_found() {
     let bench = watched(Bench::new());
@@ -115,7 +118,9 @@ fn one_file_shows_while_thousands_keep_arriving_and_all_are_found() {
         while stopped.try_recv() == Err(TryRecvError::Empty) {
             let beside = dir.join(".next");
             fs::write(&beside, &text).unwrap();
-            fs::rename(beside, dir.join(format!("r{written:06}.yaml"))).unwrap();
+            // On a slow machine, more and more files would make each scan longer than the last.
+            let file = written % MOST_FILES;
+            fs::rename(beside, dir.join(format!("r{file:06}.yaml"))).unwrap();
             written += 1;
         }
         written
@@ -124,8 +129,8 @@ fn one_file_shows_while_thousands_keep_arriving_and_all_are_found() {
     bench.put("results/new/among.yaml", answered("Among"));
     wait_until("the one among them shows", || bench.row("new/among.yaml"));
     stop.send(()).unwrap();
-    let written = writer.join().unwrap();
-    wait_until("all are there", || (bench.status().counts.runs == written + 1).then_some(()));
+    let files = writer.join().unwrap().min(MOST_FILES);
+    wait_until("all are there", || (bench.status().counts.runs == files + 1).then_some(()));
 }
 
 #[test]
