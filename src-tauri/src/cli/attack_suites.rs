@@ -1,5 +1,6 @@
 //! `redteam suites`: writes suites of attacks. Buys the wording of a model where a strategy needs one,
 //! after it said which model receives what.
+use super::ask_yes::ask_yes;
 use super::{
     CommandError, CommandStatus, Outcome,
     amounts::{counted, dollars},
@@ -10,7 +11,7 @@ use super::{
 use crate::Environment;
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use std::io::{self, BufRead as _, IsTerminal as _, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
 use touchstone_app::app::App;
 use touchstone_app::app::attack_suites::{self, AttackSuiteOptions, Carrier, WrittenSuites};
@@ -254,11 +255,7 @@ fn confirm(app: &App, plan: &RewordPlan, yes: bool) -> Result<bool, CommandError
         if !io::stdin().is_terminal() {
             return Ok(true);
         }
-        write!(out, "Send the objectives to this model? [y/N] ")?;
-        out.flush()?;
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer)?;
-        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+        if !ask_yes(&mut out, "Send the objectives to this model?")? {
             writeln!(out, "Nothing was sent.")?;
             return Ok(false);
         }

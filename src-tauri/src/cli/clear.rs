@@ -1,8 +1,9 @@
 //! `clear`: deletes leftovers of old indexes and results that were replaced.
+use super::ask_yes::ask_yes;
 use super::{CommandStatus, FolderArgs, Outcome, folder};
 use crate::Environment;
 use clap::Args;
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use touchstone_app::app::leftovers::{Leftovers, in_words};
 use touchstone_app::error::{AppError, Code};
 
@@ -41,11 +42,7 @@ pub(super) fn run(asked: &Clear, here: &Environment) -> Outcome {
             .hint("They include paid replies. Add --yes to delete them.")
             .into());
         }
-        write!(out, "They include paid replies and cannot be restored. Delete them? [y/N] ")?;
-        out.flush()?;
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer)?;
-        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+        if !ask_yes(&mut out, "They include paid replies and cannot be restored. Delete them?")? {
             writeln!(out, "Nothing was deleted.")?;
             return Ok(CommandStatus::Well);
         }

@@ -1,5 +1,6 @@
 //! `failures`: prints why runs fail, as clusters of runs with the same cause.
 use super::amounts::{counted, dollars};
+use super::ask_yes::ask_yes;
 use super::sensitive::{SensitiveArgs, tell_left_out};
 use super::watch::Interrupts;
 use super::{
@@ -9,7 +10,7 @@ use super::{
 use crate::Environment;
 use clap::Args;
 use std::collections::HashSet;
-use std::io::{self, BufRead as _, BufWriter, IsTerminal as _, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use touchstone_api::{
@@ -131,11 +132,7 @@ fn name(app: &App, request: &NameCausesRequest, yes: bool) -> Result<Option<bool
                 .hint("Add --yes to have it done without a question.")
                 .into());
         }
-        write!(out, "Send them? [y/N] ")?;
-        out.flush()?;
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer)?;
-        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+        if !ask_yes(&mut out, "Send them?")? {
             writeln!(out, "Nothing was sent.")?;
             return Ok(None);
         }

@@ -4,9 +4,11 @@
 mod agreement;
 mod amounts;
 mod answers;
+mod ask_yes;
 mod attack_suites;
 mod clear;
 mod compare;
+
 mod convert;
 
 mod diff;

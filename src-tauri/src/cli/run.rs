@@ -1,4 +1,5 @@
 //! `plan` and `run`: plan a launch, and launch it.
+use super::ask_yes::ask_yes;
 use super::{
     CommandError, CommandStatus, FolderArgs, Outcome,
     amounts::counted,
@@ -9,7 +10,7 @@ use super::{
 };
 use crate::Environment;
 use clap::Args;
-use std::io::{self, BufRead as _, IsTerminal as _, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 use touchstone_api::{
     Blocked, Blocker, Estimate, LaunchPlan, LaunchRequest, Problem, ScanPlan, ScanTarget, Shard,
@@ -269,11 +270,7 @@ pub(super) fn confirm(
         if !io::stdin().is_terminal() {
             return Ok(true);
         }
-        write!(out, "Attack only systems that you own or may test. Start? [y/N] ")?;
-        out.flush()?;
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer)?;
-        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+        if !ask_yes(&mut out, "Attack only systems that you own or may test. Start?")? {
             writeln!(out, "Nothing was sent.")?;
             return Ok(false);
         }

@@ -1,5 +1,6 @@
 //! `submit`: hands the parts of a launch to a scheduler, or prints what does; follows, stops and
 //! submits again.
+use super::ask_yes::ask_yes;
 use super::{
     CommandError, CommandStatus, Outcome,
     amounts::counted,
@@ -8,7 +9,7 @@ use super::{
 };
 use crate::Environment;
 use clap::{ArgGroup, Args, ValueEnum};
-use std::io::{self, BufRead as _, IsTerminal as _, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 use touchstone_api::{LaunchRequest, Shard, SplitLaunch, SplitState};
 use touchstone_app::app::{App, SplitOptions, new_launch_id};
@@ -262,11 +263,8 @@ fn confirm(launch: &SplitLaunch, now: bool) -> Result<bool, CommandError> {
     }
     let how = if now { "End" } else { "Stop" };
     let mut out = io::stderr().lock();
-    write!(out, "{how} {parts} of {}? [y/N] ", words::title(launch))?;
-    out.flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    let is_yes = matches!(answer.trim(), "y" | "Y" | "yes");
+    let question = format!("{how} {parts} of {}?", words::title(launch));
+    let is_yes = ask_yes(&mut out, &question)?;
     if !is_yes {
         writeln!(out, "Nothing was stopped.")?;
     }

@@ -1,5 +1,6 @@
 //! Has a model name the causes of failures, when somebody asks for it. Replies are journaled, and names
 //! are kept beside the results, so that nothing is paid for twice.
+use super::super::buying::{ReplyFiles, Unfinished};
 use super::super::spend_limit::{Budget, Prices};
 use super::super::{App, OpenFolder};
 use super::select;
@@ -8,19 +9,14 @@ use crate::error::{AppError, Code};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use touchstone_api::{
     FailureCluster, FailureMap, FailuresState, NameCausesPlan, NameCausesRequest, NamingView, Stale,
 };
 use touchstone_clock as clock;
 use touchstone_runner::cause_names as names_file;
 use touchstone_runner::conversation::Turn;
-use touchstone_runner::disk;
-use touchstone_runner::event::{RunEvent, RunEventKind};
 use touchstone_runner::execute::{LaunchContext, PromptError, PromptRequest};
 use touchstone_runner::journal::Journal;
-use touchstone_runner::launch::RunEventSender;
-use touchstone_runner::lock::{LockError, RunLock};
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Provider};
 
@@ -28,8 +24,6 @@ use touchstone_runner::spec::{Model, Provider};
 const HIDDEN: &str = ".cause-names";
 /// Maximum number of causes in a request, the most frequent first.
 const MOST: usize = 50;
-/// Interval at which an interruption is looked for.
-const GLANCE: Duration = Duration::from_millis(200);
 
 /// Says how often the user asked for an end, and is told of progress.
 type Watch<'a> = (&'a dyn Fn() -> u32, &'a dyn Fn(&NamingView));
@@ -206,71 +200,35 @@ impl App {
         (interrupts, on_progress): Watch<'_>,
         view: &mut NamingView,
     ) -> Result<(), AppError> {
-        let dir = &open.flow.roots.output_dir;
-        disk::make_root(dir).map_err(|why| failed(why.to_string()))?;
-        let lock = RunLock::take(dir, HIDDEN).map_err(|why| match why {
-            LockError::Held { by } => {
-                failed(format!("Another process is naming causes here ({by})."))
-                    .hint("Wait for it.")
-            }
-            other => failed(other.to_string()),
-        })?;
-        let journal = Journal::open(dir, HIDDEN).map_err(|why| failed(why.to_string()))?;
-        let runtime = self.inner.launches.runtime()?;
-        let (teller, mut events) = RunEventSender::new();
-        let mut stopping = None;
-        let mut hear = |event: RunEvent| {
-            if let RunEventKind::Stopping { why } = event.what {
-                stopping.get_or_insert(why);
-            }
-        };
-        let done = runtime.block_on(async {
-            let setup = resolved.setup.clone();
-            let crew = Arc::new(self.launch_context(open, setup, &[], teller).await);
-            let stops = crew.stops.clone();
-            let work = ask(&crew, (open, resolved), &journal, (view, on_progress));
-            tokio::pin!(work);
-            loop {
-                tokio::select! {
-                    done = &mut work => return done,
-                    Some(event) = events.recv() => hear(event),
-                    () = tokio::time::sleep(GLANCE) => match interrupts() {
-                        0 => {}
-                        1 => stops.soft.cancel(),
-                        _ => stops.hard.cancel(),
-                    }
-                }
-            }
-        });
-        drop(lock);
-        while let Ok(event) = events.try_recv() {
-            hear(event);
+        let files = ReplyFiles { name: HIDDEN, busy: "is naming causes" };
+        let at = (open.as_ref(), &resolved.setup);
+        let (is_failed, why) =
+            self.buy_some(at, &files, (&interrupts, &|_, _| ()), async |crew, journal| {
+                let end = ask(crew, (open, resolved), journal, (view, on_progress)).await.err();
+                (matches!(end, Some(Unfinished::Failed(_))), end)
+            })?;
+        match why {
+            Some(why) if is_failed => return Err(failed(why).hint(CONTINUE)),
+            why => view.why = why,
         }
-        match done {
-            Ok(()) => Ok(()),
-            Err(Some(why)) => Err(failed(why).hint(CONTINUE)),
-            Err(None) => {
-                view.why = Some(stopping.unwrap_or_else(|| "It was stopped.".to_owned()));
-                Ok(())
-            }
-        }
+        Ok(())
     }
 }
 
 /// Next step after a failure.
 const CONTINUE: &str = "Names that were made are kept: the same request continues from there.";
 
-/// Asks for the names. Fails with a reason, or without one if it was stopped.
+/// Asks for the names.
 async fn ask(
     crew: &Arc<LaunchContext>,
     (open, resolved): (&OpenFolder, &Resolved),
     journal: &Journal,
     (view, on_progress): (&mut NamingView, &dyn Fn(&NamingView)),
-) -> Result<(), Option<String>> {
+) -> Result<(), Unfinished> {
     let mark = format!("cause-name-{VERSION}");
     for cluster in &resolved.clusters {
         if crew.stops.soft.is_cancelled() {
-            return Err(None);
+            return Err(Unfinished::Stopped);
         }
         let request =
             PromptRequest { crew, path: HIDDEN, journal, model: &resolved.model, mark: &mark };
@@ -290,9 +248,9 @@ async fn ask(
                     None => view.without += 1,
                 }
             }
-            Err(PromptError::Stopped) => return Err(None),
+            Err(PromptError::Stopped) => return Err(Unfinished::Stopped),
             Err(PromptError::Useless { .. }) => view.without += 1,
-            Err(PromptError::Failed(why)) => return Err(Some(why)),
+            Err(PromptError::Failed(why)) => return Err(Unfinished::Failed(why)),
         }
         on_progress(view);
     }
@@ -305,11 +263,11 @@ fn keep(
     cluster: &FailureCluster,
     model: (&str, Option<String>),
     name: String,
-) -> Result<(), Option<String>> {
-    let mut names = names_of(open).map_err(|error| Some(error.message))?;
+) -> Result<(), Unfinished> {
+    let mut names = names_of(open).map_err(|error| Unfinished::Failed(error.message))?;
     names.add(cluster, model, (name, clock::format_utc(clock::now_ms())));
     names_file::replace(&open.flow.roots.output_dir, names.write().as_bytes())
-        .map_err(|error| Some(format!("The name could not be kept: {error}")))
+        .map_err(|error| Unfinished::Failed(format!("The name could not be kept: {error}")))
 }
 
 /// Returns the names of a folder. A file that cannot be read is never replaced.
