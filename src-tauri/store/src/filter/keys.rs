@@ -229,7 +229,7 @@ pub const KEYS: [KeyRule; 38] = [
     rule(Key::Steps, "steps", COUNT, "steps:>20", "steps, without those of abandoned branches"),
     rule(Key::Tokens, "tokens", TOKENS, "tokens:<10k", "tokens in and out"),
     rule(Key::Cost, "cost", COUNT, "cost:>0.5", "dollars"),
-    rule(Key::Seconds, "seconds", TIME, "seconds:>60", "active time"),
+    rule(Key::Seconds, "seconds", TIME, "seconds:>60", "active time, as in time:>1m"),
     rule(
         Key::Started,
         "started",
@@ -310,6 +310,8 @@ pub(super) fn key_named(word: &str) -> Option<&'static KeyRule> {
     let word = match word.to_ascii_lowercase().as_str() {
         "layout" => "format",
         "step" => "steps",
+        // Names of the column.
+        "time" | "duration" => "seconds",
         _ => word,
     };
     KEYS.iter().find(|rule| rule.name.eq_ignore_ascii_case(word))

@@ -43,8 +43,10 @@ pub(super) fn parse_with(typed: &str, labels: Option<&Labels>) -> (Filter, Vec<F
     let mut misread = Vec::new();
     let all = words(&typed[..end]);
     for (at, word) in all.iter().enumerate() {
-        let message = beside_step(word, &all[..at], &all[at + 1..]);
-        if let Some(message) = message.or_else(|| torn(word, &all[at + 1..])) {
+        let message = beside_step(word, &all[..at], &all[at + 1..])
+            .or_else(|| torn(word, &all[at + 1..]))
+            .or_else(|| operator(word, &all));
+        if let Some(message) = message {
             misread.push(note(word.typed, message));
             break;
         }
@@ -101,6 +103,24 @@ fn regexes(tokens: &[Token]) -> usize {
         Ask::Text(_) => 0,
     };
     tokens.iter().map(in_token).sum()
+}
+
+/// Returns an error message for `OR`, `AND` or `NOT` in a filter with a key or a step. Beside free
+/// text only, it is free text.
+fn operator(word: &Word<'_>, all: &[Word<'_>]) -> Option<String> {
+    let advice = match word.typed {
+        "OR" => "Separate values of a key with commas: model:o1,claude.",
+        "AND" => "All conditions are required; leave it out.",
+        "NOT" => "Write - before a condition: -model:o1.",
+        _ => return None,
+    };
+    let has_key = |word: &Word<'_>| {
+        let (_, letters) = negation(&word.letters);
+        word.question.is_some()
+            || key_and_value(letters).is_some_and(|keyed| key_named(&keyed.name).is_some())
+    };
+    let is_meant = all.iter().any(has_key);
+    is_meant.then(|| format!("“{}” is no operator. {advice} {IN_QUOTES}", word.typed))
 }
 
 /// Returns an error message for a word beside a step that reads like a part of a question.
