@@ -64,7 +64,6 @@ fn text_is_found_from_the_start_of_a_word_on_ignoring_case() {
         assert_eq!(found(&shelf, filter), expected, "{filter}");
     }
     shelf.complete();
-    assert!(shelf.reader().words_complete().unwrap());
     for (filter, expected) in rules {
         assert_eq!(found(&shelf, filter), expected, "{filter}, with the index complete");
     }
