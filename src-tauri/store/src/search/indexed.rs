@@ -8,6 +8,9 @@ use crate::word_index::lookup::WordIndex;
 use crate::word_index::plan::{Plan, Term};
 use crate::word_index::{ANYWHERE, Places};
 
+/// So few runs are not narrowed further.
+const FEW: usize = 100;
+
 /// Returns those of the given runs that contain all wanted and no unwanted texts.
 pub(super) fn containing(
     index: &Reader<'_>,
@@ -56,7 +59,8 @@ pub(super) fn containing(
     Ok(found)
 }
 
-/// Returns the runs that hold all terms, each in these places; `None` without terms.
+/// Returns runs that hold terms, each in these places: all that hold all of them, and if they are
+/// few, maybe others. `None` without terms.
 pub(super) fn with_all<'t>(
     words: &WordIndex<'_>,
     terms: impl Iterator<Item = (Places, &'t Term)>,
@@ -64,10 +68,15 @@ pub(super) fn with_all<'t>(
     let mut all: Option<RunSet> = None;
     for (places, term) in terms {
         let runs = words.runs_with(term, places)?;
-        all = Some(match all {
+        let left = match all {
             None => runs,
             Some(all) => all.and(&runs),
-        });
+        };
+        let are_few = left.len() <= FEW;
+        all = Some(left);
+        if are_few {
+            break;
+        }
     }
     Ok(all)
 }
