@@ -56,7 +56,7 @@ CREATE TABLE runs (
   advice         TEXT,
   text_offset    INTEGER NOT NULL,           -- its text in the blob
   text_len       INTEGER NOT NULL,
-  words          INTEGER,                    -- number of the segment of words that its text was first written to; NULL until then
+  words          INTEGER,                    -- number of the segment of words that its text was first written to; NULL until then; 0 when it is too long, and always read
   scoring        TEXT,                       -- as ScoreStanding is written: what came of the first scorer; NULL when the task is not known
   scorer         TEXT,                       -- that scorer
   score          REAL,
@@ -77,6 +77,7 @@ CREATE TABLE runs (
 );
 -- Runs that the full-text index does not hold yet. The index is complete when there is none.
 CREATE INDEX runs_wordless ON runs(modified_ms) WHERE words IS NULL AND text_len > 0;
+CREATE INDEX runs_left_out ON runs(words) WHERE words = 0;
 CREATE INDEX runs_text ON runs(text_offset, text_len) WHERE text_len > 0;
 -- The runs of files that hold many.
 CREATE INDEX runs_members ON runs(unit) WHERE member IS NOT NULL;

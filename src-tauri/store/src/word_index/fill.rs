@@ -2,7 +2,7 @@
 //! delay live changes. Can stop anywhere and resume, because each row says whether it is done.
 use super::block::{BlockWriter, PostingsWriter};
 use super::merge::Merging;
-use super::segments::{next_id, put_block, put_segment};
+use super::segments::{LEFT_OUT, next_id, put_block, put_segment};
 use super::terms::Terms;
 use super::words::{BEGINNING, LONGEST, Pair, SHORT, for_each_term};
 use super::{ELSEWHERE, Places, place};
@@ -15,6 +15,8 @@ use touchstone_formats::transcript::step_list::StepList;
 /// Number of bytes of text per step. Not a time limit, because on a busy machine that would lead to
 /// small steps with many commits.
 const STEP: u64 = 8 << 20;
+/// Longer texts are left out and always read, because the words of one run are in memory together.
+pub(super) const LARGEST: u64 = 16 << 20;
 /// Maximum number of runs per step.
 const RUNS: u32 = 8_192;
 /// Size of the pieces in which texts are read.
@@ -26,6 +28,8 @@ const AFTER: u64 = 3 * LONGEST as u64;
 
 const WAITING: &str = "SELECT id, text_offset, text_len FROM runs INDEXED BY runs_wordless \
      WHERE words IS NULL AND text_len > 0 ORDER BY modified_ms DESC LIMIT ?";
+
+const MARK: &str = "UPDATE runs SET words = ? WHERE id = ?";
 
 /// Result of one step.
 pub(crate) enum Done {
@@ -61,15 +65,21 @@ impl Filling {
         let blob = text_of(&writer.sql, &writer.dir)?;
         let transaction = writer.sql.unchecked_transaction()?;
         self.segment.clear();
+        let mut left_out = 0;
         for (at, run) in runs.iter().enumerate() {
             if at > 0 && pressing() {
                 break;
             }
-            self.segment.add(&transaction, &blob, run)?;
+            if run.text.end - run.text.start > LARGEST {
+                transaction.prepare_cached(MARK)?.execute([LEFT_OUT, run.id])?;
+                left_out += 1;
+            } else {
+                self.segment.add(&transaction, &blob, run)?;
+            }
         }
         let added = self.segment.write(&transaction)?;
         transaction.commit()?;
-        Ok(Done::Runs(added))
+        Ok(Done::Runs(added + left_out))
     }
 }
 
@@ -175,6 +185,9 @@ impl Segment {
 
     /// Writes the segment, and marks its runs. Returns their number.
     fn write(&mut self, sql: &Connection) -> Result<u64, IndexError> {
+        if self.runs.is_empty() {
+            return Ok(0);
+        }
         let id = next_id(sql)?;
         let mut blocks = self.blocks();
         let mut size = 0;
@@ -183,7 +196,7 @@ impl Segment {
             put_block(sql, id, &first, &block)?;
         }
         put_segment(sql, id, id..=id, (size, self.runs.len()))?;
-        let mut mark = sql.prepare_cached("UPDATE runs SET words = ? WHERE id = ?")?;
+        let mut mark = sql.prepare_cached(MARK)?;
         for run in &self.runs {
             mark.execute([id, *run])?;
         }

@@ -14,6 +14,7 @@ const BLOCKS: &str = "SELECT first, block FROM word_blocks WHERE segment = ?1 AN
      ORDER BY first";
 const WAITING: &str = "SELECT id FROM runs INDEXED BY runs_wordless \
                        WHERE words IS NULL AND text_len > 0";
+const LEFT_OUT: &str = "SELECT id FROM runs INDEXED BY runs_left_out WHERE words = 0";
 
 /// The full-text index as a connection sees it.
 pub(crate) struct WordIndex<'c> {
@@ -68,13 +69,15 @@ impl<'c> WordIndex<'c> {
     }
 }
 
-/// Returns the runs whose texts the index does not hold yet.
+/// Returns the runs whose texts the index does not hold yet, or leaves out.
 pub(crate) fn waiting(sql: &Connection) -> Result<RunSet, IndexError> {
-    let mut select = sql.prepare_cached(WAITING)?;
-    let mut rows = select.query([])?;
     let mut runs = RunSet::default();
-    while let Some(row) = rows.next()? {
-        runs.insert(row.get(0)?);
+    for some in [WAITING, LEFT_OUT] {
+        let mut select = sql.prepare_cached(some)?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            runs.insert(row.get(0)?);
+        }
     }
     Ok(runs)
 }

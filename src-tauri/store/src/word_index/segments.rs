@@ -5,6 +5,9 @@ use std::ops::RangeInclusive;
 
 const DEAD: &str = "SELECT segment, run FROM word_dead WHERE segment BETWEEN ? AND ?";
 
+/// Stands in `runs.words` for runs that are left out. No segment has this number.
+pub(super) const LEFT_OUT: i64 = 0;
+
 /// Returns a number for a segment that none had before.
 pub(super) fn next_id(sql: &Connection) -> Result<i64, IndexError> {
     const NEXT: &str =
@@ -39,7 +42,7 @@ pub(super) fn put_segment(
 /// Notes that the text of a run in the index is not the one it has from now on.
 pub(crate) fn forget(sql: &Connection, run: i64) -> Result<(), IndexError> {
     const FORGET: &str = "INSERT OR IGNORE INTO word_dead (segment, run) \
-                          SELECT words, id FROM runs WHERE id = ? AND words IS NOT NULL";
+                          SELECT words, id FROM runs WHERE id = ? AND words > 0";
     sql.prepare_cached(FORGET)?.execute([run])?;
     Ok(())
 }

@@ -1,13 +1,15 @@
 //! Tests of the full-text index: it holds what a reading of the texts finds, while runs are added,
 //! changed and removed, and while segments are merged.
 use super::ANYWHERE;
-use super::fill::{Done, Filling};
+use super::fill::{Done, Filling, LARGEST};
 use super::lookup::{WordIndex, waiting};
 use super::plan::Plan;
 use super::segments::forget;
+use crate::query::Lists;
 use crate::snippet::Needle;
-use crate::test_index::{TestIndex, TestRun};
+use crate::test_index::{TestIndex, TestRun, paths, request};
 use proptest::prelude::*;
+use touchstone_api::Column;
 
 fn run(path: &str, text: &str) -> TestRun {
     TestRun {
@@ -113,6 +115,18 @@ proptest! {
                       WHERE segment NOT IN (SELECT id FROM word_segments)";
         prop_assert_eq!(sql.query_row(strays, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
     }
+}
+
+#[test]
+fn a_text_that_is_too_long_is_left_out_and_read() {
+    let long = format!("{} needle", "x ".repeat(usize::try_from(LARGEST).unwrap() / 2));
+    let shelf = TestIndex::with(&[run("long", &long), run("short", "needle")]);
+    shelf.complete();
+    let reader = shelf.reader();
+    assert_eq!(waiting(&reader).unwrap().iter().collect::<Vec<_>>(), [1]);
+    assert_eq!(found(&shelf, "needle").0, [2]);
+    let page = Lists::default().list(&reader, &request("needle", Column::Path, false)).unwrap();
+    assert_eq!(paths(&page), "long short");
 }
 
 #[test]
