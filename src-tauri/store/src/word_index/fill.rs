@@ -4,7 +4,7 @@ use super::block::{BlockWriter, PostingsWriter};
 use super::merge::Merging;
 use super::segments::{LEFT_OUT, next_id, put_block, put_segment};
 use super::terms::Terms;
-use super::words::{BEGINNING, LONGEST, Pair, SHORT, for_each_term};
+use super::words::{BEGINNING, LONGEST, SHORT, for_each_term};
 use super::{ELSEWHERE, Places, place};
 use crate::blob::TextBlob;
 use crate::index::{IndexError, Writer, text_of};
@@ -136,7 +136,6 @@ impl Segment {
         let steps = steps.unwrap_or_default();
         let mut places = PlacesInRun::new(&StepList::decode(&steps));
         self.of_run.clear();
-        let mut pair = Pair::new();
         let Range { start, end } = run.text;
         let mut from = start;
         while from < end {
@@ -149,12 +148,6 @@ impl Segment {
             for_each_term(piece, range, &mut self.buffer, &mut |at, term| {
                 let places = places.at(begin - start + at as u64);
                 of_run.add(term, places);
-                if term.first().is_some_and(u8::is_ascii_alphanumeric) {
-                    if let Some(both) = pair.with(term) {
-                        of_run.add(both, places);
-                    }
-                    pair.set_first(term);
-                }
             });
             from = to;
         }

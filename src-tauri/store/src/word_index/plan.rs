@@ -1,6 +1,6 @@
 //! **Pure.** What the full-text index knows of a needle: all of it, or which terms a run must hold
 //! that matches.
-use super::words::{BEGINNING, LONGEST, Pair, SECOND, SHORT, fold, put_letter};
+use super::words::{BEGINNING, LONGEST, SHORT, fold, put_letter};
 use crate::snippet::Needle;
 
 /// What the index is asked for.
@@ -52,11 +52,15 @@ fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Returns terms that every text holds that holds this one, ignoring case. Those of fewer runs are
-/// likely to come first.
+/// Returns terms that every text holds that holds this one, ignoring case.
 fn terms(text: &str, at_word_start: bool) -> Vec<Term> {
-    let (mut pairs, mut words, mut letter) = (Vec::new(), Vec::new(), Vec::new());
-    let mut pair = Pair::new();
+    let mut terms: Vec<Term> = Vec::new();
+    let mut letter = Vec::new();
+    let mut put = |term: Term| {
+        if !terms.contains(&term) {
+            terms.push(term);
+        }
+    };
     // Whether a word starts where the rest does. What stands before is not known at the beginning,
     // and behind a letter beyond ASCII.
     let mut is_start = at_word_start;
@@ -65,43 +69,22 @@ fn terms(text: &str, at_word_start: bool) -> Vec<Term> {
         let len = rest.bytes().take_while(|byte| is_of_word(*byte)).count();
         if len == 0 {
             is_start = first.is_ascii();
-            if !is_start {
-                pair.clear();
-            }
             if let Some(folded) = fold(first) {
                 put_letter(folded, &mut letter);
-                words.push(Term { bytes: letter.clone(), is_whole: true });
+                put(Term { bytes: letter.clone(), is_whole: true });
             }
             rest = &rest[first.len_utf8()..];
             continue;
         }
         let (word, after) = rest.split_at(len);
-        let is_whole = after.bytes().next().is_some_and(|next| next.is_ascii());
         // Behind `_`, a word starts in any case.
         let known = if is_start { Some(word) } else { word.split_once('_').map(|(_, word)| word) };
-        let mut word = known.map(|word| word.trim_start_matches('_')).unwrap_or_default();
+        let word = known.map(|word| word.trim_start_matches('_')).unwrap_or_default();
         if !word.is_empty() {
-            words.push(Term::word(word.as_bytes(), is_whole));
-        }
-        while !word.is_empty() {
-            let lower = word.as_bytes().to_ascii_lowercase();
-            let lower = &lower[..lower.len().min(LONGEST)];
-            let next = word.split_once('_').map(|(_, next)| next.trim_start_matches('_'));
-            let ends = next.is_some() || is_whole;
-            if let Some(both) = pair.with(lower) {
-                let is_whole = ends || word.len() >= SECOND;
-                pairs.push(Term { bytes: both.to_vec(), is_whole });
-            }
-            pair.set_first(lower);
-            word = next.unwrap_or_default();
+            let is_whole = after.bytes().next().is_some_and(|next| next.is_ascii());
+            put(Term::word(word.as_bytes(), is_whole));
         }
         (rest, is_start) = (after, false);
-    }
-    let mut terms: Vec<Term> = Vec::with_capacity(pairs.len() + words.len());
-    for term in pairs.into_iter().chain(words) {
-        if !terms.contains(&term) {
-            terms.push(term);
-        }
     }
     terms
 }
@@ -112,12 +95,7 @@ mod tests {
 
     fn shown(text: &str) -> String {
         let show = |term: &Term| {
-            // Of a pair, the second word is shown.
-            let bytes = match term.bytes.as_slice() {
-                [3, _, _, _, second @ ..] => [b"~", second].concat(),
-                bytes => bytes.to_vec(),
-            };
-            let text = String::from_utf8_lossy(&bytes).replace(['\u{1}', '\u{2}'], "'");
+            let text = String::from_utf8_lossy(&term.bytes).replace(['\u{1}', '\u{2}'], "'");
             format!("{text}{}", if term.is_whole { "" } else { "*" })
         };
         match Plan::for_needle(&Needle::word(text).unwrap()) {
@@ -132,19 +110,19 @@ mod tests {
             ("Downtime", "= downtime*"),
             ("query_support", "= query_support*"),
             ("no", "= 'no"),
-            ("no such column", "~suc ~col no such column*"),
-            ("NO_no such", "~no ~suc no_no such*"),
-            ("no s", "~s* no 's"),
+            ("no such column", "no such column*"),
+            ("NO_no such", "no_no such*"),
+            ("no s", "no 's"),
             ("no é s", "no 'é 's"),
-            ("no naïve", "~na* no 'na 'ï"),
+            ("no naïve", "no 'na 'ï"),
             ("_id", "'id"),
-            ("-abc_def ghi", "~def ~ghi abc_def ghi*"),
+            ("-abc_def ghi", "abc_def ghi*"),
             ("=>", ""),
             ("100%", "100"),
             ("café", "caf* 'é"),
             ("Überprüfung", "'ü"),
             ("退款", "'退 '款"),
-            ("éa_bcd x", "~x* 'é bcd 'x"),
+            ("éa_bcd x", "'é bcd 'x"),
             ("abcdefghijklmnopqrstuvwxyz0123456789", "abcdefghijklmnopqrstuvwxyz012345*"),
         ] {
             assert_eq!(shown(text), expected, "{text}");

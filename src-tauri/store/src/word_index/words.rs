@@ -1,61 +1,16 @@
-//! **Pure.** The terms of a text: its words, pairs of them, and its letters beyond ASCII. The matching
-//! rule that they follow is in [`crate::snippet`].
+//! **Pure.** The terms of a text: its words, and its letters beyond ASCII. The matching rule that
+//! they follow is in [`crate::snippet`].
 use crate::snippet::starts_word;
 use std::ops::Range;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// Longest term in bytes; longer words are cut.
 pub(crate) const LONGEST: usize = 32;
 /// Beginnings of words up to this length are terms of their own, because many words share them.
 pub(crate) const SHORT: usize = 2;
 
-/// Marks a term as the beginning of words, as a letter beyond ASCII, and as a word that follows on
-/// another one. Words start with none of these.
+/// Marks a term as the beginning of words, and as a letter beyond ASCII. Words start with neither.
 pub(crate) const BEGINNING: u8 = 1;
 pub(crate) const LETTER: u8 = 2;
-const PAIR: u8 = 3;
-
-/// How many letters of its second word a pair has.
-pub(super) const SECOND: usize = 3;
-const FIRST: usize = 3;
-
-/// Term for two words of which one follows on the other: a hash of the first, and the beginning of
-/// the second. It only narrows a search for phrases, so equal hashes do no harm.
-pub(super) struct Pair {
-    bytes: [u8; 1 + FIRST + SECOND],
-    has_first: bool,
-}
-
-impl Pair {
-    pub(super) fn new() -> Self {
-        Self { bytes: [PAIR; 1 + FIRST + SECOND], has_first: false }
-    }
-
-    /// Sets the first word, which goes up to an `_`.
-    pub(super) fn set_first(&mut self, word: &[u8]) {
-        let hash = xxh3_64(up_to_underscore(word)).to_le_bytes();
-        self.bytes[1..=FIRST].copy_from_slice(&hash[..FIRST]);
-        self.has_first = true;
-    }
-
-    /// Forgets the first word.
-    pub(super) fn clear(&mut self) {
-        self.has_first = false;
-    }
-
-    /// Returns the term with a second word; `None` without a first one.
-    pub(super) fn with(&mut self, word: &[u8]) -> Option<&[u8]> {
-        let word = up_to_underscore(word);
-        let len = word.len().min(SECOND);
-        let end = 1 + FIRST + len;
-        self.bytes[1 + FIRST..end].copy_from_slice(&word[..len]);
-        self.has_first.then_some(&self.bytes[..end])
-    }
-}
-
-fn up_to_underscore(word: &[u8]) -> &[u8] {
-    word.split(|byte| *byte == b'_').next().unwrap_or_default()
-}
 
 /// Calls `take` with the terms that start in a range of a text, in order, each with its place.
 /// `buffer` holds the term.
