@@ -32,8 +32,9 @@ pub(crate) fn known_files(sql: &Connection) -> Result<KnownFiles, IndexError> {
 
 /// Counts the rows by state.
 pub(crate) fn count_states(sql: &Connection) -> Result<StateCounts, IndexError> {
-    let mut select = sql
-        .prepare("SELECT state_order, words_done < item_count, count(*) FROM runs GROUP BY 1, 2")?;
+    let mut select = sql.prepare(
+        "SELECT state_order, words IS NULL AND text_len > 0, count(*) FROM runs GROUP BY 1, 2",
+    )?;
     let mut rows = select.query([])?;
     let mut tally = StateCounts::default();
     while let Some(row) = rows.next()? {

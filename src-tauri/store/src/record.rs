@@ -12,6 +12,7 @@ use super::scoring::measure::{Evidence, Measured, ScoringKey, measure};
 use super::scoring::write::{self, Columns};
 use super::suites::Tasks;
 use super::unit_id::UnitId;
+use super::word_index;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashSet;
 use touchstone_api::{Lineage, RunState};
@@ -43,7 +44,6 @@ struct Old {
     cell: Option<Cell>,
     identity: Option<i64>,
     text_len: i64,
-    words_done: i64,
     reason: Option<String>,
     size: i64,
     modified_ms: i64,
@@ -240,7 +240,8 @@ fn put_one(
     write::put_scores(&writer.sql, id, &placed.measured.scores, fresh)?;
     write::put_answer(&writer.sql, id, row, fresh)?;
     imported_verdicts::put(&writer.sql, id, row.outline.as_ref(), fresh)?;
-    let after = Counted { state: order(state(row)), unfinished: !row.pieces.is_empty() };
+    let has_text = row.outline.as_ref().is_some_and(|outline| !outline.text.is_empty());
+    let after = Counted { state: order(state(row)), unfinished: has_text };
     Ok(Written { key, before, after: Some(after), visible: true })
 }
 
@@ -252,7 +253,7 @@ fn is_same(old: &Old, row: &Row) -> bool {
 
 fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
     let text =
-        "SELECT id, content_hash, state_order, words_done < item_count, text_len, words_done, reason, size,
+        "SELECT id, content_hash, state_order, words IS NULL AND text_len > 0, text_len, reason, size,
                 modified_ms, identity, import_hash, task, system, model
                 FROM runs WHERE key = ?";
     let row = sql.prepare_cached(text)?.query_row([key], |row| {
@@ -261,13 +262,12 @@ fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
             hash: row.get(1)?,
             counted: Counted { state: row.get(2)?, unfinished: row.get(3)? },
             text_len: row.get(4)?,
-            words_done: row.get(5)?,
-            reason: row.get(6)?,
-            size: row.get(7)?,
-            modified_ms: row.get(8)?,
-            identity: row.get(9)?,
-            import_hash: row.get(10)?,
-            cell: Cell::from_row(row, 11)?,
+            reason: row.get(5)?,
+            size: row.get(6)?,
+            modified_ms: row.get(7)?,
+            identity: row.get(8)?,
+            import_hash: row.get(9)?,
+            cell: Cell::from_row(row, 10)?,
         })
     });
     Ok(row.optional()?)
@@ -275,10 +275,7 @@ fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
 
 /// Deletes the text entries of a row. The bytes stay in the blob until it is rewritten.
 fn remove(sql: &Connection, old: &Old) -> Result<(), IndexError> {
-    if old.words_done > 0 {
-        let text = "DELETE FROM words WHERE rowid IN (SELECT id FROM items WHERE run = ? ORDER BY start LIMIT ?)";
-        sql.prepare_cached(text)?.execute(params![old.id, old.words_done])?;
-    }
+    word_index::segments::forget(sql, old.id)?;
     sql.prepare_cached("DELETE FROM items WHERE run = ?")?.execute([old.id])?;
     sql.prepare_cached("UPDATE meta SET value = value + ? WHERE key = 'blob_dead'")?
         .execute([old.text_len])?;
@@ -320,11 +317,11 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
     let text =
         "INSERT OR REPLACE INTO runs (id, key, path, unit, member, layout, task, system, model, variation, variation_name, repeat,
         state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens, cost, seconds, unfinished,
-        size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, item_count, words_done,
+        size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, words,
         scoring, scorer, score, passed, score_reason, class, fingerprint, follow_ups, lineage, fork, forked_from, forked_step,
         started, repeat_source, file_repeat, group_start, identity, identity_rank, steps, import_hash, user_requests, user_tokens,
         user_cost, user_model, own_task, commit_name, tags, suite_tags, prompt)
-        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,NULL,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
     sql.prepare_cached(text)?.execute(params![
         id,
         key,
@@ -361,7 +358,6 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         fault.and_then(|fault| fault.advice.as_ref()),
         int(*text_offset),
         int(outline.text.len() as u64),
-        int(row.pieces.len() as u64),
         scores.scoring,
         scores.scorer,
         scores.score,
