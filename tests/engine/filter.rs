@@ -5,8 +5,8 @@ use rusqlite::{Connection, params_from_iter};
 use std::collections::BTreeSet;
 use touchstone_api::StoredResult;
 use touchstone_store::filter::{
-    Ask, Comparison, Filter, FilterValue, KEYS, Key, LabelCondition, Param, Pattern, STATES,
-    TextMatch, Token, ValueKind, VerdictCondition, key_rule,
+    Ask, Comparison, Filter, FilterValue, KEYS, Key, LabelCondition, OwnColumn, Param, Pattern,
+    STATES, TextMatch, Token, ValueKind, VerdictCondition, key_rule,
 };
 
 fn printed(typed: &str) -> String {
@@ -415,6 +415,15 @@ fn any_wanted(key: Key) -> BoxedStrategy<FilterValue> {
             ];
             let name = "[a-z0-9 ,:*=<>\"\\\\_%é-]{0,5}[a-z]";
             (name, condition).prop_map(|(name, one)| FilterValue::Label(name, one)).boxed()
+        }
+        ValueKind::Fact => {
+            let condition = prop_oneof![
+                Just(LabelCondition::Any),
+                prop::collection::vec("[a-z0-9 ,:*=<>\"\\\\_%é-]{1,6}", 1..3)
+                    .prop_map(|pieces| LabelCondition::Value(Pattern(pieces))),
+            ];
+            let key = "[a-z0-9 ,:*=<>\"\\\\_%é-]{0,5}[a-z]".prop_map(OwnColumn::Fact);
+            (key, condition).prop_map(|(key, one)| FilterValue::Own(key, one)).boxed()
         }
         ValueKind::StepText => prop_oneof![
             "[a-z0-9 ,:*\"\\\\/_%é-]{1,6}"

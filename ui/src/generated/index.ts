@@ -287,3 +287,6 @@ export type * from "./UserChoice";
 export type * from "./Verdict";
 export type * from "./WatchMeans";
 export type * from "./Watching";
+export type * from "./OwnColumns";
+export type * from "./OwnName";
+export type * from "./RunBeginning";
