@@ -513,7 +513,9 @@ proptest! {
     #[test]
     fn a_token_and_its_negation_share_no_run_and_leave_none_out(token in any_token()) {
         // Texts are not decided by columns.
-        let texts = |key: Key| matches!(key, Key::Said | Key::Asked | Key::Args | Key::Result | Key::Label);
+        let texts = |key: Key| {
+            matches!(key, Key::Said | Key::Asked | Key::Args | Key::Result | Key::Label | Key::Fact)
+        };
         prop_assume!(!matches!(&token.ask, Ask::Text(_) | Ask::Value(Key::State, _)));
         prop_assume!(!matches!(&token.ask, Ask::Value(key, _) if texts(*key)));
         let rows = rows();

@@ -578,7 +578,7 @@ mod tests {
         assert!(file.rename_label("points", "marks"));
         assert_eq!(
             file.write(),
-            "labels:\n  marks: 1.50\n  severity: high\nby: me\nothers:\n- author: Bo\n  labels:\n    marks: 2\n"
+            "labels:\n  marks: 1.50\n  severity: high\nby: me\nothers:\n  - author: Bo\n    labels:\n      marks: 2\n"
         );
         assert!(file.reviews().all(|one| one.labels.contains_key("marks")));
         assert!(!file.rename_label("points", "marks"));
