@@ -216,6 +216,18 @@ fn marked(filter: &str, part: &str) -> Option<String> {
     })
 }
 
+fn own_column(typed: &str) -> Result<OwnColumn, AppError> {
+    OwnColumn::parse(typed).map_err(|message| AppError::new(Code::BadRequest, message))
+}
+
+/// Fails for an order by a column that does not exist.
+fn check_sort(sort: &Sort) -> Result<(), AppError> {
+    match &sort.column {
+        Column::Own(name) => own_column(name.as_str()).map(drop),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,17 +241,5 @@ mod tests {
         );
         let error = App::check_filter("modle:o1").unwrap_err();
         assert_eq!(error.message.lines().count(), 1);
-    }
-}
-
-fn own_column(typed: &str) -> Result<OwnColumn, AppError> {
-    OwnColumn::parse(typed).map_err(|message| AppError::new(Code::BadRequest, message))
-}
-
-/// Fails for an order by a column that does not exist.
-fn check_sort(sort: &Sort) -> Result<(), AppError> {
-    match &sort.column {
-        Column::Own(name) => own_column(name.as_str()).map(drop),
-        _ => Ok(()),
     }
 }
