@@ -183,6 +183,7 @@ fn list_writes_one_object_a_line_with_exactly_the_documented_keys() {
         "seconds",
         "stored",
         "labels",
+        "prompt",
     ];
     for row in &rows {
         assert_eq!(row.as_object().unwrap().keys().collect::<Vec<_>>(), keys);

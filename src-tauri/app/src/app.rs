@@ -61,6 +61,7 @@ mod evaluator_summaries;
 mod judge_jobs;
 mod judge_plan;
 mod keys;
+mod label_values;
 pub mod labels;
 mod launch_plan;
 mod launch_registry;
@@ -98,6 +99,7 @@ mod trust;
 
 mod launch_selection;
 mod verdicts;
+mod view_care;
 pub mod virtual_apis;
 mod workspace_settings;
 
@@ -108,8 +110,10 @@ pub use problems::SuiteProblems;
 pub use quote_care::QuoteCare;
 pub use reviewing::Reviews;
 pub use saving::{NewFile, keep_file};
+pub use scan_care::LEFT_OUT;
 pub use scoring::FileScores;
 pub use split_submitting::SplitOptions;
+pub use view_care::leave_out_judged;
 
 pub use crate::evaluating::available::known_evaluators;
 pub use diffing::{FileDiff, FileDiffOptions, InputFile, Style};

@@ -135,14 +135,15 @@ pub(super) fn within(
 pub(super) fn each_run<E: From<AppError>>(
     app: &App,
     filter: &str,
-    sort: Sort,
+    sort: &Sort,
     limit: u64,
     mut each: impl FnMut(RunRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut seen = 0;
     loop {
         let span = Span { offset: u32::try_from(seen).unwrap_or(u32::MAX), limit: PAGE };
-        let page = app.list_runs(ListRequest { filter: filter.to_owned(), sort, span })?;
+        let page =
+            app.list_runs(ListRequest { filter: filter.to_owned(), sort: sort.clone(), span })?;
         let nothing = page.rows.is_empty();
         for row in page.rows {
             if seen == limit {

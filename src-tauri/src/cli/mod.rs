@@ -94,7 +94,7 @@ enum Command {
     /// Score existing runs, and fail when they score too low
     Score(score::Score),
 
-    /// Compare two to four transcripts step by step and mark the first difference
+    /// Compare two to four transcripts step by step and mark where they differ for good
     Compare(compare::Compare),
 
     /// Show the differences between two values

@@ -18,7 +18,11 @@ use std::collections::HashSet;
 use touchstone_api::{Lineage, RunState};
 use touchstone_formats::run::{Layout, Outline, RecordedState, Verdict};
 use touchstone_formats::system::System;
+use touchstone_formats::transcript::step_list::first_prompt;
 use touchstone_scoring::missing_calls;
+
+/// Maximum length of a prompt in a row, in characters.
+const MAX_PROMPT: usize = 160;
 
 /// State of a row, for counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -386,7 +390,7 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         outline.commit,
         lines(&outline.tags),
         tags,
-        row.import.prompt,
+        first_prompt(outline, MAX_PROMPT),
     ])?;
     Ok(id.unwrap_or_else(|| sql.last_insert_rowid()))
 }

@@ -28,7 +28,7 @@ CREATE TABLE runs (
   forked_step    INTEGER,                    -- the step, from 0
   started        REAL,                       -- seconds since 1970, when a file says so
   own_task       TEXT,                       -- of an imported run whose task a person corrected: the one in its file
-  prompt         TEXT,                       -- of an imported run: the start of the first message of the user, in one line
+  prompt         TEXT,                       -- the start of the first message of the user, in one line
   repeat_source  TEXT,                       -- of an imported run: the file or group within which its repeats are numbered; NULL when the file states the number
   file_repeat    INTEGER,                    -- the number in the file; NULL when those of its group are numbered by their start
   group_start    REAL,

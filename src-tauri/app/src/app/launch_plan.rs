@@ -266,7 +266,12 @@ impl App {
     ) -> Result<(Launched, Vec<PlannedRun>), AppError> {
         let open = self.require_folder()?;
         let header = part.map(|origin| prepared.header(request, origin));
-        let spent = part.map_or(0.0, |origin| origin.spent_before(&open.flow.roots.output_dir));
+        let spent = part.map_or(Ok(0.0), |origin| origin.spent_before(&open.flow.roots.output_dir));
+        let spent = spent.map_err(|why| {
+            let message = format!("What this part spent before could not be read: {why}");
+            AppError::new(Code::Failed, message)
+                .hint("Make the folder readable, and start it again.")
+        })?;
         let listeners = LaunchListeners::from(listeners);
         let telling = LaunchListeners { part: header.clone(), spent, ..listeners };
         let started = self.start_plan(&open, request, prepared, telling);
@@ -842,7 +847,8 @@ fn led_by(models: &[String]) -> Option<String> {
     let names: Vec<String> = models.iter().map(|name| format!("`{name}`")).collect();
     (!names.is_empty()).then(|| {
         format!("Attacks over several turns are led by {}. \
-             The estimate includes it as far as there are past runs with the same model; before, its cost is not known.", names.join(", "))
+             The estimate includes their cost when there are past runs with the same model. Without \
+             such runs it leaves their cost out.", names.join(", "))
     })
 }
 

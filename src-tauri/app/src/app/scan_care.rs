@@ -24,7 +24,7 @@ use touchstone_store::imported_verdicts::Stored;
 use touchstone_store::query::{self, ScoredRun};
 
 /// Stands for the texts of sensitive runs where they are left out.
-pub(super) const LEFT_OUT: &str = "[sensitive text left out]";
+pub const LEFT_OUT: &str = "[sensitive text left out]";
 /// Formats that only hold results of scans.
 const FORMATS: [&str; 1] = ["azure_redteam"];
 
@@ -262,9 +262,6 @@ impl App {
         let sensitive = self.sensitive_kinds()?;
         for row in rows {
             row.sensitive = is_sensitive(&sensitive, row).then_some(true);
-            if row.sensitive.is_some() {
-                row.prompt = None;
-            }
         }
         Ok(())
     }
