@@ -78,7 +78,7 @@ test("a served bucket shows its runs, follows them, and says how it stands", asy
       await note.getByText(/denied/).waitFor();
       assert.equal(await rows(page).count(), 3);
       await page.goto(page.url().replace(/#.*/, "#/problems"));
-      await page.getByText("Not copied").waitFor();
+      await page.getByText("Not copied", { exact: true }).waitFor();
       assert.ok(!(await page.content()).includes("canary"));
     });
   } finally {
