@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn only_what_a_page_covers_is_proved_to_be_gone() {
-        let known: BTreeMap<Box<str>, ()> =
-            ["a", "b/1", "b/2", "b/3", "c"].map(|key| (key.into(), ())).into();
+        let known: BTreeMap<Box<str>, u8> =
+            ["a", "b/1", "b/2", "b/3", "c"].map(|key| (key.into(), 0)).into();
         for (asked, listed, truncated, expected) in [
             (ask("", ""), vec!["a", "b/1", "b/2", "b/3", "c"], false, vec![]),
             (ask("", ""), vec!["a", "b/2"], true, vec!["b/1"]),

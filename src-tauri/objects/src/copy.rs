@@ -2,17 +2,18 @@
 //! how far it is. One process at a time writes a copy; others read it.
 use super::address::BucketAddress;
 use super::catalog::Catalog;
-use super::follow::Follower;
+use super::follow::{Follower, OBJECTS, Work, unwritable};
 use super::settings::Settings;
-use super::trouble::{Trouble, TroubleKind};
+pub use super::status::CopyStatus;
+use super::status::{PROGRESS, Shared};
+use super::trouble::Trouble;
 use fs_err as fs;
-use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use touchstone_store::index_dir::{create_private, discard, make_private};
 use xxhash_rust::xxh3::xxh3_64;
@@ -21,14 +22,8 @@ use xxhash_rust::xxh3::xxh3_64;
 const COPIES: &str = "buckets";
 /// Names in the folder of a copy.
 const FILES: &str = "files";
-const INCOMING: &str = "incoming";
-const OBJECTS: &str = "objects.jsonl";
 const LOCK: &str = "lock";
 const ADDRESS: &str = "bucket.txt";
-/// Least time between two notices of progress.
-const PROGRESS: Duration = Duration::from_millis(250);
-/// Maximum number of reasons that are kept.
-const MOST_REFUSED: usize = 1_000;
 /// Time after which a copy that another process keeps is looked at again.
 const OTHER: Duration = Duration::from_millis(500);
 
@@ -50,102 +45,6 @@ pub struct CopyOptions {
     pub once: bool,
     /// Called when the status changed.
     pub on_change: Box<dyn Fn() + Send + Sync>,
-}
-
-/// How far a copy is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
-pub struct CopyStatus {
-    /// Number of objects that are read, as far as they were listed.
-    pub total: u64,
-    /// Number of those that are copied.
-    pub copied: u64,
-    /// True while objects are listed for the first time.
-    pub listing: bool,
-    /// True once all objects were listed and copied.
-    pub complete: bool,
-    /// Time of the last check without trouble, in milliseconds since 1970.
-    pub checked_ms: Option<i64>,
-    /// Why it does not go on.
-    pub trouble: Option<Trouble>,
-    /// What is waited for at this moment.
-    pub waiting: Option<Trouble>,
-    /// Number of objects that cannot be copied.
-    pub refused: u64,
-    /// Number of requests so far.
-    pub requests: u64,
-    /// Number of requests of the last check.
-    pub last_check_requests: u64,
-    /// True if another process keeps this copy up to date.
-    pub elsewhere: bool,
-    /// True when the thread has ended.
-    pub ended: bool,
-}
-
-/// Status of a copy, with change notification.
-pub(crate) struct Shared {
-    status: Mutex<CopyStatus>,
-    changed: Condvar,
-    refused: Mutex<BTreeMap<String, String>>,
-    told: Mutex<Option<Instant>>,
-    on_change: Box<dyn Fn() + Send + Sync>,
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, CopyStatus> {
-        self.status.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns a copy of the status.
-    pub(crate) fn status(&self) -> CopyStatus {
-        self.lock().clone()
-    }
-
-    /// Changes the status, and tells it at once.
-    pub(crate) fn change(&self, change: impl FnOnce(&mut CopyStatus)) {
-        change(&mut self.lock());
-        self.changed.notify_all();
-        (self.on_change)();
-    }
-
-    /// Changes the status, and tells it unless it was told a moment ago.
-    pub(crate) fn progress(&self, change: impl FnOnce(&mut CopyStatus)) {
-        change(&mut self.lock());
-        self.changed.notify_all();
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.is_none_or(|told| told.elapsed() >= PROGRESS) {
-            *told = Some(Instant::now());
-            (self.on_change)();
-        }
-    }
-
-    /// Notes what is waited for, if that is new.
-    pub(crate) fn waiting(&self, trouble: Option<&Trouble>) {
-        if self.lock().waiting.as_ref() != trouble {
-            self.change(|status| status.waiting = trouble.cloned());
-        }
-    }
-
-    /// Notes that an object cannot be copied.
-    pub(crate) fn refuse(&self, key: &str, why: String) {
-        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_new = refused.len() < MOST_REFUSED && refused.insert(key.to_owned(), why).is_none();
-        let count = refused.len() as u64;
-        drop(refused);
-        if is_new {
-            self.progress(|status| status.refused = count);
-        }
-    }
-
-    /// Forgets the reasons of these objects.
-    pub(crate) fn accept(&self, is_over: impl Fn(&str) -> bool) {
-        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.retain(|key, _| !is_over(key));
-        let count = refused.len() as u64;
-        drop(refused);
-        let mut status = self.lock();
-        status.refused = count;
-    }
 }
 
 /// Open copy of a bucket.
@@ -178,13 +77,7 @@ impl BucketCopy {
             on_change,
             ..
         } = options;
-        let shared = Arc::new(Shared {
-            status: Mutex::default(),
-            changed: Condvar::new(),
-            refused: Mutex::default(),
-            told: Mutex::default(),
-            on_change,
-        });
+        let shared = Arc::new(Shared::new(on_change));
         let (stop, files) = (CancellationToken::new(), dir.join(FILES));
         let notice = settings.notice.clone();
         let work = Work {
@@ -202,7 +95,7 @@ impl BucketCopy {
         let (ready, opened) = channel();
         let thread = std::thread::Builder::new()
             .name("bucket".to_owned())
-            .spawn(move || work.run(lock, &ready))
+            .spawn(move || run(work, lock, &ready))
             .map_err(|error| unwritable(&dir, &error))?;
         let thread = Mutex::new(Some(thread));
         let copy = Self { address, notice, files, dir, shared, stop, thread };
@@ -217,13 +110,12 @@ impl BucketCopy {
 
     /// Returns how far the copy is.
     pub fn status(&self) -> CopyStatus {
-        self.shared.lock().clone()
+        self.shared.status()
     }
 
     /// Returns the objects that cannot be copied, with the reasons as sentences.
     pub fn refused(&self) -> Vec<(String, String)> {
-        let refused = self.shared.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.iter().map(|(key, why)| (key.clone(), why.clone())).collect()
+        self.shared.refused()
     }
 
     /// Waits until everything was listed and copied once, calling `progress` now and then. Fails
@@ -291,69 +183,42 @@ impl Drop for BucketCopy {
     }
 }
 
-/// What the thread of a copy works with.
-pub(crate) struct Work {
-    dir: PathBuf,
-    pub(crate) files: PathBuf,
-    pub(crate) address: BucketAddress,
-    pub(crate) settings: Settings,
-    pub(crate) object_bytes: u64,
-    pub(crate) depth: usize,
-    pub(crate) result_folders: &'static [&'static str],
-    pub(crate) once: bool,
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) stop: CancellationToken,
+/// Runs the thread of a copy until it is stopped.
+fn run(work: Work, lock: Option<fs::File>, ready: &Sender<Result<(), Trouble>>) {
+    let (shared, stop) = (Arc::clone(&work.shared), work.stop.clone());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return drop(ready.send(Err(work.unwritable(&error)))),
+    };
+    runtime.block_on(async {
+        let lock = if let Some(lock) = lock {
+            lock
+        } else {
+            shared.change(|status| status.elsewhere = true);
+            let _ = ready.send(Ok(()));
+            let Some(lock) = wait_for_lock(&work, &stop).await else { return };
+            lock
+        };
+        shared.change(|status| status.elsewhere = false);
+        match Follower::new(work) {
+            Ok(follower) => follower.run(ready).await,
+            Err(trouble) => drop(ready.send(Err(trouble))),
+        }
+        drop(lock);
+    });
+    shared.change(|status| status.ended = true);
 }
 
-impl Work {
-    pub(crate) fn incoming(&self) -> PathBuf {
-        self.dir.join(INCOMING)
-    }
-
-    pub(crate) fn objects(&self) -> PathBuf {
-        self.dir.join(OBJECTS)
-    }
-
-    pub(crate) fn unwritable(&self, error: &std::io::Error) -> Trouble {
-        unwritable(&self.dir, error)
-    }
-
-    fn run(self, lock: Option<fs::File>, ready: &Sender<Result<(), Trouble>>) {
-        let (shared, stop) = (Arc::clone(&self.shared), self.stop.clone());
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = match runtime {
-            Ok(runtime) => runtime,
-            Err(error) => return drop(ready.send(Err(self.unwritable(&error)))),
-        };
-        runtime.block_on(async {
-            let lock = if let Some(lock) = lock {
-                lock
-            } else {
-                shared.change(|status| status.elsewhere = true);
-                let _ = ready.send(Ok(()));
-                let Some(lock) = self.wait_for_lock(&stop).await else { return };
-                lock
-            };
-            shared.change(|status| status.elsewhere = false);
-            match Follower::new(self) {
-                Ok(follower) => follower.run(ready).await,
-                Err(trouble) => drop(ready.send(Err(trouble))),
-            }
-            drop(lock);
-        });
-        shared.change(|status| status.ended = true);
-    }
-
-    /// Waits until no other process keeps the copy. Returns `None` when it is stopped.
-    async fn wait_for_lock(&self, stop: &CancellationToken) -> Option<fs::File> {
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => return None,
-                () = tokio::time::sleep(OTHER) => {}
-            }
-            if let Ok(Some(lock)) = claim(&self.dir, &self.address) {
-                return Some(lock);
-            }
+/// Waits until no other process keeps the copy. Returns `None` when it is stopped.
+async fn wait_for_lock(work: &Work, stop: &CancellationToken) -> Option<fs::File> {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return None,
+            () = tokio::time::sleep(OTHER) => {}
+        }
+        if let Ok(Some(lock)) = claim(&work.dir, &work.address) {
+            return Some(lock);
         }
     }
 }
@@ -371,13 +236,6 @@ fn claim(dir: &Path, address: &BucketAddress) -> std::io::Result<Option<fs::File
         Err(std::fs::TryLockError::WouldBlock) => Ok(None),
         Err(std::fs::TryLockError::Error(error)) => Err(error),
     }
-}
-
-fn unwritable(dir: &Path, error: &std::io::Error) -> Trouble {
-    let why = touchstone_store::open::reason(error);
-    let message = format!("The copy in {} cannot be written: {why}.", dir.display());
-    let hint = "Free some space, or set XDG_CACHE_HOME to a folder with enough of it.";
-    Trouble::new(TroubleKind::Disk, message, hint)
 }
 
 /// Returns the folder of the copy of a bucket.

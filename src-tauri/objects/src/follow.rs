@@ -1,11 +1,13 @@
 //! Keeps a copy up to date: lists all objects once and fetches them while it lists, then checks for
 //! changes with a few requests at a time.
+use super::address::BucketAddress;
 use super::catalog::{Catalog, Version};
 use super::changes::{self, Ask};
 use super::client::Client;
-use super::copy::{Shared, Work};
 use super::place::{Place, of_key};
 use super::rounds::{REQUESTS, Rounds};
+use super::settings::Settings;
+use super::status::Shared;
 use super::stored_files::StoredFiles;
 use super::trouble::{Trouble, TroubleKind};
 use super::xml::{ListPage, Listed};
@@ -13,14 +15,18 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use touchstone_clock as clock;
 
+/// Names in the folder of a copy.
+pub(crate) const OBJECTS: &str = "objects.jsonl";
+const INCOMING: &str = "incoming";
 /// Number of objects that are fetched at the same time.
 const AT_ONCE: usize = 16;
 /// Number of tries of a request, and of those before a folder opens.
@@ -48,6 +54,42 @@ enum Failure {
 
 type Fetch = Pin<Box<dyn Future<Output = (Listed, Result<(), Failure>)> + Send>>;
 type Listing = Pin<Box<dyn Future<Output = (Ask, Result<ListPage, Trouble>)> + Send>>;
+
+/// What the thread of a copy works with.
+pub(crate) struct Work {
+    pub(crate) dir: PathBuf,
+    pub(crate) files: PathBuf,
+    pub(crate) address: BucketAddress,
+    pub(crate) settings: Settings,
+    pub(crate) object_bytes: u64,
+    pub(crate) depth: usize,
+    pub(crate) result_folders: &'static [&'static str],
+    pub(crate) once: bool,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) stop: CancellationToken,
+}
+
+impl Work {
+    pub(crate) fn incoming(&self) -> PathBuf {
+        self.dir.join(INCOMING)
+    }
+
+    pub(crate) fn objects(&self) -> PathBuf {
+        self.dir.join(OBJECTS)
+    }
+
+    pub(crate) fn unwritable(&self, error: &std::io::Error) -> Trouble {
+        unwritable(&self.dir, error)
+    }
+}
+
+/// Describes a copy that cannot be written.
+pub(crate) fn unwritable(dir: &Path, error: &std::io::Error) -> Trouble {
+    let why = touchstone_store::open::reason(error);
+    let message = format!("The copy in {} cannot be written: {why}.", dir.display());
+    let hint = "Free some space, or set XDG_CACHE_HOME to a folder with enough of it.";
+    Trouble::new(TroubleKind::Disk, message, hint)
+}
 
 /// State of the thread of a copy.
 pub(crate) struct Follower {
@@ -186,6 +228,12 @@ impl Follower {
                 break;
             }
             tokio::select! {
+                // A fast listing would otherwise keep objects waiting.
+                biased;
+                Some((object, done)) = fetching.next() => {
+                    self.on_way -= 1;
+                    self.fetched(object, done)?;
+                }
                 (ask, page) = async { match listing.as_mut() {
                     Some(listing) => listing.await,
                     None => std::future::pending().await,
@@ -198,10 +246,6 @@ impl Follower {
                     if listing.is_none() {
                         self.shared().change(|status| status.listing = false);
                     }
-                }
-                Some((object, done)) = fetching.next() => {
-                    self.on_way -= 1;
-                    self.fetched(object, done)?;
                 }
             }
             self.tell();

@@ -16,6 +16,7 @@ mod profiles;
 mod rounds;
 pub mod settings;
 mod sign;
+mod status;
 mod stored_files;
 pub mod trouble;
 mod xml;

@@ -178,6 +178,7 @@ pub(crate) fn of_reply(reply: &ErrorReply, asked: Asked<'_>) -> Trouble {
 
 #[cfg(test)]
 mod tests {
+    use super::TroubleKind as Kind;
     use super::*;
 
     #[test]
@@ -188,7 +189,6 @@ mod tests {
             let asked = Asked { bucket: "b", host: "s3.example", region: "us-east-1", is_object };
             of_reply(&reply, asked)
         };
-        use TroubleKind as Kind;
         for (status, code, region, is_object, kind, words) in [
             (
                 301,
