@@ -24,6 +24,8 @@ macro_rules! page_commands {
         Look status() -> Status = |app, _| Ok(app.status());
         Look folders() -> Folders = |app, page| Ok(app.folders(page.is_window(), page.may_act()));
         Open open_recent(id: String) -> () = |app, _| app.open_recent(&id);
+        /// Opens the results in a bucket: `s3://bucket/prefix`.
+        Open open_bucket(address: String) -> () = |app, _| app.open_bucket(&address);
         /// Folders of this machine in which other tools keep their results; only names are looked at.
         Open found_results() -> Vec<FoundResults> = |app, _| Ok(app.found_results());
         Open open_found(id: String) -> () = |app, _| app.open_found(&id);

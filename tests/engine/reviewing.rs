@@ -13,7 +13,7 @@ use touchstone_app::error::{AppError, Code};
 const RUN: &str = "t-tool_calling-o1-variation0.yaml";
 const FILE: &str = "results/.touchstone/reviews/t-tool_calling-o1-variation0.yaml";
 
-fn says(verdict: Verdict) -> Review {
+pub(crate) fn says(verdict: Verdict) -> Review {
     Review {
         verdict: Some(verdict),
         score: None,

@@ -10,6 +10,10 @@ status: [Record<string, never>, Status],
 folders: [Record<string, never>, Folders],
 open_recent: [{ id: string }, null],
 /**
+ * Opens the results in a bucket: `s3://bucket/prefix`.
+ */
+open_bucket: [{ address: string }, null],
+/**
  * Folders of this machine in which other tools keep their results; only names are looked at.
  */
 found_results: [Record<string, never>, Array<FoundResults>],

@@ -15,6 +15,7 @@ export type * from "./BaselineView";
 export type * from "./Blocked";
 export type * from "./Blocker";
 export type * from "./Body";
+export type * from "./BucketView";
 export type * from "./CauseName";
 export type * from "./Cell";
 export type * from "./CellKind";

@@ -164,6 +164,7 @@ export const STATUS: Status = {
   search: { indexed: 120, total: 120 },
   scoring: null,
   watching: { by: "native", notice: null },
+  bucket: null,
 };
 
 const passes = (row: RunRow, token: string): boolean => {
@@ -529,6 +530,7 @@ function canned(fixture: Fixture): Replies {
       can_open: true,
     }),
     open_recent: () => null,
+    open_bucket: () => null,
     forget_recent: () => null,
     open_demo: () => null,
     pick_folder: () => true,

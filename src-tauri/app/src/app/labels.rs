@@ -149,6 +149,7 @@ impl App {
         change: impl FnOnce(&str) -> Result<String, AppError>,
     ) -> Result<(), AppError> {
         let open = self.require_folder()?;
+        open.check_writable()?;
         let dir = &open.flow.roots.folder;
         if folder.is_some_and(|folder| folder != roots_id(&open.flow.roots)) {
             let message = "The label was not saved: another folder is open now.";
